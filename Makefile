@@ -1,0 +1,85 @@
+# Each target sets up what it needs: a virtual environment in .venv with the pinned packages, and
+# the native module, built in release form. Stamps inside .venv make repeated runs quick.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.PHONY: help demo test test-rust test-python bench lint generate docs clean tools
+
+# Tests against published reference data run where this folder exists, and are skipped elsewhere.
+FLOODWAY_REFERENCE ?= $(abspath $(wildcard ../shared))
+ifneq ($(FLOODWAY_REFERENCE),)
+export FLOODWAY_REFERENCE
+endif
+
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALLED := $(VENV)/.installed
+INSTALLED_DOCS := $(VENV)/.installed-docs
+BUILT := $(VENV)/.built
+PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
+
+RUST_SOURCES := $(shell find crates -name '*.rs' -o -name '*.toml')
+
+help: ## Show this
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 18
+
+demo: $(BUILT) ## Run the demonstration scenario; results and plots in out/demo/
+	@$(BIN)/floodway run scenarios/demo.toml --out out/demo --force
+	@$(BIN)/python -m floodway.plot out/demo
+
+test: lint test-rust test-python ## Everything that continuous integration runs
+
+test-rust: tools
+	cargo test --workspace --locked --quiet
+
+test-python: $(BUILT)
+	$(BIN)/python -m pytest --quiet
+
+bench: tools ## Packet-hops per second, events per packet-hop and peak memory
+	cargo bench --locked -p floodway-fabric --bench permutation
+
+lint: $(BUILT) ## Formatting, clippy, ruff, types
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
+	$(BIN)/ruff format --quiet --check python tests
+	$(BIN)/ruff check --quiet python tests
+	$(BIN)/mypy --no-error-summary
+	$(BIN)/python -m mypy.stubtest floodway._floodway
+
+generate: $(BUILT) ## Write again what is made from the code: docs/cli.md
+	$(BIN)/python -m floodway.cli.page docs/cli.md
+
+docs: $(BUILT) $(INSTALLED_DOCS) ## The documentation as a site in site/
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+	@echo "open site/index.html"
+
+clean: ## Remove everything that these targets made
+	rm -rf $(VENV) target out site dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -f python/floodway/_floodway*.so
+	find python tests -name __pycache__ -type d -prune -exec rm -rf {} +
+
+tools:
+	@command -v cargo >/dev/null || { echo "missing: Rust (cargo), 1.88 or newer; see https://rustup.rs" >&2; exit 1; }
+	@command -v cc >/dev/null || { echo "missing: a C toolchain (cc), such as Debian's build-essential" >&2; exit 1; }
+
+$(BIN)/python: | tools
+	@for python in python3 python3.14 python3.13 python3.12 python3.11; do \
+	  if $$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then \
+	    $$python -m venv $(VENV) && exit 0; \
+	    echo "missing: the venv module of $$python (Debian: python3-venv)" >&2; rm -rf $(VENV); exit 1; \
+	  fi; \
+	done; \
+	echo "missing: Python 3.11 or newer" >&2; exit 1
+
+$(INSTALLED): requirements/dev.lock | $(BIN)/python
+	$(PIP) install --requirement $<
+	@touch $@
+
+$(INSTALLED_DOCS): requirements/docs.lock | $(BIN)/python
+	$(PIP) install --requirement $<
+	@touch $@
+
+$(BUILT): $(INSTALLED) pyproject.toml Cargo.toml Cargo.lock $(RUST_SOURCES) | tools
+	PIP_QUIET=1 VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --quiet --release --locked
+	@touch $@

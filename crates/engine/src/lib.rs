@@ -1,0 +1,11 @@
+//! Virtual time: a queue of ordered events, and runs cut into epochs.
+//!
+//! An event is a time and an order, both chosen by whoever makes it; together they are unique, so
+//! that the order of events is total and owes nothing to the order of insertion. What an event
+//! means is the caller's business.
+
+mod epoch;
+mod queue;
+
+pub use epoch::{Advance, EPOCH, World, run};
+pub use queue::{Event, Queue};

@@ -1,0 +1,347 @@
+//! A hierarchical timing wheel whose buckets are sorted when they are opened.
+//!
+//! Near events lie in 1.024 ns buckets of a wheel of 8.4 us, later ones in 8.4 us buckets of a wheel
+//! of 34 ms, the rest in a heap. Bitmaps find the next bucket. A bucket is a list in one arena, so a
+//! push is a few stores; only the few events of the open bucket are ever compared.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use floodway_units::Time;
+
+/// Something that happens at `time`; `order` decides among events of one instant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Event {
+    /// When.
+    pub time: Time,
+    /// Before which others of that instant, and what: the caller's encoding.
+    pub order: u64,
+}
+
+impl Event {
+    /// Both as one number: compared without a branch.
+    #[inline]
+    fn key(self) -> u128 {
+        u128::from(self.time.0) << 64 | u128::from(self.order)
+    }
+}
+
+/// Picoseconds of a near bucket, as a shift.
+const NEAR_SHIFT: u32 = 10;
+/// Near buckets, as a shift.
+const NEAR_BITS: u32 = 13;
+/// Far buckets, as a shift.
+const FAR_BITS: u32 = 12;
+const NEAR: u64 = 1 << NEAR_BITS;
+const FAR: u64 = 1 << FAR_BITS;
+/// Up to here events are inserted one by one; synchronised senders fill a bucket with thousands.
+const FEW: usize = 16;
+/// End of a list.
+const NONE: u32 = u32::MAX;
+
+/// Pending events, popped in order of (time, order).
+#[derive(Debug)]
+pub struct Queue {
+    /// The open bucket, the next event last.
+    open: Vec<Event>,
+    /// Number of the open bucket since time zero.
+    cursor: u64,
+    near: Wheel,
+    far: Wheel,
+    beyond: BinaryHeap<Reverse<Event>>,
+    arena: Arena,
+    len: usize,
+}
+
+impl Default for Queue {
+    fn default() -> Self {
+        Queue {
+            open: Vec::with_capacity(64),
+            cursor: 0,
+            near: Wheel::new(NEAR),
+            far: Wheel::new(FAR),
+            beyond: BinaryHeap::new(),
+            arena: Arena::default(),
+            len: 0,
+        }
+    }
+}
+
+impl Queue {
+    /// Adds an event, not earlier than the last one popped.
+    #[inline]
+    pub fn push(&mut self, event: Event) {
+        self.len += 1;
+        let bucket = event.time.0 >> NEAR_SHIFT;
+        if bucket <= self.cursor {
+            insert(&mut self.open, event);
+        } else if bucket - self.cursor < NEAR {
+            self.near.put(bucket, event, &mut self.arena);
+        } else {
+            self.push_far(event);
+        }
+    }
+
+    /// The next event, if it lies before `end`.
+    #[inline]
+    pub fn pop_before(&mut self, end: Time) -> Option<Event> {
+        while self.open.is_empty() {
+            if !self.open_next(end) {
+                return None;
+            }
+        }
+        let event = *self.open.last()?;
+        if event.time >= end {
+            return None;
+        }
+        self.open.pop();
+        self.len -= 1;
+        Some(event)
+    }
+
+    /// The event that comes after the one just popped, if it is already known cheaply.
+    #[inline]
+    pub fn peek_open(&self) -> Option<Event> {
+        self.open.last().copied()
+    }
+
+    /// How many are pending.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether none is pending.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    fn push_far(&mut self, event: Event) {
+        let block = event.time.0 >> (NEAR_SHIFT + NEAR_BITS);
+        if block - (self.cursor >> NEAR_BITS) < FAR {
+            self.far.put(block, event, &mut self.arena);
+        } else {
+            self.beyond.push(Reverse(event));
+        }
+    }
+
+    /// Opens the next bucket that is not empty, if it begins before `end`; false if there is none.
+    fn open_next(&mut self, end: Time) -> bool {
+        if self.len == 0 {
+            return false;
+        }
+        let last = (end.0 - 1) >> NEAR_SHIFT;
+        loop {
+            let block = self.cursor >> NEAR_BITS;
+            let block_end = (block + 1) << NEAR_BITS;
+            if let Some(bucket) = self.near.next(self.cursor + 1, block_end) {
+                if bucket > last {
+                    return false;
+                }
+                self.cursor = bucket;
+                self.near.take(bucket, &mut self.arena, &mut self.open);
+                return true;
+            }
+            let Some(block) = self.next_block(block) else { return false };
+            if block << NEAR_BITS > last {
+                return false;
+            }
+            self.enter(block);
+            if !self.open.is_empty() {
+                return true;
+            }
+        }
+    }
+
+    /// The next block after `block` that holds an event, wherever it is kept.
+    fn next_block(&self, block: u64) -> Option<u64> {
+        let near = self.near.next(self.cursor + 1, self.cursor + NEAR).map(|bucket| bucket >> NEAR_BITS);
+        let far = self.far.next(block + 1, block + FAR);
+        let beyond = self.beyond.peek().map(|Reverse(e)| e.time.0 >> (NEAR_SHIFT + NEAR_BITS));
+        [near, far, beyond].into_iter().flatten().min()
+    }
+
+    /// Moves the cursor to the start of `block` and spreads the block's far events over near buckets.
+    fn enter(&mut self, block: u64) {
+        self.cursor = block << NEAR_BITS;
+        while let Some(&Reverse(event)) = self.beyond.peek() {
+            let of = event.time.0 >> (NEAR_SHIFT + NEAR_BITS);
+            if of - block >= FAR {
+                break;
+            }
+            self.beyond.pop();
+            self.far.put(of, event, &mut self.arena);
+        }
+        let mut at = self.far.unlink(block);
+        while at != NONE {
+            let (event, next) = self.arena.free(at);
+            self.near.put(event.time.0 >> NEAR_SHIFT, event, &mut self.arena);
+            at = next;
+        }
+        self.near.take(self.cursor, &mut self.arena, &mut self.open);
+    }
+}
+
+/// Inserts into a list of few events that is sorted with the next one last.
+#[inline]
+fn insert(sorted: &mut Vec<Event>, event: Event) {
+    sorted.push(event);
+    let mut at = sorted.len() - 1;
+    while at > 0 && sorted[at - 1].key() < event.key() {
+        sorted[at] = sorted[at - 1];
+        at -= 1;
+    }
+    sorted[at] = event;
+}
+
+/// A ring of buckets with a bitmap of those that hold something.
+#[derive(Debug)]
+struct Wheel {
+    heads: Box<[u32]>,
+    /// A bit a bucket.
+    full: Box<[u64]>,
+    mask: u64,
+}
+
+impl Wheel {
+    fn new(buckets: u64) -> Self {
+        Wheel {
+            heads: vec![NONE; buckets as usize].into(),
+            full: vec![0; (buckets / 64) as usize].into(),
+            mask: buckets - 1,
+        }
+    }
+
+    #[inline]
+    fn put(&mut self, bucket: u64, event: Event, arena: &mut Arena) {
+        let slot = (bucket & self.mask) as usize;
+        self.heads[slot] = arena.add(event, self.heads[slot]);
+        self.full[slot / 64] |= 1 << (slot % 64);
+    }
+
+    /// Empties a bucket into a sorted list.
+    #[inline]
+    fn take(&mut self, bucket: u64, arena: &mut Arena, into: &mut Vec<Event>) {
+        let mut at = self.unlink(bucket);
+        while at != NONE {
+            let (event, next) = arena.free(at);
+            if into.len() < FEW {
+                insert(into, event);
+            } else {
+                into.push(event);
+            }
+            at = next;
+        }
+        if into.len() > FEW {
+            into.sort_unstable_by_key(|event| Reverse(event.key()));
+        }
+    }
+
+    /// Empties a bucket; the place of its first event.
+    #[inline]
+    fn unlink(&mut self, bucket: u64) -> u32 {
+        let slot = (bucket & self.mask) as usize;
+        self.full[slot / 64] &= !(1 << (slot % 64));
+        std::mem::replace(&mut self.heads[slot], NONE)
+    }
+
+    /// The first full bucket in `from..to`, a span of at most one turn of the wheel.
+    fn next(&self, from: u64, to: u64) -> Option<u64> {
+        let to = to.min(from + self.mask + 1);
+        let mut at = from;
+        while at < to {
+            let slot = at & self.mask;
+            let word = self.full[(slot / 64) as usize] >> (slot % 64);
+            if word != 0 {
+                let found = at + u64::from(word.trailing_zeros());
+                return (found < to).then_some(found);
+            }
+            at += 64 - slot % 64;
+        }
+        None
+    }
+}
+
+/// Lists of events; freed places are used again.
+#[derive(Debug)]
+struct Arena {
+    places: Vec<(Event, u32)>,
+    free: u32,
+}
+
+impl Default for Arena {
+    fn default() -> Self {
+        Arena { places: Vec::new(), free: NONE }
+    }
+}
+
+impl Arena {
+    #[inline]
+    fn add(&mut self, event: Event, next: u32) -> u32 {
+        if self.free == NONE {
+            self.places.push((event, next));
+            return (self.places.len() - 1) as u32;
+        }
+        let at = self.free;
+        let place = &mut self.places[at as usize];
+        self.free = place.1;
+        *place = (event, next);
+        at
+    }
+
+    #[inline]
+    fn free(&mut self, at: u32) -> (Event, u32) {
+        let place = &mut self.places[at as usize];
+        let taken = *place;
+        place.1 = self.free;
+        self.free = at;
+        taken
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Delays of every size: the open bucket, the near wheel, the far one, beyond it.
+    fn delay() -> impl Strategy<Value = u64> {
+        prop_oneof![0..2_000u64, 0..9_000_000u64, 0..40_000_000_000u64, 0..400_000_000_000u64]
+    }
+
+    proptest! {
+        #[test]
+        fn events_come_out_in_order_whenever_they_were_pushed(
+            first in prop::collection::vec(delay(), 1..50),
+            later in prop::collection::vec((delay(), 0..4u64), 0..300),
+            step in 1..50_000_000_000u64,
+        ) {
+            let mut queue = Queue::default();
+            let mut model = BinaryHeap::new();
+            let add = |queue: &mut Queue, model: &mut BinaryHeap<Reverse<Event>>, time, order| {
+                queue.push(Event { time: Time(time), order });
+                model.push(Reverse(Event { time: Time(time), order }));
+            };
+            for (i, &time) in first.iter().enumerate() {
+                add(&mut queue, &mut model, time, i as u64);
+            }
+            let mut later = later.into_iter().enumerate();
+            let mut end = step;
+            while !model.is_empty() {
+                while let Some(event) = queue.pop_before(Time(end)) {
+                    prop_assert_eq!(Some(Reverse(event)), model.pop());
+                    if let Some((i, (delay, order))) = later.next() {
+                        add(&mut queue, &mut model, event.time.0 + delay, order << 32 | (i as u64 + 100));
+                    }
+                }
+                prop_assert!(model.peek().is_none_or(|Reverse(e)| e.time.0 >= end));
+                // Between epochs events may be added at once, long before the next pending one.
+                if let Some((i, (delay, order))) = later.next() {
+                    add(&mut queue, &mut model, end + delay, order << 32 | (i as u64 + 100));
+                }
+                end += step;
+            }
+            prop_assert!(queue.is_empty());
+        }
+    }
+}

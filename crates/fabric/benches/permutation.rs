@@ -1,0 +1,183 @@
+//! Packet-hops per second on a k=8 fat-tree: a permutation of 20 MB flows, PFC on, an ACK per packet.
+//!
+//! Prints the median of five runs, events per packet-hop by cause, and the peak memory of this program.
+//! Arguments: k (8), bytes of a flow (20 MB), runs (5).
+#![allow(clippy::print_stdout, reason = "a benchmark's output")]
+
+use std::time::Instant;
+
+use floodway_fabric::blueprint::{
+    Arrivals, Blueprint, DirectionSpec, End, EndSpec, ErrorRates, FlowSettings, FlowSpec, LinkSpec, NodeSpec,
+    RecordSpec, Role, Semantics, SwitchSpec, WorkloadSpec,
+};
+use floodway_fabric::outcome::{Stopped, Verdict};
+use floodway_fabric::{Control, Fabric, Records};
+use floodway_units::{Bytes, Class, NodeId, Rate, Span, Time, mix};
+use floodway_wire::Format;
+use serde::de::DeserializeOwned;
+
+fn params<P: DeserializeOwned>(json: &str) -> P {
+    serde_json::from_str(json).expect("the bench's own parameters are right")
+}
+
+fn node(name: String, role: Role, rank: usize) -> NodeSpec {
+    NodeSpec { name, tags: Vec::new(), role, rank: rank as u32 }
+}
+
+fn link(nodes: &[NodeSpec], a: usize, b: usize) -> LinkSpec {
+    let end = |node: usize| EndSpec {
+        node: NodeId(node as u32),
+        buffer: None,
+        scheduler: params(r#""strict""#),
+        congestion_points: Vec::new(),
+        pauses: Vec::new(),
+    };
+    let direction = DirectionSpec {
+        rate: Rate::gbps(100),
+        delay: Span::us(1),
+        jitter: Span::ZERO,
+        flow_control: vec![(Class::DATA, params(r#"{"pfc": {"xoff": {"alpha": 0.125}}}"#))],
+        errors: ErrorRates::default(),
+    };
+    LinkSpec {
+        name: format!("{}-{}", nodes[a].name, nodes[b].name),
+        tags: Vec::new(),
+        ends: [end(a), end(b)],
+        directions: [direction.clone(), direction],
+        down: Vec::new(),
+    }
+}
+
+/// A fat-tree(k): hosts, ToRs, aggregation, cores.
+fn fat_tree(k: usize) -> (Vec<NodeSpec>, Vec<LinkSpec>) {
+    let half = k / 2;
+    let (hosts, tors, cores) = (k * half * half, k * half, half * half);
+    let switch = || {
+        Role::Switch(SwitchSpec {
+            buffer: params(r#"{"shared": {"pool": "10MB"}}"#),
+            routing: params(r#""ecmp""#),
+            hash_seed: None,
+            pipeline: Span::ZERO,
+        })
+    };
+    let mut nodes = Vec::new();
+    for (count, letter) in [(hosts, 'h'), (tors, 't'), (tors, 'a'), (cores, 'c')] {
+        for i in 1..=count {
+            let role = if letter == 'h' { Role::Host { address: i as u32 } } else { switch() };
+            nodes.push(node(format!("{letter}{i}"), role, nodes.len()));
+        }
+    }
+    let (tor, agg, core) = (hosts, hosts + tors, hosts + 2 * tors);
+    let mut links = Vec::new();
+    for host in 0..hosts {
+        links.push(link(&nodes, host, tor + host / half));
+    }
+    for pod in 0..k {
+        for (t, a) in (0..half).flat_map(|t| (0..half).map(move |a| (t, a))) {
+            links.push(link(&nodes, tor + pod * half + t, agg + pod * half + a));
+        }
+        for (a, c) in (0..half).flat_map(|a| (0..half).map(move |c| (a, c))) {
+            links.push(link(&nodes, agg + pod * half + a, core + a * half + c));
+        }
+    }
+    (nodes, links)
+}
+
+/// Each host sends to another one, and receives from one.
+fn permutation(hosts: usize, size: Bytes) -> Vec<FlowSpec> {
+    let mut order: Vec<usize> = (0..hosts).collect();
+    order.sort_by_key(|&host| mix(host as u64));
+    let next = |i: usize| order[(i + 1) % hosts];
+    let mut flows: Vec<FlowSpec> = (0..hosts)
+        .map(|i| FlowSpec {
+            source: NodeId(order[i] as u32),
+            destination: NodeId(next(i) as u32),
+            size,
+            start: Time::ZERO,
+            source_port: None,
+            destination_port: None,
+            path: None,
+            ack_path: None,
+            settings: None,
+        })
+        .collect();
+    flows.sort_by_key(|flow| flow.source);
+    flows
+}
+
+fn blueprint(k: usize, size: Bytes) -> Blueprint {
+    let (nodes, links) = fat_tree(k);
+    let hosts = k * k * k / 4;
+    Blueprint {
+        seed: 1,
+        wire: Format::Ethernet,
+        mtu: Bytes(1000),
+        semantics: Semantics::default(),
+        nodes,
+        links,
+        settings: vec![FlowSettings {
+            class: Class::DATA,
+            reliability: params(r#""go-back-n""#),
+            rate_control: vec![params(r#""line-rate""#)],
+            notification: params(r#""none""#),
+        }],
+        workloads: vec![WorkloadSpec {
+            name: "permutation".into(),
+            settings: 0,
+            arrivals: Arrivals::List(permutation(hosts, size)),
+            measure: (Time::ZERO, Time::NEVER),
+        }],
+        end: End { limit: Time::ZERO + Span::ms(1000), at_limit: false, stop_on_deadlock: false },
+        records: RecordSpec::default(),
+    }
+}
+
+fn run(blueprint: &Blueprint) -> (f64, Records) {
+    let control = Control::default();
+    let fabric = Fabric::build(blueprint, &control).expect("the bench's own network is right");
+    let start = Instant::now();
+    let records = fabric.run();
+    let seconds = start.elapsed().as_secs_f64();
+    assert_eq!(records.outcome.stopped, Stopped::Finished);
+    assert_eq!(records.outcome.invariants.conservation, Verdict::Holds);
+    (records.outcome.packet_hops as f64 / seconds, records)
+}
+
+/// Peak resident memory in MB, where the system tells.
+fn peak_memory() -> Option<f64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
+    line.split_whitespace().nth(1)?.parse::<f64>().ok().map(|kib| kib * 1024.0 / 1e6)
+}
+
+fn main() {
+    let numbers: Vec<u64> = std::env::args().skip(1).filter_map(|argument| argument.parse().ok()).collect();
+    let number = |i: usize, default: u64| numbers.get(i).copied().unwrap_or(default);
+    let (k, size, runs) = (number(0, 8), number(1, 20_000_000), number(2, 5));
+    let blueprint = blueprint(k as usize, Bytes(size));
+    let mut speeds = Vec::new();
+    let mut last = None;
+    for _ in 0..runs.max(1) {
+        let (speed, records) = run(&blueprint);
+        speeds.push(speed);
+        last = Some(records);
+    }
+    speeds.sort_by(f64::total_cmp);
+    let outcome = last.expect("at least one run").outcome;
+    let hops = outcome.packet_hops as f64;
+    println!("permutation of {size} B flows on a k={k} fat-tree, PFC, an ACK per packet");
+    println!(
+        "  {:.2} M packet-hops/s (median of {runs}), {:.1} M packet-hops a run, {:.0} us simulated",
+        speeds[speeds.len() / 2] / 1e6,
+        hops / 1e6,
+        outcome.simulated_us
+    );
+    let events: u64 = outcome.events.iter().map(|(_, count)| count).sum();
+    println!("  {:.3} events per packet-hop", events as f64 / hops);
+    for (cause, count) in &outcome.events {
+        println!("    {cause}: {:.4}", *count as f64 / hops);
+    }
+    if let Some(megabytes) = peak_memory() {
+        println!("  {megabytes:.0} MB peak memory");
+    }
+}

@@ -1,0 +1,290 @@
+//! What is to be simulated, as plain values: the one input of a fabric.
+//!
+//! Links and nodes are numbered by their place in the lists; the egress of end `i` of link `l` is
+//! port `2 l + i`, and its peer is port `2 l + 1 - i`.
+
+use floodway_mechanisms::registry::{
+    BufferParams, CongestionPointParams, FlowControlParams, NotificationParams, ReactionParams,
+    ReliabilityParams, RoutingParams, SchedulerParams,
+};
+use floodway_units::{Bytes, Class, NodeId, PortId, Rate, Span, Time};
+use floodway_wire::Format;
+
+use crate::sizes::Sizes;
+
+/// A whole network with its traffic.
+#[derive(Clone, Debug)]
+pub struct Blueprint {
+    /// Seeds every random stream and tie.
+    pub seed: u64,
+    /// Headers of packets.
+    pub wire: Format,
+    /// Payload of a full packet.
+    pub mtu: Bytes,
+    /// Points in which other simulators differ.
+    pub semantics: Semantics,
+    /// Hosts and switches.
+    pub nodes: Vec<NodeSpec>,
+    /// Links among them.
+    pub links: Vec<LinkSpec>,
+    /// How flows are sent; workloads and flows refer to these by index.
+    pub settings: Vec<FlowSettings>,
+    /// Traffic.
+    pub workloads: Vec<WorkloadSpec>,
+    /// When the run ends.
+    pub end: End,
+    /// What is kept of it beyond the tables of flows and counters.
+    pub records: RecordSpec,
+}
+
+/// Points in which other simulators differ.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Semantics {
+    /// When a packet's bytes leave the ingress account.
+    pub release: Release,
+    /// What orders events of one instant.
+    pub ties: Ties,
+    /// How a serialisation time is rounded.
+    pub rounding: Rounding,
+}
+
+/// When a packet's bytes leave the ingress account.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Release {
+    /// At its last bit.
+    #[default]
+    End,
+    /// At the start of its transmission.
+    Start,
+}
+
+/// What orders events of one instant.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Ties {
+    /// Kind, then a keyed hash among arrivals: independent of partitions.
+    #[default]
+    Hashed,
+    /// Flow starts, arrivals, departures; each in the order in which they were scheduled (one thread only).
+    SchedulingOrder,
+}
+
+/// How a serialisation time is rounded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Rounding {
+    /// Up to a picosecond; exact at Ethernet rates.
+    #[default]
+    Picosecond,
+    /// Down to a nanosecond through a 64.64 fixed-point number of seconds, as ns-3 does.
+    TruncatedNanosecond,
+}
+
+/// A host or switch.
+#[derive(Clone, Debug)]
+pub struct NodeSpec {
+    /// Its name, unique.
+    pub name: String,
+    /// What generators and users call its kind.
+    pub tags: Vec<String>,
+    /// Host or switch.
+    pub role: Role,
+    /// Place in the order in which routing visits neighbours, which orders equal-cost ports.
+    pub rank: u32,
+}
+
+/// What a node does.
+#[derive(Clone, Debug)]
+pub enum Role {
+    /// Sends and receives flows, forwards nothing.
+    Host {
+        /// Its address, as switches hash it.
+        address: u32,
+    },
+    /// Forwards packets.
+    Switch(SwitchSpec),
+}
+
+/// What is chosen for a switch.
+#[derive(Clone, Debug)]
+pub struct SwitchSpec {
+    /// Its buffer, for ports that have none of their own.
+    pub buffer: BufferParams,
+    /// Choice among equal-cost ports.
+    pub routing: RoutingParams,
+    /// Hash seed in a profile that knows one.
+    pub hash_seed: Option<u32>,
+    /// From a packet's arrival to its place in the egress queue.
+    pub pipeline: Span,
+}
+
+/// A full-duplex link.
+#[derive(Clone, Debug)]
+pub struct LinkSpec {
+    /// Its name, unique.
+    pub name: String,
+    /// What generators and users call its kind.
+    pub tags: Vec<String>,
+    /// Its two ends.
+    pub ends: [EndSpec; 2],
+    /// `directions[i]` carries data from `ends[i]` to the other end.
+    pub directions: [DirectionSpec; 2],
+    /// When it is down, from and to, in order and apart.
+    pub down: Vec<(Time, Time)>,
+}
+
+/// A port: one end of a link.
+#[derive(Clone, Debug)]
+pub struct EndSpec {
+    /// The node it is at.
+    pub node: NodeId,
+    /// A buffer of its own for what arrives here.
+    pub buffer: Option<BufferParams>,
+    /// Order of its queues.
+    pub scheduler: SchedulerParams,
+    /// Machines on its egress.
+    pub congestion_points: Vec<CongestionPointParams>,
+    /// Pauses that it sends whatever its buffer holds (a broken NIC).
+    pub pauses: Vec<PauseFault>,
+}
+
+/// A port that pauses its upstream from one time to another, refreshed in timer mode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PauseFault {
+    /// The class that stops.
+    pub class: Class,
+    /// First pause.
+    pub from: Time,
+    /// Resume; `Time::NEVER` for a pause without end.
+    pub to: Time,
+}
+
+/// One direction of a link.
+#[derive(Clone, Debug)]
+pub struct DirectionSpec {
+    /// Line rate.
+    pub rate: Rate,
+    /// Propagation, never zero.
+    pub delay: Span,
+    /// Up to this much is added at random to each frame's propagation; order is kept.
+    pub jitter: Span,
+    /// Flow control of the classes that have one; the others are lossy.
+    pub flow_control: Vec<(Class, FlowControlParams)>,
+    /// Random losses.
+    pub errors: ErrorRates,
+}
+
+/// Probability that a frame is damaged, by kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ErrorRates {
+    /// Data packets.
+    pub data: f64,
+    /// ACK, NAK and CNP.
+    pub control: f64,
+    /// Link control frames (PFC and its like).
+    pub link_control: f64,
+}
+
+/// How the flows of a group are sent.
+#[derive(Clone, Debug)]
+pub struct FlowSettings {
+    /// Their class.
+    pub class: Class,
+    /// Loss recovery.
+    pub reliability: ReliabilityParams,
+    /// The stack of reaction points, the lowest first.
+    pub rate_control: Vec<ReactionParams>,
+    /// At the receiver.
+    pub notification: NotificationParams,
+}
+
+/// A named source of flows.
+#[derive(Clone, Debug)]
+pub struct WorkloadSpec {
+    /// Its name, unique; results keep it.
+    pub name: String,
+    /// Index of its flows' settings.
+    pub settings: usize,
+    /// When its flows start, and which.
+    pub arrivals: Arrivals,
+    /// Flows that start in this span are measured: from, to (exclusive).
+    pub measure: (Time, Time),
+}
+
+/// When flows start, and which.
+#[derive(Clone, Debug)]
+pub enum Arrivals {
+    /// Explicit flows, in order of their start.
+    List(Vec<FlowSpec>),
+    /// An independent Poisson process at each source.
+    Poisson(PoissonSpec),
+}
+
+/// Poisson arrivals.
+#[derive(Clone, Debug)]
+pub struct PoissonSpec {
+    /// Hosts that send, each at the same rate.
+    pub sources: Vec<NodeId>,
+    /// Hosts that receive, drawn uniformly; never the source itself.
+    pub destinations: Vec<NodeId>,
+    /// Flow sizes.
+    pub sizes: Sizes,
+    /// Mean time between two flows of one source.
+    pub mean_gap: Span,
+    /// No flow starts before.
+    pub from: Time,
+    /// No flow starts at this time or later; `Time::NEVER` to the end of the run.
+    pub until: Time,
+}
+
+/// The size of a flow that never ends.
+pub const UNBOUNDED: Bytes = Bytes(u64::MAX >> 4);
+
+/// One explicit flow.
+#[derive(Clone, Debug)]
+pub struct FlowSpec {
+    /// Sender.
+    pub source: NodeId,
+    /// Receiver.
+    pub destination: NodeId,
+    /// Payload; [`UNBOUNDED`] for a flow that never ends, which is not measured.
+    pub size: Bytes,
+    /// When it starts.
+    pub start: Time,
+    /// As switches hash it, where the list names one (else numbered in order).
+    pub source_port: Option<u16>,
+    /// As switches hash it, where the list names one.
+    pub destination_port: Option<u16>,
+    /// Egress ports of its data, from the sender's NIC on, where it is pinned.
+    pub path: Option<Vec<PortId>>,
+    /// Egress ports of its ACKs, from the receiver's NIC on, where they are pinned.
+    pub ack_path: Option<Vec<PortId>>,
+    /// Index of its settings, where they differ from the workload's.
+    pub settings: Option<usize>,
+}
+
+/// When the run ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct End {
+    /// Never later.
+    pub limit: Time,
+    /// At the limit even if all measured flows finish before.
+    pub at_limit: bool,
+    /// End when a deadlock is found.
+    pub stop_on_deadlock: bool,
+}
+
+/// What is kept beyond the tables of flows and counters.
+#[derive(Clone, Debug)]
+pub struct RecordSpec {
+    /// Egress ports whose series are always kept.
+    pub watch: Vec<PortId>,
+    /// How many more, the busiest.
+    pub busiest: usize,
+    /// At most this many buckets of a series.
+    pub buckets: usize,
+}
+
+impl Default for RecordSpec {
+    fn default() -> Self {
+        RecordSpec { watch: Vec::new(), busiest: 8, buckets: 1000 }
+    }
+}

@@ -1,0 +1,726 @@
+//! From a blueprint to a running network.
+
+use std::collections::VecDeque;
+
+use floodway_mechanisms::registry::{AnyAdmission, AnyFcReceiver, AnyFcSender, FlowControlParams};
+use floodway_mechanisms::slots::{
+    Admission, Admit, Claim, CongestionPoint as _, Cx, FcFrame, FcReceiver, FcSender, Gate, IngressView,
+    LinkInfo, Need, PacketView, PauseMode, PoolSize, PoolView, PortInfo, QpInfo, QueueView, Sizing,
+    SwitchInfo,
+};
+use floodway_units::{
+    Bytes, Class, FlowId, NodeId, PortId, Rate, Rng, Span, Time, fold, mix, name_key, stream,
+};
+use floodway_wire::Format;
+use rustc_hash::FxHashMap;
+
+use crate::blueprint::{
+    Arrivals, Blueprint, FlowSpec, LinkSpec, PoissonSpec, Role, SwitchSpec, Ties, UNBOUNDED,
+};
+use crate::counters::{EgressCounters, IngressCounters};
+use crate::error::BuildError;
+use crate::flows::{Source, following};
+use crate::ideal::Ideals;
+use crate::outcome::Control;
+use crate::records::Records;
+use crate::ring::Ring;
+use crate::routing::{Routes, peer};
+use crate::serial::Serial;
+use crate::series::Series;
+use crate::world::{
+    Armed, Egress, Fault, ID_BITS, Ingress, NEVER, Nic, Node, Outboxes, Port, PortMachines, Queue, Streams,
+    Switch, What, World, tie_key,
+};
+
+/// At most this many buckets for a port that is not watched.
+const COARSE: usize = 100;
+
+/// A class or an end without flow control or limit.
+struct Unlimited;
+
+impl FcSender for Unlimited {
+    fn on_frame(&mut self, _cx: &mut Cx<'_, FcFrame>, _frame: FcFrame) {}
+
+    fn gate(&self, _now: Time, _next: Bytes) -> Gate {
+        Gate::Open
+    }
+}
+
+impl FcReceiver for Unlimited {
+    fn on_enqueue(&mut self, _cx: &mut Cx<'_, FcFrame>, _q: &IngressView) {}
+
+    fn on_release(&mut self, _cx: &mut Cx<'_, FcFrame>, _q: &IngressView) {}
+}
+
+impl Admission for Unlimited {
+    fn admit(
+        &mut self,
+        _now: Time,
+        _rng: &mut Rng,
+        _p: &PacketView,
+        _i: &IngressView,
+        _e: &QueueView,
+        _pool: &PoolView,
+    ) -> Admit {
+        Admit::Shared
+    }
+}
+
+/// What admission gives to an ingress port and class.
+#[derive(Clone, Copy, Debug)]
+pub struct Account {
+    /// Has a flow control that promises to lose nothing.
+    pub lossless: bool,
+    /// A buffer of its own.
+    pub own: Option<Bytes>,
+    /// Set aside of the switch's pool.
+    pub reserve: Bytes,
+    /// Beyond the threshold.
+    pub headroom: Bytes,
+    /// What the flow control knows of the link.
+    pub link: LinkInfo,
+}
+
+impl Blueprint {
+    /// The pause mode where a flow control does not choose: timers with Ethernet's frames, else on-off.
+    pub fn pause_mode(&self) -> PauseMode {
+        if self.wire == Format::Ethernet { PauseMode::Timer } else { PauseMode::OnOff }
+    }
+
+    /// Classes in use: the control class first, then those of data.
+    pub fn classes(&self) -> Vec<Class> {
+        let mut data: Vec<Class> = self.settings.iter().map(|settings| settings.class).collect();
+        data.sort_unstable();
+        data.dedup();
+        std::iter::once(Class::CONTROL).chain(data).collect()
+    }
+
+    /// "node (link)".
+    pub fn port_name(&self, port: PortId) -> String {
+        let link = &self.links[port.index() / 2];
+        format!("{} ({})", self.nodes[link.ends[port.index() % 2].node.index()].name, link.name)
+    }
+
+    fn switch_at(&self, port: PortId) -> Option<&SwitchSpec> {
+        let end = &self.links[port.index() / 2].ends[port.index() % 2];
+        match &self.nodes[end.node.index()].role {
+            Role::Switch(switch) => Some(switch),
+            Role::Host { .. } => None,
+        }
+    }
+
+    /// What the ingress `port` is given for `class`; none at a host.
+    ///
+    /// # Errors
+    /// A flow control that does not fit its buffer, with the port and the missing bytes.
+    pub fn account(&self, port: PortId, class: Class) -> Result<Option<Account>, BuildError> {
+        let Some(switch) = self.switch_at(port) else { return Ok(None) };
+        let link = &self.links[port.index() / 2];
+        let (data, reverse) = (&link.directions[1 - port.index() % 2], &link.directions[port.index() % 2]);
+        let own = link.ends[port.index() % 2].buffer.as_ref();
+        let plan = own.unwrap_or(&switch.buffer).plan();
+        let control = data.flow_control.iter().find(|(of, _)| *of == class).map(|(_, params)| params);
+        let mut info = LinkInfo {
+            rate: data.rate,
+            delay: data.delay + data.jitter,
+            reverse_delay: reverse.delay + reverse.jitter,
+            mtu: self.wire.largest_frame(self.mtu),
+            class,
+            buffer: Bytes::MAX,
+            pause: self.pause_mode(),
+        };
+        let own = plan.own.map(|sizing| match sizing {
+            Sizing::Fixed(size) => size,
+            Sizing::Auto => control.map_or(Bytes::MAX, |params| params.min_buffer(&info)),
+        });
+        info.buffer = own.unwrap_or(Bytes::MAX);
+        if let Some(params) = control {
+            params.build(&info).map_err(|error| BuildError::param(self.port_name(port), error))?;
+        }
+        Ok(Some(Account {
+            lossless: control.is_some_and(FlowControlParams::is_lossless),
+            own,
+            reserve: plan.reserve,
+            headroom: control.map_or(Bytes::ZERO, |params| params.headroom(&info)),
+            link: info,
+        }))
+    }
+
+    /// Bytes of a switch's shared pool.
+    ///
+    /// # Errors
+    /// Reserves and headroom take more than there is.
+    pub fn pool(&self, node: NodeId) -> Result<Option<Bytes>, BuildError> {
+        let Role::Switch(switch) = &self.nodes[node.index()].role else { return Ok(None) };
+        match switch.buffer.plan().pool {
+            None => Ok(None),
+            Some(PoolSize::Pool(size)) => Ok(Some(size)),
+            Some(PoolSize::Total(total)) => {
+                let mut taken = Bytes::ZERO;
+                for port in self.ports_of(node) {
+                    for &class in &self.classes()[1..] {
+                        if let Some(account) = self.account(port, class)? {
+                            taken += account.own.unwrap_or(account.reserve + account.headroom);
+                        }
+                    }
+                }
+                total.checked_sub(taken).map(Some).ok_or_else(|| BuildError {
+                    place: format!("switch {}", self.nodes[node.index()].name),
+                    key: Some("total"),
+                    message: format!(
+                        "reserves, headroom and ports' own buffers take {taken}, {} more than the {total} there are",
+                        Bytes(taken.0 - total.0)
+                    ),
+                })
+            }
+        }
+    }
+
+    /// The ports of a node.
+    pub fn ports_of(&self, node: NodeId) -> impl Iterator<Item = PortId> + '_ {
+        self.links.iter().enumerate().flat_map(move |(i, link)| {
+            (0..2)
+                .filter(move |&end| link.ends[end].node == node)
+                .map(move |end| PortId((2 * i + end) as u32))
+        })
+    }
+
+    /// Checks what later code relies on.
+    ///
+    /// # Errors
+    /// The first fault found.
+    pub fn validate(&self) -> Result<(), BuildError> {
+        self.validate_links()?;
+        let routes = Routes::new(self, |_| true);
+        for workload in &self.workloads {
+            let place = || format!("workload {}", workload.name);
+            match &workload.arrivals {
+                Arrivals::List(flows) if flows.is_empty() => {
+                    return Err(BuildError::new(place(), "it has no flow"));
+                }
+                Arrivals::List(flows) => {
+                    if !flows.is_sorted_by_key(|flow| flow.start) {
+                        return Err(BuildError::new(place(), "its flows are not in order of their start"));
+                    }
+                    for (i, flow) in flows.iter().enumerate() {
+                        let place = || format!("{}, flow {}", place(), i + 1);
+                        self.validate_flow(&routes, flow).map_err(|why| BuildError::new(place(), why))?;
+                    }
+                }
+                Arrivals::Poisson(poisson) => {
+                    self.validate_poisson(&routes, poisson).map_err(|why| BuildError::new(place(), why))?;
+                }
+            }
+        }
+        self.validate_settings()
+    }
+
+    fn validate_links(&self) -> Result<(), BuildError> {
+        if self.mtu == Bytes::ZERO || self.wire.largest_frame(self.mtu).0 > 16_000 {
+            let message = format!("{} is not a payload from 1 B to 15 KB", self.mtu);
+            return Err(BuildError { place: "run".into(), key: Some("mtu"), message });
+        }
+        let too_many = self.semantics.ties == Ties::SchedulingOrder && self.links.len() >= 1 << (ID_BITS - 1);
+        if too_many || self.links.len() >= 1 << 27 {
+            return Err(BuildError::new("topology", format!("{} links are too many", self.links.len())));
+        }
+        for link in &self.links {
+            let place = format!("link {}", link.name);
+            if link.ends[0].node == link.ends[1].node {
+                return Err(BuildError::new(place, "it joins a node with itself"));
+            }
+            for direction in &link.directions {
+                let fault = if direction.rate == Rate(0) {
+                    Some(("rate", "a link needs a rate above 0"))
+                } else if direction.delay == Span::ZERO {
+                    Some((
+                        "delay",
+                        "a link needs a delay above 0, for events at different nodes never coincide",
+                    ))
+                } else {
+                    None
+                };
+                if let Some((key, message)) = fault {
+                    return Err(BuildError { place, key: Some(key), message: message.into() });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn host(&self, node: NodeId) -> Result<&str, String> {
+        let spec = &self.nodes[node.index()];
+        match spec.role {
+            Role::Host { .. } => Ok(&spec.name),
+            Role::Switch(_) => Err(format!("{} is a switch, flows run between hosts", spec.name)),
+        }
+    }
+
+    fn reachable(&self, routes: &Routes, from: NodeId, to: NodeId) -> Result<(), String> {
+        let (source, destination) = (self.host(from)?, self.host(to)?);
+        if from == to {
+            return Err(format!("it goes from {source} to itself"));
+        }
+        if routes.candidates(from, to).is_empty() {
+            return Err(format!("no path leads from {source} to {destination}"));
+        }
+        Ok(())
+    }
+
+    fn validate_flow(&self, routes: &Routes, flow: &FlowSpec) -> Result<(), String> {
+        self.reachable(routes, flow.source, flow.destination)?;
+        if flow.size == Bytes::ZERO {
+            return Err("it has no bytes".into());
+        }
+        let pinned =
+            [(&flow.path, flow.source, flow.destination), (&flow.ack_path, flow.destination, flow.source)];
+        for (path, from, to) in pinned {
+            if let Some(path) = path {
+                self.validate_path(routes, path, from, to)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn validate_path(
+        &self,
+        routes: &Routes,
+        path: &[PortId],
+        from: NodeId,
+        to: NodeId,
+    ) -> Result<(), String> {
+        let mut at = from;
+        for (i, &port) in path.iter().enumerate() {
+            if routes.node_of(port) != at {
+                return Err(format!("hop {} of its path does not begin where the one before ends", i + 1));
+            }
+            at = routes.node_of(peer(port));
+            if routes.is_host(at) && at != to {
+                return Err(format!("its path passes the host {}", self.nodes[at.index()].name));
+            }
+        }
+        if at == to && path.len() < 250 {
+            Ok(())
+        } else {
+            Err(format!("its path does not end at {}", self.nodes[to.index()].name))
+        }
+    }
+
+    fn validate_poisson(&self, routes: &Routes, poisson: &PoissonSpec) -> Result<(), String> {
+        if poisson.sources.is_empty() || poisson.destinations.is_empty() {
+            return Err("it has no source or no destination".into());
+        }
+        if poisson.mean_gap == Span::ZERO {
+            return Err("its flows follow each other in no time".into());
+        }
+        for &source in &poisson.sources {
+            self.host(source)?;
+            let mut others = poisson.destinations.iter().filter(|&&node| node != source).peekable();
+            if others.peek().is_none() {
+                return Err(format!("{} could send to itself only", self.nodes[source.index()].name));
+            }
+            others.try_for_each(|&destination| self.reachable(routes, source, destination))?;
+        }
+        Ok(())
+    }
+
+    fn validate_settings(&self) -> Result<(), BuildError> {
+        let probe = QpInfo {
+            flow: FlowId(0),
+            line_rate: Rate::gbps(1),
+            path_rate: Rate::gbps(1),
+            base_rtt: Span::us(1),
+            mtu: self.mtu,
+            lossless: false,
+        };
+        for settings in &self.settings {
+            let place = || "flow settings".to_owned();
+            if settings.class == Class::CONTROL || settings.class.0 as usize >= Class::COUNT {
+                let message = format!("class {} is not for data; allowed: 0 to 5, 7", settings.class.0);
+                return Err(BuildError { place: place(), key: Some("class"), message });
+            }
+            settings.reliability.build(&probe).map_err(|error| BuildError::param(place(), error))?;
+            for layer in &settings.rate_control {
+                layer.build(&probe).map_err(|error| BuildError::param(place(), error))?;
+                if layer.needs().contains(&Need::Acks) && !settings.reliability.has_acks() {
+                    let message = format!("{} needs a reliability with acknowledgements", layer.name());
+                    return Err(BuildError { place: place(), key: Some("rate-control"), message });
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl<'a> World<'a> {
+    /// A network at rest, with its sources and faults armed.
+    ///
+    /// # Errors
+    /// What makes the blueprint unfit, with the place.
+    pub fn build(blueprint: &'a Blueprint, control: &'a Control) -> Result<Self, BuildError> {
+        blueprint.validate()?;
+        let classes = blueprint.classes();
+        let routes = Routes::new(blueprint, |_| true);
+        let states = states(blueprint);
+        let ports = build_ports(blueprint);
+        let machines = build_machines(blueprint)?;
+        let classified = machines.iter().flat_map(|machines| &machines.congestion_points);
+        let subs =
+            if classified.into_iter().any(|point| point.claims().contains(&Claim::Classify)) { 2 } else { 1 };
+        let queues_per_port = 1 + (classes.len() - 1) * subs;
+        let format = blueprint.wire;
+        let mut world = World {
+            blueprint,
+            control,
+            now: 0,
+            order: 0,
+            events: floodway_engine::Queue::default(),
+            scheduled: 0,
+            counts: Default::default(),
+            ties: blueprint.semantics.ties,
+            release: blueprint.semantics.release,
+            pause_mode: blueprint.pause_mode(),
+            format,
+            gap: format.ack().wire.0 - format.ack().frame.0,
+            queues_per_port,
+            subs,
+            queues: (0..ports.len() * queues_per_port).map(|_| Queue::default()).collect(),
+            waiting: vec![0; ports.len()],
+            egress: Vec::new(),
+            ingress: Vec::new(),
+            nodes: Vec::new(),
+            switches: Vec::new(),
+            nics: Vec::new(),
+            series: build_series(blueprint),
+            ports,
+            machines,
+            routes,
+            changing: blueprint.links.iter().any(|link| !link.down.is_empty()),
+            link_down: vec![0; blueprint.links.len()],
+            ideals: (0..states.len().max(1)).map(|_| Ideals::default()).collect(),
+            states,
+            flows: Vec::new(),
+            free_flows: Vec::new(),
+            sources: build_sources(blueprint),
+            faults: Vec::new(),
+            records: Records::new(blueprint),
+            deadlocks: Vec::new(),
+            packet_hops: 0,
+            regions: Vec::new(),
+            free_regions: Vec::new(),
+            out: Outboxes::default(),
+            classes,
+        };
+        world.add_nodes()?;
+        world.add_lanes()?;
+        world.arm_sources();
+        world.arm_faults();
+        Ok(world)
+    }
+
+    fn add_nodes(&mut self) -> Result<(), BuildError> {
+        let seed = self.blueprint.seed;
+        for (i, spec) in self.blueprint.nodes.iter().enumerate() {
+            let node = NodeId(i as u32);
+            let key = name_key(&spec.name);
+            let ports: Vec<PortId> = self.blueprint.ports_of(node).collect();
+            let switch = match &spec.role {
+                Role::Host { .. } => {
+                    for &port in &ports {
+                        self.add_nic(port);
+                    }
+                    u32::MAX
+                }
+                Role::Switch(switch) => {
+                    self.add_switch(node, switch, fold(mix(seed), key), ports)?;
+                    self.switches.len() as u32 - 1
+                }
+            };
+            let stream = |purpose| stream(seed, key, purpose);
+            let streams = Streams {
+                flow_control: stream("flow-control"),
+                congestion_point: stream("congestion-point"),
+                routing: stream("routing"),
+                admission: stream("admission"),
+                notification: stream("notification"),
+                reliability: stream("reliability"),
+            };
+            self.nodes.push(Node { switch, streams });
+        }
+        Ok(())
+    }
+
+    fn add_nic(&mut self, port: PortId) {
+        let state = &mut self.ports[port.index()];
+        (state.at_host, state.local) = (true, self.nics.len() as u32);
+        let classes = self.classes.len();
+        self.nics.push(Nic {
+            port,
+            ready: vec![Ring::default(); classes],
+            last: vec![u32::MAX - 1; classes],
+            ..Nic::default()
+        });
+    }
+
+    fn add_switch(
+        &mut self,
+        node: NodeId,
+        spec: &SwitchSpec,
+        key: u64,
+        ports: Vec<PortId>,
+    ) -> Result<(), BuildError> {
+        let place = || format!("switch {}", self.blueprint.nodes[node.index()].name);
+        let info = SwitchInfo { key, hash_seed: spec.hash_seed };
+        let router = spec.routing.build(&info).map_err(|error| BuildError::param(place(), error))?;
+        let pool = self.blueprint.pool(node)?.unwrap_or_default();
+        for (local, &port) in ports.iter().enumerate() {
+            self.ports[port.index()].local = local as u32;
+        }
+        self.switches.push(Switch {
+            router,
+            pipeline: spec.pipeline.0,
+            pipe: VecDeque::new(),
+            pool_size: pool.0,
+            pool_used: 0,
+            peak: 0,
+            occupied: 0,
+            releases: VecDeque::with_capacity(ports.len()),
+            ports,
+        });
+        Ok(())
+    }
+
+    /// The halves of every port and class: the receiver half here, the sender half at the peer.
+    fn add_lanes(&mut self) -> Result<(), BuildError> {
+        for port in (0..self.ports.len()).map(|port| PortId(port as u32)) {
+            for class in self.classes.clone() {
+                self.ingress.push(self.ingress_lane(port, class)?);
+                self.egress.push(self.egress_lane(port, class)?);
+            }
+        }
+        Ok(())
+    }
+
+    fn ingress_lane(&self, port: PortId, class: Class) -> Result<Ingress, BuildError> {
+        let mut lane = Ingress {
+            receiver: AnyFcReceiver::Custom(Box::new(Unlimited)),
+            timer: Armed::default(),
+            admission: AnyAdmission::Custom(Box::new(Unlimited)),
+            lossless: false,
+            held: 0,
+            headroom: 0,
+            reserve: 0,
+            headroom_size: 0,
+            own: NEVER,
+            received: 0,
+            counters: IngressCounters::default(),
+        };
+        let account = self.blueprint.account(port, class)?;
+        let Some(account) = account.filter(|_| class != Class::CONTROL) else { return Ok(lane) };
+        let place = || self.blueprint.port_name(port);
+        let link = &self.blueprint.links[port.index() / 2];
+        let data = &link.directions[1 - port.index() % 2];
+        if let Some((_, params)) = data.flow_control.iter().find(|(of, _)| *of == class) {
+            let halves = params.build(&account.link).map_err(|error| BuildError::param(place(), error))?;
+            lane.receiver = halves.1;
+        }
+        let switch = self.blueprint.switch_at(port).expect("an account belongs to a switch");
+        let buffer = link.ends[port.index() % 2].buffer.as_ref().unwrap_or(&switch.buffer);
+        lane.admission = buffer.build().map_err(|error| BuildError::param(place(), error))?;
+        lane.lossless = account.lossless;
+        lane.own = account.own.map_or(NEVER, |own| own.0);
+        lane.reserve = account.reserve.0;
+        lane.headroom_size = account.headroom.0;
+        Ok(lane)
+    }
+
+    fn egress_lane(&self, port: PortId, class: Class) -> Result<Egress, BuildError> {
+        let mut lane = Egress {
+            sender: AnyFcSender::Custom(Box::new(Unlimited)),
+            counts_sent: false,
+            timer: Armed::default(),
+            paused_since: NEVER,
+            paused_total: 0,
+            counters: EgressCounters::default(),
+        };
+        let link = &self.blueprint.links[port.index() / 2];
+        let data = &link.directions[port.index() % 2];
+        let control = data.flow_control.iter().find(|(of, _)| *of == class);
+        if let Some((_, params)) = control.filter(|_| class != Class::CONTROL) {
+            let rx = peer(port);
+            let account = self.blueprint.account(rx, class)?;
+            // A host takes in whatever comes: a buffer that nothing outgrows.
+            let info = account.map_or_else(|| self.host_link(rx, class), |account| account.link);
+            let halves = params
+                .build(&info)
+                .map_err(|error| BuildError::param(self.blueprint.port_name(rx), error))?;
+            lane.sender = halves.0;
+            lane.counts_sent = lane.sender.counts_sent();
+        }
+        Ok(lane)
+    }
+
+    fn host_link(&self, port: PortId, class: Class) -> LinkInfo {
+        let link = &self.blueprint.links[port.index() / 2];
+        let (data, reverse) = (&link.directions[1 - port.index() % 2], &link.directions[port.index() % 2]);
+        LinkInfo {
+            rate: data.rate,
+            delay: data.delay + data.jitter,
+            reverse_delay: reverse.delay + reverse.jitter,
+            mtu: self.format.largest_frame(self.blueprint.mtu),
+            class,
+            buffer: Bytes(1 << 40),
+            pause: self.pause_mode,
+        }
+    }
+
+    fn arm_faults(&mut self) {
+        let mut faults: Vec<(u64, Fault)> = Vec::new();
+        for (i, link) in self.blueprint.links.iter().enumerate() {
+            for &(from, to) in &link.down {
+                faults.push((from.0, Fault::Link { link: i as u32, down: true }));
+                faults.push((to.0, Fault::Link { link: i as u32, down: false }));
+            }
+            for (end, spec) in link.ends.iter().enumerate() {
+                let port = PortId((2 * i + end) as u32);
+                for &pause in &spec.pauses {
+                    faults.push((pause.from.0, Fault::Pause { port, pause }));
+                }
+            }
+        }
+        for (i, (at, fault)) in faults.into_iter().enumerate() {
+            self.faults.push(fault);
+            if at != NEVER {
+                self.schedule(What::Fault, i as u32, at);
+            }
+        }
+    }
+}
+
+/// The routes of each set of links that is up at some time, where links go down at all.
+fn states(blueprint: &Blueprint) -> Vec<Routes> {
+    let times = blueprint.links.iter().flat_map(|link| &link.down).flat_map(|&(from, to)| [from, to]);
+    let mut times: Vec<Time> = times.collect();
+    if times.is_empty() {
+        return Vec::new();
+    }
+    times.push(Time::ZERO);
+    let is_down = |link: &LinkSpec, at: Time| link.down.iter().any(|&(from, to)| from <= at && at < to);
+    let downs = |&at: &Time| blueprint.links.iter().map(|link| is_down(link, at)).collect::<Vec<bool>>();
+    let mut sets: Vec<Vec<bool>> = times.iter().map(downs).collect();
+    sets.sort_unstable();
+    sets.dedup();
+    sets.iter().map(|down| Routes::new(blueprint, |link| !down[link])).collect()
+}
+
+fn build_ports(blueprint: &Blueprint) -> Vec<Port> {
+    let mut serials: FxHashMap<Rate, Serial> = FxHashMap::default();
+    let mut ports = Vec::with_capacity(2 * blueprint.links.len());
+    for (i, link) in blueprint.links.iter().enumerate() {
+        for (end, direction) in link.directions.iter().enumerate() {
+            let id = PortId((2 * i + end) as u32);
+            let far = &blueprint.nodes[link.ends[1 - end].node.index()];
+            let serial = serials
+                .entry(direction.rate)
+                .or_insert_with(|| Serial::new(direction.rate, blueprint.semantics.rounding));
+            let errors = direction.errors;
+            ports.push(Port {
+                node: link.ends[end].node,
+                at_host: false,
+                local: 0,
+                up: true,
+                armed: false,
+                has_cp: !link.ends[end].congestion_points.is_empty(),
+                impaired: errors.data + errors.control + errors.link_control > 0.0,
+                free_at: 0,
+                free_order: 0,
+                rate: direction.rate,
+                delay: direction.delay.0,
+                jitter: direction.jitter.0,
+                errors,
+                serial: serial.clone(),
+                flight: VecDeque::new(),
+                control: VecDeque::new(),
+                tie_key: tie_key(blueprint.seed, name_key(&far.name), peer(id)),
+                rng: stream(blueprint.seed, fold(name_key(&link.name), end as u64), "link"),
+            });
+        }
+    }
+    ports
+}
+
+fn build_machines(blueprint: &Blueprint) -> Result<Vec<PortMachines>, BuildError> {
+    let mut machines = Vec::with_capacity(2 * blueprint.links.len());
+    for port in (0..2 * blueprint.links.len()).map(|port| PortId(port as u32)) {
+        let link = &blueprint.links[port.index() / 2];
+        let end = &link.ends[port.index() % 2];
+        let info = PortInfo {
+            port,
+            rate: link.directions[port.index() % 2].rate,
+            mtu: blueprint.wire.largest_frame(blueprint.mtu),
+        };
+        let place = || blueprint.port_name(port);
+        let scheduler = end.scheduler.build(&info).map_err(|error| BuildError::param(place(), error))?;
+        let mut congestion_points = Vec::new();
+        for params in &end.congestion_points {
+            congestion_points.push(params.build(&info).map_err(|error| BuildError::param(place(), error))?);
+        }
+        for claim in [Claim::Classify, Claim::Admit, Claim::Gate] {
+            let owners = congestion_points.iter().filter(|point| point.claims().contains(&claim)).count();
+            if owners > 1 {
+                let message = format!("{owners} congestion points both claim {claim:?}");
+                return Err(BuildError { place: place(), key: Some("congestion-point"), message });
+            }
+        }
+        machines.push(PortMachines {
+            scheduler,
+            congestion_points,
+            cp_timer: Armed::default(),
+            placed: FxHashMap::default(),
+        });
+    }
+    Ok(machines)
+}
+
+fn build_series(blueprint: &Blueprint) -> Vec<Series> {
+    let records = &blueprint.records;
+    let mut series = vec![Series::new(records.buckets.min(COARSE)); 2 * blueprint.links.len()];
+    for port in &records.watch {
+        series[port.index()] = Series::new(records.buckets);
+    }
+    series
+}
+
+fn build_sources(blueprint: &Blueprint) -> Vec<Source> {
+    let mut sources = Vec::new();
+    for (i, workload) in blueprint.workloads.iter().enumerate() {
+        let workload_index = i as u32;
+        match &workload.arrivals {
+            Arrivals::List(_) => {
+                sources.push(Source::List {
+                    workload: workload_index,
+                    next: 0,
+                    numbers: FxHashMap::default(),
+                });
+            }
+            Arrivals::Poisson(poisson) => {
+                for &node in &poisson.sources {
+                    let host = name_key(&blueprint.nodes[node.index()].name);
+                    let key = fold(name_key(&workload.name), host);
+                    let mut rng = stream(blueprint.seed, key, "arrivals");
+                    let next = following(poisson, &mut rng, poisson.from.0);
+                    sources.push(Source::Poisson { workload: workload_index, node, rng, number: 0, next });
+                }
+            }
+        }
+    }
+    sources
+}
+
+/// Does any flow end by itself?
+pub(crate) fn has_bounded(blueprint: &Blueprint) -> bool {
+    blueprint.workloads.iter().any(|workload| match &workload.arrivals {
+        Arrivals::List(flows) => flows.iter().any(|flow| flow.size < UNBOUNDED),
+        Arrivals::Poisson(_) => true,
+    })
+}

@@ -1,0 +1,28 @@
+//! Counters of ports, by class.
+
+use floodway_mechanisms::slots::DropReason;
+
+/// What an egress port has done with a class.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct EgressCounters {
+    pub tx_packets: u64,
+    pub tx_bytes: u64,
+    /// Pause and credit frames received for this queue.
+    pub pfc_rx: u64,
+    pub ecn_marks: u64,
+}
+
+/// What an ingress port has seen of a class.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct IngressCounters {
+    pub rx_packets: u64,
+    pub rx_bytes: u64,
+    /// Pause and credit frames sent for this account.
+    pub pfc_tx: u64,
+    /// Packets dropped, by reason.
+    pub drops: [u64; DropReason::ALL.len()],
+    /// Bytes dropped for want of buffer.
+    pub buffer_drop_bytes: u64,
+    pub peak: u64,
+    pub headroom_peak: u64,
+}

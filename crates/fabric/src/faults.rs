@@ -1,0 +1,113 @@
+//! Faults at known times: links that go down and up, ports that pause their upstream.
+
+use floodway_mechanisms::slots::{Cx, DropReason, FcFrame, FcReceiver, FcSender as _, PauseMode};
+use floodway_units::{Class, PortId, Quanta, Time};
+
+use crate::blueprint::PauseFault;
+use crate::packet::Kind;
+use crate::routing::{Routes, peer};
+use crate::world::{Fault, What, World};
+
+impl World<'_> {
+    /// The fault `index` strikes.
+    pub fn fault(&mut self, index: u32) {
+        match self.faults[index as usize] {
+            Fault::Link { link, down } => self.link_changes(link, down),
+            Fault::Pause { port, pause } => self.forced_pause(index, port, pause),
+        }
+    }
+
+    fn link_changes(&mut self, link: u32, down: bool) {
+        self.link_down[link as usize] = u32::from(down);
+        let is_down = &self.link_down;
+        self.routes = Routes::new(self.blueprint, |link| is_down[link] == 0);
+        for end in 0..2 {
+            let port = PortId(2 * link + end);
+            self.ports[port.index()].up = !down;
+            if down {
+                self.cut(port);
+            } else {
+                self.reset(port);
+            }
+        }
+        if down {
+            return;
+        }
+        for end in 0..2 {
+            self.kick(PortId(2 * link + end));
+        }
+    }
+
+    /// What is on the wire, and what waits for it, is lost.
+    fn cut(&mut self, port: PortId) {
+        let flying = std::mem::take(&mut self.ports[port.index()].flight);
+        let control = std::mem::take(&mut self.ports[port.index()].control);
+        for packet in flying.into_iter().chain(control) {
+            if packet.kind == Kind::Region {
+                self.free_regions.push(packet.psn as u32);
+            } else if !packet.is_link_control() {
+                let lane = self.lane(peer(port), packet.class);
+                self.drop_packet(lane, &packet, DropReason::LinkDown);
+            }
+        }
+        for class in 0..self.classes.len() as u8 {
+            self.flush_queues(port, class, DropReason::LinkDown);
+        }
+    }
+
+    /// Both halves of the link's flow controls start afresh.
+    fn reset(&mut self, port: PortId) {
+        for class in 1..self.classes.len() as u8 {
+            let lane = self.lane(port, class);
+            let node = self.ports[port.index()].node.index();
+            let mut cx = Cx {
+                now: Time(self.now),
+                rng: &mut self.nodes[node].streams.flow_control,
+                out: &mut self.out.frames,
+            };
+            self.egress[lane].sender.on_link_reset(&mut cx);
+            self.flush_frames(port);
+            self.sender_changed(port, lane);
+            if !self.ports[port.index()].at_host {
+                self.settle_port(port);
+            }
+            self.with_receiver(lane, port, FcReceiver::on_link_reset);
+        }
+    }
+
+    /// Sends a pause, and arranges for its refresh or its end.
+    fn forced_pause(&mut self, index: u32, port: PortId, pause: PauseFault) {
+        let ends = self.now >= pause.to.0;
+        let class = self.dense(pause.class);
+        if ends && class != u8::MAX && self.ingress[self.lane(port, class)].receiver.awaits_release() {
+            // The port's own flow control has paused as well, and will say itself when that is over.
+            return;
+        }
+        let quanta = if ends { Quanta(0) } else { Quanta::MAX };
+        self.out.frames.0.push(FcFrame::Pause { class: pause.class, quanta });
+        if self.ports[port.index()].up {
+            self.flush_frames(port);
+        } else {
+            self.out.frames.0.clear();
+        }
+        if ends || class == u8::MAX {
+            return;
+        }
+        let half = Quanta::MAX.span(self.rate(peer(port))).0 / 2;
+        let refresh = match self.pause_mode_at(port, pause.class) {
+            PauseMode::Timer => self.now + half,
+            PauseMode::OnOff => u64::MAX,
+        };
+        let next = refresh.min(pause.to.0);
+        if next != u64::MAX {
+            self.schedule(What::Fault, index, next);
+        }
+    }
+
+    /// How long pauses of `class` last that `port` sends.
+    fn pause_mode_at(&self, port: PortId, class: Class) -> PauseMode {
+        let data = &self.blueprint.links[port.index() / 2].directions[peer(port).index() % 2];
+        let control = data.flow_control.iter().find(|(of, _)| *of == class);
+        control.map_or(self.pause_mode, |(_, params)| params.pause_mode(self.pause_mode))
+    }
+}

@@ -1,0 +1,461 @@
+//! The end of an epoch, and of a run: whether it is over, its verdicts, its tables.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::Ordering;
+
+use floodway_mechanisms::slots::DropReason;
+use floodway_units::{PortId, Time};
+
+use crate::build::has_bounded;
+use crate::outcome::{
+    Conservation, DevicePeak, Invariants, Lossless, Outcome, Stopped, Verdict, WorkloadTotals,
+};
+use crate::records::{COMPONENTS, FlowRow};
+use crate::routing::peer;
+use crate::table::{Table, Values};
+use crate::world::{NEVER, World};
+
+/// Between two searches for deadlock, in picoseconds.
+const SEARCH_EVERY: u64 = 1_000_000_000;
+
+impl World<'_> {
+    /// Called at the end of each epoch; true ends the run.
+    pub fn at_epoch(&mut self) -> bool {
+        self.records.peak_in_network = self.records.peak_in_network.max(self.records.in_network());
+        self.control.flows_done.store(self.records.flows_done, Ordering::Relaxed);
+        self.control.flows_started.store(self.records.flows_started, Ordering::Relaxed);
+        if self.now.is_multiple_of(SEARCH_EVERY) {
+            self.search_deadlock();
+        }
+        let end = &self.blueprint.end;
+        if end.stop_on_deadlock && !self.deadlocks.is_empty() {
+            return true;
+        }
+        !end.at_limit && self.all_measured_done()
+    }
+
+    fn all_measured_done(&self) -> bool {
+        has_bounded(self.blueprint)
+            && self.records.measured_open() == 0
+            && (0..self.sources.len()).all(|source| !self.may_measure(source, self.now))
+    }
+
+    fn stopped(&self, interrupted: bool) -> Stopped {
+        if interrupted {
+            Stopped::Interrupted
+        } else if self.blueprint.end.stop_on_deadlock && !self.deadlocks.is_empty() {
+            Stopped::Deadlock
+        } else if self.all_measured_done() {
+            Stopped::Finished
+        } else {
+            Stopped::Limit
+        }
+    }
+
+    /// Closes the books at `now`.
+    pub fn finish(mut self, now: Time, interrupted: bool) -> crate::outcome::Records {
+        self.now = now.0;
+        for switch in 0..self.switches.len() {
+            self.settle(switch as u32);
+        }
+        for port in 0..self.ports.len() {
+            for class in 0..self.classes.len() {
+                let egress = &mut self.egress[port * self.classes.len() + class];
+                if egress.paused_since != NEVER {
+                    egress.paused_total += self.now - egress.paused_since;
+                    self.series[port].paused(egress.paused_since, self.now);
+                    egress.paused_since = self.now;
+                }
+            }
+            self.series[port].finish(self.now, self.waiting[port]);
+        }
+        let alive: Vec<usize> = (0..self.flows.len()).filter(|&flow| self.flows[flow].alive).collect();
+        for flow in alive {
+            self.records.ended(&self.flows[flow]);
+        }
+        let outcome = self.outcome(self.stopped(interrupted));
+        crate::outcome::Records {
+            flows: self.flow_table(),
+            latency: self.latency_table(),
+            series: self.series_table(),
+            counters: self.counter_table(),
+            outcome,
+        }
+    }
+
+    fn outcome(&self, stopped: Stopped) -> Outcome {
+        let in_flight = self.in_flight();
+        let bytes = Conservation { in_flight, ..self.records.bytes };
+        Outcome {
+            stopped,
+            simulated_us: Time(self.now).as_us(),
+            invariants: Invariants {
+                conservation: conservation(&bytes),
+                buffers: self.buffers(),
+                slowdown: self.slowdown(),
+            },
+            lossless: self.lossless(),
+            deadlocks: self.deadlocks.clone(),
+            workloads: self.workload_totals(),
+            bytes,
+            packet_hops: self.packet_hops,
+            events: self.event_counts(),
+            drops: DropReason::ALL
+                .iter()
+                .map(|&reason| {
+                    let of = |lane: &crate::world::Ingress| lane.counters.drops[reason as usize];
+                    (reason.name(), self.ingress.iter().map(of).sum())
+                })
+                .collect(),
+            peak_in_network_bytes: self.records.peak_in_network,
+            devices: self.devices(),
+        }
+    }
+
+    /// Bytes of packets on links, in pipelines and in queues.
+    fn in_flight(&self) -> u64 {
+        let flying = self.ports.iter().flat_map(|port| &port.flight);
+        let queued = self.queues.iter().flat_map(|queue| &queue.fifo);
+        let piped = self.switches.iter().flat_map(|switch| &switch.pipe).map(|(_, _, packet)| packet);
+        flying
+            .chain(queued)
+            .chain(piped)
+            .filter(|packet| !packet.is_link_control())
+            .map(|packet| u64::from(packet.frame))
+            .sum()
+    }
+
+    /// Every account holds what is queued behind it and on the wire of the packet that leaves.
+    fn buffers(&self) -> Verdict {
+        let mut held = vec![0u64; self.ingress.len()];
+        let mut add = |packet: &crate::packet::Packet| {
+            if packet.class != 0 {
+                held[self.lane(packet.ingress, packet.class)] += u64::from(packet.frame);
+            }
+        };
+        for switch in &self.switches {
+            switch.pipe.iter().for_each(|(_, _, packet)| add(packet));
+            for port in &switch.ports {
+                let first = self.queue(*port);
+                let queues = &self.queues[first + 1..first + self.queues_per_port];
+                queues.iter().flat_map(|queue| &queue.fifo).for_each(&mut add);
+            }
+        }
+        for switch in &self.switches {
+            for leaving in &switch.releases {
+                held[leaving.lane as usize] += u64::from(leaving.frame);
+            }
+        }
+        for (lane, account) in self.ingress.iter().enumerate() {
+            let charged = account.held + account.headroom;
+            if charged != held[lane] {
+                let port = self.port_name(PortId((lane / self.classes.len()) as u32));
+                return Verdict::Broken(format!("{port} is charged {charged} B and holds {} B", held[lane]));
+            }
+        }
+        Verdict::Holds
+    }
+
+    fn slowdown(&self) -> Verdict {
+        match &self.records.too_fast {
+            None => Verdict::Holds,
+            Some(row) => Verdict::Broken(format!(
+                "flow {} took {} ps, less than its ideal {} ps",
+                self.flow_name(row),
+                row.finish_receiver - row.start,
+                row.ideal
+            )),
+        }
+    }
+
+    fn flow_name(&self, row: &FlowRow) -> String {
+        let workload = &self.blueprint.workloads[row.workload as usize].name;
+        format!("{workload}:{}:{}", self.blueprint.nodes[row.source as usize].name, row.number)
+    }
+
+    fn lossless(&self) -> Lossless {
+        if self.ingress.iter().all(|lane| !lane.lossless) {
+            return Lossless::NotAsked;
+        }
+        let Some(first) = self.records.first_drop else { return Lossless::Held };
+        let lossless = self.ingress.iter().filter(|lane| lane.lossless);
+        let drops = |lane: &crate::world::Ingress| lane.counters.drops[DropReason::Buffer as usize];
+        Lossless::Violated {
+            packets: lossless.clone().map(drops).sum(),
+            bytes: lossless.clone().map(|lane| lane.counters.buffer_drop_bytes).sum(),
+            place: self.port_name(PortId((first.lane / self.classes.len()) as u32)),
+            class: self.classes[first.lane % self.classes.len()].0,
+            time_us: Time(first.time).as_us(),
+            missing_bytes: first.missing,
+            worst_port_bytes: lossless.map(|lane| lane.counters.buffer_drop_bytes).max().unwrap_or(0),
+        }
+    }
+
+    fn workload_totals(&self) -> Vec<WorkloadTotals> {
+        let specs = self.blueprint.workloads.iter();
+        specs
+            .zip(&self.records.totals)
+            .enumerate()
+            .map(|(i, (spec, totals))| WorkloadTotals {
+                name: spec.name.clone(),
+                flows: totals.flows,
+                finished: totals.finished,
+                measured: totals.measured,
+                measured_finished: totals.measured_finished,
+                offered_bytes: if totals.offered == 0 { totals.delivered } else { totals.offered },
+                delivered_bytes: totals.delivered,
+                span_us: self.records.span(i),
+            })
+            .collect()
+    }
+
+    fn devices(&self) -> Vec<DevicePeak> {
+        let nodes = self.blueprint.nodes.iter().zip(&self.nodes);
+        nodes
+            .filter_map(|(spec, node)| {
+                let switch = self.switches.get(node.switch as usize)?;
+                Some(DevicePeak { node: spec.name.clone(), peak_bytes: switch.peak })
+            })
+            .collect()
+    }
+
+    fn names(&self) -> Vec<String> {
+        self.blueprint.nodes.iter().map(|node| node.name.clone()).collect()
+    }
+
+    fn flow_table(&mut self) -> Table {
+        let mut rows = std::mem::take(&mut self.records.rows);
+        rows.sort_by_key(|row| (row.start, row.workload, row.source, row.number));
+        let us = |ps: u64| if ps == NEVER { f64::NAN } else { Time(ps).as_us() };
+        let fct = |row: &FlowRow| match row.finish_receiver {
+            NEVER => f64::NAN,
+            finish => Time(finish - row.start).as_us(),
+        };
+        let bounded = |row: &FlowRow| row.size < crate::blueprint::UNBOUNDED.0;
+        let names = self.names();
+        let text = |codes: Vec<u32>| Values::Text { codes, dictionary: names.clone() };
+        let column = |of: &dyn Fn(&FlowRow) -> u64| Values::U64(rows.iter().map(of).collect());
+        let real = |of: &dyn Fn(&FlowRow) -> f64| Values::F64(rows.iter().map(of).collect());
+        let truth =
+            |of: &dyn Fn(&FlowRow) -> bool| Values::Bool(rows.iter().map(|row| u8::from(of(row))).collect());
+        let workloads = self.blueprint.workloads.iter().map(|workload| workload.name.clone()).collect();
+        let classes = &self.classes;
+        Table::new(vec![
+            (
+                "workload",
+                Values::Text { codes: rows.iter().map(|row| row.workload).collect(), dictionary: workloads },
+            ),
+            ("source", text(rows.iter().map(|row| row.source).collect())),
+            ("number", column(&|row| row.number)),
+            ("destination", text(rows.iter().map(|row| row.destination).collect())),
+            ("class", column(&|row| u64::from(classes[row.class as usize].0))),
+            // An unbounded flow has the size that it delivered.
+            ("size_bytes", column(&|row| if bounded(row) { row.size } else { row.delivered })),
+            ("start_us", real(&|row| us(row.start))),
+            ("finish_receiver_us", real(&|row| us(row.finish_receiver))),
+            ("finish_sender_us", real(&|row| us(row.finish_sender))),
+            ("fct_us", real(&fct)),
+            ("ideal_fct_us", real(&|row| if bounded(row) { Time(row.ideal).as_us() } else { f64::NAN })),
+            (
+                "slowdown",
+                real(&|row| match row.finish_receiver {
+                    NEVER => f64::NAN,
+                    finish => (finish - row.start) as f64 / row.ideal.max(1) as f64,
+                }),
+            ),
+            ("delivered_bytes", column(&|row| row.delivered)),
+            ("retransmitted_bytes", column(&|row| row.retransmitted)),
+            ("timeouts", column(&|row| u64::from(row.timeouts))),
+            ("cnps", column(&|row| u64::from(row.cnps))),
+            ("path_class", self.path_classes(&rows)),
+            ("measured", truth(&|row| row.measured)),
+            ("finished", truth(&|row| row.finish_receiver != NEVER)),
+        ])
+    }
+
+    /// Whether a flow stays in its datacenter, by the tags `dc-…` of its ends.
+    fn path_classes(&self, rows: &[FlowRow]) -> Values {
+        let dc: Vec<Option<&String>> = self
+            .blueprint
+            .nodes
+            .iter()
+            .map(|node| node.tags.iter().find(|tag| tag.starts_with("dc-")))
+            .collect();
+        let code = |row: &FlowRow| match (dc[row.source as usize], dc[row.destination as usize]) {
+            (Some(a), Some(b)) if a != b => 1,
+            _ => 0,
+        };
+        Values::Text {
+            codes: rows.iter().map(code).collect(),
+            dictionary: vec!["intra-dc".into(), "inter-dc".into()],
+        }
+    }
+
+    fn latency_table(&mut self) -> Table {
+        let (mut workload, mut component) = (Vec::new(), Vec::new());
+        let (mut low, mut high, mut packets) = (Vec::new(), Vec::new(), Vec::new());
+        for (i, parts) in self.records.delays().enumerate() {
+            for (part, histogram) in parts.iter().enumerate() {
+                for value in histogram.iter_recorded() {
+                    workload.push(i as u32);
+                    component.push(part as u32);
+                    low.push(histogram.lowest_equivalent(value.value_iterated_to()));
+                    high.push(histogram.highest_equivalent(value.value_iterated_to()));
+                    packets.push(value.count_at_value());
+                }
+            }
+        }
+        let workloads = self.blueprint.workloads.iter().map(|workload| workload.name.clone()).collect();
+        Table::new(vec![
+            ("workload", Values::Text { codes: workload, dictionary: workloads }),
+            (
+                "component",
+                Values::Text {
+                    codes: component,
+                    dictionary: COMPONENTS.iter().map(ToString::to_string).collect(),
+                },
+            ),
+            ("bucket_low_ns", Values::U64(low)),
+            ("bucket_high_ns", Values::U64(high)),
+            ("packets", Values::U64(packets)),
+        ])
+    }
+
+    /// Watched ports: those asked for, and the busiest of the others.
+    fn watched(&self) -> Vec<usize> {
+        let asked: Vec<usize> = self.blueprint.records.watch.iter().map(|port| port.index()).collect();
+        let sent = |port: usize| self.series[port].buckets().iter().map(|b| b.tx_bytes).sum::<u64>();
+        let mut others: Vec<(u64, usize)> = (0..self.ports.len())
+            .filter(|port| !asked.contains(port))
+            .map(|port| (sent(port), port))
+            .filter(|&(bytes, _)| bytes > 0)
+            .collect();
+        others.sort_by_key(|&(bytes, port)| (std::cmp::Reverse(bytes), port));
+        let busiest = others.into_iter().take(self.blueprint.records.busiest).map(|(_, port)| port);
+        let mut watched: Vec<usize> = asked.iter().copied().chain(busiest).collect();
+        watched.sort_unstable();
+        watched.dedup();
+        watched
+    }
+
+    fn series_table(&self) -> Table {
+        let (mut object, mut kind, mut metric) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut time, mut width, mut value) = (Vec::new(), Vec::new(), Vec::new());
+        let watched = self.watched();
+        for (i, &port) in watched.iter().enumerate() {
+            let series = &self.series[port];
+            let mut begin = 0u64;
+            for bucket in series.buckets() {
+                // The last bucket may be cut short by the end of the run.
+                let span = series.width().min(self.now.max(1) - begin.min(self.now.max(1) - 1));
+                let values = [
+                    bucket.tx_bytes as f64,
+                    bucket.queue_max as f64,
+                    bucket.queue_area as f64 / span as f64,
+                    bucket.buffer_max as f64,
+                    Time(bucket.paused).as_us(),
+                ];
+                for (m, v) in values.into_iter().enumerate() {
+                    object.push(i as u32);
+                    kind.push(SERIES[m].0);
+                    metric.push(m as u32);
+                    time.push(Time(begin).as_us());
+                    width.push(Time(span).as_us());
+                    value.push(v);
+                }
+                begin += series.width();
+            }
+        }
+        let direction = |port: usize| {
+            let id = PortId(port as u32);
+            let name = |port: PortId| &self.blueprint.nodes[self.ports[port.index()].node.index()].name;
+            let link = &self.blueprint.links[port / 2].name;
+            format!("{link}: {}>{}", name(id), name(peer(id)))
+        };
+        let kinds = ["link", "queue", "buffer"];
+        let texts = |names: &[&str]| names.iter().map(ToString::to_string).collect();
+        Table::new(vec![
+            (
+                "object",
+                Values::Text {
+                    codes: object,
+                    dictionary: watched.iter().map(|&port| direction(port)).collect(),
+                },
+            ),
+            ("kind", Values::Text { codes: kind, dictionary: texts(&kinds) }),
+            ("metric", Values::Text { codes: metric, dictionary: texts(&SERIES.map(|(_, name)| name)) }),
+            ("time_us", Values::F64(time)),
+            ("bucket_us", Values::F64(width)),
+            ("value", Values::F64(value)),
+        ])
+    }
+
+    fn counter_table(&self) -> Table {
+        let lanes: Vec<usize> = (0..self.egress.len()).collect();
+        let port_of = |lane: usize| lane / self.classes.len();
+        let column = |of: &dyn Fn(usize) -> u64| Values::U64(lanes.iter().map(|&lane| of(lane)).collect());
+        let mut local: BTreeMap<u32, u32> = BTreeMap::new();
+        let numbers: Vec<u64> = (0..self.ports.len())
+            .map(|port| {
+                let next = local.entry(self.ports[port].node.0).or_default();
+                *next += 1;
+                u64::from(*next - 1)
+            })
+            .collect();
+        let links = self.blueprint.links.iter().map(|link| link.name.clone()).collect();
+        let (out, held) = (&self.egress, &self.ingress);
+        let mut columns = vec![
+            (
+                "node".to_owned(),
+                Values::Text {
+                    codes: lanes.iter().map(|&lane| self.ports[port_of(lane)].node.0).collect(),
+                    dictionary: self.names(),
+                },
+            ),
+            ("port".to_owned(), column(&|lane| numbers[port_of(lane)])),
+            (
+                "link".to_owned(),
+                Values::Text {
+                    codes: lanes.iter().map(|&lane| (port_of(lane) / 2) as u32).collect(),
+                    dictionary: links,
+                },
+            ),
+            ("class".to_owned(), column(&|lane| u64::from(self.classes[lane % self.classes.len()].0))),
+            ("tx_packets".to_owned(), column(&|lane| out[lane].counters.tx_packets)),
+            ("tx_bytes".to_owned(), column(&|lane| out[lane].counters.tx_bytes)),
+            ("rx_packets".to_owned(), column(&|lane| held[lane].counters.rx_packets)),
+            ("rx_bytes".to_owned(), column(&|lane| held[lane].counters.rx_bytes)),
+            ("pfc_tx".to_owned(), column(&|lane| held[lane].counters.pfc_tx)),
+            ("pfc_rx".to_owned(), column(&|lane| out[lane].counters.pfc_rx)),
+            (
+                "paused_us".to_owned(),
+                Values::F64(lanes.iter().map(|&lane| Time(out[lane].paused(self.now)).as_us()).collect()),
+            ),
+            ("ecn_marks".to_owned(), column(&|lane| out[lane].counters.ecn_marks)),
+        ];
+        for reason in DropReason::ALL {
+            let drops = column(&|lane| held[lane].counters.drops[reason as usize]);
+            columns.push((format!("drops_{}", reason.name()), drops));
+        }
+        columns.push(("peak_bytes".to_owned(), column(&|lane| held[lane].counters.peak)));
+        columns.push(("headroom_peak_bytes".to_owned(), column(&|lane| held[lane].counters.headroom_peak)));
+        Table::new(columns.iter().map(|(name, values)| (name.as_str(), values.clone())).collect())
+    }
+}
+
+fn conservation(bytes: &Conservation) -> Verdict {
+    let accounted = bytes.delivered + bytes.dropped + bytes.in_flight;
+    if bytes.injected == accounted {
+        return Verdict::Holds;
+    }
+    Verdict::Broken(format!("{} B were injected, {accounted} B are accounted for", bytes.injected))
+}
+
+/// Metrics of the series: the kind of object, as an index, and the name.
+const SERIES: [(u32, &str); 5] = [
+    (0, "tx_bytes"),
+    (1, "queue_max_bytes"),
+    (1, "queue_mean_bytes"),
+    (2, "buffer_max_bytes"),
+    (0, "paused_us"),
+];

@@ -1,0 +1,484 @@
+//! Flows: where they come from, how they begin and end.
+
+use floodway_mechanisms::registry::{
+    AnyNotificationPoint, AnyReactionPoint, AnyTransportReceiver, AnyTransportSender,
+};
+use floodway_mechanisms::slots::{
+    Allowance, FlowTuple, QpInfo, ReactionPoint, Router as _, TransportSender as _,
+};
+use floodway_units::{Bytes, FlowId, NodeId, PortId, Rate, Rng, Span, fold};
+
+use crate::blueprint::{Arrivals, FlowSpec, PoissonSpec, UNBOUNDED};
+use crate::ideal::{Packets, PathFacts};
+use crate::routing::{Routes, peer};
+use crate::sizes::exponential;
+use crate::world::{Armed, NEVER, Switch, World};
+
+/// A flow that is alive: its queue pair at both ends.
+#[derive(Debug)]
+pub(crate) struct Flow {
+    pub source: NodeId,
+    pub destination: NodeId,
+    pub size: u64,
+    pub class: u8,
+    pub alive: bool,
+    pub measured: bool,
+    pub paced: bool,
+    /// In its NIC's ring.
+    pub is_ready: bool,
+    pub sender_done: bool,
+    pub workload: u32,
+    /// Which flow of its workload's source it is, from 0.
+    pub number: u64,
+    pub start: u64,
+    pub tuple: FlowTuple,
+    pub hash: u64,
+    /// Egress ports of its data, where they follow from the flow alone.
+    pub path: Box<[PortId]>,
+    /// Egress ports of its replies, likewise.
+    pub ack_path: Box<[PortId]>,
+    pub base_rtt: Span,
+    pub ideal: Span,
+    /// The sender's NIC, and its rank there.
+    pub nic: u32,
+    pub rank: u32,
+    pub sender: AnyTransportSender,
+    pub stack: Vec<AnyReactionPoint>,
+    /// No layer of the stack ever changes its mind: it is asked once.
+    pub constant: bool,
+    pub allowance: Allowance,
+    pub next_send: u64,
+    /// When it waits in its NIC's pacing heap, else never.
+    pub pacing_at: u64,
+    pub timer: Armed,
+    pub receiver: AnyTransportReceiver,
+    pub notification: AnyNotificationPoint,
+    pub delivered: u64,
+    pub finish_receiver: u64,
+    pub finish_sender: u64,
+    /// Its packets on links and in queues.
+    pub in_network: u32,
+    pub retransmitted: u64,
+    pub timeouts: u32,
+    pub cnps: u32,
+}
+
+/// What starts flows, one after another.
+#[derive(Debug)]
+pub(crate) enum Source {
+    /// The flows of a list.
+    List { workload: u32, next: usize, numbers: rustc_hash::FxHashMap<NodeId, u64> },
+    /// A Poisson process at one host.
+    Poisson { workload: u32, node: NodeId, rng: Rng, number: u64, next: u64 },
+}
+
+/// What is known of a flow when it starts.
+struct Begin {
+    workload: u32,
+    settings: usize,
+    source: NodeId,
+    destination: NodeId,
+    size: Bytes,
+    number: u64,
+    ports: (Option<u16>, Option<u16>),
+    pinned: (Option<Vec<PortId>>, Option<Vec<PortId>>),
+}
+
+impl World<'_> {
+    /// Arms every source's first start.
+    pub fn arm_sources(&mut self) {
+        for i in 0..self.sources.len() {
+            if let Some(at) = self.next_start(i) {
+                self.schedule_start(i as u32, at);
+            }
+        }
+    }
+
+    /// When a source starts its next flow, if it does.
+    pub fn next_start(&self, source: usize) -> Option<u64> {
+        let workloads = &self.blueprint.workloads;
+        match &self.sources[source] {
+            Source::List { workload, next, .. } => match &workloads[*workload as usize].arrivals {
+                Arrivals::List(flows) => flows.get(*next).map(|flow| flow.start.0),
+                Arrivals::Poisson(_) => None,
+            },
+            Source::Poisson { next, .. } => (*next != NEVER).then_some(*next),
+        }
+    }
+
+    /// May a source still start a measured flow at `now` or later?
+    pub fn may_measure(&self, source: usize, now: u64) -> bool {
+        let workload = match &self.sources[source] {
+            Source::List { workload, .. } | Source::Poisson { workload, .. } => *workload as usize,
+        };
+        let end = self.blueprint.workloads[workload].measure.1.0;
+        now < end && self.next_start(source).is_some_and(|at| at < end)
+    }
+
+    /// A source's next flow begins.
+    pub fn start_flow(&mut self, source: u32) {
+        let begin = match &mut self.sources[source as usize] {
+            Source::List { workload, next, numbers } => {
+                let spec = &self.blueprint.workloads[*workload as usize];
+                let Arrivals::List(flows) = &spec.arrivals else { return };
+                let flow: &FlowSpec = &flows[*next];
+                *next += 1;
+                let number = numbers.entry(flow.source).or_default();
+                *number += 1;
+                Begin {
+                    workload: *workload,
+                    settings: flow.settings.unwrap_or(spec.settings),
+                    source: flow.source,
+                    destination: flow.destination,
+                    size: flow.size,
+                    number: *number - 1,
+                    ports: (flow.source_port, flow.destination_port),
+                    pinned: (flow.path.clone(), flow.ack_path.clone()),
+                }
+            }
+            Source::Poisson { workload, node, rng, number, next } => {
+                let spec = &self.blueprint.workloads[*workload as usize];
+                let Arrivals::Poisson(poisson) = &spec.arrivals else { return };
+                let begin = Begin {
+                    workload: *workload,
+                    settings: spec.settings,
+                    source: *node,
+                    destination: draw_destination(poisson, *node, rng),
+                    size: poisson.sizes.sample(rng),
+                    number: *number,
+                    ports: (None, None),
+                    pinned: (None, None),
+                };
+                *number += 1;
+                *next = following(poisson, rng, *next);
+                begin
+            }
+        };
+        self.begin(begin);
+        if let Some(at) = self.next_start(source as usize) {
+            self.schedule_start(source, at);
+        }
+    }
+
+    fn begin(&mut self, begin: Begin) {
+        let tuple = self.tuple(&begin);
+        let path = self.path(begin.source, begin.destination, &tuple, begin.pinned.0.as_deref());
+        let reply = tuple.reversed();
+        let ack_path = self.path(begin.destination, begin.source, &reply, begin.pinned.1.as_deref());
+        let nic_port = path.first().copied().or_else(|| self.nic_of(begin.source, begin.destination, &tuple));
+        let nic = nic_port.map_or(0, |port| self.ports[port.index()].local);
+        let slot = self.free_flows.pop().map_or(self.flows.len(), |slot| slot as usize);
+        let info = self.qp_info(&begin, slot, &path, &ack_path, &tuple);
+        let settings = &self.blueprint.settings[begin.settings];
+        let (mut sender, receiver) =
+            settings.reliability.build(&info).expect("checked when the fabric was built");
+        sender.push(begin.size);
+        let stack: Vec<_> = settings
+            .rate_control
+            .iter()
+            .map(|layer| layer.build(&info).expect("checked when the fabric was built"))
+            .collect();
+        let workload = &self.blueprint.workloads[begin.workload as usize];
+        let (from, to) = workload.measure;
+        let bounded = begin.size < UNBOUNDED;
+        let ideal = if bounded { self.ideal(&begin) } else { Span::ZERO };
+        let timer = self.flows.get(slot).map_or_else(Armed::default, |old| old.timer);
+        let rank = self.nics[nic as usize].flows.len() as u32;
+        let flow = Flow {
+            source: begin.source,
+            destination: begin.destination,
+            size: begin.size.0,
+            class: self.dense(settings.class),
+            alive: true,
+            measured: bounded && from.0 <= self.now && self.now < to.0,
+            paced: false,
+            is_ready: false,
+            sender_done: false,
+            workload: begin.workload,
+            number: begin.number,
+            start: self.now,
+            tuple,
+            hash: tuple.key(),
+            path,
+            ack_path,
+            base_rtt: info.base_rtt,
+            ideal,
+            nic,
+            rank,
+            sender,
+            constant: stack.iter().all(ReactionPoint::is_constant),
+            stack,
+            allowance: Allowance::FREE,
+            next_send: 0,
+            pacing_at: NEVER,
+            timer,
+            receiver,
+            notification: settings.notification.build(&info),
+            delivered: 0,
+            finish_receiver: NEVER,
+            finish_sender: NEVER,
+            in_network: 0,
+            retransmitted: 0,
+            timeouts: 0,
+            cnps: 0,
+        };
+        self.nics[nic as usize].flows.push(slot as u32);
+        self.records.started(&flow);
+        if slot == self.flows.len() {
+            self.flows.push(flow);
+        } else {
+            self.flows[slot] = flow;
+        }
+        if nic_port.is_some() {
+            self.allowance_changed(slot as u32);
+            self.kick(self.nics[nic as usize].port);
+        }
+    }
+
+    fn tuple(&self, begin: &Begin) -> FlowTuple {
+        let name = self.records.workload_key(begin.workload);
+        let entropy = fold(fold(name, u64::from(begin.source.0)), begin.number);
+        FlowTuple {
+            source: self.address(begin.source),
+            destination: self.address(begin.destination),
+            source_port: begin.ports.0.unwrap_or(49_152 + (entropy & 0x3FFF) as u16),
+            // The UDP port of RoCEv2.
+            destination_port: begin.ports.1.unwrap_or(4791),
+        }
+    }
+
+    fn address(&self, node: NodeId) -> u32 {
+        match self.blueprint.nodes[node.index()].role {
+            crate::blueprint::Role::Host { address } => address,
+            crate::blueprint::Role::Switch(_) => node.0,
+        }
+    }
+
+    /// Egress ports from `source` on, where they follow from the flow alone; else empty.
+    fn path(
+        &self,
+        source: NodeId,
+        destination: NodeId,
+        tuple: &FlowTuple,
+        pinned: Option<&[PortId]>,
+    ) -> Box<[PortId]> {
+        if let Some(path) = pinned {
+            return path.into();
+        }
+        if self.changing {
+            return Box::default();
+        }
+        self.walk(source, destination, tuple).unwrap_or_default()
+    }
+
+    /// The path that the flow's packets take if every router on it chooses by flow.
+    fn walk(&self, source: NodeId, destination: NodeId, tuple: &FlowTuple) -> Option<Box<[PortId]>> {
+        let mut path = vec![self.nic_of(source, destination, tuple)?];
+        loop {
+            let node = self.routes.node_of(peer(*path.last()?));
+            if node == destination {
+                return Some(path.into());
+            }
+            let candidates = self.routes.candidates(node, destination);
+            let choice = match candidates.len() {
+                0 => return None,
+                1 => 0,
+                ways => {
+                    let switch = self.nodes[node.index()].switch as usize;
+                    self.switches[switch].router.by_flow(tuple, ways)?
+                }
+            };
+            path.push(candidates[choice]);
+        }
+    }
+
+    /// The NIC that a host uses for a flow: by hash where it has several on shortest paths.
+    fn nic_of(&self, source: NodeId, destination: NodeId, tuple: &FlowTuple) -> Option<PortId> {
+        let candidates = self.routes.candidates(source, destination);
+        match candidates.len() {
+            // Every way is cut: the flow waits at its host for one to come back.
+            0 => self.blueprint.ports_of(source).next(),
+            1 => Some(candidates[0]),
+            ways => Some(candidates[(fold(tuple.key(), u64::from(source.0)) % ways as u64) as usize]),
+        }
+    }
+
+    /// The routes that are in force at some time of the run; where all links are up, first.
+    fn routings(&self) -> &[Routes] {
+        if self.states.is_empty() { std::slice::from_ref(&self.routes) } else { &self.states }
+    }
+
+    /// A path of the kind that the flow takes: its own, or the first of equal cost.
+    fn some_path(&self, source: NodeId, destination: NodeId, known: &[PortId]) -> Vec<PortId> {
+        if !known.is_empty() {
+            return known.to_vec();
+        }
+        let leads = |routes: &&Routes| !routes.candidates(source, destination).is_empty();
+        let Some(routes) = self.routings().iter().find(leads) else { return Vec::new() };
+        let mut path = Vec::new();
+        let mut node = source;
+        while node != destination {
+            let Some(&port) = routes.candidates(node, destination).first() else { break };
+            path.push(port);
+            node = routes.node_of(peer(port));
+        }
+        path
+    }
+
+    /// Every port that packets may take: of the flow's own path, or of all paths that routing offers.
+    fn possible_ports(&self, source: NodeId, destination: NodeId, known: &[PortId]) -> Vec<PortId> {
+        if !known.is_empty() {
+            return known.to_vec();
+        }
+        let all = self.routings().iter().flat_map(|routes| {
+            let (mut nodes, mut ports) = (vec![source], Vec::new());
+            while let Some(node) = nodes.pop() {
+                for &port in if node == destination { &[] } else { routes.candidates(node, destination) } {
+                    if !ports.contains(&port) {
+                        ports.push(port);
+                        nodes.push(routes.node_of(peer(port)));
+                    }
+                }
+            }
+            ports
+        });
+        all.collect()
+    }
+
+    fn qp_info(
+        &self,
+        begin: &Begin,
+        slot: usize,
+        path: &[PortId],
+        ack_path: &[PortId],
+        tuple: &FlowTuple,
+    ) -> QpInfo {
+        let data = self.some_path(begin.source, begin.destination, path);
+        let ack = self.some_path(begin.destination, begin.source, ack_path);
+        let full = self.format.data(self.blueprint.mtu, false).wire;
+        let one_way = |path: &[PortId], wire: Bytes| -> Span {
+            path.iter()
+                .map(|port| {
+                    let state = &self.ports[port.index()];
+                    let node = self.nodes[state.node.index()].switch;
+                    let pipeline = self.switches.get(node as usize).map_or(0, |switch| switch.pipeline);
+                    state.serial.span(wire) + Span(state.delay + pipeline)
+                })
+                .sum()
+        };
+        let settings = &self.blueprint.settings[begin.settings];
+        let rates = data.iter().map(|&port| self.rate(port));
+        let nic = self.nic_of(begin.source, begin.destination, tuple);
+        QpInfo {
+            flow: FlowId(slot as u32),
+            line_rate: nic.map_or(Rate::MAX, |port| self.rate(port)),
+            path_rate: rates.min().unwrap_or(Rate::MAX),
+            base_rtt: one_way(&data, full) + one_way(&ack, self.format.ack().wire),
+            mtu: self.blueprint.mtu,
+            lossless: self.is_lossless(
+                &self.possible_ports(begin.source, begin.destination, path),
+                &self.possible_ports(begin.destination, begin.source, ack_path),
+                settings.class,
+            ),
+        }
+    }
+
+    /// Can no packet of the class be lost at the ports `data`, nor a reply at `ack`?
+    fn is_lossless(&self, data: &[PortId], ack: &[PortId], class: floodway_units::Class) -> bool {
+        let class = self.dense(class);
+        let sound = |port: &PortId| {
+            let errors = self.ports[port.index()].errors;
+            let link = &self.blueprint.links[port.index() / 2];
+            errors.data == 0.0 && errors.control == 0.0 && errors.link_control == 0.0 && link.down.is_empty()
+        };
+        let controlled = |port: &PortId| {
+            let rx = peer(*port);
+            self.ports[rx.index()].at_host || self.ingress[self.lane(rx, class)].lossless
+        };
+        data.iter().all(|port| sound(port) && controlled(port)) && ack.iter().all(sound)
+    }
+
+    /// The ideal over the fastest way that routing offers, whichever links are down at some time of the run.
+    fn ideal(&mut self, begin: &Begin) -> Span {
+        let packets = Packets::new(begin.size, self.blueprint.mtu, self.format);
+        let mut ideals = std::mem::take(&mut self.ideals);
+        let ends = (begin.source, begin.destination);
+        let pinned = begin.pinned.0.as_deref();
+        let times = ideals.iter_mut().enumerate().filter_map(|(i, ideals)| {
+            let routes = self.states.get(i).unwrap_or(&self.routes);
+            ideals.time(&self.path_facts(routes), &packets, ends, pinned)
+        });
+        let time = times.min();
+        self.ideals = ideals;
+        time.unwrap_or_default()
+    }
+
+    fn path_facts<'a>(&'a self, routes: &'a Routes) -> PathFacts<'a> {
+        PathFacts {
+            routes,
+            serial: Box::new(|port| &self.ports[port.index()].serial),
+            delay: Box::new(|port| Span(self.ports[port.index()].delay)),
+            pipeline: Box::new(|node| Span(self.switch_of(node).map_or(0, |switch| switch.pipeline))),
+            spreads: Box::new(|node| {
+                let by_flow = |switch: &Switch| switch.router.by_flow(&FlowTuple::default(), 2);
+                self.switch_of(node).is_some_and(|switch| by_flow(switch).is_none())
+            }),
+        }
+    }
+
+    fn switch_of(&self, node: NodeId) -> Option<&Switch> {
+        self.switches.get(self.nodes[node.index()].switch as usize)
+    }
+
+    /// A packet of the flow has left the network.
+    #[inline]
+    pub fn left_network(&mut self, flow: FlowId) {
+        let state = &mut self.flows[flow.index()];
+        state.in_network -= 1;
+        if state.in_network == 0 {
+            self.end_if_over(flow.0);
+        }
+    }
+
+    /// Ends a flow that is finished at both ends and has nothing in the network.
+    pub fn end_if_over(&mut self, flow: u32) {
+        let state = &mut self.flows[flow as usize];
+        let received = state.finish_receiver != NEVER;
+        if !(state.alive && received && state.sender_done && state.in_network == 0) {
+            return;
+        }
+        state.alive = false;
+        self.records.ended(state);
+        let (nic, rank) = (state.nic as usize, state.rank as usize);
+        state.stack = Vec::new();
+        state.path = Box::default();
+        state.ack_path = Box::default();
+        self.nics[nic].flows[rank] = u32::MAX;
+        self.free_flows.push(flow);
+    }
+
+    /// Takes what the stack of a flow now allows.
+    pub fn allowance_changed(&mut self, flow: u32) {
+        let state = &mut self.flows[flow as usize];
+        let line = self.ports[self.nics[state.nic as usize].port.index()].rate;
+        let own = Allowance { rate: Rate::MAX, window: state.sender.cap() };
+        state.allowance = state.stack.iter().fold(own, |least, layer| least.least(layer.allowance()));
+        state.paced = state.allowance.rate < line;
+        self.update_qp(flow);
+    }
+}
+
+fn draw_destination(poisson: &PoissonSpec, source: NodeId, rng: &mut Rng) -> NodeId {
+    use rand_core::Rng as _;
+    let own = poisson.destinations.iter().position(|&node| node == source);
+    let choices = poisson.destinations.len() as u64 - u64::from(own.is_some());
+    let drawn = ((u128::from(rng.next_u64()) * u128::from(choices)) >> 64) as usize;
+    // The source itself is stepped over.
+    poisson.destinations[drawn + usize::from(own.is_some_and(|own| drawn >= own))]
+}
+
+/// When a Poisson source starts the flow after one at `last`.
+pub(crate) fn following(poisson: &PoissonSpec, rng: &mut Rng, last: u64) -> u64 {
+    let next = last.saturating_add(exponential(rng, poisson.mean_gap.0 as f64));
+    if next < poisson.until.0 { next } else { NEVER }
+}

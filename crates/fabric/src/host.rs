@@ -1,0 +1,339 @@
+//! A host: queue pairs take turns at its NICs, and what arrives is answered.
+
+use std::cmp::Reverse;
+
+use floodway_mechanisms::registry::AnyReactionPoint;
+use floodway_mechanisms::slots::{
+    AckView, Cx, DropReason, LossView, Notice, NotificationPoint as _, ReactionPoint, ReadyView,
+    Scheduler as _, Segment, TransportReceiver as _, TransportSender as _,
+};
+use floodway_units::{Bytes, FlowId, PortId, Span, Time};
+
+use crate::flows::Flow;
+use crate::packet::{FIRST, Kind, LAST, ON_PATH, Packet, REPLY, RETRANSMISSION};
+use crate::world::{NEVER, What, World, bytes};
+
+impl World<'_> {
+    /// The transmitter of a host's port is free: the next queue pair sends a packet.
+    pub fn send_from_nic(&mut self, port: PortId) {
+        let Some(class) = self.pick_class(port) else { return };
+        let nic = &mut self.nics[self.ports[port.index()].local as usize];
+        let Some(rank) = nic.ready[class as usize].next_after(nic.last[class as usize]) else { return };
+        nic.last[class as usize] = rank;
+        let id = nic.flows[rank as usize];
+        let now = Time(self.now);
+        let flow = &mut self.flows[id as usize];
+        let Some(segment) = flow.sender.next_segment(now) else { return };
+        let packet = self.data_packet(id, class, &segment);
+        let wire = self.wire(packet.frame);
+        let flow = &mut self.flows[id as usize];
+        flow.in_network += 1;
+        if segment.retransmission {
+            flow.retransmitted += segment.payload.0;
+        }
+        layers(flow, now, |layer| layer.on_sent(now, bytes(wire)));
+        if flow.paced {
+            flow.next_send = self.now + flow.allowance.rate.time_to_send(bytes(wire)).0;
+        }
+        self.records.injected(u64::from(packet.frame));
+        let lane = self.lane(port, class);
+        self.sent(port, lane, wire);
+        if self.classes.len() > 2 {
+            let id = self.queue_id(self.first_queue(class));
+            self.machines[port.index()].scheduler.on_sent(now, id, bytes(wire));
+        }
+        self.count_sent(port, &packet);
+        self.put_on_link(port, packet);
+        self.after_sending(id);
+    }
+
+    fn after_sending(&mut self, id: u32) {
+        let flow = &mut self.flows[id as usize];
+        if !flow.sender_done && flow.sender.is_done() {
+            flow.sender_done = true;
+            flow.finish_sender = NEVER;
+        }
+        self.stack_changed(id);
+    }
+
+    fn data_packet(&self, id: u32, class: u8, segment: &Segment) -> Packet {
+        let flow = &self.flows[id as usize];
+        let size = self.format.data(segment.payload, segment.first);
+        let mut packet = Packet::new(Kind::Data, FlowId(id), size.frame);
+        packet.psn = segment.psn;
+        packet.payload = segment.payload.0 as u16;
+        packet.stamp = self.now;
+        packet.class = class;
+        packet.flags = if segment.first { FIRST } else { 0 }
+            | if segment.last { LAST } else { 0 }
+            | if segment.retransmission { RETRANSMISSION } else { 0 }
+            | if flow.path.is_empty() { 0 } else { ON_PATH };
+        packet
+    }
+
+    fn first_queue(&self, class: u8) -> usize {
+        (class as usize - 1) * self.subs + 1
+    }
+
+    /// The class whose queue pairs send next.
+    fn pick_class(&mut self, port: PortId) -> Option<u8> {
+        let local = self.ports[port.index()].local as usize;
+        // The size of the next frame is known only once a queue pair is chosen: the largest one stands for it.
+        let largest = self.format.data(self.blueprint.mtu, true).wire.0;
+        if self.classes.len() == 2 {
+            let open = !self.nics[local].ready[1].is_empty()
+                && self.gate(port, self.lane(port, 1), 1, largest).is_open(self.time());
+            return open.then_some(1);
+        }
+        let mut ready = std::mem::take(&mut self.out.ready);
+        ready.clear();
+        for class in 1..self.classes.len() as u8 {
+            let waiting = self.nics[local].ready[class as usize].len() as u64;
+            if waiting > 0 {
+                let q = self.first_queue(class);
+                let gate = self.gate(port, self.lane(port, class), q, largest);
+                let len = bytes(waiting * largest);
+                ready.push(ReadyView { queue: self.queue_id(q), len, head: bytes(largest), gate });
+            }
+        }
+        let now = Time(self.now);
+        let picked =
+            if ready.is_empty() { None } else { self.machines[port.index()].scheduler.pick(now, &ready) };
+        self.out.ready = ready;
+        picked.map(|id| self.dense(id.class))
+    }
+
+    /// Puts a queue pair where it belongs: in the ring, in the pacing heap, or nowhere.
+    pub fn update_qp(&mut self, id: u32) {
+        let flow = &mut self.flows[id as usize];
+        let nic = &mut self.nics[flow.nic as usize];
+        let eligible = flow.sender.ready().is_some_and(|payload| {
+            let in_flight = flow.sender.in_flight();
+            // A window below one packet still lets one go.
+            in_flight == Bytes::ZERO || in_flight.0 + payload.0 <= flow.allowance.window.0
+        });
+        let ready = eligible && flow.next_send <= self.now;
+        if ready != flow.is_ready {
+            flow.is_ready = ready;
+            let ring = &mut nic.ready[flow.class as usize];
+            if ready {
+                ring.insert(flow.rank);
+            } else {
+                ring.remove(flow.rank);
+            }
+        }
+        if eligible && !ready && flow.pacing_at != flow.next_send {
+            flow.pacing_at = flow.next_send;
+            nic.pacing.push(Reverse((flow.next_send, flow.rank)));
+            let next = nic.pacing.peek().map(|Reverse((at, _))| Time(*at));
+            let port = nic.port.0;
+            World::sync(&mut self.events, &mut nic.pacing_timer, next, What::Pacing, port);
+        }
+    }
+
+    /// Queue pairs whose pacing time has come may send.
+    pub fn pacing_timer(&mut self, port: usize, order: u64) {
+        let local = self.ports[port].local as usize;
+        if !World::fires(&mut self.nics[local].pacing_timer, order) {
+            return;
+        }
+        while let Some(&Reverse((at, rank))) = self.nics[local].pacing.peek() {
+            if at > self.now {
+                break;
+            }
+            self.nics[local].pacing.pop();
+            let id = self.nics[local].flows[rank as usize];
+            if id != u32::MAX {
+                self.flows[id as usize].pacing_at = NEVER;
+                self.update_qp(id);
+            }
+        }
+        let nic = &mut self.nics[local];
+        let next = nic.pacing.peek().map(|Reverse((at, _))| Time(*at));
+        World::sync(&mut self.events, &mut nic.pacing_timer, next, What::Pacing, port as u32);
+        self.kick(PortId(port as u32));
+    }
+
+    /// A packet has arrived at a host.
+    pub fn host_receives(&mut self, port: PortId, packet: Packet) {
+        self.records.delivered(u64::from(packet.frame));
+        match packet.kind {
+            Kind::Data => self.receive_data(port, &packet),
+            Kind::Cnp => self.receive_notice(&packet),
+            _ => self.receive_reply(&packet),
+        }
+        self.left_network(packet.flow);
+    }
+
+    fn receive_data(&mut self, port: PortId, packet: &Packet) {
+        let id = packet.flow.0;
+        let segment = Segment {
+            psn: packet.psn,
+            payload: Bytes(u64::from(packet.payload)),
+            first: packet.has(FIRST),
+            last: packet.has(LAST),
+            retransmission: packet.has(RETRANSMISSION),
+        };
+        let view = self.packet_view(packet);
+        let node = self.ports[port.index()].node.index();
+        let now = Time(self.now);
+        let flow = &mut self.flows[packet.flow.index()];
+        self.records.latency(flow.workload, self.now - packet.stamp, packet.base, packet.paused);
+        let mut cx = Cx { now, rng: &mut self.nodes[node].streams.reliability, out: &mut self.out.replies };
+        let accepted = flow.receiver.on_segment(&mut cx, &segment);
+        flow.delivered += accepted.0;
+        self.records.accepted(flow.workload, accepted.0);
+        if flow.delivered >= flow.size && flow.finish_receiver == NEVER {
+            flow.finish_receiver = self.now;
+            self.records.received(flow.workload, flow.measured);
+        }
+        let mut cx = Cx { now, rng: &mut self.nodes[node].streams.notification, out: &mut self.out.notices };
+        flow.notification.on_data(&mut cx, &view);
+        let mut notices = std::mem::take(&mut self.out.notices.0);
+        for notice in notices.drain(..) {
+            let cnp = self.notice_packet(id, &notice, true);
+            self.send_reply(port, cnp);
+        }
+        self.out.notices.0 = notices;
+        let mut replies = std::mem::take(&mut self.out.replies.0);
+        for reply in replies.drain(..) {
+            let mut answer = Packet::new(Kind::Ack, packet.flow, self.format.ack().frame);
+            answer.set_reply(reply);
+            answer.stamp = packet.stamp;
+            answer.add_mark(packet.mark());
+            answer.flags |= REPLY | self.reply_path_flag(id);
+            self.send_reply(port, answer);
+        }
+        self.out.replies.0 = replies;
+    }
+
+    fn reply_path_flag(&self, id: u32) -> u8 {
+        if self.flows[id as usize].ack_path.is_empty() { 0 } else { ON_PATH }
+    }
+
+    fn notice_packet(&self, id: u32, notice: &Notice, on_path: bool) -> Packet {
+        let mut cnp = Packet::new(Kind::Cnp, FlowId(id), self.format.cnp().frame);
+        cnp.set_notice(notice);
+        cnp.flags |= REPLY | if on_path { self.reply_path_flag(id) } else { 0 };
+        cnp
+    }
+
+    /// Sends a packet of the control class from a host's port, or by the flow's own way back.
+    fn send_reply(&mut self, port: PortId, packet: Packet) {
+        let out = self.flows[packet.flow.index()].ack_path.first().copied().unwrap_or(port);
+        self.flows[packet.flow.index()].in_network += 1;
+        self.records.injected(u64::from(packet.frame));
+        self.send_control(out, packet);
+    }
+
+    /// A switch sends a CNP to the source of a flow.
+    pub fn notify_source(&mut self, port: PortId, notice: &Notice) {
+        let id = notice.flow.0;
+        let cnp = self.notice_packet(id, notice, false);
+        let flow = &mut self.flows[id as usize];
+        flow.in_network += 1;
+        self.records.injected(u64::from(cnp.frame));
+        if let Some(out) = self.route(port, &cnp) {
+            self.send_control(out, cnp);
+        } else {
+            let lane = self.lane(port, 0);
+            self.drop_packet(lane, &cnp, DropReason::NoRoute);
+        }
+    }
+
+    fn receive_notice(&mut self, packet: &Packet) {
+        let now = self.time();
+        let notice = packet.notice();
+        let flow = &mut self.flows[packet.flow.index()];
+        flow.cnps += 1;
+        layers(flow, now, |layer| layer.on_notice(now, &notice));
+        self.stack_changed(packet.flow.0);
+        self.kick_nic(packet.flow.0);
+    }
+
+    fn receive_reply(&mut self, packet: &Packet) {
+        let now = self.time();
+        let flow = &mut self.flows[packet.flow.index()];
+        let (acked, loss) = flow.sender.on_reply(now, packet.reply());
+        let view = AckView {
+            acked,
+            rtt: Span(self.now - packet.stamp),
+            in_flight: flow.sender.in_flight(),
+            marked: packet.mark(),
+            int: &[],
+        };
+        layers(flow, now, |layer| layer.on_ack(now, &view));
+        if let Some(loss) = loss {
+            layers(flow, now, |layer| layer.on_loss(now, &loss));
+        }
+        if !flow.sender_done && flow.sender.is_done() {
+            flow.sender_done = true;
+            flow.finish_sender = self.now;
+        }
+        self.stack_changed(packet.flow.0);
+        self.kick_nic(packet.flow.0);
+    }
+
+    /// A timer of a queue pair has come: its transport's, or a layer's.
+    pub fn qp_timer(&mut self, id: u32, order: u64) {
+        let now = self.time();
+        let flow = &mut self.flows[id as usize];
+        if !World::fires(&mut flow.timer, order) || !flow.alive {
+            return;
+        }
+        let due = |at: Option<Time>| at.is_some_and(|at| at <= now);
+        if due(flow.sender.next_timeout())
+            && let Some(loss) = flow.sender.on_timeout(now)
+        {
+            flow.timeouts += 1;
+            layers(flow, now, |layer| layer.on_loss(now, &LossView { timeout: true, ..loss }));
+        }
+        layers(flow, now, |layer| {
+            if due(layer.next_timeout()) {
+                layer.on_timeout(now);
+            }
+        });
+        self.stack_changed(id);
+        self.kick_nic(id);
+    }
+
+    /// The machines of a queue pair have been called: takes what they allow and when they want to be called.
+    fn stack_changed(&mut self, id: u32) {
+        let flow = &mut self.flows[id as usize];
+        let mut next = flow.sender.next_timeout();
+        if !flow.constant {
+            let layers = flow.stack.iter().filter_map(ReactionPoint::next_timeout);
+            next = layers.chain(next).min();
+        }
+        if flow.alive && !flow.sender_done {
+            World::sync(&mut self.events, &mut flow.timer, next, What::QueuePair, id);
+        }
+        if flow.constant {
+            self.update_qp(id);
+        } else {
+            self.allowance_changed(id);
+        }
+    }
+
+    #[inline]
+    fn kick_nic(&mut self, id: u32) {
+        let flow = &self.flows[id as usize];
+        if flow.is_ready {
+            self.kick(self.nics[flow.nic as usize].port);
+        }
+    }
+}
+
+/// Calls each layer of a stack, the lowest first, and tells those above of its increase steps.
+fn layers(flow: &mut Flow, now: Time, mut call: impl FnMut(&mut AnyReactionPoint)) {
+    if flow.constant {
+        return;
+    }
+    for i in 0..flow.stack.len() {
+        let before = flow.stack[i].increases();
+        call(&mut flow.stack[i]);
+        for _ in before..flow.stack[i].increases() {
+            flow.stack[i + 1..].iter_mut().for_each(|layer| layer.on_increase(now));
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! Packets, links, ports, switches and hosts; drives mechanisms inside an engine.
+//!
+//! A [`Blueprint`] of plain values goes in, [`Records`] of columns come out. No mechanism's name appears
+//! here: what a queue, a port or a queue pair does beyond moving packets is asked of its slot.
+
+pub mod blueprint;
+mod build;
+mod counters;
+mod deadlock;
+mod error;
+mod faults;
+mod finish;
+mod flows;
+mod host;
+mod ideal;
+pub mod outcome;
+mod packet;
+mod port;
+mod records;
+mod ring;
+pub mod routing;
+mod serial;
+mod series;
+pub mod sizes;
+mod switch;
+pub mod table;
+mod world;
+
+use floodway_engine::Advance;
+use floodway_mechanisms::registry::AnyCongestionPoint;
+use floodway_units::PortId;
+
+pub use blueprint::Blueprint;
+pub use build::Account;
+pub use error::BuildError;
+pub use outcome::{Control, Outcome, Records};
+pub use table::{Column, Table, Values};
+
+/// A network that is ready to run.
+pub struct Fabric<'a> {
+    world: world::World<'a>,
+}
+
+impl<'a> Fabric<'a> {
+    /// Builds the network of `blueprint`; whoever holds `control` may watch and stop the run.
+    ///
+    /// # Errors
+    /// What makes the blueprint unfit, with the place.
+    pub fn build(blueprint: &'a Blueprint, control: &'a Control) -> Result<Self, BuildError> {
+        world::World::build(blueprint, control).map(|world| Fabric { world })
+    }
+
+    /// Adds a congestion point from outside the tree to an egress port.
+    pub fn add_congestion_point(&mut self, port: PortId, point: AnyCongestionPoint) {
+        self.world.ports[port.index()].has_cp = true;
+        self.world.machines[port.index()].congestion_points.push(point);
+    }
+
+    /// Runs to the end.
+    pub fn run(mut self) -> Records {
+        let limit = self.world.blueprint.end.limit;
+        let (end, how) = floodway_engine::run(&mut self.world, limit);
+        let interrupted = how == Advance::Interrupted;
+        // An interrupted epoch is cut where it stood.
+        let end = if interrupted { floodway_units::Time(self.world.now) } else { end };
+        self.world.finish(end, interrupted)
+    }
+}

@@ -1,0 +1,180 @@
+//! What a run came to: its tables, and the verdicts on it.
+
+use std::sync::atomic::{AtomicBool, AtomicU64};
+
+use serde::Serialize;
+
+use crate::table::Table;
+
+/// Everything that a run keeps.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Records {
+    /// One row a flow.
+    pub flows: Table,
+    /// One row a (workload, component, bucket) of packet delay.
+    pub latency: Table,
+    /// One row a (watched object, metric, time bucket).
+    pub series: Table,
+    /// One row a (port, class).
+    pub counters: Table,
+    /// Verdicts and totals.
+    pub outcome: Outcome,
+}
+
+/// Why a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Stopped {
+    /// All measured flows finished.
+    Finished,
+    /// The limit was reached.
+    Limit,
+    /// A deadlock was found.
+    Deadlock,
+    /// Somebody asked for it.
+    Interrupted,
+}
+
+/// Verdicts and totals of a run.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Outcome {
+    /// Why it ended.
+    pub stopped: Stopped,
+    /// Simulated time, in microseconds.
+    pub simulated_us: f64,
+    /// Invariants; a breach of one is a bug.
+    pub invariants: Invariants,
+    /// Whether lossless classes lost nothing.
+    pub lossless: Lossless,
+    /// Deadlocks found.
+    pub deadlocks: Vec<Deadlock>,
+    /// What each workload offered and got.
+    pub workloads: Vec<WorkloadTotals>,
+    /// Bytes of packets that hosts sent, and what became of them.
+    pub bytes: Conservation,
+    /// Packets received over a link, data and replies alike.
+    pub packet_hops: u64,
+    /// Events by cause.
+    pub events: Vec<(&'static str, u64)>,
+    /// Packets dropped, by reason.
+    pub drops: Vec<(&'static str, u64)>,
+    /// Most bytes of packets in flight and queued at an epoch's end.
+    pub peak_in_network_bytes: u64,
+    /// Most bytes that each switch's buffer held.
+    pub devices: Vec<DevicePeak>,
+}
+
+/// How full a switch's buffer was.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct DevicePeak {
+    /// The switch.
+    pub node: String,
+    /// Most bytes that it held, all ports and classes together.
+    pub peak_bytes: u64,
+}
+
+/// Invariants that hold in every run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Invariants {
+    /// Injected = delivered + dropped + in flight, in bytes and packets.
+    pub conservation: Verdict,
+    /// Every buffer account equals what is queued, and is zero where nothing is.
+    pub buffers: Verdict,
+    /// No flow finished before its ideal time.
+    pub slowdown: Verdict,
+}
+
+/// Holds, or the first breach in words.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// It holds.
+    Holds,
+    /// It does not.
+    Broken(String),
+}
+
+/// Whether lossless classes lost nothing for want of buffer.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case", tag = "verdict")]
+pub enum Lossless {
+    /// No class had a flow control.
+    NotAsked,
+    /// Nothing was dropped.
+    Held,
+    /// Something was dropped.
+    Violated {
+        /// Packets dropped in all.
+        packets: u64,
+        /// Their bytes.
+        bytes: u64,
+        /// The ingress port of the first drop, as "node (link)".
+        place: String,
+        /// Its class.
+        class: u8,
+        /// When, in microseconds.
+        time_us: f64,
+        /// Bytes that its buffer lacked for the first drop.
+        missing_bytes: u64,
+        /// Most bytes that a port lacked over the run (its dropped bytes).
+        worst_port_bytes: u64,
+    },
+}
+
+/// A cycle of paused queues.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Deadlock {
+    /// When it was found, in microseconds.
+    pub time_us: f64,
+    /// Its egress ports in order, as "node (link)"; each waits for the next.
+    pub ports: Vec<String>,
+}
+
+/// What a workload offered and got.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct WorkloadTotals {
+    /// Its name.
+    pub name: String,
+    /// Flows started.
+    pub flows: u64,
+    /// Flows finished.
+    pub finished: u64,
+    /// Measured flows started.
+    pub measured: u64,
+    /// Measured flows finished.
+    pub measured_finished: u64,
+    /// Payload bytes of started flows (of unbounded ones, what was delivered).
+    pub offered_bytes: u64,
+    /// Payload bytes delivered.
+    pub delivered_bytes: u64,
+    /// Span over which flows started, in microseconds.
+    pub span_us: f64,
+}
+
+/// Where the bytes went: frames as buffers hold them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Conservation {
+    /// Sent by hosts.
+    pub injected: u64,
+    /// Received by hosts.
+    pub delivered: u64,
+    /// Dropped.
+    pub dropped: u64,
+    /// On links and in queues at the end.
+    pub in_flight: u64,
+}
+
+/// Shared between a run and whoever watches it.
+#[derive(Debug, Default)]
+pub struct Control {
+    /// Set to end the run within a fraction of a second.
+    pub stop: AtomicBool,
+    /// Simulated picoseconds so far.
+    pub time: AtomicU64,
+    /// Flows finished so far.
+    pub flows_done: AtomicU64,
+    /// Flows started so far.
+    pub flows_started: AtomicU64,
+    /// Packet-hops so far.
+    pub packet_hops: AtomicU64,
+}

@@ -1,0 +1,237 @@
+//! A packet: 64 bytes, moved by value from ring to ring, never allocated on its own.
+
+use floodway_mechanisms::slots::{FcFrame, Mark, Notice, Reply};
+use floodway_units::{Bytes, Class, FlowId, PortId, Quanta, Rate};
+
+/// What a packet is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Payload of a flow.
+    Data,
+    /// A reply of the receiver.
+    Ack,
+    /// A reply that asks for `psn` again.
+    Nak,
+    /// A `Nak` that also reports an arrival out of order.
+    Sack,
+    /// Congestion notification.
+    Cnp,
+    /// A pause frame of the MAC: one time a class.
+    Pause,
+    /// A credit limit, or bytes sent, of one class.
+    Credit,
+    /// Bytes sent of one class.
+    Sent,
+    /// Word of a congestion point to its neighbour upstream; `psn` is its place among those on links.
+    Region,
+}
+
+/// The first packet of its message.
+pub(crate) const FIRST: u8 = 1;
+/// The last packet of its message.
+pub(crate) const LAST: u8 = 2;
+/// Sent before.
+pub(crate) const RETRANSMISSION: u8 = 4;
+/// Marked CE; on a reply: the packet it answers was.
+pub(crate) const CE: u8 = 8;
+/// Marked UE, likewise.
+pub(crate) const UE: u8 = 16;
+/// Its path is fixed: `hop` counts along it.
+pub(crate) const ON_PATH: u8 = 32;
+/// Answers data: travels from receiver to sender.
+pub(crate) const REPLY: u8 = 64;
+
+/// A packet or a control frame of a link. Fields that only some kinds need share places.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Packet {
+    /// On a link: when its last bit arrives. In a port's queue of control frames: when it was made.
+    pub at: u64,
+    /// On a link, where ties go by scheduling order: that order.
+    pub order: u64,
+    /// Sequence number; of a reply the expected one; of a pause frame the times of classes 0 to 3.
+    pub psn: u64,
+    /// Data: when its first bit left the NIC; a reply echoes it. Of a pause frame: times of classes 4 to 7.
+    pub stamp: u64,
+    /// Data: serialisation and propagation so far. SACK: what has been seen.
+    pub base: u64,
+    /// Data: time in paused queues (while queued: less the queue's paused time at its arrival, wrapping).
+    pub paused: u64,
+    pub flow: FlowId,
+    /// The port that it came in by, at the node where it is.
+    pub ingress: PortId,
+    /// Bytes as buffers hold it.
+    pub frame: u16,
+    /// Bytes of payload; of a pause frame the enabled classes.
+    pub payload: u16,
+    pub kind: Kind,
+    pub flags: u8,
+    /// Index among the run's classes; of a link control frame the class itself.
+    pub class: u8,
+    /// Egress ports passed, counting the NIC.
+    pub hop: u8,
+}
+
+impl Packet {
+    pub fn new(kind: Kind, flow: FlowId, frame: Bytes) -> Self {
+        Packet {
+            at: 0,
+            order: 0,
+            psn: 0,
+            stamp: 0,
+            base: 0,
+            paused: 0,
+            flow,
+            ingress: PortId(u32::MAX),
+            frame: frame.0 as u16,
+            payload: 0,
+            kind,
+            flags: 0,
+            class: 0,
+            hop: 0,
+        }
+    }
+
+    pub fn is_link_control(&self) -> bool {
+        matches!(self.kind, Kind::Pause | Kind::Credit | Kind::Sent | Kind::Region)
+    }
+
+    pub fn is_data(&self) -> bool {
+        self.kind == Kind::Data
+    }
+
+    pub fn has(&self, flag: u8) -> bool {
+        self.flags & flag != 0
+    }
+
+    pub fn mark(&self) -> Mark {
+        match self.flags & (CE | UE) {
+            0 => Mark::None,
+            UE => Mark::Ue,
+            _ => Mark::Ce,
+        }
+    }
+
+    pub fn add_mark(&mut self, mark: Mark) {
+        self.flags |= match mark {
+            Mark::None => 0,
+            Mark::Ue => UE,
+            Mark::Ce => CE,
+        };
+    }
+
+    /// A link control frame; `now` is when it was made.
+    pub fn link_control(frame: FcFrame, size: Bytes, now: u64) -> Self {
+        let mut packet = Packet::new(Kind::Pause, FlowId(u32::MAX), size);
+        packet.at = now;
+        match frame {
+            FcFrame::Pause { class, quanta } => packet.set_quanta(class, quanta),
+            FcFrame::Credit { class, limit } => {
+                (packet.kind, packet.class, packet.psn) = (Kind::Credit, class.0, limit);
+            }
+            FcFrame::Sent { class, total } => {
+                (packet.kind, packet.class, packet.psn) = (Kind::Sent, class.0, total);
+            }
+        }
+        packet
+    }
+
+    /// Adds `frame` to this one, made at the same instant, where one 802.1Qbb frame holds both.
+    pub fn merge(&mut self, frame: FcFrame, now: u64) -> bool {
+        match frame {
+            FcFrame::Pause { class, quanta }
+                if self.kind == Kind::Pause && self.at == now && self.payload & 1 << class.0 == 0 =>
+            {
+                self.set_quanta(class, quanta);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    fn set_quanta(&mut self, class: Class, quanta: Quanta) {
+        self.payload |= 1 << class.0;
+        let times = if class.0 < 4 { &mut self.psn } else { &mut self.stamp };
+        *times |= u64::from(quanta.0) << (16 * (class.0 & 3));
+    }
+
+    /// The frames of its classes, the lowest class first.
+    pub fn frames(self) -> impl Iterator<Item = FcFrame> {
+        let class = Class(self.class);
+        let single = match self.kind {
+            Kind::Credit => Some(FcFrame::Credit { class, limit: self.psn }),
+            Kind::Sent => Some(FcFrame::Sent { class, total: self.psn }),
+            _ => None,
+        };
+        let enabled = if self.kind == Kind::Pause { self.payload } else { 0 };
+        let pauses = (0..8u8).filter(move |class| enabled & 1 << class != 0).map(move |class| {
+            let times = if class < 4 { self.psn } else { self.stamp };
+            let quanta = Quanta((times >> (16 * (class & 3))) as u16);
+            FcFrame::Pause { class: Class(class), quanta }
+        });
+        single.into_iter().chain(pauses)
+    }
+
+    pub fn reply(&self) -> Reply {
+        match self.kind {
+            Kind::Nak => Reply::Nak { next: self.psn },
+            Kind::Sack => Reply::Sack { next: self.psn, seen: self.base },
+            _ => Reply::Ack { next: self.psn },
+        }
+    }
+
+    pub fn set_reply(&mut self, reply: Reply) {
+        (self.kind, self.psn, self.base) = match reply {
+            Reply::Ack { next } => (Kind::Ack, next, 0),
+            Reply::Nak { next } => (Kind::Nak, next, 0),
+            Reply::Sack { next, seen } => (Kind::Sack, next, seen),
+        };
+    }
+
+    pub fn set_notice(&mut self, notice: &Notice) {
+        self.psn = notice.window.map_or(u64::MAX, |window| window.0);
+        self.stamp = notice.rate.map_or(u64::MAX, |rate| rate.0);
+        self.base = u64::from(notice.degree.to_bits());
+        self.add_mark(notice.mark);
+    }
+
+    pub fn notice(&self) -> Notice {
+        Notice {
+            flow: self.flow,
+            mark: self.mark(),
+            window: (self.psn != u64::MAX).then_some(Bytes(self.psn)),
+            rate: (self.stamp != u64::MAX).then_some(Rate(self.stamp)),
+            degree: f32::from_bits(self.base as u32),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_packet_fits_a_cache_line() {
+        assert_eq!(size_of::<Packet>(), 64);
+    }
+
+    #[test]
+    fn pauses_of_several_classes_made_at_one_instant_share_a_frame() {
+        let pause = |class, quanta| FcFrame::Pause { class: Class(class), quanta: Quanta(quanta) };
+        let mut packet = Packet::link_control(pause(3, 65535), Bytes(64), 7);
+        assert!(packet.merge(pause(5, 0), 7));
+        assert!(!packet.merge(pause(3, 0), 7), "a later word on a class needs a frame of its own");
+        assert!(!packet.merge(pause(6, 1), 8), "made later");
+        assert_eq!(packet.frames().collect::<Vec<_>>(), [pause(3, 65535), pause(5, 0)]);
+    }
+
+    #[test]
+    fn credits_and_notices_survive_the_packet() {
+        let credit = FcFrame::Credit { class: Class(4), limit: u64::MAX - 1 };
+        assert_eq!(Packet::link_control(credit, Bytes(64), 0).frames().collect::<Vec<_>>(), [credit]);
+        let notice =
+            Notice { flow: FlowId(3), mark: Mark::Ce, window: Some(Bytes(30_000)), rate: None, degree: 0.25 };
+        let mut packet = Packet::new(Kind::Cnp, FlowId(3), Bytes(78));
+        packet.set_notice(&notice);
+        assert_eq!(packet.notice(), notice);
+    }
+}

@@ -1,0 +1,512 @@
+//! A port: what it sends next, and what the link then does with it.
+
+use floodway_mechanisms::registry::AnyFcReceiver;
+use floodway_mechanisms::slots::{
+    CongestionPoint as _, Cx, DropReason, FcFrame, FcReceiver as _, FcSender as _, Gate, IngressView, Mark,
+    QueueView, ReadyView, Scheduler as _, most_closed,
+};
+use floodway_units::{Bytes, Class, PortId, QueueId, Rate, Span};
+
+use crate::blueprint::Release;
+use crate::packet::{Kind, Packet};
+use crate::ring::prefetch;
+use crate::routing::peer;
+use crate::sizes::uniform;
+use crate::world::{NEVER, What, World, bytes};
+
+impl World<'_> {
+    /// Something may be ready to be sent.
+    #[inline]
+    pub fn kick(&mut self, port: PortId) {
+        if self.is_busy(port) {
+            self.arm(port);
+        } else {
+            self.transmit(port);
+        }
+    }
+
+    /// The transmitter is free: sends what comes next, if anything may go.
+    pub fn transmit(&mut self, port: PortId) {
+        let state = &self.ports[port.index()];
+        if !state.up {
+            return;
+        }
+        if !state.at_host {
+            // What is uncharged now may send word by this very port, and that then goes first.
+            self.settle_port(port);
+            if self.is_busy(port) {
+                return;
+            }
+        }
+        let state = &mut self.ports[port.index()];
+        if let Some(frame) = state.control.pop_front() {
+            self.count_link_control(port, &frame);
+            self.put_on_link(port, frame);
+        } else if let Some(packet) = self.queues[port.index() * self.queues_per_port].fifo.pop_front() {
+            self.waiting_changes(port, packet.frame, false);
+            self.count_sent(port, &packet);
+            self.put_on_link(port, packet);
+        } else if self.ports[port.index()].at_host {
+            self.send_from_nic(port);
+        } else {
+            self.send_from_queue(port);
+        }
+        if self.has_waiting(port) && self.is_busy(port) {
+            self.arm(port);
+        }
+    }
+
+    fn has_waiting(&self, port: PortId) -> bool {
+        let state = &self.ports[port.index()];
+        if !state.control.is_empty() || self.waiting[port.index()] > 0 {
+            return true;
+        }
+        state.at_host && self.nics[state.local as usize].ready.iter().any(|ready| !ready.is_empty())
+    }
+
+    fn send_from_queue(&mut self, port: PortId) {
+        let Some(q) = self.pick_queue(port) else { return };
+        let at = self.queue(port) + q;
+        let mut packet = self.queues[at].fifo.pop_front().expect("a picked queue is not empty");
+        prefetch(&self.queues[at].fifo, 0);
+        self.queues[at].bytes -= u64::from(packet.frame);
+        self.waiting_changes(port, packet.frame, false);
+        let lane = self.lane(port, packet.class);
+        packet.paused = packet.paused.wrapping_add(self.egress[lane].paused(self.now));
+        if self.ports[port.index()].has_cp {
+            let mark = self.dequeued(port, q, &packet);
+            if mark != Mark::None && packet.mark() == Mark::None {
+                self.egress[lane].counters.ecn_marks += 1;
+            }
+            packet.add_mark(mark);
+        }
+        let lane = self.lane(port, self.class_of_queue(q));
+        self.sent(port, lane, self.wire(packet.frame));
+        if self.queues_per_port > 2 {
+            let id = self.queue_id(q);
+            let (now, wire) = (self.time(), bytes(self.wire(packet.frame)));
+            self.machines[port.index()].scheduler.on_sent(now, id, wire);
+        }
+        self.count_sent(port, &packet);
+        if self.release == Release::Start {
+            let ingress = self.lane(packet.ingress, packet.class);
+            self.uncharge(ingress, packet.ingress, packet.frame);
+        }
+        let (ingress, class, frame) = (packet.ingress, packet.class, packet.frame);
+        self.put_on_link(port, packet);
+        if self.release == Release::End {
+            self.release_later(port, ingress, class, frame);
+        }
+    }
+
+    /// Tells the flow control's sender half that a frame of its class starts.
+    #[inline]
+    pub fn sent(&mut self, port: PortId, lane: usize, wire: u64) {
+        if !self.egress[lane].counts_sent {
+            return;
+        }
+        let node = self.ports[port.index()].node.index();
+        let mut cx = Cx {
+            now: self.time(),
+            rng: &mut self.nodes[node].streams.flow_control,
+            out: &mut self.out.frames,
+        };
+        self.egress[lane].sender.on_sent(&mut cx, bytes(wire));
+        self.flush_frames(port);
+    }
+
+    /// The queue that sends next: an index of the port's queues.
+    fn pick_queue(&mut self, port: PortId) -> Option<usize> {
+        let first = self.queue(port);
+        if self.queues_per_port == 2 {
+            let head = self.queues[first + 1].fifo.front()?;
+            let wire = self.wire(head.frame);
+            let lane = self.lane(port, 1);
+            return self.gate(port, lane, 1, wire).is_open(self.time()).then_some(1);
+        }
+        let mut ready = std::mem::take(&mut self.out.ready);
+        ready.clear();
+        for q in 1..self.queues_per_port {
+            let Some(head) = self.queues[first + q].fifo.front() else { continue };
+            let wire = self.wire(head.frame);
+            let lane = self.lane(port, self.class_of_queue(q));
+            let gate = self.gate(port, lane, q, wire);
+            let len = bytes(self.queues[first + q].bytes);
+            ready.push(ReadyView { queue: self.queue_id(q), len, head: bytes(wire), gate });
+        }
+        let picked = if ready.is_empty() {
+            None
+        } else {
+            self.machines[port.index()].scheduler.pick(floodway_units::Time(self.now), &ready)
+        };
+        self.out.ready = ready;
+        picked.map(|id| self.queue_index(id))
+    }
+
+    /// May the `q`-th queue send a frame of `wire` bytes?
+    #[inline]
+    pub fn gate(&self, port: PortId, lane: usize, q: usize, wire: u64) -> Gate {
+        let now = self.time();
+        let gate = self.egress[lane].sender.gate(now, bytes(wire));
+        if !self.ports[port.index()].has_cp {
+            return gate;
+        }
+        let id = self.queue_id(q);
+        let points = &self.machines[port.index()].congestion_points;
+        points.iter().fold(gate, |gate, point| most_closed(gate, point.gate(now, id)))
+    }
+
+    pub fn queue_id(&self, q: usize) -> QueueId {
+        let class = self.classes[self.class_of_queue(q) as usize];
+        let sub = if self.subs == 1 || q == 0 { 0 } else { ((q - 1) % self.subs) as u8 };
+        QueueId { class, sub }
+    }
+
+    pub fn queue_index(&self, id: QueueId) -> usize {
+        let class = self.dense(id.class);
+        if class == 0 { 0 } else { (class as usize - 1) * self.subs + 1 + id.sub as usize }
+    }
+
+    /// Index of a class among those in use.
+    #[inline]
+    pub fn dense(&self, class: Class) -> u8 {
+        self.classes.iter().position(|&other| other == class).map_or(u8::MAX, |at| at as u8)
+    }
+
+    /// Sets `packet` on the wire now: the transmitter is taken, and its arrival is known.
+    pub fn put_on_link(&mut self, port: PortId, mut packet: Packet) {
+        let state = &self.ports[port.index()];
+        let serial = state.serial.time(self.wire(packet.frame));
+        let delay = state.delay;
+        packet.order = self.occupy(port, self.now + serial);
+        let state = &mut self.ports[port.index()];
+        let mut arrival = self.now + serial + delay;
+        if state.jitter > 0 {
+            let jitter = (uniform(&mut state.rng) * state.jitter as f64) as u64;
+            // Order is kept: no frame arrives before the one ahead of it has been followed by its own bits.
+            let after = state.flight.back().map_or(0, |ahead| ahead.at + serial);
+            arrival = (arrival + jitter).max(after);
+        }
+        packet.at = arrival;
+        if packet.is_data() {
+            packet.base += arrival - self.now;
+        }
+        let first = state.flight.is_empty();
+        state.flight.push_back(packet);
+        if first {
+            self.schedule_arrival(port);
+        }
+    }
+
+    /// The first packet on the link from `port` reaches the far end.
+    pub fn arrive(&mut self, port: PortId) {
+        let now = self.now;
+        let state = &mut self.ports[port.index()];
+        // The link went down meanwhile, or another packet is the first one now.
+        if state.flight.front().is_none_or(|first| first.at != now) {
+            return;
+        }
+        let packet = state.flight.pop_front().expect("the front was just seen");
+        prefetch(&state.flight, 1);
+        let lost = state.impaired && {
+            let errors = state.errors;
+            let rate = match packet {
+                p if p.is_link_control() => errors.link_control,
+                p if p.is_data() => errors.data,
+                _ => errors.control,
+            };
+            rate > 0.0 && uniform(&mut state.rng) < rate
+        };
+        self.schedule_arrival(port);
+        let rx = peer(port);
+        if packet.is_link_control() {
+            self.link_control(rx, packet, lost);
+            return;
+        }
+        self.packet_hops += 1;
+        let lane = self.lane(rx, packet.class);
+        if lost {
+            self.drop_packet(lane, &packet, DropReason::LinkError);
+            return;
+        }
+        let wire = self.wire(packet.frame);
+        let account = &mut self.ingress[lane];
+        account.counters.rx_packets += 1;
+        account.counters.rx_bytes += u64::from(packet.frame);
+        account.received += wire;
+        if self.ports[rx.index()].at_host {
+            self.host_receives(rx, packet);
+        } else {
+            self.switch_receives(rx, packet);
+        }
+    }
+
+    /// A link control frame has arrived at `port`: it speaks of what the port sends, or receives.
+    fn link_control(&mut self, port: PortId, packet: Packet, lost: bool) {
+        if packet.kind == Kind::Region {
+            self.region_notice(port, packet.psn as u32, lost);
+            return;
+        }
+        if lost {
+            return;
+        }
+        for frame in packet.frames() {
+            let class = match frame {
+                FcFrame::Pause { class, .. }
+                | FcFrame::Credit { class, .. }
+                | FcFrame::Sent { class, .. } => self.dense(class),
+            };
+            // A class that carries nothing in this run.
+            if class == u8::MAX {
+                continue;
+            }
+            let lane = self.lane(port, class);
+            let node = self.ports[port.index()].node.index();
+            if matches!(frame, FcFrame::Sent { .. }) {
+                self.with_receiver(lane, port, |receiver, cx, view| receiver.on_frame(cx, frame, view));
+                continue;
+            }
+            self.egress[lane].counters.pfc_rx += 1;
+            let mut cx = Cx {
+                now: floodway_units::Time(self.now),
+                rng: &mut self.nodes[node].streams.flow_control,
+                out: &mut self.out.frames,
+            };
+            self.egress[lane].sender.on_frame(&mut cx, frame);
+            self.flush_frames(port);
+            self.sender_changed(port, lane);
+        }
+    }
+
+    /// A timer of a sender half has come.
+    pub fn fc_sender_timer(&mut self, lane: usize, order: u64) {
+        let port = PortId((lane / self.classes.len()) as u32);
+        let egress = &mut self.egress[lane];
+        if !World::fires(&mut egress.timer, order) {
+            return;
+        }
+        if egress.sender.next_timeout().is_some_and(|at| at.0 <= self.now) {
+            let node = self.ports[port.index()].node.index();
+            let mut cx = Cx {
+                now: floodway_units::Time(self.now),
+                rng: &mut self.nodes[node].streams.flow_control,
+                out: &mut self.out.frames,
+            };
+            self.egress[lane].sender.on_timeout(&mut cx);
+            self.flush_frames(port);
+        }
+        self.sender_changed(port, lane);
+    }
+
+    /// A sender half may have changed its mind: keeps the pause clock, tells the congestion points, and
+    /// lets the port look again.
+    pub fn sender_changed(&mut self, port: PortId, lane: usize) {
+        let egress = &mut self.egress[lane];
+        World::sync(
+            &mut self.events,
+            &mut egress.timer,
+            egress.sender.next_timeout(),
+            What::FcSender,
+            lane as u32,
+        );
+        let now = floodway_units::Time(self.now);
+        let open = egress.sender.gate(now, Bytes::ZERO).is_open(now);
+        let was_open = egress.paused_since == NEVER;
+        let discards = egress.sender.discards(now);
+        if open != was_open {
+            if open {
+                egress.paused_total += self.now - egress.paused_since;
+                self.series[port.index()].paused(egress.paused_since, self.now);
+                egress.paused_since = NEVER;
+            } else {
+                egress.paused_since = self.now;
+            }
+            if self.ports[port.index()].has_cp {
+                self.pause_changed(port, lane, !open);
+            }
+        }
+        if discards {
+            self.discard_queue(port, lane);
+        }
+        if open {
+            self.kick(port);
+        }
+    }
+
+    fn pause_changed(&mut self, port: PortId, lane: usize, paused: bool) {
+        let class = (lane % self.classes.len()) as u8;
+        let first = self.queue(port);
+        let len = (1..self.queues_per_port)
+            .filter(|&q| self.class_of_queue(q) == class)
+            .map(|q| self.queues[first + q].bytes)
+            .sum();
+        let view = QueueView {
+            port,
+            class: self.classes[class as usize],
+            len: Bytes(len),
+            voq: Bytes::ZERO,
+            rate: self.rate(port),
+            paused,
+            base_rtt: Span::ZERO,
+        };
+        let now = self.time();
+        for point in &mut self.machines[port.index()].congestion_points {
+            if paused {
+                point.on_paused(now, &view);
+            } else {
+                point.on_resumed(now, &view);
+            }
+        }
+        self.flush_actions(port);
+    }
+
+    #[inline]
+    pub fn rate(&self, port: PortId) -> Rate {
+        self.ports[port.index()].rate
+    }
+
+    /// Sends the frames that a flow control has just pushed out of `port`.
+    pub fn flush_frames(&mut self, port: PortId) {
+        if self.out.frames.0.is_empty() {
+            return;
+        }
+        let size = self.format.link_control().frame;
+        let control = &mut self.ports[port.index()].control;
+        for frame in self.out.frames.0.drain(..) {
+            let merged = control.back_mut().is_some_and(|last| last.merge(frame, self.now));
+            if !merged {
+                control.push_back(Packet::link_control(frame, size, self.now));
+            }
+        }
+        self.kick(port);
+    }
+
+    fn count_link_control(&mut self, port: PortId, packet: &Packet) {
+        for frame in packet.frames() {
+            if let FcFrame::Pause { class, .. } | FcFrame::Credit { class, .. } = frame {
+                let class = self.dense(class);
+                if class != u8::MAX {
+                    let lane = self.lane(port, class);
+                    self.ingress[lane].counters.pfc_tx += 1;
+                }
+            }
+        }
+        let wire = self.wire(packet.frame);
+        self.series[port.index()].sent(self.now, wire);
+    }
+
+    #[inline]
+    pub fn count_sent(&mut self, port: PortId, packet: &Packet) {
+        let lane = self.lane(port, packet.class);
+        let counters = &mut self.egress[lane].counters;
+        counters.tx_packets += 1;
+        counters.tx_bytes += u64::from(packet.frame);
+        let wire = self.wire(packet.frame);
+        self.series[port.index()].sent(self.now, wire);
+    }
+
+    /// Bytes join or leave the port's queues.
+    #[inline]
+    pub fn waiting_changes(&mut self, port: PortId, frame: u16, joins: bool) {
+        let waiting = &mut self.waiting[port.index()];
+        let before = *waiting;
+        *waiting = if joins { before + u64::from(frame) } else { before - u64::from(frame) };
+        self.series[port.index()].queue(self.now, before, *waiting);
+    }
+
+    /// Calls a receiver half with a view of its account; then sends what it said and keeps its timer.
+    pub fn with_receiver(
+        &mut self,
+        lane: usize,
+        port: PortId,
+        call: impl FnOnce(&mut AnyFcReceiver, &mut Cx<'_, FcFrame>, &IngressView),
+    ) {
+        let view = self.ingress_view(lane, port);
+        self.tell_receiver(lane, port, &view, call);
+    }
+
+    /// As [`World::with_receiver`], with the view at hand.
+    #[inline]
+    pub fn tell_receiver(
+        &mut self,
+        lane: usize,
+        port: PortId,
+        view: &IngressView,
+        call: impl FnOnce(&mut AnyFcReceiver, &mut Cx<'_, FcFrame>, &IngressView),
+    ) {
+        let node = self.ports[port.index()].node.index();
+        let mut cx = Cx {
+            now: floodway_units::Time(self.now),
+            rng: &mut self.nodes[node].streams.flow_control,
+            out: &mut self.out.frames,
+        };
+        let ingress = &mut self.ingress[lane];
+        let awaited = ingress.receiver.awaits_release();
+        call(&mut ingress.receiver, &mut cx, view);
+        World::sync(
+            &mut self.events,
+            &mut ingress.timer,
+            ingress.receiver.next_timeout(),
+            What::FcReceiver,
+            lane as u32,
+        );
+        let awaits = ingress.receiver.awaits_release();
+        if awaits && !awaited {
+            self.await_releases(lane, port);
+        }
+        if !self.out.frames.0.is_empty() {
+            self.pause_sent(port);
+            self.flush_frames(port);
+        }
+    }
+
+    /// A timer of a receiver half has come.
+    pub fn fc_receiver_timer(&mut self, lane: usize, order: u64) {
+        let port = PortId((lane / self.classes.len()) as u32);
+        let ingress = &mut self.ingress[lane];
+        if !World::fires(&mut ingress.timer, order) {
+            return;
+        }
+        let due = ingress.receiver.next_timeout().is_some_and(|at| at.0 <= self.now);
+        if !self.ports[port.index()].at_host {
+            self.settle_port(port);
+        }
+        self.with_receiver(lane, port, |receiver, cx, view| {
+            if due {
+                receiver.on_timeout(cx, view);
+            }
+        });
+    }
+
+    /// Tells the switch's congestion points that `ingress` has just paused its upstream.
+    fn pause_sent(&mut self, ingress: PortId) {
+        let node = self.ports[ingress.index()].node;
+        let switch = self.nodes[node.index()].switch;
+        if switch == u32::MAX {
+            return;
+        }
+        let pauses = self.out.frames.0.iter().filter_map(|frame| match frame {
+            FcFrame::Pause { class, quanta } if quanta.0 > 0 => Some(*class),
+            _ => None,
+        });
+        let now = floodway_units::Time(self.now);
+        for class in pauses {
+            for port in &self.switches[switch as usize].ports {
+                for point in &mut self.machines[port.index()].congestion_points {
+                    point.on_pause_sent(now, ingress, class);
+                }
+            }
+        }
+    }
+
+    /// A packet is lost; `lane` is the ingress account that it came by.
+    pub fn drop_packet(&mut self, lane: usize, packet: &Packet, reason: DropReason) {
+        let counters = &mut self.ingress[lane].counters;
+        counters.drops[reason as usize] += 1;
+        self.records.dropped(u64::from(packet.frame));
+        if reason == DropReason::Buffer {
+            counters.buffer_drop_bytes += u64::from(packet.frame);
+        }
+        self.left_network(packet.flow);
+    }
+}

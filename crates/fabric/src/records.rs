@@ -1,0 +1,225 @@
+//! What is kept while a run goes: flows that ended, packet delays, totals.
+
+use floodway_units::{Time, name_key};
+use hdrhistogram::Histogram;
+
+use crate::blueprint::{Blueprint, UNBOUNDED};
+use crate::flows::Flow;
+use crate::outcome::Conservation;
+use crate::world::NEVER;
+
+/// Components of a packet's delay, as the table names them.
+pub(crate) const COMPONENTS: [&str; 4] = ["total", "serialisation-propagation", "queueing", "paused"];
+
+/// A longer delay of a packet is recorded as this one: over an hour.
+const LONGEST_DELAY_NS: u64 = 1 << 42;
+
+/// A flow that has ended, or that the run's end found alive.
+#[derive(Clone, Debug)]
+pub(crate) struct FlowRow {
+    pub workload: u32,
+    pub source: u32,
+    pub destination: u32,
+    pub number: u64,
+    pub class: u8,
+    pub size: u64,
+    pub start: u64,
+    pub finish_receiver: u64,
+    pub finish_sender: u64,
+    pub ideal: u64,
+    pub delivered: u64,
+    pub retransmitted: u64,
+    pub timeouts: u32,
+    pub cnps: u32,
+    pub measured: bool,
+}
+
+/// The first packet that a lossless account had no room for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FirstDrop {
+    pub lane: usize,
+    pub time: u64,
+    pub missing: u64,
+}
+
+/// Totals of a workload.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Totals {
+    pub flows: u64,
+    pub finished: u64,
+    pub measured: u64,
+    pub measured_finished: u64,
+    pub offered: u64,
+    pub delivered: u64,
+    pub first_start: Option<u64>,
+    pub last_start: u64,
+}
+
+/// Packet delays of a workload, by component.
+struct Delays {
+    histograms: [Histogram<u64>; COMPONENTS.len()],
+    /// Those below a nanosecond.
+    zeros: [u64; COMPONENTS.len()],
+}
+
+/// What is kept while a run goes.
+pub(crate) struct Records {
+    keys: Vec<u64>,
+    pub rows: Vec<FlowRow>,
+    /// By workload: the components of packet delay, in nanoseconds.
+    delays: Vec<Delays>,
+    pub totals: Vec<Totals>,
+    pub bytes: Conservation,
+    pub first_drop: Option<FirstDrop>,
+    pub flows_started: u64,
+    pub flows_done: u64,
+    /// The first flow that was faster than its ideal.
+    pub too_fast: Option<FlowRow>,
+    pub peak_in_network: u64,
+}
+
+impl Records {
+    /// For the workloads of a blueprint.
+    pub fn new(blueprint: &Blueprint) -> Self {
+        // Saturating records do not widen a histogram.
+        let histogram =
+            || Histogram::new_with_bounds(1, LONGEST_DELAY_NS, 2).expect("the bounds are in order");
+        let workloads = &blueprint.workloads;
+        Records {
+            keys: workloads.iter().map(|workload| name_key(&workload.name)).collect(),
+            rows: Vec::new(),
+            delays: workloads
+                .iter()
+                .map(|_| Delays {
+                    histograms: std::array::from_fn(|_| histogram()),
+                    zeros: Default::default(),
+                })
+                .collect(),
+            totals: vec![Totals::default(); workloads.len()],
+            bytes: Conservation::default(),
+            first_drop: None,
+            flows_started: 0,
+            flows_done: 0,
+            too_fast: None,
+            peak_in_network: 0,
+        }
+    }
+
+    /// A key of a workload's name.
+    pub fn workload_key(&self, workload: u32) -> u64 {
+        self.keys[workload as usize]
+    }
+
+    pub fn started(&mut self, flow: &Flow) {
+        self.flows_started += 1;
+        let totals = &mut self.totals[flow.workload as usize];
+        totals.flows += 1;
+        totals.measured += u64::from(flow.measured);
+        if flow.size < UNBOUNDED.0 {
+            totals.offered += flow.size;
+        }
+        totals.first_start.get_or_insert(flow.start);
+        totals.last_start = flow.start;
+    }
+
+    /// All bytes of a flow have arrived.
+    pub fn received(&mut self, workload: u32, measured: bool) {
+        self.flows_done += 1;
+        let totals = &mut self.totals[workload as usize];
+        totals.finished += 1;
+        totals.measured_finished += u64::from(measured);
+    }
+
+    /// Measured flows that have started and not finished.
+    pub fn measured_open(&self) -> u64 {
+        self.totals.iter().map(|totals| totals.measured - totals.measured_finished).sum()
+    }
+
+    /// Payload that a receiver has accepted.
+    #[inline]
+    pub fn accepted(&mut self, workload: u32, bytes: u64) {
+        self.totals[workload as usize].delivered += bytes;
+    }
+
+    /// A flow has ended, or the run has.
+    pub fn ended(&mut self, flow: &Flow) {
+        let row = FlowRow {
+            workload: flow.workload,
+            source: flow.source.0,
+            destination: flow.destination.0,
+            number: flow.number,
+            class: flow.class,
+            size: flow.size,
+            start: flow.start,
+            finish_receiver: flow.finish_receiver,
+            finish_sender: flow.finish_sender,
+            ideal: flow.ideal.0,
+            delivered: flow.delivered,
+            retransmitted: flow.retransmitted,
+            timeouts: flow.timeouts,
+            cnps: flow.cnps,
+            measured: flow.measured,
+        };
+        if row.finish_receiver != NEVER && row.finish_receiver - row.start < row.ideal {
+            self.too_fast.get_or_insert_with(|| row.clone());
+        }
+        self.rows.push(row);
+    }
+
+    /// A data packet has arrived: its delay from the NIC on, in picoseconds.
+    #[inline]
+    pub fn latency(&mut self, workload: u32, total: u64, base: u64, paused: u64) {
+        let waited = total.saturating_sub(base);
+        let paused = paused.min(waited);
+        let parts = [total, base, waited - paused, paused];
+        let delays = &mut self.delays[workload as usize];
+        for (i, part) in parts.into_iter().enumerate() {
+            // Most packets wait nowhere: zeros are counted, and recorded all at once at the end.
+            if part < 1000 {
+                delays.zeros[i] += 1;
+            } else {
+                delays.histograms[i].saturating_record(part / 1000);
+            }
+        }
+    }
+
+    /// Packet delays in nanoseconds, by workload and component.
+    pub fn delays(&mut self) -> impl Iterator<Item = &[Histogram<u64>; COMPONENTS.len()]> {
+        self.delays.iter_mut().map(|delays| {
+            for (histogram, zeros) in delays.histograms.iter_mut().zip(&mut delays.zeros) {
+                histogram.saturating_record_n(0, std::mem::take(zeros));
+            }
+            &delays.histograms
+        })
+    }
+
+    #[inline]
+    pub fn injected(&mut self, frame: u64) {
+        self.bytes.injected += frame;
+    }
+
+    #[inline]
+    pub fn delivered(&mut self, frame: u64) {
+        self.bytes.delivered += frame;
+    }
+
+    pub fn dropped(&mut self, frame: u64) {
+        self.bytes.dropped += frame;
+    }
+
+    /// A lossless account had no room.
+    pub fn lossless_drop(&mut self, drop: FirstDrop) {
+        self.first_drop.get_or_insert(drop);
+    }
+
+    /// Bytes on links and in queues, by the books.
+    pub fn in_network(&self) -> u64 {
+        self.bytes.injected - self.bytes.delivered - self.bytes.dropped
+    }
+
+    /// Span over which a workload's flows started.
+    pub fn span(&self, workload: usize) -> f64 {
+        let totals = &self.totals[workload];
+        Time(totals.last_start - totals.first_start.unwrap_or(totals.last_start)).as_us()
+    }
+}

@@ -1,0 +1,95 @@
+//! How long a frame takes on a link.
+
+use std::sync::Arc;
+
+use floodway_units::{Bytes, Rate, Span};
+
+use crate::blueprint::Rounding;
+
+/// Serialisation at one rate.
+#[derive(Clone, Debug)]
+pub(crate) struct Serial {
+    /// Picoseconds a byte, where that is whole; else 0.
+    ps_per_byte: u64,
+    rate: Rate,
+    /// By size, where durations are cut to nanoseconds.
+    truncated: Option<Arc<[u32]>>,
+}
+
+impl Serial {
+    pub fn new(rate: Rate, rounding: Rounding) -> Self {
+        let truncated = match rounding {
+            Rounding::Picosecond => None,
+            Rounding::TruncatedNanosecond => {
+                Some((0..=u64::from(u16::MAX)).map(|bytes| truncated_ns(bytes, rate)).collect())
+            }
+        };
+        Serial { ps_per_byte: rate.ps_per_byte().unwrap_or(0), rate, truncated }
+    }
+
+    /// Picoseconds that `wire` bytes take.
+    #[inline]
+    pub fn time(&self, wire: u64) -> u64 {
+        if let Some(table) = &self.truncated {
+            return table
+                .get(wire as usize)
+                .map_or_else(|| u64::from(truncated_ns(wire, self.rate)) * 1000, |&ns| u64::from(ns) * 1000);
+        }
+        if self.ps_per_byte != 0 {
+            return wire * self.ps_per_byte;
+        }
+        self.rate.time_to_send(Bytes(wire)).0
+    }
+
+    /// As [`Serial::time`], as a span.
+    pub fn span(&self, wire: Bytes) -> Span {
+        Span(self.time(wire.0))
+    }
+}
+
+/// Nanoseconds of `bytes` as ns-3 computes them: seconds in double, rounded to 64.64 fixed point, cut
+/// to whole nanoseconds. An exact nanosecond comes out one lower where the double lies below it.
+fn truncated_ns(bytes: u64, rate: Rate) -> u32 {
+    let seconds = bytes as f64 * 8.0 / rate.0 as f64;
+    let fixed = (seconds * 18_446_744_073_709_551_616.0 + 0.5) as u128;
+    ((fixed * 1_000_000_000) >> 64) as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ethernet_rates_are_exact_and_others_round_up() {
+        let exact = Serial::new(Rate::gbps(100), Rounding::Picosecond);
+        assert_eq!(exact.time(1098), 87_840);
+        assert_eq!(Serial::new(Rate::gbps(30), Rounding::Picosecond).time(1), 267);
+    }
+
+    /// The sizes that SWING's authors' simulator is known to send a nanosecond early.
+    #[test]
+    fn truncation_follows_the_fixed_point_arithmetic_of_ns3() {
+        let early = |gbps: u64, step: u64| {
+            (step..=1500)
+                .step_by(step as usize)
+                .filter(|&bytes| u64::from(truncated_ns(bytes, Rate::gbps(gbps))) < bytes * 8 / gbps)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(
+            early(100, 25),
+            [
+                25, 75, 125, 200, 250, 300, 325, 375, 425, 500, 550, 600, 625, 675, 725, 800, 850, 900, 975,
+                1025, 1075, 1100, 1150, 1200, 1275, 1325, 1375, 1400, 1450, 1500
+            ]
+        );
+        assert_eq!(
+            early(400, 50),
+            [100, 150, 300, 450, 500, 650, 800, 850, 950, 1000, 1150, 1200, 1300, 1350, 1500]
+        );
+        for (gbps, bytes, ns) in
+            [(100, 1500, 119), (100, 52, 4), (100, 24, 1), (400, 1500, 29), (400, 52, 1), (400, 24, 0)]
+        {
+            assert_eq!(truncated_ns(bytes, Rate::gbps(gbps)), ns);
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! What an egress port did over time, in buckets that widen as the run goes on.
+
+/// Width of a bucket at the start, in picoseconds.
+const FIRST_WIDTH: u64 = 1_000_000;
+
+/// One bucket of time.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Bucket {
+    /// Wire bytes whose transmission began.
+    pub tx_bytes: u64,
+    /// Queued bytes times picoseconds.
+    pub queue_area: u128,
+    /// Most bytes queued.
+    pub queue_max: u64,
+    /// Most bytes that the port's ingress held of one class.
+    pub buffer_max: u64,
+    /// Picoseconds in which a class was paused (summed over classes).
+    pub paused: u64,
+}
+
+impl Bucket {
+    fn merge(&mut self, next: &Bucket) {
+        self.tx_bytes += next.tx_bytes;
+        self.queue_area += next.queue_area;
+        self.queue_max = self.queue_max.max(next.queue_max);
+        self.buffer_max = self.buffer_max.max(next.buffer_max);
+        self.paused += next.paused;
+    }
+}
+
+/// The buckets of a port. When more would be needed than are allowed, pairs are merged; so the width at the
+/// end depends on the run's length alone.
+#[derive(Clone, Debug)]
+pub(crate) struct Series {
+    /// The bucket at work, kept here where the port's other fields are warm.
+    current: Bucket,
+    /// Where it ends.
+    end: u64,
+    /// Since when the queue has the length it has.
+    queue_since: u64,
+    width: u64,
+    /// The buckets before it, and a place for it.
+    buckets: Vec<Bucket>,
+    at: usize,
+    limit: usize,
+}
+
+impl Series {
+    pub fn new(limit: usize) -> Self {
+        Series {
+            current: Bucket::default(),
+            end: FIRST_WIDTH,
+            queue_since: 0,
+            width: FIRST_WIDTH,
+            buckets: vec![Bucket::default()],
+            at: 0,
+            limit: limit.max(2),
+        }
+    }
+
+    /// A frame of `wire` bytes starts on the wire.
+    #[inline]
+    pub fn sent(&mut self, now: u64, wire: u64) {
+        self.roll(now);
+        self.current.tx_bytes += wire;
+    }
+
+    /// The queue had `before` bytes until now, and has `after` from now on.
+    #[inline]
+    pub fn queue(&mut self, now: u64, before: u64, after: u64) {
+        if before > 0 {
+            self.fill(now, before);
+        }
+        self.queue_since = now;
+        self.roll(now);
+        self.current.queue_max = self.current.queue_max.max(after);
+    }
+
+    /// The port's ingress holds `held` bytes of a class.
+    #[inline]
+    pub fn buffer(&mut self, now: u64, held: u64) {
+        self.roll(now);
+        self.current.buffer_max = self.current.buffer_max.max(held);
+    }
+
+    /// A class was paused from `from` to `to`, which is now.
+    pub fn paused(&mut self, from: u64, to: u64) {
+        self.roll(to);
+        self.spread(from, to, |bucket, span| bucket.paused += span);
+    }
+
+    /// Brings the buckets up to `now`, the end of the run; `queued` bytes wait.
+    pub fn finish(&mut self, now: u64, queued: u64) {
+        self.queue(now, queued, queued);
+        self.store();
+        // A run that ends within its last bucket keeps that bucket; one at its end has no further one.
+        self.buckets.truncate(now.div_ceil(self.width).max(1) as usize);
+    }
+
+    /// Width of a bucket in picoseconds.
+    pub fn width(&self) -> u64 {
+        self.width
+    }
+
+    pub fn buckets(&self) -> &[Bucket] {
+        &self.buckets
+    }
+
+    #[inline]
+    fn fill(&mut self, now: u64, queued: u64) {
+        self.roll(now);
+        let since = self.queue_since;
+        if since + self.width >= self.end {
+            // All of it within the bucket at work.
+            self.current.queue_area += u128::from(queued) * u128::from(now - since);
+            return;
+        }
+        self.spread(since, now, |bucket, span| {
+            bucket.queue_area += u128::from(queued) * u128::from(span);
+            bucket.queue_max = bucket.queue_max.max(queued);
+        });
+    }
+
+    /// Calls `add` with each bucket that `from..to` touches, and how long.
+    fn spread(&mut self, from: u64, to: u64, add: impl Fn(&mut Bucket, u64)) {
+        self.store();
+        let mut at = from;
+        while at < to {
+            let index = (at / self.width) as usize;
+            let end = ((index as u64 + 1) * self.width).min(to);
+            add(&mut self.buckets[index], end - at);
+            at = end;
+        }
+        self.current = self.buckets[self.at];
+    }
+
+    fn store(&mut self) {
+        self.buckets[self.at] = self.current;
+    }
+
+    #[inline]
+    fn roll(&mut self, now: u64) {
+        if now >= self.end {
+            self.roll_to(now);
+        }
+    }
+
+    #[cold]
+    fn roll_to(&mut self, now: u64) {
+        self.store();
+        while (now / self.width) as usize >= self.limit {
+            self.widen();
+        }
+        self.at = (now / self.width) as usize;
+        self.end = (self.at as u64 + 1) * self.width;
+        if self.at >= self.buckets.len() {
+            self.buckets.resize(self.at + 1, Bucket::default());
+        }
+        self.current = self.buckets[self.at];
+    }
+
+    fn widen(&mut self) {
+        self.width *= 2;
+        for i in 0..self.buckets.len().div_ceil(2) {
+            let mut merged = self.buckets[2 * i];
+            if let Some(next) = self.buckets.get(2 * i + 1) {
+                merged.merge(next);
+            }
+            self.buckets[i] = merged;
+        }
+        self.buckets.truncate(self.buckets.len().div_ceil(2));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const US: u64 = 1_000_000;
+
+    #[test]
+    fn what_is_put_in_stays_in_however_wide_the_buckets_become() {
+        let mut series = Series::new(4);
+        series.queue(0, 0, 100);
+        for i in 0..40 {
+            series.sent(i * US, 10);
+        }
+        series.queue(20 * US, 100, 0);
+        series.paused(3 * US, 39 * US);
+        series.finish(40 * US, 0);
+        assert_eq!(series.width(), 16 * US);
+        let sum = |f: fn(&Bucket) -> u128| series.buckets().iter().map(f).sum::<u128>();
+        assert_eq!(sum(|b| b.tx_bytes.into()), 400);
+        assert_eq!(sum(|b| b.queue_area), u128::from(100 * 20 * US));
+        assert_eq!(sum(|b| b.paused.into()), u128::from(36 * US));
+        let paused: Vec<_> = series.buckets().iter().map(|b| b.paused / US).collect();
+        assert_eq!(paused, [13, 16, 7]);
+        assert_eq!(series.buckets().iter().map(|b| b.queue_max).collect::<Vec<_>>(), [100, 100, 0]);
+    }
+
+    #[test]
+    fn a_run_that_ends_with_a_bucket_has_no_empty_one_behind() {
+        let mut series = Series::new(10);
+        series.finish(5 * US, 0);
+        assert_eq!(series.buckets().len(), 5);
+    }
+}

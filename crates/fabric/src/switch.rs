@@ -1,0 +1,539 @@
+//! A switch: how a packet passes it, and the account of its buffer.
+
+use floodway_mechanisms::slots::{
+    Admission as _, Admit, CongestionPoint, CpAction, Cx, DropReason, FcReceiver, FcSender as _, IngressView,
+    Mark, PacketView, PoolView, PortView, QueueView, RegionNotice, Router as _, Signals,
+};
+use floodway_units::{Bytes, FlowId, PortId, Time};
+
+use crate::packet::{Kind, ON_PATH, Packet, REPLY};
+use crate::records::FirstDrop;
+use crate::world::{NEVER, Uncharge, What, World, bytes};
+
+/// A flow's addresses and ports in a notice between neighbours (RCM's CN).
+const FLOW_ID_BYTES: u64 = 13;
+
+impl World<'_> {
+    /// A packet has arrived whole at a switch.
+    pub fn switch_receives(&mut self, ingress: PortId, mut packet: Packet) {
+        let lane = self.lane(ingress, packet.class);
+        packet.ingress = ingress;
+        packet.hop = packet.hop.saturating_add(1);
+        let Some(out) = self.route(ingress, &packet) else {
+            self.drop_packet(lane, &packet, DropReason::NoRoute);
+            return;
+        };
+        if packet.class == 0 {
+            self.send_control(out, packet);
+            return;
+        }
+        let switch = self.settle_port(ingress);
+        let q = self.place(out, &packet);
+        if let Some(reason) = self.refused(out, q, &packet) {
+            self.drop_packet(lane, &packet, reason);
+            return;
+        }
+        if !self.charge(lane, switch, out, q, &packet) {
+            return;
+        }
+        let view = self.account_view(lane, switch);
+        let pipeline = self.switches[switch].pipeline;
+        if pipeline == 0 {
+            self.enqueue(out, q, packet);
+            self.tell_receiver(lane, ingress, &view, FcReceiver::on_enqueue);
+            self.kick(out);
+            return;
+        }
+        self.tell_receiver(lane, ingress, &view, FcReceiver::on_enqueue);
+        let at = self.now + pipeline;
+        let pipe = &mut self.switches[switch].pipe;
+        pipe.push_back((at, out, packet));
+        if pipe.len() == 1 {
+            self.schedule(What::Pipeline, switch as u32, at);
+        }
+    }
+
+    /// A packet has passed the pipeline of a switch.
+    pub fn leave_pipeline(&mut self, switch: u32) {
+        let pipe = &mut self.switches[switch as usize].pipe;
+        let Some((_, out, packet)) = pipe.pop_front() else { return };
+        if let Some(&(at, ..)) = pipe.front() {
+            self.schedule(What::Pipeline, switch, at);
+        }
+        if !self.ports[out.index()].up {
+            // Its link has failed meanwhile.
+            let lane = self.lane(packet.ingress, packet.class);
+            self.drop_packet(lane, &packet, DropReason::LinkDown);
+            self.settle(switch);
+            self.uncharge(lane, packet.ingress, packet.frame);
+            return;
+        }
+        let q = self.place(out, &packet);
+        self.enqueue(out, q, packet);
+        self.kick(out);
+    }
+
+    /// Where the packet leaves; `None` where no port leads to its destination.
+    pub fn route(&mut self, ingress: PortId, packet: &Packet) -> Option<PortId> {
+        let flow = &self.flows[packet.flow.index()];
+        let reply = packet.has(REPLY);
+        if packet.has(ON_PATH) {
+            let path = if reply { &flow.ack_path } else { &flow.path };
+            return path.get(packet.hop as usize).copied().filter(|port| self.ports[port.index()].up);
+        }
+        let node = self.ports[ingress.index()].node;
+        let (destination, tuple) =
+            if reply { (flow.source, flow.tuple.reversed()) } else { (flow.destination, flow.tuple) };
+        let candidates = self.routes.candidates(node, destination);
+        let switch = self.nodes[node.index()].switch as usize;
+        match *candidates {
+            [] => None,
+            [only] => Some(only),
+            _ => {
+                if let Some(choice) = self.switches[switch].router.by_flow(&tuple, candidates.len()) {
+                    return Some(candidates[choice]);
+                }
+                self.route_packet(switch, node, destination, packet, tuple.key())
+            }
+        }
+    }
+
+    /// Asks a router that looks at more than the flow.
+    fn route_packet(
+        &mut self,
+        switch: usize,
+        node: floodway_units::NodeId,
+        destination: floodway_units::NodeId,
+        packet: &Packet,
+        flow_hash: u64,
+    ) -> Option<PortId> {
+        let mut views = std::mem::take(&mut self.out.candidates);
+        views.clear();
+        let reads = self.switches[switch].router.reads_ports();
+        for &port in self.routes.candidates(node, destination) {
+            views.push(self.port_view(port, packet, reads));
+        }
+        let mut view = self.packet_view(packet);
+        view.flow_hash = flow_hash;
+        let now = self.time();
+        let rng = &mut self.nodes[node.index()].streams.routing;
+        let choice = self.switches[switch].router.route(now, rng, &view, &views);
+        let port = views.get(choice).map(|view| view.port);
+        self.out.candidates = views;
+        port
+    }
+
+    fn port_view(&self, port: PortId, packet: &Packet, full: bool) -> PortView {
+        let mut view = PortView {
+            port,
+            queued: Bytes::ZERO,
+            rate: self.rate(port),
+            up: self.ports[port.index()].up,
+            signals: Signals::default(),
+            culprit: false,
+        };
+        if full {
+            view.queued = bytes(self.waiting[port.index()]);
+            for point in &self.machines[port.index()].congestion_points {
+                let signals = point.signals();
+                view.signals.degree = view.signals.degree.max(signals.degree);
+                view.signals.local |= signals.local;
+                view.signals.remote |= signals.remote;
+                view.culprit |= point.is_culprit(packet.flow);
+            }
+        }
+        view
+    }
+
+    /// The queue that the packet joins: where its flow should go, unless it still has packets elsewhere.
+    fn place(&mut self, out: PortId, packet: &Packet) -> usize {
+        if !self.ports[out.index()].has_cp || self.subs == 1 && self.queues_per_port == 2 {
+            return self.first_queue_of(packet.class);
+        }
+        if let Some(&(q, _)) = self.machines[out.index()].placed.get(&packet.flow.0) {
+            return q;
+        }
+        let view = self.packet_view(packet);
+        let now = self.time();
+        let owner = self.machines[out.index()]
+            .congestion_points
+            .iter_mut()
+            .find(|point| point.claims().contains(&floodway_mechanisms::slots::Claim::Classify));
+        match owner.map(|point| point.classify(now, &view)) {
+            Some(id) => self.queue_index(id),
+            None => self.first_queue_of(packet.class),
+        }
+    }
+
+    #[inline]
+    fn first_queue_of(&self, class: u8) -> usize {
+        if class == 0 { 0 } else { (class as usize - 1) * self.subs + 1 }
+    }
+
+    /// Does a watchdog or a congestion point drop the packet before it is charged?
+    fn refused(&mut self, out: PortId, q: usize, packet: &Packet) -> Option<DropReason> {
+        let lane = self.lane(out, self.class_of_queue(q));
+        if !self.ports[out.index()].up {
+            return Some(DropReason::LinkDown);
+        }
+        if self.egress[lane].sender.discards(self.time()) {
+            return Some(DropReason::Watchdog);
+        }
+        if !self.ports[out.index()].has_cp {
+            return None;
+        }
+        let (view, queue) = (self.packet_view(packet), self.queue_view(out, q, packet));
+        let now = self.time();
+        let node = self.ports[out.index()].node.index();
+        let rng = &mut self.nodes[node].streams.admission;
+        let points = &mut self.machines[out.index()].congestion_points;
+        points.iter_mut().find_map(|point| point.admit(now, rng, &view, &queue))
+    }
+
+    /// Charges the packet to its ingress, or drops it.
+    fn charge(&mut self, lane: usize, switch: usize, out: PortId, q: usize, packet: &Packet) -> bool {
+        let frame = u64::from(packet.frame);
+        let view = self.account_view(lane, switch);
+        let account = &self.ingress[lane];
+        let pool = PoolView {
+            free: view.pool_free,
+            threshold: account.receiver.threshold(view.pool_free),
+            headroom: bytes(account.headroom_size),
+            size: bytes(account.own),
+        };
+        let (packet_view, queue_view) = (self.packet_view(packet), self.queue_view(out, q, packet));
+        let node = self.ports[out.index()].node.index();
+        let now = self.time();
+        let rng = &mut self.nodes[node].streams.admission;
+        let account = &mut self.ingress[lane];
+        let charged = account.admission.admit(now, rng, &packet_view, &view, &queue_view, &pool);
+        let shared_before = account.shared();
+        match charged {
+            Admit::Reserved | Admit::Shared => account.held += frame,
+            Admit::Headroom => account.headroom += frame,
+            Admit::Drop(reason) => {
+                if account.lossless && reason == DropReason::Buffer {
+                    let (size, held) = (account.headroom_size, account.headroom);
+                    let missing = if account.own == NEVER {
+                        (held + frame).saturating_sub(size)
+                    } else {
+                        (account.held + held + frame).saturating_sub(account.own)
+                    };
+                    self.records.lossless_drop(FirstDrop { lane, time: self.now, missing });
+                }
+                self.drop_packet(lane, packet, reason);
+                return false;
+            }
+        }
+        let grown = account.shared() - shared_before;
+        let total = account.held + account.headroom;
+        account.counters.peak = account.counters.peak.max(total);
+        account.counters.headroom_peak = account.counters.headroom_peak.max(account.headroom);
+        let pooled = account.own == NEVER;
+        self.series[packet.ingress.index()].buffer(self.now, total);
+        let switch = &mut self.switches[switch];
+        if pooled {
+            switch.pool_used += grown;
+        }
+        switch.occupied += frame;
+        switch.peak = switch.peak.max(switch.occupied);
+        true
+    }
+
+    /// Puts a charged packet into its egress queue.
+    fn enqueue(&mut self, out: PortId, q: usize, mut packet: Packet) {
+        let lane = self.lane(out, packet.class);
+        packet.paused = packet.paused.wrapping_sub(self.egress[lane].paused(self.now));
+        self.join_queue(out, q, packet);
+        if !self.ports[out.index()].has_cp {
+            return;
+        }
+        if self.subs > 1 || self.queues_per_port > 2 {
+            let placed = self.machines[out.index()].placed.entry(packet.flow.0).or_insert((q, 0));
+            placed.1 += 1;
+        }
+        let (view, queue) = (self.packet_view(&packet), self.queue_view(out, q, &packet));
+        let node = self.ports[out.index()].node.index();
+        let mut cx = Cx {
+            now: Time(self.now),
+            rng: &mut self.nodes[node].streams.congestion_point,
+            out: &mut self.out.actions,
+        };
+        for point in &mut self.machines[out.index()].congestion_points {
+            point.on_enqueue(&mut cx, &view, &queue);
+        }
+        self.after_congestion_points(out);
+    }
+
+    #[inline]
+    fn join_queue(&mut self, out: PortId, q: usize, packet: Packet) {
+        let at = self.queue(out) + q;
+        let queue = &mut self.queues[at];
+        queue.bytes += u64::from(packet.frame);
+        queue.fifo.push_back(packet);
+        self.waiting_changes(out, packet.frame, true);
+    }
+
+    /// Puts a packet into the queue of the control class, and lets the port look.
+    pub fn send_control(&mut self, out: PortId, packet: Packet) {
+        if !self.ports[out.index()].up {
+            let lane = self.lane(out, packet.class);
+            self.drop_packet(lane, &packet, DropReason::LinkDown);
+            return;
+        }
+        let at = self.queue(out);
+        self.queues[at].fifo.push_back(packet);
+        self.waiting_changes(out, packet.frame, true);
+        self.kick(out);
+    }
+
+    /// Tells the congestion points that a packet starts on the wire; the mark that they give it.
+    pub fn dequeued(&mut self, port: PortId, q: usize, packet: &Packet) -> Mark {
+        if let Some(placed) = self.machines[port.index()].placed.get_mut(&packet.flow.0) {
+            placed.1 -= 1;
+            if placed.1 == 0 {
+                self.machines[port.index()].placed.remove(&packet.flow.0);
+            }
+        }
+        let (view, queue) = (self.packet_view(packet), self.queue_view(port, q, packet));
+        let node = self.ports[port.index()].node.index();
+        let mut cx = Cx {
+            now: Time(self.now),
+            rng: &mut self.nodes[node].streams.congestion_point,
+            out: &mut self.out.actions,
+        };
+        let points = &mut self.machines[port.index()].congestion_points;
+        let mark = points.iter_mut().map(|point| point.on_dequeue(&mut cx, &view, &queue)).max();
+        self.after_congestion_points(port);
+        mark.unwrap_or_default()
+    }
+
+    /// A timer of a congestion point has come.
+    pub fn cp_timer(&mut self, port: PortId, order: u64) {
+        if !World::fires(&mut self.machines[port.index()].cp_timer, order) {
+            return;
+        }
+        let node = self.ports[port.index()].node.index();
+        let now = Time(self.now);
+        let mut cx =
+            Cx { now, rng: &mut self.nodes[node].streams.congestion_point, out: &mut self.out.actions };
+        for point in &mut self.machines[port.index()].congestion_points {
+            if point.next_timeout().is_some_and(|at| at <= now) {
+                point.on_timeout(&mut cx);
+            }
+        }
+        self.after_congestion_points(port);
+        // A gate may have opened.
+        self.kick(port);
+    }
+
+    fn after_congestion_points(&mut self, port: PortId) {
+        let machines = &mut self.machines[port.index()];
+        let next = machines.congestion_points.iter().filter_map(CongestionPoint::next_timeout).min();
+        World::sync(&mut self.events, &mut machines.cp_timer, next, What::CongestionPoint, port.0);
+        self.flush_actions(port);
+    }
+
+    /// Delivers what congestion points of `port` have just said.
+    pub fn flush_actions(&mut self, port: PortId) {
+        while let Some(action) = self.out.actions.0.pop() {
+            match action {
+                CpAction::ToSource(notice) => self.notify_source(port, &notice),
+                CpAction::ToUpstream(ingress, notice) => self.notify_upstream(ingress, notice),
+            }
+        }
+    }
+
+    /// Sends a notice one hop, out of the port by which the neighbour's packets come in.
+    fn notify_upstream(&mut self, ingress: PortId, notice: RegionNotice) {
+        let place = self.free_regions.pop().unwrap_or(self.regions.len() as u32);
+        if place as usize == self.regions.len() {
+            self.regions.push(notice);
+        } else {
+            self.regions[place as usize] = notice;
+        }
+        let size = self.format.link_control().frame + Bytes(FLOW_ID_BYTES * u64::from(notice.count));
+        let mut packet = Packet::new(Kind::Region, FlowId(u32::MAX), size);
+        packet.psn = u64::from(place);
+        packet.at = self.now;
+        self.ports[ingress.index()].control.push_back(packet);
+        self.kick(ingress);
+    }
+
+    /// A notice has arrived at the egress port that it speaks of, or was lost on the way.
+    pub fn region_notice(&mut self, port: PortId, place: u32, lost: bool) {
+        let notice = self.regions[place as usize];
+        self.free_regions.push(place);
+        if lost || !self.ports[port.index()].has_cp {
+            return;
+        }
+        let node = self.ports[port.index()].node.index();
+        let mut cx = Cx {
+            now: Time(self.now),
+            rng: &mut self.nodes[node].streams.congestion_point,
+            out: &mut self.out.actions,
+        };
+        for point in &mut self.machines[port.index()].congestion_points {
+            point.on_notice(&mut cx, &notice);
+        }
+        self.after_congestion_points(port);
+        // A gate may have changed.
+        self.kick(port);
+    }
+
+    pub fn packet_view(&self, packet: &Packet) -> PacketView {
+        PacketView {
+            flow: packet.flow,
+            class: self.classes[packet.class as usize],
+            frame: bytes(u64::from(packet.frame)),
+            wire: bytes(self.wire(packet.frame)),
+            ecn_capable: packet.kind == Kind::Data,
+            ce: packet.mark() == Mark::Ce,
+            flow_hash: self.flows[packet.flow.index()].hash,
+            ingress: packet.ingress,
+        }
+    }
+
+    fn queue_view(&self, port: PortId, q: usize, packet: &Packet) -> QueueView {
+        let class = self.class_of_queue(q);
+        let lane = self.lane(port, class);
+        QueueView {
+            port,
+            class: self.classes[class as usize],
+            len: bytes(self.queues[self.queue(port) + q].bytes),
+            voq: Bytes::ZERO,
+            rate: self.rate(port),
+            paused: self.egress[lane].paused_since != NEVER,
+            base_rtt: self.flows[packet.flow.index()].base_rtt,
+        }
+    }
+
+    /// What a receiver half may know of its account.
+    pub fn ingress_view(&self, lane: usize, port: PortId) -> IngressView {
+        let switch = self.nodes[self.ports[port.index()].node.index()].switch;
+        self.account_view(lane, switch as usize)
+    }
+
+    fn account_view(&self, lane: usize, switch: usize) -> IngressView {
+        let account = &self.ingress[lane];
+        let shared = account.shared();
+        let free = if account.own == NEVER {
+            self.switches
+                .get(switch)
+                .map_or(NEVER, |switch| switch.pool_size.saturating_sub(switch.pool_used))
+        } else {
+            account.own.saturating_sub(account.headroom_size).saturating_sub(shared)
+        };
+        IngressView {
+            queued: bytes(account.held + account.headroom),
+            reserved: bytes(account.held - shared),
+            shared: bytes(shared),
+            headroom: bytes(account.headroom),
+            received: bytes(account.received),
+            pool_free: bytes(free),
+        }
+    }
+
+    /// Takes `frame` bytes off an account, from headroom first, and tells its receiver half.
+    pub fn uncharge(&mut self, lane: usize, ingress: PortId, frame: u16) {
+        let frame = u64::from(frame);
+        let switch = self.nodes[self.ports[ingress.index()].node.index()].switch as usize;
+        let account = &mut self.ingress[lane];
+        let shared_before = account.shared();
+        let from_headroom = account.headroom.min(frame);
+        account.headroom -= from_headroom;
+        account.held -= frame - from_headroom;
+        let shrunk = shared_before - account.shared();
+        let pooled = account.own == NEVER;
+        let switch = &mut self.switches[switch];
+        if pooled {
+            switch.pool_used -= shrunk;
+        }
+        switch.occupied -= frame;
+        if self.ingress[lane].receiver.awaits_release() {
+            self.with_receiver(lane, ingress, FcReceiver::on_release);
+        }
+    }
+
+    /// The packet just put on the wire by `port` is uncharged at its last bit.
+    pub fn release_later(&mut self, port: PortId, ingress: PortId, class: u8, frame: u16) {
+        let lane = self.lane(ingress, class);
+        let state = &self.ports[port.index()];
+        let at = state.free_at;
+        let index = self.nodes[state.node.index()].switch;
+        let releases = &mut self.switches[index as usize].releases;
+        // Nearly always the last: only a short packet or a faster port overtakes others.
+        let mut place = releases.len();
+        while place > 0 && (releases[place - 1].at, releases[place - 1].port) > (at, port) {
+            place -= 1;
+        }
+        releases.insert(place, Uncharge { at, port, lane: lane as u32, frame });
+        if self.ingress[lane].receiver.awaits_release() {
+            self.schedule(What::Release, index, at);
+        }
+    }
+
+    /// Makes events of the releases that `lane` now waits for.
+    pub fn await_releases(&mut self, lane: usize, port: PortId) {
+        let index = self.nodes[self.ports[port.index()].node.index()].switch;
+        let Some(switch) = self.switches.get(index as usize) else { return };
+        for i in 0..switch.releases.len() {
+            let leaving = self.switches[index as usize].releases[i];
+            if leaving.lane as usize == lane {
+                self.schedule(What::Release, index, leaving.at.max(self.now));
+            }
+        }
+    }
+
+    /// Settles the switch of a port; its index.
+    pub fn settle_port(&mut self, port: PortId) -> usize {
+        let switch = self.nodes[self.ports[port.index()].node.index()].switch;
+        self.settle(switch);
+        switch as usize
+    }
+
+    /// Uncharges all packets of a switch whose last bit has gone, in order of time, then of port.
+    #[inline]
+    pub fn settle(&mut self, switch: u32) {
+        while let Some(&leaving) = self.switches[switch as usize].releases.front() {
+            if leaving.at > self.now {
+                return;
+            }
+            self.switches[switch as usize].releases.pop_front();
+            let ingress = PortId(leaving.lane / self.classes.len() as u32);
+            self.uncharge(leaving.lane as usize, ingress, leaving.frame);
+        }
+    }
+
+    /// Drops what waits in the queues of a class, since a watchdog has given it up.
+    pub fn discard_queue(&mut self, port: PortId, lane: usize) {
+        self.flush_queues(port, (lane % self.classes.len()) as u8, DropReason::Watchdog);
+    }
+
+    /// Drops what waits in the queues of a class.
+    pub fn flush_queues(&mut self, port: PortId, class: u8, reason: DropReason) {
+        let first = self.queue(port);
+        for q in 0..self.queues_per_port {
+            if self.class_of_queue(q) != class {
+                continue;
+            }
+            let waiting = std::mem::take(&mut self.queues[first + q].fifo);
+            self.queues[first + q].bytes = 0;
+            for packet in waiting {
+                self.waiting_changes(port, packet.frame, false);
+                self.machines[port.index()].placed.remove(&packet.flow.0);
+                if self.ports[port.index()].at_host {
+                    let lane = self.lane(port, packet.class);
+                    self.drop_packet(lane, &packet, reason);
+                    continue;
+                }
+                let lane = self.lane(packet.ingress, packet.class);
+                self.drop_packet(lane, &packet, reason);
+                if packet.class != 0 {
+                    self.settle_port(packet.ingress);
+                    self.uncharge(lane, packet.ingress, packet.frame);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,585 @@
+//! The state of a running network, and its event loop.
+//!
+//! ```text
+//!          kick            start                      arrive
+//!  queue ───────► transmitter ───► flight (the link's ring) ───► next node
+//!                     │ departure event only while something waits
+//!                     └ release of the ingress account, settled when a view is read
+//! ```
+//! Packets on a link wait in the link's own ring, and only the first of each ring is an event.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+use std::sync::atomic::Ordering;
+
+use floodway_engine::{Advance, Event, Queue as Events};
+use floodway_mechanisms::registry::{
+    AnyAdmission, AnyCongestionPoint, AnyFcReceiver, AnyFcSender, AnyRouter, AnyScheduler,
+};
+use floodway_mechanisms::slots::{
+    CpAction, FcFrame, Notice, Outbox, PauseMode, PortView, ReadyView, RegionNotice, Reply,
+};
+use floodway_units::{Bytes, NodeId, PortId, Rate, Rng, Time, fold, mix};
+use floodway_wire::Format;
+
+use crate::blueprint::{Blueprint, ErrorRates, PauseFault, Release, Ties};
+use crate::counters::{EgressCounters, IngressCounters};
+use crate::flows::{Flow, Source};
+use crate::ideal::Ideals;
+use crate::outcome::{Control, Deadlock};
+use crate::packet::Packet;
+use crate::records::Records;
+use crate::ring::Ring;
+use crate::routing::Routes;
+use crate::serial::Serial;
+use crate::series::Series;
+
+/// What an event is; the order in which kinds of one instant and node happen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub(crate) enum What {
+    /// A source starts a flow, where flow starts come first (ties by scheduling order).
+    EarlyStart = 0,
+    /// A link control frame arrives.
+    LinkControl,
+    /// A packet's last bit has left a switch, and somebody waits for that.
+    Release,
+    /// A port's transmitter is free and something waits.
+    Departure,
+    /// A packet arrives.
+    Arrival,
+    /// As `Departure`, where ties go by scheduling order.
+    LateDeparture,
+    /// A packet leaves a switch's pipeline.
+    Pipeline,
+    /// A timer of a flow control's sender half.
+    FcSender,
+    /// A timer of a flow control's receiver half.
+    FcReceiver,
+    /// A timer of a congestion point.
+    CongestionPoint,
+    /// A queue pair's pacing time has come.
+    Pacing,
+    /// A timer of a queue pair.
+    QueuePair,
+    /// A source starts a flow.
+    Start,
+    /// A link goes down or up, or a fault's pause begins, is refreshed or ends.
+    Fault,
+}
+
+impl What {
+    const ALL: [What; 14] = [
+        What::EarlyStart,
+        What::LinkControl,
+        What::Release,
+        What::Departure,
+        What::Arrival,
+        What::LateDeparture,
+        What::Pipeline,
+        What::FcSender,
+        What::FcReceiver,
+        What::CongestionPoint,
+        What::Pacing,
+        What::QueuePair,
+        What::Start,
+        What::Fault,
+    ];
+
+    fn name(self) -> &'static str {
+        match self {
+            What::LinkControl => "link-control arrival",
+            What::Release => "release",
+            What::Departure | What::LateDeparture => "departure",
+            What::Arrival => "packet arrival",
+            What::Pipeline => "pipeline",
+            What::FcSender | What::FcReceiver => "flow-control timer",
+            What::CongestionPoint => "congestion-point timer",
+            What::Pacing => "pacing",
+            What::QueuePair => "queue-pair timer",
+            What::Start | What::EarlyStart => "flow start",
+            What::Fault => "fault",
+        }
+    }
+}
+
+/// Never, in picoseconds.
+pub(crate) const NEVER: u64 = u64::MAX;
+/// Events between two looks at the stop flag.
+const STOP_CHECK: u64 = 1 << 15;
+/// Bits of an object's number in an order of scheduling.
+pub(crate) const ID_BITS: u32 = 24;
+/// Bits of a timer's generation.
+const GENERATION_BITS: u32 = 28;
+
+/// The timer of a machine: armed at most once, cancelled by not being renewed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Armed {
+    at: u64,
+    generation: u32,
+}
+
+impl Default for Armed {
+    fn default() -> Self {
+        Armed { at: NEVER, generation: 0 }
+    }
+}
+
+/// One end of a link: its egress and what it needs of the link.
+#[derive(Debug)]
+pub(crate) struct Port {
+    pub node: NodeId,
+    /// Is the node a host?
+    pub at_host: bool,
+    /// Of a host's port: its NIC; of a switch's: its place among the switch's ports.
+    pub local: u32,
+    pub up: bool,
+    /// A departure event is pending at `free_at`.
+    pub armed: bool,
+    /// Has congestion points.
+    pub has_cp: bool,
+    /// Losses or jitter on its link.
+    pub impaired: bool,
+    /// When the transmitter is free.
+    pub free_at: u64,
+    /// Where ties go by scheduling order: of the event at `free_at`.
+    pub free_order: u64,
+    pub rate: Rate,
+    pub delay: u64,
+    pub jitter: u64,
+    pub errors: ErrorRates,
+    pub serial: Serial,
+    /// Packets on the link from here, in order of arrival.
+    pub flight: VecDeque<Packet>,
+    /// Link control frames that wait to be sent.
+    pub control: VecDeque<Packet>,
+    /// Keys ties among arrivals at the far end.
+    pub tie_key: u64,
+    /// Draws losses and jitter.
+    pub rng: Rng,
+}
+
+/// A queue of an egress port.
+#[derive(Debug, Default)]
+pub(crate) struct Queue {
+    pub fifo: VecDeque<Packet>,
+    pub bytes: u64,
+}
+
+/// The egress side of a (port, class).
+#[derive(Debug)]
+pub(crate) struct Egress {
+    pub sender: AnyFcSender,
+    /// The sender half hears of each frame.
+    pub counts_sent: bool,
+    pub timer: Armed,
+    /// When the pause in force began, else never.
+    pub paused_since: u64,
+    /// Paused time of pauses that have ended.
+    pub paused_total: u64,
+    pub counters: EgressCounters,
+}
+
+impl Egress {
+    /// All paused time until `now`.
+    #[inline]
+    pub fn paused(&self, now: u64) -> u64 {
+        if self.paused_since == NEVER {
+            self.paused_total
+        } else {
+            self.paused_total + (now - self.paused_since)
+        }
+    }
+}
+
+/// The ingress side of a (port, class): its account of the switch's buffer.
+#[derive(Debug)]
+pub(crate) struct Ingress {
+    pub receiver: AnyFcReceiver,
+    pub timer: Armed,
+    pub admission: AnyAdmission,
+    /// Has a flow control: must not lose.
+    pub lossless: bool,
+    /// Bytes held below headroom: the reserve first, the rest shared.
+    pub held: u64,
+    /// Bytes held in headroom.
+    pub headroom: u64,
+    pub reserve: u64,
+    pub headroom_size: u64,
+    /// Size of a buffer of its own; `NEVER` with the switch's pool.
+    pub own: u64,
+    /// Wire bytes received.
+    pub received: u64,
+    pub counters: IngressCounters,
+}
+
+impl Ingress {
+    #[inline]
+    pub fn shared(&self) -> u64 {
+        self.held.saturating_sub(self.reserve)
+    }
+}
+
+/// Machines of an egress port that not every port has.
+#[derive(Debug)]
+pub(crate) struct PortMachines {
+    pub scheduler: AnyScheduler,
+    pub congestion_points: Vec<AnyCongestionPoint>,
+    pub cp_timer: Armed,
+    /// Where a machine classifies: of each flow with packets here, its queue and how many.
+    pub placed: rustc_hash::FxHashMap<u32, (usize, u32)>,
+}
+
+impl std::fmt::Debug for crate::world::Node {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Node")
+    }
+}
+
+/// What a node has besides its ports.
+pub(crate) struct Node {
+    /// Index among the switches, where it is one.
+    pub switch: u32,
+    pub streams: Streams,
+}
+
+/// Random streams of a node, one a purpose.
+pub(crate) struct Streams {
+    pub flow_control: Rng,
+    pub congestion_point: Rng,
+    pub routing: Rng,
+    pub admission: Rng,
+    pub notification: Rng,
+    pub reliability: Rng,
+}
+
+/// A switch's buffer and routing.
+#[derive(Debug)]
+pub(crate) struct Switch {
+    pub ports: Vec<PortId>,
+    pub router: AnyRouter,
+    pub pipeline: u64,
+    /// Packets on the way from arrival to their queue: when, egress port, packet.
+    pub pipe: VecDeque<(u64, PortId, Packet)>,
+    pub pool_size: u64,
+    pub pool_used: u64,
+    pub peak: u64,
+    pub occupied: u64,
+    /// The packets on its ports' wires that are still charged, by time, then by port: at most one a port.
+    pub releases: VecDeque<Uncharge>,
+}
+
+/// A packet that is uncharged when its last bit has gone.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Uncharge {
+    pub at: u64,
+    /// The egress port.
+    pub port: PortId,
+    /// The account.
+    pub lane: u32,
+    pub frame: u16,
+}
+
+/// A host's port: queue pairs take turns.
+#[derive(Debug, Default)]
+pub(crate) struct Nic {
+    pub port: PortId,
+    /// By class: queue pairs that may send now, by rank.
+    pub ready: Vec<Ring>,
+    /// By class: rank of the queue pair served last.
+    pub last: Vec<u32>,
+    /// Queue pairs that wait for their pacing time: (time, rank).
+    pub pacing: BinaryHeap<Reverse<(u64, u32)>>,
+    pub pacing_timer: Armed,
+    /// By rank: the flow, while it lives.
+    pub flows: Vec<u32>,
+}
+
+/// A running network.
+pub(crate) struct World<'a> {
+    pub blueprint: &'a Blueprint,
+    pub control: &'a Control,
+    pub now: u64,
+    /// Order of the event at work.
+    pub order: u64,
+    pub events: Events,
+    pub scheduled: u64,
+    pub counts: [u64; What::ALL.len()],
+    pub ties: Ties,
+    pub release: Release,
+    /// Where the flow control does not choose.
+    pub pause_mode: PauseMode,
+    pub format: Format,
+    /// Preamble and gap: wire bytes less frame bytes.
+    pub gap: u64,
+    /// Classes in use; the control class is the first.
+    pub classes: Vec<floodway_units::Class>,
+    /// Queues of a port: the control class, then each data class (twice where classes have sub-queues).
+    pub queues_per_port: usize,
+    pub subs: usize,
+    pub ports: Vec<Port>,
+    pub queues: Vec<Queue>,
+    /// By port: bytes waiting in all queues.
+    pub waiting: Vec<u64>,
+    pub egress: Vec<Egress>,
+    pub ingress: Vec<Ingress>,
+    pub machines: Vec<PortMachines>,
+    pub nodes: Vec<Node>,
+    pub switches: Vec<Switch>,
+    pub nics: Vec<Nic>,
+    pub routes: Routes,
+    /// Links come and go: routes are looked up packet by packet.
+    pub changing: bool,
+    pub link_down: Vec<u32>,
+    /// Where links come and go: the routes of each set of links that is up at some time; else empty.
+    pub states: Vec<Routes>,
+    /// One a state, at least one.
+    pub ideals: Vec<Ideals>,
+    pub flows: Vec<Flow>,
+    pub free_flows: Vec<u32>,
+    pub sources: Vec<Source>,
+    /// Faults in the order of time: (when, what), the next last.
+    pub faults: Vec<Fault>,
+    pub series: Vec<Series>,
+    pub records: Records,
+    pub deadlocks: Vec<Deadlock>,
+    pub packet_hops: u64,
+    /// Notices between neighbours that are on links or wait for them.
+    pub regions: Vec<RegionNotice>,
+    pub free_regions: Vec<u32>,
+    pub out: Outboxes,
+}
+
+/// A change of the network at a known time.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Fault {
+    Link { link: u32, down: bool },
+    Pause { port: PortId, pause: PauseFault },
+}
+
+/// Scratch space that is used again.
+#[derive(Default)]
+pub(crate) struct Outboxes {
+    pub frames: Outbox<FcFrame>,
+    pub actions: Outbox<CpAction>,
+    pub replies: Outbox<Reply>,
+    pub notices: Outbox<Notice>,
+    pub ready: Vec<ReadyView>,
+    pub candidates: Vec<PortView>,
+}
+
+impl World<'_> {
+    /// Index of the egress or ingress lane of a port and class.
+    #[inline]
+    pub fn lane(&self, port: PortId, class: u8) -> usize {
+        port.index() * self.classes.len() + class as usize
+    }
+
+    /// Index of the first queue of a port: the one of its control class.
+    #[inline]
+    pub fn queue(&self, port: PortId) -> usize {
+        port.index() * self.queues_per_port
+    }
+
+    /// Class of the `q`-th queue of a port.
+    #[inline]
+    pub fn class_of_queue(&self, q: usize) -> u8 {
+        if self.subs == 1 || q == 0 { q as u8 } else { ((q - 1) / self.subs + 1) as u8 }
+    }
+
+    #[inline]
+    pub fn time(&self) -> Time {
+        Time(self.now)
+    }
+
+    /// Bytes on the link for a frame.
+    #[inline]
+    pub fn wire(&self, frame: u16) -> u64 {
+        u64::from(frame) + self.gap
+    }
+
+    /// A number for what is scheduled now, where ties go by scheduling order.
+    #[inline]
+    fn next_scheduled(&mut self) -> u64 {
+        self.scheduled += 1;
+        debug_assert!(self.scheduled < 1 << 36, "the order of scheduling has 36 bits");
+        self.scheduled
+    }
+
+    /// Adds an event that nothing but its kind and object orders.
+    #[inline]
+    pub fn schedule(&mut self, what: What, id: u32, at: u64) {
+        self.events.push(Event { time: Time(at), order: (what as u64) << 60 | u64::from(id) });
+    }
+
+    /// Adds the event of a flow's start: `place` orders sources.
+    pub fn schedule_start(&mut self, source: u32, at: u64) {
+        let what = if self.ties == Ties::Hashed { What::Start } else { What::EarlyStart };
+        self.schedule(what, source, at);
+    }
+
+    /// Adds the arrival of the first packet on the link from `port`.
+    #[inline]
+    pub fn schedule_arrival(&mut self, port: PortId) {
+        let state = &self.ports[port.index()];
+        let Some(packet) = state.flight.front() else { return };
+        let order = match self.ties {
+            Ties::SchedulingOrder => {
+                (What::Arrival as u64) << 60 | packet.order << ID_BITS | u64::from(port.0)
+            }
+            Ties::Hashed => {
+                let what = if packet.is_link_control() { What::LinkControl } else { What::Arrival };
+                let tie = mix(state.tie_key ^ packet.at) >> 36;
+                (what as u64) << 60 | tie << 32 | u64::from(port.0)
+            }
+        };
+        self.events.push(Event { time: Time(packet.at), order });
+    }
+
+    /// Order of the event at which `port`'s transmitter becomes free.
+    #[inline]
+    fn departure_order(&self, port: PortId) -> u64 {
+        match self.ties {
+            Ties::Hashed => (What::Departure as u64) << 60 | u64::from(port.0),
+            Ties::SchedulingOrder => {
+                let order = self.ports[port.index()].free_order;
+                (What::LateDeparture as u64) << 60 | order << ID_BITS | u64::from(port.0)
+            }
+        }
+    }
+
+    /// Is the transmitter still at work, as seen by the event in hand?
+    #[inline]
+    pub fn is_busy(&self, port: PortId) -> bool {
+        let free_at = self.ports[port.index()].free_at;
+        free_at > self.now || (free_at == self.now && self.departure_order(port) > self.order)
+    }
+
+    /// Asks for an event when the transmitter is free.
+    #[inline]
+    pub fn arm(&mut self, port: PortId) {
+        let order = self.departure_order(port);
+        let state = &mut self.ports[port.index()];
+        if !state.armed {
+            state.armed = true;
+            self.events.push(Event { time: Time(state.free_at), order });
+        }
+    }
+
+    /// Takes the transmitter until `free_at`; `order` of the packet's arrival, where that matters.
+    #[inline]
+    pub fn occupy(&mut self, port: PortId, free_at: u64) -> u64 {
+        let orders = match self.ties {
+            Ties::Hashed => (0, 0),
+            Ties::SchedulingOrder => (self.next_scheduled(), self.next_scheduled()),
+        };
+        let state = &mut self.ports[port.index()];
+        (state.free_at, state.free_order) = (free_at, orders.0);
+        orders.1
+    }
+
+    /// Brings an armed timer in line with when its machine wants to be called.
+    #[inline]
+    pub fn sync(events: &mut Events, timer: &mut Armed, next: Option<Time>, what: What, id: u32) {
+        let Some(Time(at)) = next else { return };
+        // A later wish is found when the armed event fires.
+        if at < timer.at {
+            timer.generation = (timer.generation + 1) & ((1 << GENERATION_BITS) - 1);
+            timer.at = at;
+            let order = (what as u64) << 60 | u64::from(id) << GENERATION_BITS | u64::from(timer.generation);
+            events.push(Event { time: Time(at), order });
+        }
+    }
+
+    /// Is this the timer's live event? If so it is no longer armed.
+    #[inline]
+    pub fn fires(timer: &mut Armed, order: u64) -> bool {
+        let live = order & ((1 << GENERATION_BITS) - 1) == u64::from(timer.generation) && timer.at != NEVER;
+        if live {
+            timer.at = NEVER;
+        }
+        live
+    }
+
+    fn dispatch(&mut self, event: Event) {
+        self.now = event.time.0;
+        self.order = event.order;
+        let what = (event.order >> 60) as usize;
+        self.counts[what] += 1;
+        let low = event.order as u32;
+        let port = match self.ties {
+            Ties::Hashed => PortId(low),
+            Ties::SchedulingOrder => PortId(low & ((1 << ID_BITS) - 1)),
+        };
+        let machine = (event.order >> GENERATION_BITS) as u32;
+        match What::ALL[what] {
+            What::Arrival | What::LinkControl => self.arrive(port),
+            What::Departure | What::LateDeparture => {
+                self.ports[port.index()].armed = false;
+                self.transmit(port);
+            }
+            What::Release => self.settle(low),
+            What::Pipeline => self.leave_pipeline(low),
+            What::FcSender => self.fc_sender_timer(machine as usize, event.order),
+            What::FcReceiver => self.fc_receiver_timer(machine as usize, event.order),
+            What::CongestionPoint => self.cp_timer(PortId(machine), event.order),
+            What::Pacing => self.pacing_timer(machine as usize, event.order),
+            What::QueuePair => self.qp_timer(machine, event.order),
+            What::Start | What::EarlyStart => self.start_flow(low),
+            What::Fault => self.fault(low),
+        }
+    }
+
+    /// Events by cause so far.
+    pub fn event_counts(&self) -> Vec<(&'static str, u64)> {
+        let mut named: Vec<(&'static str, u64)> = Vec::new();
+        for (what, &count) in What::ALL.iter().zip(&self.counts) {
+            match named.iter_mut().find(|(name, _)| *name == what.name()) {
+                Some(entry) => entry.1 += count,
+                None => named.push((what.name(), count)),
+            }
+        }
+        named.retain(|&(_, count)| count > 0);
+        named
+    }
+
+    fn report(&self) {
+        self.control.time.store(self.now, Ordering::Relaxed);
+        self.control.packet_hops.store(self.packet_hops, Ordering::Relaxed);
+    }
+}
+
+impl floodway_engine::World for World<'_> {
+    fn advance(&mut self, end: Time) -> Advance {
+        let mut until_check = STOP_CHECK;
+        while let Some(event) = self.events.pop_before(end) {
+            self.dispatch(event);
+            until_check -= 1;
+            if until_check == 0 {
+                until_check = STOP_CHECK;
+                self.report();
+                if self.control.stop.load(Ordering::Relaxed) {
+                    return Advance::Interrupted;
+                }
+            }
+        }
+        self.report();
+        if self.control.stop.load(Ordering::Relaxed) { Advance::Interrupted } else { Advance::Reached }
+    }
+
+    fn is_over(&mut self, now: Time) -> bool {
+        self.now = now.0;
+        self.order = 0;
+        self.at_epoch()
+    }
+}
+
+/// The key of ties among arrivals at `port` (the receiving one).
+pub(crate) fn tie_key(seed: u64, node_key: u64, port: PortId) -> u64 {
+    fold(fold(fold(mix(seed), node_key), u64::from(port.0)), 0x7165)
+}
+
+/// Bytes as an account holds them.
+pub(crate) fn bytes(value: u64) -> Bytes {
+    Bytes(value)
+}

@@ -1,0 +1,315 @@
+//! Links that fail, and runs that are cut short: bytes stay accounted for, flows recover.
+#![allow(missing_docs, reason = "tests")]
+
+mod support;
+
+use std::sync::atomic::Ordering;
+
+use floodway_fabric::blueprint::{ErrorRates, UNBOUNDED};
+use floodway_fabric::outcome::{Lossless, Stopped};
+use floodway_fabric::{Control, Fabric, Records};
+use floodway_units::{Bytes, NodeId, Rate, Span, Time};
+use floodway_wire::Format;
+use proptest::prelude::*;
+use support::{Net, assert_invariants, counter, drops_by, fct_ps, finished, real, whole};
+
+const G100: Rate = Rate::gbps(100);
+const PFC: &str = r#"{"pfc": {"xoff": "30KB"}}"#;
+
+fn at(us: u64) -> Time {
+    Time::ZERO + Span::us(us)
+}
+
+/// `a` - `s` - `t` - `b` with one or two ways from `s` to `t`; the first is cut as told.
+fn cut(ways: usize, down: &[(u64, u64)], reliability: &str) -> (Net, NodeId, NodeId) {
+    let mut net = Net::new(Format::Ethernet).reliability(reliability).limit(Span::ms(60));
+    let (a, s, t, b) = (net.host("a"), net.switch("s"), net.switch("t"), net.host("b"));
+    net.link(a, s, G100, Span::us(1), PFC);
+    let first = net.link(s, t, G100, Span::us(10), PFC);
+    for way in 1..ways {
+        let link = net.link(s, t, G100, Span::us(10), PFC);
+        net.blueprint.links[link].name = format!("s-t {way}");
+    }
+    net.link(t, b, G100, Span::us(1), PFC);
+    net.blueprint.links[first].down = down.iter().map(|&(from, to)| (at(from), at(to))).collect();
+    (net, a, b)
+}
+
+#[test]
+fn a_flow_survives_a_link_that_fails_and_comes_back() {
+    let (mut net, a, b) = cut(1, &[(20, 500)], r#""go-back-n""#);
+    net.flow(a, b, Bytes::mb(2), Span::ZERO);
+    let records = net.run();
+    assert_eq!(records.outcome.stopped, Stopped::Finished);
+    assert!(drops_by(&records, "link_down") > 50, "what was on ten microseconds of fibre");
+    assert_eq!(whole(records.flows.column("delivered_bytes")), [2_000_000]);
+    assert!(whole(records.flows.column("retransmitted_bytes"))[0] > 0);
+}
+
+#[test]
+fn without_recovery_what_a_failed_link_swallows_stays_missing() {
+    let (mut net, a, b) = cut(1, &[(20, 500)], r#""none""#);
+    net.flow(a, b, Bytes::mb(2), Span::ZERO);
+    let records = net.run();
+    assert_eq!((records.outcome.stopped, finished(&records)), (Stopped::Limit, vec![false]));
+    let lost = drops_by(&records, "link_down") + drops_by(&records, "no_route");
+    assert_eq!(whole(records.flows.column("delivered_bytes")), [2_000_000 - lost * 1_000]);
+}
+
+#[test]
+fn flows_take_the_other_way_while_a_link_is_down() {
+    let (mut net, a, b) = cut(2, &[(20, 50_000)], r#""go-back-n""#);
+    for _ in 0..8 {
+        net.flow(a, b, Bytes::mb(1), Span::ZERO);
+    }
+    let records = net.run();
+    assert_eq!(records.outcome.stopped, Stopped::Finished);
+    assert!(records.outcome.simulated_us < 20_000.0, "nobody waits for the link");
+    assert_eq!(drops_by(&records, "no_route"), 0);
+    assert!(counter(&records, "s", "s-t 1", "tx_packets") > 4_000);
+}
+
+#[test]
+fn a_flow_that_starts_while_its_only_way_is_cut_is_sent_when_the_way_is_back() {
+    for reliability in [r#""none""#, r#""go-back-n""#] {
+        let mut net = Net::new(Format::Ethernet).reliability(reliability).limit(Span::ms(30));
+        let (a, s, b) = (net.host("a"), net.switch("s"), net.host("b"));
+        let first = net.link(a, s, G100, Span::us(1), PFC);
+        net.link(s, b, G100, Span::us(1), PFC);
+        net.blueprint.links[first].down = vec![(at(5), at(100))];
+        net.flow(a, b, Bytes(500), Span::us(50));
+        assert_eq!(fct_ps(&net.run()), [Some(50_000_000 + 2 * (598 * 80 + 1_000_000))], "{reliability}");
+    }
+}
+
+#[test]
+fn a_flow_that_starts_while_a_link_further_on_is_cut_recovers_too() {
+    let (mut net, a, b) = cut(1, &[(5, 100)], r#""go-back-n""#);
+    net.flow(a, b, Bytes::kb(50), Span::us(50));
+    let records = net.run();
+    assert_eq!(records.outcome.stopped, Stopped::Finished);
+    assert!(drops_by(&records, "no_route") > 0);
+}
+
+#[test]
+fn a_flow_over_one_of_several_ways_counts_with_the_loss_of_each() {
+    // The second way is the one that loses; which one a flow takes is decided by hash, or packet by packet.
+    for routing in [r#""ecmp""#, r#""spray""#] {
+        let (mut net, a, b) = cut(2, &[], r#""go-back-n""#);
+        net.routing(NodeId(1), routing);
+        net.blueprint.links[2].directions[0].errors.data = 0.5;
+        for _ in 0..20 {
+            net.flow(a, b, Bytes(3_000), Span::ZERO);
+        }
+        let records = net.limit(Span::ms(500)).run();
+        assert!(drops_by(&records, "link_error") > 5);
+        assert_eq!(records.outcome.stopped, Stopped::Finished, "{routing}");
+    }
+}
+
+#[test]
+fn a_flow_over_a_way_that_fails_notices_its_loss_wherever_it_stands_among_equals() {
+    for second in [false, true] {
+        let (mut net, a, b) = cut(2, &[], r#""go-back-n""#);
+        net.blueprint.links[1 + usize::from(second)].down = vec![(at(13), at(14))];
+        for _ in 0..20 {
+            net.flow(a, b, Bytes(3_000), Span::ZERO);
+        }
+        let records = net.run();
+        assert!(drops_by(&records, "link_down") > 0);
+        assert_eq!(records.outcome.stopped, Stopped::Finished);
+    }
+}
+
+#[test]
+fn a_pause_does_not_outlive_its_link() {
+    // `b` pauses `t` for ever without refresh; a new link knows nothing of it.
+    let on_off = r#"{"pfc": {"xoff": "30KB", "pause": "on-off"}}"#;
+    let mut net = Net::new(Format::HpccNs3).limit(Span::ms(5));
+    let (a, s, b) = (net.host("a"), net.switch("s"), net.host("b"));
+    net.link(a, s, G100, Span::us(1), on_off);
+    let last = net.link(s, b, G100, Span::us(1), on_off);
+    net.pauses(last, b, Span::us(1), Time::NEVER);
+    net.blueprint.links[last].down = vec![(at(50), at(60))];
+    net.flow(a, b, Bytes(500), Span::us(70));
+    assert_eq!(fct_ps(&net.run()), [Some(2 * (548 * 80 + 1_000_000))]);
+}
+
+#[test]
+fn packets_in_a_pipeline_toward_a_link_that_fails_are_lost_with_it() {
+    let mut net = Net::new(Format::Ethernet).limit(Span::ms(5)).until_limit();
+    let (a, s, b) = (net.host("a"), net.switch("s"), net.host("b"));
+    net.link(a, s, G100, Span::us(1), PFC);
+    let last = net.link(s, b, G100, Span::us(1), PFC);
+    net.pipeline(s, Span::us(10));
+    net.blueprint.links[last].down = vec![(at(5), at(100))];
+    net.flow(a, b, Bytes(500), Span::us(1));
+    let records = net.run();
+    assert_eq!((finished(&records), drops_by(&records, "link_down")), (vec![false], 1));
+}
+
+fn interrupted(net: &Net, stop: impl FnOnce(&Control) + Send) -> Records {
+    let control = Control::default();
+    let fabric = Fabric::build(&net.blueprint, &control).unwrap();
+    let records = std::thread::scope(|scope| {
+        scope.spawn(|| stop(&control));
+        fabric.run()
+    });
+    assert_invariants(&records);
+    assert_eq!(records.outcome.stopped, Stopped::Interrupted);
+    records
+}
+
+#[test]
+fn a_run_stopped_by_another_thread_keeps_its_books() {
+    let (mut net, a, b) = cut(2, &[(100, 200), (300, 400)], r#""go-back-n""#);
+    net.flow(a, b, UNBOUNDED, Span::ZERO);
+    net.flow(b, a, UNBOUNDED, Span::ZERO);
+    let records = interrupted(&net.limit(Span::ms(1_000_000)), |control| {
+        while control.packet_hops.load(Ordering::Relaxed) < 100_000 {
+            std::thread::yield_now();
+        }
+        control.stop.store(true, Ordering::Relaxed);
+    });
+    assert!(records.outcome.packet_hops >= 100_000);
+    assert!(records.outcome.bytes.in_flight > 0);
+    assert_eq!(whole(records.flows.column("size_bytes")), whole(records.flows.column("delivered_bytes")));
+}
+
+#[test]
+fn a_run_that_is_stopped_before_it_begins_has_empty_books() {
+    let (mut net, a, b) = cut(1, &[], r#""none""#);
+    net.flow(a, b, Bytes::mb(50), Span::us(500));
+    let control = Control::default();
+    control.stop.store(true, Ordering::Relaxed);
+    let records = Fabric::build(&net.blueprint, &control).unwrap().run();
+    assert_invariants(&records);
+    assert_eq!(records.outcome.stopped, Stopped::Interrupted);
+    assert_eq!(records.outcome.bytes.injected, 0);
+}
+
+/// What may go wrong on the ring of four switches, with spray or not.
+#[derive(Clone, Debug)]
+struct Trouble {
+    seed: u64,
+    spray: bool,
+    control: &'static str,
+    reliability: &'static str,
+    rates: Vec<u64>,
+    errors: f64,
+    jitter: u64,
+    pipeline: u64,
+    down: Vec<(usize, u64, u64)>,
+    flows: Vec<(usize, usize, u64, u64)>,
+}
+
+fn troubles() -> impl Strategy<Value = Trouble> {
+    let controls = vec![PFC, r#""lossy""#, r#"{"pfc": {"xoff": {"alpha": 0.5}, "pause": "on-off"}}"#];
+    let reliabilities = vec![r#""none""#, r#""go-back-n""#, r#"{"go-back-n": {"ack-interval": 4}}"#];
+    let rates = prop::collection::vec(prop::sample::select(vec![10u64, 30, 100, 400]), 8);
+    let line = (prop_oneof![Just(0.0), 0.0..0.05], prop_oneof![Just(0u64), 0..5_000u64], 0u64..2_000);
+    let down = prop::collection::vec((0usize..8, 1u64..300, 1u64..300), 0..4);
+    let flows = prop::collection::vec((0usize..4, 1usize..4, 1u64..200_000, 0u64..100), 1..12);
+    let choice =
+        (any::<u64>(), any::<bool>(), prop::sample::select(controls), prop::sample::select(reliabilities));
+    (choice, rates, line, down, flows).prop_map(|(choice, rates, line, down, flows)| Trouble {
+        seed: choice.0,
+        spray: choice.1,
+        control: choice.2,
+        reliability: choice.3,
+        rates,
+        errors: line.0,
+        jitter: line.1,
+        pipeline: line.2,
+        down,
+        flows,
+    })
+}
+
+fn ring(trouble: &Trouble) -> Net {
+    let mut net = Net::new(Format::Ethernet).reliability(trouble.reliability).limit(Span::ms(100));
+    net.blueprint.seed = trouble.seed;
+    let pooled = r#"{"shared": {"pool": "100KB"}}"#;
+    let switches: Vec<_> = (0..4).map(|i| net.switch_with(&format!("s{i}"), pooled)).collect();
+    let hosts: Vec<_> = (0..4).map(|i| net.host(&format!("h{i}"))).collect();
+    for i in 0..4 {
+        net.link(
+            switches[i],
+            switches[(i + 1) % 4],
+            Rate::gbps(trouble.rates[i]),
+            Span::us(2),
+            trouble.control,
+        );
+    }
+    for i in 0..4 {
+        net.link(hosts[i], switches[i], Rate::gbps(trouble.rates[4 + i]), Span::us(1), trouble.control);
+        net.pipeline(switches[i], Span::ns(trouble.pipeline));
+        if trouble.spray {
+            net.routing(switches[i], r#""spray""#);
+        }
+    }
+    let errors = trouble.errors;
+    for direction in net.blueprint.links.iter_mut().flat_map(|link| &mut link.directions) {
+        direction.jitter = Span::ns(trouble.jitter);
+        direction.errors = ErrorRates { data: errors, control: errors, link_control: 0.0 };
+    }
+    for &(link, from, length) in &trouble.down {
+        net.blueprint.links[link].down = vec![(at(from), at(from + length))];
+    }
+    let mut flows = trouble.flows.clone();
+    flows.sort_by_key(|&(.., start)| start);
+    for (from, to, size, start) in flows {
+        net.flow(hosts[from], hosts[(from + to) % 4], Bytes(size), Span::us(start));
+    }
+    net
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// `run` checks that bytes are conserved, accounts are right and no flow beats its ideal.
+    #[test]
+    fn books_balance_and_no_flow_beats_its_ideal_whatever_fails(trouble in troubles()) {
+        let records = ring(&trouble).run();
+        let (sizes, delivered) =
+            (whole(records.flows.column("size_bytes")), whole(records.flows.column("delivered_bytes")));
+        for ((size, delivered), finished) in sizes.iter().zip(&delivered).zip(finished(&records)) {
+            prop_assert!(delivered <= size && (delivered == size) == finished);
+        }
+    }
+
+    /// Not so where a link comes back while its buffer is full: the upstream then starts afresh.
+    #[test]
+    fn losses_jitter_and_spray_never_make_a_lossless_buffer_overflow(trouble in troubles()) {
+        let trouble = Trouble { control: PFC, down: Vec::new(), ..trouble };
+        let records = ring(&trouble).run();
+        prop_assert_eq!(&records.outcome.lossless, &Lossless::Held);
+    }
+
+    #[test]
+    fn an_interrupted_run_keeps_its_books(trouble in troubles(), hops in 1u64..2_000) {
+        let mut net = ring(&trouble);
+        // The end of a run at any instant is as good as an interruption there.
+        net.blueprint.end.limit = Time(hops * 123_457);
+        net.run();
+    }
+}
+
+#[test]
+fn the_ideal_of_sprayed_packets_knows_how_many_links_share_the_work() {
+    // Four ways of two hops, each a quarter of the hosts' rate, with nothing that makes them unequal.
+    let mut net = Net::new(Format::Ethernet).limit(Span::ms(10));
+    let (a, s, t, b) = (net.host("a"), net.switch("s"), net.switch("t"), net.host("b"));
+    net.link(a, s, Rate::gbps(400), Span::us(1), PFC);
+    for i in 0..4 {
+        let middle = net.switch(&format!("m{i}"));
+        net.link(s, middle, G100, Span::us(1), PFC);
+        net.link(middle, t, G100, Span::us(1), PFC);
+    }
+    net.link(t, b, Rate::gbps(400), Span::us(1), PFC);
+    net.routing(s, r#""spray""#);
+    net.flow(a, b, Bytes::mb(1), Span::ZERO);
+    let records = net.run();
+    let slowdown = real(records.flows.column("slowdown"))[0];
+    assert!((1.0..1.3).contains(&slowdown), "{slowdown}");
+}

@@ -1,0 +1,353 @@
+//! Small networks for tests, built by hand.
+#![allow(dead_code, reason = "each test file uses a part of it")]
+#![allow(missing_docs, reason = "not a public interface")]
+
+use floodway_fabric::blueprint::{
+    Arrivals, Blueprint, DirectionSpec, End, EndSpec, ErrorRates, FlowSettings, FlowSpec, LinkSpec, NodeSpec,
+    PauseFault, RecordSpec, Role, Semantics, SwitchSpec, WorkloadSpec,
+};
+use floodway_fabric::{Control, Fabric, Records, Values};
+use floodway_mechanisms::registry::{BufferParams, FlowControlParams, ReactionParams, ReliabilityParams};
+use floodway_units::{Bytes, Class, NodeId, PortId, Rate, Span, Time};
+use floodway_wire::Format;
+use serde::de::DeserializeOwned;
+
+/// Parameters from the JSON that a scenario's value amounts to.
+pub fn params<P: DeserializeOwned>(json: &str) -> P {
+    serde_json::from_str(json).unwrap_or_else(|error| panic!("{json}: {error}"))
+}
+
+pub const PFC: &str = r#"{"pfc": {"xoff": "100KB"}}"#;
+
+/// A network in the making.
+pub struct Net {
+    pub blueprint: Blueprint,
+}
+
+impl Net {
+    /// No node yet; `format` decides headers, full packets carry 1000 bytes, flows go without ACKs.
+    pub fn new(format: Format) -> Self {
+        let blueprint = Blueprint {
+            seed: 1,
+            wire: format,
+            mtu: Bytes(1000),
+            semantics: Semantics::default(),
+            nodes: Vec::new(),
+            links: Vec::new(),
+            settings: vec![FlowSettings {
+                class: Class::DATA,
+                reliability: params(r#""none""#),
+                rate_control: vec![params(r#""line-rate""#)],
+                notification: params(r#""none""#),
+            }],
+            workloads: vec![WorkloadSpec {
+                name: "flows".into(),
+                settings: 0,
+                arrivals: Arrivals::List(Vec::new()),
+                measure: (Time::ZERO, Time::NEVER),
+            }],
+            end: End { limit: Time::ZERO + Span::ms(100), at_limit: false, stop_on_deadlock: false },
+            records: RecordSpec::default(),
+        };
+        Net { blueprint }
+    }
+
+    pub fn reliability(mut self, json: &str) -> Self {
+        self.blueprint.settings[0].reliability = params::<ReliabilityParams>(json);
+        self
+    }
+
+    pub fn rate_control(mut self, json: &[&str]) -> Self {
+        self.blueprint.settings[0].rate_control =
+            json.iter().map(|layer| params::<ReactionParams>(layer)).collect();
+        self
+    }
+
+    pub fn limit(mut self, limit: Span) -> Self {
+        self.blueprint.end.limit = Time::ZERO + limit;
+        self
+    }
+
+    fn node(&mut self, name: &str, role: Role) -> NodeId {
+        let rank = self.blueprint.nodes.len() as u32;
+        self.blueprint.nodes.push(NodeSpec { name: name.into(), tags: Vec::new(), role, rank });
+        NodeId(rank)
+    }
+
+    pub fn host(&mut self, name: &str) -> NodeId {
+        let address = self.blueprint.nodes.len() as u32 + 1;
+        self.node(name, Role::Host { address })
+    }
+
+    /// A switch whose ports have the buffer that their flow control asks for.
+    pub fn switch(&mut self, name: &str) -> NodeId {
+        self.switch_with(name, r#"{"static": {"size": "auto"}}"#)
+    }
+
+    pub fn switch_with(&mut self, name: &str, buffer: &str) -> NodeId {
+        let spec = SwitchSpec {
+            buffer: params::<BufferParams>(buffer),
+            routing: params(r#""ecmp""#),
+            hash_seed: None,
+            pipeline: Span::ZERO,
+        };
+        self.node(name, Role::Switch(spec))
+    }
+
+    /// A link with the same flow control in both directions; its number.
+    pub fn link(&mut self, a: NodeId, b: NodeId, rate: Rate, delay: Span, flow_control: &str) -> usize {
+        let direction = DirectionSpec {
+            rate,
+            delay,
+            jitter: Span::ZERO,
+            flow_control: vec![(Class::DATA, params::<FlowControlParams>(flow_control))],
+            errors: ErrorRates::default(),
+        };
+        let end = |node| EndSpec {
+            node,
+            buffer: None,
+            scheduler: params(r#""strict""#),
+            congestion_points: Vec::new(),
+            pauses: Vec::new(),
+        };
+        let name = |node: NodeId| &self.blueprint.nodes[node.index()].name;
+        let name = format!("{}-{}", name(a), name(b));
+        self.blueprint.links.push(LinkSpec {
+            name,
+            tags: Vec::new(),
+            ends: [end(a), end(b)],
+            directions: [direction.clone(), direction],
+            down: Vec::new(),
+        });
+        self.blueprint.links.len() - 1
+    }
+
+    /// A flow of the first workload.
+    pub fn flow(&mut self, source: NodeId, destination: NodeId, size: Bytes, start: Span) -> &mut FlowSpec {
+        self.flow_of(0, source, destination, size, start)
+    }
+
+    pub fn flow_of(
+        &mut self,
+        workload: usize,
+        source: NodeId,
+        destination: NodeId,
+        size: Bytes,
+        start: Span,
+    ) -> &mut FlowSpec {
+        let Arrivals::List(flows) = &mut self.blueprint.workloads[workload].arrivals else {
+            panic!("the workload is a list")
+        };
+        flows.push(FlowSpec {
+            source,
+            destination,
+            size,
+            start: Time::ZERO + start,
+            source_port: None,
+            destination_port: None,
+            path: None,
+            ack_path: None,
+            settings: None,
+        });
+        flows.last_mut().expect("just pushed")
+    }
+
+    /// A second list of flows.
+    pub fn workload(&mut self, name: &str) -> usize {
+        let mut workload = self.blueprint.workloads[0].clone();
+        workload.name = name.into();
+        workload.arrivals = Arrivals::List(Vec::new());
+        self.blueprint.workloads.push(workload);
+        self.blueprint.workloads.len() - 1
+    }
+
+    pub fn run(&self) -> Records {
+        run(&self.blueprint)
+    }
+}
+
+/// Runs a blueprint; broken invariants fail the test.
+pub fn run(blueprint: &Blueprint) -> Records {
+    let control = Control::default();
+    let records = Fabric::build(blueprint, &control).unwrap_or_else(|error| panic!("{error}")).run();
+    assert_invariants(&records);
+    records
+}
+
+pub fn assert_invariants(records: &Records) {
+    use floodway_fabric::outcome::Verdict::Holds;
+    let invariants = &records.outcome.invariants;
+    assert_eq!(invariants.conservation, Holds);
+    assert_eq!(invariants.buffers, Holds);
+    assert_eq!(invariants.slowdown, Holds);
+}
+
+/// A column of real numbers.
+pub fn real(values: Option<&Values>) -> Vec<f64> {
+    match values {
+        Some(Values::F64(values)) => values.clone(),
+        other => panic!("no real numbers: {other:?}"),
+    }
+}
+
+/// A column of whole numbers.
+pub fn whole(values: Option<&Values>) -> Vec<u64> {
+    match values {
+        Some(Values::U64(values)) => values.clone(),
+        other => panic!("no whole numbers: {other:?}"),
+    }
+}
+
+/// Completion times of all flows in picoseconds, in order of their start; none for an unfinished one.
+pub fn fct_ps(records: &Records) -> Vec<Option<u64>> {
+    real(records.flows.column("fct_us"))
+        .into_iter()
+        .map(|us| (!us.is_nan()).then(|| (us * 1e6).round() as u64))
+        .collect()
+}
+
+/// The sum of a counter over all ports and classes.
+pub fn sum(records: &Records, counter: &str) -> u64 {
+    whole(records.counters.column(counter)).iter().sum()
+}
+
+/// The port by which `link` leaves its `end`.
+pub fn port(link: usize, end: usize) -> PortId {
+    PortId((2 * link + end) as u32)
+}
+
+/// The end of `link` at which `node` is.
+fn end_at(blueprint: &Blueprint, link: usize, node: NodeId) -> usize {
+    usize::from(blueprint.links[link].ends[1].node == node)
+}
+
+impl Net {
+    /// Paces `link` differently in its two directions: `there` from its first end to its second.
+    pub fn delays(&mut self, link: usize, there: Span, back: Span) {
+        self.blueprint.links[link].directions[0].delay = there;
+        self.blueprint.links[link].directions[1].delay = back;
+    }
+
+    /// A buffer of its own for what comes to `node` by `link`.
+    pub fn port_buffer(&mut self, link: usize, node: NodeId, buffer: &str) {
+        let end = end_at(&self.blueprint, link, node);
+        self.blueprint.links[link].ends[end].buffer = Some(params(buffer));
+    }
+
+    /// Another flow control for what comes to `node` by `link`.
+    pub fn ingress_control(&mut self, link: usize, node: NodeId, flow_control: &str) {
+        let end = end_at(&self.blueprint, link, node);
+        let control = &mut self.blueprint.links[link].directions[1 - end].flow_control;
+        *control = vec![(Class::DATA, params(flow_control))];
+    }
+
+    /// `node` pauses the data class of whoever feeds it by `link`.
+    pub fn pauses(&mut self, link: usize, node: NodeId, from: Span, to: Time) {
+        let end = end_at(&self.blueprint, link, node);
+        let fault = PauseFault { class: Class::DATA, from: Time::ZERO + from, to };
+        self.blueprint.links[link].ends[end].pauses.push(fault);
+    }
+
+    /// Another buffer of `switch`.
+    pub fn buffer(&mut self, switch: NodeId, buffer: &str) {
+        match &mut self.blueprint.nodes[switch.index()].role {
+            Role::Switch(spec) => spec.buffer = params(buffer),
+            Role::Host { .. } => panic!("a host has no buffer"),
+        }
+    }
+
+    /// Another choice among equal-cost ports of `switch`.
+    pub fn routing(&mut self, switch: NodeId, routing: &str) {
+        match &mut self.blueprint.nodes[switch.index()].role {
+            Role::Switch(spec) => spec.routing = params(routing),
+            Role::Host { .. } => panic!("a host does not route"),
+        }
+    }
+
+    /// Packets take this long from arrival to their queue at `switch`.
+    pub fn pipeline(&mut self, switch: NodeId, span: Span) {
+        match &mut self.blueprint.nodes[switch.index()].role {
+            Role::Switch(spec) => spec.pipeline = span,
+            Role::Host { .. } => panic!("a host has no pipeline"),
+        }
+    }
+
+    /// Class 4 beside class 3: settings 1 are those of class 3 but for it, and links treat both alike.
+    pub fn second_class(&mut self) {
+        let settings = FlowSettings { class: Class(4), ..self.blueprint.settings[0].clone() };
+        self.blueprint.settings.push(settings);
+        for direction in self.blueprint.links.iter_mut().flat_map(|link| &mut link.directions) {
+            let control = direction.flow_control[0].1.clone();
+            direction.flow_control.push((Class(4), control));
+        }
+    }
+
+    /// Every port's order of queues.
+    pub fn scheduler(&mut self, scheduler: &str) {
+        for end in self.blueprint.links.iter_mut().flat_map(|link| &mut link.ends) {
+            end.scheduler = params(scheduler);
+        }
+    }
+
+    /// Egress ports along these nodes.
+    pub fn path(&self, nodes: &[NodeId]) -> Vec<PortId> {
+        nodes.windows(2).map(|hop| self.hop(hop[0], hop[1])).collect()
+    }
+
+    fn hop(&self, from: NodeId, to: NodeId) -> PortId {
+        let links = self.blueprint.links.iter().enumerate();
+        let mut ports = links.flat_map(|(i, link)| {
+            (0..2)
+                .filter(move |&end| link.ends[end].node == from && link.ends[1 - end].node == to)
+                .map(move |end| port(i, end))
+        });
+        ports.next().unwrap_or_else(|| panic!("no link leads from {from:?} to {to:?}"))
+    }
+
+    /// Runs to the limit even if all flows finish before.
+    pub fn until_limit(mut self) -> Self {
+        self.blueprint.end.at_limit = true;
+        self
+    }
+}
+
+/// A column of names.
+pub fn names(values: Option<&Values>) -> Vec<String> {
+    match values {
+        Some(Values::Text { codes, dictionary }) => {
+            codes.iter().map(|&code| dictionary[code as usize].clone()).collect()
+        }
+        other => panic!("no names: {other:?}"),
+    }
+}
+
+/// A counter of the port at which `node` is on `link`, over all classes.
+pub fn counter(records: &Records, node: &str, link: &str, counter: &str) -> u64 {
+    let (nodes, links) = (names(records.counters.column("node")), names(records.counters.column("link")));
+    let values = whole(records.counters.column(counter));
+    let rows = (0..values.len()).filter(|&row| nodes[row] == node && links[row] == link);
+    let rows: Vec<usize> = rows.collect();
+    assert!(!rows.is_empty(), "{node} is not on {link}");
+    rows.into_iter().map(|row| values[row]).sum()
+}
+
+/// Packets dropped for any reason.
+pub fn drops(records: &Records) -> u64 {
+    records.outcome.drops.iter().map(|(_, packets)| packets).sum()
+}
+
+/// Packets dropped for `reason`.
+pub fn drops_by(records: &Records, reason: &str) -> u64 {
+    let found = records.outcome.drops.iter().find(|(name, _)| *name == reason);
+    found.unwrap_or_else(|| panic!("no reason is called {reason}")).1
+}
+
+/// Whether each flow finished, in order of their start.
+pub fn finished(records: &Records) -> Vec<bool> {
+    fct_ps(records).into_iter().map(|fct| fct.is_some()).collect()
+}
+
+/// All that a run kept, as text: equal for equal bytes, though "none" is NaN.
+pub fn everything(records: &Records) -> String {
+    format!("{records:?}")
+}

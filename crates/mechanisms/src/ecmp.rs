@@ -1,0 +1,209 @@
+//! Equal-cost multipath: all packets of a flow take the same of several equal ways, chosen by a hash.
+//!
+//! With `mix` every switch hashes with a key of its own, which enters *before* the final mix, so that two
+//! tiers choose independently. With `shared` all switches hash alike: what one tier has separated stays
+//! together at the next (polarisation). `swing-ns3` is the hash of SWING's simulator: h = 31·h + byte
+//! over addresses and ports, from a seed of the switch, modulo the number of ways.
+
+use floodway_units::{Rng, Time, fold, mix};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::slots::{self, FlowTuple, PacketView, ParamError, PortView, Routing, SwitchInfo};
+
+/// Parameters of equal-cost multipath.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+#[schemars(rename = "Ecmp")]
+pub struct Params {
+    /// How a flow is hashed.
+    pub hash: Hash,
+    /// Other choices with the same run seed: enters the hashes `mix` and `shared`. Default: 0.
+    pub seed: u32,
+}
+
+/// How a flow is hashed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Hash {
+    /// With a key of each switch.
+    #[default]
+    Mix,
+    /// Alike at all switches.
+    Shared,
+    /// As in SWING's simulator, with the seeds that its profile knows.
+    SwingNs3,
+}
+
+impl Routing for Params {
+    type Router = Router;
+
+    fn build(&self, switch: &SwitchInfo) -> Result<Router, ParamError> {
+        let salt = mix(u64::from(self.seed));
+        match (self.hash, switch.hash_seed) {
+            (Hash::Mix, _) => Ok(Router::Mix { key: fold(salt, switch.key) }),
+            (Hash::Shared, _) => Ok(Router::Mix { key: salt }),
+            (Hash::SwingNs3, Some(seed)) => Ok(Router::Times31 { seed }),
+            (Hash::SwingNs3, None) => {
+                Err(ParamError::new("hash", "no seed of \"swing-ns3\" is known for this switch"))
+            }
+        }
+    }
+}
+
+/// One per switch.
+#[derive(Clone, Copy, Debug)]
+pub enum Router {
+    /// By a mix of the flow with `key`.
+    Mix {
+        /// Of the switch, or of all switches.
+        key: u64,
+    },
+    /// By the 31-hash.
+    Times31 {
+        /// Of the switch.
+        seed: u32,
+    },
+}
+
+/// The part of `0..ways` where `hash` lies in the range of all hashes.
+fn scaled(hash: u64, ways: usize) -> usize {
+    ((u128::from(hash) * ways as u128) >> 64) as usize
+}
+
+/// SWING's simulator, `CalcTime31Hash`: both addresses, then both ports, each from its lowest byte up.
+fn times_31(seed: u32, flow: &FlowTuple) -> u32 {
+    let step = |hash: u32, byte: &u8| hash.wrapping_mul(31).wrapping_add(u32::from(*byte));
+    let addresses = [flow.source.to_le_bytes(), flow.destination.to_le_bytes()];
+    let ports = [flow.source_port.to_le_bytes(), flow.destination_port.to_le_bytes()];
+    let hash = addresses.as_flattened().iter().fold(seed, step);
+    ports.as_flattened().iter().fold(hash, step)
+}
+
+impl slots::Router for Router {
+    fn by_flow(&self, flow: &FlowTuple, ways: usize) -> Option<usize> {
+        Some(match *self {
+            Router::Mix { key } => scaled(fold(key, flow.key()), ways),
+            Router::Times31 { seed } => times_31(seed, flow) as usize % ways,
+        })
+    }
+
+    /// As [`by_flow`](slots::Router::by_flow) where the packet's hash is the flow's key; the 31-hash, which
+    /// needs the addresses, has only the latter.
+    fn route(&mut self, _now: Time, _rng: &mut Rng, p: &PacketView, candidates: &[PortView]) -> usize {
+        let key = match *self {
+            Router::Mix { key } => key,
+            Router::Times31 { seed } => u64::from(seed),
+        };
+        scaled(fold(key, p.flow_hash), candidates.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use floodway_units::name_key;
+
+    use super::*;
+    use crate::slots::{Router as _, Signals};
+    use crate::testing::{Bench, packet};
+    use floodway_units::{Bytes, PortId, Rate};
+
+    /// Quantile of chi-square with 15 degrees of freedom that a fair choice exceeds once in 10^6.
+    const CHI_SQUARE_15: f64 = 56.493_4;
+
+    fn router(hash: Hash, seed: u32, name: &str, hash_seed: Option<u32>) -> Router {
+        let switch = SwitchInfo { key: fold(1, name_key(name)), hash_seed };
+        Params { hash, seed }.build(&switch).expect("the seed is given where it is needed")
+    }
+
+    /// Hosts numbered as in SWING's simulator.
+    fn flow(source: u32, destination: u32, source_port: u16, destination_port: u16) -> FlowTuple {
+        let address = |host: u32| (1 << 24) + host;
+        FlowTuple {
+            source: address(source),
+            destination: address(destination),
+            source_port,
+            destination_port,
+        }
+    }
+
+    /// 10^5 flows as alike as a run's: few hosts, ports counted up.
+    fn flows() -> impl Iterator<Item = FlowTuple> {
+        (0..100_000).map(|n| flow(n % 16, 16 + n / 16 % 16, 1_000, (n / 256) as u16))
+    }
+
+    /// Chi-square of how often the flows take each pair of four ways at two switches.
+    fn chi_square(first: &Router, second: &Router) -> f64 {
+        let mut counts = [0u32; 16];
+        for flow in flows() {
+            let way = |router: &Router| router.by_flow(&flow, 4).expect("it depends on the flow alone");
+            counts[way(first) * 4 + way(second)] += 1;
+        }
+        let expected = 100_000.0 / 16.0;
+        counts
+            .iter()
+            .map(|count| (f64::from(*count) - expected) * (f64::from(*count) - expected) / expected)
+            .sum()
+    }
+
+    #[test]
+    fn two_tiers_choose_independently() {
+        for (first, second) in [("tor1", "agg1"), ("tor1", "tor2"), ("agg1", "core3"), ("s1", "s2")] {
+            let tiers = (router(Hash::Mix, 0, first, None), router(Hash::Mix, 0, second, None));
+            let statistic = chi_square(&tiers.0, &tiers.1);
+            assert!(statistic < CHI_SQUARE_15, "{first}, {second}: {statistic}");
+        }
+    }
+
+    #[test]
+    fn another_seed_chooses_independently_too() {
+        let (one, two) = (router(Hash::Mix, 1, "tor1", None), router(Hash::Mix, 2, "tor1", None));
+        assert!(chi_square(&one, &two) < CHI_SQUARE_15);
+    }
+
+    #[test]
+    fn a_shared_hash_is_polarised() {
+        let (first, second) = (router(Hash::Shared, 0, "tor1", None), router(Hash::Shared, 0, "agg1", None));
+        for flow in flows() {
+            assert_eq!(first.by_flow(&flow, 4), second.by_flow(&flow, 4));
+        }
+        // Of the four ways at the second tier a quarter of the flows is left, on one.
+        assert!(chi_square(&first, &second) > 100_000.0);
+    }
+
+    #[test]
+    fn a_packet_takes_the_way_of_its_flow() {
+        let mut router = router(Hash::Mix, 0, "tor1", None);
+        let view = |port| PortView {
+            port: PortId(port),
+            queued: Bytes::ZERO,
+            rate: Rate::gbps(100),
+            up: true,
+            signals: Signals::default(),
+            culprit: false,
+        };
+        let candidates: Vec<_> = (0..7).map(view).collect();
+        let mut bench = Bench::<()>::new();
+        for flow in flows().take(1_000) {
+            let packet = PacketView { flow_hash: flow.key(), ..packet(1_000) };
+            let way = router.route(Time::ZERO, &mut bench.rng, &packet, &candidates);
+            assert_eq!(Some(way), router.by_flow(&flow, 7));
+        }
+    }
+
+    #[test]
+    fn the_31_hash_gives_swings_values() {
+        let flow = flow(16, 23, 2, 1);
+        assert_eq!(times_31(1_567_332_858, &flow), 879_444_050);
+        assert_eq!(times_31(1_471_068_050, &flow), 1_471_592_938);
+        // s42 has four ways: s21, s22, s23, s24; this flow goes by s23.
+        assert_eq!(router(Hash::SwingNs3, 0, "s42", Some(1_471_068_050)).by_flow(&flow, 4), Some(2));
+    }
+
+    #[test]
+    fn the_31_hash_needs_the_switchs_seed() {
+        let switch = SwitchInfo { key: 0, hash_seed: None };
+        let error = Params { hash: Hash::SwingNs3, seed: 0 }.build(&switch).unwrap_err();
+        assert_eq!(error.key, "hash");
+    }
+}

@@ -1,0 +1,407 @@
+//! Go-back-N, the reliability of `RoCE` NICs: the receiver takes packets in order only, and a loss makes the
+//! sender start again from it (`InfiniBand` specification 9.7; the HPCC simulator's `rdma-hw.cc`).
+//!
+//! Symbols, in packets: e = the number that the receiver expects; `snd_una` = the oldest not acknowledged;
+//! `snd_nxt` = the next to send.
+//!
+//! What it does: packet e is delivered and acknowledged, each `ack-interval`-th and the last of each
+//! message. A packet beyond e is discarded and answered by NAK(e), which is repeated for the same e only
+//! after `nack-interval`; one before e is a duplicate, answered by ACK(e) (`InfiniBand` C9-110; the HPCC
+//! simulator stays silent). A NAK, or a timer without an ACK that advances, sends the sender back to
+//! `snd_una`.
+//!
+//! Differs from the source: both times know the path. The timer (C9-139) is off where the whole path is
+//! lossless, as in the HPCC and SWING simulators, and elsewhere the longer of 4 ms and 4 round trips: 4 ms
+//! alone would resend each flow over 600 km before its first ACK. Numbers are packets, where the HPCC
+//! simulator counts bytes and may go back to a multiple of a chunk.
+
+use floodway_units::{Bytes, Span, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::slots::{
+    Cx, LossView, Messages, ParamError, QpInfo, Reliability, Reply, Segment, Timeout, TransportReceiver,
+    TransportSender,
+};
+
+/// Parameters of go-back-N.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+#[schemars(rename = "GoBackN")]
+pub struct Params {
+    /// Packets for which one ACK is sent, at least 1. Default: 1.
+    pub ack_interval: u32,
+    /// A NAK for the same packet is repeated after this time. Default: the longer of 500 us (HPCC) and the
+    /// base round-trip time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub nack_interval: Option<Span>,
+    /// Time without an ACK that advances, after which the sender goes back, or `"off"`. Default: off where
+    /// the whole path is lossless, else the longer of 4 ms (`ConWeave`) and 4 base round-trip times.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timeout: Option<Timeout>,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Params { ack_interval: 1, nack_interval: None, timeout: None }
+    }
+}
+
+impl Params {
+    fn timeout(&self, qp: &QpInfo) -> Option<Span> {
+        match self.timeout {
+            Some(timeout) => timeout.span(),
+            None if qp.lossless => None,
+            None => Some(Span::ms(4).max(qp.base_rtt * 4)),
+        }
+    }
+}
+
+impl Reliability for Params {
+    type Sender = Sender;
+    type Receiver = Receiver;
+
+    fn build(&self, qp: &QpInfo) -> Result<(Sender, Receiver), ParamError> {
+        if self.ack_interval == 0 {
+            return Err(ParamError::new("ack-interval", "0 packets: the least is 1"));
+        }
+        let nack_interval = self.nack_interval.unwrap_or(Span::us(500).max(qp.base_rtt));
+        Ok((Sender::new(qp.mtu, self.timeout(qp)), Receiver::new(self.ack_interval, nack_interval)))
+    }
+}
+
+/// The sender's end.
+#[derive(Clone, Debug)]
+pub struct Sender {
+    messages: Messages,
+    /// `snd_una`: the oldest packet not acknowledged.
+    unacknowledged: u64,
+    /// `snd_nxt`: the packet to send next.
+    next: u64,
+    /// After the newest packet that was ever sent: what lies before it is sent again.
+    highest: u64,
+    timeout: Option<Span>,
+    /// When the timer runs out; it runs while something is outstanding.
+    deadline: Option<Time>,
+}
+
+impl Sender {
+    fn new(mtu: Bytes, timeout: Option<Span>) -> Self {
+        let messages = Messages::new(mtu);
+        Sender { messages, unacknowledged: 0, next: 0, highest: 0, timeout, deadline: None }
+    }
+
+    fn is_outstanding(&self) -> bool {
+        self.unacknowledged < self.next
+    }
+
+    /// Starts the timer afresh if it has something to watch.
+    fn restart_timer(&mut self, now: Time) {
+        self.deadline = self.timeout.filter(|_| self.is_outstanding()).map(|timeout| now + timeout);
+    }
+
+    /// All before `next` has arrived; the payload that was not known of.
+    fn acknowledge(&mut self, now: Time, next: u64) -> Bytes {
+        // Nothing can have arrived that was never sent.
+        let next = next.min(self.highest);
+        if next <= self.unacknowledged {
+            return Bytes::ZERO;
+        }
+        let acked = self.messages.payload(self.unacknowledged, next);
+        self.unacknowledged = next;
+        // An ACK from before a rewind may overtake what is being sent again.
+        self.next = self.next.max(next);
+        self.messages.release(next);
+        self.restart_timer(now);
+        acked
+    }
+
+    /// Sends again from the oldest packet that is not acknowledged.
+    fn go_back(&mut self, timeout: bool) -> Option<LossView> {
+        let lost = self.in_flight();
+        self.next = self.unacknowledged;
+        self.deadline = None;
+        (lost > Bytes::ZERO).then_some(LossView { lost, timeout })
+    }
+}
+
+impl TransportSender for Sender {
+    fn push(&mut self, message: Bytes) {
+        self.messages.push(message);
+    }
+
+    fn ready(&self) -> Option<Bytes> {
+        (self.next < self.messages.end()).then(|| self.messages.segment(self.next, false).payload)
+    }
+
+    fn next_segment(&mut self, now: Time) -> Option<Segment> {
+        if self.next == self.messages.end() {
+            return None;
+        }
+        let segment = self.messages.segment(self.next, self.next < self.highest);
+        let first_outstanding = !self.is_outstanding();
+        self.next += 1;
+        self.highest = self.highest.max(self.next);
+        if first_outstanding {
+            self.restart_timer(now);
+        }
+        Some(segment)
+    }
+
+    fn on_reply(&mut self, now: Time, reply: Reply) -> (Bytes, Option<LossView>) {
+        match reply {
+            Reply::Ack { next } => (self.acknowledge(now, next), None),
+            Reply::Nak { next } | Reply::Sack { next, .. } => {
+                let acked = self.acknowledge(now, next);
+                // One from before the last ACK says nothing new.
+                let loss = if next == self.unacknowledged { self.go_back(false) } else { None };
+                (acked, loss)
+            }
+        }
+    }
+
+    fn in_flight(&self) -> Bytes {
+        self.messages.payload(self.unacknowledged, self.next)
+    }
+
+    fn is_done(&self) -> bool {
+        self.unacknowledged == self.messages.end()
+    }
+
+    fn next_timeout(&self) -> Option<Time> {
+        self.deadline
+    }
+
+    fn on_timeout(&mut self, now: Time) -> Option<LossView> {
+        if self.deadline.is_none_or(|deadline| now < deadline) {
+            return None;
+        }
+        self.go_back(true)
+    }
+}
+
+/// The receiver's end.
+#[derive(Clone, Debug)]
+pub struct Receiver {
+    ack_interval: u32,
+    nack_interval: Span,
+    /// e: the packet that is expected.
+    expected: u64,
+    /// Packets taken since the last ACK.
+    unanswered: u32,
+    /// When NAK(e) was last sent, for the present e.
+    nacked: Option<Time>,
+}
+
+impl Receiver {
+    fn new(ack_interval: u32, nack_interval: Span) -> Self {
+        Receiver { ack_interval, nack_interval, expected: 0, unanswered: 0, nacked: None }
+    }
+
+    fn acknowledge(&mut self, cx: &mut Cx<'_, Reply>) {
+        self.unanswered = 0;
+        cx.push(Reply::Ack { next: self.expected });
+    }
+
+    fn take(&mut self, cx: &mut Cx<'_, Reply>, s: &Segment) -> Bytes {
+        self.expected += 1;
+        self.unanswered += 1;
+        self.nacked = None;
+        if s.last || self.unanswered == self.ack_interval {
+            self.acknowledge(cx);
+        }
+        s.payload
+    }
+
+    fn refuse(&mut self, cx: &mut Cx<'_, Reply>) {
+        if self.nacked.is_some_and(|at| cx.now.since(at) < self.nack_interval) {
+            return;
+        }
+        self.nacked = Some(cx.now);
+        self.unanswered = 0;
+        cx.push(Reply::Nak { next: self.expected });
+    }
+}
+
+impl TransportReceiver for Receiver {
+    fn on_segment(&mut self, cx: &mut Cx<'_, Reply>, s: &Segment) -> Bytes {
+        match s.psn.cmp(&self.expected) {
+            std::cmp::Ordering::Equal => return self.take(cx, s),
+            std::cmp::Ordering::Greater => self.refuse(cx),
+            std::cmp::Ordering::Less => self.acknowledge(cx),
+        }
+        Bytes::ZERO
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{Bench, qp, us};
+    use Reply::{Ack, Nak};
+
+    fn pair(json: &str, qp: &QpInfo) -> (Sender, Receiver) {
+        let params: Params = serde_json::from_str(json).expect("the parameters are well formed");
+        params.build(qp).expect("the parameters are valid")
+    }
+
+    /// A sender that has been given `bytes` and has sent `packets` of them at 0.
+    fn sender(json: &str, bytes: u64, packets: usize) -> Sender {
+        let (mut sender, _) = pair(json, &qp());
+        sender.push(Bytes(bytes));
+        assert!((0..packets).all(|_| sender.next_segment(Time::ZERO).is_some()));
+        sender
+    }
+
+    fn psns(sender: &mut Sender, now: Time) -> Vec<(u64, bool)> {
+        std::iter::from_fn(|| sender.next_segment(now)).map(|s| (s.psn, s.retransmission)).collect()
+    }
+
+    fn lost(bytes: u64) -> LossView {
+        LossView { lost: Bytes(bytes), timeout: false }
+    }
+
+    #[test]
+    fn acks_are_cumulative_and_old_ones_say_nothing() {
+        let mut sender = sender("{}", 3_500, 4);
+        assert_eq!(sender.in_flight(), Bytes(3_500));
+        assert_eq!(sender.on_reply(us(1), Ack { next: 3 }), (Bytes(3_000), None));
+        assert_eq!(sender.on_reply(us(2), Ack { next: 1 }), (Bytes::ZERO, None));
+        assert_eq!((sender.in_flight(), sender.is_done()), (Bytes(500), false));
+        assert_eq!(sender.on_reply(us(3), Ack { next: 4 }), (Bytes(500), None));
+        assert!(sender.is_done() && sender.in_flight() == Bytes::ZERO);
+    }
+
+    #[test]
+    fn a_nak_acknowledges_and_sends_back() {
+        let mut sender = sender("{}", 6_000, 5);
+        assert_eq!(sender.on_reply(us(1), Nak { next: 2 }), (Bytes(2_000), Some(lost(3_000))));
+        assert_eq!((sender.in_flight(), sender.ready()), (Bytes::ZERO, Some(Bytes(1_000))));
+        assert_eq!(psns(&mut sender, us(2)), [(2, true), (3, true), (4, true), (5, false)]);
+    }
+
+    #[test]
+    fn a_nak_from_before_the_last_ack_is_stale() {
+        let mut sender = sender("{}", 4_000, 4);
+        sender.on_reply(us(1), Ack { next: 2 });
+        assert_eq!(sender.on_reply(us(2), Nak { next: 1 }), (Bytes::ZERO, None));
+        assert_eq!(sender.in_flight(), Bytes(2_000));
+    }
+
+    #[test]
+    fn an_ack_that_overtakes_the_rewind_moves_it_on() {
+        let mut sender = sender("{}", 4_000, 4);
+        sender.on_reply(us(1), Nak { next: 1 });
+        assert_eq!(sender.on_reply(us(2), Ack { next: 3 }), (Bytes(2_000), None));
+        assert_eq!(psns(&mut sender, us(3)), [(3, true)]);
+    }
+
+    #[test]
+    fn what_was_never_sent_is_not_acknowledged() {
+        let mut sender = sender("{}", 4_000, 1);
+        assert_eq!(sender.on_reply(us(1), Ack { next: 9 }), (Bytes(1_000), None));
+        assert_eq!(psns(&mut sender, us(2)).len(), 3);
+    }
+
+    #[test]
+    fn the_timer_watches_what_is_outstanding() {
+        let mut sender = sender(r#"{ "timeout": "100us" }"#, 3_000, 0);
+        assert_eq!(sender.next_timeout(), None);
+        sender.next_segment(us(1));
+        sender.next_segment(us(5));
+        assert_eq!(sender.next_timeout(), Some(us(101)));
+        sender.on_reply(us(20), Ack { next: 1 });
+        assert_eq!(sender.next_timeout(), Some(us(120)));
+        sender.on_reply(us(30), Ack { next: 1 });
+        assert_eq!(sender.next_timeout(), Some(us(120)));
+        sender.on_reply(us(40), Ack { next: 2 });
+        assert_eq!(sender.next_timeout(), None);
+    }
+
+    #[test]
+    fn a_timeout_goes_back_and_starts_again_with_what_is_resent() {
+        let mut sender = sender(r#"{ "timeout": "100us" }"#, 3_000, 3);
+        assert_eq!(sender.on_timeout(us(99)), None);
+        assert_eq!(sender.on_timeout(us(100)), Some(LossView { lost: Bytes(3_000), timeout: true }));
+        assert_eq!(sender.next_timeout(), None);
+        assert_eq!(psns(&mut sender, us(150)), [(0, true), (1, true), (2, true)]);
+        assert_eq!(sender.next_timeout(), Some(us(250)));
+    }
+
+    #[test]
+    fn the_timer_knows_the_path() {
+        let timeout = |json: &str, qp: &QpInfo| pair(json, qp).0.timeout;
+        let long = QpInfo { base_rtt: Span::ms(6), ..qp() };
+        let lossless = QpInfo { lossless: true, ..long };
+        assert_eq!(timeout("{}", &qp()), Some(Span::ms(4)));
+        assert_eq!(timeout("{}", &long), Some(Span::ms(24)));
+        assert_eq!(timeout("{}", &lossless), None);
+        assert_eq!(timeout(r#"{ "timeout": "4ms" }"#, &lossless), Some(Span::ms(4)));
+        assert_eq!(timeout(r#"{ "timeout": "off" }"#, &long), None);
+        assert_eq!(pair("{}", &qp()).1.nack_interval, Span::us(500));
+        assert_eq!(pair("{}", &long).1.nack_interval, Span::ms(6));
+    }
+
+    #[test]
+    fn an_ack_interval_of_nothing_is_refused() {
+        let error = Params { ack_interval: 0, ..Params::default() }.build(&qp()).unwrap_err();
+        assert_eq!(error.key, "ack-interval");
+    }
+
+    /// The packet `psn` of a long message that `last` ends.
+    fn segment(psn: u64, last: bool) -> Segment {
+        Segment { psn, payload: Bytes(1_000), first: psn == 0, last, retransmission: false }
+    }
+
+    /// Steps of (us, psn, last, payload delivered, replies).
+    fn receive(json: &str, steps: &[(u64, u64, bool, u64, &[Reply])]) {
+        let (_, mut receiver) = pair(json, &qp());
+        let mut bench = Bench::new();
+        for (at, psn, last, payload, replies) in steps {
+            let mut delivered = Bytes::ZERO;
+            let sent = bench.sent(us(*at), |cx| delivered = receiver.on_segment(cx, &segment(*psn, *last)));
+            assert_eq!((delivered, &sent[..]), (Bytes(*payload), *replies), "packet {psn} at {at} us");
+        }
+    }
+
+    #[test]
+    fn every_packet_in_order_is_delivered_and_acknowledged() {
+        receive("{}", &[(1, 0, false, 1000, &[Ack { next: 1 }]), (2, 1, true, 1000, &[Ack { next: 2 }])]);
+    }
+
+    #[test]
+    fn with_an_interval_every_nth_and_the_last_packet_of_a_message_are_acknowledged() {
+        receive(
+            r#"{ "ack-interval": 3 }"#,
+            &[
+                (1, 0, false, 1000, &[]),
+                (2, 1, false, 1000, &[]),
+                (3, 2, false, 1000, &[Ack { next: 3 }]),
+                (4, 3, true, 1000, &[Ack { next: 4 }]),
+                (5, 4, false, 1000, &[]),
+                (6, 5, false, 1000, &[]),
+                (7, 6, false, 1000, &[Ack { next: 7 }]),
+            ],
+        );
+    }
+
+    #[test]
+    fn a_gap_is_naked_once_in_an_interval_and_anew_after_progress() {
+        receive(
+            "{}",
+            &[
+                (1, 1, false, 0, &[Nak { next: 0 }]),
+                (2, 2, false, 0, &[]),
+                (500, 3, false, 0, &[]),
+                (501, 4, false, 0, &[Nak { next: 0 }]),
+                (502, 0, false, 1000, &[Ack { next: 1 }]),
+                (503, 2, false, 0, &[Nak { next: 1 }]),
+            ],
+        );
+    }
+
+    #[test]
+    fn a_duplicate_is_acknowledged_and_not_delivered() {
+        receive("{}", &[(1, 0, false, 1000, &[Ack { next: 1 }]), (2, 0, false, 0, &[Ack { next: 1 }])]);
+    }
+}

@@ -1,0 +1,26 @@
+//! The mechanisms of floodway: one protocol's state machine per file, sans-IO.
+//!
+//! Each file reads like its paper: symbols and differences at its head, parameters with their
+//! sources, the machine with one handler per event, and the paper's worked examples as tests.
+//! [`slots`] has the traits that they implement, [`registry`] the one list that names them.
+#![forbid(unsafe_code)]
+
+pub mod deficit_round_robin;
+pub mod ecmp;
+pub mod go_back_n;
+pub mod line_rate;
+pub mod lossy;
+pub mod no_notification;
+pub mod no_reliability;
+pub mod pfc;
+pub mod registry;
+pub mod round_robin;
+pub mod shared_buffer;
+pub mod slots;
+pub mod spray;
+pub mod static_buffer;
+pub mod static_window;
+pub mod strict;
+
+#[cfg(test)]
+mod testing;

@@ -1,0 +1,87 @@
+//! No flow control: the link is always open, and what finds no room is dropped.
+
+use floodway_units::{Bytes, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::slots::{Cx, FcFrame, FcReceiver, FcSender, FlowControl, Gate, IngressView, LinkInfo, ParamError};
+
+/// The least buffer of a port: what the IRN paper gives to each (Mittal et al. 2018, section 4.1).
+const PORT_BUFFER: Bytes = Bytes::kb(240);
+
+/// Nothing to choose.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+#[schemars(rename = "Lossy")]
+pub struct Params {}
+
+impl FlowControl for Params {
+    type Sender = Sender;
+    type Receiver = Receiver;
+
+    fn build(&self, _link: &LinkInfo) -> Result<(Sender, Receiver), ParamError> {
+        Ok((Sender, Receiver))
+    }
+
+    /// One round trip of this link at its rate, so that a window of the link's own length can wait here,
+    /// and at least 240 KB. No size prevents loss.
+    fn min_buffer(&self, link: &LinkInfo) -> Bytes {
+        link.rate.bytes_covering(link.delay + link.reverse_delay).max(PORT_BUFFER)
+    }
+
+    fn is_lossless(&self) -> bool {
+        false
+    }
+}
+
+/// Sender half: always open.
+#[derive(Clone, Copy, Debug)]
+pub struct Sender;
+
+impl FcSender for Sender {
+    fn on_frame(&mut self, _cx: &mut Cx<'_, FcFrame>, _frame: FcFrame) {}
+
+    fn gate(&self, _now: Time, _next: Bytes) -> Gate {
+        Gate::Open
+    }
+}
+
+/// Receiver half: never says anything.
+#[derive(Clone, Copy, Debug)]
+pub struct Receiver;
+
+impl FcReceiver for Receiver {
+    fn on_enqueue(&mut self, _cx: &mut Cx<'_, FcFrame>, _q: &IngressView) {}
+
+    fn on_release(&mut self, _cx: &mut Cx<'_, FcFrame>, _q: &IngressView) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use floodway_units::{Class, Quanta, Rate, Span};
+
+    use super::*;
+    use crate::testing::{Bench, ingress, link, us};
+
+    #[test]
+    fn nothing_closes_it_and_nothing_is_said() {
+        let (mut sender, mut receiver) = Params {}.build(&link()).expect("there is nothing to refuse");
+        let mut bench = Bench::new();
+        let pause = FcFrame::Pause { class: Class::DATA, quanta: Quanta::MAX };
+        bench.sent(us(1), |cx| sender.on_frame(cx, pause));
+        assert_eq!(sender.gate(us(1), Bytes(1500)), Gate::Open);
+        let full = ingress(0, u64::MAX >> 1, 0);
+        assert!(bench.sent(us(1), |cx| receiver.on_enqueue(cx, &full)).is_empty());
+        assert_eq!(receiver.threshold(Bytes::ZERO), Bytes::MAX);
+    }
+
+    #[test]
+    fn an_automatic_buffer_is_a_round_trip_of_the_link_and_no_less_than_240_kb() {
+        let long =
+            LinkInfo { rate: Rate::gbps(400), delay: Span::us(400), reverse_delay: Span::us(400), ..link() };
+        assert_eq!(
+            (Params {}.min_buffer(&link()), Params {}.min_buffer(&long)),
+            (Bytes::kb(240), Bytes::mb(40))
+        );
+    }
+}

@@ -1,0 +1,41 @@
+//! No notification: the receiver never sends a CNP.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::slots::{Cx, Notice, Notification, NotificationPoint, PacketView, QpInfo};
+
+/// Nothing to choose.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+#[schemars(rename = "NoNotification")]
+pub struct Params {}
+
+impl Notification for Params {
+    type Np = Np;
+
+    fn build(&self, _qp: &QpInfo) -> Np {
+        Np
+    }
+}
+
+/// One per receiving queue pair.
+#[derive(Clone, Copy, Debug)]
+pub struct Np;
+
+impl NotificationPoint for Np {
+    fn on_data(&mut self, _cx: &mut Cx<'_, Notice>, _p: &PacketView) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{Bench, packet, qp, us};
+
+    #[test]
+    fn a_marked_packet_is_passed_over_in_silence() {
+        let mut np = Params {}.build(&qp());
+        let marked = PacketView { ce: true, ecn_capable: true, ..packet(1_000) };
+        assert!(Bench::new().sent(us(1), |cx| np.on_data(cx, &marked)).is_empty());
+    }
+}

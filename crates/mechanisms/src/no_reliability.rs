@@ -1,0 +1,109 @@
+//! No reliability: nothing is acknowledged and nothing sent again (as in SWING's runs without link-level
+//! retransmission). A flow that loses a packet never finishes.
+
+use floodway_units::{Bytes, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::slots::{
+    Cx, LossView, Messages, ParamError, QpInfo, Reliability, Reply, Segment, TransportReceiver,
+    TransportSender,
+};
+
+/// Nothing to choose.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+#[schemars(rename = "NoReliability")]
+pub struct Params {}
+
+impl Reliability for Params {
+    type Sender = Sender;
+    type Receiver = Receiver;
+
+    fn build(&self, qp: &QpInfo) -> Result<(Sender, Receiver), ParamError> {
+        Ok((Sender { messages: Messages::new(qp.mtu), next: 0 }, Receiver))
+    }
+
+    fn has_acks(&self) -> bool {
+        false
+    }
+}
+
+/// The sender's end: each packet once, in order.
+#[derive(Clone, Debug)]
+pub struct Sender {
+    messages: Messages,
+    /// The packet to send next.
+    next: u64,
+}
+
+impl TransportSender for Sender {
+    fn push(&mut self, message: Bytes) {
+        self.messages.push(message);
+    }
+
+    fn ready(&self) -> Option<Bytes> {
+        (!self.is_done()).then(|| self.messages.segment(self.next, false).payload)
+    }
+
+    fn next_segment(&mut self, _now: Time) -> Option<Segment> {
+        if self.is_done() {
+            return None;
+        }
+        let segment = self.messages.segment(self.next, false);
+        self.next += 1;
+        self.messages.release(self.next);
+        Some(segment)
+    }
+
+    fn on_reply(&mut self, _now: Time, _reply: Reply) -> (Bytes, Option<LossView>) {
+        (Bytes::ZERO, None)
+    }
+
+    fn in_flight(&self) -> Bytes {
+        Bytes::ZERO
+    }
+
+    fn is_done(&self) -> bool {
+        self.next == self.messages.end()
+    }
+}
+
+/// The receiver's end: what arrives is delivered.
+#[derive(Clone, Copy, Debug)]
+pub struct Receiver;
+
+impl TransportReceiver for Receiver {
+    fn on_segment(&mut self, _cx: &mut Cx<'_, Reply>, s: &Segment) -> Bytes {
+        s.payload
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{Bench, qp, us};
+
+    #[test]
+    fn each_packet_is_sent_once_and_counts_when_it_arrives() {
+        let (mut sender, mut receiver) = Params {}.build(&qp()).expect("there is nothing to refuse");
+        assert!(sender.is_done());
+        sender.push(Bytes(2_500));
+        sender.push(Bytes(400));
+        let mut bench = Bench::new();
+        let mut seen = Vec::new();
+        while let Some(payload) = sender.ready() {
+            let segment = sender.next_segment(us(1)).expect("one is ready");
+            assert!(
+                bench.sent(us(2), |cx| assert_eq!(receiver.on_segment(cx, &segment), payload)).is_empty()
+            );
+            seen.push((segment.psn, payload.0, segment.first, segment.last));
+        }
+        assert_eq!(
+            seen,
+            [(0, 1000, true, false), (1, 1000, false, false), (2, 500, false, true), (3, 400, true, true)]
+        );
+        assert!(sender.is_done() && sender.next_segment(us(3)).is_none());
+        assert_eq!(sender.in_flight(), Bytes::ZERO);
+    }
+}

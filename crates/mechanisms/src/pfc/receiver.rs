@@ -1,0 +1,119 @@
+//! The half at the downstream ingress: decides when to pause and when to resume.
+
+use floodway_units::{Bytes, Class, Quanta, Span, Time};
+
+use super::{Params, Trigger};
+use crate::slots::{Cx, FcFrame, FcReceiver, IngressView, LinkInfo, ParamError};
+
+/// Receiver half: one per (ingress port, class).
+#[derive(Clone, Debug)]
+pub struct Receiver {
+    /// The class that it pauses.
+    class: Class,
+    /// Fixed part of XOFF.
+    fixed: Bytes,
+    /// Share of the pool's free bytes that XOFF has on top.
+    alpha: f64,
+    /// XOFF - XON.
+    resume_offset: Bytes,
+    trigger: Trigger,
+    /// What each PAUSE names.
+    quanta: Quanta,
+    /// From a PAUSE to its refresh; none in on-off mode.
+    refresh_after: Option<Span>,
+    /// The upstream is to hold its peace.
+    paused: bool,
+    /// When the pause must be renewed.
+    refresh_at: Option<Time>,
+}
+
+impl Receiver {
+    pub(super) fn new(
+        params: &Params,
+        refresh_after: Option<Span>,
+        link: &LinkInfo,
+    ) -> Result<Self, ParamError> {
+        let (fixed, alpha) = params.threshold(link)?;
+        Ok(Receiver {
+            class: link.class,
+            fixed,
+            alpha,
+            resume_offset: params.resume_offset(link),
+            trigger: params.trigger,
+            quanta: params.quanta,
+            refresh_after,
+            paused: false,
+            refresh_at: None,
+        })
+    }
+
+    fn pause(&mut self, cx: &mut Cx<'_, FcFrame>) {
+        self.paused = true;
+        self.refresh_at = self.refresh_after.map(|after| cx.now + after);
+        cx.push(FcFrame::Pause { class: self.class, quanta: self.quanta });
+    }
+
+    fn resume(&mut self, cx: &mut Cx<'_, FcFrame>) {
+        self.paused = false;
+        self.refresh_at = None;
+        cx.push(FcFrame::Pause { class: self.class, quanta: Quanta(0) });
+    }
+
+    fn must_pause(&self, q: &IngressView) -> bool {
+        let crossed = self.trigger == Trigger::Threshold && q.shared >= self.threshold(q.pool_free);
+        crossed || q.headroom > Bytes::ZERO
+    }
+
+    /// A queue that has given all shared bytes back resumes, whatever the threshold is by then.
+    fn may_resume(&self, q: &IngressView) -> bool {
+        let below = || q.shared.saturating_add(self.resume_offset) <= self.threshold(q.pool_free);
+        q.headroom == Bytes::ZERO && (q.shared == Bytes::ZERO || below())
+    }
+}
+
+impl FcReceiver for Receiver {
+    #[inline]
+    fn on_enqueue(&mut self, cx: &mut Cx<'_, FcFrame>, q: &IngressView) {
+        if !self.paused && self.must_pause(q) {
+            self.pause(cx);
+        }
+    }
+
+    #[inline]
+    fn on_release(&mut self, cx: &mut Cx<'_, FcFrame>, q: &IngressView) {
+        if self.paused && self.may_resume(q) {
+            self.resume(cx);
+        }
+    }
+
+    #[inline]
+    fn awaits_release(&self) -> bool {
+        self.paused
+    }
+
+    #[inline]
+    fn threshold(&self, pool_free: Bytes) -> Bytes {
+        if self.alpha == 0.0 {
+            return self.fixed;
+        }
+        self.fixed.saturating_add(pool_free.scale(self.alpha))
+    }
+
+    fn next_timeout(&self) -> Option<Time> {
+        self.refresh_at
+    }
+
+    /// The pause has to last: only a release ends it.
+    fn on_timeout(&mut self, cx: &mut Cx<'_, FcFrame>, _q: &IngressView) {
+        if self.refresh_at.is_some_and(|at| at <= cx.now) {
+            self.pause(cx);
+        }
+    }
+
+    /// The upstream starts open; it is paused at once if what is held here asks for it.
+    fn on_link_reset(&mut self, cx: &mut Cx<'_, FcFrame>, q: &IngressView) {
+        self.paused = false;
+        self.refresh_at = None;
+        self.on_enqueue(cx, q);
+    }
+}

@@ -1,0 +1,162 @@
+//! The half at the upstream egress: obeys pauses, and gives up those that last too long.
+
+use floodway_units::{Bytes, Rate, Span, Time};
+
+use super::{Action, Params};
+use crate::slots::{Cx, FcFrame, FcSender, Gate, LinkInfo, PauseMode};
+
+/// Sender half: one per (egress port, class).
+#[derive(Clone, Debug)]
+pub struct Sender {
+    mode: PauseMode,
+    /// Rate of the link, which gives quanta their length.
+    rate: Rate,
+    /// From a PAUSE's arrival to its beginning.
+    react: Span,
+    watchdog: Option<Box<Watch>>,
+    state: State,
+}
+
+/// A watchdog's settings.
+#[derive(Clone, Copy, Debug)]
+struct Watch {
+    after: Span,
+    restore: Span,
+    action: Action,
+}
+
+/// `end` is `Time::NEVER` where only a RESUME ends the state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Open,
+    /// A PAUSE has arrived, and the MAC has not yet reacted.
+    Pending {
+        begin: Time,
+        end: Time,
+    },
+    /// Paused without a break since `since`.
+    Paused {
+        since: Time,
+        end: Time,
+    },
+    /// Paused for too long: pauses are ignored.
+    GivenUp {
+        end: Time,
+    },
+}
+
+impl Sender {
+    pub(super) fn new(params: &Params, mode: PauseMode, link: &LinkInfo) -> Self {
+        let watch = |dog: super::Watchdog| {
+            Box::new(Watch {
+                after: dog.after,
+                restore: dog.restore.unwrap_or(dog.after),
+                action: dog.action,
+            })
+        };
+        Sender {
+            mode,
+            rate: link.rate,
+            react: params.react,
+            watchdog: params.watchdog.map(watch),
+            state: State::Open,
+        }
+    }
+
+    /// Goes through the changes of state that time alone has brought until `now`.
+    fn advance(&mut self, now: Time) {
+        if let State::Pending { begin, end } = self.state
+            && begin <= now
+        {
+            self.state = State::Paused { since: begin, end };
+        }
+        match self.state {
+            State::Paused { end, .. } | State::GivenUp { end } if end <= now => self.state = State::Open,
+            State::Paused { since, .. } => {
+                if let Some(watch) = self.watchdog.as_deref()
+                    && since + watch.after <= now
+                {
+                    self.state = State::GivenUp { end: self.ends(now, watch.restore) };
+                }
+            }
+            State::Open | State::Pending { .. } | State::GivenUp { .. } => {}
+        }
+    }
+
+    /// When something that starts now and lasts for `span` ends by itself: in on-off mode never.
+    fn ends(&self, now: Time, span: Span) -> Time {
+        match self.mode {
+            PauseMode::Timer => now + span,
+            PauseMode::OnOff => Time::NEVER,
+        }
+    }
+
+    /// A newer PAUSE replaces the running timer, but neither lifts the pause nor starts it anew.
+    fn pause(&mut self, now: Time, span: Span) {
+        let end = self.ends(now, span);
+        self.state = match self.state {
+            State::Open if self.react == Span::ZERO => State::Paused { since: now, end },
+            State::Open => State::Pending { begin: now + self.react, end },
+            State::Pending { begin, .. } => State::Pending { begin, end },
+            State::Paused { since, .. } => State::Paused { since, end },
+            State::GivenUp { .. } => {
+                let restore = self.watchdog.as_deref().map_or(span, |watch| watch.restore);
+                State::GivenUp { end: self.ends(now, restore) }
+            }
+        };
+    }
+}
+
+impl FcSender for Sender {
+    fn on_frame(&mut self, cx: &mut Cx<'_, FcFrame>, frame: FcFrame) {
+        let FcFrame::Pause { quanta, .. } = frame else { return };
+        self.advance(cx.now);
+        if quanta.0 == 0 {
+            self.state = State::Open;
+        } else {
+            self.pause(cx.now, quanta.span(self.rate));
+        }
+    }
+
+    #[inline]
+    fn gate(&self, now: Time, _next: Bytes) -> Gate {
+        match self.state {
+            State::Open | State::GivenUp { .. } => Gate::Open,
+            State::Pending { begin, end } | State::Paused { since: begin, end } => {
+                if now < begin || end <= now {
+                    Gate::Open
+                } else if end == Time::NEVER {
+                    Gate::Closed
+                } else {
+                    Gate::Until(end)
+                }
+            }
+        }
+    }
+
+    fn discards(&self, _now: Time) -> bool {
+        let given_up = matches!(self.state, State::GivenUp { .. });
+        given_up && self.watchdog.as_deref().is_some_and(|watch| watch.action == Action::Drop)
+    }
+
+    fn next_timeout(&self) -> Option<Time> {
+        let at = match self.state {
+            State::Open => return None,
+            State::Pending { begin, .. } => begin,
+            State::Paused { since, end } => match self.watchdog.as_deref() {
+                Some(watch) => end.min(since + watch.after),
+                None => end,
+            },
+            State::GivenUp { end } => end,
+        };
+        (at != Time::NEVER).then_some(at)
+    }
+
+    fn on_timeout(&mut self, cx: &mut Cx<'_, FcFrame>) {
+        self.advance(cx.now);
+    }
+
+    fn on_link_reset(&mut self, _cx: &mut Cx<'_, FcFrame>) {
+        self.state = State::Open;
+    }
+}

@@ -1,0 +1,458 @@
+use super::*;
+use crate::slots::{FcFrame, FcReceiver, FcSender, Gate, IngressView};
+use crate::testing::{Bench, ingress, link, us};
+use floodway_units::{Class, Rate, Time};
+
+const PAUSE: FcFrame = FcFrame::Pause { class: Class::DATA, quanta: Quanta::MAX };
+const RESUME: FcFrame = FcFrame::Pause { class: Class::DATA, quanta: Quanta(0) };
+
+/// 1000 quanta at 100 Gbit/s.
+const PAUSE_5_12_US: FcFrame = FcFrame::Pause { class: Class::DATA, quanta: Quanta(1000) };
+const LASTS: Span = Span::ns(5_120);
+
+fn params(json: &str) -> Params {
+    serde_json::from_str(json).expect("the parameters are well formed")
+}
+
+fn error(json: &str, link: &LinkInfo) -> (&'static str, String) {
+    let error = params(json).build(link).expect_err("the parameters must be refused");
+    (error.key, error.message)
+}
+
+// ---- sizing
+
+/// A port with a buffer of its own.
+fn own() -> LinkInfo {
+    LinkInfo { buffer: Bytes::mb(50), ..link() }
+}
+
+#[test]
+fn headroom_is_both_delays_the_reaction_two_frames_and_the_pause() {
+    let at = |gbps, delay, reverse_delay| LinkInfo { rate: Rate::gbps(gbps), delay, reverse_delay, ..own() };
+    let react_394_quanta = r#"{ "react": "2.01728us" }"#;
+    for (link, json, expected) in [
+        (at(100, Span::us(1), Span::us(1)), "{}", 25_000 + 3_064),
+        (at(400, Span::us(1), Span::us(1)), "{}", 100_000 + 3_064),
+        (at(100, Span::us(1), Span::us(3)), "{}", 50_000 + 3_064),
+        (at(400, Span::us(400), Span::us(400)), "{}", 40_000_000 + 3_064),
+        (at(100, Span::us(1), Span::us(1)), react_394_quanta, 25_000 + 394 * 64 + 3_064),
+        (at(400, Span::us(400), Span::us(400)), r#"{ "headroom": "40KB" }"#, 40_000),
+    ] {
+        assert_eq!(params(json).headroom(&link), Bytes(expected), "{json} on {link:?}");
+    }
+}
+
+#[test]
+fn with_a_shared_pool_the_packet_that_causes_the_pause_may_be_in_headroom_too() {
+    assert_eq!(params("{}").headroom(&link()), params("{}").headroom(&own()) + link().mtu);
+    let given = r#"{ "headroom": "40KB" }"#;
+    assert_eq!(params(given).headroom(&link()), Bytes::kb(40));
+}
+
+#[test]
+fn min_buffer_is_xoff_the_crossing_packet_and_headroom() {
+    let least = |json| params(json).min_buffer(&link());
+    assert_eq!(least("{}"), Bytes(320_000 + 1_499 + 28_064));
+    assert_eq!(least(r#"{ "xoff": { "alpha": 0.25 } }"#), Bytes(1_499 + 28_064));
+    assert_eq!(least(r#"{ "xoff": "auto" }"#), Bytes(1_500 + 1_499 + 28_064));
+}
+
+#[test]
+fn auto_xoff_fills_the_static_buffer() {
+    let port = LinkInfo { buffer: Bytes::mb(11), ..link() };
+    let (_, receiver) = params(r#"{ "xoff": "auto" }"#).build(&port).unwrap();
+    assert_eq!(receiver.threshold(Bytes::mb(5)), Bytes(11_000_000 - 28_064 - 1_499));
+}
+
+#[test]
+fn auto_xoff_is_refused_where_it_has_no_buffer_or_too_little() {
+    let (key, message) = error(r#"{ "xoff": "auto" }"#, &link());
+    assert!(key == "xoff" && message.contains("buffer.static"), "{message}");
+    let short = LinkInfo { buffer: Bytes(31_063 - 63), ..link() };
+    let (key, message) = error(r#"{ "xoff": "auto" }"#, &short);
+    assert!(key == "xoff" && message.contains("63B are missing to the 31.063KB"), "{message}");
+}
+
+#[test]
+fn what_cannot_work_is_refused() {
+    for (json, key) in [
+        (r#"{ "refresh": 0.0 }"#, "refresh"),
+        (r#"{ "refresh": 1.0 }"#, "refresh"),
+        (r#"{ "quanta": 0 }"#, "quanta"),
+        // 93 quanta are 5952 bytes, half of them less than two frames.
+        (r#"{ "quanta": 93 }"#, "quanta"),
+        (r#"{ "xoff": { "alpha": -0.5 } }"#, "xoff"),
+        (r#"{ "watchdog": { "after": "0ms" } }"#, "watchdog"),
+        (r#"{ "watchdog": { "restore": "0ms" } }"#, "watchdog"),
+    ] {
+        assert_eq!(error(json, &link()).0, key, "{json}");
+    }
+    assert!(params(r#"{ "quanta": 94 }"#).build(&link()).is_ok());
+    assert!(params(r#"{ "quanta": 1, "pause": "on-off" }"#).build(&link()).is_ok());
+}
+
+#[test]
+fn xoff_is_a_size_a_word_or_parts() {
+    let xoff = |json| params(&format!(r#"{{ "xoff": {json} }}"#)).xoff;
+    assert_eq!(xoff(r#""320KB""#), Xoff::fixed(Bytes::kb(320)));
+    assert_eq!(xoff(r#"{ "fixed": "320KB" }"#), Xoff::fixed(Bytes::kb(320)));
+    assert_eq!(xoff(r#"{ "alpha": 0.25 }"#), Xoff::At { fixed: Bytes::ZERO, alpha: 0.25 });
+    assert_eq!(xoff(r#""auto""#), Xoff::Auto);
+    for written in [r#""auto""#, r#""320KB""#, r#"{"alpha":0.25}"#, r#"{"fixed":"1KB","alpha":0.5}"#] {
+        assert_eq!(serde_json::to_string(&xoff(written)).unwrap(), written);
+    }
+}
+
+#[test]
+fn an_xoff_that_is_neither_is_refused() {
+    let refused = |json: &str| serde_json::from_str::<Xoff>(json).unwrap_err().to_string();
+    assert!(refused("{}").contains("needs `fixed`, `alpha`, or both"));
+    assert!(refused("320").contains("its unit is missing; write it like \"288KB\", \"auto\""));
+    assert!(refused(r#"{ "beta": 1 }"#).contains("unknown field `beta`, expected `fixed` or `alpha`"));
+}
+
+// ---- receiver
+
+/// An arrival or a release, after which the ingress holds so much.
+#[derive(Clone, Copy)]
+enum Step {
+    Arrive,
+    Leave,
+}
+use Step::{Arrive, Leave};
+
+fn receive(json: &str, steps: &[(Step, IngressView, &[FcFrame])]) -> Receiver {
+    let (_, mut receiver) = params(json).build(&link()).unwrap();
+    let mut bench = Bench::new();
+    for (i, (step, view, expected)) in steps.iter().enumerate() {
+        let sent = bench.sent(us(i as u64), |cx| match step {
+            Arrive => receiver.on_enqueue(cx, view),
+            Leave => receiver.on_release(cx, view),
+        });
+        assert_eq!(sent, *expected, "step {i}");
+    }
+    receiver
+}
+
+fn shared(bytes: u64) -> IngressView {
+    ingress(0, bytes, 0)
+}
+
+#[test]
+fn pauses_at_xoff_and_resumes_two_frames_below() {
+    receive(
+        "{}",
+        &[
+            (Arrive, shared(319_999), &[]),
+            (Arrive, shared(320_000), &[PAUSE]),
+            (Arrive, shared(321_500), &[]),
+            (Leave, shared(320_000), &[]),
+            (Leave, shared(317_001), &[]),
+            (Leave, shared(317_000), &[RESUME]),
+            (Leave, shared(315_500), &[]),
+            (Arrive, shared(320_000), &[PAUSE]),
+        ],
+    );
+}
+
+#[test]
+fn only_an_arrival_pauses_and_only_a_release_resumes() {
+    receive(
+        "{}",
+        &[(Leave, shared(400_000), &[]), (Arrive, shared(320_000), &[PAUSE]), (Arrive, shared(0), &[])],
+    );
+}
+
+#[test]
+fn with_no_offset_it_resumes_at_xoff_itself() {
+    let json = r#"{ "resume-offset": "0B" }"#;
+    receive(json, &[(Arrive, shared(320_000), &[PAUSE]), (Leave, shared(320_000), &[RESUME])]);
+}
+
+#[test]
+fn headroom_in_use_pauses_and_holds_the_resume_back() {
+    receive(
+        "{}",
+        &[
+            (Arrive, ingress(0, 1_000, 500), &[PAUSE]),
+            (Leave, ingress(0, 0, 1), &[]),
+            (Leave, ingress(0, 1_000, 0), &[RESUME]),
+        ],
+    );
+}
+
+#[test]
+fn a_queue_that_has_emptied_resumes_whatever_the_threshold() {
+    let empty_pool = |bytes| IngressView { pool_free: Bytes::ZERO, ..ingress(288_000, bytes, 0) };
+    let json = r#"{ "xoff": { "alpha": 0.25 } }"#;
+    receive(json, &[(Arrive, empty_pool(1), &[PAUSE]), (Leave, empty_pool(0), &[RESUME])]);
+}
+
+#[test]
+fn the_threshold_follows_the_pool() {
+    let view = |bytes, free| IngressView { pool_free: Bytes(free), ..shared(bytes) };
+    let json = r#"{ "xoff": { "fixed": "1KB", "alpha": 0.25 }, "resume-offset": "0B" }"#;
+    let receiver = receive(
+        json,
+        &[
+            (Arrive, view(2_999, 8_000), &[]),
+            (Arrive, view(3_000, 8_000), &[PAUSE]),
+            (Leave, view(2_500, 5_999), &[]),
+            (Leave, view(2_499, 5_999), &[RESUME]),
+        ],
+    );
+    assert_eq!(receiver.threshold(Bytes(5_999)), Bytes(1_000 + 1_499));
+}
+
+#[test]
+fn the_headroom_trigger_ignores_the_threshold_until_headroom_is_used() {
+    receive(
+        r#"{ "trigger": "headroom", "xoff": "1MB", "resume-offset": "0B" }"#,
+        &[
+            (Arrive, shared(1_000_000), &[]),
+            (Arrive, ingress(0, 1_000_000, 1_500), &[PAUSE]),
+            (Leave, ingress(0, 1_000_000, 0), &[RESUME]),
+        ],
+    );
+}
+
+#[test]
+fn releases_matter_only_while_paused() {
+    let awaits = |steps: &[_]| receive("{}", steps).awaits_release();
+    assert!(!awaits(&[(Arrive, shared(1), &[])]));
+    assert!(awaits(&[(Arrive, shared(320_000), &[PAUSE])]));
+    assert!(!awaits(&[(Arrive, shared(320_000), &[PAUSE]), (Leave, shared(0), &[RESUME])]));
+}
+
+#[test]
+fn a_pause_is_renewed_at_half_its_time_until_the_resume() {
+    let named = |quanta| FcFrame::Pause { class: Class::DATA, quanta: Quanta(quanta) };
+    let (_, mut receiver) = params(r#"{ "quanta": 1000 }"#).build(&link()).unwrap();
+    let mut bench = Bench::new();
+    assert_eq!(bench.sent(us(10), |cx| receiver.on_enqueue(cx, &shared(320_000))), [named(1000)]);
+    for n in 1..=3 {
+        let at = us(10) + Span::ns(2_560) * n;
+        assert_eq!(receiver.next_timeout(), Some(at));
+        // By then the queue may be short: the pause has to last until a release finds the rule fulfilled.
+        assert_eq!(bench.sent(at, |cx| receiver.on_timeout(cx, &shared(318_000))), [named(1000)]);
+    }
+    assert_eq!(bench.sent(us(20), |cx| receiver.on_release(cx, &shared(0))), [RESUME]);
+    assert_eq!(receiver.next_timeout(), None);
+    assert!(bench.sent(us(21), |cx| receiver.on_timeout(cx, &shared(0))).is_empty());
+}
+
+#[test]
+fn an_on_off_pause_is_never_renewed() {
+    let receiver = receive(r#"{ "pause": "on-off" }"#, &[(Arrive, shared(320_000), &[PAUSE])]);
+    assert_eq!(receiver.next_timeout(), None);
+}
+
+#[test]
+fn a_new_link_is_paused_at_once_where_the_queue_is_still_long() {
+    let mut bench = Bench::new();
+    let mut receiver = receive("{}", &[(Arrive, shared(320_000), &[PAUSE])]);
+    assert_eq!(bench.sent(us(9), |cx| receiver.on_link_reset(cx, &shared(320_000))), [PAUSE]);
+    assert!(bench.sent(us(10), |cx| receiver.on_link_reset(cx, &shared(319_999))).is_empty());
+    assert!(!receiver.awaits_release() && receiver.next_timeout().is_none());
+}
+
+// ---- sender
+
+struct Upstream {
+    half: Sender,
+    bench: Bench<FcFrame>,
+}
+
+impl Upstream {
+    fn new(json: &str) -> Self {
+        Upstream { half: params(json).build(&link()).unwrap().0, bench: Bench::new() }
+    }
+
+    fn hears(&mut self, at: Time, frame: FcFrame) {
+        let half = &mut self.half;
+        assert!(self.bench.sent(at, |cx| half.on_frame(cx, frame)).is_empty());
+    }
+
+    /// The instant that it asks for comes; gives it.
+    fn wakes(&mut self) -> Time {
+        let at = self.half.next_timeout().expect("something must be due");
+        let half = &mut self.half;
+        self.bench.sent(at, |cx| half.on_timeout(cx));
+        at
+    }
+
+    fn gate(&self, at: Time) -> Gate {
+        self.half.gate(at, Bytes(1500))
+    }
+}
+
+/// Just before.
+fn before(at: Time) -> Time {
+    at - Span(1)
+}
+
+#[test]
+fn a_pause_holds_for_its_quanta_and_its_end_is_heard_of() {
+    let mut up = Upstream::new("{}");
+    assert_eq!((up.gate(us(1)), up.half.next_timeout()), (Gate::Open, None));
+    up.hears(us(1), PAUSE_5_12_US);
+    let end = us(1) + LASTS;
+    assert_eq!(
+        (up.gate(us(1)), up.gate(before(end)), up.gate(end)),
+        (Gate::Until(end), Gate::Until(end), Gate::Open)
+    );
+    assert_eq!(up.wakes(), end);
+    assert_eq!((up.gate(end), up.half.next_timeout()), (Gate::Open, None));
+}
+
+#[test]
+fn quanta_are_bit_times_of_the_link() {
+    let fast = LinkInfo { rate: Rate::gbps(400), ..link() };
+    let (mut half, _) = params("{}").build(&fast).unwrap();
+    Bench::new().sent(Time::ZERO, |cx| half.on_frame(cx, PAUSE));
+    assert_eq!(half.next_timeout(), Some(Time(83_884_800)));
+}
+
+#[test]
+fn a_newer_pause_replaces_the_running_one_longer_or_shorter() {
+    let mut up = Upstream::new("{}");
+    up.hears(us(1), PAUSE_5_12_US);
+    up.hears(us(3), PAUSE_5_12_US);
+    assert_eq!(up.half.next_timeout(), Some(us(3) + LASTS));
+    up.hears(us(4), FcFrame::Pause { class: Class::DATA, quanta: Quanta(1) });
+    assert_eq!(up.gate(us(4)), Gate::Until(us(4) + Span(5_120)));
+}
+
+#[test]
+fn a_resume_opens_at_once() {
+    for json in ["{}", r#"{ "pause": "on-off" }"#] {
+        let mut up = Upstream::new(json);
+        up.hears(us(1), PAUSE);
+        assert!(!up.gate(us(2)).is_open(us(2)));
+        up.hears(us(2), RESUME);
+        assert_eq!((up.gate(us(2)), up.half.next_timeout()), (Gate::Open, None));
+    }
+}
+
+#[test]
+fn an_on_off_pause_lasts_until_the_resume() {
+    let mut up = Upstream::new(r#"{ "pause": "on-off" }"#);
+    up.hears(us(1), PAUSE_5_12_US);
+    assert_eq!((up.gate(us(1_000_000)), up.half.next_timeout()), (Gate::Closed, None));
+}
+
+#[test]
+fn the_reaction_time_delays_the_beginning_only() {
+    let mut up = Upstream::new(r#"{ "react": "2us" }"#);
+    up.hears(us(1), PAUSE_5_12_US);
+    let end = us(1) + LASTS;
+    assert_eq!((up.gate(before(us(3))), up.gate(us(3))), (Gate::Open, Gate::Until(end)));
+    assert_eq!((up.wakes(), up.wakes()), (us(3), end));
+    assert_eq!(up.half.next_timeout(), None);
+}
+
+#[test]
+fn during_the_reaction_a_second_pause_does_not_put_it_off_and_a_resume_cancels_it() {
+    let mut up = Upstream::new(r#"{ "react": "2us" }"#);
+    up.hears(us(1), PAUSE_5_12_US);
+    up.hears(us(2), PAUSE_5_12_US);
+    assert_eq!(up.wakes(), us(3));
+    assert_eq!(up.gate(us(3)), Gate::Until(us(2) + LASTS));
+    up.hears(us(4), RESUME);
+    up.hears(us(5), PAUSE_5_12_US);
+    up.hears(us(6), RESUME);
+    assert_eq!((up.gate(us(7)), up.half.next_timeout()), (Gate::Open, None));
+}
+
+#[test]
+fn a_refresh_meets_a_sender_that_is_paused_and_leaves_it_so() {
+    let mut up = Upstream::new(r#"{ "react": "2us" }"#);
+    up.hears(us(1), PAUSE_5_12_US);
+    assert_eq!(up.wakes(), us(3));
+    up.hears(us(5), PAUSE_5_12_US);
+    assert_eq!(up.gate(us(5)), Gate::Until(us(5) + LASTS));
+}
+
+#[test]
+fn a_pause_shorter_than_the_reaction_never_holds() {
+    let mut up = Upstream::new(r#"{ "react": "6us" }"#);
+    up.hears(us(1), PAUSE_5_12_US);
+    assert!((1..9).all(|n| up.gate(us(n)) == Gate::Open));
+    assert_eq!((up.wakes(), up.half.next_timeout()), (us(7), None));
+}
+
+#[test]
+fn a_new_link_starts_open() {
+    let mut up = Upstream::new(r#"{ "pause": "on-off" }"#);
+    up.hears(us(1), PAUSE);
+    let half = &mut up.half;
+    up.bench.sent(us(2), |cx| half.on_link_reset(cx));
+    assert_eq!(up.gate(us(2)), Gate::Open);
+}
+
+// ---- watchdog
+
+const DOG: &str = r#"{ "watchdog": { "after": "10us", "restore": "20us" } }"#;
+
+/// Paused from 1 us on by refreshes each 4 us, until the watchdog has acted at 11 us.
+fn given_up(json: &str) -> Upstream {
+    let mut up = Upstream::new(json);
+    for at in [1, 5, 9] {
+        up.hears(us(at), PAUSE_5_12_US);
+    }
+    assert_eq!(up.half.gate(before(us(11)), Bytes(1500)), Gate::Until(us(9) + LASTS));
+    assert!(!up.half.discards(before(us(11))));
+    assert_eq!(up.wakes(), us(11));
+    up
+}
+
+#[test]
+fn the_watchdog_gives_up_a_pause_that_refreshes_keep_alive() {
+    let up = given_up(DOG);
+    assert!(up.gate(us(11)) == Gate::Open && up.half.discards(us(11)));
+    let ignore = given_up(r#"{ "watchdog": { "after": "10us", "action": "ignore" } }"#);
+    assert!(ignore.gate(us(11)) == Gate::Open && !ignore.half.discards(us(11)));
+}
+
+#[test]
+fn a_pause_that_ends_in_between_starts_the_watchdog_anew() {
+    let mut up = Upstream::new(DOG);
+    up.hears(us(1), PAUSE_5_12_US);
+    assert_eq!(up.wakes(), us(1) + LASTS);
+    up.hears(us(8), PAUSE_5_12_US);
+    up.hears(us(12), PAUSE_5_12_US);
+    up.hears(us(16), PAUSE_5_12_US);
+    assert_eq!(up.wakes(), us(18));
+    assert!(up.half.discards(us(18)));
+}
+
+#[test]
+fn pauses_are_obeyed_again_after_a_quiet_time() {
+    let mut up = given_up(DOG);
+    up.hears(us(13), PAUSE_5_12_US);
+    assert_eq!((up.gate(us(14)), up.half.next_timeout()), (Gate::Open, Some(us(33))));
+    assert_eq!(up.wakes(), us(33));
+    assert!(!up.half.discards(us(33)));
+    up.hears(us(34), PAUSE_5_12_US);
+    assert_eq!(up.gate(us(34)), Gate::Until(us(34) + LASTS));
+}
+
+#[test]
+fn a_resume_ends_what_the_watchdog_did() {
+    let mut up = given_up(DOG);
+    up.hears(us(12), RESUME);
+    assert!(!up.half.discards(us(12)) && up.half.next_timeout().is_none());
+    up.hears(us(13), PAUSE_5_12_US);
+    assert_eq!(up.gate(us(13)), Gate::Until(us(13) + LASTS));
+}
+
+#[test]
+fn with_on_off_pauses_only_a_resume_ends_what_the_watchdog_did() {
+    let mut up = Upstream::new(r#"{ "pause": "on-off", "watchdog": { "after": "10us" } }"#);
+    up.hears(us(1), PAUSE);
+    assert_eq!(up.wakes(), us(11));
+    assert!(up.half.discards(us(1_000_000)) && up.half.next_timeout().is_none());
+    up.hears(us(2_000_000), RESUME);
+    up.hears(us(2_000_001), PAUSE);
+    assert_eq!(up.gate(us(2_000_002)), Gate::Closed);
+}

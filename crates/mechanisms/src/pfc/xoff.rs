@@ -1,0 +1,118 @@
+//! The pause threshold, as a scenario spells it.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use floodway_units::Bytes;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::value::{
+    F64Deserializer, I64Deserializer, MapAccessDeserializer, StrDeserializer, U64Deserializer,
+};
+use serde::de::{self, Deserialize, Deserializer, IntoDeserializer, MapAccess, Visitor};
+use serde::ser::{Serialize, Serializer};
+
+/// The pause threshold: `"320KB"`, `{ fixed = "320KB", alpha = 0.25 }` with one part or both, or `"auto"`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Xoff {
+    /// What the port's static buffer leaves beside headroom and MTU - 1.
+    Auto,
+    /// `fixed` + `alpha` · (free bytes of the pool).
+    At {
+        /// The part that does not depend on the pool.
+        fixed: Bytes,
+        /// Share of the pool's free bytes.
+        alpha: f64,
+    },
+}
+
+/// The parts, either of which may be left out.
+#[derive(serde::Serialize, serde::Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Parts {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    fixed: Option<Bytes>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    alpha: Option<f64>,
+}
+
+impl Xoff {
+    /// A threshold that does not depend on the pool.
+    pub fn fixed(fixed: Bytes) -> Self {
+        Xoff::At { fixed, alpha: 0.0 }
+    }
+}
+
+impl Serialize for Xoff {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match *self {
+            Xoff::Auto => serializer.serialize_str("auto"),
+            Xoff::At { fixed, alpha: 0.0 } => fixed.serialize(serializer),
+            Xoff::At { fixed, alpha } => {
+                let fixed = (fixed != Bytes::ZERO).then_some(fixed);
+                Parts { fixed, alpha: Some(alpha) }.serialize(serializer)
+            }
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Xoff {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(XoffVisitor)
+    }
+}
+
+impl JsonSchema for Xoff {
+    fn schema_name() -> Cow<'static, str> {
+        "Xoff".into()
+    }
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let (size, parts) = (generator.subschema_for::<Bytes>(), Parts::json_schema(generator));
+        json_schema!({ "anyOf": [{ "const": "auto" }, size, parts] })
+    }
+}
+
+struct XoffVisitor;
+
+fn size<'de, E: de::Error>(from: impl Deserializer<'de, Error = E>) -> Result<Xoff, E> {
+    let refuse = |error: E| E::custom(format_args!("{error}, \"auto\", or {{ fixed, alpha }}"));
+    Bytes::deserialize(from).map(Xoff::fixed).map_err(refuse)
+}
+
+impl<'de> Visitor<'de> for XoffVisitor {
+    type Value = Xoff;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a size like \"320KB\", \"auto\", or { fixed, alpha }")
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<Xoff, E> {
+        if text == "auto" {
+            return Ok(Xoff::Auto);
+        }
+        let from: StrDeserializer<'_, E> = text.into_deserializer();
+        size(from)
+    }
+
+    fn visit_i64<E: de::Error>(self, number: i64) -> Result<Xoff, E> {
+        let from: I64Deserializer<E> = number.into_deserializer();
+        size(from)
+    }
+
+    fn visit_u64<E: de::Error>(self, number: u64) -> Result<Xoff, E> {
+        let from: U64Deserializer<E> = number.into_deserializer();
+        size(from)
+    }
+
+    fn visit_f64<E: de::Error>(self, number: f64) -> Result<Xoff, E> {
+        let from: F64Deserializer<E> = number.into_deserializer();
+        size(from)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Xoff, A::Error> {
+        let parts = Parts::deserialize(MapAccessDeserializer::new(map))?;
+        if parts.fixed.is_none() && parts.alpha.is_none() {
+            return Err(de::Error::custom("a threshold needs `fixed`, `alpha`, or both"));
+        }
+        Ok(Xoff::At { fixed: parts.fixed.unwrap_or_default(), alpha: parts.alpha.unwrap_or_default() })
+    }
+}

@@ -1,0 +1,249 @@
+//! A pool shared by all (ingress port, class) of a switch, beside a reserve and headroom for each.
+//!
+//! Symbols: R = reserve; ing = reserved + shared bytes of one (ingress port, class); S = max(0, ing - R) =
+//! its shared bytes; hdr = its bytes in headroom; T = the flow control's threshold.
+//!
+//! What it does: the reserve is filled first, then the pool while the flow control's threshold allows,
+//! then headroom; what finds no room is dropped. A lossy class has no threshold; a share of the pool's
+//! free bytes limits each of its egress queues.
+//!
+//! Differs from the source: with `crossing = "headroom"` packets are charged as in the MMU of the HPCC and
+//! SWING simulators. Those drop a packet also when headroom is full while the reserve has room and T is
+//! below one packet; here it enters the reserve, which is its own.
+
+use floodway_units::{Bytes, Rng, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::slots::{
+    self, Admit, Buffer, BufferPlan, Crossing, DropReason, IngressView, PacketView, ParamError, PoolSize,
+    PoolView, QueueView,
+};
+
+/// The pool where none is given (SWING, section 6.1).
+const POOL: Bytes = Bytes::mb(10);
+
+/// Parameters of a shared buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+#[schemars(rename = "SharedBuffer")]
+pub struct Params {
+    /// The pool alone; reserves and headroom come on top. Not together with `total`. Default: 10 MB.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pool: Option<Bytes>,
+    /// All memory of the switch; reserves and headroom come out of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub total: Option<Bytes>,
+    /// R: set aside for each (ingress port, class). Default: 0.
+    pub reserve: Bytes,
+    /// A packet of a lossy class is dropped when its egress queue would exceed this share of the pool's
+    /// free bytes. Default: 1 (`ConWeave`).
+    pub egress_alpha: f64,
+    /// Who is charged for the packet that crosses the flow control's threshold.
+    pub crossing: Crossing,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Params {
+            pool: None,
+            total: None,
+            reserve: Bytes::ZERO,
+            egress_alpha: 1.0,
+            crossing: Crossing::Shared,
+        }
+    }
+}
+
+impl Buffer for Params {
+    type Admission = Admission;
+
+    fn plan(&self) -> BufferPlan {
+        let pool = match self.total {
+            Some(total) => PoolSize::Total(total),
+            None => PoolSize::Pool(self.pool.unwrap_or(POOL)),
+        };
+        BufferPlan { own: None, pool: Some(pool), reserve: self.reserve }
+    }
+
+    fn build(&self) -> Result<Admission, ParamError> {
+        if self.pool.is_some() && self.total.is_some() {
+            return Err(ParamError::new("pool", "give either the pool or the total, not both"));
+        }
+        let alpha = self.egress_alpha;
+        if !(alpha.is_finite() && alpha > 0.0) {
+            return Err(ParamError::new("egress-alpha", format!("{alpha} is not a number above 0")));
+        }
+        Ok(Admission { reserve: self.reserve, egress_alpha: alpha, crossing: self.crossing })
+    }
+}
+
+/// One per ingress port.
+#[derive(Clone, Copy, Debug)]
+pub struct Admission {
+    reserve: Bytes,
+    egress_alpha: f64,
+    crossing: Crossing,
+}
+
+impl Admission {
+    /// A class without flow control: never charged to headroom.
+    fn admit_lossy(&self, frame: Bytes, above: Bytes, e: &QueueView, pool: &PoolView) -> Admit {
+        if e.len.saturating_add(frame) > pool.free.scale(self.egress_alpha) {
+            Admit::Drop(DropReason::Egress)
+        } else if above > pool.free {
+            Admit::Drop(DropReason::Buffer)
+        } else {
+            Admit::Shared
+        }
+    }
+}
+
+impl slots::Admission for Admission {
+    #[inline]
+    fn admit(
+        &mut self,
+        _now: Time,
+        _rng: &mut Rng,
+        p: &PacketView,
+        i: &IngressView,
+        e: &QueueView,
+        pool: &PoolView,
+    ) -> Admit {
+        let held = i.reserved + i.shared;
+        // What the packet would add to the shared part.
+        let above = p.frame.min((held + p.frame).saturating_sub(self.reserve));
+        if above == Bytes::ZERO {
+            return Admit::Reserved;
+        }
+        if pool.threshold == Bytes::MAX {
+            return self.admit_lossy(p.frame, above, e, pool);
+        }
+        let shared = held.saturating_sub(self.reserve);
+        if self.crossing.is_below(shared, above, pool.threshold) && above <= pool.free {
+            Admit::Shared
+        } else if i.headroom.saturating_add(p.frame) <= pool.headroom {
+            Admit::Headroom
+        } else {
+            Admit::Drop(DropReason::Buffer)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::slots::Admission as _;
+    use crate::testing::{Bench, egress, ingress, packet};
+
+    /// R = 10 KB, T = 20 KB, 30 KB of headroom, an ample pool.
+    const POOL_VIEW: PoolView =
+        PoolView { free: Bytes::mb(1), threshold: Bytes::kb(20), headroom: Bytes::kb(30), size: Bytes::MAX };
+
+    fn machine(crossing: Crossing) -> Admission {
+        let params = Params { reserve: Bytes::kb(10), crossing, ..Params::default() };
+        params.build().expect("the parameters are valid")
+    }
+
+    /// Where a frame goes that finds (reserved, shared, headroom) held.
+    fn admit(crossing: Crossing, frame: u64, held: (u64, u64, u64), queue: u64, pool: &PoolView) -> Admit {
+        let held = ingress(held.0, held.1, held.2);
+        let mut bench = Bench::<()>::new();
+        machine(crossing).admit(Time::ZERO, &mut bench.rng, &packet(frame), &held, &egress(queue), pool)
+    }
+
+    fn lossless(held: (u64, u64, u64)) -> Admit {
+        admit(Crossing::Shared, 1500, held, 0, &POOL_VIEW)
+    }
+
+    #[test]
+    fn reserve_then_pool_then_headroom_then_nowhere() {
+        assert_eq!(lossless((8_500, 0, 0)), Admit::Reserved);
+        assert_eq!(lossless((8_501, 0, 0)), Admit::Shared);
+        assert_eq!(lossless((10_000, 19_999, 0)), Admit::Shared);
+        assert_eq!(lossless((10_000, 20_000, 0)), Admit::Headroom);
+        assert_eq!(lossless((10_000, 20_000, 28_500)), Admit::Headroom);
+        assert_eq!(lossless((10_000, 20_000, 28_501)), Admit::Drop(DropReason::Buffer));
+    }
+
+    #[test]
+    fn a_small_packet_enters_the_reserve_while_headroom_is_in_use() {
+        assert_eq!(lossless((5_000, 0, 30_000)), Admit::Reserved);
+    }
+
+    #[test]
+    fn what_the_pool_has_no_room_for_goes_to_headroom() {
+        let pool = PoolView { free: Bytes(1_499), ..POOL_VIEW };
+        assert_eq!(admit(Crossing::Shared, 1500, (10_000, 0, 0), 0, &pool), Admit::Headroom);
+        // Only the part above the reserve comes out of the pool.
+        assert_eq!(admit(Crossing::Shared, 1500, (9_999, 0, 0), 0, &pool), Admit::Shared);
+    }
+
+    #[test]
+    fn a_lossy_class_is_limited_at_its_egress_and_by_the_pool() {
+        let pool =
+            PoolView { free: Bytes::kb(20), threshold: Bytes::MAX, headroom: Bytes::ZERO, ..POOL_VIEW };
+        let at = |held, queue| admit(Crossing::Shared, 1500, held, queue, &pool);
+        assert_eq!(at((10_000, 50_000, 0), 18_500), Admit::Shared);
+        assert_eq!(at((10_000, 50_000, 0), 18_501), Admit::Drop(DropReason::Egress));
+        assert_eq!(at((8_500, 0, 0), 18_501), Admit::Reserved);
+        let full = PoolView { free: Bytes(1_499), ..pool };
+        let mut generous = Params { egress_alpha: 16.0, ..Params::default() }.build().expect("valid");
+        let (mut bench, empty) = (Bench::<()>::new(), ingress(0, 0, 0));
+        let dropped = generous.admit(Time::ZERO, &mut bench.rng, &packet(1500), &empty, &egress(0), &full);
+        assert_eq!(dropped, Admit::Drop(DropReason::Buffer));
+    }
+
+    #[test]
+    fn a_pool_and_a_total_exclude_each_other() {
+        let both = Params { pool: Some(Bytes::mb(1)), total: Some(Bytes::mb(1)), ..Params::default() };
+        assert_eq!(both.build().unwrap_err().key, "pool");
+        let plan = |json: &str| serde_json::from_str::<Params>(json).expect("well formed").plan();
+        assert_eq!(plan("{}").pool, Some(PoolSize::Pool(Bytes::mb(10))));
+        assert_eq!(plan(r#"{ "total": "16MiB" }"#).pool, Some(PoolSize::Total(Bytes::mib(16))));
+    }
+
+    /// The charge of the ns-3 MMUs for a packet that they do not drop (`switch-mmu.cc`).
+    fn ns3_charge(ing: u64, frame: u64, reserve: u64, threshold: u64) -> Admit {
+        if ing + frame <= reserve {
+            Admit::Reserved
+        } else if ing + frame - reserve > threshold {
+            Admit::Headroom
+        } else {
+            Admit::Shared
+        }
+    }
+
+    proptest! {
+        /// `threshold` is a share of the free pool there, and so never more than it.
+        #[test]
+        fn with_headroom_crossing_every_charge_is_that_of_the_ns3_models(
+            ing in 0u64..40_000, hdr in 0u64..30_000, frame in 64u64..=1_500, threshold in 0u64..30_000,
+        ) {
+            let pool = PoolView { free: Bytes(threshold * 4), threshold: Bytes(threshold), ..POOL_VIEW };
+            let held = (ing.min(10_000), ing.saturating_sub(10_000), hdr);
+            let expected = match ns3_charge(ing, frame, 10_000, threshold) {
+                Admit::Headroom if hdr + frame > 30_000 => Admit::Drop(DropReason::Buffer),
+                charge => charge,
+            };
+            prop_assert_eq!(admit(Crossing::Headroom, frame, held, 0, &pool), expected);
+        }
+
+        #[test]
+        fn a_charge_always_fits(
+            ing in 0u64..40_000, hdr in 0u64..30_000, frame in 64u64..=1_500,
+            threshold in prop_oneof![0u64..40_000, Just(u64::MAX)], free in 0u64..40_000, queue in 0u64..80_000,
+        ) {
+            let pool = PoolView { free: Bytes(free), threshold: Bytes(threshold), ..POOL_VIEW };
+            let held = (ing.min(10_000), ing.saturating_sub(10_000), hdr);
+            match admit(Crossing::Shared, frame, held, queue, &pool) {
+                Admit::Reserved => prop_assert!(ing + frame <= 10_000),
+                Admit::Shared => prop_assert!((ing + frame).saturating_sub(10_000.max(ing)) <= free),
+                Admit::Headroom => prop_assert!(hdr + frame <= 30_000 && threshold != u64::MAX),
+                Admit::Drop(_) => prop_assert!(ing + frame > 10_000),
+            }
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! What a scenario chooses for each slot: the parameters of a mechanism, which build its machines.
+//!
+//! A mechanism's `Params` implements the trait of its slot; the registry makes one enum per slot of them.
+
+use floodway_units::Bytes;
+
+use super::{
+    Admission, BufferPlan, CongestionPoint, FcReceiver, FcSender, LinkInfo, Need, NotificationPoint,
+    ParamError, PauseMode, PortInfo, QpInfo, ReactionPoint, Relay, Router, Scheduler, SwitchInfo,
+    TransportReceiver, TransportSender,
+};
+
+/// Link flow control: both halves come from one choice, so that they cannot disagree.
+pub trait FlowControl {
+    /// The half at the upstream egress.
+    type Sender: FcSender;
+    /// The half at the downstream ingress.
+    type Receiver: FcReceiver;
+
+    /// The two halves for one link direction and class.
+    fn build(&self, link: &LinkInfo) -> Result<(Self::Sender, Self::Receiver), ParamError>;
+
+    /// The smallest buffer of the ingress that does what this flow control promises (a lossless one
+    /// loses nothing); what `buffer.static = "auto"` gives.
+    fn min_buffer(&self, link: &LinkInfo) -> Bytes;
+
+    /// What admission sets aside beyond the threshold.
+    fn headroom(&self, _link: &LinkInfo) -> Bytes {
+        Bytes::ZERO
+    }
+
+    /// Does a buffer of `min_buffer` never overflow?
+    fn is_lossless(&self) -> bool {
+        true
+    }
+
+    /// How long pauses last on its link, where `run` is the mode of the run.
+    fn pause_mode(&self, run: PauseMode) -> PauseMode {
+        run
+    }
+}
+
+/// Admission to a switch's buffer.
+pub trait Buffer {
+    /// The machine of one ingress port.
+    type Admission: Admission;
+
+    /// What it takes of the switch's memory.
+    fn plan(&self) -> BufferPlan;
+
+    /// The machine of one ingress port.
+    fn build(&self) -> Result<Self::Admission, ParamError>;
+}
+
+/// Routing among equal-cost ports.
+pub trait Routing {
+    /// The machine of one switch.
+    type Router: Router;
+
+    /// The machine of one switch.
+    fn build(&self, switch: &SwitchInfo) -> Result<Self::Router, ParamError>;
+}
+
+/// Scheduling of an egress port's queues.
+pub trait Scheduling {
+    /// The machine of one egress port.
+    type Scheduler: Scheduler;
+
+    /// The machine of one egress port.
+    fn build(&self, port: &PortInfo) -> Result<Self::Scheduler, ParamError>;
+}
+
+/// Detection of congestion at an egress port.
+pub trait Detection {
+    /// The machine of one egress port.
+    type Cp: CongestionPoint;
+
+    /// The machine of one egress port.
+    fn build(&self, port: &PortInfo) -> Result<Self::Cp, ParamError>;
+}
+
+/// Notification of the sender by the receiver.
+pub trait Notification {
+    /// The machine of one receiving queue pair.
+    type Np: NotificationPoint;
+
+    /// The machine of one receiving queue pair.
+    fn build(&self, qp: &QpInfo) -> Self::Np;
+}
+
+/// Reaction of the sender: one layer of rate and window control.
+pub trait Reaction {
+    /// The machine of one sending queue pair.
+    type Rp: ReactionPoint;
+
+    /// The machine of one sending queue pair.
+    fn build(&self, qp: &QpInfo) -> Result<Self::Rp, ParamError>;
+
+    /// What it cannot work without.
+    fn needs(&self) -> &'static [Need] {
+        &[]
+    }
+}
+
+/// Reliability of a queue pair.
+pub trait Reliability {
+    /// The sender's machine.
+    type Sender: TransportSender;
+    /// The receiver's machine.
+    type Receiver: TransportReceiver;
+
+    /// Both ends of one queue pair.
+    fn build(&self, qp: &QpInfo) -> Result<(Self::Sender, Self::Receiver), ParamError>;
+
+    /// Does the receiver acknowledge?
+    fn has_acks(&self) -> bool {
+        true
+    }
+}
+
+/// Relaying of flow-control frames by a two-port device.
+pub trait Relaying {
+    /// The machine of one device.
+    type Relay: Relay;
+
+    /// The machine of one device.
+    fn build(&self) -> Self::Relay;
+}

@@ -1,0 +1,169 @@
+//! Link flow control: a pair of halves from one set of parameters, per link direction and class.
+
+use floodway_units::{Bytes, Class, Quanta, Rate, Span, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::Cx;
+
+/// How long a pause lasts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum PauseMode {
+    /// For the time that its frame names, with refresh while congested (802.1Qbb).
+    Timer,
+    /// Until a resume frame: the idealised pause of the ns-3 models.
+    OnOff,
+}
+
+/// What is fixed about one link direction and class when its ends are built.
+#[derive(Clone, Copy, Debug)]
+pub struct LinkInfo {
+    /// Rate of the data direction.
+    pub rate: Rate,
+    /// Longest propagation delay of the data direction, jitter included.
+    pub delay: Span,
+    /// Longest propagation delay of the direction that carries the pauses, jitter included.
+    pub reverse_delay: Span,
+    /// The largest frame as buffers hold it.
+    pub mtu: Bytes,
+    /// The class.
+    pub class: Class,
+    /// What admission gives to this port and class: a static size; `Bytes::MAX` with a shared pool.
+    pub buffer: Bytes,
+    /// The run's pause mode, where the scenario does not choose one.
+    pub pause: PauseMode,
+}
+
+/// A control frame of one class between the two halves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FcFrame {
+    /// Upstream, to the sender half: stop for `quanta`, zero resumes.
+    Pause {
+        /// The class that stops.
+        class: Class,
+        /// For how long.
+        quanta: Quanta,
+    },
+    /// Upstream: the sender may send until this many bytes since link start.
+    Credit {
+        /// The class.
+        class: Class,
+        /// Bytes since link start.
+        limit: u64,
+    },
+    /// Downstream, to the receiver half: bytes sent since link start.
+    Sent {
+        /// The class.
+        class: Class,
+        /// Bytes since link start.
+        total: u64,
+    },
+}
+
+/// What an ingress port holds of one class: `queued = reserved + shared + headroom`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct IngressView {
+    /// All bytes held.
+    pub queued: Bytes,
+    /// Of these, inside the reserve.
+    pub reserved: Bytes,
+    /// Above the reserve and below headroom.
+    pub shared: Bytes,
+    /// In headroom.
+    pub headroom: Bytes,
+    /// Wire bytes received since the start.
+    pub received: Bytes,
+    /// Free bytes of the pool that `shared` is taken from.
+    pub pool_free: Bytes,
+}
+
+/// May a queue send now?
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Gate {
+    /// Yes.
+    Open,
+    /// Not before this instant.
+    Until(Time),
+    /// Not before a message says so.
+    Closed,
+}
+
+impl Gate {
+    /// Whether a frame may start at `now`.
+    #[inline]
+    pub fn is_open(self, now: Time) -> bool {
+        match self {
+            Gate::Open => true,
+            Gate::Until(end) => now >= end,
+            Gate::Closed => false,
+        }
+    }
+}
+
+/// The half at the downstream ingress.
+pub trait FcReceiver {
+    /// A packet has been charged to this ingress and class.
+    fn on_enqueue(&mut self, cx: &mut Cx<'_, FcFrame>, q: &IngressView);
+
+    /// A packet of this ingress and class has left the switch (or was discarded), and is uncharged. Called at
+    /// that instant while `awaits_release`, else not at all.
+    fn on_release(&mut self, cx: &mut Cx<'_, FcFrame>, q: &IngressView);
+
+    /// Must `on_release` come, since a message may be due? If not, it is enough that views are right when read.
+    fn awaits_release(&self) -> bool {
+        false
+    }
+
+    /// Where `shared` ends and headroom begins; everything is shared by default.
+    fn threshold(&self, _pool_free: Bytes) -> Bytes {
+        Bytes::MAX
+    }
+
+    /// A frame for this half has arrived.
+    fn on_frame(&mut self, _cx: &mut Cx<'_, FcFrame>, _frame: FcFrame, _q: &IngressView) {}
+
+    /// When to call `on_timeout` next.
+    fn next_timeout(&self) -> Option<Time> {
+        None
+    }
+
+    /// The instant that `next_timeout` named has come.
+    fn on_timeout(&mut self, _cx: &mut Cx<'_, FcFrame>, _q: &IngressView) {}
+
+    /// The link went down and came up again: both halves start afresh.
+    fn on_link_reset(&mut self, _cx: &mut Cx<'_, FcFrame>, _q: &IngressView) {}
+}
+
+/// The half at the upstream egress.
+pub trait FcSender {
+    /// A frame for this half has arrived.
+    fn on_frame(&mut self, cx: &mut Cx<'_, FcFrame>, frame: FcFrame);
+
+    /// Must `on_sent` be called?
+    fn counts_sent(&self) -> bool {
+        false
+    }
+
+    /// A frame of this class starts on the wire; called only where `counts_sent` held at the start.
+    fn on_sent(&mut self, _cx: &mut Cx<'_, FcFrame>, _wire: Bytes) {}
+
+    /// May a frame of `next` wire bytes start at `now`?
+    fn gate(&self, now: Time, next: Bytes) -> Gate;
+
+    /// Has a watchdog given this queue up, so that what waits in it and what comes is discarded?
+    fn discards(&self, _now: Time) -> bool {
+        false
+    }
+
+    /// When to call `on_timeout` next (the end of a pause, a watchdog, a regular report).
+    fn next_timeout(&self) -> Option<Time> {
+        None
+    }
+
+    /// The instant that `next_timeout` named has come.
+    fn on_timeout(&mut self, _cx: &mut Cx<'_, FcFrame>) {}
+
+    /// The link went down and came up again: both halves start afresh.
+    fn on_link_reset(&mut self, _cx: &mut Cx<'_, FcFrame>) {}
+}

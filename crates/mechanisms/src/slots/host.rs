@@ -1,0 +1,264 @@
+//! At the hosts: reliability, notification and reaction of queue pairs.
+
+use std::collections::VecDeque;
+
+use floodway_units::{Bytes, FlowId, Rate, Span, Time};
+
+use super::{Cx, Mark, Notice, PacketView};
+
+/// What is fixed about a queue pair when its machines are built.
+#[derive(Clone, Copy, Debug)]
+pub struct QpInfo {
+    /// The flow at the time of building.
+    pub flow: FlowId,
+    /// Rate of the sender's NIC.
+    pub line_rate: Rate,
+    /// Lowest rate on the path.
+    pub path_rate: Rate,
+    /// Round-trip time without queues: propagation both ways, store and forward of a full packet one way
+    /// and of an ACK the other.
+    pub base_rtt: Span,
+    /// Payload of a full packet.
+    pub mtu: Bytes,
+    /// Every link of the path, there and back, has a flow control for the flow's class, no error rate
+    /// and no down time.
+    pub lossless: bool,
+}
+
+impl QpInfo {
+    /// Bandwidth-delay product of the path: its lowest rate times the base round-trip time.
+    pub fn bdp(&self) -> Bytes {
+        self.path_rate.bytes_covering(self.base_rtt)
+    }
+}
+
+/// What a reaction point, or a stack of them, allows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Allowance {
+    /// Pacing rate of wire bytes.
+    pub rate: Rate,
+    /// Payload bytes in flight.
+    pub window: Bytes,
+}
+
+impl Allowance {
+    /// No limit at all.
+    pub const FREE: Allowance = Allowance { rate: Rate::MAX, window: Bytes::MAX };
+
+    /// The least of both.
+    pub fn least(self, other: Allowance) -> Allowance {
+        Allowance { rate: self.rate.min(other.rate), window: self.window.min(other.window) }
+    }
+}
+
+/// One hop of in-band telemetry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct IntHop {
+    /// Link rate.
+    pub rate: Rate,
+    /// When the packet left.
+    pub time: Time,
+    /// Bytes sent by the port before it.
+    pub tx_bytes: u64,
+    /// Bytes left behind in the port's queues.
+    pub queue: Bytes,
+}
+
+/// What an acknowledgement tells the reaction points.
+#[derive(Clone, Copy, Debug)]
+pub struct AckView<'a> {
+    /// Payload bytes newly acknowledged.
+    pub acked: Bytes,
+    /// From the data packet's start on the wire to now.
+    pub rtt: Span,
+    /// Payload bytes in flight.
+    pub in_flight: Bytes,
+    /// The mark on the data packet.
+    pub marked: Mark,
+    /// Telemetry of the data packet's path.
+    pub int: &'a [IntHop],
+}
+
+/// A loss as the sender learns of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LossView {
+    /// Payload bytes that will be sent again.
+    pub lost: Bytes,
+    /// Found by a timer rather than by a reply.
+    pub timeout: bool,
+}
+
+/// A packet of a queue pair, as reliability sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Segment {
+    /// Packet sequence number, from 0.
+    pub psn: u64,
+    /// Bytes of payload.
+    pub payload: Bytes,
+    /// The first packet of its message.
+    pub first: bool,
+    /// The last packet of its message.
+    pub last: bool,
+    /// Sent before.
+    pub retransmission: bool,
+}
+
+/// What a receiver answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reply {
+    /// All before `next` has arrived.
+    Ack {
+        /// The expected sequence number.
+        next: u64,
+    },
+    /// All before `next` has arrived, `next` is missing.
+    Nak {
+        /// The expected sequence number.
+        next: u64,
+    },
+    /// As `Nak`, and `seen` has arrived out of order.
+    Sack {
+        /// The expected sequence number.
+        next: u64,
+        /// What has arrived.
+        seen: u64,
+    },
+}
+
+/// At the receiver: decides when to send a CNP; one per receiving queue pair.
+pub trait NotificationPoint {
+    /// A data packet has arrived.
+    fn on_data(&mut self, cx: &mut Cx<'_, Notice>, p: &PacketView);
+}
+
+/// At the sender: a layer of rate and window control; one stack per sending queue pair.
+pub trait ReactionPoint {
+    /// A data packet of `wire` bytes starts on the wire.
+    fn on_sent(&mut self, _now: Time, _wire: Bytes) {}
+    /// An acknowledgement has arrived.
+    fn on_ack(&mut self, _now: Time, _ack: &AckView<'_>) {}
+    /// A CNP has arrived.
+    fn on_notice(&mut self, _now: Time, _n: &Notice) {}
+    /// Something was lost.
+    fn on_loss(&mut self, _now: Time, _l: &LossView) {}
+    /// A layer below has made an increase step, at line rate too.
+    fn on_increase(&mut self, _now: Time) {}
+    /// Increase steps made so far; the stack compares it around every call and tells the layers above.
+    fn increases(&self) -> u64 {
+        0
+    }
+    /// When to call `on_timeout` next.
+    fn next_timeout(&self) -> Option<Time> {
+        None
+    }
+    /// The instant that `next_timeout` named has come.
+    fn on_timeout(&mut self, _now: Time) {}
+    /// Does `allowance` never change, whatever happens?
+    fn is_constant(&self) -> bool {
+        false
+    }
+    /// What this layer allows now.
+    fn allowance(&self) -> Allowance;
+}
+
+/// At the sender: what to send next, and again; one per sending queue pair.
+pub trait TransportSender {
+    /// Adds a message to what is to be sent.
+    fn push(&mut self, message: Bytes);
+    /// Payload of what `next_segment` would give now, new data or retransmission.
+    fn ready(&self) -> Option<Bytes>;
+    /// Takes the next packet; `None` exactly where `ready` is.
+    fn next_segment(&mut self, now: Time) -> Option<Segment>;
+    /// A reply has arrived: payload bytes newly acknowledged, and what it says was lost.
+    fn on_reply(&mut self, now: Time, reply: Reply) -> (Bytes, Option<LossView>);
+    /// Payload bytes sent and not acknowledged; a transport without acknowledgements has none.
+    fn in_flight(&self) -> Bytes;
+    /// All that was pushed is sent and, where there are acknowledgements, acknowledged.
+    fn is_done(&self) -> bool;
+    /// A window of its own (IRN's BDP cap).
+    fn cap(&self) -> Bytes {
+        Bytes::MAX
+    }
+    /// When to call `on_timeout` next.
+    fn next_timeout(&self) -> Option<Time> {
+        None
+    }
+    /// The instant that `next_timeout` named has come; what it says was lost.
+    fn on_timeout(&mut self, _now: Time) -> Option<LossView> {
+        None
+    }
+}
+
+/// At the receiver: what counts as delivered, and what to answer; one per receiving queue pair.
+pub trait TransportReceiver {
+    /// A data packet has arrived: payload bytes that are delivered by it, each exactly once.
+    fn on_segment(&mut self, cx: &mut Cx<'_, Reply>, s: &Segment) -> Bytes;
+}
+
+/// The messages of a queue pair, cut into packets: sequence numbers run on from message to message, and
+/// only the last packet of a message may be short.
+#[derive(Clone, Debug)]
+pub struct Messages {
+    mtu: u64,
+    /// (sequence number after its last packet, bytes), the oldest first.
+    open: VecDeque<(u64, u64)>,
+    /// Sequence number of the first packet of the oldest open message.
+    first: u64,
+}
+
+impl Messages {
+    /// None yet; full packets carry `mtu` bytes.
+    pub fn new(mtu: Bytes) -> Self {
+        Messages { mtu: mtu.0, open: VecDeque::new(), first: 0 }
+    }
+
+    /// Adds a message; one of no bytes still takes a packet.
+    pub fn push(&mut self, message: Bytes) {
+        self.open.push_back((self.end() + message.0.div_ceil(self.mtu).max(1), message.0));
+    }
+
+    /// The sequence number after the last packet.
+    pub fn end(&self) -> u64 {
+        self.open.back().map_or(self.first, |message| message.0)
+    }
+
+    /// The packet `psn`, which must lie in an open message.
+    pub fn segment(&self, psn: u64, retransmission: bool) -> Segment {
+        let mut first = self.first;
+        for &(end, bytes) in &self.open {
+            if psn < end {
+                let last = psn + 1 == end;
+                let payload = if last { bytes - (end - 1 - first) * self.mtu } else { self.mtu };
+                return Segment { psn, payload: Bytes(payload), first: psn == first, last, retransmission };
+            }
+            first = end;
+        }
+        unreachable!("packet {psn} lies in no open message")
+    }
+
+    /// Payload of the packets `from..to`, all in open messages.
+    pub fn payload(&self, from: u64, to: u64) -> Bytes {
+        let mut first = self.first;
+        let mut sum = 0;
+        for &(end, bytes) in &self.open {
+            let (low, high) = (from.max(first), to.min(end));
+            if low < high {
+                let short = (end - first) * self.mtu - bytes;
+                sum += (high - low) * self.mtu - if high == end { short } else { 0 };
+            }
+            first = end;
+        }
+        Bytes(sum)
+    }
+
+    /// Forgets messages that end at or before `psn`.
+    pub fn release(&mut self, psn: u64) {
+        while let Some(&(end, _)) = self.open.front() {
+            if end > psn {
+                break;
+            }
+            self.first = end;
+            self.open.pop_front();
+        }
+    }
+}

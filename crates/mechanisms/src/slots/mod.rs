@@ -1,0 +1,130 @@
+//! The slots: what a mechanism is told, what it may look at, and how it answers.
+//!
+//! A mechanism is told what happened by method calls with the time and plain values. It answers in
+//! three ways only: a decision about the packet in hand is the return value; a message for somebody
+//! else is pushed into `cx.out`; a wish to be called later is polled by `next_timeout`. It never
+//! sees an event, a queue's contents, a topology or another mechanism.
+
+mod choice;
+mod congestion;
+mod flow_control;
+mod host;
+mod relay;
+mod switch;
+mod words;
+
+pub use choice::{
+    Buffer, Detection, FlowControl, Notification, Reaction, Relaying, Reliability, Routing, Scheduling,
+};
+pub use congestion::{
+    Claim, CongestionPoint, CpAction, Mark, Notice, PortInfo, RegionNotice, Signals, most_closed,
+};
+pub use flow_control::{FcFrame, FcReceiver, FcSender, Gate, IngressView, LinkInfo, PauseMode};
+pub use host::{
+    AckView, Allowance, IntHop, LossView, Messages, NotificationPoint, QpInfo, ReactionPoint, Reply, Segment,
+    TransportReceiver, TransportSender,
+};
+pub use relay::{Disposition, Relay, Side};
+pub use switch::{
+    Admission, Admit, BufferPlan, Crossing, DropReason, FlowTuple, PoolSize, PoolView, PortView, ReadyView,
+    Router, Scheduler, SwitchInfo,
+};
+pub use words::{Sizing, Timeout};
+
+use floodway_units::{Bytes, Class, FlowId, PortId, Rate, Rng, Span, Time};
+
+/// Given to every event handler.
+pub struct Cx<'a, A> {
+    /// The instant of the event.
+    pub now: Time,
+    /// The stream of this machine's node and purpose.
+    pub rng: &'a mut Rng,
+    /// Messages for somebody else.
+    pub out: &'a mut Outbox<A>,
+}
+
+impl<A> Cx<'_, A> {
+    /// Sends `message` to whom it concerns.
+    #[inline]
+    pub fn push(&mut self, message: A) {
+        self.out.0.push(message);
+    }
+}
+
+/// Messages for somebody else; owned and used again by the fabric, so that a push does not allocate
+/// once it is warm.
+#[derive(Debug)]
+pub struct Outbox<A>(pub Vec<A>);
+
+impl<A> Default for Outbox<A> {
+    fn default() -> Self {
+        Outbox(Vec::new())
+    }
+}
+
+/// What a mechanism may know of the packet in hand.
+#[derive(Clone, Copy, Debug)]
+pub struct PacketView {
+    /// The flow it belongs to.
+    pub flow: FlowId,
+    /// Its own class, whatever queue it waits in.
+    pub class: Class,
+    /// Bytes as buffers hold it (the frame without preamble and gap).
+    pub frame: Bytes,
+    /// Bytes as the link carries it.
+    pub wire: Bytes,
+    /// May be marked CE rather than dropped.
+    pub ecn_capable: bool,
+    /// Has been marked CE on the way.
+    pub ce: bool,
+    /// A hash of the flow's addresses and ports, the same at every switch.
+    pub flow_hash: u64,
+    /// The port that it came in by.
+    pub ingress: PortId,
+}
+
+/// What a mechanism may know of an egress queue.
+#[derive(Clone, Copy, Debug)]
+pub struct QueueView {
+    /// The egress port.
+    pub port: PortId,
+    /// The class of the queue.
+    pub class: Class,
+    /// Bytes waiting in the queue.
+    pub len: Bytes,
+    /// Of these, the bytes that came in by the packet's ingress (the input queue of an input-output queued switch).
+    pub voq: Bytes,
+    /// The port's rate.
+    pub rate: Rate,
+    /// Paused by the downstream.
+    pub paused: bool,
+    /// Base round-trip time of the packet's flow.
+    pub base_rtt: Span,
+}
+
+/// A parameter that a mechanism cannot work with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ParamError {
+    /// The parameter, as it is spelled in a scenario.
+    pub key: &'static str,
+    /// What is wrong and what is allowed.
+    pub message: String,
+}
+
+impl ParamError {
+    /// An error at `key`.
+    pub fn new(key: &'static str, message: impl Into<String>) -> Self {
+        ParamError { key, message: message.into() }
+    }
+}
+
+/// What a mechanism cannot work without, checked when a scenario is built.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Need {
+    /// In-band telemetry stamped along the path.
+    Int,
+    /// Acknowledgements: a reliability other than none.
+    Acks,
+    /// A congestion point that sends windows.
+    Windows,
+}

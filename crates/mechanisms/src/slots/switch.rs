@@ -1,0 +1,232 @@
+//! Inside a switch: routing, admission to its buffer, scheduling of a port.
+
+use floodway_units::{Bytes, PortId, QueueId, Rate, Rng, Time};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Gate, IngressView, PacketView, QueueView, Signals, Sizing};
+
+/// Addresses and ports of a flow, as switches hash them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FlowTuple {
+    /// Address of the sender.
+    pub source: u32,
+    /// Address of the receiver.
+    pub destination: u32,
+    /// UDP source port (the flow's entropy).
+    pub source_port: u16,
+    /// UDP destination port, or what stands for it.
+    pub destination_port: u16,
+}
+
+impl FlowTuple {
+    /// The tuple of the packets that answer.
+    pub fn reversed(self) -> FlowTuple {
+        FlowTuple {
+            source: self.destination,
+            destination: self.source,
+            source_port: self.destination_port,
+            destination_port: self.source_port,
+        }
+    }
+
+    /// All of it as one number; distinct tuples give distinct numbers only after hashing.
+    pub fn key(self) -> u64 {
+        let addresses = u64::from(self.source) << 32 | u64::from(self.destination);
+        let ports = u64::from(self.source_port) << 16 | u64::from(self.destination_port);
+        floodway_units::fold(floodway_units::mix(addresses), ports)
+    }
+}
+
+/// What is fixed about a switch when its router is built.
+#[derive(Clone, Copy, Debug)]
+pub struct SwitchInfo {
+    /// A key of the run's seed and the switch's name.
+    pub key: u64,
+    /// The seed of its hash in a profile that knows one.
+    pub hash_seed: Option<u32>,
+}
+
+/// What a router may know of a candidate port.
+#[derive(Clone, Copy, Debug)]
+pub struct PortView {
+    /// The port.
+    pub port: PortId,
+    /// Bytes of data waiting there.
+    pub queued: Bytes,
+    /// Its rate.
+    pub rate: Rate,
+    /// Its link is up.
+    pub up: bool,
+    /// What its congestion points say.
+    pub signals: Signals,
+    /// The packet's flow is held back there.
+    pub culprit: bool,
+}
+
+/// Chooses among equal-cost ports; one per switch.
+pub trait Router {
+    /// The choice where it depends on the flow alone, so that it is made once per flow.
+    fn by_flow(&self, _flow: &FlowTuple, _ways: usize) -> Option<usize> {
+        None
+    }
+
+    /// Must the candidates' views be filled in (all but `port`)?
+    fn reads_ports(&self) -> bool {
+        false
+    }
+
+    /// The choice for this packet: an index into `candidates`, which is never empty.
+    fn route(&mut self, now: Time, rng: &mut Rng, p: &PacketView, candidates: &[PortView]) -> usize;
+}
+
+/// For one ingress and class: what its pool offers.
+#[derive(Clone, Copy, Debug)]
+pub struct PoolView {
+    /// Free bytes of the pool (of a static buffer: below headroom).
+    pub free: Bytes,
+    /// Where `shared` ends and headroom begins, as the flow control says.
+    pub threshold: Bytes,
+    /// Size of the headroom.
+    pub headroom: Bytes,
+    /// All that a static buffer holds, headroom included; `Bytes::MAX` with a shared pool.
+    pub size: Bytes,
+}
+
+/// Who is charged for the packet that crosses the flow control's threshold.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Crossing {
+    /// The shared part, which then exceeds the threshold by one byte less than a frame at most.
+    #[default]
+    Shared,
+    /// The headroom, whole, as in the ns-3 models; it then needs one frame more.
+    Headroom,
+}
+
+impl Crossing {
+    /// Do `added` bytes go below `threshold`, where `shared` bytes are already? (`added` is what a frame
+    /// brings beyond the reserve.)
+    #[inline]
+    pub fn is_below(self, shared: Bytes, added: Bytes, threshold: Bytes) -> bool {
+        match self {
+            Crossing::Shared => shared < threshold,
+            Crossing::Headroom => shared.saturating_add(added) <= threshold,
+        }
+    }
+}
+
+/// Why a packet was dropped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum DropReason {
+    /// No room at the ingress.
+    Buffer,
+    /// No room at the egress (a lossy queue over its share).
+    Egress,
+    /// Damaged on a link.
+    LinkError,
+    /// On a link that went down, or waiting for it.
+    LinkDown,
+    /// No way to its destination.
+    NoRoute,
+    /// Discarded by a watchdog.
+    Watchdog,
+    /// Chosen by a congestion point.
+    Selective,
+}
+
+impl DropReason {
+    /// All of them, in the order of their columns.
+    pub const ALL: [DropReason; 7] = [
+        DropReason::Buffer,
+        DropReason::Egress,
+        DropReason::LinkError,
+        DropReason::LinkDown,
+        DropReason::NoRoute,
+        DropReason::Watchdog,
+        DropReason::Selective,
+    ];
+
+    /// As columns and messages spell it.
+    pub fn name(self) -> &'static str {
+        match self {
+            DropReason::Buffer => "buffer",
+            DropReason::Egress => "egress",
+            DropReason::LinkError => "link_error",
+            DropReason::LinkDown => "link_down",
+            DropReason::NoRoute => "no_route",
+            DropReason::Watchdog => "watchdog",
+            DropReason::Selective => "selective",
+        }
+    }
+}
+
+/// Where a packet is charged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Admit {
+    /// Inside the reserve.
+    Reserved,
+    /// Above it: the part of the pool (reserve first, the rest shared).
+    Shared,
+    /// To headroom, whole.
+    Headroom,
+    /// Nowhere.
+    Drop(DropReason),
+}
+
+/// How large a switch's shared pool is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PoolSize {
+    /// The pool itself; reserves and headroom come on top.
+    Pool(Bytes),
+    /// All of the switch's memory; reserves and headroom come out of it.
+    Total(Bytes),
+}
+
+/// What an admission takes of a switch's memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BufferPlan {
+    /// A buffer of each (ingress port, class) alone.
+    pub own: Option<Sizing>,
+    /// A pool shared by the switch.
+    pub pool: Option<PoolSize>,
+    /// Set aside for each (ingress port, class).
+    pub reserve: Bytes,
+}
+
+/// Decides where an arriving packet is charged; one per ingress port.
+pub trait Admission {
+    /// The decision for a packet of class `p.class`; `i` and `e` do not include it.
+    fn admit(
+        &mut self,
+        now: Time,
+        rng: &mut Rng,
+        p: &PacketView,
+        i: &IngressView,
+        e: &QueueView,
+        pool: &PoolView,
+    ) -> Admit;
+}
+
+/// A queue of an egress port that has something to send.
+#[derive(Clone, Copy, Debug)]
+pub struct ReadyView {
+    /// The queue.
+    pub queue: QueueId,
+    /// Bytes waiting.
+    pub len: Bytes,
+    /// Wire bytes of its first frame.
+    pub head: Bytes,
+    /// Whether it may send.
+    pub gate: Gate,
+}
+
+/// Chooses the queue that sends next; one per egress port. The control class is served before it is asked.
+pub trait Scheduler {
+    /// One of `queues` whose gate is open at `now`, or none. It must not depend on how often it is asked.
+    fn pick(&mut self, now: Time, queues: &[ReadyView]) -> Option<QueueId>;
+
+    /// A frame of `wire` bytes of queue `q` starts on the wire.
+    fn on_sent(&mut self, _now: Time, _q: QueueId, _wire: Bytes) {}
+}

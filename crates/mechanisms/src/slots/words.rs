@@ -1,0 +1,182 @@
+//! Quantities for which a word can stand: `"auto"` or a size, `"off"` or a time.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::marker::PhantomData;
+
+use floodway_units::{Bytes, Span};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::value::{F64Deserializer, I64Deserializer, StrDeserializer, U64Deserializer};
+use serde::de::{self, Deserialize, Deserializer, IntoDeserializer, Visitor};
+use serde::ser::{Serialize, Serializer};
+
+/// Bytes that are given, or follow from a formula.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sizing {
+    /// What the formula beside the parameter asks for: of a buffer, the flow control's `min_buffer`.
+    Auto,
+    /// As given.
+    Fixed(Bytes),
+}
+
+impl Sizing {
+    /// The bytes, where `auto` gives what the formula says.
+    pub fn or_else(self, auto: impl FnOnce() -> Bytes) -> Bytes {
+        match self {
+            Sizing::Auto => auto(),
+            Sizing::Fixed(size) => size,
+        }
+    }
+}
+
+/// A timer that can be switched off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Timeout {
+    /// Never runs out.
+    Off,
+    /// Runs out after this time.
+    After(Span),
+}
+
+impl Timeout {
+    /// The time, where there is one.
+    pub fn span(self) -> Option<Span> {
+        match self {
+            Timeout::Off => None,
+            Timeout::After(span) => Some(span),
+        }
+    }
+}
+
+impl Serialize for Sizing {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Sizing::Auto => serializer.serialize_str("auto"),
+            Sizing::Fixed(size) => size.serialize(serializer),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Sizing {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let size = word_or::<Bytes, D>("auto", deserializer)?;
+        Ok(size.map_or(Sizing::Auto, Sizing::Fixed))
+    }
+}
+
+impl JsonSchema for Sizing {
+    fn schema_name() -> Cow<'static, str> {
+        "Sizing".into()
+    }
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        word_or_schema::<Bytes>("auto", generator)
+    }
+}
+
+impl Serialize for Timeout {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Timeout::Off => serializer.serialize_str("off"),
+            Timeout::After(span) => span.serialize(serializer),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Timeout {
+    /// A time of zero means off, too.
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let span = word_or::<Span, D>("off", deserializer)?;
+        Ok(span.filter(|span| *span > Span::ZERO).map_or(Timeout::Off, Timeout::After))
+    }
+}
+
+impl JsonSchema for Timeout {
+    fn schema_name() -> Cow<'static, str> {
+        "Timeout".into()
+    }
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        word_or_schema::<Span>("off", generator)
+    }
+}
+
+/// Reads `word` as `None` and anything else as a quantity, whose error then names the word as well.
+pub(crate) fn word_or<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
+    word: &'static str,
+    deserializer: D,
+) -> Result<Option<T>, D::Error> {
+    deserializer.deserialize_any(WordOr { word, quantity: PhantomData })
+}
+
+/// The schema of what [`word_or`] reads.
+pub(crate) fn word_or_schema<T: JsonSchema>(word: &str, generator: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "anyOf": [{ "const": word }, generator.subschema_for::<T>()] })
+}
+
+struct WordOr<T> {
+    word: &'static str,
+    quantity: PhantomData<T>,
+}
+
+impl<'de, T: Deserialize<'de>> WordOr<T> {
+    fn quantity<E: de::Error>(self, from: impl Deserializer<'de, Error = E>) -> Result<Option<T>, E> {
+        let refuse = |error: E| E::custom(format_args!("{error}, or {:?}", self.word));
+        T::deserialize(from).map(Some).map_err(refuse)
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Visitor<'de> for WordOr<T> {
+    type Value = Option<T>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a quantity with its unit, or {:?}", self.word)
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<Option<T>, E> {
+        if text == self.word {
+            return Ok(None);
+        }
+        let from: StrDeserializer<'_, E> = text.into_deserializer();
+        self.quantity(from)
+    }
+
+    fn visit_i64<E: de::Error>(self, number: i64) -> Result<Option<T>, E> {
+        let from: I64Deserializer<E> = number.into_deserializer();
+        self.quantity(from)
+    }
+
+    fn visit_u64<E: de::Error>(self, number: u64) -> Result<Option<T>, E> {
+        let from: U64Deserializer<E> = number.into_deserializer();
+        self.quantity(from)
+    }
+
+    fn visit_f64<E: de::Error>(self, number: f64) -> Result<Option<T>, E> {
+        let from: F64Deserializer<E> = number.into_deserializer();
+        self.quantity(from)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read<T: for<'de> Deserialize<'de>>(json: &str) -> Result<T, String> {
+        serde_json::from_str(json).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_word_stands_for_a_quantity() {
+        assert_eq!(read(r#""auto""#), Ok(Sizing::Auto));
+        assert_eq!(read(r#""42MB""#), Ok(Sizing::Fixed(Bytes::mb(42))));
+        assert_eq!(read(r#""off""#), Ok(Timeout::Off));
+        assert_eq!(read(r#""0ms""#), Ok(Timeout::Off));
+        assert_eq!(read(r#""4ms""#), Ok(Timeout::After(Span::ms(4))));
+    }
+
+    #[test]
+    fn what_is_neither_is_refused_with_both_spellings() {
+        let text = read::<Sizing>(r#""atuo""#).unwrap_err();
+        assert!(text.contains(r#"write it like "288KB", or "auto""#), "{text}");
+        let number = read::<Timeout>("4").unwrap_err();
+        assert!(number.contains(r#"its unit is missing; write it like "10us", or "off""#), "{number}");
+    }
+}

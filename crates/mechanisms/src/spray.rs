@@ -1,0 +1,73 @@
+//! Packet spraying: every packet takes one of the equal-cost ways at random, so that a flow uses them all
+//! and its packets may overtake one another (Dixit et al., "On the Impact of Packet Spraying in Data
+//! Center Networks", 2013).
+
+use floodway_units::{Rng, Time};
+use rand_core::Rng as _;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::slots::{self, PacketView, ParamError, PortView, Routing, SwitchInfo};
+
+/// Nothing to choose.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+#[schemars(rename = "Spray")]
+pub struct Params {}
+
+impl Routing for Params {
+    type Router = Router;
+
+    fn build(&self, _switch: &SwitchInfo) -> Result<Router, ParamError> {
+        Ok(Router)
+    }
+}
+
+/// One per switch.
+#[derive(Clone, Copy, Debug)]
+pub struct Router;
+
+impl slots::Router for Router {
+    /// Uniform to within 2^-64 of the number of ways.
+    fn route(&mut self, _now: Time, rng: &mut Rng, _p: &PacketView, candidates: &[PortView]) -> usize {
+        ((u128::from(rng.next_u64()) * candidates.len() as u128) >> 64) as usize
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use floodway_units::{Bytes, PortId, Rate};
+
+    use super::*;
+    use crate::slots::{FlowTuple, Router as _, Signals};
+    use crate::testing::{Bench, packet};
+
+    /// Quantile of chi-square with 7 degrees of freedom that a fair choice exceeds once in 10^6.
+    const CHI_SQUARE_7: f64 = 40.521_8;
+
+    #[test]
+    fn packets_of_one_flow_use_all_ways_alike() {
+        let view = |port| PortView {
+            port: PortId(port),
+            queued: Bytes::ZERO,
+            rate: Rate::gbps(100),
+            up: true,
+            signals: Signals::default(),
+            culprit: false,
+        };
+        let candidates: Vec<_> = (0..8).map(view).collect();
+        let mut bench = Bench::<()>::new();
+        let mut counts = [0u32; 8];
+        for _ in 0..80_000 {
+            counts[Router.route(Time::ZERO, &mut bench.rng, &packet(1_000), &candidates)] += 1;
+        }
+        let error = |count: &u32| f64::from(*count) - 10_000.0;
+        let statistic: f64 = counts.iter().map(|count| error(count) * error(count) / 10_000.0).sum();
+        assert!(statistic < CHI_SQUARE_7, "{statistic}: {counts:?}");
+    }
+
+    #[test]
+    fn the_way_does_not_depend_on_the_flow_alone() {
+        assert_eq!(Router.by_flow(&FlowTuple::default(), 8), None);
+    }
+}

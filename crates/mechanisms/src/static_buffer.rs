@@ -1,0 +1,138 @@
+//! A buffer of each (ingress port, class) alone: what is set aside for one is never another's.
+//!
+//! All below headroom counts as shared. A packet is dropped when the whole buffer has no room for it.
+
+use floodway_units::{Bytes, Rng, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::slots::{
+    self, Admit, Buffer, BufferPlan, Crossing, DropReason, IngressView, PacketView, ParamError, PoolView,
+    QueueView, Sizing,
+};
+
+/// Parameters of a static buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+#[schemars(rename = "StaticBuffer")]
+pub struct Params {
+    /// All that it holds, headroom included: a size, or `"auto"` (the default) for what the flow control
+    /// needs.
+    pub size: Sizing,
+    /// Who is charged for the packet that crosses the flow control's threshold.
+    pub crossing: Crossing,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Params { size: Sizing::Auto, crossing: Crossing::Shared }
+    }
+}
+
+impl Buffer for Params {
+    type Admission = Admission;
+
+    fn plan(&self) -> BufferPlan {
+        BufferPlan { own: Some(self.size), pool: None, reserve: Bytes::ZERO }
+    }
+
+    fn build(&self) -> Result<Admission, ParamError> {
+        if self.size == Sizing::Fixed(Bytes::ZERO) {
+            return Err(ParamError::new("size", "a buffer of 0B holds no packet"));
+        }
+        Ok(Admission { crossing: self.crossing })
+    }
+}
+
+/// One per ingress port.
+#[derive(Clone, Copy, Debug)]
+pub struct Admission {
+    crossing: Crossing,
+}
+
+impl slots::Admission for Admission {
+    #[inline]
+    fn admit(
+        &mut self,
+        _now: Time,
+        _rng: &mut Rng,
+        p: &PacketView,
+        i: &IngressView,
+        _e: &QueueView,
+        pool: &PoolView,
+    ) -> Admit {
+        if i.queued.saturating_add(p.frame) > pool.size {
+            Admit::Drop(DropReason::Buffer)
+        } else if self.crossing.is_below(i.shared, p.frame, pool.threshold) {
+            Admit::Shared
+        } else {
+            Admit::Headroom
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::slots::Admission as _;
+    use crate::testing::{Bench, egress, ingress, packet};
+
+    /// Where 1500 bytes go in a buffer of 100 KB with a threshold of 60 KB.
+    fn admit(crossing: Crossing, held: (u64, u64)) -> Admit {
+        let pool = PoolView {
+            free: Bytes::ZERO,
+            threshold: Bytes::kb(60),
+            headroom: Bytes(38_500),
+            size: Bytes::kb(100),
+        };
+        let params = Params { size: Sizing::Fixed(Bytes::kb(100)), crossing };
+        let mut machine = params.build().expect("a size is given");
+        let mut bench = Bench::<()>::new();
+        machine.admit(
+            Time::ZERO,
+            &mut bench.rng,
+            &packet(1500),
+            &ingress(0, held.0, held.1),
+            &egress(0),
+            &pool,
+        )
+    }
+
+    #[test]
+    fn a_packet_that_finds_the_shared_part_below_the_threshold_goes_there_whole() {
+        assert_eq!(admit(Crossing::Shared, (59_999, 0)), Admit::Shared);
+        assert_eq!(admit(Crossing::Shared, (60_000, 0)), Admit::Headroom);
+    }
+
+    #[test]
+    fn the_crossing_packet_goes_to_headroom_where_that_is_chosen() {
+        assert_eq!(admit(Crossing::Headroom, (58_500, 0)), Admit::Shared);
+        assert_eq!(admit(Crossing::Headroom, (58_501, 0)), Admit::Headroom);
+    }
+
+    #[test]
+    fn only_a_full_buffer_drops() {
+        assert_eq!(admit(Crossing::Shared, (60_000, 38_500)), Admit::Headroom);
+        assert_eq!(admit(Crossing::Shared, (60_000, 38_501)), Admit::Drop(DropReason::Buffer));
+        assert_eq!(admit(Crossing::Shared, (98_501, 0)), Admit::Drop(DropReason::Buffer));
+        assert_eq!(admit(Crossing::Shared, (10_000, 88_500)), Admit::Shared);
+    }
+
+    #[test]
+    fn the_667th_full_packet_is_the_first_in_headroom_of_swings_static_port() {
+        // 1 MB below 40 KB of headroom.
+        let pool = PoolView {
+            free: Bytes::ZERO,
+            threshold: Bytes::mb(1),
+            headroom: Bytes::kb(40),
+            size: Bytes::kb(1_040),
+        };
+        let mut machine = Params { size: Sizing::Auto, crossing: Crossing::Headroom }.build().expect("valid");
+        let mut bench = Bench::<()>::new();
+        let mut where_is = |n: u64| {
+            let held = ingress(0, (n - 1) * 1500, 0);
+            machine.admit(Time::ZERO, &mut bench.rng, &packet(1500), &held, &egress(0), &pool)
+        };
+        assert_eq!((where_is(666), where_is(667)), (Admit::Shared, Admit::Headroom));
+    }
+}

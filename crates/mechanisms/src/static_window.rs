@@ -1,0 +1,86 @@
+//! A window of constant size: at most so many payload bytes are sent and not acknowledged.
+//!
+//! It is the layer that papers add to a rate control as "+win" (HPCC, section 5.1: one bandwidth-delay
+//! product of the path).
+
+use floodway_units::{Bytes, Rate};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::slots::{Allowance, Need, ParamError, QpInfo, Reaction, ReactionPoint, Sizing};
+
+/// Parameters of a constant window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+#[schemars(rename = "StaticWindow")]
+pub struct Params {
+    /// Payload bytes: a size of at least one full packet, or `"auto"` (the default) for the path's
+    /// bandwidth-delay product.
+    pub size: Sizing,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Params { size: Sizing::Auto }
+    }
+}
+
+impl Reaction for Params {
+    type Rp = Rp;
+
+    fn build(&self, qp: &QpInfo) -> Result<Rp, ParamError> {
+        let window = self.size.or_else(|| qp.bdp().max(qp.mtu));
+        if window < qp.mtu {
+            return Err(ParamError::new(
+                "size",
+                format!("a window of {window} is less than a full packet of {} and never sends one", qp.mtu),
+            ));
+        }
+        Ok(Rp { window })
+    }
+
+    fn needs(&self) -> &'static [Need] {
+        &[Need::Acks]
+    }
+}
+
+/// One per sending queue pair.
+#[derive(Clone, Copy, Debug)]
+pub struct Rp {
+    window: Bytes,
+}
+
+impl ReactionPoint for Rp {
+    fn is_constant(&self) -> bool {
+        true
+    }
+
+    fn allowance(&self) -> Allowance {
+        Allowance { rate: Rate::MAX, window: self.window }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use floodway_units::Span;
+
+    use super::*;
+    use crate::testing::qp;
+
+    fn window(size: Sizing, qp: &QpInfo) -> Result<Bytes, &'static str> {
+        Params { size }.build(qp).map(|rp| rp.allowance().window).map_err(|error| error.key)
+    }
+
+    #[test]
+    fn the_window_is_the_paths_bdp_unless_given() {
+        assert_eq!(window(Sizing::Auto, &qp()), Ok(Bytes(125_000)));
+        assert_eq!(window(Sizing::Fixed(Bytes::kb(30)), &qp()), Ok(Bytes::kb(30)));
+    }
+
+    #[test]
+    fn a_window_lets_one_packet_through_at_least() {
+        let short = QpInfo { base_rtt: Span::ns(10), ..qp() };
+        assert_eq!(window(Sizing::Auto, &short), Ok(Bytes(1000)));
+        assert_eq!(window(Sizing::Fixed(Bytes(999)), &qp()), Err("size"));
+    }
+}

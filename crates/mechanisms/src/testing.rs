@@ -1,0 +1,96 @@
+//! What the unit tests of all machines need.
+
+use floodway_units::{Bytes, Class, FlowId, PortId, QueueId, Rate, Rng, Span, Time, stream};
+
+use crate::slots::{
+    Cx, Gate, IngressView, LinkInfo, Outbox, PacketView, PauseMode, QpInfo, QueueView, ReadyView,
+};
+
+/// The surroundings of a machine: a random stream and an outbox.
+pub(crate) struct Bench<A> {
+    pub(crate) rng: Rng,
+    out: Outbox<A>,
+}
+
+impl<A> Bench<A> {
+    pub(crate) fn new() -> Self {
+        Bench { rng: stream(1, 1, "test"), out: Outbox::default() }
+    }
+
+    /// What `call` sends at `now`.
+    pub(crate) fn sent(&mut self, now: Time, call: impl FnOnce(&mut Cx<'_, A>)) -> Vec<A> {
+        call(&mut Cx { now, rng: &mut self.rng, out: &mut self.out });
+        std::mem::take(&mut self.out.0)
+    }
+}
+
+pub(crate) fn us(n: u64) -> Time {
+    Time::ZERO + Span::us(n)
+}
+
+/// 100 Gbit/s, 1 us each way, 1500-byte frames, no buffer of its own, pauses that run out.
+pub(crate) fn link() -> LinkInfo {
+    LinkInfo {
+        rate: Rate::gbps(100),
+        delay: Span::us(1),
+        reverse_delay: Span::us(1),
+        mtu: Bytes(1500),
+        class: Class::DATA,
+        buffer: Bytes::MAX,
+        pause: PauseMode::Timer,
+    }
+}
+
+/// 100 Gbit/s, 10 us of round trip, 1000-byte payloads, losses possible.
+pub(crate) fn qp() -> QpInfo {
+    QpInfo {
+        flow: FlowId(0),
+        line_rate: Rate::gbps(100),
+        path_rate: Rate::gbps(100),
+        base_rtt: Span::us(10),
+        mtu: Bytes(1000),
+        lossless: false,
+    }
+}
+
+pub(crate) fn packet(frame: u64) -> PacketView {
+    PacketView {
+        flow: FlowId(0),
+        class: Class::DATA,
+        frame: Bytes(frame),
+        wire: Bytes(frame),
+        ecn_capable: false,
+        ce: false,
+        flow_hash: 0,
+        ingress: PortId(0),
+    }
+}
+
+/// An ingress that holds so much inside the reserve, in the shared part, and in headroom.
+pub(crate) fn ingress(reserved: u64, shared: u64, headroom: u64) -> IngressView {
+    IngressView {
+        queued: Bytes(reserved + shared + headroom),
+        reserved: Bytes(reserved),
+        shared: Bytes(shared),
+        headroom: Bytes(headroom),
+        ..IngressView::default()
+    }
+}
+
+/// An egress queue of `len` bytes.
+pub(crate) fn egress(len: u64) -> QueueView {
+    QueueView {
+        port: PortId(1),
+        class: Class::DATA,
+        len: Bytes(len),
+        voq: Bytes(len),
+        rate: Rate::gbps(100),
+        paused: false,
+        base_rtt: Span::us(10),
+    }
+}
+
+/// A queue whose first frame has `head` wire bytes.
+pub(crate) fn ready(class: u8, sub: u8, head: u64, gate: Gate) -> ReadyView {
+    ReadyView { queue: QueueId { class: Class(class), sub }, len: Bytes(head), head: Bytes(head), gate }
+}

@@ -1,0 +1,416 @@
+//! Whatever order the calls come in: no machine panics, asks for a timer in the past, or breaks the
+//! contract of its slot. Every mechanism of the registry is tried, with its defaults.
+
+use floodway_mechanisms::registry::{
+    AnyFcReceiver, AnyFcSender, FlowControlParams, ReactionParams, ReliabilityParams, RoutingParams,
+    SchedulerParams,
+};
+use floodway_mechanisms::slots::{
+    AckView, Cx, FcFrame, FcReceiver, FcSender, Gate, IngressView, LinkInfo, LossView, Mark, Notice, Outbox,
+    PacketView, PauseMode, PortInfo, PortView, QpInfo, ReactionPoint, ReadyView, Reply, Router, Scheduler,
+    Segment, Signals, SwitchInfo, TransportReceiver, TransportSender,
+};
+use floodway_units::{Bytes, Class, FlowId, PortId, Quanta, QueueId, Rate, Rng, Span, Time, stream};
+use proptest::prelude::*;
+use serde::de::DeserializeOwned;
+
+/// Every choice of a slot, with its defaults.
+fn all<T: DeserializeOwned>(names: Vec<&str>) -> Vec<T> {
+    let read = |name: &&str| serde_json::from_value((*name).into()).expect("a bare name is a choice");
+    names.iter().map(read).collect()
+}
+
+fn flow_controls() -> Vec<FlowControlParams> {
+    let tuned = [
+        r#"{ "pfc": { "pause": "on-off", "resume-offset": "0B", "watchdog": { "after": "50us" } } }"#,
+        r#"{ "pfc": { "quanta": 200, "react": "3us", "xoff": { "fixed": "5KB", "alpha": 0.5 } } }"#,
+        r#"{ "pfc": { "quanta": 200, "trigger": "headroom", "watchdog": { "after": "5us", "restore": "1us" } } }"#,
+    ];
+    let mut every = all(FlowControlParams::names());
+    every
+        .extend(tuned.iter().map(|json| serde_json::from_str(json).expect("the parameters are well formed")));
+    every
+}
+
+fn link() -> LinkInfo {
+    LinkInfo {
+        rate: Rate::gbps(100),
+        delay: Span::us(2),
+        reverse_delay: Span::us(2),
+        mtu: Bytes(1500),
+        class: Class::DATA,
+        buffer: Bytes::kb(400),
+        pause: PauseMode::Timer,
+    }
+}
+
+fn qp(lossless: bool) -> QpInfo {
+    QpInfo {
+        flow: FlowId(0),
+        line_rate: Rate::gbps(100),
+        path_rate: Rate::gbps(40),
+        base_rtt: Span::us(10),
+        mtu: Bytes(1000),
+        lossless,
+    }
+}
+
+/// The clock, the random stream and the outbox around one machine.
+struct World<A> {
+    now: Time,
+    rng: Rng,
+    out: Outbox<A>,
+}
+
+impl<A> World<A> {
+    fn new() -> Self {
+        World { now: Time::ZERO, rng: stream(1, 1, "any order"), out: Outbox::default() }
+    }
+
+    fn cx(&mut self) -> Cx<'_, A> {
+        Cx { now: self.now, rng: &mut self.rng, out: &mut self.out }
+    }
+
+    /// Lets `wait` pass; each timer of `machine` is called at its instant, and asks for a later one then.
+    fn wait<M>(
+        &mut self,
+        wait: Span,
+        machine: &mut M,
+        next: impl Fn(&M) -> Option<Time>,
+        mut call: impl FnMut(&mut M, &mut Self),
+    ) {
+        let until = self.now + wait;
+        while let Some(at) = next(machine).filter(|at| *at <= until) {
+            assert!(at >= self.now, "a timer at {at:?} is asked for at {:?}", self.now);
+            self.now = at;
+            call(machine, self);
+            assert!(next(machine).is_none_or(|again| again > at), "the timer at {at:?} asks for itself");
+        }
+        self.now = until;
+    }
+}
+
+#[derive(Clone, Debug)]
+enum Input {
+    Enqueue(IngressView),
+    Release(IngressView),
+    Frame(FcFrame),
+    Sent(Bytes),
+    Timeout,
+    Reset,
+}
+
+fn frame() -> impl Strategy<Value = FcFrame> {
+    let class = Class::DATA;
+    prop_oneof![
+        3 => prop_oneof![Just(0u16), 1u16..2_000, Just(u16::MAX)]
+            .prop_map(move |quanta| FcFrame::Pause { class, quanta: Quanta(quanta) }),
+        1 => any::<u32>().prop_map(move |limit| FcFrame::Credit { class, limit: u64::from(limit) }),
+        1 => any::<u32>().prop_map(move |total| FcFrame::Sent { class, total: u64::from(total) }),
+    ]
+}
+
+fn view() -> impl Strategy<Value = IngressView> {
+    let part = || prop_oneof![Just(0u64), 0u64..400_000];
+    (part(), part(), part(), part()).prop_map(|(reserved, shared, headroom, free)| IngressView {
+        queued: Bytes(reserved + shared + headroom),
+        reserved: Bytes(reserved),
+        shared: Bytes(shared),
+        headroom: Bytes(headroom),
+        received: Bytes(reserved + shared + headroom),
+        pool_free: Bytes(free),
+    })
+}
+
+fn input() -> impl Strategy<Value = Input> {
+    prop_oneof![
+        4 => view().prop_map(Input::Enqueue),
+        4 => view().prop_map(Input::Release),
+        4 => frame().prop_map(Input::Frame),
+        2 => (64u64..1500).prop_map(|wire| Input::Sent(Bytes(wire))),
+        1 => Just(Input::Timeout),
+        1 => Just(Input::Reset),
+    ]
+}
+
+/// Inputs, each after a wait in nanoseconds.
+fn inputs<T: std::fmt::Debug>(of: impl Strategy<Value = T>) -> impl Strategy<Value = Vec<(u64, T)>> {
+    let wait = prop_oneof![Just(0u64), 0u64..20_000];
+    proptest::collection::vec((wait, of), 1..80)
+}
+
+fn drive_receiver(mut machine: AnyFcReceiver, inputs: &[(u64, Input)]) {
+    let mut world = World::new();
+    let mut last = IngressView::default();
+    for (wait, input) in inputs {
+        let next = AnyFcReceiver::next_timeout;
+        world.wait(Span::ns(*wait), &mut machine, next, |m, world| m.on_timeout(&mut world.cx(), &last));
+        match input {
+            Input::Enqueue(view) => (last, ()) = (*view, machine.on_enqueue(&mut world.cx(), view)),
+            Input::Release(view) => (last, ()) = (*view, machine.on_release(&mut world.cx(), view)),
+            Input::Frame(frame) => machine.on_frame(&mut world.cx(), *frame, &last),
+            Input::Timeout => machine.on_timeout(&mut world.cx(), &last),
+            Input::Reset => machine.on_link_reset(&mut world.cx(), &last),
+            Input::Sent(_) => {}
+        }
+        assert!(machine.next_timeout().is_none_or(|at| at >= world.now));
+        assert!(machine.threshold(last.pool_free) <= machine.threshold(Bytes::MAX));
+    }
+    for frame in &world.out.0 {
+        assert!(!matches!(frame, FcFrame::Sent { .. }), "that is the other half's word");
+    }
+}
+
+fn drive_sender(mut machine: AnyFcSender, inputs: &[(u64, Input)]) {
+    let mut world = World::new();
+    for (wait, input) in inputs {
+        let next = AnyFcSender::next_timeout;
+        world.wait(Span::ns(*wait), &mut machine, next, |m, world| m.on_timeout(&mut world.cx()));
+        match input {
+            Input::Frame(frame) => machine.on_frame(&mut world.cx(), *frame),
+            Input::Sent(wire) => machine.on_sent(&mut world.cx(), *wire),
+            Input::Timeout => machine.on_timeout(&mut world.cx()),
+            Input::Reset => machine.on_link_reset(&mut world.cx()),
+            Input::Enqueue(_) | Input::Release(_) => {}
+        }
+        assert!(machine.next_timeout().is_none_or(|at| at >= world.now));
+        if let Gate::Until(end) = machine.gate(world.now, Bytes(1500)) {
+            assert!(end > world.now, "a gate that opens at {end:?} is open at {:?}", world.now);
+            let wakes = machine.next_timeout().expect("the end of a pause is heard of");
+            assert!(wakes <= end);
+        }
+    }
+    for frame in &world.out.0 {
+        assert!(matches!(frame, FcFrame::Sent { .. }), "that is the other half's word");
+    }
+}
+
+#[derive(Clone, Debug)]
+enum Transport {
+    Push(u64),
+    Send,
+    Reply(Reply),
+    Timeout,
+}
+
+fn reply() -> impl Strategy<Value = Reply> {
+    prop_oneof![
+        (0u64..40).prop_map(|next| Reply::Ack { next }),
+        (0u64..40).prop_map(|next| Reply::Nak { next }),
+        (0u64..40, 0u64..40).prop_map(|(next, seen)| Reply::Sack { next, seen }),
+    ]
+}
+
+fn transport() -> impl Strategy<Value = Transport> {
+    prop_oneof![
+        1 => (0u64..9_000).prop_map(Transport::Push),
+        6 => Just(Transport::Send),
+        3 => reply().prop_map(Transport::Reply),
+        1 => Just(Transport::Timeout),
+    ]
+}
+
+fn drive_transport_sender(choice: &ReliabilityParams, lossless: bool, inputs: &[(u64, Transport)]) {
+    let (mut machine, _) = choice.build(&qp(lossless)).expect("the defaults are valid");
+    let mut world = World::<()>::new();
+    let (mut pushed, mut acknowledged) = (0, 0);
+    for (wait, input) in inputs {
+        world.wait(Span::us(*wait), &mut machine, TransportSender::next_timeout, |m, world| {
+            m.on_timeout(world.now);
+        });
+        match input {
+            Transport::Push(bytes) => {
+                machine.push(Bytes(*bytes));
+                pushed += bytes;
+            }
+            Transport::Send => {
+                let ready = machine.ready();
+                assert_eq!(machine.next_segment(world.now).map(|segment| segment.payload), ready);
+            }
+            Transport::Reply(reply) => acknowledged += machine.on_reply(world.now, *reply).0.0,
+            Transport::Timeout => assert!(machine.on_timeout(world.now).is_none_or(|loss| loss.timeout)),
+        }
+        assert!(machine.next_timeout().is_none_or(|at| at >= world.now));
+        assert!(acknowledged + machine.in_flight().0 <= pushed);
+        assert!(!machine.is_done() || machine.ready().is_none());
+    }
+}
+
+fn drive_transport_receiver(choice: &ReliabilityParams, lossless: bool, psns: &[(u64, u64)]) {
+    let (_, mut machine) = choice.build(&qp(lossless)).expect("the defaults are valid");
+    let mut world = World::new();
+    for (wait, psn) in psns {
+        world.now += Span::us(*wait);
+        let segment = Segment {
+            psn: *psn,
+            payload: Bytes(1000),
+            first: *psn == 0,
+            last: psn % 7 == 6,
+            retransmission: false,
+        };
+        let before = world.out.0.len();
+        let delivered = machine.on_segment(&mut world.cx(), &segment);
+        assert!(delivered <= segment.payload);
+        assert!(choice.has_acks() || world.out.0.len() == before, "it has no acknowledgements");
+    }
+}
+
+#[derive(Clone, Debug)]
+enum Feedback {
+    Sent(u64),
+    Ack { acked: u64, rtt: u64, marked: bool },
+    Notice { mark: bool, window: Option<u64> },
+    Loss(LossView),
+    Increase,
+    Timeout,
+}
+
+fn feedback() -> impl Strategy<Value = Feedback> {
+    prop_oneof![
+        (64u64..1500).prop_map(Feedback::Sent),
+        (0u64..9_000, 1u64..1_000, any::<bool>()).prop_map(|(acked, rtt, marked)| Feedback::Ack {
+            acked,
+            rtt,
+            marked
+        }),
+        (any::<bool>(), proptest::option::of(1_000u64..99_000))
+            .prop_map(|(mark, window)| Feedback::Notice { mark, window }),
+        (1u64..9_000, any::<bool>())
+            .prop_map(|(lost, timeout)| Feedback::Loss(LossView { lost: Bytes(lost), timeout })),
+        Just(Feedback::Increase),
+        Just(Feedback::Timeout),
+    ]
+}
+
+fn drive_reaction(choice: &ReactionParams, inputs: &[(u64, Feedback)]) {
+    let mut machine = choice.build(&qp(true)).expect("the defaults are valid");
+    let mut world = World::<()>::new();
+    for (wait, input) in inputs {
+        world.wait(Span::ns(*wait), &mut machine, ReactionPoint::next_timeout, |m, world| {
+            m.on_timeout(world.now);
+        });
+        let now = world.now;
+        match input {
+            Feedback::Sent(wire) => machine.on_sent(now, Bytes(*wire)),
+            Feedback::Ack { acked, rtt, marked } => {
+                let marked = if *marked { Mark::Ce } else { Mark::None };
+                let in_flight = Bytes(9_000 - *acked);
+                machine.on_ack(
+                    now,
+                    &AckView { acked: Bytes(*acked), rtt: Span::us(*rtt), in_flight, marked, int: &[] },
+                );
+            }
+            Feedback::Notice { mark, window } => {
+                let mark = if *mark { Mark::Ce } else { Mark::None };
+                let window = window.map(Bytes);
+                machine.on_notice(now, &Notice { flow: FlowId(0), mark, window, rate: None, degree: 0.5 });
+            }
+            Feedback::Loss(loss) => machine.on_loss(now, loss),
+            Feedback::Increase => machine.on_increase(now),
+            Feedback::Timeout => machine.on_timeout(now),
+        }
+        assert!(machine.next_timeout().is_none_or(|at| at >= now));
+        let allowance = machine.allowance();
+        assert!(
+            allowance.rate > Rate(0) && allowance.window > Bytes::ZERO,
+            "a queue pair would stop for ever"
+        );
+    }
+}
+
+fn ready_view() -> impl Strategy<Value = ReadyView> {
+    let gate = prop_oneof![
+        2 => Just(Gate::Open),
+        1 => Just(Gate::Closed),
+        1 => (0u64..20).prop_map(|at| Gate::Until(Time(at))),
+    ];
+    (0u8..8, 0u8..2, 64u64..9_000, gate).prop_map(|(class, sub, head, gate)| ReadyView {
+        queue: QueueId { class: Class(class), sub },
+        len: Bytes(head * 2),
+        head: Bytes(head),
+        gate,
+    })
+}
+
+proptest! {
+    #[test]
+    fn flow_control_halves_bear_any_order_of_calls(inputs in inputs(input())) {
+        for choice in flow_controls() {
+            let (sender, receiver) = choice.build(&link()).expect("the parameters are valid");
+            drive_receiver(receiver, &inputs);
+            drive_sender(sender, &inputs);
+        }
+    }
+
+    #[test]
+    fn transports_bear_any_order_of_calls(
+        sends in inputs(transport()), arrivals in inputs(0u64..40), lossless in any::<bool>(),
+    ) {
+        for choice in all::<ReliabilityParams>(ReliabilityParams::names()) {
+            drive_transport_sender(&choice, lossless, &sends);
+            drive_transport_receiver(&choice, lossless, &arrivals);
+        }
+    }
+
+    #[test]
+    fn reaction_points_bear_any_order_of_calls(inputs in inputs(feedback())) {
+        for choice in all::<ReactionParams>(ReactionParams::names()) {
+            drive_reaction(&choice, &inputs);
+        }
+    }
+
+    #[test]
+    fn schedulers_pick_an_open_queue_wherever_there_is_one(
+        rounds in proptest::collection::vec((proptest::collection::vec(ready_view(), 0..10), any::<bool>()), 1..40),
+    ) {
+        let port = PortInfo { port: PortId(0), rate: Rate::gbps(100), mtu: Bytes(1500) };
+        for choice in all::<SchedulerParams>(SchedulerParams::names()) {
+            let mut scheduler = choice.build(&port).expect("the defaults are valid");
+            for (queues, send) in &rounds {
+                let now = Time(10);
+                let picked = scheduler.pick(now, queues);
+                prop_assert_eq!(scheduler.pick(now, queues), picked, "it depends on how often it is asked");
+                let open = |view: &&ReadyView| view.gate.is_open(now);
+                match picked {
+                    Some(queue) => {
+                        prop_assert!(queues.iter().filter(open).any(|view| view.queue == queue));
+                        if *send {
+                            scheduler.on_sent(now, queue, Bytes(1000));
+                        }
+                    }
+                    None => prop_assert!(!queues.iter().any(|view| open(&view))),
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn routers_choose_one_of_the_candidates(hashes in proptest::collection::vec(any::<u64>(), 1..40), ways in 1u32..20) {
+        let view = |port| PortView {
+            port: PortId(port),
+            queued: Bytes::ZERO,
+            rate: Rate::gbps(100),
+            up: true,
+            signals: Signals::default(),
+            culprit: false,
+        };
+        let candidates: Vec<_> = (0..ways).map(view).collect();
+        let mut rng = stream(1, 1, "route");
+        for choice in all::<RoutingParams>(RoutingParams::names()) {
+            let mut router = choice.build(&SwitchInfo { key: 7, hash_seed: None }).expect("the defaults are valid");
+            for flow_hash in &hashes {
+                let packet = PacketView {
+                    flow: FlowId(0),
+                    class: Class::DATA,
+                    frame: Bytes(1000),
+                    wire: Bytes(1020),
+                    ecn_capable: false,
+                    ce: false,
+                    flow_hash: *flow_hash,
+                    ingress: PortId(0),
+                };
+                prop_assert!(router.route(Time::ZERO, &mut rng, &packet, &candidates) < candidates.len());
+            }
+        }
+    }
+}

@@ -1,0 +1,27 @@
+//! The native module `floodway._floodway`: conversions between Rust and Python, no rule of the simulation.
+
+mod columns;
+mod errors;
+mod guard;
+mod scenario;
+mod simulate;
+
+use pyo3::prelude::*;
+
+/// The simulator's native half.
+#[pymodule]
+mod _floodway {
+    #[pymodule_export]
+    use crate::columns::{Column, Table};
+    #[pymodule_export]
+    use crate::scenario::{Check, Scenario, check, parse_file, parse_text};
+    #[pymodule_export]
+    use crate::simulate::{Progress, Records, run};
+    use pyo3::prelude::*;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        crate::guard::install();
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
+}

@@ -1,0 +1,159 @@
+//! Scenarios, parsed and checked.
+
+use std::path::{Path, PathBuf};
+
+use floodway_fabric::blueprint::{Arrivals, Blueprint, UNBOUNDED, WorkloadSpec};
+use floodway_fabric::{Control, Fabric};
+use floodway_scenario::Source;
+use floodway_units::Time;
+use pyo3::prelude::*;
+
+use crate::errors;
+use crate::guard::guarded;
+
+/// A scenario that was parsed and found valid; immutable.
+#[pyclass(frozen, module = "floodway._floodway")]
+pub struct Scenario {
+    parsed: floodway_scenario::Scenario,
+}
+
+impl Scenario {
+    /// What Rust holds.
+    pub fn parsed(&self) -> &floodway_scenario::Scenario {
+        &self.parsed
+    }
+}
+
+#[pymethods]
+impl Scenario {
+    /// Its file's name without the ending, or the name given with its text.
+    #[getter]
+    fn name(&self) -> &str {
+        self.parsed.name()
+    }
+
+    /// What seeds every random stream and tie.
+    #[getter]
+    fn seed(&self) -> u64 {
+        self.parsed.seed()
+    }
+
+    /// The run never simulates more, in microseconds.
+    #[getter]
+    fn limit_us(&self) -> f64 {
+        self.parsed.blueprint().end.limit.as_us()
+    }
+
+    /// When the last measured flow may start, in microseconds; the limit where the run goes on to it.
+    #[getter]
+    fn arrivals_end_us(&self) -> f64 {
+        let Blueprint { end, workloads, .. } = self.parsed.blueprint();
+        let last = workloads.iter().filter_map(last_start).max();
+        last.filter(|_| !end.at_limit).unwrap_or(end.limit).min(end.limit).as_us()
+    }
+
+    /// What is allowed but seldom meant, a line each.
+    #[getter]
+    fn warnings(&self) -> Vec<String> {
+        self.parsed.warnings().to_vec()
+    }
+
+    /// The whole scenario after defaults, as JSON.
+    #[getter]
+    fn resolved_json(&self) -> String {
+        self.parsed.resolved_json()
+    }
+
+    /// The same scenario with another seed.
+    fn with_seed(&self, seed: u64) -> Self {
+        Scenario { parsed: self.parsed.clone().with_seed(seed) }
+    }
+}
+
+/// What a scenario comes to when it is built but not run.
+#[pyclass(frozen, get_all, module = "floodway._floodway")]
+pub struct Check {
+    /// For people.
+    text: String,
+    /// For programs.
+    json: String,
+}
+
+/// Reads a scenario's file, with values that replace those of the file; `tables` gives the rows of files
+/// that are not text as CSV.
+#[pyfunction]
+#[pyo3(signature = (path, *, sets, tables))]
+pub fn parse_file(
+    py: Python<'_>,
+    path: PathBuf,
+    sets: Vec<(String, String)>,
+    tables: Py<PyAny>,
+) -> PyResult<Scenario> {
+    parsed(py, || floodway_scenario::Scenario::from_path_with(&path, &sets, Some(&rows_by(&tables))))
+}
+
+/// Reads a scenario from its text, as `parse_file` does.
+#[pyfunction]
+#[pyo3(signature = (name, text, *, sets, tables))]
+pub fn parse_text(
+    py: Python<'_>,
+    name: &str,
+    text: &str,
+    sets: Vec<(String, String)>,
+    tables: Py<PyAny>,
+) -> PyResult<Scenario> {
+    parsed(py, || {
+        let tables = rows_by(&tables);
+        let folder = Path::new("");
+        floodway_scenario::Scenario::from_source(Source {
+            name,
+            text,
+            folder,
+            sets: &sets,
+            tables: Some(&tables),
+        })
+    })
+}
+
+/// Builds a scenario without running it; `resolved` adds what every object ended up with.
+#[pyfunction]
+#[pyo3(signature = (scenario, *, resolved = false))]
+pub fn check(py: Python<'_>, scenario: &Scenario, resolved: bool) -> PyResult<Check> {
+    let parsed = &scenario.parsed;
+    let built = || Fabric::build(parsed.blueprint(), &Control::default()).map(drop);
+    match py.detach(|| guarded(|| built().map(|()| floodway_scenario::check(parsed, resolved)))) {
+        Ok(Ok(report)) => Ok(Check { text: report.text(), json: report.json() }),
+        Ok(Err(fault)) => Err(errors::unfit(py, parsed.file(), &fault)),
+        Err(bug) => Err(errors::internal(py, &bug)),
+    }
+}
+
+fn parsed(
+    py: Python<'_>,
+    read: impl FnOnce() -> Result<floodway_scenario::Scenario, floodway_scenario::ScenarioErrors> + Send,
+) -> PyResult<Scenario> {
+    match py.detach(|| guarded(read)) {
+        Ok(Ok(parsed)) => Ok(Scenario { parsed }),
+        Ok(Err(faults)) => Err(errors::faulty(py, &faults)),
+        Err(bug) => Err(errors::internal(py, &bug)),
+    }
+}
+
+/// When the last measured flow of a workload may start; none where none ends.
+fn last_start(workload: &WorkloadSpec) -> Option<Time> {
+    let last = match &workload.arrivals {
+        Arrivals::List(flows) => flows.iter().rfind(|flow| flow.size < UNBOUNDED)?.start,
+        Arrivals::Poisson(process) => process.until,
+    };
+    Some(last.min(workload.measure.1))
+}
+
+/// A reader of tables that asks Python; whatever that raises is the reason why it cannot.
+fn rows_by(tables: &Py<PyAny>) -> impl Fn(&Path) -> Result<String, String> {
+    |path| {
+        Python::attach(|py| {
+            let rows = tables.bind(py).call1((path,)).and_then(|rows| rows.extract::<String>());
+            rows.map_err(|error| error.value(py).to_string())
+        })
+    }
+}

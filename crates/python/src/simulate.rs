@@ -1,0 +1,97 @@
+//! Running a scenario, and watching it.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use floodway_fabric::{Control, Fabric, Records as Kept};
+use pyo3::prelude::*;
+
+use crate::columns::Table;
+use crate::errors;
+use crate::guard::guarded;
+use crate::scenario::Scenario;
+
+/// Shared between a run and whoever watches it.
+#[pyclass(frozen, module = "floodway._floodway")]
+pub struct Progress {
+    control: Arc<Control>,
+}
+
+#[pymethods]
+impl Progress {
+    #[new]
+    fn new() -> Self {
+        Progress { control: Arc::default() }
+    }
+
+    /// Simulated microseconds so far.
+    #[getter]
+    fn time_us(&self) -> f64 {
+        self.control.time.load(Ordering::Relaxed) as f64 / 1e6
+    }
+
+    /// Flows finished so far.
+    #[getter]
+    fn flows_done(&self) -> u64 {
+        self.control.flows_done.load(Ordering::Relaxed)
+    }
+
+    /// Flows started so far.
+    #[getter]
+    fn flows_started(&self) -> u64 {
+        self.control.flows_started.load(Ordering::Relaxed)
+    }
+
+    /// Packets received over a link so far, data and replies alike.
+    #[getter]
+    fn packet_hops(&self) -> u64 {
+        self.control.packet_hops.load(Ordering::Relaxed)
+    }
+
+    /// Asks the run to end within a fraction of a second and to hand out what is complete.
+    fn stop(&self) {
+        self.control.stop.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Everything that a run keeps.
+#[pyclass(frozen, get_all, module = "floodway._floodway")]
+pub struct Records {
+    /// One row a flow.
+    flows: Py<Table>,
+    /// One row a workload, component and bucket of packet delay.
+    latency: Py<Table>,
+    /// One row a watched object, metric and time bucket.
+    series: Py<Table>,
+    /// One row a port and class.
+    counters: Py<Table>,
+    /// Verdicts and totals, as JSON.
+    outcome_json: String,
+}
+
+impl Records {
+    fn new(py: Python<'_>, kept: Kept) -> PyResult<Self> {
+        let outcome = serde_json::to_string(&kept.outcome);
+        Ok(Records {
+            flows: Table::new(py, kept.flows)?,
+            latency: Table::new(py, kept.latency)?,
+            series: Table::new(py, kept.series)?,
+            counters: Table::new(py, kept.counters)?,
+            outcome_json: outcome.expect("an outcome has only string keys and finite numbers"),
+        })
+    }
+}
+
+/// Builds and runs a scenario; the interpreter lock is released meanwhile.
+#[pyfunction]
+#[pyo3(signature = (scenario, *, progress))]
+pub fn run(py: Python<'_>, scenario: &Scenario, progress: &Progress) -> PyResult<Records> {
+    let control = &*progress.control;
+    let blueprint = scenario.parsed().blueprint();
+    let done = py.detach(|| guarded(|| Fabric::build(blueprint, control).map(Fabric::run)));
+    match done {
+        Ok(Ok(kept)) => Records::new(py, kept),
+        Ok(Err(fault)) => Err(errors::unfit(py, scenario.parsed().file(), &fault)),
+        Err(bug) => Err(errors::internal(py, &bug)),
+    }
+}

@@ -1,0 +1,165 @@
+//! Nodes, ports and ways by name, and the flows that rows of a list mean.
+
+use std::collections::BTreeMap;
+
+use floodway_fabric::Blueprint;
+use floodway_fabric::blueprint::{FlowSettings, FlowSpec, UNBOUNDED};
+use floodway_fabric::routing::Routes;
+use floodway_units::{Bytes, Class, NodeId, PortId};
+
+use crate::error::nearest;
+use crate::grammar::bounds::MOST_BYTES;
+use crate::resolve::FlowPlan;
+use crate::topology::Network;
+use crate::workload::csv::FlowRow;
+
+/// What finds nodes, ports and ways.
+pub struct Map<'a> {
+    /// Nodes and links.
+    pub network: &'a Network,
+    routes: &'a Routes,
+    /// Egress ports from one node to another.
+    between: BTreeMap<(usize, usize), Vec<PortId>>,
+}
+
+impl<'a> Map<'a> {
+    pub fn new(network: &'a Network, routes: &'a Routes) -> Self {
+        let mut between: BTreeMap<(usize, usize), Vec<PortId>> = BTreeMap::new();
+        for (i, link) in (0u32..).zip(&network.links) {
+            let [a, b] = link.ends;
+            between.entry((a, b)).or_default().push(PortId(2 * i));
+            between.entry((b, a)).or_default().push(PortId(2 * i + 1));
+        }
+        Map { network, routes, between }
+    }
+
+    /// The flow that a row means.
+    pub fn flow(
+        &self,
+        row: &FlowRow,
+        plan: &FlowPlan,
+        blueprint: &mut Blueprint,
+    ) -> Result<FlowSpec, String> {
+        let (source, destination) = (self.host(&row.source)?, self.host(&row.destination)?);
+        if source == destination {
+            return Err(format!("it goes from {} to itself", row.source));
+        }
+        if row.size == Some(Bytes::ZERO) {
+            return Err("it has no bytes".into());
+        }
+        if row.size.is_some_and(|size| size > MOST_BYTES) {
+            return Err(format!("its size is too large: the most is {MOST_BYTES}"));
+        }
+        if row.path.is_none() && !self.leads(source, destination) {
+            return Err(format!("no path leads from {} to {}", row.source, row.destination));
+        }
+        let pinned =
+            |path: &Option<String>, from, to| path.as_ref().map(|path| self.path(path, from, to)).transpose();
+        Ok(FlowSpec {
+            source: NodeId(source as u32),
+            destination: NodeId(destination as u32),
+            size: row.size.unwrap_or(UNBOUNDED),
+            start: row.start,
+            source_port: row.source_port,
+            destination_port: row.destination_port,
+            path: pinned(&row.path, source, destination)?,
+            ack_path: pinned(&row.ack_path, destination, source)?,
+            settings: row.class.map(|class| intern(plan, class, blueprint)).transpose()?,
+        })
+    }
+
+    pub fn name(&self, node: usize) -> &str {
+        &self.network.nodes[node].name
+    }
+
+    pub fn leads(&self, from: usize, to: usize) -> bool {
+        !self.routes.candidates(NodeId(from as u32), NodeId(to as u32)).is_empty()
+    }
+
+    fn node(&self, name: &str) -> Result<usize, String> {
+        self.network.find(name).ok_or_else(|| {
+            let names = self.network.names();
+            let hint = nearest(name, &names);
+            let hint = hint.map_or_else(String::new, |near| format!("; did you mean {near:?}?"));
+            format!("no node is named {name:?}{hint}")
+        })
+    }
+
+    fn host(&self, name: &str) -> Result<usize, String> {
+        let node = self.node(name)?;
+        if self.network.nodes[node].is_host {
+            Ok(node)
+        } else {
+            Err(format!("{name} is a switch; flows run between hosts"))
+        }
+    }
+
+    /// Egress ports along `"h1,s1,s2#2,h2"`, where `#2` means the second of parallel links.
+    fn path(&self, path: &str, from: usize, to: usize) -> Result<Vec<PortId>, String> {
+        let mut ports = Vec::new();
+        let mut at: Option<usize> = None;
+        for hop in path.split([',', '>']).map(str::trim) {
+            // A node's own name may have a # in it.
+            let (name, which) = match hop.rsplit_once('#') {
+                Some((name, which)) if self.network.find(hop).is_none() => {
+                    (name, which.parse::<usize>().ok())
+                }
+                _ => (hop, Some(1)),
+            };
+            let node = self.node(name)?;
+            if let Some(at) = at {
+                let links = self.between.get(&(at, node)).map_or(&[][..], Vec::as_slice);
+                let port = which.and_then(|which| links.get(which.checked_sub(1)?));
+                ports.push(*port.ok_or_else(|| {
+                    format!("its path {path:?} has no link from {} to {hop}", self.name(at))
+                })?);
+                if self.network.nodes[node].is_host && node != to {
+                    return Err(format!("its path {path:?} passes the host {}", self.name(node)));
+                }
+            } else if node != from {
+                return Err(format!("its path {path:?} does not begin at {}", self.name(from)));
+            }
+            at = Some(node);
+        }
+        if at != Some(to) || ports.len() >= 250 {
+            return Err(format!("its path {path:?} does not end at {}", self.name(to)));
+        }
+        Ok(ports)
+    }
+}
+
+/// Refuses classes that are not for data.
+///
+/// # Errors
+/// Says which are.
+pub fn check_class(class: Class) -> Result<(), String> {
+    if class == Class::CONTROL || usize::from(class.0) >= Class::COUNT {
+        return Err(format!("class {} is not for data; allowed: 0 to 5, 7", class.0));
+    }
+    Ok(())
+}
+
+/// Settings of flows in a class.
+pub fn settings(plan: &FlowPlan, class: Class) -> FlowSettings {
+    FlowSettings {
+        class,
+        reliability: plan.reliability.value.clone(),
+        rate_control: plan.rate_control.value.clone(),
+        notification: plan.notification.value.clone(),
+    }
+}
+
+/// The index of these settings in another class.
+fn intern(plan: &FlowPlan, class: Class, blueprint: &mut Blueprint) -> Result<usize, String> {
+    check_class(class)?;
+    let known = blueprint.settings.iter().position(|known| {
+        known.class == class
+            && known.reliability == plan.reliability.value
+            && known.rate_control == plan.rate_control.value
+            && known.notification == plan.notification.value
+    });
+    Ok(known.unwrap_or_else(|| {
+        blueprint.settings.push(settings(plan, class));
+        blueprint.settings.len() - 1
+    }))
+}

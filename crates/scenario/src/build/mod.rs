@@ -1,0 +1,257 @@
+//! From a scenario's values to what a fabric is built from.
+
+mod fit;
+mod map;
+mod poisson;
+mod skeleton;
+mod traffic;
+mod window;
+
+use std::collections::BTreeMap;
+
+use floodway_fabric::Blueprint;
+use floodway_fabric::blueprint::{End, RecordSpec, Semantics};
+use floodway_fabric::routing::Routes;
+use floodway_units::{Bytes, Span, Time};
+use floodway_wire::Format;
+
+use crate::error::{Place, ScenarioError, ScenarioErrors};
+use crate::grammar::document::{Document, HashSeeds, OnDeadlock, SemanticsKeys, Stop, Visit};
+use crate::grammar::read::key_path;
+use crate::grammar::sets::ROOTS;
+use crate::grammar::tree::Node;
+use crate::profile::{self, Loaded};
+use crate::resolve::{Choice, Layer, Origin, Plan};
+use crate::topology::Network;
+use crate::workload::Workload;
+use crate::workload::files::Files;
+
+/// All that comes of a scenario's text.
+#[derive(Clone, Debug)]
+pub struct Built {
+    /// Nodes and links.
+    pub network: Network,
+    /// What every object ended up with.
+    pub plan: Plan,
+    /// The profile, where there is one.
+    pub profile: Option<Loaded>,
+    /// Points in which other simulators differ, all of them.
+    pub semantics: SemanticsKeys,
+    /// What a fabric is built from.
+    pub blueprint: Blueprint,
+    /// What is odd, but may be meant.
+    pub warnings: Vec<String>,
+}
+
+/// Builds a scenario; `tree` is what `document` was read from.
+///
+/// # Errors
+/// All that is found wrong.
+pub fn build(tree: &Node, document: &Document, files: &Files<'_>) -> Result<Built, ScenarioErrors> {
+    let network = document.topology.build().map_err(|error| {
+        let mut path = vec!["topology"];
+        path.extend(error.path.iter().map(String::as_str));
+        error_at(tree, &path, error.message)
+    })?;
+    let profile = document.profile.map(profile::load).transpose()?;
+    let mut builder = Builder { tree, document, files, errors: Vec::new(), warnings: Vec::new() };
+    builder.check_names();
+    let plan = builder.plan(&network, profile.as_ref());
+    builder.give_up_if_faulty()?;
+    let of_profile = profile.as_ref().map_or_else(Default::default, |profile| profile.fragment.semantics);
+    let semantics = document.semantics.or(of_profile).or(SemanticsKeys::DEFAULT);
+    let blueprint = builder.blueprint(&network, &plan, profile.as_ref(), semantics)?;
+    let warnings = std::mem::take(&mut builder.warnings);
+    Ok(Built { network, plan, profile, semantics, blueprint, warnings })
+}
+
+/// An error at a path of the scenario.
+fn error_at(tree: &Node, path: &[&str], message: impl Into<String>) -> ScenarioError {
+    ScenarioError::new(tree.place_of(path.iter().copied()), key_path(path), message)
+}
+
+/// What the steps of building share.
+struct Builder<'a> {
+    tree: &'a Node,
+    document: &'a Document,
+    files: &'a Files<'a>,
+    errors: Vec<ScenarioError>,
+    warnings: Vec<String>,
+}
+
+impl Builder<'_> {
+    fn fault(&mut self, path: &[&str], message: impl Into<String>) {
+        self.errors.push(error_at(self.tree, path, message));
+    }
+
+    fn odd(&mut self, path: &[&str], message: impl Into<String>) {
+        self.warnings.push(error_at(self.tree, path, message).to_string());
+    }
+
+    fn give_up_if_faulty(&mut self) -> Result<(), ScenarioErrors> {
+        if self.errors.is_empty() { Ok(()) } else { Err(ScenarioErrors(std::mem::take(&mut self.errors))) }
+    }
+
+    /// Names of overrides and workloads: there, unique, not taken by keys.
+    fn check_names(&mut self) {
+        let overrides: Vec<&str> = self.document.r#override.iter().map(|of| of.name.as_str()).collect();
+        let workloads: Vec<&str> = self.document.workload.iter().map(|of| of.name.as_str()).collect();
+        if workloads.is_empty() {
+            self.fault(&["workload"], "there is none: a run needs traffic");
+        }
+        for (list, names) in [("override", overrides), ("workload", workloads)] {
+            let mut seen = BTreeMap::new();
+            let items = self.tree.get(list).map_or(&[][..], Node::items);
+            for (i, (name, item)) in names.iter().zip(items).enumerate() {
+                let place = item.place_of(["name"]);
+                if let Some(why) = Self::bad_name(list, name, seen.insert(*name, place.clone())) {
+                    let key = format!("{list}.{}", i + 1);
+                    self.errors.push(ScenarioError::new(place, key, why));
+                }
+            }
+        }
+    }
+
+    fn bad_name(list: &str, name: &str, earlier: Option<Place>) -> Option<String> {
+        if name.is_empty() {
+            return Some("the key \"name\" is missing".into());
+        }
+        if let Some(place) = earlier {
+            return Some(format!("{name:?} is the name of another one ({place})"));
+        }
+        if list == "override" && ROOTS.contains(&name) {
+            return Some(format!("{name:?} is reserved: it is a key of the top level"));
+        }
+        let plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '+');
+        if !name.chars().all(plain) || name.parse::<u64>().is_ok() {
+            return Some(format!("{name:?} is not a name of letters, digits, -, _ and +"));
+        }
+        None
+    }
+
+    /// Built-in defaults, the profile, defaults, overrides; then what workloads say of themselves.
+    fn plan(&mut self, network: &Network, profile: Option<&Loaded>) -> Plan {
+        let (document, tree) = (self.document, self.tree);
+        let mut plan = Plan::built_in(network, &document.workload, &tree.place_of(["topology"]));
+        let mut layers = Vec::new();
+        if let Some(Loaded { name, tree, fragment }) = profile {
+            layers.extend(Layer::defaults(tree, &fragment.defaults, Some(name)));
+            layers.extend(Layer::overrides(tree, &fragment.r#override, Some(name)));
+        }
+        layers.extend(Layer::defaults(tree, &document.defaults, None));
+        layers.extend(Layer::overrides(tree, &document.r#override, None));
+        for layer in layers {
+            if let Err(error) = layer.apply(&mut plan, network, &document.workload) {
+                self.errors.push(error);
+            }
+        }
+        for (workload, flows) in document.workload.iter().zip(&mut plan.flows) {
+            if let Some(class) = workload.class {
+                let path = ["workload", workload.name.as_str(), "class"];
+                let origin = Origin {
+                    who: format!("workload {}", workload.name).into(),
+                    key: key_path(&path).into(),
+                    place: Some(tree.place_of(path)),
+                };
+                flows.class = Choice { value: class, origin };
+            }
+        }
+        plan
+    }
+
+    fn blueprint(
+        &mut self,
+        network: &Network,
+        plan: &Plan,
+        profile: Option<&Loaded>,
+        keys: SemanticsKeys,
+    ) -> Result<Blueprint, ScenarioErrors> {
+        let document = self.document;
+        let fragment = profile.map(|profile| &profile.fragment);
+        let mut blueprint = Blueprint {
+            seed: document.seed,
+            wire: document.wire.or(fragment.map(|of| of.wire)).unwrap_or_default(),
+            mtu: document.mtu.or(fragment.map(|of| of.mtu)).unwrap_or(Bytes(1000)),
+            semantics: semantics(keys),
+            nodes: skeleton::nodes(
+                network,
+                plan,
+                keys.hash_seeds == Some(HashSeeds::Mrg32k3a),
+                keys.visit == Some(Visit::SwingNs3),
+            ),
+            links: Vec::new(),
+            settings: Vec::new(),
+            workloads: Vec::new(),
+            end: End {
+                limit: Time::NEVER,
+                at_limit: document.stop == Stop::Limit,
+                stop_on_deadlock: document.on_deadlock == OnDeadlock::Stop,
+            },
+            records: RecordSpec::default(),
+        };
+        self.check_mtu(blueprint.wire, blueprint.mtu);
+        self.give_up_if_faulty()?;
+        let classes = self.settings(plan, &mut blueprint);
+        blueprint.links = skeleton::links(network, plan, &classes);
+        self.records(network, &mut blueprint);
+        self.give_up_if_faulty()?;
+        let routes = Routes::new(&blueprint, |_| true);
+        self.traffic(network, plan, &mut blueprint, &routes);
+        self.give_up_if_faulty()?;
+        // A list may have brought classes of its own.
+        blueprint.links = skeleton::links(network, plan, &blueprint.classes()[1..]);
+        self.windows(&mut blueprint, &routes);
+        self.fit(network, plan, &blueprint);
+        self.give_up_if_faulty()?;
+        blueprint.validate().map_err(|error| {
+            let path: &[&str] = match error.key {
+                Some("mtu") => &["mtu"],
+                _ => &[],
+            };
+            error_at(self.tree, path, error.to_string())
+        })?;
+        Ok(blueprint)
+    }
+
+    fn check_mtu(&mut self, wire: Format, mtu: Bytes) {
+        if mtu == Bytes::ZERO || mtu > Bytes::kb(15) || wire.largest_frame(mtu).0 > 16_000 {
+            self.fault(&["mtu"], format!("{mtu} is not a payload from 1B to 15KB"));
+        }
+    }
+
+    fn records(&mut self, network: &Network, blueprint: &mut Blueprint) {
+        let keys = &self.document.records;
+        let afar = Span::us(100);
+        let is_watched = |link: &crate::topology::Link| match &keys.watch {
+            Some(selector) => selector.matches(&link.name, &link.tags),
+            None => link.delay >= afar || link.tags.iter().any(|tag| tag == "long-haul"),
+        };
+        let watched = (0u32..).zip(&network.links).filter(|(_, link)| is_watched(link));
+        let watch: Vec<_> = watched
+            .flat_map(|(i, _)| [floodway_units::PortId(2 * i), floodway_units::PortId(2 * i + 1)])
+            .collect();
+        if let (Some(selector), true) = (&keys.watch, watch.is_empty()) {
+            self.fault(&["records", "watch"], format!("{selector} matches nothing"));
+        }
+        if !(1..=1 << 20).contains(&keys.buckets) {
+            let message = format!("{} is not a number from 1 to {}", keys.buckets, 1 << 20);
+            self.fault(&["records", "buckets"], message);
+        }
+        blueprint.records = RecordSpec { watch, busiest: keys.busiest, buckets: keys.buckets };
+    }
+}
+
+fn semantics(keys: SemanticsKeys) -> Semantics {
+    Semantics {
+        release: keys.release.map_or_else(Default::default, Into::into),
+        ties: keys.ties.map_or_else(Default::default, Into::into),
+        rounding: keys.rounding.map_or_else(Default::default, Into::into),
+    }
+}
+
+/// The workload of an index in a document, by the path of its keys.
+fn workload_path<'a>(workload: &'a Workload, key: &'a str) -> Vec<&'a str> {
+    let mut path = vec!["workload", workload.name.as_str()];
+    path.extend(key.split('.').filter(|part| !part.is_empty()));
+    path
+}

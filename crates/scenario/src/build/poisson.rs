@@ -1,0 +1,126 @@
+//! Poisson arrivals: who, how large, how often.
+
+use floodway_fabric::Blueprint;
+use floodway_fabric::blueprint::{Arrivals, PoissonSpec};
+use floodway_fabric::sizes::Sizes;
+use floodway_units::{NodeId, Rate, Time};
+
+use super::map::Map;
+use super::{Builder, workload_path};
+use crate::error::{Place, ScenarioError};
+use crate::grammar::bounds::MOST_BYTES;
+use crate::workload::Workload;
+use crate::workload::poisson::{Poisson, mean_gap, most_load};
+
+impl Builder<'_> {
+    /// Arrivals of a Poisson workload; none where errors say why.
+    pub(super) fn poisson(
+        &mut self,
+        workload: &Workload,
+        poisson: &Poisson,
+        map: &Map<'_>,
+        blueprint: &Blueprint,
+    ) -> Option<Arrivals> {
+        let sizes = self.sizes(workload, poisson)?;
+        let sources = self.hosts(workload, "poisson.from", &poisson.from, map);
+        let destinations = self.hosts(workload, "poisson.to", &poisson.to, map);
+        let (sources, destinations) = (sources?, destinations?);
+        for &source in &sources {
+            if destinations == [source] {
+                let message = format!("{} could send to itself only", map.name(source));
+                self.fault(&workload_path(workload, "poisson.to"), message);
+                return None;
+            }
+            let lost = destinations.iter().find(|&&to| to != source && !map.leads(source, to));
+            if let Some(&lost) = lost {
+                let message = format!("no path leads from {} to {}", map.name(source), map.name(lost));
+                self.fault(&workload_path(workload, "poisson"), message);
+                return None;
+            }
+        }
+        let capacity = self.capacity(workload, poisson, &sources, map, blueprint)?;
+        let mean = poisson.accounting.mean(&sizes, blueprint.wire, blueprint.mtu);
+        let load = poisson.load;
+        let gap =
+            if load.is_finite() && load > 0.0 { mean_gap(mean, sources.len(), load, capacity) } else { None };
+        let Some(mean_gap) = gap else {
+            let why = match most_load(mean, sources.len(), capacity) {
+                most if load > most => {
+                    format!("{load:e} is too high a load: at {most:.3e}, flows follow each other by 1 ps")
+                }
+                _ if load > 0.0 => format!("{load:e} is too low a load: no flow would come in any time"),
+                _ => format!("{load} is not a load above 0"),
+            };
+            self.fault(&workload_path(workload, "poisson.load"), why);
+            return None;
+        };
+        let ids = |nodes: Vec<usize>| nodes.into_iter().map(|node| NodeId(node as u32)).collect();
+        let from = workload.start.unwrap_or_default();
+        let until = workload.until.unwrap_or(Time::NEVER);
+        if from >= until {
+            self.fault(&workload_path(workload, "until"), "it ends before it begins");
+            return None;
+        }
+        Some(Arrivals::Poisson(PoissonSpec {
+            sources: ids(sources),
+            destinations: ids(destinations),
+            sizes,
+            mean_gap,
+            from,
+            until,
+        }))
+    }
+
+    fn sizes(&mut self, workload: &Workload, poisson: &Poisson) -> Option<Sizes> {
+        let path = workload_path(workload, "poisson.sizes");
+        let sizes = match poisson.sizes.load(self.files) {
+            Ok(sizes) => sizes,
+            Err(fault) => {
+                let place = match &fault.file {
+                    Some((file, line)) => Place { file: file.as_str().into(), line: Some(*line) },
+                    None => self.tree.place_of(path.iter().copied()),
+                };
+                self.errors.push(ScenarioError::new(place, path.join("."), fault.why));
+                return None;
+            }
+        };
+        let largest = sizes.quantile(1.0);
+        if largest > MOST_BYTES {
+            self.fault(&path, format!("a flow of {largest} is too large: the most is {MOST_BYTES}"));
+            return None;
+        }
+        Some(sizes)
+    }
+
+    /// What the load is of: the NICs of the senders, or links, in the direction away from the senders.
+    fn capacity(
+        &mut self,
+        workload: &Workload,
+        poisson: &Poisson,
+        sources: &[usize],
+        map: &Map<'_>,
+        blueprint: &Blueprint,
+    ) -> Option<Rate> {
+        let links = map.network.links.iter().zip(&blueprint.links);
+        let mut capacity = Rate(0);
+        if poisson.of.is_word("hosts") {
+            let is_nic = |node: &usize| sources.binary_search(node).is_ok();
+            for (link, spec) in links {
+                let nics = link.ends.iter().zip(&spec.directions).filter(|(end, _)| is_nic(end));
+                capacity = nics.fold(capacity, |sum, (_, direction)| sum + direction.rate);
+            }
+            return Some(capacity);
+        }
+        let distances = map.network.distances(sources[0]);
+        for (link, spec) in links.filter(|(link, _)| poisson.of.matches(&link.name, &link.tags)) {
+            let from = usize::from(distances[link.ends[1]] < distances[link.ends[0]]);
+            capacity = capacity + spec.directions[from].rate;
+        }
+        if capacity == Rate(0) {
+            let message = format!("{} matches no link; \"hosts\" stands for the senders' NICs", poisson.of);
+            self.fault(&workload_path(workload, "poisson.of"), message);
+            return None;
+        }
+        Some(capacity)
+    }
+}

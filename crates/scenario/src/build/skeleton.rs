@@ -1,0 +1,76 @@
+//! Nodes and links of a blueprint, as the plan says.
+
+use floodway_fabric::blueprint::{DirectionSpec, EndSpec, LinkSpec, NodeSpec, Role, SwitchSpec};
+use floodway_units::{Class, NodeId};
+
+use crate::mrg32k3a::Mrg32k3a;
+use crate::resolve::{DirectionPlan, EndPlan, Plan};
+use crate::topology::Network;
+
+/// Address of host n, counted from 1, less n: 1.0.0.0, as SWING's simulator numbers them.
+const ADDRESSES: u32 = 1 << 24;
+
+/// The nodes. `drawn`: switches get ns-3's draws as hash seeds; `swapped`: the first two aggregation
+/// switches change places in the order in which routing visits neighbours.
+pub fn nodes(network: &Network, plan: &Plan, drawn: bool, swapped: bool) -> Vec<NodeSpec> {
+    let mut generator = Mrg32k3a::first_of(1);
+    let mut hosts = 0;
+    let mut nodes: Vec<NodeSpec> = Vec::with_capacity(network.nodes.len());
+    for (rank, (node, plan)) in (0u32..).zip(network.nodes.iter().zip(&plan.nodes)) {
+        let role = if node.is_host {
+            hosts += 1;
+            Role::Host { address: ADDRESSES + hosts }
+        } else {
+            let draw = drawn.then(|| generator.next_u32());
+            let plan = &plan.switch;
+            Role::Switch(SwitchSpec {
+                buffer: plan.buffer.value.clone(),
+                routing: plan.routing.value.clone(),
+                hash_seed: plan.hash_seed.or(draw),
+                pipeline: plan.pipeline.value,
+            })
+        };
+        nodes.push(NodeSpec { name: node.name.clone(), tags: node.tags.clone(), role, rank });
+    }
+    if swapped {
+        let mut aggs = nodes.iter_mut().filter(|node| node.tags.iter().any(|tag| tag == "agg"));
+        if let (Some(first), Some(second)) = (aggs.next(), aggs.next()) {
+            std::mem::swap(&mut first.rank, &mut second.rank);
+        }
+    }
+    nodes
+}
+
+/// The links, with flow control for `classes`.
+pub fn links(network: &Network, plan: &Plan, classes: &[Class]) -> Vec<LinkSpec> {
+    let link = |(link, plan): (&crate::topology::Link, &crate::resolve::LinkPlan)| LinkSpec {
+        name: link.name.clone(),
+        tags: link.tags.clone(),
+        ends: std::array::from_fn(|i| end(link.ends[i], &plan.ends[i])),
+        directions: std::array::from_fn(|i| direction(&plan.directions[i], classes)),
+        down: plan.down.clone(),
+    };
+    network.links.iter().zip(&plan.links).map(link).collect()
+}
+
+fn end(node: usize, plan: &EndPlan) -> EndSpec {
+    EndSpec {
+        node: NodeId(node as u32),
+        buffer: plan.buffer.as_ref().map(|buffer| buffer.value.clone()),
+        scheduler: plan.scheduler.value.clone(),
+        congestion_points: plan.congestion_points.value.clone(),
+        pauses: plan.pauses.clone(),
+    }
+}
+
+fn direction(plan: &DirectionPlan, classes: &[Class]) -> DirectionSpec {
+    let control = &plan.flow_control.value;
+    let (errors, jitter) = plan.faults.value;
+    DirectionSpec {
+        rate: plan.rate.value,
+        delay: plan.delay.value,
+        jitter,
+        flow_control: classes.iter().filter_map(|&class| Some((class, control.of(class)?.clone()))).collect(),
+        errors,
+    }
+}

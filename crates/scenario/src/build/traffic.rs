@@ -1,0 +1,280 @@
+//! Workloads: settings of flows, and their arrivals.
+
+use floodway_fabric::Blueprint;
+use floodway_fabric::blueprint::{Arrivals, WorkloadSpec};
+use floodway_fabric::routing::Routes;
+use floodway_mechanisms::slots::Need;
+use floodway_units::{Bytes, Class, Span, Time};
+
+use super::map::{Map, check_class, settings};
+use super::{Builder, workload_path};
+use crate::error::{Place, ScenarioError};
+use crate::grammar::bounds::MOST_TIME;
+use crate::grammar::selector::Selector;
+use crate::resolve::{FlowPlan, Plan};
+use crate::topology::Network;
+use crate::workload::Workload;
+use crate::workload::csv::{self, FlowRow};
+use crate::workload::flows::FlowList;
+use crate::workload::pairs::{self, around};
+
+/// The most flows of a burst that repeats.
+const MOST_FLOWS: u64 = 1 << 20;
+
+/// Rows with the place and path that errors about them name.
+type Rows = Vec<(Place, String, FlowRow)>;
+
+/// Who sends to whom, at once.
+struct Pattern {
+    /// The key that says so.
+    key: &'static str,
+    /// Payload of each flow; none without end.
+    size: Option<Bytes>,
+    /// Senders and receivers.
+    pairs: Vec<(usize, usize)>,
+}
+
+impl Builder<'_> {
+    /// Settings of each workload's flows; gives the classes in use.
+    pub(super) fn settings(&mut self, plan: &Plan, blueprint: &mut Blueprint) -> Vec<Class> {
+        for flows in &plan.flows {
+            if let Err(why) = check_class(flows.class.value) {
+                let origin = &flows.class.origin;
+                let place = origin.place.clone().unwrap_or_else(|| self.tree.place.clone());
+                self.errors.push(ScenarioError::new(place, &*origin.key, why));
+            }
+            self.check_needs(flows);
+            blueprint.settings.push(settings(flows, flows.class.value));
+        }
+        blueprint.classes()[1..].to_vec()
+    }
+
+    fn check_needs(&mut self, flows: &FlowPlan) {
+        let origin = &flows.rate_control.origin;
+        let place = origin.place.clone().unwrap_or_else(|| self.tree.place.clone());
+        if flows.rate_control.value.is_empty() {
+            self.errors.push(ScenarioError::new(
+                place,
+                &*origin.key,
+                "the stack is empty: name one at least",
+            ));
+            return;
+        }
+        for layer in &flows.rate_control.value {
+            if layer.needs().contains(&Need::Acks) && !flows.reliability.value.has_acks() {
+                let message = format!(
+                    "{:?} needs acknowledgements, and reliability is {:?} ({})",
+                    layer.name(),
+                    flows.reliability.value.name(),
+                    flows.reliability.origin
+                );
+                self.errors.push(ScenarioError::new(place.clone(), &*origin.key, message));
+            }
+        }
+    }
+
+    /// Arrivals of each workload.
+    pub(super) fn traffic(
+        &mut self,
+        network: &Network,
+        plan: &Plan,
+        blueprint: &mut Blueprint,
+        routes: &Routes,
+    ) {
+        let map = Map::new(network, routes);
+        for (i, workload) in self.document.workload.iter().enumerate() {
+            if let Err(error) = check_kinds(workload) {
+                self.fault(&workload_path(workload, ""), error);
+                continue;
+            }
+            let arrivals = match &workload.poisson {
+                Some(poisson) => self.poisson(workload, poisson, &map, blueprint),
+                None => self.list(i, workload, &map, plan, blueprint),
+            };
+            if let Some(arrivals) = arrivals {
+                let measure = (Time::ZERO, Time::NEVER);
+                let name = workload.name.clone();
+                blueprint.workloads.push(WorkloadSpec { name, settings: i, arrivals, measure });
+            }
+        }
+    }
+
+    /// Hosts that a selector at `key` of a workload names.
+    pub(super) fn hosts(
+        &mut self,
+        workload: &Workload,
+        key: &str,
+        selector: &Selector,
+        map: &Map<'_>,
+    ) -> Option<Vec<usize>> {
+        let is_chosen = |&node: &usize| {
+            let node = &map.network.nodes[node];
+            node.is_host && selector.matches(&node.name, &node.tags)
+        };
+        let hosts: Vec<usize> = (0..map.network.nodes.len()).filter(is_chosen).collect();
+        if hosts.is_empty() {
+            self.fault(&workload_path(workload, key), format!("{selector} matches no host"));
+            return None;
+        }
+        Some(hosts)
+    }
+
+    fn list(
+        &mut self,
+        index: usize,
+        workload: &Workload,
+        map: &Map<'_>,
+        plan: &Plan,
+        blueprint: &mut Blueprint,
+    ) -> Option<Arrivals> {
+        let rows = self.rows(workload, map)?;
+        let before = self.errors.len();
+        let mut flows = Vec::with_capacity(rows.len());
+        for (place, key, row) in rows {
+            match map.flow(&row, &plan.flows[index], blueprint) {
+                Ok(mut flow) => {
+                    flow.settings = flow.settings.filter(|settings| *settings != index);
+                    flows.push(flow);
+                }
+                Err(why) if self.errors.len() < before + 10 => {
+                    self.errors.push(ScenarioError::new(place, key, why));
+                }
+                Err(_) => return None,
+            }
+        }
+        if self.errors.len() > before {
+            return None;
+        }
+        flows.retain(|flow| workload.until.is_none_or(|until| flow.start < until));
+        if flows.is_empty() {
+            self.fault(&workload_path(workload, ""), "it has no flow");
+            return None;
+        }
+        flows.sort_by_key(|flow| flow.start);
+        Some(Arrivals::List(flows))
+    }
+
+    fn rows(&mut self, workload: &Workload, map: &Map<'_>) -> Option<Rows> {
+        let start = workload.start.unwrap_or_default();
+        if let Some(list) = &workload.flow_list {
+            return self.file_rows(workload, list, start);
+        }
+        if let Some(flows) = &workload.flows {
+            let row = |(i, flow): (usize, &crate::workload::ListedFlow)| {
+                let number = (i + 1).to_string();
+                let mut path = workload_path(workload, "flows");
+                path.push(&number);
+                (self.tree.place_of(path.iter().copied()), path.join("."), flow.row(start))
+            };
+            return Some(flows.iter().enumerate().map(row).collect());
+        }
+        let Pattern { key, size, pairs } = self.pattern(workload, map)?;
+        let path = workload_path(workload, key);
+        let place = self.tree.place_of(path.iter().copied());
+        let starts = self.starts(workload, start, pairs.len())?;
+        let mut rows = Vec::with_capacity(starts.len() * pairs.len());
+        for start in starts {
+            for &(from, to) in &pairs {
+                let row = FlowRow {
+                    source: map.name(from).to_owned(),
+                    destination: map.name(to).to_owned(),
+                    size,
+                    start,
+                    class: None,
+                    source_port: None,
+                    destination_port: None,
+                    path: None,
+                    ack_path: None,
+                };
+                rows.push((place.clone(), path.join("."), row));
+            }
+        }
+        Some(rows)
+    }
+
+    /// When a burst starts, and again.
+    fn starts(&mut self, workload: &Workload, start: Time, pairs: usize) -> Option<Vec<Time>> {
+        let Some(every) = workload.burst.as_ref().and_then(|burst| burst.every) else {
+            return Some(vec![start]);
+        };
+        let path = workload_path(workload, "burst.every");
+        let Some(until) = workload.until else {
+            self.fault(&path, "a burst that repeats needs the workload's \"until\"");
+            return None;
+        };
+        let times = if every == Span::ZERO { u64::MAX } else { until.since(start).0.div_ceil(every.0) };
+        if times.saturating_mul(pairs as u64) > MOST_FLOWS {
+            self.fault(&path, format!("that makes more than {MOST_FLOWS} flows"));
+            return None;
+        }
+        Some((0..times).map(|i| start + every * i).collect())
+    }
+
+    /// A pattern of who sends to whom.
+    fn pattern(&mut self, workload: &Workload, map: &Map<'_>) -> Option<Pattern> {
+        let both = |builder: &mut Self, kind: &str, from: &Selector, to: &Selector| {
+            let from = builder.hosts(workload, &format!("{kind}.from"), from, map);
+            let to = builder.hosts(workload, &format!("{kind}.to"), to, map);
+            Some(around(&from?, &to?))
+        };
+        if let Some(burst) = &workload.burst {
+            let pairs = both(self, "burst", &burst.from, &burst.to)?;
+            return Some(Pattern { key: "burst", size: Some(burst.size), pairs });
+        }
+        if let Some(permutation) = &workload.permutation {
+            let hosts = self.hosts(workload, "permutation.of", &permutation.of, map)?;
+            let apart = hosts.iter().flat_map(|&from| hosts.iter().map(move |&to| (from, to)));
+            let apart = apart.filter(|(from, to)| from != to).find(|&(from, to)| !map.leads(from, to));
+            if let Some((from, to)) = apart {
+                let message = format!("no path leads from {} to {}", map.name(from), map.name(to));
+                self.fault(&workload_path(workload, "permutation.of"), message);
+                return None;
+            }
+            let pairs = pairs::permutation(&hosts, self.document.seed, &workload.name);
+            return Some(Pattern { key: "permutation", size: Some(permutation.size), pairs });
+        }
+        let long = workload.long_lived.as_ref()?;
+        let pairs = both(self, "long-lived", &long.from, &long.to)?;
+        Some(Pattern { key: "long-lived", size: None, pairs })
+    }
+
+    fn file_rows(&mut self, workload: &Workload, list: &FlowList, start: Time) -> Option<Rows> {
+        let path = workload_path(workload, "flow-list.file");
+        let text = match self.files.read(&list.file) {
+            Ok(text) => text,
+            Err(why) => {
+                self.fault(&path, why);
+                return None;
+            }
+        };
+        let place = |line| Place { file: list.file.as_str().into(), line: Some(line) };
+        let key = format!("workload.{}", workload.name);
+        let rows = match csv::parse(&text) {
+            Ok(rows) => rows,
+            Err((line, why)) => {
+                self.errors.push(ScenarioError::new(place(line), key, why));
+                return None;
+            }
+        };
+        let mut shifted = Vec::with_capacity(rows.len());
+        for (line, mut row) in rows {
+            if row.start < list.origin || row.start.since(list.origin) > MOST_TIME {
+                let message = format!("its start, {}, is not in the time from {} on", row.start, list.origin);
+                self.errors.push(ScenarioError::new(place(line), key, message));
+                return None;
+            }
+            row.start = start + row.start.since(list.origin);
+            shifted.push((place(line), key.clone(), row));
+        }
+        Some(shifted)
+    }
+}
+
+/// Exactly one way of arriving.
+fn check_kinds(workload: &Workload) -> Result<(), String> {
+    match workload.kinds()[..] {
+        [_] => Ok(()),
+        [] => Err(format!("it has no flows; name one of: {}", Workload::KINDS.join(", "))),
+        [first, second, ..] => Err(format!("{first:?} and {second:?} stand side by side: only one may")),
+    }
+}

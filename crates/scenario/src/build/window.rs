@@ -1,0 +1,149 @@
+//! Which flows are measured, and when a run ends at the latest.
+
+use floodway_fabric::Blueprint;
+use floodway_fabric::blueprint::{Arrivals, FlowSpec, UNBOUNDED};
+use floodway_fabric::routing::Routes;
+use floodway_units::{Bytes, NodeId, Rate, Span, Time};
+
+use super::{Builder, workload_path};
+use crate::grammar::document::Window;
+use crate::paths::{base_rtt, first_path, pairs};
+use crate::workload::Workload;
+
+impl Builder<'_> {
+    /// Sets the measuring windows and the end.
+    pub(super) fn windows(&mut self, blueprint: &mut Blueprint, routes: &Routes) {
+        let mut last = None;
+        for (i, workload) in self.document.workload.iter().enumerate() {
+            let arrivals = &blueprint.workloads[i].arrivals;
+            let Some(window) = self.window(workload, arrivals) else { continue };
+            let end = match arrivals {
+                Arrivals::Poisson(poisson) if window.0 < window.1 => Some(window.1.min(poisson.until)),
+                Arrivals::Poisson(_) => None,
+                Arrivals::List(flows) => Self::list_end(flows, window, blueprint),
+            };
+            last = last.max(end);
+            blueprint.workloads[i].measure = window;
+        }
+        let limit = self.document.limit;
+        blueprint.end.limit = match (limit, last) {
+            (Some(Time::ZERO), _) => {
+                self.fault(&["limit"], "a run of no time shows nothing");
+                Time::ZERO
+            }
+            (Some(limit), _) => limit,
+            (None, Some(last)) => {
+                let round_trips = longest_rtt(blueprint, routes).0.saturating_mul(100);
+                Time(last.0.saturating_mul(4).saturating_add(round_trips))
+            }
+            (None, None) if !self.errors.is_empty() => return,
+            (None, None) => {
+                self.fault(&["limit"], "no measured flow has an end: say when the run ends");
+                Time::ZERO
+            }
+        };
+        blueprint.end.at_limit |= last.is_none();
+        let limit = blueprint.end.limit;
+        for (i, workload) in self.document.workload.iter().enumerate() {
+            let (from, to) = blueprint.workloads[i].measure;
+            if from < to && from >= limit && limit > Time::ZERO {
+                let message = format!("the run ends at {limit}, before anything is measured");
+                self.fault(&workload_path(workload, ""), message);
+            }
+        }
+        self.idle(blueprint);
+    }
+
+    /// Flows that never start, and a run that measures nothing.
+    fn idle(&mut self, blueprint: &Blueprint) {
+        let limit = blueprint.end.limit;
+        let mut measures = false;
+        for (workload, spec) in self.document.workload.iter().zip(&blueprint.workloads) {
+            let (from, to) = (spec.measure.0, spec.measure.1.min(limit));
+            match &spec.arrivals {
+                Arrivals::Poisson(poisson) => measures |= from.max(poisson.from) < to.min(poisson.until),
+                Arrivals::List(flows) => {
+                    measures |= flows.iter().any(|flow| from <= flow.start && flow.start < to);
+                    let late = flows.iter().filter(|flow| flow.start >= limit).count();
+                    if late > 0 {
+                        let message = format!(
+                            "{late} of {} flows would start at {limit}, when the run ends, or later",
+                            flows.len()
+                        );
+                        self.odd(&workload_path(workload, ""), message);
+                    }
+                }
+            }
+        }
+        let is_meant = self.document.workload.iter().all(|workload| workload.measured == Some(false));
+        if !measures && !is_meant {
+            let message = "no flow can be measured: none starts in its measuring window before the run ends";
+            self.odd(&["workload"], message);
+        }
+    }
+
+    /// The measuring window of a workload; none where an error says why.
+    fn window(&mut self, workload: &Workload, arrivals: &Arrivals) -> Option<(Time, Time)> {
+        if workload.measured == Some(false) {
+            return Some((Time::ZERO, Time::ZERO));
+        }
+        let own = workload.measure.map(|window| (window, workload_path(workload, "measure")));
+        let given = own.or(self.document.measure.map(|window| (window, vec!["measure"])));
+        if let Some((Window { from, to }, path)) = given {
+            if from >= to {
+                self.fault(&path, "it ends before it begins");
+                return None;
+            }
+            return Some((from, to));
+        }
+        let Arrivals::Poisson(poisson) = arrivals else { return Some((Time::ZERO, Time::NEVER)) };
+        let end = if poisson.until < Time::NEVER { Some(poisson.until) } else { self.document.limit };
+        let Some(end) = end.filter(|end| *end > poisson.from) else {
+            let message = "it needs \"until\", or the scenario \"measure\" or \"limit\": \
+                           nothing says which flows are measured";
+            self.fault(&workload_path(workload, ""), message);
+            return None;
+        };
+        Some((poisson.from + end.since(poisson.from) / 10, end))
+    }
+
+    /// When the measured flows of a list would have ended if each host sent and received at its NIC's rate
+    /// from the last start on.
+    fn list_end(flows: &[FlowSpec], window: (Time, Time), blueprint: &Blueprint) -> Option<Time> {
+        let counts =
+            |flow: &&FlowSpec| flow.size < UNBOUNDED && window.0 <= flow.start && flow.start < window.1;
+        let last = flows.iter().filter(counts).map(|flow| flow.start).max()?;
+        let rates = nic_rates(blueprint);
+        let mut bytes = vec![[0u64; 2]; blueprint.nodes.len()];
+        for flow in flows.iter().filter(counts) {
+            for (way, node) in [flow.source, flow.destination].into_iter().enumerate() {
+                let sum = &mut bytes[node.index()][way];
+                *sum = sum.saturating_add(flow.size.0);
+            }
+        }
+        let drain = bytes.iter().zip(rates).filter(|(_, rate)| *rate > Rate(0)).map(|(bytes, rate)| {
+            let most = bytes[0].max(bytes[1]).min(1 << 50);
+            rate.time_to_send(Bytes(most))
+        });
+        let drain = drain.max().unwrap_or(Span::ZERO);
+        Some(Time(last.0.saturating_add(drain.0)))
+    }
+}
+
+/// Summed rate of what each node sends.
+fn nic_rates(blueprint: &Blueprint) -> Vec<Rate> {
+    let mut rates = vec![Rate(0); blueprint.nodes.len()];
+    for link in &blueprint.links {
+        for (end, direction) in link.ends.iter().zip(&link.directions) {
+            let NodeId(node) = end.node;
+            rates[node as usize] = rates[node as usize] + direction.rate;
+        }
+    }
+    rates
+}
+
+/// The longest base round trip between two hosts.
+fn longest_rtt(blueprint: &Blueprint, routes: &Routes) -> Span {
+    let paths = pairs(blueprint).into_iter().filter_map(|(from, to)| first_path(routes, from, to));
+    paths.map(|path| base_rtt(blueprint, &path)).max().unwrap_or(Span::ZERO)
+}

@@ -1,0 +1,285 @@
+//! What a scenario comes to when it is built but not run.
+
+mod ports;
+mod text;
+
+use std::collections::BTreeMap;
+
+use floodway_fabric::Blueprint;
+use floodway_fabric::blueprint::{Arrivals, Role, UNBOUNDED};
+use floodway_fabric::routing::Routes;
+use floodway_units::{Bytes, NodeId, Rate, Span, Time};
+use serde::Serialize;
+
+use crate::paths::{base_rtt, first_path, pairs, path_rate};
+use crate::resolved::{Group, groups};
+use crate::scenario::Scenario;
+
+pub use ports::PortGroup;
+pub(crate) use ports::formula_headroom;
+
+/// What a scenario comes to. Times are in microseconds and rates in Gbit/s where the names say so.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Report {
+    /// The scenario's name.
+    pub name: String,
+    /// Its seed.
+    pub seed: u64,
+    /// Its profile.
+    pub profile: Option<&'static str>,
+    /// Headers of packets.
+    pub wire: floodway_wire::Format,
+    /// Payload of a full packet.
+    pub mtu_bytes: u64,
+    /// The run ends here at the latest.
+    pub limit_us: f64,
+    /// Nodes by kind.
+    pub nodes: Vec<Kind>,
+    /// Links by kind, rate and delay, in one direction each where the two differ.
+    pub links: Vec<LinkGroup>,
+    /// Ways between hosts.
+    pub paths: Vec<PathGroup>,
+    /// Ingress ports of switches by kind and what they have.
+    pub ports: Vec<PortGroup>,
+    /// Shared pools of switches.
+    pub pools: Vec<Pool>,
+    /// Traffic.
+    pub workloads: Vec<Traffic>,
+    /// What is odd, but may be meant.
+    pub warnings: Vec<String>,
+    /// What every object ended up with, if that was asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub resolved: Vec<Group>,
+}
+
+/// Nodes of a kind.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Kind {
+    /// Their first tag.
+    pub kind: String,
+    /// How many.
+    pub count: usize,
+}
+
+/// Links that are alike.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LinkGroup {
+    /// Their first tag, or "link".
+    pub kind: String,
+    /// How many.
+    pub count: usize,
+    /// Rate.
+    pub rate_gbps: f64,
+    /// Propagation.
+    pub delay_us: f64,
+    /// Rate times propagation there and back.
+    pub bdp_bytes: u64,
+}
+
+/// Ways between hosts, within datacenters or between them.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PathGroup {
+    /// "all", "intra-dc", "inter-dc".
+    pub kind: &'static str,
+    /// Fewest links.
+    pub hops_min: usize,
+    /// Most links.
+    pub hops_max: usize,
+    /// Shortest round trip without queues.
+    pub base_rtt_us_min: f64,
+    /// Longest round trip without queues.
+    pub base_rtt_us_max: f64,
+    /// Least of lowest rate times round trip.
+    pub bdp_bytes_min: u64,
+    /// Most of lowest rate times round trip.
+    pub bdp_bytes_max: u64,
+}
+
+/// Switches with a pool of this size.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Pool {
+    /// The switches' first tag.
+    pub kind: String,
+    /// How many.
+    pub count: usize,
+    /// Bytes shared.
+    pub pool_bytes: u64,
+}
+
+/// A workload.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Traffic {
+    /// Its name.
+    pub name: String,
+    /// Class of its flows.
+    pub class: u8,
+    /// Flows of a list; none of Poisson arrivals.
+    pub flows: Option<usize>,
+    /// Bytes of a list, but of flows without end; the mean of a flow times flows expected of Poisson arrivals
+    /// that end.
+    pub offered_bytes: Option<f64>,
+    /// Offered payload of Poisson arrivals.
+    pub offered_gbps: Option<f64>,
+    /// Flows that start from here on are measured.
+    pub measure_from_us: f64,
+    /// Flows that start from here on are not; none without end.
+    pub measure_to_us: Option<f64>,
+}
+
+/// Builds the summary of a scenario; `resolved` adds what every object ended up with.
+pub fn check(scenario: &Scenario, resolved: bool) -> Report {
+    let blueprint = scenario.blueprint();
+    let routes = Routes::new(blueprint, |_| true);
+    Report {
+        name: scenario.name().to_owned(),
+        seed: blueprint.seed,
+        profile: scenario.built().profile.as_ref().map(|profile| profile.name),
+        wire: blueprint.wire,
+        mtu_bytes: blueprint.mtu.0,
+        limit_us: blueprint.end.limit.as_us(),
+        nodes: nodes(blueprint),
+        links: links(blueprint),
+        paths: paths(blueprint, &routes),
+        ports: ports::groups(blueprint),
+        pools: pools(blueprint),
+        workloads: blueprint.workloads.iter().map(|workload| traffic(blueprint, workload)).collect(),
+        warnings: scenario.warnings().to_vec(),
+        resolved: if resolved { groups(scenario.built(), scenario.document()) } else { Vec::new() },
+    }
+}
+
+impl Report {
+    /// For programs.
+    pub fn json(&self) -> String {
+        serde_json::to_string_pretty(self).unwrap_or_default()
+    }
+
+    /// For people.
+    pub fn text(&self) -> String {
+        text::render(self)
+    }
+}
+
+/// The first tag, or a word that stands for it.
+fn kind_of(tags: &[String], otherwise: &str) -> String {
+    tags.first().map_or_else(|| otherwise.to_owned(), Clone::clone)
+}
+
+/// Counts equal keys, in the order in which they first come.
+fn counted<K: Ord + Clone>(keys: impl Iterator<Item = K>) -> Vec<(K, usize)> {
+    let mut order: Vec<K> = Vec::new();
+    let mut counts: BTreeMap<K, usize> = BTreeMap::new();
+    for key in keys {
+        let count = counts.entry(key.clone()).or_default();
+        if *count == 0 {
+            order.push(key);
+        }
+        *count += 1;
+    }
+    order.into_iter().map(|key| (key.clone(), counts[&key])).collect()
+}
+
+fn nodes(blueprint: &Blueprint) -> Vec<Kind> {
+    let kinds = blueprint.nodes.iter().map(|node| kind_of(&node.tags, "node"));
+    counted(kinds).into_iter().map(|(kind, count)| Kind { kind, count }).collect()
+}
+
+fn links(blueprint: &Blueprint) -> Vec<LinkGroup> {
+    let keys = blueprint.links.iter().flat_map(|link| {
+        let kind = kind_of(&link.tags, "link");
+        let [there, back] = link.directions.each_ref().map(|way| (way.rate, way.delay));
+        let ways = if there == back { vec![there] } else { vec![there, back] };
+        let round = there.1 + back.1;
+        ways.into_iter().map(move |(rate, delay)| (kind.clone(), rate, delay, round))
+    });
+    let group = |((kind, rate, delay, round), count): ((String, Rate, Span, Span), usize)| LinkGroup {
+        kind,
+        count,
+        rate_gbps: rate.as_gbps(),
+        delay_us: delay.as_us(),
+        bdp_bytes: rate.bytes_covering(round).0,
+    };
+    counted(keys).into_iter().map(group).collect()
+}
+
+fn paths(blueprint: &Blueprint, routes: &Routes) -> Vec<PathGroup> {
+    let dc = |node: NodeId| {
+        let tags = &blueprint.nodes[node.index()].tags;
+        tags.iter().find(|tag| tag.starts_with("dc-")).cloned()
+    };
+    let mut groups: BTreeMap<&'static str, PathGroup> = BTreeMap::new();
+    for (from, to) in pairs(blueprint) {
+        let kind = match (dc(from), dc(to)) {
+            (Some(one), Some(other)) if one == other => "intra-dc",
+            (Some(_), Some(_)) => "inter-dc",
+            _ => "all",
+        };
+        if let Some(path) = first_path(routes, from, to) {
+            let one = path_group(blueprint, kind, &path);
+            groups.entry(kind).and_modify(|group| group.widen(&one)).or_insert(one);
+        }
+    }
+    groups.into_values().rev().collect()
+}
+
+fn path_group(blueprint: &Blueprint, kind: &'static str, path: &[floodway_units::PortId]) -> PathGroup {
+    let rtt = base_rtt(blueprint, path);
+    let bdp = path_rate(blueprint, path).bytes_covering(rtt).0;
+    PathGroup {
+        kind,
+        hops_min: path.len(),
+        hops_max: path.len(),
+        base_rtt_us_min: rtt.as_us(),
+        base_rtt_us_max: rtt.as_us(),
+        bdp_bytes_min: bdp,
+        bdp_bytes_max: bdp,
+    }
+}
+
+impl PathGroup {
+    fn widen(&mut self, other: &PathGroup) {
+        self.hops_min = self.hops_min.min(other.hops_min);
+        self.hops_max = self.hops_max.max(other.hops_max);
+        self.base_rtt_us_min = self.base_rtt_us_min.min(other.base_rtt_us_min);
+        self.base_rtt_us_max = self.base_rtt_us_max.max(other.base_rtt_us_max);
+        self.bdp_bytes_min = self.bdp_bytes_min.min(other.bdp_bytes_min);
+        self.bdp_bytes_max = self.bdp_bytes_max.max(other.bdp_bytes_max);
+    }
+}
+
+fn pools(blueprint: &Blueprint) -> Vec<Pool> {
+    let switches = (0u32..).zip(&blueprint.nodes).filter(|(_, node)| matches!(node.role, Role::Switch(_)));
+    let keys = switches.filter_map(|(i, node)| {
+        let pool: Bytes = blueprint.pool(NodeId(i)).ok()??;
+        Some((kind_of(&node.tags, "switch"), pool.0))
+    });
+    let pool = |((kind, pool_bytes), count)| Pool { kind, count, pool_bytes };
+    counted(keys).into_iter().map(pool).collect()
+}
+
+fn traffic(blueprint: &Blueprint, workload: &floodway_fabric::blueprint::WorkloadSpec) -> Traffic {
+    let (from, to) = workload.measure;
+    let mut traffic = Traffic {
+        name: workload.name.clone(),
+        class: blueprint.settings[workload.settings].class.0,
+        flows: None,
+        offered_bytes: None,
+        offered_gbps: None,
+        measure_from_us: from.as_us(),
+        measure_to_us: (to < Time::NEVER).then(|| to.as_us()),
+    };
+    match &workload.arrivals {
+        Arrivals::List(flows) => {
+            traffic.flows = Some(flows.len());
+            let bounded = flows.iter().filter(|flow| flow.size < UNBOUNDED);
+            traffic.offered_bytes = Some(bounded.map(|flow| flow.size.0 as f64).sum());
+        }
+        Arrivals::Poisson(poisson) => {
+            let rate = poisson.sizes.mean() * poisson.sources.len() as f64 / poisson.mean_gap.as_secs();
+            traffic.offered_gbps = Some(rate * 8.0 / 1e9);
+            let span = poisson.until.since(poisson.from).as_secs();
+            traffic.offered_bytes = (poisson.until < Time::NEVER).then_some(rate * span);
+        }
+    }
+    traffic
+}

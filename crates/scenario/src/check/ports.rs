@@ -1,0 +1,96 @@
+//! Buffers, thresholds and headroom of ingress ports, alike ports together.
+
+use floodway_fabric::Blueprint;
+use floodway_mechanisms::registry::{AnyFcReceiver, FlowControlParams};
+use floodway_mechanisms::slots::{FcReceiver as _, LinkInfo, Sizing};
+use floodway_units::{Bytes, NodeId, PortId};
+use serde::Serialize;
+
+use super::{counted, kind_of};
+
+/// Ingress ports of switches with the same buffer, threshold and headroom for a class.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct PortGroup {
+    /// First tags of switch and link, as in "tor from host-tor".
+    pub kind: String,
+    /// How many.
+    pub count: usize,
+    /// The class of data.
+    pub class: u8,
+    /// Name of the flow control; none without.
+    pub flow_control: Option<&'static str>,
+    /// A buffer of the port's own; none in a shared pool.
+    pub buffer_bytes: Option<u64>,
+    /// Set aside in the switch beside its pool.
+    pub reserve_bytes: u64,
+    /// The threshold while the pool is empty; none where the flow control has none.
+    pub threshold_bytes: Option<u64>,
+    /// Headroom.
+    pub headroom_bytes: u64,
+    /// Headroom by the formula; none where the flow control has none.
+    pub headroom_formula_bytes: Option<u64>,
+    /// Rate of the link times its propagation there and back.
+    pub bdp_bytes: u64,
+}
+
+/// All groups, in the order of the links.
+pub fn groups(blueprint: &Blueprint) -> Vec<PortGroup> {
+    let classes = blueprint.classes();
+    let pools: Vec<Bytes> = (0..blueprint.nodes.len() as u32)
+        .map(|node| blueprint.pool(NodeId(node)).ok().flatten().unwrap_or_default())
+        .collect();
+    let pools = &pools;
+    let ports = (0..2 * blueprint.links.len() as u32).map(PortId);
+    let keys = ports
+        .flat_map(|port| classes[1..].iter().filter_map(move |&class| group(blueprint, pools, port, class)));
+    counted(keys).into_iter().map(|(group, count)| PortGroup { count, ..group }).collect()
+}
+
+fn group(
+    blueprint: &Blueprint,
+    pools: &[Bytes],
+    port: PortId,
+    class: floodway_units::Class,
+) -> Option<PortGroup> {
+    // A valid blueprint has an account wherever there is a switch.
+    let account = blueprint.account(port, class).ok()??;
+    let link = &blueprint.links[port.index() / 2];
+    let node = &blueprint.nodes[link.ends[port.index() % 2].node.index()];
+    let data = &link.directions[1 - port.index() % 2];
+    let control = data.flow_control.iter().find(|(of, _)| *of == class).map(|(_, params)| params);
+    let receiver = control.and_then(|control| control.build(&account.link).ok()).map(|halves| halves.1);
+    let pool = match account.own {
+        Some(_) => Bytes::ZERO,
+        None => pools[link.ends[port.index() % 2].node.index()],
+    };
+    Some(PortGroup {
+        kind: format!("{} from {}", kind_of(&node.tags, "switch"), kind_of(&link.tags, "link")),
+        count: 1,
+        class: class.0,
+        flow_control: control.map(FlowControlParams::name),
+        buffer_bytes: account.own.filter(|own| *own < Bytes::MAX).map(|own| own.0),
+        reserve_bytes: account.reserve.0,
+        threshold_bytes: receiver.and_then(|receiver| threshold(&receiver, pool)),
+        headroom_bytes: account.headroom.0,
+        headroom_formula_bytes: control
+            .and_then(|control| formula_headroom(control, &account.link))
+            .map(|headroom| headroom.0),
+        bdp_bytes: account.link.rate.bytes_covering(account.link.delay + account.link.reverse_delay).0,
+    })
+}
+
+fn threshold(receiver: &AnyFcReceiver, pool: Bytes) -> Option<u64> {
+    let threshold = receiver.threshold(pool);
+    (threshold < Bytes::MAX).then_some(threshold.0)
+}
+
+/// What a flow control's own formula gives for headroom; none where it has no headroom.
+pub fn formula_headroom(control: &FlowControlParams, link: &LinkInfo) -> Option<Bytes> {
+    match control {
+        FlowControlParams::Pfc(params) => {
+            let by_formula = floodway_mechanisms::pfc::Params { headroom: Sizing::Auto, ..params.clone() };
+            Some(FlowControlParams::Pfc(by_formula).headroom(link))
+        }
+        FlowControlParams::Lossy(_) => None,
+    }
+}

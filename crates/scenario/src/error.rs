@@ -1,0 +1,151 @@
+//! What is wrong with a scenario: one line each, with the place, what was given and what is allowed.
+
+use std::fmt::{self, Write as _};
+use std::sync::Arc;
+
+/// Where a value was written.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Place {
+    /// The file, or the `--set` that wrote it.
+    pub file: Arc<str>,
+    /// Its line, from 1, where the file has lines.
+    pub line: Option<u32>,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.line {
+            Some(line) => write!(f, "{}:{line}", self.file),
+            None => f.write_str(&self.file),
+        }
+    }
+}
+
+/// A fault of a scenario. Its text is one line.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}", self.line())]
+pub struct ScenarioError {
+    /// Where.
+    pub place: Place,
+    /// Path of the key, as `--set` spells it; empty for the file as a whole.
+    pub key: String,
+    /// What is wrong.
+    pub message: Box<str>,
+    /// What was written there.
+    pub given: Option<Box<str>>,
+    /// What may be written there, where that is a list.
+    pub allowed: Box<[String]>,
+    /// The allowed one that looks most like what was given.
+    pub nearest: Option<String>,
+}
+
+impl ScenarioError {
+    /// A fault without a list of what is allowed.
+    pub(crate) fn new(place: Place, key: impl Into<String>, message: impl Into<String>) -> Self {
+        ScenarioError {
+            place,
+            key: key.into(),
+            message: one_line(&message.into()).into(),
+            given: None,
+            allowed: Box::default(),
+            nearest: None,
+        }
+    }
+
+    /// `given` is not one of `allowed`; `what` it should be: "a key", "a choice".
+    pub(crate) fn unknown(
+        place: Place,
+        key: impl Into<String>,
+        given: &str,
+        what: &str,
+        allowed: Vec<String>,
+    ) -> Self {
+        ScenarioError {
+            nearest: nearest(given, &allowed),
+            given: Some(given.into()),
+            message: format!("{given:?} is not {what}").into(),
+            allowed: allowed.into(),
+            ..ScenarioError::new(place, key, "")
+        }
+    }
+
+    fn line(&self) -> String {
+        let mut text = self.place.to_string();
+        for part in [&*self.key, &*self.message] {
+            if !part.is_empty() {
+                text.push_str(": ");
+                text.push_str(part);
+            }
+        }
+        if !self.allowed.is_empty() {
+            text.push_str("; allowed: ");
+            text.push_str(&self.allowed.join(", "));
+        }
+        if let Some(nearest) = &self.nearest {
+            let _ = write!(text, "; did you mean {nearest:?}?");
+        }
+        text.replace(['\n', '\r'], " ")
+    }
+}
+
+/// All that was found wrong, in the order in which it was found; never empty.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ScenarioErrors(pub Vec<ScenarioError>);
+
+impl fmt::Display for ScenarioErrors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, error) in self.0.iter().enumerate() {
+            if i > 0 {
+                f.write_str("\n")?;
+            }
+            error.fmt(f)?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for ScenarioErrors {}
+
+impl From<ScenarioError> for ScenarioErrors {
+    fn from(error: ScenarioError) -> Self {
+        ScenarioErrors(vec![error])
+    }
+}
+
+/// The allowed word nearest to `given`, if it is near enough to be meant.
+pub(crate) fn nearest(given: &str, allowed: &[String]) -> Option<String> {
+    let distance = |word: &&String| strsim::osa_distance(&given.to_lowercase(), &word.to_lowercase());
+    // Of words equally far, one that begins alike.
+    let rank = |word: &&String| (distance(word), word.chars().next() != given.chars().next());
+    let best = allowed.iter().min_by_key(rank)?;
+    (distance(&best) <= 1 + best.chars().count().min(given.chars().count()) / 4).then(|| best.clone())
+}
+
+/// `text` with line breaks as blanks.
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_is_one_line_with_place_key_given_allowed_and_nearest() {
+        let place = Place { file: "demo.toml".into(), line: Some(12) };
+        let allowed = vec!["lossy".to_owned(), "pfc".to_owned()];
+        let error = ScenarioError::unknown(place, "defaults.flow-control", "pcf", "a choice", allowed);
+        assert_eq!(
+            error.to_string(),
+            r#"demo.toml:12: defaults.flow-control: "pcf" is not a choice; allowed: lossy, pfc; did you mean "pfc"?"#
+        );
+    }
+
+    #[test]
+    fn only_near_words_are_suggested() {
+        let allowed = vec!["flow-control".to_owned(), "buffer".to_owned()];
+        assert_eq!(nearest("flow-contorl", &allowed), Some("flow-control".to_owned()));
+        assert_eq!(nearest("xyz", &allowed), None);
+        assert_eq!(nearest("", &[]), None);
+    }
+}

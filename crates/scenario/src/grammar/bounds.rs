@@ -1,0 +1,76 @@
+//! Quantities beyond all measure are refused at once, so that sums of them never overflow.
+
+use floodway_units::{Bytes, Length, Rate, Span};
+
+use super::read::key_path;
+use super::tree::{Node, Value};
+use crate::error::ScenarioError;
+
+/// The largest size: 1 PB.
+pub const MOST_BYTES: Bytes = Bytes(1_000_000_000_000_000);
+/// The longest time: 10^5 s, more than a day.
+pub const MOST_TIME: Span = Span(100_000_000_000_000_000);
+/// The highest rate: 100 Tbit/s.
+const MOST_RATE: Rate = Rate(100_000_000_000_000);
+/// The longest fibre: 2·10^8 km, a propagation of 1000 s.
+const MOST_LENGTH: Length = Length(200_000_000_000);
+
+/// Looks at every text that is a quantity.
+///
+/// # Errors
+/// The first that is too large.
+pub fn check(tree: &Node) -> Result<(), ScenarioError> {
+    walk(tree, &mut Vec::new())
+}
+
+fn walk<'a>(node: &'a Node, path: &mut Vec<std::borrow::Cow<'a, str>>) -> Result<(), ScenarioError> {
+    match &node.value {
+        Value::Text(text) => match most(text) {
+            Some(most) => {
+                let segments: Vec<&str> = path.iter().map(AsRef::as_ref).collect();
+                let message = format!("{text:?} is too large: the most is {most}");
+                Err(ScenarioError::new(node.place.clone(), key_path(&segments), message))
+            }
+            None => Ok(()),
+        },
+        Value::List(items) => items.iter().enumerate().try_for_each(|(i, item)| {
+            path.push(item.label(i).into());
+            walk(item, path)?;
+            path.pop();
+            Ok(())
+        }),
+        Value::Table(entries) => entries.iter().try_for_each(|entry| {
+            path.push(entry.key.as_str().into());
+            walk(&entry.node, path)?;
+            path.pop();
+            Ok(())
+        }),
+        _ => Ok(()),
+    }
+}
+
+/// The most that a text may say, where it says more.
+fn most(text: &str) -> Option<String> {
+    let too_much = |over: Option<bool>, most: String| (over == Some(true)).then_some(most);
+    too_much(text.parse::<Bytes>().ok().map(|size| size > MOST_BYTES), MOST_BYTES.to_string())
+        .or_else(|| too_much(text.parse::<Span>().ok().map(|time| time > MOST_TIME), MOST_TIME.to_string()))
+        .or_else(|| too_much(text.parse::<Rate>().ok().map(|rate| rate > MOST_RATE), MOST_RATE.to_string()))
+        .or_else(|| {
+            too_much(text.parse::<Length>().ok().map(|length| length > MOST_LENGTH), MOST_LENGTH.to_string())
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_beyond_all_measure_is_refused_with_its_place() {
+        let check = |text: &str| check(&Node::parse("a", text).expect("it is TOML"));
+        assert!(check("a = { b = [\"1PB\", \"1TB\"] }\nc = \"99999s\"\nd = \"400G\"").is_ok());
+        let error = check("\na = { b = [\"1TB\", \"1001TB\"] }").unwrap_err().to_string();
+        assert_eq!(error, "a:2: a.b.2: \"1001TB\" is too large: the most is 1000TB");
+        assert!(check("a = \"100001s\"").is_err() && check("a = \"101T\"").is_err());
+        assert!(check("a = \"200000001km\"").is_err());
+    }
+}

@@ -1,0 +1,277 @@
+//! Forms that several keys share: one or many, a number or a table, flow control by class, faults.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::marker::PhantomData;
+
+use floodway_fabric::blueprint::ErrorRates;
+use floodway_mechanisms::registry::FlowControlParams;
+use floodway_units::{Class, Span, Time};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{
+    self, Deserialize, DeserializeSeed, Deserializer, IntoDeserializer, MapAccess, SeqAccess, Visitor,
+};
+
+/// A list, or one value that stands for a list of one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Many<T>(pub Vec<T>);
+
+impl<T> Default for Many<T> {
+    fn default() -> Self {
+        Many(Vec::new())
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Many<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(ManyVisitor(PhantomData))
+    }
+}
+
+impl<T: JsonSchema> JsonSchema for Many<T> {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        format!("{}List", T::schema_name()).into()
+    }
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let one = generator.subschema_for::<T>();
+        json_schema!({ "anyOf": [one, { "type": "array", "items": one }] })
+    }
+}
+
+struct ManyVisitor<T>(PhantomData<T>);
+
+impl<'de, T: Deserialize<'de>> Visitor<'de> for ManyVisitor<T> {
+    type Value = Many<T>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("one or a list")
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<Many<T>, E> {
+        T::deserialize(text.into_deserializer()).map(|one| Many(vec![one]))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Many<T>, A::Error> {
+        T::deserialize(MapAccessDeserializer::new(map)).map(|one| Many(vec![one]))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Many<T>, A::Error> {
+        let mut many = Vec::new();
+        while let Some(item) = items.next_element()? {
+            many.push(item);
+        }
+        Ok(Many(many))
+    }
+}
+
+/// Flow control of a link: `"pfc"` or `pfc = { … }` for every class of data, or `class-3.pfc = { … }` for
+/// the classes named, the others being lossy.
+#[derive(Clone, Debug, PartialEq)]
+pub enum FlowControl {
+    /// Of every class of data in use.
+    All(FlowControlParams),
+    /// Of these classes.
+    ByClass(BTreeMap<u8, FlowControlParams>),
+}
+
+impl FlowControl {
+    /// That of `class`, if it has one.
+    pub fn of(&self, class: Class) -> Option<&FlowControlParams> {
+        match self {
+            FlowControl::All(params) => Some(params),
+            FlowControl::ByClass(classes) => classes.get(&class.0),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for FlowControl {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(FlowControlVisitor)
+    }
+}
+
+impl JsonSchema for FlowControl {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "FlowControl".into()
+    }
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let params = generator.subschema_for::<FlowControlParams>();
+        json_schema!({ "anyOf": [
+            params,
+            { "type": "object", "patternProperties": { "^class-[0-57]$": params },
+              "additionalProperties": false },
+        ] })
+    }
+}
+
+struct FlowControlVisitor;
+
+/// The number in `class-<n>`, if it is a class of data.
+fn class_of(key: &str) -> Option<Result<u8, String>> {
+    let number = key.strip_prefix("class-")?;
+    Some(match number.parse::<u8>() {
+        Ok(class) if class < Class::COUNT as u8 && Class(class) != Class::CONTROL => Ok(class),
+        _ => Err(format!("{key:?} is not a class of data; allowed: class-0 to class-5, class-7")),
+    })
+}
+
+impl<'de> Visitor<'de> for FlowControlVisitor {
+    type Value = FlowControl;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a name or a table with one of: {}", FlowControlParams::names().join(", "))
+    }
+
+    fn visit_str<E: de::Error>(self, name: &str) -> Result<FlowControl, E> {
+        FlowControlParams::deserialize(name.into_deserializer()).map(FlowControl::All)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<FlowControl, A::Error> {
+        let mut key = map.next_key::<String>()?;
+        let mut classes = BTreeMap::new();
+        while let Some(class) = key.as_deref().and_then(class_of) {
+            classes.insert(class.map_err(de::Error::custom)?, map.next_value()?);
+            key = map.next_key()?;
+        }
+        match key {
+            Some(key) if !classes.is_empty() => Err(de::Error::custom(format_args!(
+                "{key:?} stands beside classes; allowed: class-0 to class-5, class-7"
+            ))),
+            None if !classes.is_empty() => Ok(FlowControl::ByClass(classes)),
+            key => {
+                let whole = MapAccessDeserializer::new(Rewound { key, map });
+                FlowControlParams::deserialize(whole).map(FlowControl::All)
+            }
+        }
+    }
+}
+
+/// A map whose first key was looked at already.
+struct Rewound<A> {
+    key: Option<String>,
+    map: A,
+}
+
+impl<'de, A: MapAccess<'de>> MapAccess<'de> for Rewound<A> {
+    type Error = A::Error;
+
+    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, A::Error> {
+        match self.key.take() {
+            Some(key) => seed.deserialize(key.into_deserializer()).map(Some),
+            None => self.map.next_key_seed(seed),
+        }
+    }
+
+    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, A::Error> {
+        self.map.next_value_seed(seed)
+    }
+}
+
+/// What goes wrong on a link, or at a node.
+#[derive(Clone, Debug, Default, PartialEq, serde::Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Faults {
+    /// Probability that a frame is damaged: a number for all kinds, or `{ data, control, link-control }`.
+    /// Default: 0.
+    pub error_rate: ErrorRate,
+    /// Up to this much is added to each frame's propagation; order is kept. Default: 0.
+    pub jitter: Span,
+    /// When the link is down. Default: never.
+    pub down: Many<Period>,
+    /// A port that pauses what feeds it, whatever its buffer holds. Default: none.
+    pub pause: Many<Pause>,
+}
+
+/// From one instant to another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Period {
+    /// The first instant.
+    pub from: Time,
+    /// The first instant after it.
+    pub to: Time,
+}
+
+/// A pause that a broken node sends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Pause {
+    /// The class that stops. Default: 3.
+    #[serde(default = "data_class")]
+    pub class: Class,
+    /// First pause.
+    pub from: Time,
+    /// Resume. Default: never.
+    #[serde(default = "never")]
+    pub to: Time,
+}
+
+fn data_class() -> Class {
+    Class::DATA
+}
+
+fn never() -> Time {
+    Time::NEVER
+}
+
+/// Probability that a frame is damaged, by kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ErrorRate(pub ErrorRates);
+
+#[derive(serde::Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+#[derive(Default)]
+struct ByKind {
+    data: f64,
+    control: f64,
+    link_control: f64,
+}
+
+impl<'de> Deserialize<'de> for ErrorRate {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(ErrorRateVisitor)
+    }
+}
+
+impl JsonSchema for ErrorRate {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "ErrorRate".into()
+    }
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let table = ByKind::json_schema(generator);
+        json_schema!({ "anyOf": [{ "type": "number", "minimum": 0, "maximum": 1 }, table] })
+    }
+}
+
+struct ErrorRateVisitor;
+
+impl ErrorRateVisitor {
+    fn rates<E: de::Error>(data: f64, control: f64, link_control: f64) -> Result<ErrorRate, E> {
+        match [data, control, link_control].into_iter().find(|rate| !(0.0..=1.0).contains(rate)) {
+            Some(rate) => Err(E::custom(format_args!("{rate} is not a probability from 0 to 1"))),
+            None => Ok(ErrorRate(ErrorRates { data, control, link_control })),
+        }
+    }
+}
+
+impl<'de> Visitor<'de> for ErrorRateVisitor {
+    type Value = ErrorRate;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a probability from 0 to 1, or { data, control, link-control }")
+    }
+
+    fn visit_f64<E: de::Error>(self, rate: f64) -> Result<ErrorRate, E> {
+        Self::rates(rate, rate, rate)
+    }
+
+    fn visit_i64<E: de::Error>(self, rate: i64) -> Result<ErrorRate, E> {
+        self.visit_f64(rate as f64)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<ErrorRate, A::Error> {
+        let by_kind = ByKind::deserialize(MapAccessDeserializer::new(map))?;
+        Self::rates(by_kind.data, by_kind.control, by_kind.link_control)
+    }
+}

@@ -1,0 +1,406 @@
+//! From the tree to typed values through serde, so that an error knows its key, its line, and what was
+//! allowed in place of what was given.
+
+use std::fmt::{self, Display};
+
+use serde::de::{
+    self, DeserializeOwned, DeserializeSeed, EnumAccess, Expected, IntoDeserializer, MapAccess, SeqAccess,
+    Unexpected, VariantAccess, Visitor,
+};
+use serde::forward_to_deserialize_any;
+
+use super::tree::{Entry, Node, Value};
+use crate::error::{Place, ScenarioError};
+
+/// Reads a value out of `node`, which stands at `path`.
+///
+/// # Errors
+/// What does not fit, with its place.
+pub fn read<T: DeserializeOwned>(node: &Node, path: &[&str]) -> Result<T, ScenarioError> {
+    T::deserialize(Reader(node)).map_err(|fault| {
+        let place = fault.place.clone().unwrap_or_else(|| node.place.clone());
+        let mut segments: Vec<&str> = path.to_vec();
+        segments.extend(fault.path.iter().rev().map(String::as_str));
+        let key = key_path(&segments);
+        match fault.what {
+            What::Message(message) => ScenarioError::new(place, key, message),
+            What::Unknown { given, what, allowed } => {
+                ScenarioError::unknown(place, key, &given, what, allowed)
+            }
+        }
+    })
+}
+
+/// A path as `--set` spells it: what an override sets begins with the override's name.
+pub fn key_path(segments: &[&str]) -> String {
+    match segments {
+        ["override", name, ..] if name.parse::<usize>().is_err() => segments[1..].join("."),
+        _ => segments.join("."),
+    }
+}
+
+/// Why a value could not be read.
+#[derive(Debug)]
+struct Fault {
+    /// The keys that lead to it, the innermost first.
+    path: Vec<String>,
+    place: Option<Place>,
+    what: What,
+}
+
+#[derive(Debug)]
+enum What {
+    Message(String),
+    Unknown { given: String, what: &'static str, allowed: Vec<String> },
+}
+
+impl Fault {
+    fn message(message: String) -> Self {
+        Fault { path: Vec::new(), place: None, what: What::Message(message) }
+    }
+
+    fn unknown(given: &str, what: &'static str, allowed: &'static [&'static str]) -> Self {
+        let allowed = allowed.iter().map(|&word| word.to_owned()).collect();
+        Fault {
+            path: Vec::new(),
+            place: None,
+            what: What::Unknown { given: given.to_owned(), what, allowed },
+        }
+    }
+
+    /// The fault lies inside the value of `key`.
+    fn inside(mut self, key: String, place: &Place) -> Self {
+        self.path.push(key);
+        self.place.get_or_insert_with(|| place.clone());
+        self
+    }
+
+    fn at(mut self, place: &Place) -> Self {
+        self.place.get_or_insert_with(|| place.clone());
+        self
+    }
+}
+
+impl Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.what {
+            What::Message(message) => f.write_str(message),
+            What::Unknown { given, what, allowed } => {
+                write!(f, "{given:?} is not {what}; allowed: {}", allowed.join(", "))
+            }
+        }
+    }
+}
+
+impl std::error::Error for Fault {}
+
+impl de::Error for Fault {
+    fn custom<T: Display>(message: T) -> Self {
+        Fault::message(message.to_string())
+    }
+
+    fn invalid_type(given: Unexpected<'_>, due: &dyn Expected) -> Self {
+        Fault::message(format!("{} where {} is due", spelled(given), plain(&due.to_string())))
+    }
+
+    fn invalid_value(given: Unexpected<'_>, due: &dyn Expected) -> Self {
+        Self::invalid_type(given, due)
+    }
+
+    fn unknown_variant(given: &str, allowed: &'static [&'static str]) -> Self {
+        if allowed.is_empty() {
+            return Fault::message(format!("{given:?} is not a choice: there is none yet"));
+        }
+        Fault::unknown(given, "a choice", allowed)
+    }
+
+    fn unknown_field(given: &str, allowed: &'static [&'static str]) -> Self {
+        Fault::unknown(given, "a key", allowed)
+    }
+
+    fn missing_field(field: &'static str) -> Self {
+        Fault::message(format!("the key {field:?} is missing"))
+    }
+}
+
+fn spelled(given: Unexpected<'_>) -> String {
+    match given {
+        Unexpected::Str(text) => format!("the text {text:?}"),
+        Unexpected::Signed(number) => format!("the number {number}"),
+        Unexpected::Unsigned(number) => format!("the number {number}"),
+        Unexpected::Float(number) => format!("the number {number}"),
+        Unexpected::Bool(flag) => format!("{flag}"),
+        Unexpected::Seq => "a list".into(),
+        Unexpected::Map => "a table".into(),
+        other => other.to_string(),
+    }
+}
+
+/// Rust's words for types in a user's words.
+fn plain(due: &str) -> String {
+    match due {
+        "u8" => "a whole number from 0 to 255".into(),
+        "u16" => "a whole number from 0 to 65535".into(),
+        "u32" | "u64" | "usize" => "a whole number from 0 up".into(),
+        "f64" => "a number".into(),
+        "a boolean" => "true or false".into(),
+        "a sequence" => "a list".into(),
+        "a string" => "a text".into(),
+        due if due.starts_with("struct ") => "a table".into(),
+        due => due.to_owned(),
+    }
+}
+
+struct Reader<'a>(&'a Node);
+
+impl<'de> de::Deserializer<'de> for Reader<'_> {
+    type Error = Fault;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+        match &self.0.value {
+            Value::Text(text) => visitor.visit_str(text),
+            Value::Integer(number) => match i64::try_from(*number) {
+                Ok(number) => visitor.visit_i64(number),
+                Err(_) => visitor.visit_u64(*number as u64),
+            },
+            Value::Float(number) => visitor.visit_f64(*number),
+            Value::Bool(flag) => visitor.visit_bool(*flag),
+            Value::List(items) => {
+                let mut rest = Items { items, next: 0 };
+                let value = visitor.visit_seq(&mut rest)?;
+                match rest.next {
+                    all if all == items.len() => Ok(value),
+                    most => Err(Fault::message(format!("{} values where {most} are due", items.len()))),
+                }
+            }
+            Value::Table(entries) => {
+                visitor.visit_map(Entries { entries, next: 0 }).map_err(|fault| at_key(fault, entries))
+            }
+        }
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+        visitor.visit_some(self)
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, Fault> {
+        visitor.visit_newtype_struct(self)
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        variants: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Fault> {
+        let one_of = || variants.join(", ");
+        match &self.0.value {
+            Value::Text(text) => visitor.visit_enum(text.as_str().into_deserializer()),
+            Value::Table(entries) => match entries.as_slice() {
+                [entry] => visitor.visit_enum(Variant(entry)).map_err(|fault| at_key(fault, entries)),
+                [] => Err(Fault::message(format!("nothing is chosen: name one of {}", one_of()))),
+                [first, second, ..] => {
+                    let message =
+                        format!("{:?} and {:?} are chosen: name one of {}", first.key, second.key, one_of());
+                    Err(Fault::message(message).at(&second.place))
+                }
+            },
+            _ => self.deserialize_any(OneOf(one_of())).map(|never| match never {}),
+        }
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit
+        unit_struct seq tuple tuple_struct map struct identifier ignored_any
+    }
+}
+
+/// A fault about a key of this very table stands at that key.
+fn at_key(fault: Fault, entries: &[Entry]) -> Fault {
+    let place = match &fault.what {
+        What::Unknown { given, .. } if fault.path.is_empty() => {
+            entries.iter().find(|entry| entry.key == *given).map(|entry| &entry.place)
+        }
+        _ => None,
+    };
+    match place {
+        Some(place) => fault.at(place),
+        None => fault,
+    }
+}
+
+/// Refuses whatever is neither a name nor a table.
+struct OneOf(String);
+
+impl Visitor<'_> for OneOf {
+    type Value = std::convert::Infallible;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "one of {}", self.0)
+    }
+}
+
+struct Items<'a> {
+    items: &'a [Node],
+    next: usize,
+}
+
+impl<'de> SeqAccess<'de> for Items<'_> {
+    type Error = Fault;
+
+    fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>, Fault> {
+        let Some(item) = self.items.get(self.next) else { return Ok(None) };
+        let label = item.label(self.next);
+        self.next += 1;
+        seed.deserialize(Reader(item)).map(Some).map_err(|fault| fault.inside(label, &item.place))
+    }
+
+    fn size_hint(&self) -> Option<usize> {
+        Some(self.items.len() - self.next)
+    }
+}
+
+struct Entries<'a> {
+    entries: &'a [Entry],
+    /// The entry whose key comes next; its value comes after.
+    next: usize,
+}
+
+impl<'de> MapAccess<'de> for Entries<'_> {
+    type Error = Fault;
+
+    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, Fault> {
+        let Some(entry) = self.entries.get(self.next) else { return Ok(None) };
+        self.next += 1;
+        let key = entry.key.as_str().into_deserializer();
+        seed.deserialize(key).map(Some).map_err(|fault: Fault| fault.at(&entry.place))
+    }
+
+    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Fault> {
+        let entry = &self.entries[self.next - 1];
+        seed.deserialize(Reader(&entry.node))
+            .map_err(|fault| fault.inside(entry.key.clone(), &entry.node.place))
+    }
+}
+
+/// A table with one key, as an enum.
+#[derive(Clone, Copy)]
+struct Variant<'a>(&'a Entry);
+
+impl<'de> EnumAccess<'de> for Variant<'_> {
+    type Error = Fault;
+    type Variant = Self;
+
+    fn variant_seed<V: DeserializeSeed<'de>>(self, seed: V) -> Result<(V::Value, Self), Fault> {
+        let key = self.0.key.as_str().into_deserializer();
+        seed.deserialize(key).map(|value| (value, self)).map_err(|fault: Fault| fault.at(&self.0.place))
+    }
+}
+
+impl<'de> VariantAccess<'de> for Variant<'_> {
+    type Error = Fault;
+
+    fn unit_variant(self) -> Result<(), Fault> {
+        let message = format!("{:?} takes no parameters", self.0.key);
+        Err(Fault::message(message).at(&self.0.place))
+    }
+
+    fn newtype_variant_seed<T: DeserializeSeed<'de>>(self, seed: T) -> Result<T::Value, Fault> {
+        let Entry { key, node, .. } = self.0;
+        seed.deserialize(Reader(node)).map_err(|fault| fault.inside(key.clone(), &node.place))
+    }
+
+    fn tuple_variant<V: Visitor<'de>>(self, _len: usize, visitor: V) -> Result<V::Value, Fault> {
+        self.struct_variant(&[], visitor)
+    }
+
+    fn struct_variant<V: Visitor<'de>>(
+        self,
+        _fields: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Fault> {
+        let Entry { key, node, .. } = self.0;
+        de::Deserializer::deserialize_any(Reader(node), visitor)
+            .map_err(|fault| fault.inside(key.clone(), &node.place))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use floodway_mechanisms::registry::FlowControlParams;
+    use floodway_units::Span;
+    use serde::Deserialize;
+
+    use super::*;
+
+    #[derive(Debug, Deserialize)]
+    #[serde(deny_unknown_fields, rename_all = "kebab-case")]
+    struct Sample {
+        #[serde(default)]
+        flow_control: Option<FlowControlParams>,
+        #[serde(default)]
+        delays: Vec<Span>,
+        #[serde(default)]
+        pair: Option<(u8, u8)>,
+    }
+
+    fn error(text: &str) -> String {
+        let tree = Node::parse("a.toml", text).expect("it is TOML");
+        read::<Sample>(&tree, &[]).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_choice_is_a_name_or_a_table() {
+        for text in ["flow-control = 'pfc'", "flow-control.pfc = { react = '1us' }"] {
+            let tree = Node::parse("a", text).expect("it is TOML");
+            let sample: Sample = read(&tree, &[]).expect("it fits");
+            assert_eq!(sample.flow_control.expect("it is there").name(), "pfc");
+            assert!(sample.delays.is_empty());
+        }
+    }
+
+    #[test]
+    fn unknown_names_are_answered_with_the_allowed_ones() {
+        assert_eq!(
+            error("\nflow-control = 'pcf'"),
+            r#"a.toml:2: flow-control: "pcf" is not a choice; allowed: lossy, pfc; did you mean "pfc"?"#
+        );
+        assert_eq!(
+            error("\n\nflow-control.pcf = {}"),
+            r#"a.toml:3: flow-control: "pcf" is not a choice; allowed: lossy, pfc; did you mean "pfc"?"#
+        );
+        assert_eq!(
+            error("flow-contorl = 'pfc'"),
+            r#"a.toml:1: "flow-contorl" is not a key; allowed: flow-control, delays, pair; did you mean "flow-control"?"#
+        );
+        assert!(
+            error("flow-control.pfc = {\nreacts = '1us' }")
+                .starts_with(r#"a.toml:2: flow-control.pfc: "reacts" is not a key; allowed: "#)
+        );
+    }
+
+    #[test]
+    fn lists_of_a_fixed_length_have_that_length() {
+        let tree = Node::parse("a", "pair = [1, 2]").expect("it is TOML");
+        assert_eq!(read::<Sample>(&tree, &[]).expect("it fits").pair, Some((1, 2)));
+        assert_eq!(error("\npair = [1, 2, 3]"), "a.toml:2: pair: 3 values where 2 are due");
+        assert!(error("\npair = [1]").starts_with("a.toml:2: pair: invalid length 1"));
+    }
+
+    #[test]
+    fn wrong_kinds_and_quantities_are_refused_in_plain_words() {
+        assert_eq!(error("delays = 3"), "a.toml:1: delays: the number 3 where a list is due");
+        assert_eq!(
+            error("delays = ['1us',\n'-3us']"),
+            r#"a.toml:2: delays.2: "-3us" is not a time: it is negative; write it like "10us""#
+        );
+        assert_eq!(
+            error("delays = [3]"),
+            r#"a.toml:1: delays.1: "3" is not a time: its unit is missing; write it like "10us""#
+        );
+    }
+}

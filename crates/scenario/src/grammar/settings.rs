@@ -1,0 +1,133 @@
+//! What `[defaults]` and `[[override]]` tables can set.
+
+use floodway_mechanisms::registry::{
+    BufferParams, CongestionPointParams, NotificationParams, ReactionParams, RelayParams, ReliabilityParams,
+    RoutingParams, SchedulerParams,
+};
+use floodway_units::{Class, Length, Rate, Span};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::forms::{Faults, FlowControl, Many};
+use super::selector::Selector;
+
+/// Makes a table with keys of its own beside those of all slots.
+macro_rules! with_slots {
+    ($(#[$about:meta])* $name:ident { $($(#[$doc:meta])* $own:ident: $kind:ty,)* }) => {
+        $(#[$about])*
+        #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+        #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+        pub struct $name {
+            $($(#[$doc])* pub $own: $kind,)*
+            /// Link flow control of the classes of data.
+            pub flow_control: Option<FlowControl>,
+            /// What goes wrong on links, or at nodes.
+            pub faults: Option<Faults>,
+            /// A device that breaks a link in two.
+            pub relay: Option<RelayParams>,
+            /// Detection of congestion at egress ports.
+            pub congestion_point: Option<Many<CongestionPointParams>>,
+            /// Admission to switches' buffers.
+            pub buffer: Option<BufferParams>,
+            /// Routing among equal-cost ports.
+            pub routing: Option<RoutingParams>,
+            /// Scheduling of egress ports.
+            pub scheduler: Option<SchedulerParams>,
+            /// At receivers: when a CNP is sent.
+            pub notification: Option<NotificationParams>,
+            /// At senders: the stack of rate and window controls, the lowest first.
+            pub rate_control: Option<Many<ReactionParams>>,
+            /// Recovery from losses.
+            pub reliability: Option<ReliabilityParams>,
+            /// Class of flows. Default: 3.
+            pub class: Option<Class>,
+            /// From a packet's arrival at a switch to its place in the egress queue. Default: 0.
+            pub pipeline: Option<Span>,
+        }
+
+        impl $name {
+            /// What it sets of the slots.
+            pub fn slots(&self) -> Slots<'_> {
+                Slots {
+                    flow_control: self.flow_control.as_ref(),
+                    faults: self.faults.as_ref(),
+                    congestion_point: self.congestion_point.as_ref(),
+                    buffer: self.buffer.as_ref(),
+                    routing: self.routing.as_ref(),
+                    scheduler: self.scheduler.as_ref(),
+                    notification: self.notification.as_ref(),
+                    rate_control: self.rate_control.as_ref(),
+                    reliability: self.reliability.as_ref(),
+                    class: self.class,
+                    pipeline: self.pipeline,
+                    ..Slots::default()
+                }
+            }
+        }
+    };
+}
+
+/// What a table sets.
+#[derive(Clone, Copy, Debug, Default)]
+#[expect(missing_docs, reason = "as in the tables above")]
+pub struct Slots<'a> {
+    pub flow_control: Option<&'a FlowControl>,
+    pub faults: Option<&'a Faults>,
+    pub congestion_point: Option<&'a Many<CongestionPointParams>>,
+    pub buffer: Option<&'a BufferParams>,
+    pub routing: Option<&'a RoutingParams>,
+    pub scheduler: Option<&'a SchedulerParams>,
+    pub notification: Option<&'a NotificationParams>,
+    pub rate_control: Option<&'a Many<ReactionParams>>,
+    pub reliability: Option<&'a ReliabilityParams>,
+    pub class: Option<Class>,
+    pub pipeline: Option<Span>,
+    pub rate: Option<Rate>,
+    pub delay: Option<Span>,
+    pub length: Option<Length>,
+    pub hash_seed: Option<u32>,
+}
+
+with_slots! {
+    /// What holds wherever no override says otherwise.
+    Defaults {}
+}
+
+with_slots! {
+    /// What holds for the objects of one selector: exactly one of `links`, `switches`, `hosts`, `flows`.
+    Override {
+        /// Its name, by which `--set` finds it.
+        name: String,
+        /// These links, with the ports at both ends.
+        links: Option<Selector>,
+        /// These switches.
+        switches: Option<Selector>,
+        /// These hosts.
+        hosts: Option<Selector>,
+        /// The flows of these workloads.
+        flows: Option<Selector>,
+        /// Of the links: only from one end to the other, as in `"x1>x2"`.
+        direction: Option<String>,
+        /// Of the links: their rate.
+        rate: Option<Rate>,
+        /// Of the links: their delay.
+        delay: Option<Span>,
+        /// Of the links: their length, at 5 us/km.
+        length: Option<Length>,
+        /// Of the switches: the seed of the hash `swing-ns3`.
+        hash_seed: Option<u32>,
+    }
+}
+
+impl Override {
+    /// All that it sets, keys of its own included.
+    pub fn all_slots(&self) -> Slots<'_> {
+        Slots {
+            rate: self.rate,
+            delay: self.delay,
+            length: self.length,
+            hash_seed: self.hash_seed,
+            ..self.slots()
+        }
+    }
+}

@@ -1,0 +1,223 @@
+//! A scenario's text as a tree in which every key and value knows where it was written.
+
+use std::sync::Arc;
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use crate::error::{Place, ScenarioError};
+
+/// A value and where it was written.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Node {
+    /// The value.
+    pub value: Value,
+    /// Where.
+    pub place: Place,
+}
+
+/// What TOML can say.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// A string.
+    Text(String),
+    /// A whole number, of 64 bits with a sign or without.
+    Integer(i128),
+    /// A number with a fraction.
+    Float(f64),
+    /// `true` or `false`.
+    Bool(bool),
+    /// An array.
+    List(Vec<Node>),
+    /// A table, in the order in which it was written.
+    Table(Vec<Entry>),
+}
+
+/// A key of a table with its value.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Entry {
+    /// The key.
+    pub key: String,
+    /// Where the key was written.
+    pub place: Place,
+    /// Its value.
+    pub node: Node,
+}
+
+impl Node {
+    /// The tree of a TOML text; `file` names it in messages.
+    ///
+    /// # Errors
+    /// What is not TOML, with its line.
+    pub fn parse(file: &str, text: &str) -> Result<Node, ScenarioError> {
+        let source = Source { file: file.into(), starts: line_starts(text) };
+        match DeTable::parse(text) {
+            Ok(table) => Ok(Node { value: source.table(table.into_inner())?, place: source.place(0) }),
+            Err(error) => {
+                let at = error.span().map_or(0, |span| span.start);
+                Err(ScenarioError::new(source.place(at), "", format!("not TOML: {}", error.message())))
+            }
+        }
+    }
+
+    /// The value of a key, where this is a table that has it.
+    pub fn get(&self, key: &str) -> Option<&Node> {
+        match &self.value {
+            Value::Table(entries) => entries.iter().find(|entry| entry.key == key).map(|entry| &entry.node),
+            Value::List(items) => {
+                items.iter().enumerate().find(|(i, item)| item.label(*i) == key).map(|(_, item)| item)
+            }
+            _ => None,
+        }
+    }
+
+    /// The text, where it is one.
+    pub fn text(&self) -> Option<&str> {
+        match &self.value {
+            Value::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The elements, where this is a list.
+    pub fn items(&self) -> &[Node] {
+        match &self.value {
+            Value::List(items) => items,
+            _ => &[],
+        }
+    }
+
+    /// The entries, where this is a table.
+    pub fn entries(&self) -> &[Entry] {
+        match &self.value {
+            Value::Table(entries) => entries,
+            _ => &[],
+        }
+    }
+
+    /// What paths call this element of a list: its name, else its number from 1.
+    pub fn label(&self, index: usize) -> String {
+        let name = match &self.value {
+            Value::Table(_) => self.get("name").and_then(Node::text),
+            _ => None,
+        };
+        name.map_or_else(|| (index + 1).to_string(), str::to_owned)
+    }
+
+    /// Where the deepest part of `path` that was written stands.
+    pub fn place_of<'a>(&self, path: impl IntoIterator<Item = &'a str>) -> Place {
+        let mut node = self;
+        for segment in path {
+            match node.get(segment) {
+                Some(next) => node = next,
+                None => break,
+            }
+        }
+        node.place.clone()
+    }
+
+    /// As JSON, for records of a run.
+    pub fn to_json(&self) -> serde_json::Value {
+        match &self.value {
+            Value::Text(text) => text.clone().into(),
+            Value::Integer(number) => match u64::try_from(*number) {
+                Ok(number) => number.into(),
+                Err(_) => (*number as i64).into(),
+            },
+            Value::Float(number) => (*number).into(),
+            Value::Bool(flag) => (*flag).into(),
+            Value::List(items) => items.iter().map(Node::to_json).collect(),
+            Value::Table(entries) => {
+                entries.iter().map(|entry| (entry.key.clone(), entry.node.to_json())).collect()
+            }
+        }
+    }
+}
+
+/// Turns what the parser gives into nodes.
+struct Source {
+    file: Arc<str>,
+    /// Where each line begins.
+    starts: Vec<usize>,
+}
+
+fn line_starts(text: &str) -> Vec<usize> {
+    std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect()
+}
+
+impl Source {
+    fn place(&self, at: usize) -> Place {
+        let line = self.starts.partition_point(|&start| start <= at);
+        Place { file: self.file.clone(), line: Some(line as u32) }
+    }
+
+    fn table(&self, table: DeTable<'_>) -> Result<Value, ScenarioError> {
+        let mut entries = Vec::with_capacity(table.len());
+        for (key, value) in table {
+            let at = key.span().start;
+            let entry =
+                Entry { key: key.into_inner().into_owned(), place: self.place(at), node: self.node(value)? };
+            entries.push((at, entry));
+        }
+        entries.sort_by_key(|(at, _)| *at);
+        // A table's own line is that of its header; where it has none (dotted keys), of its first key.
+        Ok(Value::Table(entries.into_iter().map(|(_, entry)| entry).collect()))
+    }
+
+    fn node(&self, value: Spanned<DeValue<'_>>) -> Result<Node, ScenarioError> {
+        let place = self.place(value.span().start);
+        let value = match value.into_inner() {
+            DeValue::String(text) => Value::Text(text.into_owned()),
+            DeValue::Integer(number) => match i128::from_str_radix(number.as_str(), number.radix()) {
+                Ok(whole) if i64::try_from(whole).is_ok() || u64::try_from(whole).is_ok() => {
+                    Value::Integer(whole)
+                }
+                _ => return Err(refuse(place, number.as_str(), "is too large")),
+            },
+            DeValue::Float(number) => match number.as_str().parse() {
+                Ok(number) => Value::Float(number),
+                Err(_) => return Err(refuse(place, number.as_str(), "is not a number")),
+            },
+            DeValue::Boolean(flag) => Value::Bool(flag),
+            DeValue::Datetime(date) => Value::Text(date.to_string()),
+            DeValue::Array(items) => {
+                Value::List(items.into_iter().map(|item| self.node(item)).collect::<Result<_, _>>()?)
+            }
+            DeValue::Table(table) => self.table(table)?,
+        };
+        Ok(Node { value, place })
+    }
+}
+
+fn refuse(place: Place, given: &str, why: &str) -> ScenarioError {
+    ScenarioError::new(place, "", format!("{given} {why}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_and_values_know_their_lines() {
+        let tree = Node::parse("a.toml", "mtu = \"1KB\"\n[defaults]\n\nbuffer.static = { size = \"1MB\" }\n")
+            .expect("it is TOML");
+        assert_eq!(tree.place_of(["mtu"]).to_string(), "a.toml:1");
+        assert_eq!(tree.place_of(["defaults", "buffer", "static", "size"]).to_string(), "a.toml:4");
+        assert_eq!(tree.place_of(["defaults", "buffer", "nothing"]).to_string(), "a.toml:4");
+    }
+
+    #[test]
+    fn elements_of_lists_are_called_by_their_names() {
+        let tree = Node::parse("a", "[[workload]]\nname = \"w\"\nuntil = \"1ms\"\n").expect("it is TOML");
+        assert_eq!(tree.place_of(["workload", "w", "until"]).line, Some(3));
+    }
+
+    #[test]
+    fn what_is_not_toml_is_refused_with_its_line() {
+        let error = Node::parse("a.toml", "x = 1\ny = [1,\n").unwrap_err().to_string();
+        assert!(error.starts_with("a.toml:"), "{error}");
+        assert!(error.contains("not TOML"), "{error}");
+        assert!(!error.contains('\n'));
+        assert!(Node::parse("a", "x = 99999999999999999999").unwrap_err().to_string().contains("too large"));
+    }
+}

@@ -1,0 +1,28 @@
+//! Scenarios: one TOML text, read once into a valid value, from which a fabric is built.
+//!
+//! [`Scenario`] reads a file with its `--set` values and keeps the [`Blueprint`](floodway_fabric::Blueprint);
+//! [`ScenarioErrors`] are all that is wrong with it, one line each.
+#![forbid(unsafe_code)]
+
+mod build;
+mod check;
+pub mod error;
+pub mod grammar;
+mod mrg32k3a;
+mod paths;
+mod profile;
+pub mod resolve;
+mod resolved;
+mod scenario;
+pub mod topology;
+pub mod workload;
+
+pub use check::{Kind, LinkGroup, PathGroup, Pool, PortGroup, Report, Traffic, check};
+pub use error::{Place, ScenarioError, ScenarioErrors};
+pub use resolved::{Group, Setting};
+pub use scenario::{Scenario, Source};
+
+/// The grammar of scenarios as JSON Schema.
+pub fn schema() -> serde_json::Value {
+    schemars::schema_for!(grammar::document::Document).to_value()
+}

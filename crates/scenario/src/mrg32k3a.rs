@@ -1,0 +1,84 @@
+//! ns-3's random generator, MRG32k3a (`L'Ecuyer` 1999), as far as a profile needs its draws.
+//!
+//! Stream s and substream t of a seed begin s·2^127 + t·2^76 steps after the state that is the seed six
+//! times; a step is a multiplication by a matrix, so a jump is one by a power of it.
+
+const M1: u64 = 4_294_967_087;
+const M2: u64 = 4_294_944_443;
+const A12: u64 = 1_403_580;
+const A13: u64 = 810_728;
+const A21: u64 = 527_612;
+const A23: u64 = 1_370_589;
+
+type Matrix = [[u64; 3]; 3];
+
+/// The generator.
+#[derive(Clone, Debug)]
+pub struct Mrg32k3a {
+    first: [u64; 3],
+    second: [u64; 3],
+}
+
+impl Mrg32k3a {
+    /// Stream 0, substream 1 of `seed`: what ns-3 hands out first.
+    pub fn first_of(seed: u32) -> Self {
+        let seed = [u64::from(seed); 3];
+        let one = [[0, 1, 0], [0, 0, 1], [M1 - A13, A12, 0]];
+        let two = [[0, 1, 0], [0, 0, 1], [M2 - A23, 0, A21]];
+        Mrg32k3a { first: times(jump(one, M1), seed, M1), second: times(jump(two, M2), seed, M2) }
+    }
+
+    /// The next draw, uniform in (0, 1), times 2^32, rounded down.
+    pub fn next_u32(&mut self) -> u32 {
+        let first = (A12 * self.first[1] + (M1 - A13) * self.first[0] % M1) % M1;
+        let second = (A21 * self.second[2] + (M2 - A23) * self.second[0] % M2) % M2;
+        self.first = [self.first[1], self.first[2], first];
+        self.second = [self.second[1], self.second[2], second];
+        let difference = if first > second { first - second } else { first + M1 - second };
+        // The factor is 1 / (m1 + 1), the double nearest to the published code's.
+        let uniform = difference as f64 * 2.328_306_549_295_728e-10;
+        (uniform * 4_294_967_296.0) as u32
+    }
+}
+
+/// 2^76 steps at once.
+fn jump(step: Matrix, modulus: u64) -> Matrix {
+    (0..76).fold(step, |power, _| product(power, power, modulus))
+}
+
+fn product(a: Matrix, b: Matrix, modulus: u64) -> Matrix {
+    let cell = |i: usize, j: usize| (0..3).fold(0, |sum, k| (sum + a[i][k] * b[k][j] % modulus) % modulus);
+    std::array::from_fn(|i| std::array::from_fn(|j| cell(i, j)))
+}
+
+fn times(matrix: Matrix, state: [u64; 3], modulus: u64) -> [u64; 3] {
+    std::array::from_fn(|i| (0..3).fold(0, |sum, k| (sum + matrix[i][k] * state[k] % modulus) % modulus))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn draws_are_the_hash_seeds_of_swings_switches_in_configuration_order() {
+        let mut generator = Mrg32k3a::first_of(1);
+        let seeds: Vec<u32> = (0..42).map(|_| generator.next_u32()).collect();
+        // s1-s4, s21-s24, s5, …; s19, s20; s25; s41, s42.
+        assert_eq!(
+            seeds[..9],
+            [
+                3_506_978_425,
+                2_606_383_083,
+                2_128_476_236,
+                1_638_928_128,
+                1_585_152_108,
+                3_464_367_242,
+                433_302_024,
+                2_511_677_460,
+                4_033_148_213
+            ]
+        );
+        assert_eq!(seeds[22..25], [1_616_462_032, 1_567_332_858, 4_116_788_230]);
+        assert_eq!(seeds[40..], [745_875_361, 1_471_068_050]);
+    }
+}

@@ -1,0 +1,91 @@
+//! Round trips between hosts, as far as limits and summaries need them.
+
+use std::collections::BTreeMap;
+
+use floodway_fabric::Blueprint;
+use floodway_fabric::blueprint::Role;
+use floodway_fabric::routing::{Routes, peer};
+use floodway_units::{NodeId, PortId, Rate, Span};
+
+/// The first of the equal-cost paths, as egress ports; none where no path leads there.
+pub fn first_path(routes: &Routes, from: NodeId, to: NodeId) -> Option<Vec<PortId>> {
+    let mut path = Vec::new();
+    let mut at = from;
+    while at != to {
+        let &port = routes.candidates(at, to).first()?;
+        path.push(port);
+        at = routes.node_of(peer(port));
+    }
+    Some(path)
+}
+
+/// Round trip without queues along a path: store and forward of a full packet there and of an ACK back.
+pub fn base_rtt(blueprint: &Blueprint, path: &[PortId]) -> Span {
+    let full = blueprint.wire.data(blueprint.mtu, true).wire;
+    let ack = blueprint.wire.ack().wire;
+    path.iter().fold(Span::ZERO, |sum, &port| {
+        let there = direction(blueprint, port);
+        let back = direction(blueprint, peer(port));
+        let pipeline = switch_pipeline(blueprint, port) + switch_pipeline(blueprint, peer(port));
+        sum + there.0.time_to_send(full) + there.1 + back.0.time_to_send(ack) + back.1 + pipeline
+    })
+}
+
+/// Rate and propagation of what a port sends.
+fn direction(blueprint: &Blueprint, port: PortId) -> (Rate, Span) {
+    let direction = &blueprint.links[port.index() / 2].directions[port.index() % 2];
+    (direction.rate, direction.delay)
+}
+
+/// A switch delays what leaves it by this port.
+fn switch_pipeline(blueprint: &Blueprint, port: PortId) -> Span {
+    let node = blueprint.links[port.index() / 2].ends[port.index() % 2].node;
+    match &blueprint.nodes[node.index()].role {
+        Role::Switch(switch) => switch.pipeline,
+        Role::Host { .. } => Span::ZERO,
+    }
+}
+
+/// Lowest rate along a path.
+pub fn path_rate(blueprint: &Blueprint, path: &[PortId]) -> Rate {
+    path.iter().map(|&port| direction(blueprint, port).0).min().unwrap_or(Rate::MAX)
+}
+
+/// Pairs of hosts whose paths stand for those of all pairs: from at most 64 hosts, spread evenly, to every
+/// one that stands for others.
+pub fn pairs(blueprint: &Blueprint) -> Vec<(NodeId, NodeId)> {
+    let hosts = representatives(blueprint);
+    let sources: Vec<NodeId> = hosts.iter().copied().step_by(hosts.len().div_ceil(64).max(1)).collect();
+    let pairs = sources.into_iter().flat_map(|from| hosts.iter().map(move |&to| (from, to)));
+    pairs.filter(|(from, to)| from != to).collect()
+}
+
+/// A NIC: the node at the far end, rate and delay of both directions.
+type Nic = (NodeId, [(Rate, Span); 2]);
+
+/// Hosts that stand for all: of those at the same switch by links of the same rates and delays, two.
+fn representatives(blueprint: &Blueprint) -> Vec<NodeId> {
+    let mut alike: BTreeMap<Vec<Nic>, usize> = BTreeMap::new();
+    let mut chosen = Vec::new();
+    let mut nics: Vec<Vec<PortId>> = vec![Vec::new(); blueprint.nodes.len()];
+    for (i, link) in (0u32..).zip(&blueprint.links) {
+        for (end, spec) in (0u32..).zip(&link.ends) {
+            nics[spec.node.index()].push(PortId(2 * i + end));
+        }
+    }
+    for (i, node) in (0u32..).zip(&blueprint.nodes) {
+        if matches!(node.role, Role::Switch(_)) {
+            continue;
+        }
+        let link = |&port: &PortId| {
+            let far = blueprint.links[port.index() / 2].ends[1 - port.index() % 2].node;
+            (far, [direction(blueprint, port), direction(blueprint, peer(port))])
+        };
+        let seen = alike.entry(nics[i as usize].iter().map(link).collect()).or_default();
+        *seen += 1;
+        if *seen <= 2 {
+            chosen.push(NodeId(i));
+        }
+    }
+    chosen
+}

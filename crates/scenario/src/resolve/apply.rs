@@ -1,0 +1,389 @@
+//! Defaults and overrides, one after another; later ones win, and each replaces a slot's whole value.
+
+use std::sync::Arc;
+
+use floodway_fabric::blueprint::PauseFault;
+use floodway_mechanisms::registry::BufferParams;
+use floodway_units::{Length, Rate, Span, Time};
+
+use super::plan::{Choice, EndPlan, Origin, Plan};
+use crate::error::{Place, ScenarioError};
+use crate::grammar::forms::{Faults, Pause};
+use crate::grammar::read::key_path;
+use crate::grammar::selector::{Selector, glob};
+use crate::grammar::settings::{Defaults, Override, Slots};
+use crate::grammar::tree::Node;
+use crate::topology::Network;
+use crate::workload::Workload;
+
+/// Slots that belong to links, to switches, to hosts, to flows.
+const OF_LINKS: &[&str] = &[
+    "flow-control",
+    "faults",
+    "relay",
+    "congestion-point",
+    "buffer",
+    "scheduler",
+    "rate",
+    "delay",
+    "length",
+    "direction",
+];
+const OF_SWITCHES: &[&str] =
+    &["buffer", "routing", "scheduler", "congestion-point", "pipeline", "hash-seed", "faults"];
+const OF_HOSTS: &[&str] = &["scheduler", "congestion-point", "faults"];
+const OF_FLOWS: &[&str] = &["notification", "rate-control", "reliability", "class"];
+const SELECTORS: &[&str] = &["links", "switches", "hosts", "flows"];
+
+/// `[defaults]` or an override, of a scenario or of a profile.
+pub struct Layer<'a> {
+    /// Whom `--resolved` names.
+    who: Arc<str>,
+    /// Where it stands in its tree.
+    path: Vec<String>,
+    node: &'a Node,
+    slots: Slots<'a>,
+    /// Whom it is for; all, if it is `[defaults]`.
+    of: Option<&'a Override>,
+    /// A selector that matches nothing is an error.
+    strict: bool,
+}
+
+impl<'a> Layer<'a> {
+    /// `[defaults]`; `profile` is the name of the profile it belongs to.
+    pub fn defaults(tree: &'a Node, defaults: &'a Defaults, profile: Option<&str>) -> Option<Self> {
+        Some(Layer {
+            who: profile.map_or_else(|| "defaults".into(), |name| format!("profile {name}").into()),
+            path: vec!["defaults".into()],
+            node: tree.get("defaults")?,
+            slots: defaults.slots(),
+            of: None,
+            strict: true,
+        })
+    }
+
+    /// The overrides in order.
+    pub fn overrides(tree: &'a Node, overrides: &'a [Override], profile: Option<&str>) -> Vec<Self> {
+        let items = tree.get("override").map_or(&[][..], Node::items);
+        let layer = |(i, (node, of)): (usize, (&'a Node, &'a Override))| Layer {
+            who: match profile {
+                Some(name) => format!("profile {name}").into(),
+                None => format!("override {}", of.name).into(),
+            },
+            path: vec!["override".into(), node.label(i)],
+            node,
+            slots: of.all_slots(),
+            of: Some(of),
+            strict: profile.is_none(),
+        };
+        items.iter().zip(overrides).enumerate().map(layer).collect()
+    }
+
+    fn key(&self, key: &str) -> String {
+        let mut segments: Vec<&str> = self.path.iter().map(String::as_str).collect();
+        segments.extend(key.split('.').filter(|part| !part.is_empty()));
+        key_path(&segments)
+    }
+
+    fn place(&self, key: &str) -> Place {
+        self.node.place_of(key.split('.'))
+    }
+
+    fn error(&self, key: &str, message: impl Into<String>) -> ScenarioError {
+        ScenarioError::new(self.place(key), self.key(key), message)
+    }
+
+    fn choice<T>(&self, key: &str, value: T) -> Choice<T> {
+        let origin =
+            Origin { who: self.who.clone(), key: self.key(key).into(), place: Some(self.place(key)) };
+        Choice { value, origin }
+    }
+
+    /// Writes what it sets into the plan.
+    ///
+    /// # Errors
+    /// What it may not set, and selectors that match nothing.
+    pub fn apply(
+        &self,
+        plan: &mut Plan,
+        network: &Network,
+        workloads: &[Workload],
+    ) -> Result<(), ScenarioError> {
+        let Some(of) = self.of else {
+            self.check_buffer(None)?;
+            self.to_links(plan, network, |_| true)?;
+            self.to_nodes(plan, network, |node| !network.nodes[node].is_host, false)?;
+            self.to_flows(plan, |_| true);
+            return Ok(());
+        };
+        let all = [&of.links, &of.switches, &of.hosts, &of.flows];
+        let mut chosen =
+            SELECTORS.iter().zip(all).filter_map(|(&key, selector)| Some((key, selector.as_ref()?)));
+        let (Some((key, selector)), None) = (chosen.next(), chosen.next()) else {
+            return Err(self.error("", format!("it needs exactly one of: {}", SELECTORS.join(", "))));
+        };
+        self.check_keys(key)?;
+        if selector.names_workload() && key != "flows" {
+            return Err(self.error(key, "a workload selects flows only"));
+        }
+        self.check_buffer(Some(key))?;
+        let matches = |name: &str, tags: &[String]| selector.matches(name, tags);
+        let found = match key {
+            "links" => {
+                let of = |link: usize| matches(&network.links[link].name, &network.links[link].tags);
+                self.to_links(plan, network, of)?
+            }
+            "flows" => self.to_flows(plan, |i| matches(&workloads[i].name, &workloads[i].tags)),
+            _ => {
+                let of = |node: usize| {
+                    let node = &network.nodes[node];
+                    node.is_host == (key == "hosts") && matches(&node.name, &node.tags)
+                };
+                self.to_nodes(plan, network, of, true)?
+            }
+        };
+        if found == 0 && self.strict {
+            return Err(self.error(key, format!("{selector} matches nothing")));
+        }
+        Ok(())
+    }
+
+    /// An override by `selector` may set only what belongs to such objects.
+    fn check_keys(&self, selector: &str) -> Result<(), ScenarioError> {
+        let table = [OF_LINKS, OF_SWITCHES, OF_HOSTS, OF_FLOWS];
+        for entry in self.node.entries() {
+            let key = entry.key.as_str();
+            if key == "name" || SELECTORS.contains(&key) {
+                continue;
+            }
+            let homes: Vec<&str> = SELECTORS
+                .iter()
+                .zip(table)
+                .filter(|(_, slots)| slots.contains(&key))
+                .map(|(&home, _)| home)
+                .collect();
+            if !homes.contains(&selector) {
+                let message = format!("it belongs to {}, not to {selector}", homes.join(" or "));
+                return Err(self.error(key, message));
+            }
+        }
+        Ok(())
+    }
+
+    /// A port cannot have a pool of its own.
+    fn check_buffer(&self, selector: Option<&str>) -> Result<(), ScenarioError> {
+        match self.slots.buffer {
+            Some(BufferParams::Shared(shared)) if selector == Some("links") => {
+                if shared.pool.is_some() || shared.total.is_some() {
+                    let message = "a port takes part in its switch's pool, whose size belongs to switches";
+                    return Err(self.error("buffer", message));
+                }
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn to_links(
+        &self,
+        plan: &mut Plan,
+        network: &Network,
+        of: impl Fn(usize) -> bool,
+    ) -> Result<usize, ScenarioError> {
+        let direction = self.of.and_then(|of| of.direction.as_deref());
+        let faults =
+            self.slots.faults.map(|faults| self.link_faults(faults, direction.is_some())).transpose()?;
+        let delay = self.delay()?;
+        if self.slots.rate == Some(Rate(0)) {
+            return Err(self.error("rate", "a link needs a rate above 0"));
+        }
+        let mut found = 0;
+        for link in (0..network.links.len()).filter(|&link| of(link)) {
+            for from in 0..2 {
+                if direction.is_some_and(|direction| !leads(direction, network, link, from)) {
+                    continue;
+                }
+                found += 1;
+                let plan = &mut plan.links[link];
+                self.to_direction(plan, from, delay);
+                if self.of.is_some() {
+                    self.to_port_buffer(&mut plan.ends[1 - from]);
+                }
+                self.to_egress(&mut plan.ends[from]);
+                if let Some(faults) = &faults {
+                    plan.directions[from].faults =
+                        self.choice("faults", (faults.error_rate.0, faults.jitter));
+                    plan.down = faults.down.0.iter().map(|period| (period.from, period.to)).collect();
+                    plan.ends[1 - from].pauses = pauses(&faults.pause.0);
+                }
+            }
+        }
+        if let (Some(direction), 0) = (direction, found)
+            && self.strict
+        {
+            return Err(self.error("direction", format!("no selected link leads {direction:?}")));
+        }
+        Ok(found)
+    }
+
+    fn to_direction(&self, plan: &mut super::LinkPlan, from: usize, delay: Option<(&'static str, Span)>) {
+        let direction = &mut plan.directions[from];
+        if let Some(rate) = self.slots.rate {
+            direction.rate = self.choice("rate", rate);
+        }
+        if let Some((key, delay)) = delay {
+            direction.delay = self.choice(key, delay);
+        }
+        if let Some(flow_control) = self.slots.flow_control {
+            direction.flow_control = self.choice("flow-control", flow_control.clone());
+        }
+    }
+
+    fn to_port_buffer(&self, end: &mut EndPlan) {
+        if let Some(buffer) = self.slots.buffer {
+            end.buffer = Some(self.choice("buffer", buffer.clone()));
+        }
+    }
+
+    fn to_egress(&self, end: &mut EndPlan) {
+        if let Some(scheduler) = self.slots.scheduler {
+            end.scheduler = self.choice("scheduler", scheduler.clone());
+        }
+        if let Some(points) = self.slots.congestion_point {
+            end.congestion_points = self.choice("congestion-point", points.0.clone());
+        }
+    }
+
+    fn delay(&self) -> Result<Option<(&'static str, Span)>, ScenarioError> {
+        match (self.slots.delay, self.slots.length) {
+            (Some(_), Some(_)) => Err(self.error("length", "give either the delay or the length, not both")),
+            (Some(Span::ZERO), _) => Err(self.error("delay", "a link needs a delay above 0")),
+            (_, Some(Length(0))) => Err(self.error("length", "a link needs a delay above 0")),
+            (_, Some(length)) if length.0 >= 1 << 43 => {
+                Err(self.error("length", format!("{length} is too long")))
+            }
+            (Some(delay), None) => Ok(Some(("delay", delay))),
+            (None, Some(length)) => Ok(Some(("length", length.delay()))),
+            (None, None) => Ok(None),
+        }
+    }
+
+    /// Faults of links, checked; a pause needs to know which end sends it.
+    fn link_faults(&self, faults: &'a Faults, has_direction: bool) -> Result<&'a Faults, ScenarioError> {
+        if !has_direction && !faults.pause.0.is_empty() {
+            let message = "it needs a node, or of links a direction: the receiving end sends the pause";
+            return Err(self.error("faults.pause", message));
+        }
+        self.check_pauses(faults)?;
+        let mut end = Time::ZERO;
+        for period in &faults.down.0 {
+            if period.from >= period.to || period.from < end {
+                return Err(self.error("faults.down", "periods must be in order, apart, and not empty"));
+            }
+            end = period.to;
+        }
+        Ok(faults)
+    }
+
+    fn check_pauses(&self, faults: &Faults) -> Result<(), ScenarioError> {
+        for pause in &faults.pause.0 {
+            if pause.from >= pause.to {
+                return Err(self.error("faults.pause", "it ends before it begins"));
+            }
+            if pause.class.0 > 7 {
+                let message = format!("class {} is not one from 0 to 7", pause.class.0);
+                return Err(self.error("faults.pause.class", message));
+            }
+        }
+        Ok(())
+    }
+
+    /// Nodes, with their ports if `ports` says so (defaults reach ports by the links).
+    fn to_nodes(
+        &self,
+        plan: &mut Plan,
+        network: &Network,
+        of: impl Fn(usize) -> bool,
+        ports: bool,
+    ) -> Result<usize, ScenarioError> {
+        if let (Some(faults), true) = (self.slots.faults, ports) {
+            let others = Faults { pause: faults.pause.clone(), ..Faults::default() };
+            if *faults != others {
+                return Err(
+                    self.error("faults", "of a node only `pause` can be set; the others belong to links")
+                );
+            }
+            self.check_pauses(faults)?;
+        }
+        let selected: Vec<bool> = (0..network.nodes.len()).map(of).collect();
+        for (switch, _) in plan.nodes.iter_mut().zip(&selected).filter(|(_, selected)| **selected) {
+            self.to_switch(&mut switch.switch);
+        }
+        for (i, link) in network.links.iter().enumerate() {
+            for (end, &node) in link.ends.iter().enumerate().filter(|(_, node)| selected[**node]) {
+                let end = &mut plan.links[i].ends[end];
+                if self.slots.buffer.is_some() && !network.nodes[node].is_host {
+                    // The switch's buffer is said anew, so for its ports, too.
+                    end.buffer = None;
+                }
+                if ports {
+                    self.to_egress(end);
+                    if let Some(faults) = self.slots.faults {
+                        end.pauses = pauses(&faults.pause.0);
+                    }
+                }
+            }
+        }
+        Ok(selected.into_iter().filter(|selected| *selected).count())
+    }
+
+    fn to_switch(&self, switch: &mut super::SwitchPlan) {
+        if let Some(buffer) = self.slots.buffer {
+            switch.buffer = self.choice("buffer", buffer.clone());
+        }
+        if let Some(routing) = self.slots.routing {
+            switch.routing = self.choice("routing", routing.clone());
+        }
+        if let Some(pipeline) = self.slots.pipeline {
+            switch.pipeline = self.choice("pipeline", pipeline);
+        }
+        if let Some(seed) = self.slots.hash_seed {
+            switch.hash_seed = Some(seed);
+        }
+    }
+
+    fn to_flows(&self, plan: &mut Plan, of: impl Fn(usize) -> bool) -> usize {
+        let mut found = 0;
+        for (_, flows) in plan.flows.iter_mut().enumerate().filter(|(i, _)| of(*i)) {
+            found += 1;
+            if let Some(class) = self.slots.class {
+                flows.class = self.choice("class", class);
+            }
+            if let Some(reliability) = self.slots.reliability {
+                flows.reliability = self.choice("reliability", reliability.clone());
+            }
+            if let Some(rate_control) = self.slots.rate_control {
+                flows.rate_control = self.choice("rate-control", rate_control.0.clone());
+            }
+            if let Some(notification) = self.slots.notification {
+                flows.notification = self.choice("notification", notification.clone());
+            }
+        }
+        found
+    }
+}
+
+/// Does `"x1>x2"` say that data go from end `from` of the link to the other?
+fn leads(direction: &str, network: &Network, link: usize, from: usize) -> bool {
+    let Some((sender, receiver)) = direction.split_once('>') else { return false };
+    let ends = network.links[link].ends;
+    let matches = |pattern: &str, node: usize| {
+        let node = &network.nodes[node];
+        glob(pattern.trim(), &node.name) || Selector::tag(pattern.trim()).matches(&node.name, &node.tags)
+    };
+    matches(sender, ends[from]) && matches(receiver, ends[1 - from])
+}
+
+fn pauses(pauses: &[Pause]) -> Vec<PauseFault> {
+    pauses.iter().map(|pause| PauseFault { class: pause.class, from: pause.from, to: pause.to }).collect()
+}

@@ -1,0 +1,7 @@
+//! From defaults and overrides to what every object ended up with, and which line said so.
+
+mod apply;
+mod plan;
+
+pub use apply::Layer;
+pub use plan::{Choice, DirectionPlan, EndPlan, FlowPlan, LinkPlan, NodePlan, Origin, Plan, SwitchPlan};

@@ -1,0 +1,203 @@
+//! What every object ended up with.
+
+use std::fmt;
+use std::sync::Arc;
+
+use floodway_fabric::blueprint::{ErrorRates, PauseFault};
+use floodway_mechanisms::registry::{
+    BufferParams, CongestionPointParams, FlowControlParams, NotificationParams, ReactionParams,
+    ReliabilityParams, RoutingParams, SchedulerParams,
+};
+use floodway_units::{Class, Rate, Span, Time};
+
+use crate::error::Place;
+use crate::grammar::forms::FlowControl;
+use crate::topology::Network;
+use crate::workload::Workload;
+
+/// Who chose a value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Origin {
+    /// "defaults", "override long-haul", "profile swing-ns3", "topology", "built-in default".
+    pub who: Arc<str>,
+    /// Path of the key, as `--set` spells it.
+    pub key: Arc<str>,
+    /// Where it was written; none of what is built in.
+    pub place: Option<Place>,
+}
+
+impl Origin {
+    /// Did a profile choose?
+    pub fn is_profile(&self) -> bool {
+        self.who.starts_with("profile ")
+    }
+
+    /// What holds where nobody chooses.
+    pub fn built_in(key: &str) -> Self {
+        Origin { who: "built-in default".into(), key: format!("defaults.{key}").into(), place: None }
+    }
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.who)?;
+        match &self.place {
+            Some(place) => write!(f, ", {place}"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// A value and who chose it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Choice<T> {
+    /// The value.
+    pub value: T,
+    /// Who chose it.
+    pub origin: Origin,
+}
+
+impl<T> Choice<T> {
+    fn built_in(key: &str, value: T) -> Self {
+        Choice { value, origin: Origin::built_in(key) }
+    }
+}
+
+/// What all objects ended up with; in the order of the network's links and nodes, and of the workloads.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// Of each link.
+    pub links: Vec<LinkPlan>,
+    /// Of each node.
+    pub nodes: Vec<NodePlan>,
+    /// Of each workload's flows.
+    pub flows: Vec<FlowPlan>,
+}
+
+/// Of a link.
+#[derive(Clone, Debug)]
+pub struct LinkPlan {
+    /// From `ends[i]` to the other end.
+    pub directions: [DirectionPlan; 2],
+    /// The ports.
+    pub ends: [EndPlan; 2],
+    /// When it is down.
+    pub down: Vec<(Time, Time)>,
+}
+
+/// Of a link in one direction.
+#[derive(Clone, Debug)]
+pub struct DirectionPlan {
+    /// Line rate.
+    pub rate: Choice<Rate>,
+    /// Propagation.
+    pub delay: Choice<Span>,
+    /// Flow control.
+    pub flow_control: Choice<FlowControl>,
+    /// Random losses and jitter.
+    pub faults: Choice<(ErrorRates, Span)>,
+}
+
+/// Of a port.
+#[derive(Clone, Debug)]
+pub struct EndPlan {
+    /// A buffer of its own.
+    pub buffer: Option<Choice<BufferParams>>,
+    /// Scheduling of its egress.
+    pub scheduler: Choice<SchedulerParams>,
+    /// Detection at its egress.
+    pub congestion_points: Choice<Vec<CongestionPointParams>>,
+    /// Pauses that it sends whatever happens.
+    pub pauses: Vec<PauseFault>,
+}
+
+/// Of a node.
+#[derive(Clone, Debug)]
+pub struct NodePlan {
+    /// What a switch has beside ports; hosts have it too, unused.
+    pub switch: SwitchPlan,
+}
+
+/// Of a switch.
+#[derive(Clone, Debug)]
+pub struct SwitchPlan {
+    /// Admission, for ports without a buffer of their own.
+    pub buffer: Choice<BufferParams>,
+    /// Choice among equal-cost ports.
+    pub routing: Choice<RoutingParams>,
+    /// From arrival to the egress queue.
+    pub pipeline: Choice<Span>,
+    /// Seed of the hash `swing-ns3`.
+    pub hash_seed: Option<u32>,
+}
+
+/// Of a workload's flows.
+#[derive(Clone, Debug)]
+pub struct FlowPlan {
+    /// Class.
+    pub class: Choice<Class>,
+    /// Recovery from losses.
+    pub reliability: Choice<ReliabilityParams>,
+    /// Stack of rate and window controls.
+    pub rate_control: Choice<Vec<ReactionParams>>,
+    /// When receivers send CNPs.
+    pub notification: Choice<NotificationParams>,
+}
+
+/// A choice by its name with all its defaults.
+macro_rules! by_default {
+    ($choice:ident::$variant:ident) => {
+        $choice::$variant(Default::default())
+    };
+}
+
+impl Plan {
+    /// What holds where a scenario says nothing: PFC, a buffer of its own for each port as large as PFC
+    /// asks for, ECMP, strict scheduling, go-back-N at line rate, no notification.
+    pub fn built_in(network: &Network, workloads: &[Workload], topology: &Place) -> Self {
+        let links = network.links.iter().map(|link| {
+            let origin = |key: &str| Origin {
+                who: "topology".into(),
+                key: format!("topology.{key}").into(),
+                place: Some(topology.clone()),
+            };
+            let direction = DirectionPlan {
+                rate: Choice { value: link.rate, origin: origin("rate") },
+                delay: Choice { value: link.delay, origin: origin("delay") },
+                flow_control: Choice::built_in(
+                    "flow-control",
+                    FlowControl::All(by_default!(FlowControlParams::Pfc)),
+                ),
+                faults: Choice::built_in("faults", Default::default()),
+            };
+            let end = EndPlan {
+                buffer: None,
+                scheduler: Choice::built_in("scheduler", by_default!(SchedulerParams::Strict)),
+                congestion_points: Choice::built_in("congestion-point", Vec::new()),
+                pauses: Vec::new(),
+            };
+            LinkPlan {
+                directions: [direction.clone(), direction],
+                ends: [end.clone(), end],
+                down: Vec::new(),
+            }
+        });
+        let switch = SwitchPlan {
+            buffer: Choice::built_in("buffer", by_default!(BufferParams::Static)),
+            routing: Choice::built_in("routing", by_default!(RoutingParams::Ecmp)),
+            pipeline: Choice::built_in("pipeline", Span::ZERO),
+            hash_seed: None,
+        };
+        let flows = FlowPlan {
+            class: Choice::built_in("class", Class::DATA),
+            reliability: Choice::built_in("reliability", by_default!(ReliabilityParams::GoBackN)),
+            rate_control: Choice::built_in("rate-control", vec![by_default!(ReactionParams::LineRate)]),
+            notification: Choice::built_in("notification", by_default!(NotificationParams::None)),
+        };
+        Plan {
+            links: links.collect(),
+            nodes: vec![NodePlan { switch }; network.nodes.len()],
+            flows: vec![flows; workloads.len()],
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! A scenario: read once, valid from then on.
+
+use std::path::{Path, PathBuf};
+
+use floodway_fabric::Blueprint;
+use floodway_fabric::blueprint::Arrivals;
+use floodway_units::{NodeId, Time};
+use serde_json::json;
+
+use crate::build::{Built, build};
+use crate::error::{Place, ScenarioError, ScenarioErrors};
+use crate::grammar::document::Document;
+use crate::grammar::read::read;
+use crate::grammar::tree::Node;
+use crate::grammar::{bounds, sets};
+use crate::resolved::groups;
+use crate::workload::files::{Files, TableReader};
+use crate::workload::pairs::permutation;
+
+/// What a scenario is read from.
+#[derive(Clone, Copy)]
+pub struct Source<'a> {
+    /// What messages call it: the file as it was given.
+    pub name: &'a str,
+    /// Its text.
+    pub text: &'a str,
+    /// Where relative paths in it begin.
+    pub folder: &'a Path,
+    /// Paths and values that are written into it (`--set`), in order.
+    pub sets: &'a [(String, String)],
+    /// Who reads `.parquet`.
+    pub tables: Option<TableReader<'a>>,
+}
+
+/// A valid scenario.
+#[derive(Clone, Debug)]
+pub struct Scenario {
+    name: String,
+    file: String,
+    tree: Node,
+    document: Document,
+    built: Built,
+}
+
+impl Scenario {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// All that is wrong with it.
+    pub fn from_path(path: &Path, sets: &[(String, String)]) -> Result<Self, ScenarioErrors> {
+        Self::from_path_with(path, sets, None)
+    }
+
+    /// Reads a file, with a reader of `.parquet` for the files that it names.
+    ///
+    /// # Errors
+    /// All that is wrong with it.
+    pub fn from_path_with(
+        path: &Path,
+        sets: &[(String, String)],
+        tables: Option<TableReader<'_>>,
+    ) -> Result<Self, ScenarioErrors> {
+        let name = path.display().to_string();
+        let text = std::fs::read_to_string(path).map_err(|error| {
+            let place = Place { file: name.as_str().into(), line: None };
+            ScenarioError::new(place, "", format!("cannot read it: {error}"))
+        })?;
+        let folder = path.parent().map_or_else(PathBuf::new, Path::to_path_buf);
+        Self::from_source(Source { name: &name, text: &text, folder: &folder, sets, tables })
+    }
+
+    /// Reads a text; `name` stands for its file in messages, and relative paths begin at the folder of
+    /// the process.
+    ///
+    /// # Errors
+    /// All that is wrong with it.
+    pub fn from_text(name: &str, text: &str, sets: &[(String, String)]) -> Result<Self, ScenarioErrors> {
+        Self::from_source(Source { name, text, folder: Path::new(""), sets, tables: None })
+    }
+
+    /// Reads a scenario.
+    ///
+    /// # Errors
+    /// All that is wrong with it.
+    pub fn from_source(source: Source<'_>) -> Result<Self, ScenarioErrors> {
+        let mut tree = Node::parse(source.name, source.text)?;
+        for (path, value) in source.sets {
+            sets::apply(&mut tree, path, value)?;
+        }
+        bounds::check(&tree)?;
+        let document: Document = read(&tree, &[])?;
+        let files = Files { folder: source.folder, tables: source.tables };
+        let built = build(&tree, &document, &files)?;
+        let stem = Path::new(source.name).file_stem().and_then(|stem| stem.to_str()).unwrap_or("scenario");
+        let name = document.name.clone().unwrap_or_else(|| stem.to_owned());
+        Ok(Scenario { name, file: source.name.to_owned(), tree, document, built })
+    }
+
+    /// What results are filed under.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What messages call its file.
+    pub fn file(&self) -> &str {
+        &self.file
+    }
+
+    /// What a fabric is built from.
+    pub fn blueprint(&self) -> &Blueprint {
+        &self.built.blueprint
+    }
+
+    /// Seeds every random stream and tie.
+    pub fn seed(&self) -> u64 {
+        self.document.seed
+    }
+
+    /// What is odd, but may be meant.
+    pub fn warnings(&self) -> &[String] {
+        &self.built.warnings
+    }
+
+    /// The same scenario with another seed.
+    pub fn with_seed(mut self, seed: u64) -> Self {
+        self.document.seed = seed;
+        self.built.blueprint.seed = seed;
+        let blueprint = &mut self.built.blueprint;
+        for (workload, spec) in self.document.workload.iter().zip(&mut blueprint.workloads) {
+            if let (Some(_), Arrivals::List(flows)) = (&workload.permutation, &mut spec.arrivals) {
+                let hosts: Vec<usize> = flows.iter().map(|flow| flow.source.index()).collect();
+                for (flow, (_, to)) in flows.iter_mut().zip(permutation(&hosts, seed, &workload.name)) {
+                    flow.destination = NodeId(to as u32);
+                }
+            }
+        }
+        self
+    }
+
+    /// The whole scenario after defaults, for the record of a run: its text as it was read, the choices of
+    /// the run, and what every object ended up with, with origins.
+    pub fn resolved_json(&self) -> String {
+        let blueprint = self.blueprint();
+        let value = json!({
+            "name": self.name,
+            "file": self.file,
+            "scenario": self.tree.to_json(),
+            "seed": blueprint.seed,
+            "profile": self.built.profile.as_ref().map(|profile| profile.name),
+            "wire": blueprint.wire,
+            "mtu": blueprint.mtu,
+            "semantics": self.built.semantics,
+            "limit": blueprint.end.limit,
+            "stop": if blueprint.end.at_limit { "limit" } else { "measured" },
+            "measure": blueprint.workloads.iter().map(|workload| {
+                let (from, to) = workload.measure;
+                (workload.name.clone(), json!({ "from": from, "to": (to < Time::NEVER).then_some(to) }))
+            }).collect::<serde_json::Map<_, _>>(),
+            "resolved": groups(&self.built, &self.document),
+        });
+        value.to_string()
+    }
+
+    pub(crate) fn document(&self) -> &Document {
+        &self.document
+    }
+
+    pub(crate) fn built(&self) -> &Built {
+        &self.built
+    }
+}

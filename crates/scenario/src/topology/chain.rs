@@ -1,0 +1,105 @@
+//! Switches s1, s2, … in a row, with hosts at each; hosts are numbered from 1 along the row.
+
+use floodway_units::{Length, Rate, Span};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::network::{Hop, Network, TopologyError, count};
+
+/// Parameters of a chain.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Chain {
+    /// How many switches.
+    pub switches: usize,
+    /// Hosts at each switch: a number, or a list with one for each. Default: 1.
+    pub hosts: Hosts,
+    /// Rate of links that say none.
+    pub rate: Option<Rate>,
+    /// Delay of links that say none. Not together with `length`.
+    pub delay: Option<Span>,
+    /// Length of links that say none. Not together with `delay`.
+    pub length: Option<Length>,
+    /// Links between hosts and switches.
+    pub host: Hop,
+    /// Links between switches.
+    pub trunk: Hop,
+}
+
+/// Hosts at each switch.
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(untagged, expecting = "a number, or a list with a number for each switch")]
+pub enum Hosts {
+    /// As many at each.
+    Each(usize),
+    /// One number for each switch.
+    List(Vec<usize>),
+}
+
+impl Default for Hosts {
+    fn default() -> Self {
+        Hosts::Each(1)
+    }
+}
+
+impl Chain {
+    pub(super) fn build(&self) -> Result<Network, TopologyError> {
+        let switches = count("switches", self.switches, 1)?;
+        let hosts = match &self.hosts {
+            Hosts::Each(each) => vec![*each; switches],
+            Hosts::List(list) if list.len() == switches => list.clone(),
+            Hosts::List(list) => {
+                let message = format!("it has {} numbers for {switches} switches", list.len());
+                return Err(TopologyError::new("hosts", message));
+            }
+        };
+        let common = Hop { rate: self.rate, delay: self.delay, length: self.length };
+        let host = self.host.or(common).resolve()?;
+        let mut network = Network::default();
+        let mut placed = Vec::new();
+        for (at, &here) in hosts.iter().enumerate() {
+            for _ in 0..here {
+                placed.push((network.host(format!("h{}", placed.len() + 1), &["host"])?, at));
+            }
+        }
+        let row: Vec<usize> =
+            (1..=switches).map(|n| network.switch(format!("s{n}"), &["switch"])).collect::<Result<_, _>>()?;
+        if switches > 1 {
+            let trunk = self.trunk.or(common).resolve()?;
+            for pair in row.windows(2) {
+                network.link([pair[0], pair[1]], &["trunk"], trunk);
+            }
+        }
+        for (node, at) in placed {
+            network.link([node, row[at]], &["host-switch"], host);
+        }
+        network.name_links();
+        Ok(network)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hosts_hang_where_the_list_says() {
+        let chain = Chain {
+            switches: 3,
+            hosts: Hosts::List(vec![2, 0, 1]),
+            rate: Some(Rate::gbps(100)),
+            delay: Some(Span::us(1)),
+            ..Chain::default()
+        };
+        let network = chain.build().expect("it is a chain");
+        let names: Vec<_> = network.links.iter().map(|link| link.name.as_str()).collect();
+        assert_eq!(names, ["s1-s2", "s2-s3", "h1-s1", "h2-s1", "h3-s3"]);
+    }
+
+    #[test]
+    fn a_list_of_the_wrong_length_is_refused() {
+        let chain = Chain { switches: 3, hosts: Hosts::List(vec![1]), ..Chain::default() };
+        assert_eq!(chain.build().unwrap_err().path, ["hosts"]);
+        assert_eq!(Chain::default().build().unwrap_err().path, ["switches"]);
+    }
+}

@@ -1,0 +1,68 @@
+//! Two switches s1 and s2 with a bottleneck between them; hosts h1, h2, … on the left, the others on the
+//! right.
+
+use floodway_units::{Length, Rate, Span};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::network::{Hop, Network, TopologyError, count};
+
+/// Parameters of a dumbbell.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Dumbbell {
+    /// Hosts at s1.
+    pub left: usize,
+    /// Hosts at s2.
+    pub right: usize,
+    /// Rate of links that say none.
+    pub rate: Option<Rate>,
+    /// Delay of links that say none. Not together with `length`.
+    pub delay: Option<Span>,
+    /// Length of links that say none. Not together with `delay`.
+    pub length: Option<Length>,
+    /// The link between the switches.
+    pub bottleneck: Hop,
+}
+
+impl Dumbbell {
+    pub(super) fn build(&self) -> Result<Network, TopologyError> {
+        let (left, right) = (count("left", self.left, 1)?, count("right", self.right, 1)?);
+        let common = Hop { rate: self.rate, delay: self.delay, length: self.length };
+        let host = common.resolve()?;
+        let bottleneck = self.bottleneck.or(common).resolve().map_err(|error| error.below("bottleneck"))?;
+        let mut network = Network::default();
+        for n in 1..=left + right {
+            network.host(format!("h{n}"), &["host", if n <= left { "left" } else { "right" }])?;
+        }
+        let ends = [network.switch("s1", &["switch", "left"])?, network.switch("s2", &["switch", "right"])?];
+        network.link(ends, &["bottleneck"], bottleneck);
+        for n in 0..left + right {
+            network.link([n, ends[usize::from(n >= left)]], &["host-switch"], host);
+        }
+        network.name_links();
+        Ok(network)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_bottleneck_may_be_slower_than_the_rest() {
+        let dumbbell = Dumbbell {
+            left: 2,
+            right: 1,
+            rate: Some(Rate::gbps(100)),
+            delay: Some(Span::us(1)),
+            bottleneck: Hop { rate: Some(Rate::gbps(40)), ..Hop::default() },
+            ..Dumbbell::default()
+        };
+        let network = dumbbell.build().expect("it is a dumbbell");
+        let links: Vec<_> =
+            network.links.iter().map(|link| (link.name.as_str(), link.rate.as_gbps())).collect();
+        assert_eq!(links, [("s1-s2", 40.0), ("h1-s1", 100.0), ("h2-s1", 100.0), ("h3-s2", 100.0)]);
+        assert_eq!(network.links[0].delay, Span::us(1));
+    }
+}

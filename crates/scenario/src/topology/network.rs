@@ -1,0 +1,298 @@
+//! Nodes and links while a topology is being built.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use floodway_units::{Length, Rate, Span};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+/// The most nodes or links that a generator makes: beyond it a scenario is a slip of the pen.
+const MOST: usize = 1 << 20;
+/// The most entries of routing tables, one for each node and each switch with hosts: 4 bytes each.
+const MOST_ROUTES: usize = 1 << 29;
+
+/// A parameter that makes no network.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TopologyError {
+    /// Keys that lead to it, below `topology`.
+    pub path: Vec<String>,
+    /// What is wrong.
+    pub message: String,
+}
+
+impl TopologyError {
+    /// An error at `key`; empty for the topology as a whole.
+    pub fn new(key: &str, message: impl Into<String>) -> Self {
+        let path = if key.is_empty() { Vec::new() } else { vec![key.to_owned()] };
+        TopologyError { path, message: message.into() }
+    }
+
+    /// The same below another key.
+    pub fn below(mut self, key: &str) -> Self {
+        self.path.insert(0, key.to_owned());
+        self
+    }
+}
+
+/// A node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Node {
+    /// Its name, unique.
+    pub name: String,
+    /// Its kind and place.
+    pub tags: Vec<String>,
+    /// A host rather than a switch.
+    pub is_host: bool,
+}
+
+/// A full-duplex link.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Link {
+    /// Its name, unique.
+    pub name: String,
+    /// Its kind and place.
+    pub tags: Vec<String>,
+    /// Indices of the nodes at its ends.
+    pub ends: [usize; 2],
+    /// Rate, both ways.
+    pub rate: Rate,
+    /// Propagation, both ways.
+    pub delay: Span,
+}
+
+/// Rate and delay of links; what is left out comes from the level above.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Hop {
+    /// Line rate.
+    pub rate: Option<Rate>,
+    /// Propagation delay. Not together with `length`.
+    pub delay: Option<Span>,
+    /// Length of fibre, at 5 us/km. Not together with `delay`.
+    pub length: Option<Length>,
+}
+
+impl Hop {
+    /// What is left out, from `other`.
+    pub fn or(self, other: Hop) -> Hop {
+        let own_delay = self.delay.is_some() || self.length.is_some();
+        let distance = if own_delay { self } else { other };
+        Hop { rate: self.rate.or(other.rate), delay: distance.delay, length: distance.length }
+    }
+
+    /// Rate and delay.
+    ///
+    /// # Errors
+    /// One is missing, zero, or given twice.
+    pub fn resolve(self) -> Result<(Rate, Span), TopologyError> {
+        let missing = |key: &str| TopologyError::new("", format!("the key {key:?} is missing"));
+        let rate = self.rate.ok_or_else(|| missing("rate"))?;
+        let (key, delay) = match (self.delay, self.length) {
+            (Some(_), Some(_)) => {
+                return Err(TopologyError::new("length", "give either the delay or the length, not both"));
+            }
+            (Some(delay), None) => ("delay", delay),
+            // 2^43 m are beyond the sun, and their picoseconds still fit.
+            (None, Some(length)) if length.0 >= 1 << 43 => {
+                return Err(TopologyError::new("length", format!("{length} is too long")));
+            }
+            (None, Some(length)) => ("length", length.delay()),
+            (None, None) => return Err(missing("delay")),
+        };
+        if rate == Rate(0) {
+            return Err(TopologyError::new("rate", "a link needs a rate above 0"));
+        }
+        if delay == Span::ZERO {
+            return Err(TopologyError::new(key, "a link needs a delay above 0"));
+        }
+        Ok((rate, delay))
+    }
+}
+
+/// Nodes and links.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Network {
+    /// Hosts and switches.
+    pub nodes: Vec<Node>,
+    /// Links among them.
+    pub links: Vec<Link>,
+    /// Node by name.
+    by_name: BTreeMap<String, usize>,
+}
+
+impl Network {
+    /// Adds a host; gives its index.
+    ///
+    /// # Errors
+    /// The name is taken.
+    pub fn host(&mut self, name: impl Into<String>, tags: &[&str]) -> Result<usize, TopologyError> {
+        self.node(name.into(), tags, true)
+    }
+
+    /// Adds a switch; gives its index.
+    ///
+    /// # Errors
+    /// The name is taken.
+    pub fn switch(&mut self, name: impl Into<String>, tags: &[&str]) -> Result<usize, TopologyError> {
+        self.node(name.into(), tags, false)
+    }
+
+    fn node(&mut self, name: String, tags: &[&str], is_host: bool) -> Result<usize, TopologyError> {
+        let index = self.nodes.len();
+        if index >= MOST {
+            return Err(TopologyError::new("", format!("it has more than {MOST} nodes")));
+        }
+        if self.by_name.insert(name.clone(), index).is_some() {
+            return Err(TopologyError::new("", format!("two nodes are named {name:?}")));
+        }
+        let tags = tags.iter().map(|&tag| tag.to_owned()).collect();
+        self.nodes.push(Node { name, tags, is_host });
+        Ok(index)
+    }
+
+    /// Refuses to have `more` links beyond all measure.
+    ///
+    /// # Errors
+    /// They are too many.
+    pub fn room_for(&self, more: usize) -> Result<(), TopologyError> {
+        if self.links.len().saturating_add(more) > MOST {
+            return Err(TopologyError::new("", format!("it has more than {MOST} links")));
+        }
+        Ok(())
+    }
+
+    /// Links two nodes. The name follows when all links are known.
+    pub fn link(&mut self, ends: [usize; 2], tags: &[&str], (rate, delay): (Rate, Span)) {
+        let tags = tags.iter().map(|&tag| tag.to_owned()).collect();
+        self.links.push(Link { name: String::new(), tags, ends, rate, delay });
+    }
+
+    /// Index of the node of this name.
+    pub fn find(&self, name: &str) -> Option<usize> {
+        self.by_name.get(name).copied()
+    }
+
+    /// All names of nodes.
+    pub fn names(&self) -> Vec<String> {
+        self.nodes.iter().map(|node| node.name.clone()).collect()
+    }
+
+    /// Names the links that have no name yet, after their ends.
+    pub fn name_links(&mut self) {
+        let base = |link: &Link, nodes: &[Node]| {
+            format!("{}-{}", nodes[link.ends[0]].name, nodes[link.ends[1]].name)
+        };
+        let mut counts: BTreeMap<String, (usize, usize)> = BTreeMap::new();
+        for link in self.links.iter().filter(|link| link.name.is_empty()) {
+            counts.entry(base(link, &self.nodes)).or_default().0 += 1;
+        }
+        for link in self.links.iter_mut().filter(|link| link.name.is_empty()) {
+            let name = base(link, &self.nodes);
+            let Some((all, so_far)) = counts.get_mut(&name) else { continue };
+            *so_far += 1;
+            link.name = if *all == 1 { name } else { format!("{name}#{so_far}") };
+        }
+    }
+
+    /// Checks that names of links are unique and that all nodes hang together.
+    ///
+    /// # Errors
+    /// What is not so.
+    pub fn check(&self) -> Result<(), TopologyError> {
+        let mut names = BTreeSet::new();
+        for link in &self.links {
+            if !names.insert(&link.name) {
+                return Err(TopologyError::new("", format!("two links are named {:?}", link.name)));
+            }
+        }
+        if !self.nodes.iter().any(|node| node.is_host) {
+            return Err(TopologyError::new("", "it has no host"));
+        }
+        let entries = self.edges().saturating_mul(self.nodes.len());
+        if entries > MOST_ROUTES {
+            let message =
+                format!("it needs {entries} entries of routing tables, and the most is {MOST_ROUTES}");
+            return Err(TopologyError::new("", message));
+        }
+        let reached = self.distances(0);
+        match reached.iter().position(|distance| *distance == u32::MAX) {
+            Some(lost) => Err(TopologyError::new(
+                "",
+                format!(
+                    "it falls apart: no links lead from {} to {}",
+                    self.nodes[0].name, self.nodes[lost].name
+                ),
+            )),
+            None => Ok(()),
+        }
+    }
+
+    /// Switches with hosts, and hosts of several links: to each of them leads a table.
+    fn edges(&self) -> usize {
+        let mut at: Vec<Option<usize>> = vec![None; self.nodes.len()];
+        let mut edges = BTreeSet::new();
+        for link in &self.links {
+            for (end, &node) in link.ends.iter().enumerate().filter(|(_, node)| self.nodes[**node].is_host) {
+                let first = *at[node].get_or_insert(link.ends[1 - end]);
+                edges.insert(if first == link.ends[1 - end] { first } else { node });
+            }
+        }
+        edges.len()
+    }
+
+    /// Links between each node and `from`; `u32::MAX` where none lead there. All nodes forward.
+    pub fn distances(&self, from: usize) -> Vec<u32> {
+        let mut neighbours: Vec<Vec<usize>> = vec![Vec::new(); self.nodes.len()];
+        for link in &self.links {
+            neighbours[link.ends[0]].push(link.ends[1]);
+            neighbours[link.ends[1]].push(link.ends[0]);
+        }
+        let mut distances = vec![u32::MAX; self.nodes.len()];
+        distances[from] = 0;
+        let mut visit = VecDeque::from([from]);
+        while let Some(node) = visit.pop_front() {
+            for &next in &neighbours[node] {
+                if distances[next] == u32::MAX {
+                    distances[next] = distances[node] + 1;
+                    visit.push_back(next);
+                }
+            }
+        }
+        distances
+    }
+}
+
+/// Refuses numbers of things that no network has.
+///
+/// # Errors
+/// `count` is 0 or beyond all measure.
+pub(super) fn count(key: &str, count: usize, least: usize) -> Result<usize, TopologyError> {
+    if (least..=MOST).contains(&count) {
+        Ok(count)
+    } else {
+        Err(TopologyError::new(key, format!("{count} is not a number from {least} to {MOST}")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_no_machine_could_hold_is_refused() {
+        let hop = (Rate::gbps(1), Span::us(1));
+        let mut network = Network::default();
+        let mut last = None;
+        for n in 0..20_000 {
+            let host = network.host(format!("h{n}"), &[]).expect("the name is new");
+            let switch = network.switch(format!("s{n}"), &[]).expect("the name is new");
+            network.link([host, switch], &[], hop);
+            if let Some(last) = last.replace(switch) {
+                network.link([last, switch], &[], hop);
+            }
+        }
+        network.name_links();
+        assert_eq!(network.edges(), 20_000);
+        assert!(network.check().unwrap_err().message.contains("800000000 entries of routing tables"));
+    }
+}

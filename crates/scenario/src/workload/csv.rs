@@ -1,0 +1,239 @@
+//! Lists of flows in text: our columns, or those of SWING's authors as they are.
+
+use floodway_units::{Bytes, Class, Span, Time};
+
+use crate::error::nearest;
+
+/// A flow of a list, as it was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FlowRow {
+    /// Name of the sender.
+    pub source: String,
+    /// Name of the receiver.
+    pub destination: String,
+    /// Payload; none without end.
+    pub size: Option<Bytes>,
+    /// When it starts.
+    pub start: Time,
+    /// Its class, where that is not the workload's.
+    pub class: Option<Class>,
+    /// As switches hash it.
+    pub source_port: Option<u16>,
+    /// As switches hash it.
+    pub destination_port: Option<u16>,
+    /// Nodes of its path.
+    pub path: Option<String>,
+    /// Nodes of its ACKs' path.
+    pub ack_path: Option<String>,
+}
+
+/// What a column says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Column {
+    Source,
+    Destination,
+    /// Payload; a bare number is followed by this unit.
+    Size(&'static str),
+    /// Start; likewise.
+    Start(&'static str),
+    Class,
+    SourcePort,
+    DestinationPort,
+    Path,
+    AckPath,
+    /// Known and of no meaning here.
+    Ignored,
+}
+
+/// Our columns. `start_us` or `start_ns`, `size_bytes`: bare numbers; the others by name.
+const OURS: &[(&str, Column)] = &[
+    ("source", Column::Source),
+    ("destination", Column::Destination),
+    ("size_bytes", Column::Size("B")),
+    ("start_us", Column::Start("us")),
+    ("start_ns", Column::Start("ns")),
+    ("class", Column::Class),
+    ("source_port", Column::SourcePort),
+    ("destination_port", Column::DestinationPort),
+    ("path", Column::Path),
+    ("ack_path", Column::AckPath),
+];
+
+/// Those of SWING's authors; their priority is the index of a queue, not a class.
+const SWING: &[(&str, Column)] = &[
+    ("StartTime", Column::Start("")),
+    ("FromNode", Column::Source),
+    ("ToNode", Column::Destination),
+    ("SourcePort", Column::SourcePort),
+    ("DestinationPort", Column::DestinationPort),
+    ("Size", Column::Size("")),
+    ("Priority", Column::Ignored),
+];
+
+/// A fault of a list: its line and what is wrong.
+pub type RowError = (u32, String);
+
+/// The flows of a list with their lines.
+///
+/// # Errors
+/// The first line that does not fit.
+pub fn parse(text: &str) -> Result<Vec<(u32, FlowRow)>, RowError> {
+    let lines = (1..).zip(text.lines()).map(|(number, line)| (number, line.trim()));
+    let mut lines = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
+    let Some((number, header)) = lines.next() else { return Err((1, "it has no header line".into())) };
+    let columns = columns(header).map_err(|why| (number, why))?;
+    let read = |(number, line)| match row(&columns, line) {
+        Ok(row) => Ok((number, row)),
+        Err(why) => Err((number, why)),
+    };
+    lines.map(read).collect()
+}
+
+fn columns(header: &str) -> Result<Vec<Column>, String> {
+    let names = fields(header)?;
+    let swings = |name: &String| SWING.iter().any(|(known, _)| known == name);
+    let table = if names.iter().any(swings) { SWING } else { OURS };
+    let known: Vec<String> = table.iter().map(|(name, _)| (*name).to_owned()).collect();
+    let mut columns = Vec::new();
+    for name in &names {
+        let Some(&(_, column)) = table.iter().find(|(known, _)| known == name) else {
+            let hint =
+                nearest(name, &known).map_or_else(String::new, |name| format!("; did you mean {name:?}?"));
+            return Err(format!("{name:?} is not a column; allowed: {}{hint}", known.join(", ")));
+        };
+        if columns.iter().any(|other| same(*other, column)) {
+            return Err(format!("the column {name:?} says again what another one says"));
+        }
+        columns.push(column);
+    }
+    for (due, column) in [
+        ("source", Column::Source),
+        ("destination", Column::Destination),
+        ("size", Column::Size("")),
+        ("start", Column::Start("")),
+    ] {
+        if !columns.iter().any(|other| same(*other, column)) {
+            return Err(format!("no column has the {due}; allowed: {}", known.join(", ")));
+        }
+    }
+    Ok(columns)
+}
+
+fn same(one: Column, other: Column) -> bool {
+    std::mem::discriminant(&one) == std::mem::discriminant(&other)
+}
+
+fn row(columns: &[Column], line: &str) -> Result<FlowRow, String> {
+    let fields = fields(line)?;
+    if fields.len() != columns.len() {
+        return Err(format!("{} values for {} columns", fields.len(), columns.len()));
+    }
+    let mut row = FlowRow {
+        source: String::new(),
+        destination: String::new(),
+        size: None,
+        start: Time::ZERO,
+        class: None,
+        source_port: None,
+        destination_port: None,
+        path: None,
+        ack_path: None,
+    };
+    for (column, field) in columns.iter().zip(fields) {
+        let filled = || (!field.is_empty()).then(|| field.clone());
+        match column {
+            Column::Source => row.source = field,
+            Column::Destination => row.destination = field,
+            Column::Size(unit) => row.size = Some(quantity::<Bytes>(&field, unit)?),
+            Column::Start(unit) => row.start = Time(quantity::<Span>(&field, unit)?.0),
+            Column::Class => row.class = number(&field)?.map(Class),
+            Column::SourcePort => row.source_port = number(&field)?,
+            Column::DestinationPort => row.destination_port = number(&field)?,
+            Column::Path => row.path = filled(),
+            Column::AckPath => row.ack_path = filled(),
+            Column::Ignored => {}
+        }
+    }
+    Ok(row)
+}
+
+/// A quantity; a bare number is followed by `unit`.
+fn quantity<T: std::str::FromStr<Err: std::fmt::Display>>(field: &str, unit: &str) -> Result<T, String> {
+    let number = field.strip_suffix(".0").unwrap_or(field);
+    let bare = number.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    let text = if bare { format!("{number}{unit}") } else { field.to_owned() };
+    text.parse().map_err(|error: T::Err| error.to_string())
+}
+
+/// A whole number; nothing where there is none.
+fn number<T: std::str::FromStr>(field: &str) -> Result<Option<T>, String> {
+    match field {
+        "" => Ok(None),
+        field => field.parse().map(Some).map_err(|_| format!("{field:?} is not a whole number in range")),
+    }
+}
+
+/// The values of a line; one in double quotes may have commas, and a quote written twice.
+fn fields(line: &str) -> Result<Vec<String>, String> {
+    let mut fields = vec![String::new()];
+    let mut quoted = false;
+    let mut characters = line.chars().peekable();
+    while let Some(c) = characters.next() {
+        let last = fields.len() - 1;
+        match c {
+            '"' if quoted && characters.peek() == Some(&'"') => {
+                characters.next();
+                fields[last].push('"');
+            }
+            '"' => quoted = !quoted,
+            ',' if !quoted => fields.push(String::new()),
+            c => fields[last].push(c),
+        }
+    }
+    if quoted {
+        return Err("a quotation mark is not closed".into());
+    }
+    Ok(fields.into_iter().map(|field| field.trim().to_owned()).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn swings_columns_are_read_as_they_are() {
+        let text = "StartTime,FromNode,ToNode,SourcePort,DestinationPort,Size,Priority\n\
+                    1000225577ns,h16,h23,2,1,3332655B,0\n";
+        let rows = parse(text).expect("it is a list");
+        let (line, row) = &rows[0];
+        assert_eq!((*line, row.source.as_str(), row.destination.as_str()), (2, "h16", "h23"));
+        assert_eq!((row.start, row.size), (Time(1_000_225_577_000), Some(Bytes(3_332_655))));
+        assert_eq!((row.source_port, row.destination_port, row.class), (Some(2), Some(1), None));
+    }
+
+    #[test]
+    fn our_columns_may_pin_paths() {
+        let text =
+            "source,destination,size_bytes,start_us,class,path\nh1,h2,1000,1.5,4,\"h1,s1,h2\"\nh2,h1,1,0,,\n";
+        let rows = parse(text).expect("it is a list");
+        assert_eq!(rows[0].1.path.as_deref(), Some("h1,s1,h2"));
+        assert_eq!((rows[0].1.start, rows[0].1.class), (Time(1_500_000), Some(Class(4))));
+        assert_eq!((rows[1].1.path.as_deref(), rows[1].1.class), (None, None));
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused_with_its_line() {
+        let error = |text: &str| parse(text).unwrap_err();
+        assert_eq!(error("").0, 1);
+        let (line, why) = error("# c\nsource,destination,size,start_us\n");
+        assert_eq!(line, 2);
+        assert!(why.starts_with("\"size\" is not a column; allowed: source, "), "{why}");
+        assert!(error("source,destination,size_bytes\n").1.contains("no column has the start"));
+        assert!(error("source,destination,size_bytes,start_us,start_ns").1.contains("says again"));
+        assert!(error("StartTime,source\n").1.contains("\"source\" is not a column"));
+        let head = "source,destination,size_bytes,start_us";
+        assert_eq!(error(&format!("{head}\nh1,h2,5,1\nh1,h2,5\n")), (3, "3 values for 4 columns".into()));
+        assert!(error(&format!("{head}\nh1,h2,-5,1")).1.contains("negative"));
+        assert!(error(&format!("{head}\nh1,\"h2,5,1")).1.contains("not closed"));
+    }
+}

@@ -1,0 +1,108 @@
+//! Flows listed one by one, in the scenario or in a file.
+
+use std::fmt;
+
+use floodway_units::{Bytes, Class, Time};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::value::StrDeserializer;
+use serde::de::{self, Deserialize, Deserializer, IntoDeserializer, Visitor};
+
+use super::csv::FlowRow;
+
+/// A file of flows: CSV, or Parquet where Python reads it, with our columns or those of SWING's authors.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FlowList {
+    /// Its path, from the scenario's folder; `${NAME}` stands for an environment variable.
+    pub file: String,
+    /// The file's time at which the run begins: it is taken from all starts. Default: 0.
+    #[serde(default)]
+    pub origin: Time,
+}
+
+/// A flow.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct ListedFlow {
+    /// Sender.
+    pub from: String,
+    /// Receiver.
+    pub to: String,
+    /// Payload, or `"unbounded"` for a flow without end.
+    pub size: FlowSize,
+    /// When it starts. Default: at the workload's `start`, else 0.
+    #[serde(default)]
+    pub start: Option<Time>,
+    /// Its class. Default: the workload's.
+    #[serde(default)]
+    pub class: Option<Class>,
+    /// As switches hash it. Default: numbered in order.
+    #[serde(default)]
+    pub source_port: Option<u16>,
+    /// As switches hash it.
+    #[serde(default)]
+    pub destination_port: Option<u16>,
+    /// The nodes that its data pass, as in `"h1,s1,s2,h2"`; `s2#2` is the second of the links to s2.
+    #[serde(default)]
+    pub path: Option<String>,
+    /// The nodes that its ACKs pass, from the receiver on.
+    #[serde(default)]
+    pub ack_path: Option<String>,
+}
+
+impl ListedFlow {
+    /// As a row of a list.
+    pub fn row(&self, start: Time) -> FlowRow {
+        FlowRow {
+            source: self.from.clone(),
+            destination: self.to.clone(),
+            size: self.size.0,
+            start: self.start.unwrap_or(start),
+            class: self.class,
+            source_port: self.source_port,
+            destination_port: self.destination_port,
+            path: self.path.clone(),
+            ack_path: self.ack_path.clone(),
+        }
+    }
+}
+
+/// Payload of a flow; none without end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FlowSize(pub Option<Bytes>);
+
+impl<'de> Deserialize<'de> for FlowSize {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(FlowSizeVisitor)
+    }
+}
+
+impl JsonSchema for FlowSize {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "FlowSize".into()
+    }
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let size = generator.subschema_for::<Bytes>();
+        json_schema!({ "anyOf": [{ "const": "unbounded" }, size] })
+    }
+}
+
+struct FlowSizeVisitor;
+
+impl Visitor<'_> for FlowSizeVisitor {
+    type Value = FlowSize;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a size like \"1MB\", or \"unbounded\"")
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<FlowSize, E> {
+        if text == "unbounded" {
+            return Ok(FlowSize(None));
+        }
+        let from: StrDeserializer<'_, E> = text.into_deserializer();
+        Bytes::deserialize(from)
+            .map(|size| FlowSize(Some(size)))
+            .map_err(|error| E::custom(format_args!("{error}, or \"unbounded\"")))
+    }
+}

@@ -1,0 +1,113 @@
+//! Poisson arrivals at a stated load.
+
+use floodway_fabric::sizes::Sizes;
+use floodway_units::{Bytes, Rate, Span};
+use floodway_wire::Format;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::sizes::SizesKey;
+use crate::grammar::selector::Selector;
+
+/// Quantiles over which the wire bytes of a flow are averaged.
+const QUANTILES: u32 = 1 << 16;
+
+/// Poisson arrivals: an independent process at each sender.
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Poisson {
+    /// Sizes of flows.
+    pub sizes: SizesKey,
+    /// Offered bytes over the capacity of `of`, above 0.
+    pub load: f64,
+    /// Links whose summed rate is the capacity, in the direction from senders to receivers; or `"hosts"`:
+    /// the NICs of the senders. Default: `"hosts"`.
+    #[serde(default = "hosts")]
+    pub of: Selector,
+    /// Hosts that send. Default: all.
+    #[serde(default = "Selector::all")]
+    pub from: Selector,
+    /// Hosts that receive, drawn uniformly, never the sender itself. Default: all.
+    #[serde(default = "Selector::all")]
+    pub to: Selector,
+    /// Which bytes count as offered. Default: `payload`.
+    #[serde(default)]
+    pub accounting: Accounting,
+}
+
+fn hosts() -> Selector {
+    Selector::word("hosts")
+}
+
+/// Which bytes count as offered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Accounting {
+    /// Those of flows, as traffic generators count.
+    #[default]
+    Payload,
+    /// Those on the link, headers and gaps included, without acknowledgements.
+    Wire,
+}
+
+impl Accounting {
+    /// Mean offered bytes of a flow.
+    pub fn mean(self, sizes: &Sizes, format: Format, mtu: Bytes) -> f64 {
+        match self {
+            Accounting::Payload => sizes.mean(),
+            Accounting::Wire => {
+                let quantile = |i| sizes.quantile((f64::from(i) + 0.5) / f64::from(QUANTILES));
+                let sum: f64 = (0..QUANTILES).map(|i| on_the_wire(quantile(i), format, mtu) as f64).sum();
+                sum / f64::from(QUANTILES)
+            }
+        }
+    }
+}
+
+/// Bytes that a flow of `size` takes on a link.
+fn on_the_wire(size: Bytes, format: Format, mtu: Bytes) -> u64 {
+    let packets = size.0.div_ceil(mtu.0).max(1);
+    let rest = Bytes(size.0 - (packets - 1) * mtu.0);
+    let last = format.data(rest, packets == 1).wire.0;
+    if packets == 1 {
+        return last;
+    }
+    format.data(mtu, true).wire.0 + (packets - 2) * format.data(mtu, false).wire.0 + last
+}
+
+/// Mean time between two flows of one of `sources` senders that together offer `load` of `capacity`;
+/// nothing where that is no time.
+pub fn mean_gap(mean_bytes: f64, sources: usize, load: f64, capacity: Rate) -> Option<Span> {
+    let seconds = mean_bytes * 8.0 * sources as f64 / (load * capacity.0 as f64);
+    let ps = seconds * 1e12;
+    (ps >= 1.0 && ps < (1u64 << 62) as f64).then_some(Span(ps as u64))
+}
+
+/// The load at which the mean time between two flows is 1 ps, the least that there is.
+pub fn most_load(mean_bytes: f64, sources: usize, capacity: Rate) -> f64 {
+    mean_bytes * 8.0 * sources as f64 / capacity.0 as f64 * 1e12
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seventy_percent_of_400g_from_sixteen_hosts_is_17_5g_each() {
+        let mean = 1_711_250.0;
+        let gap = mean_gap(mean, 16, 0.7, Rate::gbps(400)).expect("it is a time");
+        let each = mean * 8.0 / gap.as_secs() / 1e9;
+        assert!((each - 17.5).abs() < 1e-6, "{each}");
+        assert_eq!(mean_gap(mean, 1, 0.0, Rate::gbps(1)), None);
+    }
+
+    #[test]
+    fn wire_accounting_adds_headers_and_gaps() {
+        let (format, mtu) = (Format::Ethernet, Bytes(1000));
+        assert_eq!(on_the_wire(Bytes(2_500), format, mtu), 1098 + 1082 + 582);
+        assert_eq!(on_the_wire(Bytes(1_000), format, mtu), 1098);
+        let sizes = Sizes::fixed(Bytes(2_500));
+        assert_eq!(Accounting::Wire.mean(&sizes, format, mtu), 2_762.0);
+        assert_eq!(Accounting::Payload.mean(&sizes, format, mtu), 2_500.0);
+    }
+}

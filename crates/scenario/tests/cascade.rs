@@ -1,0 +1,311 @@
+//! What defaults, overrides, profiles and workloads come to in a blueprint.
+
+use floodway_fabric::Blueprint;
+use floodway_fabric::blueprint::{Arrivals, LinkSpec, Role, Rounding, UNBOUNDED};
+use floodway_scenario::Scenario;
+use floodway_units::{Bytes, Class, PortId, Rate, Span, Time};
+
+const NETWORK: &str = r#"topology.chain = { switches = 3, hosts = [2, 0, 1], rate = "100G", delay = "1us" }
+"#;
+
+const FLOW: &str = r#"
+[[workload]]
+name = "one"
+tags = ["storage"]
+flows = [{ from = "h1", to = "h3", size = "1MB" }]
+"#;
+
+fn scenario(text: &str) -> Scenario {
+    Scenario::from_text("a.toml", text, &[]).unwrap_or_else(|errors| panic!("{errors}\n{text}"))
+}
+
+/// The chain with these tables and one flow.
+fn built(tables: &str) -> Blueprint {
+    scenario(&format!("{NETWORK}{tables}{FLOW}")).blueprint().clone()
+}
+
+fn link<'a>(blueprint: &'a Blueprint, name: &str) -> &'a LinkSpec {
+    blueprint.links.iter().find(|link| link.name == name).expect("it is there")
+}
+
+fn control(link: &LinkSpec, from: usize, class: u8) -> Option<&'static str> {
+    let all = &link.directions[from].flow_control;
+    all.iter().find(|(of, _)| *of == Class(class)).map(|(_, params)| params.name())
+}
+
+#[test]
+fn where_nothing_is_said_links_are_lossless_and_flows_go_back_n() {
+    let blueprint = built("");
+    let trunk = link(&blueprint, "s1-s2");
+    assert_eq!([0, 1].map(|from| control(trunk, from, 3)), [Some("pfc"); 2]);
+    assert_eq!(blueprint.mtu, Bytes(1000));
+    let settings = &blueprint.settings[0];
+    assert_eq!((settings.class, settings.reliability.name()), (Class(3), "go-back-n"));
+    assert_eq!(settings.rate_control[0].name(), "line-rate");
+    let Role::Switch(switch) = &blueprint.nodes[3].role else { panic!("s1 is a switch") };
+    assert_eq!((switch.buffer.name(), switch.routing.name()), ("static", "ecmp"));
+}
+
+#[test]
+fn later_overrides_win_and_replace_whole_values() {
+    let blueprint = built(
+        r#"
+        [defaults]
+        flow-control.pfc = { xoff = "100KB", react = "1us" }
+        [[override]]
+        name = "a"
+        links = "s*-s*"
+        flow-control.pfc = { xoff = "200KB" }
+        rate = "40G"
+        [[override]]
+        name = "b"
+        links = "s2-s3"
+        flow-control = "lossy"
+        length = "2km"
+        "#,
+    );
+    let json = |name: &str| {
+        let params = &link(&blueprint, name).directions[0].flow_control[0].1;
+        serde_json::to_value(params).expect("parameters are JSON")
+    };
+    assert_eq!(json("h1-s1")["pfc"]["react"], "1us");
+    assert_eq!(
+        (&json("s1-s2")["pfc"]["xoff"], &json("s1-s2")["pfc"]["react"]),
+        (&"200KB".into(), &"0ps".into())
+    );
+    assert!(json("s2-s3").get("lossy").is_some());
+    let far = &link(&blueprint, "s2-s3").directions[1];
+    assert_eq!((far.rate, far.delay), (Rate::gbps(40), Span::us(10)));
+    assert_eq!(link(&blueprint, "h1-s1").directions[0].rate, Rate::gbps(100));
+}
+
+#[test]
+fn a_direction_has_its_buffer_at_the_receiver_and_its_scheduler_at_the_sender() {
+    let blueprint = built(
+        r#"
+        [[override]]
+        name = "a"
+        links = { tag = "trunk" }
+        direction = "s2>s1"
+        flow-control = "lossy"
+        buffer.static = { size = "9MB" }
+        scheduler = "round-robin"
+        faults = { error-rate = { data = 0.5 }, jitter = "5ns", down = { from = "1ms", to = "2ms" }, pause = { from = "3ms" } }
+        "#,
+    );
+    let trunk = link(&blueprint, "s1-s2");
+    assert_eq!([0, 1].map(|from| control(trunk, from, 3)), [Some("pfc"), Some("lossy")]);
+    assert_eq!([0, 1].map(|end| trunk.ends[end].buffer.is_some()), [true, false]);
+    assert_eq!([0, 1].map(|end| trunk.ends[end].scheduler.name()), ["strict", "round-robin"]);
+    assert_eq!([0, 1].map(|from| trunk.directions[from].errors.data), [0.0, 0.5]);
+    assert_eq!([0, 1].map(|from| trunk.directions[from].jitter), [Span::ZERO, Span::ns(5)]);
+    assert_eq!(trunk.down, [(Time(1_000_000_000), Time(2_000_000_000))]);
+    assert_eq!([0, 1].map(|end| trunk.ends[end].pauses.len()), [1, 0]);
+    assert_eq!(trunk.ends[0].pauses[0].to, Time::NEVER);
+    assert!(link(&blueprint, "s2-s3").ends[0].buffer.is_none());
+}
+
+#[test]
+fn a_switch_said_anew_takes_its_ports_back() {
+    let tables = |last: &str| {
+        format!(
+            "[[override]]\nname = \"a\"\nlinks = \"s1-s2\"\nbuffer.static = {{ size = \"9MB\" }}\n\
+             [[override]]\nname = \"b\"\nswitches = \"s1\"\n{last}\n"
+        )
+    };
+    let own =
+        |last: &str| link(&built(&tables(last)), "s1-s2").ends.each_ref().map(|end| end.buffer.is_some());
+    assert_eq!(own("buffer.shared = { pool = \"10MB\" }"), [false, true]);
+    assert_eq!(own("routing = \"spray\""), [true, true]);
+}
+
+#[test]
+fn flow_control_may_differ_by_class() {
+    let text = format!(
+        "{NETWORK}[defaults]\nflow-control.class-4.pfc = {{ xoff = \"50KB\" }}\n\
+         [[workload]]\nname = \"one\"\nflows = [{{ from = \"h1\", to = \"h3\", size = \"1MB\" }}, \
+         {{ from = \"h1\", to = \"h3\", size = \"1MB\", class = 4 }}]\n"
+    );
+    let scenario = scenario(&text);
+    let trunk = link(scenario.blueprint(), "s1-s2");
+    assert_eq!([3, 4].map(|class| control(trunk, 0, class)), [None, Some("pfc")]);
+    let Arrivals::List(flows) = &scenario.blueprint().workloads[0].arrivals else { panic!("it is a list") };
+    assert_eq!(flows[0].settings, None);
+    let other = flows[1].settings.expect("its class is its own");
+    assert_eq!(scenario.blueprint().settings[other].class, Class(4));
+}
+
+#[test]
+fn overrides_by_flows_choose_workloads_by_name_and_tag() {
+    for selector in ["\"o*\"", "{ tag = \"storage\" }", "{ workload = \"one\" }"] {
+        let blueprint = built(&format!(
+            "[[override]]\nname = \"a\"\nflows = {selector}\nreliability = \"none\"\nclass = 5\n"
+        ));
+        let settings = &blueprint.settings[0];
+        assert_eq!((settings.class, settings.reliability.name()), (Class(5), "none"), "{selector}");
+    }
+}
+
+#[test]
+fn a_host_that_pauses_does_so_at_all_its_ports() {
+    let blueprint = built(
+        "[[override]]\nname = \"a\"\nhosts = \"h1\"\nfaults.pause = { class = 3, from = \"1ms\", to = \"2ms\" }\n",
+    );
+    assert_eq!(link(&blueprint, "h1-s1").ends[0].pauses.len(), 1);
+    assert_eq!(link(&blueprint, "h1-s1").ends[1].pauses.len(), 0);
+    assert_eq!(link(&blueprint, "h2-s1").ends[0].pauses.len(), 0);
+}
+
+#[test]
+fn what_is_set_beside_a_profile_wins() {
+    let text = |beside: &str| {
+        format!(
+            "profile = \"swing-ns3\"\n{beside}\ntopology.two-dc = {{ fabric.fat-tree = {{ k = 4 }}, rate = \"100G\", \
+             delay = \"1us\", long-link = {{ rate = \"400G\", length = \"80km\" }} }}\n\
+             [[workload]]\nname = \"one\"\nflows = [{{ from = \"h1\", to = \"h17\", size = \"1MB\" }}]\n"
+        )
+    };
+    let plain = scenario(&text(""));
+    let blueprint = plain.blueprint();
+    assert_eq!((blueprint.mtu, blueprint.semantics.rounding), (Bytes(1448), Rounding::TruncatedNanosecond));
+    let node = |name: &str| blueprint.nodes.iter().find(|node| node.name == name).expect("it is there");
+    assert_eq!((node("a1").rank, node("a2").rank, node("a3").rank), (41, 40, 42));
+    let seed = |name: &str| match &node(name).role {
+        Role::Switch(switch) => switch.hash_seed,
+        Role::Host { .. } => None,
+    };
+    assert_eq!(
+        [seed("c1"), seed("a1"), seed("t8"), seed("x2")],
+        [Some(3_506_978_425), Some(4_033_148_213), Some(1_567_332_858), Some(1_471_068_050)]
+    );
+    assert!(matches!(node("h16").role, Role::Host { address } if address == 16_777_232));
+    let long = link(blueprint, "x1-x2");
+    assert_eq!(serde_json::to_value(&long.ends[0].buffer).expect("it is JSON")["static"]["size"], "41MB");
+    assert!(
+        link(blueprint, "c1-x1").ends[0].buffer.is_none()
+            && link(blueprint, "c1-x1").ends[1].buffer.is_some()
+    );
+
+    let beside = scenario(&text(
+        "mtu = \"1000B\"\nsemantics.rounding = \"picosecond\"\ndefaults.buffer.shared = { pool = \"1MB\" }",
+    ));
+    let blueprint = beside.blueprint();
+    assert_eq!((blueprint.mtu, blueprint.semantics.rounding), (Bytes(1000), Rounding::Picosecond));
+    assert!(link(blueprint, "x1-x2").ends[0].buffer.is_none());
+}
+
+#[test]
+fn paths_are_pinned_by_nodes_and_parallel_links_by_number() {
+    let text = r#"
+        [topology.explicit]
+        hosts = ["h1", "h2"]
+        switches = ["s1", "s2"]
+        rate = "10G"
+        delay = "1us"
+        links = [{ between = ["h1", "s1"] }, { between = ["s1", "s2"], count = 2 }, { between = ["s2", "h2"] }]
+        [[workload]]
+        name = "w"
+        flows = [{ from = "h1", to = "h2", size = "1KB", path = "h1,s1,s2#2,h2", ack-path = "h2,s2,s1,h1" }]
+    "#;
+    let scenario = scenario(text);
+    let Arrivals::List(flows) = &scenario.blueprint().workloads[0].arrivals else { panic!("it is a list") };
+    assert_eq!(flows[0].path.as_deref(), Some(&[PortId(0), PortId(4), PortId(6)][..]));
+    assert_eq!(flows[0].ack_path.as_deref(), Some(&[PortId(7), PortId(3), PortId(1)][..]));
+}
+
+#[test]
+fn loads_are_of_links_or_of_hosts() {
+    let gap = |of: &str| {
+        let text = format!(
+            "{NETWORK}[[workload]]\nname = \"w\"\nuntil = \"1ms\"\npoisson = {{ sizes = {{ fixed = \"125KB\" }}, \
+             load = 0.5, {of} from = [\"h1\", \"h2\"], to = \"h3\" }}\n"
+        );
+        match &scenario(&text).blueprint().workloads[0].arrivals {
+            Arrivals::Poisson(poisson) => poisson.mean_gap,
+            Arrivals::List(_) => panic!("it is Poisson"),
+        }
+    };
+    // 1 Mbit a flow: 50G of each host's NIC, or 50G of the trunk shared by two.
+    assert_eq!(gap(""), Span::us(20));
+    assert_eq!(gap("of = \"s1-s2\","), Span::us(40));
+    assert_eq!(gap("of = { tag = \"trunk\" },"), Span::us(20));
+}
+
+#[test]
+fn windows_and_limits_follow_from_the_traffic() {
+    let end = |rest: &str| {
+        let scenario = scenario(&format!("{NETWORK}{rest}"));
+        let blueprint = scenario.blueprint();
+        (blueprint.workloads[0].measure, blueprint.end.limit, blueprint.end.at_limit)
+    };
+    let poisson = "poisson = { sizes = \"websearch\", load = 0.5 }";
+    let workload = |keys: &str| format!("[[workload]]\nname = \"w\"\n{keys}\n");
+    let ms = |n: u64| Time(n * 1_000_000_000);
+    let (measure, limit, at_limit) =
+        end(&workload(&format!("{poisson}\nstart = \"10ms\"\nuntil = \"20ms\"")));
+    assert_eq!((measure, at_limit), ((ms(11), ms(20)), false));
+    assert!(limit > ms(80) && limit < ms(82), "{limit}");
+    let given =
+        format!("measure = {{ from = \"1ms\", to = \"2ms\" }}\nlimit = \"9ms\"\n{}", workload(poisson));
+    assert_eq!(end(&given), ((ms(1), ms(2)), ms(9), false));
+    let endless = format!("limit = \"3ms\"\n{}", workload("long-lived = { from = \"h1\", to = \"h3\" }"));
+    assert_eq!(end(&endless), ((Time::ZERO, Time::NEVER), ms(3), true));
+    // 100 MB at 100G are 8 ms, four times of which are the limit.
+    let (measure, limit, _) = end(&workload("flows = [{ from = \"h1\", to = \"h3\", size = \"100MB\" }]"));
+    assert_eq!(measure, (Time::ZERO, Time::NEVER));
+    assert!(limit > ms(32) && limit < ms(33), "{limit}");
+}
+
+#[test]
+fn bursts_and_permutations_are_lists() {
+    let flows = |text: &str, seed: u64| {
+        let scenario = scenario(&format!("{NETWORK}limit = \"1s\"\n[[workload]]\nname = \"w\"\n{text}\n"))
+            .with_seed(seed);
+        assert_eq!(scenario.blueprint().seed, seed);
+        let blueprint = scenario.blueprint();
+        let Arrivals::List(flows) = &blueprint.workloads[0].arrivals else { panic!("it is a list") };
+        let name = |node: floodway_units::NodeId| blueprint.nodes[node.index()].name.clone();
+        flows
+            .iter()
+            .map(|flow| (name(flow.source), name(flow.destination), flow.size, flow.start))
+            .collect::<Vec<_>>()
+    };
+    let burst = flows("burst = { to = \"h3\", size = \"1KB\", every = \"1us\" }\nuntil = \"2us\"", 1);
+    assert_eq!(burst.len(), 4);
+    assert_eq!(burst[2], ("h1".into(), "h3".into(), Bytes(1000), Time(1_000_000)));
+    let long = flows("long-lived = { from = \"h1\", to = \"h3\" }\nstart = \"5us\"", 1);
+    assert_eq!(long, [("h1".into(), "h3".into(), UNBOUNDED, Time(5_000_000))]);
+    let partners = |seed| flows("permutation = { size = \"1KB\" }", seed);
+    assert_eq!(partners(1), partners(1));
+    assert!((2..20).any(|seed| partners(seed) != partners(1)));
+    for seed in 1..9 {
+        let mut receivers: Vec<_> = partners(seed).into_iter().map(|flow| flow.1).collect();
+        receivers.sort();
+        assert_eq!(receivers, ["h1", "h2", "h3"]);
+    }
+}
+
+#[test]
+fn the_same_seed_from_the_text_or_afterwards_is_the_same() {
+    let text = format!("{NETWORK}[[workload]]\nname = \"w\"\npermutation = {{ size = \"1KB\" }}\n");
+    let sets = [("seed".to_owned(), "18446744073709551615".to_owned())];
+    let set = Scenario::from_text("a.toml", &text, &sets).unwrap_or_else(|errors| panic!("{errors}"));
+    let later = scenario(&text).with_seed(u64::MAX);
+    assert_eq!(format!("{:?}", set.blueprint()), format!("{:?}", later.blueprint()));
+}
+
+#[test]
+fn lists_begin_at_their_origin_and_stop_at_until() {
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let list = "StartTime,FromNode,ToNode,SourcePort,DestinationPort,Size,Priority\n\
+                1000000777ns,h1,h3,2,1,500B,0\n1000000000ns,h2,h3,2,1,500B,0\n2000000000ns,h2,h3,3,1,500B,0\n";
+    std::fs::write(folder.join("list.csv"), list).expect("it can be written");
+    let text = format!(
+        "{NETWORK}[[workload]]\nname = \"w\"\nuntil = \"1ms\"\nflow-list = {{ file = \"list.csv\", origin = \"1s\" }}\n"
+    );
+    let source = floodway_scenario::Source { name: "a.toml", text: &text, folder, sets: &[], tables: None };
+    let scenario = Scenario::from_source(source).unwrap_or_else(|errors| panic!("{errors}"));
+    let Arrivals::List(flows) = &scenario.blueprint().workloads[0].arrivals else { panic!("it is a list") };
+    let starts: Vec<_> = flows.iter().map(|flow| (flow.start, flow.source_port)).collect();
+    assert_eq!(starts, [(Time(0), Some(2)), (Time(777_000), Some(2))]);
+}

@@ -1,0 +1,463 @@
+//! Bad input: one line each, with the place, and never a panic.
+
+use std::path::Path;
+
+use floodway_scenario::{Scenario, Source};
+
+/// A scenario that is right; tests change one thing.
+const RIGHT: &str = r#"topology.dumbbell = { left = 2, right = 2, rate = "100G", delay = "1us" }
+[defaults]
+flow-control.pfc = { xoff = "320KB" }
+[[override]]
+name = "middle"
+links = { tag = "bottleneck" }
+buffer.static = { size = "1MB" }
+[[workload]]
+name = "web"
+poisson = { sizes = "websearch", load = 0.5, from = { tag = "left" }, to = { tag = "right" } }
+until = "10ms"
+"#;
+
+fn errors_of(text: &str) -> String {
+    match Scenario::from_text("a.toml", text, &[]) {
+        Ok(_) => panic!("it was accepted:\n{text}"),
+        Err(errors) => errors.to_string(),
+    }
+}
+
+/// The errors of the right scenario with `from` replaced by `to`.
+fn changed(from: &str, to: &str) -> String {
+    assert!(RIGHT.contains(from), "{from}");
+    errors_of(&RIGHT.replacen(from, to, 1))
+}
+
+/// The errors of the right scenario with another list of workloads, each flow being a line.
+fn with_flows(flows: &str) -> String {
+    let at = RIGHT.find("poisson").expect("it is there");
+    errors_of(&format!("{}flows = [\n{flows}\n]\n", &RIGHT[..at]))
+}
+
+/// The errors of the right scenario with the flows of a file.
+fn with_file(name: &str, text: Option<&str>) -> String {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    if let Some(text) = text {
+        std::fs::write(folder.join(name), text).expect("the folder of temporary files can be written");
+    }
+    let at = RIGHT.find("poisson").expect("it is there");
+    let scenario = format!("{}flow-list = {{ file = \"{name}\" }}\n", &RIGHT[..at]);
+    let source = Source { name: "a.toml", text: &scenario, folder, sets: &[], tables: None };
+    Scenario::from_source(source).expect_err("it is wrong").to_string()
+}
+
+#[test]
+fn the_right_one_is_accepted() {
+    let scenario = Scenario::from_text("a.toml", RIGHT, &[]).unwrap_or_else(|errors| panic!("{errors}"));
+    assert_eq!(scenario.name(), "a");
+    assert_eq!(scenario.warnings(), [""; 0]);
+}
+
+#[test]
+fn unknown_mechanisms_and_keys_get_the_allowed_and_the_nearest() {
+    assert_eq!(
+        changed("pfc", "pcf"),
+        r#"a.toml:3: defaults.flow-control: "pcf" is not a choice; allowed: lossy, pfc; did you mean "pfc"?"#
+    );
+    let error = changed("buffer.static", "bufer.static");
+    assert!(
+        error.starts_with(r#"a.toml:7: middle: "bufer" is not a key; allowed: name, links, "#),
+        "{error}"
+    );
+    assert!(error.ends_with(r#"did you mean "buffer"?"#), "{error}");
+    let error = changed("until", "untill");
+    assert!(error.starts_with(r#"a.toml:11: workload.web: "untill" is not a key; allowed: "#), "{error}");
+    assert!(changed("topology.dumbbell", "topology.dumbell").contains(r#"did you mean "dumbbell"?"#));
+    let error = changed(r#""websearch""#, r#""websaerch""#);
+    assert!(error.starts_with(r#"a.toml:10: workload.web.poisson.sizes: "websaerch" is not a distribution"#));
+    assert!(error.ends_with(r#"did you mean "websearch"?"#), "{error}");
+}
+
+#[test]
+fn quantities_need_units_and_no_sign() {
+    assert_eq!(
+        changed(r#"xoff = "320KB""#, "xoff = 320000"),
+        r#"a.toml:3: defaults.flow-control.pfc.xoff: "320000" is not a size: its unit is missing; write it like "288KB", "auto", or { fixed, alpha }"#
+    );
+    assert_eq!(
+        changed(r#"until = "10ms""#, r#"until = "-10ms""#),
+        r#"a.toml:11: workload.web.until: "-10ms" is not a time: it is negative; write it like "10us""#
+    );
+    assert_eq!(
+        changed(r#"delay = "1us""#, r#"delay = "1km""#),
+        r#"a.toml:1: topology.dumbbell.delay: "1km" is not a time: the unit "km" is not one of ps, ns, us, ms, s; write it like "10us""#
+    );
+    assert_eq!(
+        changed(r#"until = "10ms""#, r#"until = "1000000s""#),
+        r#"a.toml:11: workload.web.until: "1000000s" is too large: the most is 100000s"#
+    );
+}
+
+#[test]
+fn links_need_a_rate_and_a_delay() {
+    assert_eq!(
+        changed(r#"delay = "1us""#, r#"delay = "0us""#),
+        "a.toml:1: topology.dumbbell.delay: a link needs a delay above 0"
+    );
+    assert_eq!(
+        changed(r#"rate = "100G""#, r#"rate = "0G""#),
+        "a.toml:1: topology.dumbbell.rate: a link needs a rate above 0"
+    );
+    assert_eq!(
+        changed("buffer.static", "rate = \"0G\"\nbuffer.static"),
+        "a.toml:7: middle.rate: a link needs a rate above 0"
+    );
+}
+
+#[test]
+fn topologies_hang_together_and_flows_find_a_way() {
+    let explicit = |links: &str| {
+        errors_of(&format!(
+            "[topology.explicit]\nhosts = [\"h1..h3\"]\nswitches = [\"s1\", \"s2\"]\nrate = \"1G\"\n\
+             delay = \"1us\"\nlinks = [\n{links}\n]\n[[workload]]\nname = \"w\"\n\
+             flows = [{{ from = \"h1\", to = \"h3\", size = \"1KB\" }}]\n"
+        ))
+    };
+    assert_eq!(
+        explicit(r#"{ between = ["h1..h2", "s1"] }, { between = ["h3", "s2"] }"#),
+        "a.toml:1: topology.explicit: it falls apart: no links lead from h1 to h3"
+    );
+    assert_eq!(
+        explicit(
+            "{ between = [\"h1\", \"s1\"] },\n{ between = [\"s1\", \"h2\"] },\n\
+             { between = [\"h2\", \"s2\"] },\n{ between = [\"s2\", \"h3\"] }"
+        ),
+        "a.toml:14: workload.w.flows.1: no path leads from h1 to h3"
+    );
+    let error = explicit("{ between = [\"h1\", \"s3\"] }");
+    assert_eq!(
+        error,
+        "a.toml:7: topology.explicit.links.1.between: no node is named \"s3\"; did you mean \"s1\"?"
+    );
+    for (ends, count) in [(r#""h1", "s1", "h2""#, 3), (r#""h1""#, 1)] {
+        assert_eq!(
+            explicit(&format!("{{ between = [{ends}] }}")),
+            format!(
+                "a.toml:7: topology.explicit.links.1.between: a link joins exactly two nodes, and {count} are given"
+            )
+        );
+    }
+    let error =
+        explicit("{ between = [\"h1..h3\", \"s1\"] }, { between = [\"h1\", \"s2\"], name = \"h1-s1\" }");
+    assert_eq!(error, "a.toml:1: topology.explicit: two links are named \"h1-s1\"");
+    let error = errors_of(&RIGHT.replacen("left = 2", "left = 0", 1));
+    assert_eq!(error, "a.toml:1: topology.dumbbell.left: 0 is not a number from 1 to 1048576");
+}
+
+#[test]
+fn distributions_do_not_fall() {
+    assert_eq!(
+        changed(r#"sizes = "websearch""#, r#"sizes = [["1KB", 50], ["500B", 100]]"#),
+        "a.toml:10: workload.web.poisson.sizes: point 2 (500 B, 100 %) lies below the one before it: both columns must not decrease"
+    );
+    let error = changed(r#"sizes = "websearch""#, r#"sizes = { file = "nothing.cdf" }"#);
+    assert!(
+        error.starts_with("a.toml:10: workload.web.poisson.sizes: cannot read \"nothing.cdf\": "),
+        "{error}"
+    );
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("falls.cdf");
+    std::fs::write(&file, "0 0\n100 60\n200 50\n300 100\n").expect("it can be written");
+    let file = file.display();
+    let error = changed(r#"sizes = "websearch""#, &format!("sizes = {{ file = '{file}' }}"));
+    assert!(error.starts_with(&format!("{file}:3: workload.web.poisson.sizes: point 3 ")), "{error}");
+}
+
+#[test]
+fn workloads_have_flows() {
+    let at = RIGHT.find("[[workload]]").expect("it is there");
+    assert_eq!(errors_of(&RIGHT[..at]), "a.toml:1: workload: there is none: a run needs traffic");
+    assert_eq!(with_flows(""), "a.toml:8: workload.web: it has no flow");
+    let at = RIGHT.find("poisson").expect("it is there");
+    assert_eq!(
+        errors_of(&RIGHT[..at]),
+        "a.toml:8: workload.web: it has no flows; name one of: flows, flow-list, poisson, burst, permutation, long-lived"
+    );
+    assert_eq!(
+        changed("until", "burst = { to = \"h1\", size = \"1KB\" }\nuntil"),
+        "a.toml:8: workload.web: \"poisson\" and \"burst\" stand side by side: only one may"
+    );
+    assert_eq!(
+        changed("load = 0.5", "load = 0.0"),
+        "a.toml:10: workload.web.poisson.load: 0 is not a load above 0"
+    );
+    let error = changed("load = 0.5", "load = 1e9");
+    assert!(
+        error.starts_with("a.toml:10: workload.web.poisson.load: 1e9 is too high a load: at 1."),
+        "{error}"
+    );
+    assert!(error.ends_with("e8, flows follow each other by 1 ps"), "{error}");
+    assert!(changed("load = 0.5", "load = 1e-30").contains("load: 1e-30 is too low a load"));
+    assert_eq!(
+        changed("until = \"10ms\"\n", ""),
+        "a.toml:8: workload.web: it needs \"until\", or the scenario \"measure\" or \"limit\": nothing says which flows are measured"
+    );
+}
+
+#[test]
+fn flows_run_between_hosts_along_links() {
+    let flow = |rest: &str| with_flows(&format!("{{ from = \"h1\", {rest} }}"));
+    assert_eq!(
+        flow("to = \"h1\", size = \"1KB\""),
+        "a.toml:11: workload.web.flows.1: it goes from h1 to itself"
+    );
+    assert_eq!(flow("to = \"h3\", size = \"0B\""), "a.toml:11: workload.web.flows.1: it has no bytes");
+    assert_eq!(
+        flow("to = \"s1\", size = \"1B\""),
+        "a.toml:11: workload.web.flows.1: s1 is a switch; flows run between hosts"
+    );
+    assert_eq!(
+        flow("to = \"h33\", size = \"1B\""),
+        "a.toml:11: workload.web.flows.1: no node is named \"h33\"; did you mean \"h3\"?"
+    );
+    assert_eq!(
+        flow("to = \"h3\", size = \"1B\", path = \"h1,s2,h3\""),
+        "a.toml:11: workload.web.flows.1: its path \"h1,s2,h3\" has no link from h1 to s2"
+    );
+    assert_eq!(
+        flow("to = \"h3\", size = \"1B\", path = \"h1,s1,s2\""),
+        "a.toml:11: workload.web.flows.1: its path \"h1,s1,s2\" does not end at h3"
+    );
+    assert_eq!(
+        flow("to = \"h3\", size = \"1B\", ack-path = \"h1,s1,s2,h3\""),
+        "a.toml:11: workload.web.flows.1: its path \"h1,s1,s2,h3\" does not begin at h3"
+    );
+    assert_eq!(
+        flow("to = \"h3\", size = \"1B\", class = 6"),
+        "a.toml:11: workload.web.flows.1: class 6 is not for data; allowed: 0 to 5, 7"
+    );
+}
+
+#[test]
+fn lists_name_their_file_and_line() {
+    let head = "source,destination,size_bytes,start_us";
+    assert_eq!(
+        with_file("short.csv", Some(&format!("{head}\nh1,h3,1000,0\nh1,h3,1000\n"))),
+        "short.csv:3: workload.web: 3 values for 4 columns"
+    );
+    let error = with_file("columns.csv", Some("source,destination,bytes,start_us\n"));
+    assert!(
+        error.starts_with("columns.csv:1: workload.web: \"bytes\" is not a column; allowed: source, "),
+        "{error}"
+    );
+    assert_eq!(
+        with_file("self.csv", Some(&format!("{head}\nh1,h3,1000,0\nh1,h1,1000,5\n"))),
+        "self.csv:3: workload.web: it goes from h1 to itself"
+    );
+    assert_eq!(with_file("empty.csv", Some(&format!("{head}\n"))), "a.toml:8: workload.web: it has no flow");
+    let error = with_file("missing.csv", None);
+    assert!(error.starts_with("a.toml:10: workload.web.flow-list.file: cannot read "), "{error}");
+    assert!(!error.contains('\n'), "{error}");
+}
+
+#[test]
+fn selectors_match_something() {
+    assert_eq!(
+        changed(r#"{ tag = "bottleneck" }"#, r#"{ tag = "long-haul" }"#),
+        r#"a.toml:6: middle.links: { tag = "long-haul" } matches nothing"#
+    );
+    assert_eq!(
+        changed("load = 0.5", "load = 0.5, of = \"x*\""),
+        r#"a.toml:10: workload.web.poisson.of: "x*" matches no link; "hosts" stands for the senders' NICs"#
+    );
+    assert_eq!(
+        changed(r#"to = { tag = "right" }"#, r#"to = "s1""#),
+        r#"a.toml:10: workload.web.poisson.to: "s1" matches no host"#
+    );
+    assert_eq!(
+        changed("buffer.static", "direction = \"s1>s3\"\nbuffer.static"),
+        r#"a.toml:7: middle.direction: no selected link leads "s1>s3""#
+    );
+    assert_eq!(
+        changed("[[workload]]", "[records]\nwatch = \"y\"\n[[workload]]"),
+        r#"a.toml:9: records.watch: "y" matches nothing"#
+    );
+}
+
+#[test]
+fn overrides_set_what_their_objects_have() {
+    assert_eq!(
+        changed("buffer.static = { size = \"1MB\" }", "routing = \"spray\""),
+        "a.toml:7: middle.routing: it belongs to switches, not to links"
+    );
+    assert_eq!(
+        changed("links = { tag = \"bottleneck\" }\n", ""),
+        "a.toml:4: middle: it needs exactly one of: links, switches, hosts, flows"
+    );
+    assert_eq!(
+        changed(r#"name = "middle""#, r#"name = "defaults""#),
+        r#"a.toml:5: override.1: "defaults" is reserved: it is a key of the top level"#
+    );
+    assert_eq!(
+        changed("[[workload]]", "[[override]]\nname = \"middle\"\nhosts = \"*\"\n[[workload]]"),
+        r#"a.toml:9: override.2: "middle" is the name of another one (a.toml:5)"#
+    );
+    assert_eq!(
+        changed("buffer.static = { size = \"1MB\" }", "faults.pause = { from = \"1ms\" }"),
+        "a.toml:7: middle.faults.pause: it needs a node, or of links a direction: the receiving end sends the pause"
+    );
+}
+
+#[test]
+fn buffers_hold_what_flow_control_asks() {
+    let auto = RIGHT.replacen(r#"xoff = "320KB""#, r#"xoff = "auto""#, 1).replacen("1MB", "20KB", 1);
+    assert_eq!(
+        errors_of(&auto),
+        "a.toml:3: defaults.flow-control.pfc.xoff: s1 (s1-s2) and 1 more: \"auto\" does not fit: the buffer has 20KB, \
+         and 9.375KB are missing to the 29.375KB that headroom (27.22KB) and two frames less a byte need"
+    );
+    let shared =
+        changed("[[override]]", "buffer.shared = { total = \"100KB\", reserve = \"40KB\" }\n[[override]]");
+    assert_eq!(
+        shared,
+        "a.toml:4: defaults.buffer.total: s1 and 1 more: reserves, headroom and ports' own buffers take 1136.596KB, \
+         1036.596KB more than the 100KB there are"
+    );
+    assert_eq!(
+        changed("buffer.static = { size = \"1MB\" }", "buffer.static = { size = \"0B\" }"),
+        "a.toml:7: middle.buffer.size: s1 (s1-s2) and 1 more: a buffer of 0B holds no packet"
+    );
+    assert_eq!(
+        changed("buffer.static = { size = \"1MB\" }", "buffer.shared = { pool = \"1MB\" }"),
+        "a.toml:7: middle.buffer: a port takes part in its switch's pool, whose size belongs to switches"
+    );
+    assert_eq!(
+        changed("buffer.static = { size = \"1MB\" }", "buffer.shared = { reserve = \"1MB\" }"),
+        "a.toml:7: middle.buffer: s1 and 1 more: a port takes part in its switch's pool, and this switch has none"
+    );
+}
+
+#[test]
+fn starving_a_buffer_is_a_warning() {
+    let text = RIGHT.replacen("1MB", "300KB", 1);
+    let scenario = Scenario::from_text("a.toml", &text, &[]).unwrap_or_else(|errors| panic!("{errors}"));
+    assert_eq!(
+        scenario.warnings(),
+        [
+            "a.toml:7: middle.buffer: s1 (s1-s2) and 1 more: the buffer of 300KB is 48.297KB short of the 348.297KB that flow \
+         control \"pfc\" asks for"
+        ]
+    );
+    let text = RIGHT.replacen(r#""320KB""#, r#""320KB", headroom = "20KB""#, 1);
+    let scenario = Scenario::from_text("a.toml", &text, &[]).unwrap_or_else(|errors| panic!("{errors}"));
+    assert_eq!(scenario.warnings().len(), 1, "{:?}", scenario.warnings());
+    assert!(scenario.warnings()[0].contains("headroom of 20KB is 7.22KB below the 27.22KB of its formula"));
+}
+
+#[test]
+fn classes_that_lose_on_a_part_of_the_way_are_a_warning() {
+    let text = RIGHT.replacen("buffer.static", "flow-control = \"lossy\"\nbuffer.static", 1);
+    let scenario = Scenario::from_text("a.toml", &text, &[]).unwrap_or_else(|errors| panic!("{errors}"));
+    assert_eq!(
+        scenario.warnings(),
+        ["class 3 is lossless on a part of the links only: from s1 (h1-s1) on, but not from s1 (s1-s2) on"]
+    );
+    let text = RIGHT.replacen("flow-control.pfc = { xoff = \"320KB\" }", "flow-control.class-4.pfc = {}", 1);
+    let scenario = Scenario::from_text("a.toml", &text, &[]).unwrap_or_else(|errors| panic!("{errors}"));
+    assert_eq!(scenario.warnings().len(), 1, "{:?}", scenario.warnings());
+    assert!(scenario.warnings()[0].starts_with("s1 (h1-s1) holds whatever comes of class 3: "));
+}
+
+fn warnings_of(text: &str) -> Vec<String> {
+    let scenario = Scenario::from_text("a.toml", text, &[]).unwrap_or_else(|errors| panic!("{errors}"));
+    scenario.warnings().to_vec()
+}
+
+#[test]
+fn runs_that_measure_nothing_are_a_warning() {
+    let at = RIGHT.find("[[override]]").expect("it is there");
+    let run = |top: &str, starts: &[&str]| {
+        let flow =
+            |start: &&str| format!("{{ from = \"h1\", to = \"h3\", size = \"1KB\", start = \"{start}\" }}");
+        let flows: Vec<_> = starts.iter().map(flow).collect();
+        let flows = flows.join(", ");
+        warnings_of(&format!("{top}\n{}[[workload]]\nname = \"w\"\nflows = [{flows}]\n", &RIGHT[..at]))
+    };
+    let nothing = "a.toml:5: workload: no flow can be measured: none starts in its measuring window before the run ends";
+    let late = |count: &str| {
+        format!("a.toml:5: workload.w: {count} flows would start at 5ms, when the run ends, or later")
+    };
+    assert_eq!(run("limit = \"5ms\"", &["20ms"]), [late("1 of 1"), nothing.to_owned()]);
+    assert_eq!(run("limit = \"5ms\"", &["0us", "5ms", "20ms"]), [late("2 of 3")]);
+    assert_eq!(run("limit = \"5ms\"", &["4999us"]), [""; 0]);
+    let window = "limit = \"5ms\"\nmeasure = { from = \"1ms\", to = \"3ms\" }";
+    assert_eq!(run(window, &["0us"]), [nothing.replace(":5:", ":6:")]);
+    assert_eq!(run(window, &["0us", "1ms"]), [""; 0]);
+}
+
+#[test]
+fn go_back_n_that_stalls_or_goes_back_without_loss_is_a_warning() {
+    let with =
+        |lines: &str| warnings_of(&RIGHT.replacen("[[override]]", &format!("{lines}\n[[override]]"), 1));
+    let window = |interval: u32| {
+        with(&format!(
+            "rate-control.static-window.size = \"4KB\"\nreliability.go-back-n.ack-interval = {interval}"
+        ))
+    };
+    assert_eq!(window(4), [""; 0]);
+    assert_eq!(
+        window(5),
+        ["a.toml:4: defaults.rate-control: flows of web: a window of 4KB is full before the first ACK, \
+          which go-back-n sends after 5KB (ack-interval = 5): longer flows stall"]
+    );
+    assert_eq!(
+        with("routing = \"spray\""),
+        ["a.toml:4: defaults.routing: flows of web: \"spray\" reorders packets, which reliability \
+          \"go-back-n\" takes for losses and sends again"]
+    );
+    assert_eq!(with("routing = \"spray\"\nreliability = \"none\""), [""; 0]);
+}
+
+#[test]
+fn needs_are_met() {
+    assert_eq!(
+        changed("[[override]]", "rate-control = \"static-window\"\nreliability = \"none\"\n[[override]]"),
+        "a.toml:4: defaults.rate-control: \"static-window\" needs acknowledgements, and reliability is \"none\" (defaults, a.toml:5)"
+    );
+}
+
+#[test]
+fn parameters_are_ones_that_mechanisms_can_work_with() {
+    assert_eq!(
+        changed("[[override]]", "reliability.go-back-n = { ack-interval = 0 }\n[[override]]"),
+        "a.toml:4: defaults.reliability.go-back-n.ack-interval: flows of web: 0 packets: the least is 1"
+    );
+    let error = changed("[[override]]", "routing.ecmp = { hash = \"swing-ns3\" }\n[[override]]");
+    assert_eq!(
+        error,
+        "a.toml:4: defaults.routing.hash: s1 and 1 more: no seed of \"swing-ns3\" is known for this switch"
+    );
+    let error = changed(r#"xoff = "320KB""#, "refresh = 2.0");
+    assert!(error.starts_with("a.toml:3: defaults.flow-control.pfc.refresh: s1 (s1-s2) and "), "{error}");
+}
+
+#[test]
+fn files_that_cannot_be_read_and_texts_that_are_not_toml() {
+    let error = Scenario::from_path(Path::new("no/such.toml"), &[]).expect_err("it is not there").to_string();
+    assert!(error.starts_with("no/such.toml: cannot read it: "), "{error}");
+    assert!(errors_of("topology = {").starts_with("a.toml:1: not TOML: "));
+    assert_eq!(errors_of(""), "a.toml:1: the key \"topology\" is missing");
+}
+
+#[test]
+fn sets_are_named_in_errors() {
+    let sets = [("defaults.flow-control".to_owned(), "pcf".to_owned())];
+    let error = Scenario::from_text("a.toml", RIGHT, &sets).expect_err("it is wrong").to_string();
+    assert_eq!(
+        error,
+        r#"--set defaults.flow-control=pcf: defaults.flow-control: "pcf" is not a choice; allowed: lossy, pfc; did you mean "pfc"?"#
+    );
+}
+
+#[test]
+fn all_faults_are_told_at_once() {
+    let text = RIGHT.replacen("bottleneck", "nothing", 1).replacen("name = \"web\"", "name = \"8\"", 1);
+    assert_eq!(errors_of(&text).lines().count(), 2);
+}

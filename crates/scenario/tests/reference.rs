@@ -1,0 +1,70 @@
+//! Against the logs that SWING's authors published; read where `FLOODWAY_REFERENCE` says, not kept here.
+#![allow(missing_docs, reason = "tests")]
+#![allow(clippy::print_stderr, reason = "a skipped test says why")]
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use floodway_fabric::outcome::Stopped;
+use floodway_fabric::{Control, Fabric, Records, Values};
+use floodway_scenario::Scenario;
+
+/// The folder of reference data; without it the test is skipped.
+fn reference() -> Option<PathBuf> {
+    let found = std::env::var_os("FLOODWAY_REFERENCE").map(PathBuf::from);
+    if found.is_none() {
+        eprintln!("skipped: FLOODWAY_REFERENCE names no folder of reference data");
+    }
+    found
+}
+
+fn run(reference: &Path, list: &str) -> Records {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/swing-80km.toml");
+    let file = reference.join(format!("workloads/swing-{list}.csv"));
+    let sets = [("workload.list.flow-list.file".to_owned(), file.display().to_string())];
+    let scenario = Scenario::from_path(&path, &sets).unwrap_or_else(|errors| panic!("{errors}"));
+    let control = Control::default();
+    Fabric::build(scenario.blueprint(), &control).unwrap_or_else(|error| panic!("{error}")).run()
+}
+
+/// (start, completion time) in nanoseconds of each flow; starts are unique in these lists.
+fn simulated(records: &Records) -> HashMap<u64, u64> {
+    let column = |name| match records.flows.column(name) {
+        Some(Values::F64(values)) => values,
+        other => panic!("{name} is {other:?}"),
+    };
+    let ns = |us: &f64| (us * 1000.0).round() as u64;
+    column("start_us").iter().map(ns).zip(column("fct_us").iter().map(ns)).collect()
+}
+
+/// The same of the authors' log, whose clock begins a second earlier.
+fn logged(reference: &Path, list: &str) -> HashMap<u64, u64> {
+    let path = reference.join(format!("reference/swing/{list}-pfc.csv"));
+    let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let rows = text.lines().skip(1).map(|line| {
+        let mut last = line.rsplit(',').map(|field| field.parse::<u64>().expect("a number"));
+        let fct = last.next().expect("the last column");
+        (last.next().expect("the last but one") - 1_000_000_000, fct)
+    });
+    rows.collect()
+}
+
+fn equals_the_log_to_the_nanosecond(list: &str, flows: usize) {
+    let Some(reference) = reference() else { return };
+    let records = run(&reference, list);
+    assert_eq!(records.outcome.stopped, Stopped::Finished);
+    let (simulated, logged) = (simulated(&records), logged(&reference, list));
+    assert_eq!(simulated.len(), flows);
+    let different = simulated.iter().filter(|(start, fct)| logged.get(start) != Some(fct)).count();
+    assert_eq!(different, 0, "flows of list {list} differ from the authors' log");
+}
+
+#[test]
+fn every_flow_of_list_1_1_equals_the_authors_log() {
+    equals_the_log_to_the_nanosecond("1-1", 1992);
+}
+
+#[test]
+fn every_flow_of_list_1_2_equals_the_authors_log() {
+    equals_the_log_to_the_nanosecond("1-2", 881);
+}

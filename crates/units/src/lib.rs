@@ -1,0 +1,19 @@
+//! Units of the simulation: time, rates, sizes, identifiers and random streams.
+//!
+//! Every quantity is an exact integer in one fixed unit (picoseconds, bit/s, bytes), so that a
+//! result never depends on rounding that nobody chose. Text has one grammar everywhere
+//! (`"10us"`, `"400G"`, `"288KB"`, `"80km"`); see [`text`].
+
+mod bytes;
+mod ids;
+mod random;
+mod rate;
+pub mod text;
+mod time;
+
+pub use bytes::{Bytes, Length};
+pub use ids::{Class, FlowId, LinkId, NodeId, PortId, QueueId};
+pub use random::{Rng, fold, mix, name_key, stream};
+pub use rate::{Quanta, Rate};
+pub use text::UnitError;
+pub use time::{Span, Time};

@@ -1,0 +1,296 @@
+//! The grammar of quantities: a number and a unit, `"10us"`, `"400G"`, `"9.5MiB"`, `"80km"`.
+//!
+//! A number may have a fraction as long as the quantity is whole in the base unit. A bare number
+//! where a unit is due is an error that shows the right spelling. Also serde and JSON Schema for
+//! all quantities, so that every edge speaks the same grammar.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::str::FromStr;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{self, Deserialize, Deserializer, Visitor};
+use serde::ser::{Serialize, Serializer};
+
+use crate::{Bytes, Length, Quanta, Rate, Span, Time};
+
+/// Why a text is not a quantity.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{given:?} is not a {what}: {why}; write it like {example:?}")]
+pub struct UnitError {
+    /// What was written.
+    pub given: String,
+    /// What was due: "time", "rate", "size", "length".
+    pub what: &'static str,
+    /// What is wrong with it.
+    pub why: String,
+    /// A right spelling.
+    pub example: &'static str,
+}
+
+/// The units of one kind of quantity, smallest first.
+#[derive(Clone, Copy)]
+pub(crate) struct Units {
+    what: &'static str,
+    example: &'static str,
+    /// (suffix, base units in one); the printed ones first, from small to large.
+    table: &'static [(&'static str, u64)],
+    /// How many of the table are used for printing.
+    printed: usize,
+}
+
+pub(crate) const SPAN: Units = Units {
+    what: "time",
+    example: "10us",
+    table: &[("ps", 1), ("ns", 1_000), ("us", 1_000_000), ("ms", 1_000_000_000), ("s", 1_000_000_000_000)],
+    printed: 5,
+};
+
+pub(crate) const RATE: Units = Units {
+    what: "rate",
+    example: "400G",
+    table: &[
+        ("bps", 1),
+        ("K", 1_000),
+        ("M", 1_000_000),
+        ("G", 1_000_000_000),
+        ("T", 1_000_000_000_000),
+        ("Kbps", 1_000),
+        ("Mbps", 1_000_000),
+        ("Gbps", 1_000_000_000),
+        ("Tbps", 1_000_000_000_000),
+    ],
+    printed: 5,
+};
+
+pub(crate) const BYTES: Units = Units {
+    what: "size",
+    example: "288KB",
+    table: &[
+        ("B", 1),
+        ("KB", 1_000),
+        ("MB", 1_000_000),
+        ("GB", 1_000_000_000),
+        ("TB", 1_000_000_000_000),
+        ("KiB", 1 << 10),
+        ("MiB", 1 << 20),
+        ("GiB", 1 << 30),
+    ],
+    printed: 5,
+};
+
+pub(crate) const LENGTH: Units =
+    Units { what: "length", example: "80km", table: &[("m", 1), ("km", 1_000)], printed: 2 };
+
+/// Base units in `text`, exactly.
+pub(crate) fn parse(text: &str, units: Units) -> Result<u64, UnitError> {
+    let error =
+        |why: String| UnitError { given: text.to_owned(), what: units.what, why, example: units.example };
+    let trimmed = text.trim();
+    let split = trimmed.find(|c: char| c.is_alphabetic()).unwrap_or(trimmed.len());
+    let (number, suffix) = (trimmed[..split].trim(), trimmed[split..].trim());
+    if number.starts_with('-') {
+        return Err(error("it is negative".into()));
+    }
+    if suffix.is_empty() {
+        return Err(error("its unit is missing".into()));
+    }
+    let Some(&(_, unit)) = units.table.iter().find(|(name, _)| *name == suffix) else {
+        let allowed: Vec<_> = units.table.iter().map(|(name, _)| *name).collect();
+        return Err(error(format!("the unit {suffix:?} is not one of {}", allowed.join(", "))));
+    };
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+    let digits = |part: &str| part.is_empty() || part.bytes().all(|b| b.is_ascii_digit() || b == b'_');
+    if number.is_empty() || number == "." || !digits(whole) || !digits(fraction) {
+        return Err(error(format!("{number:?} is not a number")));
+    }
+    let value = |part: &str| -> Option<u128> {
+        part.bytes()
+            .filter(|b| *b != b'_')
+            .try_fold(0u128, |sum, b| sum.checked_mul(10)?.checked_add(u128::from(b - b'0')))
+    };
+    let too_large = || error("it is too large".into());
+    let scale = 10u128.checked_pow(fraction.len() as u32).ok_or_else(too_large)?;
+    let scaled = value(whole)
+        .and_then(|w| w.checked_mul(scale)?.checked_add(value(fraction)?))
+        .and_then(|v| v.checked_mul(u128::from(unit)))
+        .ok_or_else(too_large)?;
+    if scaled % scale != 0 {
+        return Err(error(format!("it is not a whole number of {}", units.table[0].0)));
+    }
+    u64::try_from(scaled / scale).map_err(|_| too_large())
+}
+
+/// The shortest exact text: the largest unit that leaves at most three decimals.
+pub(crate) fn with_unit(value: u64, units: Units) -> String {
+    for &(suffix, unit) in units.table[..units.printed].iter().rev() {
+        if value >= unit && u128::from(value) * 1000 % u128::from(unit) == 0 {
+            let thousandths = (u128::from(value) * 1000 / u128::from(unit)) as u64;
+            let text = format!("{}.{:03}", thousandths / 1000, thousandths % 1000);
+            return format!("{}{suffix}", text.trim_end_matches('0').trim_end_matches('.'));
+        }
+    }
+    format!("{value}{}", units.table[0].0)
+}
+
+macro_rules! quantity {
+    ($($name:ident: $units:expr, $schema:literal;)*) => {$(
+        impl FromStr for $name {
+            type Err = UnitError;
+            fn from_str(text: &str) -> Result<Self, UnitError> {
+                parse(text, $units).map($name)
+            }
+        }
+
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_str(self)
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                deserializer.deserialize_any(Text($units)).map($name)
+            }
+        }
+
+        impl JsonSchema for $name {
+            fn schema_name() -> Cow<'static, str> {
+                $schema.into()
+            }
+            fn json_schema(_: &mut SchemaGenerator) -> Schema {
+                let units: Vec<_> = $units.table.iter().map(|(suffix, _)| *suffix).collect();
+                json_schema!({
+                    "type": "string",
+                    "pattern": format!("^[0-9_]+(\\.[0-9]+)? *({})$", units.join("|")),
+                    "examples": [$units.example],
+                })
+            }
+        }
+    )*};
+}
+
+quantity! {
+    Span: SPAN, "Time";
+    Rate: RATE, "Rate";
+    Bytes: BYTES, "Size";
+    Length: LENGTH, "Length";
+}
+
+impl Serialize for Time {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Span(self.0).serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Time {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Span::deserialize(deserializer).map(|span| Time(span.0))
+    }
+}
+
+impl JsonSchema for Time {
+    fn schema_name() -> Cow<'static, str> {
+        Span::schema_name()
+    }
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        Span::json_schema(generator)
+    }
+}
+
+impl Serialize for Quanta {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_u16(self.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for Quanta {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        u16::deserialize(deserializer).map(Quanta)
+    }
+}
+
+impl JsonSchema for Quanta {
+    fn schema_name() -> Cow<'static, str> {
+        "Quanta".into()
+    }
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        u16::json_schema(generator)
+    }
+}
+
+/// Reads a quantity; a bare number gets an error that shows the unit.
+struct Text(Units);
+
+impl Text {
+    fn bare<E: de::Error>(&self, given: impl fmt::Display) -> E {
+        E::custom(UnitError {
+            given: given.to_string(),
+            what: self.0.what,
+            why: "its unit is missing".into(),
+            example: self.0.example,
+        })
+    }
+}
+
+impl Visitor<'_> for Text {
+    type Value = u64;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a {} like {:?}", self.0.what, self.0.example)
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<u64, E> {
+        parse(text, self.0).map_err(E::custom)
+    }
+
+    fn visit_i64<E: de::Error>(self, number: i64) -> Result<u64, E> {
+        Err(self.bare(number))
+    }
+
+    fn visit_u64<E: de::Error>(self, number: u64) -> Result<u64, E> {
+        Err(self.bare(number))
+    }
+
+    fn visit_f64<E: de::Error>(self, number: f64) -> Result<u64, E> {
+        Err(self.bare(number))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantities_are_read_exactly() {
+        assert_eq!("10us".parse(), Ok(Span::us(10)));
+        assert_eq!("1.5 us".parse(), Ok(Span::ns(1_500)));
+        assert_eq!("400G".parse(), Ok(Rate::gbps(400)));
+        assert_eq!("100Gbps".parse(), Ok(Rate::gbps(100)));
+        assert_eq!("9.5MiB".parse(), Ok(Bytes(9_961_472)));
+        assert_eq!("80km".parse::<Length>().map(Length::delay), Ok(Span::us(400)));
+    }
+
+    #[test]
+    fn what_is_not_a_quantity_is_refused_with_the_reason() {
+        let why = |text: &str| text.parse::<Span>().unwrap_err().to_string();
+        assert_eq!(why("10"), r#""10" is not a time: its unit is missing; write it like "10us""#);
+        assert_eq!(why("-1us"), r#""-1us" is not a time: it is negative; write it like "10us""#);
+        assert!(why("1m").contains("not one of ps, ns, us, ms, s"));
+        assert!(why("0.5ps").contains("not a whole number of ps"));
+        assert!(why("99999999999999s").contains("too large"));
+        assert!(why("1.2.3us").contains("not a number"));
+        assert!(why("us").contains("not a number"));
+    }
+
+    #[test]
+    fn text_survives_a_round_trip() {
+        for text in ["84us", "1.5us", "0ps", "83884800ps"] {
+            let span: Span = text.parse().unwrap();
+            assert_eq!(span.to_string().parse(), Ok(span));
+        }
+        assert_eq!(Rate::gbps(400).to_string(), "400G");
+        assert_eq!(Bytes(288_000).to_string(), "288KB");
+        assert_eq!(Bytes(1_048).to_string(), "1.048KB");
+    }
+}

@@ -1,0 +1,5 @@
+"""`python -m floodway`: the command line."""
+
+from floodway.cli import main
+
+main()

@@ -1,0 +1,142 @@
+"""The simulator's native half: conversions between Rust and Python, no rule of the simulation."""
+
+from collections.abc import Callable, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Literal, final
+
+from typing_extensions import Buffer
+
+__all__ = [
+    "Check",
+    "Column",
+    "Progress",
+    "Records",
+    "Scenario",
+    "Table",
+    "__version__",
+    "check",
+    "parse_file",
+    "parse_text",
+    "run",
+]
+
+__version__: str
+
+@final
+class Scenario:
+    """A scenario that was parsed and found valid; immutable."""
+
+    @property
+    def name(self) -> str:
+        """Its file's name without the ending, or the name given with its text."""
+    @property
+    def seed(self) -> int:
+        """What seeds every random stream and tie."""
+    @property
+    def limit_us(self) -> float:
+        """The run never simulates more, in microseconds."""
+    @property
+    def arrivals_end_us(self) -> float:
+        """When the last measured flow may start, in microseconds."""
+    @property
+    def warnings(self) -> list[str]:
+        """What is allowed but seldom meant, a line each."""
+    @property
+    def resolved_json(self) -> str:
+        """The whole scenario after defaults, as JSON."""
+    def with_seed(self, seed: int) -> Scenario:
+        """The same scenario with another seed."""
+
+@final
+class Check:
+    """What a scenario comes to when it is built but not run."""
+
+    @property
+    def text(self) -> str:
+        """For people."""
+    @property
+    def json(self) -> str:
+        """For programs."""
+
+@final
+class Progress:
+    """Shared between a run and whoever watches it."""
+
+    def __new__(cls) -> Progress: ...
+    @property
+    def time_us(self) -> float:
+        """Simulated microseconds so far."""
+    @property
+    def flows_done(self) -> int:
+        """Flows finished so far."""
+    @property
+    def flows_started(self) -> int:
+        """Flows started so far."""
+    @property
+    def packet_hops(self) -> int:
+        """Packets received over a link so far, data and replies alike."""
+    def stop(self) -> None:
+        """Ask the run to end within a fraction of a second and to hand out what is complete."""
+
+@final
+class Column(Buffer):
+    """A named column; a contiguous, read-only buffer over the values that Rust holds."""
+
+    @property
+    def name(self) -> str:
+        """Name, as files show it; its suffix is the unit."""
+    @property
+    def kind(self) -> Literal["u64", "f64", "bool", "text"]:
+        """What the values are: u64, f64 (NaN for none), u8 for bool, u32 codes for text."""
+    @property
+    def dictionary(self) -> list[str]:
+        """What the codes of a text column mean; empty for the others."""
+    def __len__(self) -> int: ...
+
+@final
+class Table:
+    """Columns of one length."""
+
+    @property
+    def columns(self) -> list[Column]:
+        """Its columns, in order."""
+
+@final
+class Records:
+    """Everything that a run keeps."""
+
+    @property
+    def flows(self) -> Table:
+        """One row a flow."""
+    @property
+    def latency(self) -> Table:
+        """One row a workload, component and bucket of packet delay."""
+    @property
+    def series(self) -> Table:
+        """One row a watched object, metric and time bucket."""
+    @property
+    def counters(self) -> Table:
+        """One row a port and class."""
+    @property
+    def outcome_json(self) -> str:
+        """Verdicts and totals, as JSON."""
+
+def parse_file(
+    path: str | PathLike[str], *, sets: Sequence[tuple[str, str]], tables: Callable[[Path], str]
+) -> Scenario:
+    """Read a scenario's file, with values that replace those of the file.
+
+    `tables` gives the rows of files that are not text as CSV.
+    """
+
+def parse_text(
+    name: str, text: str, *, sets: Sequence[tuple[str, str]], tables: Callable[[Path], str]
+) -> Scenario:
+    """Read a scenario from its text, as `parse_file` does."""
+
+def check(scenario: Scenario, *, resolved: bool = False) -> Check:
+    """Build a scenario without running it; `resolved` adds what every object ended up with."""
+
+def run(scenario: Scenario, *, progress: Progress) -> Records:
+    """Build and run a scenario; the interpreter lock is released meanwhile."""

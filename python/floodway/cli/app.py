@@ -1,0 +1,206 @@
+"""The verbs and their options; what goes wrong, as one line and an exit code."""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+import floodway
+from floodway.cli import check as checking
+from floodway.cli import run as running
+from floodway.cli.exits import FAILED, INTERRUPTED, USAGE
+from floodway.errors import FloodwayError, RunError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import NoReturn
+
+__all__ = ["app", "main"]
+
+#: Seeds have 64 bits.
+LARGEST_SEED = 2**64 - 1
+
+app = typer.Typer(
+    name="floodway",
+    add_completion=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+
+ScenarioFile = Annotated[
+    Path, typer.Argument(metavar="SCENARIO", help="The scenario's TOML file.", show_default=False)
+]
+Sets = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="KEY.PATH=VALUE",
+        help="Give a key of the scenario another value; may be repeated.",
+        show_default=False,
+    ),
+]
+Json = Annotated[bool, typer.Option("--json", help="Write one JSON document to stdout.", show_default=False)]
+
+
+@app.callback(invoke_without_command=True)
+def floodway_(
+    context: typer.Context,
+    *,
+    version: Annotated[
+        bool, typer.Option("--version", help="Show the version and stop.", show_default=False)
+    ] = False,
+) -> int:
+    """Simulate lossless RDMA networks, packet by packet.
+
+    \b
+    Examples:
+      floodway check scenarios/demo.toml
+      floodway run scenarios/demo.toml
+      floodway run scenarios/demo.toml --set long-haul.flow-control.pfc.xoff=30MB
+    """
+    if version:
+        typer.echo(f"floodway {floodway.__version__}")
+        raise typer.Exit(0)
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help(), err=True)
+        raise typer.Exit(USAGE)
+    return 0
+
+
+@app.command(name="run")
+def run_(  # noqa: PLR0913 (one argument an option)
+    scenario: ScenarioFile,
+    *,
+    sets: Sets = None,
+    seed: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            max=LARGEST_SEED,
+            help="Seed of every random stream, instead of the scenario's.",
+            show_default=False,
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Folder of the results.", show_default="out/SCENARIO")
+    ] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace results that are there already.", show_default=False)
+    ] = False,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", help="No progress, no warnings, no summary.", show_default=False)
+    ] = False,
+    json: Json = False,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Fail where a lossless class dropped.", show_default=False)
+    ] = False,
+    on_deadlock: Annotated[
+        Literal["stop", "continue"] | None,
+        typer.Option(
+            help="What to do when a deadlock is found, instead of what the scenario says.", show_default=False
+        ),
+    ] = None,
+) -> int:
+    """Simulate a scenario, write its results and print what it came to.
+
+    \b
+    Examples:
+      floodway run scenarios/demo.toml
+      floodway run scenarios/demo.toml --seed 7 --out out/demo-7
+      floodway run scenarios/demo.toml --set long-haul.flow-control.pfc.xoff=5MB --strict
+      floodway run scenarios/demo.toml --json --force | jq .summary.total.fct
+
+    \b
+    Exit codes:
+      0    done
+      1    the run failed: an invariant broke, a deadlock stopped it, or --strict and packets were lost
+      2    bad usage or scenario
+      130  interrupted; what was complete is written
+    """
+    return running.run(
+        running.Request(
+            scenario=scenario,
+            sets=sets or [],
+            seed=seed,
+            out=out,
+            force=force,
+            quiet=quiet,
+            json=json,
+            strict=strict,
+            on_deadlock=on_deadlock,
+        )
+    )
+
+
+@app.command(name="check")
+def check_(
+    scenario: ScenarioFile,
+    *,
+    sets: Sets = None,
+    resolved: Annotated[
+        bool,
+        typer.Option(
+            "--resolved",
+            help="Show what every object ended up with, and which line said so.",
+            show_default=False,
+        ),
+    ] = False,
+    json: Json = False,
+) -> int:
+    """Build a scenario without running it, and print what it comes to.
+
+    \b
+    Examples:
+      floodway check scenarios/demo.toml
+      floodway check scenarios/demo.toml --resolved
+      floodway check scenarios/demo.toml --set mtu=4096B --json
+    """
+    return checking.check(scenario, sets=sets or [], resolved=resolved, json=json)
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Run the command line and leave with its exit code.
+
+    Parameters
+    ----------
+    arguments
+        Those after the program's name; by default the process's own.
+    """
+    sys.exit(_exit_code(arguments))
+
+
+def _exit_code(arguments: Sequence[str] | None) -> int:
+    try:
+        return int(app(arguments, prog_name="floodway", standalone_mode=False) or 0)
+    except typer.TyperException as error:
+        return _fail(_usage(error), USAGE)
+    except FloodwayError as error:
+        return _fail(str(error), FAILED if isinstance(error, RunError) else USAGE)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except Exception as error:  # noqa: BLE001 (a bug is told in one line as well)
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        where = f"{Path(place.filename).name}:{place.lineno}"
+        return _fail(
+            f"a bug of floodway, please report it: {type(error).__name__}: {error} ({where})", FAILED
+        )
+
+
+def _fail(message: str, code: int) -> int:
+    for line in message.splitlines():
+        typer.echo(f"error: {line}", err=True)
+    return code
+
+
+def _usage(error: typer.TyperException) -> str:
+    """Say a fault of usage in our words: one line, with the nearest name."""
+    nearest = getattr(error, "possibilities", None)
+    option = getattr(error, "option_name", None)
+    if nearest:
+        return f"no such option {option}; did you mean {nearest[0]}?"
+    message = " ".join(error.format_message().split())
+    return message[:1].lower() + message[1:]

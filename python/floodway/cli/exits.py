@@ -1,0 +1,12 @@
+"""Exit codes."""
+
+__all__ = ["DONE", "FAILED", "INTERRUPTED", "USAGE"]
+
+#: Done.
+DONE = 0
+#: The run failed.
+FAILED = 1
+#: Bad usage or scenario.
+USAGE = 2
+#: Ended by Ctrl-C.
+INTERRUPTED = 130

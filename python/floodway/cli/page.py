@@ -1,0 +1,36 @@
+"""`python -m floodway.cli.page FILE`: the help of every verb as a page of the documentation."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from typer.testing import CliRunner
+
+from floodway.cli.app import app
+
+__all__ = ["page"]
+
+#: Wide enough that no line of help depends on the terminal.
+WIDTH = {"COLUMNS": "100", "TERMINAL_WIDTH": "100", "NO_COLOR": "1"}
+VERBS = ("run", "check")
+
+
+def page() -> str:
+    """Return the page."""
+    parts = ["# Command line", "Written by `make generate` from the program's own help."]
+    parts += [f"## {title}\n\n```text\n{_help(arguments)}\n```" for title, arguments in _sections()]
+    return "\n\n".join(parts) + "\n"
+
+
+def _sections() -> list[tuple[str, list[str]]]:
+    return [("floodway", []), *((f"floodway {verb}", [verb]) for verb in VERBS)]
+
+
+def _help(arguments: list[str]) -> str:
+    shown = CliRunner().invoke(app, [*arguments, "--help"], prog_name="floodway", env=WIDTH)
+    return "\n".join(line.rstrip() for line in shown.stdout.strip().splitlines())
+
+
+if __name__ == "__main__":
+    Path(sys.argv[1]).write_text(page(), encoding="utf-8")

@@ -1,0 +1,98 @@
+"""`floodway run`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import typer
+
+import floodway
+from floodway.cli.exits import DONE, FAILED, INTERRUPTED
+from floodway.cli.inputs import parsed
+from floodway.cli.show import document, show
+from floodway.cli.watch import Watch
+from floodway.results import Reservation
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from floodway.results import Outcome, Result
+
+__all__ = ["Request", "run"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """What the command line asks for."""
+
+    scenario: Path
+    sets: Sequence[str]
+    seed: int | None
+    out: Path | None
+    force: bool
+    quiet: bool
+    json: bool
+    strict: bool
+    on_deadlock: Literal["stop", "continue"] | None
+
+
+def run(request: Request) -> int:
+    """Simulate, write, print; returns the exit code."""
+    try:
+        return _run(request)
+    except KeyboardInterrupt:
+        # Before the run or after it; during it, Ctrl-C ends the run and raises nothing.
+        typer.echo("interrupted; nothing was written", err=True)
+        return INTERRUPTED
+
+
+def _run(request: Request) -> int:
+    scenario = _scenario(request)
+    out = request.out or Path("out") / scenario.name
+    with Reservation(out, force=request.force) as place:
+        if not request.quiet:
+            for warning in scenario.warnings:
+                typer.echo(f"warning: {warning}", err=True)
+        with Watch(scenario, quiet=request.quiet) as watch:
+            result = floodway.run(scenario, on_progress=watch.update)
+        place.publish(result)
+    _print(request, result, out)
+    return _verdict(request, result.outcome)
+
+
+def _scenario(request: Request) -> floodway.Scenario:
+    sets = [*request.sets]
+    if request.on_deadlock is not None:
+        sets.append(f"on-deadlock={request.on_deadlock}")
+    scenario = parsed(request.scenario, sets=sets)
+    return scenario if request.seed is None else scenario.with_seed(request.seed)
+
+
+def _print(request: Request, result: Result, out: Path) -> None:
+    if request.json:
+        typer.echo(json.dumps(document(result, out), indent=2, ensure_ascii=False))
+    elif not request.quiet:
+        show(result, sys.stdout)
+        typer.echo(f"results: {out}/")
+
+
+def _verdict(request: Request, outcome: Outcome) -> int:
+    """Say on stderr what makes the run a failure, and return the exit code."""
+    failures = [
+        f"invariant {name} does not hold, a bug of floodway: {breach}" for name, breach in outcome.broken
+    ]
+    if outcome.stopped == "deadlock":
+        failures.append(f"a deadlock stopped the run at {outcome.simulated_us:,.1f} us")
+    if request.strict and outcome.loss is not None:
+        failures.append(f"a lossless class dropped {outcome.loss.packets} packets")
+    for failure in failures:
+        typer.echo(f"error: {failure}", err=True)
+    if outcome.stopped == "interrupted":
+        at = f"{outcome.simulated_us:,.1f} us of simulated time"
+        typer.echo(f"interrupted at {at}; what was complete by then is written", err=True)
+        return INTERRUPTED
+    return FAILED if failures else DONE

@@ -1,0 +1,189 @@
+"""The summary of a run, for people and for programs."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any, TextIO
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from floodway.results import Outcome, Result, Summary, WorkloadSummary
+
+__all__ = ["document", "show"]
+
+#: Columns where nobody looks on; a terminal's own width else.
+WIDTH = 100
+#: So many switches are named.
+NAMED_SWITCHES = 5
+NOT_REACHED = "not reached"
+
+
+def document(result: Result, out: Path) -> dict[str, Any]:
+    """Everything that `show` prints, as a JSON document."""
+    outcome = result.outcome
+    summary = _plain(asdict(result.summary))
+    summary["outcome"] |= {"drops": dict(outcome.drops), "broken": dict(outcome.broken)}
+    return {
+        "scenario": result.run.name,
+        "seed": result.run.seed,
+        "results": str(out),
+        "versions": dict(result.run.versions),
+        "timings": asdict(result.run.timings),
+        "summary": summary,
+    }
+
+
+def show(result: Result, stream: TextIO) -> None:
+    """Print the summary of a run."""
+    console = Console(file=stream, highlight=False, markup=False, emoji=False)
+    if not console.is_terminal:
+        console.width = WIDTH
+    summary = result.summary
+    console.print(_headline(result), soft_wrap=True)
+    console.print(_traffic(summary))
+    console.print(_fct(summary))
+    for workload in _several(summary) or (summary.total,):
+        console.print(_slowdown(workload))
+    for table in (_links(summary), _buffers(summary), _paused(summary)):
+        if table.row_count:
+            console.print(table)
+    for line in _verdicts(summary):
+        console.print(line, soft_wrap=True)
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401 (any JSON value)
+    """Drop the underscore of names that are Python's words."""
+    if isinstance(value, dict):
+        return {key.rstrip("_"): _plain(inner) for key, inner in value.items()}
+    return [_plain(inner) for inner in value] if isinstance(value, (list, tuple)) else value
+
+
+def _several(summary: Summary) -> tuple[WorkloadSummary, ...]:
+    return summary.workloads if len(summary.workloads) > 1 else ()
+
+
+def _headline(result: Result) -> str:
+    run, outcome = result.run, result.outcome
+    why = {
+        "finished": "all measured flows finished",
+        "limit": "the limit was reached",
+        "deadlock": "a deadlock stopped it",
+        "interrupted": "interrupted",
+    }
+    took = f"{run.timings.wall_s:.1f} s, {run.timings.packet_hops_per_s / 1e6:.1f} M packet-hops/s"
+    simulated = f"{outcome.simulated_us / 1000:,.2f} ms simulated in {took}"
+    return f"{run.name}, seed {run.seed}: {simulated}; {why[outcome.stopped]}"
+
+
+def _traffic(summary: Summary) -> Table:
+    table = _table("Traffic", ("workload", "flows", "finished", "unfinished bytes", "offered Gbit/s", "load"))
+    for row in _rows(summary):
+        table.add_row(
+            row.name,
+            f"{row.flows:,}",
+            f"{row.finished:,}",
+            f"{row.unfinished_bytes:,}",
+            _number(row.offered_gbps, missing="-"),
+            "-" if row.load is None else f"{row.load:.3f} of {row.asked_load}",
+        )
+    return table
+
+
+def _fct(summary: Summary) -> Table:
+    columns = ("workload", "measured", "unfinished", "mean", "p50", "p99", "p99.9")
+    table = _table("Completion time of measured flows in us", columns)
+    for row in _rows(summary):
+        mean = _number(row.fct.mean_us, missing="-")
+        table.add_row(
+            row.name,
+            f"{row.measured:,}",
+            f"{row.measured - row.measured_finished:,}",
+            f"{mean} *" if row.fct.mean_of_finished_only else mean,
+            *_reached(row, (row.fct.p50_us, row.fct.p99_us, row.fct.p999_us)),
+        )
+    if any(row.fct.mean_of_finished_only for row in _rows(summary)):
+        table.caption = "* of the finished flows only; unfinished ones rank above every finished one"
+    return table
+
+
+def _rows(summary: Summary) -> tuple[WorkloadSummary, ...]:
+    return (*_several(summary), summary.total)
+
+
+def _reached(row: WorkloadSummary, values: Iterable[float | None]) -> Iterable[str]:
+    missing = NOT_REACHED if row.measured else "-"
+    return (_number(value, missing=missing) for value in values)
+
+
+def _slowdown(workload: WorkloadSummary) -> Table:
+    table = _table(f"Slowdown by size, {workload.name}", ("from bytes", "to bytes", "flows", "p50", "p99"))
+    for bucket in workload.slowdown:
+        values = (_number(value, missing=NOT_REACHED, digits=2) for value in (bucket.p50, bucket.p99))
+        table.add_row(f"{bucket.from_bytes:,}", f"{bucket.to_bytes:,}", f"{bucket.flows:,}", *values)
+    return table
+
+
+def _links(summary: Summary) -> Table:
+    table = _table("Watched links: throughput in Gbit/s", ("link", "mean", "busiest 1 %"))
+    for link in summary.links:
+        table.add_row(link.object, f"{link.mean_gbps:,.2f}", f"{link.peak_gbps:,.2f}")
+    return table
+
+
+def _buffers(summary: Summary) -> Table:
+    columns = ("port", "link", "class", "peak bytes", "in headroom", "pauses sent")
+    table = _table("Fullest buffers", columns)
+    for port in summary.peak_buffers:
+        peaks = (f"{port.peak_bytes:,}", f"{port.headroom_peak_bytes:,}")
+        table.add_row(port.node, port.link, str(port.class_), *peaks, f"{port.pfc_tx:,}")
+    return table
+
+
+def _paused(summary: Summary) -> Table:
+    table = _table("Longest paused", ("port", "link", "class", "paused us", "pauses received"))
+    for port in summary.most_paused:
+        table.add_row(port.node, port.link, str(port.class_), f"{port.paused_us:,.1f}", f"{port.pfc_rx:,}")
+    table.caption = f"{summary.paused_us:,.1f} us over all ports, {summary.pfc_frames:,} frames received"
+    return table
+
+
+def _verdicts(summary: Summary) -> Iterable[str]:
+    outcome = summary.outcome
+    fullest = sorted(outcome.switches, key=lambda switch: -switch.peak_bytes)[:NAMED_SWITCHES]
+    yield "fullest switches: " + (", ".join(f"{s.node} {s.peak_bytes:,} B" for s in fullest) or "none")
+    yield "drops: " + (", ".join(f"{reason} {packets:,}" for reason, packets in outcome.drops) or "none")
+    yield f"lossless: {_lossless(outcome)}"
+    yield "invariants: " + ("; ".join(f"{name} broken: {text}" for name, text in outcome.broken) or "hold")
+    for deadlock in outcome.deadlocks:
+        yield f"deadlock at {deadlock.time_us:,.1f} us: " + " -> ".join((*deadlock.ports, deadlock.ports[0]))
+
+
+def _lossless(outcome: Outcome) -> str:
+    loss = outcome.loss
+    if loss is None:
+        return "held" if outcome.lossless == "held" else "no class has a flow control"
+    return (
+        f"violated: {loss.packets:,} packets ({loss.bytes:,} bytes), the first at {loss.place}, "
+        f"class {loss.class_}, {loss.time_us:,.3f} us, where {loss.missing_bytes:,} bytes were missing; "
+        f"{loss.worst_port_bytes:,} bytes at the worst port"
+    )
+
+
+def _table(title: str, columns: Iterable[str]) -> Table:
+    table = Table(
+        title=title, title_justify="left", title_style="bold", box=box.SIMPLE, caption_justify="left"
+    )
+    words = ("workload", "link", "port")
+    for column in columns:
+        table.add_column(column, justify="left" if column in words else "right", overflow="fold")
+    return table
+
+
+def _number(value: float | None, *, missing: str, digits: int = 1) -> str:
+    return missing if value is None else f"{value:,.{digits}f}"

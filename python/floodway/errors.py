@@ -1,0 +1,113 @@
+"""What can go wrong, as exceptions with one base and the place of the fault as attributes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["Fault", "FloodwayError", "InternalError", "OutputError", "RunError", "ScenarioError"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fault:
+    """One fault of a scenario.
+
+    Attributes
+    ----------
+    text
+        The whole fault in one line, as the command line prints it: the parts below and what is wrong.
+    file
+        The scenario's file, its name where it came as text, or the `--set` that said it.
+    line
+        Line in that file, from 1; none where the fault is of the whole.
+    key
+        Path of the key at fault, such as ``long-haul.flow-control.pfc``.
+    given
+        What the scenario says there.
+    allowed
+        What it may say, where that is a list.
+    nearest
+        The right name nearest to a wrong one.
+    """
+
+    text: str
+    file: str
+    line: int | None = None
+    key: str | None = None
+    given: str | None = None
+    allowed: tuple[str, ...] = ()
+    nearest: str | None = None
+
+
+class FloodwayError(Exception):
+    """Base of every error that floodway raises on purpose."""
+
+
+class ScenarioError(FloodwayError):
+    """A scenario that cannot be simulated; its text has a line for each fault.
+
+    The attributes `file`, `line`, `key`, `given`, `allowed` and `nearest` are those of the first fault.
+
+    Parameters
+    ----------
+    faults
+        Every fault that was found, at least one.
+    """
+
+    def __init__(self, faults: tuple[Fault, ...]) -> None:
+        super().__init__("\n".join(fault.text for fault in faults))
+        self.faults = faults
+
+    @property
+    def file(self) -> str:
+        """The scenario's file, or its name where it came as text."""
+        return self.faults[0].file
+
+    @property
+    def line(self) -> int | None:
+        """Line in that file, from 1."""
+        return self.faults[0].line
+
+    @property
+    def key(self) -> str | None:
+        """Path of the key at fault."""
+        return self.faults[0].key
+
+    @property
+    def given(self) -> str | None:
+        """What the scenario says there."""
+        return self.faults[0].given
+
+    @property
+    def allowed(self) -> tuple[str, ...]:
+        """What it may say, where that is a list."""
+        return self.faults[0].allowed
+
+    @property
+    def nearest(self) -> str | None:
+        """The right name nearest to a wrong one."""
+        return self.faults[0].nearest
+
+
+class RunError(FloodwayError):
+    """A run that could not be brought to its end."""
+
+
+class InternalError(RunError):
+    """A bug of the simulator itself; the text says where."""
+
+
+class OutputError(FloodwayError):
+    """Results that cannot be written or read.
+
+    Parameters
+    ----------
+    path
+        The folder or file.
+    reason
+        What is the matter with it, and what helps.
+    """
+
+    def __init__(self, path: str, reason: str) -> None:
+        super().__init__(f"{path}: {reason}")
+        self.path = path
+        self.reason = reason

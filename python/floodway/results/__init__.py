@@ -1,0 +1,33 @@
+"""Results of runs: frames, verdicts, the summary, and their folder."""
+
+from floodway.results.outcome import Deadlock, Loss, Outcome, SwitchPeak, WorkloadTotals
+from floodway.results.result import AskedLoad, Result, RunInfo, Timings
+from floodway.results.store import Reservation, read
+from floodway.results.summary import (
+    FctSummary,
+    LinkSummary,
+    PortSummary,
+    SizeBucket,
+    Summary,
+    WorkloadSummary,
+)
+
+__all__ = [
+    "AskedLoad",
+    "Deadlock",
+    "FctSummary",
+    "LinkSummary",
+    "Loss",
+    "Outcome",
+    "PortSummary",
+    "Reservation",
+    "Result",
+    "RunInfo",
+    "SizeBucket",
+    "Summary",
+    "SwitchPeak",
+    "Timings",
+    "WorkloadSummary",
+    "WorkloadTotals",
+    "read",
+]

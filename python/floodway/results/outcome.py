@@ -1,0 +1,151 @@
+"""Verdicts and totals of a run, as the simulator states them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["Deadlock", "Loss", "Outcome", "Stopped", "SwitchPeak", "WorkloadTotals"]
+
+Stopped = Literal["finished", "limit", "deadlock", "interrupted"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Loss:
+    """What lossless classes lost for want of buffer.
+
+    Attributes
+    ----------
+    packets, bytes
+        Dropped in all.
+    place
+        The ingress port of the first drop, as `node (link)`.
+    class_
+        Its class.
+    time_us
+        When, in microseconds.
+    missing_bytes
+        What its buffer lacked for the first drop.
+    worst_port_bytes
+        The most that one port lacked over the run.
+    """
+
+    packets: int
+    bytes: int
+    place: str
+    class_: int
+    time_us: float
+    missing_bytes: int
+    worst_port_bytes: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Deadlock:
+    """A cycle of paused queues: each of `ports` waits for the next; found at `time_us`."""
+
+    time_us: float
+    ports: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SwitchPeak:
+    """The most bytes that a switch's buffer held, all ports and classes together."""
+
+    node: str
+    peak_bytes: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class WorkloadTotals:
+    """What a workload offered and got.
+
+    Attributes
+    ----------
+    name
+        Its name.
+    flows, finished
+        Flows that started, and of these the finished ones.
+    measured, measured_finished
+        The same of flows that started inside the measuring window.
+    offered_bytes, delivered_bytes
+        Payload of started flows, and what of it arrived.
+    span_us
+        Span over which flows started, in microseconds.
+    """
+
+    name: str
+    flows: int
+    finished: int
+    measured: int
+    measured_finished: int
+    offered_bytes: int
+    delivered_bytes: int
+    span_us: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """Verdicts and totals of a run.
+
+    Attributes
+    ----------
+    stopped
+        Why it ended.
+    simulated_us
+        Simulated time, in microseconds.
+    broken
+        Invariants that do not hold, each with its first breach in words; a bug where not empty.
+    lossless
+        `held`, `violated`, or `not-asked` where no class has a flow control.
+    loss
+        What was lost, where `lossless` is violated.
+    deadlocks
+        Cycles of paused queues.
+    workloads
+        What each workload offered and got.
+    packet_hops
+        Packets received over a link, data and replies alike.
+    drops
+        Packets dropped, by reason; reasons that did not occur are left out.
+    switches
+        How full each switch's buffer was.
+    """
+
+    stopped: Stopped
+    simulated_us: float
+    broken: tuple[tuple[str, str], ...]
+    lossless: Literal["held", "violated", "not-asked"]
+    loss: Loss | None
+    deadlocks: tuple[Deadlock, ...]
+    workloads: tuple[WorkloadTotals, ...]
+    packet_hops: int
+    drops: tuple[tuple[str, int], ...]
+    switches: tuple[SwitchPeak, ...]
+
+    @classmethod
+    def from_json(cls, raw: Mapping[str, Any]) -> Outcome:
+        """Read what the simulator wrote, which may say more."""
+        verdicts = raw["invariants"].items()
+        lossless = dict(raw["lossless"])
+        verdict = lossless.pop("verdict")
+        return cls(
+            stopped=cast("Stopped", raw["stopped"]),
+            simulated_us=raw["simulated_us"],
+            broken=tuple((name, found["broken"]) for name, found in verdicts if found != "holds"),
+            lossless=verdict,
+            loss=Loss(class_=lossless.pop("class"), **lossless) if verdict == "violated" else None,
+            deadlocks=tuple(
+                Deadlock(time_us=d["time_us"], ports=tuple(d["ports"])) for d in raw["deadlocks"]
+            ),
+            workloads=tuple(_totals(workload) for workload in raw["workloads"]),
+            packet_hops=raw["packet_hops"],
+            drops=tuple((reason, packets) for reason, packets in raw["drops"] if packets),
+            switches=tuple(SwitchPeak(**device) for device in raw["devices"]),
+        )
+
+
+def _totals(raw: Mapping[str, Any]) -> WorkloadTotals:
+    return WorkloadTotals(**{field: raw[field] for field in WorkloadTotals.__dataclass_fields__})

@@ -1,0 +1,140 @@
+"""Results in a folder: `run.json` and a Parquet file a table, all of them or none.
+
+Everything is written to a folder beside the final one, which then takes its place by renaming; so
+whoever reads never meets half a result, and a place that cannot be written is found before the run.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+import polars as pl
+
+from floodway.errors import OutputError
+from floodway.results.result import AskedLoad, Result, RunInfo, Timings
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+__all__ = ["RUN_FILE", "TABLES", "Reservation", "read"]
+
+#: The tables of a result, each in a file of its name.
+TABLES = ("flows", "latency", "series", "counters")
+#: What tells a folder of results from any other.
+RUN_FILE = "run.json"
+
+
+class Reservation:
+    """A place for results, known to be writable; leaving it without `publish` leaves no trace.
+
+    Parameters
+    ----------
+    folder
+        Where the results shall be.
+    force
+        Whether results that are there already may be replaced; other files beside them are kept. A
+        folder that is not empty and holds no results is never replaced.
+
+    Raises
+    ------
+    OutputError
+        If the folder is taken, or cannot be made.
+    """
+
+    def __init__(self, folder: str | os.PathLike[str], *, force: bool = False) -> None:
+        self._folder = Path(folder).resolve()
+        self._shown = os.fspath(folder)
+        try:
+            self._refuse_taken(force=force)
+            self._folder.parent.mkdir(parents=True, exist_ok=True)
+            self._beside = Path(tempfile.mkdtemp(prefix=f".{self._folder.name}.", dir=self._folder.parent))
+        except OSError as error:
+            raise self._unwritable(error) from error
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        shutil.rmtree(self._beside, ignore_errors=True)
+
+    def publish(self, result: Result) -> None:
+        """Write a result and put it in its place.
+
+        Raises
+        ------
+        OutputError
+            If it cannot be written; what was there before is then still there.
+        """
+        new, old = self._beside / "new", self._beside / "old"
+        try:
+            new.mkdir()
+            _write(result, new)
+            if self._folder.exists():
+                self._folder.rename(old)
+            new.rename(self._folder)
+            if old.exists():
+                _keep_others(old, self._folder)
+        except OSError as error:
+            if old.exists() and not self._folder.exists():
+                old.rename(self._folder)
+            raise self._unwritable(error) from error
+
+    def _refuse_taken(self, *, force: bool) -> None:
+        if not self._folder.exists() and not self._folder.is_symlink():
+            return
+        if not self._folder.is_dir():
+            raise OutputError(self._shown, "is not a folder")
+        if not any(self._folder.iterdir()):
+            return
+        if not (self._folder / RUN_FILE).is_file():
+            raise OutputError(self._shown, "holds something other than results; choose another folder")
+        if not force:
+            raise OutputError(self._shown, "holds results already; --force replaces them")
+
+    def _unwritable(self, error: OSError) -> OutputError:
+        return OutputError(self._shown, f"cannot be written: {error.strerror or error}")
+
+
+def read(folder: str | os.PathLike[str]) -> Result:
+    """Read the results that a run left in a folder.
+
+    Raises
+    ------
+    OutputError
+        If they are not there, or are not results of floodway.
+    """
+    path = Path(folder)
+    try:
+        document = json.loads((path / RUN_FILE).read_text(encoding="utf-8"))
+        document["timings"] = Timings(**document["timings"])
+        document["loads"] = tuple(AskedLoad(**load) for load in document["loads"])
+        tables = {table: pl.read_parquet(path / f"{table}.parquet") for table in TABLES}
+        return Result(run=RunInfo(**document), **tables)
+    except OSError as error:
+        raise OutputError(os.fspath(folder), f"cannot be read: {error.strerror or error}") from error
+    except (KeyError, TypeError, ValueError, pl.exceptions.PolarsError) as error:
+        raise OutputError(os.fspath(folder), "holds no results that this version can read") from error
+
+
+def _keep_others(old: Path, folder: Path) -> None:
+    """Move what is not ours from replaced results to the new ones."""
+    ours = {RUN_FILE, *(f"{table}.parquet" for table in TABLES)}
+    for entry in old.iterdir():
+        if entry.name not in ours:
+            entry.rename(folder / entry.name)
+
+
+def _write(result: Result, folder: Path) -> None:
+    for table in TABLES:
+        frame: pl.DataFrame = getattr(result, table)
+        frame.write_parquet(folder / f"{table}.parquet")
+    text = json.dumps(asdict(result.run), indent=2, ensure_ascii=False)
+    (folder / RUN_FILE).write_text(text + "\n", encoding="utf-8")

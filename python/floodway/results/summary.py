@@ -1,0 +1,324 @@
+"""What a run came to, in the few numbers that people compare.
+
+Only measured flows count: those that started inside the measuring window. A flow that did not
+finish ranks above every finished one, so that leaving it out never makes a scheme look better.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from floodway.results.rates import link_rates
+
+if TYPE_CHECKING:
+    from floodway.results.outcome import Outcome, WorkloadTotals
+    from floodway.results.result import AskedLoad
+
+__all__ = [
+    "FctSummary",
+    "LinkSummary",
+    "PortSummary",
+    "SizeBucket",
+    "Summary",
+    "WorkloadSummary",
+    "percentile",
+    "size_buckets",
+    "summarise",
+]
+
+#: Buckets of flow size, each with as many flows.
+BUCKETS = 20
+#: Fewer flows than this make no bucket of their own.
+LEAST_IN_BUCKET = 5
+#: The busiest part of a run is one of this many.
+PARTS = 100
+#: So many ports are named where only the highest are of interest.
+NAMED_PORTS = 8
+
+
+@dataclass(frozen=True, kw_only=True)
+class FctSummary:
+    """Flow completion times of measured flows, in microseconds.
+
+    Attributes
+    ----------
+    mean_us
+        Over the finished ones; none where no flow finished.
+    mean_of_finished_only
+        Whether some are missing from that mean.
+    p50_us, p99_us, p999_us
+        The value of rank floor(q n); none where an unfinished flow has that rank: not reached.
+    """
+
+    mean_us: float | None
+    mean_of_finished_only: bool
+    p50_us: float | None
+    p99_us: float | None
+    p999_us: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class SizeBucket:
+    """Slowdown of the measured flows of one range of sizes; none where it was not reached."""
+
+    from_bytes: int
+    to_bytes: int
+    flows: int
+    p50: float | None
+    p99: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class WorkloadSummary:
+    """One workload, or all of them together.
+
+    Attributes
+    ----------
+    name
+        Its name.
+    flows, finished
+        Flows that started, and of these the finished ones.
+    measured, measured_finished
+        The same of flows that started inside the measuring window.
+    unfinished_bytes
+        Payload of measured flows that did not finish.
+    offered_gbps
+        Payload of started flows over the span in which they started, in Gbit/s; none without a span.
+    asked_load, load
+        The load that the scenario asks for and the one that came out, as shares of the capacity that it
+        names; none where it states no load.
+    fct
+        Flow completion times.
+    slowdown
+        Slowdown by size, small flows first.
+    """
+
+    name: str
+    flows: int
+    finished: int
+    measured: int
+    measured_finished: int
+    unfinished_bytes: int
+    offered_gbps: float | None
+    asked_load: float | None
+    load: float | None
+    fct: FctSummary
+    slowdown: tuple[SizeBucket, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class LinkSummary:
+    """Throughput of a watched link over the run, in Gbit/s on the wire, and over its busiest hundredth."""
+
+    object: str
+    mean_gbps: float
+    peak_gbps: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class PortSummary:
+    """A port and class with its highest buffer use, and how long it was paused."""
+
+    node: str
+    link: str
+    class_: int
+    peak_bytes: int
+    headroom_peak_bytes: int
+    paused_us: float
+    pfc_rx: int
+    pfc_tx: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Summary:
+    """What a run came to.
+
+    Attributes
+    ----------
+    total
+        All workloads together.
+    workloads
+        Each by itself, in the scenario's order.
+    links
+        Throughput of what was watched.
+    peak_buffers
+        The ports whose buffers were fullest.
+    most_paused
+        The ports that were paused longest.
+    paused_us
+        Time paused, summed over ports and classes.
+    pfc_frames
+        Pause frames received, resumes among them.
+    outcome
+        Verdicts and totals.
+    """
+
+    total: WorkloadSummary
+    workloads: tuple[WorkloadSummary, ...]
+    links: tuple[LinkSummary, ...]
+    peak_buffers: tuple[PortSummary, ...]
+    most_paused: tuple[PortSummary, ...]
+    paused_us: float
+    pfc_frames: int
+    outcome: Outcome
+
+
+def summarise(
+    flows: pl.DataFrame,
+    series: pl.DataFrame,
+    counters: pl.DataFrame,
+    outcome: Outcome,
+    loads: tuple[AskedLoad, ...],
+) -> Summary:
+    """Compute the summary of a run from its tables and verdicts, and from the loads it was asked for."""
+    return Summary(
+        total=_workload("all", flows, outcome.workloads, loads),
+        workloads=tuple(_of_workload(flows, totals, loads) for totals in outcome.workloads),
+        links=_links(series),
+        peak_buffers=_ports(counters, by="peak_bytes"),
+        most_paused=_ports(counters, by="paused_us"),
+        paused_us=float(counters["paused_us"].sum()),
+        pfc_frames=int(counters["pfc_rx"].sum()),
+        outcome=outcome,
+    )
+
+
+def percentile(
+    finished: np.ndarray[tuple[int], np.dtype[np.float64]], *, of: int, thousandths: int
+) -> float | None:
+    """Return the value of rank floor(q n), without interpolation, where unfinished ones rank last.
+
+    Parameters
+    ----------
+    finished
+        Values of the finished ones, in rising order.
+    of
+        How many there are with the unfinished ones.
+    thousandths
+        q, times 1000.
+
+    Returns
+    -------
+    float or None
+        None where the rank falls among the unfinished, or where there is none at all.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> percentile(np.array([1.0, 2.0, 4.0]), of=4, thousandths=500)
+    4.0
+    >>> percentile(np.array([1.0, 2.0, 4.0]), of=4, thousandths=990) is None
+    True
+    """
+    rank = thousandths * of // 1000
+    return float(finished[rank]) if rank < len(finished) else None
+
+
+def size_buckets(flows: pl.DataFrame) -> tuple[SizeBucket, ...]:
+    """Slowdown by size: the flows in order of size, cut into buckets of as many flows each.
+
+    Parameters
+    ----------
+    flows
+        Measured flows, with `size_bytes`, `slowdown` (null for unfinished ones) and `flow_id`.
+
+    Returns
+    -------
+    tuple of SizeBucket
+        Twenty, or fewer where these would have less than five flows.
+    """
+    ordered = flows.sort("size_bytes", "flow_id")
+    rows = len(ordered)
+    buckets = min(BUCKETS, max(1, rows // LEAST_IN_BUCKET)) if rows else 0
+    edges = [rows * bucket // buckets for bucket in range(buckets + 1)] if buckets else []
+    return tuple(_bucket(ordered[low:high]) for low, high in pairwise(edges))
+
+
+def _bucket(flows: pl.DataFrame) -> SizeBucket:
+    slowdown = _sorted(flows["slowdown"])
+    return SizeBucket(
+        from_bytes=int(flows["size_bytes"][0]),
+        to_bytes=int(flows["size_bytes"][-1]),
+        flows=len(flows),
+        p50=percentile(slowdown, of=len(flows), thousandths=500),
+        p99=percentile(slowdown, of=len(flows), thousandths=990),
+    )
+
+
+def _of_workload(
+    flows: pl.DataFrame, totals: WorkloadTotals, loads: tuple[AskedLoad, ...]
+) -> WorkloadSummary:
+    own = tuple(asked for asked in loads if asked.workload == totals.name)
+    return _workload(totals.name, flows.filter(pl.col("workload") == totals.name), (totals,), own)
+
+
+def _workload(
+    name: str, flows: pl.DataFrame, totals: tuple[WorkloadTotals, ...], loads: tuple[AskedLoad, ...]
+) -> WorkloadSummary:
+    measured = flows.filter(pl.col("measured"))
+    unfinished = measured.filter(~pl.col("finished"))
+    rates = [t.offered_bytes * 8e-3 / t.span_us for t in totals if t.span_us > 0]
+    # Shares of different capacities have no sum.
+    asked = loads[0] if len(totals) == len(loads) == 1 else None
+    return WorkloadSummary(
+        name=name,
+        flows=sum(t.flows for t in totals),
+        finished=sum(t.finished for t in totals),
+        measured=sum(t.measured for t in totals),
+        measured_finished=sum(t.measured_finished for t in totals),
+        unfinished_bytes=int(unfinished["size_bytes"].sum()),
+        offered_gbps=sum(rates) if rates else None,
+        asked_load=asked.load if asked else None,
+        load=asked.load * rates[0] / asked.gbps if asked and rates else None,
+        fct=_fct(measured),
+        slowdown=size_buckets(measured),
+    )
+
+
+def _fct(measured: pl.DataFrame) -> FctSummary:
+    finished = _sorted(measured["fct_us"])
+    rows = len(measured)
+    return FctSummary(
+        mean_us=float(finished.mean()) if len(finished) else None,
+        mean_of_finished_only=len(finished) < rows,
+        p50_us=percentile(finished, of=rows, thousandths=500),
+        p99_us=percentile(finished, of=rows, thousandths=990),
+        p999_us=percentile(finished, of=rows, thousandths=999),
+    )
+
+
+def _sorted(values: pl.Series) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    return np.sort(values.drop_nulls().to_numpy())
+
+
+def _links(series: pl.DataFrame) -> tuple[LinkSummary, ...]:
+    sent = series.filter(pl.col("metric") == "tx_bytes").group_by("object", maintain_order=True)
+    means = sent.agg(mean=pl.col("value").sum() * 8e-3 / pl.col("bucket_us").sum())
+    parts = link_rates(series, points=PARTS).group_by("object").agg(peak=pl.col("gbps").max())
+    rows = means.join(parts, on="object", maintain_order="left")
+    return tuple(
+        LinkSummary(object=name, mean_gbps=mean, peak_gbps=peak) for name, mean, peak in rows.iter_rows()
+    )
+
+
+def _ports(counters: pl.DataFrame, *, by: str) -> tuple[PortSummary, ...]:
+    """Name the ports that are highest in `by`, leaving out those where it is zero."""
+    rows = counters.filter(pl.col(by) > 0).sort(by, descending=True, maintain_order=True).head(NAMED_PORTS)
+    return tuple(
+        PortSummary(
+            node=row["node"],
+            link=row["link"],
+            class_=row["class"],
+            peak_bytes=row["peak_bytes"],
+            headroom_peak_bytes=row["headroom_peak_bytes"],
+            paused_us=row["paused_us"],
+            pfc_rx=row["pfc_rx"],
+            pfc_tx=row["pfc_tx"],
+        )
+        for row in rows.iter_rows(named=True)
+    )

@@ -1,0 +1,131 @@
+"""From a scenario to its results."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import platform
+import signal
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor, wait
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from floodway import _floodway
+from floodway.results.frames import flows_frame, frame
+from floodway.results.result import AskedLoad, Result, RunInfo, Timings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from floodway._floodway import Progress, Records, Scenario
+
+__all__ = ["run"]
+
+#: Seconds between two looks at the progress.
+POLL_S = 0.1
+
+
+def run(scenario: Scenario, *, on_progress: Callable[[Progress], None] | None = None) -> Result:
+    """Simulate a scenario to its end.
+
+    The interpreter lock is released meanwhile. Ctrl-C ends the run within a fraction of a second; the
+    result then holds what is complete, and `result.outcome.stopped` is `"interrupted"`.
+
+    Parameters
+    ----------
+    scenario
+        What to simulate.
+    on_progress
+        Called about ten times a second in the calling thread.
+
+    Returns
+    -------
+    Result
+        The tables and verdicts.
+
+    Raises
+    ------
+    ScenarioError
+        If the network cannot be built.
+    RunError
+        If the run could not be brought to its end.
+    """
+    progress, loads = _floodway.Progress(), asked_loads(scenario)
+    started, clock = datetime.now(UTC), time.perf_counter()
+    with _stopped_by_interrupt(progress):
+        records = _watched(scenario, progress, on_progress)
+    wall_s = time.perf_counter() - clock
+    verdicts = json.loads(records.outcome_json)
+    timings = Timings(
+        started=started.isoformat(timespec="seconds"),
+        wall_s=wall_s,
+        packet_hops_per_s=verdicts["packet_hops"] / wall_s,
+    )
+    info = RunInfo(
+        name=scenario.name,
+        seed=scenario.seed,
+        scenario=json.loads(scenario.resolved_json),
+        versions=versions(),
+        timings=timings,
+        verdicts=verdicts,
+        loads=loads,
+    )
+    return Result(
+        flows=flows_frame(records.flows),
+        latency=frame(records.latency),
+        series=frame(records.series),
+        counters=frame(records.counters),
+        run=info,
+    )
+
+
+def asked_loads(scenario: Scenario) -> tuple[AskedLoad, ...]:
+    """Return what a scenario asks of its workloads at a stated load."""
+    built = json.loads(_floodway.check(scenario).json)["workloads"]
+    written = json.loads(scenario.resolved_json)["scenario"]["workload"]
+    at_a_load = [(b, w["poisson"]) for b, w in zip(built, written, strict=True) if "poisson" in w]
+    return tuple(
+        AskedLoad(workload=workload["name"], gbps=workload["offered_gbps"], load=poisson["load"])
+        for workload, poisson in at_a_load
+    )
+
+
+def versions() -> dict[str, str]:
+    """Versions of floodway and of what its results depend on."""
+    return {
+        "floodway": _floodway.__version__,
+        "polars": pl.__version__,
+        "python": platform.python_version(),
+    }
+
+
+def _watched(
+    scenario: Scenario, progress: Progress, on_progress: Callable[[Progress], None] | None
+) -> Records:
+    with ThreadPoolExecutor(max_workers=1, thread_name_prefix="floodway") as pool:
+        running = pool.submit(_floodway.run, scenario, progress=progress)
+        try:
+            while wait((running,), timeout=POLL_S).not_done:
+                if on_progress is not None:
+                    on_progress(progress)
+        except BaseException:
+            progress.stop()
+            raise
+        return running.result()
+
+
+@contextlib.contextmanager
+def _stopped_by_interrupt(progress: Progress) -> Iterator[None]:
+    """Let Ctrl-C stop the run rather than raise somewhere; Python lets the main thread alone ask for it."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, lambda *_: progress.stop())
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

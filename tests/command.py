@@ -1,0 +1,53 @@
+"""The command line as a process of its own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+__all__ = ["Command", "Done", "environment"]
+
+
+@dataclass(frozen=True)
+class Done:
+    """What a command left behind."""
+
+    code: int
+    out: str
+    err: str
+
+
+@dataclass(frozen=True)
+class Command:
+    """Calls the command line in a folder; whatever it is given, it shows no trace of its inside."""
+
+    folder: Path
+
+    def __call__(self, *arguments: str | Path) -> Done:
+        done = subprocess.run(
+            self.line(*arguments),
+            cwd=self.folder,
+            env=environment(),
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        assert "Traceback" not in done.stderr
+        assert "panicked" not in done.stderr
+        return Done(done.returncode, done.stdout, done.stderr)
+
+    def line(self, *arguments: str | Path) -> list[str]:
+        """Return the words of a call."""
+        return [sys.executable, "-m", "floodway", *map(str, arguments)]
+
+
+def environment() -> dict[str, str]:
+    """Return an environment in which output does not depend on the terminal."""
+    return {**os.environ, "NO_COLOR": "1", "COLUMNS": "120"}

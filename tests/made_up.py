@@ -1,0 +1,93 @@
+"""Made-up results, as small as can be."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from floodway.results import AskedLoad, Result, RunInfo, Timings
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def made_up_flows(fct_us: Sequence[float | None], *, sizes: Sequence[int] | None = None) -> pl.DataFrame:
+    """Flows of one workload with these completion times, none for an unfinished flow; ideal times of 1 us."""
+    numbers = range(len(fct_us))
+    return pl.DataFrame(
+        {
+            "flow_id": [f"load:h1:{n}" for n in numbers],
+            "workload": ["load" for _ in numbers],
+            "size_bytes": list(sizes) if sizes is not None else [1000 + n for n in numbers],
+            "fct_us": fct_us,
+            "slowdown": fct_us,
+            "measured": [True for _ in numbers],
+            "finished": [value is not None for value in fct_us],
+        },
+        schema_overrides={"fct_us": pl.Float64, "slowdown": pl.Float64},
+    )
+
+
+def made_up_verdicts(**changes: object) -> dict[str, object]:
+    """Verdicts of a run without faults."""
+    return {
+        "stopped": "finished",
+        "simulated_us": 1000.0,
+        "invariants": {"conservation": "holds", "buffers": "holds", "slowdown": "holds"},
+        "lossless": {"verdict": "held"},
+        "deadlocks": [],
+        "workloads": [
+            {
+                "name": "load",
+                "flows": 4,
+                "finished": 4,
+                "measured": 4,
+                "measured_finished": 4,
+                "offered_bytes": 1_000_000,
+                "delivered_bytes": 1_000_000,
+                "span_us": 800.0,
+            }
+        ],
+        "packet_hops": 1000,
+        "devices": [{"node": "s1", "peak_bytes": 5000}, {"node": "s2", "peak_bytes": 7000}],
+        "drops": [["buffer", 0], ["link_error", 0]],
+        **changes,
+    }
+
+
+def made_up_result(fct_us: Sequence[float | None] = (1.0, 2.0, 3.0, 4.0), **verdicts: object) -> Result:
+    """Result of a made-up run over one link."""
+    series = pl.DataFrame(
+        {
+            "object": ["l1: h1>s1", "l1: h1>s1"],
+            "kind": ["link", "link"],
+            "metric": ["tx_bytes", "tx_bytes"],
+            "time_us": [0.0, 500.0],
+            "bucket_us": [500.0, 500.0],
+            "value": [6_250_000.0, 0.0],
+        }
+    )
+    counters = pl.DataFrame(
+        {
+            "node": ["s1", "h1"],
+            "link": ["l1", "l1"],
+            "class": [3, 3],
+            "peak_bytes": [5000, 0],
+            "headroom_peak_bytes": [10, 0],
+            "paused_us": [0.0, 12.5],
+            "pfc_rx": [0, 2],
+            "pfc_tx": [2, 0],
+        }
+    )
+    latency = pl.DataFrame({"workload": ["load"], "component": ["total"], "packets": [4]})
+    info = RunInfo(
+        name="made-up",
+        seed=1,
+        scenario={"mtu": "1000B"},
+        versions={"floodway": "0"},
+        timings=Timings(started="2026-01-01T00:00:00+00:00", wall_s=1.0, packet_hops_per_s=1000.0),
+        verdicts=made_up_verdicts(**verdicts),
+        loads=(AskedLoad(workload="load", gbps=8.0, load=0.4),),
+    )
+    return Result(flows=made_up_flows(fct_us), latency=latency, series=series, counters=counters, run=info)

@@ -1,0 +1,111 @@
+"""Scenarios as small as can be."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+__all__ = ["APART", "LISTED", "LONG", "RING", "SMALL", "STARVED", "written"]
+
+#: Four hosts and two switches, some hundred flows, over in a moment.
+SMALL = """\
+mtu = "1000B"
+limit = "20ms"
+topology.dumbbell = { left = 2, right = 2, rate = "100G", delay = "1us" }
+
+[defaults]
+flow-control.pfc = { xoff = { alpha = 0.25 } }
+buffer.shared = { pool = "10MB" }
+
+[[workload]]
+name = "rpc"
+until = "2ms"
+
+[workload.poisson]
+sizes = "fb-hadoop"
+load = 0.4
+of = { tag = "bottleneck" }
+from = { tag = "left" }
+to = { tag = "right" }
+"""
+
+#: The same with far more to do than anybody waits for.
+LONG = SMALL.replace('"20ms"', '"100s"').replace('"2ms"', '"90s"')
+
+#: The same network with one flow of 8 ms.
+LISTED = f"""\
+{SMALL[: SMALL.index("[[workload]]")]}[[workload]]
+name = "list"
+flows = [{{ from = "h1", to = "h3", size = "100MB", start = "0us" }}]
+"""
+
+#: A pause that comes late: two senders share a port, and headroom is far too small.
+STARVED = """\
+mtu = "1000B"
+limit = "20ms"
+topology.dumbbell = { left = 2, right = 2, rate = "100G", delay = "50us" }
+
+[defaults]
+flow-control.pfc = { xoff = "200KB", headroom = "10KB" }
+buffer.static = { size = "210KB" }
+
+[[workload]]
+name = "pair"
+flows = [
+    { from = "h1", to = "h3", size = "2MB", start = "0us" },
+    { from = "h2", to = "h3", size = "2MB", start = "0us" },
+]
+"""
+
+#: Each flow waits for the next: a deadlock.
+RING = """\
+mtu = "1000B"
+limit = "5ms"
+
+[topology.explicit]
+hosts = ["h1..h3"]
+switches = ["s1..s3"]
+rate = "100G"
+delay = "1us"
+links = [
+    { between = ["s1", "s2"] },
+    { between = ["s2", "s3"] },
+    { between = ["s3", "s1"] },
+    { between = ["h1", "s1"] },
+    { between = ["h2", "s2"] },
+    { between = ["h3", "s3"] },
+]
+
+[defaults]
+flow-control.pfc = { xoff = "100KB" }
+buffer.static = { size = "150KB" }
+
+[[workload]]
+name = "clockwise"
+flows = [
+    { from = "h1", to = "h3", size = "20MB", start = "0us", path = "h1,s1,s2,s3,h3" },
+    { from = "h2", to = "h1", size = "20MB", start = "0us", path = "h2,s2,s3,s1,h1" },
+    { from = "h3", to = "h2", size = "20MB", start = "0us", path = "h3,s3,s1,s2,h2" },
+]
+"""
+
+#: Two networks that nothing joins.
+APART = """\
+mtu = "1000B"
+
+[topology.explicit]
+hosts = ["h1", "h2"]
+switches = ["s1", "s2"]
+rate = "10G"
+delay = "1us"
+links = [{ between = ["h1", "s1"] }, { between = ["h2", "s2"] }]
+"""
+
+
+def written(folder: Path, text: str, *, name: str = "small") -> Path:
+    """Write a scenario's file and return it."""
+    file = folder / f"{name}.toml"
+    file.write_text(text, encoding="utf-8")
+    return file

@@ -259,10 +259,21 @@ impl World<'_> {
             rng: &mut self.nodes[node].streams.congestion_point,
             out: &mut self.out.actions,
         };
-        for point in &mut self.machines[out.index()].congestion_points {
-            point.on_enqueue(&mut cx, &view, &queue);
-        }
+        let points = &mut self.machines[out.index()].congestion_points;
+        let mark = points.iter_mut().map(|point| point.on_enqueue(&mut cx, &view, &queue)).max();
+        self.mark_last(out, q, mark.unwrap_or_default());
         self.after_congestion_points(out);
+    }
+
+    /// Marks the packet that has just joined a queue.
+    fn mark_last(&mut self, out: PortId, q: usize, mark: Mark) {
+        let at = self.queue(out) + q;
+        let Some(packet) = self.queues[at].fifo.back_mut().filter(|_| mark != Mark::None) else { return };
+        let fresh = packet.mark() == Mark::None;
+        packet.add_mark(mark);
+        let class = packet.class;
+        let lane = self.lane(out, class);
+        self.egress[lane].counters.ecn_marks += u64::from(fresh);
     }
 
     #[inline]

@@ -36,6 +36,7 @@ congestion_points! {}
 
 notifications! {
     None => no_notification,
+    Dcqcn => dcqcn_np,
 }
 
 reactions! {
@@ -49,6 +50,18 @@ reliabilities! {
 }
 
 relays! {}
+
+impl NotificationParams {
+    /// What a stack of rate control asks of the receivers of its flows: CNPs as often as the layer with the
+    /// shortest interval wants them, or none.
+    pub fn asked_by(stack: &[ReactionParams]) -> Self {
+        let interval = stack.iter().filter_map(ReactionParams::cnp_interval).min();
+        interval.map_or_else(
+            || NotificationParams::None(crate::no_notification::Params {}),
+            |cnp_interval| NotificationParams::Dcqcn(crate::dcqcn_np::Params { cnp_interval }),
+        )
+    }
+}
 
 #[cfg(test)]
 mod tests;

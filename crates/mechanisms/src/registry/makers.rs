@@ -235,7 +235,7 @@ macro_rules! congestion_points {
                 cx: &mut $crate::slots::Cx<'_, $crate::slots::CpAction>,
                 p: &$crate::slots::PacketView,
                 q: &$crate::slots::QueueView
-            );
+            ) -> $crate::slots::Mark;
             fn on_dequeue[self: &mut Self](
                 cx: &mut $crate::slots::Cx<'_, $crate::slots::CpAction>,
                 p: &$crate::slots::PacketView,
@@ -305,6 +305,12 @@ macro_rules! reactions {
             pub fn needs(&self) -> &'static [$crate::slots::Need] {
                 use $crate::slots::Reaction as _;
                 match self { $(Self::$variant(params) => params.needs(),)* }
+            }
+
+            /// The least time between two CNPs of a flow that it asks the receiver for; none where it needs none.
+            pub fn cnp_interval(&self) -> Option<::floodway_units::Span> {
+                use $crate::slots::Reaction as _;
+                match self { $(Self::$variant(params) => params.cnp_interval(),)* }
             }
         }
 

@@ -19,7 +19,7 @@ fn names_are_those_of_scenarios() {
     assert_eq!(BufferParams::names(), ["static", "shared"]);
     assert_eq!(RoutingParams::names(), ["ecmp", "spray"]);
     assert_eq!(SchedulerParams::names(), ["strict", "round-robin", "deficit-round-robin"]);
-    assert_eq!(NotificationParams::names(), ["none"]);
+    assert_eq!(NotificationParams::names(), ["none", "dcqcn"]);
     assert_eq!(ReactionParams::names(), ["line-rate", "static-window"]);
     assert_eq!(ReliabilityParams::names(), ["none", "go-back-n"]);
     assert!(CongestionPointParams::names().is_empty() && RelayParams::names().is_empty());

@@ -2,7 +2,7 @@
 //!
 //! A mechanism's `Params` implements the trait of its slot; the registry makes one enum per slot of them.
 
-use floodway_units::Bytes;
+use floodway_units::{Bytes, Span};
 
 use super::{
     Admission, BufferPlan, CongestionPoint, FcReceiver, FcSender, LinkInfo, Need, NotificationPoint,
@@ -99,6 +99,11 @@ pub trait Reaction {
     /// What it cannot work without.
     fn needs(&self) -> &'static [Need] {
         &[]
+    }
+
+    /// The least time between two CNPs of a flow that it asks the receiver for; none where it needs none.
+    fn cnp_interval(&self) -> Option<Span> {
+        None
     }
 }
 

@@ -107,7 +107,9 @@ pub trait CongestionPoint {
     }
 
     /// The packet has joined the queue; `q` includes it.
-    fn on_enqueue(&mut self, _cx: &mut Cx<'_, CpAction>, _p: &PacketView, _q: &QueueView) {}
+    fn on_enqueue(&mut self, _cx: &mut Cx<'_, CpAction>, _p: &PacketView, _q: &QueueView) -> Mark {
+        Mark::None
+    }
 
     /// The packet starts on the wire; `q` no longer includes it.
     fn on_dequeue(&mut self, _cx: &mut Cx<'_, CpAction>, _p: &PacketView, _q: &QueueView) -> Mark {

@@ -1,0 +1,97 @@
+//! DCQCN's notification point: the receiver turns CE marks into CNPs, a few for many (Zhu et al.,
+//! "Congestion Control for Large-Scale RDMA Deployments", SIGCOMM 2015, section 3.1).
+//!
+//! Symbols: N = `cnp-interval`.
+//!
+//! What it does: a marked packet of a flow that has sent no CNP for N sends one at once; the marks within N
+//! after a CNP send none. Packets without a mark do nothing.
+//!
+//! Differs from the source: nothing. The ns-3 model of its authors instead looks each N whether a mark came;
+//! hardware keeps one N for a whole port.
+
+use floodway_units::{Span, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::slots::{Cx, Mark, Notice, Notification, NotificationPoint, PacketView, QpInfo};
+
+/// Parameters of DCQCN's notification point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+#[schemars(rename = "DcqcnNp")]
+pub struct Params {
+    /// N: the least time between two CNPs of a flow; 0 answers every marked packet. Default: 4 us, as newer
+    /// NICs do (the paper: 50 us). Where a rate control asks for CNPs, its own interval is the default.
+    pub cnp_interval: Span,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Params { cnp_interval: Span::us(4) }
+    }
+}
+
+impl Notification for Params {
+    type Np = Np;
+
+    fn build(&self, _qp: &QpInfo) -> Np {
+        Np { interval: self.cnp_interval, quiet_until: Time::ZERO }
+    }
+}
+
+/// One per receiving queue pair.
+#[derive(Clone, Copy, Debug)]
+pub struct Np {
+    interval: Span,
+    /// A mark before this instant sends no CNP.
+    quiet_until: Time,
+}
+
+impl NotificationPoint for Np {
+    fn on_data(&mut self, cx: &mut Cx<'_, Notice>, p: &PacketView) {
+        if !p.ce || cx.now < self.quiet_until {
+            return;
+        }
+        self.quiet_until = cx.now + self.interval;
+        cx.push(Notice { flow: p.flow, mark: Mark::Ce, window: None, rate: None, degree: 0.0 });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use floodway_units::FlowId;
+
+    use super::*;
+    use crate::testing::{Bench, packet, qp, us};
+
+    /// The instants at which packets, of which those of `marked` carry CE, make a CNP.
+    fn cnps(cnp_interval: Span, arrivals: &[(u64, bool)]) -> Vec<u64> {
+        let mut np = Params { cnp_interval }.build(&qp());
+        let mut bench = Bench::new();
+        let mut answers = |&(at, ce): &(u64, bool)| {
+            let data = PacketView { ce, ecn_capable: true, flow: FlowId(7), ..packet(1_000) };
+            let sent = bench.sent(us(at), |cx| np.on_data(cx, &data));
+            assert!(sent.iter().all(|notice| notice.flow == FlowId(7) && notice.mark == Mark::Ce));
+            sent.len()
+        };
+        arrivals.iter().filter(|arrival| answers(arrival) == 1).map(|arrival| arrival.0).collect()
+    }
+
+    #[test]
+    fn the_first_mark_is_answered_at_once_and_the_next_after_an_interval() {
+        let marks = [0, 1, 49, 50, 99, 100, 101, 400, 449, 450].map(|at| (at, true));
+        assert_eq!(cnps(Span::us(50), &marks), [0, 50, 100, 400, 450]);
+    }
+
+    #[test]
+    fn unmarked_packets_neither_make_a_cnp_nor_delay_one() {
+        let arrivals = [(1, false), (2, true), (3, false), (5, false), (6, true), (7, false), (30, false)];
+        assert_eq!(cnps(Span::us(4), &arrivals), [2, 6]);
+    }
+
+    #[test]
+    fn an_interval_of_nothing_answers_every_mark() {
+        let arrivals = [(5, true), (5, true), (6, false), (6, true)];
+        assert_eq!(cnps(Span::ZERO, &arrivals), [5, 5, 6]);
+    }
+}

@@ -1,11 +1,11 @@
 """Results of runs: frames, verdicts, the summary, and their folder."""
 
+from floodway.results.links import LinkSummary
 from floodway.results.outcome import Deadlock, Loss, Outcome, SwitchPeak, WorkloadTotals
 from floodway.results.result import AskedLoad, Result, RunInfo, Timings
 from floodway.results.store import Reservation, read
 from floodway.results.summary import (
     FctSummary,
-    LinkSummary,
     PortSummary,
     SizeBucket,
     Summary,

@@ -108,4 +108,4 @@ class Result:
     @cached_property
     def summary(self) -> Summary:
         """What the run came to, in the few numbers that people compare."""
-        return summarise(self.flows, self.series, self.counters, self.outcome, self.run.loads)
+        return summarise(self.flows, self.series, self.counters, self.outcome, self.run)

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from floodway.results.rates import link_rates
+from floodway.results.links import LinkSummary, link_summaries
 
 if TYPE_CHECKING:
     from floodway.results.outcome import Outcome, WorkloadTotals
-    from floodway.results.result import AskedLoad
+    from floodway.results.result import AskedLoad, RunInfo
 
 __all__ = [
     "FctSummary",
@@ -35,8 +35,6 @@ __all__ = [
 BUCKETS = 20
 #: Fewer flows than this make no bucket of their own.
 LEAST_IN_BUCKET = 5
-#: The busiest part of a run is one of this many.
-PARTS = 100
 #: So many ports are named where only the highest are of interest.
 NAMED_PORTS = 8
 
@@ -94,6 +92,8 @@ class WorkloadSummary:
         names; none where it states no load.
     fct
         Flow completion times.
+    slowdown_p50, slowdown_p99
+        Slowdown over all sizes, ranked as completion times are; none where not reached.
     slowdown
         Slowdown by size, small flows first.
     """
@@ -108,16 +108,9 @@ class WorkloadSummary:
     asked_load: float | None
     load: float | None
     fct: FctSummary
+    slowdown_p50: float | None
+    slowdown_p99: float | None
     slowdown: tuple[SizeBucket, ...]
-
-
-@dataclass(frozen=True, kw_only=True)
-class LinkSummary:
-    """Throughput of a watched link over the run, in Gbit/s on the wire, and over its busiest hundredth."""
-
-    object: str
-    mean_gbps: float
-    peak_gbps: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -173,13 +166,13 @@ def summarise(
     series: pl.DataFrame,
     counters: pl.DataFrame,
     outcome: Outcome,
-    loads: tuple[AskedLoad, ...],
+    run: RunInfo,
 ) -> Summary:
-    """Compute the summary of a run from its tables and verdicts, and from the loads it was asked for."""
+    """Compute the summary of a run from its tables and verdicts, and from what is known about it."""
     return Summary(
-        total=_workload("all", flows, outcome.workloads, loads),
-        workloads=tuple(_of_workload(flows, totals, loads) for totals in outcome.workloads),
-        links=_links(series),
+        total=_workload("all", flows, outcome.workloads, run.loads),
+        workloads=tuple(_of_workload(flows, totals, run.loads) for totals in outcome.workloads),
+        links=link_summaries(series, counters, run.scenario),
         peak_buffers=_ports(counters, by="peak_bytes"),
         most_paused=_ports(counters, by="paused_us"),
         paused_us=float(counters["paused_us"].sum()),
@@ -262,6 +255,7 @@ def _workload(
 ) -> WorkloadSummary:
     measured = flows.filter(pl.col("measured"))
     unfinished = measured.filter(~pl.col("finished"))
+    slowdown = _sorted(measured["slowdown"])
     rates = [t.offered_bytes * 8e-3 / t.span_us for t in totals if t.span_us > 0]
     # Shares of different capacities have no sum.
     asked = loads[0] if len(totals) == len(loads) == 1 else None
@@ -276,6 +270,8 @@ def _workload(
         asked_load=asked.load if asked else None,
         load=asked.load * rates[0] / asked.gbps if asked and rates else None,
         fct=_fct(measured),
+        slowdown_p50=percentile(slowdown, of=len(measured), thousandths=500),
+        slowdown_p99=percentile(slowdown, of=len(measured), thousandths=990),
         slowdown=size_buckets(measured),
     )
 
@@ -294,16 +290,6 @@ def _fct(measured: pl.DataFrame) -> FctSummary:
 
 def _sorted(values: pl.Series) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
     return np.sort(values.drop_nulls().to_numpy())
-
-
-def _links(series: pl.DataFrame) -> tuple[LinkSummary, ...]:
-    sent = series.filter(pl.col("metric") == "tx_bytes").group_by("object", maintain_order=True)
-    means = sent.agg(mean=pl.col("value").sum() * 8e-3 / pl.col("bucket_us").sum())
-    parts = link_rates(series, points=PARTS).group_by("object").agg(peak=pl.col("gbps").max())
-    rows = means.join(parts, on="object", maintain_order="left")
-    return tuple(
-        LinkSummary(object=name, mean_gbps=mean, peak_gbps=peak) for name, mean, peak in rows.iter_rows()
-    )
 
 
 def _ports(counters: pl.DataFrame, *, by: str) -> tuple[PortSummary, ...]:

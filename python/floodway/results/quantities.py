@@ -1,0 +1,51 @@
+"""Quantities as the simulator writes them: a number and a unit, such as `400us`, `400G`, `42MB`."""
+
+from __future__ import annotations
+
+import re
+
+__all__ = ["quantity_bytes", "quantity_gbps", "quantity_us"]
+
+_US = {"ps": 1e-6, "ns": 1e-3, "us": 1.0, "ms": 1e3, "s": 1e6}
+_GBPS = {"bps": 1e-9, "K": 1e-6, "M": 1e-3, "G": 1.0, "T": 1e3}
+_BYTES = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
+
+
+def quantity_us(text: str) -> float:
+    """Return a time in microseconds.
+
+    Examples
+    --------
+    >>> quantity_us("0.4ms")
+    400.0
+    """
+    return _quantity(text, _US)
+
+
+def quantity_gbps(text: str) -> float:
+    """Return a rate in Gbit/s.
+
+    Examples
+    --------
+    >>> quantity_gbps("1.6T")
+    1600.0
+    """
+    return _quantity(text, _GBPS)
+
+
+def quantity_bytes(text: str) -> int:
+    """Return a size in bytes.
+
+    Examples
+    --------
+    >>> quantity_bytes("40002.22KB")
+    40002220
+    """
+    return round(_quantity(text, _BYTES))
+
+
+def _quantity(text: str, units: dict[str, float] | dict[str, int]) -> float:
+    found = re.fullmatch(r"([0-9.]+)([A-Za-z]+)", text)
+    if found is None or found[2] not in units:
+        raise ValueError(f"{text!r} is not a number with one of the units {', '.join(units)}")
+    return float(found[1]) * units[found[2]]

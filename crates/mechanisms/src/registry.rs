@@ -14,7 +14,6 @@ mod makers;
 flow_controls! {
     Lossy => lossy,
     Pfc => pfc,
-    Bifrost => bifrost,
 }
 
 buffers! {

@@ -5,6 +5,7 @@
 //! [`slots`] has the traits that they implement, [`registry`] the one list that names them.
 #![forbid(unsafe_code)]
 
+pub mod bifrost;
 pub mod dcqcn_np;
 pub mod deficit_round_robin;
 pub mod ecmp;

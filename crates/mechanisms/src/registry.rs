@@ -14,6 +14,7 @@ mod makers;
 flow_controls! {
     Lossy => lossy,
     Pfc => pfc,
+    Bifrost => bifrost,
 }
 
 buffers! {

@@ -25,6 +25,8 @@ fn flow_controls() -> Vec<FlowControlParams> {
         r#"{ "pfc": { "pause": "on-off", "resume-offset": "0B", "watchdog": { "after": "50us" } } }"#,
         r#"{ "pfc": { "quanta": 200, "react": "3us", "xoff": { "fixed": "5KB", "alpha": 0.5 } } }"#,
         r#"{ "pfc": { "quanta": 200, "trigger": "headroom", "watchdog": { "after": "5us", "restore": "1us" } } }"#,
+        r#"{ "bifrost": { "slot": "1500ns", "react": "1us", "half-mtu": true, "leak-period": 7 } }"#,
+        r#"{ "bifrost": { "slot": "11us", "f-mode": "measured" } }"#,
     ];
     let mut every = all(FlowControlParams::names());
     every
@@ -35,8 +37,8 @@ fn flow_controls() -> Vec<FlowControlParams> {
 fn link() -> LinkInfo {
     LinkInfo {
         rate: Rate::gbps(100),
-        delay: Span::us(2),
-        reverse_delay: Span::us(2),
+        delay: Span::us(12),
+        reverse_delay: Span::us(12),
         mtu: Bytes(1500),
         class: Class::DATA,
         buffer: Bytes::kb(400),

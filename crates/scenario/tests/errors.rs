@@ -269,11 +269,11 @@ fn selectors_match_something() {
     );
     assert_eq!(
         changed(r#"to = { tag = "right" }"#, r#"to = "s1""#),
-        r#"a.toml:10: workload.web.poisson.to: "s1" matches no host"#
+        r#"a.toml:10: workload.web.poisson.to: "s1" matches no host; did you mean "h1"?"#
     );
     assert_eq!(
         changed("buffer.static", "direction = \"s1>s3\"\nbuffer.static"),
-        r#"a.toml:7: middle.direction: no selected link leads "s1>s3""#
+        r#"a.toml:7: middle.direction: no selected link leads "s1>s3"; did you mean "s1>s2"?"#
     );
     assert_eq!(
         changed("[[workload]]", "[records]\nwatch = \"y\"\n[[workload]]"),

@@ -45,6 +45,7 @@ notifications! {
 reactions! {
     LineRate => line_rate,
     StaticWindow => static_window,
+    Dcqcn => dcqcn,
 }
 
 reliabilities! {

@@ -95,6 +95,33 @@ def test_a_reservation_that_is_left_leaves_no_trace(tmp_path: Path) -> None:
     assert names(tmp_path) == []
 
 
+def test_what_a_killed_run_left_is_removed_by_the_next_one_to_the_same_place(tmp_path: Path) -> None:
+    left = tmp_path / ".out.abcd_123"
+    (left / "new").mkdir(parents=True)
+    (left / "new" / "flows.parquet").write_bytes(b"half")
+    publish(tmp_path / "out", made_up_result())
+    assert names(tmp_path) == ["out"]
+
+
+@pytest.mark.parametrize("kept", [".out.abcd_123/old", ".out.abcd_123/mine", ".output.abcd_123", ".out.mine"])
+def test_what_may_be_somebody_s_is_not_removed(tmp_path: Path, kept: str) -> None:
+    (tmp_path / kept).mkdir(parents=True)
+    publish(tmp_path / "out", made_up_result())
+    assert (tmp_path / kept).is_dir()
+
+
+def test_two_runs_to_the_same_place_do_not_remove_each_other_s_folder(tmp_path: Path) -> None:
+    with (
+        Reservation(tmp_path / "out", force=True) as first,
+        Reservation(tmp_path / "out", force=True) as second,
+    ):
+        assert len(names(tmp_path)) == 2
+        first.publish(made_up_result([1.0]))
+        second.publish(made_up_result([2.0]))
+    assert names(tmp_path) == ["out"]
+    assert read(tmp_path / "out").flows["fct_us"].to_list() == [2.0]
+
+
 def test_a_write_that_fails_leaves_the_old_results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     publish(tmp_path / "out", made_up_result([1.0]))
 

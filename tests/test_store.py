@@ -61,6 +61,12 @@ def test_a_name_that_is_too_long_is_refused_at_once(tmp_path: Path) -> None:
         Reservation(tmp_path / ("x" * 300))
 
 
+def test_a_name_that_is_no_text_is_refused_at_once(tmp_path: Path) -> None:
+    with pytest.raises(OutputError, match=r"o\\udcff': is not text in UTF-8"):
+        Reservation(tmp_path / os.fsdecode(b"o\xff"))
+    assert names(tmp_path) == []
+
+
 def test_a_folder_of_something_else_is_not_replaced_even_by_force(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").write_text("mine")
     with pytest.raises(OutputError, match="something other than results") as caught:

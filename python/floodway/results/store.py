@@ -55,10 +55,13 @@ class Reservation:
         self._folder = Path(folder).resolve()
         self._shown = os.fspath(folder)
         try:
+            self._shown.encode()
             self._refuse_taken(force=force)
             self._folder.parent.mkdir(parents=True, exist_ok=True)
             _remove_left_behind(self._folder)
             self._beside, self._lock = _made_beside(self._folder)
+        except UnicodeEncodeError as error:
+            raise OutputError(ascii(self._shown), "is not text in UTF-8; choose another folder") from error
         except OSError as error:
             raise self._unwritable(error) from error
 

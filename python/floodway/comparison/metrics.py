@@ -278,6 +278,11 @@ _METRICS = (
 
 _TOTALS = (
     _Metric(
+        key="endless_goodput_gbps",
+        label="goodput of flows that never end, Gbit/s",
+        of=lambda summary: sum(own.goodput_gbps for own in summary.endless) if summary.endless else None,
+    ),
+    _Metric(
         key="paused_us",
         label="time paused, all ports and classes, us",
         of=lambda summary: summary.paused_us,

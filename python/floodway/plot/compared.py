@@ -25,10 +25,8 @@ if TYPE_CHECKING:
     from floodway.comparison.metrics import ShownLink
     from floodway.results import Result
 
-__all__ = ["PICTURES", "Picture", "pictures"]
+__all__ = ["Picture", "pictures"]
 
-#: Every file that `pictures` may name.
-PICTURES = ("fct.png", "slowdown.png", "throughput.png", "buffer.png", "pauses.png")
 #: Told apart also by those who see fewer colours (Okabe and Ito 2008, without yellow).
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000")
 #: Once more round the colours, another line.

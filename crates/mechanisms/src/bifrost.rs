@@ -286,6 +286,13 @@ impl FlowControl for Params {
         level.saturating_add(self.slack(slots, link))
     }
 
+    fn min_buffer_formula(&self) -> &'static str {
+        match self.level {
+            Sizing::Auto => "Delta + 2 Rs T + (k + N + 1) MTU",
+            Sizing::Fixed(_) => "level + (k + N + 1) MTU",
+        }
+    }
+
     /// Only a timer ends a pause of Bifrost's.
     fn pause_mode(&self, _run: PauseMode) -> PauseMode {
         PauseMode::Timer

@@ -29,6 +29,10 @@ impl FlowControl for Params {
         link.rate.bytes_covering(link.delay + link.reverse_delay).max(PORT_BUFFER)
     }
 
+    fn min_buffer_formula(&self) -> &'static str {
+        "rate x round trip, 240KB at least"
+    }
+
     fn is_lossless(&self) -> bool {
         false
     }

@@ -240,6 +240,10 @@ impl FlowControl for Params {
         xoff.saturating_add(crossing).saturating_add(headroom)
     }
 
+    fn min_buffer_formula(&self) -> &'static str {
+        "XOFF + MTU - 1 + headroom"
+    }
+
     fn headroom(&self, link: &LinkInfo) -> Bytes {
         let crossing = if link.buffer == Bytes::MAX { link.mtu } else { Bytes::ZERO };
         self.headroom.or_else(|| self.after_decision(link) + crossing)

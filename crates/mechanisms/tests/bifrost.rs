@@ -311,7 +311,7 @@ impl Ticking {
 
     fn tick(&mut self, held: u64) -> Option<u64> {
         let room = self.level.saturating_sub(held + self.incoming());
-        let quanta = (0..).find(|quanta| quanta * QUANTUM + room >= self.full).expect("it ends");
+        let quanta = (0..=self.full).find(|quanta| quanta * QUANTUM + room >= self.full).expect("it ends");
         let grant = self.full.saturating_sub(quanta * QUANTUM);
         let named = quanta + if grant == 0 { self.guard } else { 0 };
         let says = named > 0 || self.last * QUANTUM > self.full;

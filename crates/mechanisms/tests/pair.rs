@@ -631,6 +631,7 @@ proptest! {
         // At first the queue has to fill.
         setting.drain.insert(0, (setting.link.rate.time_to_send(least + Bytes(delta + 2 * full)), 0));
         setting.drain.push((setting.link.rate.time_to_send(least * 2), 0));
+        setting.drain.push((setting.link.rate.time_to_send(least), 100));
         let outcome = Pair::new(&choice, least, &Setting { bytes: least.0 * 4, ..setting }).run();
         prop_assert_eq!((outcome.dropped, outcome.starved), (0, 0));
     }

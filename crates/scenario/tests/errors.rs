@@ -367,7 +367,7 @@ fn starving_a_buffer_is_a_warning() {
         scenario.warnings(),
         [
             "a.toml:7: middle.buffer: s1 (s1-s2) and 1 more: the buffer of 300KB is 48.297KB short of the 348.297KB that flow \
-         control \"pfc\" asks for"
+         control \"pfc\" asks for: XOFF + MTU - 1 + headroom"
         ]
     );
     let text = RIGHT.replacen(r#""320KB""#, r#""320KB", headroom = "20KB""#, 1);

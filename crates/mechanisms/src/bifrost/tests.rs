@@ -197,7 +197,11 @@ fn virtual_incoming_bytes_begin_at_delta_and_a_slot_and_grants_take_their_place(
             bench.sent(us(10 * slot), |cx| receiver.on_timeout(cx, &view));
             incoming.push(receiver.incoming().0);
         }
-        assert_eq!(incoming, [1, 0, -1, -2].map(|slots| DELTA.saturating_add_signed(slots * 500_000)), "{mode}");
+        assert_eq!(
+            incoming,
+            [1, 0, -1, -2].map(|slots| DELTA.saturating_add_signed(slots * 500_000)),
+            "{mode}"
+        );
         bench.sent(us(45), |cx| receiver.on_link_reset(cx, &held(0)));
         assert_eq!(receiver.incoming(), Bytes(DELTA + FULL), "{mode}");
     }

@@ -28,6 +28,12 @@ macro_rules! flow_controls {
                 match self { $(Self::$variant(params) => params.min_buffer(link),)* }
             }
 
+            /// The formula of `min_buffer`, as messages show it.
+            pub fn min_buffer_formula(&self) -> &'static str {
+                use $crate::slots::FlowControl as _;
+                match self { $(Self::$variant(params) => params.min_buffer_formula(),)* }
+            }
+
             /// What admission sets aside beyond the threshold.
             pub fn headroom(&self, link: &$crate::slots::LinkInfo) -> ::floodway_units::Bytes {
                 use $crate::slots::FlowControl as _;

@@ -24,6 +24,9 @@ pub trait FlowControl {
     /// loses nothing); what `buffer.static = "auto"` gives.
     fn min_buffer(&self, link: &LinkInfo) -> Bytes;
 
+    /// The formula of `min_buffer` in the mechanism's own symbols, as messages show it.
+    fn min_buffer_formula(&self) -> &'static str;
+
     /// What admission sets aside beyond the threshold.
     fn headroom(&self, _link: &LinkInfo) -> Bytes {
         Bytes::ZERO

@@ -145,9 +145,10 @@ impl Found<'_> {
         let least = params.min_buffer(&account.link).saturating_sub(spared(&buffer.value, &account.link));
         if let Some(size) = account.own.filter(|size| *size < least) {
             let why = format!(
-                "the buffer of {size} is {} short of the {least} that flow control {:?} asks for",
+                "the buffer of {size} is {} short of the {least} that flow control {:?} asks for: {}",
                 Bytes(least.0 - size.0),
                 params.name(),
+                params.min_buffer_formula(),
             );
             self.odd.add_unless_copied(&buffer.origin, "", why, blueprint.port_name(port));
         }

@@ -14,6 +14,7 @@ use floodway_units::{
 use floodway_wire::Format;
 use rustc_hash::FxHashMap;
 
+use crate::arena::{Arena, Fifo};
 use crate::blueprint::{
     Arrivals, Blueprint, FlowSpec, LinkSpec, PoissonSpec, Role, SwitchSpec, Ties, UNBOUNDED,
 };
@@ -385,13 +386,13 @@ impl<'a> World<'a> {
             queues_per_port,
             subs,
             queues: (0..ports.len() * queues_per_port).map(|_| Queue::default()).collect(),
-            waiting: vec![0; ports.len()],
             egress: Vec::new(),
             ingress: Vec::new(),
             nodes: Vec::new(),
             switches: Vec::new(),
             nics: Vec::new(),
             series: build_series(blueprint),
+            packets: Arena::default(),
             ports,
             machines,
             routes,
@@ -474,7 +475,8 @@ impl<'a> World<'a> {
         let router = spec.routing.build(&info).map_err(|error| BuildError::param(place(), error))?;
         let pool = self.blueprint.pool(node)?.unwrap_or_default();
         for (local, &port) in ports.iter().enumerate() {
-            self.ports[port.index()].local = local as u32;
+            let state = &mut self.ports[port.index()];
+            (state.local, state.switch) = (local as u32, self.switches.len() as u32);
         }
         self.switches.push(Switch {
             router,
@@ -627,6 +629,7 @@ fn build_ports(blueprint: &Blueprint) -> Vec<Port> {
             ports.push(Port {
                 node: link.ends[end].node,
                 at_host: false,
+                switch: u32::MAX,
                 local: 0,
                 up: true,
                 armed: false,
@@ -639,9 +642,10 @@ fn build_ports(blueprint: &Blueprint) -> Vec<Port> {
                 jitter: direction.jitter.0,
                 errors,
                 serial: serial.clone(),
-                flight: VecDeque::new(),
+                flight: Fifo::default(),
                 control: VecDeque::new(),
                 tie_key: tie_key(blueprint.seed, name_key(&far.name), peer(id)),
+                waiting: 0,
                 rng: stream(blueprint.seed, fold(name_key(&link.name), end as u64), "link"),
             });
         }

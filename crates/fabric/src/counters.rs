@@ -12,6 +12,15 @@ pub(crate) struct EgressCounters {
     pub ecn_marks: u64,
 }
 
+impl EgressCounters {
+    /// A packet starts on the wire.
+    #[inline]
+    pub fn sent(&mut self, frame: u16) {
+        self.tx_packets += 1;
+        self.tx_bytes += u64::from(frame);
+    }
+}
+
 /// What an ingress port has seen of a class.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct IngressCounters {

@@ -74,7 +74,7 @@ impl World<'_> {
         let first = self.queue(port);
         self.queues[first + 1..first + self.queues_per_port]
             .iter()
-            .any(|queue| queue.fifo.iter().any(|packet| packet.ingress == ingress && packet.class == class))
+            .any(|queue| queue.fifo.iter(&self.packets).any(|packet| packet.ingress == ingress && packet.class == class))
     }
 
     /// A port as people call it.

@@ -40,9 +40,13 @@ impl World<'_> {
 
     /// What is on the wire, and what waits for it, is lost.
     fn cut(&mut self, port: PortId) {
-        let flying = std::mem::take(&mut self.ports[port.index()].flight);
+        let mut flight = std::mem::take(&mut self.ports[port.index()].flight);
         let control = std::mem::take(&mut self.ports[port.index()].control);
-        for packet in flying.into_iter().chain(control) {
+        let mut lost = Vec::new();
+        while let Some(place) = flight.pop(&self.packets) {
+            lost.push(self.packets.take(place));
+        }
+        for packet in lost.into_iter().chain(control) {
             if packet.kind == Kind::Region {
                 self.free_regions.push(packet.psn as u32);
             } else if !packet.is_link_control() {

@@ -67,7 +67,7 @@ impl World<'_> {
                     egress.paused_since = self.now;
                 }
             }
-            self.series[port].finish(self.now, self.waiting[port]);
+            self.series[port].finish(self.now, self.ports[port].waiting);
         }
         let alive: Vec<usize> = (0..self.flows.len()).filter(|&flow| self.flows[flow].alive).collect();
         for flow in alive {
@@ -114,9 +114,10 @@ impl World<'_> {
 
     /// Bytes of packets on links, in pipelines and in queues.
     fn in_flight(&self) -> u64 {
-        let flying = self.ports.iter().flat_map(|port| &port.flight);
-        let queued = self.queues.iter().flat_map(|queue| &queue.fifo);
-        let piped = self.switches.iter().flat_map(|switch| &switch.pipe).map(|(_, _, packet)| packet);
+        let flying = self.ports.iter().flat_map(|port| port.flight.iter(&self.packets));
+        let queued = self.queues.iter().flat_map(|queue| queue.fifo.iter(&self.packets));
+        let piped = self.switches.iter().flat_map(|switch| &switch.pipe);
+        let piped = piped.map(|&(_, _, place)| &self.packets[place]);
         flying
             .chain(queued)
             .chain(piped)
@@ -134,11 +135,11 @@ impl World<'_> {
             }
         };
         for switch in &self.switches {
-            switch.pipe.iter().for_each(|(_, _, packet)| add(packet));
+            switch.pipe.iter().for_each(|&(_, _, place)| add(&self.packets[place]));
             for port in &switch.ports {
                 let first = self.queue(*port);
                 let queues = &self.queues[first + 1..first + self.queues_per_port];
-                queues.iter().flat_map(|queue| &queue.fifo).for_each(&mut add);
+                queues.iter().flat_map(|queue| queue.fifo.iter(&self.packets)).for_each(&mut add);
             }
         }
         for switch in &self.switches {

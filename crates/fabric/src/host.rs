@@ -42,8 +42,9 @@ impl World<'_> {
             let id = self.queue_id(self.first_queue(class));
             self.machines[port.index()].scheduler.on_sent(now, id, bytes(wire));
         }
-        self.count_sent(port, &packet);
-        self.put_on_link(port, packet);
+        self.count_sent(port, lane, packet.frame);
+        let place = self.packets.add(packet);
+        self.put_on_link(port, place);
         self.after_sending(id);
     }
 
@@ -155,12 +156,12 @@ impl World<'_> {
     }
 
     /// A packet has arrived at a host.
-    pub fn host_receives(&mut self, port: PortId, packet: Packet) {
+    pub fn host_receives(&mut self, port: PortId, packet: &Packet) {
         self.records.delivered(u64::from(packet.frame));
         match packet.kind {
-            Kind::Data => self.receive_data(port, &packet),
-            Kind::Cnp => self.receive_notice(&packet),
-            _ => self.receive_reply(&packet),
+            Kind::Data => self.receive_data(port, packet),
+            Kind::Cnp => self.receive_notice(packet),
+            _ => self.receive_reply(packet),
         }
         self.left_network(packet.flow);
     }
@@ -223,7 +224,8 @@ impl World<'_> {
         let out = self.flows[packet.flow.index()].ack_path.first().copied().unwrap_or(port);
         self.flows[packet.flow.index()].in_network += 1;
         self.records.injected(u64::from(packet.frame));
-        self.send_control(out, packet);
+        let place = self.packets.add(packet);
+        self.send_control(out, place);
     }
 
     /// A switch sends a CNP to the source of a flow.
@@ -234,7 +236,8 @@ impl World<'_> {
         flow.in_network += 1;
         self.records.injected(u64::from(cnp.frame));
         if let Some(out) = self.route(port, &cnp) {
-            self.send_control(out, cnp);
+            let place = self.packets.add(cnp);
+            self.send_control(out, place);
         } else {
             let lane = self.lane(port, 0);
             self.drop_packet(lane, &cnp, DropReason::NoRoute);

@@ -2,11 +2,11 @@
 //!
 //! ```text
 //!          kick            start                      arrive
-//!  queue ───────► transmitter ───► flight (the link's ring) ───► next node
+//!  queue ───────► transmitter ───► flight (the link's list) ───► next node
 //!                     │ departure event only while something waits
 //!                     └ release of the ingress account, settled when a view is read
 //! ```
-//! Packets on a link wait in the link's own ring, and only the first of each ring is an event.
+//! Packets on a link wait in the link's own list, and only the first of each list is an event.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -22,6 +22,7 @@ use floodway_mechanisms::slots::{
 use floodway_units::{Bytes, NodeId, PortId, Rate, Rng, Time, fold, mix};
 use floodway_wire::Format;
 
+use crate::arena::{Arena, Fifo, Place};
 use crate::blueprint::{Blueprint, ErrorRates, PauseFault, Release, Ties};
 use crate::counters::{EgressCounters, IngressCounters};
 use crate::flows::{Flow, Source};
@@ -131,6 +132,8 @@ pub(crate) struct Port {
     pub node: NodeId,
     /// Is the node a host?
     pub at_host: bool,
+    /// Of a switch's port: the switch.
+    pub switch: u32,
     /// Of a host's port: its NIC; of a switch's: its place among the switch's ports.
     pub local: u32,
     pub up: bool,
@@ -150,11 +153,13 @@ pub(crate) struct Port {
     pub errors: ErrorRates,
     pub serial: Serial,
     /// Packets on the link from here, in order of arrival.
-    pub flight: VecDeque<Packet>,
+    pub flight: Fifo,
     /// Link control frames that wait to be sent.
     pub control: VecDeque<Packet>,
     /// Keys ties among arrivals at the far end.
     pub tie_key: u64,
+    /// Bytes waiting in all queues.
+    pub waiting: u64,
     /// Draws losses and jitter.
     pub rng: Rng,
 }
@@ -162,7 +167,7 @@ pub(crate) struct Port {
 /// A queue of an egress port.
 #[derive(Debug, Default)]
 pub(crate) struct Queue {
-    pub fifo: VecDeque<Packet>,
+    pub fifo: Fifo,
     pub bytes: u64,
 }
 
@@ -260,7 +265,7 @@ pub(crate) struct Switch {
     pub router: AnyRouter,
     pub pipeline: u64,
     /// Packets on the way from arrival to their queue: when, egress port, packet.
-    pub pipe: VecDeque<(u64, PortId, Packet)>,
+    pub pipe: VecDeque<(u64, PortId, Place)>,
     pub pool_size: u64,
     pub pool_used: u64,
     pub peak: u64,
@@ -275,7 +280,8 @@ pub(crate) struct Uncharge {
     pub at: u64,
     /// The egress port.
     pub port: PortId,
-    /// The account.
+    /// The ingress port and its account.
+    pub ingress: PortId,
     pub lane: u32,
     pub frame: u16,
 }
@@ -317,10 +323,9 @@ pub(crate) struct World<'a> {
     /// Queues of a port: the control class, then each data class (twice where classes have sub-queues).
     pub queues_per_port: usize,
     pub subs: usize,
+    pub packets: Arena,
     pub ports: Vec<Port>,
     pub queues: Vec<Queue>,
-    /// By port: bytes waiting in all queues.
-    pub waiting: Vec<u64>,
     pub egress: Vec<Egress>,
     pub ingress: Vec<Ingress>,
     pub machines: Vec<PortMachines>,
@@ -422,7 +427,8 @@ impl World<'_> {
     #[inline]
     pub fn schedule_arrival(&mut self, port: PortId) {
         let state = &self.ports[port.index()];
-        let Some(packet) = state.flight.front() else { return };
+        let Some(place) = state.flight.front() else { return };
+        let packet = &self.packets[place];
         let order = match self.ties {
             Ties::SchedulingOrder => {
                 (What::Arrival as u64) << 60 | packet.order << ID_BITS | u64::from(port.0)
@@ -433,7 +439,8 @@ impl World<'_> {
                 (what as u64) << 60 | tie << 32 | u64::from(port.0)
             }
         };
-        self.events.push(Event { time: Time(packet.at), order });
+        let time = Time(packet.at);
+        self.events.push(Event { time, order });
     }
 
     /// Order of the event at which `port`'s transmitter becomes free.
@@ -466,16 +473,13 @@ impl World<'_> {
         }
     }
 
-    /// Takes the transmitter until `free_at`; `order` of the packet's arrival, where that matters.
+    /// Where ties go by scheduling order: of the end of a transmission that starts now, and of the arrival.
     #[inline]
-    pub fn occupy(&mut self, port: PortId, free_at: u64) -> u64 {
-        let orders = match self.ties {
+    pub fn transmission_orders(&mut self) -> (u64, u64) {
+        match self.ties {
             Ties::Hashed => (0, 0),
             Ties::SchedulingOrder => (self.next_scheduled(), self.next_scheduled()),
-        };
-        let state = &mut self.ports[port.index()];
-        (state.free_at, state.free_order) = (free_at, orders.0);
-        orders.1
+        }
     }
 
     /// Brings an armed timer in line with when its machine wants to be called.
@@ -518,7 +522,9 @@ impl World<'_> {
                 self.ports[port.index()].armed = false;
                 self.transmit(port);
             }
-            What::Release => self.settle(low),
+            What::Release => {
+                self.settle(low);
+            }
             What::Pipeline => self.leave_pipeline(low),
             What::FcSender => self.fc_sender_timer(machine as usize, event.order),
             What::FcReceiver => self.fc_receiver_timer(machine as usize, event.order),

@@ -64,9 +64,9 @@ impl Arena {
     /// caches.
     #[inline]
     #[allow(unsafe_code, reason = "a prefetch is a hint; measured in docs/performance.md")]
-    pub fn prefetch(&self, place: Place) {
+    fn prefetch(&self, place: u32) {
         #[cfg(target_arch = "x86_64")]
-        if let Some(packet) = self.packets.get(place.0 as usize) {
+        if let Some(packet) = self.packets.get(place as usize) {
             use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
             // SAFETY: the address is that of a live element, and a prefetch neither reads nor writes.
             unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(packet).cast()) };
@@ -124,6 +124,10 @@ impl Fifo {
     pub fn pop(&mut self, arena: &Arena) -> Option<Place> {
         let place = self.front()?;
         self.head = arena.next[place.0 as usize];
+        // It will be the front before long.
+        if self.head != NONE {
+            arena.prefetch(arena.next[self.head as usize]);
+        }
         Some(place)
     }
 

@@ -453,7 +453,7 @@ impl<'a> World<'a> {
 
     fn add_nic(&mut self, port: PortId) {
         let state = &mut self.ports[port.index()];
-        (state.at_host, state.local) = (true, self.nics.len() as u32);
+        (state.at_host, state.owner) = (true, self.nics.len() as u32);
         let classes = self.classes.len();
         self.nics.push(Nic {
             port,
@@ -474,9 +474,8 @@ impl<'a> World<'a> {
         let info = SwitchInfo { key, hash_seed: spec.hash_seed };
         let router = spec.routing.build(&info).map_err(|error| BuildError::param(place(), error))?;
         let pool = self.blueprint.pool(node)?.unwrap_or_default();
-        for (local, &port) in ports.iter().enumerate() {
-            let state = &mut self.ports[port.index()];
-            (state.local, state.switch) = (local as u32, self.switches.len() as u32);
+        for &port in &ports {
+            self.ports[port.index()].owner = self.switches.len() as u32;
         }
         self.switches.push(Switch {
             router,
@@ -629,8 +628,8 @@ fn build_ports(blueprint: &Blueprint) -> Vec<Port> {
             ports.push(Port {
                 node: link.ends[end].node,
                 at_host: false,
-                switch: u32::MAX,
-                local: 0,
+                owner: u32::MAX,
+                ps_per_byte: serial.simple(),
                 up: true,
                 armed: false,
                 has_cp: !link.ends[end].congestion_points.is_empty(),
@@ -643,7 +642,7 @@ fn build_ports(blueprint: &Blueprint) -> Vec<Port> {
                 errors,
                 serial: serial.clone(),
                 flight: Fifo::default(),
-                control: VecDeque::new(),
+                control: Fifo::default(),
                 tie_key: tie_key(blueprint.seed, name_key(&far.name), peer(id)),
                 waiting: 0,
                 rng: stream(blueprint.seed, fold(name_key(&link.name), end as u64), "link"),

@@ -23,15 +23,16 @@ impl EgressCounters {
 
 /// What an ingress port has seen of a class.
 #[derive(Clone, Debug, Default)]
+#[repr(C)]
 pub(crate) struct IngressCounters {
     pub rx_packets: u64,
     pub rx_bytes: u64,
+    pub peak: u64,
+    pub headroom_peak: u64,
     /// Pause and credit frames sent for this account.
     pub pfc_tx: u64,
     /// Packets dropped, by reason.
     pub drops: [u64; DropReason::ALL.len()],
     /// Bytes dropped for want of buffer.
     pub buffer_drop_bytes: u64,
-    pub peak: u64,
-    pub headroom_peak: u64,
 }

@@ -17,7 +17,7 @@ impl World<'_> {
     /// The transmitter of a host's port is free: the next queue pair sends a packet.
     pub fn send_from_nic(&mut self, port: PortId) {
         let Some(class) = self.pick_class(port) else { return };
-        let nic = &mut self.nics[self.ports[port.index()].local as usize];
+        let nic = &mut self.nics[self.ports[port.index()].owner as usize];
         let Some(rank) = nic.ready[class as usize].next_after(nic.last[class as usize]) else { return };
         nic.last[class as usize] = rank;
         let id = nic.flows[rank as usize];
@@ -78,7 +78,7 @@ impl World<'_> {
 
     /// The class whose queue pairs send next.
     fn pick_class(&mut self, port: PortId) -> Option<u8> {
-        let local = self.ports[port.index()].local as usize;
+        let local = self.ports[port.index()].owner as usize;
         // The size of the next frame is known only once a queue pair is chosen: the largest one stands for it.
         let largest = self.format.data(self.blueprint.mtu, true).wire.0;
         if self.classes.len() == 2 {
@@ -134,7 +134,7 @@ impl World<'_> {
 
     /// Queue pairs whose pacing time has come may send.
     pub fn pacing_timer(&mut self, port: usize, order: u64) {
-        let local = self.ports[port].local as usize;
+        let local = self.ports[port].owner as usize;
         if !World::fires(&mut self.nics[local].pacing_timer, order) {
             return;
         }

@@ -28,18 +28,18 @@ impl World<'_> {
     /// The transmitter is free: sends what comes next, if anything may go.
     pub fn transmit(&mut self, port: PortId) {
         let state = &self.ports[port.index()];
-        let (at_host, switch) = (state.at_host, state.switch);
+        let (at_host, owner) = (state.at_host, state.owner);
         if !state.up {
             return;
         }
         // What is uncharged now may send word by this very port, and that then goes first.
-        if !at_host && self.settle(switch) && self.is_busy(port) {
+        if !at_host && self.settle(owner) && self.is_busy(port) {
             return;
         }
         let state = &mut self.ports[port.index()];
-        if let Some(frame) = state.control.pop_front() {
+        if let Some(place) = state.control.pop(&self.packets) {
+            let frame = self.packets[place];
             self.count_link_control(port, &frame);
-            let place = self.packets.add(frame);
             self.put_on_link(port, place);
         } else if let Some(place) = self.queues[port.index() * self.queues_per_port].fifo.pop(&self.packets) {
             let frame = self.packets[place].frame;
@@ -60,7 +60,7 @@ impl World<'_> {
         if !state.control.is_empty() || state.waiting > 0 {
             return true;
         }
-        state.at_host && self.nics[state.local as usize].ready.iter().any(|ready| !ready.is_empty())
+        state.at_host && self.nics[state.owner as usize].ready.iter().any(|ready| !ready.is_empty())
     }
 
     fn send_from_queue(&mut self, port: PortId) {
@@ -68,9 +68,6 @@ impl World<'_> {
         let at = self.queue(port) + q;
         let queue = &mut self.queues[at];
         let place = queue.fifo.pop(&self.packets).expect("a picked queue is not empty");
-        if let Some(next) = queue.fifo.front() {
-            self.packets.prefetch(next);
-        }
         let packet = &mut self.packets[place];
         let (ingress, class, frame) = (packet.ingress, packet.class, packet.frame);
         queue.bytes -= u64::from(frame);
@@ -187,7 +184,7 @@ impl World<'_> {
         let orders = self.transmission_orders();
         let state = &mut self.ports[port.index()];
         let packet = &mut self.packets[place];
-        let serial = state.serial.time(u64::from(packet.frame) + self.gap);
+        let serial = state.serial_time(u64::from(packet.frame) + self.gap);
         (state.free_at, state.free_order) = (self.now + serial, orders.0);
         packet.order = orders.1;
         let mut arrival = self.now + serial + state.delay;
@@ -390,9 +387,10 @@ impl World<'_> {
         let size = self.format.link_control().frame;
         let control = &mut self.ports[port.index()].control;
         for frame in self.out.frames.0.drain(..) {
-            let merged = control.back_mut().is_some_and(|last| last.merge(frame, self.now));
+            let merged = control.back().is_some_and(|last| self.packets[last].merge(frame, self.now));
             if !merged {
-                control.push_back(Packet::link_control(frame, size, self.now));
+                let place = self.packets.add(Packet::link_control(frame, size, self.now));
+                control.push(&mut self.packets, place);
             }
         }
         self.kick(port);

@@ -31,7 +31,7 @@ impl World<'_> {
             self.send_control(out, place);
             return;
         }
-        let switch = self.ports[ingress.index()].switch;
+        let switch = self.ports[ingress.index()].owner;
         self.settle(switch);
         let switch = switch as usize;
         let q = self.place(out, &packet);
@@ -368,7 +368,8 @@ impl World<'_> {
         let mut packet = Packet::new(Kind::Region, FlowId(u32::MAX), size);
         packet.psn = u64::from(place);
         packet.at = self.now;
-        self.ports[ingress.index()].control.push_back(packet);
+        let place = self.packets.add(packet);
+        self.ports[ingress.index()].control.push(&mut self.packets, place);
         self.kick(ingress);
     }
 
@@ -422,7 +423,8 @@ impl World<'_> {
 
     /// What a receiver half may know of its account.
     pub fn ingress_view(&self, lane: usize, port: PortId) -> IngressView {
-        let switch = self.ports[port.index()].switch;
+        let state = &self.ports[port.index()];
+        let switch = if state.at_host { u32::MAX } else { state.owner };
         self.account_view(lane, switch as usize)
     }
 
@@ -449,7 +451,7 @@ impl World<'_> {
     /// Takes `frame` bytes off an account, from headroom first, and tells its receiver half.
     pub fn uncharge(&mut self, lane: usize, ingress: PortId, frame: u16) {
         let frame = u64::from(frame);
-        let switch = self.ports[ingress.index()].switch as usize;
+        let switch = self.ports[ingress.index()].owner as usize;
         let account = &mut self.ingress[lane];
         let shared_before = account.shared();
         let from_headroom = account.headroom.min(frame);
@@ -470,7 +472,7 @@ impl World<'_> {
     /// The packet just put on the wire by `port` is uncharged from account `lane` at its last bit.
     pub fn release_later(&mut self, port: PortId, ingress: PortId, lane: usize, frame: u16) {
         let state = &self.ports[port.index()];
-        let (at, index) = (state.free_at, state.switch);
+        let (at, index) = (state.free_at, state.owner);
         let releases = &mut self.switches[index as usize].releases;
         // Nearly always the last: only a short packet or a faster port overtakes others.
         let mut place = releases.len();
@@ -490,8 +492,9 @@ impl World<'_> {
 
     /// Makes events of the releases that `lane` now waits for.
     pub fn await_releases(&mut self, lane: usize, port: PortId) {
-        let index = self.ports[port.index()].switch;
-        let Some(switch) = self.switches.get(index as usize) else { return };
+        let state = &self.ports[port.index()];
+        let index = state.owner;
+        let Some(switch) = self.switches.get(index as usize).filter(|_| !state.at_host) else { return };
         for i in 0..switch.releases.len() {
             let leaving = self.switches[index as usize].releases[i];
             if leaving.lane as usize == lane {
@@ -502,7 +505,7 @@ impl World<'_> {
 
     /// Settles the switch of a port.
     pub fn settle_port(&mut self, port: PortId) {
-        self.settle(self.ports[port.index()].switch);
+        self.settle(self.ports[port.index()].owner);
     }
 
     /// Uncharges all packets of a switch whose last bit has gone, in order of time, then of port; whether

@@ -28,7 +28,6 @@ use crate::counters::{EgressCounters, IngressCounters};
 use crate::flows::{Flow, Source};
 use crate::ideal::Ideals;
 use crate::outcome::{Control, Deadlock};
-use crate::packet::Packet;
 use crate::records::Records;
 use crate::ring::Ring;
 use crate::routing::Routes;
@@ -126,16 +125,28 @@ impl Default for Armed {
     }
 }
 
-/// One end of a link: its egress and what it needs of the link.
+/// One end of a link: its egress and what it needs of the link. The first cache line holds what every
+/// packet needs.
 #[derive(Debug)]
+#[repr(C, align(64))]
 pub(crate) struct Port {
-    pub node: NodeId,
+    /// Packets on the link from here, in order of arrival.
+    pub flight: Fifo,
+    /// Link control frames that wait to be sent.
+    pub control: Fifo,
+    /// When the transmitter is free.
+    pub free_at: u64,
+    /// Bytes waiting in all queues.
+    pub waiting: u64,
+    pub delay: u64,
+    /// Keys ties among arrivals at the far end.
+    pub tie_key: u64,
+    /// Of a host's port: its NIC; of a switch's: the switch.
+    pub owner: u32,
+    /// Picoseconds a byte, where serialisation is that simple; else 0.
+    pub ps_per_byte: u32,
     /// Is the node a host?
     pub at_host: bool,
-    /// Of a switch's port: the switch.
-    pub switch: u32,
-    /// Of a host's port: its NIC; of a switch's: its place among the switch's ports.
-    pub local: u32,
     pub up: bool,
     /// A departure event is pending at `free_at`.
     pub armed: bool,
@@ -143,25 +154,23 @@ pub(crate) struct Port {
     pub has_cp: bool,
     /// Losses or jitter on its link.
     pub impaired: bool,
-    /// When the transmitter is free.
-    pub free_at: u64,
+    pub node: NodeId,
     /// Where ties go by scheduling order: of the event at `free_at`.
     pub free_order: u64,
+    pub serial: Serial,
     pub rate: Rate,
-    pub delay: u64,
     pub jitter: u64,
     pub errors: ErrorRates,
-    pub serial: Serial,
-    /// Packets on the link from here, in order of arrival.
-    pub flight: Fifo,
-    /// Link control frames that wait to be sent.
-    pub control: VecDeque<Packet>,
-    /// Keys ties among arrivals at the far end.
-    pub tie_key: u64,
-    /// Bytes waiting in all queues.
-    pub waiting: u64,
     /// Draws losses and jitter.
     pub rng: Rng,
+}
+
+impl Port {
+    /// Picoseconds that `wire` bytes take.
+    #[inline]
+    pub fn serial_time(&self, wire: u64) -> u64 {
+        if self.ps_per_byte != 0 { wire * u64::from(self.ps_per_byte) } else { self.serial.time(wire) }
+    }
 }
 
 /// A queue of an egress port.
@@ -171,18 +180,19 @@ pub(crate) struct Queue {
     pub bytes: u64,
 }
 
-/// The egress side of a (port, class).
+/// The egress side of a (port, class), what every packet needs first.
 #[derive(Debug)]
+#[repr(C, align(64))]
 pub(crate) struct Egress {
-    pub sender: AnyFcSender,
-    /// The sender half hears of each frame.
-    pub counts_sent: bool,
-    pub timer: Armed,
     /// When the pause in force began, else never.
     pub paused_since: u64,
     /// Paused time of pauses that have ended.
     pub paused_total: u64,
     pub counters: EgressCounters,
+    pub sender: AnyFcSender,
+    /// The sender half hears of each frame.
+    pub counts_sent: bool,
+    pub timer: Armed,
 }
 
 impl Egress {
@@ -197,14 +207,10 @@ impl Egress {
     }
 }
 
-/// The ingress side of a (port, class): its account of the switch's buffer.
+/// The ingress side of a (port, class): its account of the switch's buffer, what every packet needs first.
 #[derive(Debug)]
+#[repr(C, align(64))]
 pub(crate) struct Ingress {
-    pub receiver: AnyFcReceiver,
-    pub timer: Armed,
-    pub admission: AnyAdmission,
-    /// Has a flow control: must not lose.
-    pub lossless: bool,
     /// Bytes held below headroom: the reserve first, the rest shared.
     pub held: u64,
     /// Bytes held in headroom.
@@ -215,7 +221,12 @@ pub(crate) struct Ingress {
     pub own: u64,
     /// Wire bytes received.
     pub received: u64,
+    pub admission: AnyAdmission,
+    pub timer: Armed,
+    pub receiver: AnyFcReceiver,
     pub counters: IngressCounters,
+    /// Has a flow control: must not lose.
+    pub lossless: bool,
 }
 
 impl Ingress {
@@ -260,18 +271,19 @@ pub(crate) struct Streams {
 
 /// A switch's buffer and routing.
 #[derive(Debug)]
+#[repr(C, align(64))]
 pub(crate) struct Switch {
-    pub ports: Vec<PortId>,
-    pub router: AnyRouter,
-    pub pipeline: u64,
-    /// Packets on the way from arrival to their queue: when, egress port, packet.
-    pub pipe: VecDeque<(u64, PortId, Place)>,
-    pub pool_size: u64,
-    pub pool_used: u64,
-    pub peak: u64,
-    pub occupied: u64,
     /// The packets on its ports' wires that are still charged, by time, then by port: at most one a port.
     pub releases: VecDeque<Uncharge>,
+    pub pool_size: u64,
+    pub pool_used: u64,
+    pub occupied: u64,
+    pub pipeline: u64,
+    pub peak: u64,
+    pub router: AnyRouter,
+    pub ports: Vec<PortId>,
+    /// Packets on the way from arrival to their queue: when, egress port, packet.
+    pub pipe: VecDeque<(u64, PortId, Place)>,
 }
 
 /// A packet that is uncharged when its last bit has gone.

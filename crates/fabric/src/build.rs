@@ -18,7 +18,7 @@ use crate::arena::{Arena, Fifo};
 use crate::blueprint::{
     Arrivals, Blueprint, FlowSpec, LinkSpec, PoissonSpec, Role, SwitchSpec, Ties, UNBOUNDED,
 };
-use crate::counters::{EgressCounters, IngressCounters};
+use crate::counters::{EgressCounters, IngressCounters, RareCounters};
 use crate::error::BuildError;
 use crate::flows::{Source, following};
 use crate::ideal::Ideals;
@@ -486,6 +486,7 @@ impl<'a> World<'a> {
             peak: 0,
             occupied: 0,
             releases: VecDeque::with_capacity(ports.len()),
+            next_release: NEVER,
             ports,
         });
         Ok(())
@@ -515,6 +516,8 @@ impl<'a> World<'a> {
             own: NEVER,
             received: 0,
             counters: IngressCounters::default(),
+            awaits: false,
+            rare: RareCounters::default(),
         };
         let account = self.blueprint.account(port, class)?;
         let Some(account) = account.filter(|_| class != Class::CONTROL) else { return Ok(lane) };
@@ -524,6 +527,7 @@ impl<'a> World<'a> {
         if let Some((_, params)) = data.flow_control.iter().find(|(of, _)| *of == class) {
             let halves = params.build(&account.link).map_err(|error| BuildError::param(place(), error))?;
             lane.receiver = halves.1;
+            lane.awaits = lane.receiver.awaits_release();
         }
         let switch = self.blueprint.switch_at(port).expect("an account belongs to a switch");
         let buffer = link.ends[port.index() % 2].buffer.as_ref().unwrap_or(&switch.buffer);
@@ -539,6 +543,7 @@ impl<'a> World<'a> {
         let mut lane = Egress {
             sender: AnyFcSender::Custom(Box::new(Unlimited)),
             counts_sent: false,
+            discards: false,
             timer: Armed::default(),
             paused_since: NEVER,
             paused_total: 0,

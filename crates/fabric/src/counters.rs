@@ -29,6 +29,11 @@ pub(crate) struct IngressCounters {
     pub rx_bytes: u64,
     pub peak: u64,
     pub headroom_peak: u64,
+}
+
+/// What an ingress port seldom has to count of a class.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct RareCounters {
     /// Pause and credit frames sent for this account.
     pub pfc_tx: u64,
     /// Packets dropped, by reason.

@@ -103,7 +103,7 @@ impl World<'_> {
             drops: DropReason::ALL
                 .iter()
                 .map(|&reason| {
-                    let of = |lane: &crate::world::Ingress| lane.counters.drops[reason as usize];
+                    let of = |lane: &crate::world::Ingress| lane.rare.drops[reason as usize];
                     (reason.name(), self.ingress.iter().map(of).sum())
                 })
                 .collect(),
@@ -180,15 +180,15 @@ impl World<'_> {
         }
         let Some(first) = self.records.first_drop else { return Lossless::Held };
         let lossless = self.ingress.iter().filter(|lane| lane.lossless);
-        let drops = |lane: &crate::world::Ingress| lane.counters.drops[DropReason::Buffer as usize];
+        let drops = |lane: &crate::world::Ingress| lane.rare.drops[DropReason::Buffer as usize];
         Lossless::Violated {
             packets: lossless.clone().map(drops).sum(),
-            bytes: lossless.clone().map(|lane| lane.counters.buffer_drop_bytes).sum(),
+            bytes: lossless.clone().map(|lane| lane.rare.buffer_drop_bytes).sum(),
             place: self.port_name(PortId((first.lane / self.classes.len()) as u32)),
             class: self.classes[first.lane % self.classes.len()].0,
             time_us: Time(first.time).as_us(),
             missing_bytes: first.missing,
-            worst_port_bytes: lossless.map(|lane| lane.counters.buffer_drop_bytes).max().unwrap_or(0),
+            worst_port_bytes: lossless.map(|lane| lane.rare.buffer_drop_bytes).max().unwrap_or(0),
         }
     }
 
@@ -426,7 +426,7 @@ impl World<'_> {
             ("tx_bytes".to_owned(), column(&|lane| out[lane].counters.tx_bytes)),
             ("rx_packets".to_owned(), column(&|lane| held[lane].counters.rx_packets)),
             ("rx_bytes".to_owned(), column(&|lane| held[lane].counters.rx_bytes)),
-            ("pfc_tx".to_owned(), column(&|lane| held[lane].counters.pfc_tx)),
+            ("pfc_tx".to_owned(), column(&|lane| held[lane].rare.pfc_tx)),
             ("pfc_rx".to_owned(), column(&|lane| out[lane].counters.pfc_rx)),
             (
                 "paused_us".to_owned(),
@@ -435,7 +435,7 @@ impl World<'_> {
             ("ecn_marks".to_owned(), column(&|lane| out[lane].counters.ecn_marks)),
         ];
         for reason in DropReason::ALL {
-            let drops = column(&|lane| held[lane].counters.drops[reason as usize]);
+            let drops = column(&|lane| held[lane].rare.drops[reason as usize]);
             columns.push((format!("drops_{}", reason.name()), drops));
         }
         columns.push(("peak_bytes".to_owned(), column(&|lane| held[lane].counters.peak)));

@@ -327,6 +327,7 @@ impl World<'_> {
         let open = egress.sender.gate(now, Bytes::ZERO).is_open(now);
         let was_open = egress.paused_since == NEVER;
         let discards = egress.sender.discards(now);
+        egress.discards = discards;
         if open != was_open {
             if open {
                 egress.paused_total += self.now - egress.paused_since;
@@ -402,7 +403,7 @@ impl World<'_> {
                 let class = self.dense(class);
                 if class != u8::MAX {
                     let lane = self.lane(port, class);
-                    self.ingress[lane].counters.pfc_tx += 1;
+                    self.ingress[lane].rare.pfc_tx += 1;
                 }
             }
         }
@@ -475,7 +476,6 @@ impl World<'_> {
             out: &mut self.out.frames,
         };
         let ingress = &mut self.ingress[lane];
-        let awaited = ingress.receiver.awaits_release();
         call(&mut ingress.receiver, &mut cx, view);
         World::sync(
             &mut self.events,
@@ -485,7 +485,7 @@ impl World<'_> {
             lane as u32,
         );
         let awaits = ingress.receiver.awaits_release();
-        if awaits && !awaited {
+        if awaits != std::mem::replace(&mut ingress.awaits, awaits) && awaits {
             self.await_releases(lane, port);
         }
         if !self.out.frames.0.is_empty() {
@@ -541,7 +541,7 @@ impl World<'_> {
 
     /// A packet is lost; `lane` is the ingress account that it came by.
     pub fn drop_packet(&mut self, lane: usize, packet: &Packet, reason: DropReason) {
-        let counters = &mut self.ingress[lane].counters;
+        let counters = &mut self.ingress[lane].rare;
         counters.drops[reason as usize] += 1;
         self.records.dropped(u64::from(packet.frame));
         if reason == DropReason::Buffer {

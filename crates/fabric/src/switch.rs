@@ -1,9 +1,7 @@
 //! A switch: how a packet passes it, and the account of its buffer.
 
-use std::collections::VecDeque;
-
 use floodway_mechanisms::slots::{
-    Admission as _, Admit, CongestionPoint, CpAction, Cx, DropReason, FcReceiver, FcSender as _, IngressView,
+    Admission as _, Admit, CongestionPoint, CpAction, Cx, DropReason, FcReceiver, IngressView,
     Mark, PacketView, PoolView, PortView, QueueView, RegionNotice, Router as _, Signals,
 };
 use floodway_units::{Bytes, FlowId, PortId, Time};
@@ -184,7 +182,7 @@ impl World<'_> {
         if !self.ports[out.index()].up {
             return Some(DropReason::LinkDown);
         }
-        if self.egress[lane].sender.discards(self.time()) {
+        if self.egress[lane].discards {
             return Some(DropReason::Watchdog);
         }
         if !self.ports[out.index()].has_cp {
@@ -464,7 +462,7 @@ impl World<'_> {
             switch.pool_used -= shrunk;
         }
         switch.occupied -= frame;
-        if self.ingress[lane].receiver.awaits_release() {
+        if self.ingress[lane].awaits {
             self.with_receiver(lane, ingress, FcReceiver::on_release);
         }
     }
@@ -473,7 +471,9 @@ impl World<'_> {
     pub fn release_later(&mut self, port: PortId, ingress: PortId, lane: usize, frame: u16) {
         let state = &self.ports[port.index()];
         let (at, index) = (state.free_at, state.owner);
-        let releases = &mut self.switches[index as usize].releases;
+        let switch = &mut self.switches[index as usize];
+        switch.next_release = switch.next_release.min(at);
+        let releases = &mut switch.releases;
         // Nearly always the last: only a short packet or a faster port overtakes others.
         let mut place = releases.len();
         while place > 0 && (releases[place - 1].at, releases[place - 1].port) > (at, port) {
@@ -485,7 +485,7 @@ impl World<'_> {
         } else {
             releases.insert(place, uncharge);
         }
-        if self.ingress[lane].receiver.awaits_release() {
+        if self.ingress[lane].awaits {
             self.schedule(What::Release, index, at);
         }
     }
@@ -512,13 +512,23 @@ impl World<'_> {
     /// there were any.
     #[inline]
     pub fn settle(&mut self, switch: u32) -> bool {
-        let due = |releases: &VecDeque<Uncharge>, now| releases.front().is_some_and(|first| first.at <= now);
-        let any = due(&self.switches[switch as usize].releases, self.now);
-        while due(&self.switches[switch as usize].releases, self.now) {
-            let Some(leaving) = self.switches[switch as usize].releases.pop_front() else { break };
-            self.uncharge(leaving.lane as usize, leaving.ingress, leaving.frame);
+        let any = self.switches[switch as usize].next_release <= self.now;
+        if any {
+            self.settle_due(switch);
         }
         any
+    }
+
+    fn settle_due(&mut self, switch: u32) {
+        loop {
+            let state = &mut self.switches[switch as usize];
+            state.next_release = state.releases.front().map_or(NEVER, |first| first.at);
+            if state.next_release > self.now {
+                return;
+            }
+            let Some(leaving) = state.releases.pop_front() else { return };
+            self.uncharge(leaving.lane as usize, leaving.ingress, leaving.frame);
+        }
     }
 
     /// Drops what waits in the queues of a class, since a watchdog has given it up.

@@ -24,7 +24,7 @@ use floodway_wire::Format;
 
 use crate::arena::{Arena, Fifo, Place};
 use crate::blueprint::{Blueprint, ErrorRates, PauseFault, Release, Ties};
-use crate::counters::{EgressCounters, IngressCounters};
+use crate::counters::{EgressCounters, IngressCounters, RareCounters};
 use crate::flows::{Flow, Source};
 use crate::ideal::Ideals;
 use crate::outcome::{Control, Deadlock};
@@ -192,6 +192,8 @@ pub(crate) struct Egress {
     pub sender: AnyFcSender,
     /// The sender half hears of each frame.
     pub counts_sent: bool,
+    /// A watchdog has given the queue up.
+    pub discards: bool,
     pub timer: Armed,
 }
 
@@ -221,12 +223,15 @@ pub(crate) struct Ingress {
     pub own: u64,
     /// Wire bytes received.
     pub received: u64,
+    pub counters: IngressCounters,
+    /// The receiver half waits for releases.
+    pub awaits: bool,
+    /// Has a flow control: must not lose.
+    pub lossless: bool,
     pub admission: AnyAdmission,
     pub timer: Armed,
     pub receiver: AnyFcReceiver,
-    pub counters: IngressCounters,
-    /// Has a flow control: must not lose.
-    pub lossless: bool,
+    pub rare: RareCounters,
 }
 
 impl Ingress {
@@ -275,11 +280,13 @@ pub(crate) struct Streams {
 pub(crate) struct Switch {
     /// The packets on its ports' wires that are still charged, by time, then by port: at most one a port.
     pub releases: VecDeque<Uncharge>,
+    /// When the first of them is due, else never.
+    pub next_release: u64,
     pub pool_size: u64,
     pub pool_used: u64,
     pub occupied: u64,
-    pub pipeline: u64,
     pub peak: u64,
+    pub pipeline: u64,
     pub router: AnyRouter,
     pub ports: Vec<PortId>,
     /// Packets on the way from arrival to their queue: when, egress port, packet.

@@ -9,12 +9,23 @@ Examples
 """
 
 from floodway._floodway import Progress, Scenario, __version__
-from floodway.errors import Fault, FloodwayError, InternalError, OutputError, RunError, ScenarioError
+from floodway.comparison import Comparison, Variant, compare, vary
+from floodway.errors import (
+    ComparisonError,
+    Fault,
+    FloodwayError,
+    InternalError,
+    OutputError,
+    RunError,
+    ScenarioError,
+)
 from floodway.results import Result, Summary, read
 from floodway.scenarios import load, loads
 from floodway.simulation import run
 
 __all__ = [
+    "Comparison",
+    "ComparisonError",
     "Fault",
     "FloodwayError",
     "InternalError",
@@ -25,9 +36,12 @@ __all__ = [
     "Scenario",
     "ScenarioError",
     "Summary",
+    "Variant",
     "__version__",
+    "compare",
     "load",
     "loads",
     "read",
     "run",
+    "vary",
 ]

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["Fault", "FloodwayError", "InternalError", "OutputError", "RunError", "ScenarioError"]
+__all__ = [
+    "ComparisonError",
+    "Fault",
+    "FloodwayError",
+    "InternalError",
+    "OutputError",
+    "RunError",
+    "ScenarioError",
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,6 +94,10 @@ class ScenarioError(FloodwayError):
     def nearest(self) -> str | None:
         """The right name nearest to a wrong one."""
         return self.faults[0].nearest
+
+
+class ComparisonError(FloodwayError):
+    """Variants that cannot be compared; the text says which, and what helps."""
 
 
 class RunError(FloodwayError):

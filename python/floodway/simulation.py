@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from floodway._floodway import Progress, Records, Scenario
 
-__all__ = ["run"]
+__all__ = ["POLL_S", "run", "stopped_by_interrupt"]
 
 #: Seconds between two looks at the progress.
 POLL_S = 0.1
@@ -56,7 +56,7 @@ def run(scenario: Scenario, *, on_progress: Callable[[Progress], None] | None = 
     """
     progress, loads = _floodway.Progress(), asked_loads(scenario)
     started, clock = datetime.now(UTC), time.perf_counter()
-    with _stopped_by_interrupt(progress):
+    with stopped_by_interrupt(progress.stop):
         records = _watched(scenario, progress, on_progress)
     wall_s = time.perf_counter() - clock
     verdicts = json.loads(records.outcome_json)
@@ -103,6 +103,19 @@ def versions() -> dict[str, str]:
     }
 
 
+@contextlib.contextmanager
+def stopped_by_interrupt(stop: Callable[[], None]) -> Iterator[None]:
+    """Let Ctrl-C stop a run rather than raise somewhere; Python lets the main thread alone ask for it."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, lambda *_: stop())
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
 def _watched(
     scenario: Scenario, progress: Progress, on_progress: Callable[[Progress], None] | None
 ) -> Records:
@@ -116,16 +129,3 @@ def _watched(
             progress.stop()
             raise
         return running.result()
-
-
-@contextlib.contextmanager
-def _stopped_by_interrupt(progress: Progress) -> Iterator[None]:
-    """Let Ctrl-C stop the run rather than raise somewhere; Python lets the main thread alone ask for it."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGINT, lambda *_: progress.stop())
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)

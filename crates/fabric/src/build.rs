@@ -414,6 +414,7 @@ impl<'a> World<'a> {
         };
         world.add_nodes()?;
         world.add_lanes()?;
+        world.arm_flow_controls();
         world.arm_sources();
         world.arm_faults();
         Ok(world)
@@ -577,6 +578,18 @@ impl<'a> World<'a> {
             class,
             buffer: Bytes(1 << 40),
             pause: self.pause_mode,
+        }
+    }
+
+    /// Halves may ask for a timer from the start, before any packet has come.
+    fn arm_flow_controls(&mut self) {
+        for (lane, ingress) in self.ingress.iter_mut().enumerate() {
+            let next = ingress.receiver.next_timeout();
+            World::sync(&mut self.events, &mut ingress.timer, next, What::FcReceiver, lane as u32);
+        }
+        for (lane, egress) in self.egress.iter_mut().enumerate() {
+            let next = egress.sender.next_timeout();
+            World::sync(&mut self.events, &mut egress.timer, next, What::FcSender, lane as u32);
         }
     }
 

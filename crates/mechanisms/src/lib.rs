@@ -5,6 +5,8 @@
 //! [`slots`] has the traits that they implement, [`registry`] the one list that names them.
 #![forbid(unsafe_code)]
 
+pub mod bifrost;
+pub mod dcqcn;
 pub mod dcqcn_np;
 pub mod deficit_round_robin;
 pub mod ecmp;
@@ -14,6 +16,7 @@ pub mod lossy;
 pub mod no_notification;
 pub mod no_reliability;
 pub mod pfc;
+pub mod red;
 pub mod registry;
 pub mod round_robin;
 pub mod shared_buffer;

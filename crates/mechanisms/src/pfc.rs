@@ -144,10 +144,9 @@ impl Params {
         self.resume_offset.unwrap_or(link.mtu * 2)
     }
 
-    /// Most bytes that arrive after the decision to pause: the formula of H.
+    /// The formula of H.
     fn after_decision(&self, link: &LinkInfo) -> Bytes {
-        let flight = link.delay + link.reverse_delay + self.react;
-        link.rate.bytes_covering(flight) + link.mtu * 2 + PFC_FRAME
+        bytes_until_heeded(link, self.react)
     }
 
     /// The fixed part of the threshold, and alpha.
@@ -207,6 +206,13 @@ impl Params {
             _ => Ok(()),
         }
     }
+}
+
+/// Most bytes that arrive between a decision to pause and the first moment that obeys it: both delays, the
+/// reaction, the frame ahead of the pause, the one that the peer has begun, and the pause frame.
+pub(crate) fn bytes_until_heeded(link: &LinkInfo, react: Span) -> Bytes {
+    let flight = link.delay + link.reverse_delay + react;
+    link.rate.bytes_covering(flight) + link.mtu * 2 + PFC_FRAME
 }
 
 impl FlowControl for Params {

@@ -14,6 +14,7 @@ mod makers;
 flow_controls! {
     Lossy => lossy,
     Pfc => pfc,
+    Bifrost => bifrost,
 }
 
 buffers! {
@@ -32,7 +33,9 @@ schedulers! {
     DeficitRoundRobin => deficit_round_robin,
 }
 
-congestion_points! {}
+congestion_points! {
+    Red => red,
+}
 
 notifications! {
     None => no_notification,
@@ -42,6 +45,7 @@ notifications! {
 reactions! {
     LineRate => line_rate,
     StaticWindow => static_window,
+    Dcqcn => dcqcn,
 }
 
 reliabilities! {

@@ -2,13 +2,14 @@
 //! contract of its slot. Every mechanism of the registry is tried, with its defaults.
 
 use floodway_mechanisms::registry::{
-    AnyFcReceiver, AnyFcSender, FlowControlParams, ReactionParams, ReliabilityParams, RoutingParams,
-    SchedulerParams,
+    AnyCongestionPoint, AnyFcReceiver, AnyFcSender, AnyNotificationPoint, CongestionPointParams,
+    FlowControlParams, NotificationParams, ReactionParams, ReliabilityParams, RoutingParams, SchedulerParams,
 };
 use floodway_mechanisms::slots::{
-    AckView, Cx, FcFrame, FcReceiver, FcSender, Gate, IngressView, LinkInfo, LossView, Mark, Notice, Outbox,
-    PacketView, PauseMode, PortInfo, PortView, QpInfo, ReactionPoint, ReadyView, Reply, Router, Scheduler,
-    Segment, Signals, SwitchInfo, TransportReceiver, TransportSender,
+    AckView, CongestionPoint, Cx, FcFrame, FcReceiver, FcSender, Gate, IngressView, LinkInfo, LossView, Mark,
+    Notice, NotificationPoint, Outbox, PacketView, PauseMode, PortInfo, PortView, QpInfo, QueueView,
+    ReactionPoint, ReadyView, Reply, Router, Scheduler, Segment, Signals, SwitchInfo, TransportReceiver,
+    TransportSender,
 };
 use floodway_units::{Bytes, Class, FlowId, PortId, Quanta, QueueId, Rate, Rng, Span, Time, stream};
 use proptest::prelude::*;
@@ -20,23 +21,30 @@ fn all<T: DeserializeOwned>(names: Vec<&str>) -> Vec<T> {
     names.iter().map(read).collect()
 }
 
+/// Every choice of a slot with its defaults, and some with other parameters.
+fn with_tuned<T: DeserializeOwned>(names: Vec<&str>, tuned: &[&str]) -> Vec<T> {
+    let read = |json: &&str| serde_json::from_str(json).expect("the parameters are well formed");
+    let mut every = all(names);
+    every.extend(tuned.iter().map(read));
+    every
+}
+
 fn flow_controls() -> Vec<FlowControlParams> {
     let tuned = [
         r#"{ "pfc": { "pause": "on-off", "resume-offset": "0B", "watchdog": { "after": "50us" } } }"#,
         r#"{ "pfc": { "quanta": 200, "react": "3us", "xoff": { "fixed": "5KB", "alpha": 0.5 } } }"#,
         r#"{ "pfc": { "quanta": 200, "trigger": "headroom", "watchdog": { "after": "5us", "restore": "1us" } } }"#,
+        r#"{ "bifrost": { "slot": "1500ns", "react": "1us", "half-mtu": true, "leak-period": 7 } }"#,
+        r#"{ "bifrost": { "slot": "11us", "f-mode": "measured" } }"#,
     ];
-    let mut every = all(FlowControlParams::names());
-    every
-        .extend(tuned.iter().map(|json| serde_json::from_str(json).expect("the parameters are well formed")));
-    every
+    with_tuned(FlowControlParams::names(), &tuned)
 }
 
 fn link() -> LinkInfo {
     LinkInfo {
         rate: Rate::gbps(100),
-        delay: Span::us(2),
-        reverse_delay: Span::us(2),
+        delay: Span::us(12),
+        reverse_delay: Span::us(12),
         mtu: Bytes(1500),
         class: Class::DATA,
         buffer: Bytes::kb(400),
@@ -318,6 +326,102 @@ fn drive_reaction(choice: &ReactionParams, inputs: &[(u64, Feedback)]) {
     }
 }
 
+fn reactions() -> Vec<ReactionParams> {
+    let tuned = [
+        r#"{ "dcqcn": { "preset": "paper", "byte-counter": "2KB", "t-inc": "3us", "t-alpha": "1us" } }"#,
+        r#"{ "dcqcn": { "preset": "mellanox", "cnp": "ack-flag", "t-inc": "2us", "rai": "10G", "f": 0 } }"#,
+        r#"{ "dcqcn": { "preset": "swing", "t-dec": "1us", "min-decrease": 0.9, "rate-on-first-cnp": 0.25 } }"#,
+    ];
+    with_tuned(ReactionParams::names(), &tuned)
+}
+
+fn congestion_points() -> Vec<CongestionPointParams> {
+    let tuned = [
+        r#"{ "red": { "at": "enqueue", "kmin": "1KB", "kmax": "300KB", "pmax": 1 } }"#,
+        r#"{ "red": { "preset": "dctcp" } }"#,
+    ];
+    with_tuned(CongestionPointParams::names(), &tuned)
+}
+
+fn drive_notification(mut machine: AnyNotificationPoint, inputs: &[(u64, bool)]) {
+    let mut world = World::new();
+    for (wait, ce) in inputs {
+        world.now += Span::ns(*wait);
+        let before = world.out.0.len();
+        machine.on_data(&mut world.cx(), &packet(Class::DATA, true, *ce));
+        let sent = world.out.0.len() - before;
+        assert!(sent <= usize::from(*ce), "{sent} CNPs for one packet");
+    }
+}
+
+#[derive(Clone, Debug)]
+enum Passing {
+    Enqueue { len: u64, control: bool, ecn: bool },
+    Dequeue { len: u64, control: bool, ecn: bool },
+    Paused(bool),
+    Timeout,
+}
+
+fn passing() -> impl Strategy<Value = Passing> {
+    let queue = || (0u64..3_000_000, any::<bool>(), any::<bool>());
+    prop_oneof![
+        4 => queue().prop_map(|(len, control, ecn)| Passing::Enqueue { len, control, ecn }),
+        4 => queue().prop_map(|(len, control, ecn)| Passing::Dequeue { len, control, ecn }),
+        1 => any::<bool>().prop_map(Passing::Paused),
+        1 => Just(Passing::Timeout),
+    ]
+}
+
+fn drive_congestion_point(mut machine: AnyCongestionPoint, inputs: &[(u64, Passing)]) {
+    let mut world = World::new();
+    for (wait, input) in inputs {
+        let next = AnyCongestionPoint::next_timeout;
+        world.wait(Span::ns(*wait), &mut machine, next, |m, world| m.on_timeout(&mut world.cx()));
+        let now = world.now;
+        match *input {
+            Passing::Enqueue { len, control, ecn } => {
+                let class = if control { Class::CONTROL } else { Class::DATA };
+                let mark = machine.on_enqueue(&mut world.cx(), &packet(class, ecn, false), &queue(len));
+                assert!(mark == Mark::None || ecn && !control, "{mark:?} for a packet that bears none");
+            }
+            Passing::Dequeue { len, control, ecn } => {
+                let class = if control { Class::CONTROL } else { Class::DATA };
+                let mark = machine.on_dequeue(&mut world.cx(), &packet(class, ecn, false), &queue(len));
+                assert!(mark == Mark::None || ecn && !control, "{mark:?} for a packet that bears none");
+            }
+            Passing::Paused(true) => machine.on_paused(now, &queue(0)),
+            Passing::Paused(false) => machine.on_resumed(now, &queue(0)),
+            Passing::Timeout => machine.on_timeout(&mut world.cx()),
+        }
+        assert!(machine.next_timeout().is_none_or(|at| at >= now));
+    }
+}
+
+fn packet(class: Class, ecn_capable: bool, ce: bool) -> PacketView {
+    PacketView {
+        flow: FlowId(0),
+        class,
+        frame: Bytes(1000),
+        wire: Bytes(1020),
+        ecn_capable,
+        ce,
+        flow_hash: 0,
+        ingress: PortId(0),
+    }
+}
+
+fn queue(len: u64) -> QueueView {
+    QueueView {
+        port: PortId(0),
+        class: Class::DATA,
+        len: Bytes(len),
+        voq: Bytes(len),
+        rate: Rate::gbps(100),
+        paused: false,
+        base_rtt: Span::us(10),
+    }
+}
+
 fn ready_view() -> impl Strategy<Value = ReadyView> {
     let gate = prop_oneof![
         2 => Just(Gate::Open),
@@ -354,8 +458,23 @@ proptest! {
 
     #[test]
     fn reaction_points_bear_any_order_of_calls(inputs in inputs(feedback())) {
-        for choice in all::<ReactionParams>(ReactionParams::names()) {
+        for choice in reactions() {
             drive_reaction(&choice, &inputs);
+        }
+    }
+
+    #[test]
+    fn notification_points_answer_a_packet_once_at_most(inputs in inputs(any::<bool>())) {
+        for choice in all::<NotificationParams>(NotificationParams::names()) {
+            drive_notification(choice.build(&qp(true)), &inputs);
+        }
+    }
+
+    #[test]
+    fn congestion_points_bear_any_order_of_calls(inputs in inputs(passing())) {
+        let port = PortInfo { port: PortId(0), rate: Rate::gbps(100), mtu: Bytes(1500) };
+        for choice in congestion_points() {
+            drive_congestion_point(choice.build(&port).expect("the parameters are valid"), &inputs);
         }
     }
 
@@ -399,16 +518,7 @@ proptest! {
         for choice in all::<RoutingParams>(RoutingParams::names()) {
             let mut router = choice.build(&SwitchInfo { key: 7, hash_seed: None }).expect("the defaults are valid");
             for flow_hash in &hashes {
-                let packet = PacketView {
-                    flow: FlowId(0),
-                    class: Class::DATA,
-                    frame: Bytes(1000),
-                    wire: Bytes(1020),
-                    ecn_capable: false,
-                    ce: false,
-                    flow_hash: *flow_hash,
-                    ingress: PortId(0),
-                };
+                let packet = PacketView { flow_hash: *flow_hash, ..packet(Class::DATA, false, false) };
                 prop_assert!(router.route(Time::ZERO, &mut rng, &packet, &candidates) < candidates.len());
             }
         }

@@ -122,10 +122,9 @@ impl<'a> Pair<'a> {
         let link = LinkInfo { buffer: capacity, ..setting.link };
         let (sender, receiver) = choice.build(&link).expect("the parameters are valid");
         let buffer: BufferParams = serde_json::from_str(r#""static""#).expect("there is a static buffer");
-        let on_off = serde_json::to_string(choice).expect("it can be written").contains("on-off");
         let mut pair = Pair {
             setting,
-            on_off: on_off || setting.link.pause == PauseMode::OnOff,
+            on_off: choice.pause_mode(setting.link.pause) == PauseMode::OnOff,
             now: Time::ZERO,
             rng: stream(1, 1, "pair"),
             out: Outbox::default(),
@@ -455,6 +454,58 @@ fn tuned_pfc(mtu: u64) -> impl Strategy<Value = (FlowControlParams, Span)> {
     })
 }
 
+/// The same with a link that is long enough for slots.
+fn long_haul() -> impl Strategy<Value = Setting> {
+    let longer = prop_oneof![11_000u64..30_000, 11_000u64..60_000].prop_map(Span::ns);
+    (setting(), longer.clone(), longer).prop_map(|(setting, there, back)| {
+        let link = LinkInfo {
+            delay: setting.link.delay + there,
+            reverse_delay: setting.link.reverse_delay + back,
+            ..setting.link
+        };
+        Setting { link, ..setting }
+    })
+}
+
+/// Bifrost with a slot, a level above the least one, a reaction time.
+#[derive(Clone, Debug)]
+struct Tuned {
+    slot: Span,
+    above: u64,
+    react: Span,
+    more: String,
+}
+
+fn tuned_bifrost() -> impl Strategy<Value = Tuned> {
+    let react = prop_oneof![2 => Just(0u64), 1 => 1u64..900];
+    let above = prop_oneof![Just(0u64), 0u64..100_000];
+    (1_001u64..11_000, above, react, 1u64..4, any::<bool>()).prop_map(|(slot, above, react, k, half)| Tuned {
+        slot: Span::ns(slot),
+        above,
+        react: Span::ns(react),
+        more: format!(r#""leak-period": {k}, "half-mtu": {half}"#),
+    })
+}
+
+impl Tuned {
+    /// Rs T, Delta, and N, by hand.
+    fn slots(&self, link: &LinkInfo) -> (u64, u64, u64) {
+        let full = link.rate.bytes_covering(self.slot).0;
+        let flight = link.delay + link.reverse_delay + self.react;
+        let delta = link.rate.bytes_covering(flight).0 + 2 * link.mtu.0 + CONTROL_FRAME;
+        (full, delta, delta.div_ceil(full))
+    }
+
+    fn choice(&self, link: &LinkInfo) -> FlowControlParams {
+        let (full, delta, _) = self.slots(link);
+        let (slot, react, level) = (self.slot, self.react, delta + 2 * full + self.above);
+        choice(&format!(
+            r#"{{ "bifrost": {{ "slot": "{slot}", "react": "{react}", "level": "{level}B", {} }} }}"#,
+            self.more
+        ))
+    }
+}
+
 /// A run that fills the buffer of `min_buffer` several times if it can.
 fn run_at_min_buffer(choice: &FlowControlParams, mut setting: Setting, react: Span) -> (Outcome, Bytes) {
     setting.react = react;
@@ -483,7 +534,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 
     #[test]
-    fn every_lossless_flow_control_loses_nothing_with_its_defaults(setting in setting()) {
+    fn every_lossless_flow_control_loses_nothing_with_its_defaults(setting in long_haul()) {
         for name in FlowControlParams::names() {
             let choice = choice(&format!("{name:?}"));
             if choice.is_lossless() {
@@ -508,6 +559,38 @@ proptest! {
         setting.drain.push((setting.link.rate.time_to_send(Bytes(xoff + headroom)), 0));
         let paused_often = Setting { bytes: (xoff + headroom) * 3, ..setting };
         let outcome = Pair::new(&pfc, pfc.min_buffer(&paused_often.link), &paused_often).run();
+        prop_assert_eq!((outcome.dropped, outcome.starved), (0, 0));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn a_ledger_of_grants_loses_nothing_in_a_buffer_of_the_formulas_size(
+        setting in long_haul(), bifrost in tuned_bifrost(),
+    ) {
+        let choice = bifrost.choice(&setting.link);
+        let (outcome, least) = run_at_min_buffer(&choice, setting, bifrost.react);
+        prop_assert_eq!((outcome.dropped, outcome.peak_headroom), (0, 0));
+        prop_assert_eq!(outcome.drained, outcome.sent);
+        prop_assert!(outcome.peak <= least.0, "{outcome:?}, {least:?}");
+    }
+
+    /// The level of Theorem 1 is that of a fluid; each grant on the way may lose a frame to granularity.
+    #[test]
+    fn with_a_frame_more_for_each_grant_the_drain_never_starves(
+        setting in long_haul(), bifrost in tuned_bifrost(),
+    ) {
+        let mut setting = setting;
+        let (full, delta, slots) = bifrost.slots(&setting.link);
+        let bifrost = Tuned { above: 2 * (slots + 2) * setting.link.mtu.0, react: Span::ZERO, ..bifrost };
+        let choice = bifrost.choice(&setting.link);
+        let least = choice.min_buffer(&setting.link);
+        // At first the queue has to fill.
+        setting.drain.insert(0, (setting.link.rate.time_to_send(least + Bytes(delta + 2 * full)), 0));
+        setting.drain.push((setting.link.rate.time_to_send(least * 2), 0));
+        let outcome = Pair::new(&choice, least, &Setting { bytes: least.0 * 4, ..setting }).run();
         prop_assert_eq!((outcome.dropped, outcome.starved), (0, 0));
     }
 }

@@ -35,7 +35,7 @@ pub struct ScenarioError {
     pub given: Option<Box<str>>,
     /// What may be written there, where that is a list.
     pub allowed: Box<[String]>,
-    /// The allowed one that looks most like what was given.
+    /// The right one that looks most like what was given.
     pub nearest: Option<String>,
 }
 
@@ -69,6 +69,11 @@ impl ScenarioError {
         }
     }
 
+    /// The same with the right name that was meant, if one is known.
+    pub(crate) fn meant(self, nearest: Option<String>) -> Self {
+        ScenarioError { nearest, ..self }
+    }
+
     fn line(&self) -> String {
         let mut text = self.place.to_string();
         for part in [&*self.key, &*self.message] {
@@ -81,8 +86,10 @@ impl ScenarioError {
             text.push_str("; allowed: ");
             text.push_str(&self.allowed.join(", "));
         }
-        if let Some(nearest) = &self.nearest {
-            let _ = write!(text, "; did you mean {nearest:?}?");
+        match &self.nearest {
+            Some(table) if table.starts_with('{') => _ = write!(text, "; did you mean {table}?"),
+            Some(word) => _ = write!(text, "; did you mean {word:?}?"),
+            None => {}
         }
         text.replace(['\n', '\r'], " ")
     }

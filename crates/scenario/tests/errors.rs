@@ -60,7 +60,7 @@ fn the_right_one_is_accepted() {
 fn unknown_mechanisms_and_keys_get_the_allowed_and_the_nearest() {
     assert_eq!(
         changed("pfc", "pcf"),
-        r#"a.toml:3: defaults.flow-control: "pcf" is not a choice; allowed: lossy, pfc; did you mean "pfc"?"#
+        r#"a.toml:3: defaults.flow-control: "pcf" is not a choice; allowed: lossy, pfc, bifrost; did you mean "pfc"?"#
     );
     let error = changed("buffer.static", "bufer.static");
     assert!(
@@ -269,16 +269,41 @@ fn selectors_match_something() {
     );
     assert_eq!(
         changed(r#"to = { tag = "right" }"#, r#"to = "s1""#),
-        r#"a.toml:10: workload.web.poisson.to: "s1" matches no host"#
+        r#"a.toml:10: workload.web.poisson.to: "s1" matches no host; did you mean "h1"?"#
     );
     assert_eq!(
         changed("buffer.static", "direction = \"s1>s3\"\nbuffer.static"),
-        r#"a.toml:7: middle.direction: no selected link leads "s1>s3""#
+        r#"a.toml:7: middle.direction: no selected link leads "s1>s3"; did you mean "s1>s2"?"#
     );
     assert_eq!(
         changed("[[workload]]", "[records]\nwatch = \"y\"\n[[workload]]"),
         r#"a.toml:9: records.watch: "y" matches nothing"#
     );
+}
+
+#[test]
+fn selectors_that_match_nothing_name_what_was_meant() {
+    let links = |selector: &str| changed(r#"{ tag = "bottleneck" }"#, selector);
+    assert_eq!(
+        links(r#"{ tag = "botleneck" }"#),
+        r#"a.toml:6: middle.links: { tag = "botleneck" } matches nothing; did you mean "bottleneck"?"#
+    );
+    assert_eq!(
+        links(r#""bottleneck""#),
+        r#"a.toml:6: middle.links: "bottleneck" matches nothing; did you mean { tag = "bottleneck" }?"#
+    );
+    assert!(links(r#""s1-t2""#).ends_with(r#"matches nothing; did you mean "s1-s2"?"#));
+    assert!(links(r#"["x", "s1-t*"]"#).ends_with(r#"matches nothing; did you mean "s1-s2"?"#));
+    let error = changed(r#"to = { tag = "right" }"#, r#"to = { tag = "rigth" }"#);
+    assert!(error.ends_with(r#"{ tag = "rigth" } matches no host; did you mean "right"?"#), "{error}");
+    let error = changed("load = 0.5", "load = 0.5, of = { tag = \"bottlenecks\" }");
+    assert!(error.ends_with(r#"the senders' NICs; did you mean "bottleneck"?"#), "{error}");
+    let error = changed("buffer.static", "direction = \"s1>s22\"\nbuffer.static");
+    assert!(error.ends_with(r#"no selected link leads "s1>s22"; did you mean "s1>s2"?"#), "{error}");
+    let error = changed("[[workload]]", "[records]\nwatch = { tag = \"bottelneck\" }\n[[workload]]");
+    assert!(error.ends_with(r#"matches nothing; did you mean "bottleneck"?"#), "{error}");
+    let error = changed("[[workload]]", "[[override]]\nname = \"o\"\nflows = \"wbe\"\n[[workload]]");
+    assert_eq!(error, r#"a.toml:10: o.flows: "wbe" matches nothing; did you mean "web"?"#);
 }
 
 #[test]
@@ -317,16 +342,16 @@ fn buffers_hold_what_flow_control_asks() {
         changed("[[override]]", "buffer.shared = { total = \"100KB\", reserve = \"40KB\" }\n[[override]]");
     assert_eq!(
         shared,
-        "a.toml:4: defaults.buffer.total: s1 and 1 more: reserves, headroom and ports' own buffers take 1136.596KB, \
+        "a.toml:4: defaults.buffer.shared.total: s1 and 1 more: reserves, headroom and ports' own buffers take 1136.596KB, \
          1036.596KB more than the 100KB there are"
     );
     assert_eq!(
         changed("buffer.static = { size = \"1MB\" }", "buffer.static = { size = \"0B\" }"),
-        "a.toml:7: middle.buffer.size: s1 (s1-s2) and 1 more: a buffer of 0B holds no packet"
+        "a.toml:7: middle.buffer.static.size: s1 (s1-s2) and 1 more: a buffer of 0B holds no packet"
     );
     assert_eq!(
         changed("buffer.static = { size = \"1MB\" }", "buffer.shared = { pool = \"1MB\" }"),
-        "a.toml:7: middle.buffer: a port takes part in its switch's pool, whose size belongs to switches"
+        "a.toml:7: middle.buffer.shared.pool: a port takes part in its switch's pool, whose size belongs to switches"
     );
     assert_eq!(
         changed("buffer.static = { size = \"1MB\" }", "buffer.shared = { reserve = \"1MB\" }"),
@@ -348,7 +373,12 @@ fn starving_a_buffer_is_a_warning() {
     let text = RIGHT.replacen(r#""320KB""#, r#""320KB", headroom = "20KB""#, 1);
     let scenario = Scenario::from_text("a.toml", &text, &[]).unwrap_or_else(|errors| panic!("{errors}"));
     assert_eq!(scenario.warnings().len(), 1, "{:?}", scenario.warnings());
-    assert!(scenario.warnings()[0].contains("headroom of 20KB is 7.22KB below the 27.22KB of its formula"));
+    let warning = &scenario.warnings()[0];
+    assert!(
+        warning.starts_with("a.toml:3: defaults.flow-control.pfc.headroom: s1 (s1-s2) and "),
+        "{warning}"
+    );
+    assert!(warning.ends_with("headroom of 20KB is 7.22KB below the 27.22KB of its formula"), "{warning}");
 }
 
 #[test]
@@ -432,10 +462,93 @@ fn parameters_are_ones_that_mechanisms_can_work_with() {
     let error = changed("[[override]]", "routing.ecmp = { hash = \"swing-ns3\" }\n[[override]]");
     assert_eq!(
         error,
-        "a.toml:4: defaults.routing.hash: s1 and 1 more: no seed of \"swing-ns3\" is known for this switch"
+        "a.toml:4: defaults.routing.ecmp.hash: s1 and 1 more: no seed of \"swing-ns3\" is known for this switch"
     );
     let error = changed(r#"xoff = "320KB""#, "refresh = 2.0");
     assert!(error.starts_with("a.toml:3: defaults.flow-control.pfc.refresh: s1 (s1-s2) and "), "{error}");
+}
+
+#[test]
+fn a_parameter_at_fault_is_named_by_its_path_and_its_own_line() {
+    let faulty = |slot: &str| {
+        let error = changed("[[override]]", &format!("{slot}\n[[override]]"));
+        error.split(": ").take(2).collect::<Vec<_>>().join(" ")
+    };
+    let pfc = |control: &str| changed("flow-control.pfc = { xoff = \"320KB\" }", control);
+    let error = pfc("[defaults.flow-control.pfc]\nxoff = \"320KB\"\nreact = \"0us\"\nrefresh = 2.0");
+    assert!(error.starts_with("a.toml:6: defaults.flow-control.pfc.refresh: "), "{error}");
+    let error = pfc("flow-control.class-3.pfc = {\n  xoff = \"320KB\",\n  refresh = 2.0,\n}");
+    assert!(error.starts_with("a.toml:5: defaults.flow-control.class-3.pfc.refresh: "), "{error}");
+    assert_eq!(
+        faulty("buffer.shared = {\n  pool = \"1MB\",\n  egress-alpha = 0.0,\n}"),
+        "a.toml:6 defaults.buffer.shared.egress-alpha"
+    );
+    assert_eq!(
+        faulty("[defaults.routing.ecmp]\nseed = 1\nhash = \"swing-ns3\""),
+        "a.toml:6 defaults.routing.ecmp.hash"
+    );
+    assert_eq!(
+        faulty("scheduler.deficit-round-robin = {\n  quantum = \"0B\" }"),
+        "a.toml:5 defaults.scheduler.deficit-round-robin.quantum"
+    );
+    let window = "{ static-window = {\n  size = \"0B\" } }";
+    assert_eq!(
+        faulty(&format!("rate-control = [\n\"line-rate\",\n{window}]")),
+        "a.toml:7 defaults.rate-control.2.static-window.size"
+    );
+    assert_eq!(
+        faulty(&format!("rate-control = {window}")),
+        "a.toml:5 defaults.rate-control.static-window.size"
+    );
+    assert_eq!(
+        changed(
+            "buffer.static = { size = \"1MB\" }",
+            "[override.buffer.static]\ncrossing = \"shared\"\nsize = \"0B\""
+        ),
+        "a.toml:9: middle.buffer.static.size: s1 (s1-s2) and 1 more: a buffer of 0B holds no packet"
+    );
+}
+
+#[test]
+fn a_value_that_is_set_is_at_fault_where_it_was_set() {
+    let sets = [("defaults.flow-control.pfc.refresh".to_owned(), "2.0".to_owned())];
+    let error = Scenario::from_text("a.toml", RIGHT, &sets).expect_err("it is wrong").to_string();
+    let place = "--set defaults.flow-control.pfc.refresh=2.0: defaults.flow-control.pfc.refresh: ";
+    assert!(error.starts_with(place), "{error}");
+}
+
+#[test]
+fn more_flows_than_memory_holds_are_a_warning() {
+    let crowd = |until: &str| {
+        let text = RIGHT.replacen("\"10ms\"", &format!("\"{until}\""), 1);
+        warnings_of(&text.replacen("\"websearch\"", "{ fixed = \"1B\" }", 1))
+    };
+    // Half of two NICs of 100G is 12.5 flows of a byte in a nanosecond.
+    assert_eq!(crowd("1ms"), [""; 0]);
+    assert_eq!(
+        crowd("1s"),
+        ["a.toml:8: workload: about 12500 million flows will start, and a row for each takes about 8750 GB \
+          of memory in all"]
+    );
+}
+
+#[test]
+fn a_list_may_begin_with_a_byte_order_mark() {
+    let head = "\u{feff}source,destination,size_bytes,start_us\n";
+    let error = with_file("marked.csv", Some(&format!("{head}h1,h3,1000,0\nh1,h1,1000,5\n")));
+    assert_eq!(error, "marked.csv:3: workload.web: it goes from h1 to itself");
+}
+
+#[test]
+fn hosts_that_only_another_host_joins_are_apart() {
+    let text = "[topology.explicit]\nhosts = [\"h1\", \"h2\", \"h3\"]\nrate = \"1G\"\ndelay = \"1us\"\n\
+                links = [{ between = [\"h1\", \"h2\"] }, { between = [\"h2\", \"h3\"] }]\n\
+                [[workload]]\nname = \"w\"\npermutation = { size = \"1KB\" }\n";
+    assert_eq!(errors_of(text), "a.toml:8: workload.w.permutation.of: no path leads from h1 to h3");
+    let poisson = text
+        .replace("permutation = {", "until = \"1ms\"\npoisson = { load = 0.1, sizes =")
+        .replace("sizes = size = \"1KB\" }", "sizes = \"websearch\" }");
+    assert_eq!(errors_of(&poisson), "a.toml:9: workload.w.poisson: no path leads from h1 to h3");
 }
 
 #[test]
@@ -452,7 +565,7 @@ fn sets_are_named_in_errors() {
     let error = Scenario::from_text("a.toml", RIGHT, &sets).expect_err("it is wrong").to_string();
     assert_eq!(
         error,
-        r#"--set defaults.flow-control=pcf: defaults.flow-control: "pcf" is not a choice; allowed: lossy, pfc; did you mean "pfc"?"#
+        r#"--set defaults.flow-control=pcf: defaults.flow-control: "pcf" is not a choice; allowed: lossy, pfc, bifrost; did you mean "pfc"?"#
     );
 }
 

@@ -1,7 +1,7 @@
 //! The grammar of quantities: a number and a unit, `"10us"`, `"400G"`, `"9.5MiB"`, `"80km"`.
 //!
-//! A number may have a fraction as long as the quantity is whole in the base unit. A bare number
-//! where a unit is due is an error that shows the right spelling. Also serde and JSON Schema for
+//! A number may have a fraction and a power of ten (`"1.5e6B"`) as long as the quantity is whole in the
+//! base unit. A bare number where a unit is due is an error that shows the right spelling. Also serde and JSON Schema for
 //! all quantities, so that every edge speaks the same grammar.
 
 use std::borrow::Cow;
@@ -87,7 +87,7 @@ pub(crate) fn parse(text: &str, units: Units) -> Result<u64, UnitError> {
     let error =
         |why: String| UnitError { given: text.to_owned(), what: units.what, why, example: units.example };
     let trimmed = text.trim();
-    let split = trimmed.find(|c: char| c.is_alphabetic()).unwrap_or(trimmed.len());
+    let split = unit_at(trimmed);
     let (number, suffix) = (trimmed[..split].trim(), trimmed[split..].trim());
     if number.starts_with('-') {
         return Err(error("it is negative".into()));
@@ -99,26 +99,44 @@ pub(crate) fn parse(text: &str, units: Units) -> Result<u64, UnitError> {
         let allowed: Vec<_> = units.table.iter().map(|(name, _)| *name).collect();
         return Err(error(format!("the unit {suffix:?} is not one of {}", allowed.join(", "))));
     };
-    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
-    let digits = |part: &str| part.is_empty() || part.bytes().all(|b| b.is_ascii_digit() || b == b'_');
-    if number.is_empty() || number == "." || !digits(whole) || !digits(fraction) {
-        return Err(error(format!("{number:?} is not a number")));
-    }
-    let value = |part: &str| -> Option<u128> {
-        part.bytes()
-            .filter(|b| *b != b'_')
-            .try_fold(0u128, |sum, b| sum.checked_mul(10)?.checked_add(u128::from(b - b'0')))
-    };
+    let not_a_number = || error(format!("{number:?} is not a number"));
+    let (digits, power) = decimal(number).ok_or_else(not_a_number)?;
     let too_large = || error("it is too large".into());
-    let scale = 10u128.checked_pow(fraction.len() as u32).ok_or_else(too_large)?;
-    let scaled = value(whole)
-        .and_then(|w| w.checked_mul(scale)?.checked_add(value(fraction)?))
-        .and_then(|v| v.checked_mul(u128::from(unit)))
-        .ok_or_else(too_large)?;
-    if scaled % scale != 0 {
+    let scale = 10u128.checked_pow(power.unsigned_abs()).ok_or_else(too_large)?;
+    let value = digits.and_then(|digits| digits.checked_mul(u128::from(unit))).ok_or_else(too_large)?;
+    if power >= 0 {
+        let whole = value.checked_mul(scale).and_then(|value| u64::try_from(value).ok());
+        return whole.ok_or_else(too_large);
+    }
+    if value % scale != 0 {
         return Err(error(format!("it is not a whole number of {}", units.table[0].0)));
     }
-    u64::try_from(scaled / scale).map_err(|_| too_large())
+    u64::try_from(value / scale).map_err(|_| too_large())
+}
+
+/// Where the unit begins: at the first letter but that of a power of ten.
+fn unit_at(text: &str) -> usize {
+    let letter = |from: usize| text[from..].find(char::is_alphabetic).map_or(text.len(), |at| from + at);
+    let first = letter(0);
+    match text.as_bytes()[first..] {
+        [b'e' | b'E', b'0'..=b'9' | b'+' | b'-', ..] => letter(first + 1),
+        _ => first,
+    }
+}
+
+/// `"1.5e6"` as 15 and the power of ten 5; nothing if it is no number, and no digits if they are too many.
+fn decimal(number: &str) -> Option<(Option<u128>, i32)> {
+    let (mantissa, power) = number.split_once(['e', 'E']).unwrap_or((number, "0"));
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let is_digit = |c: char| c.is_ascii_digit();
+    let are_digits = |part: &str| part.chars().all(|c| is_digit(c) || c == '_');
+    if !mantissa.contains(is_digit) || !are_digits(whole) || !are_digits(fraction) {
+        return None;
+    }
+    let digit = |sum: u128, byte: u8| sum.checked_mul(10)?.checked_add(u128::from(byte - b'0'));
+    let digits = whole.bytes().chain(fraction.bytes()).filter(u8::is_ascii_digit).try_fold(0, digit);
+    let decimals = i32::try_from(fraction.chars().filter(|c| is_digit(*c)).count()).ok()?;
+    Some((digits, power.parse::<i32>().ok()?.checked_sub(decimals)?))
 }
 
 /// The shortest exact text: the largest unit that leaves at most three decimals.
@@ -162,7 +180,7 @@ macro_rules! quantity {
                 let units: Vec<_> = $units.table.iter().map(|(suffix, _)| *suffix).collect();
                 json_schema!({
                     "type": "string",
-                    "pattern": format!("^[0-9_]+(\\.[0-9]+)? *({})$", units.join("|")),
+                    "pattern": format!("^[0-9_]+(\\.[0-9_]+)?([eE][+-]?[0-9]+)? *({})$", units.join("|")),
                     "examples": [$units.example],
                 })
             }
@@ -268,7 +286,28 @@ mod tests {
         assert_eq!("400G".parse(), Ok(Rate::gbps(400)));
         assert_eq!("100Gbps".parse(), Ok(Rate::gbps(100)));
         assert_eq!("9.5MiB".parse(), Ok(Bytes(9_961_472)));
+        assert_eq!(
+            "1.000_5KB".parse::<Bytes>().map_err(|error| error.why),
+            Err("it is not a whole number of B".into())
+        );
+        assert_eq!("1_000.2_5KB".parse(), Ok(Bytes(1_000_250)));
         assert_eq!("80km".parse::<Length>().map(Length::delay), Ok(Span::us(400)));
+    }
+
+    #[test]
+    fn powers_of_ten_are_exact() {
+        assert_eq!("1e6B".parse(), Ok(Bytes::mb(1)));
+        assert_eq!("1.5E+3 KB".parse(), Ok(Bytes(1_500_000)));
+        assert_eq!("2500e-3us".parse(), Ok(Span::ns(2_500)));
+        assert_eq!("18446744073709551615e0B".parse(), Ok(Bytes::MAX));
+        let why = |text: &str| text.parse::<Bytes>().unwrap_err().why;
+        assert_eq!(why("1e-1B"), "it is not a whole number of B");
+        assert_eq!(why("1e30B"), "it is too large");
+        assert_eq!(why("1e999999999B"), "it is too large");
+        assert_eq!(why("1e99999999999B"), "\"1e99999999999\" is not a number");
+        assert_eq!(why("1e+B"), "\"1e+\" is not a number");
+        assert_eq!(why("1e6"), "its unit is missing");
+        assert!(why("1eB").starts_with("the unit \"eB\" is not one of"));
     }
 
     #[test]

@@ -11,6 +11,7 @@ import typer
 
 import floodway
 from floodway.cli import check as checking
+from floodway.cli import compare as comparing
 from floodway.cli import run as running
 from floodway.cli.exits import FAILED, INTERRUPTED, USAGE
 from floodway.errors import FloodwayError, RunError
@@ -43,6 +44,15 @@ Sets = Annotated[
         show_default=False,
     ),
 ]
+Force = Annotated[
+    bool, typer.Option("--force", help="Replace results that are there already.", show_default=False)
+]
+Quiet = Annotated[
+    bool, typer.Option("--quiet", help="No progress, no warnings, no summary.", show_default=False)
+]
+Strict = Annotated[
+    bool, typer.Option("--strict", help="Fail where a lossless class dropped.", show_default=False)
+]
 Json = Annotated[bool, typer.Option("--json", help="Write one JSON document to stdout.", show_default=False)]
 
 
@@ -61,6 +71,7 @@ def floodway_(
       floodway check scenarios/demo.toml
       floodway run scenarios/demo.toml
       floodway run scenarios/demo.toml --set long-haul.flow-control.pfc.xoff=30MB
+      floodway compare scenarios/demo.toml --vary long-haul.flow-control=pfc,bifrost
     """
     if version:
         typer.echo(f"floodway {floodway.__version__}")
@@ -88,16 +99,10 @@ def run_(  # noqa: PLR0913 (one argument an option)
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Folder of the results.", show_default="out/SCENARIO")
     ] = None,
-    force: Annotated[
-        bool, typer.Option("--force", help="Replace results that are there already.", show_default=False)
-    ] = False,
-    quiet: Annotated[
-        bool, typer.Option("--quiet", help="No progress, no warnings, no summary.", show_default=False)
-    ] = False,
+    force: Force = False,
+    quiet: Quiet = False,
     json: Json = False,
-    strict: Annotated[
-        bool, typer.Option("--strict", help="Fail where a lossless class dropped.", show_default=False)
-    ] = False,
+    strict: Strict = False,
     on_deadlock: Annotated[
         Literal["stop", "continue"] | None,
         typer.Option(
@@ -132,6 +137,75 @@ def run_(  # noqa: PLR0913 (one argument an option)
             json=json,
             strict=strict,
             on_deadlock=on_deadlock,
+        )
+    )
+
+
+@app.command(name="compare")
+def compare_(  # noqa: PLR0913 (one argument an option)
+    scenarios: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="SCENARIO...",
+            help="The scenario's TOML file, or several to compare with one another.",
+            show_default=False,
+        ),
+    ],
+    *,
+    vary: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--vary",
+            metavar="KEY.PATH=A,B[,...]",
+            help="Compare the scenario with each of these values; repeated, every combination.",
+            show_default=False,
+        ),
+    ] = None,
+    seeds: Annotated[
+        int, typer.Option(min=1, help="Runs of each variant, with the scenario's seed and those after it.")
+    ] = 1,
+    jobs: Annotated[
+        int | None,
+        typer.Option(min=1, help="Runs at a time.", show_default="one a core"),
+    ] = None,
+    sets: Sets = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Folder of the results.", show_default="out/compare/SCENARIO"),
+    ] = None,
+    force: Force = False,
+    quiet: Quiet = False,
+    json: Json = False,
+    strict: Strict = False,
+) -> int:
+    """Simulate variants side by side, and say how they differ.
+
+    \b
+    Examples:
+      floodway compare scenarios/demo.toml --vary long-haul.flow-control=pfc,bifrost
+      floodway compare scenarios/demo.toml --vary long-haul.buffer.static.size=42MB,82MB --seeds 3
+      floodway compare scenarios/demo.toml --vary 'defaults.flow-control.pfc.xoff={ alpha = 0.25 },1MB'
+      floodway compare scenarios/incast.toml scenarios/demo.toml --out out/both
+
+    \b
+    Exit codes:
+      0    done
+      1    a run failed: an invariant broke, a deadlock stopped it, or --strict and packets were lost
+      2    bad usage or scenario; nothing has run
+      130  interrupted; the runs that had ended are written
+    """
+    return comparing.compare(
+        comparing.Request(
+            scenarios=scenarios,
+            vary=vary or [],
+            seeds=seeds,
+            jobs=jobs,
+            sets=sets or [],
+            out=out,
+            force=force,
+            quiet=quiet,
+            json=json,
+            strict=strict,
         )
     )
 

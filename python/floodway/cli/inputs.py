@@ -12,16 +12,17 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-__all__ = ["parsed"]
+__all__ = ["pair", "parsed"]
 
 
 def parsed(path: Path, *, sets: Sequence[str]) -> floodway.Scenario:
     """Read a scenario, with `KEY.PATH=VALUE` for each value that differs from the file's."""
-    return floodway.load(path, sets=[_pair(given) for given in sets])
+    return floodway.load(path, sets=[pair(given) for given in sets])
 
 
-def _pair(given: str) -> tuple[str, str]:
+def pair(given: str, *, option: str = "--set", form: str = "KEY.PATH=VALUE") -> tuple[str, str]:
+    """Split what an option was given into key path and value."""
     key, equals, value = given.partition("=")
     if not (key.strip() and equals):
-        raise typer.BadParameter(f"{given!r} is not KEY.PATH=VALUE", param_hint="--set")
+        raise typer.BadParameter(f"{given!r} is not {form}", param_hint=option)
     return key.strip(), value.strip()

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from floodway.results import Outcome, Result
 
-__all__ = ["Request", "run"]
+__all__ = ["Request", "failures", "run"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,6 +48,18 @@ def run(request: Request) -> int:
         # Before the run or after it; during it, Ctrl-C ends the run and raises nothing.
         typer.echo("interrupted; nothing was written", err=True)
         return INTERRUPTED
+
+
+def failures(outcome: Outcome, *, strict: bool) -> list[str]:
+    """Say what makes a run a failure; `strict` adds losses of lossless classes."""
+    found = [
+        f"invariant {name} does not hold, a bug of floodway: {breach}" for name, breach in outcome.broken
+    ]
+    if outcome.stopped == "deadlock":
+        found.append(f"a deadlock stopped the run at {outcome.simulated_us:,.1f} us")
+    if strict and outcome.loss is not None:
+        found.append(f"a lossless class dropped {outcome.loss.packets} packets")
+    return found
 
 
 def _run(request: Request) -> int:
@@ -82,17 +94,11 @@ def _print(request: Request, result: Result, out: Path) -> None:
 
 def _verdict(request: Request, outcome: Outcome) -> int:
     """Say on stderr what makes the run a failure, and return the exit code."""
-    failures = [
-        f"invariant {name} does not hold, a bug of floodway: {breach}" for name, breach in outcome.broken
-    ]
-    if outcome.stopped == "deadlock":
-        failures.append(f"a deadlock stopped the run at {outcome.simulated_us:,.1f} us")
-    if request.strict and outcome.loss is not None:
-        failures.append(f"a lossless class dropped {outcome.loss.packets} packets")
-    for failure in failures:
+    found = failures(outcome, strict=request.strict)
+    for failure in found:
         typer.echo(f"error: {failure}", err=True)
     if outcome.stopped == "interrupted":
         at = f"{outcome.simulated_us:,.1f} us of simulated time"
         typer.echo(f"interrupted at {at}; what was complete by then is written", err=True)
         return INTERRUPTED
-    return FAILED if failures else DONE
+    return FAILED if found else DONE

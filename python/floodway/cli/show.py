@@ -10,18 +10,20 @@ from rich.console import Console
 from rich.table import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
     from floodway.results import Outcome, Result, Summary, WorkloadSummary
 
-__all__ = ["document", "show"]
+__all__ = ["WIDTH", "document", "show", "table_of"]
 
 #: Columns where nobody looks on; a terminal's own width else.
 WIDTH = 100
 #: So many switches are named.
 NAMED_SWITCHES = 5
 NOT_REACHED = "not reached"
+#: Columns that hold words.
+WORDS = ("workload", "link", "port")
 
 
 def document(result: Result, out: Path) -> dict[str, Any]:
@@ -57,6 +59,16 @@ def show(result: Result, stream: TextIO) -> None:
         console.print(line, soft_wrap=True)
 
 
+def table_of(title: str, columns: Iterable[str], *, words: Sequence[str] = WORDS) -> Table:
+    """Make an empty table whose columns hold numbers, but for those of words."""
+    table = Table(
+        title=title, title_justify="left", title_style="bold", box=box.SIMPLE, caption_justify="left"
+    )
+    for column in columns:
+        table.add_column(column, justify="left" if column in words else "right", overflow="fold")
+    return table
+
+
 def _plain(value: Any) -> Any:  # noqa: ANN401 (any JSON value)
     """Drop the underscore of names that are Python's words."""
     if isinstance(value, dict):
@@ -82,7 +94,9 @@ def _headline(result: Result) -> str:
 
 
 def _traffic(summary: Summary) -> Table:
-    table = _table("Traffic", ("workload", "flows", "finished", "unfinished bytes", "offered Gbit/s", "load"))
+    table = table_of(
+        "Traffic", ("workload", "flows", "finished", "unfinished bytes", "offered Gbit/s", "load")
+    )
     for row in _rows(summary):
         table.add_row(
             row.name,
@@ -97,7 +111,7 @@ def _traffic(summary: Summary) -> Table:
 
 def _fct(summary: Summary) -> Table:
     columns = ("workload", "measured", "unfinished", "mean", "p50", "p99", "p99.9")
-    table = _table("Completion time of measured flows in us", columns)
+    table = table_of("Completion time of measured flows in us", columns)
     for row in _rows(summary):
         mean = _number(row.fct.mean_us, missing="-")
         table.add_row(
@@ -122,7 +136,7 @@ def _reached(row: WorkloadSummary, values: Iterable[float | None]) -> Iterable[s
 
 
 def _slowdown(workload: WorkloadSummary) -> Table:
-    table = _table(f"Slowdown by size, {workload.name}", ("from bytes", "to bytes", "flows", "p50", "p99"))
+    table = table_of(f"Slowdown by size, {workload.name}", ("from bytes", "to bytes", "flows", "p50", "p99"))
     for bucket in workload.slowdown:
         values = (_number(value, missing=NOT_REACHED, digits=2) for value in (bucket.p50, bucket.p99))
         table.add_row(f"{bucket.from_bytes:,}", f"{bucket.to_bytes:,}", f"{bucket.flows:,}", *values)
@@ -130,7 +144,7 @@ def _slowdown(workload: WorkloadSummary) -> Table:
 
 
 def _links(summary: Summary) -> Table:
-    table = _table("Watched links: throughput in Gbit/s", ("link", "mean", "busiest 1 %"))
+    table = table_of("Watched links: throughput in Gbit/s", ("link", "mean", "busiest 1 %"))
     for link in summary.links:
         table.add_row(link.object, f"{link.mean_gbps:,.2f}", f"{link.peak_gbps:,.2f}")
     return table
@@ -138,7 +152,7 @@ def _links(summary: Summary) -> Table:
 
 def _buffers(summary: Summary) -> Table:
     columns = ("port", "link", "class", "peak bytes", "in headroom", "pauses sent")
-    table = _table("Fullest buffers", columns)
+    table = table_of("Fullest buffers", columns)
     for port in summary.peak_buffers:
         peaks = (f"{port.peak_bytes:,}", f"{port.headroom_peak_bytes:,}")
         table.add_row(port.node, port.link, str(port.class_), *peaks, f"{port.pfc_tx:,}")
@@ -146,7 +160,7 @@ def _buffers(summary: Summary) -> Table:
 
 
 def _paused(summary: Summary) -> Table:
-    table = _table("Longest paused", ("port", "link", "class", "paused us", "pauses received"))
+    table = table_of("Longest paused", ("port", "link", "class", "paused us", "pauses received"))
     for port in summary.most_paused:
         table.add_row(port.node, port.link, str(port.class_), f"{port.paused_us:,.1f}", f"{port.pfc_rx:,}")
     table.caption = f"{summary.paused_us:,.1f} us over all ports, {summary.pfc_frames:,} frames received"
@@ -173,16 +187,6 @@ def _lossless(outcome: Outcome) -> str:
         f"class {loss.class_}, {loss.time_us:,.3f} us, where {loss.missing_bytes:,} bytes were missing; "
         f"{loss.worst_port_bytes:,} bytes at the worst port"
     )
-
-
-def _table(title: str, columns: Iterable[str]) -> Table:
-    table = Table(
-        title=title, title_justify="left", title_style="bold", box=box.SIMPLE, caption_justify="left"
-    )
-    words = ("workload", "link", "port")
-    for column in columns:
-        table.add_column(column, justify="left" if column in words else "right", overflow="fold")
-    return table
 
 
 def _number(value: float | None, *, missing: str, digits: int = 1) -> str:

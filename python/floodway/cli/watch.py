@@ -1,4 +1,4 @@
-"""Progress of a run on stderr: a bar where somebody looks on, a line now and then elsewhere."""
+"""Progress of runs on stderr: a bar where somebody looks on, a line now and then elsewhere."""
 
 from __future__ import annotations
 
@@ -13,17 +13,23 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from types import TracebackType
+
+    from rich.progress import TaskID
 
     from floodway._floodway import Progress as Running
     from floodway._floodway import Scenario
+    from floodway.comparison import Task
 
-__all__ = ["Watch"]
+__all__ = ["Watch", "WatchAll"]
 
 #: Rates are those of the last so many seconds.
 WINDOW_S = 3.0
 #: Without a terminal there is a line at the first look, and then this often, in seconds.
 LINE_EVERY_S = 10.0
+#: With more runs than this, those that have ended leave the display.
+MOST_SHOWN_ENDED = 12
 
 
 @dataclass(frozen=True)
@@ -40,8 +46,6 @@ class _Look:
 class Watch:
     """Shows how far a run is.
 
-    While flows still arrive, the share done is that of simulated time; after that, of flows.
-
     Parameters
     ----------
     scenario
@@ -53,17 +57,9 @@ class Watch:
     def __init__(self, scenario: Scenario, *, quiet: bool) -> None:
         self._scenario = scenario
         self._quiet = quiet
-        self._looks: deque[_Look] = deque([_Look(time.monotonic(), 0.0, 0, 0, 0)])
+        self._pace = _Pace(scenario, began=time.monotonic())
         self._line_due = 0.0
-        console = Console(file=sys.stderr, highlight=False)
-        self._bar = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(bar_width=24),
-            TextColumn("{task.fields[state]}"),
-            console=console,
-            transient=True,
-            disable=quiet or not console.is_terminal,
-        )
+        self._bar = _bar(quiet=quiet)
         self._task = self._bar.add_task(scenario.name, total=1.0, state="")
 
     def __enter__(self) -> Self:
@@ -77,6 +73,85 @@ class Watch:
 
     def update(self, running: Running) -> None:
         """Look at the progress and show it."""
+        clock = self._pace.look(running)
+        if not self._bar.disable:
+            self._bar.update(self._task, completed=self._pace.share(), state=self._pace.state())
+        elif not self._quiet and clock >= self._line_due:
+            self._line_due = clock + LINE_EVERY_S
+            typer.echo(f"running {self._scenario.name}: {self._pace.state()}", err=True)
+
+
+class WatchAll:
+    """Shows how far each of several runs is.
+
+    Parameters
+    ----------
+    quiet
+        Whether to show nothing.
+    """
+
+    def __init__(self, *, quiet: bool) -> None:
+        self._quiet = quiet
+        self._paces: dict[int, _Pace] = {}
+        self._lines_due: dict[int, float] = {}
+        self._ended: set[int] = set()
+        self._bar = _bar(quiet=quiet)
+        self._rows: dict[int, TaskID] = {}
+
+    def __enter__(self) -> Self:
+        self._bar.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._bar.stop()
+
+    def update(self, runs: Sequence[Task]) -> None:
+        """Look at every run's progress and show it."""
+        for number, run in enumerate(runs):
+            if run.progress is not None and number not in self._ended:
+                self._look(number, run, run.progress)
+            if run.result is not None and number not in self._ended:
+                self._ended.add(number)
+                self._end(number, run.label, run.result.run.timings.wall_s, of=len(runs))
+
+    def _look(self, number: int, run: Task, progress: Running) -> None:
+        pace = self._paces.setdefault(number, _Pace(run.scenario, began=run.began))
+        clock = pace.look(progress)
+        if not self._bar.disable:
+            self._bar.update(self._row(number, run.label), completed=pace.share(), state=pace.state())
+        elif not self._quiet and clock >= self._lines_due.get(number, 0.0):
+            self._lines_due[number] = clock + LINE_EVERY_S
+            typer.echo(f"running {run.label}: {pace.state()}", err=True)
+
+    def _end(self, number: int, label: str, wall_s: float, *, of: int) -> None:
+        state = f"done in {wall_s:.1f} s"
+        if not self._bar.disable:
+            self._bar.update(
+                self._row(number, label), completed=1.0, state=state, visible=of <= MOST_SHOWN_ENDED
+            )
+        elif not self._quiet:
+            typer.echo(f"{label}: {state}, {len(self._ended)} of {of} runs", err=True)
+
+    def _row(self, number: int, label: str) -> TaskID:
+        if number not in self._rows:
+            self._rows[number] = self._bar.add_task(label, total=1.0, state="")
+        return self._rows[number]
+
+
+class _Pace:
+    """How far a run is, and how fast of late.
+
+    While flows still arrive, the share done is that of simulated time; after that, of flows.
+    """
+
+    def __init__(self, scenario: Scenario, *, began: float) -> None:
+        self._scenario = scenario
+        self._looks: deque[_Look] = deque([_Look(began, 0.0, 0, 0, 0)])
+
+    def look(self, running: Running) -> float:
+        """Look at a run's progress, and return the time of the look."""
         look = _Look(
             time.monotonic(),
             running.time_us,
@@ -87,18 +162,18 @@ class Watch:
         while len(self._looks) > 1 and look.clock - self._looks[1].clock > WINDOW_S:
             self._looks.popleft()
         self._looks.append(look)
-        if not self._bar.disable:
-            self._bar.update(self._task, completed=self._share(look), state=self._state(look))
-        elif not self._quiet and look.clock >= self._line_due:
-            self._line_due = look.clock + LINE_EVERY_S
-            typer.echo(f"running {self._scenario.name}: {self._state(look)}", err=True)
+        return look.clock
 
-    def _share(self, look: _Look) -> float:
+    def share(self) -> float:
+        """Return the share that is done, from 0 to 1."""
+        look = self._looks[-1]
         if self._arriving(look):
             return look.time_us / self._scenario.arrivals_end_us
         return look.flows_done / max(look.flows_started, 1)
 
-    def _state(self, look: _Look) -> str:
+    def state(self) -> str:
+        """Say where the run is and how long it will take."""
+        look = self._looks[-1]
         hops = self._per_second(look.packet_hops - self._looks[0].packet_hops) / 1e6
         flows = f"{look.flows_done:,} of {look.flows_started:,} flows"
         return f"{self._time(look)}, {flows}, {hops:.1f} M packet-hops/s, {self._left(look)}"
@@ -123,6 +198,18 @@ class Watch:
 
     def _per_second(self, amount: float) -> float:
         return amount / max(self._looks[-1].clock - self._looks[0].clock, 1e-9)
+
+
+def _bar(*, quiet: bool) -> Progress:
+    console = Console(file=sys.stderr, highlight=False)
+    return Progress(
+        TextColumn("{task.description}", markup=False),
+        BarColumn(bar_width=24),
+        TextColumn("{task.fields[state]}"),
+        console=console,
+        transient=True,
+        disable=quiet or not console.is_terminal,
+    )
 
 
 def _ms(us: float) -> str:

@@ -11,22 +11,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
-from matplotlib.figure import Figure
 
+from floodway.plot.axes import axes_of, plain_ticks, png_of
 from floodway.results.rates import link_rates
 
 if TYPE_CHECKING:
     import os
 
-    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
     from floodway.results import Result
 
 __all__ = ["fct_cdf", "link_throughput", "save_all", "slowdown"]
 
-#: Inches.
-SIZE = (7.0, 4.2)
-DOTS_PER_INCH = 150
 #: More curves than this are hard to tell apart.
 MOST_LINKS = 4
 #: Of a curve in time.
@@ -44,8 +41,7 @@ def save_all(result: Result, folder: str | os.PathLike[str]) -> list[Path]:
         figure = draw(result)
         if figure is not None:
             file = Path(folder) / name
-            # Without the program's version the same result gives the same bytes.
-            figure.savefig(file, format="png", metadata={"Software": None})
+            file.write_bytes(png_of(figure))
             drawn.append(file)
     return drawn
 
@@ -55,7 +51,7 @@ def fct_cdf(result: Result) -> Figure | None:
     measured = result.flows.filter(pl.col("measured"))
     if not measured["finished"].any():
         return None
-    figure, axes = _axes("flow completion time in us", "share of measured flows", title=result.run.name)
+    figure, axes = axes_of("flow completion time in us", "share of measured flows", title=result.run.name)
     for (workload,), flows in measured.group_by("workload", maintain_order=True):
         times = np.sort(flows["fct_us"].drop_nulls().to_numpy())
         share = np.arange(1, len(times) + 1) / len(flows)
@@ -71,15 +67,14 @@ def slowdown(result: Result) -> Figure | None:
     buckets = [bucket for bucket in result.summary.total.slowdown if bucket.p50 is not None]
     if not buckets:
         return None
-    figure, axes = _axes("flow size in bytes", "slowdown", title=result.run.name)
+    figure, axes = axes_of("flow size in bytes", "slowdown", title=result.run.name)
     for label in ("p50", "p99"):
         reached = [bucket for bucket in buckets if getattr(bucket, label) is not None]
         values = [getattr(bucket, label) for bucket in reached]
         axes.plot([bucket.to_bytes for bucket in reached], values, marker="o", markersize=3, label=label)
     axes.set_xscale("log")
     axes.set_yscale("log")
-    for labels in (axes.yaxis.set_major_formatter, axes.yaxis.set_minor_formatter):
-        labels("{x:g}")
+    plain_ticks(axes)
     axes.legend()
     return figure
 
@@ -90,18 +85,10 @@ def link_throughput(result: Result) -> Figure | None:
     if not busiest:
         return None
     rates = link_rates(result.series, points=POINTS)
-    figure, axes = _axes("time in ms", "Gbit/s", title=result.run.name)
+    figure, axes = axes_of("time in ms", "Gbit/s", title=result.run.name)
     for link in busiest:
         curve = rates.filter(pl.col("object") == link.object)
         axes.plot(curve["time_us"] / 1000, curve["gbps"], linewidth=0.9, label=link.object)
     axes.set_ylim(bottom=0)
     figure.legend(loc="outside lower center", ncols=MOST_LINKS, fontsize="x-small")
     return figure
-
-
-def _axes(across: str, up: str, *, title: str) -> tuple[Figure, Axes]:
-    figure = Figure(figsize=SIZE, dpi=DOTS_PER_INCH, layout="constrained")
-    axes = figure.add_subplot()
-    axes.set(xlabel=across, ylabel=up, title=title)
-    axes.grid(visible=True, alpha=0.3)
-    return figure, axes

@@ -117,7 +117,7 @@ def _summary(
 ) -> LinkSummary:
     rate_gbps = quantity_gbps(settings["rate"]) if "rate" in settings else None
     loaded_us = float(loaded["bucket_us"].sum())
-    loaded_gbps = loaded["tx_bytes"].sum() * 8e-3 / loaded_us if loaded_us else None
+    loaded_gbps = float(loaded["tx_bytes"].sum()) * 8e-3 / loaded_us if loaded_us else None
     return LinkSummary(
         object=name,
         mean_gbps=mean_and_peak[0],
@@ -128,7 +128,7 @@ def _summary(
         loaded_gbps=loaded_gbps,
         # A packet counts where its transmission starts, so that a bucket may hold a little too much.
         loaded_idle_share=max(0.0, 1 - loaded_gbps / rate_gbps) if loaded_gbps and rate_gbps else None,
-        loaded_paused_share=loaded["paused_us"].sum() / loaded_us if loaded_us else None,
+        loaded_paused_share=float(loaded["paused_us"].sum()) / loaded_us if loaded_us else None,
         receiver_peak_bytes=_receiver_peak(name, counters),
         receiver_buffer_bytes=_receiver_buffer(settings),
     )

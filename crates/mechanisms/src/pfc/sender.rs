@@ -63,6 +63,11 @@ impl Sender {
         }
     }
 
+    /// One that obeys timers and has no watchdog: what a flow control needs that only grants by pauses.
+    pub(crate) fn with_timers(rate: Rate, react: Span) -> Self {
+        Sender { mode: PauseMode::Timer, rate, react, watchdog: None, state: State::Open }
+    }
+
     /// Goes through the changes of state that time alone has brought until `now`.
     fn advance(&mut self, now: Time) {
         if let State::Pending { begin, end } = self.state

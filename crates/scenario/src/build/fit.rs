@@ -1,26 +1,36 @@
 //! Do buffers hold what flow control asks of them, and can mechanisms work with their parameters?
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use floodway_fabric::Blueprint;
 use floodway_fabric::blueprint::{NodeSpec, Role};
 use floodway_mechanisms::registry::{
     BufferParams, FlowControlParams, ReactionParams, ReliabilityParams, RoutingParams,
 };
-use floodway_mechanisms::slots::{Crossing, LinkInfo, ParamError, PortInfo, QpInfo, Sizing, SwitchInfo};
+use floodway_mechanisms::slots::{Crossing, LinkInfo, PortInfo, QpInfo, Sizing, SwitchInfo};
 use floodway_units::{Bytes, Class, FlowId, NodeId, PortId, Rate, Span};
 
 use super::Builder;
 use crate::check::formula_headroom;
 use crate::error::{Place, ScenarioError};
 use crate::grammar::forms::FlowControl;
+use crate::grammar::read::path_of_key;
+use crate::grammar::tree::{Node, Value};
+use crate::profile::Loaded;
 use crate::resolve::{Choice, Origin, Plan};
 use crate::topology::Network;
 
 impl Builder<'_> {
     /// Looks at every ingress port and class, and at every switch's pool.
-    pub(super) fn fit(&mut self, network: &Network, plan: &Plan, blueprint: &Blueprint) {
-        let mut found = Found::default();
+    pub(super) fn fit(
+        &mut self,
+        network: &Network,
+        plan: &Plan,
+        profile: Option<&Loaded>,
+        blueprint: &Blueprint,
+    ) {
+        let texts = Texts { scenario: self.tree, profile: profile.map(|profile| &profile.tree) };
+        let mut found = Found { texts, faults: Alike::default(), odd: Alike::default() };
         for port in (0..2 * blueprint.links.len() as u32).map(PortId) {
             let (link, end) = (port.index() / 2, port.index() % 2);
             let node = network.links[link].ends[end];
@@ -34,15 +44,15 @@ impl Builder<'_> {
                 found.port(blueprint, (port, class), control, buffer);
             }
             if let Err(error) = buffer.value.build() {
-                found.faults.add(&buffer.origin, error.key, error.message, blueprint.port_name(port));
+                let key = format!("{}.{}", buffer.value.name(), error.key);
+                found.faults.add(&buffer.origin, &key, error.message, blueprint.port_name(port));
             }
         }
         Self::pools(network, plan, blueprint, &mut found.faults);
         found.parameters(plan, blueprint);
         self.odd_classes(blueprint);
-        let home = self.tree.place.clone();
-        self.errors.extend(found.faults.into_errors(&home));
-        self.warnings.extend(found.odd.into_errors(&home).iter().map(ToString::to_string));
+        self.errors.extend(found.faults.into_errors(&texts));
+        self.warnings.extend(found.odd.into_errors(&texts).iter().map(ToString::to_string));
     }
 
     /// Classes that are lossless on a part of their way, and ports that hold whatever comes.
@@ -75,8 +85,9 @@ impl Builder<'_> {
         let ports_are_sound = faults.0.is_empty();
         for (i, node) in network.nodes.iter().enumerate().filter(|(_, node)| !node.is_host) {
             if ports_are_sound && let Err(error) = blueprint.pool(NodeId(i as u32)) {
-                let origin = &plan.nodes[i].switch.buffer.origin;
-                faults.add(origin, error.key.unwrap_or_default(), error.message, node.name.clone());
+                let Choice { value, origin } = &plan.nodes[i].switch.buffer;
+                let key = format!("{}.{}", value.name(), error.key.unwrap_or_default());
+                faults.add(origin, &key, error.message, node.name.clone());
             }
         }
         for (link, of) in network.links.iter().zip(&plan.links) {
@@ -96,13 +107,13 @@ impl Builder<'_> {
 }
 
 /// What is wrong, and what is odd.
-#[derive(Default)]
-struct Found {
+struct Found<'a> {
+    texts: Texts<'a>,
     faults: Alike,
     odd: Alike,
 }
 
-impl Found {
+impl Found<'_> {
     /// What an ingress port has for a class.
     fn port(
         &mut self,
@@ -115,13 +126,7 @@ impl Found {
             Ok(Some(account)) => account,
             Ok(None) => return,
             Err(error) => {
-                let name = control.value.of(class).map_or("", FlowControlParams::name);
-                let key = match &control.value {
-                    FlowControl::All(_) => format!("{name}.{}", error.key.unwrap_or_default()),
-                    FlowControl::ByClass(_) => {
-                        format!("class-{}.{name}.{}", class.0, error.key.unwrap_or_default())
-                    }
-                };
+                let key = control_key(&control.value, class, error.key.unwrap_or_default());
                 return self.faults.add(&control.origin, &key, error.message, error.place);
             }
         };
@@ -134,7 +139,8 @@ impl Found {
                 account.headroom,
                 Bytes(formula.0 - account.headroom.0)
             );
-            self.odd.add_unless_copied(&control.origin, "headroom", why, blueprint.port_name(port));
+            let key = control_key(&control.value, class, "headroom");
+            self.odd.add_unless_copied(&control.origin, &key, why, blueprint.port_name(port));
         }
         let least = params.min_buffer(&account.link).saturating_sub(spared(&buffer.value, &account.link));
         if let Some(size) = account.own.filter(|size| *size < least) {
@@ -153,7 +159,8 @@ impl Found {
             if let Role::Switch(switch) = &spec.role
                 && let Err(error) = switch.routing.build(&SwitchInfo { key: 0, hash_seed: switch.hash_seed })
             {
-                self.faults.add(&plan.switch.routing.origin, error.key, error.message, spec.name.clone());
+                let key = format!("{}.{}", switch.routing.name(), error.key);
+                self.faults.add(&plan.switch.routing.origin, &key, error.message, spec.name.clone());
             }
         }
         let mtu = blueprint.wire.largest_frame(blueprint.mtu);
@@ -161,11 +168,17 @@ impl Found {
             for (end, plan) in link.ends.iter().enumerate() {
                 let port = PortId((2 * i + end) as u32);
                 let info = PortInfo { port, rate: spec.directions[end].rate, mtu };
-                let built = plan.scheduler.value.build(&info).map(drop);
-                self.keep(built, &plan.scheduler.origin, || blueprint.port_name(port));
-                for point in &plan.congestion_points.value {
-                    let built = point.build(&info).map(drop);
-                    self.keep(built, &plan.congestion_points.origin, || blueprint.port_name(port));
+                let Choice { value, origin } = &plan.scheduler;
+                if let Err(error) = value.build(&info) {
+                    let key = format!("{}.{}", value.name(), error.key);
+                    self.faults.add(origin, &key, error.message, blueprint.port_name(port));
+                }
+                let Choice { value, origin } = &plan.congestion_points;
+                for (i, point) in value.iter().enumerate() {
+                    if let Err(error) = point.build(&info) {
+                        let key = self.texts.key_in_list(origin, i, point.name(), error.key);
+                        self.faults.add(origin, &key, error.message, blueprint.port_name(port));
+                    }
                 }
             }
         }
@@ -183,10 +196,11 @@ impl Found {
                 let key = format!("{}.{}", plan.reliability.value.name(), error.key);
                 self.faults.add(&plan.reliability.origin, &key, error.message, place());
             }
-            for layer in &plan.rate_control.value {
+            let Choice { value, origin } = &plan.rate_control;
+            for (i, layer) in value.iter().enumerate() {
                 if let Err(error) = layer.build(&probe) {
-                    let key = format!("{}.{}", layer.name(), error.key);
-                    self.faults.add(&plan.rate_control.origin, &key, error.message, place());
+                    let key = self.texts.key_in_list(origin, i, layer.name(), error.key);
+                    self.faults.add(origin, &key, error.message, place());
                 }
             }
         }
@@ -224,11 +238,14 @@ impl Found {
             }
         }
     }
+}
 
-    fn keep(&mut self, built: Result<(), ParamError>, origin: &Origin, object: impl Fn() -> String) {
-        if let Err(error) = built {
-            self.faults.add(origin, error.key, error.message, object());
-        }
+/// A parameter of the flow control of a class, below its slot.
+fn control_key(control: &FlowControl, class: Class, parameter: &str) -> String {
+    let name = control.of(class).map_or("", FlowControlParams::name);
+    match control {
+        FlowControl::All(_) => format!("{name}.{parameter}"),
+        FlowControl::ByClass(_) => format!("class-{}.{name}.{parameter}", class.0),
     }
 }
 
@@ -242,17 +259,55 @@ fn spared(buffer: &BufferParams, link: &LinkInfo) -> Bytes {
     }
 }
 
+/// Where choices were written.
+#[derive(Clone, Copy)]
+struct Texts<'a> {
+    scenario: &'a Node,
+    profile: Option<&'a Node>,
+}
+
+impl Texts<'_> {
+    fn of(&self, origin: &Origin) -> &Node {
+        self.profile.filter(|_| origin.is_profile()).unwrap_or(self.scenario)
+    }
+
+    /// The place of a key of what `origin` chose; a file without a line, where nobody wrote it.
+    fn place(&self, origin: &Origin, key: &str) -> Place {
+        match origin.place {
+            Some(_) => self.of(origin).place_of(path_of_key(key)),
+            None => Place { line: None, ..self.scenario.place.clone() },
+        }
+    }
+
+    /// A parameter of the i-th choice in a slot of many, below the slot: with its number if it was written
+    /// in a list.
+    fn key_in_list(&self, origin: &Origin, i: usize, name: &str, parameter: &str) -> String {
+        let slot = path_of_key(&origin.key).try_fold(self.of(origin), Node::get);
+        let is_list = matches!(slot, Some(Node { value: Value::List(_), .. }));
+        if is_list { format!("{}.{name}.{parameter}", i + 1) } else { format!("{name}.{parameter}") }
+    }
+}
+
 /// Faults that are the same at many ports, told once.
 #[derive(Default)]
-struct Alike(BTreeMap<(String, String), (Option<Place>, Vec<String>)>);
+struct Alike(BTreeMap<(String, String), Told>);
+
+/// Who chose, and at which objects it shows.
+struct Told {
+    origin: Origin,
+    first: String,
+    objects: BTreeSet<String>,
+}
 
 impl Alike {
     fn add(&mut self, origin: &Origin, key: &str, why: String, object: String) {
         let key = if key.is_empty() { origin.key.to_string() } else { format!("{}.{key}", origin.key) };
-        let (_, objects) = self.0.entry((key, why)).or_insert_with(|| (origin.place.clone(), Vec::new()));
-        if !objects.contains(&object) {
-            objects.push(object);
-        }
+        let told = self.0.entry((key, why)).or_insert_with(|| Told {
+            origin: origin.clone(),
+            first: object.clone(),
+            objects: BTreeSet::new(),
+        });
+        told.objects.insert(object);
     }
 
     /// What a profile copies from another simulator is not odd.
@@ -262,14 +317,13 @@ impl Alike {
         }
     }
 
-    fn into_errors(self, home: &Place) -> Vec<ScenarioError> {
-        let error = |((key, why), (place, objects)): ((String, String), (Option<Place>, Vec<String>))| {
-            let others = match objects.len() {
+    fn into_errors(self, texts: &Texts<'_>) -> Vec<ScenarioError> {
+        let error = |((key, why), told): ((String, String), Told)| {
+            let others = match told.objects.len() {
                 1 => String::new(),
                 n => format!(" and {} more", n - 1),
             };
-            let place = place.unwrap_or_else(|| Place { line: None, ..home.clone() });
-            ScenarioError::new(place, key, format!("{}{others}: {why}", objects[0]))
+            ScenarioError::new(texts.place(&told.origin, &key), key, format!("{}{others}: {why}", told.first))
         };
         self.0.into_iter().map(error).collect()
     }

@@ -1,6 +1,6 @@
 //! Nodes, ports and ways by name, and the flows that rows of a list mean.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use floodway_fabric::Blueprint;
 use floodway_fabric::blueprint::{FlowSettings, FlowSpec, UNBOUNDED};
@@ -20,6 +20,8 @@ pub struct Map<'a> {
     routes: &'a Routes,
     /// Egress ports from one node to another.
     between: BTreeMap<(usize, usize), Vec<PortId>>,
+    /// Of each node: the switch at the far end of its only link, else itself.
+    edges: Vec<usize>,
 }
 
 impl<'a> Map<'a> {
@@ -30,7 +32,17 @@ impl<'a> Map<'a> {
             between.entry((a, b)).or_default().push(PortId(2 * i));
             between.entry((b, a)).or_default().push(PortId(2 * i + 1));
         }
-        Map { network, routes, between }
+        let mut far_ends: Vec<Vec<usize>> = vec![Vec::new(); network.nodes.len()];
+        for [a, b] in network.links.iter().map(|link| link.ends) {
+            far_ends[a].push(b);
+            far_ends[b].push(a);
+        }
+        let edge = |(node, ends): (usize, Vec<usize>)| match ends[..] {
+            [only] if !network.nodes[only].is_host => only,
+            _ => node,
+        };
+        let edges = far_ends.into_iter().enumerate().map(edge).collect();
+        Map { network, routes, between, edges }
     }
 
     /// The flow that a row means.
@@ -74,6 +86,19 @@ impl<'a> Map<'a> {
 
     pub fn leads(&self, from: usize, to: usize) -> bool {
         !self.routes.candidates(NodeId(from as u32), NodeId(to as u32)).is_empty()
+    }
+
+    /// The first sender and receiver that no path joins. Hosts of one link to the same switch reach the same
+    /// hosts, so one of them is asked for all: pairs of hosts are too many.
+    pub fn apart(&self, from: &[usize], to: &[usize]) -> Option<(usize, usize)> {
+        let (from, to) = (self.one_of_each_edge(from), self.one_of_each_edge(to));
+        let mut pairs = from.iter().flat_map(|&from| to.iter().map(move |&to| (from, to)));
+        pairs.find(|&(from, to)| self.edges[from] != self.edges[to] && !self.leads(from, to))
+    }
+
+    fn one_of_each_edge(&self, hosts: &[usize]) -> Vec<usize> {
+        let mut seen = BTreeSet::new();
+        hosts.iter().copied().filter(|&host| seen.insert(self.edges[host])).collect()
     }
 
     fn node(&self, name: &str) -> Result<usize, String> {

@@ -201,7 +201,7 @@ impl Builder<'_> {
         // A list may have brought classes of its own.
         blueprint.links = skeleton::links(network, plan, &blueprint.classes()[1..]);
         self.windows(&mut blueprint, &routes);
-        self.fit(network, plan, &blueprint);
+        self.fit(network, plan, profile, &blueprint);
         self.give_up_if_faulty()?;
         blueprint.validate().map_err(|error| {
             let path: &[&str] = match error.key {
@@ -231,7 +231,8 @@ impl Builder<'_> {
             .flat_map(|(i, _)| [floodway_units::PortId(2 * i), floodway_units::PortId(2 * i + 1)])
             .collect();
         if let (Some(selector), true) = (&keys.watch, watch.is_empty()) {
-            self.fault(&["records", "watch"], format!("{selector} matches nothing"));
+            let error = error_at(self.tree, &["records", "watch"], format!("{selector} matches nothing"));
+            self.errors.push(error.meant(selector.meant(network.labels_of_links())));
         }
         if !(1..=1 << 20).contains(&keys.buckets) {
             let message = format!("{} is not a number from 1 to {}", keys.buckets, 1 << 20);

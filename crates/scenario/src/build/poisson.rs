@@ -6,7 +6,7 @@ use floodway_fabric::sizes::Sizes;
 use floodway_units::{NodeId, Rate, Time};
 
 use super::map::Map;
-use super::{Builder, workload_path};
+use super::{Builder, error_at, workload_path};
 use crate::error::{Place, ScenarioError};
 use crate::grammar::bounds::MOST_BYTES;
 use crate::workload::Workload;
@@ -31,12 +31,11 @@ impl Builder<'_> {
                 self.fault(&workload_path(workload, "poisson.to"), message);
                 return None;
             }
-            let lost = destinations.iter().find(|&&to| to != source && !map.leads(source, to));
-            if let Some(&lost) = lost {
-                let message = format!("no path leads from {} to {}", map.name(source), map.name(lost));
-                self.fault(&workload_path(workload, "poisson"), message);
-                return None;
-            }
+        }
+        if let Some((source, lost)) = map.apart(&sources, &destinations) {
+            let message = format!("no path leads from {} to {}", map.name(source), map.name(lost));
+            self.fault(&workload_path(workload, "poisson"), message);
+            return None;
         }
         let capacity = self.capacity(workload, poisson, &sources, map, blueprint)?;
         let mean = poisson.accounting.mean(&sizes, blueprint.wire, blueprint.mtu);
@@ -118,7 +117,8 @@ impl Builder<'_> {
         }
         if capacity == Rate(0) {
             let message = format!("{} matches no link; \"hosts\" stands for the senders' NICs", poisson.of);
-            self.fault(&workload_path(workload, "poisson.of"), message);
+            let error = error_at(self.tree, &workload_path(workload, "poisson.of"), message);
+            self.errors.push(error.meant(poisson.of.meant(map.network.labels_of_links())));
             return None;
         }
         Some(capacity)

@@ -7,7 +7,7 @@ use floodway_mechanisms::slots::Need;
 use floodway_units::{Bytes, Class, Span, Time};
 
 use super::map::{Map, check_class, settings};
-use super::{Builder, workload_path};
+use super::{Builder, error_at, workload_path};
 use crate::error::{Place, ScenarioError};
 use crate::grammar::bounds::MOST_TIME;
 use crate::grammar::selector::Selector;
@@ -113,7 +113,9 @@ impl Builder<'_> {
         };
         let hosts: Vec<usize> = (0..map.network.nodes.len()).filter(is_chosen).collect();
         if hosts.is_empty() {
-            self.fault(&workload_path(workload, key), format!("{selector} matches no host"));
+            let path = workload_path(workload, key);
+            let error = error_at(self.tree, &path, format!("{selector} matches no host"));
+            self.errors.push(error.meant(selector.meant(map.network.labels_of_nodes(|node| node.is_host))));
             return None;
         }
         Some(hosts)
@@ -223,9 +225,7 @@ impl Builder<'_> {
         }
         if let Some(permutation) = &workload.permutation {
             let hosts = self.hosts(workload, "permutation.of", &permutation.of, map)?;
-            let apart = hosts.iter().flat_map(|&from| hosts.iter().map(move |&to| (from, to)));
-            let apart = apart.filter(|(from, to)| from != to).find(|&(from, to)| !map.leads(from, to));
-            if let Some((from, to)) = apart {
+            if let Some((from, to)) = map.apart(&hosts, &hosts) {
                 let message = format!("no path leads from {} to {}", map.name(from), map.name(to));
                 self.fault(&workload_path(workload, "permutation.of"), message);
                 return None;

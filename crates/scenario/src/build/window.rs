@@ -1,7 +1,7 @@
 //! Which flows are measured, and when a run ends at the latest.
 
 use floodway_fabric::Blueprint;
-use floodway_fabric::blueprint::{Arrivals, FlowSpec, UNBOUNDED};
+use floodway_fabric::blueprint::{Arrivals, FlowSpec, UNBOUNDED, WorkloadSpec};
 use floodway_fabric::routing::Routes;
 use floodway_units::{Bytes, NodeId, Rate, Span, Time};
 
@@ -9,6 +9,11 @@ use super::{Builder, workload_path};
 use crate::grammar::document::Window;
 use crate::paths::{base_rtt, first_path, pairs};
 use crate::workload::Workload;
+
+/// More flows than this are a warning.
+const MANY_FLOWS: f64 = 20e6;
+/// Memory at the end of a run for each flow, by which runs of one and two million flows differ.
+const ROW_BYTES: f64 = 700.0;
 
 impl Builder<'_> {
     /// Sets the measuring windows and the end.
@@ -52,6 +57,7 @@ impl Builder<'_> {
             }
         }
         self.idle(blueprint);
+        self.crowded(blueprint);
     }
 
     /// Flows that never start, and a run that measures nothing.
@@ -78,6 +84,20 @@ impl Builder<'_> {
         let is_meant = self.document.workload.iter().all(|workload| workload.measured == Some(false));
         if !measures && !is_meant {
             let message = "no flow can be measured: none starts in its measuring window before the run ends";
+            self.odd(&["workload"], message);
+        }
+    }
+
+    /// More flows than memory may have rows for: a slip in a size, a load or a time.
+    fn crowded(&mut self, blueprint: &Blueprint) {
+        let of = |spec: &WorkloadSpec| expected_flows(&spec.arrivals, blueprint.end.limit);
+        let flows: f64 = blueprint.workloads.iter().map(of).sum();
+        if flows > MANY_FLOWS {
+            let message = format!(
+                "about {:.0} million flows will start, and a row for each takes about {:.0} GB of memory in all",
+                flows / 1e6,
+                flows * ROW_BYTES / 1e9
+            );
             self.odd(&["workload"], message);
         }
     }
@@ -127,6 +147,17 @@ impl Builder<'_> {
         });
         let drain = drain.max().unwrap_or(Span::ZERO);
         Some(Time(last.0.saturating_add(drain.0)))
+    }
+}
+
+/// Flows that start before the end, on average.
+fn expected_flows(arrivals: &Arrivals, limit: Time) -> f64 {
+    match arrivals {
+        Arrivals::List(flows) => flows.iter().filter(|flow| flow.start < limit).count() as f64,
+        Arrivals::Poisson(poisson) => {
+            let span = poisson.until.min(limit).0.saturating_sub(poisson.from.0);
+            poisson.sources.len() as f64 * span as f64 / poisson.mean_gap.0 as f64
+        }
     }
 }
 

@@ -21,10 +21,14 @@ pub struct PortGroup {
     pub flow_control: Option<&'static str>,
     /// A buffer of the port's own; none in a shared pool.
     pub buffer_bytes: Option<u64>,
+    /// The smallest buffer with which the flow control does what it promises; none without flow control.
+    pub min_buffer_bytes: Option<u64>,
     /// Set aside in the switch beside its pool.
     pub reserve_bytes: u64,
     /// The threshold while the pool is empty; none where the flow control has none.
     pub threshold_bytes: Option<u64>,
+    /// Where the flow control keeps the bytes held here and on their way; none where it has no such level.
+    pub level_bytes: Option<u64>,
     /// Headroom.
     pub headroom_bytes: u64,
     /// Headroom by the formula; none where the flow control has none.
@@ -69,8 +73,10 @@ fn group(
         class: class.0,
         flow_control: control.map(FlowControlParams::name),
         buffer_bytes: account.own.filter(|own| *own < Bytes::MAX).map(|own| own.0),
+        min_buffer_bytes: control.map(|control| control.min_buffer(&account.link).0),
         reserve_bytes: account.reserve.0,
-        threshold_bytes: receiver.and_then(|receiver| threshold(&receiver, pool)),
+        threshold_bytes: receiver.as_ref().and_then(|receiver| threshold(receiver, pool)),
+        level_bytes: receiver.as_ref().and_then(level),
         headroom_bytes: account.headroom.0,
         headroom_formula_bytes: control
             .and_then(|control| formula_headroom(control, &account.link))
@@ -84,6 +90,13 @@ fn threshold(receiver: &AnyFcReceiver, pool: Bytes) -> Option<u64> {
     (threshold < Bytes::MAX).then_some(threshold.0)
 }
 
+fn level(receiver: &AnyFcReceiver) -> Option<u64> {
+    match receiver {
+        AnyFcReceiver::Bifrost(receiver) => Some(receiver.level().0),
+        _ => None,
+    }
+}
+
 /// What a flow control's own formula gives for headroom; none where it has no headroom.
 pub fn formula_headroom(control: &FlowControlParams, link: &LinkInfo) -> Option<Bytes> {
     match control {
@@ -91,6 +104,6 @@ pub fn formula_headroom(control: &FlowControlParams, link: &LinkInfo) -> Option<
             let by_formula = floodway_mechanisms::pfc::Params { headroom: Sizing::Auto, ..params.clone() };
             Some(FlowControlParams::Pfc(by_formula).headroom(link))
         }
-        FlowControlParams::Lossy(_) => None,
+        FlowControlParams::Lossy(_) | FlowControlParams::Bifrost(_) => None,
     }
 }

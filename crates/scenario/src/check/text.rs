@@ -75,6 +75,7 @@ fn ports(report: &Report) -> Section {
         "class",
         "flow control",
         "buffer",
+        "least",
         "threshold",
         "headroom",
         "formula",
@@ -94,13 +95,23 @@ fn ports(report: &Report) -> Section {
             port.class.to_string(),
             port.flow_control.unwrap_or("none").to_owned(),
             buffer,
-            port.threshold_bytes.map_or_else(none, in_bdps),
-            in_bdps(port.headroom_bytes),
+            port.min_buffer_bytes.map_or_else(none, bytes),
+            threshold(port, in_bdps),
+            if port.level_bytes.is_some() { none() } else { in_bdps(port.headroom_bytes) },
             port.headroom_formula_bytes.map_or_else(none, bytes),
             bytes(port.bdp_bytes),
         ]
     };
     (header, report.ports.iter().map(row).collect())
+}
+
+/// Where the flow control begins to act.
+fn threshold(port: &super::PortGroup, size: impl Fn(u64) -> String) -> String {
+    match (port.threshold_bytes, port.level_bytes) {
+        (Some(threshold), _) => size(threshold),
+        (None, Some(level)) => format!("level {}", size(level)),
+        (None, None) => "-".into(),
+    }
 }
 
 fn pools(report: &Report) -> Section {

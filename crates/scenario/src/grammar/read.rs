@@ -9,6 +9,7 @@ use serde::de::{
 };
 use serde::forward_to_deserialize_any;
 
+use super::sets::ROOTS;
 use super::tree::{Entry, Node, Value};
 use crate::error::{Place, ScenarioError};
 
@@ -37,6 +38,13 @@ pub fn key_path(segments: &[&str]) -> String {
         ["override", name, ..] if name.parse::<usize>().is_err() => segments[1..].join("."),
         _ => segments.join("."),
     }
+}
+
+/// The path that [`key_path`] spelled as `key`.
+pub fn path_of_key(key: &str) -> impl Iterator<Item = &str> {
+    let is_root = key.split('.').next().is_some_and(|first| ROOTS.contains(&first));
+    let list = (!is_root).then_some("override");
+    list.into_iter().chain(key.split('.'))
 }
 
 /// Why a value could not be read.
@@ -367,11 +375,11 @@ mod tests {
     fn unknown_names_are_answered_with_the_allowed_ones() {
         assert_eq!(
             error("\nflow-control = 'pcf'"),
-            r#"a.toml:2: flow-control: "pcf" is not a choice; allowed: lossy, pfc; did you mean "pfc"?"#
+            r#"a.toml:2: flow-control: "pcf" is not a choice; allowed: lossy, pfc, bifrost; did you mean "pfc"?"#
         );
         assert_eq!(
             error("\n\nflow-control.pcf = {}"),
-            r#"a.toml:3: flow-control: "pcf" is not a choice; allowed: lossy, pfc; did you mean "pfc"?"#
+            r#"a.toml:3: flow-control: "pcf" is not a choice; allowed: lossy, pfc, bifrost; did you mean "pfc"?"#
         );
         assert_eq!(
             error("flow-contorl = 'pfc'"),

@@ -1,9 +1,12 @@
 //! Which objects a part of a scenario speaks of: globs over names, tags, workloads.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+
+use crate::error::nearest;
 
 /// Objects by name or tag: `"t*"`, `["t1", "t2"]`, `{ tag = "tor" }`, of flows also
 /// `{ workload = "background" }`. A list selects what any of its members does.
@@ -43,6 +46,20 @@ impl Selector {
         self.0.iter().any(|term| match term {
             Term::Name(pattern) | Term::Workload(pattern) => glob(pattern, name),
             Term::Tag(pattern) => tags.iter().any(|tag| glob(pattern, tag)),
+        })
+    }
+
+    /// Where it selects none of these objects: the name or tag that was meant, if one is near enough.
+    pub fn meant<'a>(
+        &self,
+        objects: impl Iterator<Item = (&'a str, &'a [String])> + Clone,
+    ) -> Option<String> {
+        let names: BTreeSet<&str> = objects.clone().map(|(name, _)| name).collect();
+        let tags: BTreeSet<&str> = objects.flat_map(|(_, tags)| tags).map(String::as_str).collect();
+        self.0.iter().find_map(|term| match term {
+            Term::Name(name) if tags.contains(name.as_str()) => Some(format!("{{ tag = {name:?} }}")),
+            Term::Name(pattern) | Term::Workload(pattern) => nearest_match(pattern, &names),
+            Term::Tag(pattern) => nearest_match(pattern, &tags),
         })
     }
 
@@ -89,6 +106,37 @@ pub fn glob(pattern: &str, text: &str) -> bool {
         }
     }
     pattern[p..].iter().all(|&c| c == '*')
+}
+
+/// The word that a pattern matches after the fewest slips: of one without `*` and `?` as many as in any word,
+/// else one in three of its letters, for it says little of the word.
+pub fn nearest_match(pattern: &str, words: &BTreeSet<&str>) -> Option<String> {
+    if !pattern.contains(['*', '?']) {
+        return nearest(pattern, &words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>());
+    }
+    let letters = pattern.chars().filter(|c| !matches!(c, '*' | '?')).count();
+    let best = words.iter().min_by_key(|word| slips(pattern, word))?;
+    (slips(pattern, best) <= letters / 3).then(|| (*best).to_owned())
+}
+
+/// Letters of `text` to add, drop, change or swap with the next until `pattern` matches.
+fn slips(pattern: &str, text: &str) -> usize {
+    let (pattern, text): (Vec<char>, Vec<char>) = (pattern.chars().collect(), text.chars().collect());
+    let mut of = vec![vec![0; text.len() + 1]; pattern.len() + 1];
+    of[0] = (0..=text.len()).collect();
+    for (i, &c) in (1..).zip(&pattern) {
+        let free = usize::from(c != '*');
+        of[i][0] = of[i - 1][0] + free;
+        for (j, &d) in (1..).zip(&text) {
+            let change = usize::from(!matches!(c, '*' | '?') && c != d);
+            let mut least = (of[i - 1][j] + free).min(of[i][j - 1] + free).min(of[i - 1][j - 1] + change);
+            if i > 1 && j > 1 && c == text[j - 2] && pattern[i - 2] == d {
+                least = least.min(of[i - 2][j - 2] + 1);
+            }
+            of[i][j] = least;
+        }
+    }
+    of[pattern.len()][text.len()]
 }
 
 impl<'de> Deserialize<'de> for Selector {
@@ -168,6 +216,28 @@ mod tests {
             ("x1-x2#*", "x1-x2#3", true),
         ] {
             assert_eq!(glob(pattern, text), expected, "{pattern} {text}");
+        }
+    }
+
+    #[test]
+    fn a_pattern_that_matches_nothing_gets_the_word_that_it_nearly_matches() {
+        let words = BTreeSet::from(["s1-s2", "h1-s1", "bottleneck", "tor12"]);
+        for (pattern, expected) in [
+            ("s1-x*", Some("s1-s2")),
+            ("*-s3", Some("h1-s1")),
+            ("*-core3", None),
+            ("tro*", Some("tor12")),
+            ("botleneck*", Some("bottleneck")),
+            ("s1-s3", Some("s1-s2")),
+            ("x*", None),
+            ("*?", Some("bottleneck")),
+        ] {
+            assert_eq!(nearest_match(pattern, &words).as_deref(), expected, "{pattern}");
+        }
+        for pattern in ["", "*", "a*b*c", "x1-x2#*", "*-x?", "??"] {
+            for text in ["", "aXbYbZc", "x1-x2#3", "c1-x2", "ab"] {
+                assert_eq!(slips(pattern, text) == 0, glob(pattern, text), "{pattern} {text}");
+            }
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Defaults and overrides, one after another; later ones win, and each replaces a slot's whole value.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use floodway_fabric::blueprint::PauseFault;
@@ -10,7 +11,7 @@ use super::plan::{Choice, EndPlan, Origin, Plan};
 use crate::error::{Place, ScenarioError};
 use crate::grammar::forms::{Faults, Pause};
 use crate::grammar::read::key_path;
-use crate::grammar::selector::{Selector, glob};
+use crate::grammar::selector::{Selector, glob, nearest_match};
 use crate::grammar::settings::{Defaults, Override, Slots};
 use crate::grammar::tree::Node;
 use crate::topology::Network;
@@ -143,7 +144,12 @@ impl<'a> Layer<'a> {
             }
         };
         if found == 0 && self.strict {
-            return Err(self.error(key, format!("{selector} matches nothing")));
+            let meant = match key {
+                "links" => selector.meant(network.labels_of_links()),
+                "flows" => selector.meant(workloads.iter().map(|of| (of.name.as_str(), of.tags.as_slice()))),
+                _ => selector.meant(network.labels_of_nodes(|node| node.is_host == (key == "hosts"))),
+            };
+            return Err(self.error(key, format!("{selector} matches nothing")).meant(meant));
         }
         Ok(())
     }
@@ -174,11 +180,15 @@ impl<'a> Layer<'a> {
     fn check_buffer(&self, selector: Option<&str>) -> Result<(), ScenarioError> {
         match self.slots.buffer {
             Some(BufferParams::Shared(shared)) if selector == Some("links") => {
-                if shared.pool.is_some() || shared.total.is_some() {
-                    let message = "a port takes part in its switch's pool, whose size belongs to switches";
-                    return Err(self.error("buffer", message));
+                let sizes = [("pool", shared.pool.is_some()), ("total", shared.total.is_some())];
+                match sizes.iter().find(|(_, is_there)| *is_there) {
+                    Some((key, _)) => {
+                        let message =
+                            "a port takes part in its switch's pool, whose size belongs to switches";
+                        Err(self.error(&format!("buffer.shared.{key}"), message))
+                    }
+                    None => Ok(()),
                 }
-                Ok(())
             }
             _ => Ok(()),
         }
@@ -221,7 +231,8 @@ impl<'a> Layer<'a> {
         if let (Some(direction), 0) = (direction, found)
             && self.strict
         {
-            return Err(self.error("direction", format!("no selected link leads {direction:?}")));
+            let error = self.error("direction", format!("no selected link leads {direction:?}"));
+            return Err(error.meant(meant_direction(direction, network)));
         }
         Ok(found)
     }
@@ -382,6 +393,22 @@ fn leads(direction: &str, network: &Network, link: usize, from: usize) -> bool {
         glob(pattern.trim(), &node.name) || Selector::tag(pattern.trim()).matches(&node.name, &node.tags)
     };
     matches(sender, ends[from]) && matches(receiver, ends[1 - from])
+}
+
+/// A direction of nodes that there are, where one of those given is not.
+fn meant_direction(direction: &str, network: &Network) -> Option<String> {
+    let nodes = network.labels_of_nodes(|_| true);
+    let words: BTreeSet<&str> =
+        nodes.flat_map(|(name, tags)| tags.iter().map(String::as_str).chain([name])).collect();
+    let meant = |side: &str, other: &str| {
+        let others: BTreeSet<&str> = words.iter().copied().filter(|word| *word != other).collect();
+        let is_there = words.iter().any(|word| glob(side, word));
+        if is_there { Some(side.to_owned()) } else { nearest_match(side, &others) }
+    };
+    let (sender, receiver) = direction.split_once('>')?;
+    let (sender, receiver) = (sender.trim(), receiver.trim());
+    let meant = format!("{}>{}", meant(sender, receiver)?, meant(receiver, sender)?);
+    (meant != direction).then_some(meant)
 }
 
 fn pauses(pauses: &[Pause]) -> Vec<PauseFault> {

@@ -177,6 +177,20 @@ impl Network {
         self.nodes.iter().map(|node| node.name.clone()).collect()
     }
 
+    /// Names and tags of the nodes for which `is_meant` holds.
+    pub fn labels_of_nodes(
+        &self,
+        is_meant: impl Fn(&Node) -> bool + Clone,
+    ) -> impl Iterator<Item = (&str, &[String])> + Clone {
+        let nodes = self.nodes.iter().filter(move |node| is_meant(node));
+        nodes.map(|node| (node.name.as_str(), node.tags.as_slice()))
+    }
+
+    /// Names and tags of the links.
+    pub fn labels_of_links(&self) -> impl Iterator<Item = (&str, &[String])> + Clone {
+        self.links.iter().map(|link| (link.name.as_str(), link.tags.as_slice()))
+    }
+
     /// Names the links that have no name yet, after their ends.
     pub fn name_links(&mut self) {
         let base = |link: &Link, nodes: &[Node]| {

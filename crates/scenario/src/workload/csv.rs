@@ -159,9 +159,8 @@ fn row(columns: &[Column], line: &str) -> Result<FlowRow, String> {
 
 /// A quantity; a bare number is followed by `unit`.
 fn quantity<T: std::str::FromStr<Err: std::fmt::Display>>(field: &str, unit: &str) -> Result<T, String> {
-    let number = field.strip_suffix(".0").unwrap_or(field);
-    let bare = number.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
-    let text = if bare { format!("{number}{unit}") } else { field.to_owned() };
+    let bare = !field.ends_with(char::is_alphabetic);
+    let text = if bare { format!("{field}{unit}") } else { field.to_owned() };
     text.parse().map_err(|error: T::Err| error.to_string())
 }
 
@@ -219,6 +218,18 @@ mod tests {
         assert_eq!(rows[0].1.path.as_deref(), Some("h1,s1,h2"));
         assert_eq!((rows[0].1.start, rows[0].1.class), (Time(1_500_000), Some(Class(4))));
         assert_eq!((rows[1].1.path.as_deref(), rows[1].1.class), (None, None));
+    }
+
+    #[test]
+    fn numbers_are_read_as_other_programs_write_them() {
+        let text =
+            "source,destination,size_bytes,start_us\nh1,h2,1e6,1.5e+01\nh1,h2,2000.0,0.0\nh1,h2,3KB,2ms\n";
+        let rows = parse(text).expect("it is a list");
+        let read = rows.iter().map(|(_, row)| (row.size.map(|size| size.0), row.start.0));
+        let expected = [(1_000_000, 15_000_000), (2000, 0), (3000, 2_000_000_000)];
+        assert!(read.eq(expected.map(|(size, start)| (Some(size), start))));
+        let error = parse("source,destination,size_bytes,start_us\nh1,h2,1e-1,0\n").unwrap_err();
+        assert!(error.1.contains("it is not a whole number of B"), "{}", error.1);
     }
 
     #[test]

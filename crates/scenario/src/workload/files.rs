@@ -5,6 +5,11 @@ use std::path::{Path, PathBuf};
 /// Reads tables that are not text (Parquet): gives their rows as CSV with a header line, or says why not.
 pub type TableReader<'a> = &'a dyn Fn(&Path) -> Result<String, String>;
 
+/// Editors and spreadsheets on Windows begin a text with it.
+const BYTE_ORDER_MARK: char = '\u{feff}';
+/// Names the folder of published data that we may not ship.
+const REFERENCE: &str = "FLOODWAY_REFERENCE";
+
 /// Where files lie, and who reads those that are not text.
 #[derive(Clone, Copy)]
 pub struct Files<'a> {
@@ -26,7 +31,12 @@ impl Files<'_> {
             let reader = self.tables.ok_or("Parquet is read through the Python package only")?;
             return reader(&path).map_err(|why| format!("cannot read {shown:?}: {why}"));
         }
-        std::fs::read_to_string(&path).map_err(|error| format!("cannot read {shown:?}: {error}"))
+        let text = std::fs::read_to_string(&path);
+        let mut text = text.map_err(|error| format!("cannot read {shown:?}: {error}"))?;
+        if text.starts_with(BYTE_ORDER_MARK) {
+            text.drain(..BYTE_ORDER_MARK.len_utf8());
+        }
+        Ok(text)
     }
 
     fn path(&self, file: &str) -> Result<PathBuf, String> {
@@ -37,16 +47,24 @@ impl Files<'_> {
                 return Err(format!("{file:?} has a ${{ without its }}"));
             };
             path.push_str(before);
-            path.push_str(
-                &std::env::var(name).map_err(|_| {
-                    format!("{file:?} needs the environment variable {name}, which is not set")
-                })?,
-            );
+            path.push_str(&std::env::var(name).map_err(|_| unset(file, name, after))?);
             rest = after;
         }
         path.push_str(rest);
         Ok(self.folder.join(path))
     }
+}
+
+/// What to do about a variable that is not set; `rest` of the path follows it.
+fn unset(file: &str, name: &str, rest: &str) -> String {
+    let holds = match rest.trim_start_matches('/') {
+        "" => String::new(),
+        rest => format!(": set it to the folder that holds {rest}"),
+    };
+    let what = if name == REFERENCE { ", of the flow lists that SWING's authors published" } else { "" };
+    format!(
+        "{file:?} needs the environment variable {name}, which is not set{holds}{what}; see the scenario's comment"
+    )
 }
 
 #[cfg(test)]
@@ -59,7 +77,11 @@ mod tests {
         let path = std::env::var("PATH").expect("every environment has it");
         assert_eq!(files.path("${PATH}/x"), Ok(Path::new("/folder").join(format!("{path}/x"))));
         let unset = files.path("${FLOODWAY_NEVER_SET}/x").unwrap_err();
-        assert!(unset.contains("environment variable FLOODWAY_NEVER_SET, which is not set"), "{unset}");
+        assert_eq!(
+            unset,
+            "\"${FLOODWAY_NEVER_SET}/x\" needs the environment variable FLOODWAY_NEVER_SET, which is not set: \
+             set it to the folder that holds x; see the scenario's comment"
+        );
         assert!(files.path("a${x").is_err());
         assert!(files.read("nothing.csv").unwrap_err().starts_with("cannot read \"/folder/nothing.csv\": "));
         assert!(files.read("x.parquet").unwrap_err().contains("Python"));

@@ -1,0 +1,290 @@
+//! Bifrost (Yu et al., ICNP 2023): the downstream end of a long link grants, slot by slot, what the upstream
+//! may send, and counts what may still arrive; so it needs little more than one bandwidth-delay product.
+//!
+//! ```text
+//!  upstream egress                                      downstream ingress
+//!  [queue]-Sender===== F: granted, not yet arrived =====>Receiver-[ L ......... | H ]
+//!             ^--- each slot T: pause for T - c/Rs ---------'
+//! ```
+//!
+//! Symbols (paper, section IV; appendix): T = `slot`; Rs = the link's rate; D = its one-way delay; RTT = from
+//! a decision to the arrival of the first byte that it governs; Delta = Rs · RTT; N = ceil(RTT / T); L =
+//! bytes queued at the ingress; F = virtual incoming bytes, those that earlier grants still allow to arrive
+//! within RTT + T; H = `level`, where L + F is held; r = bytes received in the slot just ended; c = the grant
+//! of a slot, in bytes of the wire; k = `leak-period`; p = the pause.
+//!
+//! What it does: at each slot's end the receiver grants c = max(0, min(Rs·T, H - L - F)) for the slot that
+//! begins at the upstream now, and says so by a PFC frame that pauses for the rest, p = T - c/Rs (none where
+//! p = 0). The upstream is an ordinary 802.1Qbb transmitter with timers.
+//!
+//! Why: with H >= Delta + 2·Rs·T, Delta + Rs·T <= L + F <= H in every slot (Theorem 1): nothing is lost, and
+//! the queue never runs dry while the upstream has data.
+//!
+//! Sizing: H + (k + N + 1)·MTU, at least Delta + 2·Rs·T + (k + N + 1)·MTU. Delta is that of PFC's headroom
+//! formula: both delays, the reaction, the pause frame, the frame ahead of it and the one after it. Each of
+//! the grants on the way can let one frame more through than it says, since a frame once begun is finished.
+//!
+//! Differs from the source:
+//! - Line 13 of Algorithm 1 as printed raises the grant by the free space, and line 10 lets it be negative,
+//!   which forgets obligations; c, p and F are clamped. With that, the check each k slots (lines 11-13)
+//!   changes nothing: c is 0 whenever L + F > H. So k sizes the buffer only.
+//! - Theorem 1 needs H >= Delta + 2·Rs·T; the algorithm's head prints Delta + Rs·T.
+//! - F by r (line 15) takes a leaked byte out of F and puts it into L, so that L + F does not show it.
+//!   `f-mode = "ledger"`, the default, keeps the grants instead: F is the sum of those not yet due, and leaks
+//!   are paid back. `"measured"` is the printed form with its clamps, r in bytes of the wire.
+//! - RTT need not be a multiple of T: of the oldest grant only what the first RTT - (N - 1)·T of a slot can
+//!   still carry is in F. A slot's pause comes first, so that the rest of the grant has arrived.
+//! - A grant is rounded down to what whole quanta of pause leave of the slot, and counted so.
+//! - Each pause also names the reaction time, which the upstream's MAC takes from it. A pause of a whole slot
+//!   names one MTU and one quantum more, lest a late successor leave a gap in every slot of a stall; a slot
+//!   without pause then needs a frame that ends it.
+//! - One lossless class on the link: with several, each would grant all of Rs.
+
+mod incoming;
+mod receiver;
+
+pub use crate::pfc::Sender;
+pub use receiver::Receiver;
+
+use floodway_units::{Bytes, Quanta, Span};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::pfc::bytes_until_heeded;
+use crate::slots::{FlowControl, LinkInfo, ParamError, PauseMode, Sizing};
+
+/// A quantum of pause time: 512 bit times.
+const QUANTUM: u64 = 64;
+/// The switch takes about this long itself; a slot must be longer (section IV).
+const INTERNAL_DELAY: Span = Span::us(1);
+
+/// Parameters of Bifrost.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+#[schemars(rename = "Bifrost")]
+pub struct Params {
+    /// T, the time between two grants: more than 1 us, less than the one-way delay, and a pause that one
+    /// frame can name. Default: 10 us (section V).
+    pub slot: Span,
+    /// H, where bytes held and on their way are kept: a size of Delta + 2·Rs·T at least, or `"auto"` (the
+    /// default) = Delta + 3·Rs·T, or what the port's static buffer has room for beside (k + N + 1) MTU, but
+    /// never below that least.
+    pub level: Sizing,
+    /// How virtual incoming bytes are counted.
+    pub f_mode: FMode,
+    /// k: leaked bytes are looked for each so many slots, for which the buffer sets aside as many MTU.
+    /// Default: 1 (section VI).
+    pub leak_period: u32,
+    /// Lengthen each pause by the time of half an MTU, the mean of what the upstream still sends of the frame
+    /// that it has begun. Default: false.
+    pub half_mtu: bool,
+    /// The upstream stops this long after a pause has arrived (802.1Qbb allows 394 quanta at 100G).
+    /// Default: 0.
+    pub react: Span,
+    /// How long a pause lasts: `"timer"`, whatever the run's wire format says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pause: Option<PauseMode>,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Params {
+            slot: Span::us(10),
+            level: Sizing::Auto,
+            f_mode: FMode::Ledger,
+            leak_period: 1,
+            half_mtu: false,
+            react: Span::ZERO,
+            pause: None,
+        }
+    }
+}
+
+/// How virtual incoming bytes (F) are counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum FMode {
+    /// The sum of the grants that have not come due: leaks and idle upstreams do not distort it.
+    #[default]
+    Ledger,
+    /// F - r + c, clamped (Algorithm 1, line 15).
+    Measured,
+}
+
+/// What slots come to on a link.
+#[derive(Clone, Copy, Debug)]
+struct Slots {
+    /// Rs·T: a whole slot's grant.
+    full: u64,
+    /// Delta.
+    delta: u64,
+    /// N.
+    count: u64,
+}
+
+impl Slots {
+    /// Delta + 2·Rs·T, the least H of Theorem 1.
+    fn least_level(self) -> Bytes {
+        Bytes(self.delta.saturating_add(2 * self.full))
+    }
+
+    /// Delta + Rs·T: F while every grant is a whole slot's.
+    fn most_incoming(self) -> u64 {
+        self.delta + self.full
+    }
+
+    /// Of the oldest grant that can still arrive in part, as much is ahead at most.
+    fn part(self) -> u64 {
+        self.delta - (self.count - 1) * self.full
+    }
+}
+
+/// Pause times as frames name them, in bytes of the link.
+#[derive(Clone, Copy, Debug)]
+struct Pauses {
+    /// Rs·T.
+    full: u64,
+    /// The MAC's reaction, which every pause loses.
+    react: u64,
+    /// On top of each pause: half an MTU, or nothing.
+    extra: u64,
+    /// Quanta on top of a whole slot's.
+    guard: u64,
+}
+
+impl Pauses {
+    /// The largest grant up to `bytes` that whole quanta of pause leave of a slot.
+    fn whole_grant(self, bytes: u64) -> u64 {
+        let pause = (self.full - bytes.min(self.full)).div_ceil(QUANTUM) * QUANTUM;
+        self.full.saturating_sub(pause)
+    }
+
+    /// What the frame names that leaves `grant` of a slot; for a whole slot what ends the pause before it.
+    fn quanta(self, grant: u64) -> u64 {
+        let pause = self.full - grant;
+        let extra = if pause > 0 { self.extra } else { 0 };
+        let guard = if grant == 0 { self.guard } else { 0 };
+        (pause + extra + self.react).div_ceil(QUANTUM) + guard
+    }
+
+    /// Does a frame of so many quanta pause longer than its slot?
+    fn reaches_over(self, quanta: u64) -> bool {
+        quanta * QUANTUM > self.full + self.react
+    }
+}
+
+impl Params {
+    fn slots(&self, link: &LinkInfo) -> Slots {
+        let full = link.rate.bytes_covering(self.slot).0.max(1);
+        let delta = bytes_until_heeded(link, self.react).0;
+        Slots { full, delta, count: delta.div_ceil(full) }
+    }
+
+    /// (k + N + 1)·MTU: what grants let through beyond what they say.
+    fn slack(&self, slots: Slots, link: &LinkInfo) -> Bytes {
+        let frames = u64::from(self.leak_period).saturating_add(slots.count).saturating_add(1);
+        Bytes(frames.saturating_mul(link.mtu.0))
+    }
+
+    /// H on this link; never less than Theorem 1 needs.
+    fn level_on(&self, slots: Slots, link: &LinkInfo) -> Bytes {
+        let auto = || {
+            let ample = slots.least_level().saturating_add(Bytes(slots.full));
+            ample.min(link.buffer.saturating_sub(self.slack(slots, link)))
+        };
+        self.level.or_else(auto).max(slots.least_level())
+    }
+
+    fn pauses(&self, slots: Slots, link: &LinkInfo) -> Result<Pauses, ParamError> {
+        let pauses = Pauses {
+            full: slots.full,
+            react: link.rate.bytes_covering(self.react).0,
+            extra: if self.half_mtu { link.mtu.0.div_ceil(2) } else { 0 },
+            guard: link.mtu.0.div_ceil(QUANTUM) + 1,
+        };
+        let longest = pauses.quanta(0);
+        if longest > u64::from(Quanta::MAX.0) {
+            let message = format!(
+                "a pause for a slot of {} takes {longest} quanta at {} with its guard; a frame names {} at most",
+                self.slot,
+                link.rate,
+                Quanta::MAX.0
+            );
+            return Err(ParamError::new("slot", message));
+        }
+        Ok(pauses)
+    }
+
+    fn check(&self, slots: Slots, link: &LinkInfo) -> Result<(), ParamError> {
+        let refuse = |key, message: String| Err(ParamError::new(key, message));
+        if self.pause == Some(PauseMode::OnOff) {
+            let why = "\"on-off\" cannot carry Bifrost: its frames name how long the upstream is to pause, \
+                       and nothing else ends a pause; allowed: \"timer\"";
+            return refuse("pause", why.into());
+        }
+        let least = INTERNAL_DELAY.max(self.react);
+        if self.slot <= least {
+            let why = format!("a slot of {} is not longer than the {least} of a switch to react", self.slot);
+            return refuse("slot", why);
+        }
+        let delay = (link.delay + link.reverse_delay) / 2;
+        if self.slot >= delay {
+            let why =
+                format!("a slot of {} is not shorter than the link's one-way delay of {delay}", self.slot);
+            return refuse("slot", why);
+        }
+        if self.leak_period == 0 {
+            return refuse("leak-period", "0 slots are none; it is 1 or more".into());
+        }
+        if link.buffer == Bytes::MAX {
+            let why = "it needs a buffer of the port's own (buffer.static); a shared pool sets none aside";
+            return refuse("level", why.into());
+        }
+        self.check_level(slots)
+    }
+
+    fn check_level(&self, slots: Slots) -> Result<(), ParamError> {
+        let least = slots.least_level();
+        match self.level {
+            Sizing::Fixed(level) if level < least => {
+                let message = format!(
+                    "{level} is {} short of Delta + 2 Rs T = {least}, with which nothing is lost and the link \
+                     never idles (Delta = {}, Rs T = {})",
+                    least - level,
+                    Bytes(slots.delta),
+                    Bytes(slots.full),
+                );
+                Err(ParamError::new("level", message))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl FlowControl for Params {
+    type Sender = Sender;
+    type Receiver = Receiver;
+
+    fn build(&self, link: &LinkInfo) -> Result<(Sender, Receiver), ParamError> {
+        let slots = self.slots(link);
+        self.check(slots, link)?;
+        let level = self.level_on(slots, link);
+        let receiver = Receiver::new(self, slots, self.pauses(slots, link)?, level, link);
+        Ok((Sender::with_timers(link.rate, self.react), receiver))
+    }
+
+    /// H + (k + N + 1)·MTU, where H is Delta + 2·Rs·T unless more is given.
+    fn min_buffer(&self, link: &LinkInfo) -> Bytes {
+        let slots = self.slots(link);
+        let level = self.level.or_else(|| Bytes::ZERO).max(slots.least_level());
+        level.saturating_add(self.slack(slots, link))
+    }
+
+    /// Only a timer ends a pause of Bifrost's.
+    fn pause_mode(&self, _run: PauseMode) -> PauseMode {
+        PauseMode::Timer
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,99 @@
+//! F: how many bytes earlier grants still allow to arrive.
+
+use super::{FMode, Slots};
+
+/// Virtual incoming bytes, for the next RTT + T.
+#[derive(Clone, Debug)]
+pub(super) enum Incoming {
+    Ledger(Box<Ledger>),
+    Measured { bytes: u64, most: u64 },
+}
+
+/// The grants of the last N + 1 slots in a ring.
+#[derive(Clone, Debug)]
+pub(super) struct Ledger {
+    grants: Box<[u32]>,
+    /// Where the oldest one is, of which a part may still arrive.
+    oldest: usize,
+    /// Rs·T.
+    full: u32,
+    /// So much of the oldest one can be ahead at most.
+    part: u32,
+    /// F.
+    bytes: u64,
+    /// How many grants are less than a whole slot's.
+    reduced: usize,
+}
+
+impl Incoming {
+    /// A fresh link's, whose upstream may send all the time. Grants fit the field of a frame's quanta.
+    pub fn new(mode: FMode, slots: Slots) -> Self {
+        match mode {
+            FMode::Ledger => Incoming::Ledger(Box::new(Ledger::new(slots))),
+            FMode::Measured => {
+                Incoming::Measured { bytes: slots.most_incoming(), most: slots.most_incoming() }
+            }
+        }
+    }
+
+    /// A slot has ended in which `received` bytes came, and `grant` bytes were granted (Alg. 1, line 15).
+    pub fn advance(&mut self, received: u64, grant: u64) {
+        match self {
+            Incoming::Ledger(ledger) => ledger.push(grant as u32),
+            Incoming::Measured { bytes, most } => {
+                *bytes = (*bytes + grant).saturating_sub(received).min(*most);
+            }
+        }
+    }
+
+    /// As on a fresh link.
+    pub fn reset(&mut self) {
+        match self {
+            Incoming::Ledger(ledger) => ledger.reset(),
+            Incoming::Measured { bytes, most } => *bytes = *most,
+        }
+    }
+
+    pub fn bytes(&self) -> u64 {
+        match self {
+            Incoming::Ledger(ledger) => ledger.bytes,
+            Incoming::Measured { bytes, .. } => *bytes,
+        }
+    }
+
+    /// Does another whole grant leave everything as it is, whatever has been received?
+    pub fn is_settled(&self) -> bool {
+        matches!(self, Incoming::Ledger(ledger) if ledger.reduced == 0)
+    }
+}
+
+impl Ledger {
+    fn new(slots: Slots) -> Self {
+        let mut ledger = Ledger {
+            grants: vec![slots.full as u32; slots.count as usize + 1].into(),
+            oldest: 0,
+            full: slots.full as u32,
+            part: slots.part() as u32,
+            bytes: 0,
+            reduced: 0,
+        };
+        ledger.reset();
+        ledger
+    }
+
+    fn reset(&mut self) {
+        self.grants.fill(self.full);
+        self.reduced = 0;
+        self.bytes = (self.grants.len() as u64 - 1) * u64::from(self.full) + u64::from(self.part);
+    }
+
+    fn push(&mut self, grant: u32) {
+        let gone = std::mem::replace(&mut self.grants[self.oldest], grant);
+        self.oldest = (self.oldest + 1) % self.grants.len();
+        let oldest = self.grants[self.oldest];
+        self.bytes += u64::from(grant);
+        self.bytes -= u64::from(gone.min(self.part)) + u64::from(oldest - oldest.min(self.part));
+        self.reduced += usize::from(grant < self.full);
+        self.reduced -= usize::from(gone < self.full);
+    }
+}

@@ -1,0 +1,126 @@
+//! The half at the downstream ingress: grants a slot at each slot's end.
+
+use floodway_units::{Bytes, Class, Quanta, Span, Time};
+
+use super::incoming::Incoming;
+use super::{Params, Pauses, Slots};
+use crate::slots::{Cx, FcFrame, FcReceiver, IngressView, LinkInfo};
+
+/// Receiver half: one per (ingress port, class).
+///
+/// Slots are counted from the start of the run. While every grant is a whole slot's and little enough is held
+/// for the next one to be whole as well, nothing changes and nothing is said: then it sleeps, and wakes at the
+/// slot's end after a packet that takes the queue beyond that.
+#[derive(Clone, Debug)]
+pub struct Receiver {
+    /// The class that it pauses.
+    class: Class,
+    /// T.
+    slot: Span,
+    /// H.
+    level: Bytes,
+    pauses: Pauses,
+    /// F.
+    incoming: Incoming,
+    /// Wire bytes received when the last slot ended.
+    received: Bytes,
+    /// The first slot's end that has not been seen, or slept through.
+    slot_ends: Time,
+    is_awake: bool,
+    /// The last frame pauses beyond its slot's end.
+    reaches_over: bool,
+}
+
+impl Receiver {
+    pub(super) fn new(params: &Params, slots: Slots, pauses: Pauses, level: Bytes, link: &LinkInfo) -> Self {
+        let incoming = Incoming::new(params.f_mode, slots);
+        Receiver {
+            class: link.class,
+            slot: params.slot,
+            level,
+            pauses,
+            is_awake: !incoming.is_settled(),
+            incoming,
+            received: Bytes::ZERO,
+            slot_ends: Time::ZERO + params.slot,
+            reaches_over: false,
+        }
+    }
+
+    /// H: the level that bytes held and virtual incoming bytes together are kept at.
+    pub fn level(&self) -> Bytes {
+        self.level
+    }
+
+    /// F: virtual incoming bytes, those that grants made so far still allow to arrive, in bytes of the wire;
+    /// as of the last slot's end.
+    pub fn incoming(&self) -> Bytes {
+        Bytes(self.incoming.bytes())
+    }
+
+    /// What a slot is granted while so many bytes are held (Alg. 1, line 10, with its clamp).
+    fn grant(&self, held: Bytes) -> u64 {
+        let room = self.level.saturating_sub(held).saturating_sub(self.incoming());
+        self.pauses.whole_grant(room.0)
+    }
+
+    /// Would the next slot's grant be whole, with nothing to say and nothing to change?
+    fn may_sleep(&self, held: Bytes) -> bool {
+        self.incoming.is_settled() && !self.reaches_over && self.grant(held) == self.pauses.full
+    }
+
+    /// Slots that have ended before `now` while it slept were all alike.
+    fn wake(&mut self, now: Time) {
+        let slots = now.since(self.slot_ends).0.div_ceil(self.slot.0);
+        self.slot_ends += self.slot * slots;
+        self.is_awake = true;
+    }
+
+    /// Pauses the upstream for what the grant leaves of the slot, or ends a pause that reaches into it.
+    fn say(&mut self, cx: &mut Cx<'_, FcFrame>, grant: u64) {
+        if grant == self.pauses.full && !self.reaches_over {
+            return;
+        }
+        let quanta = self.pauses.quanta(grant);
+        self.reaches_over = self.pauses.reaches_over(quanta);
+        cx.push(FcFrame::Pause { class: self.class, quanta: Quanta(quanta as u16) });
+    }
+}
+
+impl FcReceiver for Receiver {
+    #[inline]
+    fn on_enqueue(&mut self, cx: &mut Cx<'_, FcFrame>, q: &IngressView) {
+        if !self.is_awake && self.grant(q.queued) < self.pauses.full {
+            self.wake(cx.now);
+        }
+    }
+
+    fn on_release(&mut self, _cx: &mut Cx<'_, FcFrame>, _q: &IngressView) {}
+
+    fn next_timeout(&self) -> Option<Time> {
+        self.is_awake.then_some(self.slot_ends)
+    }
+
+    /// A slot has ended (Alg. 1).
+    fn on_timeout(&mut self, cx: &mut Cx<'_, FcFrame>, q: &IngressView) {
+        if !self.is_awake || cx.now < self.slot_ends {
+            return;
+        }
+        let received = q.received.saturating_sub(self.received);
+        self.received = q.received;
+        let grant = self.grant(q.queued);
+        self.incoming.advance(received.0, grant);
+        self.say(cx, grant);
+        self.slot_ends += self.slot;
+        self.is_awake = !self.may_sleep(q.queued);
+    }
+
+    /// The upstream starts open, and its first pause is a round trip away.
+    fn on_link_reset(&mut self, cx: &mut Cx<'_, FcFrame>, q: &IngressView) {
+        self.wake(cx.now);
+        self.incoming.reset();
+        self.received = q.received;
+        self.reaches_over = false;
+        self.is_awake = !self.may_sleep(q.queued);
+    }
+}

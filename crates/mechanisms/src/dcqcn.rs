@@ -1,0 +1,245 @@
+//! DCQCN's reaction point: a sender that paces at line rate until CNPs come, cuts its rate by a running
+//! estimate of how many, and climbs back in three stages (Zhu et al., "Congestion Control for Large-Scale
+//! RDMA Deployments", SIGCOMM 2015). NICs run a variant of it, which is a second machine here.
+//!
+//! Symbols: Rc, Rt = current and target rate; α = estimate of congestion, 0 to 1; g = its gain; F, `Rai`,
+//! `Rhai` as in the paper; K, T, B = alpha timer, increase timer and byte counter: `t-alpha`, `t-inc`,
+//! `byte-counter`; `t-dec` = period of the NIC's checks.
+//!
+//! What it does, by machine:
+//!
+//! | | `paper` | `mellanox`, `hpcc`, `swing` |
+//! |---|---|---|
+//! | cut | at each CNP | every `t-dec` since the first CNP, where one came in the period |
+//! | α | up at each CNP, down after each `t-alpha` without one | every `t-alpha` since the first CNP |
+//! | stages | of timer and bytes, F = 5 | of the timer alone, F = 1 |
+//!
+//! A cut is Rt = Rc, Rc = Rc · (1 - α/2); without `clamp`, Rt stays where no increase has come since the last
+//! cut. An increase step halves the gap to Rt; in the second stage Rt has risen by `rai` before, in the third
+//! by `rhai`. Rc and Rt never exceed the NIC's rate.
+//!
+//! α is no timer: it is caught up when it is read, and n periods without a CNP give α · (1 - g)^n by squaring,
+//! which is the definition. Checks are made only where a CNP has come, and increase steps sleep at line rate
+//! once one has followed the last CNP; the phases are those of timers that always run. At one instant a CNP
+//! comes first, then α, the check, the increase step.
+//!
+//! Differs from the source: rates are whole bit/s, a cut rounded down and a mean rounded up, so that Rt is
+//! reached (the ns-3 models round means down, and stay a bit short of the line rate for ever). The paper names
+//! no least rate: it is that of the NICs. Rt is capped at the NIC's rate in both machines, as NICs do. A stage
+//! counter is raised before it is compared with F. Only notices that report CE are CNPs; a notice of another
+//! kind (a window, or congestion that is not determined) changes no rate.
+//! The bandwidth-delay product of the window counts the ACK's way back with its serialisation, which SWING's
+//! leaves out.
+
+mod alpha;
+mod mellanox;
+mod paper;
+mod presets;
+mod rates;
+#[cfg(test)]
+mod tests;
+#[cfg(test)]
+mod ticking;
+
+pub use presets::Preset;
+
+use floodway_units::{Bytes, Rate, Span, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::slots::{AckView, Allowance, Mark, Need, Notice, ParamError, QpInfo, Reaction, ReactionPoint};
+use rates::Rates;
+
+/// Parameters of DCQCN: a row of published values, and what differs from it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+#[schemars(rename = "Dcqcn")]
+pub struct Params {
+    /// The row, which also chooses the machine; values beside it win.
+    pub preset: Preset,
+    /// How the receiver tells of marks.
+    pub cnp: Cnp,
+    /// Least time between two CNPs of a flow, at its receiver (`cnp = "packet"`). Default: 50 us in `paper`
+    /// (N), 4 us in the others.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cnp_interval: Option<Span>,
+    /// Payload bytes in flight. Default: `"variable-bdp"` in `swing`, `"none"` in the others.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub window: Option<Window>,
+    /// Gain of α, from 0 to 1. Default: 1/256; 5/1024 in `mellanox` and `swing`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub g: Option<f64>,
+    /// α at the first CNP, from 0 to 1. Default: 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub initial_alpha: Option<f64>,
+    /// Period of α, above 0. Default: 55 us in `paper` (K), 1 us in the others.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub t_alpha: Option<Span>,
+    /// Period of the checks that cut the rate, above 0; not in `paper`. Default: 4 us.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub t_dec: Option<Span>,
+    /// Time between increase steps, above 0. Default: 55 us in `paper` (T), 300 us in the others.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub t_inc: Option<Span>,
+    /// Wire bytes between increase steps, above 0; `paper` only. Default: 10 MB (B).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub byte_counter: Option<Bytes>,
+    /// Stage at which fast recovery ends. Default: 5 in `paper`, 1 in the others.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub f: Option<u32>,
+    /// Additive step of Rt. Default: 40 Mbit/s in `paper`, 5 Mbit/s in the others; in `hpcc` per 25G of the
+    /// NIC's rate.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rai: Option<Rate>,
+    /// Hyper step of Rt. Default: 200 Mbit/s in `paper`, 50 Mbit/s in the others; in `hpcc` per 25G of the
+    /// NIC's rate.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rhai: Option<Rate>,
+    /// Least rate, above 0; at most the NIC's. Default: 1 Gbit/s in `hpcc`, 1 Mbit/s in the others.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rmin: Option<Rate>,
+    /// Does every cut lower Rt to Rc, and not only one that follows an increase? Default: only in `paper`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub clamp: Option<bool>,
+    /// Least factor of one cut, above 0, up to 1 (hardware: `rpg_min_dec_fac`). Default: 0.5.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min_decrease: Option<f64>,
+    /// Factor of the rate at the first CNP, above 0, up to 1; not in `paper`. Default: 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate_on_first_cnp: Option<f64>,
+}
+
+/// How the receiver tells of marks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Cnp {
+    /// By a frame of the control class, at most one per flow and `cnp-interval`.
+    #[default]
+    Packet,
+    /// By a flag that each ACK copies from its packet's mark, without an interval (the ns-3 models).
+    AckFlag,
+}
+
+/// Payload bytes that DCQCN lets be in flight. A window of constant size is a layer of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Window {
+    /// No limit.
+    None,
+    /// The path's bandwidth-delay product times Rc over the NIC's rate (HPCC's `_vwin`, SWING).
+    VariableBdp,
+}
+
+impl Reaction for Params {
+    type Rp = Rp;
+
+    fn build(&self, qp: &QpInfo) -> Result<Rp, ParamError> {
+        let settings = self.settings(qp.line_rate)?;
+        let rates = Rates::new(qp.line_rate);
+        let window = match self.window() {
+            Window::None => Bytes::MAX,
+            Window::VariableBdp => qp.bdp().max(qp.mtu),
+        };
+        let settings = Box::new(settings);
+        let machine = match self.preset {
+            Preset::Paper => Machine::Paper(paper::Machine::new(settings, rates)),
+            Preset::Mellanox | Preset::Hpcc | Preset::Swing => {
+                Machine::Mellanox(mellanox::Machine::new(settings, rates))
+            }
+        };
+        Ok(Rp { machine, cnp: self.cnp, window })
+    }
+
+    fn needs(&self) -> &'static [Need] {
+        let acks = self.cnp == Cnp::AckFlag || self.window() == Window::VariableBdp;
+        if acks { &[Need::Acks] } else { &[] }
+    }
+
+    fn cnp_interval(&self) -> Option<Span> {
+        let interval = self.cnp_interval.unwrap_or(self.preset.cnp_interval());
+        (self.cnp == Cnp::Packet).then_some(interval)
+    }
+}
+
+/// One per sending queue pair.
+#[derive(Debug)]
+pub struct Rp {
+    machine: Machine,
+    cnp: Cnp,
+    /// At line rate; the largest number for none.
+    window: Bytes,
+}
+
+#[derive(Debug)]
+enum Machine {
+    Paper(paper::Machine),
+    Mellanox(mellanox::Machine),
+}
+
+impl Rp {
+    fn cnp(&mut self, now: Time) {
+        match &mut self.machine {
+            Machine::Paper(machine) => machine.on_cnp(now),
+            Machine::Mellanox(machine) => machine.on_cnp(now),
+        }
+    }
+
+    fn rates(&self) -> &Rates {
+        match &self.machine {
+            Machine::Paper(machine) => &machine.rates,
+            Machine::Mellanox(machine) => &machine.rates,
+        }
+    }
+}
+
+impl ReactionPoint for Rp {
+    #[inline]
+    fn on_sent(&mut self, _now: Time, wire: Bytes) {
+        if let Machine::Paper(machine) = &mut self.machine {
+            machine.on_sent(wire);
+        }
+    }
+
+    #[inline]
+    fn on_ack(&mut self, now: Time, ack: &AckView<'_>) {
+        if ack.marked == Mark::Ce && self.cnp == Cnp::AckFlag {
+            self.cnp(now);
+        }
+    }
+
+    fn on_notice(&mut self, now: Time, n: &Notice) {
+        if n.mark == Mark::Ce {
+            self.cnp(now);
+        }
+    }
+
+    fn increases(&self) -> u64 {
+        match &self.machine {
+            Machine::Paper(machine) => machine.increases,
+            Machine::Mellanox(machine) => machine.increases,
+        }
+    }
+
+    #[inline]
+    fn next_timeout(&self) -> Option<Time> {
+        let at = match &self.machine {
+            Machine::Paper(machine) => machine.next_step,
+            Machine::Mellanox(machine) => machine.next_timeout(),
+        };
+        (at != Time::NEVER).then_some(at)
+    }
+
+    fn on_timeout(&mut self, now: Time) {
+        match &mut self.machine {
+            Machine::Paper(machine) => machine.on_timeout(now),
+            Machine::Mellanox(machine) => machine.on_timeout(now),
+        }
+    }
+
+    #[inline]
+    fn allowance(&self) -> Allowance {
+        let rates = self.rates();
+        let window = if self.window == Bytes::MAX { Bytes::MAX } else { rates.share_of(self.window) };
+        Allowance { rate: rates.current, window }
+    }
+}

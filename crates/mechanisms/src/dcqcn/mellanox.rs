@@ -1,0 +1,136 @@
+//! The machine of NICs (`ConnectX`-4 and later; mode 1 of the HPCC simulator): α and cuts go by periods that
+//! count from the first CNP.
+
+use floodway_units::{Span, Time};
+
+use super::alpha;
+use super::presets::Settings;
+use super::rates::Rates;
+
+/// State of a queue pair. Instants are `Time::NEVER` where there is none.
+#[derive(Debug)]
+pub(super) struct Machine {
+    settings: Box<Settings>,
+    pub(super) rates: Rates,
+    /// α at `ticked`.
+    alpha: f64,
+    /// The end of the last period of α that is accounted for; at first the instant of the first CNP.
+    ticked: Time,
+    /// A CNP has come since.
+    heard: bool,
+    /// A check that has been made, or the first CNP: others are a multiple of their period away.
+    checked: Time,
+    /// The next check that finds a CNP.
+    next_check: Time,
+    /// The next increase step, or if it sleeps the last one, which gives its phase.
+    step_at: Time,
+    asleep: bool,
+    /// Increase steps since the last cut.
+    stage: u32,
+    /// Increase steps so far.
+    pub(super) increases: u64,
+}
+
+/// How many periods after `from` lies the first tick at `now` or later, not counting `from` itself.
+fn ticks_to(from: Time, now: Time, period: Span) -> u64 {
+    now.since(from).0.div_ceil(period.0).max(1)
+}
+
+impl Machine {
+    pub(super) fn new(settings: Box<Settings>, rates: Rates) -> Self {
+        Machine {
+            rates,
+            alpha: settings.initial_alpha,
+            settings,
+            ticked: Time::NEVER,
+            heard: false,
+            checked: Time::NEVER,
+            next_check: Time::NEVER,
+            step_at: Time::NEVER,
+            asleep: true,
+            stage: 0,
+            increases: 0,
+        }
+    }
+
+    pub(super) fn on_cnp(&mut self, now: Time) {
+        if self.checked == Time::NEVER {
+            self.start(now);
+        } else {
+            // A tick at this instant is yet to come, and hears this CNP.
+            self.tick_until(Time(now.0.saturating_sub(1)));
+            self.heard = true;
+            self.wake(now);
+        }
+        if self.next_check == Time::NEVER {
+            let period = self.settings.t_dec;
+            self.next_check = self.checked + period * ticks_to(self.checked, now, period);
+        }
+    }
+
+    /// The first CNP starts both loops; α does not count it, the first check does.
+    fn start(&mut self, now: Time) {
+        let settings = &*self.settings;
+        (self.ticked, self.checked) = (now, now);
+        self.rates.cut(settings.rate_on_first_cnp, settings.rmin);
+        self.rates.lower_target();
+    }
+
+    /// Increase steps go on at their phase: layers above hear one after every CNP.
+    fn wake(&mut self, now: Time) {
+        if self.asleep && self.step_at != Time::NEVER {
+            let period = self.settings.t_inc;
+            self.step_at += period * ticks_to(self.step_at, now, period);
+            self.asleep = false;
+        }
+    }
+
+    /// Catches α up with all ticks at `now` and before.
+    fn tick_until(&mut self, now: Time) {
+        let mut periods = now.since(self.ticked).0 / self.settings.t_alpha.0;
+        self.ticked += self.settings.t_alpha * periods;
+        if periods > 0 && self.heard {
+            self.alpha = alpha::raised(self.alpha, self.settings.g);
+            self.heard = false;
+            periods -= 1;
+        }
+        self.alpha = alpha::decayed(self.alpha, self.settings.g, periods);
+    }
+
+    #[inline]
+    pub(super) fn next_timeout(&self) -> Time {
+        if self.asleep { self.next_check } else { self.next_check.min(self.step_at) }
+    }
+
+    pub(super) fn on_timeout(&mut self, now: Time) {
+        if now >= self.next_check {
+            self.check(now);
+        }
+        if !self.asleep && now >= self.step_at {
+            self.step(now);
+        }
+    }
+
+    /// A check that finds a CNP: a cut, after which increase steps count afresh.
+    fn check(&mut self, now: Time) {
+        self.tick_until(now);
+        if self.settings.clamp || self.stage > 0 {
+            self.rates.lower_target();
+        }
+        self.rates.cut(self.settings.factor(self.alpha), self.settings.rmin);
+        (self.checked, self.next_check) = (now, Time::NEVER);
+        (self.step_at, self.asleep, self.stage) = (now + self.settings.t_inc, false, 0);
+    }
+
+    fn step(&mut self, now: Time) {
+        match self.stage.cmp(&self.settings.f) {
+            std::cmp::Ordering::Less => self.rates.recover(),
+            std::cmp::Ordering::Equal => self.rates.raise(self.settings.rai),
+            std::cmp::Ordering::Greater => self.rates.raise(self.settings.rhai),
+        }
+        self.stage = self.stage.saturating_add(1);
+        self.increases += 1;
+        self.asleep = self.rates.are_at_line();
+        self.step_at = if self.asleep { now } else { now + self.settings.t_inc };
+    }
+}

@@ -1,0 +1,100 @@
+//! The machine of the paper: every CNP cuts, and timer and byte counter both raise the rate.
+
+use floodway_units::{Bytes, Rate, Time};
+
+use super::alpha;
+use super::presets::Settings;
+use super::rates::Rates;
+
+/// State of a queue pair.
+#[derive(Debug)]
+pub(super) struct Machine {
+    settings: Box<Settings>,
+    pub(super) rates: Rates,
+    /// α after the last CNP.
+    alpha: f64,
+    /// When that came, from which periods of α count.
+    last_cnp: Time,
+    /// When the timer makes the next step; never while there is no limit to lift.
+    pub(super) next_step: Time,
+    /// Wire bytes since the byte counter's last step.
+    sent: Bytes,
+    timer_stage: u32,
+    byte_stage: u32,
+    /// Increase steps so far.
+    pub(super) increases: u64,
+}
+
+impl Machine {
+    pub(super) fn new(settings: Box<Settings>, rates: Rates) -> Self {
+        Machine {
+            rates,
+            alpha: settings.initial_alpha,
+            settings,
+            last_cnp: Time::NEVER,
+            next_step: Time::NEVER,
+            sent: Bytes::ZERO,
+            timer_stage: 0,
+            byte_stage: 0,
+            increases: 0,
+        }
+    }
+
+    /// Cuts the rate by α as it was, then raises α, and starts timer, byte counter and stages afresh.
+    pub(super) fn on_cnp(&mut self, now: Time) {
+        let settings = &*self.settings;
+        // A period that would end now has had its CNP after all.
+        let idle = now.since(self.last_cnp).0.saturating_sub(1) / settings.t_alpha.0;
+        let alpha = alpha::decayed(self.alpha, settings.g, idle);
+        if settings.clamp || self.timer_stage > 0 || self.byte_stage > 0 {
+            self.rates.lower_target();
+        }
+        self.rates.cut(settings.factor(alpha), settings.rmin);
+        self.alpha = alpha::raised(alpha, settings.g);
+        self.last_cnp = now;
+        self.next_step = now + settings.t_inc;
+        (self.sent, self.timer_stage, self.byte_stage) = (Bytes::ZERO, 0, 0);
+    }
+
+    #[inline]
+    pub(super) fn on_sent(&mut self, wire: Bytes) {
+        if self.next_step != Time::NEVER {
+            self.count(wire);
+        }
+    }
+
+    fn count(&mut self, wire: Bytes) {
+        self.sent += wire;
+        while self.sent >= self.settings.byte_counter && self.next_step != Time::NEVER {
+            self.sent -= self.settings.byte_counter;
+            self.byte_stage += 1;
+            self.step();
+        }
+    }
+
+    pub(super) fn on_timeout(&mut self, now: Time) {
+        if now >= self.next_step {
+            self.next_step = now + self.settings.t_inc;
+            self.timer_stage += 1;
+            self.step();
+        }
+    }
+
+    /// An increase by the stages reached; at line rate nothing more is to come until the next CNP.
+    fn step(&mut self) {
+        let f = self.settings.f;
+        let (fewest, most) = (self.timer_stage.min(self.byte_stage), self.timer_stage.max(self.byte_stage));
+        if most < f {
+            self.rates.recover();
+        } else if fewest > f {
+            let times = u64::from(fewest - f);
+            self.rates.raise(Rate(self.settings.rhai.0.saturating_mul(times)));
+        } else {
+            self.rates.raise(self.settings.rai);
+        }
+        self.increases += 1;
+        if self.rates.are_at_line() {
+            self.next_step = Time::NEVER;
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! Published values, and what a user has put beside them.
+
+use floodway_units::{Bytes, Rate, Span};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Cnp, Params, Window};
+use crate::slots::ParamError;
+
+/// A row of published values, and the machine that they are for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Preset {
+    /// The paper's machine and values.
+    Paper,
+    /// The NICs' machine with their defaults.
+    Mellanox,
+    /// The NICs' machine as HPCC's simulations set it: increments grow with the NIC's rate.
+    #[default]
+    Hpcc,
+    /// The NICs' machine as SWING's simulations set it, with their variable window.
+    Swing,
+}
+
+/// Every value, as a machine uses it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Settings {
+    pub(super) g: f64,
+    pub(super) initial_alpha: f64,
+    pub(super) t_alpha: Span,
+    pub(super) t_dec: Span,
+    pub(super) t_inc: Span,
+    pub(super) byte_counter: Bytes,
+    pub(super) f: u32,
+    pub(super) rai: Rate,
+    pub(super) rhai: Rate,
+    pub(super) rmin: Rate,
+    pub(super) clamp: bool,
+    pub(super) min_decrease: f64,
+    pub(super) rate_on_first_cnp: f64,
+}
+
+impl Settings {
+    /// The factor of a cut at α.
+    pub(super) fn factor(&self, alpha: f64) -> f64 {
+        (1.0 - alpha / 2.0).max(self.min_decrease)
+    }
+}
+
+impl Preset {
+    /// Least time between CNPs of a flow.
+    pub(super) fn cnp_interval(self) -> Span {
+        if self == Preset::Paper { Span::us(50) } else { Span::us(4) }
+    }
+
+    fn window(self) -> Window {
+        if self == Preset::Swing { Window::VariableBdp } else { Window::None }
+    }
+
+    /// The row for a NIC of rate `line`. Sources: the paper; NVIDIA's page of DCQCN
+    /// parameters; `dcqcn` of HPCC's `run.py`; SWING's configurations.
+    fn settings(self, line: Rate) -> Settings {
+        let mellanox = Settings {
+            g: 5.0 / 1024.0,
+            initial_alpha: 1.0,
+            t_alpha: Span::us(1),
+            t_dec: Span::us(4),
+            t_inc: Span::us(300),
+            byte_counter: Bytes::mb(10),
+            f: 1,
+            rai: Rate::mbps(5),
+            rhai: Rate::mbps(50),
+            rmin: Rate::mbps(1),
+            clamp: false,
+            min_decrease: 0.5,
+            rate_on_first_cnp: 1.0,
+        };
+        match self {
+            Preset::Mellanox | Preset::Swing => mellanox,
+            // 5 and 50 Mbit/s per 25 Gbit/s.
+            Preset::Hpcc => Settings {
+                g: 1.0 / 256.0,
+                rai: line / 5_000,
+                rhai: line / 500,
+                rmin: Rate::gbps(1),
+                ..mellanox
+            },
+            Preset::Paper => Settings {
+                g: 1.0 / 256.0,
+                t_alpha: Span::us(55),
+                t_inc: Span::us(55),
+                f: 5,
+                rai: Rate::mbps(40),
+                rhai: Rate::mbps(200),
+                clamp: true,
+                ..mellanox
+            },
+        }
+    }
+}
+
+impl Params {
+    pub(super) fn window(&self) -> Window {
+        self.window.unwrap_or(self.preset.window())
+    }
+
+    /// The preset's values with those given beside it, for a NIC of rate `line`.
+    pub(super) fn settings(&self, line: Rate) -> Result<Settings, ParamError> {
+        self.check()?;
+        let row = self.preset.settings(line);
+        Ok(Settings {
+            g: self.g.unwrap_or(row.g),
+            initial_alpha: self.initial_alpha.unwrap_or(row.initial_alpha),
+            t_alpha: self.t_alpha.unwrap_or(row.t_alpha),
+            t_dec: self.t_dec.unwrap_or(row.t_dec),
+            t_inc: self.t_inc.unwrap_or(row.t_inc),
+            byte_counter: self.byte_counter.unwrap_or(row.byte_counter),
+            f: self.f.unwrap_or(row.f),
+            rai: self.rai.unwrap_or(row.rai),
+            rhai: self.rhai.unwrap_or(row.rhai),
+            rmin: self.rmin.unwrap_or(row.rmin).min(line),
+            clamp: self.clamp.unwrap_or(row.clamp),
+            min_decrease: self.min_decrease.unwrap_or(row.min_decrease),
+            rate_on_first_cnp: self.rate_on_first_cnp.unwrap_or(row.rate_on_first_cnp),
+        })
+    }
+
+    fn check(&self) -> Result<(), ParamError> {
+        self.check_machine()?;
+        for (key, value) in [("g", self.g), ("initial-alpha", self.initial_alpha)] {
+            if let Some(value) = value.filter(|value| !(0.0..=1.0).contains(value)) {
+                return Err(ParamError::new(key, format!("{value} is not a number from 0 to 1")));
+            }
+        }
+        let factors = [("min-decrease", self.min_decrease), ("rate-on-first-cnp", self.rate_on_first_cnp)];
+        for (key, value) in factors {
+            if let Some(value) = value.filter(|&value| !(value > 0.0 && value <= 1.0)) {
+                return Err(ParamError::new(key, format!("{value} is not a factor above 0 and up to 1")));
+            }
+        }
+        for (key, period) in [("t-alpha", self.t_alpha), ("t-dec", self.t_dec), ("t-inc", self.t_inc)] {
+            if period == Some(Span::ZERO) {
+                return Err(ParamError::new(key, "a period must be longer than 0"));
+            }
+        }
+        if self.byte_counter == Some(Bytes::ZERO) {
+            return Err(ParamError::new(
+                "byte-counter",
+                "a step after 0B is one without end; the least is 1B",
+            ));
+        }
+        if self.rmin == Some(Rate(0)) {
+            return Err(ParamError::new("rmin", "a rate of 0bps never sends"));
+        }
+        Ok(())
+    }
+
+    /// Refuses what the chosen machine has no use for.
+    fn check_machine(&self) -> Result<(), ParamError> {
+        let refuse = |key, message| Err(ParamError::new(key, message));
+        if self.cnp == Cnp::AckFlag && self.cnp_interval.is_some() {
+            return refuse("cnp-interval", "every marked packet's ACK tells of it where cnp = \"ack-flag\"");
+        }
+        if self.preset != Preset::Paper {
+            return match self.byte_counter {
+                Some(_) => refuse("byte-counter", "only preset = \"paper\" counts bytes"),
+                None => Ok(()),
+            };
+        }
+        if self.t_dec.is_some() {
+            return refuse("t-dec", "preset = \"paper\" cuts at each CNP and has no such period");
+        }
+        if self.rate_on_first_cnp.is_some() {
+            return refuse("rate-on-first-cnp", "preset = \"paper\" cuts at the first CNP as at any other");
+        }
+        Ok(())
+    }
+}

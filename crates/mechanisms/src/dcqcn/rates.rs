@@ -1,0 +1,52 @@
+//! Current and target rate, in whole bit/s: rmin <= Rc <= Rt <= the NIC's rate.
+
+use floodway_units::{Bytes, Rate};
+
+/// Rc and Rt of a queue pair.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Rates {
+    line: Rate,
+    /// Rc.
+    pub(super) current: Rate,
+    /// Rt.
+    pub(super) target: Rate,
+}
+
+impl Rates {
+    /// At line rate.
+    pub(super) fn new(line: Rate) -> Self {
+        Rates { line, current: line, target: line }
+    }
+
+    /// Rc is multiplied by `factor`, rounded down, and stays at `least` or above.
+    pub(super) fn cut(&mut self, factor: f64, least: Rate) {
+        self.current = Rate((self.current.0 as f64 * factor) as u64).max(least);
+    }
+
+    /// Rt = Rc.
+    pub(super) fn lower_target(&mut self) {
+        self.target = self.current;
+    }
+
+    /// Rc = (Rc + Rt) / 2, rounded up: the last bit of the gap closes.
+    pub(super) fn recover(&mut self) {
+        self.current = Rate((self.current + self.target).0.div_ceil(2));
+    }
+
+    /// Rt rises by `step` up to the NIC's rate, and Rc follows.
+    pub(super) fn raise(&mut self, step: Rate) {
+        self.target = (self.target + step).min(self.line);
+        self.recover();
+    }
+
+    /// Nothing is left to gain.
+    pub(super) fn are_at_line(&self) -> bool {
+        self.current == self.line
+    }
+
+    /// What Rc over the NIC's rate leaves of `window`: at least a byte, which lets one packet go at a time.
+    pub(super) fn share_of(&self, window: Bytes) -> Bytes {
+        let share = u128::from(window.0) * u128::from(self.current.0) / u128::from(self.line.0);
+        Bytes(share as u64).max(Bytes(1))
+    }
+}

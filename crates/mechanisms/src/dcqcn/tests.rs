@@ -1,0 +1,402 @@
+use floodway_units::FlowId;
+
+use super::*;
+use crate::registry::{AnyReactionPoint, NotificationParams, ReactionParams};
+use crate::testing::{qp, us};
+
+/// At a NIC of 100 Gbit/s, with what JSON gives.
+fn rp(json: &str) -> Rp {
+    params(json).build(&qp()).expect("the parameters are valid")
+}
+
+fn params(json: &str) -> Params {
+    serde_json::from_str(json).unwrap_or_else(|error| panic!("{json}: {error}"))
+}
+
+fn notice(mark: Mark) -> Notice {
+    Notice { flow: FlowId(0), mark, window: None, rate: None, degree: 0.0 }
+}
+
+fn cnp(rp: &mut Rp, at: u64) {
+    pass(rp, at);
+    rp.on_notice(us(at), &notice(Mark::Ce));
+}
+
+/// Calls the timers that are due before `until`, in microseconds.
+fn pass(rp: &mut Rp, until: u64) {
+    while let Some(at) = rp.next_timeout().filter(|at| *at < us(until)) {
+        rp.on_timeout(at);
+    }
+}
+
+/// Rc and Rt just after `at`.
+fn rates(rp: &mut Rp, at: u64) -> (u64, u64) {
+    while let Some(due) = rp.next_timeout().filter(|due| *due <= us(at)) {
+        rp.on_timeout(due);
+    }
+    let rates = rp.rates();
+    assert_eq!(rp.allowance().rate, rates.current);
+    (rates.current.0, rates.target.0)
+}
+
+fn sends(rp: &mut Rp, at: u64, megabytes: u64) {
+    for _ in 0..megabytes * 1_000 {
+        rp.on_sent(us(at), Bytes(1_000));
+    }
+}
+
+const G: u64 = 1_000_000_000;
+
+// ---- the machine of NICs
+
+#[test]
+fn hpccs_first_cnp_halves_the_rate_at_the_next_check_and_the_gap_halves_each_300_us() {
+    let mut rp = rp(r#"{"preset": "hpcc"}"#);
+    assert_eq!((rates(&mut rp, 9), rp.next_timeout()), ((100 * G, 100 * G), None));
+    cnp(&mut rp, 10);
+    assert_eq!(rates(&mut rp, 13), (100 * G, 100 * G));
+    // alpha = 1 at 10 us; ticks at 11, 12, 13, 14 without a CNP of theirs: (255/256)^4 = 0.98446631.
+    // Rc = 100G · (1 - 0.98446631 / 2) = 50.776684272...; no increase yet, so that Rt stays.
+    assert_eq!(rates(&mut rp, 14), (50_776_684_272, 100 * G));
+    assert_eq!(rates(&mut rp, 313), (50_776_684_272, 100 * G));
+    // Stage 0 < 1: (50776684272 + 100000000000) / 2 = 75388342136.
+    assert_eq!(rates(&mut rp, 314), (75_388_342_136, 100 * G));
+    // Stage 1: Rt + 20M is above the line rate. (75388342136 + 100G) / 2 = 87694171068.
+    assert_eq!(rates(&mut rp, 614), (87_694_171_068, 100 * G));
+    assert_eq!(rp.increases(), 2);
+}
+
+#[test]
+fn mellanox_and_swing_cut_by_their_gain_of_5_in_1024() {
+    for preset in ["mellanox", "swing"] {
+        let mut rp = rp(&format!(r#"{{"preset": "{preset}"}}"#));
+        cnp(&mut rp, 10);
+        // (1019/1024)^4 = 0.98061133: Rc = 100G · (1 - 0.49030567) = 50.969433...G.
+        let alpha = 1_019f64 / 1_024.0 * (1_019.0 / 1_024.0) * (1_019.0 / 1_024.0) * (1_019.0 / 1_024.0);
+        let cut = (100e9 * (1.0 - alpha / 2.0)) as u64;
+        assert_eq!(cut / 1_000_000, 50_969);
+        let (current, target) = rates(&mut rp, 14);
+        assert!(current.abs_diff(cut) <= 1 && target == 100 * G, "{current}, not {cut}");
+    }
+}
+
+/// g = 1/2 makes all numbers dyadic: alpha ticks each 1 us, checks each 4 us, steps each 10 us.
+const DYADIC: &str = r#"{"preset": "mellanox", "g": 0.5, "t-inc": "10us", "rai": "2G", "rhai": "8G"}"#;
+
+#[test]
+fn a_second_cut_lowers_rt_only_after_an_increase() {
+    let mut rp = rp(DYADIC);
+    cnp(&mut rp, 0);
+    // alpha = 1/16 at 4 us: Rc = 100 · 31/32 = 96.875.
+    assert_eq!(rates(&mut rp, 4), (96_875_000_000, 100 * G));
+    cnp(&mut rp, 5);
+    // The tick at 5 hears the CNP: 1/32 + 1/2 = 17/32; then 17/64, 17/128, 17/256 at 8 us.
+    // Rc = 96.875 · (1 - 17/512) = 93.658447265625; no step since 4 us.
+    assert_eq!(rates(&mut rp, 8), (93_658_447_265, 100 * G));
+    // Steps at 18 and 28: (93658447265 + 100G) / 2 = 96829223632.5, then Rt is at the NIC's rate already.
+    assert_eq!(rates(&mut rp, 18), (96_829_223_633, 100 * G));
+    cnp(&mut rp, 19);
+    // 17/256 at 8 us is 17/2^18 at 18; the tick at 19 makes it 17/2^19 + 1/2, that at 20 half of it.
+    // Rc = 96829223633 · (1 - (17/2^20 + 1/4) / 2) = 84724785758.8...
+    assert_eq!(rates(&mut rp, 20), (84_724_785_758, 96_829_223_633));
+}
+
+#[test]
+fn with_clamp_every_cut_lowers_rt() {
+    let mut rp = rp(&DYADIC.replace('}', r#", "clamp": true}"#));
+    cnp(&mut rp, 0);
+    assert_eq!(rates(&mut rp, 4), (96_875_000_000, 100 * G));
+    cnp(&mut rp, 5);
+    assert_eq!(rates(&mut rp, 8), (93_658_447_265, 96_875_000_000));
+}
+
+#[test]
+fn stages_go_from_recovery_by_additive_to_hyper_steps() {
+    let mut rp = rp(&DYADIC.replace('}', r#", "clamp": true, "f": 2, "initial-alpha": 1}"#));
+    cnp(&mut rp, 0);
+    cnp(&mut rp, 5);
+    // Rt = 96.875 as above, Rc = 93.658447265. Stages 0 and 1 recover:
+    assert_eq!(rates(&mut rp, 18), (95_266_723_633, 96_875_000_000));
+    assert_eq!(rates(&mut rp, 28), (96_070_861_817, 96_875_000_000));
+    // Stage 2: Rt + 2G = 98.875; stage 3: Rt + 8G, capped at 100.
+    assert_eq!(rates(&mut rp, 38), (97_472_930_909, 98_875_000_000));
+    assert_eq!(rates(&mut rp, 48), (98_736_465_455, 100 * G));
+}
+
+#[test]
+fn the_rate_on_the_first_cnp_is_taken_at_once_and_becomes_the_target() {
+    let mut rp = rp(&DYADIC.replace('}', r#", "rate-on-first-cnp": 0.5}"#));
+    cnp(&mut rp, 0);
+    assert_eq!(rates(&mut rp, 0), (50 * G, 50 * G));
+    cnp(&mut rp, 1);
+    // The tick at 1 hears the second: 1/2 + 1/2; 1/8 at 4 us: 50 · 15/16.
+    assert_eq!(rates(&mut rp, 4), (46_875_000_000, 50 * G));
+}
+
+#[test]
+fn a_cut_goes_neither_below_the_least_factor_nor_below_the_least_rate() {
+    let mut gentle = rp(r#"{"preset": "hpcc", "min-decrease": 0.75}"#);
+    cnp(&mut gentle, 10);
+    assert_eq!(rates(&mut gentle, 14).0, 75 * G);
+    for json in [r#"{"preset": "hpcc"}"#, r#"{"preset": "paper", "rmin": "1G"}"#] {
+        let mut rp = rp(json);
+        for at in 0..400 {
+            cnp(&mut rp, at * 4);
+        }
+        assert_eq!(rates(&mut rp, 1_600).0, G, "{json}");
+    }
+    assert_eq!(rates(&mut rp(r#"{"rmin": "400G"}"#), 0).0, 100 * G);
+}
+
+#[test]
+fn hpccs_increments_grow_with_the_nics_rate() {
+    // After 2 us the rates are as given; stage 1 adds 5 Mbit/s for each 25G.
+    for (gbps, rai) in [(25, 5_000_000), (100, 20_000_000), (400, 80_000_000)] {
+        let fast = QpInfo { line_rate: Rate::gbps(gbps), ..qp() };
+        let mut rp = params(r#"{"clamp": true}"#).build(&fast).expect("valid");
+        cnp(&mut rp, 0);
+        cnp(&mut rp, 4);
+        cnp(&mut rp, 5);
+        let low = rates(&mut rp, 308).1;
+        assert_eq!(rates(&mut rp, 608).1 - low, rai, "{gbps}G");
+        assert_eq!(rates(&mut rp, 908).1 - low, 11 * rai, "{gbps}G");
+    }
+}
+
+#[test]
+fn cnps_within_a_period_count_as_one() {
+    let (mut one, mut many) = (rp(DYADIC), rp(DYADIC));
+    for at in [0, 9, 13] {
+        cnp(&mut one, at);
+    }
+    for at in [0, 9, 9, 9, 13, 13] {
+        cnp(&mut many, at);
+    }
+    assert_eq!(rates(&mut one, 16), rates(&mut many, 16));
+}
+
+#[test]
+fn alpha_does_not_hear_the_first_cnp_but_any_after_it() {
+    let mut rp = rp(DYADIC);
+    cnp(&mut rp, 0);
+    cnp(&mut rp, 0);
+    // The tick at 1: 1/2 + 1/2; then 1/8 at 4 us, where the first CNP alone left 1/16.
+    assert_eq!(rates(&mut rp, 4).0, 93_750_000_000);
+}
+
+// ---- the machine of the paper
+
+#[test]
+fn the_papers_machine_cuts_at_each_cnp_and_recovers_in_fast_then_additive_steps() {
+    let mut rp = rp(r#"{"preset": "paper"}"#);
+    assert_eq!((rates(&mut rp, 9), rp.next_timeout()), ((100 * G, 100 * G), None));
+    cnp(&mut rp, 10);
+    // alpha = 1 halves the rate; then alpha = 255/256 + 1/256 = 1.
+    assert_eq!(rates(&mut rp, 10), (50 * G, 100 * G));
+    cnp(&mut rp, 60);
+    assert_eq!(rates(&mut rp, 60), (25 * G, 50 * G));
+    // Steps of the timer from 60 us on, each 55 us: four with fewer than 5 stages halve the gap.
+    assert_eq!(rates(&mut rp, 114), (25 * G, 50 * G));
+    assert_eq!(rates(&mut rp, 115), (37_500_000_000, 50 * G));
+    assert_eq!(rates(&mut rp, 170), (43_750_000_000, 50 * G));
+    assert_eq!(rates(&mut rp, 225), (46_875_000_000, 50 * G));
+    assert_eq!(rates(&mut rp, 280), (48_437_500_000, 50 * G));
+    // The fifth and all after it add 40 Mbit/s to Rt: (48.4375 + 50.04) / 2 = 49.23875.
+    assert_eq!(rates(&mut rp, 335), (49_238_750_000, 50_040_000_000));
+    assert_eq!(rates(&mut rp, 390), (49_659_375_000, 50_080_000_000));
+}
+
+#[test]
+fn the_papers_alpha_falls_after_each_period_without_a_cnp() {
+    let mut rp = rp(r#"{"preset": "paper", "g": 0.5, "clamp": false}"#);
+    cnp(&mut rp, 0);
+    // At 110 us the period that ends there has its CNP: one of 55 us is over, alpha = 1/2.
+    // Rt = Rc = 75G by the step at 55 us; that at 110 us comes after the CNP, and is put off.
+    cnp(&mut rp, 110);
+    assert_eq!(rates(&mut rp, 110), (56_250_000_000, 75 * G));
+    // alpha = 1/4 + 1/2 = 3/4; no step since, and no clamp: Rt stays. Rc = 56.25 · 5/8.
+    cnp(&mut rp, 111);
+    assert_eq!(rates(&mut rp, 111), (35_156_250_000, 75 * G));
+}
+
+#[test]
+fn the_byte_counter_makes_steps_as_the_timer_does() {
+    let mut rp = rp(r#"{"preset": "paper"}"#);
+    sends(&mut rp, 0, 30);
+    assert_eq!((rp.increases(), rates(&mut rp, 0).0), (0, 100 * G), "there is no limit to lift");
+    cnp(&mut rp, 1);
+    cnp(&mut rp, 2);
+    sends(&mut rp, 2, 9);
+    assert_eq!(rates(&mut rp, 2), (25 * G, 50 * G));
+    sends(&mut rp, 2, 1);
+    assert_eq!(rates(&mut rp, 2), (37_500_000_000, 50 * G));
+    sends(&mut rp, 2, 9);
+    cnp(&mut rp, 3);
+    // Rt = Rc = 37.5G, alpha is 1 still; the 9 MB before the CNP no longer count.
+    assert_eq!(rates(&mut rp, 3), (18_750_000_000, 37_500_000_000));
+    sends(&mut rp, 3, 9);
+    assert_eq!(rp.increases(), 1);
+}
+
+#[test]
+fn hyper_steps_begin_when_both_stages_are_past_f() {
+    let mut rp = rp(r#"{"preset": "paper"}"#);
+    cnp(&mut rp, 0);
+    cnp(&mut rp, 1);
+    // Rt = 50G. Six steps of the timer: four recover, two add 40 Mbit/s each.
+    assert_eq!(rates(&mut rp, 1 + 6 * 55).1, 50_080_000_000);
+    // Six of the byte counter: five add, the sixth is hyper by 1 · 200 Mbit/s.
+    sends(&mut rp, 331, 50);
+    assert_eq!(rates(&mut rp, 331).1, 50_280_000_000);
+    sends(&mut rp, 331, 10);
+    assert_eq!(rates(&mut rp, 331).1, 50_480_000_000);
+    // The fewest decide: the seventh of bytes alone is by 1 still, the seventh of both by 2.
+    sends(&mut rp, 331, 10);
+    assert_eq!(rates(&mut rp, 331).1, 50_680_000_000);
+    assert_eq!(rates(&mut rp, 386).1, 51_080_000_000);
+}
+
+// ---- both
+
+#[test]
+fn timers_sleep_at_line_rate_once_a_step_has_followed_the_last_cnp() {
+    for json in [r#"{"preset": "paper", "rai": "10G"}"#, r#"{"rai": "10G"}"#] {
+        let mut rp = rp(json);
+        cnp(&mut rp, 0);
+        rates(&mut rp, 100_000);
+        let steps = rp.increases();
+        assert_eq!((rates(&mut rp, 100_000).0, rp.next_timeout()), (100 * G, None), "{json}");
+        sends(&mut rp, 100_000, 30);
+        assert_eq!(rp.increases(), steps);
+        cnp(&mut rp, 100_001);
+        rates(&mut rp, 100_401);
+        assert!(rp.increases() > steps, "{json}");
+    }
+}
+
+/// At a least rate of the NIC's a cut changes nothing, and still a step is heard after each CNP.
+#[test]
+fn a_step_follows_a_cnp_at_line_rate_too() {
+    for json in [r#"{"preset": "paper", "rmin": "100G"}"#, r#"{"rmin": "100G"}"#] {
+        let mut rp = rp(json);
+        for (i, at) in [0, 10_000, 20_000].into_iter().enumerate() {
+            cnp(&mut rp, at);
+            assert_eq!(rates(&mut rp, at + 5_000).0, 100 * G);
+            assert_eq!((rp.next_timeout(), rp.increases() > i as u64), (None, true), "{json}");
+        }
+    }
+}
+
+#[test]
+fn a_marked_ack_is_a_cnp_only_where_acks_carry_the_flag() {
+    let ack = |marked| AckView {
+        acked: Bytes(1_000),
+        rtt: Span::us(10),
+        in_flight: Bytes(9_000),
+        marked,
+        int: &[],
+    };
+    for preset in ["paper", "hpcc"] {
+        let mut deaf = rp(&format!(r#"{{"preset": "{preset}"}}"#));
+        let mut keen = rp(&format!(r#"{{"preset": "{preset}", "cnp": "ack-flag"}}"#));
+        for rp in [&mut deaf, &mut keen] {
+            rp.on_ack(us(1), &ack(Mark::None));
+            rp.on_ack(us(1), &ack(Mark::Ue));
+            rp.on_notice(us(1), &notice(Mark::None));
+            rp.on_notice(us(1), &notice(Mark::Ue));
+            assert_eq!(rp.next_timeout(), None);
+            rp.on_ack(us(2), &ack(Mark::Ce));
+        }
+        assert_eq!(rates(&mut deaf, 50).0, 100 * G);
+        assert!(rates(&mut keen, 50).0 < 51 * G);
+    }
+}
+
+#[test]
+fn the_variable_window_is_the_bdp_scaled_by_the_rate() {
+    // 100 Gbit/s, 10 us of round trip: 125 KB.
+    let mut swing = rp(r#"{"preset": "swing"}"#);
+    assert_eq!(swing.allowance().window, Bytes(125_000));
+    cnp(&mut swing, 10);
+    let rate = rates(&mut swing, 14).0;
+    assert_eq!(swing.allowance().window, Bytes(125_000 * rate / (100 * G)));
+    assert_eq!(rp(r#"{"preset": "swing", "window": "none"}"#).allowance().window, Bytes::MAX);
+    assert_eq!(rp(r#"{"window": "variable-bdp"}"#).allowance().window, Bytes(125_000));
+    assert_eq!(rp("{}").allowance().window, Bytes::MAX);
+}
+
+#[test]
+fn acknowledgements_are_needed_for_flags_and_windows_alone() {
+    for (json, needed) in [
+        ("{}", false),
+        (r#"{"preset": "paper"}"#, false),
+        (r#"{"cnp": "ack-flag"}"#, true),
+        (r#"{"preset": "swing"}"#, true),
+        (r#"{"preset": "swing", "window": "none"}"#, false),
+    ] {
+        assert_eq!(params(json).needs() == [Need::Acks], needed, "{json}");
+    }
+}
+
+#[test]
+fn a_stack_asks_for_cnps_as_often_as_its_keenest_layer() {
+    let asked = |stack: &str| {
+        let stack: Vec<ReactionParams> = serde_json::from_str(stack).expect("a stack");
+        serde_json::to_value(NotificationParams::asked_by(&stack)).expect("parameters are plain values")
+    };
+    let every = |interval: &str| serde_json::json!({"dcqcn": {"cnp-interval": interval}});
+    assert_eq!(asked(r#"["line-rate", "static-window"]"#), serde_json::json!({"none": {}}));
+    assert_eq!(asked(r#"["dcqcn"]"#), every("4us"));
+    assert_eq!(asked(r#"["line-rate", {"dcqcn": {"preset": "paper"}}]"#), every("50us"));
+    assert_eq!(
+        asked(r#"[{"dcqcn": {"preset": "paper"}}, {"dcqcn": {"cnp-interval": "9us"}}]"#),
+        every("9us")
+    );
+    assert_eq!(asked(r#"[{"dcqcn": {"cnp": "ack-flag"}}]"#), serde_json::json!({"none": {}}));
+}
+
+#[test]
+fn presets_hold_every_published_value() {
+    let of = |preset: &str, gbps: u64| {
+        params(&format!(r#"{{"preset": "{preset}"}}"#)).settings(Rate::gbps(gbps)).expect("valid")
+    };
+    let paper = of("paper", 40);
+    assert_eq!((paper.g, paper.f, paper.clamp), (1.0 / 256.0, 5, true));
+    assert_eq!((paper.t_alpha, paper.t_inc, paper.byte_counter), (Span::us(55), Span::us(55), Bytes::mb(10)));
+    assert_eq!((paper.rai, paper.rhai), (Rate::mbps(40), Rate::mbps(200)));
+    for (preset, g, scale, rmin) in
+        [("mellanox", 5.0 / 1024.0, 1, 1), ("swing", 5.0 / 1024.0, 1, 1), ("hpcc", 1.0 / 256.0, 4, 1_000)]
+    {
+        let row = of(preset, 100);
+        assert_eq!((row.g, row.f, row.clamp, row.initial_alpha), (g, 1, false, 1.0), "{preset}");
+        assert_eq!((row.t_alpha, row.t_dec, row.t_inc), (Span::us(1), Span::us(4), Span::us(300)));
+        assert_eq!((row.rai, row.rhai), (Rate::mbps(5 * scale), Rate::mbps(50 * scale)), "{preset}");
+        assert_eq!((row.rmin, row.min_decrease), (Rate::mbps(rmin), 0.5), "{preset}");
+    }
+}
+
+#[test]
+fn what_a_machine_cannot_use_is_refused_by_its_key() {
+    for (json, key) in [
+        (r#"{"g": 1.5}"#, "g"),
+        (r#"{"initial-alpha": -0.1}"#, "initial-alpha"),
+        (r#"{"min-decrease": 0}"#, "min-decrease"),
+        (r#"{"rate-on-first-cnp": 0}"#, "rate-on-first-cnp"),
+        (r#"{"t-alpha": "0us"}"#, "t-alpha"),
+        (r#"{"t-dec": "0us"}"#, "t-dec"),
+        (r#"{"t-inc": "0us"}"#, "t-inc"),
+        (r#"{"rmin": "0G"}"#, "rmin"),
+        (r#"{"byte-counter": "10MB"}"#, "byte-counter"),
+        (r#"{"preset": "paper", "byte-counter": "0B"}"#, "byte-counter"),
+        (r#"{"preset": "paper", "t-dec": "4us"}"#, "t-dec"),
+        (r#"{"preset": "paper", "rate-on-first-cnp": 1}"#, "rate-on-first-cnp"),
+        (r#"{"cnp": "ack-flag", "cnp-interval": "4us"}"#, "cnp-interval"),
+    ] {
+        assert_eq!(params(json).build(&qp()).map(|_| ()).map_err(|error| error.key), Err(key), "{json}");
+    }
+}
+
+#[test]
+fn a_queue_pairs_machine_is_small() {
+    assert!(size_of::<AnyReactionPoint>() <= 144, "{} bytes", size_of::<AnyReactionPoint>());
+}

@@ -1,0 +1,247 @@
+//! The machines as they would be if every timer always ticked: a model for tests to compare with.
+
+use floodway_units::FlowId;
+use proptest::prelude::*;
+
+use super::presets::Settings;
+use super::*;
+use crate::testing::qp;
+
+/// The timers of a model.
+#[derive(Clone, Copy, Debug)]
+struct Timers {
+    alpha: Time,
+    check: Time,
+    step: Time,
+}
+
+/// Either machine, with plain loops in place of closed forms and of sleep.
+struct Model {
+    settings: Settings,
+    paper: bool,
+    line: u64,
+    current: u64,
+    target: u64,
+    alpha: f64,
+    timers: Timers,
+    heard_by_alpha: bool,
+    heard_by_check: bool,
+    sent: u64,
+    stages: (u32, u32),
+    /// When increase steps were made.
+    steps: Vec<Time>,
+}
+
+impl Model {
+    fn new(params: &Params) -> Self {
+        let line = qp().line_rate;
+        let settings = params.settings(line).expect("the parameters are valid");
+        Model {
+            paper: params.preset == Preset::Paper,
+            line: line.0,
+            current: line.0,
+            target: line.0,
+            alpha: settings.initial_alpha,
+            settings,
+            timers: Timers { alpha: Time::NEVER, check: Time::NEVER, step: Time::NEVER },
+            heard_by_alpha: false,
+            heard_by_check: false,
+            sent: 0,
+            stages: (0, 0),
+            steps: Vec::new(),
+        }
+    }
+
+    /// All ticks before `until`.
+    fn pass(&mut self, until: Time) {
+        loop {
+            let Timers { alpha, check, step } = self.timers;
+            let now = alpha.min(check).min(step);
+            if now >= until {
+                return;
+            }
+            if now == alpha {
+                self.tick_alpha();
+            } else if now == check {
+                self.check(now);
+            } else {
+                self.timers.step = now + self.settings.t_inc;
+                self.stages.0 += 1;
+                self.step(now);
+            }
+        }
+    }
+
+    fn tick_alpha(&mut self) {
+        self.timers.alpha += self.settings.t_alpha;
+        let heard = f64::from(u8::from(self.heard_by_alpha));
+        self.alpha = (1.0 - self.settings.g) * self.alpha + self.settings.g * heard;
+        self.heard_by_alpha = false;
+    }
+
+    fn check(&mut self, now: Time) {
+        self.timers.check += self.settings.t_dec;
+        if self.heard_by_check {
+            self.heard_by_check = false;
+            self.cut();
+            self.timers.step = now + self.settings.t_inc;
+        }
+    }
+
+    fn cut(&mut self) {
+        if self.settings.clamp || self.stages != (0, 0) {
+            self.target = self.current;
+        }
+        let factor = f64::max(1.0 - self.alpha / 2.0, self.settings.min_decrease);
+        self.current = ((self.current as f64 * factor) as u64).max(self.settings.rmin.0);
+        self.stages = (0, 0);
+    }
+
+    fn step(&mut self, now: Time) {
+        let f = self.settings.f;
+        let (timer, bytes) = self.stages;
+        let raise = if self.paper && timer.max(bytes) < f || !self.paper && timer - 1 < f {
+            0
+        } else if self.paper && timer.min(bytes) > f {
+            u64::from(timer.min(bytes) - f) * self.settings.rhai.0
+        } else if !self.paper && timer - 1 > f {
+            self.settings.rhai.0
+        } else {
+            self.settings.rai.0
+        };
+        self.target = (self.target + raise).min(self.line);
+        self.current = (self.current + self.target).div_ceil(2);
+        self.steps.push(now);
+    }
+
+    fn cnp(&mut self, now: Time) {
+        let first = self.timers.alpha == Time::NEVER;
+        if self.paper {
+            self.cut();
+            self.alpha = (1.0 - self.settings.g) * self.alpha + self.settings.g;
+            self.timers.alpha = now + self.settings.t_alpha;
+            self.timers.step = now + self.settings.t_inc;
+            self.sent = 0;
+            return;
+        }
+        if first {
+            self.current = (self.line as f64 * self.settings.rate_on_first_cnp) as u64;
+            self.target = self.current;
+            self.timers.alpha = now + self.settings.t_alpha;
+            self.timers.check = now + self.settings.t_dec;
+        }
+        self.heard_by_alpha = !first;
+        self.heard_by_check = true;
+    }
+
+    fn sent(&mut self, now: Time, bytes: u64) {
+        if !self.paper || self.timers.step == Time::NEVER {
+            return;
+        }
+        self.sent += bytes;
+        while self.sent >= self.settings.byte_counter.0 {
+            self.sent -= self.settings.byte_counter.0;
+            self.stages.1 += 1;
+            self.step(now);
+        }
+    }
+}
+
+/// The machine itself, with the instants of its steps.
+struct Sleeper {
+    rp: Rp,
+    steps: Vec<Time>,
+}
+
+impl Sleeper {
+    fn noting(&mut self, now: Time, call: impl FnOnce(&mut Rp)) {
+        let before = self.rp.increases();
+        call(&mut self.rp);
+        self.steps.extend((before..self.rp.increases()).map(|_| now));
+    }
+
+    fn pass(&mut self, until: Time) {
+        while let Some(at) = self.rp.next_timeout().filter(|at| *at < until) {
+            self.noting(at, |rp| rp.on_timeout(at));
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Input {
+    Cnp,
+    Sent(u64),
+}
+
+/// Inputs after waits in picoseconds; many at whole microseconds, where timers fall together.
+fn inputs() -> impl Strategy<Value = Vec<(u64, Input)>> {
+    let wait = prop_oneof![
+        4 => (0u64..60).prop_map(|us| us * 1_000_000),
+        2 => 0u64..30_000_000,
+        1 => (0u64..2_500).prop_map(|us| us * 1_000_000),
+        1 => 0u64..2_500_000_000,
+    ];
+    let input = prop_oneof![3 => Just(Input::Cnp), 1 => (0u64..60_000).prop_map(Input::Sent)];
+    proptest::collection::vec((wait, input), 1..40)
+}
+
+/// Drives both through the same inputs, with CNPs before what falls on their instant.
+fn compare(json: &str, inputs: &[(u64, Input)]) {
+    let params: Params = serde_json::from_str(json).expect("the parameters are well formed");
+    let rp = params.build(&qp()).expect("the parameters are valid");
+    let mut sleeper = Sleeper { rp, steps: Vec::new() };
+    let mut model = Model::new(&params);
+    let mut now = Time::ZERO;
+    let mut cnps = Vec::new();
+    for (wait, input) in inputs {
+        now += Span(*wait);
+        sleeper.pass(now);
+        model.pass(now);
+        assert_same(&sleeper, &model, now);
+        match input {
+            Input::Cnp => {
+                cnps.push((now, sleeper.steps.len(), model.steps.len()));
+                let notice =
+                    Notice { flow: FlowId(0), mark: Mark::Ce, window: None, rate: None, degree: 0.0 };
+                sleeper.noting(now, |rp| rp.on_notice(now, &notice));
+                model.cnp(now);
+            }
+            Input::Sent(bytes) => {
+                sleeper.noting(now, |rp| rp.on_sent(now, Bytes(*bytes)));
+                model.sent(now, *bytes);
+            }
+        }
+        assert_same(&sleeper, &model, now);
+    }
+    let end = now + Span::ms(1);
+    sleeper.pass(end);
+    model.pass(end);
+    assert_same(&sleeper, &model, end);
+    for (cnp, ours, theirs) in cnps {
+        assert_eq!(sleeper.steps.get(ours), model.steps.get(theirs), "the first step after {cnp}");
+    }
+}
+
+/// The closed form may move the last digits of alpha, and so a rate by a few bit/s.
+fn assert_same(sleeper: &Sleeper, model: &Model, now: Time) {
+    let rates = sleeper.rp.rates();
+    for (ours, theirs) in [(rates.current.0, model.current), (rates.target.0, model.target)] {
+        assert!(ours.abs_diff(theirs) <= 100, "{ours} where timers that tick have {theirs}, at {now}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn sleeping_timers_give_what_ticking_ones_give(inputs in inputs()) {
+        for json in [
+            r#"{"t-inc": "20us", "rai": "2G", "rhai": "10G"}"#,
+            r#"{"preset": "mellanox", "t-inc": "12us", "f": 3, "rai": "5G", "clamp": true, "rate-on-first-cnp": 0.5}"#,
+            r#"{"preset": "swing", "t-alpha": "3us", "t-dec": "7us", "t-inc": "21us", "rhai": "20G"}"#,
+            r#"{"preset": "mellanox", "g": 0.25, "t-inc": "4us", "rai": "30G", "min-decrease": 0.9}"#,
+            r#"{"preset": "paper", "byte-counter": "100KB", "rai": "2G", "rhai": "4G"}"#,
+            r#"{"preset": "paper", "t-alpha": "5us", "t-inc": "5us", "byte-counter": "50KB", "f": 2, "clamp": false}"#,
+        ] {
+            compare(json, &inputs);
+        }
+    }
+}

@@ -1,0 +1,133 @@
+"""`floodway compare`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+import floodway
+from floodway.cli.exits import DONE, FAILED, INTERRUPTED
+from floodway.cli.inputs import pair
+from floodway.cli.run import failures
+from floodway.cli.show_comparison import show
+from floodway.cli.watch import WatchAll
+from floodway.comparison import PAGE_FILE, document, files, folder_names, split_values
+from floodway.errors import ComparisonError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from floodway.comparison import Comparison, Variant
+
+__all__ = ["Request", "compare"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """What the command line asks for."""
+
+    scenarios: Sequence[Path]
+    vary: Sequence[str]
+    seeds: int
+    jobs: int | None
+    sets: Sequence[str]
+    out: Path | None
+    force: bool
+    quiet: bool
+    json: bool
+    strict: bool
+
+
+def compare(request: Request) -> int:
+    """Simulate the variants, write, print; returns the exit code."""
+    variants = _variants(request)
+    out = request.out or _default_out(request)
+    if not request.quiet:
+        for warning in _warnings(variants):
+            typer.echo(f"warning: {warning}", err=True)
+    try:
+        with WatchAll(quiet=request.quiet) as watch:
+            comparison = floodway.compare(
+                variants,
+                seeds=request.seeds,
+                jobs=request.jobs,
+                out=out,
+                force=request.force,
+                on_progress=watch.update,
+            )
+    except KeyboardInterrupt:
+        # While tables and pictures were made; during the runs, Ctrl-C ends them and raises nothing.
+        typer.echo(f"interrupted; the runs that had ended are kept in {out}/", err=True)
+        return INTERRUPTED
+    if not comparison.complete:
+        return _interrupted(comparison, out)
+    _print(request, comparison, out)
+    return _verdict(request, comparison)
+
+
+def _variants(request: Request) -> tuple[Variant, ...]:
+    """Read every variant; whatever is wrong with any is told before the first run."""
+    sets = [pair(given) for given in request.sets]
+    paths = request.scenarios
+    if not request.vary:
+        if len(paths) == 1:
+            raise ComparisonError(
+                "one scenario and nothing that varies; add --vary KEY.PATH=A,B or a second scenario"
+            )
+        return files(paths, sets=sets)
+    if len(paths) > 1:
+        raise ComparisonError(f"--vary is of one scenario, and {len(paths)} are given; choose one of the two")
+    given = [pair(text, option="--vary", form="KEY.PATH=A,B") for text in request.vary]
+    axes = [(key, split_values(values)) for key, values in given]
+    if request.seeds > 1 and any(key == "seed" for key, _ in axes):
+        raise ComparisonError("--vary seed and --seeds both choose the seeds; use one of the two")
+    return floodway.vary(paths[0], axes, sets=sets)
+
+
+def _default_out(request: Request) -> Path:
+    return Path("out", "compare", *folder_names([" ".join(path.stem for path in request.scenarios)]))
+
+
+def _warnings(variants: Sequence[Variant]) -> Iterator[str]:
+    """Tell each warning once, with the variants that have it unless all do."""
+    found: dict[str, list[str]] = {}
+    for variant in variants:
+        for warning in variant.scenario.warnings:
+            found.setdefault(warning, []).append(variant.label)
+    for warning, labels in found.items():
+        yield warning if len(labels) == len(variants) else f"{'; '.join(labels)}: {warning}"
+
+
+def _interrupted(comparison: Comparison, out: Path) -> int:
+    ended = sum(len(results) for results in comparison.results)
+    of = sum(len(seeds) for seeds in comparison.seeds)
+    kept = f"the {ended} of {of} runs that had ended are kept in {out}/" if ended else "nothing was written"
+    typer.echo(f"interrupted; {kept}", err=True)
+    return INTERRUPTED
+
+
+def _print(request: Request, comparison: Comparison, out: Path) -> None:
+    if request.json:
+        whole = {"results": str(out), **document(comparison)}
+        typer.echo(json.dumps(whole, indent=2, ensure_ascii=False))
+    elif not request.quiet:
+        show(comparison, sys.stdout)
+        typer.echo(f"pictures and tables: {out / PAGE_FILE}")
+
+
+def _verdict(request: Request, comparison: Comparison) -> int:
+    """Say on stderr what makes a run a failure, and return the exit code."""
+    found = [
+        f"{label}, seed {result.run.seed}: {failure}"
+        for label, results in zip(comparison.labels, comparison.results, strict=True)
+        for result in results
+        for failure in failures(result.outcome, strict=request.strict)
+    ]
+    for failure in found:
+        typer.echo(f"error: {failure}", err=True)
+    return FAILED if found else DONE

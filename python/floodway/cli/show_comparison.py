@@ -1,0 +1,52 @@
+"""A comparison on the terminal: the numbers, a column a variant, and what was found."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TextIO
+
+from rich.console import Console
+
+from floodway.cli.show import WIDTH, table_of
+from floodway.comparison.words import Shown, notes, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.table import Table
+
+    from floodway.comparison import Comparison
+
+__all__ = ["show"]
+
+#: Columns that the name of a number takes, and the least that a variant takes.
+NAME_WIDTH, VARIANT_WIDTH = 42, 26
+
+
+def show(comparison: Comparison, stream: TextIO) -> None:
+    """Print the numbers, their notes and the findings."""
+    console = Console(file=stream, highlight=False, markup=False, emoji=False)
+    if not console.is_terminal:
+        console.width = max(WIDTH, NAME_WIDTH + VARIANT_WIDTH * len(comparison.labels))
+    at_once = max(1, (console.width - NAME_WIDTH) // VARIANT_WIDTH)
+    for begin in range(0, len(comparison.labels), at_once):
+        numbers = range(begin, min(begin + at_once, len(comparison.labels)))
+        console.print(_table(comparison, numbers))
+    for note in notes(comparison):
+        console.print(note, soft_wrap=True)
+    console.print()
+    for finding in comparison.findings:
+        console.print(finding, soft_wrap=True)
+
+
+def _table(comparison: Comparison, numbers: Sequence[int]) -> Table:
+    title = f"{comparison.name}: differences are to {comparison.labels[0]}"
+    table = table_of(title, ("number", *(comparison.labels[n] for n in numbers)), words=("number",))
+    for row in comparison.rows:
+        table.add_row(row.label, *(_cell(shown(row, row.cells[n])) for n in numbers))
+    table.add_row("verdict", *(comparison.verdicts[n] for n in numbers))
+    return table
+
+
+def _cell(cell: Shown) -> str:
+    value = f"{cell.value} ({cell.change})" if cell.change else cell.value
+    return f"{value}\n{cell.spread}" if cell.spread else value

@@ -1,0 +1,25 @@
+"""Variants of a scenario side by side: runs, numbers, findings, the page."""
+
+from floodway.comparison.comparison import Comparison, compare
+from floodway.comparison.document import document
+from floodway.comparison.execution import Task, cores
+from floodway.comparison.metrics import Cell, Row, ShownLink
+from floodway.comparison.place import PAGE_FILE
+from floodway.comparison.variants import Variant, files, folder_names, split_values, vary
+
+__all__ = [
+    "PAGE_FILE",
+    "Cell",
+    "Comparison",
+    "Row",
+    "ShownLink",
+    "Task",
+    "Variant",
+    "compare",
+    "cores",
+    "document",
+    "files",
+    "folder_names",
+    "split_values",
+    "vary",
+]

@@ -1,0 +1,224 @@
+"""Variants run side by side, and what came of it."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from floodway._floodway import Scenario
+from floodway.comparison.execution import Task, cores, run_all
+from floodway.comparison.findings import findings
+from floodway.comparison.metrics import Row, ShownLink, rows, shown_link, verdict
+from floodway.comparison.place import Place, Slot
+from floodway.comparison.variants import Variant, differing, files
+from floodway.errors import ComparisonError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from floodway.results import Result
+
+__all__ = ["Comparison", "compare"]
+
+#: Seeds have 64 bits.
+LARGEST_SEED = 2**64 - 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparison:
+    """Variants with their results.
+
+    Attributes
+    ----------
+    variants
+        What was compared; the first is what the others are measured against.
+    seeds
+        For each variant its seeds.
+    results
+        For each variant the results of the runs that ended, one a seed.
+    complete
+        Whether all runs ended; not so after Ctrl-C.
+    """
+
+    variants: tuple[Variant, ...]
+    seeds: tuple[tuple[int, ...], ...]
+    results: tuple[tuple[Result, ...], ...]
+    complete: bool
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """What the variants are called."""
+        return tuple(variant.label for variant in self.variants)
+
+    @property
+    def name(self) -> str:
+        """The scenario's name, or the scenarios' names."""
+        return " and ".join(dict.fromkeys(variant.scenario.name for variant in self.variants))
+
+    @cached_property
+    def differing(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        """The keys that differ, each with its value in every variant."""
+        return differing(self.variants)
+
+    @cached_property
+    def link(self) -> ShownLink | None:
+        """The link whose throughput, queue and pauses are compared."""
+        return shown_link([result for of_variant in self.results for result in of_variant])
+
+    @cached_property
+    def rows(self) -> tuple[Row, ...]:
+        """Every number of all variants."""
+        return rows(self.results, self.link)
+
+    @cached_property
+    def verdicts(self) -> tuple[str, ...]:
+        """What the simulator found in each variant: losses, deadlocks, broken invariants."""
+        return tuple(verdict(results) for results in self.results)
+
+    @cached_property
+    def findings(self) -> tuple[str, ...]:
+        """How every variant differs from the first, in words."""
+        return findings(self.labels, self.results, self.rows, self.verdicts, self.link)
+
+    @cached_property
+    def table(self) -> pl.DataFrame:
+        """The numbers as a frame: a row for each number and variant.
+
+        Columns are `number`, `variant`, `mean`, `min`, `max` (over the seeds), `change` (to the first
+        variant) and `change_unit` (percent or points).
+        """
+        cells = [
+            {
+                "number": row.key,
+                "variant": label,
+                "mean": cell.mean,
+                "min": min(cell.known, default=None),
+                "max": max(cell.known, default=None),
+                "change": cell.change,
+                "change_unit": row.change_unit,
+            }
+            for row in self.rows
+            for label, cell in zip(self.labels, row.cells, strict=True)
+        ]
+        numbers = dict.fromkeys(("mean", "min", "max", "change"), pl.Float64)
+        return pl.DataFrame(cells, schema_overrides=numbers)
+
+
+def compare(  # noqa: PLR0913 (what a caller may choose)
+    variants: Sequence[Variant | Scenario | str | os.PathLike[str]],
+    *,
+    seeds: int = 1,
+    jobs: int | None = None,
+    out: str | os.PathLike[str] | None = None,
+    force: bool = False,
+    on_progress: Callable[[Sequence[Task]], None] | None = None,
+) -> Comparison:
+    """Run variants side by side.
+
+    Ctrl-C stops all runs within a fraction of a second; the comparison then holds the runs that had
+    ended, and is not `complete`.
+
+    Parameters
+    ----------
+    variants
+        What `vary` made of a scenario, or scenarios and files of scenarios; at least two.
+    seeds
+        So many runs of each variant, with its scenario's own seed and those that follow it.
+    jobs
+        So many runs at a time; by default one a core.
+    out
+        Where results, tables, pictures and a page shall be written: each run's as soon as it has ended.
+        By default nothing is written.
+    force
+        Whether an earlier comparison there may be replaced.
+    on_progress
+        Called about ten times a second in the calling thread.
+
+    Raises
+    ------
+    ComparisonError
+        If there is nothing to compare.
+    ScenarioError
+        If a scenario cannot be simulated; nothing has run then.
+    OutputError
+        If the place is taken or cannot be written; nothing has run then, unless it has become so since.
+    RunError
+        If a run could not be brought to its end.
+
+    Examples
+    --------
+    >>> import floodway
+    >>> variants = floodway.vary("scenarios/demo.toml", [("mtu", ["1000B", "4096B"])])  # doctest: +SKIP
+    >>> floodway.compare(variants, seeds=3).table  # doctest: +SKIP
+    """
+    chosen = _variants(variants)
+    seeds_of = tuple(_seeds(variant, seeds) for variant in chosen)
+    tasks = [
+        Task(label=_task_label(variant, seed, of=seeds), scenario=variant.scenario.with_seed(seed))
+        for variant, own in zip(chosen, seeds_of, strict=True)
+        for seed in own
+    ]
+    slots = [
+        Slot(variant=variant.label, seed=seed)
+        for variant, own in zip(chosen, seeds_of, strict=True)
+        for seed in own
+    ]
+    with Place(out, slots, force=force) as place:
+        run_all(tasks, jobs=jobs or cores(), on_progress=on_progress, on_result=place.publish)
+        comparison = _comparison(chosen, seeds_of, tasks, per_variant=seeds)
+        if comparison.complete:
+            place.finish(comparison)
+    return comparison
+
+
+def _comparison(
+    variants: tuple[Variant, ...],
+    seeds: tuple[tuple[int, ...], ...],
+    tasks: Sequence[Task],
+    *,
+    per_variant: int,
+) -> Comparison:
+    groups = [tasks[begin : begin + per_variant] for begin in range(0, len(tasks), per_variant)]
+    return Comparison(
+        variants=variants,
+        seeds=seeds,
+        results=tuple(tuple(task.result for task in group if task.result) for group in groups),
+        complete=all(task.result for task in tasks),
+    )
+
+
+def _variants(given: Sequence[Variant | Scenario | str | os.PathLike[str]]) -> tuple[Variant, ...]:
+    paths = [each for each in given if isinstance(each, (str, os.PathLike))]
+    from_files = iter(files(paths) if paths else ())
+    variants = tuple(
+        each
+        if isinstance(each, Variant)
+        else Variant(label=each.name, scenario=each)
+        if isinstance(each, Scenario)
+        else next(from_files)
+        for each in given
+    )
+    if len(variants) < 2:  # noqa: PLR2004 (what a comparison is of)
+        raise ComparisonError(f"{len(variants)} given: a comparison needs at least two variants")
+    labels = [variant.label for variant in variants]
+    twice = next((label for label in labels if labels.count(label) > 1), None)
+    if twice is not None:
+        raise ComparisonError(f"{twice}: two variants have this label")
+    return variants
+
+
+def _seeds(variant: Variant, count: int) -> tuple[int, ...]:
+    first = variant.scenario.seed
+    if count < 1:
+        raise ComparisonError(f"{count} seeds: at least one is needed")
+    if first + count - 1 > LARGEST_SEED:
+        raise ComparisonError(f"{variant.label}: {count} seeds from {first} on exceed {LARGEST_SEED}")
+    return tuple(range(first, first + count))
+
+
+def _task_label(variant: Variant, seed: int, *, of: int) -> str:
+    return variant.label if of == 1 else f"{variant.label}, seed {seed}"

@@ -1,0 +1,128 @@
+"""Runs side by side, a thread each: the native half releases the interpreter lock."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from floodway.errors import RunError
+from floodway.simulation import POLL_S, run, stopped_by_interrupt
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from floodway._floodway import Progress, Scenario
+    from floodway.results import Result
+
+__all__ = ["Task", "cores", "run_all"]
+
+
+@dataclass(eq=False, kw_only=True)
+class Task:
+    """A run among others, and how far it is.
+
+    Attributes
+    ----------
+    label
+        What messages call it.
+    scenario
+        What is simulated.
+    began
+        When it began, by the monotonic clock.
+    progress
+        How far it is; none before its first look.
+    result
+        What came out; none before its end, and where it was interrupted.
+    """
+
+    label: str
+    scenario: Scenario
+    began: float = 0.0
+    progress: Progress | None = None
+    result: Result | None = None
+
+
+def cores() -> int:
+    """Return how many runs this process may sensibly do at once."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # Not on every system.
+        return os.cpu_count() or 1
+
+
+def run_all(
+    tasks: Sequence[Task],
+    *,
+    jobs: int,
+    on_progress: Callable[[Sequence[Task]], None] | None,
+    on_result: Callable[[int, Result], None],
+) -> None:
+    """Bring every task to its end, or, after Ctrl-C, as many as have reached it by then.
+
+    Parameters
+    ----------
+    tasks
+        What to run; each gets its result.
+    jobs
+        So many at a time.
+    on_progress
+        Called about ten times a second in the calling thread.
+    on_result
+        Called in the calling thread with a task's number as soon as its run has ended.
+
+    Raises
+    ------
+    RunError
+        If a run could not be brought to its end; the others are stopped then.
+    """
+    stop = threading.Event()
+    with stopped_by_interrupt(stop.set), ThreadPoolExecutor(jobs, thread_name_prefix="compare") as pool:
+        numbers = {pool.submit(_run, task, stop): number for number, task in enumerate(tasks)}
+        running = set(numbers)
+        try:
+            while running:
+                ended, running = wait(running, timeout=POLL_S, return_when=FIRST_COMPLETED)
+                for future in sorted(ended, key=numbers.__getitem__):
+                    _keep(future, numbers[future], tasks, on_result)
+                if stop.is_set():
+                    for future in running:
+                        future.cancel()
+                if on_progress is not None:
+                    on_progress(tasks)
+        except BaseException:
+            stop.set()
+            raise
+
+
+def _run(task: Task, stop: threading.Event) -> Result | None:
+    def look(progress: Progress) -> None:
+        task.progress = progress
+        if stop.is_set():
+            progress.stop()
+
+    if stop.is_set():
+        return None
+    task.began = time.monotonic()
+    result = run(task.scenario, on_progress=look)
+    return None if result.outcome.stopped == "interrupted" else result
+
+
+def _keep(
+    future: Future[Result | None],
+    number: int,
+    tasks: Sequence[Task],
+    on_result: Callable[[int, Result], None],
+) -> None:
+    try:
+        result = future.result()
+    except CancelledError:
+        return
+    except RunError as error:
+        raise type(error)(f"{tasks[number].label}: {error}") from error
+    if result is not None:
+        on_result(number, result)
+        tasks[number].result = result

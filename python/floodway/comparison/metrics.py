@@ -1,0 +1,317 @@
+"""The numbers that variants are compared by, each taken from the summary of a run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from floodway.results import LinkSummary, Outcome, Result, Summary
+
+__all__ = ["Cell", "Row", "ShownLink", "link_of", "rows", "shown_link", "verdict"]
+
+NOT_REACHED = "not reached"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cell:
+    """One number of one variant over its seeds.
+
+    Attributes
+    ----------
+    values
+        One a seed; none where there is none, such as a percentile that an unfinished flow has.
+    finished_only
+        Whether unfinished flows are missing from it, in any seed.
+    change
+        Difference of its mean to that of the first variant: in percent, or in points where the number
+        is a share; none for the first variant, and where there is nothing to divide.
+    apart
+        Whether its values and those of the first variant do not overlap; with one seed, whether they differ.
+    """
+
+    values: tuple[float | None, ...]
+    finished_only: bool = False
+    change: float | None = None
+    apart: bool = False
+
+    @property
+    def mean(self) -> float | None:
+        """Mean over the seeds; none if any has no value."""
+        known = self.known
+        return sum(known) / len(known) if known and len(known) == len(self.values) else None
+
+    @property
+    def known(self) -> tuple[float, ...]:
+        """The values that are there."""
+        return tuple(value for value in self.values if value is not None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """One number of all variants.
+
+    Attributes
+    ----------
+    key
+        What `compare.json` calls it; its suffix is the unit.
+    label
+        What tables call it, unit included.
+    digits
+        Decimals that are shown.
+    missing
+        What is shown where there is no value.
+    change_unit
+        `percent` or `points`.
+    cells
+        One a variant.
+    """
+
+    key: str
+    label: str
+    digits: int
+    missing: str
+    change_unit: str
+    cells: tuple[Cell, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShownLink:
+    """The direction of a link whose throughput, queue and pauses are compared.
+
+    Attributes
+    ----------
+    object
+        Its name, as `link: from>to`.
+    title
+        `the long link x1>x2`, or `the busiest link ...` where no link is longer than others.
+    """
+
+    object: str
+    title: str
+
+    @property
+    def name(self) -> str:
+        """Its direction, with the link's name where parallel links share that."""
+        link, _, direction = self.object.partition(": ")
+        return f"{link} {direction}" if "#" in link else direction
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Metric:
+    key: str
+    label: str
+    of: Callable[[Summary], float | None]
+    digits: int = 1
+    missing: str = "-"
+    change_unit: str = "percent"
+    finished_only: Callable[[Summary], bool] = lambda _: False
+    always: bool = True
+
+
+def rows(results: Sequence[Sequence[Result]], link: ShownLink | None) -> tuple[Row, ...]:
+    """Compute every row whose number exists in some variant.
+
+    Parameters
+    ----------
+    results
+        For each variant one result a seed; none of a variant that was interrupted.
+    link
+        What `shown_link` returned.
+    """
+    metrics = (*_METRICS, *(_link_metrics(link) if link else ()), *_TOTALS)
+    made = ((metric, _row(metric, results)) for metric in metrics)
+    return tuple(row for metric, row in made if _exists(row, always=metric.always))
+
+
+def shown_link(results: Iterable[Result]) -> ShownLink | None:
+    """Choose among the links that all runs watch: the longest, and among equals the busiest.
+
+    None where no link is watched in all of them.
+    """
+    by_run = [{link.object: link for link in result.summary.links} for result in results]
+    common = [name for name in by_run[0] if all(name in links for links in by_run)] if by_run else []
+    if not common:
+        return None
+    delays = {name: by_run[0][name].delay_us or 0.0 for name in common}
+    carried = {name: sum(links[name].mean_gbps for links in by_run) for name in common}
+    best = max(common, key=lambda name: (delays[name], carried[name]))
+    kind = "long" if delays[best] > min(link.delay_us or 0.0 for link in by_run[0].values()) else "busiest"
+    plain = ShownLink(object=best, title="")
+    return ShownLink(object=best, title=f"the {kind} link {plain.name}")
+
+
+def link_of(summary: Summary, link: ShownLink) -> LinkSummary | None:
+    """Look the shown link up in a run's summary."""
+    return next((found for found in summary.links if found.object == link.object), None)
+
+
+def verdict(results: Sequence[Result]) -> str:
+    """Say what the simulator found, with how many seeds where they do not agree."""
+    said = [_verdict(result.outcome) for result in results]
+    kinds = list(dict.fromkeys(said))
+    if len(kinds) < 2:  # noqa: PLR2004 (they agree)
+        return kinds[0] if kinds else "-"
+    return "; ".join(f"{kind} ({said.count(kind)} of {len(said)} seeds)" for kind in kinds)
+
+
+def _verdict(outcome: Outcome) -> str:
+    lossless = {"held": "lossless", "violated": "lost packets", "not-asked": "no lossless class"}
+    ends = {"limit": "ended at the limit", "deadlock": "ended by a deadlock"}
+    parts = [lossless[outcome.lossless]]
+    if outcome.stopped in ends:
+        parts.append(ends[outcome.stopped])
+    if outcome.deadlocks and outcome.stopped != "deadlock":
+        parts.append("deadlock")
+    parts += [f"invariant {name} broken" for name, _ in outcome.broken]
+    return ", ".join(parts)
+
+
+def _row(metric: _Metric, results: Sequence[Sequence[Result]]) -> Row:
+    summaries = [[result.summary for result in of_variant] for of_variant in results]
+    cells = [
+        Cell(
+            values=tuple(metric.of(summary) for summary in own),
+            finished_only=any(metric.finished_only(summary) for summary in own),
+        )
+        for own in summaries
+    ]
+    return Row(
+        key=metric.key,
+        label=metric.label,
+        digits=metric.digits,
+        missing=metric.missing,
+        change_unit=metric.change_unit,
+        cells=(cells[0], *(_against(cells[0], cell, metric.change_unit) for cell in cells[1:])),
+    )
+
+
+def _against(first: Cell, cell: Cell, unit: str) -> Cell:
+    """Add the difference to the first variant."""
+    a, b = first.mean, cell.mean
+    if a is None or b is None:
+        return cell
+    change = b - a if unit == "points" else (b / a - 1) * 100 if a else None
+    apart = min(first.known) > max(cell.known) or max(first.known) < min(cell.known)
+    return Cell(values=cell.values, finished_only=cell.finished_only, change=change, apart=apart)
+
+
+def _exists(row: Row, *, always: bool) -> bool:
+    known = [value for cell in row.cells for value in cell.known]
+    return bool(known) and (always or any(known))
+
+
+def _percent(share: float | None) -> float | None:
+    return None if share is None else share * 100
+
+
+def _megabytes(size: int | None) -> float | None:
+    return None if size is None else size / 1e6
+
+
+_METRICS = (
+    _Metric(
+        key="flows_finished",
+        label="measured flows finished",
+        of=lambda summary: summary.total.measured_finished,
+        digits=0,
+    ),
+    _Metric(
+        key="flows_unfinished",
+        label="measured flows unfinished",
+        of=lambda summary: summary.total.measured - summary.total.measured_finished,
+        digits=0,
+    ),
+    _Metric(
+        key="fct_mean_us",
+        label="completion time, mean, us",
+        of=lambda summary: summary.total.fct.mean_us,
+        finished_only=lambda summary: summary.total.fct.mean_of_finished_only,
+    ),
+    _Metric(
+        key="fct_p50_us",
+        label="completion time, p50, us",
+        of=lambda summary: summary.total.fct.p50_us,
+        missing=NOT_REACHED,
+    ),
+    _Metric(
+        key="fct_p99_us",
+        label="completion time, p99, us",
+        of=lambda summary: summary.total.fct.p99_us,
+        missing=NOT_REACHED,
+    ),
+    _Metric(
+        key="fct_p999_us",
+        label="completion time, p99.9, us",
+        of=lambda summary: summary.total.fct.p999_us,
+        missing=NOT_REACHED,
+    ),
+    _Metric(
+        key="slowdown_p50",
+        label="slowdown, p50",
+        of=lambda summary: summary.total.slowdown_p50,
+        digits=2,
+        missing=NOT_REACHED,
+    ),
+    _Metric(
+        key="slowdown_p99",
+        label="slowdown, p99",
+        of=lambda summary: summary.total.slowdown_p99,
+        digits=2,
+        missing=NOT_REACHED,
+    ),
+)
+
+_TOTALS = (
+    _Metric(
+        key="paused_us",
+        label="time paused, all ports and classes, us",
+        of=lambda summary: summary.paused_us,
+        always=False,
+    ),
+    _Metric(
+        key="pfc_frames",
+        label="pause frames received",
+        of=lambda summary: summary.pfc_frames,
+        digits=0,
+        always=False,
+    ),
+    _Metric(
+        key="dropped_packets",
+        label="packets dropped",
+        of=lambda summary: sum(packets for _, packets in summary.outcome.drops),
+        digits=0,
+    ),
+)
+
+
+def _link_metrics(link: ShownLink) -> Iterator[_Metric]:
+    def of(read: Callable[[LinkSummary], float | None]) -> Callable[[Summary], float | None]:
+        return lambda summary: read(found) if (found := link_of(summary, link)) else None
+
+    yield _Metric(
+        key="link_loaded_gbps",
+        label=f"{link.name}: throughput while loaded, Gbit/s",
+        of=of(lambda found: found.loaded_gbps),
+    )
+    yield _Metric(
+        key="link_loaded_idle_percent",
+        label=f"{link.name}: idle while loaded, %",
+        of=of(lambda found: _percent(found.loaded_idle_share)),
+        change_unit="points",
+    )
+    yield _Metric(
+        key="link_loaded_paused_percent",
+        label=f"{link.name}: paused while loaded, %",
+        of=of(lambda found: _percent(found.loaded_paused_share)),
+        change_unit="points",
+        always=False,
+    )
+    yield _Metric(
+        key="link_receiver_peak_megabytes",
+        label=f"{link.name}: peak buffer at its receiver, MB",
+        of=of(lambda found: _megabytes(found.receiver_peak_bytes)),
+        digits=2,
+    )

@@ -1,0 +1,47 @@
+"""The page of a comparison: one file that needs nothing else."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from typing import TYPE_CHECKING
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from floodway.comparison.words import notes, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from floodway.comparison.comparison import Comparison
+    from floodway.plot.compared import Picture
+
+__all__ = ["page"]
+
+
+def page(comparison: Comparison, pictures: Sequence[Picture]) -> str:
+    """Return the page, with the pictures inside."""
+    environment = Environment(
+        loader=PackageLoader("floodway.comparison", "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    rows = [(row.label, [shown(row, cell) for cell in row.cells]) for row in comparison.rows]
+    return environment.get_template("page.html.jinja").render(
+        comparison=comparison,
+        rows=rows,
+        notes=list(notes(comparison)),
+        pictures=[(picture, b64encode(picture.png).decode()) for picture in pictures],
+        seeds=_seeds(comparison),
+    )
+
+
+def _seeds(comparison: Comparison) -> str:
+    """Name the seeds, once if all variants have the same."""
+    texts = [
+        "seed " + str(own[0]) if len(own) == 1 else f"seeds {own[0]} to {own[-1]}" for own in comparison.seeds
+    ]
+    if len(set(texts)) == 1:
+        return texts[0]
+    return "; ".join(f"{label}: {text}" for label, text in zip(comparison.labels, texts, strict=True))

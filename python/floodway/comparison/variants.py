@@ -1,0 +1,305 @@
+"""What is compared: a scenario with values that vary, or scenarios side by side."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+import tomllib
+from collections import Counter
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from floodway import _floodway
+from floodway.errors import ComparisonError, Fault, ScenarioError
+from floodway.scenarios import load
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Iterable, Sequence
+
+    from floodway._floodway import Scenario
+
+__all__ = ["Variant", "differing", "files", "folder_names", "split_values", "vary"]
+
+#: Longer than this, a name of a folder is cut.
+LONGEST_FOLDER = 60
+_OPEN, _CLOSE, _QUOTES = "[{(", "]})", "\"'"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Variant:
+    """One of the scenarios that are compared.
+
+    Attributes
+    ----------
+    label
+        What tables and pictures call it.
+    scenario
+        What is simulated.
+    differs
+        The keys that tell it from the others, with their values, as they are written.
+    """
+
+    label: str
+    scenario: Scenario
+    differs: tuple[tuple[str, str], ...] = ()
+
+
+def split_values(text: str) -> tuple[str, ...]:
+    """Split values at commas, but not inside brackets, braces and quotes.
+
+    Raises
+    ------
+    ComparisonError
+        If a bracket or quote does not match, or a value is missing.
+
+    Examples
+    --------
+    >>> split_values('pfc,{ xoff = "1MB", react = "0us" }')
+    ('pfc', '{ xoff = "1MB", react = "0us" }')
+    """
+    values, depth, quote, begin = [], 0, "", 0
+    for at, letter in enumerate(text):
+        if quote:
+            quote = "" if letter == quote and not _escaped(text, at, quote) else quote
+        elif letter in _QUOTES:
+            quote = letter
+        elif letter == "," and depth == 0:
+            values.append(text[begin:at].strip())
+            begin = at + 1
+        else:
+            depth += (letter in _OPEN) - (letter in _CLOSE)
+        if depth < 0:
+            break
+    if quote or depth:
+        raise ComparisonError(f"{text!r}: a bracket or quote does not match")
+    values.append(text[begin:].strip())
+    if not all(values):
+        raise ComparisonError(f"{text!r}: a value is missing beside a comma")
+    return tuple(values)
+
+
+def vary(
+    path: str | os.PathLike[str],
+    axes: Sequence[tuple[str, Sequence[str]]],
+    *,
+    sets: Sequence[tuple[str, str]] = (),
+) -> tuple[Variant, ...]:
+    """Make a variant of a scenario for every combination of values.
+
+    Parameters
+    ----------
+    path
+        The scenario's file.
+    axes
+        Key paths, as `load` takes them in `sets`, each with the values that it shall have.
+    sets
+        Key paths with values that hold for all variants.
+
+    Returns
+    -------
+    tuple of Variant
+        The last key varies fastest.
+
+    Raises
+    ------
+    ComparisonError
+        If a key varies twice, or has less than two values, or one of them twice.
+    ScenarioError
+        If a value does not fit; it has the faults of all variants, and each names its variant.
+    """
+    _refuse_axes(axes, [key for key, _ in sets])
+    combinations = [
+        tuple(zip((key for key, _ in axes), values, strict=True))
+        for values in itertools.product(*(values for _, values in axes))
+    ]
+    labels = _labels(axes, combinations)
+
+    def build(index: int) -> Variant:
+        differs = combinations[index]
+        scenario = load(path, sets=[*sets, *differs])
+        return Variant(label=labels[index], scenario=scenario, differs=differs)
+
+    return _built(build, labels, varied=tuple(key for key, _ in axes))
+
+
+def files(
+    paths: Sequence[str | os.PathLike[str]], *, sets: Sequence[tuple[str, str]] = ()
+) -> tuple[Variant, ...]:
+    """Make a variant of each scenario's file, called after the file.
+
+    Raises
+    ------
+    ComparisonError
+        If a file is given twice.
+    ScenarioError
+        If one cannot be simulated; it has the faults of all of them.
+    """
+    given = [Path(path) for path in paths]
+    twice = _twice([path.resolve() for path in given])
+    if twice:
+        raise ComparisonError(f"{twice}: is given twice")
+    labels = _file_labels(given)
+    return _built(
+        lambda index: Variant(label=labels[index], scenario=load(given[index], sets=sets)), labels, varied=()
+    )
+
+
+def differing(variants: Sequence[Variant]) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Return the keys of the scenarios that are not the same in all variants, with each one's value.
+
+    Values that the variants were made by come as they were written; of scenarios side by side, the
+    settings of objects that all of them have are compared.
+    """
+    if all(variant.differs for variant in variants):
+        keys = [key for key, _ in variants[0].differs]
+        return tuple((key, tuple(dict(variant.differs)[key] for variant in variants)) for key in keys)
+    settings = [_settings(variant.scenario) for variant in variants]
+    keys = list(dict.fromkeys(key for each in settings for key in each))
+    rows = ((key, tuple(each.get(key, "-") for each in settings)) for key in keys)
+    return tuple((key, values) for key, values in rows if len(set(values)) > 1)
+
+
+def folder_names(labels: Sequence[str]) -> tuple[str, ...]:
+    """Make names of folders of labels, each its own even where letters' case does not count.
+
+    Examples
+    --------
+    >>> folder_names(["pfc, size=42MB", "PFC, size=42MB"])
+    ('pfc-size=42MB', 'PFC-size=42MB-2')
+    """
+    names: list[str] = []
+    for label in labels:
+        plain = re.sub(r"[^A-Za-z0-9._=+-]+", "-", label)[:LONGEST_FOLDER].strip("-.") or "variant"
+        numbered = (plain if n == 1 else f"{plain}-{n}" for n in itertools.count(1))
+        taken = {name.casefold() for name in names}
+        names.append(next(name for name in numbered if name.casefold() not in taken))
+    return tuple(names)
+
+
+def _escaped(text: str, at: int, quote: str) -> bool:
+    """Whether an odd number of backslashes stands before a place; TOML's plain quotes know none."""
+    before = text[:at]
+    return quote == '"' and (len(before) - len(before.rstrip("\\"))) % 2 == 1
+
+
+def _refuse_axes(axes: Sequence[tuple[str, Sequence[str]]], set_keys: Sequence[str]) -> None:
+    twice = _twice([key for key, _ in axes])
+    if twice:
+        raise ComparisonError(f"{twice}: varies twice; give all its values at once")
+    for key, values in axes:
+        same = _twice(values)
+        if same:
+            raise ComparisonError(f"{key}: {same} is given twice")
+        if len(values) < 2:  # noqa: PLR2004 (what a comparison is of)
+            raise ComparisonError(f"{key}: varies over one value; give at least two, as in {key}=A,B")
+        if key in set_keys:
+            raise ComparisonError(f"{key}: is set and varies; it can do one of the two")
+
+
+def _twice(values: Iterable[Any]) -> str | None:
+    return next((str(value) for value, count in Counter(values).items() if count > 1), None)
+
+
+def _labels(
+    axes: Sequence[tuple[str, Sequence[str]]], combinations: Sequence[tuple[tuple[str, str], ...]]
+) -> list[str]:
+    """Call a variant by its values; those that are no words of their own have their key beside them."""
+    words = {(key, value): _word(value) for key, values in axes for value in values}
+    uses = Counter(words.values())
+    plain = {key for key, values in axes if all(uses[words[key, value]] == 1 for value in values)}
+
+    def name(key: str, value: str) -> str:
+        word = words[key, value]
+        return word if word is not None and key in plain else f"{_short(key, axes)}={value}"
+
+    return [", ".join(name(key, value) for key, value in combination) for combination in combinations]
+
+
+def _word(value: str) -> str | None:
+    """Return the word that a value is, or the choice that it gives parameters to."""
+    if re.fullmatch(r"[A-Za-z][A-Za-z0-9_-]*", value):
+        return None if value in ("true", "false", "inf", "nan") else value
+    try:
+        read = tomllib.loads(f"value = {value}")["value"]
+    except tomllib.TOMLDecodeError:
+        return None
+    if isinstance(read, dict) and len(read) == 1:
+        read = next(iter(read))
+    return _word(read) if isinstance(read, str) and read != value else None
+
+
+def _short(key: str, axes: Sequence[tuple[str, Sequence[str]]]) -> str:
+    """Shorten a key path to as few of its last parts as tell it from the others."""
+    parts = key.split(".")
+    others = [other for other, _ in axes if other != key]
+    ends = (".".join(parts[begin:]) for begin in range(len(parts) - 1, 0, -1))
+    unlike = (end for end in ends if not any(other == end or other.endswith(f".{end}") for other in others))
+    return next(unlike, key)
+
+
+def _file_labels(paths: Sequence[Path]) -> list[str]:
+    """Call files by their names without the ending, with folders where names are the same."""
+    for depth in range(1, max(len(path.resolve().parts) for path in paths) + 1):
+        labels = ["/".join(path.resolve().with_suffix("").parts[-depth:]) for path in paths]
+        if _twice(labels) is None:
+            return labels
+    # Two endings of one name.
+    return [str(path) for path in paths]
+
+
+def _built(
+    build: Callable[[int], Variant], labels: Sequence[str], *, varied: tuple[str, ...]
+) -> tuple[Variant, ...]:
+    """Parse and build every variant; the faults of all of them are told at once."""
+    variants: list[Variant] = []
+    faults: dict[str, list[tuple[str, Fault]]] = {}
+    for index, label in enumerate(labels):
+        try:
+            variant = build(index)
+            _floodway.check(variant.scenario)
+            variants.append(variant)
+        except ScenarioError as error:
+            for fault in error.faults:
+                told = _as_varied(fault, varied)
+                faults.setdefault(told.text, []).append((label, told))
+    if faults:
+        raise ScenarioError(tuple(_named(found, of=len(labels)) for found in faults.values()))
+    return tuple(variants)
+
+
+def _as_varied(fault: Fault, varied: tuple[str, ...]) -> Fault:
+    """Name the option that gave a value: a scenario knows of values that are set only."""
+    if any(fault.file.startswith(f"--set {key}=") for key in varied):
+        rename = fault.file.replace("--set", "--vary", 1)
+        return replace(fault, file=rename, text=fault.text.replace(fault.file, rename, 1))
+    return fault
+
+
+def _named(found: Sequence[tuple[str, Fault]], *, of: int) -> Fault:
+    """Name the variants that have a fault, unless all have it."""
+    _, fault = found[0]
+    if len(found) == of:
+        return fault
+    labels = "; ".join(label for label, _ in found)
+    return replace(fault, text=f"variant{'s' if len(found) > 1 else ''} {labels}: {fault.text}")
+
+
+def _settings(scenario: Scenario) -> dict[str, str]:
+    """Flatten what a scenario says to a text for each key."""
+    document = json.loads(scenario.resolved_json)
+    return dict(_flat(document["scenario"], ""))
+
+
+def _flat(value: Any, path: str) -> Iterable[tuple[str, str]]:  # noqa: ANN401 (any JSON value)
+    if isinstance(value, dict) and value:
+        for key, inner in value.items():
+            yield from _flat(inner, f"{path}.{key}" if path else key)
+    elif isinstance(value, list) and value and all(isinstance(inner, dict) for inner in value):
+        for number, inner in enumerate(value, start=1):
+            name = inner.get("name", number)
+            yield from _flat(inner, str(name) if path == "override" else f"{path}.{name}")
+    else:
+        yield path, value if isinstance(value, str) else json.dumps(value)

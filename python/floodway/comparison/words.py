@@ -1,0 +1,68 @@
+"""Numbers of a comparison as people read them, the same on the terminal and on the page."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from floodway.comparison.comparison import Comparison
+    from floodway.comparison.metrics import Cell, Row
+
+__all__ = ["Shown", "notes", "shown"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shown:
+    """A number as it is shown: itself, its spread over the seeds, its difference to the first variant."""
+
+    value: str
+    spread: str
+    change: str
+
+
+def shown(row: Row, cell: Cell) -> Shown:
+    """Write one number."""
+    return Shown(value=_value(row, cell), spread=_spread(row, cell), change=_change(row, cell))
+
+
+def notes(comparison: Comparison) -> Iterator[str]:
+    """Explain what the table shows, as far as it does."""
+    keys = {row.key for row in comparison.rows}
+    cells = [cell for row in comparison.rows for cell in row.cells]
+    link = comparison.link
+    if link is not None and "link_loaded_gbps" in keys:
+        yield (
+            f"{link.name} is {link.title.rpartition(' ')[0]}; loaded: the buckets of time in which a full "
+            "packet or more waited for it, on average"
+        )
+    if "link_loaded_paused_percent" in keys:
+        yield "paused while loaded: time in which a pause held a class up, over the time loaded"
+    if any(cell.finished_only for cell in cells):
+        yield "* of the finished flows only; unfinished ones rank above every finished one"
+    if any(len(cell.values) > 1 for cell in cells):
+        yield "over several seeds: the mean, and from the smallest to the largest"
+
+
+def _value(row: Row, cell: Cell) -> str:
+    if cell.mean is None:
+        without = len(cell.values) - len(cell.known)
+        several = f" ({without} of {len(cell.values)} seeds)" if len(cell.values) > 1 else ""
+        return f"{row.missing}{several}"
+    # The mean of whole numbers is not whole.
+    digits = max(row.digits, 1) if any(value != cell.mean for value in cell.known) else row.digits
+    return f"{cell.mean:,.{digits}f}{' *' if cell.finished_only else ''}"
+
+
+def _spread(row: Row, cell: Cell) -> str:
+    if len(cell.known) < 2 or cell.mean is None:  # noqa: PLR2004 (what a spread is of)
+        return ""
+    return f"{min(cell.known):,.{row.digits}f} to {max(cell.known):,.{row.digits}f}"
+
+
+def _change(row: Row, cell: Cell) -> str:
+    if cell.change is None:
+        return ""
+    return f"{cell.change:+,.1f} {'%' if row.change_unit == 'percent' else 'points'}"

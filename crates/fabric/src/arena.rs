@@ -2,6 +2,7 @@
 
 use std::ops::{Index, IndexMut};
 
+use crate::ahead::fetch;
 use crate::packet::Packet;
 
 /// No place: the end of a list.
@@ -60,19 +61,17 @@ impl Arena {
         self[place]
     }
 
-    /// Fetches a packet that will be needed before long: by then a thousand others have passed through the
-    /// caches.
+    /// Has a packet and its place in its list fetched.
     #[inline]
-    #[allow(unsafe_code, reason = "a prefetch is a hint; measured in docs/performance.md")]
-    fn prefetch(&self, place: u32) {
-        #[cfg(target_arch = "x86_64")]
-        if let Some(packet) = self.packets.get(place as usize) {
-            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-            // SAFETY: the address is that of a live element, and a prefetch neither reads nor writes.
-            unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(packet).cast()) };
-        }
-        #[cfg(not(target_arch = "x86_64"))]
-        let _ = place;
+    pub fn fetch(&self, place: Place) {
+        fetch(&self.packets, place.0 as usize);
+        fetch(&self.next, place.0 as usize);
+    }
+
+    /// Has the packet behind this one fetched.
+    #[inline]
+    pub fn fetch_next(&self, place: Place) {
+        fetch(&self.packets, self.next[place.0 as usize] as usize);
     }
 }
 
@@ -124,10 +123,6 @@ impl Fifo {
     pub fn pop(&mut self, arena: &Arena) -> Option<Place> {
         let place = self.front()?;
         self.head = arena.next[place.0 as usize];
-        // It will be the front before long.
-        if self.head != NONE {
-            arena.prefetch(arena.next[self.head as usize]);
-        }
         Some(place)
     }
 

@@ -1,8 +1,8 @@
 //! A switch: how a packet passes it, and the account of its buffer.
 
 use floodway_mechanisms::slots::{
-    Admission as _, Admit, CongestionPoint, CpAction, Cx, DropReason, FcReceiver, IngressView,
-    Mark, PacketView, PoolView, PortView, QueueView, RegionNotice, Router as _, Signals,
+    Admission as _, Admit, CongestionPoint, CpAction, Cx, DropReason, FcReceiver, IngressView, Mark,
+    PacketView, PoolView, PortView, QueueView, RegionNotice, Router as _, Signals,
 };
 use floodway_units::{Bytes, FlowId, PortId, Time};
 

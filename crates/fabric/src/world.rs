@@ -524,16 +524,22 @@ impl World<'_> {
         live
     }
 
+    /// The port that an arrival's or departure's order names.
+    #[inline]
+    pub fn port_in(&self, order: u64) -> PortId {
+        match self.ties {
+            Ties::Hashed => PortId(order as u32),
+            Ties::SchedulingOrder => PortId(order as u32 & ((1 << ID_BITS) - 1)),
+        }
+    }
+
     fn dispatch(&mut self, event: Event) {
         self.now = event.time.0;
         self.order = event.order;
         let what = (event.order >> 60) as usize;
         self.counts[what] += 1;
         let low = event.order as u32;
-        let port = match self.ties {
-            Ties::Hashed => PortId(low),
-            Ties::SchedulingOrder => PortId(low & ((1 << ID_BITS) - 1)),
-        };
+        let port = self.port_in(event.order);
         let machine = (event.order >> GENERATION_BITS) as u32;
         match What::ALL[what] {
             What::Arrival | What::LinkControl => self.arrive(port),
@@ -578,6 +584,7 @@ impl floodway_engine::World for World<'_> {
     fn advance(&mut self, end: Time) -> Advance {
         let mut until_check = STOP_CHECK;
         while let Some(event) = self.events.pop_before(end) {
+            self.look_ahead();
             self.dispatch(event);
             until_check -= 1;
             if until_check == 0 {

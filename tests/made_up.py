@@ -15,15 +15,19 @@ if TYPE_CHECKING:
 def made_up_flows(fct_us: Sequence[float | None], *, sizes: Sequence[int] | None = None) -> pl.DataFrame:
     """Flows of one workload with these completion times, none for an unfinished flow; ideal times of 1 us."""
     numbers = range(len(fct_us))
+    size_bytes = list(sizes) if sizes is not None else [1000 + n for n in numbers]
+    finished = [value is not None for value in fct_us]
     return pl.DataFrame(
         {
             "flow_id": [f"load:h1:{n}" for n in numbers],
             "workload": ["load" for _ in numbers],
-            "size_bytes": list(sizes) if sizes is not None else [1000 + n for n in numbers],
+            "size_bytes": size_bytes,
+            "delivered_bytes": [size if done else 0 for size, done in zip(size_bytes, finished, strict=True)],
+            "start_us": [0.0 for _ in numbers],
             "fct_us": fct_us,
             "slowdown": fct_us,
             "measured": [True for _ in numbers],
-            "finished": [value is not None for value in fct_us],
+            "finished": finished,
         },
         schema_overrides={"fct_us": pl.Float64, "slowdown": pl.Float64},
     )

@@ -152,17 +152,21 @@ def test_strict_fails_a_run_that_lost_packets_of_a_lossless_class(floodway: Comm
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals are those of POSIX")
-def test_an_interrupted_run_keeps_what_is_complete_and_says_so(tmp_path: Path, floodway: Command) -> None:
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_an_interrupted_run_keeps_what_is_complete_and_says_so(
+    tmp_path: Path, floodway: Command, number: int, code: int
+) -> None:
     command = floodway.line("run", written(tmp_path, LONG))
     with subprocess.Popen(
         command, cwd=tmp_path, env=environment(), stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True
     ) as running:
         assert running.stderr is not None
         assert running.stderr.readline().startswith("running small: ")
-        running.send_signal(signal.SIGINT)
+        running.send_signal(number)
         sent = time.monotonic()
         (said,) = running.stderr.read().splitlines()
-    assert running.returncode == 130
+    assert running.returncode == code
+    assert sorted(file.name for file in tmp_path.glob("out/*")) == ["small"]
     assert time.monotonic() - sent < 5, "a second, and what a busy machine takes to write the results"
     assert said.startswith("interrupted at ")
     assert said.endswith("what was complete by then is written")
@@ -170,6 +174,16 @@ def test_an_interrupted_run_keeps_what_is_complete_and_says_so(tmp_path: Path, f
     assert result.outcome.stopped == "interrupted"
     assert result.outcome.broken == ()
     assert len(result.flows) > 0
+
+
+def test_flows_without_end_show_their_goodput(floodway: Command, tmp_path: Path) -> None:
+    text = LISTED.replace('"100MB"', '"unbounded"').replace('"20ms"', '"1ms"')
+    done = floodway("run", written(tmp_path, text))
+    assert done.code == 0
+    assert "Goodput of flows that never end" in done.out
+    (endless,) = package.read(tmp_path / "out" / "small").summary.endless
+    # 1000 of 1082 bytes on the wire, less a start of some microseconds.
+    assert endless.goodput_gbps == pytest.approx(100 * 1000 / 1082, rel=0.01)
 
 
 def test_the_package_runs_what_the_command_line_runs(floodway: Command, small: Path) -> None:

@@ -61,6 +61,12 @@ def test_a_name_that_is_too_long_is_refused_at_once(tmp_path: Path) -> None:
         Reservation(tmp_path / ("x" * 300))
 
 
+def test_a_name_that_is_no_text_is_refused_at_once(tmp_path: Path) -> None:
+    with pytest.raises(OutputError, match=r"o\\udcff': is not text in UTF-8"):
+        Reservation(tmp_path / os.fsdecode(b"o\xff"))
+    assert names(tmp_path) == []
+
+
 def test_a_folder_of_something_else_is_not_replaced_even_by_force(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").write_text("mine")
     with pytest.raises(OutputError, match="something other than results") as caught:
@@ -93,6 +99,33 @@ def test_a_reservation_that_is_left_leaves_no_trace(tmp_path: Path) -> None:
     with Reservation(tmp_path / "out"):
         assert len(names(tmp_path)) == 1
     assert names(tmp_path) == []
+
+
+def test_what_a_killed_run_left_is_removed_by_the_next_one_to_the_same_place(tmp_path: Path) -> None:
+    left = tmp_path / ".out.abcd_123"
+    (left / "new").mkdir(parents=True)
+    (left / "new" / "flows.parquet").write_bytes(b"half")
+    publish(tmp_path / "out", made_up_result())
+    assert names(tmp_path) == ["out"]
+
+
+@pytest.mark.parametrize("kept", [".out.abcd_123/old", ".out.abcd_123/mine", ".output.abcd_123", ".out.mine"])
+def test_what_may_be_somebody_s_is_not_removed(tmp_path: Path, kept: str) -> None:
+    (tmp_path / kept).mkdir(parents=True)
+    publish(tmp_path / "out", made_up_result())
+    assert (tmp_path / kept).is_dir()
+
+
+def test_two_runs_to_the_same_place_do_not_remove_each_other_s_folder(tmp_path: Path) -> None:
+    with (
+        Reservation(tmp_path / "out", force=True) as first,
+        Reservation(tmp_path / "out", force=True) as second,
+    ):
+        assert len(names(tmp_path)) == 2
+        first.publish(made_up_result([1.0]))
+        second.publish(made_up_result([2.0]))
+    assert names(tmp_path) == ["out"]
+    assert read(tmp_path / "out").flows["fct_us"].to_list() == [2.0]
 
 
 def test_a_write_that_fails_leaves_the_old_results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -64,6 +65,21 @@ def test_a_mean_without_the_unfinished_is_marked() -> None:
     whole, torn = made_up_result().summary.total.fct, made_up_result([1.0, 2.0, None]).summary.total.fct
     assert (whole.mean_us, whole.mean_of_finished_only) == (2.5, False)
     assert (torn.mean_us, torn.mean_of_finished_only, torn.p50_us, torn.p99_us) == (1.5, True, 2.0, None)
+
+
+def test_flows_that_never_end_have_a_goodput_from_their_start_on() -> None:
+    assert made_up_result([1.0, None]).summary.endless == ()
+    result = made_up_result([1.0, None, None])
+    sizes = pl.Series("delivered_bytes", [1000, 50_000_000, 1_000_000])
+    flows = result.flows.with_columns(sizes, size_bytes=sizes, start_us=pl.Series([0.0, 0.0, 900.0]))
+    (endless,) = replace(result, flows=flows).summary.endless
+    assert (endless.workload, endless.flows) == ("load", 2)
+    assert (endless.goodput_gbps, endless.lowest_gbps, endless.highest_gbps) == (480.0, 80.0, 400.0)
+
+
+def test_a_result_is_shown_in_a_line() -> None:
+    shown = "Result('made-up', seed 1: 4 flows, 1.00 ms simulated, finished)"
+    assert (str(made_up_result()), repr(made_up_result())) == (shown, shown)
 
 
 def test_flows_that_are_not_measured_do_not_count() -> None:

@@ -1,7 +1,10 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -56,6 +59,41 @@ def test_without_a_verb_there_is_help_and_a_failure(floodway: Command) -> None:
 )
 def test_wrong_usage_is_told_in_a_line(floodway: Command, arguments: list[str], message: str) -> None:
     assert message.casefold() in refused(floodway(*arguments)).casefold()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="arguments are bytes on POSIX")
+def test_a_value_that_is_no_text_is_told_in_a_line(floodway: Command, tmp_path: Path) -> None:
+    line = refused(floodway("check", written(tmp_path, SMALL), "--set", os.fsdecode(b"name=\xff")))
+    assert line == r"invalid value for --set: 'name=\udcff' is not text in UTF-8"
+
+
+def test_whoever_imports_the_package_waits_for_nothing_that_it_does_not_use() -> None:
+    code = (
+        "import floodway, sys; print(*(name for name in ('polars', 'numpy', 'typer') if name in sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "\n"
+    assert {name: hasattr(package, name) for name in package.__all__} == dict.fromkeys(package.__all__, True)
+    assert dir(package) == sorted(package.__all__)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals are those of POSIX")
+def test_an_interrupt_while_the_program_is_imported_shows_no_trace() -> None:
+    code = """
+import os, signal, sys
+
+class Interrupt:
+    def find_spec(self, name, path=None, target=None):
+        if name == "polars":
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Interrupt())
+sys.argv = ["floodway", "--version"]
+from floodway.__main__ import main
+main()
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
 
 
 def test_check_prints_and_writes_nothing(floodway: Command, tmp_path: Path) -> None:

@@ -8,20 +8,24 @@ Examples
 >>> result.summary.total.fct.p99_us  # doctest: +SKIP
 """
 
-from floodway._floodway import Progress, Scenario, __version__
-from floodway.comparison import Comparison, Variant, compare, vary
-from floodway.errors import (
-    ComparisonError,
-    Fault,
-    FloodwayError,
-    InternalError,
-    OutputError,
-    RunError,
-    ScenarioError,
-)
-from floodway.results import Result, Summary, read
-from floodway.scenarios import load, loads
-from floodway.simulation import run
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from floodway._floodway import Progress, Scenario, __version__
+    from floodway.comparison import Comparison, Variant, compare, vary
+    from floodway.errors import (
+        ComparisonError,
+        Fault,
+        FloodwayError,
+        InternalError,
+        OutputError,
+        RunError,
+        ScenarioError,
+    )
+    from floodway.results import Result, Summary, read
+    from floodway.scenarios import load, loads
+    from floodway.simulation import run
 
 __all__ = [
     "Comparison",
@@ -45,3 +49,33 @@ __all__ = [
     "run",
     "vary",
 ]
+
+#: The modules that public names come from. They are imported when a name is first asked for, so that the
+#: command line answers Ctrl-C before the tables' library is there.
+_NAMES = {
+    "_floodway": ("Progress", "Scenario", "__version__"),
+    "comparison": ("Comparison", "Variant", "compare", "vary"),
+    "errors": (
+        "ComparisonError",
+        "Fault",
+        "FloodwayError",
+        "InternalError",
+        "OutputError",
+        "RunError",
+        "ScenarioError",
+    ),
+    "results": ("Result", "Summary", "read"),
+    "scenarios": ("load", "loads"),
+    "simulation": ("run",),
+}
+
+
+def __getattr__(name: str) -> object:
+    for module, names in _NAMES.items():
+        if name in names:
+            return getattr(import_module(f"{__name__}.{module}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -22,7 +22,8 @@
 //!
 //! Sizing: H + (k + N + 1)·MTU, at least Delta + 2·Rs·T + (k + N + 1)·MTU. Delta is that of PFC's headroom
 //! formula: both delays, the reaction, the pause frame, the frame ahead of it and the one after it. Each of
-//! the grants on the way can let one frame more through than it says, since a frame once begun is finished.
+//! the grants on the way can let one frame more through than it says, since a frame once begun is finished;
+//! where fibre jitters, MTU stands for MTU + Rs · jitter here and in the guard below.
 //!
 //! Differs from the source:
 //! - Line 13 of Algorithm 1 as printed raises the grant by the free space, and line 10 lets it be negative,
@@ -182,8 +183,8 @@ impl Params {
 
     /// (k + N + 1)·MTU: what grants let through beyond what they say.
     fn slack(&self, slots: Slots, link: &LinkInfo) -> Bytes {
-        let frames = u64::from(self.leak_period).saturating_add(slots.count).saturating_add(1);
-        Bytes(frames.saturating_mul(link.mtu.0))
+        let grants = u64::from(self.leak_period).saturating_add(slots.count).saturating_add(1);
+        Bytes(grants.saturating_mul(leak(link)))
     }
 
     /// H on this link; never less than Theorem 1 needs.
@@ -200,7 +201,7 @@ impl Params {
             full: slots.full,
             react: link.rate.bytes_covering(self.react).0,
             extra: if self.half_mtu { link.mtu.0.div_ceil(2) } else { 0 },
-            guard: link.mtu.0.div_ceil(QUANTUM) + 1,
+            guard: leak(link).div_ceil(QUANTUM) + 1,
         };
         let longest = pauses.quanta(0);
         if longest > u64::from(Quanta::MAX.0) {
@@ -259,6 +260,11 @@ impl Params {
             _ => Ok(()),
         }
     }
+}
+
+/// A pause may find a frame begun, and may come later than the one before it by the jitter.
+fn leak(link: &LinkInfo) -> u64 {
+    link.mtu.0 + link.rate.bytes_covering(link.reverse_jitter).0
 }
 
 impl FlowControl for Params {

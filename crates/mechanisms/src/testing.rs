@@ -34,6 +34,7 @@ pub(crate) fn link() -> LinkInfo {
         rate: Rate::gbps(100),
         delay: Span::us(1),
         reverse_delay: Span::us(1),
+        reverse_jitter: Span::ZERO,
         mtu: Bytes(1500),
         class: Class::DATA,
         buffer: Bytes::MAX,

@@ -45,6 +45,7 @@ fn link() -> LinkInfo {
         rate: Rate::gbps(100),
         delay: Span::us(12),
         reverse_delay: Span::us(12),
+        reverse_jitter: Span::ns(50),
         mtu: Bytes(1500),
         class: Class::DATA,
         buffer: Bytes::kb(400),

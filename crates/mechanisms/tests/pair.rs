@@ -52,6 +52,8 @@ struct Outcome {
     pauses: u64,
     /// Instants at which the drain was willing and found nothing, after the first frame.
     starved: u64,
+    /// The least and the most that bytes held and granted came to while the upstream had frames.
+    sums: Option<(u64, u64)>,
 }
 
 /// An independent account of what the pauses that have arrived ask for.
@@ -204,6 +206,13 @@ impl<'a> Pair<'a> {
         if self.receiver.next_timeout().is_some_and(|at| at <= self.now) {
             self.receiver.on_timeout(&mut cx(self.now, &mut self.rng, &mut self.out), &self.view);
             self.flush_receiver();
+            if let AnyFcReceiver::Bifrost(receiver) = &self.receiver
+                && self.has_frames()
+            {
+                let sum = (self.view.queued + receiver.incoming()).0;
+                let (least, most) = self.outcome.sums.unwrap_or((sum, sum));
+                self.outcome.sums = Some((least.min(sum), most.max(sum)));
+            }
         }
     }
 
@@ -325,10 +334,17 @@ impl<'a> Pair<'a> {
         self.now + Span(self.wire(self.setting.link.mtu.0).0 * percent / 100)
     }
 
+    /// How much of the jitter the next control frame does not have.
+    fn early(&self) -> Span {
+        let percent = self.setting.ahead[self.next_ahead % self.setting.ahead.len()];
+        Span(self.setting.link.reverse_jitter.0 * percent / 100)
+    }
+
     fn begin_control(&mut self) {
         let (_, frame) = self.waiting.take().expect("a frame is waiting");
         self.mac_free = self.now + self.wire(CONTROL_FRAME);
-        self.up.push_back((self.mac_free + self.setting.link.reverse_delay, frame));
+        let last = self.up.back().map_or(Time::ZERO, |(at, _)| *at);
+        self.up.push_back((last.max(self.mac_free + self.setting.link.reverse_delay - self.early()), frame));
     }
 
     /// None once all frames have been sent and have left.
@@ -406,6 +422,7 @@ fn setting() -> impl Strategy<Value = Setting> {
     let pause = prop_oneof![Just(PauseMode::Timer), Just(PauseMode::OnOff)];
     let link =
         (rate, delay(), delay(), mtu, pause).prop_map(|(gbps, delay, reverse_delay, mtu, pause)| LinkInfo {
+            reverse_jitter: Span::ZERO,
             rate: Rate::gbps(gbps),
             delay,
             reverse_delay,
@@ -457,10 +474,12 @@ fn tuned_pfc(mtu: u64) -> impl Strategy<Value = (FlowControlParams, Span)> {
 /// The same with a link that is long enough for slots.
 fn long_haul() -> impl Strategy<Value = Setting> {
     let longer = prop_oneof![11_000u64..30_000, 11_000u64..60_000].prop_map(Span::ns);
-    (setting(), longer.clone(), longer).prop_map(|(setting, there, back)| {
+    let jitter = prop_oneof![2 => Just(0u64), 1 => 1u64..1_000].prop_map(Span::ns);
+    (setting(), longer.clone(), longer, jitter).prop_map(|(setting, there, back, jitter)| {
         let link = LinkInfo {
             delay: setting.link.delay + there,
             reverse_delay: setting.link.reverse_delay + back,
+            reverse_jitter: jitter,
             ..setting.link
         };
         Setting { link, ..setting }
@@ -494,6 +513,11 @@ impl Tuned {
         let flight = link.delay + link.reverse_delay + self.react;
         let delta = link.rate.bytes_covering(flight).0 + 2 * link.mtu.0 + CONTROL_FRAME;
         (full, delta, delta.div_ceil(full))
+    }
+
+    /// What each grant can let through beyond what it says.
+    fn leak(link: &LinkInfo) -> u64 {
+        link.mtu.0 + link.rate.bytes_covering(link.reverse_jitter).0
     }
 
     fn choice(&self, link: &LinkInfo) -> FlowControlParams {
@@ -577,6 +601,23 @@ proptest! {
         prop_assert!(outcome.peak <= least.0, "{outcome:?}, {least:?}");
     }
 
+    /// Theorem 1 with packets: a frame more or less for each grant on the way.
+    #[test]
+    fn bytes_held_and_granted_stay_within_a_frame_for_each_grant_of_the_theorem(
+        setting in long_haul(), bifrost in tuned_bifrost(),
+    ) {
+        let bifrost = Tuned { react: Span::ZERO, more: r#""leak-period": 1"#.to_owned(), ..bifrost };
+        let (full, delta, slots) = bifrost.slots(&setting.link);
+        let slack = (slots + 1) * Tuned::leak(&setting.link);
+        let choice = bifrost.choice(&setting.link);
+        let (outcome, _) = run_at_min_buffer(&choice, Setting { overhead: 0, ..setting }, Span::ZERO);
+        if let Some((least, most)) = outcome.sums {
+            let level = delta + 2 * full + bifrost.above;
+            prop_assert!(least + slack >= delta + full && most <= level + slack, "{least}, {most}: {bifrost:?}");
+        }
+        prop_assert!(bifrost.above > 0 || outcome.sums.is_some(), "it has never been awake");
+    }
+
     /// The level of Theorem 1 is that of a fluid; each grant on the way may lose a frame to granularity.
     #[test]
     fn with_a_frame_more_for_each_grant_the_drain_never_starves(
@@ -584,7 +625,7 @@ proptest! {
     ) {
         let mut setting = setting;
         let (full, delta, slots) = bifrost.slots(&setting.link);
-        let bifrost = Tuned { above: 2 * (slots + 2) * setting.link.mtu.0, react: Span::ZERO, ..bifrost };
+        let bifrost = Tuned { above: 2 * (slots + 2) * Tuned::leak(&setting.link), react: Span::ZERO, ..bifrost };
         let choice = bifrost.choice(&setting.link);
         let least = choice.min_buffer(&setting.link);
         // At first the queue has to fill.
@@ -605,6 +646,7 @@ fn worst_case() -> (FlowControlParams, Setting) {
             // Both ways together 14,937 bytes: with the 64 of the pause ten frames and one byte.
             delay: Span(600_000),
             reverse_delay: Span(594_960),
+            reverse_jitter: Span::ZERO,
             mtu: Bytes(1_500),
             class: Class::DATA,
             buffer: Bytes::MAX,

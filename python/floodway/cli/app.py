@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 import traceback
 from pathlib import Path
@@ -13,11 +14,12 @@ import floodway
 from floodway.cli import check as checking
 from floodway.cli import compare as comparing
 from floodway.cli import run as running
-from floodway.cli.exits import FAILED, INTERRUPTED, USAGE
+from floodway.cli.exits import FAILED, INTERRUPTED, TERMINATED, USAGE
 from floodway.errors import FloodwayError, RunError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from types import FrameType
     from typing import NoReturn
 
 __all__ = ["app", "main"]
@@ -125,6 +127,7 @@ def run_(  # noqa: PLR0913 (one argument an option)
       1    the run failed: an invariant broke, a deadlock stopped it, or --strict and packets were lost
       2    bad usage or scenario
       130  interrupted; what was complete is written
+      143  the same by SIGTERM
     """
     return running.run(
         running.Request(
@@ -146,7 +149,7 @@ def compare_(  # noqa: PLR0913 (one argument an option)
     scenarios: Annotated[
         list[Path],
         typer.Argument(
-            metavar="SCENARIO...",
+            metavar="SCENARIO",
             help="The scenario's TOML file, or several to compare with one another.",
             show_default=False,
         ),
@@ -193,6 +196,7 @@ def compare_(  # noqa: PLR0913 (one argument an option)
       1    a run failed: an invariant broke, a deadlock stopped it, or --strict and packets were lost
       2    bad usage or scenario; nothing has run
       130  interrupted; the runs that had ended are written
+      143  the same by SIGTERM
     """
     return comparing.compare(
         comparing.Request(
@@ -244,7 +248,19 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     arguments
         Those after the program's name; by default the process's own.
     """
-    sys.exit(_exit_code(arguments))
+    terminated: list[int] = []
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        """Do as Ctrl-C does at this point."""
+        terminated.append(number)
+        as_ctrl_c = signal.getsignal(signal.SIGINT)
+        if not callable(as_ctrl_c):
+            raise KeyboardInterrupt
+        as_ctrl_c(signal.SIGINT, frame)
+
+    signal.signal(signal.SIGTERM, interrupt)
+    code = _exit_code(arguments)
+    sys.exit(TERMINATED if terminated and code == INTERRUPTED else code)
 
 
 def _exit_code(arguments: Sequence[str] | None) -> int:

@@ -1,6 +1,6 @@
 """Exit codes."""
 
-__all__ = ["DONE", "FAILED", "INTERRUPTED", "USAGE"]
+__all__ = ["DONE", "FAILED", "INTERRUPTED", "TERMINATED", "USAGE"]
 
 #: Done.
 DONE = 0
@@ -10,3 +10,5 @@ FAILED = 1
 USAGE = 2
 #: Ended by Ctrl-C.
 INTERRUPTED = 130
+#: Ended by SIGTERM.
+TERMINATED = 143

@@ -23,6 +23,9 @@ def parsed(path: Path, *, sets: Sequence[str]) -> floodway.Scenario:
 def pair(given: str, *, option: str = "--set", form: str = "KEY.PATH=VALUE") -> tuple[str, str]:
     """Split what an option was given into key path and value."""
     key, equals, value = given.partition("=")
+    # Python keeps bytes that are no text as surrogates.
+    if any("\ud800" <= c <= "\udfff" for c in given):
+        raise typer.BadParameter(f"{given!a} is not text in UTF-8", param_hint=option)
     if not (key.strip() and equals):
         raise typer.BadParameter(f"{given!r} is not {form}", param_hint=option)
     return key.strip(), value.strip()

@@ -52,7 +52,7 @@ def show(result: Result, stream: TextIO) -> None:
     console.print(_fct(summary))
     for workload in _several(summary) or (summary.total,):
         console.print(_slowdown(workload))
-    for table in (_links(summary), _buffers(summary), _paused(summary)):
+    for table in (_endless(summary), _links(summary), _buffers(summary), _paused(summary)):
         if table.row_count:
             console.print(table)
     for line in _verdicts(summary):
@@ -140,6 +140,15 @@ def _slowdown(workload: WorkloadSummary) -> Table:
     for bucket in workload.slowdown:
         values = (_number(value, missing=NOT_REACHED, digits=2) for value in (bucket.p50, bucket.p99))
         table.add_row(f"{bucket.from_bytes:,}", f"{bucket.to_bytes:,}", f"{bucket.flows:,}", *values)
+    return table
+
+
+def _endless(summary: Summary) -> Table:
+    columns = ("workload", "flows", "together", "lowest", "highest")
+    table = table_of("Goodput of flows that never end, from their start on, in Gbit/s", columns)
+    for row in summary.endless:
+        rates = (row.goodput_gbps, row.lowest_gbps, row.highest_gbps)
+        table.add_row(row.workload, f"{row.flows:,}", *(f"{rate:,.2f}" for rate in rates))
     return table
 
 

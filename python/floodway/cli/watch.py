@@ -120,7 +120,7 @@ class WatchAll:
         pace = self._paces.setdefault(number, _Pace(run.scenario, began=run.began))
         clock = pace.look(progress)
         if not self._bar.disable:
-            self._bar.update(self._row(number, run.label), completed=pace.share(), state=pace.state())
+            self._bar.update(self._row(number, run.label), completed=pace.share(), state=pace.brief())
         elif not self._quiet and clock >= self._lines_due.get(number, 0.0):
             self._lines_due[number] = clock + LINE_EVERY_S
             typer.echo(f"running {run.label}: {pace.state()}", err=True)
@@ -177,6 +177,11 @@ class _Pace:
         hops = self._per_second(look.packet_hops - self._looks[0].packet_hops) / 1e6
         flows = f"{look.flows_done:,} of {look.flows_started:,} flows"
         return f"{self._time(look)}, {flows}, {hops:.1f} M packet-hops/s, {self._left(look)}"
+
+    def brief(self) -> str:
+        """Say the same in fewer words, for a display of many runs."""
+        look = self._looks[-1]
+        return f"{self._time(look)}, {self._left(look)}"
 
     def _time(self, look: _Look) -> str:
         if self._arriving(look):

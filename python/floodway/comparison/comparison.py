@@ -26,6 +26,8 @@ __all__ = ["Comparison", "compare"]
 
 #: Seeds have 64 bits.
 LARGEST_SEED = 2**64 - 1
+#: A title with more variants than this counts them.
+MOST_IN_TITLE = 3
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,6 +57,12 @@ class Comparison:
         return tuple(variant.label for variant in self.variants)
 
     @property
+    def title(self) -> str:
+        """The name with what is compared."""
+        few = len(self.labels) <= MOST_IN_TITLE
+        return f"{self.name}: " + (" against ".join(self.labels) if few else f"{len(self.labels)} variants")
+
+    @property
     def name(self) -> str:
         """The scenario's name, or the scenarios' names."""
         return " and ".join(dict.fromkeys(variant.scenario.name for variant in self.variants))
@@ -72,7 +80,7 @@ class Comparison:
     @cached_property
     def rows(self) -> tuple[Row, ...]:
         """Every number of all variants."""
-        return rows(self.results, self.link)
+        return rows(self.results, self.link, paired=self.complete and len(set(self.seeds)) == 1)
 
     @cached_property
     def verdicts(self) -> tuple[str, ...]:

@@ -37,7 +37,7 @@ def findings(
     lines = []
     for number in range(1, len(labels)):
         pair = _Pair(labels[0], labels[number], number, by_key)
-        parts = [*pair.times(), *pair.unfinished()]
+        parts = [*pair.times(), *pair.goodput(), *pair.unfinished()]
         if link is not None:
             parts += [*pair.throughput(link.title), *_buffer(pair, link, results)]
         parts += [*pair.drops(), *pair.verdict(verdicts)]
@@ -78,6 +78,13 @@ class _Pair:
                 said.append(f"{_sooner(cells[1].change)} {where}{_doubt(cells[1])}")
         if said:
             yield f"{self.label} finishes flows {' and '.join(said)} than {self.first}"
+
+    def goodput(self) -> Iterator[str]:
+        """Compare what flows that never end got."""
+        cells, values = self.cells("endless_goodput_gbps"), self.values("endless_goodput_gbps")
+        if cells and values:
+            got = _instead(values, "Gbit/s")
+            yield f"under {self.label}, flows that never end get {got}{_doubt(cells[1])}"
 
     def unfinished(self) -> Iterator[str]:
         """Count the flows that did not finish."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -29,7 +29,8 @@ class Cell:
         Difference of its mean to that of the first variant: in percent, or in points where the number
         is a share; none for the first variant, and where there is nothing to divide.
     apart
-        Whether its values and those of the first variant do not overlap; with one seed, whether they differ.
+        Whether it lies on the same side of the first variant's in every seed; where the variants have
+        different seeds, whether the two spreads do not overlap.
     """
 
     values: tuple[float | None, ...]
@@ -111,7 +112,7 @@ class _Metric:
     always: bool = True
 
 
-def rows(results: Sequence[Sequence[Result]], link: ShownLink | None) -> tuple[Row, ...]:
+def rows(results: Sequence[Sequence[Result]], link: ShownLink | None, *, paired: bool) -> tuple[Row, ...]:
     """Compute every row whose number exists in some variant.
 
     Parameters
@@ -120,9 +121,11 @@ def rows(results: Sequence[Sequence[Result]], link: ShownLink | None) -> tuple[R
         For each variant one result a seed; none of a variant that was interrupted.
     link
         What `shown_link` returned.
+    paired
+        Whether all variants have the same seeds, and so the same traffic.
     """
     metrics = (*_METRICS, *(_link_metrics(link) if link else ()), *_TOTALS)
-    made = ((metric, _row(metric, results)) for metric in metrics)
+    made = ((metric, _row(metric, results, paired=paired)) for metric in metrics)
     return tuple(row for metric, row in made if _exists(row, always=metric.always))
 
 
@@ -169,7 +172,7 @@ def _verdict(outcome: Outcome) -> str:
     return ", ".join(parts)
 
 
-def _row(metric: _Metric, results: Sequence[Sequence[Result]]) -> Row:
+def _row(metric: _Metric, results: Sequence[Sequence[Result]], *, paired: bool) -> Row:
     summaries = [[result.summary for result in of_variant] for of_variant in results]
     cells = [
         Cell(
@@ -184,18 +187,27 @@ def _row(metric: _Metric, results: Sequence[Sequence[Result]]) -> Row:
         digits=metric.digits,
         missing=metric.missing,
         change_unit=metric.change_unit,
-        cells=(cells[0], *(_against(cells[0], cell, metric.change_unit) for cell in cells[1:])),
+        cells=(
+            cells[0],
+            *(_against(cells[0], cell, metric.change_unit, paired=paired) for cell in cells[1:]),
+        ),
     )
 
 
-def _against(first: Cell, cell: Cell, unit: str) -> Cell:
+def _against(first: Cell, cell: Cell, unit: str, *, paired: bool) -> Cell:
     """Add the difference to the first variant."""
     a, b = first.mean, cell.mean
     if a is None or b is None:
         return cell
     change = b - a if unit == "points" else (b / a - 1) * 100 if a else None
-    apart = min(first.known) > max(cell.known) or max(first.known) < min(cell.known)
-    return Cell(values=cell.values, finished_only=cell.finished_only, change=change, apart=apart)
+    return replace(cell, change=change, apart=_apart(first.known, cell.known, paired=paired))
+
+
+def _apart(first: Sequence[float], own: Sequence[float], *, paired: bool) -> bool:
+    if paired:
+        pairs = list(zip(first, own, strict=True))
+        return all(a < b for a, b in pairs) or all(a > b for a, b in pairs)
+    return min(first) > max(own) or max(first) < min(own)
 
 
 def _exists(row: Row, *, always: bool) -> bool:
@@ -265,6 +277,11 @@ _METRICS = (
 )
 
 _TOTALS = (
+    _Metric(
+        key="endless_goodput_gbps",
+        label="goodput of flows that never end, Gbit/s",
+        of=lambda summary: sum(own.goodput_gbps for own in summary.endless) if summary.endless else None,
+    ),
     _Metric(
         key="paused_us",
         label="time paused, all ports and classes, us",

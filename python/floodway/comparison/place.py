@@ -14,10 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from floodway.comparison.document import document
-from floodway.comparison.page import page
 from floodway.comparison.variants import folder_names
 from floodway.errors import OutputError
-from floodway.plot.compared import PICTURES, pictures
 from floodway.results.store import RUN_FILE, TABLES, Reservation
 
 if TYPE_CHECKING:
@@ -31,6 +29,7 @@ __all__ = ["COMPARISON_FILE", "PAGE_FILE", "Place", "Slot"]
 
 COMPARISON_FILE = "compare.json"
 PAGE_FILE = "index.html"
+_OF_A_COMPARISON = (PAGE_FILE, "fct.png", "slowdown.png", "throughput.png", "buffer.png", "pauses.png")
 _OF_A_RUN = (RUN_FILE, *(f"{table}.parquet" for table in TABLES))
 
 
@@ -72,7 +71,9 @@ class Place:
         _refuse_taken(self._folder, force=force)
         self._made = not self._folder.exists()
         with self._held:
+            self._held.callback(self._leave, self._folder)
             with _told(self._folder):
+                self._folder.mkdir(parents=True, exist_ok=True)
                 _remove_stale(self._folder, keep=self._folders)
             self._reservations = [
                 self._held.enter_context(Reservation(self._folder / name, force=force))
@@ -87,8 +88,6 @@ class Place:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._held.close()
-        if self._folder is not None and not self._ended:
-            _remove_empty(self._folder, self._folders, also=self._made)
 
     def publish(self, number: int, result: Result) -> None:
         """Write a run's results.
@@ -117,12 +116,21 @@ class Place:
         """
         if self._folder is None:
             return
+        # Drawing is loaded where it is needed: it takes as long as all the rest.
+        from floodway.comparison.page import page  # noqa: PLC0415
+        from floodway.plot.compared import pictures  # noqa: PLC0415
+
         drawn = pictures(comparison.labels, comparison.results, comparison.link)
         with _told(self._folder):
             for picture in drawn:
                 (self._folder / picture.file).write_bytes(picture.png)
             (self._folder / PAGE_FILE).write_text(page(comparison, drawn), encoding="utf-8")
         self._write_json({"complete": True, **document(comparison), "runs": self._runs()})
+
+    def _leave(self, folder: Path) -> None:
+        """Leave no trace where nothing was written."""
+        if not self._ended:
+            _remove_empty(folder, self._folders, also=self._made)
 
     def _runs(self) -> list[dict[str, Any]]:
         return [
@@ -188,7 +196,7 @@ def _earlier(file: Path) -> list[str]:
 
 def _remove_report(folder: Path) -> None:
     """Remove what an earlier comparison or a single run has left here: it does not fit any more."""
-    names = [PAGE_FILE, *PICTURES] if (folder / COMPARISON_FILE).is_file() else []
+    names = _OF_A_COMPARISON if (folder / COMPARISON_FILE).is_file() else ()
     for name in (*names, *(_OF_A_RUN if (folder / RUN_FILE).is_file() else ())):
         (folder / name).unlink(missing_ok=True)
 

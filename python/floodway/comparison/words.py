@@ -43,7 +43,10 @@ def notes(comparison: Comparison) -> Iterator[str]:
     if any(cell.finished_only for cell in cells):
         yield "* of the finished flows only; unfinished ones rank above every finished one"
     if any(len(cell.values) > 1 for cell in cells):
-        yield "over several seeds: the mean, and from the smallest to the largest"
+        yield (
+            "over several seeds: the mean, and from the smallest to the largest; a difference that not every "
+            "seed shows in the same direction is within the spread"
+        )
 
 
 def _value(row: Row, cell: Cell) -> str:
@@ -57,7 +60,7 @@ def _value(row: Row, cell: Cell) -> str:
 
 
 def _spread(row: Row, cell: Cell) -> str:
-    if len(cell.known) < 2 or cell.mean is None:  # noqa: PLR2004 (what a spread is of)
+    if cell.mean is None or min(cell.known) == max(cell.known):
         return ""
     return f"{min(cell.known):,.{row.digits}f} to {max(cell.known):,.{row.digits}f}"
 

@@ -25,16 +25,16 @@ if TYPE_CHECKING:
     from floodway.comparison.metrics import ShownLink
     from floodway.results import Result
 
-__all__ = ["PICTURES", "Picture", "pictures"]
+__all__ = ["Picture", "pictures"]
 
-#: Every file that `pictures` may name.
-PICTURES = ("fct.png", "slowdown.png", "throughput.png", "buffer.png", "pauses.png")
 #: Told apart also by those who see fewer colours (Okabe and Ito 2008, without yellow).
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000")
 #: Once more round the colours, another line.
 LINES = ("-", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1)))
 #: Of a curve in time.
 POINTS = 250
+#: Letters that fit into a row of the legend, and what the sample of a line takes of them.
+LEGEND_LETTERS, LEGEND_KEY = 100, 8
 #: Labels longer than this make bars unreadable when they stand side by side.
 LONG_LABEL = 12
 
@@ -54,6 +54,7 @@ class _Curve:
     results: Sequence[Result]
     colour: str
     line: str | tuple[int, tuple[int, ...]]
+    width: float
 
     @property
     def flows(self) -> pl.DataFrame:
@@ -78,7 +79,9 @@ def pictures(
         Whose throughput, buffer and pauses are drawn; none to leave these out.
     """
     curves = [
-        _Curve(label, own, COLOURS[n % len(COLOURS)], LINES[n // len(COLOURS) % len(LINES)])
+        _Curve(
+            label, own, COLOURS[n % len(COLOURS)], LINES[n // len(COLOURS) % len(LINES)], _width(n, labels)
+        )
         for n, (label, own) in enumerate(zip(labels, results, strict=True))
     ]
     several = len(results[0]) > 1
@@ -129,7 +132,9 @@ def _fct(curves: Sequence[_Curve]) -> Figure | None:
 
 
 def _slowdown(curves: Sequence[_Curve]) -> Figure | None:
-    figure, axes = axes_of("flow size in bytes", "slowdown", title="Slowdown against flow size")
+    figure, axes = axes_of(
+        "flow size in bytes", "slowdown", title="Slowdown against flow size: p50 full, p99 dashed"
+    )
     for curve in curves:
         buckets = size_buckets(curve.flows)
         for name, line, marker in (("p50", "-", "o"), ("p99", "--", "^")):
@@ -142,7 +147,8 @@ def _slowdown(curves: Sequence[_Curve]) -> Figure | None:
                     linestyle=line,
                     marker=marker,
                     markersize=3,
-                    label=f"{curve.label} {name}",
+                    linewidth=curve.width,
+                    label=curve.label if name == "p50" else None,
                 )
     axes.set_xscale("log")
     axes.set_yscale("log")
@@ -184,7 +190,8 @@ def _in_time(
     for axes, curve, (times, values) in zip(panels, curves, drawn, strict=True):
         axes.plot(times / 1000, values, linewidth=0.9, color=curve.colour)
         axes.set_title(curve.label, loc="left", fontsize="small", color=curve.colour)
-        axes.set_ylim(bottom=0)
+    # The panels share their range: what sets it has to see all curves.
+    panels[0].set_ylim(bottom=0)
     return figure
 
 
@@ -224,13 +231,21 @@ def _reverse(name: str) -> str:
     return f"{link}: {receiver}>{sender}"
 
 
+def _width(number: int, labels: Sequence[str]) -> float:
+    """Draw what lies below wider, so that curves that are the same can all be seen."""
+    return min(1.3 + 0.7 * (len(labels) - 1 - number), 4.5)
+
+
 def _style(curve: _Curve) -> dict[str, Any]:
-    return {"color": curve.colour, "linestyle": curve.line, "label": curve.label}
+    look = {"color": curve.colour, "linestyle": curve.line, "linewidth": curve.width}
+    return {**look, "label": curve.label}
 
 
 def _finished(figure: Figure, axes: Axes) -> Figure | None:
     """Add the legend; a figure without any point is none."""
     if not any(np.size(line.get_xdata()) for line in axes.lines):
         return None
-    figure.legend(loc="outside lower center", ncols=min(4, len(axes.lines)), fontsize="small")
+    longest = max(len(str(line.get_label())) for line in axes.lines)
+    columns = max(1, min(4, LEGEND_LETTERS // (longest + LEGEND_KEY)))
+    figure.legend(loc="outside lower center", ncols=columns, fontsize="small")
     return figure

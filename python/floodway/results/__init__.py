@@ -5,6 +5,7 @@ from floodway.results.outcome import Deadlock, Loss, Outcome, SwitchPeak, Worklo
 from floodway.results.result import AskedLoad, Result, RunInfo, Timings
 from floodway.results.store import Reservation, read
 from floodway.results.summary import (
+    EndlessSummary,
     FctSummary,
     PortSummary,
     SizeBucket,
@@ -15,6 +16,7 @@ from floodway.results.summary import (
 __all__ = [
     "AskedLoad",
     "Deadlock",
+    "EndlessSummary",
     "FctSummary",
     "LinkSummary",
     "Loss",

@@ -76,7 +76,7 @@ class RunInfo:
     loads: tuple[AskedLoad, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Result:
     """What a run keeps, as frames whose column names carry the units.
 
@@ -99,6 +99,11 @@ class Result:
     series: pl.DataFrame
     counters: pl.DataFrame
     run: RunInfo
+
+    def __repr__(self) -> str:
+        name, seed, outcome = self.run.name, self.run.seed, self.outcome
+        simulated = f"{outcome.simulated_us / 1000:,.2f} ms simulated"
+        return f"Result({name!r}, seed {seed}: {len(self.flows):,} flows, {simulated}, {outcome.stopped})"
 
     @cached_property
     def outcome(self) -> Outcome:

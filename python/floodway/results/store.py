@@ -6,8 +6,11 @@ whoever reads never meets half a result, and a place that cannot be written is f
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import json
 import os
+import re
 import shutil
 import tempfile
 from dataclasses import asdict
@@ -20,6 +23,7 @@ from floodway.errors import OutputError
 from floodway.results.result import AskedLoad, Result, RunInfo, Timings
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from types import TracebackType
 
 __all__ = ["RUN_FILE", "TABLES", "Reservation", "read"]
@@ -51,9 +55,13 @@ class Reservation:
         self._folder = Path(folder).resolve()
         self._shown = os.fspath(folder)
         try:
+            self._shown.encode()
             self._refuse_taken(force=force)
             self._folder.parent.mkdir(parents=True, exist_ok=True)
-            self._beside = Path(tempfile.mkdtemp(prefix=f".{self._folder.name}.", dir=self._folder.parent))
+            _remove_left_behind(self._folder)
+            self._beside, self._lock = _made_beside(self._folder)
+        except UnicodeEncodeError as error:
+            raise OutputError(ascii(self._shown), "is not text in UTF-8; choose another folder") from error
         except OSError as error:
             raise self._unwritable(error) from error
 
@@ -64,6 +72,7 @@ class Reservation:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         shutil.rmtree(self._beside, ignore_errors=True)
+        os.close(self._lock)
 
     def publish(self, result: Result) -> None:
         """Write a result and put it in its place.
@@ -122,6 +131,43 @@ def read(folder: str | os.PathLike[str]) -> Result:
         raise OutputError(os.fspath(folder), f"cannot be read: {error.strerror or error}") from error
     except (KeyError, TypeError, ValueError, pl.exceptions.PolarsError) as error:
         raise OutputError(os.fspath(folder), "holds no results that this version can read") from error
+
+
+def _made_beside(folder: Path) -> tuple[Path, int]:
+    """Make a folder beside another one, locked for as long as the descriptor that comes with it is open."""
+    while True:
+        beside = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
+        lock = os.open(beside, os.O_RDONLY)
+        # Without locks, as on some network file systems, nobody takes it for left behind either.
+        with contextlib.suppress(OSError):
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        if beside.exists():
+            return beside, lock
+        # Somebody took it for left behind before it was locked.
+        os.close(lock)
+
+
+def _remove_left_behind(folder: Path) -> None:
+    """Remove what runs to the same place left beside it when they were killed.
+
+    Nobody holds its lock any more. One that has replaced results in it is kept: they may be the only ones.
+    """
+    name = re.compile(rf"\.{re.escape(folder.name)}\.[a-z0-9_]{{8}}")
+    for beside in filter(lambda entry: name.fullmatch(entry.name), folder.parent.iterdir()):
+        with contextlib.suppress(OSError), _locked(beside):
+            if {entry.name for entry in beside.iterdir()} <= {"new"}:
+                shutil.rmtree(beside)
+
+
+@contextlib.contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Hold the lock of a folder; an OSError where somebody else does."""
+    lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    finally:
+        os.close(lock)
 
 
 def _keep_others(old: Path, folder: Path) -> None:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from floodway.results.result import AskedLoad, RunInfo
 
 __all__ = [
+    "EndlessSummary",
     "FctSummary",
     "LinkSummary",
     "PortSummary",
@@ -114,6 +115,29 @@ class WorkloadSummary:
 
 
 @dataclass(frozen=True, kw_only=True)
+class EndlessSummary:
+    """Flows of a workload that never end: payload that arrived over the time from their start on, in Gbit/s.
+
+    Attributes
+    ----------
+    workload
+        Its name.
+    flows
+        How many there are.
+    goodput_gbps
+        Of all of them together.
+    lowest_gbps, highest_gbps
+        Of a single one.
+    """
+
+    workload: str
+    flows: int
+    goodput_gbps: float
+    lowest_gbps: float
+    highest_gbps: float
+
+
+@dataclass(frozen=True, kw_only=True)
 class PortSummary:
     """A port and class with its highest buffer use, and how long it was paused."""
 
@@ -137,6 +161,8 @@ class Summary:
         All workloads together.
     workloads
         Each by itself, in the scenario's order.
+    endless
+        Goodput of flows that never end, by workload; empty where there are none.
     links
         Throughput of what was watched.
     peak_buffers
@@ -153,6 +179,7 @@ class Summary:
 
     total: WorkloadSummary
     workloads: tuple[WorkloadSummary, ...]
+    endless: tuple[EndlessSummary, ...]
     links: tuple[LinkSummary, ...]
     peak_buffers: tuple[PortSummary, ...]
     most_paused: tuple[PortSummary, ...]
@@ -172,6 +199,7 @@ def summarise(
     return Summary(
         total=_workload("all", flows, outcome.workloads, run.loads),
         workloads=tuple(_of_workload(flows, totals, run.loads) for totals in outcome.workloads),
+        endless=_endless(flows, outcome.simulated_us),
         links=link_summaries(series, counters, run.scenario),
         peak_buffers=_ports(counters, by="peak_bytes"),
         most_paused=_ports(counters, by="paused_us"),
@@ -240,6 +268,22 @@ def _bucket(flows: pl.DataFrame) -> SizeBucket:
         flows=len(flows),
         p50=percentile(slowdown, of=len(flows), thousandths=500),
         p99=percentile(slowdown, of=len(flows), thousandths=990),
+    )
+
+
+def _endless(flows: pl.DataFrame, end_us: float) -> tuple[EndlessSummary, ...]:
+    # The size of such a flow is what was delivered; any other is finished by then.
+    never_end = flows.filter(~pl.col("finished"), pl.col("size_bytes") == pl.col("delivered_bytes"))
+    rates = never_end.filter(pl.col("start_us") < end_us).select(
+        "workload", gbps=pl.col("delivered_bytes") * 8e-3 / (end_us - pl.col("start_us"))
+    )
+    gbps = pl.col("gbps")
+    rows = rates.group_by("workload", maintain_order=True).agg(
+        pl.len(), gbps.sum().alias("sum"), gbps.min().alias("least"), gbps.max().alias("most")
+    )
+    return tuple(
+        EndlessSummary(workload=name, flows=count, goodput_gbps=total, lowest_gbps=least, highest_gbps=most)
+        for name, count, total, least, most in rows.iter_rows()
     )
 
 

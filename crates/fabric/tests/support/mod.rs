@@ -248,6 +248,12 @@ impl Net {
         self.blueprint.links[link].ends[end].pauses.push(fault);
     }
 
+    /// A congestion point where `node` sends on `link`.
+    pub fn congestion_point(&mut self, link: usize, node: NodeId, point: &str) {
+        let end = end_at(&self.blueprint, link, node);
+        self.blueprint.links[link].ends[end].congestion_points.push(params(point));
+    }
+
     /// Another buffer of `switch`.
     pub fn buffer(&mut self, switch: NodeId, buffer: &str) {
         match &mut self.blueprint.nodes[switch.index()].role {

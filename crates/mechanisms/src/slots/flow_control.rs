@@ -25,6 +25,8 @@ pub struct LinkInfo {
     pub delay: Span,
     /// Longest propagation delay of the direction that carries the pauses, jitter included.
     pub reverse_delay: Span,
+    /// How much earlier than that a pause can arrive: the jitter of its direction.
+    pub reverse_jitter: Span,
     /// The largest frame as buffers hold it.
     pub mtu: Bytes,
     /// The class.

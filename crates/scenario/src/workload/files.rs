@@ -61,7 +61,7 @@ fn unset(file: &str, name: &str, rest: &str) -> String {
         "" => String::new(),
         rest => format!(": set it to the folder that holds {rest}"),
     };
-    let what = if name == REFERENCE { ", of the flow lists that SWING's authors published" } else { "" };
+    let what = if name == REFERENCE { ", one of the flow lists that SWING's authors published" } else { "" };
     format!(
         "{file:?} needs the environment variable {name}, which is not set{holds}{what}; see the scenario's comment"
     )
@@ -76,6 +76,10 @@ mod tests {
         let files = Files { folder: Path::new("/folder"), tables: None };
         let path = std::env::var("PATH").expect("every environment has it");
         assert_eq!(files.path("${PATH}/x"), Ok(Path::new("/folder").join(format!("{path}/x"))));
+        assert!(unset("f", REFERENCE, "/workloads/swing-1-1.csv").ends_with(
+            "which is not set: set it to the folder that holds workloads/swing-1-1.csv, \
+             one of the flow lists that SWING's authors published; see the scenario's comment"
+        ));
         let unset = files.path("${FLOODWAY_NEVER_SET}/x").unwrap_err();
         assert_eq!(
             unset,

@@ -1,0 +1,392 @@
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import time
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import floodway as package
+from command import environment
+from floodway.comparison import files, folder_names, split_values
+from scenarios import LISTED, LONG, RING, SMALL, STARVED, written
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from command import Command, Done
+
+POOLS = ("--vary", "defaults.buffer.shared.pool=10MB,1MB")
+SEEDED = ("--vary", "seed=1,2")
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Path:
+    return written(tmp_path, SMALL)
+
+
+def numbers(folder: Path) -> dict[str, Any]:
+    loaded: dict[str, Any] = json.loads((folder / "compare.json").read_text(encoding="utf-8"))
+    return loaded
+
+
+def row(document: dict[str, Any], key: str) -> dict[str, Any]:
+    (found,) = (each["cells"] for each in document["rows"] if each["key"] == key)
+    cells: dict[str, Any] = found
+    return cells
+
+
+def refused(done: Done) -> str:
+    """The only line of a command that was refused."""
+    assert (done.code, done.out) == (2, "")
+    (line,) = done.err.splitlines()
+    assert line.startswith("error: ")
+    return line.removeprefix("error: ")
+
+
+def bytes_of(folder: Path) -> dict[str, bytes]:
+    """Everything that a comparison left, without the timings of its runs and the pictures and page."""
+    found = {str(file.relative_to(folder)): file.read_bytes() for file in folder.rglob("*.parquet")}
+    for file in folder.rglob("run.json"):
+        run = json.loads(file.read_text(encoding="utf-8"))
+        del run["timings"]
+        found[str(file.relative_to(folder))] = json.dumps(run).encode()
+    return {**found, "compare.json": (folder / "compare.json").read_bytes()}
+
+
+def test_every_combination_of_two_keys_is_run(floodway: Command, small: Path) -> None:
+    done = floodway("compare", small, *POOLS, "--vary", "mtu=1000B,4096B", "--out", "out")
+    folder = small.parent / "out"
+    labels = [f"pool={pool}, mtu={mtu}" for pool in ("10MB", "1MB") for mtu in ("1000B", "4096B")]
+    assert done.code == 0
+    assert [variant["label"] for variant in numbers(folder)["variants"]] == labels
+    for run in numbers(folder)["runs"]:
+        scenario = package.read(folder / run["folder"]).run.scenario["scenario"]
+        pool, mtu = scenario["defaults"]["buffer"]["shared"]["pool"], scenario["mtu"]
+        assert run["variant"] == f"pool={pool}, mtu={mtu}"
+
+
+def test_seeds_count_from_the_scenario_s_own(floodway: Command, small: Path) -> None:
+    given = ("--seeds", "3", "--set", "seed=7", "--json")
+    done = floodway("compare", small, *POOLS, *given, "--out", "out")
+    printed = json.loads(done.out)
+    folder = small.parent / "out"
+    assert [variant["seeds"] for variant in printed["variants"]] == [[7, 8, 9], [7, 8, 9]]
+    cell = row(printed, "fct_mean_us")["pool=10MB"]
+    runs = [package.read(folder / f"pool=10MB/seed-{seed}") for seed in (7, 8, 9)]
+    means = [result.summary.total.fct.mean_us for result in runs]
+    assert [result.run.seed for result in runs] == [7, 8, 9]
+    assert cell["values"] == means
+    assert (cell["min"], cell["max"]) == (min(means), max(means))  # type: ignore[type-var]
+    assert cell["mean"] == pytest.approx(sum(means) / 3)  # type: ignore[arg-type]
+
+
+def test_runs_at_once_leave_the_same_bytes_as_one_after_the_other(floodway: Command, small: Path) -> None:
+    for jobs in ("1", "4"):
+        done = floodway("compare", small, *POOLS, "--seeds", "2", "--jobs", jobs, "--out", jobs, "--quiet")
+        assert (done.code, done.out, done.err) == (0, "", "")
+    one, four = (bytes_of(small.parent / jobs) for jobs in ("1", "4"))
+    assert len(one) == 4 * 5 + 1
+    assert one == four
+
+
+def test_the_numbers_are_those_of_a_run(floodway: Command, small: Path) -> None:
+    compared = json.loads(floodway("compare", small, *SEEDED, "--json", "--out", "out").out)
+    ran = json.loads(floodway("run", small, "--seed", "2", "--json").out)["summary"]
+    (link,) = (each for each in ran["links"] if each["object"] == compared["link"]["object"])
+    expected = {
+        "flows_finished": ran["total"]["measured_finished"],
+        "fct_mean_us": ran["total"]["fct"]["mean_us"],
+        "fct_p50_us": ran["total"]["fct"]["p50_us"],
+        "fct_p99_us": ran["total"]["fct"]["p99_us"],
+        "fct_p999_us": ran["total"]["fct"]["p999_us"],
+        "slowdown_p50": ran["total"]["slowdown_p50"],
+        "slowdown_p99": ran["total"]["slowdown_p99"],
+        "link_loaded_gbps": link["loaded_gbps"],
+        "link_loaded_idle_percent": link["loaded_idle_share"] * 100,
+        "link_receiver_peak_megabytes": link["receiver_peak_bytes"] / 1e6,
+        "paused_us": ran["paused_us"],
+        "pfc_frames": ran["pfc_frames"],
+        "dropped_packets": sum(ran["outcome"]["drops"].values()),
+    }
+    cells = {key: row(compared, key)["seed=2"]["mean"] for key in expected}
+    assert cells == expected
+
+
+def test_differences_are_in_percent_of_the_first_variant(floodway: Command, small: Path) -> None:
+    compared = json.loads(floodway("compare", small, *SEEDED, "--json", "--out", "out").out)
+    cells = row(compared, "fct_p99_us")
+    first, second = cells["seed=1"], cells["seed=2"]
+    assert first["change"] is None
+    assert second["change"] == pytest.approx((second["mean"] / first["mean"] - 1) * 100)
+
+
+def test_what_is_printed_has_the_numbers_and_says_where_to_look(floodway: Command, small: Path) -> None:
+    done = floodway("compare", small, *SEEDED, "--out", "out")
+    folder = small.parent / "out"
+    cell = row(numbers(folder), "fct_p99_us")["seed=2"]
+    line = next(line for line in done.out.splitlines() if "completion time, p99, us" in line)
+    assert f"{cell['mean']:,.1f} ({cell['change']:+,.1f} %)" in line
+    for finding in numbers(folder)["findings"]:
+        assert finding in done.out
+    assert done.out.splitlines()[-1] == "pictures and tables: out/index.html"
+
+
+def test_a_scenario_beside_itself_with_another_name_differs_in_nothing(
+    floodway: Command, small: Path
+) -> None:
+    written(small.parent, SMALL, name="other")
+    done = floodway("compare", small, "other.toml", "--json", "--out", "out")
+    printed = json.loads(done.out)
+    assert [variant["label"] for variant in printed["variants"]] == ["small", "other"]
+    assert printed["differs"] == []
+    changes = [each["cells"]["other"]["change"] for each in printed["rows"]]
+    assert set(changes) <= {0.0, None}
+    assert "neither sooner nor later on average" in printed["findings"][0]
+
+
+def test_files_of_one_name_are_told_apart_by_their_folders(floodway: Command, tmp_path: Path) -> None:
+    for folder, text in (("a", SMALL), ("b", SMALL.replace("load = 0.4", "load = 0.3"))):
+        (tmp_path / folder).mkdir()
+        written(tmp_path / folder, text)
+    done = floodway("compare", "a/small.toml", "b/small.toml", "--json", "--out", "out")
+    printed = json.loads(done.out)
+    assert [variant["label"] for variant in printed["variants"]] == ["a/small", "b/small"]
+    assert printed["differs"] == [
+        {"key": "workload.rpc.poisson.load", "values": {"a/small": "0.4", "b/small": "0.3"}}
+    ]
+
+
+def test_the_page_needs_nothing_else_and_names_every_variant(floodway: Command, small: Path) -> None:
+    assert floodway("compare", small, "--vary", "workload.rpc.poisson.load=0.2,0.4", "--out", "out").code == 0
+    page = (small.parent / "out" / "index.html").read_text(encoding="utf-8")
+    assert not re.search(r"https?:|src=\"(?!data:)|<link|<script|@import|url\(", page)
+    assert page.count("data:image/png;base64,") >= 4
+    for part in ("load=0.2", "load=0.4", "workload.rpc.poisson.load", "completion time, p99", "lossless"):
+        assert part in page
+
+
+def test_what_a_scenario_is_called_is_text_on_the_page(floodway: Command, tmp_path: Path) -> None:
+    named = written(tmp_path, SMALL, name="less<i>")
+    assert floodway("compare", named, *SEEDED, "--out", "out", "--quiet").code == 0
+    page = (tmp_path / "out" / "index.html").read_text(encoding="utf-8")
+    assert "less&lt;i&gt;" in page
+    assert "<i>" not in page
+
+
+def test_percentiles_of_unfinished_flows_are_not_reached_and_no_claim_is_made(
+    floodway: Command, tmp_path: Path
+) -> None:
+    listed = written(tmp_path, LISTED)
+    done = floodway("compare", listed, "--vary", "limit=1ms,20ms", "--out", "out")
+    assert done.code == 0
+    assert "not reached" in done.out
+    assert "sooner" not in done.out
+    assert "limit=20ms leaves 0 measured flows unfinished, limit=1ms 1" in done.out
+    assert "limit=20ms lossless, limit=1ms lossless, ended at the limit" in done.out
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_strict_fails_where_any_variant_lost_packets(
+    floodway: Command, tmp_path: Path, *, strict: bool
+) -> None:
+    starved = written(tmp_path, STARVED)
+    vary = ("--vary", "defaults.buffer.static.size=210KB,20MB")
+    done = floodway("compare", starved, *vary, "--out", "out", *(["--strict"] if strict else []))
+    assert done.code == int(strict)
+    assert "lost packets" in done.out
+    errors = [line for line in done.err.splitlines() if line.startswith("error: ")]
+    assert bool(errors) == strict
+    assert all(line.startswith("error: size=210KB, seed 1: a lossless class dropped ") for line in errors)
+
+
+def test_a_deadlock_is_a_failed_run_and_its_results_are_kept(floodway: Command, tmp_path: Path) -> None:
+    done = floodway("compare", written(tmp_path, RING), "--vary", "mtu=1000B,900B", "--out", "out")
+    assert done.code == 1
+    assert "error: mtu=1000B, seed 1: a deadlock stopped the run at 2,000.0 us" in done.err
+    assert numbers(tmp_path / "out")["complete"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "one scenario and nothing that varies; add --vary KEY.PATH=A,B or a second scenario"),
+        (["small.toml"], "small.toml: is given twice"),
+        (["other.toml", "--vary", "seed=1,2"], "--vary is of one scenario, and 2 are given"),
+        (["--vary", "mtu"], "invalid value for --vary: 'mtu' is not KEY.PATH=A,B"),
+        (["--vary", "mtu=1000B"], "mtu: varies over one value; give at least two, as in mtu=A,B"),
+        (["--vary", "mtu=1000B,"], "'1000B,': a value is missing beside a comma"),
+        (["--vary", "mtu=[1,2"], "'[1,2': a bracket or quote does not match"),
+        (["--vary", "mtu=1B,2B", "--vary", "mtu=3B,4B"], "mtu: varies twice; give all its values at once"),
+        (["--vary", "seed=1,1"], "seed: 1 is given twice"),
+        (["--vary", "seed=1,2", "--set", "seed=3"], "seed: is set and varies; it can do one of the two"),
+        (["--vary", "seed=1,2", "--seeds", "2"], "--vary seed and --seeds both choose the seeds"),
+        (["--vary", "seed=1,2", "--seeds", "0"], "invalid value for '--seeds': "),
+        (["--vary", "seed=1,2", "--jobs", "0"], "invalid value for '--jobs': "),
+        (["--vary", "seed=1,2", "--out", "small.toml"], "small.toml: is not a folder"),
+        (["--vary", "seed=1,2", "--out", "small.toml/out"], "small.toml/out: cannot be written: "),
+        (["--vary", "seed=1,2", "--out", ".", "--force"], ".: holds something other than results"),
+        (["--vary", "mtu=1000B,4096", "--out", "out"], "variant mtu=4096: --vary mtu=4096: "),
+        (
+            ["--vary", "mtu=1000B,1", "--vary", "seed=1,2"],
+            "variants mtu=1, seed=1; mtu=1, seed=2: --vary mtu=1",
+        ),
+        (["nothing.toml"], "nothing.toml"),
+    ],
+)
+def test_wrong_usage_is_told_in_a_line_before_anything_runs(
+    floodway: Command, small: Path, arguments: list[str], message: str
+) -> None:
+    written(small.parent, SMALL, name="other")
+    done = floodway("compare", "small.toml", *arguments)
+    assert message.casefold() in refused(done).casefold()
+    assert sorted(file.name for file in small.parent.iterdir()) == ["other.toml", "small.toml"]
+
+
+def test_a_fault_of_every_variant_is_told_once(floodway: Command, tmp_path: Path) -> None:
+    faulty = written(tmp_path, SMALL.replace("load = 0.4", "load = -1"))
+    assert refused(floodway("compare", faulty, *SEEDED)).startswith(f"{faulty}:15: workload.rpc.poisson.load")
+
+
+def test_each_variant_that_is_refused_is_named(floodway: Command, small: Path) -> None:
+    done = floodway("compare", small, "--vary", "mtu=1000B,1,2")
+    assert (done.code, done.out) == (2, "")
+    assert [line.split(": ")[1] for line in done.err.splitlines()] == ["variant mtu=1", "variant mtu=2"]
+
+
+def test_an_earlier_comparison_is_replaced_only_by_force(floodway: Command, small: Path) -> None:
+    out = small.parent / "out"
+    assert floodway("compare", small, *SEEDED, "--out", "out", "--quiet").code == 0
+    (out / "notes.txt").write_text("mine", encoding="utf-8")
+    line = refused(floodway("compare", small, *POOLS, "--out", "out"))
+    assert line == "out: holds results already; --force replaces them"
+    assert floodway("compare", small, *POOLS, "--out", "out", "--force", "--quiet").code == 0
+    assert sorted(entry.name for entry in out.iterdir() if entry.is_dir()) == ["pool=10MB", "pool=1MB"]
+    assert (out / "notes.txt").read_text(encoding="utf-8") == "mine"
+
+
+def test_one_seed_gives_way_to_several_and_back(floodway: Command, small: Path) -> None:
+    for seeds, folders in (("1", "pool=10MB"), ("2", "pool=10MB/seed-1"), ("1", "pool=10MB")):
+        done = floodway("compare", small, *POOLS, "--seeds", seeds, "--out", "out", "--force", "--quiet")
+        assert (done.code, done.err) == (0, "")
+        out = small.parent / "out"
+        runs = {str(file.parent.relative_to(out)) for file in out.rglob("run.json")}
+        assert folders in runs
+        assert len(runs) == 2 * int(seeds)
+
+
+def test_a_run_s_results_give_way_to_a_comparison_by_force(floodway: Command, small: Path) -> None:
+    assert floodway("run", small, "--out", "out", "--quiet").code == 0
+    assert floodway("compare", small, *SEEDED, "--out", "out", "--quiet").code == 2
+    assert floodway("compare", small, *SEEDED, "--out", "out", "--force", "--quiet").code == 0
+    assert not (small.parent / "out" / "run.json").exists()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals are those of POSIX")
+def test_an_interrupted_comparison_keeps_what_had_ended_and_says_so(
+    tmp_path: Path, floodway: Command
+) -> None:
+    written(tmp_path, SMALL)
+    written(tmp_path, LONG, name="long")
+    command = floodway.line("compare", "small.toml", "long.toml", "--out", "out", "--jobs", "2")
+    with subprocess.Popen(
+        command, cwd=tmp_path, env=environment(), stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as running:
+        assert running.stderr is not None
+        assert running.stdout is not None
+        ended = next(line for line in running.stderr if line.startswith("small: done in "))
+        running.send_signal(signal.SIGINT)
+        sent = time.monotonic()
+        said = running.stderr.read().splitlines()
+        assert running.stdout.read() == ""
+    assert ended.endswith(", 1 of 2 runs\n")
+    assert running.returncode == 130
+    assert time.monotonic() - sent < 5, "a second, and what a busy machine takes to end the process"
+    assert said[-1] == "interrupted; the 1 of 2 runs that had ended are kept in out/"
+    assert package.read(tmp_path / "out" / "small").outcome.stopped == "finished"
+    assert sorted(entry.name for entry in (tmp_path / "out").iterdir()) == ["compare.json", "small"]
+    assert not numbers(tmp_path / "out")["complete"]
+    done = floodway("compare", "small.toml", *SEEDED, "--out", "out", "--force", "--quiet")
+    assert (done.code, done.err) == (0, "")
+
+
+def test_the_package_compares_what_the_command_line_compares(floodway: Command, small: Path) -> None:
+    printed = json.loads(floodway("compare", small, *POOLS, "--seeds", "2", "--json", "--out", "out").out)
+    variants = package.vary(small, [("defaults.buffer.shared.pool", ["10MB", "1MB"])])
+    comparison = package.compare(variants, seeds=2)
+    assert list(comparison.findings) == printed["findings"]
+    cells = row(printed, "fct_mean_us")
+    of_mean = comparison.table.filter(pl.col("number") == "fct_mean_us")
+    assert of_mean["mean"].to_list() == [cell["mean"] for cell in cells.values()]
+    assert list(small.parent.iterdir()) != []
+    assert comparison.complete
+
+
+def test_scenarios_and_files_are_compared_as_they_are(small: Path) -> None:
+    scenario = package.loads("text", SMALL.replace("load = 0.4", "load = 0.2"))
+    comparison = package.compare([small, scenario])
+    assert comparison.labels == ("small", "text")
+    assert [results[0].run.name for results in comparison.results] == ["small", "text"]
+
+
+def test_what_cannot_be_compared_is_an_error_of_its_own(small: Path) -> None:
+    with pytest.raises(package.ComparisonError, match="at least two variants"):
+        package.compare([small])
+    with pytest.raises(package.ComparisonError, match="two variants have this label"):
+        package.compare([package.load(small), package.load(small)])
+    with pytest.raises(package.ComparisonError, match="exceed"):
+        package.compare(
+            [package.load(small).with_seed(2**64 - 1), *files([written(small.parent, SMALL, name="other")])],
+            seeds=2,
+        )
+
+
+words = st.text("abcxyz019 .", min_size=1).map(str.strip).filter(bool)
+wrapped = st.sampled_from(["{}", "[{}, 1]", "{{ a = {}, b = 2 }}", '"{}, x"', "'{}, ]'"])
+values = st.lists(st.builds(lambda form, word: form.format(word), wrapped, words), min_size=1)
+
+
+@given(values)
+def test_commas_split_values_but_not_inside_brackets_and_quotes(written_values: list[str]) -> None:
+    assert split_values(",".join(written_values)) == tuple(written_values)
+
+
+@given(st.text())
+def test_whatever_is_given_it_is_values_or_an_error(text: str) -> None:
+    try:
+        found = split_values(text)
+    except package.ComparisonError:
+        return
+    assert all(found)
+
+
+@given(st.lists(st.text(max_size=80), max_size=8))
+def test_folders_of_labels_are_plain_and_each_its_own(labels: list[str]) -> None:
+    names = folder_names(labels)
+    assert len({name.casefold() for name in names}) == len(labels)
+    assert all(re.fullmatch(r"[A-Za-z0-9_=+][A-Za-z0-9._=+-]*", name) for name in names)
+
+
+@pytest.mark.parametrize(
+    ("given_values", "labels"),
+    [
+        (["pfc", "lossy"], ["pfc", "lossy"]),
+        (["{ pfc = { xoff = '320KB' } }", "lossy"], ["pfc", "lossy"]),
+        (
+            ["{ pfc = { xoff = '320KB' } }", "pfc"],
+            ["flow-control={ pfc = { xoff = '320KB' } }", "flow-control=pfc"],
+        ),
+    ],
+)
+def test_a_variant_is_called_by_its_choice_where_that_is_its_own(
+    small: Path, given_values: list[str], labels: list[str]
+) -> None:
+    variants = package.vary(small, [("defaults.flow-control", given_values)])
+    assert [variant.label for variant in variants] == labels

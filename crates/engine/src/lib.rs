@@ -8,4 +8,4 @@ mod epoch;
 mod queue;
 
 pub use epoch::{Advance, EPOCH, World, run};
-pub use queue::{Event, Queue};
+pub use queue::{AHEAD, Event, Queue};

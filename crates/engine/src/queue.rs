@@ -2,7 +2,8 @@
 //!
 //! Near events lie in 1.024 ns buckets of a wheel of 8.4 us, later ones in 8.4 us buckets of a wheel
 //! of 34 ms, the rest in a heap. Bitmaps find the next bucket. A bucket is a list in one arena, so a
-//! push is a few stores; only the few events of the open bucket are ever compared.
+//! push is a few stores; only the few events of the open buckets are ever compared. Buckets are opened some
+//! events ahead, so that who pops an event can see what follows and have its memory fetched meanwhile.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -36,15 +37,18 @@ const NEAR: u64 = 1 << NEAR_BITS;
 const FAR: u64 = 1 << FAR_BITS;
 /// Up to here events are inserted one by one; synchronised senders fill a bucket with thousands.
 const FEW: usize = 16;
+/// So many events are kept open, where as many are pending before the end.
+pub const AHEAD: usize = 8;
 /// End of a list.
 const NONE: u32 = u32::MAX;
 
 /// Pending events, popped in order of (time, order).
 #[derive(Debug)]
 pub struct Queue {
-    /// The open bucket, the next event last.
+    /// The events of the open buckets in order; those before `next` are gone.
     open: Vec<Event>,
-    /// Number of the open bucket since time zero.
+    next: usize,
+    /// Number of the last open bucket since time zero.
     cursor: u64,
     near: Wheel,
     far: Wheel,
@@ -57,6 +61,7 @@ impl Default for Queue {
     fn default() -> Self {
         Queue {
             open: Vec::with_capacity(64),
+            next: 0,
             cursor: 0,
             near: Wheel::new(NEAR),
             far: Wheel::new(FAR),
@@ -74,7 +79,7 @@ impl Queue {
         self.len += 1;
         let bucket = event.time.0 >> NEAR_SHIFT;
         if bucket <= self.cursor {
-            insert(&mut self.open, event);
+            insert(&mut self.open, self.next, event);
         } else if bucket - self.cursor < NEAR {
             self.near.put(bucket, event, &mut self.arena);
         } else {
@@ -85,24 +90,22 @@ impl Queue {
     /// The next event, if it lies before `end`.
     #[inline]
     pub fn pop_before(&mut self, end: Time) -> Option<Event> {
-        while self.open.is_empty() {
-            if !self.open_next(end) {
-                return None;
-            }
+        if self.open.len() < self.next + AHEAD {
+            self.refill(end);
         }
-        let event = *self.open.last()?;
+        let event = *self.open.get(self.next)?;
         if event.time >= end {
             return None;
         }
-        self.open.pop();
+        self.next += 1;
         self.len -= 1;
         Some(event)
     }
 
-    /// The event that comes after the one just popped, if it is already known cheaply.
+    /// The event that would be popped after `n` others, where that is known already.
     #[inline]
-    pub fn peek_open(&self) -> Option<Event> {
-        self.open.last().copied()
+    pub fn peek(&self, n: usize) -> Option<Event> {
+        self.open.get(self.next + n).copied()
     }
 
     /// How many are pending.
@@ -113,6 +116,13 @@ impl Queue {
     /// Whether none is pending.
     pub fn is_empty(&self) -> bool {
         self.len == 0
+    }
+
+    /// Opens buckets until enough events are open.
+    fn refill(&mut self, end: Time) {
+        self.open.drain(..self.next);
+        self.next = 0;
+        while self.open.len() < AHEAD && self.open_next(end) {}
     }
 
     fn push_far(&mut self, event: Event) {
@@ -126,7 +136,7 @@ impl Queue {
 
     /// Opens the next bucket that is not empty, if it begins before `end`; false if there is none.
     fn open_next(&mut self, end: Time) -> bool {
-        if self.len == 0 {
+        if self.len == self.open.len() {
             return false;
         }
         let last = (end.0 - 1) >> NEAR_SHIFT;
@@ -145,8 +155,9 @@ impl Queue {
             if block << NEAR_BITS > last {
                 return false;
             }
+            let before = self.open.len();
             self.enter(block);
-            if !self.open.is_empty() {
+            if self.open.len() > before {
                 return true;
             }
         }
@@ -181,12 +192,12 @@ impl Queue {
     }
 }
 
-/// Inserts into a list of few events that is sorted with the next one last.
+/// Inserts into a list of few events that is sorted from `first` on.
 #[inline]
-fn insert(sorted: &mut Vec<Event>, event: Event) {
+fn insert(sorted: &mut Vec<Event>, first: usize, event: Event) {
     sorted.push(event);
     let mut at = sorted.len() - 1;
-    while at > 0 && sorted[at - 1].key() < event.key() {
+    while at > first && sorted[at - 1].key() > event.key() {
         sorted[at] = sorted[at - 1];
         at -= 1;
     }
@@ -218,21 +229,22 @@ impl Wheel {
         self.full[slot / 64] |= 1 << (slot % 64);
     }
 
-    /// Empties a bucket into a sorted list.
+    /// Empties a bucket into a sorted list, all of which comes before it.
     #[inline]
     fn take(&mut self, bucket: u64, arena: &mut Arena, into: &mut Vec<Event>) {
+        let first = into.len();
         let mut at = self.unlink(bucket);
         while at != NONE {
             let (event, next) = arena.free(at);
-            if into.len() < FEW {
-                insert(into, event);
+            if into.len() < first + FEW {
+                insert(into, first, event);
             } else {
                 into.push(event);
             }
             at = next;
         }
-        if into.len() > FEW {
-            into.sort_unstable_by_key(|event| Reverse(event.key()));
+        if into.len() > first + FEW {
+            into[first..].sort_unstable_by_key(|event| event.key());
         }
     }
 

@@ -14,10 +14,11 @@ use floodway_units::{
 use floodway_wire::Format;
 use rustc_hash::FxHashMap;
 
+use crate::arena::{Arena, Fifo};
 use crate::blueprint::{
     Arrivals, Blueprint, FlowSpec, LinkSpec, PoissonSpec, Role, SwitchSpec, Ties, UNBOUNDED,
 };
-use crate::counters::{EgressCounters, IngressCounters};
+use crate::counters::{EgressCounters, IngressCounters, RareCounters};
 use crate::error::BuildError;
 use crate::flows::{Source, following};
 use crate::ideal::Ideals;
@@ -386,13 +387,13 @@ impl<'a> World<'a> {
             queues_per_port,
             subs,
             queues: (0..ports.len() * queues_per_port).map(|_| Queue::default()).collect(),
-            waiting: vec![0; ports.len()],
             egress: Vec::new(),
             ingress: Vec::new(),
             nodes: Vec::new(),
             switches: Vec::new(),
             nics: Vec::new(),
             series: build_series(blueprint),
+            packets: Arena::default(),
             ports,
             machines,
             routes,
@@ -454,7 +455,7 @@ impl<'a> World<'a> {
 
     fn add_nic(&mut self, port: PortId) {
         let state = &mut self.ports[port.index()];
-        (state.at_host, state.local) = (true, self.nics.len() as u32);
+        (state.at_host, state.owner) = (true, self.nics.len() as u32);
         let classes = self.classes.len();
         self.nics.push(Nic {
             port,
@@ -475,8 +476,8 @@ impl<'a> World<'a> {
         let info = SwitchInfo { key, hash_seed: spec.hash_seed };
         let router = spec.routing.build(&info).map_err(|error| BuildError::param(place(), error))?;
         let pool = self.blueprint.pool(node)?.unwrap_or_default();
-        for (local, &port) in ports.iter().enumerate() {
-            self.ports[port.index()].local = local as u32;
+        for &port in &ports {
+            self.ports[port.index()].owner = self.switches.len() as u32;
         }
         self.switches.push(Switch {
             router,
@@ -487,6 +488,7 @@ impl<'a> World<'a> {
             peak: 0,
             occupied: 0,
             releases: VecDeque::with_capacity(ports.len()),
+            next_release: NEVER,
             ports,
         });
         Ok(())
@@ -516,6 +518,8 @@ impl<'a> World<'a> {
             own: NEVER,
             received: 0,
             counters: IngressCounters::default(),
+            awaits: false,
+            rare: RareCounters::default(),
         };
         let account = self.blueprint.account(port, class)?;
         let Some(account) = account.filter(|_| class != Class::CONTROL) else { return Ok(lane) };
@@ -525,6 +529,7 @@ impl<'a> World<'a> {
         if let Some((_, params)) = data.flow_control.iter().find(|(of, _)| *of == class) {
             let halves = params.build(&account.link).map_err(|error| BuildError::param(place(), error))?;
             lane.receiver = halves.1;
+            lane.awaits = lane.receiver.awaits_release();
         }
         let switch = self.blueprint.switch_at(port).expect("an account belongs to a switch");
         let buffer = link.ends[port.index() % 2].buffer.as_ref().unwrap_or(&switch.buffer);
@@ -540,6 +545,7 @@ impl<'a> World<'a> {
         let mut lane = Egress {
             sender: AnyFcSender::Custom(Box::new(Unlimited)),
             counts_sent: false,
+            discards: false,
             timer: Armed::default(),
             paused_since: NEVER,
             paused_total: 0,
@@ -642,7 +648,8 @@ fn build_ports(blueprint: &Blueprint) -> Vec<Port> {
             ports.push(Port {
                 node: link.ends[end].node,
                 at_host: false,
-                local: 0,
+                owner: u32::MAX,
+                ps_per_byte: serial.simple(),
                 up: true,
                 armed: false,
                 has_cp: !link.ends[end].congestion_points.is_empty(),
@@ -654,9 +661,10 @@ fn build_ports(blueprint: &Blueprint) -> Vec<Port> {
                 jitter: direction.jitter.0,
                 errors,
                 serial: serial.clone(),
-                flight: VecDeque::new(),
-                control: VecDeque::new(),
+                flight: Fifo::default(),
+                control: Fifo::default(),
                 tie_key: tie_key(blueprint.seed, name_key(&far.name), peer(id)),
+                waiting: 0,
                 rng: stream(blueprint.seed, fold(name_key(&link.name), end as u64), "link"),
             });
         }

@@ -72,9 +72,9 @@ impl World<'_> {
     /// Does an egress port hold a packet of `class` that came by `ingress`?
     fn holds(&self, port: PortId, ingress: PortId, class: u8) -> bool {
         let first = self.queue(port);
-        self.queues[first + 1..first + self.queues_per_port]
-            .iter()
-            .any(|queue| queue.fifo.iter().any(|packet| packet.ingress == ingress && packet.class == class))
+        self.queues[first + 1..first + self.queues_per_port].iter().any(|queue| {
+            queue.fifo.iter(&self.packets).any(|packet| packet.ingress == ingress && packet.class == class)
+        })
     }
 
     /// A port as people call it.

@@ -3,6 +3,7 @@
 use floodway_mechanisms::slots::{Cx, DropReason, FcFrame, FcReceiver, FcSender as _, PauseMode};
 use floodway_units::{Class, PortId, Quanta, Time};
 
+use crate::arena::Place;
 use crate::blueprint::PauseFault;
 use crate::packet::Kind;
 use crate::routing::{Routes, peer};
@@ -40,9 +41,12 @@ impl World<'_> {
 
     /// What is on the wire, and what waits for it, is lost.
     fn cut(&mut self, port: PortId) {
-        let flying = std::mem::take(&mut self.ports[port.index()].flight);
-        let control = std::mem::take(&mut self.ports[port.index()].control);
-        for packet in flying.into_iter().chain(control) {
+        let state = &mut self.ports[port.index()];
+        let mut lists = [std::mem::take(&mut state.flight), std::mem::take(&mut state.control)];
+        let mut next = || lists.iter_mut().find_map(|list| list.pop(&self.packets));
+        let lost: Vec<Place> = std::iter::from_fn(&mut next).collect();
+        for place in lost {
+            let packet = self.packets.take(place);
             if packet.kind == Kind::Region {
                 self.free_regions.push(packet.psn as u32);
             } else if !packet.is_link_control() {

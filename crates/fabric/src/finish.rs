@@ -67,7 +67,7 @@ impl World<'_> {
                     egress.paused_since = self.now;
                 }
             }
-            self.series[port].finish(self.now, self.waiting[port]);
+            self.series[port].finish(self.now, self.ports[port].waiting);
         }
         let alive: Vec<usize> = (0..self.flows.len()).filter(|&flow| self.flows[flow].alive).collect();
         for flow in alive {
@@ -103,7 +103,7 @@ impl World<'_> {
             drops: DropReason::ALL
                 .iter()
                 .map(|&reason| {
-                    let of = |lane: &crate::world::Ingress| lane.counters.drops[reason as usize];
+                    let of = |lane: &crate::world::Ingress| lane.rare.drops[reason as usize];
                     (reason.name(), self.ingress.iter().map(of).sum())
                 })
                 .collect(),
@@ -114,9 +114,10 @@ impl World<'_> {
 
     /// Bytes of packets on links, in pipelines and in queues.
     fn in_flight(&self) -> u64 {
-        let flying = self.ports.iter().flat_map(|port| &port.flight);
-        let queued = self.queues.iter().flat_map(|queue| &queue.fifo);
-        let piped = self.switches.iter().flat_map(|switch| &switch.pipe).map(|(_, _, packet)| packet);
+        let flying = self.ports.iter().flat_map(|port| port.flight.iter(&self.packets));
+        let queued = self.queues.iter().flat_map(|queue| queue.fifo.iter(&self.packets));
+        let piped = self.switches.iter().flat_map(|switch| &switch.pipe);
+        let piped = piped.map(|&(_, _, place)| &self.packets[place]);
         flying
             .chain(queued)
             .chain(piped)
@@ -134,11 +135,11 @@ impl World<'_> {
             }
         };
         for switch in &self.switches {
-            switch.pipe.iter().for_each(|(_, _, packet)| add(packet));
+            switch.pipe.iter().for_each(|&(_, _, place)| add(&self.packets[place]));
             for port in &switch.ports {
                 let first = self.queue(*port);
                 let queues = &self.queues[first + 1..first + self.queues_per_port];
-                queues.iter().flat_map(|queue| &queue.fifo).for_each(&mut add);
+                queues.iter().flat_map(|queue| queue.fifo.iter(&self.packets)).for_each(&mut add);
             }
         }
         for switch in &self.switches {
@@ -179,15 +180,15 @@ impl World<'_> {
         }
         let Some(first) = self.records.first_drop else { return Lossless::Held };
         let lossless = self.ingress.iter().filter(|lane| lane.lossless);
-        let drops = |lane: &crate::world::Ingress| lane.counters.drops[DropReason::Buffer as usize];
+        let drops = |lane: &crate::world::Ingress| lane.rare.drops[DropReason::Buffer as usize];
         Lossless::Violated {
             packets: lossless.clone().map(drops).sum(),
-            bytes: lossless.clone().map(|lane| lane.counters.buffer_drop_bytes).sum(),
+            bytes: lossless.clone().map(|lane| lane.rare.buffer_drop_bytes).sum(),
             place: self.port_name(PortId((first.lane / self.classes.len()) as u32)),
             class: self.classes[first.lane % self.classes.len()].0,
             time_us: Time(first.time).as_us(),
             missing_bytes: first.missing,
-            worst_port_bytes: lossless.map(|lane| lane.counters.buffer_drop_bytes).max().unwrap_or(0),
+            worst_port_bytes: lossless.map(|lane| lane.rare.buffer_drop_bytes).max().unwrap_or(0),
         }
     }
 
@@ -425,7 +426,7 @@ impl World<'_> {
             ("tx_bytes".to_owned(), column(&|lane| out[lane].counters.tx_bytes)),
             ("rx_packets".to_owned(), column(&|lane| held[lane].counters.rx_packets)),
             ("rx_bytes".to_owned(), column(&|lane| held[lane].counters.rx_bytes)),
-            ("pfc_tx".to_owned(), column(&|lane| held[lane].counters.pfc_tx)),
+            ("pfc_tx".to_owned(), column(&|lane| held[lane].rare.pfc_tx)),
             ("pfc_rx".to_owned(), column(&|lane| out[lane].counters.pfc_rx)),
             (
                 "paused_us".to_owned(),
@@ -434,7 +435,7 @@ impl World<'_> {
             ("ecn_marks".to_owned(), column(&|lane| out[lane].counters.ecn_marks)),
         ];
         for reason in DropReason::ALL {
-            let drops = column(&|lane| held[lane].counters.drops[reason as usize]);
+            let drops = column(&|lane| held[lane].rare.drops[reason as usize]);
             columns.push((format!("drops_{}", reason.name()), drops));
         }
         columns.push(("peak_bytes".to_owned(), column(&|lane| held[lane].counters.peak)));

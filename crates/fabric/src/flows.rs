@@ -14,12 +14,24 @@ use crate::routing::{Routes, peer};
 use crate::sizes::exponential;
 use crate::world::{Armed, NEVER, Switch, World};
 
-/// A flow that is alive: its queue pair at both ends.
+/// A flow that is alive: its queue pair at both ends. What switches read comes first.
 #[derive(Debug)]
+#[repr(C, align(64))]
 pub(crate) struct Flow {
+    /// Egress ports of its data, where they follow from the flow alone.
+    pub path: Box<[PortId]>,
+    /// Egress ports of its replies, likewise.
+    pub ack_path: Box<[PortId]>,
+    pub hash: u64,
+    pub base_rtt: Span,
     pub source: NodeId,
     pub destination: NodeId,
-    pub size: u64,
+    /// Its packets on links and in queues.
+    pub in_network: u32,
+    pub workload: u32,
+    /// The sender's NIC, and its rank there.
+    pub nic: u32,
+    pub rank: u32,
     pub class: u8,
     pub alive: bool,
     pub measured: bool,
@@ -27,23 +39,6 @@ pub(crate) struct Flow {
     /// In its NIC's ring.
     pub is_ready: bool,
     pub sender_done: bool,
-    pub workload: u32,
-    /// Which flow of its workload's source it is, from 0.
-    pub number: u64,
-    pub start: u64,
-    pub tuple: FlowTuple,
-    pub hash: u64,
-    /// Egress ports of its data, where they follow from the flow alone.
-    pub path: Box<[PortId]>,
-    /// Egress ports of its replies, likewise.
-    pub ack_path: Box<[PortId]>,
-    pub base_rtt: Span,
-    pub ideal: Span,
-    /// The sender's NIC, and its rank there.
-    pub nic: u32,
-    pub rank: u32,
-    pub sender: AnyTransportSender,
-    pub stack: Vec<AnyReactionPoint>,
     /// No layer of the stack ever changes its mind: it is asked once.
     pub constant: bool,
     pub allowance: Allowance,
@@ -51,13 +46,19 @@ pub(crate) struct Flow {
     /// When it waits in its NIC's pacing heap, else never.
     pub pacing_at: u64,
     pub timer: Armed,
-    pub receiver: AnyTransportReceiver,
-    pub notification: AnyNotificationPoint,
+    pub sender: AnyTransportSender,
+    pub stack: Vec<AnyReactionPoint>,
+    pub size: u64,
     pub delivered: u64,
     pub finish_receiver: u64,
+    pub receiver: AnyTransportReceiver,
+    pub notification: AnyNotificationPoint,
+    pub tuple: FlowTuple,
+    /// Which flow of its workload's source it is, from 0.
+    pub number: u64,
+    pub start: u64,
+    pub ideal: Span,
     pub finish_sender: u64,
-    /// Its packets on links and in queues.
-    pub in_network: u32,
     pub retransmitted: u64,
     pub timeouts: u32,
     pub cnps: u32,
@@ -166,7 +167,7 @@ impl World<'_> {
         let reply = tuple.reversed();
         let ack_path = self.path(begin.destination, begin.source, &reply, begin.pinned.1.as_deref());
         let nic_port = path.first().copied().or_else(|| self.nic_of(begin.source, begin.destination, &tuple));
-        let nic = nic_port.map_or(0, |port| self.ports[port.index()].local);
+        let nic = nic_port.map_or(0, |port| self.ports[port.index()].owner);
         let slot = self.free_flows.pop().map_or(self.flows.len(), |slot| slot as usize);
         let info = self.qp_info(&begin, slot, &path, &ack_path, &tuple);
         let settings = &self.blueprint.settings[begin.settings];

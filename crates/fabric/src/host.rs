@@ -17,7 +17,7 @@ impl World<'_> {
     /// The transmitter of a host's port is free: the next queue pair sends a packet.
     pub fn send_from_nic(&mut self, port: PortId) {
         let Some(class) = self.pick_class(port) else { return };
-        let nic = &mut self.nics[self.ports[port.index()].local as usize];
+        let nic = &mut self.nics[self.ports[port.index()].owner as usize];
         let Some(rank) = nic.ready[class as usize].next_after(nic.last[class as usize]) else { return };
         nic.last[class as usize] = rank;
         let id = nic.flows[rank as usize];
@@ -42,8 +42,9 @@ impl World<'_> {
             let id = self.queue_id(self.first_queue(class));
             self.machines[port.index()].scheduler.on_sent(now, id, bytes(wire));
         }
-        self.count_sent(port, &packet);
-        self.put_on_link(port, packet);
+        self.count_sent(port, lane, packet.frame);
+        let place = self.packets.add(packet);
+        self.put_on_link(port, place);
         self.after_sending(id);
     }
 
@@ -77,7 +78,7 @@ impl World<'_> {
 
     /// The class whose queue pairs send next.
     fn pick_class(&mut self, port: PortId) -> Option<u8> {
-        let local = self.ports[port.index()].local as usize;
+        let local = self.ports[port.index()].owner as usize;
         // The size of the next frame is known only once a queue pair is chosen: the largest one stands for it.
         let largest = self.format.data(self.blueprint.mtu, true).wire.0;
         if self.classes.len() == 2 {
@@ -133,7 +134,7 @@ impl World<'_> {
 
     /// Queue pairs whose pacing time has come may send.
     pub fn pacing_timer(&mut self, port: usize, order: u64) {
-        let local = self.ports[port].local as usize;
+        let local = self.ports[port].owner as usize;
         if !World::fires(&mut self.nics[local].pacing_timer, order) {
             return;
         }
@@ -155,12 +156,12 @@ impl World<'_> {
     }
 
     /// A packet has arrived at a host.
-    pub fn host_receives(&mut self, port: PortId, packet: Packet) {
+    pub fn host_receives(&mut self, port: PortId, packet: &Packet) {
         self.records.delivered(u64::from(packet.frame));
         match packet.kind {
-            Kind::Data => self.receive_data(port, &packet),
-            Kind::Cnp => self.receive_notice(&packet),
-            _ => self.receive_reply(&packet),
+            Kind::Data => self.receive_data(port, packet),
+            Kind::Cnp => self.receive_notice(packet),
+            _ => self.receive_reply(packet),
         }
         self.left_network(packet.flow);
     }
@@ -223,7 +224,8 @@ impl World<'_> {
         let out = self.flows[packet.flow.index()].ack_path.first().copied().unwrap_or(port);
         self.flows[packet.flow.index()].in_network += 1;
         self.records.injected(u64::from(packet.frame));
-        self.send_control(out, packet);
+        let place = self.packets.add(packet);
+        self.send_control(out, place);
     }
 
     /// A switch sends a CNP to the source of a flow.
@@ -234,7 +236,8 @@ impl World<'_> {
         flow.in_network += 1;
         self.records.injected(u64::from(cnp.frame));
         if let Some(out) = self.route(port, &cnp) {
-            self.send_control(out, cnp);
+            let place = self.packets.add(cnp);
+            self.send_control(out, place);
         } else {
             let lane = self.lane(port, 0);
             self.drop_packet(lane, &cnp, DropReason::NoRoute);

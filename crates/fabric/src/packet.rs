@@ -43,6 +43,7 @@ pub(crate) const REPLY: u8 = 64;
 
 /// A packet or a control frame of a link. Fields that only some kinds need share places.
 #[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
 pub(crate) struct Packet {
     /// On a link: when its last bit arrives. In a port's queue of control frames: when it was made.
     pub at: u64,

@@ -7,9 +7,9 @@ use floodway_mechanisms::slots::{
 };
 use floodway_units::{Bytes, Class, PortId, QueueId, Rate, Span};
 
+use crate::arena::Place;
 use crate::blueprint::Release;
 use crate::packet::{Kind, Packet};
-use crate::ring::prefetch;
 use crate::routing::peer;
 use crate::sizes::uniform;
 use crate::world::{NEVER, What, World, bytes};
@@ -28,25 +28,24 @@ impl World<'_> {
     /// The transmitter is free: sends what comes next, if anything may go.
     pub fn transmit(&mut self, port: PortId) {
         let state = &self.ports[port.index()];
+        let (at_host, owner) = (state.at_host, state.owner);
         if !state.up {
             return;
         }
-        if !state.at_host {
-            // What is uncharged now may send word by this very port, and that then goes first.
-            self.settle_port(port);
-            if self.is_busy(port) {
-                return;
-            }
+        // What is uncharged now may send word by this very port, and that then goes first.
+        if !at_host && self.settle(owner) && self.is_busy(port) {
+            return;
         }
         let state = &mut self.ports[port.index()];
-        if let Some(frame) = state.control.pop_front() {
+        if let Some(place) = state.control.pop(&self.packets) {
+            let frame = self.packets[place];
             self.count_link_control(port, &frame);
-            self.put_on_link(port, frame);
-        } else if let Some(packet) = self.queues[port.index() * self.queues_per_port].fifo.pop_front() {
-            self.waiting_changes(port, packet.frame, false);
-            self.count_sent(port, &packet);
-            self.put_on_link(port, packet);
-        } else if self.ports[port.index()].at_host {
+            self.put_on_link(port, place);
+        } else if let Some(place) = self.queues[port.index() * self.queues_per_port].fifo.pop(&self.packets) {
+            let frame = self.packets[place].frame;
+            self.leaves(port, self.lane(port, 0), frame);
+            self.put_on_link(port, place);
+        } else if at_host {
             self.send_from_nic(port);
         } else {
             self.send_from_queue(port);
@@ -58,45 +57,52 @@ impl World<'_> {
 
     fn has_waiting(&self, port: PortId) -> bool {
         let state = &self.ports[port.index()];
-        if !state.control.is_empty() || self.waiting[port.index()] > 0 {
+        if !state.control.is_empty() || state.waiting > 0 {
             return true;
         }
-        state.at_host && self.nics[state.local as usize].ready.iter().any(|ready| !ready.is_empty())
+        state.at_host && self.nics[state.owner as usize].ready.iter().any(|ready| !ready.is_empty())
     }
 
     fn send_from_queue(&mut self, port: PortId) {
         let Some(q) = self.pick_queue(port) else { return };
         let at = self.queue(port) + q;
-        let mut packet = self.queues[at].fifo.pop_front().expect("a picked queue is not empty");
-        prefetch(&self.queues[at].fifo, 0);
-        self.queues[at].bytes -= u64::from(packet.frame);
-        self.waiting_changes(port, packet.frame, false);
-        let lane = self.lane(port, packet.class);
+        let queue = &mut self.queues[at];
+        let place = queue.fifo.pop(&self.packets).expect("a picked queue is not empty");
+        let packet = &mut self.packets[place];
+        let (ingress, class, frame) = (packet.ingress, packet.class, packet.frame);
+        queue.bytes -= u64::from(frame);
+        let lane = port.index() * self.classes.len() + class as usize;
         packet.paused = packet.paused.wrapping_add(self.egress[lane].paused(self.now));
+        self.leaves(port, lane, frame);
         if self.ports[port.index()].has_cp {
+            let packet = self.packets[place];
             let mark = self.dequeued(port, q, &packet);
-            if mark != Mark::None && packet.mark() == Mark::None {
-                self.egress[lane].counters.ecn_marks += 1;
-            }
-            packet.add_mark(mark);
+            self.mark(lane, place, mark);
         }
         let lane = self.lane(port, self.class_of_queue(q));
-        self.sent(port, lane, self.wire(packet.frame));
+        self.sent(port, lane, self.wire(frame));
         if self.queues_per_port > 2 {
             let id = self.queue_id(q);
-            let (now, wire) = (self.time(), bytes(self.wire(packet.frame)));
+            let (now, wire) = (self.time(), bytes(self.wire(frame)));
             self.machines[port.index()].scheduler.on_sent(now, id, wire);
         }
-        self.count_sent(port, &packet);
+        let ingress_lane = self.lane(ingress, class);
         if self.release == Release::Start {
-            let ingress = self.lane(packet.ingress, packet.class);
-            self.uncharge(ingress, packet.ingress, packet.frame);
+            self.uncharge(ingress_lane, ingress, frame);
         }
-        let (ingress, class, frame) = (packet.ingress, packet.class, packet.frame);
-        self.put_on_link(port, packet);
+        self.put_on_link(port, place);
         if self.release == Release::End {
-            self.release_later(port, ingress, class, frame);
+            self.release_later(port, ingress, ingress_lane, frame);
         }
+    }
+
+    /// Marks a packet that the egress lane `lane` sends or takes in.
+    pub fn mark(&mut self, lane: usize, place: Place, mark: Mark) {
+        let packet = &mut self.packets[place];
+        if mark != Mark::None && packet.mark() == Mark::None {
+            self.egress[lane].counters.ecn_marks += 1;
+        }
+        packet.add_mark(mark);
     }
 
     /// Tells the flow control's sender half that a frame of its class starts.
@@ -120,7 +126,7 @@ impl World<'_> {
         let first = self.queue(port);
         if self.queues_per_port == 2 {
             let head = self.queues[first + 1].fifo.front()?;
-            let wire = self.wire(head.frame);
+            let wire = self.wire(self.packets[head].frame);
             let lane = self.lane(port, 1);
             return self.gate(port, lane, 1, wire).is_open(self.time()).then_some(1);
         }
@@ -128,7 +134,7 @@ impl World<'_> {
         ready.clear();
         for q in 1..self.queues_per_port {
             let Some(head) = self.queues[first + q].fifo.front() else { continue };
-            let wire = self.wire(head.frame);
+            let wire = self.wire(self.packets[head].frame);
             let lane = self.lane(port, self.class_of_queue(q));
             let gate = self.gate(port, lane, q, wire);
             let len = bytes(self.queues[first + q].bytes);
@@ -173,26 +179,28 @@ impl World<'_> {
         self.classes.iter().position(|&other| other == class).map_or(u8::MAX, |at| at as u8)
     }
 
-    /// Sets `packet` on the wire now: the transmitter is taken, and its arrival is known.
-    pub fn put_on_link(&mut self, port: PortId, mut packet: Packet) {
-        let state = &self.ports[port.index()];
-        let serial = state.serial.time(self.wire(packet.frame));
-        let delay = state.delay;
-        packet.order = self.occupy(port, self.now + serial);
+    /// Sets a packet on the wire now: the transmitter is taken, and its arrival is known.
+    pub fn put_on_link(&mut self, port: PortId, place: Place) {
+        let orders = self.transmission_orders();
         let state = &mut self.ports[port.index()];
-        let mut arrival = self.now + serial + delay;
+        let packet = &mut self.packets[place];
+        let serial = state.serial_time(u64::from(packet.frame) + self.gap);
+        (state.free_at, state.free_order) = (self.now + serial, orders.0);
+        packet.order = orders.1;
+        let mut arrival = self.now + serial + state.delay;
         if state.jitter > 0 {
             let jitter = (uniform(&mut state.rng) * state.jitter as f64) as u64;
             // Order is kept: no frame arrives before the one ahead of it has been followed by its own bits.
-            let after = state.flight.back().map_or(0, |ahead| ahead.at + serial);
+            let after = state.flight.back().map_or(0, |ahead| self.packets[ahead].at + serial);
             arrival = (arrival + jitter).max(after);
         }
+        let packet = &mut self.packets[place];
         packet.at = arrival;
         if packet.is_data() {
             packet.base += arrival - self.now;
         }
         let first = state.flight.is_empty();
-        state.flight.push_back(packet);
+        state.flight.push(&mut self.packets, place);
         if first {
             self.schedule_arrival(port);
         }
@@ -200,45 +208,51 @@ impl World<'_> {
 
     /// The first packet on the link from `port` reaches the far end.
     pub fn arrive(&mut self, port: PortId) {
-        let now = self.now;
         let state = &mut self.ports[port.index()];
         // The link went down meanwhile, or another packet is the first one now.
-        if state.flight.front().is_none_or(|first| first.at != now) {
+        let Some(place) = state.flight.front().filter(|&first| self.packets[first].at == self.now) else {
             return;
-        }
-        let packet = state.flight.pop_front().expect("the front was just seen");
-        prefetch(&state.flight, 1);
-        let lost = state.impaired && {
-            let errors = state.errors;
-            let rate = match packet {
-                p if p.is_link_control() => errors.link_control,
-                p if p.is_data() => errors.data,
-                _ => errors.control,
-            };
-            rate > 0.0 && uniform(&mut state.rng) < rate
         };
+        state.flight.pop(&self.packets);
+        let impaired = state.impaired;
         self.schedule_arrival(port);
+        let lost = impaired && self.is_lost(port, place);
         let rx = peer(port);
+        let packet = &self.packets[place];
         if packet.is_link_control() {
-            self.link_control(rx, packet, lost);
+            let frame = self.packets.take(place);
+            self.link_control(rx, frame, lost);
             return;
         }
         self.packet_hops += 1;
-        let lane = self.lane(rx, packet.class);
+        let (class, frame) = (packet.class, packet.frame);
+        let lane = self.lane(rx, class);
         if lost {
-            self.drop_packet(lane, &packet, DropReason::LinkError);
+            self.discard(lane, place, DropReason::LinkError);
             return;
         }
-        let wire = self.wire(packet.frame);
+        let wire = self.wire(frame);
         let account = &mut self.ingress[lane];
         account.counters.rx_packets += 1;
-        account.counters.rx_bytes += u64::from(packet.frame);
+        account.counters.rx_bytes += u64::from(frame);
         account.received += wire;
         if self.ports[rx.index()].at_host {
-            self.host_receives(rx, packet);
+            let packet = self.packets.take(place);
+            self.host_receives(rx, &packet);
         } else {
-            self.switch_receives(rx, packet);
+            self.switch_receives(rx, lane, place);
         }
+    }
+
+    /// Does the link from `port` lose this packet?
+    fn is_lost(&mut self, port: PortId, place: Place) -> bool {
+        let state = &mut self.ports[port.index()];
+        let rate = match &self.packets[place] {
+            p if p.is_link_control() => state.errors.link_control,
+            p if p.is_data() => state.errors.data,
+            _ => state.errors.control,
+        };
+        rate > 0.0 && uniform(&mut state.rng) < rate
     }
 
     /// A link control frame has arrived at `port`: it speaks of what the port sends, or receives.
@@ -313,6 +327,7 @@ impl World<'_> {
         let open = egress.sender.gate(now, Bytes::ZERO).is_open(now);
         let was_open = egress.paused_since == NEVER;
         let discards = egress.sender.discards(now);
+        egress.discards = discards;
         if open != was_open {
             if open {
                 egress.paused_total += self.now - egress.paused_since;
@@ -373,9 +388,10 @@ impl World<'_> {
         let size = self.format.link_control().frame;
         let control = &mut self.ports[port.index()].control;
         for frame in self.out.frames.0.drain(..) {
-            let merged = control.back_mut().is_some_and(|last| last.merge(frame, self.now));
+            let merged = control.back().is_some_and(|last| self.packets[last].merge(frame, self.now));
             if !merged {
-                control.push_back(Packet::link_control(frame, size, self.now));
+                let place = self.packets.add(Packet::link_control(frame, size, self.now));
+                control.push(&mut self.packets, place);
             }
         }
         self.kick(port);
@@ -387,7 +403,7 @@ impl World<'_> {
                 let class = self.dense(class);
                 if class != u8::MAX {
                     let lane = self.lane(port, class);
-                    self.ingress[lane].counters.pfc_tx += 1;
+                    self.ingress[lane].rare.pfc_tx += 1;
                 }
             }
         }
@@ -395,22 +411,41 @@ impl World<'_> {
         self.series[port.index()].sent(self.now, wire);
     }
 
+    /// A packet that waited nowhere starts on the wire.
     #[inline]
-    pub fn count_sent(&mut self, port: PortId, packet: &Packet) {
-        let lane = self.lane(port, packet.class);
-        let counters = &mut self.egress[lane].counters;
-        counters.tx_packets += 1;
-        counters.tx_bytes += u64::from(packet.frame);
-        let wire = self.wire(packet.frame);
+    pub fn count_sent(&mut self, port: PortId, lane: usize, frame: u16) {
+        let wire = self.wire(frame);
+        self.egress[lane].counters.sent(frame);
         self.series[port.index()].sent(self.now, wire);
     }
 
-    /// Bytes join or leave the port's queues.
+    /// A packet joins one of the port's queues.
     #[inline]
-    pub fn waiting_changes(&mut self, port: PortId, frame: u16, joins: bool) {
-        let waiting = &mut self.waiting[port.index()];
+    pub fn joins(&mut self, port: PortId, frame: u16) {
+        let waiting = &mut self.ports[port.index()].waiting;
         let before = *waiting;
-        *waiting = if joins { before + u64::from(frame) } else { before - u64::from(frame) };
+        *waiting += u64::from(frame);
+        self.series[port.index()].queue(self.now, before, *waiting);
+    }
+
+    /// A packet leaves its queue and starts on the wire.
+    #[inline]
+    fn leaves(&mut self, port: PortId, lane: usize, frame: u16) {
+        let wire = self.wire(frame);
+        self.egress[lane].counters.sent(frame);
+        let waiting = &mut self.ports[port.index()].waiting;
+        let before = *waiting;
+        *waiting -= u64::from(frame);
+        let series = &mut self.series[port.index()];
+        series.queue(self.now, before, before - u64::from(frame));
+        series.sent(self.now, wire);
+    }
+
+    /// A packet leaves its queue and is lost.
+    pub fn flushed(&mut self, port: PortId, frame: u16) {
+        let waiting = &mut self.ports[port.index()].waiting;
+        let before = *waiting;
+        *waiting -= u64::from(frame);
         self.series[port.index()].queue(self.now, before, *waiting);
     }
 
@@ -441,7 +476,6 @@ impl World<'_> {
             out: &mut self.out.frames,
         };
         let ingress = &mut self.ingress[lane];
-        let awaited = ingress.receiver.awaits_release();
         call(&mut ingress.receiver, &mut cx, view);
         World::sync(
             &mut self.events,
@@ -451,7 +485,7 @@ impl World<'_> {
             lane as u32,
         );
         let awaits = ingress.receiver.awaits_release();
-        if awaits && !awaited {
+        if awaits != std::mem::replace(&mut ingress.awaits, awaits) && awaits {
             self.await_releases(lane, port);
         }
         if !self.out.frames.0.is_empty() {
@@ -499,9 +533,15 @@ impl World<'_> {
         }
     }
 
+    /// A packet that is in no list is lost; `lane` is the ingress account that it came by.
+    pub fn discard(&mut self, lane: usize, place: Place, reason: DropReason) {
+        let packet = self.packets.take(place);
+        self.drop_packet(lane, &packet, reason);
+    }
+
     /// A packet is lost; `lane` is the ingress account that it came by.
     pub fn drop_packet(&mut self, lane: usize, packet: &Packet, reason: DropReason) {
-        let counters = &mut self.ingress[lane].counters;
+        let counters = &mut self.ingress[lane].rare;
         counters.drops[reason as usize] += 1;
         self.records.dropped(u64::from(packet.frame));
         if reason == DropReason::Buffer {

@@ -1,22 +1,4 @@
-//! A set of small numbers that is asked for the next member after another, round and round; and a hint
-//! for the rings of packets.
-
-use std::collections::VecDeque;
-
-/// Fetches the element `ahead` places behind the front, which will be the front before long: by then a
-/// thousand other packets have passed through the caches.
-#[inline]
-#[allow(unsafe_code, reason = "a prefetch is a hint; measured in docs/performance.md")]
-pub(crate) fn prefetch<T>(ring: &VecDeque<T>, ahead: usize) {
-    #[cfg(target_arch = "x86_64")]
-    if let Some(element) = ring.get(ahead) {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: the address is that of a live element, and a prefetch neither reads nor writes.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(element).cast()) };
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = (ring, ahead);
-}
+//! A set of small numbers that is asked for the next member after another, round and round.
 
 /// Members of `0..capacity` in a bitmap of several levels: each bit of a level says whether a word of the
 /// level below holds any.

@@ -27,6 +27,11 @@ impl Serial {
         Serial { ps_per_byte: rate.ps_per_byte().unwrap_or(0), rate, truncated }
     }
 
+    /// Picoseconds a byte, where that is all that counts; else 0.
+    pub fn simple(&self) -> u32 {
+        if self.truncated.is_some() { 0 } else { u32::try_from(self.ps_per_byte).unwrap_or(0) }
+    }
+
     /// Picoseconds that `wire` bytes take.
     #[inline]
     pub fn time(&self, wire: u64) -> u64 {

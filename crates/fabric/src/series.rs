@@ -31,15 +31,20 @@ impl Bucket {
 /// The buckets of a port. When more would be needed than are allowed, pairs are merged; so the width at the
 /// end depends on the run's length alone.
 #[derive(Clone, Debug)]
+#[repr(C, align(64))]
 pub(crate) struct Series {
-    /// The bucket at work, kept here where the port's other fields are warm.
-    current: Bucket,
-    /// Where it ends.
+    /// What the bucket at work has not been told yet: on the one cache line that every packet touches.
+    tx_bytes: u64,
+    buffer_max: u64,
+    queue_area: u128,
+    queue_max: u64,
+    /// When the bucket at work begins and ends.
+    begin: u64,
     end: u64,
     /// Since when the queue has the length it has.
     queue_since: u64,
     width: u64,
-    /// The buckets before it, and a place for it.
+    /// The buckets up to the one at work.
     buckets: Vec<Bucket>,
     at: usize,
     limit: usize,
@@ -48,7 +53,11 @@ pub(crate) struct Series {
 impl Series {
     pub fn new(limit: usize) -> Self {
         Series {
-            current: Bucket::default(),
+            tx_bytes: 0,
+            buffer_max: 0,
+            queue_area: 0,
+            queue_max: 0,
+            begin: 0,
             end: FIRST_WIDTH,
             queue_since: 0,
             width: FIRST_WIDTH,
@@ -62,25 +71,29 @@ impl Series {
     #[inline]
     pub fn sent(&mut self, now: u64, wire: u64) {
         self.roll(now);
-        self.current.tx_bytes += wire;
+        self.tx_bytes += wire;
     }
 
     /// The queue had `before` bytes until now, and has `after` from now on.
     #[inline]
     pub fn queue(&mut self, now: u64, before: u64, after: u64) {
+        self.roll(now);
         if before > 0 {
-            self.fill(now, before);
+            if self.queue_since >= self.begin {
+                self.queue_area += u128::from(before) * u128::from(now - self.queue_since);
+            } else {
+                self.stood(now, before);
+            }
         }
         self.queue_since = now;
-        self.roll(now);
-        self.current.queue_max = self.current.queue_max.max(after);
+        self.queue_max = self.queue_max.max(after);
     }
 
     /// The port's ingress holds `held` bytes of a class.
     #[inline]
     pub fn buffer(&mut self, now: u64, held: u64) {
         self.roll(now);
-        self.current.buffer_max = self.current.buffer_max.max(held);
+        self.buffer_max = self.buffer_max.max(held);
     }
 
     /// A class was paused from `from` to `to`, which is now.
@@ -106,16 +119,10 @@ impl Series {
         &self.buckets
     }
 
-    #[inline]
-    fn fill(&mut self, now: u64, queued: u64) {
-        self.roll(now);
-        let since = self.queue_since;
-        if since + self.width >= self.end {
-            // All of it within the bucket at work.
-            self.current.queue_area += u128::from(queued) * u128::from(now - since);
-            return;
-        }
-        self.spread(since, now, |bucket, span| {
+    /// The queue has held `queued` bytes since a bucket before the one at work.
+    #[cold]
+    fn stood(&mut self, now: u64, queued: u64) {
+        self.spread(self.queue_since, now, |bucket, span| {
             bucket.queue_area += u128::from(queued) * u128::from(span);
             bucket.queue_max = bucket.queue_max.max(queued);
         });
@@ -123,7 +130,6 @@ impl Series {
 
     /// Calls `add` with each bucket that `from..to` touches, and how long.
     fn spread(&mut self, from: u64, to: u64, add: impl Fn(&mut Bucket, u64)) {
-        self.store();
         let mut at = from;
         while at < to {
             let index = (at / self.width) as usize;
@@ -131,11 +137,17 @@ impl Series {
             add(&mut self.buckets[index], end - at);
             at = end;
         }
-        self.current = self.buckets[self.at];
     }
 
+    /// Tells the bucket at work what it does not know yet.
     fn store(&mut self) {
-        self.buckets[self.at] = self.current;
+        self.buckets[self.at].merge(&Bucket {
+            tx_bytes: std::mem::take(&mut self.tx_bytes),
+            queue_area: std::mem::take(&mut self.queue_area),
+            queue_max: std::mem::take(&mut self.queue_max),
+            buffer_max: std::mem::take(&mut self.buffer_max),
+            paused: 0,
+        });
     }
 
     #[inline]
@@ -152,11 +164,11 @@ impl Series {
             self.widen();
         }
         self.at = (now / self.width) as usize;
-        self.end = (self.at as u64 + 1) * self.width;
+        self.begin = self.at as u64 * self.width;
+        self.end = self.begin + self.width;
         if self.at >= self.buckets.len() {
             self.buckets.resize(self.at + 1, Bucket::default());
         }
-        self.current = self.buckets[self.at];
     }
 
     fn widen(&mut self) {

@@ -1,11 +1,12 @@
 //! A switch: how a packet passes it, and the account of its buffer.
 
 use floodway_mechanisms::slots::{
-    Admission as _, Admit, CongestionPoint, CpAction, Cx, DropReason, FcReceiver, FcSender as _, IngressView,
-    Mark, PacketView, PoolView, PortView, QueueView, RegionNotice, Router as _, Signals,
+    Admission as _, Admit, CongestionPoint, CpAction, Cx, DropReason, FcReceiver, IngressView, Mark,
+    PacketView, PoolView, PortView, QueueView, RegionNotice, Router as _, Signals,
 };
 use floodway_units::{Bytes, FlowId, PortId, Time};
 
+use crate::arena::Place;
 use crate::packet::{Kind, ON_PATH, Packet, REPLY};
 use crate::records::FirstDrop;
 use crate::world::{NEVER, Uncharge, What, World, bytes};
@@ -14,32 +15,36 @@ use crate::world::{NEVER, Uncharge, What, World, bytes};
 const FLOW_ID_BYTES: u64 = 13;
 
 impl World<'_> {
-    /// A packet has arrived whole at a switch.
-    pub fn switch_receives(&mut self, ingress: PortId, mut packet: Packet) {
-        let lane = self.lane(ingress, packet.class);
+    /// A packet has arrived whole at a switch; `lane` is its account there.
+    pub fn switch_receives(&mut self, ingress: PortId, lane: usize, place: Place) {
+        let packet = &mut self.packets[place];
         packet.ingress = ingress;
         packet.hop = packet.hop.saturating_add(1);
+        let packet = *packet;
         let Some(out) = self.route(ingress, &packet) else {
-            self.drop_packet(lane, &packet, DropReason::NoRoute);
+            self.discard(lane, place, DropReason::NoRoute);
             return;
         };
         if packet.class == 0 {
-            self.send_control(out, packet);
+            self.send_control(out, place);
             return;
         }
-        let switch = self.settle_port(ingress);
+        let switch = self.ports[ingress.index()].owner;
+        self.settle(switch);
+        let switch = switch as usize;
         let q = self.place(out, &packet);
         if let Some(reason) = self.refused(out, q, &packet) {
-            self.drop_packet(lane, &packet, reason);
+            self.discard(lane, place, reason);
             return;
         }
-        if !self.charge(lane, switch, out, q, &packet) {
+        if let Some(reason) = self.charge(lane, switch, out, q, &packet) {
+            self.discard(lane, place, reason);
             return;
         }
         let view = self.account_view(lane, switch);
         let pipeline = self.switches[switch].pipeline;
         if pipeline == 0 {
-            self.enqueue(out, q, packet);
+            self.enqueue(out, q, place);
             self.tell_receiver(lane, ingress, &view, FcReceiver::on_enqueue);
             self.kick(out);
             return;
@@ -47,7 +52,7 @@ impl World<'_> {
         self.tell_receiver(lane, ingress, &view, FcReceiver::on_enqueue);
         let at = self.now + pipeline;
         let pipe = &mut self.switches[switch].pipe;
-        pipe.push_back((at, out, packet));
+        pipe.push_back((at, out, place));
         if pipe.len() == 1 {
             self.schedule(What::Pipeline, switch as u32, at);
         }
@@ -56,20 +61,21 @@ impl World<'_> {
     /// A packet has passed the pipeline of a switch.
     pub fn leave_pipeline(&mut self, switch: u32) {
         let pipe = &mut self.switches[switch as usize].pipe;
-        let Some((_, out, packet)) = pipe.pop_front() else { return };
+        let Some((_, out, place)) = pipe.pop_front() else { return };
         if let Some(&(at, ..)) = pipe.front() {
             self.schedule(What::Pipeline, switch, at);
         }
+        let packet = self.packets[place];
         if !self.ports[out.index()].up {
             // Its link has failed meanwhile.
             let lane = self.lane(packet.ingress, packet.class);
-            self.drop_packet(lane, &packet, DropReason::LinkDown);
+            self.discard(lane, place, DropReason::LinkDown);
             self.settle(switch);
             self.uncharge(lane, packet.ingress, packet.frame);
             return;
         }
         let q = self.place(out, &packet);
-        self.enqueue(out, q, packet);
+        self.enqueue(out, q, place);
         self.kick(out);
     }
 
@@ -133,7 +139,7 @@ impl World<'_> {
             culprit: false,
         };
         if full {
-            view.queued = bytes(self.waiting[port.index()]);
+            view.queued = bytes(self.ports[port.index()].waiting);
             for point in &self.machines[port.index()].congestion_points {
                 let signals = point.signals();
                 view.signals.degree = view.signals.degree.max(signals.degree);
@@ -176,7 +182,7 @@ impl World<'_> {
         if !self.ports[out.index()].up {
             return Some(DropReason::LinkDown);
         }
-        if self.egress[lane].sender.discards(self.time()) {
+        if self.egress[lane].discards {
             return Some(DropReason::Watchdog);
         }
         if !self.ports[out.index()].has_cp {
@@ -190,8 +196,15 @@ impl World<'_> {
         points.iter_mut().find_map(|point| point.admit(now, rng, &view, &queue))
     }
 
-    /// Charges the packet to its ingress, or drops it.
-    fn charge(&mut self, lane: usize, switch: usize, out: PortId, q: usize, packet: &Packet) -> bool {
+    /// Charges the packet to its ingress, or says why it must be dropped.
+    fn charge(
+        &mut self,
+        lane: usize,
+        switch: usize,
+        out: PortId,
+        q: usize,
+        packet: &Packet,
+    ) -> Option<DropReason> {
         let frame = u64::from(packet.frame);
         let view = self.account_view(lane, switch);
         let account = &self.ingress[lane];
@@ -221,8 +234,7 @@ impl World<'_> {
                     };
                     self.records.lossless_drop(FirstDrop { lane, time: self.now, missing });
                 }
-                self.drop_packet(lane, packet, reason);
-                return false;
+                return Some(reason);
             }
         }
         let grown = account.shared() - shared_before;
@@ -237,17 +249,23 @@ impl World<'_> {
         }
         switch.occupied += frame;
         switch.peak = switch.peak.max(switch.occupied);
-        true
+        None
     }
 
     /// Puts a charged packet into its egress queue.
-    fn enqueue(&mut self, out: PortId, q: usize, mut packet: Packet) {
-        let lane = self.lane(out, packet.class);
+    fn enqueue(&mut self, out: PortId, q: usize, place: Place) {
+        let packet = &mut self.packets[place];
+        let frame = packet.frame;
+        let lane = out.index() * self.classes.len() + packet.class as usize;
         packet.paused = packet.paused.wrapping_sub(self.egress[lane].paused(self.now));
-        self.join_queue(out, q, packet);
+        let queue = &mut self.queues[out.index() * self.queues_per_port + q];
+        queue.bytes += u64::from(frame);
+        queue.fifo.push(&mut self.packets, place);
+        self.joins(out, frame);
         if !self.ports[out.index()].has_cp {
             return;
         }
+        let packet = self.packets[place];
         if self.subs > 1 || self.queues_per_port > 2 {
             let placed = self.machines[out.index()].placed.entry(packet.flow.0).or_insert((q, 0));
             placed.1 += 1;
@@ -261,40 +279,21 @@ impl World<'_> {
         };
         let points = &mut self.machines[out.index()].congestion_points;
         let mark = points.iter_mut().map(|point| point.on_enqueue(&mut cx, &view, &queue)).max();
-        self.mark_last(out, q, mark.unwrap_or_default());
+        self.mark(lane, place, mark.unwrap_or_default());
         self.after_congestion_points(out);
     }
 
-    /// Marks the packet that has just joined a queue.
-    fn mark_last(&mut self, out: PortId, q: usize, mark: Mark) {
-        let at = self.queue(out) + q;
-        let Some(packet) = self.queues[at].fifo.back_mut().filter(|_| mark != Mark::None) else { return };
-        let fresh = packet.mark() == Mark::None;
-        packet.add_mark(mark);
-        let class = packet.class;
-        let lane = self.lane(out, class);
-        self.egress[lane].counters.ecn_marks += u64::from(fresh);
-    }
-
-    #[inline]
-    fn join_queue(&mut self, out: PortId, q: usize, packet: Packet) {
-        let at = self.queue(out) + q;
-        let queue = &mut self.queues[at];
-        queue.bytes += u64::from(packet.frame);
-        queue.fifo.push_back(packet);
-        self.waiting_changes(out, packet.frame, true);
-    }
-
     /// Puts a packet into the queue of the control class, and lets the port look.
-    pub fn send_control(&mut self, out: PortId, packet: Packet) {
+    pub fn send_control(&mut self, out: PortId, place: Place) {
         if !self.ports[out.index()].up {
-            let lane = self.lane(out, packet.class);
-            self.drop_packet(lane, &packet, DropReason::LinkDown);
+            let lane = self.lane(out, 0);
+            self.discard(lane, place, DropReason::LinkDown);
             return;
         }
+        let frame = self.packets[place].frame;
         let at = self.queue(out);
-        self.queues[at].fifo.push_back(packet);
-        self.waiting_changes(out, packet.frame, true);
+        self.queues[at].fifo.push(&mut self.packets, place);
+        self.joins(out, frame);
         self.kick(out);
     }
 
@@ -367,7 +366,8 @@ impl World<'_> {
         let mut packet = Packet::new(Kind::Region, FlowId(u32::MAX), size);
         packet.psn = u64::from(place);
         packet.at = self.now;
-        self.ports[ingress.index()].control.push_back(packet);
+        let place = self.packets.add(packet);
+        self.ports[ingress.index()].control.push(&mut self.packets, place);
         self.kick(ingress);
     }
 
@@ -421,7 +421,8 @@ impl World<'_> {
 
     /// What a receiver half may know of its account.
     pub fn ingress_view(&self, lane: usize, port: PortId) -> IngressView {
-        let switch = self.nodes[self.ports[port.index()].node.index()].switch;
+        let state = &self.ports[port.index()];
+        let switch = if state.at_host { u32::MAX } else { state.owner };
         self.account_view(lane, switch as usize)
     }
 
@@ -448,7 +449,7 @@ impl World<'_> {
     /// Takes `frame` bytes off an account, from headroom first, and tells its receiver half.
     pub fn uncharge(&mut self, lane: usize, ingress: PortId, frame: u16) {
         let frame = u64::from(frame);
-        let switch = self.nodes[self.ports[ingress.index()].node.index()].switch as usize;
+        let switch = self.ports[ingress.index()].owner as usize;
         let account = &mut self.ingress[lane];
         let shared_before = account.shared();
         let from_headroom = account.headroom.min(frame);
@@ -461,33 +462,39 @@ impl World<'_> {
             switch.pool_used -= shrunk;
         }
         switch.occupied -= frame;
-        if self.ingress[lane].receiver.awaits_release() {
+        if self.ingress[lane].awaits {
             self.with_receiver(lane, ingress, FcReceiver::on_release);
         }
     }
 
-    /// The packet just put on the wire by `port` is uncharged at its last bit.
-    pub fn release_later(&mut self, port: PortId, ingress: PortId, class: u8, frame: u16) {
-        let lane = self.lane(ingress, class);
+    /// The packet just put on the wire by `port` is uncharged from account `lane` at its last bit.
+    pub fn release_later(&mut self, port: PortId, ingress: PortId, lane: usize, frame: u16) {
         let state = &self.ports[port.index()];
-        let at = state.free_at;
-        let index = self.nodes[state.node.index()].switch;
-        let releases = &mut self.switches[index as usize].releases;
+        let (at, index) = (state.free_at, state.owner);
+        let switch = &mut self.switches[index as usize];
+        switch.next_release = switch.next_release.min(at);
+        let releases = &mut switch.releases;
         // Nearly always the last: only a short packet or a faster port overtakes others.
         let mut place = releases.len();
         while place > 0 && (releases[place - 1].at, releases[place - 1].port) > (at, port) {
             place -= 1;
         }
-        releases.insert(place, Uncharge { at, port, lane: lane as u32, frame });
-        if self.ingress[lane].receiver.awaits_release() {
+        let uncharge = Uncharge { at, port, ingress, lane: lane as u32, frame };
+        if place == releases.len() {
+            releases.push_back(uncharge);
+        } else {
+            releases.insert(place, uncharge);
+        }
+        if self.ingress[lane].awaits {
             self.schedule(What::Release, index, at);
         }
     }
 
     /// Makes events of the releases that `lane` now waits for.
     pub fn await_releases(&mut self, lane: usize, port: PortId) {
-        let index = self.nodes[self.ports[port.index()].node.index()].switch;
-        let Some(switch) = self.switches.get(index as usize) else { return };
+        let state = &self.ports[port.index()];
+        let index = state.owner;
+        let Some(switch) = self.switches.get(index as usize).filter(|_| !state.at_host) else { return };
         for i in 0..switch.releases.len() {
             let leaving = self.switches[index as usize].releases[i];
             if leaving.lane as usize == lane {
@@ -496,23 +503,31 @@ impl World<'_> {
         }
     }
 
-    /// Settles the switch of a port; its index.
-    pub fn settle_port(&mut self, port: PortId) -> usize {
-        let switch = self.nodes[self.ports[port.index()].node.index()].switch;
-        self.settle(switch);
-        switch as usize
+    /// Settles the switch of a port.
+    pub fn settle_port(&mut self, port: PortId) {
+        self.settle(self.ports[port.index()].owner);
     }
 
-    /// Uncharges all packets of a switch whose last bit has gone, in order of time, then of port.
+    /// Uncharges all packets of a switch whose last bit has gone, in order of time, then of port; whether
+    /// there were any.
     #[inline]
-    pub fn settle(&mut self, switch: u32) {
-        while let Some(&leaving) = self.switches[switch as usize].releases.front() {
-            if leaving.at > self.now {
+    pub fn settle(&mut self, switch: u32) -> bool {
+        let any = self.switches[switch as usize].next_release <= self.now;
+        if any {
+            self.settle_due(switch);
+        }
+        any
+    }
+
+    fn settle_due(&mut self, switch: u32) {
+        loop {
+            let state = &mut self.switches[switch as usize];
+            state.next_release = state.releases.front().map_or(NEVER, |first| first.at);
+            if state.next_release > self.now {
                 return;
             }
-            self.switches[switch as usize].releases.pop_front();
-            let ingress = PortId(leaving.lane / self.classes.len() as u32);
-            self.uncharge(leaving.lane as usize, ingress, leaving.frame);
+            let Some(leaving) = state.releases.pop_front() else { return };
+            self.uncharge(leaving.lane as usize, leaving.ingress, leaving.frame);
         }
     }
 
@@ -528,10 +543,11 @@ impl World<'_> {
             if self.class_of_queue(q) != class {
                 continue;
             }
-            let waiting = std::mem::take(&mut self.queues[first + q].fifo);
+            let mut waiting = std::mem::take(&mut self.queues[first + q].fifo);
             self.queues[first + q].bytes = 0;
-            for packet in waiting {
-                self.waiting_changes(port, packet.frame, false);
+            while let Some(place) = waiting.pop(&self.packets) {
+                let packet = self.packets.take(place);
+                self.flushed(port, packet.frame);
                 self.machines[port.index()].placed.remove(&packet.flow.0);
                 if self.ports[port.index()].at_host {
                     let lane = self.lane(port, packet.class);

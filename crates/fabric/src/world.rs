@@ -2,11 +2,11 @@
 //!
 //! ```text
 //!          kick            start                      arrive
-//!  queue ───────► transmitter ───► flight (the link's ring) ───► next node
+//!  queue ───────► transmitter ───► flight (the link's list) ───► next node
 //!                     │ departure event only while something waits
 //!                     └ release of the ingress account, settled when a view is read
 //! ```
-//! Packets on a link wait in the link's own ring, and only the first of each ring is an event.
+//! Packets on a link wait in the link's own list, and only the first of each list is an event.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -22,12 +22,12 @@ use floodway_mechanisms::slots::{
 use floodway_units::{Bytes, NodeId, PortId, Rate, Rng, Time, fold, mix};
 use floodway_wire::Format;
 
+use crate::arena::{Arena, Fifo, Place};
 use crate::blueprint::{Blueprint, ErrorRates, PauseFault, Release, Ties};
-use crate::counters::{EgressCounters, IngressCounters};
+use crate::counters::{EgressCounters, IngressCounters, RareCounters};
 use crate::flows::{Flow, Source};
 use crate::ideal::Ideals;
 use crate::outcome::{Control, Deadlock};
-use crate::packet::Packet;
 use crate::records::Records;
 use crate::ring::Ring;
 use crate::routing::Routes;
@@ -125,14 +125,28 @@ impl Default for Armed {
     }
 }
 
-/// One end of a link: its egress and what it needs of the link.
+/// One end of a link: its egress and what it needs of the link. The first cache line holds what every
+/// packet needs.
 #[derive(Debug)]
+#[repr(C, align(64))]
 pub(crate) struct Port {
-    pub node: NodeId,
+    /// Packets on the link from here, in order of arrival.
+    pub flight: Fifo,
+    /// Link control frames that wait to be sent.
+    pub control: Fifo,
+    /// When the transmitter is free.
+    pub free_at: u64,
+    /// Bytes waiting in all queues.
+    pub waiting: u64,
+    pub delay: u64,
+    /// Keys ties among arrivals at the far end.
+    pub tie_key: u64,
+    /// Of a host's port: its NIC; of a switch's: the switch.
+    pub owner: u32,
+    /// Picoseconds a byte, where serialisation is that simple; else 0.
+    pub ps_per_byte: u32,
     /// Is the node a host?
     pub at_host: bool,
-    /// Of a host's port: its NIC; of a switch's: its place among the switch's ports.
-    pub local: u32,
     pub up: bool,
     /// A departure event is pending at `free_at`.
     pub armed: bool,
@@ -140,44 +154,47 @@ pub(crate) struct Port {
     pub has_cp: bool,
     /// Losses or jitter on its link.
     pub impaired: bool,
-    /// When the transmitter is free.
-    pub free_at: u64,
+    pub node: NodeId,
     /// Where ties go by scheduling order: of the event at `free_at`.
     pub free_order: u64,
+    pub serial: Serial,
     pub rate: Rate,
-    pub delay: u64,
     pub jitter: u64,
     pub errors: ErrorRates,
-    pub serial: Serial,
-    /// Packets on the link from here, in order of arrival.
-    pub flight: VecDeque<Packet>,
-    /// Link control frames that wait to be sent.
-    pub control: VecDeque<Packet>,
-    /// Keys ties among arrivals at the far end.
-    pub tie_key: u64,
     /// Draws losses and jitter.
     pub rng: Rng,
+}
+
+impl Port {
+    /// Picoseconds that `wire` bytes take.
+    #[inline]
+    pub fn serial_time(&self, wire: u64) -> u64 {
+        if self.ps_per_byte != 0 { wire * u64::from(self.ps_per_byte) } else { self.serial.time(wire) }
+    }
 }
 
 /// A queue of an egress port.
 #[derive(Debug, Default)]
 pub(crate) struct Queue {
-    pub fifo: VecDeque<Packet>,
+    pub fifo: Fifo,
     pub bytes: u64,
 }
 
-/// The egress side of a (port, class).
+/// The egress side of a (port, class), what every packet needs first.
 #[derive(Debug)]
+#[repr(C, align(64))]
 pub(crate) struct Egress {
-    pub sender: AnyFcSender,
-    /// The sender half hears of each frame.
-    pub counts_sent: bool,
-    pub timer: Armed,
     /// When the pause in force began, else never.
     pub paused_since: u64,
     /// Paused time of pauses that have ended.
     pub paused_total: u64,
     pub counters: EgressCounters,
+    pub sender: AnyFcSender,
+    /// The sender half hears of each frame.
+    pub counts_sent: bool,
+    /// A watchdog has given the queue up.
+    pub discards: bool,
+    pub timer: Armed,
 }
 
 impl Egress {
@@ -192,14 +209,10 @@ impl Egress {
     }
 }
 
-/// The ingress side of a (port, class): its account of the switch's buffer.
+/// The ingress side of a (port, class): its account of the switch's buffer, what every packet needs first.
 #[derive(Debug)]
+#[repr(C, align(64))]
 pub(crate) struct Ingress {
-    pub receiver: AnyFcReceiver,
-    pub timer: Armed,
-    pub admission: AnyAdmission,
-    /// Has a flow control: must not lose.
-    pub lossless: bool,
     /// Bytes held below headroom: the reserve first, the rest shared.
     pub held: u64,
     /// Bytes held in headroom.
@@ -211,6 +224,14 @@ pub(crate) struct Ingress {
     /// Wire bytes received.
     pub received: u64,
     pub counters: IngressCounters,
+    /// The receiver half waits for releases.
+    pub awaits: bool,
+    /// Has a flow control: must not lose.
+    pub lossless: bool,
+    pub admission: AnyAdmission,
+    pub timer: Armed,
+    pub receiver: AnyFcReceiver,
+    pub rare: RareCounters,
 }
 
 impl Ingress {
@@ -255,18 +276,21 @@ pub(crate) struct Streams {
 
 /// A switch's buffer and routing.
 #[derive(Debug)]
+#[repr(C, align(64))]
 pub(crate) struct Switch {
-    pub ports: Vec<PortId>,
-    pub router: AnyRouter,
-    pub pipeline: u64,
-    /// Packets on the way from arrival to their queue: when, egress port, packet.
-    pub pipe: VecDeque<(u64, PortId, Packet)>,
-    pub pool_size: u64,
-    pub pool_used: u64,
-    pub peak: u64,
-    pub occupied: u64,
     /// The packets on its ports' wires that are still charged, by time, then by port: at most one a port.
     pub releases: VecDeque<Uncharge>,
+    /// When the first of them is due, else never.
+    pub next_release: u64,
+    pub pool_size: u64,
+    pub pool_used: u64,
+    pub occupied: u64,
+    pub peak: u64,
+    pub pipeline: u64,
+    pub router: AnyRouter,
+    pub ports: Vec<PortId>,
+    /// Packets on the way from arrival to their queue: when, egress port, packet.
+    pub pipe: VecDeque<(u64, PortId, Place)>,
 }
 
 /// A packet that is uncharged when its last bit has gone.
@@ -275,7 +299,8 @@ pub(crate) struct Uncharge {
     pub at: u64,
     /// The egress port.
     pub port: PortId,
-    /// The account.
+    /// The ingress port and its account.
+    pub ingress: PortId,
     pub lane: u32,
     pub frame: u16,
 }
@@ -317,10 +342,9 @@ pub(crate) struct World<'a> {
     /// Queues of a port: the control class, then each data class (twice where classes have sub-queues).
     pub queues_per_port: usize,
     pub subs: usize,
+    pub packets: Arena,
     pub ports: Vec<Port>,
     pub queues: Vec<Queue>,
-    /// By port: bytes waiting in all queues.
-    pub waiting: Vec<u64>,
     pub egress: Vec<Egress>,
     pub ingress: Vec<Ingress>,
     pub machines: Vec<PortMachines>,
@@ -422,7 +446,8 @@ impl World<'_> {
     #[inline]
     pub fn schedule_arrival(&mut self, port: PortId) {
         let state = &self.ports[port.index()];
-        let Some(packet) = state.flight.front() else { return };
+        let Some(place) = state.flight.front() else { return };
+        let packet = &self.packets[place];
         let order = match self.ties {
             Ties::SchedulingOrder => {
                 (What::Arrival as u64) << 60 | packet.order << ID_BITS | u64::from(port.0)
@@ -433,7 +458,8 @@ impl World<'_> {
                 (what as u64) << 60 | tie << 32 | u64::from(port.0)
             }
         };
-        self.events.push(Event { time: Time(packet.at), order });
+        let time = Time(packet.at);
+        self.events.push(Event { time, order });
     }
 
     /// Order of the event at which `port`'s transmitter becomes free.
@@ -466,16 +492,13 @@ impl World<'_> {
         }
     }
 
-    /// Takes the transmitter until `free_at`; `order` of the packet's arrival, where that matters.
+    /// Where ties go by scheduling order: of the end of a transmission that starts now, and of the arrival.
     #[inline]
-    pub fn occupy(&mut self, port: PortId, free_at: u64) -> u64 {
-        let orders = match self.ties {
+    pub fn transmission_orders(&mut self) -> (u64, u64) {
+        match self.ties {
             Ties::Hashed => (0, 0),
             Ties::SchedulingOrder => (self.next_scheduled(), self.next_scheduled()),
-        };
-        let state = &mut self.ports[port.index()];
-        (state.free_at, state.free_order) = (free_at, orders.0);
-        orders.1
+        }
     }
 
     /// Brings an armed timer in line with when its machine wants to be called.
@@ -501,16 +524,22 @@ impl World<'_> {
         live
     }
 
+    /// The port that an arrival's or departure's order names.
+    #[inline]
+    pub fn port_in(&self, order: u64) -> PortId {
+        match self.ties {
+            Ties::Hashed => PortId(order as u32),
+            Ties::SchedulingOrder => PortId(order as u32 & ((1 << ID_BITS) - 1)),
+        }
+    }
+
     fn dispatch(&mut self, event: Event) {
         self.now = event.time.0;
         self.order = event.order;
         let what = (event.order >> 60) as usize;
         self.counts[what] += 1;
         let low = event.order as u32;
-        let port = match self.ties {
-            Ties::Hashed => PortId(low),
-            Ties::SchedulingOrder => PortId(low & ((1 << ID_BITS) - 1)),
-        };
+        let port = self.port_in(event.order);
         let machine = (event.order >> GENERATION_BITS) as u32;
         match What::ALL[what] {
             What::Arrival | What::LinkControl => self.arrive(port),
@@ -518,7 +547,9 @@ impl World<'_> {
                 self.ports[port.index()].armed = false;
                 self.transmit(port);
             }
-            What::Release => self.settle(low),
+            What::Release => {
+                self.settle(low);
+            }
             What::Pipeline => self.leave_pipeline(low),
             What::FcSender => self.fc_sender_timer(machine as usize, event.order),
             What::FcReceiver => self.fc_receiver_timer(machine as usize, event.order),
@@ -553,6 +584,7 @@ impl floodway_engine::World for World<'_> {
     fn advance(&mut self, end: Time) -> Advance {
         let mut until_check = STOP_CHECK;
         while let Some(event) = self.events.pop_before(end) {
+            self.look_ahead();
             self.dispatch(event);
             until_check -= 1;
             if until_check == 0 {

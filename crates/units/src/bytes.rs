@@ -53,7 +53,15 @@ impl Bytes {
     }
 
     /// `factor` times these bytes, rounded down; `factor` must be finite and not negative.
+    #[inline]
     pub fn scale(self, factor: f64) -> Bytes {
+        if let Ok(bytes) = i64::try_from(self.0) {
+            let scaled = bytes as f64 * factor;
+            // The processor converts signed numbers only; the result is the same.
+            if scaled < 9.0e18 {
+                return Bytes(scaled as i64 as u64);
+            }
+        }
         Bytes((self.0 as f64 * factor) as u64)
     }
 }

@@ -1,0 +1,109 @@
+//! Fetches the memory that coming events will need, while the events before them are at work.
+//!
+//! A packet-hop touches some twenty cache lines, of a state that is larger than the caches near the
+//! processor. What an event needs is found step by step: its port, the port's first packet, the packet's
+//! flow, the flow's next port. Each step is taken some events earlier than the next, so that what it reads
+//! has arrived. Nothing here changes any state.
+
+use floodway_engine::{AHEAD, Event};
+use floodway_units::PortId;
+
+use crate::packet::{ON_PATH, REPLY};
+use crate::routing::peer;
+use crate::world::{What, World};
+
+/// How many events before it a port is fetched.
+const PORT: usize = AHEAD - 1;
+/// The port's first packet; of a departure, the port's queue.
+const PACKET: usize = AHEAD - 3;
+/// The packet's flow; of a departure, the packet.
+const FLOW: usize = AHEAD - 5;
+/// Where the packet goes.
+const EGRESS: usize = 1;
+
+impl World<'_> {
+    /// Takes one step for each of the coming events.
+    #[inline]
+    pub fn look_ahead(&self) {
+        if let Some((_, port)) = self.port_of(PORT) {
+            fetch(&self.ports, port.index());
+        }
+        if let Some((arrives, port)) = self.port_of(PACKET) {
+            self.fetch_packet(arrives, port);
+        }
+        if let Some((arrives, port)) = self.port_of(FLOW) {
+            self.fetch_flow(arrives, port);
+        }
+        if let Some((true, port)) = self.port_of(EGRESS) {
+            self.fetch_egress(port);
+        }
+    }
+
+    /// The port of the event that comes after `n` others, and whether a packet arrives from it.
+    #[inline]
+    fn port_of(&self, n: usize) -> Option<(bool, PortId)> {
+        let Event { order, .. } = self.events.peek(n)?;
+        let what = (order >> 60) as u8;
+        let arrives = what == What::Arrival as u8;
+        let departs = what == What::Departure as u8 || what == What::LateDeparture as u8;
+        (arrives || departs).then(|| (arrives, self.port_in(order)))
+    }
+
+    #[inline]
+    fn fetch_packet(&self, arrives: bool, port: PortId) {
+        let state = &self.ports[port.index()];
+        if arrives {
+            if let Some(place) = state.flight.front() {
+                self.packets.fetch(place);
+            }
+            let rx = peer(port);
+            fetch(&self.ports, rx.index());
+            // Nearly all packets are of the control class or of the first other one.
+            fetch(&self.ingress, self.lane(rx, 1));
+        } else {
+            fetch(&self.queues, self.queue(port));
+            fetch(&self.egress, self.lane(port, 1));
+            fetch(&self.series, port.index());
+        }
+    }
+
+    #[inline]
+    fn fetch_flow(&self, arrives: bool, port: PortId) {
+        if !arrives {
+            if let Some(place) = self.queues[self.queue(port) + 1].fifo.front() {
+                self.packets.fetch(place);
+            }
+        } else if let Some(place) = self.ports[port.index()].flight.front() {
+            fetch(&self.flows, self.packets[place].flow.index());
+            self.packets.fetch_next(place);
+        }
+    }
+
+    #[inline]
+    fn fetch_egress(&self, port: PortId) {
+        let Some(place) = self.ports[port.index()].flight.front() else { return };
+        let packet = &self.packets[place];
+        let Some(flow) = self.flows.get(packet.flow.index()).filter(|_| packet.has(ON_PATH)) else { return };
+        let path = if packet.has(REPLY) { &flow.ack_path } else { &flow.path };
+        let Some(&out) = path.get(packet.hop as usize + 1) else { return };
+        fetch(&self.ports, out.index());
+        fetch(&self.queues, self.queue(out));
+        fetch(&self.egress, self.lane(out, packet.class));
+        fetch(&self.series, out.index());
+        fetch(&self.series, peer(port).index());
+    }
+}
+
+/// Fetches the first cache line of an element, if there is one.
+#[inline]
+#[allow(unsafe_code, reason = "a prefetch is a hint; measured in docs/performance.md")]
+pub(crate) fn fetch<T>(of: &[T], index: usize) {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(element) = of.get(index) {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: the address is that of a live element, and a prefetch neither reads nor writes.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(element).cast()) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (of, index);
+}

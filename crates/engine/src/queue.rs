@@ -38,7 +38,7 @@ const FAR: u64 = 1 << FAR_BITS;
 /// Up to here events are inserted one by one; synchronised senders fill a bucket with thousands.
 const FEW: usize = 16;
 /// So many events are kept open, where as many are pending before the end.
-pub const AHEAD: usize = 8;
+pub const AHEAD: usize = 12;
 /// End of a list.
 const NONE: u32 = u32::MAX;
 

@@ -1,4 +1,5 @@
-//! Packet-hops per second on a k=8 fat-tree: a permutation of 20 MB flows, PFC on, an ACK per packet.
+//! Packet-hops per second on a k=8 fat-tree: a permutation of 20 MB flows, PFC on, an ACK per packet; at line
+//! rate, then with DCQCN over ports that mark ECN.
 //!
 //! Prints the median of five runs, events per packet-hop by cause, and the peak memory of this program.
 //! Arguments: k (8), bytes of a flow (20 MB), runs (5).
@@ -12,6 +13,7 @@ use floodway_fabric::blueprint::{
 };
 use floodway_fabric::outcome::{Stopped, Verdict};
 use floodway_fabric::{Control, Fabric, Records};
+use floodway_mechanisms::registry::NotificationParams;
 use floodway_units::{Bytes, Class, NodeId, Rate, Span, Time, mix};
 use floodway_wire::Format;
 use serde::de::DeserializeOwned;
@@ -24,12 +26,28 @@ fn node(name: String, role: Role, rank: usize) -> NodeSpec {
     NodeSpec { name, tags: Vec::new(), role, rank: rank as u32 }
 }
 
-fn link(nodes: &[NodeSpec], a: usize, b: usize) -> LinkSpec {
+/// What is measured.
+struct Case {
+    name: &'static str,
+    rate_control: &'static str,
+    congestion_points: &'static [&'static str],
+}
+
+const CASES: [Case; 2] = [
+    Case { name: "line rate", rate_control: r#""line-rate""#, congestion_points: &[] },
+    Case { name: "ECN and DCQCN", rate_control: r#""dcqcn""#, congestion_points: &[r#""red""#] },
+];
+
+fn link(case: &Case, nodes: &[NodeSpec], a: usize, b: usize) -> LinkSpec {
     let end = |node: usize| EndSpec {
         node: NodeId(node as u32),
         buffer: None,
         scheduler: params(r#""strict""#),
-        congestion_points: Vec::new(),
+        congestion_points: if matches!(nodes[node].role, Role::Switch(_)) {
+            case.congestion_points.iter().map(|point| params(point)).collect()
+        } else {
+            Vec::new()
+        },
         pauses: Vec::new(),
     };
     let direction = DirectionSpec {
@@ -49,7 +67,7 @@ fn link(nodes: &[NodeSpec], a: usize, b: usize) -> LinkSpec {
 }
 
 /// A fat-tree(k): hosts, ToRs, aggregation, cores.
-fn fat_tree(k: usize) -> (Vec<NodeSpec>, Vec<LinkSpec>) {
+fn fat_tree(case: &Case, k: usize) -> (Vec<NodeSpec>, Vec<LinkSpec>) {
     let half = k / 2;
     let (hosts, tors, cores) = (k * half * half, k * half, half * half);
     let switch = || {
@@ -70,14 +88,14 @@ fn fat_tree(k: usize) -> (Vec<NodeSpec>, Vec<LinkSpec>) {
     let (tor, agg, core) = (hosts, hosts + tors, hosts + 2 * tors);
     let mut links = Vec::new();
     for host in 0..hosts {
-        links.push(link(&nodes, host, tor + host / half));
+        links.push(link(case, &nodes, host, tor + host / half));
     }
     for pod in 0..k {
         for (t, a) in (0..half).flat_map(|t| (0..half).map(move |a| (t, a))) {
-            links.push(link(&nodes, tor + pod * half + t, agg + pod * half + a));
+            links.push(link(case, &nodes, tor + pod * half + t, agg + pod * half + a));
         }
         for (a, c) in (0..half).flat_map(|a| (0..half).map(move |c| (a, c))) {
-            links.push(link(&nodes, agg + pod * half + a, core + a * half + c));
+            links.push(link(case, &nodes, agg + pod * half + a, core + a * half + c));
         }
     }
     (nodes, links)
@@ -105,8 +123,9 @@ fn permutation(hosts: usize, size: Bytes) -> Vec<FlowSpec> {
     flows
 }
 
-fn blueprint(k: usize, size: Bytes) -> Blueprint {
-    let (nodes, links) = fat_tree(k);
+fn blueprint(case: &Case, k: usize, size: Bytes) -> Blueprint {
+    let (nodes, links) = fat_tree(case, k);
+    let rate_control = vec![params(case.rate_control)];
     let hosts = k * k * k / 4;
     Blueprint {
         seed: 1,
@@ -118,8 +137,8 @@ fn blueprint(k: usize, size: Bytes) -> Blueprint {
         settings: vec![FlowSettings {
             class: Class::DATA,
             reliability: params(r#""go-back-n""#),
-            rate_control: vec![params(r#""line-rate""#)],
-            notification: params(r#""none""#),
+            notification: NotificationParams::asked_by(&rate_control),
+            rate_control,
         }],
         workloads: vec![WorkloadSpec {
             name: "permutation".into(),
@@ -154,18 +173,27 @@ fn main() {
     let numbers: Vec<u64> = std::env::args().skip(1).filter_map(|argument| argument.parse().ok()).collect();
     let number = |i: usize, default: u64| numbers.get(i).copied().unwrap_or(default);
     let (k, size, runs) = (number(0, 8), number(1, 20_000_000), number(2, 5));
-    let blueprint = blueprint(k as usize, Bytes(size));
+    println!("permutation of {size} B flows on a k={k} fat-tree, PFC, an ACK per packet");
+    for case in &CASES {
+        measure(case, &blueprint(case, k as usize, Bytes(size)), runs);
+    }
+    if let Some(megabytes) = peak_memory() {
+        println!("{megabytes:.0} MB peak memory");
+    }
+}
+
+fn measure(case: &Case, blueprint: &Blueprint, runs: u64) {
     let mut speeds = Vec::new();
     let mut last = None;
     for _ in 0..runs.max(1) {
-        let (speed, records) = run(&blueprint);
+        let (speed, records) = run(blueprint);
         speeds.push(speed);
         last = Some(records);
     }
     speeds.sort_by(f64::total_cmp);
     let outcome = last.expect("at least one run").outcome;
     let hops = outcome.packet_hops as f64;
-    println!("permutation of {size} B flows on a k={k} fat-tree, PFC, an ACK per packet");
+    println!("{}", case.name);
     println!(
         "  {:.2} M packet-hops/s (median of {runs}), {:.1} M packet-hops a run, {:.0} us simulated",
         speeds[speeds.len() / 2] / 1e6,
@@ -176,8 +204,5 @@ fn main() {
     println!("  {:.3} events per packet-hop", events as f64 / hops);
     for (cause, count) in &outcome.events {
         println!("    {cause}: {:.4}", *count as f64 / hops);
-    }
-    if let Some(megabytes) = peak_memory() {
-        println!("  {megabytes:.0} MB peak memory");
     }
 }

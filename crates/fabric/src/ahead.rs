@@ -13,13 +13,13 @@ use crate::routing::peer;
 use crate::world::{What, World};
 
 /// How many events before it a port is fetched.
-const PORT: usize = AHEAD - 1;
+const PORT: usize = AHEAD - 2;
 /// The port's first packet; of a departure, the port's queue.
-const PACKET: usize = AHEAD - 3;
+const PACKET: usize = 7;
 /// The packet's flow; of a departure, the packet.
-const FLOW: usize = AHEAD - 5;
+const FLOW: usize = 4;
 /// Where the packet goes.
-const EGRESS: usize = 1;
+const EGRESS: usize = 2;
 
 impl World<'_> {
     /// Takes one step for each of the coming events.
@@ -44,9 +44,8 @@ impl World<'_> {
     fn port_of(&self, n: usize) -> Option<(bool, PortId)> {
         let Event { order, .. } = self.events.peek(n)?;
         let what = (order >> 60) as u8;
-        let arrives = what == What::Arrival as u8;
-        let departs = what == What::Departure as u8 || what == What::LateDeparture as u8;
-        (arrives || departs).then(|| (arrives, self.port_in(order)))
+        let moves = What::Departure as u8 <= what && what <= What::LateDeparture as u8;
+        moves.then(|| (what == What::Arrival as u8, self.port_in(order)))
     }
 
     #[inline]

@@ -92,19 +92,19 @@ impl IndexMut<Place> for Arena {
 
 impl Fifo {
     #[inline]
-    pub fn is_empty(&self) -> bool {
+    pub fn is_empty(self) -> bool {
         self.head == NONE
     }
 
     /// The packet that has waited longest.
     #[inline]
-    pub fn front(&self) -> Option<Place> {
+    pub fn front(self) -> Option<Place> {
         (self.head != NONE).then_some(Place(self.head))
     }
 
     /// The packet that came last.
     #[inline]
-    pub fn back(&self) -> Option<Place> {
+    pub fn back(self) -> Option<Place> {
         (self.head != NONE).then_some(Place(self.tail))
     }
 

@@ -380,6 +380,10 @@ impl<'a> World<'a> {
             scheduled: 0,
             counts: Default::default(),
             ties: blueprint.semantics.ties,
+            port_mask: match blueprint.semantics.ties {
+                Ties::Hashed => u32::MAX,
+                Ties::SchedulingOrder => (1 << ID_BITS) - 1,
+            },
             release: blueprint.semantics.release,
             pause_mode: blueprint.pause_mode(),
             format,

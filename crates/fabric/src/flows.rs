@@ -43,6 +43,8 @@ pub(crate) struct Flow {
     pub constant: bool,
     pub allowance: Allowance,
     pub next_send: u64,
+    /// Where it is paced: when its last packet started, and its bytes on the wire.
+    pub last_send: (u64, u64),
     /// When it waits in its NIC's pacing heap, else never.
     pub pacing_at: u64,
     pub timer: Armed,
@@ -211,6 +213,7 @@ impl World<'_> {
             stack,
             allowance: Allowance::FREE,
             next_send: 0,
+            last_send: (0, 0),
             pacing_at: NEVER,
             timer,
             receiver,
@@ -463,8 +466,15 @@ impl World<'_> {
         let state = &mut self.flows[flow as usize];
         let line = self.ports[self.nics[state.nic as usize].port.index()].rate;
         let own = Allowance { rate: Rate::MAX, window: state.sender.cap() };
+        let rate = state.allowance.rate;
         state.allowance = state.stack.iter().fold(own, |least, layer| least.least(layer.allowance()));
         state.paced = state.allowance.rate < line;
+        if state.allowance.rate != rate {
+            // What waits is paced at the new rate, too.
+            let (start, wire) = state.last_send;
+            state.next_send =
+                start + if state.paced { state.allowance.rate.time_to_send(Bytes(wire)).0 } else { 0 };
+        }
         self.update_qp(flow);
     }
 }

@@ -32,6 +32,7 @@ impl World<'_> {
             flow.retransmitted += segment.payload.0;
         }
         layers(flow, now, |layer| layer.on_sent(now, bytes(wire)));
+        flow.last_send = (self.now, wire);
         if flow.paced {
             flow.next_send = self.now + flow.allowance.rate.time_to_send(bytes(wire)).0;
         }

@@ -331,6 +331,8 @@ pub(crate) struct World<'a> {
     pub scheduled: u64,
     pub counts: [u64; What::ALL.len()],
     pub ties: Ties,
+    /// Bits of an arrival's or departure's order that name the port.
+    pub port_mask: u32,
     pub release: Release,
     /// Where the flow control does not choose.
     pub pause_mode: PauseMode,
@@ -527,10 +529,7 @@ impl World<'_> {
     /// The port that an arrival's or departure's order names.
     #[inline]
     pub fn port_in(&self, order: u64) -> PortId {
-        match self.ties {
-            Ties::Hashed => PortId(order as u32),
-            Ties::SchedulingOrder => PortId(order as u32 & ((1 << ID_BITS) - 1)),
-        }
+        PortId(order as u32 & self.port_mask)
     }
 
     fn dispatch(&mut self, event: Event) {

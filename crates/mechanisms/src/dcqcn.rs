@@ -152,7 +152,7 @@ impl Reaction for Params {
 
     fn needs(&self) -> &'static [Need] {
         let acks = self.cnp == Cnp::AckFlag || self.window() == Window::VariableBdp;
-        if acks { &[Need::Acks] } else { &[] }
+        if acks { &[Need::Marks, Need::Acks] } else { &[Need::Marks] }
     }
 
     fn cnp_interval(&self) -> Option<Span> {

@@ -46,14 +46,19 @@ use crate::slots::{FlowControl, LinkInfo, ParamError, PauseMode, Sizing};
 /// Bytes of a PFC frame (802.3 Annex 31D: the smallest frame).
 const PFC_FRAME: Bytes = Bytes(64);
 
+/// XOFF where neither the scenario nor a buffer's size says it (Mercury, small scale).
+const XOFF: Bytes = Bytes::kb(320);
+
 /// Parameters of priority-based flow control.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 #[schemars(rename = "Pfc")]
 pub struct Params {
     /// XOFF: a size, `{ fixed, alpha }` with one part or both, or `"auto"` = the port's static buffer
-    /// less headroom and MTU - 1. Default: 320 KB (Mercury, small scale).
-    pub xoff: Xoff,
+    /// less headroom and MTU - 1. Default: `"auto"` with a buffer of the port's own whose size is given, else
+    /// 320 KB (Mercury, small scale).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub xoff: Option<Xoff>,
     /// XOFF - XON: resume this far below the threshold. Default: 2 MTU.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resume_offset: Option<Bytes>,
@@ -80,7 +85,7 @@ pub struct Params {
 impl Default for Params {
     fn default() -> Self {
         Params {
-            xoff: Xoff::fixed(Bytes::kb(320)),
+            xoff: None,
             resume_offset: None,
             headroom: Sizing::Auto,
             pause: None,
@@ -151,7 +156,7 @@ impl Params {
 
     /// The fixed part of the threshold, and alpha.
     fn threshold(&self, link: &LinkInfo) -> Result<(Bytes, f64), ParamError> {
-        match self.xoff {
+        match self.xoff(link) {
             Xoff::Auto => self.auto_xoff(link).map(|fixed| (fixed, 0.0)),
             Xoff::At { alpha, .. } if !(alpha.is_finite() && alpha >= 0.0) => {
                 Err(ParamError::new("xoff", format!("alpha = {alpha} is not a number from 0 up")))
@@ -160,13 +165,19 @@ impl Params {
         }
     }
 
+    /// What is meant by XOFF on this link.
+    fn xoff(&self, link: &LinkInfo) -> Xoff {
+        let unsaid = if link.buffer == Bytes::MAX { Xoff::fixed(XOFF) } else { Xoff::Auto };
+        self.xoff.unwrap_or(unsaid)
+    }
+
     /// XOFF that fills the port's static buffer: size - H - (MTU - 1).
     fn auto_xoff(&self, link: &LinkInfo) -> Result<Bytes, ParamError> {
         let refuse = |message: String| Err(ParamError::new("xoff", message));
         if link.buffer == Bytes::MAX {
             return refuse("\"auto\" needs a buffer of the port's own (buffer.static)".into());
         }
-        let least = self.min_buffer(link);
+        let least = self.buffer_for(link.mtu, link);
         if link.buffer < least {
             return refuse(format!(
                 "\"auto\" does not fit: the buffer has {}, and {} are missing to the {least} that headroom \
@@ -177,6 +188,13 @@ impl Params {
             ));
         }
         Ok(link.buffer - self.headroom(link) - link.mtu + Bytes(1))
+    }
+
+    /// XOFF + MTU - 1 + H.
+    fn buffer_for(&self, xoff: Bytes, link: &LinkInfo) -> Bytes {
+        let crossing = link.mtu.saturating_sub(Bytes(1));
+        let headroom = self.headroom.or_else(|| self.after_decision(link));
+        xoff.saturating_add(crossing).saturating_add(headroom)
     }
 
     /// When a PAUSE is renewed, from its being sent.
@@ -232,12 +250,11 @@ impl FlowControl for Params {
     /// XOFF + MTU - 1 + H, with alpha's part at nothing; XOFF `"auto"` is one MTU at least.
     fn min_buffer(&self, link: &LinkInfo) -> Bytes {
         let xoff = match self.xoff {
-            Xoff::Auto => link.mtu,
-            Xoff::At { fixed, .. } => fixed,
+            Some(Xoff::Auto) => link.mtu,
+            Some(Xoff::At { fixed, .. }) => fixed,
+            None => XOFF,
         };
-        let crossing = link.mtu.saturating_sub(Bytes(1));
-        let headroom = self.headroom.or_else(|| self.after_decision(link));
-        xoff.saturating_add(crossing).saturating_add(headroom)
+        self.buffer_for(xoff, link)
     }
 
     fn min_buffer_formula(&self) -> &'static str {

@@ -3,7 +3,7 @@
 use crate::error::ScenarioError;
 use crate::grammar::document::{Fragment, Profile};
 use crate::grammar::read::read;
-use crate::grammar::tree::Node;
+use crate::grammar::tree::{Entry, Node, Value};
 
 const SWING_NS3: &str = include_str!("../profiles/swing-ns3.toml");
 
@@ -16,6 +16,8 @@ pub struct Loaded {
     pub tree: Node,
     /// Its values.
     pub fragment: Fragment,
+    /// What mechanisms take where a scenario names them without saying so: by slot, then by choice.
+    parameters: Node,
 }
 
 /// Reads a profile.
@@ -26,9 +28,51 @@ pub fn load(profile: Profile) -> Result<Loaded, ScenarioError> {
     let (name, text) = match profile {
         Profile::SwingNs3 => ("swing-ns3", SWING_NS3),
     };
-    let tree = Node::parse(&format!("profile {name}"), text)?;
+    let mut tree = Node::parse(&format!("profile {name}"), text)?;
+    let none = Node { value: Value::Table(Vec::new()), place: tree.place.clone() };
+    let parameters = tree.remove("parameters").unwrap_or(none);
     let fragment = read(&tree, &[])?;
-    Ok(Loaded { name, tree, fragment })
+    Ok(Loaded { name, tree, fragment, parameters })
+}
+
+impl Loaded {
+    /// Writes its parameters into the mechanisms that `[defaults]` and overrides of a scenario name, but for
+    /// those that are given there.
+    pub fn complete(&self, scenario: &mut Node) {
+        for slot in self.parameters.entries() {
+            let tables = scenario.get_mut("defaults").into_iter();
+            for table in tables {
+                complete_slot(table, slot);
+            }
+            let overrides = scenario.get_mut("override").map(Node::items_mut).unwrap_or_default();
+            for table in overrides {
+                complete_slot(table, slot);
+            }
+        }
+    }
+}
+
+fn complete_slot(table: &mut Node, slot: &Entry) {
+    let Some(chosen) = table.get_mut(&slot.key) else { return };
+    for choice in slot.node.entries() {
+        complete_choice(chosen, choice);
+        chosen.items_mut().iter_mut().for_each(|item| complete_choice(item, choice));
+    }
+}
+
+/// A choice is a bare name, or a table with the name as its key.
+fn complete_choice(chosen: &mut Node, choice: &Entry) {
+    if chosen.text() == Some(choice.key.as_str()) {
+        let parameters = Node { value: Value::Table(Vec::new()), place: chosen.place.clone() };
+        let entry = Entry { key: choice.key.clone(), place: chosen.place.clone(), node: parameters };
+        chosen.value = Value::Table(vec![entry]);
+    }
+    let Some(Node { value: Value::Table(given), .. }) = chosen.get_mut(&choice.key) else { return };
+    for parameter in choice.node.entries() {
+        if given.iter().all(|entry| entry.key != parameter.key) {
+            given.push(parameter.clone());
+        }
+    }
 }
 
 #[cfg(test)]
@@ -39,5 +83,23 @@ mod tests {
     fn profiles_are_read() {
         let loaded = load(Profile::SwingNs3).expect("it fits the grammar");
         assert_eq!(loaded.fragment.r#override.len(), 2);
+    }
+
+    #[test]
+    fn its_parameters_stand_behind_those_of_the_scenario() {
+        let text = r#"
+            defaults = { rate-control = ["dcqcn", { static-window = {} }], congestion-point = "red" }
+            override = [{ rate-control = { dcqcn = { preset = "paper" } } }]
+        "#;
+        let mut tree = Node::parse("a", text).expect("it is TOML");
+        load(Profile::SwingNs3).expect("it fits the grammar").complete(&mut tree);
+        let expected = serde_json::json!({
+            "defaults": {
+                "rate-control": [{ "dcqcn": { "preset": "swing", "cnp": "ack-flag" } }, { "static-window": {} }],
+                "congestion-point": { "red": { "preset": "swing" } },
+            },
+            "override": [{ "rate-control": { "dcqcn": { "preset": "paper", "cnp": "ack-flag" } } }],
+        });
+        assert_eq!(tree.to_json(), expected);
     }
 }

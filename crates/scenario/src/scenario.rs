@@ -13,6 +13,7 @@ use crate::grammar::document::Document;
 use crate::grammar::read::read;
 use crate::grammar::tree::Node;
 use crate::grammar::{bounds, sets};
+use crate::profile;
 use crate::resolved::groups;
 use crate::workload::files::{Files, TableReader};
 use crate::workload::pairs::permutation;
@@ -88,9 +89,14 @@ impl Scenario {
             sets::apply(&mut tree, path, value)?;
         }
         bounds::check(&tree)?;
-        let document: Document = read(&tree, &[])?;
+        let mut document: Document = read(&tree, &[])?;
+        let profile = document.profile.map(profile::load).transpose()?;
+        if let Some(profile) = &profile {
+            profile.complete(&mut tree);
+            document = read(&tree, &[])?;
+        }
         let files = Files { folder: source.folder, tables: source.tables };
-        let built = build(&tree, &document, &files)?;
+        let built = build(&tree, &document, profile, &files)?;
         let stem = Path::new(source.name).file_stem().and_then(|stem| stem.to_str()).unwrap_or("scenario");
         let name = document.name.clone().unwrap_or_else(|| stem.to_owned());
         Ok(Scenario { name, file: source.name.to_owned(), tree, document, built })

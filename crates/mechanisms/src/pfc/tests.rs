@@ -92,8 +92,21 @@ fn what_cannot_work_is_refused() {
 }
 
 #[test]
+fn without_a_word_xoff_fills_a_given_buffer_and_is_320_kb_beside_a_pool() {
+    let unsaid = params("{}");
+    let given = LinkInfo { buffer: Bytes::mb(2), ..link() };
+    let auto = params(r#"{ "xoff": "auto" }"#).threshold(&given).unwrap();
+    assert_eq!(unsaid.threshold(&given).unwrap(), auto);
+    let pool = LinkInfo { buffer: Bytes::MAX, ..link() };
+    assert_eq!(unsaid.threshold(&pool).unwrap(), (Bytes::kb(320), 0.0));
+    // A buffer of `"auto"` size is made for these 320 KB.
+    let made = LinkInfo { buffer: unsaid.min_buffer(&pool), ..link() };
+    assert_eq!(unsaid.threshold(&made).unwrap(), (Bytes::kb(320), 0.0));
+}
+
+#[test]
 fn xoff_is_a_size_a_word_or_parts() {
-    let xoff = |json| params(&format!(r#"{{ "xoff": {json} }}"#)).xoff;
+    let xoff = |json| params(&format!(r#"{{ "xoff": {json} }}"#)).xoff.expect("it is said");
     assert_eq!(xoff(r#""320KB""#), Xoff::fixed(Bytes::kb(320)));
     assert_eq!(xoff(r#"{ "fixed": "320KB" }"#), Xoff::fixed(Bytes::kb(320)));
     assert_eq!(xoff(r#"{ "alpha": 0.25 }"#), Xoff::At { fixed: Bytes::ZERO, alpha: 0.25 });

@@ -125,6 +125,8 @@ pub enum Need {
     Int,
     /// Acknowledgements: a reliability other than none.
     Acks,
+    /// A congestion point that marks packets.
+    Marks,
     /// A congestion point that sends windows.
     Windows,
 }

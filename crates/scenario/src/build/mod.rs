@@ -20,7 +20,7 @@ use crate::grammar::document::{Document, HashSeeds, OnDeadlock, SemanticsKeys, S
 use crate::grammar::read::key_path;
 use crate::grammar::sets::ROOTS;
 use crate::grammar::tree::Node;
-use crate::profile::{self, Loaded};
+use crate::profile::Loaded;
 use crate::resolve::{Choice, Layer, Origin, Plan};
 use crate::topology::Network;
 use crate::workload::Workload;
@@ -43,17 +43,21 @@ pub struct Built {
     pub warnings: Vec<String>,
 }
 
-/// Builds a scenario; `tree` is what `document` was read from.
+/// Builds a scenario; `tree` is what `document` was read from, `profile` the one that it names.
 ///
 /// # Errors
 /// All that is found wrong.
-pub fn build(tree: &Node, document: &Document, files: &Files<'_>) -> Result<Built, ScenarioErrors> {
+pub fn build(
+    tree: &Node,
+    document: &Document,
+    profile: Option<Loaded>,
+    files: &Files<'_>,
+) -> Result<Built, ScenarioErrors> {
     let network = document.topology.build().map_err(|error| {
         let mut path = vec!["topology"];
         path.extend(error.path.iter().map(String::as_str));
         error_at(tree, &path, error.message)
     })?;
-    let profile = document.profile.map(profile::load).transpose()?;
     let mut builder = Builder { tree, document, files, errors: Vec::new(), warnings: Vec::new() };
     builder.check_names();
     let plan = builder.plan(&network, profile.as_ref());
@@ -134,7 +138,7 @@ impl Builder<'_> {
         let (document, tree) = (self.document, self.tree);
         let mut plan = Plan::built_in(network, &document.workload, &tree.place_of(["topology"]));
         let mut layers = Vec::new();
-        if let Some(Loaded { name, tree, fragment }) = profile {
+        if let Some(Loaded { name, tree, fragment, .. }) = profile {
             layers.extend(Layer::defaults(tree, &fragment.defaults, Some(name)));
             layers.extend(Layer::overrides(tree, &fragment.r#override, Some(name)));
         }
@@ -145,6 +149,7 @@ impl Builder<'_> {
                 self.errors.push(error);
             }
         }
+        plan.notify_as_asked();
         for (workload, flows) in document.workload.iter().zip(&mut plan.flows) {
             if let Some(class) = workload.class {
                 let path = ["workload", workload.name.as_str(), "class"];

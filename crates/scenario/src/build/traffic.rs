@@ -3,6 +3,7 @@
 use floodway_fabric::Blueprint;
 use floodway_fabric::blueprint::{Arrivals, WorkloadSpec};
 use floodway_fabric::routing::Routes;
+use floodway_mechanisms::registry::NotificationParams;
 use floodway_mechanisms::slots::Need;
 use floodway_units::{Bytes, Class, Span, Time};
 
@@ -44,6 +45,7 @@ impl Builder<'_> {
                 self.errors.push(ScenarioError::new(place, &*origin.key, why));
             }
             self.check_needs(flows);
+            self.check_marks(plan, flows);
             blueprint.settings.push(settings(flows, flows.class.value));
         }
         blueprint.classes()[1..].to_vec()
@@ -70,6 +72,35 @@ impl Builder<'_> {
                 );
                 self.errors.push(ScenarioError::new(place.clone(), &*origin.key, message));
             }
+        }
+    }
+
+    /// A rate control that nothing ever reaches is odd.
+    fn check_marks(&mut self, plan: &Plan, flows: &FlowPlan) {
+        let origin = &flows.rate_control.origin;
+        let Some(layer) = flows.rate_control.value.iter().find(|layer| layer.needs().contains(&Need::Marks))
+        else {
+            return;
+        };
+        let place = origin.place.clone().unwrap_or_else(|| self.tree.place.clone());
+        let mut odd = |message: String| {
+            let warning = ScenarioError::new(place.clone(), &*origin.key, message).to_string();
+            if !self.warnings.contains(&warning) {
+                self.warnings.push(warning);
+            }
+        };
+        let name = layer.name();
+        if plan.links.iter().flat_map(|link| &link.ends).all(|end| end.congestion_points.value.is_empty()) {
+            odd(format!(
+                "{name:?} never acts: no port has a congestion-point, such as \"red\", that marks packets"
+            ));
+        }
+        let sends = !matches!(flows.notification.value, NotificationParams::None(_));
+        if layer.cnp_interval().is_some() && !sends {
+            odd(format!(
+                "{name:?} waits for CNPs, and notification is \"none\" ({})",
+                flows.notification.origin
+            ));
         }
     }
 

@@ -71,6 +71,23 @@ impl Node {
         }
     }
 
+    /// As [`Node::get`], to be changed.
+    pub fn get_mut(&mut self, key: &str) -> Option<&mut Node> {
+        match &mut self.value {
+            Value::Table(entries) => {
+                entries.iter_mut().find(|entry| entry.key == key).map(|entry| &mut entry.node)
+            }
+            _ => None,
+        }
+    }
+
+    /// Takes a key and its value out, where this is a table that has it.
+    pub fn remove(&mut self, key: &str) -> Option<Node> {
+        let Value::Table(entries) = &mut self.value else { return None };
+        let at = entries.iter().position(|entry| entry.key == key)?;
+        Some(entries.remove(at).node)
+    }
+
     /// The text, where it is one.
     pub fn text(&self) -> Option<&str> {
         match &self.value {
@@ -84,6 +101,14 @@ impl Node {
         match &self.value {
             Value::List(items) => items,
             _ => &[],
+        }
+    }
+
+    /// As [`Node::items`], to be changed.
+    pub fn items_mut(&mut self) -> &mut [Node] {
+        match &mut self.value {
+            Value::List(items) => items,
+            _ => &mut [],
         }
     }
 

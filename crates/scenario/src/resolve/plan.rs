@@ -140,7 +140,7 @@ pub struct FlowPlan {
     pub reliability: Choice<ReliabilityParams>,
     /// Stack of rate and window controls.
     pub rate_control: Choice<Vec<ReactionParams>>,
-    /// When receivers send CNPs.
+    /// When receivers send CNPs: where nobody chooses, as the rate control asks.
     pub notification: Choice<NotificationParams>,
 }
 
@@ -198,6 +198,16 @@ impl Plan {
             links: links.collect(),
             nodes: vec![NodePlan { switch }; network.nodes.len()],
             flows: vec![flows; workloads.len()],
+        }
+    }
+
+    /// Where nobody has chosen a notification, receivers do what the rate control asks of them.
+    pub fn notify_as_asked(&mut self) {
+        for flows in &mut self.flows {
+            if flows.notification.origin.place.is_none() {
+                let value = NotificationParams::asked_by(&flows.rate_control.value);
+                flows.notification = Choice { value, origin: flows.rate_control.origin.clone() };
+            }
         }
     }
 }

@@ -46,6 +46,56 @@ fn where_nothing_is_said_links_are_lossless_and_flows_go_back_n() {
     assert_eq!((switch.buffer.name(), switch.routing.name()), ("static", "ecmp"));
 }
 
+/// The name of the flow's notification, and the warnings, with these tables.
+fn notified(tables: &str) -> (&'static str, Vec<String>) {
+    let scenario = scenario(&format!("{NETWORK}{tables}{FLOW}"));
+    (scenario.blueprint().settings[0].notification.name(), scenario.warnings().to_vec())
+}
+
+#[test]
+fn receivers_do_what_the_rate_control_asks_unless_told_otherwise() {
+    let dcqcn = "[defaults]\ncongestion-point = \"red\"\nrate-control = \"dcqcn\"\n";
+    assert_eq!(notified(dcqcn), ("dcqcn", vec![]));
+    let flag = "[defaults]\ncongestion-point = \"red\"\nrate-control.dcqcn = { cnp = \"ack-flag\" }\n";
+    assert_eq!(notified(flag), ("none", vec![]));
+    assert_eq!(notified("[defaults]\nrate-control = \"line-rate\"\n"), ("none", vec![]));
+    let (name, warnings) = notified(&format!("{dcqcn}notification = \"none\"\n"));
+    assert_eq!(name, "none");
+    assert_eq!(
+        warnings,
+        [
+            "a.toml:4: defaults.rate-control: \"dcqcn\" waits for CNPs, and notification is \"none\" (defaults, a.toml:5)"
+        ]
+    );
+}
+
+#[test]
+fn a_rate_control_that_no_mark_can_reach_is_odd() {
+    let (_, warnings) = notified("[defaults]\nrate-control = \"dcqcn\"\n");
+    assert_eq!(
+        warnings,
+        [
+            "a.toml:3: defaults.rate-control: \"dcqcn\" never acts: no port has a congestion-point, such as \"red\", that marks packets"
+        ]
+    );
+}
+
+#[test]
+fn a_profile_gives_mechanisms_its_parameters_but_for_those_that_are_given() {
+    let tables = "profile = \"swing-ns3\"\n[defaults]\nreliability = \"go-back-n\"\n\
+                  congestion-point.red = { kmax = \"900KB\" }\nrate-control = [\"dcqcn\"]\n";
+    let text = format!("{tables}{FLOW}").replacen("[defaults]", &format!("{NETWORK}[defaults]"), 1);
+    let blueprint = scenario(&text).blueprint().clone();
+    let settings = &blueprint.settings[0];
+    assert_eq!(
+        serde_json::to_value(&settings.rate_control[0]).unwrap(),
+        serde_json::json!({ "dcqcn": { "preset": "swing", "cnp": "ack-flag" } })
+    );
+    assert_eq!(settings.notification.name(), "none");
+    let point = serde_json::to_value(&link(&blueprint, "s1-s2").ends[0].congestion_points[0]).unwrap();
+    assert_eq!((&point["red"]["preset"], &point["red"]["kmax"]), (&"swing".into(), &"900KB".into()));
+}
+
 #[test]
 fn later_overrides_win_and_replace_whole_values() {
     let blueprint = built(

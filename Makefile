@@ -27,7 +27,7 @@ help: ## Show this
 # PFC as the scenario has it, with its thresholds, against Bifrost, over the same 42 MB.
 demo: $(BUILT) ## Compare PFC with Bifrost over 80 km; tables, pictures and a page in out/demo/
 	@$(BIN)/floodway compare scenarios/demo.toml --out out/demo --force \
-	  --vary 'long-haul.flow-control={ pfc = { xoff = "auto" } },bifrost'
+	  --vary long-haul.flow-control=pfc,bifrost
 
 test: lint test-rust test-python ## Everything that continuous integration runs
 

@@ -46,6 +46,8 @@ pub struct Semantics {
     pub ties: Ties,
     /// How a serialisation time is rounded.
     pub rounding: Rounding,
+    /// What a new rate does to the packet that waits for its pacing time.
+    pub repacing: Repacing,
 }
 
 /// When a packet's bytes leave the ingress account.
@@ -66,6 +68,16 @@ pub enum Ties {
     Hashed,
     /// Flow starts, arrivals, departures; each in the order in which they were scheduled (one thread only).
     SchedulingOrder,
+}
+
+/// What a new rate does to the packet of a queue pair that waits for its pacing time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Repacing {
+    /// It is paced at the new rate: its gap counts from the start of the packet before.
+    #[default]
+    Moved,
+    /// Its time stays; the new rate holds for the packets after it.
+    Kept,
 }
 
 /// How a serialisation time is rounded.

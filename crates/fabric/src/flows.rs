@@ -8,7 +8,7 @@ use floodway_mechanisms::slots::{
 };
 use floodway_units::{Bytes, FlowId, NodeId, PortId, Rate, Rng, Span, fold};
 
-use crate::blueprint::{Arrivals, FlowSpec, PoissonSpec, UNBOUNDED};
+use crate::blueprint::{Arrivals, FlowSpec, PoissonSpec, Repacing, UNBOUNDED};
 use crate::ideal::{Packets, PathFacts};
 use crate::routing::{Routes, peer};
 use crate::sizes::exponential;
@@ -469,8 +469,7 @@ impl World<'_> {
         let rate = state.allowance.rate;
         state.allowance = state.stack.iter().fold(own, |least, layer| least.least(layer.allowance()));
         state.paced = state.allowance.rate < line;
-        if state.allowance.rate != rate {
-            // What waits is paced at the new rate, too.
+        if state.allowance.rate != rate && self.blueprint.semantics.repacing == Repacing::Moved {
             let (start, wire) = state.last_send;
             state.next_send =
                 start + if state.paced { state.allowance.rate.time_to_send(Bytes(wire)).0 } else { 0 };

@@ -10,11 +10,11 @@
 mod support;
 
 use floodway_fabric::Records;
-use floodway_fabric::blueprint::UNBOUNDED;
+use floodway_fabric::blueprint::{Repacing, UNBOUNDED};
 use floodway_mechanisms::registry::NotificationParams;
 use floodway_units::{Bytes, NodeId, Rate, Span};
 use floodway_wire::Format;
-use support::{Net, counter, drops, names, port, real, sum, whole};
+use support::{Net, counter, drops, fct_ps, names, port, real, sum, whole};
 
 /// Bytes of a full packet, on the wire and as payload; of a CNP and an ACK in a buffer.
 const WIRE: f64 = 1_082.0;
@@ -291,4 +291,29 @@ fn timers_cost_a_few_events_a_cnp_and_one_a_step() {
         let timers = events(&records, "queue-pair timer");
         assert!(timers <= 2 * cnps + steps, "{timers} for {cnps} CNPs and {steps} steps");
     }
+}
+
+// ---- pacing
+
+/// Completion time in microseconds of a flow that its first CNP cuts to 1 Mbit/s, and that is back at tens of
+/// gigabits 200 us later.
+fn cut_to_a_trickle(repacing: Repacing) -> f64 {
+    let dcqcn = r#"{"dcqcn": {"rate-on-first-cnp": 0.00001, "rmin": "1M", "t-inc": "100us", "rai": "50G"}}"#;
+    let setting = Setting { gbps: 100, red: r#"{"red": {"kmin": "1B", "kmax": "2B", "pmax": 1.0}}"#, dcqcn };
+    let (mut net, hosts, r) = setting.star(2);
+    net.blueprint.semantics.repacing = repacing;
+    // The other one is over before the CNPs arrive.
+    net.flow(hosts[0], r, Bytes::kb(100), Span::ZERO);
+    net.flow(hosts[1], r, Bytes::kb(10), Span::ZERO);
+    let records = net.run();
+    fct_ps(&records)[0].expect("it finishes") as f64 / 1e6
+}
+
+#[test]
+fn a_new_rate_holds_for_the_packet_that_waits_unless_its_time_is_kept() {
+    // At 1 Mbit/s a packet follows the one before it after 8.656 ms.
+    let gap = WIRE * 8.0;
+    assert!(cut_to_a_trickle(Repacing::Kept) > gap);
+    // Two increase steps, and what is left at 25 Gbit/s and more.
+    assert!(cut_to_a_trickle(Repacing::Moved) < 300.0);
 }

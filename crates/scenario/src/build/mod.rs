@@ -252,6 +252,7 @@ fn semantics(keys: SemanticsKeys) -> Semantics {
         release: keys.release.map_or_else(Default::default, Into::into),
         ties: keys.ties.map_or_else(Default::default, Into::into),
         rounding: keys.rounding.map_or_else(Default::default, Into::into),
+        repacing: keys.repacing.map_or_else(Default::default, Into::into),
     }
 }
 

@@ -1,6 +1,6 @@
 //! A scenario's keys.
 
-use floodway_fabric::blueprint::{Release, Rounding, Ties};
+use floodway_fabric::blueprint::{Release, Repacing, Rounding, Ties};
 use floodway_units::{Bytes, Time};
 use floodway_wire::Format;
 use schemars::JsonSchema;
@@ -109,6 +109,8 @@ pub struct SemanticsKeys {
     pub hash_seeds: Option<HashSeeds>,
     /// The order in which routing visits neighbours, which orders equal-cost ports. Default: `listed`.
     pub visit: Option<Visit>,
+    /// What a new rate does to the packet that waits for its pacing time. Default: `moved`.
+    pub repacing: Option<RepacingKey>,
 }
 
 impl SemanticsKeys {
@@ -119,6 +121,7 @@ impl SemanticsKeys {
         rounding: Some(RoundingKey::Picosecond),
         hash_seeds: Some(HashSeeds::None),
         visit: Some(Visit::Listed),
+        repacing: Some(RepacingKey::Moved),
     };
 
     /// What is left out, from `other`.
@@ -129,6 +132,7 @@ impl SemanticsKeys {
             rounding: self.rounding.or(other.rounding),
             hash_seeds: self.hash_seeds.or(other.hash_seeds),
             visit: self.visit.or(other.visit),
+            repacing: self.repacing.or(other.repacing),
         }
     }
 }
@@ -141,6 +145,16 @@ pub enum ReleaseKey {
     End,
     /// At the start of its transmission.
     Start,
+}
+
+/// What a new rate does to the packet of a queue pair that waits for its pacing time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum RepacingKey {
+    /// It is paced at the new rate.
+    Moved,
+    /// Its time stays.
+    Kept,
 }
 
 /// What orders events of one instant.
@@ -200,6 +214,15 @@ impl From<TiesKey> for Ties {
         match key {
             TiesKey::Hashed => Ties::Hashed,
             TiesKey::SchedulingOrder => Ties::SchedulingOrder,
+        }
+    }
+}
+
+impl From<RepacingKey> for Repacing {
+    fn from(key: RepacingKey) -> Repacing {
+        match key {
+            RepacingKey::Moved => Repacing::Moved,
+            RepacingKey::Kept => Repacing::Kept,
         }
     }
 }

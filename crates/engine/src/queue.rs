@@ -204,6 +204,20 @@ fn insert(sorted: &mut Vec<Event>, first: usize, event: Event) {
     sorted[at] = event;
 }
 
+/// Sorts a few events that are nearly in order.
+#[inline]
+fn sort_few(events: &mut [Event]) {
+    for sorted in 1..events.len() {
+        let event = events[sorted];
+        let mut at = sorted;
+        while at > 0 && events[at - 1].key() > event.key() {
+            events[at] = events[at - 1];
+            at -= 1;
+        }
+        events[at] = event;
+    }
+}
+
 /// A ring of buckets with a bitmap of those that hold something.
 #[derive(Debug)]
 struct Wheel {
@@ -236,15 +250,16 @@ impl Wheel {
         let mut at = self.unlink(bucket);
         while at != NONE {
             let (event, next) = arena.free(at);
-            if into.len() < first + FEW {
-                insert(into, first, event);
-            } else {
-                into.push(event);
-            }
+            into.push(event);
             at = next;
         }
-        if into.len() > first + FEW {
-            into[first..].sort_unstable_by_key(|event| event.key());
+        let taken = &mut into[first..];
+        // The latest was put in last and came out first: turned round they are nearly in order.
+        taken.reverse();
+        if taken.len() > FEW {
+            taken.sort_unstable_by_key(|event| event.key());
+        } else {
+            sort_few(taken);
         }
     }
 

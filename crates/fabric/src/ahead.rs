@@ -93,15 +93,15 @@ impl World<'_> {
     }
 }
 
-/// Fetches the first cache line of an element, if there is one.
+/// Fetches the first cache line of an element; where there is none, of whatever is there.
 #[inline]
 #[allow(unsafe_code, reason = "a prefetch is a hint; measured in docs/performance.md")]
 pub(crate) fn fetch<T>(of: &[T], index: usize) {
     #[cfg(target_arch = "x86_64")]
-    if let Some(element) = of.get(index) {
+    {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: the address is that of a live element, and a prefetch neither reads nor writes.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(element).cast()) };
+        // SAFETY: a prefetch neither reads nor writes, and faults at no address.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(of.as_ptr().wrapping_add(index).cast()) };
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = (of, index);

@@ -61,11 +61,10 @@ impl Arena {
         self[place]
     }
 
-    /// Has a packet and its place in its list fetched.
+    /// Has a packet fetched.
     #[inline]
     pub fn fetch(&self, place: Place) {
         fetch(&self.packets, place.0 as usize);
-        fetch(&self.next, place.0 as usize);
     }
 
     /// Has the packet behind this one fetched.

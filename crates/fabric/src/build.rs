@@ -587,6 +587,16 @@ impl<'a> World<'a> {
         }
     }
 
+    /// Puts another receiver half in the place of one before the run starts.
+    pub fn set_receiver(&mut self, port: PortId, class: Class, receiver: AnyFcReceiver) {
+        let lane = self.lane(port, self.dense(class));
+        let ingress = &mut self.ingress[lane];
+        ingress.awaits = receiver.awaits_release();
+        ingress.receiver = receiver;
+        let next = ingress.receiver.next_timeout();
+        World::sync(&mut self.events, &mut ingress.timer, next, What::FcReceiver, lane as u32);
+    }
+
     /// Halves may ask for a timer from the start, before any packet has come.
     fn arm_flow_controls(&mut self) {
         for (lane, ingress) in self.ingress.iter_mut().enumerate() {

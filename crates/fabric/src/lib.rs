@@ -29,8 +29,8 @@ pub mod table;
 mod world;
 
 use floodway_engine::Advance;
-use floodway_mechanisms::registry::AnyCongestionPoint;
-use floodway_units::PortId;
+use floodway_mechanisms::registry::{AnyCongestionPoint, AnyFcReceiver};
+use floodway_units::{Class, PortId};
 
 pub use blueprint::Blueprint;
 pub use build::Account;
@@ -56,6 +56,11 @@ impl<'a> Fabric<'a> {
     pub fn add_congestion_point(&mut self, port: PortId, point: AnyCongestionPoint) {
         self.world.ports[port.index()].has_cp = true;
         self.world.machines[port.index()].congestion_points.push(point);
+    }
+
+    /// Gives the ingress `port` a receiver half from outside the tree for `class`, which the run must use.
+    pub fn set_receiver(&mut self, port: PortId, class: Class, receiver: AnyFcReceiver) {
+        self.world.set_receiver(port, class, receiver);
     }
 
     /// Runs to the end.

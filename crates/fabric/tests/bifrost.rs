@@ -1,11 +1,15 @@
-//! Bifrost on long links, packet by packet. Of Theorem 1 only the bytes held can be seen from here; that they
-//! and the grants together keep to it is tested on the pair of halves, with packets and with a fluid.
+//! Bifrost on long links, packet by packet.
 #![allow(missing_docs, reason = "tests")]
 
 mod support;
 
-use floodway_fabric::Records;
+use std::sync::{Arc, Mutex};
+
 use floodway_fabric::outcome::{Lossless, Stopped};
+use floodway_fabric::{Control, Fabric, Records};
+use floodway_mechanisms::bifrost;
+use floodway_mechanisms::registry::AnyFcReceiver;
+use floodway_mechanisms::slots::{Cx, FcFrame, FcReceiver, FlowControl as _, IngressView};
 use floodway_units::{Bytes, Class, Length, NodeId, Rate, Span, Time};
 use floodway_wire::Format;
 use proptest::prelude::*;
@@ -111,6 +115,75 @@ fn one_product_of_buffer_keeps_any_drain_busy_where_pfc_needs_two() {
         assert!(two < 1.001, "{two} at {gbps}G");
         let one = slowdown(PFC_AUTO, least, gbps);
         assert!(one > 1.05, "{one} at {gbps}G");
+    }
+}
+
+// ---- Theorem 1
+
+/// A receiver half that is watched at each slot's end.
+struct Watched {
+    receiver: bifrost::Receiver,
+    /// L and L + F.
+    seen: Arc<Mutex<Vec<(u64, u64)>>>,
+}
+
+impl FcReceiver for Watched {
+    fn on_enqueue(&mut self, cx: &mut Cx<'_, FcFrame>, q: &IngressView) {
+        self.receiver.on_enqueue(cx, q);
+    }
+    fn on_release(&mut self, cx: &mut Cx<'_, FcFrame>, q: &IngressView) {
+        self.receiver.on_release(cx, q);
+    }
+    fn next_timeout(&self) -> Option<Time> {
+        self.receiver.next_timeout()
+    }
+    fn on_timeout(&mut self, cx: &mut Cx<'_, FcFrame>, q: &IngressView) {
+        self.receiver.on_timeout(cx, q);
+        let both = q.queued + self.receiver.incoming();
+        self.seen.lock().expect("nobody panics with it").push((q.queued.0, both.0));
+    }
+}
+
+/// L and L + F at each slot's end at which the receiver is awake, while `a` always has data for `b`.
+fn watched(gbps: u64, pauses: &[(u64, u64)]) -> (Vec<(u64, u64)>, u64) {
+    let (mut net, [a, _, t, b]) = haul(BIFROST, &fixed(42_000_000));
+    net.blueprint.links[2].directions.iter_mut().for_each(|direction| direction.rate = Rate::gbps(gbps));
+    net.port_buffer(2, t, &fixed(100_000_000));
+    net.flow(a, b, Bytes::mb(1_000), Span::ZERO);
+    for &(from, to) in pauses {
+        net.pauses(2, b, Span::us(from), Time::ZERO + Span::us(to));
+    }
+    let net = net.limit(Span::ms(12)).until_limit();
+    let account = net.blueprint.account(port(1, 1), Class::DATA).unwrap().expect("t is a switch");
+    let (_, receiver) = bifrost::Params::default().build(&account.link).expect("it fits");
+    let level = receiver.level().0;
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let control = Control::default();
+    let mut fabric = Fabric::build(&net.blueprint, &control).expect("it is sound");
+    let half = Watched { receiver, seen: seen.clone() };
+    fabric.set_receiver(port(1, 1), Class::DATA, AnyFcReceiver::Custom(Box::new(half)));
+    let records = fabric.run();
+    assert_eq!(records.outcome.lossless, Lossless::Held);
+    let seen = seen.lock().expect("nobody panics with it").clone();
+    (seen, level)
+}
+
+#[test]
+fn held_and_granted_bytes_stay_between_their_bounds_in_every_slot_with_a_frame_of_slack_a_grant() {
+    let slack = (SLOTS + 1) * MTU;
+    for (gbps, pauses) in [
+        (200, &[][..]),
+        (390, &[(2_000, 2_300)]),
+        (400, &[(1_000, 2_000), (2_500, 2_510), (3_000, 5_500), (6_000, 6_033)]),
+        (100, &[(1_500, 4_000)]),
+    ] {
+        let (seen, level) = watched(gbps, pauses);
+        assert!(seen.len() > 300, "{} slots at {gbps}G", seen.len());
+        for (held, both) in seen {
+            assert!(both >= DELTA + FULL - slack, "{} below at {gbps}G", DELTA + FULL - both);
+            assert!(both <= level + slack, "{} above at {gbps}G", both - level);
+            assert!(held <= level + slack + MTU, "{} above at {gbps}G", held - level);
+        }
     }
 }
 

@@ -113,6 +113,7 @@ pub trait FcReceiver {
     fn on_release(&mut self, cx: &mut Cx<'_, FcFrame>, q: &IngressView);
 
     /// Must `on_release` come, since a message may be due? If not, it is enough that views are right when read.
+    /// Asked after every call of another method: time alone does not change it.
     fn awaits_release(&self) -> bool {
         false
     }
@@ -153,7 +154,8 @@ pub trait FcSender {
     /// May a frame of `next` wire bytes start at `now`?
     fn gate(&self, now: Time, next: Bytes) -> Gate;
 
-    /// Has a watchdog given this queue up, so that what waits in it and what comes is discarded?
+    /// Has a watchdog given this queue up, so that what waits in it and what comes is discarded? Asked after
+    /// every frame, timeout and reset: time alone does not change it.
     fn discards(&self, _now: Time) -> bool {
         false
     }

@@ -37,6 +37,8 @@ const NEAR: u64 = 1 << NEAR_BITS;
 const FAR: u64 = 1 << FAR_BITS;
 /// Up to here events are inserted one by one; synchronised senders fill a bucket with thousands.
 const FEW: usize = 16;
+/// With more events open, those that come for the same buckets go to a heap.
+const MANY: usize = 64;
 /// So many events are kept open, where as many are pending before the end.
 pub const AHEAD: usize = 12;
 /// End of a list.
@@ -48,6 +50,8 @@ pub struct Queue {
     /// The events of the open buckets in order; those before `next` are gone.
     open: Vec<Event>,
     next: usize,
+    /// Events of the open buckets that found many there.
+    late: BinaryHeap<Reverse<Event>>,
     /// Number of the last open bucket since time zero.
     cursor: u64,
     near: Wheel,
@@ -62,6 +66,7 @@ impl Default for Queue {
         Queue {
             open: Vec::with_capacity(64),
             next: 0,
+            late: BinaryHeap::new(),
             cursor: 0,
             near: Wheel::new(NEAR),
             far: Wheel::new(FAR),
@@ -79,7 +84,7 @@ impl Queue {
         self.len += 1;
         let bucket = event.time.0 >> NEAR_SHIFT;
         if bucket <= self.cursor {
-            insert(&mut self.open, self.next, event);
+            self.push_open(event);
         } else if bucket - self.cursor < NEAR {
             self.near.put(bucket, event, &mut self.arena);
         } else {
@@ -93,6 +98,9 @@ impl Queue {
         if self.open.len() < self.next + AHEAD {
             self.refill(end);
         }
+        if !self.late.is_empty() {
+            return self.pop_late(end);
+        }
         let event = *self.open.get(self.next)?;
         if event.time >= end {
             return None;
@@ -102,7 +110,8 @@ impl Queue {
         Some(event)
     }
 
-    /// The event that would be popped after `n` others, where that is known already.
+    /// The event that would be popped after `n` others, where that is known already: a hint, since others may
+    /// come between.
     #[inline]
     pub fn peek(&self, n: usize) -> Option<Event> {
         self.open.get(self.next + n).copied()
@@ -116,6 +125,33 @@ impl Queue {
     /// Whether none is pending.
     pub fn is_empty(&self) -> bool {
         self.len == 0
+    }
+
+    #[inline]
+    fn push_open(&mut self, event: Event) {
+        if self.open.len() - self.next < MANY {
+            insert(&mut self.open, self.next, event);
+        } else {
+            self.late.push(Reverse(event));
+        }
+    }
+
+    /// As `pop_before`, where some of the open events are in the heap.
+    #[cold]
+    fn pop_late(&mut self, end: Time) -> Option<Event> {
+        let late = self.late.peek().map(|&Reverse(event)| event);
+        let open = self.open.get(self.next).copied();
+        let event = late.into_iter().chain(open).min()?;
+        if event.time >= end {
+            return None;
+        }
+        if late == Some(event) {
+            self.late.pop();
+        } else {
+            self.next += 1;
+        }
+        self.len -= 1;
+        Some(event)
     }
 
     /// Opens buckets until enough events are open.
@@ -136,7 +172,7 @@ impl Queue {
 
     /// Opens the next bucket that is not empty, if it begins before `end`; false if there is none.
     fn open_next(&mut self, end: Time) -> bool {
-        if self.len == self.open.len() {
+        if self.len == self.open.len() + self.late.len() {
             return false;
         }
         let last = (end.0 - 1) >> NEAR_SHIFT;
@@ -370,5 +406,39 @@ mod tests {
             }
             prop_assert!(queue.is_empty());
         }
+    }
+
+    #[test]
+    fn what_is_popped_is_what_was_seen_ahead() {
+        let mut queue = Queue::default();
+        for i in 0..1_000u64 {
+            queue.push(Event { time: Time(i * 700), order: i });
+        }
+        while let Some(event) = queue.pop_before(Time::NEVER) {
+            let seen = (0..AHEAD).map_while(|n| queue.peek(n).map(|event| event.order));
+            let expected = (event.order + 1..1_000).take(AHEAD);
+            assert!(seen.zip(expected).all(|(seen, expected)| seen == expected));
+            assert!(queue.peek(0).is_some() || queue.is_empty());
+        }
+    }
+
+    #[test]
+    fn a_burst_into_open_buckets_comes_out_in_order() {
+        let mut queue = Queue::default();
+        for i in 0..20 {
+            queue.push(Event { time: Time(1_000 + i), order: i });
+        }
+        let first = queue.pop_before(Time::NEVER).expect("twenty are pending");
+        // All in one bucket, which is open; in no order.
+        for i in 0..5_000u64 {
+            queue.push(Event { time: Time(1_000 + i * 7_919 % 13), order: 100 + i });
+        }
+        let mut last = first;
+        for _ in 0..5_019 {
+            let event = queue.pop_before(Time::NEVER).expect("they are pending");
+            assert!(last < event || last == first);
+            last = event;
+        }
+        assert!(queue.is_empty());
     }
 }

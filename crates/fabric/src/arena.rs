@@ -48,6 +48,7 @@ impl Arena {
 
     #[cold]
     fn grow(&mut self, packet: Packet) -> Place {
+        assert!(self.packets.len() < NONE as usize, "256 GB of packets are too many");
         self.packets.push(packet);
         self.next.push(NONE);
         Place(self.packets.len() as u32 - 1)

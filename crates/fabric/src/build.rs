@@ -2,11 +2,12 @@
 
 use std::collections::VecDeque;
 
-use floodway_mechanisms::registry::{AnyAdmission, AnyFcReceiver, AnyFcSender, FlowControlParams};
+use floodway_mechanisms::registry::{
+    AnyAdmission, AnyCongestionPoint, AnyFcReceiver, AnyFcSender, FlowControlParams,
+};
 use floodway_mechanisms::slots::{
-    Admission, Admit, Claim, CongestionPoint as _, Cx, FcFrame, FcReceiver, FcSender, Gate, IngressView,
-    LinkInfo, Need, PacketView, PauseMode, PoolSize, PoolView, PortInfo, QpInfo, QueueView, Sizing,
-    SwitchInfo,
+    Admission, Admit, Claim, CongestionPoint, Cx, FcFrame, FcReceiver, FcSender, Gate, IngressView, LinkInfo,
+    Need, PacketView, PauseMode, PoolSize, PoolView, PortInfo, QpInfo, QueueView, Sizing, SwitchInfo,
 };
 use floodway_units::{
     Bytes, Class, FlowId, NodeId, PortId, Rate, Rng, Span, Time, fold, mix, name_key, stream,
@@ -123,6 +124,7 @@ impl Blueprint {
         let control = data.flow_control.iter().find(|(of, _)| *of == class).map(|(_, params)| params);
         let mut info = LinkInfo {
             rate: data.rate,
+            reverse_rate: reverse.rate,
             delay: data.delay + data.jitter,
             reverse_delay: reverse.delay + reverse.jitter,
             reverse_jitter: reverse.jitter,
@@ -577,6 +579,7 @@ impl<'a> World<'a> {
         let (data, reverse) = (&link.directions[1 - port.index() % 2], &link.directions[port.index() % 2]);
         LinkInfo {
             rate: data.rate,
+            reverse_rate: reverse.rate,
             delay: data.delay + data.jitter,
             reverse_delay: reverse.delay + reverse.jitter,
             reverse_jitter: reverse.jitter,
@@ -606,6 +609,40 @@ impl<'a> World<'a> {
         for (lane, egress) in self.egress.iter_mut().enumerate() {
             let next = egress.sender.next_timeout();
             World::sync(&mut self.events, &mut egress.timer, next, What::FcSender, lane as u32);
+        }
+    }
+
+    /// Adds a congestion point before the run starts.
+    ///
+    /// # Errors
+    /// It claims what it cannot have.
+    pub fn add_congestion_point(
+        &mut self,
+        port: PortId,
+        point: AnyCongestionPoint,
+    ) -> Result<(), BuildError> {
+        let points = &mut self.machines[port.index()].congestion_points;
+        points.push(point);
+        let taken = twice_claimed(points);
+        if let Some(claim) = taken {
+            return Err(congested(
+                self.blueprint.port_name(port),
+                format!("two machines both claim {claim:?}"),
+            ));
+        }
+        if points.iter().any(|point| point.claims().contains(&Claim::Classify)) && self.subs == 1 {
+            let message = "classes have one queue each: no machine of the blueprint claims Classify";
+            return Err(congested(self.blueprint.port_name(port), message.into()));
+        }
+        self.ports[port.index()].has_cp = true;
+        Ok(())
+    }
+
+    /// Congestion points may, too.
+    pub fn arm_congestion_points(&mut self) {
+        for (port, machines) in self.machines.iter_mut().enumerate() {
+            let next = machines.congestion_points.iter().filter_map(CongestionPoint::next_timeout).min();
+            World::sync(&mut self.events, &mut machines.cp_timer, next, What::CongestionPoint, port as u32);
         }
     }
 
@@ -666,6 +703,7 @@ fn build_ports(blueprint: &Blueprint) -> Vec<Port> {
                 ps_per_byte: serial.simple(),
                 up: true,
                 armed: false,
+                choosing: false,
                 has_cp: !link.ends[end].congestion_points.is_empty(),
                 impaired: errors.data + errors.control + errors.link_control > 0.0,
                 free_at: 0,
@@ -702,12 +740,8 @@ fn build_machines(blueprint: &Blueprint) -> Result<Vec<PortMachines>, BuildError
         for params in &end.congestion_points {
             congestion_points.push(params.build(&info).map_err(|error| BuildError::param(place(), error))?);
         }
-        for claim in [Claim::Classify, Claim::Admit, Claim::Gate] {
-            let owners = congestion_points.iter().filter(|point| point.claims().contains(&claim)).count();
-            if owners > 1 {
-                let message = format!("{owners} congestion points both claim {claim:?}");
-                return Err(BuildError { place: place(), key: Some("congestion-point"), message });
-            }
+        if let Some(claim) = twice_claimed(&congestion_points) {
+            return Err(congested(place(), format!("two machines both claim {claim:?}")));
         }
         machines.push(PortMachines {
             scheduler,
@@ -717,6 +751,16 @@ fn build_machines(blueprint: &Blueprint) -> Result<Vec<PortMachines>, BuildError
         });
     }
     Ok(machines)
+}
+
+/// A hook that more than one machine of a port wants for itself.
+fn twice_claimed(points: &[AnyCongestionPoint]) -> Option<Claim> {
+    let owners = |claim: &Claim| points.iter().filter(|point| point.claims().contains(claim)).count();
+    [Claim::Classify, Claim::Admit, Claim::Gate].into_iter().find(|claim| owners(claim) > 1)
+}
+
+fn congested(place: String, message: String) -> BuildError {
+    BuildError { place, key: Some("congestion-point"), message }
 }
 
 fn build_series(blueprint: &Blueprint) -> Vec<Series> {

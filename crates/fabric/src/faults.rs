@@ -83,7 +83,8 @@ impl World<'_> {
     fn forced_pause(&mut self, index: u32, port: PortId, pause: PauseFault) {
         let ends = self.now >= pause.to.0;
         let class = self.dense(pause.class);
-        if ends && class != u8::MAX && self.ingress[self.lane(port, class)].receiver.awaits_release() {
+        let time = self.time();
+        if ends && class != u8::MAX && self.ingress[self.lane(port, class)].receiver.is_pausing(time) {
             // The port's own flow control has paused as well, and will say itself when that is over.
             return;
         }

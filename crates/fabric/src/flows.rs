@@ -43,7 +43,7 @@ pub(crate) struct Flow {
     pub constant: bool,
     pub allowance: Allowance,
     pub next_send: u64,
-    /// Where it is paced: when its last packet started, and its bytes on the wire.
+    /// When its last packet started, and its bytes on the wire.
     pub last_send: (u64, u64),
     /// When it waits in its NIC's pacing heap, else never.
     pub pacing_at: u64,
@@ -372,7 +372,7 @@ impl World<'_> {
         };
         let settings = &self.blueprint.settings[begin.settings];
         let rates = data.iter().map(|&port| self.rate(port));
-        let nic = self.nic_of(begin.source, begin.destination, tuple);
+        let nic = data.first().copied().or_else(|| self.nic_of(begin.source, begin.destination, tuple));
         QpInfo {
             flow: FlowId(slot as u32),
             line_rate: nic.map_or(Rate::MAX, |port| self.rate(port)),

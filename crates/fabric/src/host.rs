@@ -145,7 +145,8 @@ impl World<'_> {
             }
             self.nics[local].pacing.pop();
             let id = self.nics[local].flows[rank as usize];
-            if id != u32::MAX {
+            // An entry that is older than the time at which it waits now.
+            if id != u32::MAX && self.flows[id as usize].pacing_at == at {
                 self.flows[id as usize].pacing_at = NEVER;
                 self.update_qp(id);
             }
@@ -232,7 +233,8 @@ impl World<'_> {
     /// A switch sends a CNP to the source of a flow.
     pub fn notify_source(&mut self, port: PortId, notice: &Notice) {
         let id = notice.flow.0;
-        let cnp = self.notice_packet(id, notice, false);
+        let mut cnp = self.notice_packet(id, notice, false);
+        cnp.ingress = port;
         let flow = &mut self.flows[id as usize];
         flow.in_network += 1;
         self.records.injected(u64::from(cnp.frame));

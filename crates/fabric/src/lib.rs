@@ -53,9 +53,15 @@ impl<'a> Fabric<'a> {
     }
 
     /// Adds a congestion point from outside the tree to an egress port.
-    pub fn add_congestion_point(&mut self, port: PortId, point: AnyCongestionPoint) {
-        self.world.ports[port.index()].has_cp = true;
-        self.world.machines[port.index()].congestion_points.push(point);
+    ///
+    /// # Errors
+    /// It claims a hook that another one of the port has, or queues that the fabric was not built with.
+    pub fn add_congestion_point(
+        &mut self,
+        port: PortId,
+        point: AnyCongestionPoint,
+    ) -> Result<(), BuildError> {
+        self.world.add_congestion_point(port, point)
     }
 
     /// Gives the ingress `port` a receiver half from outside the tree for `class`, which the run must use.
@@ -65,6 +71,7 @@ impl<'a> Fabric<'a> {
 
     /// Runs to the end.
     pub fn run(mut self) -> Records {
+        self.world.arm_congestion_points();
         let limit = self.world.blueprint.end.limit;
         let (end, how) = floodway_engine::run(&mut self.world, limit);
         let interrupted = how == Advance::Interrupted;

@@ -1,4 +1,4 @@
-//! A packet: 64 bytes, moved by value from ring to ring, never allocated on its own.
+//! A packet: 64 bytes, one cache line, never allocated on its own.
 
 use floodway_mechanisms::slots::{FcFrame, Mark, Notice, Reply};
 use floodway_units::{Bytes, Class, FlowId, PortId, Quanta, Rate};

@@ -18,7 +18,9 @@ impl World<'_> {
     /// Something may be ready to be sent.
     #[inline]
     pub fn kick(&mut self, port: PortId) {
-        if self.is_busy(port) {
+        if self.ports[port.index()].choosing {
+            // It looks again itself.
+        } else if self.is_busy(port) {
             self.arm(port);
         } else {
             self.transmit(port);
@@ -37,6 +39,7 @@ impl World<'_> {
             return;
         }
         let state = &mut self.ports[port.index()];
+        state.choosing = true;
         if let Some(place) = state.control.pop(&self.packets) {
             let frame = self.packets[place];
             self.count_link_control(port, &frame);
@@ -50,6 +53,7 @@ impl World<'_> {
         } else {
             self.send_from_queue(port);
         }
+        self.ports[port.index()].choosing = false;
         if self.has_waiting(port) && self.is_busy(port) {
             self.arm(port);
         }
@@ -98,11 +102,10 @@ impl World<'_> {
 
     /// Marks a packet that the egress lane `lane` sends or takes in.
     pub fn mark(&mut self, lane: usize, place: Place, mark: Mark) {
-        let packet = &mut self.packets[place];
-        if mark != Mark::None && packet.mark() == Mark::None {
+        if mark != Mark::None {
             self.egress[lane].counters.ecn_marks += 1;
+            self.packets[place].add_mark(mark);
         }
-        packet.add_mark(mark);
     }
 
     /// Tells the flow control's sender half that a frame of its class starts.
@@ -119,6 +122,7 @@ impl World<'_> {
         };
         self.egress[lane].sender.on_sent(&mut cx, bytes(wire));
         self.flush_frames(port);
+        self.sender_changed(port, lane);
     }
 
     /// The queue that sends next: an index of the port's queues.
@@ -372,7 +376,7 @@ impl World<'_> {
                 point.on_resumed(now, &view);
             }
         }
-        self.flush_actions(port);
+        self.after_congestion_points(port);
     }
 
     #[inline]
@@ -383,6 +387,11 @@ impl World<'_> {
     /// Sends the frames that a flow control has just pushed out of `port`.
     pub fn flush_frames(&mut self, port: PortId) {
         if self.out.frames.0.is_empty() {
+            return;
+        }
+        if !self.ports[port.index()].up {
+            // Nobody hears them, and both halves start afresh with the link.
+            self.out.frames.0.clear();
             return;
         }
         let size = self.format.link_control().frame;
@@ -523,11 +532,20 @@ impl World<'_> {
             FcFrame::Pause { class, quanta } if quanta.0 > 0 => Some(*class),
             _ => None,
         });
-        let now = floodway_units::Time(self.now);
+        let now = self.time();
         for class in pauses {
             for port in &self.switches[switch as usize].ports {
-                for point in &mut self.machines[port.index()].congestion_points {
+                let machines = &mut self.machines[port.index()];
+                for point in &mut machines.congestion_points {
                     point.on_pause_sent(now, ingress, class);
+                    let next = point.next_timeout();
+                    World::sync(
+                        &mut self.events,
+                        &mut machines.cp_timer,
+                        next,
+                        What::CongestionPoint,
+                        port.0,
+                    );
                 }
             }
         }

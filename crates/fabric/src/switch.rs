@@ -66,15 +66,15 @@ impl World<'_> {
             self.schedule(What::Pipeline, switch, at);
         }
         let packet = self.packets[place];
-        if !self.ports[out.index()].up {
-            // Its link has failed meanwhile.
+        let q = self.place(out, &packet);
+        // Its link may have failed meanwhile, or a watchdog have given its queue up.
+        if let Some(reason) = self.shut(out, q) {
             let lane = self.lane(packet.ingress, packet.class);
-            self.discard(lane, place, DropReason::LinkDown);
+            self.discard(lane, place, reason);
             self.settle(switch);
             self.uncharge(lane, packet.ingress, packet.frame);
             return;
         }
-        let q = self.place(out, &packet);
         self.enqueue(out, q, place);
         self.kick(out);
     }
@@ -176,17 +176,20 @@ impl World<'_> {
         if class == 0 { 0 } else { (class as usize - 1) * self.subs + 1 }
     }
 
-    /// Does a watchdog or a congestion point drop the packet before it is charged?
-    fn refused(&mut self, out: PortId, q: usize, packet: &Packet) -> Option<DropReason> {
-        let lane = self.lane(out, self.class_of_queue(q));
+    /// Does a queue take no packet at all, and why?
+    fn shut(&self, out: PortId, q: usize) -> Option<DropReason> {
         if !self.ports[out.index()].up {
             return Some(DropReason::LinkDown);
         }
-        if self.egress[lane].discards {
-            return Some(DropReason::Watchdog);
-        }
-        if !self.ports[out.index()].has_cp {
-            return None;
+        let lane = self.lane(out, self.class_of_queue(q));
+        self.egress[lane].discards.then_some(DropReason::Watchdog)
+    }
+
+    /// Does a failed link, a watchdog or a congestion point drop the packet before it is charged?
+    fn refused(&mut self, out: PortId, q: usize, packet: &Packet) -> Option<DropReason> {
+        let shut = self.shut(out, q);
+        if shut.is_some() || !self.ports[out.index()].has_cp {
+            return shut;
         }
         let (view, queue) = (self.packet_view(packet), self.queue_view(out, q, packet));
         let now = self.time();
@@ -337,7 +340,7 @@ impl World<'_> {
         self.kick(port);
     }
 
-    fn after_congestion_points(&mut self, port: PortId) {
+    pub fn after_congestion_points(&mut self, port: PortId) {
         let machines = &mut self.machines[port.index()];
         let next = machines.congestion_points.iter().filter_map(CongestionPoint::next_timeout).min();
         World::sync(&mut self.events, &mut machines.cp_timer, next, What::CongestionPoint, port.0);
@@ -346,16 +349,21 @@ impl World<'_> {
 
     /// Delivers what congestion points of `port` have just said.
     pub fn flush_actions(&mut self, port: PortId) {
-        while let Some(action) = self.out.actions.0.pop() {
+        let mut actions = std::mem::take(&mut self.out.actions.0);
+        for action in actions.drain(..) {
             match action {
                 CpAction::ToSource(notice) => self.notify_source(port, &notice),
                 CpAction::ToUpstream(ingress, notice) => self.notify_upstream(ingress, notice),
             }
         }
+        self.out.actions.0 = actions;
     }
 
     /// Sends a notice one hop, out of the port by which the neighbour's packets come in.
     fn notify_upstream(&mut self, ingress: PortId, notice: RegionNotice) {
+        if !self.ports[ingress.index()].up {
+            return;
+        }
         let place = self.free_regions.pop().unwrap_or(self.regions.len() as u32);
         if place as usize == self.regions.len() {
             self.regions.push(notice);

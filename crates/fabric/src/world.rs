@@ -150,9 +150,11 @@ pub(crate) struct Port {
     pub up: bool,
     /// A departure event is pending at `free_at`.
     pub armed: bool,
+    /// What goes next is being chosen: who hears of it may have the port look again, which it then does.
+    pub choosing: bool,
     /// Has congestion points.
     pub has_cp: bool,
-    /// Losses or jitter on its link.
+    /// Losses on its link.
     pub impaired: bool,
     pub node: NodeId,
     /// Where ties go by scheduling order: of the event at `free_at`.

@@ -5,6 +5,7 @@ mod support;
 
 use std::sync::{Arc, Mutex};
 
+use floodway_fabric::blueprint::UNBOUNDED;
 use floodway_fabric::outcome::{Lossless, Stopped};
 use floodway_fabric::{Control, Fabric, Records};
 use floodway_mechanisms::bifrost;
@@ -245,6 +246,53 @@ fn an_idle_link_has_no_slots_and_a_measuring_one_ticks_from_the_start() {
 }
 
 // ---- directions
+
+#[test]
+fn nothing_is_dropped_where_the_way_back_is_slower_and_loaded() {
+    for gbps in [100, 40, 10] {
+        let (mut net, [a, _, t, b]) = haul(BIFROST, r#"{"static": {"size": "auto"}}"#);
+        net.blueprint.links[1].directions[1].rate = Rate::gbps(gbps);
+        net.port_buffer(1, t, r#"{"static": {"size": "auto"}}"#);
+        net.flow(a, b, Bytes::mb(400), Span::ZERO);
+        net.flow(b, a, UNBOUNDED, Span::ZERO);
+        net.pauses(2, b, Span::ms(1), Time::NEVER);
+        let records = net.limit(Span::ms(9)).until_limit().run();
+        assert_eq!(records.outcome.lossless, Lossless::Held, "{gbps}G back");
+        assert!(counter(&records, "s", "s-t", "pfc_rx") > 0);
+    }
+}
+
+#[test]
+fn a_forced_pause_that_ends_leaves_a_grant_as_it_is() {
+    for (from, to) in [(3_000, 3_005), (3_000, 3_003), (3_001, 3_009)] {
+        let (mut net, [a, _, t, b]) = haul(BIFROST, &fixed(LEAST));
+        net.flow(a, b, Bytes::mb(400), Span::ZERO);
+        net.pauses(2, b, Span::ms(1), Time::NEVER);
+        net.pauses(1, t, Span::us(from), Time::ZERO + Span::us(to));
+        let records = net.limit(Span::ms(9)).until_limit().run();
+        assert_eq!(records.outcome.lossless, Lossless::Held, "{from} to {to} us");
+    }
+}
+
+#[test]
+fn the_drain_is_busy_after_any_pause() {
+    for (from, length) in [
+        (900, 3_000),
+        (900, 801_000),
+        (1_000, 17_000),
+        (1_000, 399_000),
+        (1_000, 2_000_000),
+        (1_003, 405_300),
+        (1_003, 1_207_777),
+    ] {
+        let (mut net, [a, _, _, b]) = haul(BIFROST, &fixed(LEAST));
+        net.flow(a, b, Bytes::mb(150), Span::ZERO);
+        net.pauses(2, b, Span::us(from), Time::ZERO + Span::us(from) + Span::ns(length));
+        // A frame of the drain's own, 22 ns, may be on the wire when the pause comes.
+        let idle = late(&net) - length as f64 / 1e3;
+        assert!(idle < 0.1, "{idle} us after {length} ns");
+    }
+}
 
 #[test]
 fn each_direction_has_a_flow_control_of_its_own() {

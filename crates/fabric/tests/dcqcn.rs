@@ -317,3 +317,16 @@ fn a_new_rate_holds_for_the_packet_that_waits_unless_its_time_is_kept() {
     // Two increase steps, and what is left at 25 Gbit/s and more.
     assert!(cut_to_a_trickle(Repacing::Moved) < 300.0);
 }
+
+#[test]
+fn the_papers_machine_cuts_once_an_interval_however_marks_are_told() {
+    let used = |dcqcn| {
+        let mut net = Setting { dcqcn, ..PAPER }.meet(2, Span::ZERO);
+        net = net.reliability(r#""go-back-n""#).limit(Span::ms(20));
+        let records = net.run();
+        let delivered: u64 = whole(records.flows.column("delivered_bytes")).iter().sum();
+        delivered as f64 / PAYLOAD * WIRE * 8.0 / (20e-3 * 40e9)
+    };
+    assert!(used(r#"{"dcqcn": {"preset": "paper"}}"#) > 0.95);
+    assert!(used(r#"{"dcqcn": {"preset": "paper", "cnp": "ack-flag"}}"#) > 0.95);
+}

@@ -90,7 +90,8 @@ fn run_with_idle_machines(net: &Net) -> Records {
     let mut fabric = Fabric::build(&net.blueprint, &control).unwrap();
     for port in 0..2 * net.blueprint.links.len() {
         for _ in 0..2 {
-            fabric.add_congestion_point(PortId(port as u32), AnyCongestionPoint::Custom(Box::new(Idle)));
+            let idle = AnyCongestionPoint::Custom(Box::new(Idle));
+            fabric.add_congestion_point(PortId(port as u32), idle).expect("it claims nothing");
         }
     }
     let records = fabric.run();

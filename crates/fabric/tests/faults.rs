@@ -313,3 +313,47 @@ fn the_ideal_of_sprayed_packets_knows_how_many_links_share_the_work() {
     let slowdown = real(records.flows.column("slowdown"))[0];
     assert!((1.0..1.3).contains(&slowdown), "{slowdown}");
 }
+
+#[test]
+fn pauses_that_a_failed_link_cannot_carry_are_not_sent_later() {
+    let (down, up) = (Time::ZERO + Span::ms(1), Time::ZERO + Span::ms(6));
+    let mut net = Net::new(Format::Ethernet).reliability(r#""go-back-n""#);
+    let pfc = r#"{"pfc": {"xoff": "30KB"}}"#;
+    let (a, s, b) = (net.host("a"), net.switch("s"), net.host("b"));
+    let first = net.link(a, s, Rate::gbps(100), Span::us(1), pfc);
+    let last = net.link(s, b, Rate::gbps(100), Span::us(1), pfc);
+    net.flow(a, b, Bytes::mb(200), Span::ZERO);
+    net.pauses(last, b, Span::us(500), Time::NEVER);
+    net.blueprint.links[first].down = vec![(down, up)];
+    let heard = |limit: Span| {
+        let mut net = Net { blueprint: net.blueprint.clone() };
+        net = net.limit(limit).until_limit();
+        counter(&net.run(), "a", "a-s", "pfc_rx")
+    };
+    let (before, after) = (heard(Span::ms(6)), heard(Span::us(6_002)));
+    // One anew: the queue is as full as it was.
+    assert!(after - before <= 1, "{before} and {after}");
+}
+
+#[test]
+fn a_watchdog_drops_what_comes_out_of_the_pipeline_too() {
+    for pipeline in [Span::ZERO, Span::us(10)] {
+        let mut net = Net::new(Format::Ethernet).limit(Span::us(900)).until_limit();
+        let (a, s, b) = (net.host("a"), net.switch("s"), net.host("b"));
+        net.link(a, s, Rate::gbps(100), Span::us(1), r#"{"pfc": {"xoff": "2MB"}}"#);
+        let watchdog = r#"{"after": "50us", "restore": "5ms", "action": "drop"}"#;
+        let last = net.link(
+            s,
+            b,
+            Rate::gbps(100),
+            Span::us(1),
+            &format!(r#"{{"pfc": {{"xoff": "2MB", "watchdog": {watchdog}}}}}"#),
+        );
+        net.pipeline(s, pipeline);
+        net.pauses(last, b, Span::ZERO, Time::NEVER);
+        net.flow(a, b, Bytes::mb(2), Span::us(10));
+        let records = net.run();
+        assert_eq!(whole(records.flows.column("delivered_bytes")), [0], "{pipeline}");
+        assert!(drops_by(&records, "watchdog") > 0);
+    }
+}

@@ -112,3 +112,25 @@ fn marking_that_never_acts_changes_nothing() {
     let idle = bottleneck("400KB", Some(r#"{"red": {"kmin": "2MB", "kmax": "3MB"}}"#)).run();
     assert_eq!(everything(&none), everything(&idle));
 }
+
+#[test]
+fn a_port_counts_what_it_marks_whether_it_came_marked_or_not() {
+    let step = r#"{"red": {"kmin": "1KB", "kmax": "1KB", "pmax": 1}}"#;
+    let mut net = Net::new(Format::Ethernet)
+        .reliability(r#""go-back-n""#)
+        .rate_control(&[r#"{"static-window": {"size": "400KB"}}"#]);
+    let pfc = r#"{"pfc": {"xoff": "2MB"}}"#;
+    let (a, s, t, b) = (net.host("a"), net.switch("s"), net.switch("t"), net.host("b"));
+    net.link(a, s, Rate::gbps(100), Span::us(1), pfc);
+    let middle = net.link(s, t, Rate::gbps(50), Span::us(1), pfc);
+    let last = net.link(t, b, Rate::gbps(25), Span::us(1), pfc);
+    net.congestion_point(middle, s, step);
+    net.congestion_point(last, t, step);
+    net.flow(a, b, Bytes::mb(10), Span::ZERO);
+    let records = net.run();
+    // Both are slower than what feeds them: all but the last packets leave a queue behind, and none waits
+    // at the middle once the window is in the last queue.
+    let marks = |node, link| counter(&records, node, link, "ecn_marks");
+    assert!(marks("t", "t-b") >= 9_990, "{}", marks("t", "t-b"));
+    assert!(marks("s", "s-t") > 0);
+}

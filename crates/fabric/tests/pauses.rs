@@ -183,3 +183,21 @@ fn a_fault_that_ends_does_not_resume_what_a_full_buffer_has_paused() {
         assert_eq!((records.outcome.lossless, records.outcome.stopped), (Lossless::Held, Stopped::Finished));
     }
 }
+
+#[test]
+fn a_release_that_is_on_its_way_when_the_pause_is_sent_brings_the_resume() {
+    // The second packet, on its way to `c` who holds it up, takes the account to XOFF. The last one to a slow
+    // `b` then crosses XON while nothing else happens at the switch.
+    let pfc = r#"{"pfc": {"xoff": "1100B", "resume-offset": "0B", "pause": "on-off"}}"#;
+    let mut net = Net::new(Format::Ethernet).limit(Span::ms(1)).until_limit();
+    let (a, s, b, c) = (net.host("a"), net.switch("s"), net.host("b"), net.host("c"));
+    net.link(a, s, Rate::gbps(100), Span::us(1), pfc);
+    net.link(s, b, Rate::gbps(1), Span::us(1), pfc);
+    let held = net.link(s, c, Rate::gbps(100), Span::us(1), pfc);
+    net.pauses(held, c, Span::ZERO, Time::NEVER);
+    net.flow(a, b, Bytes(1_000), Span::us(10));
+    net.flow(a, c, Bytes(1_000), Span::us(11));
+    net.flow(a, b, Bytes(1_000), Span::us(16));
+    let finished = fct_ps(&net.run());
+    assert!(finished[0].is_some() && finished[1].is_none() && finished[2].is_some(), "{finished:?}");
+}

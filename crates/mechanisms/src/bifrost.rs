@@ -23,7 +23,8 @@
 //! Sizing: H + (k + N + 1)·MTU, at least Delta + 2·Rs·T + (k + N + 1)·MTU. Delta is that of PFC's headroom
 //! formula: both delays, the reaction, the pause frame, the frame ahead of it and the one after it. Each of
 //! the grants on the way can let one frame more through than it says, since a frame once begun is finished;
-//! where fibre jitters, MTU stands for MTU + Rs · jitter here and in the guard below.
+//! where fibre jitters, MTU stands for MTU + Rs · jitter here and in the guard below, and where the way back
+//! is slower, for what arrives while a frame passes there.
 //!
 //! Differs from the source:
 //! - Line 13 of Algorithm 1 as printed raises the grant by the free space, and line 10 lets it be negative,
@@ -51,7 +52,7 @@ use floodway_units::{Bytes, Quanta, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::pfc::bytes_until_heeded;
+use crate::pfc::{bytes_meanwhile, bytes_until_heeded};
 use crate::slots::{FlowControl, LinkInfo, ParamError, PauseMode, Sizing};
 
 /// A quantum of pause time: 512 bit times.
@@ -224,14 +225,14 @@ impl Params {
             return refuse("pause", why.into());
         }
         let least = INTERNAL_DELAY.max(self.react);
-        if self.slot <= least {
-            let why = format!("a slot of {} is not longer than the {least} of a switch to react", self.slot);
-            return refuse("slot", why);
-        }
         let delay = (link.delay + link.reverse_delay) / 2;
-        if self.slot >= delay {
-            let why =
-                format!("a slot of {} is not shorter than the link's one-way delay of {delay}", self.slot);
+        if self.slot <= least || self.slot >= delay {
+            let fits = if least < delay { "" } else { ": no slot fits, Bifrost is for longer links" };
+            let why = format!(
+                "a slot of {} does not lie between the {least} that switch and MAC take to react and the link's \
+                 one-way delay of {delay}{fits}",
+                self.slot
+            );
             return refuse("slot", why);
         }
         if self.leak_period == 0 {
@@ -262,9 +263,11 @@ impl Params {
     }
 }
 
-/// A pause may find a frame begun, and may come later than the one before it by the jitter.
+/// A pause may find a frame begun, and may come later than the one before it: behind a frame on the way back,
+/// and by the jitter.
 fn leak(link: &LinkInfo) -> u64 {
-    link.mtu.0 + link.rate.bytes_covering(link.reverse_jitter).0
+    let frame = bytes_meanwhile(link, link.mtu).max(link.mtu);
+    frame.0 + link.rate.bytes_covering(link.reverse_jitter).0
 }
 
 impl FlowControl for Params {
@@ -291,6 +294,12 @@ impl FlowControl for Params {
             Sizing::Auto => "Delta + 2 Rs T + (k + N + 1) MTU",
             Sizing::Fixed(_) => "level + (k + N + 1) MTU",
         }
+    }
+
+    fn caveat(&self) -> Option<&'static str> {
+        let why = "bytes that leak past a pause are not seen by f-mode = \"measured\", and no size of buffer is sure to \
+                   hold them; \"ledger\" pays them back";
+        (self.f_mode == FMode::Measured).then_some(why)
     }
 
     /// Only a timer ends a pause of Bifrost's.

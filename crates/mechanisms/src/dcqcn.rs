@@ -25,9 +25,9 @@
 //!
 //! Differs from the source: rates are whole bit/s, a cut rounded down and a mean rounded up, so that Rt is
 //! reached (the ns-3 models round means down, and stay a bit short of the line rate for ever). The paper names
-//! no least rate: it is that of the NICs. Rt is capped at the NIC's rate in both machines, as NICs do. A stage
-//! counter is raised before it is compared with F. Only notices that report CE are CNPs; a notice of another
-//! kind (a window, or congestion that is not determined) changes no rate.
+//! no least rate: it is that of the NICs. Rt is capped at the NIC's rate in both machines, as NICs do. In `paper`
+//! a stage counter is raised before it is compared with F. Only notices that report CE are CNPs; a notice of
+//! another kind (a window, or congestion that is not determined) changes no rate.
 //! The bandwidth-delay product of the window counts the ACK's way back with its serialisation, which SWING's
 //! leaves out.
 
@@ -59,8 +59,8 @@ pub struct Params {
     pub preset: Preset,
     /// How the receiver tells of marks.
     pub cnp: Cnp,
-    /// Least time between two CNPs of a flow, at its receiver (`cnp = "packet"`). Default: 50 us in `paper`
-    /// (N), 4 us in the others.
+    /// Least time between two CNPs of a flow, at its receiver; with `cnp = "ack-flag"` at the sender, in `paper`
+    /// only. Default: 50 us in `paper` (N), 4 us in the others.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cnp_interval: Option<Span>,
     /// Payload bytes in flight. Default: `"variable-bdp"` in `swing`, `"none"` in the others.
@@ -91,7 +91,7 @@ pub struct Params {
     /// NIC's rate.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rai: Option<Rate>,
-    /// Hyper step of Rt. Default: 200 Mbit/s in `paper`, 50 Mbit/s in the others; in `hpcc` per 25G of the
+    /// Hyper step of Rt, which `paper` multiplies by the stages beyond F. Default: 200 Mbit/s in `paper`, 50 Mbit/s in the others; in `hpcc` per 25G of the
     /// NIC's rate.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rhai: Option<Rate>,
@@ -147,7 +147,8 @@ impl Reaction for Params {
                 Machine::Mellanox(mellanox::Machine::new(settings, rates))
             }
         };
-        Ok(Rp { machine, cnp: self.cnp, window })
+        let interval = if self.preset == Preset::Paper { self.interval() } else { Span::ZERO };
+        Ok(Rp { machine, cnp: self.cnp, interval, window })
     }
 
     fn needs(&self) -> &'static [Need] {
@@ -156,8 +157,7 @@ impl Reaction for Params {
     }
 
     fn cnp_interval(&self) -> Option<Span> {
-        let interval = self.cnp_interval.unwrap_or(self.preset.cnp_interval());
-        (self.cnp == Cnp::Packet).then_some(interval)
+        (self.cnp == Cnp::Packet).then_some(self.interval())
     }
 }
 
@@ -166,6 +166,9 @@ impl Reaction for Params {
 pub struct Rp {
     machine: Machine,
     cnp: Cnp,
+    /// Flags within this time after a CNP are part of it: the paper's machine cuts at each CNP, and has its
+    /// receiver thin them out, which flags do not pass.
+    interval: Span,
     /// At line rate; the largest number for none.
     window: Bytes,
 }
@@ -181,6 +184,13 @@ impl Rp {
         match &mut self.machine {
             Machine::Paper(machine) => machine.on_cnp(now),
             Machine::Mellanox(machine) => machine.on_cnp(now),
+        }
+    }
+
+    fn is_part_of_the_last(&self, now: Time) -> bool {
+        match &self.machine {
+            Machine::Paper(machine) => machine.has_heard_within(self.interval, now),
+            Machine::Mellanox(_) => false,
         }
     }
 
@@ -202,7 +212,7 @@ impl ReactionPoint for Rp {
 
     #[inline]
     fn on_ack(&mut self, now: Time, ack: &AckView<'_>) {
-        if ack.marked == Mark::Ce && self.cnp == Cnp::AckFlag {
+        if ack.marked == Mark::Ce && self.cnp == Cnp::AckFlag && !self.is_part_of_the_last(now) {
             self.cnp(now);
         }
     }

@@ -26,8 +26,8 @@
 //!
 //! Differs from the source: the standard leaves thresholds, refresh and the watchdog to the maker.
 //! Thresholds are tested on the arrival and on the release of a packet of this (port, class) only, not
-//! when other ports change the pool (as in the ns-3 models). The two halves assume that the link carries
-//! pauses at the rate of the data direction.
+//! when other ports change the pool (as in the ns-3 models). Where the way back is slower, the frame ahead of
+//! the pause and the pause frame are counted by what arrives meanwhile.
 
 mod receiver;
 mod sender;
@@ -230,7 +230,13 @@ impl Params {
 /// reaction, the frame ahead of the pause, the one that the peer has begun, and the pause frame.
 pub(crate) fn bytes_until_heeded(link: &LinkInfo, react: Span) -> Bytes {
     let flight = link.delay + link.reverse_delay + react;
-    link.rate.bytes_covering(flight) + link.mtu * 2 + PFC_FRAME
+    link.rate.bytes_covering(flight) + bytes_meanwhile(link, link.mtu + PFC_FRAME) + link.mtu
+}
+
+/// Bytes that the link carries while its other direction carries so many.
+pub(crate) fn bytes_meanwhile(link: &LinkInfo, reverse: Bytes) -> Bytes {
+    let bytes = u128::from(reverse.0) * u128::from(link.rate.0);
+    Bytes(u64::try_from(bytes.div_ceil(u128::from(link.reverse_rate.0))).unwrap_or(u64::MAX))
 }
 
 impl FlowControl for Params {

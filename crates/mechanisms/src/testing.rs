@@ -32,6 +32,7 @@ pub(crate) fn us(n: u64) -> Time {
 pub(crate) fn link() -> LinkInfo {
     LinkInfo {
         rate: Rate::gbps(100),
+        reverse_rate: Rate::gbps(100),
         delay: Span::us(1),
         reverse_delay: Span::us(1),
         reverse_jitter: Span::ZERO,

@@ -43,6 +43,7 @@ fn flow_controls() -> Vec<FlowControlParams> {
 fn link() -> LinkInfo {
     LinkInfo {
         rate: Rate::gbps(100),
+        reverse_rate: Rate::gbps(100),
         delay: Span::us(12),
         reverse_delay: Span::us(12),
         reverse_jitter: Span::ns(50),

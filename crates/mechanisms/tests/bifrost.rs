@@ -21,6 +21,7 @@ fn link(rate: Rate, rtt: u64, mtu: u64) -> LinkInfo {
     let both_ways = rate.time_to_send(Bytes(rtt - 2 * mtu - CONTROL_FRAME));
     LinkInfo {
         rate,
+        reverse_rate: rate,
         delay: both_ways / 2,
         reverse_delay: both_ways - both_ways / 2,
         reverse_jitter: Span::ZERO,

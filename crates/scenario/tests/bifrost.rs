@@ -127,8 +127,8 @@ fn what_does_not_fit_the_link_is_refused_at_its_line() {
         format!("buffer.static = {{ size = \"42MB\" }}\nflow-control.bifrost = {parameters}")
     };
     for (parameters, key, why) in [
-        ("{ slot = \"400us\" }", "slot", "not shorter than the link's one-way delay of 400us"),
-        ("{ slot = \"1us\" }", "slot", "not longer than the 1us of a switch"),
+        ("{ slot = \"400us\" }", "slot", "and the link's one-way delay of 400us"),
+        ("{ slot = \"1us\" }", "slot", "between the 1us that switch and MAC take"),
         ("{ slot = \"90us\" }", "slot", "a frame names 65535 at most"),
         ("{ level = \"41MB\" }", "level", "is 2.22KB short of Delta + 2 Rs T = 41002.22KB"),
         ("{ leak-period = 0 }", "leak-period", "it is 1 or more"),

@@ -1,6 +1,6 @@
 //! The half at the downstream ingress: grants a slot at each slot's end.
 
-use floodway_units::{Bytes, Class, Quanta, Span, Time};
+use floodway_units::{Bytes, Class, Quanta, Rate, Span, Time};
 
 use super::incoming::Incoming;
 use super::{Params, Pauses, Slots};
@@ -29,6 +29,10 @@ pub struct Receiver {
     is_awake: bool,
     /// The last frame pauses beyond its slot's end.
     reaches_over: bool,
+    /// When the pause of the last frame would end if it began with the frame.
+    pause_ends: Time,
+    /// Rate of the link, which gives quanta their length.
+    rate: Rate,
 }
 
 impl Receiver {
@@ -44,6 +48,8 @@ impl Receiver {
             received: Bytes::ZERO,
             slot_ends: Time::ZERO + params.slot,
             reaches_over: false,
+            pause_ends: Time::ZERO,
+            rate: link.rate,
         }
     }
 
@@ -83,7 +89,9 @@ impl Receiver {
         }
         let quanta = self.pauses.quanta(grant);
         self.reaches_over = self.pauses.reaches_over(quanta);
-        cx.push(FcFrame::Pause { class: self.class, quanta: Quanta(quanta as u16) });
+        let quanta = Quanta(quanta as u16);
+        self.pause_ends = cx.now + quanta.span(self.rate);
+        cx.push(FcFrame::Pause { class: self.class, quanta });
     }
 }
 
@@ -96,6 +104,10 @@ impl FcReceiver for Receiver {
     }
 
     fn on_release(&mut self, _cx: &mut Cx<'_, FcFrame>, _q: &IngressView) {}
+
+    fn is_pausing(&self, now: Time) -> bool {
+        now < self.pause_ends
+    }
 
     fn next_timeout(&self) -> Option<Time> {
         self.is_awake.then_some(self.slot_ends)

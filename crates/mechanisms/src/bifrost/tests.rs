@@ -9,7 +9,7 @@ fn haul() -> LinkInfo {
 }
 
 fn long(rate: Rate, delay: Span, buffer: Bytes) -> LinkInfo {
-    LinkInfo { rate, delay, reverse_delay: delay, buffer, ..link() }
+    LinkInfo { rate, reverse_rate: rate, delay, reverse_delay: delay, buffer, ..link() }
 }
 
 fn params(json: &str) -> Params {
@@ -88,9 +88,19 @@ fn what_cannot_work_is_refused() {
     let short = LinkInfo { delay: Span::us(12), reverse_delay: Span::us(8), ..haul() };
     let pooled = LinkInfo { buffer: Bytes::MAX, ..haul() };
     for (json, link, key, why) in [
-        (r#"{ "slot": "1us" }"#, haul(), "slot", "a slot of 1us is not longer than the 1us of a switch"),
-        (r#"{ "slot": "3us", "react": "3us" }"#, haul(), "slot", "not longer than the 3us"),
-        ("{}", short, "slot", "a slot of 10us is not shorter than the link's one-way delay of 10us"),
+        (
+            r#"{ "slot": "1us" }"#,
+            haul(),
+            "slot",
+            "a slot of 1us does not lie between the 1us that switch and MAC take",
+        ),
+        (r#"{ "slot": "3us", "react": "3us" }"#, haul(), "slot", "between the 3us that switch and MAC take"),
+        (
+            "{}",
+            short,
+            "slot",
+            "a slot of 10us does not lie between the 1us that switch and MAC take to react and the link's one-way delay of 10us",
+        ),
         (r#"{ "leak-period": 0 }"#, haul(), "leak-period", "it is 1 or more"),
         (r#"{ "level": "41MB" }"#, haul(), "level", "41MB is 3.064KB short of Delta + 2 Rs T = 41003.064KB"),
         (r#"{ "pause": "on-off" }"#, haul(), "pause", "allowed: \"timer\""),

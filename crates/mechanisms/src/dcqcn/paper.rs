@@ -1,6 +1,6 @@
 //! The machine of the paper: every CNP cuts, and timer and byte counter both raise the rate.
 
-use floodway_units::{Bytes, Rate, Time};
+use floodway_units::{Bytes, Rate, Span, Time};
 
 use super::alpha;
 use super::presets::Settings;
@@ -54,6 +54,11 @@ impl Machine {
         self.last_cnp = now;
         self.next_step = now + settings.t_inc;
         (self.sent, self.timer_stage, self.byte_stage) = (Bytes::ZERO, 0, 0);
+    }
+
+    /// Has a CNP come less than `span` ago?
+    pub(super) fn has_heard_within(&self, span: Span, now: Time) -> bool {
+        self.last_cnp != Time::NEVER && now.since(self.last_cnp) < span
     }
 
     #[inline]

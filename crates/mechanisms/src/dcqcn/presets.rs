@@ -104,6 +104,11 @@ impl Params {
         self.window.unwrap_or(self.preset.window())
     }
 
+    /// Least time between two CNPs.
+    pub(super) fn interval(&self) -> Span {
+        self.cnp_interval.unwrap_or(self.preset.cnp_interval())
+    }
+
     /// The preset's values with those given beside it, for a NIC of rate `line`.
     pub(super) fn settings(&self, line: Rate) -> Result<Settings, ParamError> {
         self.check()?;
@@ -158,7 +163,7 @@ impl Params {
     /// Refuses what the chosen machine has no use for.
     fn check_machine(&self) -> Result<(), ParamError> {
         let refuse = |key, message| Err(ParamError::new(key, message));
-        if self.cnp == Cnp::AckFlag && self.cnp_interval.is_some() {
+        if self.cnp == Cnp::AckFlag && self.cnp_interval.is_some() && self.preset != Preset::Paper {
             return refuse("cnp-interval", "every marked packet's ACK tells of it where cnp = \"ack-flag\"");
         }
         if self.preset != Preset::Paper {

@@ -28,7 +28,10 @@ fn own() -> LinkInfo {
 
 #[test]
 fn headroom_is_both_delays_the_reaction_two_frames_and_the_pause() {
-    let at = |gbps, delay, reverse_delay| LinkInfo { rate: Rate::gbps(gbps), delay, reverse_delay, ..own() };
+    let at = |gbps, delay, reverse_delay| {
+        let rate = Rate::gbps(gbps);
+        LinkInfo { rate, reverse_rate: rate, delay, reverse_delay, ..own() }
+    };
     let react_394_quanta = r#"{ "react": "2.01728us" }"#;
     for (link, json, expected) in [
         (at(100, Span::us(1), Span::us(1)), "{}", 25_000 + 3_064),

@@ -40,6 +40,12 @@ macro_rules! flow_controls {
                 match self { $(Self::$variant(params) => params.headroom(link),)* }
             }
 
+            /// Why a buffer of `min_buffer` may overflow all the same, if it may.
+            pub fn caveat(&self) -> Option<&'static str> {
+                use $crate::slots::FlowControl as _;
+                match self { $(Self::$variant(params) => params.caveat(),)* }
+            }
+
             /// Does a buffer of `min_buffer` never overflow?
             pub fn is_lossless(&self) -> bool {
                 use $crate::slots::FlowControl as _;
@@ -84,6 +90,7 @@ macro_rules! flow_controls {
                 q: &$crate::slots::IngressView
             );
             fn awaits_release[self: &Self]() -> bool;
+            fn is_pausing[self: &Self](now: ::floodway_units::Time) -> bool;
             fn threshold[self: &Self](pool_free: ::floodway_units::Bytes) -> ::floodway_units::Bytes;
             fn on_frame[self: &mut Self](
                 cx: &mut $crate::slots::Cx<'_, $crate::slots::FcFrame>,

@@ -32,6 +32,11 @@ pub trait FlowControl {
         Bytes::ZERO
     }
 
+    /// Why a buffer of `min_buffer` may overflow all the same, if it may.
+    fn caveat(&self) -> Option<&'static str> {
+        None
+    }
+
     /// Does a buffer of `min_buffer` never overflow?
     fn is_lossless(&self) -> bool {
         true

@@ -21,6 +21,8 @@ pub enum PauseMode {
 pub struct LinkInfo {
     /// Rate of the data direction.
     pub rate: Rate,
+    /// Rate of the direction that carries the pauses.
+    pub reverse_rate: Rate,
     /// Longest propagation delay of the data direction, jitter included.
     pub delay: Span,
     /// Longest propagation delay of the direction that carries the pauses, jitter included.
@@ -116,6 +118,11 @@ pub trait FcReceiver {
     /// Asked after every call of another method: time alone does not change it.
     fn awaits_release(&self) -> bool {
         false
+    }
+
+    /// Does a pause last that this half has asked for?
+    fn is_pausing(&self, _now: Time) -> bool {
+        self.awaits_release()
     }
 
     /// Where `shared` ends and headroom begins; everything is shared by default.

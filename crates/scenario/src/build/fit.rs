@@ -142,6 +142,15 @@ impl Found<'_> {
             let key = control_key(&control.value, class, "headroom");
             self.odd.add_unless_copied(&control.origin, &key, why, blueprint.port_name(port));
         }
+        if let Some(why) = params.caveat() {
+            let key = control_key(&control.value, class, "");
+            self.odd.add_unless_copied(
+                &control.origin,
+                key.trim_end_matches('.'),
+                why.into(),
+                blueprint.port_name(port),
+            );
+        }
         let least = params.min_buffer(&account.link).saturating_sub(spared(&buffer.value, &account.link));
         if let Some(size) = account.own.filter(|size| *size < least) {
             let why = format!(

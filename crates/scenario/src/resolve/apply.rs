@@ -132,7 +132,8 @@ impl<'a> Layer<'a> {
         let found = match key {
             "links" => {
                 let of = |link: usize| matches(&network.links[link].name, &network.links[link].tags);
-                self.to_links(plan, network, of)?
+                let any = (0..network.links.len()).any(of);
+                if any { self.to_links(plan, network, of)? } else { 0 }
             }
             "flows" => self.to_flows(plan, |i| matches(&workloads[i].name, &workloads[i].tags)),
             _ => {

@@ -1,0 +1,102 @@
+//! Congestion points from outside the tree: notices that they send leave in good order, and by their own port.
+#![allow(missing_docs, reason = "tests")]
+
+mod support;
+
+use floodway_fabric::blueprint::UNBOUNDED;
+use floodway_fabric::{Control, Fabric, Records};
+use floodway_mechanisms::registry::AnyCongestionPoint;
+use floodway_mechanisms::slots::{Claim, CongestionPoint, CpAction, Cx, Mark, Notice, PacketView, QueueView};
+use floodway_units::{Bytes, FlowId, NodeId, PortId, Rate, Span, Time};
+use floodway_wire::Format;
+use support::{Net, assert_invariants, counter, port};
+
+const G100: Rate = Rate::gbps(100);
+const PFC: &str = r#"{"pfc": {"xoff": "2MB"}}"#;
+
+fn notice(flow: FlowId) -> CpAction {
+    CpAction::ToSource(Notice { flow, mark: Mark::Ce, window: None, rate: None, degree: 0.0 })
+}
+
+/// `a` - `s` - `b` at 100 Gbit/s, with the links' numbers.
+fn line() -> (Net, [NodeId; 3], [usize; 2]) {
+    let mut net = Net::new(Format::Ethernet).limit(Span::ms(1)).until_limit();
+    let (a, s, b) = (net.host("a"), net.switch("s"), net.host("b"));
+    let links = [net.link(a, s, G100, Span::us(1), PFC), net.link(s, b, G100, Span::us(1), PFC)];
+    (net, [a, s, b], links)
+}
+
+fn run(net: &Net, at: PortId, point: impl CongestionPoint + Send + 'static) -> Records {
+    let control = Control::default();
+    let mut fabric = Fabric::build(&net.blueprint, &control).expect("it is sound");
+    fabric.add_congestion_point(at, AnyCongestionPoint::Custom(Box::new(point))).expect("it claims nothing");
+    let records = fabric.run();
+    assert_invariants(&records);
+    records
+}
+
+/// Sends thirty notices to the source of each packet.
+struct Talker;
+
+impl CongestionPoint for Talker {
+    fn on_dequeue(&mut self, cx: &mut Cx<'_, CpAction>, p: &PacketView, _q: &QueueView) -> Mark {
+        (0..30).for_each(|_| cx.push(notice(p.flow)));
+        Mark::None
+    }
+}
+
+#[test]
+fn notices_that_wait_where_a_link_fails_are_lost_and_accounted_for() {
+    let (mut net, [a, _, b], [first, last]) = line();
+    net.blueprint.links[first].down = vec![(Time::ZERO + Span::us(50), Time::ZERO + Span::us(60))];
+    net.flow(a, b, Bytes::mb(2), Span::us(10));
+    let records = run(&net, port(last, 0), Talker);
+    assert!(records.outcome.drops.iter().any(|&(reason, drops)| reason == "link_down" && drops > 0));
+}
+
+/// For each packet of flow 0 it sends a notice to the source of flow 1, which is behind this very port.
+struct Back;
+
+impl CongestionPoint for Back {
+    fn on_dequeue(&mut self, cx: &mut Cx<'_, CpAction>, p: &PacketView, _q: &QueueView) -> Mark {
+        if p.flow == FlowId(0) {
+            cx.push(notice(FlowId(1)));
+        }
+        Mark::None
+    }
+}
+
+#[test]
+fn a_port_sends_no_faster_than_its_rate_though_its_machine_sends_by_it() {
+    let (mut net, [a, s, b], [_, last]) = line();
+    let c = net.host("c");
+    net.link(c, s, G100, Span::us(1), PFC);
+    net.flow(a, b, UNBOUNDED, Span::ZERO);
+    net.flow(b, a, UNBOUNDED, Span::ZERO);
+    net.flow(c, b, UNBOUNDED, Span::ZERO);
+    let records = run(&net, port(last, 0), Back);
+    let count = |name| counter(&records, "s", "s-b", name);
+    // Preamble and gap; 1 ms holds 12.5 MB, of which some frames may be of the MAC.
+    let wire = count("tx_bytes") + 20 * count("tx_packets");
+    assert!(wire <= 12_500_000 + 1_100, "{wire}");
+    assert!(wire > 12_000_000, "{wire}");
+}
+
+/// Wants queues of its own.
+struct Sorter;
+
+impl CongestionPoint for Sorter {
+    fn claims(&self) -> &'static [Claim] {
+        &[Claim::Classify]
+    }
+}
+
+#[test]
+fn a_machine_that_claims_what_the_fabric_lacks_is_refused() {
+    let (mut net, [a, _, b], [_, last]) = line();
+    net.flow(a, b, Bytes::kb(1), Span::ZERO);
+    let control = Control::default();
+    let mut fabric = Fabric::build(&net.blueprint, &control).expect("it is sound");
+    let error = fabric.add_congestion_point(port(last, 0), AnyCongestionPoint::Custom(Box::new(Sorter)));
+    assert!(error.unwrap_err().to_string().contains("Classify"));
+}

@@ -83,10 +83,17 @@ def _variants(request: Request) -> tuple[Variant, ...]:
     if len(paths) > 1:
         raise ComparisonError(f"--vary is of one scenario, and {len(paths)} are given; choose one of the two")
     given = [pair(text, option="--vary", form="KEY.PATH=A,B") for text in request.vary]
-    axes = [(key, split_values(values)) for key, values in given]
+    axes = [(key, _split(key, values)) for key, values in given]
     if request.seeds > 1 and any(key == "seed" for key, _ in axes):
         raise ComparisonError("--vary seed and --seeds both choose the seeds; use one of the two")
     return floodway.vary(paths[0], axes, sets=sets)
+
+
+def _split(key: str, values: str) -> tuple[str, ...]:
+    try:
+        return split_values(values)
+    except ComparisonError as error:
+        raise ComparisonError(f"--vary {key}: {error}") from None
 
 
 def _default_out(request: Request) -> Path:

@@ -105,7 +105,8 @@ class _Pair:
         """Count dropped packets."""
         values = self.values("dropped_packets")
         if values and any(values):
-            yield f"{self.label} drops {_number(values[1])} packets, {self.first} {_number(values[0])}"
+            packets = "packet" if values[1] == 1 else "packets"
+            yield f"{self.label} drops {_number(values[1])} {packets}, {self.first} {_number(values[0])}"
 
     def verdict(self, verdicts: Sequence[str]) -> Iterator[str]:
         """Name verdicts where they differ."""
@@ -130,7 +131,7 @@ def _buffer(pair: _Pair, link: ShownLink, results: Sequence[Sequence[Result]]) -
         text = f"{_instead(values, f'of {sizes[0]:g} MB')}"
     else:
         text = f"{_number(values[1])} of {sizes[1]:g} MB instead of {_number(values[0])} of {sizes[0]:g} MB"
-    yield f"the buffer at its receiver peaks at {text}"
+    yield f"the buffer at the receiver of {link.title} peaks at {text}"
 
 
 def _buffer_megabytes(results: Sequence[Result], link: ShownLink) -> float | None:

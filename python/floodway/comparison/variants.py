@@ -77,7 +77,7 @@ def split_values(text: str) -> tuple[str, ...]:
         raise ComparisonError(f"{text!r}: a bracket or quote does not match")
     values.append(text[begin:].strip())
     if not all(values):
-        raise ComparisonError(f"{text!r}: a value is missing beside a comma")
+        raise ComparisonError(f"{text!r}: a value is missing; write them as in A,B")
     return tuple(values)
 
 
@@ -190,6 +190,8 @@ def _refuse_axes(axes: Sequence[tuple[str, Sequence[str]]], set_keys: Sequence[s
     if twice:
         raise ComparisonError(f"{twice}: varies twice; give all its values at once")
     for key, values in axes:
+        if isinstance(values, str) or not all(isinstance(value, str) for value in values):
+            raise ComparisonError(f"{key}: its values are texts as TOML has them, as in ['1KB', '2KB']")
         same = _twice(values)
         if same:
             raise ComparisonError(f"{key}: {same} is given twice")

@@ -429,10 +429,14 @@ impl<'a> World<'a> {
 
     fn add_nodes(&mut self) -> Result<(), BuildError> {
         let seed = self.blueprint.seed;
+        let mut ports_of = vec![Vec::new(); self.blueprint.nodes.len()];
+        for (i, port) in self.ports.iter().enumerate() {
+            ports_of[port.node.index()].push(PortId(i as u32));
+        }
         for (i, spec) in self.blueprint.nodes.iter().enumerate() {
             let node = NodeId(i as u32);
             let key = name_key(&spec.name);
-            let ports: Vec<PortId> = self.blueprint.ports_of(node).collect();
+            let ports = std::mem::take(&mut ports_of[i]);
             let switch = match &spec.role {
                 Role::Host { .. } => {
                     for &port in &ports {

@@ -24,7 +24,10 @@ pub struct Routes {
     is_host: Vec<bool>,
     /// Of each node, where it is a host: the table it is found in, and the last switch's port to it.
     destinations: Vec<Option<Destination>>,
-    /// By (table, node): index of a set.
+    /// Of each node: its row in tables; none of a host with a single link to a switch, which has no choice.
+    row: Vec<u32>,
+    rows: usize,
+    /// By (table, row): index of a set.
     next: Vec<u32>,
     /// Distinct sets of equal-cost ports.
     sets: Vec<Box<[PortId]>>,
@@ -46,6 +49,8 @@ impl Routes {
             node_of: Vec::with_capacity(2 * blueprint.links.len()),
             is_host: blueprint.nodes.iter().map(|node| matches!(node.role, Role::Host { .. })).collect(),
             destinations: vec![None; nodes],
+            row: Vec::with_capacity(nodes),
+            rows: 0,
             next: Vec::new(),
             sets: vec![Box::default()],
         };
@@ -61,8 +66,27 @@ impl Routes {
         for ports in &mut routes.ports {
             ports.sort_by_key(|&port| (ranks[routes.node_of[peer(port).index()].index()], port));
         }
+        routes.number_rows();
         routes.fill();
         routes
+    }
+
+    fn number_rows(&mut self) {
+        for node in 0..self.ports.len() {
+            let row = if self.edge(node).is_some() { NONE } else { self.rows as u32 };
+            self.rows += usize::from(row != NONE);
+            self.row.push(row);
+        }
+    }
+
+    /// Of a host with a single link to a switch: that switch.
+    fn edge(&self, node: usize) -> Option<NodeId> {
+        match self.ports[node][..] {
+            [only] if self.is_host[node] && !self.is_host(self.node_of(peer(only))) => {
+                Some(self.node_of(peer(only)))
+            }
+            _ => None,
+        }
     }
 
     /// Equal-cost ports of `node` toward the host `destination`; empty if there is no way.
@@ -74,8 +98,25 @@ impl Routes {
         {
             return std::slice::from_ref(port);
         }
-        let set = self.next[to.table as usize * self.ports.len() + node.index()];
+        match self.row[node.index()] {
+            NONE => self.only_port(node, to),
+            row => self.set(to, row),
+        }
+    }
+
+    #[inline]
+    fn set(&self, to: &Destination, row: u32) -> &[PortId] {
+        let set = self.next[to.table as usize * self.rows + row as usize];
         if set == NONE { &[] } else { &self.sets[set as usize] }
+    }
+
+    /// The port of a host with a single link, if its switch leads on.
+    fn only_port(&self, host: NodeId, to: &Destination) -> &[PortId] {
+        let [port] = &self.ports[host.index()][..] else { return &[] };
+        let switch = self.node_of(peer(*port));
+        let is_last = to.last.is_some_and(|(last, _)| last == switch);
+        let leads = is_last || !self.set(to, self.row[switch.index()]).is_empty();
+        if leads { std::slice::from_ref(port) } else { &[] }
     }
 
     /// The node at which `port` is.
@@ -91,60 +132,83 @@ impl Routes {
 
     fn fill(&mut self) {
         let mut interned = FxHashMap::default();
+        let mut search = Search::default();
         let mut tables: FxHashMap<NodeId, u32> = FxHashMap::default();
         for host in 0..self.ports.len() {
             if !self.is_host[host] {
                 continue;
             }
-            let root = match self.ports[host][..] {
-                [only] if !self.is_host(self.node_of(peer(only))) => self.node_of(peer(only)),
-                _ => NodeId(host as u32),
-            };
+            let root = self.edge(host).unwrap_or(NodeId(host as u32));
             let last = (root.index() != host).then(|| (root, peer(self.ports[host][0])));
             let tables_so_far = tables.len() as u32;
             let table = *tables.entry(root).or_insert(tables_so_far);
             if table == tables_so_far {
-                self.search(root, &mut interned);
+                self.search(root, &mut search, &mut interned);
             }
             self.destinations[host] = Some(Destination { table, last });
         }
     }
 
-    /// Appends the table of `root`: of each node, the ports one hop nearer to it.
-    fn search(&mut self, root: NodeId, interned: &mut FxHashMap<Box<[PortId]>, u32>) {
-        let nodes = self.ports.len();
-        let mut distance = vec![NONE; nodes];
-        let mut toward: Vec<Vec<PortId>> = vec![Vec::new(); nodes];
-        distance[root.index()] = 0;
-        let mut visit = VecDeque::from([root]);
-        while let Some(node) = visit.pop_front() {
+    /// Appends the table of `root`: of each row, the ports one hop nearer to it.
+    fn search(&mut self, root: NodeId, search: &mut Search, interned: &mut FxHashMap<Box<[PortId]>, u32>) {
+        search.reset(self.ports.len(), self.rows);
+        search.distance[root.index()] = 0;
+        search.visit.push_back(root);
+        while let Some(node) = search.visit.pop_front() {
             if self.is_host(node) && node != root {
                 continue;
             }
+            let one_more = search.distance[node.index()] + 1;
             for &port in &self.ports[node.index()] {
                 let neighbour = self.node_of(peer(port));
-                let one_more = distance[node.index()] + 1;
-                if distance[neighbour.index()] == NONE {
-                    distance[neighbour.index()] = one_more;
-                    visit.push_back(neighbour);
+                let row = self.row[neighbour.index()];
+                if row == NONE {
+                    continue;
                 }
-                if distance[neighbour.index()] == one_more {
-                    toward[neighbour.index()].push(peer(port));
+                let distance = &mut search.distance[neighbour.index()];
+                if *distance == NONE {
+                    *distance = one_more;
+                    search.visit.push_back(neighbour);
+                }
+                if *distance == one_more {
+                    search.toward[row as usize].push(peer(port));
                 }
             }
         }
-        for ports in toward {
-            let set = if ports.is_empty() {
-                NONE
-            } else {
-                let sets = &mut self.sets;
-                *interned.entry(ports.into()).or_insert_with_key(|ports| {
-                    sets.push(ports.clone());
-                    sets.len() as u32 - 1
-                })
-            };
+        for ports in &search.toward {
+            let set = if ports.is_empty() { NONE } else { self.intern(ports, interned) };
             self.next.push(set);
         }
+    }
+
+    /// The index of a set.
+    fn intern(&mut self, ports: &[PortId], interned: &mut FxHashMap<Box<[PortId]>, u32>) -> u32 {
+        if let Some(&set) = interned.get(ports) {
+            return set;
+        }
+        let set = self.sets.len() as u32;
+        self.sets.push(ports.into());
+        interned.insert(ports.into(), set);
+        set
+    }
+}
+
+/// Scratch space of a search.
+#[derive(Default)]
+struct Search {
+    /// By node: hops to the root.
+    distance: Vec<u32>,
+    /// By row: ports one hop nearer.
+    toward: Vec<Vec<PortId>>,
+    visit: VecDeque<NodeId>,
+}
+
+impl Search {
+    fn reset(&mut self, nodes: usize, rows: usize) {
+        self.distance.clear();
+        self.distance.resize(nodes, NONE);
+        self.toward.resize_with(rows, Vec::new);
+        self.toward.iter_mut().for_each(Vec::clear);
     }
 }
 

@@ -232,26 +232,27 @@ impl Queue {
 #[inline]
 fn insert(sorted: &mut Vec<Event>, first: usize, event: Event) {
     sorted.push(event);
-    let mut at = sorted.len() - 1;
-    while at > first && sorted[at - 1].key() > event.key() {
-        sorted[at] = sorted[at - 1];
-        at -= 1;
-    }
-    sorted[at] = event;
+    sink_last(&mut sorted[first..]);
 }
 
 /// Sorts a few events that are nearly in order.
 #[inline]
 fn sort_few(events: &mut [Event]) {
-    for sorted in 1..events.len() {
-        let event = events[sorted];
-        let mut at = sorted;
-        while at > 0 && events[at - 1].key() > event.key() {
-            events[at] = events[at - 1];
-            at -= 1;
-        }
-        events[at] = event;
+    for end in 2..=events.len() {
+        sink_last(&mut events[..end]);
     }
+}
+
+/// Moves the last event to its place among those before it, which are sorted.
+#[inline]
+fn sink_last(events: &mut [Event]) {
+    let mut at = events.len() - 1;
+    let event = events[at];
+    while at > 0 && events[at - 1].key() > event.key() {
+        events[at] = events[at - 1];
+        at -= 1;
+    }
+    events[at] = event;
 }
 
 /// A ring of buckets with a bitmap of those that hold something.

@@ -103,6 +103,23 @@ impl Blueprint {
         format!("{} ({})", self.nodes[link.ends[port.index() % 2].node.index()].name, link.name)
     }
 
+    /// What is fixed about the link into `port`, but for the buffer there.
+    fn link_info(&self, port: PortId, class: Class) -> LinkInfo {
+        let link = &self.links[port.index() / 2];
+        let (data, reverse) = (&link.directions[1 - port.index() % 2], &link.directions[port.index() % 2]);
+        LinkInfo {
+            rate: data.rate,
+            reverse_rate: reverse.rate,
+            delay: data.delay + data.jitter,
+            reverse_delay: reverse.delay + reverse.jitter,
+            reverse_jitter: reverse.jitter,
+            mtu: self.wire.largest_frame(self.mtu),
+            class,
+            buffer: Bytes::MAX,
+            pause: self.pause_mode(),
+        }
+    }
+
     fn switch_at(&self, port: PortId) -> Option<&SwitchSpec> {
         let end = &self.links[port.index() / 2].ends[port.index() % 2];
         match &self.nodes[end.node.index()].role {
@@ -118,21 +135,11 @@ impl Blueprint {
     pub fn account(&self, port: PortId, class: Class) -> Result<Option<Account>, BuildError> {
         let Some(switch) = self.switch_at(port) else { return Ok(None) };
         let link = &self.links[port.index() / 2];
-        let (data, reverse) = (&link.directions[1 - port.index() % 2], &link.directions[port.index() % 2]);
+        let data = &link.directions[1 - port.index() % 2];
         let own = link.ends[port.index() % 2].buffer.as_ref();
         let plan = own.unwrap_or(&switch.buffer).plan();
         let control = data.flow_control.iter().find(|(of, _)| *of == class).map(|(_, params)| params);
-        let mut info = LinkInfo {
-            rate: data.rate,
-            reverse_rate: reverse.rate,
-            delay: data.delay + data.jitter,
-            reverse_delay: reverse.delay + reverse.jitter,
-            reverse_jitter: reverse.jitter,
-            mtu: self.wire.largest_frame(self.mtu),
-            class,
-            buffer: Bytes::MAX,
-            pause: self.pause_mode(),
-        };
+        let mut info = self.link_info(port, class);
         let own = plan.own.map(|sizing| match sizing {
             Sizing::Fixed(size) => size,
             Sizing::Auto => control.map_or(Bytes::MAX, |params| params.min_buffer(&info)),
@@ -421,7 +428,6 @@ impl<'a> World<'a> {
         };
         world.add_nodes()?;
         world.add_lanes()?;
-        world.arm_flow_controls();
         world.arm_sources();
         world.arm_faults();
         Ok(world)
@@ -579,19 +585,7 @@ impl<'a> World<'a> {
     }
 
     fn host_link(&self, port: PortId, class: Class) -> LinkInfo {
-        let link = &self.blueprint.links[port.index() / 2];
-        let (data, reverse) = (&link.directions[1 - port.index() % 2], &link.directions[port.index() % 2]);
-        LinkInfo {
-            rate: data.rate,
-            reverse_rate: reverse.rate,
-            delay: data.delay + data.jitter,
-            reverse_delay: reverse.delay + reverse.jitter,
-            reverse_jitter: reverse.jitter,
-            mtu: self.format.largest_frame(self.blueprint.mtu),
-            class,
-            buffer: Bytes(1 << 40),
-            pause: self.pause_mode,
-        }
+        LinkInfo { buffer: Bytes(1 << 40), ..self.blueprint.link_info(port, class) }
     }
 
     /// Puts another receiver half in the place of one before the run starts.
@@ -600,12 +594,10 @@ impl<'a> World<'a> {
         let ingress = &mut self.ingress[lane];
         ingress.awaits = receiver.awaits_release();
         ingress.receiver = receiver;
-        let next = ingress.receiver.next_timeout();
-        World::sync(&mut self.events, &mut ingress.timer, next, What::FcReceiver, lane as u32);
     }
 
-    /// Halves may ask for a timer from the start, before any packet has come.
-    fn arm_flow_controls(&mut self) {
+    /// Machines may ask for a timer from the start, before any packet has come.
+    pub fn arm_machines(&mut self) {
         for (lane, ingress) in self.ingress.iter_mut().enumerate() {
             let next = ingress.receiver.next_timeout();
             World::sync(&mut self.events, &mut ingress.timer, next, What::FcReceiver, lane as u32);
@@ -613,6 +605,9 @@ impl<'a> World<'a> {
         for (lane, egress) in self.egress.iter_mut().enumerate() {
             let next = egress.sender.next_timeout();
             World::sync(&mut self.events, &mut egress.timer, next, What::FcSender, lane as u32);
+        }
+        for (port, machines) in self.machines.iter_mut().enumerate() {
+            machines.sync(&mut self.events, PortId(port as u32));
         }
     }
 
@@ -640,14 +635,6 @@ impl<'a> World<'a> {
         }
         self.ports[port.index()].has_cp = true;
         Ok(())
-    }
-
-    /// Congestion points may, too.
-    pub fn arm_congestion_points(&mut self) {
-        for (port, machines) in self.machines.iter_mut().enumerate() {
-            let next = machines.congestion_points.iter().filter_map(CongestionPoint::next_timeout).min();
-            World::sync(&mut self.events, &mut machines.cp_timer, next, What::CongestionPoint, port as u32);
-        }
     }
 
     fn arm_faults(&mut self) {

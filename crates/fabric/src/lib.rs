@@ -71,7 +71,7 @@ impl<'a> Fabric<'a> {
 
     /// Runs to the end.
     pub fn run(mut self) -> Records {
-        self.world.arm_congestion_points();
+        self.world.arm_machines();
         let limit = self.world.blueprint.end.limit;
         let (end, how) = floodway_engine::run(&mut self.world, limit);
         let interrupted = how == Advance::Interrupted;

@@ -5,13 +5,12 @@ use floodway_mechanisms::slots::{
     CongestionPoint as _, Cx, DropReason, FcFrame, FcReceiver as _, FcSender as _, Gate, IngressView, Mark,
     QueueView, ReadyView, Scheduler as _, most_closed,
 };
-use floodway_units::{Bytes, Class, PortId, QueueId, Rate, Span};
+use floodway_units::{Bytes, Class, PortId, QueueId, Rate, Span, uniform};
 
 use crate::arena::Place;
 use crate::blueprint::Release;
 use crate::packet::{Kind, Packet};
 use crate::routing::peer;
-use crate::sizes::uniform;
 use crate::world::{NEVER, What, World, bytes};
 
 impl World<'_> {
@@ -420,7 +419,7 @@ impl World<'_> {
         self.series[port.index()].sent(self.now, wire);
     }
 
-    /// A packet that waited nowhere starts on the wire.
+    /// A packet starts on the wire.
     #[inline]
     pub fn count_sent(&mut self, port: PortId, lane: usize, frame: u16) {
         let wire = self.wire(frame);
@@ -440,18 +439,13 @@ impl World<'_> {
     /// A packet leaves its queue and starts on the wire.
     #[inline]
     fn leaves(&mut self, port: PortId, lane: usize, frame: u16) {
-        let wire = self.wire(frame);
-        self.egress[lane].counters.sent(frame);
-        let waiting = &mut self.ports[port.index()].waiting;
-        let before = *waiting;
-        *waiting -= u64::from(frame);
-        let series = &mut self.series[port.index()];
-        series.queue(self.now, before, before - u64::from(frame));
-        series.sent(self.now, wire);
+        self.quits(port, frame);
+        self.count_sent(port, lane, frame);
     }
 
-    /// A packet leaves its queue and is lost.
-    pub fn flushed(&mut self, port: PortId, frame: u16) {
+    /// A packet leaves its queue.
+    #[inline]
+    pub fn quits(&mut self, port: PortId, frame: u16) {
         let waiting = &mut self.ports[port.index()].waiting;
         let before = *waiting;
         *waiting -= u64::from(frame);
@@ -538,15 +532,8 @@ impl World<'_> {
                 let machines = &mut self.machines[port.index()];
                 for point in &mut machines.congestion_points {
                     point.on_pause_sent(now, ingress, class);
-                    let next = point.next_timeout();
-                    World::sync(
-                        &mut self.events,
-                        &mut machines.cp_timer,
-                        next,
-                        What::CongestionPoint,
-                        port.0,
-                    );
                 }
+                machines.sync(&mut self.events, *port);
             }
         }
     }

@@ -1,7 +1,6 @@
 //! Distributions of flow sizes.
 
-use floodway_units::{Bytes, Rng};
-use rand_core::Rng as _;
+use floodway_units::{Bytes, Rng, uniform};
 
 /// A cumulative distribution: linear between its points, a jump at equal sizes.
 #[derive(Clone, Debug, PartialEq)]
@@ -100,11 +99,6 @@ impl Sizes {
         };
         Bytes((size as u64).max(1))
     }
-}
-
-/// Uniform in [0, 1), 53 bits.
-pub(crate) fn uniform(rng: &mut Rng) -> f64 {
-    (rng.next_u64() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
 }
 
 /// Exponential with this mean, in whole picoseconds (inverse transform).

@@ -341,9 +341,7 @@ impl World<'_> {
     }
 
     pub fn after_congestion_points(&mut self, port: PortId) {
-        let machines = &mut self.machines[port.index()];
-        let next = machines.congestion_points.iter().filter_map(CongestionPoint::next_timeout).min();
-        World::sync(&mut self.events, &mut machines.cp_timer, next, What::CongestionPoint, port.0);
+        self.machines[port.index()].sync(&mut self.events, port);
         self.flush_actions(port);
     }
 
@@ -555,7 +553,7 @@ impl World<'_> {
             self.queues[first + q].bytes = 0;
             while let Some(place) = waiting.pop(&self.packets) {
                 let packet = self.packets.take(place);
-                self.flushed(port, packet.frame);
+                self.quits(port, packet.frame);
                 self.machines[port.index()].placed.remove(&packet.flow.0);
                 if self.ports[port.index()].at_host {
                     let lane = self.lane(port, packet.class);

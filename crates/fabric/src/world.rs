@@ -17,7 +17,7 @@ use floodway_mechanisms::registry::{
     AnyAdmission, AnyCongestionPoint, AnyFcReceiver, AnyFcSender, AnyRouter, AnyScheduler,
 };
 use floodway_mechanisms::slots::{
-    CpAction, FcFrame, Notice, Outbox, PauseMode, PortView, ReadyView, RegionNotice, Reply,
+    CongestionPoint, CpAction, FcFrame, Notice, Outbox, PauseMode, PortView, ReadyView, RegionNotice, Reply,
 };
 use floodway_units::{Bytes, NodeId, PortId, Rate, Rng, Time, fold, mix};
 use floodway_wire::Format;
@@ -251,6 +251,15 @@ pub(crate) struct PortMachines {
     pub cp_timer: Armed,
     /// Where a machine classifies: of each flow with packets here, its queue and how many.
     pub placed: rustc_hash::FxHashMap<u32, (usize, u32)>,
+}
+
+impl PortMachines {
+    /// Arms the timer for the congestion point that wants to be called first.
+    #[inline]
+    pub fn sync(&mut self, events: &mut Events, port: PortId) {
+        let next = self.congestion_points.iter().filter_map(CongestionPoint::next_timeout).min();
+        World::sync(events, &mut self.cp_timer, next, What::CongestionPoint, port.0);
+    }
 }
 
 impl std::fmt::Debug for crate::world::Node {

@@ -17,8 +17,7 @@
 //! Differs from the source: marking at dequeue is that of the HPCC simulator. The original marks on arrival,
 //! by a moving average.
 
-use floodway_units::{Bytes, Class, Rate, Rng};
-use rand_core::Rng as _;
+use floodway_units::{Bytes, Class, Rate, Rng, uniform};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -176,11 +175,6 @@ impl Cp {
         let marked = probability >= 1.0 || probability > 0.0 && uniform(rng) < probability;
         if marked { Mark::Ce } else { Mark::None }
     }
-}
-
-/// Uniform in [0, 1), in steps of 2^-53.
-fn uniform(rng: &mut Rng) -> f64 {
-    (rng.next_u64() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
 }
 
 impl CongestionPoint for Cp {

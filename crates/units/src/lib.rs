@@ -13,7 +13,7 @@ mod time;
 
 pub use bytes::{Bytes, Length};
 pub use ids::{Class, FlowId, LinkId, NodeId, PortId, QueueId};
-pub use random::{Rng, fold, mix, name_key, stream};
+pub use random::{Rng, fold, mix, name_key, stream, uniform};
 pub use rate::{Quanta, Rate};
 pub use text::UnitError;
 pub use time::{Span, Time};

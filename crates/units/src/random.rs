@@ -1,6 +1,6 @@
 //! Random streams: one per (seed, node, purpose), so that a new consumer moves nobody else's draws.
 
-use rand_core::SeedableRng;
+use rand_core::{Rng as _, SeedableRng};
 
 /// The named and pinned generator of every stream.
 pub type Rng = rand_xoshiro::Xoshiro256PlusPlus;
@@ -33,10 +33,14 @@ pub fn stream(seed: u64, key: u64, purpose: &str) -> Rng {
     Rng::seed_from_u64(fold(fold(mix(seed), key), name_key(purpose)))
 }
 
+/// Uniform in [0, 1), in steps of 2^-53.
+pub fn uniform(rng: &mut Rng) -> f64 {
+    (rng.next_u64() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rand_core::Rng as _;
 
     #[test]
     fn streams_are_pinned_and_differ_by_seed_key_and_purpose() {

@@ -48,8 +48,8 @@ lint: $(BUILT) ## Formatting, clippy, ruff, types
 	$(BIN)/mypy --no-error-summary
 	$(BIN)/python -m mypy.stubtest floodway._floodway
 
-generate: $(BUILT) ## Write again what is made from the code: docs/cli.md
-	$(BIN)/python -m floodway.cli.page docs/cli.md
+generate: $(BUILT) ## Write again what is made from the code: schema, builders, pages of the documentation
+	$(BIN)/python -m floodway.generate .
 
 docs: $(BUILT) $(INSTALLED_DOCS) ## The documentation as a site in site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict

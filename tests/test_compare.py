@@ -330,7 +330,7 @@ def test_the_package_compares_what_the_command_line_compares(floodway: Command, 
 
 
 def test_scenarios_and_files_are_compared_as_they_are(small: Path) -> None:
-    scenario = package.loads("text", SMALL.replace("load = 0.4", "load = 0.2"))
+    scenario = package.Scenario.from_toml(SMALL.replace("load = 0.4", "load = 0.2"), name="text")
     comparison = package.compare([small, scenario])
     assert comparison.labels == ("small", "text")
     assert [results[0].run.name for results in comparison.results] == ["small", "text"]

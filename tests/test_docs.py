@@ -17,7 +17,7 @@ def test_the_page_of_the_command_line_is_that_of_the_program() -> None:
 def test_the_scenario_of_the_readme_is_one() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     (text,) = re.findall(r"```toml\n(.*?)```", readme, flags=re.DOTALL)
-    assert floodway.loads("readme", text).warnings == []
+    assert floodway.Scenario.from_toml(text, name="readme").warnings == ()
 
 
 def test_every_scenario_that_is_ready_to_run_is_one() -> None:

@@ -126,7 +126,7 @@ def test_a_file_that_is_no_text_is_told_in_one_line(floodway: Command, tmp_path:
 def test_a_fault_has_its_place_as_attributes(fault: str) -> None:
     text, message = FAULTS[fault]
     with pytest.raises(package.ScenarioError) as caught:
-        package.loads("small.toml", text)
+        package.Scenario.from_toml(text, name="small.toml")
     (found,) = caught.value.faults
     assert fits(found.text, message)
     assert found.text == str(caught.value)
@@ -137,7 +137,7 @@ def test_a_fault_has_its_place_as_attributes(fault: str) -> None:
 
 def faults_of(text: str) -> tuple[package.Fault, ...]:
     try:
-        package.loads("noise.toml", text)
+        package.Scenario.from_toml(text, name="noise.toml")
     except package.ScenarioError as error:
         return error.faults
     return ()

@@ -196,7 +196,7 @@ def test_the_package_runs_what_the_command_line_runs(floodway: Command, small: P
 
 
 def test_a_scenario_is_read_from_text_as_from_a_file(small: Path) -> None:
-    assert package.loads(str(small), SMALL).resolved_json == package.load(small).resolved_json
+    assert package.Scenario.from_toml(SMALL, name=str(small)) == package.load(small)
 
 
 def test_the_load_that_came_out_stands_beside_the_one_asked_for(small: Path) -> None:

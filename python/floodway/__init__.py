@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from floodway._floodway import Progress, Scenario, __version__
+    from floodway._floodway import Progress, __version__
     from floodway.comparison import Comparison, Variant, compare, vary
     from floodway.errors import (
         ComparisonError,
@@ -22,9 +22,10 @@ if TYPE_CHECKING:
         OutputError,
         RunError,
         ScenarioError,
+        UnknownNameError,
     )
     from floodway.results import Result, Summary, read
-    from floodway.scenarios import load, loads
+    from floodway.scenarios import Scenario, load
     from floodway.simulation import run
 
 __all__ = [
@@ -40,11 +41,11 @@ __all__ = [
     "Scenario",
     "ScenarioError",
     "Summary",
+    "UnknownNameError",
     "Variant",
     "__version__",
     "compare",
     "load",
-    "loads",
     "read",
     "run",
     "vary",
@@ -53,7 +54,7 @@ __all__ = [
 #: The modules that public names come from. They are imported when a name is first asked for, so that the
 #: command line answers Ctrl-C before the tables' library is there.
 _NAMES = {
-    "_floodway": ("Progress", "Scenario", "__version__"),
+    "_floodway": ("Progress", "__version__"),
     "comparison": ("Comparison", "Variant", "compare", "vary"),
     "errors": (
         "ComparisonError",
@@ -63,9 +64,10 @@ _NAMES = {
         "OutputError",
         "RunError",
         "ScenarioError",
+        "UnknownNameError",
     ),
     "results": ("Result", "Summary", "read"),
-    "scenarios": ("load", "loads"),
+    "scenarios": ("Scenario", "load"),
     "simulation": ("run",),
 }
 

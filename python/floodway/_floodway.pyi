@@ -15,10 +15,13 @@ __all__ = [
     "Scenario",
     "Table",
     "__version__",
+    "catalog_json",
     "check",
     "parse_file",
+    "parse_json",
     "parse_text",
     "run",
+    "schema_json",
 ]
 
 __version__: str
@@ -45,6 +48,15 @@ class Scenario:
     @property
     def resolved_json(self) -> str:
         """The whole scenario after defaults, as JSON."""
+    @property
+    def written_json(self) -> str:
+        """The scenario as it was written, as JSON."""
+    def written_toml(self) -> str:
+        """The scenario as it was written, as TOML text."""
+    def replaced(
+        self, keys_json: str, *, sets: Sequence[tuple[str, str]], tables: Callable[[Path], str]
+    ) -> Scenario:
+        """The same scenario with other values for keys of the top level, then of paths of keys."""
     def with_seed(self, seed: int) -> Scenario:
         """The same scenario with another seed."""
 
@@ -134,6 +146,17 @@ def parse_text(
     name: str, text: str, *, sets: Sequence[tuple[str, str]], tables: Callable[[Path], str]
 ) -> Scenario:
     """Read a scenario from its text, as `parse_file` does."""
+
+def parse_json(
+    name: str, json: str, *, sets: Sequence[tuple[str, str]], tables: Callable[[Path], str]
+) -> Scenario:
+    """Read a scenario from JSON of the same form, as `parse_text` does."""
+
+def schema_json() -> str:
+    """The grammar of scenarios as JSON Schema."""
+
+def catalog_json() -> str:
+    """What a scenario can name, as JSON."""
 
 def check(scenario: Scenario, *, resolved: bool = False) -> Check:
     """Build a scenario without running it; `resolved` adds what every object ended up with."""

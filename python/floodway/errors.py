@@ -12,6 +12,7 @@ __all__ = [
     "OutputError",
     "RunError",
     "ScenarioError",
+    "UnknownNameError",
 ]
 
 
@@ -98,6 +99,26 @@ class ScenarioError(FloodwayError):
 
 class ComparisonError(FloodwayError):
     """Variants that cannot be compared; the text says which, and what helps."""
+
+
+class UnknownNameError(FloodwayError):
+    """A name that nothing has.
+
+    Parameters
+    ----------
+    given
+        The name.
+    what
+        What it should be the name of.
+    nearest
+        The right name nearest to it.
+    """
+
+    def __init__(self, given: str, *, what: str, nearest: str | None = None) -> None:
+        hint = f"; did you mean {nearest!r}?" if nearest else ""
+        super().__init__(f"{given!r} is not {what}{hint}")
+        self.given = given
+        self.nearest = nearest
 
 
 class RunError(FloodwayError):

@@ -1,19 +1,178 @@
-"""Scenarios from files and from text."""
+"""Scenarios: from files, from text, from dictionaries, from builders."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import json
+from typing import TYPE_CHECKING, Self
 
 from floodway import _floodway
+from floodway.builder import plain
+from floodway.builders import Keys
 from floodway.tables import as_csv
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
-    from floodway._floodway import Scenario
+__all__ = ["Scenario", "load"]
 
-__all__ = ["load", "loads"]
+#: What messages call a scenario that has neither a file nor a name.
+NAMELESS = "scenario"
+
+
+class Scenario(Keys):
+    """A scenario, read once and valid from then on; immutable.
+
+    It is made from builders here, from a file by `load`, from text by `from_toml`, from dictionaries by
+    `from_dict`. The arguments are the keys of a scenario's top level.
+
+    Raises
+    ------
+    ScenarioError
+        If it is not a valid scenario; the error has the place of each fault.
+
+    Examples
+    --------
+    >>> from floodway.builders import Burst, Dumbbell, Workload
+    >>> scenario = Scenario(
+    ...     name="incast",
+    ...     topology=Dumbbell(left=2, right=1, rate="100G", delay="1us"),
+    ...     workload=[Workload(name="burst", burst=Burst(from_="h*", to="h3", size="1MB"))],
+    ... )
+    >>> scenario
+    Scenario('incast', seed 1)
+    >>> print(scenario.to_toml().splitlines()[0])
+    name = "incast"
+    """
+
+    _native: _floodway.Scenario
+
+    @classmethod
+    def from_toml(cls, text: str, *, name: str = NAMELESS, sets: Sequence[tuple[str, str]] = ()) -> Self:
+        """Read a scenario from its text; files that it names lie relative to the working folder.
+
+        Parameters
+        ----------
+        text
+            What a scenario's file holds.
+        name
+            What messages call it, and its results where it says no name of its own.
+        sets
+            As in `load`.
+
+        Raises
+        ------
+        ScenarioError
+            As in `load`.
+        """
+        return cls._of(_floodway.parse_text(name, text, sets=list(sets), tables=as_csv))
+
+    @classmethod
+    def from_dict(cls, keys: Mapping[str, object], *, name: str = NAMELESS) -> Self:
+        """Read a scenario from dictionaries and lists of the same form as its file.
+
+        Parameters
+        ----------
+        keys
+            The keys of the top level, spelled as in a file; values may be builders.
+        name
+            As in `from_toml`.
+
+        Raises
+        ------
+        ScenarioError
+            As in `load`; its faults have keys and no lines.
+        """
+        return cls._of(_parsed(name, keys))
+
+    @classmethod
+    def _of(cls, native: _floodway.Scenario) -> Self:
+        scenario = cls.__new__(cls)
+        scenario._native = native  # noqa: SLF001 (its own)
+        return scenario
+
+    def _begin(self, keys: Mapping[str, object]) -> None:
+        self._native = _parsed(NAMELESS, keys)
+
+    def _replaced(self, keys: Mapping[str, object], sets: Sequence[tuple[str, str]]) -> Self:
+        given = _json({key: value for key, value in keys.items() if value is not None})
+        return self._of(self._native.replaced(given, sets=list(sets), tables=as_csv))
+
+    @property
+    def native(self) -> _floodway.Scenario:
+        """What the simulator's native half holds."""
+        return self._native
+
+    @property
+    def name(self) -> str:
+        """What results are filed under: its own name, else that of its file."""
+        return self._native.name
+
+    @property
+    def seed(self) -> int:
+        """What seeds every random stream and tie."""
+        return self._native.seed
+
+    @property
+    def limit_us(self) -> float:
+        """The run never simulates more, in microseconds."""
+        return self._native.limit_us
+
+    @property
+    def arrivals_end_us(self) -> float:
+        """When the last measured flow may start, in microseconds; the limit where the run goes on to it."""
+        return self._native.arrivals_end_us
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What is allowed but seldom meant, a line each."""
+        return tuple(self._native.warnings)
+
+    def with_seed(self, seed: int) -> Self:
+        """Return the same scenario with another seed, as `replace(seed=...)`, without reading it again."""
+        return self._of(self._native.with_seed(seed))
+
+    def check(self) -> dict[str, object]:
+        """Build it without running it, and return what `floodway check --json` prints.
+
+        Raises
+        ------
+        ScenarioError
+            If the network cannot be built.
+        """
+        report: dict[str, object] = json.loads(_floodway.check(self._native).json)
+        return report
+
+    def to_dict(self) -> dict[str, object]:
+        """Return it as it was written, as dictionaries and lists."""
+        written: dict[str, object] = json.loads(self._native.written_json)
+        return written
+
+    def to_toml(self) -> str:
+        """Return it as it was written, as the text of a file, without comments.
+
+        Files that it names stay as they were given: relative paths are those of the first text.
+
+        Raises
+        ------
+        ScenarioError
+            If it has a number that TOML cannot hold.
+        """
+        return self._native.written_toml()
+
+    def resolved(self) -> dict[str, object]:
+        """Return the whole scenario after defaults, as `run.json` keeps it."""
+        document: dict[str, object] = json.loads(self._native.resolved_json)
+        return document
+
+    def __repr__(self) -> str:
+        return f"Scenario({self.name!r}, seed {self.seed})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Scenario) and self._native.resolved_json == other._native.resolved_json
+
+    def __hash__(self) -> int:
+        return hash(self._native.resolved_json)
 
 
 def load(path: str | os.PathLike[str], *, sets: Sequence[tuple[str, str]] = ()) -> Scenario:
@@ -32,24 +191,20 @@ def load(path: str | os.PathLike[str], *, sets: Sequence[tuple[str, str]] = ()) 
     ScenarioError
         If it cannot be read, or is not a valid scenario; the error has the place of each fault.
     """
-    return _floodway.parse_file(path, sets=list(sets), tables=as_csv)
+    return Scenario._of(_floodway.parse_file(path, sets=list(sets), tables=as_csv))  # noqa: SLF001 (its own module)
 
 
-def loads(name: str, text: str, *, sets: Sequence[tuple[str, str]] = ()) -> Scenario:
-    """Read a scenario from its text; files that it names lie relative to the working folder.
+def _parsed(name: str, keys: Mapping[str, object]) -> _floodway.Scenario:
+    given = {key: value for key, value in keys.items() if value is not None}
+    return _floodway.parse_json(name, _json(given), sets=[], tables=as_csv)
 
-    Parameters
-    ----------
-    name
-        What results and messages call it.
-    text
-        What a scenario's file holds.
-    sets
-        As in `load`.
+
+def _json(keys: Mapping[str, object]) -> str:
+    """Return keys as JSON.
 
     Raises
     ------
-    ScenarioError
-        As in `load`.
+    TypeError
+        If a value is none that a scenario can have.
     """
-    return _floodway.parse_text(name, text, sets=list(sets), tables=as_csv)
+    return json.dumps(plain(keys), allow_nan=False)

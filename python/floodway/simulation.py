@@ -21,7 +21,8 @@ from floodway.results.result import AskedLoad, Result, RunInfo, Timings
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from floodway._floodway import Progress, Records, Scenario
+    from floodway._floodway import Progress, Records
+    from floodway.scenarios import Scenario
 
 __all__ = ["POLL_S", "run", "stopped_by_interrupt"]
 
@@ -68,7 +69,7 @@ def run(scenario: Scenario, *, on_progress: Callable[[Progress], None] | None = 
     info = RunInfo(
         name=scenario.name,
         seed=scenario.seed,
-        scenario=json.loads(scenario.resolved_json),
+        scenario=scenario.resolved(),
         versions=versions(),
         timings=timings,
         verdicts=verdicts,
@@ -85,8 +86,8 @@ def run(scenario: Scenario, *, on_progress: Callable[[Progress], None] | None = 
 
 def asked_loads(scenario: Scenario) -> tuple[AskedLoad, ...]:
     """Return what a scenario asks of its workloads at a stated load."""
-    built = json.loads(_floodway.check(scenario).json)["workloads"]
-    written = json.loads(scenario.resolved_json)["scenario"]["workload"]
+    built = json.loads(_floodway.check(scenario.native).json)["workloads"]
+    written = json.loads(scenario.native.resolved_json)["scenario"]["workload"]
     at_a_load = [(b, w["poisson"]) for b, w in zip(built, written, strict=True) if "poisson" in w]
     return tuple(
         AskedLoad(workload=workload["name"], gbps=workload["offered_gbps"], load=poisson["load"])
@@ -120,7 +121,7 @@ def _watched(
     scenario: Scenario, progress: Progress, on_progress: Callable[[Progress], None] | None
 ) -> Records:
     with ThreadPoolExecutor(max_workers=1, thread_name_prefix="floodway") as pool:
-        running = pool.submit(_floodway.run, scenario, progress=progress)
+        running = pool.submit(_floodway.run, scenario.native, progress=progress)
         try:
             while wait((running,), timeout=POLL_S).not_done:
                 if on_progress is not None:

@@ -123,6 +123,7 @@ pub enum Cnp {
 /// Payload bytes that DCQCN lets be in flight. A window of constant size is a layer of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
+#[schemars(rename = "DcqcnWindow")]
 pub enum Window {
     /// No limit.
     None,

@@ -52,6 +52,7 @@ pub struct Params {
 /// Published values of `kmin`, `kmax` and `pmax`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
+#[schemars(rename = "RedPreset")]
 pub enum Preset {
     /// 100 KB, 400 KB per 25G of the port's rate, 0.2 (HPCC's simulations).
     #[default]
@@ -71,6 +72,7 @@ pub enum Preset {
 /// When a packet is marked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
+#[schemars(rename = "MarkAt")]
 pub enum At {
     /// When it starts on the wire, by the queue that it leaves behind.
     #[default]

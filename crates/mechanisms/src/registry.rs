@@ -1,8 +1,10 @@
 //! The one list of mechanisms: a line here makes a mechanism known everywhere.
 //!
 //! From `Pfc => pfc,` come the arm of the slot's parameters and of its machines, the key in scenarios
-//! (the name in kebab-case), and the JSON Schema. Every enum of machines has an arm `Custom` for
-//! experiments outside this crate.
+//! (the name in kebab-case), the JSON Schema, the Python builder and the page of the documentation. Every
+//! enum of machines has an arm `Custom` for experiments outside this crate.
+
+use std::borrow::Cow;
 
 #[macro_use]
 mod choice;
@@ -54,6 +56,35 @@ reliabilities! {
 }
 
 relays! {}
+
+/// A mechanism, as users find it.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct Entry {
+    /// The key of its slot in scenarios.
+    pub slot: &'static str,
+    /// Its name there.
+    pub name: &'static str,
+    /// What its file says of it: a summary, then sections in Markdown.
+    pub head: String,
+    /// Its parameters' name among the definitions of the JSON Schema.
+    pub definition: Cow<'static, str>,
+}
+
+/// Every mechanism, slot by slot.
+pub fn entries() -> Vec<Entry> {
+    [
+        FlowControlParams::entries("flow-control"),
+        BufferParams::entries("buffer"),
+        CongestionPointParams::entries("congestion-point"),
+        RoutingParams::entries("routing"),
+        SchedulerParams::entries("scheduler"),
+        NotificationParams::entries("notification"),
+        ReactionParams::entries("rate-control"),
+        ReliabilityParams::entries("reliability"),
+        RelayParams::entries("relay"),
+    ]
+    .concat()
+}
 
 impl NotificationParams {
     /// What a stack of rate control asks of the receivers of its flows: CNPs as often as the layer with the

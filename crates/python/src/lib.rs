@@ -14,7 +14,9 @@ mod _floodway {
     #[pymodule_export]
     use crate::columns::{Column, Table};
     #[pymodule_export]
-    use crate::scenario::{Check, Scenario, check, parse_file, parse_text};
+    use crate::scenario::{
+        Check, Scenario, catalog_json, check, parse_file, parse_json, parse_text, schema_json,
+    };
     #[pymodule_export]
     use crate::simulate::{Progress, Records, run};
     use pyo3::prelude::*;

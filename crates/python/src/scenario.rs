@@ -5,8 +5,10 @@ use std::path::{Path, PathBuf};
 use floodway_fabric::blueprint::{Arrivals, Blueprint, UNBOUNDED, WorkloadSpec};
 use floodway_fabric::{Control, Fabric};
 use floodway_scenario::Source;
+use floodway_scenario::workload::files::TableReader;
 use floodway_units::Time;
 use pyo3::prelude::*;
+use serde_json::json;
 
 use crate::errors;
 use crate::guard::guarded;
@@ -64,6 +66,29 @@ impl Scenario {
         self.parsed.resolved_json()
     }
 
+    /// The scenario as it was written, as JSON.
+    #[getter]
+    fn written_json(&self) -> String {
+        self.parsed.written_json()
+    }
+
+    /// The scenario as it was written, as TOML text.
+    fn written_toml(&self, py: Python<'_>) -> PyResult<String> {
+        self.parsed.written_toml().map_err(|faults| errors::faulty(py, &faults))
+    }
+
+    /// The same scenario with other values for keys of the top level (a JSON table), then of paths of keys.
+    #[pyo3(signature = (keys_json, *, sets, tables))]
+    fn replaced(
+        &self,
+        py: Python<'_>,
+        keys_json: &str,
+        sets: Vec<(String, String)>,
+        tables: Py<PyAny>,
+    ) -> PyResult<Self> {
+        parsed(py, || self.parsed.replaced(keys_json, &sets, Some(&rows_by(&tables))))
+    }
+
     /// The same scenario with another seed.
     fn with_seed(&self, seed: u64) -> Self {
         Scenario { parsed: self.parsed.clone().with_seed(seed) }
@@ -104,15 +129,36 @@ pub fn parse_text(
 ) -> PyResult<Scenario> {
     parsed(py, || {
         let tables = rows_by(&tables);
-        let folder = Path::new("");
-        floodway_scenario::Scenario::from_source(Source {
-            name,
-            text,
-            folder,
-            sets: &sets,
-            tables: Some(&tables),
-        })
+        floodway_scenario::Scenario::from_source(source(name, text, &sets, &tables))
     })
+}
+
+/// Reads a scenario from JSON of the same form, as `parse_text` does.
+#[pyfunction]
+#[pyo3(signature = (name, json, *, sets, tables))]
+pub fn parse_json(
+    py: Python<'_>,
+    name: &str,
+    json: &str,
+    sets: Vec<(String, String)>,
+    tables: Py<PyAny>,
+) -> PyResult<Scenario> {
+    parsed(py, || {
+        let tables = rows_by(&tables);
+        floodway_scenario::Scenario::from_json(source(name, json, &sets, &tables))
+    })
+}
+
+/// The grammar of scenarios as JSON Schema.
+#[pyfunction]
+pub fn schema_json() -> String {
+    floodway_scenario::schema().to_string()
+}
+
+/// What a scenario can name, as JSON.
+#[pyfunction]
+pub fn catalog_json() -> String {
+    json!(floodway_scenario::Catalog::new()).to_string()
 }
 
 /// Builds a scenario without running it; `resolved` adds what every object ended up with.
@@ -137,6 +183,16 @@ fn parsed(
         Ok(Err(faults)) => Err(errors::faulty(py, &faults)),
         Err(bug) => Err(errors::internal(py, &bug)),
     }
+}
+
+/// A text without a file: paths in it begin at the folder of the process.
+fn source<'a>(
+    name: &'a str,
+    text: &'a str,
+    sets: &'a [(String, String)],
+    tables: TableReader<'a>,
+) -> Source<'a> {
+    Source { name, text, folder: Path::new(""), sets, tables: Some(tables) }
 }
 
 /// When the last measured flow of a workload may start; none where none ends.

@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod build;
+mod catalog;
 mod check;
 pub mod error;
 pub mod grammar;
@@ -17,12 +18,8 @@ mod scenario;
 pub mod topology;
 pub mod workload;
 
+pub use catalog::{Catalog, schema};
 pub use check::{Kind, LinkGroup, PathGroup, Pool, PortGroup, Report, Traffic, check};
 pub use error::{Place, ScenarioError, ScenarioErrors};
 pub use resolved::{Group, Setting};
 pub use scenario::{Scenario, Source};
-
-/// The grammar of scenarios as JSON Schema.
-pub fn schema() -> serde_json::Value {
-    schemars::schema_for!(grammar::document::Document).to_value()
-}

@@ -11,7 +11,7 @@ use crate::build::{Built, build};
 use crate::error::{Place, ScenarioError, ScenarioErrors};
 use crate::grammar::document::Document;
 use crate::grammar::read::read;
-use crate::grammar::tree::Node;
+use crate::grammar::tree::{Node, Value};
 use crate::grammar::{bounds, sets};
 use crate::profile;
 use crate::resolved::groups;
@@ -38,6 +38,10 @@ pub struct Source<'a> {
 pub struct Scenario {
     name: String,
     file: String,
+    folder: PathBuf,
+    /// As it was written.
+    written: Node,
+    /// With what its profile adds.
     tree: Node,
     document: Document,
     built: Built,
@@ -84,11 +88,49 @@ impl Scenario {
     /// # Errors
     /// All that is wrong with it.
     pub fn from_source(source: Source<'_>) -> Result<Self, ScenarioErrors> {
-        let mut tree = Node::parse(source.name, source.text)?;
+        let tree = Node::parse(source.name, source.text)?;
+        Self::from_tree(tree, source)
+    }
+
+    /// Reads a scenario from JSON of the same form as the TOML text; `source.text` is that JSON.
+    ///
+    /// # Errors
+    /// All that is wrong with it.
+    pub fn from_json(source: Source<'_>) -> Result<Self, ScenarioErrors> {
+        let place = Place { file: source.name.into(), line: None };
+        Self::from_tree(Node::from_json(&json_of(source.text, &place)?, &place)?, source)
+    }
+
+    /// The same scenario with other values for keys of the top level, a JSON table, and then for paths of
+    /// keys (`--set`).
+    ///
+    /// # Errors
+    /// All that is wrong with what comes out.
+    pub fn replaced(
+        &self,
+        keys: &str,
+        sets: &[(String, String)],
+        tables: Option<TableReader<'_>>,
+    ) -> Result<Self, ScenarioErrors> {
+        let place = Place { file: "replace".into(), line: None };
+        let Node { value: Value::Table(changes), .. } = Node::from_json(&json_of(keys, &place)?, &place)?
+        else {
+            return Err(ScenarioError::new(place, "", "keys with their values are due").into());
+        };
+        let mut tree = self.written.clone();
+        for change in changes {
+            tree.put(&change.key, change.node);
+        }
+        let folder = &self.folder;
+        Self::from_tree(tree, Source { name: &self.file, text: "", folder, sets, tables })
+    }
+
+    fn from_tree(mut tree: Node, source: Source<'_>) -> Result<Self, ScenarioErrors> {
         for (path, value) in source.sets {
             sets::apply(&mut tree, path, value)?;
         }
         bounds::check(&tree)?;
+        let written = tree.clone();
         let mut document: Document = read(&tree, &[])?;
         let profile = document.profile.map(profile::load).transpose()?;
         if let Some(profile) = &profile {
@@ -99,7 +141,8 @@ impl Scenario {
         let built = build(&tree, &document, profile, &files)?;
         let stem = Path::new(source.name).file_stem().and_then(|stem| stem.to_str()).unwrap_or("scenario");
         let name = document.name.clone().unwrap_or_else(|| stem.to_owned());
-        Ok(Scenario { name, file: source.name.to_owned(), tree, document, built })
+        let (file, folder) = (source.name.to_owned(), source.folder.to_owned());
+        Ok(Scenario { name, file, folder, written, tree, document, built })
     }
 
     /// What results are filed under.
@@ -110,6 +153,22 @@ impl Scenario {
     /// What messages call its file.
     pub fn file(&self) -> &str {
         &self.file
+    }
+
+    /// The scenario as it was written, with what was set and replaced since, as JSON.
+    pub fn written_json(&self) -> String {
+        self.written.to_json().to_string()
+    }
+
+    /// The same as TOML text. Comments are not kept, and relative paths are those of the first text.
+    ///
+    /// # Errors
+    /// A number that TOML cannot hold.
+    pub fn written_toml(&self) -> Result<String, ScenarioErrors> {
+        toml::to_string_pretty(&self.written.to_json()).map_err(|error| {
+            let place = Place { file: self.file.as_str().into(), line: None };
+            ScenarioError::new(place, "", format!("cannot be written as TOML: {error}")).into()
+        })
     }
 
     /// What a fabric is built from.
@@ -174,4 +233,9 @@ impl Scenario {
     pub(crate) fn built(&self) -> &Built {
         &self.built
     }
+}
+
+fn json_of(text: &str, place: &Place) -> Result<serde_json::Value, ScenarioError> {
+    serde_json::from_str(text)
+        .map_err(|error| ScenarioError::new(place.clone(), "", format!("not JSON: {error}")))
 }

@@ -20,6 +20,6 @@ __all__ = ["check"]
 def check(path: Path, *, sets: Sequence[str], resolved: bool, json: bool) -> int:
     """Print what a scenario comes to when it is built; returns the exit code."""
     scenario = parsed(path, sets=sets)
-    report = _floodway.check(scenario, resolved=resolved)
+    report = _floodway.check(scenario.native, resolved=resolved)
     typer.echo(report.json if json else report.text.rstrip("\n"))
     return DONE

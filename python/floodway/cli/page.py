@@ -1,9 +1,6 @@
-"""`python -m floodway.cli.page FILE`: the help of every verb as a page of the documentation."""
+"""The help of every verb as a page of the documentation."""
 
 from __future__ import annotations
-
-import sys
-from pathlib import Path
 
 from typer.testing import CliRunner
 
@@ -30,7 +27,3 @@ def _sections() -> list[tuple[str, list[str]]]:
 def _help(arguments: list[str]) -> str:
     shown = CliRunner().invoke(app, [*arguments, "--help"], prog_name="floodway", env=WIDTH)
     return "\n".join(line.rstrip() for line in shown.stdout.strip().splitlines())
-
-
-if __name__ == "__main__":
-    Path(sys.argv[1]).write_text(page(), encoding="utf-8")

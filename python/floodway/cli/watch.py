@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from rich.progress import TaskID
 
     from floodway._floodway import Progress as Running
-    from floodway._floodway import Scenario
     from floodway.comparison import Task
+    from floodway.scenarios import Scenario
 
 __all__ = ["Watch", "WatchAll"]
 

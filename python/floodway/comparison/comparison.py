@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from floodway._floodway import Scenario
 from floodway.comparison.execution import Task, cores, run_all
 from floodway.comparison.findings import findings
 from floodway.comparison.metrics import Row, ShownLink, rows, shown_link, verdict
 from floodway.comparison.place import Place, Slot
 from floodway.comparison.variants import Variant, differing, files
 from floodway.errors import ComparisonError
+from floodway.scenarios import Scenario
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -15,8 +15,9 @@ from floodway.simulation import POLL_S, run, stopped_by_interrupt
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from floodway._floodway import Progress, Scenario
+    from floodway._floodway import Progress
     from floodway.results import Result
+    from floodway.scenarios import Scenario
 
 __all__ = ["Task", "cores", "run_all"]
 

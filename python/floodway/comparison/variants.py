@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterable, Sequence
 
-    from floodway._floodway import Scenario
+    from floodway.scenarios import Scenario
 
 __all__ = ["Variant", "differing", "files", "folder_names", "split_values", "vary"]
 
@@ -261,7 +261,7 @@ def _built(
     for index, label in enumerate(labels):
         try:
             variant = build(index)
-            _floodway.check(variant.scenario)
+            _floodway.check(variant.scenario.native)
             variants.append(variant)
         except ScenarioError as error:
             for fault in error.faults:
@@ -291,7 +291,7 @@ def _named(found: Sequence[tuple[str, Fault]], *, of: int) -> Fault:
 
 def _settings(scenario: Scenario) -> dict[str, str]:
     """Flatten what a scenario says to a text for each key."""
-    document = json.loads(scenario.resolved_json)
+    document = json.loads(scenario.native.resolved_json)
     return dict(_flat(document["scenario"], ""))
 
 

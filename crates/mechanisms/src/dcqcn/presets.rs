@@ -10,6 +10,7 @@ use crate::slots::ParamError;
 /// A row of published values, and the machine that they are for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
+#[schemars(rename = "DcqcnPreset")]
 pub enum Preset {
     /// The paper's machine and values.
     Paper,

@@ -25,12 +25,15 @@ pub enum Xoff {
     },
 }
 
-/// The parts, either of which may be left out.
+/// A threshold of parts, either of which may be left out: XOFF = `fixed` + `alpha` · free bytes of the pool.
 #[derive(serde::Serialize, serde::Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "XoffParts")]
 struct Parts {
+    /// What does not depend on the pool. Default: 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     fixed: Option<Bytes>,
+    /// Factor of the pool's free bytes. Default: 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     alpha: Option<f64>,
 }
@@ -66,7 +69,7 @@ impl JsonSchema for Xoff {
         "Xoff".into()
     }
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let (size, parts) = (generator.subschema_for::<Bytes>(), Parts::json_schema(generator));
+        let (size, parts) = (generator.subschema_for::<Bytes>(), generator.subschema_for::<Parts>());
         json_schema!({ "anyOf": [{ "const": "auto" }, size, parts] })
     }
 }

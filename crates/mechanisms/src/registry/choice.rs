@@ -45,6 +45,18 @@ macro_rules! choices {
                     choice::variant_names::<Kind>()
                 }
 
+                /// All that can be chosen for the slot of this key.
+                fn entries(slot: &'static str) -> Vec<Entry> {
+                    let described: Vec<(String, _)> = vec![$((
+                        choice::head(include_str!(concat!(
+                            env!("CARGO_MANIFEST_DIR"), "/src/", stringify!($module), ".rs"
+                        ))),
+                        <$crate::$module::Params as ::schemars::JsonSchema>::schema_name(),
+                    ),)*];
+                    let entry = |(name, (head, definition))| Entry { slot, name, head, definition };
+                    Self::names().into_iter().zip(described).map(entry).collect()
+                }
+
                 /// The name of this choice, as scenarios spell it.
                 #[allow(unreachable_code, unused_variables, reason = "a list may be empty")]
                 pub fn name(&self) -> &'static str {
@@ -104,6 +116,13 @@ pub(super) fn schema(names: &[&str], params: Vec<Schema>) -> Schema {
     let mut forms = vec![json_schema!({ "type": "string", "enum": names })];
     forms.extend(names.iter().zip(params).map(table));
     json_schema!({ "anyOf": forms })
+}
+
+/// The documentation that a file of source begins with: its lines of `//!`.
+pub(super) fn head(source: &str) -> String {
+    let lines = source.lines().map_while(|line| line.strip_prefix("//!"));
+    let lines: Vec<_> = lines.map(|line| line.strip_prefix(' ').unwrap_or(line)).collect();
+    lines.join("\n")
 }
 
 /// The names of an enum's variants, as serde knows them.

@@ -239,6 +239,7 @@ impl From<RoundingKey> for Rounding {
 /// From one instant to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "MeasureWindow")]
 pub struct Window {
     /// The first instant. Default: 0.
     #[serde(default)]

@@ -204,6 +204,7 @@ pub struct Pause {
     pub from: Time,
     /// Resume. Default: never.
     #[serde(default = "never")]
+    #[schemars(extend("default" = null))]
     pub to: Time,
 }
 
@@ -219,12 +220,16 @@ fn never() -> Time {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ErrorRate(pub ErrorRates);
 
-#[derive(serde::Deserialize, JsonSchema)]
+/// Probability that a frame is damaged, by kind.
+#[derive(Default, serde::Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
-#[derive(Default)]
+#[schemars(rename = "ErrorRates")]
 struct ByKind {
+    /// Of data packets. Default: 0.
     data: f64,
+    /// Of ACK, NAK and CNP. Default: 0.
     control: f64,
+    /// Of link control frames, such as PFC's. Default: 0.
     link_control: f64,
 }
 
@@ -239,7 +244,7 @@ impl JsonSchema for ErrorRate {
         "ErrorRate".into()
     }
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let table = ByKind::json_schema(generator);
+        let table = generator.subschema_for::<ByKind>();
         json_schema!({ "anyOf": [{ "type": "number", "minimum": 0, "maximum": 1 }, table] })
     }
 }

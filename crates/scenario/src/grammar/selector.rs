@@ -189,13 +189,30 @@ impl JsonSchema for Selector {
     }
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let text = generator.subschema_for::<String>();
-        json_schema!({ "anyOf": [
-            text,
-            { "type": "array", "items": { "$ref": "#/$defs/Selector" } },
-            { "type": "object", "properties": { "tag": text, "workload": text }, "additionalProperties": false,
-              "minProperties": 1, "maxProperties": 1 },
-        ] })
+        let (tag, workload) = (generator.subschema_for::<ByTag>(), generator.subschema_for::<ByWorkload>());
+        json_schema!({
+            "description": "Objects: a name with * and ? as wildcards, a tag, the workload of flows, or a list of these.",
+            "anyOf": [text, tag, workload, { "type": "array", "items": { "$ref": "#/$defs/Selector" } }],
+        })
     }
+}
+
+/// Objects that have a tag.
+#[derive(JsonSchema)]
+#[schemars(deny_unknown_fields)]
+struct ByTag {
+    /// The tag, with `*` and `?` as wildcards.
+    #[expect(dead_code, reason = "it describes a form")]
+    tag: String,
+}
+
+/// Flows of a workload.
+#[derive(JsonSchema)]
+#[schemars(deny_unknown_fields)]
+struct ByWorkload {
+    /// The workload's name, with `*` and `?` as wildcards.
+    #[expect(dead_code, reason = "it describes a form")]
+    workload: String,
 }
 
 #[cfg(test)]

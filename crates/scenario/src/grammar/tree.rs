@@ -60,6 +60,61 @@ impl Node {
         }
     }
 
+    /// The tree of a JSON value, all of it from one place.
+    ///
+    /// # Errors
+    /// Values that TOML has not, with the path of their key.
+    pub fn from_json(value: &serde_json::Value, place: &Place) -> Result<Node, ScenarioError> {
+        Self::of_json(value, place).map_err(|(path, why)| {
+            let path: Vec<&str> = path.iter().rev().map(String::as_str).collect();
+            ScenarioError::new(place.clone(), path.join("."), why)
+        })
+    }
+
+    /// As [`Node::from_json`]; the path of what is refused from its end.
+    fn of_json(value: &serde_json::Value, place: &Place) -> Result<Node, (Vec<String>, String)> {
+        use serde_json::Value as Json;
+        let below = |key: String| {
+            move |(mut path, why): (Vec<String>, String)| {
+                path.push(key);
+                (path, why)
+            }
+        };
+        let value = match value {
+            Json::String(text) => Value::Text(text.clone()),
+            Json::Bool(flag) => Value::Bool(*flag),
+            Json::Number(number) => match (number.as_u64(), number.as_i64(), number.as_f64()) {
+                (Some(whole), ..) => Value::Integer(whole.into()),
+                (_, Some(whole), _) => Value::Integer(whole.into()),
+                (.., float) => Value::Float(float.unwrap_or(f64::NAN)),
+            },
+            Json::Null => {
+                return Err((Vec::new(), "null is no value: leave the key out".into()));
+            }
+            Json::Array(items) => {
+                let item = |(i, item)| Self::of_json(item, place).map_err(below(usize::to_string(&(i + 1))));
+                Value::List(items.iter().enumerate().map(item).collect::<Result<_, _>>()?)
+            }
+            Json::Object(table) => {
+                let entry = |(key, value): (&String, _)| {
+                    let node = Self::of_json(value, place).map_err(below(key.clone()))?;
+                    Ok(Entry { key: key.clone(), place: place.clone(), node })
+                };
+                Value::Table(table.iter().map(entry).collect::<Result<_, _>>()?)
+            }
+        };
+        Ok(Node { value, place: place.clone() })
+    }
+
+    /// Gives a key of a table this value, where it stands or at the end.
+    pub fn put(&mut self, key: &str, node: Node) {
+        let Value::Table(entries) = &mut self.value else { return };
+        match entries.iter_mut().find(|entry| entry.key == key) {
+            Some(entry) => *entry = Entry { key: key.to_owned(), place: node.place.clone(), node },
+            None => entries.push(Entry { key: key.to_owned(), place: node.place.clone(), node }),
+        }
+    }
+
     /// The value of a key, where this is a table that has it.
     pub fn get(&self, key: &str) -> Option<&Node> {
         match &self.value {

@@ -10,7 +10,7 @@ use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
 use super::files::Files;
 use crate::error::nearest;
-use crate::grammar::tree::{Node, Value};
+use crate::grammar::tree::{Entry, Node, Value};
 
 /// The published distributions, with their sources.
 const PUBLISHED: &str = include_str!("../../data/distributions.toml");
@@ -64,6 +64,32 @@ impl SizesFault {
     fn new(why: impl Into<String>) -> Self {
         SizesFault { file: None, why: why.into() }
     }
+}
+
+/// A published distribution, as users find it.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct Published {
+    /// Its name in scenarios.
+    pub name: String,
+    /// What was measured.
+    pub what: String,
+    /// Where the numbers come from.
+    pub source: String,
+    /// Mean size of a flow.
+    pub mean_bytes: f64,
+}
+
+/// Every published distribution.
+pub fn published_all() -> Vec<Published> {
+    let table = Node::parse("distributions", PUBLISHED);
+    let entries = table.map_or_else(|_| Vec::new(), |table| table.entries().to_vec());
+    let described = |entry: Entry| {
+        let text = |key: &str| entry.node.get(key).and_then(Node::text).unwrap_or_default().to_owned();
+        let (what, source) = (text("what"), text("source"));
+        let mean_bytes = published(&entry.key).map_or(f64::NAN, |sizes| sizes.mean());
+        Published { name: entry.key, what, source, mean_bytes }
+    };
+    entries.into_iter().map(described).collect()
 }
 
 /// Names of the published distributions.
@@ -129,11 +155,29 @@ impl<'de> Deserialize<'de> for SizesKey {
     }
 }
 
-#[derive(serde::Deserialize, JsonSchema)]
+#[derive(serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Given {
     File(String),
     Fixed(Bytes),
+}
+
+/// Sizes from a file.
+#[derive(JsonSchema)]
+#[schemars(deny_unknown_fields)]
+struct SizesFile {
+    /// The file, from the scenario's folder: lines of bytes and cumulative percent; `#` begins a comment.
+    #[expect(dead_code, reason = "it describes a form")]
+    file: String,
+}
+
+/// Every flow of the same size.
+#[derive(JsonSchema)]
+#[schemars(deny_unknown_fields)]
+struct FixedSize {
+    /// The size.
+    #[expect(dead_code, reason = "it describes a form")]
+    fixed: Bytes,
 }
 
 struct SizesVisitor;
@@ -168,8 +212,12 @@ impl JsonSchema for SizesKey {
         "Sizes".into()
     }
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let (given, points) = (Given::json_schema(generator), generator.subschema_for::<Vec<(Bytes, f64)>>());
-        json_schema!({ "anyOf": [{ "type": "string", "enum": names() }, given, points] })
+        let (file, fixed) = (generator.subschema_for::<SizesFile>(), generator.subschema_for::<FixedSize>());
+        let points = generator.subschema_for::<Vec<(Bytes, f64)>>();
+        json_schema!({
+            "description": "Sizes of flows: a published distribution, a file, one size, or points of size and cumulative percent.",
+            "anyOf": [{ "type": "string", "enum": names() }, file, fixed, points],
+        })
     }
 }
 

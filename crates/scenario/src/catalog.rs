@@ -1,0 +1,142 @@
+//! All that a scenario may say, for those who write one: the grammar as JSON Schema, and what can be named.
+
+use floodway_mechanisms::registry::{self, Entry};
+use schemars::Schema;
+use schemars::transform::{RecursiveTransform, Transform};
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::grammar::document::Document;
+use crate::workload::{Workload, sizes};
+
+/// What a scenario can name, beside the definitions of [`schema`].
+#[derive(Clone, Debug, Serialize)]
+pub struct Catalog {
+    /// Every mechanism, slot by slot.
+    pub mechanisms: Vec<Entry>,
+    /// The ways in which a workload's flows may arrive: keys of its table.
+    pub workloads: Vec<&'static str>,
+    /// The published distributions of flow sizes.
+    pub sizes: Vec<sizes::Published>,
+}
+
+impl Catalog {
+    /// All of it.
+    pub fn new() -> Self {
+        Catalog {
+            mechanisms: registry::entries(),
+            workloads: Workload::KINDS.to_vec(),
+            sizes: sizes::published_all(),
+        }
+    }
+}
+
+impl Default for Catalog {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// The grammar of scenarios as JSON Schema (draft 2020-12).
+pub fn schema() -> Value {
+    let mut schema = schemars::schema_for!(Document);
+    RecursiveTransform(without_null).transform(&mut schema);
+    RecursiveTransform(unwrapped).transform(&mut schema);
+    schema.insert("title".into(), "floodway scenario".into());
+    schema.to_value()
+}
+
+/// TOML has no null: a key that may be absent is absent.
+fn without_null(schema: &mut Schema) {
+    let Some(object) = schema.as_object_mut() else { return };
+    if object.get("default") == Some(&Value::Null) {
+        object.remove("default");
+    }
+    if let Some(Value::Array(types)) = object.get_mut("type") {
+        types.retain(|of| of != "null");
+        if let [only] = types.as_slice() {
+            let only = only.clone();
+            object.insert("type".into(), only);
+        }
+    }
+    if let Some(Value::Array(forms)) = object.get_mut("anyOf") {
+        forms.retain(|form| form.get("type").is_none_or(|of| of != "null"));
+        if let [only] = forms.as_slice() {
+            let only = only.clone();
+            object.remove("anyOf");
+            object.extend(only.as_object().cloned().unwrap_or_default());
+        }
+    }
+}
+
+/// Lines of a comment that belong together become one; paragraphs, lists and blocks stay apart.
+fn unwrapped(schema: &mut Schema) {
+    let Some(Value::String(text)) = schema.get_mut("description") else { return };
+    let mut flowing = String::with_capacity(text.len());
+    for line in text.lines() {
+        let apart = line.is_empty() || line.starts_with(['-', '|', ' ']) || flowing.ends_with("\n\n");
+        if !flowing.is_empty() {
+            flowing.push(if apart { '\n' } else { ' ' });
+        }
+        flowing.push_str(line);
+        if line.is_empty() {
+            flowing.push('\n');
+        }
+    }
+    *text = flowing.replace("\n\n\n", "\n\n");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all(value: &Value, check: &mut impl FnMut(&serde_json::Map<String, Value>)) {
+        match value {
+            Value::Object(object) => {
+                check(object);
+                object.values().for_each(|value| all(value, check));
+            }
+            Value::Array(items) => items.iter().for_each(|item| all(item, check)),
+            _ => {}
+        }
+    }
+
+    #[test]
+    fn nothing_may_be_null() {
+        all(&schema(), &mut |object| {
+            assert_ne!(object.get("type"), Some(&"null".into()));
+            assert_ne!(object.get("default"), Some(&Value::Null), "{object:?}");
+        });
+    }
+
+    #[test]
+    fn every_key_is_described() {
+        let schema = schema();
+        let Some(Value::Object(definitions)) = schema.get("$defs") else { panic!("it has definitions") };
+        for (name, definition) in definitions {
+            let Some(Value::Object(properties)) = definition.get("properties") else { continue };
+            for (key, property) in properties {
+                let text = property.get("description").and_then(Value::as_str).unwrap_or_default();
+                assert!(!text.is_empty(), "{name}.{key} says nothing of itself");
+            }
+        }
+    }
+
+    #[test]
+    fn lines_of_a_paragraph_become_one() {
+        let mut schema = schemars::json_schema!({ "description": "One\ntwo.\n\nThree\nfour:\n- a\n- b" });
+        unwrapped(&mut schema);
+        assert_eq!(schema.get("description"), Some(&"One two.\n\nThree four:\n- a\n- b".into()));
+    }
+
+    #[test]
+    fn every_mechanism_has_parameters_in_the_schema() {
+        let schema = schema();
+        let catalog = Catalog::new();
+        assert!(catalog.mechanisms.len() >= 17);
+        for entry in catalog.mechanisms {
+            assert!(schema["$defs"].get(&*entry.definition).is_some(), "{} {}", entry.slot, entry.name);
+            assert!(!entry.head.is_empty(), "{} {}", entry.slot, entry.name);
+        }
+    }
+}

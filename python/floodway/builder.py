@@ -1,0 +1,68 @@
+"""What the builders of `floodway.builders` have in common: a table of a scenario as an object.
+
+A builder's attributes are the keys of its table, with `_` for `-` and a trailing `_` where Python has the
+word for itself (`class_`, `from_`). What is `None` is left to the default.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import ClassVar
+
+__all__ = ["Table", "attribute", "plain"]
+
+#: Words of Python's own that are keys of scenarios.
+RESERVED = {"class", "from", "global", "in", "is", "or", "and", "not", "if", "for", "while", "with", "as"}
+
+
+def attribute(key: str) -> str:
+    """Return the attribute of a builder that stands for a key.
+
+    Examples
+    --------
+    >>> attribute("flow-control"), attribute("class")
+    ('flow_control', 'class_')
+    """
+    name = key.replace("-", "_")
+    return f"{name}_" if name in RESERVED else name
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table:
+    """A table of a scenario."""
+
+    #: The name by which a choice has it: `{ tag = { … } }`.
+    _tag: ClassVar[str | None] = None
+    #: The choice is not a table but this attribute's value.
+    _scalar: ClassVar[bool] = False
+
+    def to_dict(self) -> dict[str, object]:
+        """Return it as a scenario has it: keys with `-`, tables as dictionaries, without what is `None`.
+
+        Examples
+        --------
+        >>> from floodway.builders import Pfc, XoffParts
+        >>> Pfc(xoff=XoffParts(alpha=0.25)).to_dict()
+        {'pfc': {'xoff': {'alpha': 0.25}}}
+        """
+        given = ((field.name, getattr(self, field.name)) for field in fields(self))
+        keys = {_key(name): plain(value) for name, value in given if value is not None}
+        if self._tag is None:
+            return keys
+        return {self._tag: next(iter(keys.values())) if self._scalar else keys}
+
+
+def plain(value: object) -> object:
+    """Return a value with builders in it as dictionaries, lists, text, numbers and booleans."""
+    if isinstance(value, Table):
+        return value.to_dict()
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [plain(item) for item in value]
+    return value
+
+
+def _key(attribute: str) -> str:
+    return attribute.removesuffix("_").replace("_", "-")

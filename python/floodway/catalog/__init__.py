@@ -1,0 +1,18 @@
+"""What a scenario can name, with what each thing does: mechanisms, topologies, workloads, ready scenarios."""
+
+from floodway.catalog.entries import entries, find
+from floodway.catalog.model import Entry, Parameter, Section, TableOf
+from floodway.catalog.pages import page_of
+from floodway.catalog.ready import ReadyScenario, ready_scenarios
+
+__all__ = [
+    "Entry",
+    "Parameter",
+    "ReadyScenario",
+    "Section",
+    "TableOf",
+    "entries",
+    "find",
+    "page_of",
+    "ready_scenarios",
+]

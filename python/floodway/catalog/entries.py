@@ -1,0 +1,122 @@
+"""Everything that a scenario can name."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from floodway import _floodway
+from floodway.catalog.model import Entry, Section
+from floodway.catalog.parameters import parameters_of
+from floodway.errors import UnknownNameError
+from floodway.grammar import Grammar, is_table, reference, tagged
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+__all__ = ["entries", "find"]
+
+
+@cache
+def entries() -> tuple[Entry, ...]:
+    """Return everything that a scenario can name, mechanisms first, slot by slot."""
+    grammar, catalog = Grammar.current(), json.loads(_floodway.catalog_json())
+    return (
+        *(_mechanism(grammar, entry) for entry in catalog["mechanisms"]),
+        *_topologies(grammar),
+        *(_preset(preset) for preset in catalog.get("presets", [])),
+        *(_workload(grammar, kind) for kind in catalog["workloads"]),
+        *(_sizes(sizes) for sizes in catalog["sizes"]),
+    )
+
+
+def find(name: str) -> tuple[Entry, ...]:
+    """Return the entries of a name; several where slots share it, one where it begins with the slot.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is none; the error has the nearest name.
+    """
+    found = tuple(entry for entry in entries() if name in (entry.name, entry.full_name))
+    if found:
+        return found
+    names = sorted({entry.name for entry in entries()})
+    near = difflib.get_close_matches(name, [*names, *(entry.full_name for entry in entries())], n=1)
+    raise UnknownNameError(name, what="a mechanism, topology or workload", nearest=near[0] if near else None)
+
+
+def _mechanism(grammar: Grammar, entry: Mapping[str, str]) -> Entry:
+    summary, sections = _head(entry["head"])
+    return Entry(
+        kind="mechanism",
+        name=entry["name"],
+        slot=entry["slot"],
+        summary=summary,
+        sections=sections,
+        **parameters_of(grammar, entry["definition"]),
+    )
+
+
+def _topologies(grammar: Grammar) -> Iterator[Entry]:
+    for form in grammar.definitions["Topology"]["oneOf"]:
+        tag = tagged(form)
+        target = reference(form["properties"][tag]) if tag else None
+        if tag and target and is_table(grammar.definitions[target]):
+            about = grammar.definitions[target].get("description", "")
+            yield Entry(
+                kind="topology",
+                name=tag,
+                slot="topology",
+                summary=form.get("description", ""),
+                sections=(Section(title="What it is", text=about),),
+                **parameters_of(grammar, target),
+            )
+
+
+def _workload(grammar: Grammar, kind: str) -> Entry:
+    form = grammar.definitions["Workload"]["properties"][kind]
+    target = reference(form) or reference(form.get("items", {}))
+    about = grammar.definitions[target].get("description", "") if target else ""
+    return Entry(
+        kind="workload",
+        name=kind,
+        slot="workload",
+        summary=form.get("description", ""),
+        sections=(Section(title="What it does", text=about),) if about else (),
+        **(parameters_of(grammar, target) if target else {}),
+    )
+
+
+def _preset(preset: Mapping[str, Any]) -> Entry:
+    sections = [Section(title="Source", text=preset["source"])]
+    if preset.get("notes"):
+        sections.append(Section(title="Notes", text=preset["notes"]))
+    return Entry(
+        kind="preset",
+        name=preset["name"],
+        slot="topology.preset",
+        summary=preset["description"],
+        sections=tuple(sections),
+    )
+
+
+def _sizes(sizes: Mapping[str, Any]) -> Entry:
+    return Entry(
+        kind="sizes",
+        name=sizes["name"],
+        slot="sizes",
+        summary=f"{sizes['what']}; {sizes['mean_bytes']:,.0f} bytes on average.",
+        sections=(Section(title="Source", text=sizes["source"]),),
+    )
+
+
+def _head(text: str) -> tuple[str, tuple[Section, ...]]:
+    """Split what a file says of itself into its summary and its sections."""
+    summary, *parts = re.split(r"^# (.+)$", text, flags=re.MULTILINE)
+    titles, texts = parts[::2], parts[1::2]
+    sections = (Section(title=title, text=body.strip()) for title, body in zip(titles, texts, strict=True))
+    return " ".join(summary.split()), tuple(sections)

@@ -1,0 +1,54 @@
+"""Scenarios that are there to be run."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+from floodway.errors import UnknownNameError
+
+__all__ = ["ReadyScenario", "ready_scenarios"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadyScenario:
+    """A scenario's file that is there to be run.
+
+    Attributes
+    ----------
+    file
+        Its path.
+    description
+        What it shows.
+    """
+
+    file: Path
+    description: str
+
+
+def ready_scenarios(folder: Path | None = None) -> tuple[ReadyScenario, ...]:
+    """Return the scenarios of a folder and of those below it.
+
+    The default is `scenarios/` here, else that of the clone which the package belongs to.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no such folder.
+    """
+    beside = Path(__file__).parents[2] / "scenarios"
+    candidates = [folder] if folder is not None else [Path("scenarios"), beside]
+    for candidate in candidates:
+        if candidate.is_dir():
+            return tuple(_ready(file) for file in sorted(candidate.rglob("*.toml")))
+    shown = " or ".join(str(candidate) for candidate in candidates)
+    raise UnknownNameError(shown, what="a folder of scenarios")
+
+
+def _ready(file: Path) -> ReadyScenario:
+    try:
+        description = tomllib.loads(file.read_text(encoding="utf-8")).get("description", "")
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        description = f"cannot be read: {error}"
+    return ReadyScenario(file=file, description=" ".join(str(description).split()))

@@ -1,0 +1,34 @@
+"""Generated files that code reads: the JSON Schema and the builders."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+from floodway.generate.builders import builders
+from floodway.grammar import Grammar
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["code"]
+
+BUILDERS = "python/floodway/builders.py"
+
+
+def code() -> Mapping[str, str]:
+    """Return the text of each file by its path in the repository."""
+    grammar = Grammar.current()
+    schema = json.dumps(grammar.document, indent=2, ensure_ascii=False)
+    return {"docs/scenario.schema.json": f"{schema}\n", BUILDERS: _formatted(builders(grammar))}
+
+
+def _formatted(source: str) -> str:
+    """Give Python source the form of the rest."""
+    ruff = [sys.executable, "-m", "ruff"]
+    for step in (["check", "--quiet", "--fix-only"], ["format", "--quiet"]):
+        command = [*ruff, *step, "--stdin-filename", BUILDERS, "-"]
+        source = subprocess.run(command, input=source, capture_output=True, text=True, check=True).stdout
+    return source

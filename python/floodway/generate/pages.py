@@ -1,0 +1,169 @@
+"""Pages of the documentation about what a scenario can name."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+from floodway.catalog import Entry, Parameter, TableOf, entries
+from floodway.catalog.pages import SLOTS, body_of, cell, page_of, parameter_table
+from floodway.catalog.parameters import table_of
+from floodway.grammar import Grammar
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+__all__ = ["mechanism_table", "pages"]
+
+WRITTEN = "<!-- Written by `make generate` from the definitions in the code. -->"
+
+ABOUT_MECHANISMS = """\
+What can be chosen in `[defaults]` and in overrides, by the key of its slot. `floodway explain NAME`
+shows the same on the terminal."""
+ABOUT_TOPOLOGIES = """\
+A scenario has one, under `topology`. Rates, delays (or lengths of fibre, at 5 µs/km) hold for all links
+unless a tier says otherwise. A link is named after its ends as the topology lists them (`h3-t2`,
+`x1-x2`), parallel ones `x1-x2#1`, `x1-x2#2`; selectors of overrides take names, with `*` and `?`, and
+tags."""
+ABOUT_WORKLOADS = """\
+Each `[[workload]]` has a name, exactly one of the keys below that say how its flows arrive, and these:"""
+
+
+def pages() -> Mapping[str, str]:
+    """Return every page: its text by its path in the repository."""
+    grammar = Grammar.current()
+    found = {
+        f"docs/mechanisms/{entry.full_name}.md": f"{WRITTEN}\n\n{page_of(entry)}"
+        for entry in _of("mechanism")
+    }
+    return {
+        **found,
+        "docs/mechanisms/index.md": _mechanisms(),
+        "docs/topologies.md": _topologies(),
+        "docs/workloads.md": _workloads(grammar),
+        "docs/keys.md": _keys(grammar),
+    }
+
+
+def mechanism_table(*, folder: str) -> str:
+    """Return a table of all mechanisms; their pages are in `folder`, as the page with the table sees it."""
+    rows = [
+        f"| `{entry.slot}` | [`{entry.name}`]({folder}{entry.full_name}.md) | {cell(entry.summary)} |"
+        for entry in _of("mechanism")
+    ]
+    return "\n".join(["| slot | name | what it is |", "|---|---|---|", *rows])
+
+
+def _of(kind: str) -> Iterable[Entry]:
+    return (entry for entry in entries() if entry.kind == kind)
+
+
+def _mechanisms() -> str:
+    groups: dict[str, list[Entry]] = defaultdict(list)
+    for entry in _of("mechanism"):
+        groups[entry.slot].append(entry)
+    parts = [
+        "# Mechanisms",
+        WRITTEN,
+        ABOUT_MECHANISMS,
+    ]
+    for slot, members in groups.items():
+        rows = [f"| [`{entry.name}`]({entry.full_name}.md) | {cell(entry.summary)} |" for entry in members]
+        table = "\n".join(["| name | what it is |", "|---|---|", *rows])
+        parts.append(f"## {slot}\n\n{SLOTS[slot][0].upper()}{SLOTS[slot][1:]}.\n\n{table}")
+    return "\n\n".join(parts) + "\n"
+
+
+def _topologies() -> str:
+    parts = [
+        "# Topologies",
+        WRITTEN,
+        ABOUT_TOPOLOGIES,
+    ]
+    for entry in _of("topology"):
+        parts += [f"## {entry.name}", entry.summary, *body_of(entry, "###")]
+    presets = [entry for entry in entries() if entry.kind == "preset"]
+    if presets:
+        rows = [
+            f"| `{entry.name}` | {cell(entry.summary)} | {cell(entry.sections[0].text)} |"
+            for entry in presets
+        ]
+        table = "\n".join(["| name | what it is | source |", "|---|---|---|", *rows])
+        parts += ["## Presets", 'Published networks by name, `topology.preset = "mercury-fat"`.', table]
+    return "\n\n".join(parts) + "\n"
+
+
+def _workloads(grammar: Grammar) -> str:
+    parts = [
+        "# Workloads",
+        WRITTEN,
+        ABOUT_WORKLOADS,
+        parameter_table(_common(table_of(grammar, "Workload"))),
+    ]
+    for entry in _of("workload"):
+        parts += [f"## {entry.name}", entry.summary, *body_of(entry, "###")]
+    rows = [
+        f"| `{entry.name}` | {cell(entry.summary)} | {cell(entry.sections[0].text)} |"
+        for entry in _of("sizes")
+    ]
+    table = "\n".join(["| name | what it is | source |", "|---|---|---|", *rows])
+    parts += ["## Distributions of sizes", "Published ones, by name.", table]
+    return "\n\n".join(parts) + "\n"
+
+
+def _common(table: TableOf) -> list[Parameter]:
+    kinds = {entry.name for entry in _of("workload")}
+    return [parameter for parameter in table.parameters if parameter.key not in kinds]
+
+
+def _keys(grammar: Grammar) -> str:
+    document = Grammar(
+        {**grammar.document, "$defs": {**grammar.definitions, "Document": dict(grammar.document)}}
+    )
+    parts = ["# Keys", WRITTEN, "Every key of a scenario that is not a topology, a mechanism or a workload."]
+    tables = (
+        "Document",
+        "Defaults",
+        "Override",
+        "SemanticsKeys",
+        "RecordKeys",
+        "Faults",
+        "Period",
+        "Pause",
+        "ErrorRates",
+    )
+    for name in tables:
+        table = table_of(document, name)
+        keys = parameter_table([_short(parameter) for parameter in table.parameters])
+        parts.append(f"## {TITLES.get(name, name)}\n\n{table.text}\n\n{keys}")
+    return "\n\n".join(parts) + "\n"
+
+
+TITLES = {
+    "Document": "Top level",
+    "Defaults": "`[defaults]`",
+    "Override": "`[[override]]`",
+    "SemanticsKeys": "`semantics`",
+    "RecordKeys": "`records`",
+    "Faults": "`faults`",
+    "Period": "`faults.down`",
+    "Pause": "`faults.pause`",
+    "ErrorRates": "`faults.error-rate`",
+}
+
+#: Keys whose forms have pages of their own.
+ELSEWHERE = {
+    "topology": "see [Topologies](topologies.md)",
+    "workload": "list of tables, see [Workloads](workloads.md)",
+    "defaults": "table, below",
+    "override": "list of tables, below",
+    "semantics": "table, below",
+    "records": "table, below",
+    "faults": "table, below",
+    **dict.fromkeys(SLOTS, "see [Mechanisms](mechanisms/index.md)"),
+}
+
+
+def _short(parameter: Parameter) -> Parameter:
+    form = ELSEWHERE.get(parameter.key, parameter.form)
+    return Parameter(**{**parameter.__dict__, "form": form})

@@ -34,6 +34,9 @@ class Scenario:
     def name(self) -> str:
         """Its file's name without the ending, or the name given with its text."""
     @property
+    def file(self) -> str:
+        """Its file, or the name given with its text: what messages call it."""
+    @property
     def seed(self) -> int:
         """What seeds every random stream and tie."""
     @property

@@ -135,63 +135,886 @@ __all__ = [
 
 
 @dataclass(frozen=True, kw_only=True)
+class SemanticsKeys(Table):
+    """Points in which other simulators differ.
+
+    Attributes
+    ----------
+    release
+        When a packet's bytes leave the ingress account. Default: `end`.
+    ties
+        What orders events of one instant. Default: `hashed`.
+    rounding
+        How a serialisation time is rounded. Default: `picosecond`.
+    hash_seeds
+        Seeds of the hash `swing-ns3`, one for each switch. Default: `none`.
+    visit
+        The order in which routing visits neighbours, which orders equal-cost ports. Default:
+        `listed`.
+    repacing
+        What a new rate does to the packet that waits for its pacing time. Default: `moved`.
+    """
+
+    release: ReleaseKey | None = None
+    ties: TiesKey | None = None
+    rounding: RoundingKey | None = None
+    hash_seeds: HashSeeds | None = None
+    visit: Visit | None = None
+    repacing: RepacingKey | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Explicit(Table):
+    """Parameters of a network that is listed.
+
+    Attributes
+    ----------
+    hosts
+        Hosts: names, ranges of names, or `{ name, tags }`.
+    switches
+        Switches, likewise.
+    rate
+        Rate of links that say none.
+    delay
+        Delay of links that say none. Not together with `length`.
+    length
+        Length of links that say none. Not together with `delay`.
+    links
+        Links. The ports of a node are in their order.
+    """
+
+    _tag: ClassVar[str | None] = "explicit"
+    hosts: Sequence[Listed] | None = None
+    switches: Sequence[Listed] | None = None
+    rate: Rate | None = None
+    delay: Time | None = None
+    length: Length | None = None
+    links: Sequence[ListedLink] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class TaggedNode(Table):
+    """A node with tags.
+
+    Attributes
+    ----------
+    name
+        Its name, or a range.
+    tags
+        Its tags, beside `host` or `switch`.
+    """
+
+    name: str
+    tags: Sequence[str] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ListedLink(Table):
+    """A link, or several alike.
+
+    Attributes
+    ----------
+    between
+        The nodes at its ends.
+    name
+        Its name. Default: after its ends.
+    tags
+        Its tags.
+    rate
+        Its rate.
+    delay
+        Its delay. Not together with `length`.
+    length
+        Its length. Not together with `delay`.
+    count
+        How many, side by side. Default: 1.
+    """
+
+    between: tuple[str, str]
+    name: str | None = None
+    tags: Sequence[str] | None = None
+    rate: Rate | None = None
+    delay: Time | None = None
+    length: Length | None = None
+    count: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chain(Table):
+    """Parameters of a chain.
+
+    Attributes
+    ----------
+    switches
+        How many switches.
+    hosts
+        Hosts at each switch: a number, or a list with one for each. Default: 1.
+    rate
+        Rate of links that say none.
+    delay
+        Delay of links that say none. Not together with `length`.
+    length
+        Length of links that say none. Not together with `delay`.
+    host
+        Links between hosts and switches.
+    trunk
+        Links between switches.
+    """
+
+    _tag: ClassVar[str | None] = "chain"
+    switches: int | None = None
+    hosts: Hosts | None = None
+    rate: Rate | None = None
+    delay: Time | None = None
+    length: Length | None = None
+    host: Hop | None = None
+    trunk: Hop | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Hop(Table):
+    """Rate and delay of links; what is left out comes from the level above.
+
+    Attributes
+    ----------
+    rate
+        Line rate.
+    delay
+        Propagation delay. Not together with `length`.
+    length
+        Length of fibre, at 5 us/km. Not together with `delay`.
+    """
+
+    rate: Rate | None = None
+    delay: Time | None = None
+    length: Length | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dumbbell(Table):
+    """Parameters of a dumbbell.
+
+    Attributes
+    ----------
+    left
+        Hosts at s1.
+    right
+        Hosts at s2.
+    rate
+        Rate of links that say none.
+    delay
+        Delay of links that say none. Not together with `length`.
+    length
+        Length of links that say none. Not together with `delay`.
+    bottleneck
+        The link between the switches.
+    """
+
+    _tag: ClassVar[str | None] = "dumbbell"
+    left: int | None = None
+    right: int | None = None
+    rate: Rate | None = None
+    delay: Time | None = None
+    length: Length | None = None
+    bottleneck: Hop | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class FatTree(Table):
+    """Parameters of a fat tree.
+
+    Attributes
+    ----------
+    k
+        Ports of a switch, even.
+    hosts_per_tor
+        Hosts of each `ToR`. Default: k/2.
+    rate
+        Rate of links whose tier says none.
+    delay
+        Delay of links whose tier says none. Not together with `length`.
+    length
+        Length of links whose tier says none. Not together with `delay`.
+    host_tor
+        Links between hosts and `ToR`.
+    tor_agg
+        Links between `ToR` and aggregation.
+    agg_core
+        Links between aggregation and cores.
+    """
+
+    _tag: ClassVar[str | None] = "fat-tree"
+    k: int | None = None
+    hosts_per_tor: int | None = None
+    rate: Rate | None = None
+    delay: Time | None = None
+    length: Length | None = None
+    host_tor: Hop | None = None
+    tor_agg: Hop | None = None
+    agg_core: Hop | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class TwoDc(Table):
+    """Parameters of two datacenters.
+
+    Attributes
+    ----------
+    long_link
+        Links between the DCI switches.
+    fabric
+        The fabric of both datacenters.
+    fabric_a
+        The fabric of A, where it is not `fabric`.
+    fabric_b
+        The fabric of B, where it is not `fabric`.
+    rate
+        Rate of links inside datacenters that say none.
+    delay
+        Delay of links inside datacenters that say none. Not together with `length`.
+    length
+        Length of links inside datacenters that say none. Not together with `delay`.
+    core_dci
+        Links between cores and DCI switches.
+    """
+
+    _tag: ClassVar[str | None] = "two-dc"
+    long_link: LongLink
+    fabric: FabricKind | None = None
+    fabric_a: FabricKind | None = None
+    fabric_b: FabricKind | None = None
+    rate: Rate | None = None
+    delay: Time | None = None
+    length: Length | None = None
+    core_dci: Hop | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class LongLink(Table):
+    """The links between the datacenters.
+
+    Attributes
+    ----------
+    rate
+        Rate of each.
+    delay
+        Delay. Not together with `length`.
+    length
+        Length. Not together with `delay`.
+    count
+        How many, side by side. Default: 1.
+    """
+
+    rate: Rate
+    delay: Time | None = None
+    length: Length | None = None
+    count: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Defaults(Table):
+    """What holds wherever no override says otherwise.
+
+    Attributes
+    ----------
+    flow_control
+        Link flow control of the classes of data.
+    faults
+        What goes wrong on links, or at nodes.
+    relay
+        A device that breaks a link in two.
+    congestion_point
+        Detection of congestion at egress ports.
+    buffer
+        Admission to switches' buffers.
+    routing
+        Routing among equal-cost ports.
+    scheduler
+        Scheduling of egress ports.
+    notification
+        At receivers: when a CNP is sent.
+    rate_control
+        At senders: the stack of rate and window controls, the lowest first.
+    reliability
+        Recovery from losses.
+    class_
+        Class of flows. Default: 3.
+    pipeline
+        From a packet's arrival at a switch to its place in the egress queue. Default: 0.
+    """
+
+    flow_control: FlowControl | None = None
+    faults: Faults | None = None
+    relay: RelayParams | None = None
+    congestion_point: CongestionPointParamsList | None = None
+    buffer: BufferParams | None = None
+    routing: RoutingParams | None = None
+    scheduler: SchedulerParams | None = None
+    notification: NotificationParams | None = None
+    rate_control: ReactionParamsList | None = None
+    reliability: ReliabilityParams | None = None
+    class_: Class | None = None
+    pipeline: Time | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lossy(Table):
+    """Nothing to choose."""
+
+    _tag: ClassVar[str | None] = "lossy"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pfc(Table):
+    """Parameters of priority-based flow control.
+
+    Attributes
+    ----------
+    xoff
+        XOFF: a size, `{ fixed, alpha }` with one part or both, or `"auto"` = the port's static
+        buffer less headroom and MTU - 1. Default: `"auto"` with a buffer of the port's own
+        whose size is given, else 320 KB (Mercury, small scale).
+    resume_offset
+        XOFF - XON: resume this far below the threshold. Default: 2 MTU.
+    headroom
+        H: a size, or `"auto"` (the default) for the formula; with a shared pool one MTU more.
+    pause
+        How long a pause lasts. Default: as the run's wire format says.
+    quanta
+        Pause time that each PAUSE names, in 512 bit times (`timer` mode). Default: 65535, the
+        longest.
+    refresh
+        A PAUSE is renewed when this fraction of its time has gone (`timer` mode), between 0 and
+        1. Default: 0.5.
+    react
+        The upstream stops this long after a PAUSE has arrived (802.1Qbb allows 394 quanta at
+        100G). Default: 0.
+    trigger
+        What makes a packet's arrival send a PAUSE.
+    watchdog
+        Ends a pause that lasts too long. Default: off.
+    """
+
+    _tag: ClassVar[str | None] = "pfc"
+    xoff: Xoff | None = None
+    resume_offset: Size | None = None
+    headroom: Sizing | None = None
+    pause: PauseMode | None = None
+    quanta: Quanta | None = None
+    refresh: float | None = None
+    react: Time | None = None
+    trigger: Trigger | None = None
+    watchdog: Watchdog | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class XoffParts(Table):
+    """A threshold of parts, either of which may be left out: XOFF = `fixed` + `alpha` · free bytes of the
+    pool.
+
+    Attributes
+    ----------
+    fixed
+        What does not depend on the pool. Default: 0.
+    alpha
+        Factor of the pool's free bytes. Default: 0.
+    """
+
+    fixed: Size | None = None
+    alpha: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Watchdog(Table):
+    """Ends a pause that lasts too long, as a broken neighbour can cause; one per egress port and class.
+
+    It counts from the start of an unbroken pause (a refresh does not break it) and then gives the pause up: the queue may send, and PAUSE frames are ignored. That ends with a RESUME, or when no PAUSE has arrived for `restore`. In `on-off` mode nothing renews a pause, which lasts until a RESUME; so there only a RESUME ends it.
+
+    Attributes
+    ----------
+    after
+        Longest pause that is borne. Default: 100 ms.
+    action
+        What becomes of the queue then.
+    restore
+        Quiet time after which pauses are obeyed again. Default: as `after`.
+    """
+
+    after: Time | None = None
+    action: Action | None = None
+    restore: Time | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class Bifrost(Table):
     """Parameters of Bifrost.
 
     Attributes
     ----------
-    f_mode
-        How virtual incoming bytes are counted.
-    half_mtu
-        Lengthen each pause by the time of half an MTU, the mean of what the upstream still
-        sends of the frame that it has begun. Default: false.
-    leak_period
-        k: leaked bytes are looked for each so many slots, for which the buffer sets aside as
-        many MTU. Default: 1 (section VI).
+    slot
+        T, the time between two grants: more than 1 us, less than the one-way delay, and a pause
+        that one frame can name. Default: 10 us (section V).
     level
         H, where bytes held and on their way are kept: a size of Delta + 2·Rs·T at least, or
         `"auto"` (the default) = Delta + 3·Rs·T, or what the port's static buffer has room for
         beside (k + N + 1) MTU, but never below that least.
-    pause
-        How long a pause lasts: `"timer"`, whatever the run's wire format says.
+    f_mode
+        How virtual incoming bytes are counted.
+    leak_period
+        k: leaked bytes are looked for each so many slots, for which the buffer sets aside as
+        many MTU. Default: 1 (section VI).
+    half_mtu
+        Lengthen each pause by the time of half an MTU, the mean of what the upstream still
+        sends of the frame that it has begun. Default: false.
     react
         The upstream stops this long after a pause has arrived (802.1Qbb allows 394 quanta at
         100G). Default: 0.
-    slot
-        T, the time between two grants: more than 1 us, less than the one-way delay, and a pause
-        that one frame can name. Default: 10 us (section V).
+    pause
+        How long a pause lasts: `"timer"`, whatever the run's wire format says.
     """
 
     _tag: ClassVar[str | None] = "bifrost"
-    f_mode: FMode | None = None
-    half_mtu: bool | None = None
-    leak_period: int | None = None
-    level: Sizing | None = None
-    pause: PauseMode | None = None
-    react: Time | None = None
     slot: Time | None = None
+    level: Sizing | None = None
+    f_mode: FMode | None = None
+    leak_period: int | None = None
+    half_mtu: bool | None = None
+    react: Time | None = None
+    pause: PauseMode | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
-class Burst(Table):
-    """Each sender sends one flow: the i-th of them to the i-th receiver, and so on around.
+class Faults(Table):
+    """What goes wrong on a link, or at a node.
+
+    Attributes
+    ----------
+    error_rate
+        Probability that a frame is damaged: a number for all kinds, or `{ data, control, link-
+        control }`. Default: 0.
+    jitter
+        Up to this much is added to each frame's propagation; order is kept. Default: 0.
+    down
+        When the link is down. Default: never.
+    pause
+        A port that pauses what feeds it, whatever its buffer holds. Default: none.
+    """
+
+    error_rate: ErrorRate | None = None
+    jitter: Time | None = None
+    down: PeriodList | None = None
+    pause: PauseList | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ErrorRates(Table):
+    """Probability that a frame is damaged, by kind.
+
+    Attributes
+    ----------
+    data
+        Of data packets. Default: 0.
+    control
+        Of ACK, NAK and CNP. Default: 0.
+    link_control
+        Of link control frames, such as PFC's. Default: 0.
+    """
+
+    data: float | None = None
+    control: float | None = None
+    link_control: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Period(Table):
+    """From one instant to another.
+
+    Attributes
+    ----------
+    from_
+        The first instant.
+    to
+        The first instant after it.
+    """
+
+    from_: Time
+    to: Time
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pause(Table):
+    """A pause that a broken node sends.
+
+    Attributes
+    ----------
+    from_
+        First pause.
+    class_
+        The class that stops. Default: 3.
+    to
+        Resume. Default: never.
+    """
+
+    from_: Time
+    class_: Class | None = None
+    to: Time | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Red(Table):
+    """Parameters of RED: a row of published values, and what differs from it.
+
+    Attributes
+    ----------
+    preset
+        The row; values beside it win.
+    kmin
+        Longest queue that marks nothing.
+    kmax
+        Beyond this queue every packet is marked; at least `kmin`.
+    pmax
+        Probability of a mark at `kmax`, from 0 to 1.
+    per
+        The rate that the `kmin` and `kmax` given beside it are for: they grow with the port's
+        rate. Default: they hold for every port as they are.
+    at
+        When a packet is marked.
+    """
+
+    _tag: ClassVar[str | None] = "red"
+    preset: RedPreset | None = None
+    kmin: Size | None = None
+    kmax: Size | None = None
+    pmax: float | None = None
+    per: Rate | None = None
+    at: MarkAt | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class StaticBuffer(Table):
+    """Parameters of a static buffer.
 
     Attributes
     ----------
     size
-        Payload of each flow.
-    to
-        Hosts that receive; one of them makes an incast.
-    every
-        Again after this time, until the workload's `until`. Default: once.
-    from_
-        Hosts that send. Default: all.
+        All that it holds, headroom included: a size, or `"auto"` (the default) for what the
+        flow control needs.
+    crossing
+        Who is charged for the packet that crosses the flow control's threshold.
     """
 
-    size: Size
-    to: Selector
-    every: Time | None = None
-    from_: Selector | None = None
+    _tag: ClassVar[str | None] = "static"
+    size: Sizing | None = None
+    crossing: Crossing | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class SharedBuffer(Table):
+    """Parameters of a shared buffer.
+
+    Attributes
+    ----------
+    pool
+        The pool alone; reserves and headroom come on top. Not together with `total`. Default:
+        10 MB.
+    total
+        All memory of the switch; reserves and headroom come out of it.
+    reserve
+        R: set aside for each (ingress port, class). Default: 0.
+    egress_alpha
+        A packet of a lossy class is dropped when its egress queue would exceed this share of
+        the pool's free bytes. Default: 1 (`ConWeave`).
+    crossing
+        Who is charged for the packet that crosses the flow control's threshold.
+    """
+
+    _tag: ClassVar[str | None] = "shared"
+    pool: Size | None = None
+    total: Size | None = None
+    reserve: Size | None = None
+    egress_alpha: float | None = None
+    crossing: Crossing | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ecmp(Table):
+    """Parameters of equal-cost multipath.
+
+    Attributes
+    ----------
+    hash
+        How a flow is hashed.
+    seed
+        Other choices with the same run seed: enters the hashes `mix` and `shared`. Default: 0.
+    """
+
+    _tag: ClassVar[str | None] = "ecmp"
+    hash: Hash | None = None
+    seed: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spray(Table):
+    """Nothing to choose."""
+
+    _tag: ClassVar[str | None] = "spray"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Strict(Table):
+    """Nothing to choose."""
+
+    _tag: ClassVar[str | None] = "strict"
+
+
+@dataclass(frozen=True, kw_only=True)
+class RoundRobin(Table):
+    """Nothing to choose."""
+
+    _tag: ClassVar[str | None] = "round-robin"
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeficitRoundRobin(Table):
+    """Parameters of deficit round robin.
+
+    Attributes
+    ----------
+    quantum
+        Bytes a turn of a class of weight 1. Default: one MTU.
+    weights
+        Weights by class; 1 where none is given.
+    """
+
+    _tag: ClassVar[str | None] = "deficit-round-robin"
+    quantum: Size | None = None
+    weights: Weights | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class NoNotification(Table):
+    """Nothing to choose."""
+
+    _tag: ClassVar[str | None] = "none"
+
+
+@dataclass(frozen=True, kw_only=True)
+class DcqcnNp(Table):
+    """Parameters of DCQCN's notification point.
+
+    Attributes
+    ----------
+    cnp_interval
+        N: the least time between two CNPs of a flow; 0 answers every marked packet. Default: 4
+        us, as newer NICs do (the paper: 50 us). Where a rate control asks for CNPs, its own
+        interval is the default.
+    """
+
+    _tag: ClassVar[str | None] = "dcqcn"
+    cnp_interval: Time | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class LineRate(Table):
+    """Parameters of sending at a constant rate.
+
+    Attributes
+    ----------
+    rate
+        Rate of wire bytes, above 0. Default, and most: the NIC's.
+    """
+
+    _tag: ClassVar[str | None] = "line-rate"
+    rate: Rate | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class StaticWindow(Table):
+    """Parameters of a constant window.
+
+    Attributes
+    ----------
+    size
+        Payload bytes: a size of at least one full packet, or `"auto"` (the default) for the
+        path's bandwidth-delay product.
+    """
+
+    _tag: ClassVar[str | None] = "static-window"
+    size: Sizing | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dcqcn(Table):
+    """Parameters of DCQCN: a row of published values, and what differs from it.
+
+    Attributes
+    ----------
+    preset
+        The row, which also chooses the machine; values beside it win.
+    cnp
+        How the receiver tells of marks.
+    cnp_interval
+        Least time between two CNPs of a flow, at its receiver; with `cnp = "ack-flag"` at the
+        sender, in `paper` only. Default: 50 us in `paper` (N), 4 us in the others.
+    window
+        Payload bytes in flight. Default: `"variable-bdp"` in `swing`, `"none"` in the others.
+    g
+        Gain of α, from 0 to 1. Default: 1/256; 5/1024 in `mellanox` and `swing`.
+    initial_alpha
+        α at the first CNP, from 0 to 1. Default: 1.
+    t_alpha
+        Period of α, above 0. Default: 55 us in `paper` (K), 1 us in the others.
+    t_dec
+        Period of the checks that cut the rate, above 0; not in `paper`. Default: 4 us.
+    t_inc
+        Time between increase steps, above 0. Default: 55 us in `paper` (T), 300 us in the
+        others.
+    byte_counter
+        Wire bytes between increase steps, above 0; `paper` only. Default: 10 MB (B).
+    f
+        Stage at which fast recovery ends. Default: 5 in `paper`, 1 in the others.
+    rai
+        Additive step of Rt. Default: 40 Mbit/s in `paper`, 5 Mbit/s in the others; in `hpcc`
+        per 25G of the NIC's rate.
+    rhai
+        Hyper step of Rt, which `paper` multiplies by the stages beyond F. Default: 200 Mbit/s
+        in `paper`, 50 Mbit/s in the others; in `hpcc` per 25G of the NIC's rate.
+    rmin
+        Least rate, above 0; at most the NIC's. Default: 1 Gbit/s in `hpcc`, 1 Mbit/s in the
+        others.
+    clamp
+        Does every cut lower Rt to Rc, and not only one that follows an increase? Default: only
+        in `paper`.
+    min_decrease
+        Least factor of one cut, above 0, up to 1 (hardware: `rpg_min_dec_fac`). Default: 0.5.
+    rate_on_first_cnp
+        Factor of the rate at the first CNP, above 0, up to 1; not in `paper`. Default: 1.
+    """
+
+    _tag: ClassVar[str | None] = "dcqcn"
+    preset: DcqcnPreset | None = None
+    cnp: Cnp | None = None
+    cnp_interval: Time | None = None
+    window: DcqcnWindow | None = None
+    g: float | None = None
+    initial_alpha: float | None = None
+    t_alpha: Time | None = None
+    t_dec: Time | None = None
+    t_inc: Time | None = None
+    byte_counter: Size | None = None
+    f: int | None = None
+    rai: Rate | None = None
+    rhai: Rate | None = None
+    rmin: Rate | None = None
+    clamp: bool | None = None
+    min_decrease: float | None = None
+    rate_on_first_cnp: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class NoReliability(Table):
+    """Nothing to choose."""
+
+    _tag: ClassVar[str | None] = "none"
+
+
+@dataclass(frozen=True, kw_only=True)
+class GoBackN(Table):
+    """Parameters of go-back-N.
+
+    Attributes
+    ----------
+    ack_interval
+        Packets for which one ACK is sent, at least 1. Default: 1.
+    nack_interval
+        A NAK for the same packet is repeated after this time. Default: the longer of 500 us
+        (HPCC) and the base round-trip time.
+    timeout
+        Time without an ACK that advances, after which the sender goes back, or `"off"`.
+        Default: off where the whole path is lossless, else the longer of 4 ms (`ConWeave`) and
+        4 base round-trip times.
+    """
+
+    _tag: ClassVar[str | None] = "go-back-n"
+    ack_interval: int | None = None
+    nack_interval: Time | None = None
+    timeout: Timeout | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Override(Table):
+    """What holds for the objects of one selector: exactly one of `links`, `switches`, `hosts`, `flows`.
+
+    Attributes
+    ----------
+    name
+        Its name, by which `--set` finds it.
+    links
+        These links, with the ports at both ends.
+    switches
+        These switches.
+    hosts
+        These hosts.
+    flows
+        The flows of these workloads.
+    direction
+        Of the links: only from one end to the other, as in `"x1>x2"`.
+    rate
+        Of the links: their rate.
+    delay
+        Of the links: their delay.
+    length
+        Of the links: their length, at 5 us/km.
+    hash_seed
+        Of the switches: the seed of the hash `swing-ns3`.
+    flow_control
+        Link flow control of the classes of data.
+    faults
+        What goes wrong on links, or at nodes.
+    relay
+        A device that breaks a link in two.
+    congestion_point
+        Detection of congestion at egress ports.
+    buffer
+        Admission to switches' buffers.
+    routing
+        Routing among equal-cost ports.
+    scheduler
+        Scheduling of egress ports.
+    notification
+        At receivers: when a CNP is sent.
+    rate_control
+        At senders: the stack of rate and window controls, the lowest first.
+    reliability
+        Recovery from losses.
+    class_
+        Class of flows. Default: 3.
+    pipeline
+        From a packet's arrival at a switch to its place in the egress queue. Default: 0.
+    """
+
+    name: str | None = None
+    links: Selector | None = None
+    switches: Selector | None = None
+    hosts: Selector | None = None
+    flows: Selector | None = None
+    direction: str | None = None
+    rate: Rate | None = None
+    delay: Time | None = None
+    length: Length | None = None
+    hash_seed: int | None = None
+    flow_control: FlowControl | None = None
+    faults: Faults | None = None
+    relay: RelayParams | None = None
+    congestion_point: CongestionPointParamsList | None = None
+    buffer: BufferParams | None = None
+    routing: RoutingParams | None = None
+    scheduler: SchedulerParams | None = None
+    notification: NotificationParams | None = None
+    rate_control: ReactionParamsList | None = None
+    reliability: ReliabilityParams | None = None
+    class_: Class | None = None
+    pipeline: Time | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -221,347 +1044,92 @@ class ByWorkload(Table):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Chain(Table):
-    """Parameters of a chain.
+class Workload(Table):
+    """A named source of flows: exactly one of `flows`, `flow-list`, `poisson`, `burst`, `permutation`,
+    `long-lived`.
 
     Attributes
     ----------
-    delay
-        Delay of links that say none. Not together with `length`.
-    host
-        Links between hosts and switches.
-    hosts
-        Hosts at each switch: a number, or a list with one for each. Default: 1.
-    length
-        Length of links that say none. Not together with `delay`.
-    rate
-        Rate of links that say none.
-    switches
-        How many switches.
-    trunk
-        Links between switches.
-    """
-
-    _tag: ClassVar[str | None] = "chain"
-    delay: Time | None = None
-    host: Hop | None = None
-    hosts: Hosts | None = None
-    length: Length | None = None
-    rate: Rate | None = None
-    switches: int | None = None
-    trunk: Hop | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Dcqcn(Table):
-    """Parameters of DCQCN: a row of published values, and what differs from it.
-
-    Attributes
-    ----------
-    byte_counter
-        Wire bytes between increase steps, above 0; `paper` only. Default: 10 MB (B).
-    clamp
-        Does every cut lower Rt to Rc, and not only one that follows an increase? Default: only
-        in `paper`.
-    cnp
-        How the receiver tells of marks.
-    cnp_interval
-        Least time between two CNPs of a flow, at its receiver; with `cnp = "ack-flag"` at the
-        sender, in `paper` only. Default: 50 us in `paper` (N), 4 us in the others.
-    f
-        Stage at which fast recovery ends. Default: 5 in `paper`, 1 in the others.
-    g
-        Gain of α, from 0 to 1. Default: 1/256; 5/1024 in `mellanox` and `swing`.
-    initial_alpha
-        α at the first CNP, from 0 to 1. Default: 1.
-    min_decrease
-        Least factor of one cut, above 0, up to 1 (hardware: `rpg_min_dec_fac`). Default: 0.5.
-    preset
-        The row, which also chooses the machine; values beside it win.
-    rai
-        Additive step of Rt. Default: 40 Mbit/s in `paper`, 5 Mbit/s in the others; in `hpcc`
-        per 25G of the NIC's rate.
-    rate_on_first_cnp
-        Factor of the rate at the first CNP, above 0, up to 1; not in `paper`. Default: 1.
-    rhai
-        Hyper step of Rt, which `paper` multiplies by the stages beyond F. Default: 200 Mbit/s
-        in `paper`, 50 Mbit/s in the others; in `hpcc` per 25G of the NIC's rate.
-    rmin
-        Least rate, above 0; at most the NIC's. Default: 1 Gbit/s in `hpcc`, 1 Mbit/s in the
-        others.
-    t_alpha
-        Period of α, above 0. Default: 55 us in `paper` (K), 1 us in the others.
-    t_dec
-        Period of the checks that cut the rate, above 0; not in `paper`. Default: 4 us.
-    t_inc
-        Time between increase steps, above 0. Default: 55 us in `paper` (T), 300 us in the
-        others.
-    window
-        Payload bytes in flight. Default: `"variable-bdp"` in `swing`, `"none"` in the others.
-    """
-
-    _tag: ClassVar[str | None] = "dcqcn"
-    byte_counter: Size | None = None
-    clamp: bool | None = None
-    cnp: Cnp | None = None
-    cnp_interval: Time | None = None
-    f: int | None = None
-    g: float | None = None
-    initial_alpha: float | None = None
-    min_decrease: float | None = None
-    preset: DcqcnPreset | None = None
-    rai: Rate | None = None
-    rate_on_first_cnp: float | None = None
-    rhai: Rate | None = None
-    rmin: Rate | None = None
-    t_alpha: Time | None = None
-    t_dec: Time | None = None
-    t_inc: Time | None = None
-    window: DcqcnWindow | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class DcqcnNp(Table):
-    """Parameters of DCQCN's notification point.
-
-    Attributes
-    ----------
-    cnp_interval
-        N: the least time between two CNPs of a flow; 0 answers every marked packet. Default: 4
-        us, as newer NICs do (the paper: 50 us). Where a rate control asks for CNPs, its own
-        interval is the default.
-    """
-
-    _tag: ClassVar[str | None] = "dcqcn"
-    cnp_interval: Time | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Defaults(Table):
-    """What holds wherever no override says otherwise.
-
-    Attributes
-    ----------
-    buffer
-        Admission to switches' buffers.
+    name
+        Its name; results keep it.
+    tags
+        Tags, by which overrides select its flows.
     class_
-        Class of flows. Default: 3.
-    congestion_point
-        Detection of congestion at egress ports.
-    faults
-        What goes wrong on links, or at nodes.
-    flow_control
-        Link flow control of the classes of data.
-    notification
-        At receivers: when a CNP is sent.
-    pipeline
-        From a packet's arrival at a switch to its place in the egress queue. Default: 0.
-    rate_control
-        At senders: the stack of rate and window controls, the lowest first.
-    relay
-        A device that breaks a link in two.
-    reliability
-        Recovery from losses.
-    routing
-        Routing among equal-cost ports.
-    scheduler
-        Scheduling of egress ports.
+        Class of its flows. Default: as the overrides and defaults say, else 3.
+    flows
+        Flows, one by one.
+    flow_list
+        Flows listed in a file.
+    poisson
+        Poisson arrivals.
+    burst
+        One flow of each sender, once or again and again.
+    permutation
+        One flow of each host to another, so that each receives one.
+    long_lived
+        Flows without end.
+    start
+        When it begins. Default: 0.
+    until
+        No flow starts at this time or later. Default of Poisson arrivals: to the end of the
+        run.
+    measure
+        Flows that start in this window are measured. Default: as at the top level.
+    measured
+        Are its flows measured at all? Default: true.
     """
 
-    buffer: BufferParams | None = None
+    name: str | None = None
+    tags: Sequence[str] | None = None
     class_: Class | None = None
-    congestion_point: CongestionPointParamsList | None = None
-    faults: Faults | None = None
-    flow_control: FlowControl | None = None
-    notification: NotificationParams | None = None
-    pipeline: Time | None = None
-    rate_control: ReactionParamsList | None = None
-    relay: RelayParams | None = None
-    reliability: ReliabilityParams | None = None
-    routing: RoutingParams | None = None
-    scheduler: SchedulerParams | None = None
+    flows: Sequence[ListedFlow] | None = None
+    flow_list: FlowList | None = None
+    poisson: Poisson | None = None
+    burst: Burst | None = None
+    permutation: Permutation | None = None
+    long_lived: LongLived | None = None
+    start: Time | None = None
+    until: Time | None = None
+    measure: MeasureWindow | None = None
+    measured: bool | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
-class DeficitRoundRobin(Table):
-    """Parameters of deficit round robin.
+class ListedFlow(Table):
+    """A flow.
 
     Attributes
     ----------
-    quantum
-        Bytes a turn of a class of weight 1. Default: one MTU.
-    weights
-        Weights by class; 1 where none is given.
+    from_
+        Sender.
+    to
+        Receiver.
+    size
+        Payload, or `"unbounded"` for a flow without end.
+    start
+        When it starts. Default: at the workload's `start`, else 0.
+    class_
+        Its class. Default: the workload's.
+    source_port
+        As switches hash it. Default: numbered in order.
+    destination_port
+        As switches hash it.
+    path
+        The nodes that its data pass, as in `"h1,s1,s2,h2"`; `s2#2` is the second of the links
+        to s2.
+    ack_path
+        The nodes that its ACKs pass, from the receiver on.
     """
 
-    _tag: ClassVar[str | None] = "deficit-round-robin"
-    quantum: Size | None = None
-    weights: Weights | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Dumbbell(Table):
-    """Parameters of a dumbbell.
-
-    Attributes
-    ----------
-    bottleneck
-        The link between the switches.
-    delay
-        Delay of links that say none. Not together with `length`.
-    left
-        Hosts at s1.
-    length
-        Length of links that say none. Not together with `delay`.
-    rate
-        Rate of links that say none.
-    right
-        Hosts at s2.
-    """
-
-    _tag: ClassVar[str | None] = "dumbbell"
-    bottleneck: Hop | None = None
-    delay: Time | None = None
-    left: int | None = None
-    length: Length | None = None
-    rate: Rate | None = None
-    right: int | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Ecmp(Table):
-    """Parameters of equal-cost multipath.
-
-    Attributes
-    ----------
-    hash
-        How a flow is hashed.
-    seed
-        Other choices with the same run seed: enters the hashes `mix` and `shared`. Default: 0.
-    """
-
-    _tag: ClassVar[str | None] = "ecmp"
-    hash: Hash | None = None
-    seed: int | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class ErrorRates(Table):
-    """Probability that a frame is damaged, by kind.
-
-    Attributes
-    ----------
-    control
-        Of ACK, NAK and CNP. Default: 0.
-    data
-        Of data packets. Default: 0.
-    link_control
-        Of link control frames, such as PFC's. Default: 0.
-    """
-
-    control: float | None = None
-    data: float | None = None
-    link_control: float | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Explicit(Table):
-    """Parameters of a network that is listed.
-
-    Attributes
-    ----------
-    delay
-        Delay of links that say none. Not together with `length`.
-    hosts
-        Hosts: names, ranges of names, or `{ name, tags }`.
-    length
-        Length of links that say none. Not together with `delay`.
-    links
-        Links. The ports of a node are in their order.
-    rate
-        Rate of links that say none.
-    switches
-        Switches, likewise.
-    """
-
-    _tag: ClassVar[str | None] = "explicit"
-    delay: Time | None = None
-    hosts: Sequence[Listed] | None = None
-    length: Length | None = None
-    links: Sequence[ListedLink] | None = None
-    rate: Rate | None = None
-    switches: Sequence[Listed] | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class FatTree(Table):
-    """Parameters of a fat tree.
-
-    Attributes
-    ----------
-    agg_core
-        Links between aggregation and cores.
-    delay
-        Delay of links whose tier says none. Not together with `length`.
-    host_tor
-        Links between hosts and `ToR`.
-    hosts_per_tor
-        Hosts of each `ToR`. Default: k/2.
-    k
-        Ports of a switch, even.
-    length
-        Length of links whose tier says none. Not together with `delay`.
-    rate
-        Rate of links whose tier says none.
-    tor_agg
-        Links between `ToR` and aggregation.
-    """
-
-    _tag: ClassVar[str | None] = "fat-tree"
-    agg_core: Hop | None = None
-    delay: Time | None = None
-    host_tor: Hop | None = None
-    hosts_per_tor: int | None = None
-    k: int | None = None
-    length: Length | None = None
-    rate: Rate | None = None
-    tor_agg: Hop | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Faults(Table):
-    """What goes wrong on a link, or at a node.
-
-    Attributes
-    ----------
-    down
-        When the link is down. Default: never.
-    error_rate
-        Probability that a frame is damaged: a number for all kinds, or `{ data, control, link-
-        control }`. Default: 0.
-    jitter
-        Up to this much is added to each frame's propagation; order is kept. Default: 0.
-    pause
-        A port that pauses what feeds it, whatever its buffer holds. Default: none.
-    """
-
-    down: PeriodList | None = None
-    error_rate: ErrorRate | None = None
-    jitter: Time | None = None
-    pause: PauseList | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class FixedSize(Table):
-    """Every flow of the same size.
-
-    Attributes
-    ----------
-    fixed
-        The size.
-    """
-
-    fixed: Size
+    from_: str
+    to: str
+    size: FlowSize
+    start: Time | None = None
+    class_: Class | None = None
+    source_port: int | None = None
+    destination_port: int | None = None
+    path: str | None = None
+    ack_path: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -582,314 +1150,81 @@ class FlowList(Table):
 
 
 @dataclass(frozen=True, kw_only=True)
-class GoBackN(Table):
-    """Parameters of go-back-N.
+class Poisson(Table):
+    """Poisson arrivals: an independent process at each sender.
 
     Attributes
     ----------
-    ack_interval
-        Packets for which one ACK is sent, at least 1. Default: 1.
-    nack_interval
-        A NAK for the same packet is repeated after this time. Default: the longer of 500 us
-        (HPCC) and the base round-trip time.
-    timeout
-        Time without an ACK that advances, after which the sender goes back, or `"off"`.
-        Default: off where the whole path is lossless, else the longer of 4 ms (`ConWeave`) and
-        4 base round-trip times.
-    """
-
-    _tag: ClassVar[str | None] = "go-back-n"
-    ack_interval: int | None = None
-    nack_interval: Time | None = None
-    timeout: Timeout | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Hop(Table):
-    """Rate and delay of links; what is left out comes from the level above.
-
-    Attributes
-    ----------
-    delay
-        Propagation delay. Not together with `length`.
-    length
-        Length of fibre, at 5 us/km. Not together with `delay`.
-    rate
-        Line rate.
-    """
-
-    delay: Time | None = None
-    length: Length | None = None
-    rate: Rate | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class LineRate(Table):
-    """Parameters of sending at a constant rate.
-
-    Attributes
-    ----------
-    rate
-        Rate of wire bytes, above 0. Default, and most: the NIC's.
-    """
-
-    _tag: ClassVar[str | None] = "line-rate"
-    rate: Rate | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class ListedFlow(Table):
-    """A flow.
-
-    Attributes
-    ----------
-    from_
-        Sender.
-    size
-        Payload, or `"unbounded"` for a flow without end.
-    to
-        Receiver.
-    ack_path
-        The nodes that its ACKs pass, from the receiver on.
-    class_
-        Its class. Default: the workload's.
-    destination_port
-        As switches hash it.
-    path
-        The nodes that its data pass, as in `"h1,s1,s2,h2"`; `s2#2` is the second of the links
-        to s2.
-    source_port
-        As switches hash it. Default: numbered in order.
-    start
-        When it starts. Default: at the workload's `start`, else 0.
-    """
-
-    from_: str
-    size: FlowSize
-    to: str
-    ack_path: str | None = None
-    class_: Class | None = None
-    destination_port: int | None = None
-    path: str | None = None
-    source_port: int | None = None
-    start: Time | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class ListedLink(Table):
-    """A link, or several alike.
-
-    Attributes
-    ----------
-    between
-        The nodes at its ends.
-    count
-        How many, side by side. Default: 1.
-    delay
-        Its delay. Not together with `length`.
-    length
-        Its length. Not together with `delay`.
-    name
-        Its name. Default: after its ends.
-    rate
-        Its rate.
-    tags
-        Its tags.
-    """
-
-    between: tuple[str, str]
-    count: int | None = None
-    delay: Time | None = None
-    length: Length | None = None
-    name: str | None = None
-    rate: Rate | None = None
-    tags: Sequence[str] | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class LongLink(Table):
-    """The links between the datacenters.
-
-    Attributes
-    ----------
-    rate
-        Rate of each.
-    count
-        How many, side by side. Default: 1.
-    delay
-        Delay. Not together with `length`.
-    length
-        Length. Not together with `delay`.
-    """
-
-    rate: Rate
-    count: int | None = None
-    delay: Time | None = None
-    length: Length | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class LongLived(Table):
-    """Flows without end: the i-th sender to the i-th receiver, and so on around.
-
-    Attributes
-    ----------
-    to
-        Hosts that receive.
+    sizes
+        Sizes of flows.
+    load
+        Offered bytes over the capacity of `of`, above 0.
+    of
+        Links whose summed rate is the capacity, in the direction from senders to receivers; or
+        `"hosts"`: the NICs of the senders. Default: `"hosts"`.
     from_
         Hosts that send. Default: all.
+    to
+        Hosts that receive, drawn uniformly, never the sender itself. Default: all.
+    accounting
+        Which bytes count as offered. Default: `payload`.
+    """
+
+    sizes: Sizes
+    load: float
+    of: Selector | None = None
+    from_: Selector | None = None
+    to: Selector | None = None
+    accounting: Accounting | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class SizesFile(Table):
+    """Sizes from a file.
+
+    Attributes
+    ----------
+    file
+        The file, from the scenario's folder: lines of bytes and cumulative percent; `#` begins
+        a comment.
+    """
+
+    file: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class FixedSize(Table):
+    """Every flow of the same size.
+
+    Attributes
+    ----------
+    fixed
+        The size.
+    """
+
+    fixed: Size
+
+
+@dataclass(frozen=True, kw_only=True)
+class Burst(Table):
+    """Each sender sends one flow: the i-th of them to the i-th receiver, and so on around.
+
+    Attributes
+    ----------
+    to
+        Hosts that receive; one of them makes an incast.
+    size
+        Payload of each flow.
+    from_
+        Hosts that send. Default: all.
+    every
+        Again after this time, until the workload's `until`. Default: once.
     """
 
     to: Selector
+    size: Size
     from_: Selector | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Lossy(Table):
-    """Nothing to choose."""
-
-    _tag: ClassVar[str | None] = "lossy"
-
-
-@dataclass(frozen=True, kw_only=True)
-class MeasureWindow(Table):
-    """From one instant to another.
-
-    Attributes
-    ----------
-    to
-        The first instant after it.
-    from_
-        The first instant. Default: 0.
-    """
-
-    to: Time
-    from_: Time | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class NoNotification(Table):
-    """Nothing to choose."""
-
-    _tag: ClassVar[str | None] = "none"
-
-
-@dataclass(frozen=True, kw_only=True)
-class NoReliability(Table):
-    """Nothing to choose."""
-
-    _tag: ClassVar[str | None] = "none"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Override(Table):
-    """What holds for the objects of one selector: exactly one of `links`, `switches`, `hosts`, `flows`.
-
-    Attributes
-    ----------
-    buffer
-        Admission to switches' buffers.
-    class_
-        Class of flows. Default: 3.
-    congestion_point
-        Detection of congestion at egress ports.
-    delay
-        Of the links: their delay.
-    direction
-        Of the links: only from one end to the other, as in `"x1>x2"`.
-    faults
-        What goes wrong on links, or at nodes.
-    flow_control
-        Link flow control of the classes of data.
-    flows
-        The flows of these workloads.
-    hash_seed
-        Of the switches: the seed of the hash `swing-ns3`.
-    hosts
-        These hosts.
-    length
-        Of the links: their length, at 5 us/km.
-    links
-        These links, with the ports at both ends.
-    name
-        Its name, by which `--set` finds it.
-    notification
-        At receivers: when a CNP is sent.
-    pipeline
-        From a packet's arrival at a switch to its place in the egress queue. Default: 0.
-    rate
-        Of the links: their rate.
-    rate_control
-        At senders: the stack of rate and window controls, the lowest first.
-    relay
-        A device that breaks a link in two.
-    reliability
-        Recovery from losses.
-    routing
-        Routing among equal-cost ports.
-    scheduler
-        Scheduling of egress ports.
-    switches
-        These switches.
-    """
-
-    buffer: BufferParams | None = None
-    class_: Class | None = None
-    congestion_point: CongestionPointParamsList | None = None
-    delay: Time | None = None
-    direction: str | None = None
-    faults: Faults | None = None
-    flow_control: FlowControl | None = None
-    flows: Selector | None = None
-    hash_seed: int | None = None
-    hosts: Selector | None = None
-    length: Length | None = None
-    links: Selector | None = None
-    name: str | None = None
-    notification: NotificationParams | None = None
-    pipeline: Time | None = None
-    rate: Rate | None = None
-    rate_control: ReactionParamsList | None = None
-    relay: RelayParams | None = None
-    reliability: ReliabilityParams | None = None
-    routing: RoutingParams | None = None
-    scheduler: SchedulerParams | None = None
-    switches: Selector | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Pause(Table):
-    """A pause that a broken node sends.
-
-    Attributes
-    ----------
-    from_
-        First pause.
-    class_
-        The class that stops. Default: 3.
-    to
-        Resume. Default: never.
-    """
-
-    from_: Time
-    class_: Class | None = None
-    to: Time | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Period(Table):
-    """From one instant to another.
-
-    Attributes
-    ----------
-    from_
-        The first instant.
-    to
-        The first instant after it.
-    """
-
-    from_: Time
-    to: Time
+    every: Time | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -909,75 +1244,35 @@ class Permutation(Table):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Pfc(Table):
-    """Parameters of priority-based flow control.
+class LongLived(Table):
+    """Flows without end: the i-th sender to the i-th receiver, and so on around.
 
     Attributes
     ----------
-    headroom
-        H: a size, or `"auto"` (the default) for the formula; with a shared pool one MTU more.
-    pause
-        How long a pause lasts. Default: as the run's wire format says.
-    quanta
-        Pause time that each PAUSE names, in 512 bit times (`timer` mode). Default: 65535, the
-        longest.
-    react
-        The upstream stops this long after a PAUSE has arrived (802.1Qbb allows 394 quanta at
-        100G). Default: 0.
-    refresh
-        A PAUSE is renewed when this fraction of its time has gone (`timer` mode), between 0 and
-        1. Default: 0.5.
-    resume_offset
-        XOFF - XON: resume this far below the threshold. Default: 2 MTU.
-    trigger
-        What makes a packet's arrival send a PAUSE.
-    watchdog
-        Ends a pause that lasts too long. Default: off.
-    xoff
-        XOFF: a size, `{ fixed, alpha }` with one part or both, or `"auto"` = the port's static
-        buffer less headroom and MTU - 1. Default: `"auto"` with a buffer of the port's own
-        whose size is given, else 320 KB (Mercury, small scale).
+    to
+        Hosts that receive.
+    from_
+        Hosts that send. Default: all.
     """
 
-    _tag: ClassVar[str | None] = "pfc"
-    headroom: Sizing | None = None
-    pause: PauseMode | None = None
-    quanta: Quanta | None = None
-    react: Time | None = None
-    refresh: float | None = None
-    resume_offset: Size | None = None
-    trigger: Trigger | None = None
-    watchdog: Watchdog | None = None
-    xoff: Xoff | None = None
+    to: Selector
+    from_: Selector | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
-class Poisson(Table):
-    """Poisson arrivals: an independent process at each sender.
+class MeasureWindow(Table):
+    """From one instant to another.
 
     Attributes
     ----------
-    load
-        Offered bytes over the capacity of `of`, above 0.
-    sizes
-        Sizes of flows.
-    accounting
-        Which bytes count as offered. Default: `payload`.
-    from_
-        Hosts that send. Default: all.
-    of
-        Links whose summed rate is the capacity, in the direction from senders to receivers; or
-        `"hosts"`: the NICs of the senders. Default: `"hosts"`.
     to
-        Hosts that receive, drawn uniformly, never the sender itself. Default: all.
+        The first instant after it.
+    from_
+        The first instant. Default: 0.
     """
 
-    load: float
-    sizes: Sizes
-    accounting: Accounting | None = None
-    from_: Selector | None = None
-    of: Selector | None = None
-    to: Selector | None = None
+    to: Time
+    from_: Time | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -986,313 +1281,18 @@ class RecordKeys(Table):
 
     Attributes
     ----------
-    buckets
-        At most this many buckets of a series. Default: 1000.
-    busiest
-        How many egress ports more, the busiest. Default: 8.
     watch
         Links whose series are kept, both ways. Default: those tagged `long-haul`, and those of
         100 us or more.
+    busiest
+        How many egress ports more, the busiest. Default: 8.
+    buckets
+        At most this many buckets of a series. Default: 1000.
     """
 
-    buckets: int | None = None
-    busiest: int | None = None
     watch: Selector | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Red(Table):
-    """Parameters of RED: a row of published values, and what differs from it.
-
-    Attributes
-    ----------
-    at
-        When a packet is marked.
-    kmax
-        Beyond this queue every packet is marked; at least `kmin`.
-    kmin
-        Longest queue that marks nothing.
-    per
-        The rate that the `kmin` and `kmax` given beside it are for: they grow with the port's
-        rate. Default: they hold for every port as they are.
-    pmax
-        Probability of a mark at `kmax`, from 0 to 1.
-    preset
-        The row; values beside it win.
-    """
-
-    _tag: ClassVar[str | None] = "red"
-    at: MarkAt | None = None
-    kmax: Size | None = None
-    kmin: Size | None = None
-    per: Rate | None = None
-    pmax: float | None = None
-    preset: RedPreset | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class RoundRobin(Table):
-    """Nothing to choose."""
-
-    _tag: ClassVar[str | None] = "round-robin"
-
-
-@dataclass(frozen=True, kw_only=True)
-class SemanticsKeys(Table):
-    """Points in which other simulators differ.
-
-    Attributes
-    ----------
-    hash_seeds
-        Seeds of the hash `swing-ns3`, one for each switch. Default: `none`.
-    release
-        When a packet's bytes leave the ingress account. Default: `end`.
-    repacing
-        What a new rate does to the packet that waits for its pacing time. Default: `moved`.
-    rounding
-        How a serialisation time is rounded. Default: `picosecond`.
-    ties
-        What orders events of one instant. Default: `hashed`.
-    visit
-        The order in which routing visits neighbours, which orders equal-cost ports. Default:
-        `listed`.
-    """
-
-    hash_seeds: HashSeeds | None = None
-    release: ReleaseKey | None = None
-    repacing: RepacingKey | None = None
-    rounding: RoundingKey | None = None
-    ties: TiesKey | None = None
-    visit: Visit | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class SharedBuffer(Table):
-    """Parameters of a shared buffer.
-
-    Attributes
-    ----------
-    crossing
-        Who is charged for the packet that crosses the flow control's threshold.
-    egress_alpha
-        A packet of a lossy class is dropped when its egress queue would exceed this share of
-        the pool's free bytes. Default: 1 (`ConWeave`).
-    pool
-        The pool alone; reserves and headroom come on top. Not together with `total`. Default:
-        10 MB.
-    reserve
-        R: set aside for each (ingress port, class). Default: 0.
-    total
-        All memory of the switch; reserves and headroom come out of it.
-    """
-
-    _tag: ClassVar[str | None] = "shared"
-    crossing: Crossing | None = None
-    egress_alpha: float | None = None
-    pool: Size | None = None
-    reserve: Size | None = None
-    total: Size | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class SizesFile(Table):
-    """Sizes from a file.
-
-    Attributes
-    ----------
-    file
-        The file, from the scenario's folder: lines of bytes and cumulative percent; `#` begins
-        a comment.
-    """
-
-    file: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class Spray(Table):
-    """Nothing to choose."""
-
-    _tag: ClassVar[str | None] = "spray"
-
-
-@dataclass(frozen=True, kw_only=True)
-class StaticBuffer(Table):
-    """Parameters of a static buffer.
-
-    Attributes
-    ----------
-    crossing
-        Who is charged for the packet that crosses the flow control's threshold.
-    size
-        All that it holds, headroom included: a size, or `"auto"` (the default) for what the
-        flow control needs.
-    """
-
-    _tag: ClassVar[str | None] = "static"
-    crossing: Crossing | None = None
-    size: Sizing | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class StaticWindow(Table):
-    """Parameters of a constant window.
-
-    Attributes
-    ----------
-    size
-        Payload bytes: a size of at least one full packet, or `"auto"` (the default) for the
-        path's bandwidth-delay product.
-    """
-
-    _tag: ClassVar[str | None] = "static-window"
-    size: Sizing | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Strict(Table):
-    """Nothing to choose."""
-
-    _tag: ClassVar[str | None] = "strict"
-
-
-@dataclass(frozen=True, kw_only=True)
-class TaggedNode(Table):
-    """A node with tags.
-
-    Attributes
-    ----------
-    name
-        Its name, or a range.
-    tags
-        Its tags, beside `host` or `switch`.
-    """
-
-    name: str
-    tags: Sequence[str] | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class TwoDc(Table):
-    """Parameters of two datacenters.
-
-    Attributes
-    ----------
-    long_link
-        Links between the DCI switches.
-    core_dci
-        Links between cores and DCI switches.
-    delay
-        Delay of links inside datacenters that say none. Not together with `length`.
-    fabric
-        The fabric of both datacenters.
-    fabric_a
-        The fabric of A, where it is not `fabric`.
-    fabric_b
-        The fabric of B, where it is not `fabric`.
-    length
-        Length of links inside datacenters that say none. Not together with `delay`.
-    rate
-        Rate of links inside datacenters that say none.
-    """
-
-    _tag: ClassVar[str | None] = "two-dc"
-    long_link: LongLink
-    core_dci: Hop | None = None
-    delay: Time | None = None
-    fabric: FabricKind | None = None
-    fabric_a: FabricKind | None = None
-    fabric_b: FabricKind | None = None
-    length: Length | None = None
-    rate: Rate | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Watchdog(Table):
-    """Ends a pause that lasts too long, as a broken neighbour can cause; one per egress port and class.
-
-    It counts from the start of an unbroken pause (a refresh does not break it) and then gives the pause up: the queue may send, and PAUSE frames are ignored. That ends with a RESUME, or when no PAUSE has arrived for `restore`. In `on-off` mode nothing renews a pause, which lasts until a RESUME; so there only a RESUME ends it.
-
-    Attributes
-    ----------
-    action
-        What becomes of the queue then.
-    after
-        Longest pause that is borne. Default: 100 ms.
-    restore
-        Quiet time after which pauses are obeyed again. Default: as `after`.
-    """
-
-    action: Action | None = None
-    after: Time | None = None
-    restore: Time | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Workload(Table):
-    """A named source of flows: exactly one of `flows`, `flow-list`, `poisson`, `burst`, `permutation`,
-    `long-lived`.
-
-    Attributes
-    ----------
-    burst
-        One flow of each sender, once or again and again.
-    class_
-        Class of its flows. Default: as the overrides and defaults say, else 3.
-    flow_list
-        Flows listed in a file.
-    flows
-        Flows, one by one.
-    long_lived
-        Flows without end.
-    measure
-        Flows that start in this window are measured. Default: as at the top level.
-    measured
-        Are its flows measured at all? Default: true.
-    name
-        Its name; results keep it.
-    permutation
-        One flow of each host to another, so that each receives one.
-    poisson
-        Poisson arrivals.
-    start
-        When it begins. Default: 0.
-    tags
-        Tags, by which overrides select its flows.
-    until
-        No flow starts at this time or later. Default of Poisson arrivals: to the end of the
-        run.
-    """
-
-    burst: Burst | None = None
-    class_: Class | None = None
-    flow_list: FlowList | None = None
-    flows: Sequence[ListedFlow] | None = None
-    long_lived: LongLived | None = None
-    measure: MeasureWindow | None = None
-    measured: bool | None = None
-    name: str | None = None
-    permutation: Permutation | None = None
-    poisson: Poisson | None = None
-    start: Time | None = None
-    tags: Sequence[str] | None = None
-    until: Time | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class XoffParts(Table):
-    """A threshold of parts, either of which may be left out: XOFF = `fixed` + `alpha` · free bytes of the
-    pool.
-
-    Attributes
-    ----------
-    alpha
-        Factor of the pool's free bytes. Default: 0.
-    fixed
-        What does not depend on the pool. Default: 0.
-    """
-
-    alpha: float | None = None
-    fixed: Size | None = None
+    busiest: int | None = None
+    buckets: int | None = None
 
 
 #: A quantity with a unit, such as `'80km'`.
@@ -1556,100 +1556,100 @@ class Keys:
     ----------
     topology
         The network.
-    defaults
-        What holds wherever no override says otherwise.
+    name
+        What results are filed under. Default: the file's name.
     description
         What it shows.
-    limit
-        The run ends here at the latest. Default: 4 times the end of the measuring window and
-        100 base round-trip times.
+    seed
+        Seeds every random stream and tie. Default: 1.
+    profile
+        Another simulator's semantics in every point; what is set beside it wins.
+    wire
+        Headers of packets. Default: `ethernet`.
+    mtu
+        Payload of a full packet. Default: 1000 B.
+    semantics
+        Points in which other simulators differ.
+    defaults
+        What holds wherever no override says otherwise.
+    override
+        Exceptions, later ones win.
+    workload
+        Traffic.
     measure
         Flows that start in this window are measured. Default: of Poisson arrivals all but the
         first tenth of their time, of lists all.
-    mtu
-        Payload of a full packet. Default: 1000 B.
-    name
-        What results are filed under. Default: the file's name.
-    on_deadlock
-        What a deadlock does. Default: `stop`.
-    override
-        Exceptions, later ones win.
-    profile
-        Another simulator's semantics in every point; what is set beside it wins.
-    records
-        What is kept beyond the tables of flows and counters.
-    seed
-        Seeds every random stream and tie. Default: 1.
-    semantics
-        Points in which other simulators differ.
+    limit
+        The run ends here at the latest. Default: 4 times the end of the measuring window and
+        100 base round-trip times.
     stop
         What ends the run. Default: `measured`.
-    wire
-        Headers of packets. Default: `ethernet`.
-    workload
-        Traffic.
+    on_deadlock
+        What a deadlock does. Default: `stop`.
+    records
+        What is kept beyond the tables of flows and counters.
     """
 
     def __init__(
         self,
         *,
         topology: Topology,
-        defaults: Defaults | None = None,
-        description: str | None = None,
-        limit: Time | None = None,
-        measure: MeasureWindow | None = None,
-        mtu: Size | None = None,
         name: str | None = None,
-        on_deadlock: OnDeadlock | None = None,
-        override: Sequence[Override] | None = None,
-        profile: Profile | None = None,
-        records: RecordKeys | None = None,
+        description: str | None = None,
         seed: int | None = None,
-        semantics: SemanticsKeys | None = None,
-        stop: Stop | None = None,
+        profile: Profile | None = None,
         wire: Format | None = None,
+        mtu: Size | None = None,
+        semantics: SemanticsKeys | None = None,
+        defaults: Defaults | None = None,
+        override: Sequence[Override] | None = None,
         workload: Sequence[Workload] | None = None,
+        measure: MeasureWindow | None = None,
+        limit: Time | None = None,
+        stop: Stop | None = None,
+        on_deadlock: OnDeadlock | None = None,
+        records: RecordKeys | None = None,
     ) -> None:
         self._begin(
             {
-                "defaults": defaults,
-                "description": description,
-                "limit": limit,
-                "measure": measure,
-                "mtu": mtu,
                 "name": name,
-                "on-deadlock": on_deadlock,
-                "override": override,
-                "profile": profile,
-                "records": records,
+                "description": description,
                 "seed": seed,
-                "semantics": semantics,
-                "stop": stop,
-                "topology": topology,
+                "profile": profile,
                 "wire": wire,
+                "mtu": mtu,
+                "semantics": semantics,
+                "topology": topology,
+                "defaults": defaults,
+                "override": override,
                 "workload": workload,
+                "measure": measure,
+                "limit": limit,
+                "stop": stop,
+                "on-deadlock": on_deadlock,
+                "records": records,
             }
         )
 
     def replace(
         self,
         *,
-        defaults: Defaults | None = None,
-        description: str | None = None,
-        limit: Time | None = None,
-        measure: MeasureWindow | None = None,
-        mtu: Size | None = None,
         name: str | None = None,
-        on_deadlock: OnDeadlock | None = None,
-        override: Sequence[Override] | None = None,
-        profile: Profile | None = None,
-        records: RecordKeys | None = None,
+        description: str | None = None,
         seed: int | None = None,
-        semantics: SemanticsKeys | None = None,
-        stop: Stop | None = None,
-        topology: Topology | None = None,
+        profile: Profile | None = None,
         wire: Format | None = None,
+        mtu: Size | None = None,
+        semantics: SemanticsKeys | None = None,
+        topology: Topology | None = None,
+        defaults: Defaults | None = None,
+        override: Sequence[Override] | None = None,
         workload: Sequence[Workload] | None = None,
+        measure: MeasureWindow | None = None,
+        limit: Time | None = None,
+        stop: Stop | None = None,
+        on_deadlock: OnDeadlock | None = None,
+        records: RecordKeys | None = None,
         sets: Sequence[tuple[str, str]] = (),
     ) -> Self:
         """Return the same scenario with other values for some keys; `None` leaves a key as it is.
@@ -1658,38 +1658,38 @@ class Keys:
         ----------
         topology
             The network.
-        defaults
-            What holds wherever no override says otherwise.
+        name
+            What results are filed under. Default: the file's name.
         description
             What it shows.
-        limit
-            The run ends here at the latest. Default: 4 times the end of the measuring window and
-            100 base round-trip times.
+        seed
+            Seeds every random stream and tie. Default: 1.
+        profile
+            Another simulator's semantics in every point; what is set beside it wins.
+        wire
+            Headers of packets. Default: `ethernet`.
+        mtu
+            Payload of a full packet. Default: 1000 B.
+        semantics
+            Points in which other simulators differ.
+        defaults
+            What holds wherever no override says otherwise.
+        override
+            Exceptions, later ones win.
+        workload
+            Traffic.
         measure
             Flows that start in this window are measured. Default: of Poisson arrivals all but the
             first tenth of their time, of lists all.
-        mtu
-            Payload of a full packet. Default: 1000 B.
-        name
-            What results are filed under. Default: the file's name.
-        on_deadlock
-            What a deadlock does. Default: `stop`.
-        override
-            Exceptions, later ones win.
-        profile
-            Another simulator's semantics in every point; what is set beside it wins.
-        records
-            What is kept beyond the tables of flows and counters.
-        seed
-            Seeds every random stream and tie. Default: 1.
-        semantics
-            Points in which other simulators differ.
+        limit
+            The run ends here at the latest. Default: 4 times the end of the measuring window and
+            100 base round-trip times.
         stop
             What ends the run. Default: `measured`.
-        wire
-            Headers of packets. Default: `ethernet`.
-        workload
-            Traffic.
+        on_deadlock
+            What a deadlock does. Default: `stop`.
+        records
+            What is kept beyond the tables of flows and counters.
         sets
             Paths of keys with values, written after that, as `--set` of the command line.
 
@@ -1700,22 +1700,22 @@ class Keys:
         """
         return self._replaced(
             {
-                "defaults": defaults,
-                "description": description,
-                "limit": limit,
-                "measure": measure,
-                "mtu": mtu,
                 "name": name,
-                "on-deadlock": on_deadlock,
-                "override": override,
-                "profile": profile,
-                "records": records,
+                "description": description,
                 "seed": seed,
-                "semantics": semantics,
-                "stop": stop,
-                "topology": topology,
+                "profile": profile,
                 "wire": wire,
+                "mtu": mtu,
+                "semantics": semantics,
+                "topology": topology,
+                "defaults": defaults,
+                "override": override,
                 "workload": workload,
+                "measure": measure,
+                "limit": limit,
+                "stop": stop,
+                "on-deadlock": on_deadlock,
+                "records": records,
             },
             sets,
         )

@@ -169,10 +169,16 @@ class Scenario(Keys):
         return f"Scenario({self.name!r}, seed {self.seed})"
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Scenario) and self._native.resolved_json == other._native.resolved_json
+        return isinstance(other, Scenario) and self._identity == other._identity
 
     def __hash__(self) -> int:
-        return hash(self._native.resolved_json)
+        return hash(self._identity)
+
+    @property
+    def _identity(self) -> tuple[str, str, int, str]:
+        """What two equal scenarios have in common: the order of keys does not matter."""
+        keys = {key: value for key, value in self.to_dict().items() if key != "seed"}
+        return self._native.file, self.name, self.seed, json.dumps(keys, sort_keys=True)
 
 
 def load(path: str | os.PathLike[str], *, sets: Sequence[tuple[str, str]] = ()) -> Scenario:

@@ -34,6 +34,12 @@ impl Scenario {
         self.parsed.name()
     }
 
+    /// Its file, or the name given with its text: what messages call it.
+    #[getter]
+    fn file(&self) -> &str {
+        self.parsed.file()
+    }
+
     /// What seeds every random stream and tie.
     #[getter]
     fn seed(&self) -> u64 {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -100,6 +101,12 @@ class Entry:
     sections: tuple[Section, ...] = ()
     parameters: tuple[Parameter, ...] = ()
     tables: tuple[TableOf, ...] = ()
+
+    @property
+    def headline(self) -> str:
+        """The first sentence of the summary, without the references in it."""
+        sentence, _, _ = self.summary.partition(". ")
+        return re.sub(r" \([^()]*\d{4}[^()]*\)", "", sentence).rstrip(".:") + "."
 
     @property
     def full_name(self) -> str:

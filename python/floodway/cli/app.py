@@ -13,6 +13,7 @@ import typer
 import floodway
 from floodway.cli import check as checking
 from floodway.cli import compare as comparing
+from floodway.cli import find as finding
 from floodway.cli import run as running
 from floodway.cli.exits import FAILED, INTERRUPTED, TERMINATED, USAGE
 from floodway.errors import FloodwayError, RunError
@@ -74,6 +75,8 @@ def floodway_(
       floodway run scenarios/demo.toml
       floodway run scenarios/demo.toml --set long-haul.flow-control.pfc.xoff=30MB
       floodway compare scenarios/demo.toml --vary long-haul.flow-control=pfc,bifrost
+      floodway list mechanisms
+      floodway explain bifrost
     """
     if version:
         typer.echo(f"floodway {floodway.__version__}")
@@ -238,6 +241,72 @@ def check_(
       floodway check scenarios/demo.toml --set mtu=4096B --json
     """
     return checking.check(scenario, sets=sets or [], resolved=resolved, json=json)
+
+
+@app.command(name="list")
+def list_(
+    what: Annotated[
+        Literal["mechanisms", "topologies", "workloads", "scenarios"],
+        typer.Argument(help="What to list.", show_default=False),
+    ],
+    folder: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="[FOLDER]",
+            help="Of scenarios: where they are, by default in scenarios/.",
+            show_default=False,
+        ),
+    ] = None,
+    *,
+    json: Json = False,
+) -> int:
+    """List what a scenario can name, a line each, or the scenarios that are ready to run.
+
+    \b
+    Examples:
+      floodway list mechanisms
+      floodway list topologies --json
+      floodway list scenarios
+    """
+    if folder is not None and what != "scenarios":
+        raise typer.BadParameter(f"a folder is for scenarios, not for {what}", param_hint="FOLDER")
+    return finding.list_(what, folder=folder, json_=json)
+
+
+@app.command(name="explain")
+def explain_(
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="NAME",
+            help="A mechanism, topology, workload or distribution; SLOT.NAME where two share a name.",
+            show_default=False,
+        ),
+    ],
+    *,
+    json: Json = False,
+) -> int:
+    """Tell what something does: its parameters with units, defaults and sources, sizing, differences.
+
+    \b
+    Examples:
+      floodway explain bifrost
+      floodway explain notification.dcqcn
+      floodway explain fat-tree
+      floodway explain poisson
+    """
+    return finding.explain(name, json_=json)
+
+
+@app.command(name="schema")
+def schema_() -> int:
+    """Print the grammar of scenarios as JSON Schema, for editors and other programs.
+
+    \b
+    Example:
+      floodway schema > scenario.schema.json
+    """
+    return finding.schema()
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:

@@ -1,0 +1,92 @@
+"""`floodway list`, `floodway explain` and `floodway schema`: what a scenario may say."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from typing import TYPE_CHECKING
+
+import typer
+from rich.console import Console
+from rich.markdown import Markdown
+from rich.table import Table
+
+from floodway import _floodway
+from floodway.catalog import entries, find, page_of, ready_scenarios
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from floodway.catalog import Entry
+
+__all__ = ["KINDS", "explain", "list_", "schema"]
+
+#: What can be listed, and the kinds of entries in it.
+KINDS = {
+    "mechanisms": ("mechanism",),
+    "topologies": ("topology", "preset"),
+    "workloads": ("workload", "sizes"),
+}
+
+
+def list_(what: str, *, folder: Path | None, json_: bool) -> int:
+    """Print what there is of one sort; returns the exit code."""
+    if what == "scenarios":
+        return _list_scenarios(folder, json_=json_)
+    found = [entry for entry in entries() if entry.kind in KINDS[what]]
+    if json_:
+        return _print_json([_named(entry) for entry in found])
+    _print_rows([(entry.slot, entry.name, entry.headline) for entry in found])
+    typer.echo("\nfloodway explain NAME tells more of one.")
+    return 0
+
+
+def explain(name: str, *, json_: bool) -> int:
+    """Print what is known about a name; returns the exit code."""
+    found = find(name)
+    if json_:
+        return _print_json([dataclasses.asdict(entry) for entry in found])
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        typer.echo("\n".join(page_of(entry) for entry in found).rstrip())
+        return 0
+    for entry in found:
+        console.print(Markdown(page_of(entry)))
+    return 0
+
+
+def schema() -> int:
+    """Print the grammar as JSON Schema; returns the exit code."""
+    return _print_json(json.loads(_floodway.schema_json()))
+
+
+def _list_scenarios(folder: Path | None, *, json_: bool) -> int:
+    found = ready_scenarios(folder)
+    if json_:
+        return _print_json([{"file": str(of.file), "description": of.description} for of in found])
+    _print_rows([(str(scenario.file), scenario.description) for scenario in found])
+    return 0
+
+
+def _print_rows(rows: list[tuple[str, ...]]) -> None:
+    """Print rows below one another; on a terminal long texts are broken within their column."""
+    console = Console(highlight=False)
+    if console.is_terminal:
+        table = Table(box=None, pad_edge=False, show_header=False)
+        for row in rows:
+            table.add_row(*row)
+        console.print(table)
+        return
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        typer.echo("  ".join(cells).rstrip())
+
+
+def _named(entry: Entry) -> dict[str, str]:
+    return {"kind": entry.kind, "slot": entry.slot, "name": entry.name, "summary": entry.summary}
+
+
+def _print_json(value: object) -> int:
+    typer.echo(json.dumps(value, indent=2, ensure_ascii=False))
+    return 0

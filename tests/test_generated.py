@@ -1,0 +1,124 @@
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import jsonschema
+import pytest
+
+import floodway
+from floodway import _floodway
+from floodway.catalog import entries, find, page_of
+from floodway.errors import UnknownNameError
+from floodway.generate.code import code
+from floodway.generate.documents import documents
+
+if TYPE_CHECKING:
+    from command import Command
+
+ROOT = Path(__file__).parent.parent
+GENERATED = {**code(), **documents(ROOT)}
+SCENARIOS = sorted((ROOT / "scenarios").rglob("*.toml"))
+
+
+@pytest.mark.parametrize("name", GENERATED)
+def test_what_is_generated_is_up_to_date(name: str) -> None:
+    assert (ROOT / name).read_text(encoding="utf-8") == GENERATED[name], "run `make generate`"
+
+
+def test_no_page_is_left_of_a_mechanism_that_is_no_more() -> None:
+    there = {f"docs/mechanisms/{file.name}" for file in (ROOT / "docs" / "mechanisms").glob("*.md")}
+    assert there <= set(GENERATED)
+
+
+@pytest.fixture(scope="module")
+def validator() -> jsonschema.Draft202012Validator:
+    schema = json.loads(_floodway.schema_json())
+    jsonschema.Draft202012Validator.check_schema(schema)
+    return jsonschema.Draft202012Validator(schema)
+
+
+@pytest.mark.parametrize("file", SCENARIOS, ids=lambda file: file.stem)
+def test_the_schema_accepts_every_ready_scenario(
+    file: Path, validator: jsonschema.Draft202012Validator
+) -> None:
+    validator.validate(tomllib.loads(file.read_text(encoding="utf-8")))
+
+
+@pytest.mark.parametrize(
+    ("keys", "path"),
+    [
+        ({"mtu": 1000}, "mtu"),
+        ({"defaults": {"flow-contorl": "pfc"}}, "defaults"),
+        ({"defaults": {"flow-control": "pcf"}}, "defaults.flow-control"),
+        ({"defaults": {"flow-control": {"pfc": {"xof": "1KB"}}}}, "defaults.flow-control"),
+        ({"topology": {"dumbel": {}}}, "topology"),
+        ({"limit": "10 parsecs"}, "limit"),
+        ({"seed": -1}, "seed"),
+    ],
+)
+def test_the_schema_refuses_what_the_simulator_refuses(
+    keys: dict[str, object], path: str, validator: jsonschema.Draft202012Validator
+) -> None:
+    written = tomllib.loads((ROOT / "scenarios" / "incast.toml").read_text(encoding="utf-8")) | keys
+    found = {".".join(map(str, error.absolute_path)) for error in validator.iter_errors(written)}
+    assert path in found
+    with pytest.raises(floodway.ScenarioError):
+        floodway.Scenario.from_dict(written)
+
+
+def test_every_mechanism_tells_of_itself_and_of_each_parameter() -> None:
+    for entry in entries():
+        assert entry.summary, entry.full_name
+        for parameter in [*entry.parameters, *(key for table in entry.tables for key in table.parameters)]:
+            assert parameter.text, f"{entry.full_name}: {parameter.key}"
+            assert parameter.form, f"{entry.full_name}: {parameter.key}"
+        assert page_of(entry).startswith(f"# {entry.name}\n")
+
+
+def test_a_name_that_two_slots_share_finds_both_and_one_with_its_slot() -> None:
+    assert [entry.slot for entry in find("dcqcn")] == ["notification", "rate-control"]
+    assert [entry.slot for entry in find("rate-control.dcqcn")] == ["rate-control"]
+
+
+def test_a_name_that_nothing_has_is_answered_with_the_nearest(floodway: Command) -> None:
+    with pytest.raises(UnknownNameError, match="did you mean 'bifrost'"):
+        find("bifrots")
+    done = floodway("explain", "bifrots")
+    assert (done.code, done.err) == (
+        2,
+        "error: 'bifrots' is not a mechanism, topology or workload; did you mean 'bifrost'?\n",
+    )
+
+
+def test_explain_shows_parameters_with_their_defaults(floodway: Command) -> None:
+    shown = floodway("explain", "deficit-round-robin").out
+    assert "| `quantum` | size | one MTU |" in shown
+    (entry,) = json.loads(floodway("explain", "pfc", "--json").out)
+    assert {"key": "react", "form": "time"}.items() <= next(
+        of for of in entry["parameters"] if of["key"] == "react"
+    ).items()
+
+
+@pytest.mark.parametrize("what", ["mechanisms", "topologies", "workloads"])
+def test_all_that_is_listed_can_be_explained(what: str, floodway: Command) -> None:
+    listed = json.loads(floodway("list", what, "--json").out)
+    lines = floodway("list", what).out.splitlines()
+    for entry in listed:
+        assert find(f"{entry['slot']}.{entry['name']}")
+        assert any(entry["name"] in line.split() for line in lines)
+
+
+def test_ready_scenarios_are_listed_with_what_they_show(floodway: Command) -> None:
+    listed = json.loads(floodway("list", "scenarios", str(ROOT / "scenarios"), "--json").out)
+    assert {Path(entry["file"]).name for entry in listed} == {file.name for file in SCENARIOS}
+    assert all(entry["description"] for entry in listed)
+    missing = floodway("list", "scenarios", "nowhere")
+    assert (missing.code, missing.err) == (2, "error: 'nowhere' is not a folder of scenarios\n")
+    assert floodway("list", "topologies", "scenarios").code == 2
+
+
+def test_the_schema_that_is_printed_is_the_one_of_the_documentation(floodway: Command) -> None:
+    assert floodway("schema").out == GENERATED["docs/scenario.schema.json"]

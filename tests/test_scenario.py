@@ -1,0 +1,180 @@
+from __future__ import annotations
+
+from io import BytesIO
+from typing import TYPE_CHECKING
+
+import pytest
+
+import floodway
+from floodway.builders import (
+    Bifrost,
+    ByTag,
+    Defaults,
+    Dumbbell,
+    FatTree,
+    FixedSize,
+    LongLink,
+    Override,
+    Pfc,
+    Poisson,
+    RecordKeys,
+    Red,
+    SharedBuffer,
+    StaticBuffer,
+    TwoDc,
+    Workload,
+    XoffParts,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+BY_HAND = """\
+name = "two"
+mtu = "1000B"
+limit = "20ms"
+seed = 5
+records.buckets = 50
+
+[topology.two-dc]
+fabric.fat-tree = { k = 4 }
+rate = "100G"
+delay = "1us"
+long-link = { rate = "400G", length = "40km", count = 2 }
+
+[defaults]
+flow-control.pfc = { xoff = { alpha = 0.25 } }
+buffer.shared = { pool = "10MB", reserve = "288KB" }
+congestion-point = [{ red = { preset = "swing" } }]
+rate-control = ["dcqcn"]
+reliability = "go-back-n"
+
+[[override]]
+name = "long-haul"
+links = { tag = "long-haul" }
+flow-control = "bifrost"
+buffer.static = { size = "auto" }
+
+[[workload]]
+name = "messages"
+until = "1ms"
+
+[workload.poisson]
+sizes = { fixed = "100KB" }
+load = 0.3
+of = { tag = "long-haul" }
+from = { tag = "dc-a" }
+to = { tag = "dc-b" }
+"""
+
+
+def built(name: str = "two") -> floodway.Scenario:
+    return floodway.Scenario(
+        name=name,
+        mtu="1000B",
+        limit="20ms",
+        seed=5,
+        topology=TwoDc(
+            fabric=FatTree(k=4),
+            rate="100G",
+            delay="1us",
+            long_link=LongLink(rate="400G", length="40km", count=2),
+        ),
+        records=RecordKeys(buckets=50),
+        defaults=Defaults(
+            flow_control=Pfc(xoff=XoffParts(alpha=0.25)),
+            buffer=SharedBuffer(pool="10MB", reserve="288KB"),
+            congestion_point=[Red(preset="swing")],
+            rate_control=["dcqcn"],
+            reliability="go-back-n",
+        ),
+        override=[
+            Override(
+                name="long-haul",
+                links=ByTag(tag="long-haul"),
+                flow_control=Bifrost(),
+                buffer=StaticBuffer(size="auto"),
+            )
+        ],
+        workload=[
+            Workload(
+                name="messages",
+                poisson=Poisson(
+                    sizes=FixedSize(fixed="100KB"),
+                    load=0.3,
+                    of=ByTag(tag="long-haul"),
+                    from_=ByTag(tag="dc-a"),
+                    to=ByTag(tag="dc-b"),
+                ),
+                until="1ms",
+            )
+        ],
+    )
+
+
+def bytes_of(scenario: floodway.Scenario) -> list[bytes]:
+    """Run a scenario and return the files of its tables."""
+    result = floodway.run(scenario)
+    files = []
+    for table in (result.flows, result.latency, result.series, result.counters):
+        files.append(BytesIO())
+        table.write_parquet(files[-1])
+    return [file.getvalue() for file in files]
+
+
+def test_a_scenario_from_builders_and_one_by_hand_give_the_same_bytes() -> None:
+    by_hand = floodway.Scenario.from_toml(BY_HAND, name="scenario")
+    assert bytes_of(by_hand) == bytes_of(built())
+
+
+def test_a_scenario_survives_the_way_through_text_and_dictionaries() -> None:
+    scenario = built()
+    assert floodway.Scenario.from_toml(scenario.to_toml()).to_dict() == scenario.to_dict()
+    assert floodway.Scenario.from_dict(scenario.to_dict()) == scenario
+    by_hand = floodway.Scenario.from_toml(BY_HAND).to_dict()
+    assert by_hand["topology"] == scenario.to_dict()["topology"]
+
+
+def test_replacing_gives_another_scenario_and_leaves_the_first() -> None:
+    first = built()
+    second = first.replace(seed=9, limit="5ms", sets=[("long-haul.length", "80km")])
+    assert (first.seed, second.seed) == (5, 9)
+    assert (first.limit_us, second.limit_us) == (20_000, 5_000)
+    assert second == built().replace(limit="5ms", sets=[("long-haul.length", "80km")]).replace(seed=9)
+    assert first != second
+    assert {first, built()} == {first}
+    topology = Dumbbell(left=2, right=1, rate="100G", delay="1us")
+    with pytest.raises(floodway.ScenarioError) as caught:
+        first.replace(topology=topology)
+    assert str(caught.value) == 'scenario: long-haul.links: { tag = "long-haul" } matches nothing'
+
+
+def test_another_seed_is_as_if_it_had_been_written() -> None:
+    assert bytes_of(built().with_seed(9)) == bytes_of(built().replace(seed=9)) != bytes_of(built())
+
+
+@pytest.mark.parametrize(
+    ("keys", "text"),
+    [
+        (["limit"], "scenario: limit: "),
+        (["defaults", "flow-control"], "scenario: defaults.flow-control: "),
+        (["workload", 0, "poisson", "load"], "scenario: workload.messages.poisson.load: "),
+    ],
+)
+def test_faults_of_dictionaries_name_the_key(keys: Sequence[str | int], text: str) -> None:
+    document = built().to_dict()
+    place: object = document
+    for key in keys[:-1]:
+        place = place[key]  # type: ignore[index]
+    place[keys[-1]] = "nonsense"  # type: ignore[index]
+    with pytest.raises(floodway.ScenarioError) as caught:
+        floodway.Scenario.from_dict(document)
+    assert str(caught.value).startswith(text)
+    assert (caught.value.file, caught.value.line) == ("scenario", None)
+
+
+def test_what_no_scenario_can_hold_is_refused() -> None:
+    with pytest.raises(floodway.ScenarioError, match="null is no value"):
+        floodway.Scenario.from_dict({"limit": [None]})
+    with pytest.raises(TypeError):
+        floodway.Scenario.from_dict({"limit": object()})

@@ -1,5 +1,5 @@
-//! Bifrost (Yu et al., ICNP 2023): the downstream end of a long link grants, slot by slot, what the upstream
-//! may send, and counts what may still arrive; so it needs little more than one bandwidth-delay product.
+//! Bifrost: the downstream end of a long link grants, slot by slot, what the upstream may send, and counts
+//! what may still arrive; so it needs little more than one bandwidth-delay product (Yu et al., ICNP 2023).
 //!
 //! ```text
 //!  upstream egress                                      downstream ingress
@@ -7,26 +7,51 @@
 //!             ^--- each slot T: pause for T - c/Rs ---------'
 //! ```
 //!
-//! Symbols (paper, section IV; appendix): T = `slot`; Rs = the link's rate; D = its one-way delay; RTT = from
-//! a decision to the arrival of the first byte that it governs; Delta = Rs · RTT; N = ceil(RTT / T); L =
-//! bytes queued at the ingress; F = virtual incoming bytes, those that earlier grants still allow to arrive
-//! within RTT + T; H = `level`, where L + F is held; r = bytes received in the slot just ended; c = the grant
-//! of a slot, in bytes of the wire; k = `leak-period`; p = the pause.
+//! # What it does
 //!
-//! What it does: at each slot's end the receiver grants c = max(0, min(Rs·T, H - L - F)) for the slot that
-//! begins at the upstream now, and says so by a PFC frame that pauses for the rest, p = T - c/Rs (none where
-//! p = 0). The upstream is an ordinary 802.1Qbb transmitter with timers.
+//! At each slot's end the receiver grants c = max(0, min(Rs·T, H - L - F)) for the slot that begins at the
+//! upstream now, and says so by a PFC frame that pauses for the rest, p = T - c/Rs (none where p = 0). The
+//! upstream is an ordinary 802.1Qbb transmitter with timers.
 //!
-//! Why: with H >= Delta + 2·Rs·T, Delta + Rs·T <= L + F <= H in every slot (Theorem 1): nothing is lost, and
-//! the queue never runs dry while the upstream has data.
+//! With H >= Delta + 2·Rs·T, Delta + Rs·T <= L + F <= H in every slot (Theorem 1): nothing is lost, and the
+//! queue never runs dry while the upstream has data.
 //!
-//! Sizing: H + (k + N + 1)·MTU, at least Delta + 2·Rs·T + (k + N + 1)·MTU. Delta is that of PFC's headroom
-//! formula: both delays, the reaction, the pause frame, the frame ahead of it and the one after it. Each of
-//! the grants on the way can let one frame more through than it says, since a frame once begun is finished;
-//! where fibre jitters, MTU stands for MTU + Rs · jitter here and in the guard below, and where the way back
-//! is slower, for what arrives while a frame passes there.
+//! # Why
 //!
-//! Differs from the source:
+//! For links so long that `pfc` would need two bandwidth-delay products of buffer to lose neither packets nor
+//! throughput: Bifrost looks also at what is on its way, and needs one and a little. It has no limit of
+//! distance, changes nothing at the upstream, and costs at most a frame of 64 bytes a slot. Inside a
+//! datacenter no slot fits between a switch's own delay and the link's: use `pfc` there.
+//!
+//! # Symbols
+//!
+//! | symbol (paper, section IV; appendix) | here |
+//! |---|---|
+//! | T | `slot` |
+//! | Rs, D | the link's rate and one-way delay |
+//! | RTT | from a decision to the arrival of the first byte that it governs |
+//! | Delta, N | Rs · RTT; ceil(RTT / T) |
+//! | L | bytes queued at the ingress |
+//! | F | virtual incoming bytes: those that earlier grants still allow to arrive within RTT + T |
+//! | H | `level`, where L + F is held |
+//! | r, c | bytes received in the slot just ended; the grant of a slot, in bytes of the wire |
+//! | k | `leak-period` |
+//! | p | the pause |
+//!
+//! # Sizing
+//!
+//! ```text
+//! buffer = H + (k + N + 1) · MTU          H >= Delta + 2·Rs·T
+//! Delta  = rate · (delay there + delay back + react) + 2 MTU + 64
+//! ```
+//!
+//! Delta is that of PFC's headroom: both delays, the reaction, the pause frame, the frame ahead of it and the
+//! one after it. Each of the grants on the way can let one frame more through than it says, since a frame
+//! once begun is finished; where fibre jitters, MTU stands for MTU + Rs · jitter here and in the guard below,
+//! and where the way back is slower, for what arrives while a frame passes there.
+//!
+//! # Known differences
+//!
 //! - Line 13 of Algorithm 1 as printed raises the grant by the free space, and line 10 lets it be negative,
 //!   which forgets obligations; c, p and F are clamped. With that, the check each k slots (lines 11-13)
 //!   changes nothing: c is 0 whenever L + F > H. So k sizes the buffer only.
@@ -41,6 +66,11 @@
 //!   names one MTU and one quantum more, lest a late successor leave a gap in every slot of a stall; a slot
 //!   without pause then needs a frame that ends it.
 //! - One lossless class on the link: with several, each would grant all of Rs.
+//!
+//! # References
+//!
+//! - Yu et al., "Bifrost: Extending RoCE for Long Distance Inter-DC Links", ICNP 2023, sections IV to VI and
+//!   Algorithm 1; its online appendix has the proof of Theorem 1.
 
 mod incoming;
 mod receiver;
@@ -66,24 +96,32 @@ const INTERNAL_DELAY: Span = Span::us(1);
 #[schemars(rename = "Bifrost")]
 pub struct Params {
     /// T, the time between two grants: more than 1 us, less than the one-way delay, and a pause that one
-    /// frame can name. Default: 10 us (section V).
+    /// frame can name (83 us at 400G).
+    /// Source: Bifrost, section V.
     pub slot: Span,
-    /// H, where bytes held and on their way are kept: a size of Delta + 2·Rs·T at least, or `"auto"` (the
-    /// default) = Delta + 3·Rs·T, or what the port's static buffer has room for beside (k + N + 1) MTU, but
-    /// never below that least.
+    /// H, where bytes held and on their way are kept: a size of Delta + 2·Rs·T at least, or `"auto"` =
+    /// Delta + 3·Rs·T, or what the port's static buffer has room for beside (k + N + 1) MTU, but never below
+    /// that least.
+    /// Source: Bifrost's testbed has Delta + 3·Rs·T; Theorem 1 needs Delta + 2·Rs·T.
     pub level: Sizing,
     /// How virtual incoming bytes are counted.
+    /// Source: floodway's choice: the paper's own count does not see what leaks past a pause.
     pub f_mode: FMode,
-    /// k: leaked bytes are looked for each so many slots, for which the buffer sets aside as many MTU.
-    /// Default: 1 (section VI).
+    /// k: leaked bytes are looked for each so many slots, 1 at least, for which the buffer sets aside as many
+    /// MTU.
+    /// Source: Bifrost, section VI.
     pub leak_period: u32,
     /// Lengthen each pause by the time of half an MTU, the mean of what the upstream still sends of the frame
-    /// that it has begun. Default: false.
+    /// that it has begun.
+    /// Source: floodway's choice: the paper does not, and the ledger pays such bytes back.
     pub half_mtu: bool,
-    /// The upstream stops this long after a pause has arrived (802.1Qbb allows 394 quanta at 100G).
-    /// Default: 0.
+    /// The upstream stops this long after a pause has arrived, from 0 up to less than a slot; Delta grows
+    /// with it.
+    /// Source: floodway's choice: an ideal MAC; IEEE 802.1Qbb allows 394 quanta at 100G, about 2 us.
     pub react: Span,
-    /// How long a pause lasts: `"timer"`, whatever the run's wire format says.
+    /// How long a pause lasts: `"timer"` and nothing else. Default: `"timer"`, whatever the run's wire format
+    /// says.
+    /// Source: Bifrost, Algorithm 1: its frames name a time, and nothing else ends a pause.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pause: Option<PauseMode>,
 }
@@ -107,9 +145,10 @@ impl Default for Params {
 #[serde(rename_all = "kebab-case")]
 pub enum FMode {
     /// The sum of the grants that have not come due: leaks and idle upstreams do not distort it.
+    /// Source: Bifrost, section IV, its "history of pause decisions".
     #[default]
     Ledger,
-    /// F - r + c, clamped (Algorithm 1, line 15).
+    /// F - r + c, clamped. Source: Bifrost, Algorithm 1, line 15.
     Measured,
 }
 

@@ -1,12 +1,10 @@
 //! DCQCN's reaction point: a sender that paces at line rate until CNPs come, cuts its rate by a running
-//! estimate of how many, and climbs back in three stages (Zhu et al., "Congestion Control for Large-Scale
-//! RDMA Deployments", SIGCOMM 2015). NICs run a variant of it, which is a second machine here.
+//! estimate of how many, and climbs back in three stages (Zhu et al., SIGCOMM 2015). NICs run a variant of
+//! it, which is a second machine here.
 //!
-//! Symbols: Rc, Rt = current and target rate; α = estimate of congestion, 0 to 1; g = its gain; F, `Rai`,
-//! `Rhai` as in the paper; K, T, B = alpha timer, increase timer and byte counter: `t-alpha`, `t-inc`,
-//! `byte-counter`; `t-dec` = period of the NIC's checks.
+//! # What it does
 //!
-//! What it does, by machine:
+//! By machine:
 //!
 //! | | `paper` | `mellanox`, `hpcc`, `swing` |
 //! |---|---|---|
@@ -18,18 +16,57 @@
 //! cut. An increase step halves the gap to Rt; in the second stage Rt has risen by `rai` before, in the third
 //! by `rhai`. Rc and Rt never exceed the NIC's rate.
 //!
-//! α is no timer: it is caught up when it is read, and n periods without a CNP give α · (1 - g)^n by squaring,
-//! which is the definition. Checks are made only where a CNP has come, and increase steps sleep at line rate
-//! once one has followed the last CNP; the phases are those of timers that always run. At one instant a CNP
-//! comes first, then α, the check, the increase step.
+//! α is no timer: it is caught up when it is read, and n periods without a CNP give α · (1 - g)^n by
+//! squaring, which is the definition. Checks are made only where a CNP has come, and increase steps sleep at
+//! line rate once one has followed the last CNP; the phases are those of timers that always run. At one
+//! instant a CNP comes first, then α, the check, the increase step.
 //!
-//! Differs from the source: rates are whole bit/s, a cut rounded down and a mean rounded up, so that Rt is
-//! reached (the ns-3 models round means down, and stay a bit short of the line rate for ever). The paper names
-//! no least rate: it is that of the NICs. Rt is capped at the NIC's rate in both machines, as NICs do. In `paper`
-//! a stage counter is raised before it is compared with F. Only notices that report CE are CNPs; a notice of
-//! another kind (a window, or congestion that is not determined) changes no rate.
-//! The bandwidth-delay product of the window counts the ACK's way back with its serialisation, which SWING's
-//! leaves out.
+//! # Why
+//!
+//! It is the congestion control of RoCEv2 NICs, and what newer ones are measured against. It needs a
+//! congestion point that marks (`red`) with thresholds below PFC's. It hears of congestion a round trip late,
+//! so that on long links flow control acts first; `static-window` beside it bounds what is in flight until
+//! then.
+//!
+//! # Symbols
+//!
+//! | symbol | here |
+//! |---|---|
+//! | Rc, Rt | current and target rate |
+//! | α, g | estimate of congestion, 0 to 1, and its gain |
+//! | F, Rai, Rhai | `f`, `rai`, `rhai` |
+//! | K, T, B | alpha timer, increase timer and byte counter: `t-alpha`, `t-inc`, `byte-counter` |
+//! | N | `cnp-interval` |
+//! | | `t-dec`: period of the NIC's checks |
+//!
+//! # Sizing
+//!
+//! ```text
+//! window = path's bottleneck rate · base round trip · Rc / NIC's rate      (variable-bdp)
+//! ```
+//!
+//! With `window = "none"` pacing alone bounds what is in flight.
+//!
+//! # Known differences
+//!
+//! - Rates are whole bit/s, a cut rounded down and a mean rounded up, so that Rt is reached (the ns-3 models
+//!   round means down, and stay a bit short of the line rate for ever).
+//! - The paper names no least rate: it is that of the NICs.
+//! - Rt is capped at the NIC's rate in both machines, as NICs do.
+//! - In `paper` a stage counter is raised before it is compared with F.
+//! - Only notices that report CE are CNPs; a notice of another kind (a window, or congestion that is not
+//!   determined) changes no rate.
+//! - The bandwidth-delay product of the window counts the ACK's way back with its serialisation, which
+//!   SWING's leaves out.
+//!
+//! # References
+//!
+//! - Zhu et al., "Congestion Control for Large-Scale RDMA Deployments", SIGCOMM 2015, section 3.1.
+//! - NVIDIA, "DCQCN Parameters" (the NICs' defaults).
+//! - Li et al., "HPCC: High Precision Congestion Control", SIGCOMM 2019, its simulator's `rdma-hw.cc` and
+//!   `run.py`.
+//! - Chen et al., "Swing: Providing Long-Range Lossless RDMA via PFC-Relay", IEEE TPDS 34(1), 2023, section 6
+//!   and its configurations.
 
 mod alpha;
 mod mellanox;
@@ -55,56 +92,74 @@ use rates::Rates;
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 #[schemars(rename = "Dcqcn")]
 pub struct Params {
-    /// The row, which also chooses the machine; values beside it win.
+    /// The row of published values, which also chooses the machine; what is given beside it wins.
+    /// Source: floodway's choice: HPCC's is the row whose increments grow with the NIC's rate.
     pub preset: Preset,
     /// How the receiver tells of marks.
+    /// Source: Zhu et al., SIGCOMM 2015, section 3.1: a packet of its own.
     pub cnp: Cnp,
-    /// Least time between two CNPs of a flow, at its receiver; with `cnp = "ack-flag"` at the sender, in `paper`
-    /// only. Default: 50 us in `paper` (N), 4 us in the others.
+    /// Least time between two CNPs of a flow, at its receiver; with `cnp = "ack-flag"` at the sender, in
+    /// `paper` only. Default: 50 us in `paper` (N), 4 us in the others.
+    /// Source: Zhu et al., section 3.1; newer NICs, `min_time_between_cnps`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cnp_interval: Option<Span>,
-    /// Payload bytes in flight. Default: `"variable-bdp"` in `swing`, `"none"` in the others.
+    /// What limits the payload bytes in flight. Default: `"variable-bdp"` in `swing`, `"none"` in the others.
+    /// Source: SWING's configurations; the paper and NICs have no window.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window: Option<Window>,
-    /// Gain of α, from 0 to 1. Default: 1/256; 5/1024 in `mellanox` and `swing`.
+    /// Gain of α, from 0 to 1. Default: 1/256 in `paper` and `hpcc`, 5/1024 in `mellanox` and `swing`.
+    /// Source: Zhu et al.; NICs, `dce_tcp_g` 1019.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub g: Option<f64>,
     /// α at the first CNP, from 0 to 1. Default: 1.
+    /// Source: Zhu et al., section 3.1; the HPCC simulator.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub initial_alpha: Option<f64>,
     /// Period of α, above 0. Default: 55 us in `paper` (K), 1 us in the others.
+    /// Source: Zhu et al.; NICs, `dce_tcp_rtt`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub t_alpha: Option<Span>,
     /// Period of the checks that cut the rate, above 0; not in `paper`. Default: 4 us.
+    /// Source: NICs, `rate_reduce_monitor_period`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub t_dec: Option<Span>,
     /// Time between increase steps, above 0. Default: 55 us in `paper` (T), 300 us in the others.
+    /// Source: Zhu et al.; NICs, `rpg_time_reset`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub t_inc: Option<Span>,
     /// Wire bytes between increase steps, above 0; `paper` only. Default: 10 MB (B).
+    /// Source: Zhu et al., and its authors' ns-3 model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub byte_counter: Option<Bytes>,
-    /// Stage at which fast recovery ends. Default: 5 in `paper`, 1 in the others.
+    /// F: the stage at which fast recovery ends, from 0 up. Default: 5 in `paper`, 1 in the others.
+    /// Source: Zhu et al.; NICs, `rpg_threshold`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub f: Option<u32>,
-    /// Additive step of Rt. Default: 40 Mbit/s in `paper`, 5 Mbit/s in the others; in `hpcc` per 25G of the
-    /// NIC's rate.
+    /// Additive step of Rt, from 0 up. Default: 40 Mbit/s in `paper`, 5 Mbit/s in the others; in `hpcc` per
+    /// 25G of the NIC's rate.
+    /// Source: Zhu et al.; NVIDIA's page of DCQCN parameters; HPCC's `run.py`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rai: Option<Rate>,
-    /// Hyper step of Rt, which `paper` multiplies by the stages beyond F. Default: 200 Mbit/s in `paper`, 50 Mbit/s in the others; in `hpcc` per 25G of the
-    /// NIC's rate.
+    /// Hyper step of Rt, from 0 up, which `paper` multiplies by the stages beyond F. Default: 200 Mbit/s in
+    /// `paper`, 50 Mbit/s in the others; in `hpcc` per 25G of the NIC's rate.
+    /// Source: the ns-3 model of DCQCN's authors; NVIDIA's page of DCQCN parameters; HPCC's `run.py`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rhai: Option<Rate>,
     /// Least rate, above 0; at most the NIC's. Default: 1 Gbit/s in `hpcc`, 1 Mbit/s in the others.
+    /// Source: HPCC's `run.py`; NVIDIA's page of DCQCN parameters, also for `paper`, which names none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rmin: Option<Rate>,
-    /// Does every cut lower Rt to Rc, and not only one that follows an increase? Default: only in `paper`.
+    /// Whether every cut lowers Rt to Rc, and not only one that follows an increase. Default: true in
+    /// `paper`, false in the others.
+    /// Source: Zhu et al., section 3.1; NICs, "clamp target rate".
     #[serde(skip_serializing_if = "Option::is_none")]
     pub clamp: Option<bool>,
-    /// Least factor of one cut, above 0, up to 1 (hardware: `rpg_min_dec_fac`). Default: 0.5.
+    /// Least factor of one cut, above 0, up to 1. Default: 0.5.
+    /// Source: NICs, `rpg_min_dec_fac` 50.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min_decrease: Option<f64>,
     /// Factor of the rate at the first CNP, above 0, up to 1; not in `paper`. Default: 1.
+    /// Source: the HPCC simulator, `RateOnFirstCnp`; NICs, `rate_to_set_on_first_cnp`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate_on_first_cnp: Option<f64>,
 }
@@ -113,10 +168,12 @@ pub struct Params {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Cnp {
-    /// By a frame of the control class, at most one per flow and `cnp-interval`.
+    /// By a frame of the control class, at most one per flow and `cnp-interval`. Source: Zhu et al., section
+    /// 3.1.
     #[default]
     Packet,
-    /// By a flag that each ACK copies from its packet's mark, without an interval (the ns-3 models).
+    /// By a flag that each ACK copies from its packet's mark, without an interval. Source: the HPCC and SWING
+    /// simulators.
     AckFlag,
 }
 
@@ -125,9 +182,10 @@ pub enum Cnp {
 #[serde(rename_all = "kebab-case")]
 #[schemars(rename = "DcqcnWindow")]
 pub enum Window {
-    /// No limit.
+    /// No limit. Source: Zhu et al., and NICs.
     None,
-    /// The path's bandwidth-delay product times Rc over the NIC's rate (HPCC's `_vwin`, SWING).
+    /// The path's bandwidth-delay product times Rc over the NIC's rate. Source: HPCC's `_vwin` variants;
+    /// SWING's configurations.
     VariableBdp,
 }
 

@@ -1,13 +1,30 @@
-//! DCQCN's notification point: the receiver turns CE marks into CNPs, a few for many (Zhu et al.,
-//! "Congestion Control for Large-Scale RDMA Deployments", SIGCOMM 2015, section 3.1).
+//! DCQCN's notification point: the receiver turns CE marks into CNPs, a few for many (Zhu et al., SIGCOMM
+//! 2015, section 3.1).
 //!
-//! Symbols: N = `cnp-interval`.
+//! # What it does
 //!
-//! What it does: a marked packet of a flow that has sent no CNP for N sends one at once; the marks within N
-//! after a CNP send none. Packets without a mark do nothing.
+//! A marked packet of a flow that has sent no CNP for N sends one at once; the marks within N after a CNP
+//! send none. Packets without a mark do nothing.
 //!
-//! Differs from the source: nothing. The ns-3 model of its authors instead looks each N whether a mark came;
-//! hardware keeps one N for a whole port.
+//! # Why
+//!
+//! It is the middle of DCQCN: `red` marks, this tells, `dcqcn` as rate control reacts. Unsaid, each flow has
+//! it with the interval that its rate control asks for; choose it to set another.
+//!
+//! # Symbols
+//!
+//! | symbol | here |
+//! |---|---|
+//! | N | `cnp-interval` |
+//!
+//! # Known differences
+//!
+//! None to the paper. The ns-3 model of its authors instead looks each N whether a mark came; hardware keeps
+//! one N for a whole port.
+//!
+//! # References
+//!
+//! - Zhu et al., "Congestion Control for Large-Scale RDMA Deployments", SIGCOMM 2015, section 3.1.
 
 use floodway_units::{Span, Time};
 use schemars::JsonSchema;
@@ -20,8 +37,9 @@ use crate::slots::{Cx, Mark, Notice, Notification, NotificationPoint, PacketView
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 #[schemars(rename = "DcqcnNp")]
 pub struct Params {
-    /// N: the least time between two CNPs of a flow; 0 answers every marked packet. Default: 4 us, as newer
-    /// NICs do (the paper: 50 us). Where a rate control asks for CNPs, its own interval is the default.
+    /// N: the least time between two CNPs of a flow; 0 answers every marked packet. Where a rate control asks
+    /// for CNPs and no notification is chosen, its own interval holds.
+    /// Source: newer NICs, `min_time_between_cnps`; DCQCN's paper has 50 us.
     pub cnp_interval: Span,
 }
 

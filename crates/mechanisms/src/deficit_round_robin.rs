@@ -1,12 +1,36 @@
 //! Deficit round robin: classes share the bytes of a link by their weights, whatever their packets' sizes
-//! (Shreedhar and Varghese, "Efficient Fair Queueing using Deficit Round Robin", 1995).
+//! (Shreedhar and Varghese, SIGCOMM 1995).
 //!
-//! Symbols: Q = quantum of a class, `quantum` times its weight; D = its deficit counter, the bytes that it
-//! may still send in this turn.
+//! # What it does
 //!
-//! Differs from the source: rounds in which no packet would fit are not gone through one by one, but
-//! counted; the choice is the same. A paused class is passed over and keeps its D. In a class sub-queue 0
-//! goes before 1. Bytes are those on the wire.
+//! In each round a class that has packets may send Q bytes more than in the last; it sends packets while its
+//! deficit counter D covers them and keeps the rest for the next round. A class that has nothing to send
+//! loses D.
+//!
+//! # Why
+//!
+//! Choose it to give classes shares of a port: a quarter for storage, the rest for training. Where a class
+//! must never wait use `strict`; where all packets are alike and weights equal, `round-robin` is the same and
+//! simpler.
+//!
+//! # Symbols
+//!
+//! | symbol | here |
+//! |---|---|
+//! | Q | quantum of a class: `quantum` times its weight |
+//! | D | its deficit counter: the bytes that it may still send in this turn |
+//!
+//! # Known differences
+//!
+//! - Rounds in which no packet would fit are not gone through one by one, but counted; the choice is the
+//!   same.
+//! - A paused class is passed over and keeps its D.
+//! - In a class sub-queue 0 goes before 1.
+//! - Bytes are those on the wire.
+//!
+//! # References
+//!
+//! - Shreedhar and Varghese, "Efficient Fair Queueing using Deficit Round Robin", SIGCOMM 1995.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -26,10 +50,14 @@ const MAX_QUANTUM: u64 = 1 << 30;
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 #[schemars(rename = "DeficitRoundRobin")]
 pub struct Params {
-    /// Bytes a turn of a class of weight 1. Default: one MTU.
+    /// Bytes a turn of a class of weight 1, above 0; times the largest weight 1 GiB at most. Default: one
+    /// MTU.
+    /// Source: Shreedhar and Varghese: a quantum of the largest packet finds one that fits in each turn.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub quantum: Option<Bytes>,
-    /// Weights by class; 1 where none is given.
+    /// Weights by class, whole numbers from 1 up, as `{ 3 = 4, 5 = 1 }`. Default: 1 for each class that is
+    /// not named.
+    /// Source: Shreedhar and Varghese: quanta in proportion to the shares.
     pub weights: Weights,
 }
 

@@ -1,9 +1,33 @@
-//! Equal-cost multipath: all packets of a flow take the same of several equal ways, chosen by a hash.
+//! Equal-cost multipath: all packets of a flow take the same of several equal ways, chosen by a hash (as
+//! switches do; RFC 2992 describes the practice).
 //!
-//! With `mix` every switch hashes with a key of its own, which enters *before* the final mix, so that two
-//! tiers choose independently. With `shared` all switches hash alike: what one tier has separated stays
-//! together at the next (polarisation). `swing-ns3` is the hash of SWING's simulator: h = 31·h + byte
-//! over addresses and ports, from a seed of the switch, modulo the number of ways.
+//! # What it does
+//!
+//! A flow's addresses and ports are hashed at each switch, and the hash picks one of the shortest ways.
+//!
+//! - `mix`: every switch hashes with a key of its own, which enters *before* the final mix, so that two tiers
+//!   choose independently.
+//! - `shared`: all switches hash alike: what one tier has separated stays together at the next
+//!   (polarisation).
+//! - `swing-ns3`: the hash of SWING's simulator, h = 31·h + byte over addresses and ports, from a seed of the
+//!   switch, modulo the number of ways.
+//!
+//! # Why
+//!
+//! It keeps packets in order, which go-back-N needs, and is what networks of today do. Two large flows on one
+//! way are slow while another way is idle: `spray` has no such collisions, at the price of order. `shared`
+//! shows what polarisation costs.
+//!
+//! # Known differences
+//!
+//! - No switch's own hash is copied but `swing-ns3`; a vendor's choice of way cannot be expected.
+//! - `swing-ns3` works with the seeds that its profile knows, and refuses switches for which it knows none.
+//!
+//! # References
+//!
+//! - Hopps, "Analysis of an Equal-Cost Multi-Path Algorithm", RFC 2992, 2000.
+//! - Chen et al., "Swing: Providing Long-Range Lossless RDMA via PFC-Relay", IEEE TPDS 34(1), 2023, its
+//!   simulator: `CalcTime31Hash`.
 
 use floodway_units::{Rng, Time, fold, mix};
 use schemars::JsonSchema;
@@ -17,8 +41,11 @@ use crate::slots::{self, FlowTuple, PacketView, ParamError, PortView, Routing, S
 #[schemars(rename = "Ecmp")]
 pub struct Params {
     /// How a flow is hashed.
+    /// Source: floodway's choice: tiers that choose independently are the fair case.
     pub hash: Hash,
-    /// Other choices with the same run seed: enters the hashes `mix` and `shared`. Default: 0.
+    /// Other choices with the same run seed: any whole number of 32 bits, which enters the hashes `mix` and
+    /// `shared`.
+    /// Source: floodway's choice.
     pub seed: u32,
 }
 
@@ -26,12 +53,12 @@ pub struct Params {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Hash {
-    /// With a key of each switch.
+    /// With a key of each switch, made of the run's seed and its name. Source: floodway's choice.
     #[default]
     Mix,
-    /// Alike at all switches.
+    /// Alike at all switches. Source: floodway's choice, for fabrics whose hashes polarise.
     Shared,
-    /// As in SWING's simulator, with the seeds that its profile knows.
+    /// h = 31·h + byte, with the seeds that its profile knows. Source: SWING's simulator, `CalcTime31Hash`.
     SwingNs3,
 }
 

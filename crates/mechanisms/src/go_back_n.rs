@@ -1,19 +1,41 @@
-//! Go-back-N, the reliability of `RoCE` NICs: the receiver takes packets in order only, and a loss makes the
-//! sender start again from it (`InfiniBand` specification 9.7; the HPCC simulator's `rdma-hw.cc`).
+//! Go-back-N, the reliability of RoCE NICs: the receiver takes packets in order only, and a loss makes the
+//! sender start again from it (InfiniBand specification, 9.7; the HPCC simulator's `rdma-hw.cc`).
 //!
-//! Symbols, in packets: e = the number that the receiver expects; `snd_una` = the oldest not acknowledged;
-//! `snd_nxt` = the next to send.
+//! # What it does
 //!
-//! What it does: packet e is delivered and acknowledged, each `ack-interval`-th and the last of each
-//! message. A packet beyond e is discarded and answered by NAK(e), which is repeated for the same e only
-//! after `nack-interval`; one before e is a duplicate, answered by ACK(e) (`InfiniBand` C9-110; the HPCC
-//! simulator stays silent). A NAK, or a timer without an ACK that advances, sends the sender back to
-//! `snd_una`.
+//! Packet e is delivered and acknowledged, each `ack-interval`-th and the last of each message. A packet
+//! beyond e is discarded and answered by NAK(e), which is repeated for the same e only after `nack-interval`;
+//! one before e is a duplicate, answered by ACK(e) (InfiniBand C9-110; the HPCC simulator stays silent). A
+//! NAK, or a timer without an ACK that advances, sends the sender back to `snd_una`.
 //!
-//! Differs from the source: both times know the path. The timer (C9-139) is off where the whole path is
-//! lossless, as in the HPCC and SWING simulators, and elsewhere the longer of 4 ms and 4 round trips: 4 ms
-//! alone would resend each flow over 600 km before its first ACK. Numbers are packets, where the HPCC
-//! simulator counts bytes and may go back to a multiple of a chunk.
+//! # Why
+//!
+//! It is what NICs do, and free where nothing is lost. Where packets are lost or overtake one another
+//! (`spray`) it sends a whole window again for each gap. `none` saves the ACKs on networks that are lossless
+//! throughout.
+//!
+//! # Symbols
+//!
+//! | symbol | here, in packets |
+//! |---|---|
+//! | e | the number that the receiver expects |
+//! | `snd_una` | the oldest not acknowledged |
+//! | `snd_nxt` | the next to send |
+//!
+//! # Known differences
+//!
+//! - Both times know the path. The timer (C9-139) is off where the whole path is lossless, as in the HPCC and
+//!   SWING simulators, and elsewhere the longer of 4 ms and 4 round trips: 4 ms alone would resend each flow
+//!   over 600 km before its first ACK.
+//! - Numbers are packets, where the HPCC simulator counts bytes and may go back to a multiple of a chunk.
+//!
+//! # References
+//!
+//! - InfiniBand Trade Association, "InfiniBand Architecture Specification, Volume 1", section 9.7 (C9-110,
+//!   C9-139).
+//! - Li et al., "HPCC: High Precision Congestion Control", SIGCOMM 2019, its simulator's `rdma-hw.cc`.
+//! - Song et al., "Network Load Balancing with In-network Reordering Support for RDMA", SIGCOMM 2023
+//!   (ConWeave), its simulator: a timer of 4 ms.
 
 use floodway_units::{Bytes, Span, Time};
 use schemars::JsonSchema;
@@ -29,14 +51,20 @@ use crate::slots::{
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 #[schemars(rename = "GoBackN")]
 pub struct Params {
-    /// Packets for which one ACK is sent, at least 1. Default: 1.
+    /// Packets for which one ACK is sent, at least 1. Beyond a window it leaves a flow without the ACK that
+    /// would open it.
+    /// Source: the HPCC simulator, `L2_ACK_INTERVAL`.
     pub ack_interval: u32,
-    /// A NAK for the same packet is repeated after this time. Default: the longer of 500 us (HPCC) and the
-    /// base round-trip time.
+    /// A NAK for the same packet is repeated after this time, from 0 up. Default: the longer of 500 us and
+    /// the base round-trip time.
+    /// Source: the HPCC simulator has 500 us; floodway's choice beyond that: a repeat before the answer can
+    /// come sends the window twice.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nack_interval: Option<Span>,
     /// Time without an ACK that advances, after which the sender goes back, or `"off"`. Default: off where
-    /// the whole path is lossless, else the longer of 4 ms (`ConWeave`) and 4 base round-trip times.
+    /// the whole path is lossless, else the longer of 4 ms and 4 base round-trip times.
+    /// Source: InfiniBand C9-139 asks for a timer; ConWeave's simulator has 4 ms; the HPCC and SWING
+    /// simulators have none on lossless paths.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timeout: Option<Timeout>,
 }

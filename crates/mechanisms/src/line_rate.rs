@@ -1,4 +1,25 @@
-//! No congestion control: a queue pair sends at the rate of its NIC, or at a given one.
+//! No congestion control: a queue pair sends at the rate of its NIC, or at a given one (the baseline of the
+//! papers on lossless networks: SWING, section 6.1).
+//!
+//! # What it does
+//!
+//! Packets are paced at the constant rate, whatever comes back. Pauses still hold them up: the network's flow
+//! control is all that protects it.
+//!
+//! # Why
+//!
+//! It shows flow control by itself, with nothing else to blame. With `rate` below the NIC's it is a source of
+//! a known strength: a background, or a flow that an application limits. Put under another rate control it is
+//! a cap, since the least rate of a stack wins.
+//!
+//! # Known differences
+//!
+//! None.
+//!
+//! # References
+//!
+//! - Chen et al., "Swing: Providing Long-Range Lossless RDMA via PFC-Relay", IEEE TPDS 34(1), 2023, section
+//!   6.1 (runs without congestion control).
 
 use floodway_units::{Bytes, Rate};
 use schemars::JsonSchema;
@@ -11,7 +32,8 @@ use crate::slots::{Allowance, ParamError, QpInfo, Reaction, ReactionPoint};
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 #[schemars(rename = "LineRate")]
 pub struct Params {
-    /// Rate of wire bytes, above 0. Default, and most: the NIC's.
+    /// Rate of wire bytes, above 0. Default: the NIC's rate, which is also the most.
+    /// Source: SWING, section 6.1: without congestion control a host sends at its line's rate.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate: Option<Rate>,
 }

@@ -1,4 +1,35 @@
-//! No flow control: the link is always open, and what finds no room is dropped.
+//! No flow control: the link is always open, and what finds no room at the receiving port is dropped (as in
+//! networks that leave loss to the transport, such as IRN's).
+//!
+//! # What it does
+//!
+//! The sender half never closes, the receiver half never speaks. A packet for which the ingress has no room
+//! is dropped and counted (`drops_buffer`, or `drops_egress` where it exceeds its egress queue's share of a
+//! shared pool). A class on such a link is not lossless: a drop is no verdict against the run.
+//!
+//! # Why
+//!
+//! Choose it for transports that repair losses themselves, as the other side of the question whether
+//! losslessness is worth its pauses; or for one class beside a lossless one (`flow-control.class-0 =
+//! "lossy"`). Against `pfc` it never blocks anybody else's traffic, needs no headroom, and no distance is too
+//! long for it; but go-back-N sends a whole window again for one lost packet.
+//!
+//! # Sizing
+//!
+//! ```text
+//! buffer = max(240 KB, rate · (delay there + delay back))
+//! ```
+//!
+//! One round trip of the link, so that a window of the link's own length can wait; at least what IRN gives to
+//! each port. No size prevents loss: this one says what a port of its own gets when its size is `"auto"`.
+//!
+//! # Known differences
+//!
+//! None.
+//!
+//! # References
+//!
+//! - Mittal et al., "Revisiting Network Support for RDMA", SIGCOMM 2018, section 4.1 (a port's 240 KB).
 
 use floodway_units::{Bytes, Time};
 use schemars::JsonSchema;

@@ -1,4 +1,22 @@
-//! No notification: the receiver never sends a CNP.
+//! No notification: the receiver never sends a CNP (floodway's word for the absence of a notification point).
+//!
+//! # What it does
+//!
+//! Marks are counted where they are made, and nobody tells the sender of them.
+//!
+//! # Why
+//!
+//! It is what flows get whose rate control asks for no CNPs. Choose it to switch the notification off while
+//! marks go on, for instance to see what a rate control does without them.
+//!
+//! # Known differences
+//!
+//! None.
+//!
+//! # References
+//!
+//! - Zhu et al., "Congestion Control for Large-Scale RDMA Deployments", SIGCOMM 2015, section 3.1 (what is
+//!   left out).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

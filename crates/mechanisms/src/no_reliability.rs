@@ -1,5 +1,25 @@
 //! No reliability: nothing is acknowledged and nothing sent again (as in SWING's runs without link-level
-//! retransmission). A flow that loses a packet never finishes.
+//! retransmission).
+//!
+//! # What it does
+//!
+//! Each packet is sent once, in order, and what arrives is delivered. A flow that loses a packet never
+//! finishes.
+//!
+//! # Why
+//!
+//! On a network that loses nothing it is the leanest transport: no ACKs on the way back, so that flow control
+//! is seen by itself. Use `go-back-n` where packets may be lost, and with whatever needs ACKs (windows, ACK
+//! flags).
+//!
+//! # Known differences
+//!
+//! None.
+//!
+//! # References
+//!
+//! - Chen et al., "Swing: Providing Long-Range Lossless RDMA via PFC-Relay", IEEE TPDS 34(1), 2023, section 6
+//!   and its simulator (retransmission mode `NONE`).
 
 use floodway_units::{Bytes, Time};
 use schemars::JsonSchema;

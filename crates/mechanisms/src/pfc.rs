@@ -1,5 +1,5 @@
-//! Priority-based flow control (IEEE 802.1Qbb; 802.3 Annex 31B and 31D): the ingress of a switch pauses
-//! one class of the port that feeds it, before its buffer overflows.
+//! Priority-based flow control: the ingress of a switch pauses one class of the port that feeds it, before
+//! its buffer overflows (IEEE 802.1Qbb; IEEE 802.3 Annexes 31B and 31D).
 //!
 //! ```text
 //!  upstream egress                          downstream ingress
@@ -7,27 +7,65 @@
 //!             ^------------ PAUSE, RESUME ------'
 //! ```
 //!
-//! Symbols: XOFF = threshold = `fixed` + `alpha` · (free bytes of the pool), compared with the *shared*
-//! bytes of one (ingress port, class); XON = XOFF - `resume-offset`; H = headroom, the bytes that may
-//! still arrive after the decision to pause; q = `quanta`, a pause time in units of 512 bit times.
+//! # What it does
 //!
-//! What it does: a packet that finds the shared part at XOFF, or headroom in use, sends a PAUSE. Once
-//! headroom is empty and the shared part has fallen to XON, or to nothing, a released packet sends a
-//! RESUME (a PAUSE of no quanta). In `timer` mode a pause runs out by itself and is renewed while it has
-//! to last; in `on-off` mode, that of the ns-3 models, it lasts until the RESUME.
+//! A packet that finds the shared part at XOFF, or headroom in use, sends a PAUSE. Once headroom is empty and
+//! the shared part has fallen to XON, or to nothing, a released packet sends a RESUME (a PAUSE of no quanta).
+//! The upstream finishes the frame that it has begun; only then is the class quiet.
 //!
-//! Sizing: H = rate · (delay there + delay back + reaction) + 2 MTU + 64: what is on the way at the
-//! decision and until the pause has arrived, the frame ahead of the pause, the frame that the peer has
-//! begun, and the pause frame itself. The packet that crosses XOFF may exceed it by MTU - 1, so that a
-//! buffer of XOFF + MTU - 1 + H loses nothing. Where admission charges that packet to headroom
-//! (`crossing = "headroom"`), headroom needs one MTU more and the threshold one less. With a shared pool
-//! other ports may have lowered the threshold, or taken the pool's last bytes, before this one has paused
-//! its upstream; then, too, the packet that causes the pause is in headroom, and `"auto"` adds an MTU.
+//! In `timer` mode a pause runs out by itself and is renewed while it has to last: at 65535 quanta it lasts
+//! 335 us at 100G and 84 us at 400G. In `on-off` mode, that of the ns-3 models, it lasts until the RESUME.
 //!
-//! Differs from the source: the standard leaves thresholds, refresh and the watchdog to the maker.
-//! Thresholds are tested on the arrival and on the release of a packet of this (port, class) only, not
-//! when other ports change the pool (as in the ns-3 models). Where the way back is slower, the frame ahead of
-//! the pause and the pause frame are counted by what arrives meanwhile.
+//! # Why
+//!
+//! It is what Ethernet switches and NICs have: choose it inside a datacenter, and as what others are measured
+//! against. It pauses a class of a port, not the flow that is too many: victims wait with culprits
+//! (head-of-line blocking), pauses spread upstream (congestion trees), and a ring of them may never end
+//! (deadlock). On a long link a RESUME takes a round trip to refill the queue, so that a port needs two
+//! bandwidth-delay products to lose neither packets nor throughput; `bifrost` needs little more than one.
+//!
+//! # Symbols
+//!
+//! | symbol | here |
+//! |---|---|
+//! | XOFF | `fixed` + `alpha` · (free bytes of the pool), for the *shared* bytes of one (ingress port, class) |
+//! | XON | XOFF - `resume-offset` |
+//! | H | `headroom`: the bytes that may still arrive after the decision to pause |
+//! | q | `quanta`: a pause time in units of 512 bit times |
+//!
+//! # Sizing
+//!
+//! ```text
+//! H      = rate · (delay there + delay back + react) + 2 MTU + 64
+//! buffer = XOFF + MTU - 1 + H
+//! ```
+//!
+//! H is what is on the way at the decision and until the pause has arrived, the frame ahead of the pause, the
+//! frame that the peer has begun, and the pause frame itself (64 bytes). The packet that crosses XOFF may
+//! exceed it by MTU - 1, so that a buffer of XOFF + MTU - 1 + H loses nothing. MTU is the largest frame as
+//! buffers hold it.
+//!
+//! - Where admission charges the crossing packet to headroom (`crossing = "headroom"`), headroom needs one
+//!   MTU more and the threshold one less.
+//! - With a shared pool other ports may have lowered the threshold, or taken the pool's last bytes, before
+//!   this one has paused its upstream; then, too, the packet that causes the pause is in headroom, and
+//!   `"auto"` adds an MTU.
+//! - To keep the link busy as well, the queue must outlast a round trip: XOFF of one bandwidth-delay product.
+//!
+//! # Known differences
+//!
+//! - The standard leaves thresholds, refresh and the watchdog to the maker: each parameter names its source.
+//! - Thresholds are tested on the arrival and on the release of a packet of this (port, class) only, not when
+//!   other ports change the pool (as in the ns-3 models).
+//! - Where the way back is slower, the frame ahead of the pause and the pause frame are counted by what
+//!   arrives meanwhile.
+//!
+//! # References
+//!
+//! - IEEE Std 802.1Qbb-2011, "Priority-based Flow Control", clause 36; IEEE Std 802.3, Annexes 31B and 31D.
+//! - Guo et al., "RDMA over Commodity Ethernet at Scale", SIGCOMM 2016 (pause storms, watchdogs, deadlock).
+//! - Chen et al., "Swing: Providing Long-Range Lossless RDMA via PFC-Relay", IEEE TPDS 34(1), 2023, equations
+//!   1 to 4 (long links).
 
 mod receiver;
 mod sender;
@@ -54,30 +92,42 @@ const XOFF: Bytes = Bytes::kb(320);
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 #[schemars(rename = "Pfc")]
 pub struct Params {
-    /// XOFF: a size, `{ fixed, alpha }` with one part or both, or `"auto"` = the port's static buffer
-    /// less headroom and MTU - 1. Default: `"auto"` with a buffer of the port's own whose size is given, else
-    /// 320 KB (Mercury, small scale).
+    /// XOFF, the bytes of one (ingress port, class) below headroom at which it pauses its upstream: a size,
+    /// `{ fixed, alpha }` with one part or both, or `"auto"` = what the port's static buffer leaves beside
+    /// headroom and MTU - 1. Default: `"auto"` with a buffer of the port's own whose size is given, else 320 KB.
+    /// Source: IEEE 802.1Qbb leaves it open; Mercury's small scale has 320 KB, and a port that is sized by
+    /// hand is filled (floodway's choice).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub xoff: Option<Xoff>,
-    /// XOFF - XON: resume this far below the threshold. Default: 2 MTU.
+    /// XOFF - XON: resume this far below the threshold, in bytes from 0 up. Default: 2 MTU.
+    /// Source: IEEE 802.1Qbb leaves it open; floodway's choice, as Mercury's 2 KB and HPCC's 3 KiB: at 0, as
+    /// SWING and Bifrost have it, each packet at the crossing sends a PAUSE and a RESUME.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resume_offset: Option<Bytes>,
-    /// H: a size, or `"auto"` (the default) for the formula; with a shared pool one MTU more.
+    /// H, room for what arrives after the decision to pause: a size, or `"auto"` for the formula; with a
+    /// shared pool one MTU more.
+    /// Source: what IEEE 802.1Qbb lets arrive, term by term (see Sizing).
     pub headroom: Sizing,
-    /// How long a pause lasts. Default: as the run's wire format says.
+    /// How long a pause lasts. Default: as the run's wire format says, `"timer"` with `ethernet` and
+    /// `"on-off"` with `hpcc-ns3` and `swing-ns3`.
+    /// Source: IEEE 802.1Qbb (`timer`); the HPCC and SWING simulators (`on-off`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pause: Option<PauseMode>,
-    /// Pause time that each PAUSE names, in 512 bit times (`timer` mode). Default: 65535, the longest.
+    /// Pause time that each PAUSE names, in 512 bit times, from 1 to 65535 (`timer` mode). It must be long
+    /// enough for its refresh to arrive.
+    /// Source: IEEE 802.1Qbb, the most that the field of 16 bits holds.
     pub quanta: Quanta,
     /// A PAUSE is renewed when this fraction of its time has gone (`timer` mode), between 0 and 1.
-    /// Default: 0.5.
+    /// Source: IEEE 802.1Qbb leaves it open; floodway's choice: half is usual.
     pub refresh: f64,
-    /// The upstream stops this long after a PAUSE has arrived (802.1Qbb allows 394 quanta at 100G).
-    /// Default: 0.
+    /// The upstream stops this long after a PAUSE has arrived, from 0 up; headroom grows with it.
+    /// Source: floodway's choice: an ideal MAC; IEEE 802.1Qbb allows 394 quanta at 100G, about 2 us.
     pub react: Span,
     /// What makes a packet's arrival send a PAUSE.
+    /// Source: the HPCC simulator's `switch-mmu.cc`, which asks for either condition.
     pub trigger: Trigger,
     /// Ends a pause that lasts too long. Default: off.
+    /// Source: makers of switches have one; IEEE 802.1Qbb knows none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub watchdog: Option<Watchdog>,
 }
@@ -102,10 +152,10 @@ impl Default for Params {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Trigger {
-    /// The shared part has reached the threshold, or headroom is in use.
+    /// The shared part has reached the threshold, or headroom is in use. Source: the HPCC simulator.
     #[default]
     Threshold,
-    /// Headroom is in use (the static ports of SWING's simulator).
+    /// Headroom is in use. Source: the static ports of SWING's simulator.
     Headroom,
 }
 
@@ -118,11 +168,14 @@ pub enum Trigger {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Watchdog {
-    /// Longest pause that is borne. Default: 100 ms.
+    /// Longest pause that is borne, above 0.
+    /// Source: makers of switches choose 100 to 200 ms.
     pub after: Span,
     /// What becomes of the queue then.
+    /// Source: makers of switches offer both; floodway's choice is the one that frees the buffer.
     pub action: Action,
-    /// Quiet time after which pauses are obeyed again. Default: as `after`.
+    /// Time without a PAUSE, above 0, after which pauses are obeyed again. Default: as `after`.
+    /// Source: floodway's choice: as patient with the neighbour's recovery as with its fault.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub restore: Option<Span>,
 }
@@ -137,9 +190,9 @@ impl Default for Watchdog {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Action {
-    /// Discards what waits in it and what comes.
+    /// Discards what waits in it and what comes. Source: makers of switches.
     Drop,
-    /// Sends it.
+    /// Sends it. Source: makers of switches.
     Ignore,
 }
 

@@ -1,8 +1,6 @@
 //! ECN marking by RED on the instantaneous queue (Floyd and Jacobson 1993, without the average, as DCQCN uses
 //! it: Zhu et al., SIGCOMM 2015, section 3.1).
 //!
-//! Symbols: q = bytes of the packet's queue; `kmin`, `kmax`, `pmax` as in the paper; P = probability of a mark.
-//!
 //! ```text
 //!   P  1 |            +------      P = 0                                     q <= kmin
 //!        |            |            P = pmax · (q - kmin) / (kmax - kmin)     kmin < q <= kmax
@@ -11,11 +9,37 @@
 //!             kmin   kmax    q
 //! ```
 //!
-//! What it does: a packet that can be marked gets CE with probability P; the control class is never marked.
-//! At dequeue, q is what the packet leaves behind; at enqueue, it includes the packet.
+//! # What it does
 //!
-//! Differs from the source: marking at dequeue is that of the HPCC simulator. The original marks on arrival,
-//! by a moving average.
+//! A packet that can be marked gets CE with probability P; the control class is never marked. At dequeue, q
+//! is what the packet leaves behind; at enqueue, it includes the packet. Nothing is ever dropped for it.
+//!
+//! # Why
+//!
+//! It is the congestion point of DCQCN and, as a step, of DCTCP: without one, senders do not hear of a queue
+//! until PFC pauses them. Thresholds must lie below PFC's, or pauses come first. It marks whatever waits,
+//! also packets that only wait because the port is paused by congestion elsewhere.
+//!
+//! # Symbols
+//!
+//! | symbol | here |
+//! |---|---|
+//! | q | bytes of the packet's queue |
+//! | Kmin, Kmax, Pmax | `kmin`, `kmax`, `pmax` |
+//! | P | probability of a mark |
+//!
+//! # Known differences
+//!
+//! - Marking at dequeue is that of the HPCC simulator. The original marks on arrival.
+//! - The original goes by a moving average of the queue; here, as in DCQCN, the queue of the instant counts.
+//!
+//! # References
+//!
+//! - Floyd and Jacobson, "Random Early Detection Gateways for Congestion Avoidance", IEEE/ACM Transactions on
+//!   Networking 1(4), 1993.
+//! - Zhu et al., "Congestion Control for Large-Scale RDMA Deployments", SIGCOMM 2015, section 3.1.
+//! - Li et al., "HPCC: High Precision Congestion Control", SIGCOMM 2019, its simulator's `run.py`
+//!   (thresholds).
 
 use floodway_units::{Bytes, Class, Rate, Rng, uniform};
 use schemars::JsonSchema;
@@ -30,22 +54,28 @@ use crate::slots::{
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 #[schemars(rename = "Red")]
 pub struct Params {
-    /// The row; values beside it win.
+    /// The row of published values; what is given beside it wins.
+    /// Source: floodway's choice: HPCC's is the row that grows with the port's rate.
     pub preset: Preset,
-    /// Longest queue that marks nothing.
+    /// Longest queue that marks nothing, in bytes. Default: the preset's.
+    /// Source: the preset's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kmin: Option<Bytes>,
-    /// Beyond this queue every packet is marked; at least `kmin`.
+    /// Beyond this queue every packet is marked, in bytes; at least `kmin`. Default: the preset's.
+    /// Source: the preset's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kmax: Option<Bytes>,
-    /// Probability of a mark at `kmax`, from 0 to 1.
+    /// Probability of a mark at `kmax`, from 0 to 1. Default: the preset's.
+    /// Source: the preset's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pmax: Option<f64>,
-    /// The rate that the `kmin` and `kmax` given beside it are for: they grow with the port's rate. Default:
-    /// they hold for every port as they are.
+    /// The rate, above 0, that the `kmin` and `kmax` given beside it are for: they grow with the port's rate.
+    /// Default: they hold for every port as they are.
+    /// Source: HPCC's simulations, whose thresholds are per 25G.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub per: Option<Rate>,
     /// When a packet is marked.
+    /// Source: the HPCC simulator.
     pub at: At,
 }
 
@@ -54,18 +84,18 @@ pub struct Params {
 #[serde(rename_all = "kebab-case")]
 #[schemars(rename = "RedPreset")]
 pub enum Preset {
-    /// 100 KB, 400 KB per 25G of the port's rate, 0.2 (HPCC's simulations).
+    /// 100 KB, 400 KB per 25G of the port's rate, 0.2. Source: HPCC's simulations, `run.py`.
     #[default]
     Hpcc,
-    /// 100 KB, 400 KB, 0.2 at every rate (`ConWeave`'s simulations).
+    /// 100 KB, 400 KB, 0.2 at every rate. Source: ConWeave's simulations, `run.py`.
     Conweave,
-    /// 200 KB, 800 KB, 0.2 (SWING's simulations).
+    /// 200 KB, 800 KB, 0.2. Source: SWING's configurations.
     Swing,
-    /// 5 KB, 200 KB, 0.01 (DCQCN's paper, at 40G).
+    /// 5 KB, 200 KB, 0.01, for 40G. Source: DCQCN's paper.
     DcqcnPaper,
-    /// 40 KB, 1000 KB, 1 (the DCQCN of TCD's repository).
+    /// 40 KB, 1000 KB, 1. Source: the DCQCN of TCD's repository, `config.txt`.
     DcqcnTcd,
-    /// 30 KB per 10G of the port's rate, a step (DCTCP in HPCC's simulations).
+    /// 30 KB per 10G of the port's rate, a step. Source: DCTCP in HPCC's simulations, `run.py`.
     Dctcp,
 }
 
@@ -74,10 +104,10 @@ pub enum Preset {
 #[serde(rename_all = "kebab-case")]
 #[schemars(rename = "MarkAt")]
 pub enum At {
-    /// When it starts on the wire, by the queue that it leaves behind.
+    /// When it starts on the wire, by the queue that it leaves behind. Source: the HPCC simulator.
     #[default]
     Dequeue,
-    /// When it joins the queue, by the queue that includes it.
+    /// When it joins the queue, by the queue that includes it. Source: RED, which marks on arrival.
     Enqueue,
 }
 

@@ -1,4 +1,24 @@
-//! Round robin: one packet a turn, over the classes that may send; in a class sub-queue 0 before 1.
+//! Round robin: one packet a turn, over the classes that may send; in a class sub-queue 0 before 1 (the data
+//! queues of the HPCC simulator's switch).
+//!
+//! # What it does
+//!
+//! After a packet of class c has been sent, the next class above c that has a packet and is not paused comes
+//! next, round and round. A paused class loses its turn, not its place.
+//!
+//! # Why
+//!
+//! It is the simplest fair share of packets. Classes with larger packets get more bytes:
+//! `deficit-round-robin` mends that and knows weights. `strict` prefers one class altogether.
+//!
+//! # Known differences
+//!
+//! None.
+//!
+//! # References
+//!
+//! - Li et al., "HPCC: High Precision Congestion Control", SIGCOMM 2019, its simulator:
+//!   `broadcom-egress-queue.cc`.
 
 use floodway_units::{Bytes, QueueId, Time};
 use schemars::JsonSchema;

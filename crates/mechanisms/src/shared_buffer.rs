@@ -1,15 +1,54 @@
-//! A pool shared by all (ingress port, class) of a switch, beside a reserve and headroom for each.
+//! A pool shared by all (ingress port, class) of a switch, beside a reserve and headroom for each (as in
+//! switch chips and the memory management of the HPCC and SWING simulators).
 //!
-//! Symbols: R = reserve; ing = reserved + shared bytes of one (ingress port, class); S = max(0, ing - R) =
-//! its shared bytes; hdr = its bytes in headroom; T = the flow control's threshold.
+//! # What it does
 //!
-//! What it does: the reserve is filled first, then the pool while the flow control's threshold allows,
-//! then headroom; what finds no room is dropped. A lossy class has no threshold; a share of the pool's
-//! free bytes limits each of its egress queues.
+//! The reserve is filled first, then the pool while the flow control's threshold allows, then headroom; what
+//! finds no room is dropped. A lossy class has no threshold and no headroom; a share of the pool's free bytes
+//! limits each of its egress queues.
 //!
-//! Differs from the source: with `crossing = "headroom"` packets are charged as in the MMU of the HPCC and
-//! SWING simulators. Those drop a packet also when headroom is full while the reserve has room and T is
-//! below one packet; here it enters the reserve, which is its own.
+//! # Why
+//!
+//! It is what datacenter switches do: a burst may use nearly all of the memory while others are idle, and a
+//! threshold that is a share of the free bytes (`flow-control.pfc.xoff.alpha`) leaves some for those that
+//! come later. Against `static`, pauses of one port depend on what all others hold.
+//!
+//! # Symbols
+//!
+//! | symbol | here |
+//! |---|---|
+//! | R | `reserve` |
+//! | ing | reserved + shared bytes of one (ingress port, class) |
+//! | S | max(0, ing - R): its shared bytes |
+//! | hdr | its bytes in headroom |
+//! | T | the flow control's threshold |
+//!
+//! # Sizing
+//!
+//! ```text
+//! memory = pool + ports · classes · (reserve + headroom)
+//! ```
+//!
+//! The classes are the data classes of the run. With `pool` the rest comes on top; with `total` the pool is
+//! what reserves and headroom leave, and where they take more than there is an error says how much. The
+//! port's headroom is PFC's H and one MTU more: other ports can take the pool's last bytes, or lower a
+//! dynamic threshold, before this one has paused its upstream. However small the pool, a lossless class with
+//! that headroom loses nothing; a small pool pauses earlier.
+//!
+//! # Known differences
+//!
+//! - With `crossing = "headroom"` packets are charged as in the MMU of the HPCC and SWING simulators. Those
+//!   drop a packet also when headroom is full while the reserve has room and T is below one packet; here it
+//!   enters the reserve, which is its own.
+//! - HPCC's pool subtracts one reserve a port; here each data class of a port has its reserve.
+//!
+//! # References
+//!
+//! - Li et al., "HPCC: High Precision Congestion Control", SIGCOMM 2019, and its simulator's `switch-mmu.cc`.
+//! - Chen et al., "Swing: Providing Long-Range Lossless RDMA via PFC-Relay", IEEE TPDS 34(1), 2023, section
+//!   6.1.
+//! - Song et al., "Network Load Balancing with In-network Reordering Support for RDMA", SIGCOMM 2023
+//!   (ConWeave), and its simulator's `switch-mmu.cc`: the egress share of lossy classes.
 
 use floodway_units::{Bytes, Rng, Time};
 use schemars::JsonSchema;
@@ -28,18 +67,25 @@ const POOL: Bytes = Bytes::mb(10);
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 #[schemars(rename = "SharedBuffer")]
 pub struct Params {
-    /// The pool alone; reserves and headroom come on top. Not together with `total`. Default: 10 MB.
+    /// The pool alone, in bytes; reserves and headroom come on top. Not together with `total`. Default: 10
+    /// MB, where `total` is not given.
+    /// Source: SWING, section 6.1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pool: Option<Bytes>,
-    /// All memory of the switch; reserves and headroom come out of it.
+    /// All memory of the switch, in bytes; reserves and headroom come out of it. Not together with `pool`.
+    /// Default: not given; the pool is.
+    /// Source: the HPCC simulator's `switch-mmu.cc`, which counts so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub total: Option<Bytes>,
-    /// R: set aside for each (ingress port, class). Default: 0.
+    /// R: bytes set aside for each (ingress port, class), from 0 up.
+    /// Source: floodway's choice: nothing that is not asked for; HPCC has 4 KiB, SWING 288 KB.
     pub reserve: Bytes,
-    /// A packet of a lossy class is dropped when its egress queue would exceed this share of the pool's
-    /// free bytes. Default: 1 (`ConWeave`).
+    /// A packet of a lossy class is dropped when its egress queue would exceed this share, above 0, of the
+    /// pool's free bytes.
+    /// Source: ConWeave's simulator.
     pub egress_alpha: f64,
     /// Who is charged for the packet that crosses the flow control's threshold.
+    /// Source: floodway's choice: a threshold then is what it says.
     pub crossing: Crossing,
 }
 

@@ -1,6 +1,24 @@
-//! Packet spraying: every packet takes one of the equal-cost ways at random, so that a flow uses them all
-//! and its packets may overtake one another (Dixit et al., "On the Impact of Packet Spraying in Data
-//! Center Networks", 2013).
+//! Packet spraying: every packet takes one of the equal-cost ways at random, so that a flow uses them all and
+//! its packets may overtake one another (Dixit et al., INFOCOM 2013).
+//!
+//! # What it does
+//!
+//! For each packet a uniform draw picks one of the shortest ways, without a look at queues. The draws come
+//! from a stream of the switch, so that other traffic's switches do not move them.
+//!
+//! # Why
+//!
+//! Load is spread evenly whatever the flows' sizes, where `ecmp` lets two large flows collide. But packets
+//! overtake, and go-back-N answers that as it answers loss: by sending again. Choose it with a receiver that
+//! takes packets in any order, or to show what reordering costs.
+//!
+//! # Known differences
+//!
+//! None.
+//!
+//! # References
+//!
+//! - Dixit et al., "On the Impact of Packet Spraying in Data Center Networks", INFOCOM 2013.
 
 use floodway_units::{Rng, Time};
 use rand_core::Rng as _;

@@ -1,6 +1,39 @@
-//! A buffer of each (ingress port, class) alone: what is set aside for one is never another's.
+//! A buffer of each (ingress port, class) alone: what is set aside for one is never another's (as
+//! deep-buffered ports of long links have it).
 //!
-//! All below headroom counts as shared. A packet is dropped when the whole buffer has no room for it.
+//! # What it does
+//!
+//! All below headroom counts as shared, and is compared with the flow control's threshold. A packet is
+//! dropped when the whole buffer, headroom included, has no room for it.
+//!
+//! # Why
+//!
+//! Choose it where a port must be sure of its bytes whatever its neighbours do: long links, and everything
+//! that has a proof (Bifrost's Theorem 1, PFC's headroom). It uses memory worse than `shared`, which lends
+//! what idle ports do not need. `"auto"` gives each port what its flow control asks for, so that nothing is
+//! lost and nothing wasted.
+//!
+//! # Sizing
+//!
+//! ```text
+//! size = what the flow control's own formula asks for ("auto"), or as given
+//!        pfc:     XOFF + MTU - 1 + H
+//!        bifrost: H + (k + N + 1) MTU
+//!        lossy:   max(240 KB, rate · round trip)
+//! ```
+//!
+//! With a size that is given, PFC's XOFF fills what headroom leaves, unless it is given too. With `crossing =
+//! "headroom"` the packet that crosses XOFF is in headroom, which then needs an MTU more.
+//!
+//! # Known differences
+//!
+//! None: it is no published mechanism.
+//!
+//! # References
+//!
+//! - Chen et al., "Swing: Providing Long-Range Lossless RDMA via PFC-Relay", IEEE TPDS 34(1), 2023, section
+//!   6.1 (a static 41 MB for the port of a long link).
+//! - IEEE Std 802.1Qbb-2011, "Priority-based Flow Control".
 
 use floodway_units::{Bytes, Rng, Time};
 use schemars::JsonSchema;
@@ -16,10 +49,11 @@ use crate::slots::{
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 #[schemars(rename = "StaticBuffer")]
 pub struct Params {
-    /// All that it holds, headroom included: a size, or `"auto"` (the default) for what the flow control
-    /// needs.
+    /// All that it holds, headroom included: a size above 0, or `"auto"` for what the flow control needs.
+    /// Source: the flow control's own formula.
     pub size: Sizing,
     /// Who is charged for the packet that crosses the flow control's threshold.
+    /// Source: floodway's choice: headroom is then what the formula says, without another MTU.
     pub crossing: Crossing,
 }
 

@@ -1,7 +1,33 @@
-//! A window of constant size: at most so many payload bytes are sent and not acknowledged.
+//! A window of constant size: at most so many payload bytes are sent and not acknowledged (the layer that
+//! papers add to a rate control as "+win": HPCC, section 5.1).
 //!
-//! It is the layer that papers add to a rate control as "+win" (HPCC, section 5.1: one bandwidth-delay
-//! product of the path).
+//! # What it does
+//!
+//! A packet waits while the bytes in flight and its own exceed the window; an ACK lets the next one go.
+//! Nothing changes the window.
+//!
+//! # Why
+//!
+//! It bounds what a flow can have in the network: one bandwidth-delay product is enough to fill its path
+//! alone and leaves little to queue. Stack it with a rate control, of which the least rate and the least
+//! window win. It needs ACKs, so a reliability other than `none`.
+//!
+//! # Sizing
+//!
+//! ```text
+//! size = path's bottleneck rate · base round trip ("auto"), at least one full packet
+//! ```
+//!
+//! A smaller window cannot fill the path; a larger one queues the difference.
+//!
+//! # Known differences
+//!
+//! - The window is of payload bytes, and the base round trip counts the ACK's way back with its
+//!   serialisation.
+//!
+//! # References
+//!
+//! - Li et al., "HPCC: High Precision Congestion Control", SIGCOMM 2019, section 5.1 (DCQCN+win, TIMELY+win).
 
 use floodway_units::{Bytes, Rate};
 use schemars::JsonSchema;
@@ -14,8 +40,9 @@ use crate::slots::{Allowance, Need, ParamError, QpInfo, Reaction, ReactionPoint,
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 #[schemars(rename = "StaticWindow")]
 pub struct Params {
-    /// Payload bytes: a size of at least one full packet, or `"auto"` (the default) for the path's
+    /// Payload bytes that may be in flight: a size of at least one full packet, or `"auto"` for the path's
     /// bandwidth-delay product.
+    /// Source: HPCC, section 5.1: one bandwidth-delay product.
     pub size: Sizing,
 }
 

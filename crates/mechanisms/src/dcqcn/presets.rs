@@ -12,14 +12,16 @@ use crate::slots::ParamError;
 #[serde(rename_all = "kebab-case")]
 #[schemars(rename = "DcqcnPreset")]
 pub enum Preset {
-    /// The paper's machine and values.
+    /// The paper's machine and values. Source: Zhu et al., SIGCOMM 2015, and its authors' ns-3 model.
     Paper,
-    /// The NICs' machine with their defaults.
+    /// The NICs' machine with their defaults. Source: NVIDIA's page of DCQCN parameters.
     Mellanox,
-    /// The NICs' machine as HPCC's simulations set it: increments grow with the NIC's rate.
+    /// The NICs' machine as HPCC's simulations set it: increments grow with the NIC's rate. Source: `dcqcn`
+    /// of HPCC's `run.py`.
     #[default]
     Hpcc,
-    /// The NICs' machine as SWING's simulations set it, with their variable window.
+    /// The NICs' machine as SWING's simulations set it, with their variable window. Source: SWING's
+    /// configurations.
     Swing,
 }
 

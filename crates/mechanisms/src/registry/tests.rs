@@ -102,3 +102,5 @@ fn machines_from_elsewhere_plug_in() {
     assert_eq!(crate::slots::ReactionPoint::allowance(&custom).window, floodway_units::Bytes(7));
     assert_eq!(format!("{custom:?}"), "Custom(..)");
 }
+
+mod documentation;

@@ -10,9 +10,9 @@ use super::Cx;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PauseMode {
-    /// For the time that its frame names, with refresh while congested (802.1Qbb).
+    /// For the time that its frame names, with refresh while congested. Source: IEEE 802.1Qbb.
     Timer,
-    /// Until a resume frame: the idealised pause of the ns-3 models.
+    /// Until a resume frame: an idealised pause. Source: the HPCC and SWING simulators.
     OnOff,
 }
 
@@ -114,8 +114,8 @@ pub trait FcReceiver {
     /// that instant while `awaits_release`, else not at all.
     fn on_release(&mut self, cx: &mut Cx<'_, FcFrame>, q: &IngressView);
 
-    /// Must `on_release` come, since a message may be due? If not, it is enough that views are right when read.
-    /// Asked after every call of another method: time alone does not change it.
+    /// Must `on_release` come, since a message may be due? If not, it is enough that views are right when
+    /// read. Asked after every call of another method: time alone does not change it.
     fn awaits_release(&self) -> bool {
         false
     }

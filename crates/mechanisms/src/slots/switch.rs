@@ -99,9 +99,10 @@ pub struct PoolView {
 #[serde(rename_all = "kebab-case")]
 pub enum Crossing {
     /// The shared part, which then exceeds the threshold by one byte less than a frame at most.
+    /// Source: floodway's choice.
     #[default]
     Shared,
-    /// The headroom, whole, as in the ns-3 models; it then needs one frame more.
+    /// The headroom, whole; it then needs one frame more. Source: the HPCC and SWING simulators.
     Headroom,
 }
 

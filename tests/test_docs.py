@@ -1,10 +1,14 @@
 from __future__ import annotations
 
 import re
+import shlex
 from pathlib import Path
+
+import pytest
 
 import floodway
 from floodway.cli.page import page
+from floodway.plot.concepts import PICTURES, draw
 
 ROOT = Path(__file__).parent.parent
 
@@ -25,3 +29,37 @@ def test_every_scenario_that_is_ready_to_run_is_one() -> None:
         file for file in (ROOT / "scenarios").glob("*.toml") if "${" not in file.read_text(encoding="utf-8")
     ]
     assert {floodway.load(file).name for file in ready} >= {"demo"}
+
+
+def test_every_scenario_of_the_concepts_is_one_and_has_its_picture() -> None:
+    files = sorted((ROOT / "scenarios" / "concepts").glob("*.toml"))
+    assert {file.stem for file in files} == set(PICTURES)
+    assert [floodway.load(file).warnings for file in files] == [[]] * len(files)
+
+
+def test_the_pictures_of_the_concepts_are_those_of_their_runs(tmp_path: Path) -> None:
+    for file in draw(tmp_path, ROOT / "scenarios" / "concepts"):
+        kept = ROOT / "docs" / "pictures" / file.name
+        again = "run `python -m floodway.plot.concepts docs/pictures`"
+        assert file.read_bytes() == kept.read_bytes(), again
+
+
+def commands_in(name: str) -> list[list[str]]:
+    """Return the calls of the command line that a page shows, in code spans and in blocks."""
+    text = (ROOT / "docs" / name).read_text(encoding="utf-8")
+    spans = re.findall(r"`(floodway [^`]+)`", text)
+    blocks = re.findall(r"^(floodway .+)$", text, flags=re.MULTILINE)
+    return [shlex.split(command, comments=True) for command in dict.fromkeys(spans + blocks)]
+
+
+@pytest.mark.parametrize("name", ["concepts.md", "faq.md"])
+def test_the_commands_of_a_page_name_scenarios_and_keys_that_there_are(name: str) -> None:
+    commands = [words for words in commands_in(name) if any(word.endswith(".toml") for word in words)]
+    assert commands
+    for _, verb, *words in commands:
+        file = ROOT / next(word for word in words if word.endswith(".toml"))
+        given = [(option, value) for option, value in zip(words, words[1:], strict=False)]
+        sets = [tuple(value.split("=", 1)) for option, value in given if option == "--set"]
+        varied = [value.split("=", 1) for option, value in given if option == "--vary"]
+        assert verb in {"run", "check", "compare"}
+        floodway.vary(file, [(key, value.split(",")) for key, value in varied], sets=sets)

@@ -4,6 +4,7 @@ use floodway_units::{Length, Rate, Span};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use super::fabric::{Fabric, Generator, Names};
 use super::network::{Hop, Network, TopologyError, count};
 
 /// Parameters of a chain.
@@ -42,29 +43,21 @@ impl Default for Hosts {
     }
 }
 
-impl Chain {
-    pub(super) fn build(&self) -> Result<Network, TopologyError> {
-        let switches = count("switches", self.switches, 1)?;
-        let hosts = match &self.hosts {
-            Hosts::Each(each) => vec![*each; switches],
-            Hosts::List(list) if list.len() == switches => list.clone(),
-            Hosts::List(list) => {
-                let message = format!("it has {} numbers for {switches} switches", list.len());
-                return Err(TopologyError::new("hosts", message));
-            }
-        };
-        let common = Hop { rate: self.rate, delay: self.delay, length: self.length };
+impl Generator for Chain {
+    fn fabric(&self, names: &mut Names, above: Hop) -> Result<Fabric, TopologyError> {
+        let hosts = self.hosts_at_each()?;
+        let common = Hop { rate: self.rate, delay: self.delay, length: self.length }.or(above);
         let host = self.host.or(common).resolve()?;
         let mut network = Network::default();
         let mut placed = Vec::new();
         for (at, &here) in hosts.iter().enumerate() {
             for _ in 0..here {
-                placed.push((network.host(format!("h{}", placed.len() + 1), &["host"])?, at));
+                placed.push((network.host(names.next("h"), &["host"])?, at));
             }
         }
         let row: Vec<usize> =
-            (1..=switches).map(|n| network.switch(format!("s{n}"), &["switch"])).collect::<Result<_, _>>()?;
-        if switches > 1 {
+            hosts.iter().map(|_| network.switch(names.next("s"), &["switch"])).collect::<Result<_, _>>()?;
+        if row.len() > 1 {
             let trunk = self.trunk.or(common).resolve()?;
             for pair in row.windows(2) {
                 network.link([pair[0], pair[1]], &["trunk"], trunk);
@@ -73,8 +66,21 @@ impl Chain {
         for (node, at) in placed {
             network.link([node, row[at]], &["host-switch"], host);
         }
-        network.name_links();
-        Ok(network)
+        Ok(Fabric { network, gateways: row.last().copied().into_iter().collect() })
+    }
+}
+
+impl Chain {
+    fn hosts_at_each(&self) -> Result<Vec<usize>, TopologyError> {
+        let switches = count("switches", self.switches, 1)?;
+        match &self.hosts {
+            Hosts::Each(each) => Ok(vec![*each; switches]),
+            Hosts::List(list) if list.len() == switches => Ok(list.clone()),
+            Hosts::List(list) => {
+                let message = format!("it has {} numbers for {switches} switches", list.len());
+                Err(TopologyError::new("hosts", message))
+            }
+        }
     }
 }
 

@@ -5,7 +5,8 @@ use floodway_units::{Length, Rate, Span};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::network::{Hop, Network, TopologyError, count};
+use super::fabric::{Fabric, Generator, Names};
+use super::network::{Hop, TopologyError, count};
 
 /// Parameters of a dumbbell.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
@@ -25,23 +26,25 @@ pub struct Dumbbell {
     pub bottleneck: Hop,
 }
 
-impl Dumbbell {
-    pub(super) fn build(&self) -> Result<Network, TopologyError> {
+impl Generator for Dumbbell {
+    fn fabric(&self, names: &mut Names, above: Hop) -> Result<Fabric, TopologyError> {
         let (left, right) = (count("left", self.left, 1)?, count("right", self.right, 1)?);
-        let common = Hop { rate: self.rate, delay: self.delay, length: self.length };
+        let common = Hop { rate: self.rate, delay: self.delay, length: self.length }.or(above);
         let host = common.resolve()?;
         let bottleneck = self.bottleneck.or(common).resolve().map_err(|error| error.below("bottleneck"))?;
-        let mut network = Network::default();
-        for n in 1..=left + right {
-            network.host(format!("h{n}"), &["host", if n <= left { "left" } else { "right" }])?;
+        let mut fabric = Fabric::default();
+        let network = &mut fabric.network;
+        for n in 0..left + right {
+            network.host(names.next("h"), &["host", if n < left { "left" } else { "right" }])?;
         }
-        let ends = [network.switch("s1", &["switch", "left"])?, network.switch("s2", &["switch", "right"])?];
+        let s1 = network.switch(names.next("s"), &["switch", "left"])?;
+        let ends = [s1, network.switch(names.next("s"), &["switch", "right"])?];
         network.link(ends, &["bottleneck"], bottleneck);
         for n in 0..left + right {
             network.link([n, ends[usize::from(n >= left)]], &["host-switch"], host);
         }
-        network.name_links();
-        Ok(network)
+        fabric.gateways.push(ends[1]);
+        Ok(fabric)
     }
 }
 

@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 
+use super::fabric::{Fabric, Generator, Names};
 use super::network::{Hop, Network, TopologyError, count};
 use crate::error::nearest;
 
@@ -77,7 +78,7 @@ pub struct ListedLink {
     pub count: usize,
 }
 
-fn two<'de, D: Deserializer<'de>>(deserializer: D) -> Result<[String; 2], D::Error> {
+pub(super) fn two<'de, D: Deserializer<'de>>(deserializer: D) -> Result<[String; 2], D::Error> {
     let ends = Vec::<String>::deserialize(deserializer)?;
     ends.try_into().map_err(|ends: Vec<_>| {
         D::Error::custom(format_args!("a link joins exactly two nodes, and {} are given", ends.len()))
@@ -88,8 +89,8 @@ fn one() -> usize {
     1
 }
 
-impl Explicit {
-    pub(super) fn build(&self) -> Result<Network, TopologyError> {
+impl Generator for Explicit {
+    fn fabric(&self, _: &mut Names, above: Hop) -> Result<Fabric, TopologyError> {
         let mut network = Network::default();
         for (listed, kind) in [(&self.hosts, "host"), (&self.switches, "switch")] {
             let key = if kind == "host" { "hosts" } else { "switches" };
@@ -97,13 +98,17 @@ impl Explicit {
                 node.add(&mut network, kind).map_err(|error| error.below(key))?;
             }
         }
-        let common = Hop { rate: self.rate, delay: self.delay, length: self.length };
+        let common = Hop { rate: self.rate, delay: self.delay, length: self.length }.or(above);
         for (i, link) in self.links.iter().enumerate() {
             let label = link.name.clone().unwrap_or_else(|| (i + 1).to_string());
             link.add(&mut network, common).map_err(|error| error.below(&label).below("links"))?;
         }
-        network.name_links();
-        Ok(network)
+        let is_gateway = |&node: &usize| {
+            let node = &network.nodes[node];
+            !node.is_host && node.tags.iter().any(|tag| tag == "gateway")
+        };
+        let gateways = (0..network.nodes.len()).filter(is_gateway).collect();
+        Ok(Fabric { network, gateways })
     }
 }
 
@@ -200,15 +205,15 @@ mod tests {
     }
 
     fn build(links: Vec<ListedLink>) -> Result<Network, TopologyError> {
-        Explicit {
+        let explicit = Explicit {
             hosts: vec![Listed::Name("h1..h3".into())],
             switches: vec![Listed::Name("s1".into()), Listed::Name("s2".into())],
             rate: Some(Rate::gbps(100)),
             delay: Some(Span::us(1)),
             length: None,
             links,
-        }
-        .build()
+        };
+        explicit.build()
     }
 
     #[test]

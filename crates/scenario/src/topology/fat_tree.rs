@@ -1,167 +1,220 @@
-//! FatTree(k): k pods, each of k/2 `ToR` and k/2 aggregation switches, and (k/2)² cores.
+//! Fat trees: pods of `ToR` and aggregation switches, and cores above them. `FatTree(k)` has k pods, each of
+//! k/2 `ToR` and k/2 aggregation switches, and (k/2)² cores.
 //!
-//! Core (i, j) is linked to aggregation switch i of each pod, i and j from 0 to k/2 - 1. Nodes are numbered
-//! from 1: hosts h, `ToR` t, aggregation a, cores c; `ToR` and aggregation switches pod by pod, hosts `ToR` by
-//! `ToR`, core (i, j) is c(i·k/2 + j + 1).
+//! Aggregation switch i of each pod is linked to the cores (i, j), j from 0 to `cores-per-agg` - 1. Nodes are
+//! numbered from 1: hosts h, `ToR` t, aggregation a, cores c; `ToR` and aggregation switches pod by pod, hosts
+//! `ToR` by `ToR`, core (i, j) is c(i·`cores-per-agg` + j + 1). The first ports of a switch lead upward. With
+//! `homes` `ToR` for each host, as many `ToR` of a pod that follow one another share their hosts.
 
 use floodway_units::{Length, Rate, Span};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::network::{Hop, Network, TopologyError, count};
+use super::fabric::{Fabric, Generator, Names};
+use super::network::{Hop, Network, TopologyError, count, groups};
 
 /// Parameters of a fat tree.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct FatTree {
-    /// Ports of a switch, even.
-    pub k: usize,
-    /// Hosts of each `ToR`. Default: k/2.
+    /// Ports of a switch, even, from 2 to 256; the numbers below follow from it where they are not given.
+    /// Default: none, and then `pods`, `tors-per-pod`, `aggs-per-pod`, `cores-per-agg` and `hosts-per-tor`
+    /// must be given.
+    pub k: Option<usize>,
+    /// How many pods, 1 at least. Default: k.
+    pub pods: Option<usize>,
+    /// `ToR` of each pod, 1 at least. Default: k/2.
+    pub tors_per_pod: Option<usize>,
+    /// Aggregation switches of each pod, 1 at least. Default: k/2.
+    pub aggs_per_pod: Option<usize>,
+    /// Cores above each aggregation switch, 1 at least: there are `aggs-per-pod` times as many cores.
+    /// Default: k/2.
+    pub cores_per_agg: Option<usize>,
+    /// Hosts linked to each `ToR`, 1 at least. Default: k/2.
     pub hosts_per_tor: Option<usize>,
-    /// Rate of links whose tier says none.
+    /// `ToR` of its pod to which each host is linked: so many `ToR` that follow one another share their
+    /// hosts. It must divide `tors-per-pod`. Default: 1.
+    pub homes: Option<usize>,
+    /// Rate of links whose tier says none. No default.
     pub rate: Option<Rate>,
     /// Delay of links whose tier says none. Not together with `length`.
     pub delay: Option<Span>,
-    /// Length of links whose tier says none. Not together with `delay`.
+    /// Length of links whose tier says none, at 5 us/km. Not together with `delay`.
     pub length: Option<Length>,
-    /// Links between hosts and `ToR`.
+    /// Links between hosts and `ToR`. Default: rate and delay of the whole.
     pub host_tor: Hop,
-    /// Links between `ToR` and aggregation.
+    /// Links between `ToR` and aggregation. Default: rate and delay of the whole.
     pub tor_agg: Hop,
-    /// Links between aggregation and cores.
+    /// Links between aggregation and cores. Default: rate and delay of the whole.
     pub agg_core: Hop,
 }
 
-/// Which of the nodes of a network a fabric is, and what comes before its own numbers.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Fabric {
-    /// Tag of its datacenter, where it is in one.
-    pub dc: Option<&'static str>,
-    /// Hosts, `ToR`, cores and pods of the fabrics before.
-    pub before: [usize; 4],
-    pub hosts: Vec<usize>,
-    pub tors: Vec<usize>,
-    pub aggs: Vec<usize>,
-    pub cores: Vec<usize>,
+/// How many there are of what.
+struct Shape {
+    pods: usize,
+    /// In a pod.
+    tors: usize,
+    /// In a pod.
+    aggs: usize,
+    /// Above an aggregation switch.
+    cores: usize,
+    /// At a `ToR`.
+    hosts: usize,
+    homes: usize,
+    /// Numbers of pods begin after this one.
+    before: usize,
+}
+
+/// Indices of the switches.
+#[derive(Default)]
+struct Switches {
+    tors: Vec<usize>,
+    aggs: Vec<usize>,
+    cores: Vec<usize>,
+}
+
+/// Rates and delays by tier.
+struct Tiers {
+    agg_core: (Rate, Span),
+    tor_agg: (Rate, Span),
+    host_tor: (Rate, Span),
+}
+
+impl Generator for FatTree {
+    fn fabric(&self, names: &mut Names, above: Hop) -> Result<Fabric, TopologyError> {
+        let shape = self.shape(names)?;
+        let common = Hop { rate: self.rate, delay: self.delay, length: self.length }.or(above);
+        let tiers = Tiers {
+            agg_core: self.agg_core.tier("agg-core", common)?,
+            tor_agg: self.tor_agg.tier("tor-agg", common)?,
+            host_tor: self.host_tor.tier("host-tor", common)?,
+        };
+        let mut network = Network::default();
+        network.room_for(shape.links())?;
+        let switches = shape.add_nodes(&mut network, names)?;
+        shape.add_links(&mut network, &switches, &tiers);
+        Ok(Fabric { network, gateways: switches.cores })
+    }
 }
 
 impl FatTree {
-    pub(super) fn build(&self) -> Result<Network, TopologyError> {
-        let mut network = Network::default();
-        let mut fabric = Fabric::default();
-        self.add_hosts(&mut network, &mut fabric)?;
-        self.add_cores(&mut network, &mut fabric)?;
-        self.add_pods(&mut network, &mut fabric)?;
-        self.add_links(&mut network, &fabric, Hop::default())?;
-        network.name_links();
-        Ok(network)
+    fn shape(&self, names: &mut Names) -> Result<Shape, TopologyError> {
+        let half = self.half()?;
+        let number =
+            |key: &str, given: Option<usize>, default: usize| count(key, given.unwrap_or(default), 1);
+        let pods = number("pods", self.pods, 2 * half)?;
+        let tors = number("tors-per-pod", self.tors_per_pod, half)?;
+        let hosts = number("hosts-per-tor", self.hosts_per_tor, half)?;
+        let homes = groups("homes", self.homes, tors, "ToR of a pod")?;
+        let all_hosts = pods.saturating_mul(tors / homes).saturating_mul(hosts);
+        count("hosts-per-tor", all_hosts, 1)?;
+        Ok(Shape {
+            pods,
+            tors,
+            aggs: number("aggs-per-pod", self.aggs_per_pod, half)?,
+            cores: number("cores-per-agg", self.cores_per_agg, half)?,
+            hosts,
+            homes,
+            before: names.before("pod", pods),
+        })
     }
 
+    /// k/2; 0 where there is no k and nothing that would follow from it.
     fn half(&self) -> Result<usize, TopologyError> {
-        if self.k < 2 || self.k % 2 == 1 || self.k > 256 {
-            return Err(TopologyError::new("k", format!("{} is not an even number from 2 to 256", self.k)));
-        }
-        Ok(self.k / 2)
-    }
-
-    fn hosts_per_tor(&self) -> Result<usize, TopologyError> {
-        let half = self.half()?;
-        self.hosts_per_tor.map_or(Ok(half), |hosts| count("hosts-per-tor", hosts, 1))
-    }
-
-    pub(super) fn add_hosts(&self, network: &mut Network, fabric: &mut Fabric) -> Result<(), TopologyError> {
-        let (half, per_tor) = (self.half()?, self.hosts_per_tor()?);
-        let total = count("hosts-per-tor", self.k * half * per_tor, 1)?;
-        for host in 0..total {
-            let tags = fabric.tags("host", Some(host / (half * per_tor)));
-            let name = format!("h{}", fabric.before[0] + host + 1);
-            fabric.hosts.push(network.host(name, &words(&tags))?);
-        }
-        Ok(())
-    }
-
-    pub(super) fn add_cores(&self, network: &mut Network, fabric: &mut Fabric) -> Result<(), TopologyError> {
-        let half = self.half()?;
-        for core in 0..half * half {
-            let name = format!("c{}", fabric.before[2] + core + 1);
-            fabric.cores.push(network.switch(name, &words(&fabric.tags("core", None)))?);
-        }
-        Ok(())
-    }
-
-    /// All aggregation switches, then all `ToR`.
-    pub(super) fn add_pods(&self, network: &mut Network, fabric: &mut Fabric) -> Result<(), TopologyError> {
-        let half = self.half()?;
-        for (letter, kind) in [("a", "agg"), ("t", "tor")] {
-            for i in 0..self.k * half {
-                let name = format!("{letter}{}", fabric.before[1] + i + 1);
-                let node = network.switch(name, &words(&fabric.tags(kind, Some(i / half))))?;
-                if kind == "agg" { fabric.aggs.push(node) } else { fabric.tors.push(node) }
+        match self.k {
+            Some(k) if k < 2 || k % 2 == 1 || k > 256 => {
+                Err(TopologyError::new("k", format!("{k} is not an even number from 2 to 256")))
             }
+            Some(k) => Ok(k / 2),
+            None => self.nothing_is_missing().map(|()| 0),
         }
-        Ok(())
     }
 
-    /// From the top down, so that the first ports of a switch lead upward.
-    pub(super) fn add_links(
-        &self,
-        network: &mut Network,
-        fabric: &Fabric,
-        above: Hop,
-    ) -> Result<(), TopologyError> {
-        let (half, per_tor) = (self.half()?, self.hosts_per_tor()?);
-        let common = Hop { rate: self.rate, delay: self.delay, length: self.length }.or(above);
-        let tier = |hop: Hop, key: &str| {
-            hop.or(common)
-                .resolve()
-                .map_err(|error| if hop == Hop::default() { error } else { error.below(key) })
-        };
-        let agg_core = tier(self.agg_core, "agg-core")?;
-        let tor_agg = tier(self.tor_agg, "tor-agg")?;
-        let host_tor = tier(self.host_tor, "host-tor")?;
-        for (i, &agg) in fabric.aggs.iter().enumerate() {
-            for j in 0..half {
-                let core = fabric.cores[i % half * half + j];
-                network.link([agg, core], &words(&fabric.tags("agg-core", Some(i / half))), agg_core);
-            }
+    fn nothing_is_missing(&self) -> Result<(), TopologyError> {
+        let numbers = [
+            ("pods", self.pods),
+            ("tors-per-pod", self.tors_per_pod),
+            ("aggs-per-pod", self.aggs_per_pod),
+            ("cores-per-agg", self.cores_per_agg),
+            ("hosts-per-tor", self.hosts_per_tor),
+        ];
+        let missing: Vec<&str> =
+            numbers.iter().filter(|(_, number)| number.is_none()).map(|(key, _)| *key).collect();
+        if missing.is_empty() {
+            return Ok(());
         }
-        for (i, &tor) in fabric.tors.iter().enumerate() {
-            for &agg in &fabric.aggs[i / half * half..][..half] {
-                network.link([tor, agg], &words(&fabric.tags("tor-agg", Some(i / half))), tor_agg);
-            }
-        }
-        for (i, &host) in fabric.hosts.iter().enumerate() {
-            let tor = i / per_tor;
-            network.link(
-                [host, fabric.tors[tor]],
-                &words(&fabric.tags("host-tor", Some(tor / half))),
-                host_tor,
-            );
-        }
-        Ok(())
+        let message = format!("the key \"k\" is missing; without it also give {}", missing.join(", "));
+        Err(TopologyError::new("", message))
     }
 }
 
-impl Fabric {
-    fn tags(&self, kind: &str, pod: Option<usize>) -> Vec<String> {
-        let mut tags = vec![kind.to_owned()];
-        tags.extend(self.dc.map(str::to_owned));
-        tags.extend(pod.map(|pod| format!("pod-{}", self.before[3] + pod + 1)));
-        tags
+impl Shape {
+    fn links(&self) -> usize {
+        let up = self.tors.saturating_add(self.cores).saturating_mul(self.aggs);
+        let of_pod = self.tors.saturating_mul(self.hosts).saturating_add(up);
+        self.pods.saturating_mul(of_pod)
     }
-}
 
-fn words(tags: &[String]) -> Vec<&str> {
-    tags.iter().map(String::as_str).collect()
+    /// Hosts of a pod.
+    fn hosts_of_pod(&self) -> usize {
+        self.tors / self.homes * self.hosts
+    }
+
+    fn pod(&self, pod: usize) -> String {
+        format!("pod-{}", self.before + pod + 1)
+    }
+
+    /// Hosts, cores, all aggregation switches, all `ToR`.
+    fn add_nodes(&self, network: &mut Network, names: &mut Names) -> Result<Switches, TopologyError> {
+        for host in 0..self.pods * self.hosts_of_pod() {
+            network.host(names.next("h"), &["host", &self.pod(host / self.hosts_of_pod())])?;
+        }
+        let mut switches = Switches::default();
+        for _ in 0..self.aggs.saturating_mul(self.cores) {
+            switches.cores.push(network.switch(names.next("c"), &["core"])?);
+        }
+        for agg in 0..self.pods.saturating_mul(self.aggs) {
+            let tags = ["agg", &self.pod(agg / self.aggs)];
+            switches.aggs.push(network.switch(names.next("a"), &tags)?);
+        }
+        for tor in 0..self.pods.saturating_mul(self.tors) {
+            let tags = ["tor", &self.pod(tor / self.tors)];
+            switches.tors.push(network.switch(names.next("t"), &tags)?);
+        }
+        Ok(switches)
+    }
+
+    /// From the top down, so that the first ports of a switch lead upward. Hosts are the first nodes.
+    fn add_links(&self, network: &mut Network, switches: &Switches, tiers: &Tiers) {
+        for (i, &agg) in switches.aggs.iter().enumerate() {
+            for &core in &switches.cores[i % self.aggs * self.cores..][..self.cores] {
+                network.link([agg, core], &["agg-core", &self.pod(i / self.aggs)], tiers.agg_core);
+            }
+        }
+        for (i, &tor) in switches.tors.iter().enumerate() {
+            for &agg in &switches.aggs[i / self.tors * self.aggs..][..self.aggs] {
+                network.link([tor, agg], &["tor-agg", &self.pod(i / self.tors)], tiers.tor_agg);
+            }
+        }
+        for host in 0..self.pods * self.hosts_of_pod() {
+            let pod = self.pod(host / self.hosts_of_pod());
+            for &tor in &switches.tors[host / self.hosts * self.homes..][..self.homes] {
+                network.link([host, tor], &["host-tor", &pod], tiers.host_tor);
+            }
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::ports;
     use super::*;
 
     fn fat_tree(k: usize) -> Network {
         let hop = (Some(Rate::gbps(100)), Some(Span::us(1)));
-        FatTree { k, rate: hop.0, delay: hop.1, ..FatTree::default() }.build().expect("it is a fat tree")
+        FatTree { k: Some(k), rate: hop.0, delay: hop.1, ..FatTree::default() }
+            .build()
+            .expect("it is a fat tree")
     }
 
     #[test]
@@ -192,15 +245,66 @@ mod tests {
     #[test]
     fn odd_k_and_missing_rates_are_refused() {
         let error = |tree: FatTree| tree.build().unwrap_err().message;
-        assert!(error(FatTree { k: 5, ..FatTree::default() }).contains("even"));
-        assert!(error(FatTree { k: 4, ..FatTree::default() }).contains("\"rate\" is missing"));
+        assert!(error(FatTree { k: Some(5), ..FatTree::default() }).contains("even"));
+        assert!(error(FatTree { k: Some(4), ..FatTree::default() }).contains("\"rate\" is missing"));
         let both = FatTree {
-            k: 4,
+            k: Some(4),
             rate: Some(Rate::gbps(1)),
             delay: Some(Span::us(1)),
             length: Some(Length(5)),
             ..FatTree::default()
         };
         assert!(error(both).contains("not both"));
+    }
+
+    fn general() -> FatTree {
+        FatTree {
+            pods: Some(2),
+            tors_per_pod: Some(4),
+            aggs_per_pod: Some(3),
+            cores_per_agg: Some(1),
+            hosts_per_tor: Some(2),
+            rate: Some(Rate::gbps(100)),
+            delay: Some(Span::us(1)),
+            ..FatTree::default()
+        }
+    }
+
+    #[test]
+    fn every_number_may_be_given() {
+        let network = general().build().expect("it is a fat tree");
+        let of = |letter: &str| network.nodes.iter().filter(|node| node.name.starts_with(letter)).count();
+        assert_eq!((of("h"), of("t"), of("a"), of("c")), (16, 8, 6, 3));
+        assert_eq!(ports(&network, "t5"), ["t5-a4", "t5-a5", "t5-a6", "h9-t5", "h10-t5"]);
+        assert_eq!(ports(&network, "a4"), ["a4-c1", "t5-a4", "t6-a4", "t7-a4", "t8-a4"]);
+        assert_eq!(ports(&network, "c3"), ["a3-c3", "a6-c3"]);
+        assert_eq!(network.shortest_paths(0, 15), 3);
+    }
+
+    #[test]
+    fn hosts_may_have_several_tor_of_their_pod() {
+        let network = FatTree { homes: Some(2), ..general() }.build().expect("it is a fat tree");
+        assert_eq!(network.nodes.iter().filter(|node| node.is_host).count(), 8);
+        assert_eq!(ports(&network, "h5"), ["h5-t5", "h5-t6"]);
+        assert_eq!(ports(&network, "t6"), ["t6-a4", "t6-a5", "t6-a6", "h5-t6", "h6-t6"]);
+        assert_eq!(network.nodes[4].tags, ["host", "pod-2"]);
+        // Two ToR, three aggregation switches with a core each, two ToR.
+        assert_eq!(network.shortest_paths(0, 4), 12);
+    }
+
+    #[test]
+    fn what_is_missing_without_k_is_named() {
+        let error = |tree: FatTree| {
+            let error = tree.build().unwrap_err();
+            (error.path.join("."), error.message)
+        };
+        let some = FatTree { pods: None, hosts_per_tor: None, ..general() };
+        let due = "the key \"k\" is missing; without it also give pods, hosts-per-tor";
+        assert_eq!(error(some), (String::new(), due.to_owned()));
+        let due = "4 ToR of a pod do not come in groups of 3";
+        assert_eq!(error(FatTree { homes: Some(3), ..general() }), ("homes".into(), due.into()));
+        assert_eq!(error(FatTree { pods: Some(0), ..general() }).0, "pods");
+        let most = FatTree { aggs_per_pod: Some(1 << 19), ..general() };
+        assert_eq!(error(most).1, "it has more than 1048576 links");
     }
 }

@@ -1,4 +1,5 @@
-//! Networks: nodes and links with names and tags, from generators or listed one by one.
+//! Networks: nodes and links with names and tags, from generators, by the name of a published one, or listed
+//! one by one.
 //!
 //! A link is named `<a>-<b>` after its ends, parallel ones `<a>-<b>#1`, `#2`, … . The ports of a node are in
 //! the order of its links in the list.
@@ -6,19 +7,39 @@
 mod chain;
 mod dumbbell;
 mod explicit;
+mod fabric;
 mod fat_tree;
+mod leaf_spine;
+mod long_links;
+mod matrix;
+mod multi_dc;
 mod network;
+mod presets;
+mod single_switch;
+mod sites;
+#[cfg(test)]
+mod tests;
 mod two_dc;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-pub use chain::Chain;
+use fabric::Generator as _;
+
+pub use chain::{Chain, Hosts};
 pub use dumbbell::Dumbbell;
-pub use explicit::Explicit;
+pub use explicit::{Explicit, Listed, ListedLink, TaggedNode};
+pub use fabric::FabricKind;
 pub use fat_tree::FatTree;
+pub use leaf_spine::LeafSpine;
+pub use long_links::{Distance, ListedLong, LongLinks, LongTable};
+pub use matrix::{Blank, Quantity};
+pub use multi_dc::{MultiDc, SiteKeys, Sites};
 pub use network::{Hop, Link, Network, Node, TopologyError};
-pub use two_dc::TwoDc;
+pub use presets::{LeftOut, Preset, PresetName, left_out, presets};
+pub use single_switch::SingleSwitch;
+pub use sites::Dci;
+pub use two_dc::{LongLink, TwoDc};
 
 /// Which network.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
@@ -26,14 +47,22 @@ pub use two_dc::TwoDc;
 pub enum Topology {
     /// Nodes and links, one by one.
     Explicit(Explicit),
+    /// One switch with hosts.
+    SingleSwitch(SingleSwitch),
     /// Switches in a row, with hosts at each.
     Chain(Chain),
     /// Two switches with hosts at both, and a bottleneck between them.
     Dumbbell(Dumbbell),
+    /// Two tiers of switches, each leaf linked to each spine.
+    LeafSpine(LeafSpine),
     /// Three tiers of switches in pods.
     FatTree(FatTree),
     /// Two fabrics joined by long links.
     TwoDc(Box<TwoDc>),
+    /// Any number of fabrics joined by long links.
+    MultiDc(Box<MultiDc>),
+    /// The network of a published experiment, by its name.
+    Preset(PresetName),
 }
 
 impl Topology {
@@ -44,10 +73,14 @@ impl Topology {
     pub fn build(&self) -> Result<Network, TopologyError> {
         let (kind, network) = match self {
             Topology::Explicit(explicit) => ("explicit", explicit.build()),
+            Topology::SingleSwitch(single) => ("single-switch", single.build()),
             Topology::Chain(chain) => ("chain", chain.build()),
             Topology::Dumbbell(dumbbell) => ("dumbbell", dumbbell.build()),
+            Topology::LeafSpine(leaf_spine) => ("leaf-spine", leaf_spine.build()),
             Topology::FatTree(fat_tree) => ("fat-tree", fat_tree.build()),
             Topology::TwoDc(two_dc) => ("two-dc", two_dc.build()),
+            Topology::MultiDc(multi_dc) => ("multi-dc", multi_dc.build()),
+            Topology::Preset(name) => ("preset", name.build()),
         };
         network.and_then(|network| network.check().map(|()| network)).map_err(|error| error.below(kind))
     }

@@ -32,6 +32,12 @@ impl TopologyError {
         self.path.insert(0, key.to_owned());
         self
     }
+
+    /// The same below several keys, the outermost first.
+    pub fn below_all(mut self, keys: &[String]) -> Self {
+        self.path.splice(0..0, keys.iter().cloned());
+        self
+    }
 }
 
 /// A node.
@@ -78,6 +84,15 @@ impl Hop {
         let own_delay = self.delay.is_some() || self.length.is_some();
         let distance = if own_delay { self } else { other };
         Hop { rate: self.rate.or(other.rate), delay: distance.delay, length: distance.length }
+    }
+
+    /// Rate and delay of a tier's links; an error stands at the tier's key if the tier says anything.
+    ///
+    /// # Errors
+    /// As of [`Hop::resolve`].
+    pub fn tier(self, key: &str, common: Hop) -> Result<(Rate, Span), TopologyError> {
+        let hop = self.or(common).resolve();
+        hop.map_err(|error| if self == Hop::default() { error } else { error.below(key) })
     }
 
     /// Rate and delay.
@@ -138,15 +153,23 @@ impl Network {
     }
 
     fn node(&mut self, name: String, tags: &[&str], is_host: bool) -> Result<usize, TopologyError> {
+        let tags = tags.iter().map(|&tag| tag.to_owned()).collect();
+        self.add(Node { name, tags, is_host })
+    }
+
+    /// Adds a node; gives its index.
+    ///
+    /// # Errors
+    /// The name is taken.
+    pub fn add(&mut self, node: Node) -> Result<usize, TopologyError> {
         let index = self.nodes.len();
         if index >= MOST {
             return Err(TopologyError::new("", format!("it has more than {MOST} nodes")));
         }
-        if self.by_name.insert(name.clone(), index).is_some() {
-            return Err(TopologyError::new("", format!("two nodes are named {name:?}")));
+        if self.by_name.insert(node.name.clone(), index).is_some() {
+            return Err(TopologyError::new("", format!("two nodes are named {:?}", node.name)));
         }
-        let tags = tags.iter().map(|&tag| tag.to_owned()).collect();
-        self.nodes.push(Node { name, tags, is_host });
+        self.nodes.push(node);
         Ok(index)
     }
 
@@ -256,11 +279,7 @@ impl Network {
 
     /// Links between each node and `from`; `u32::MAX` where none lead there. All nodes forward.
     pub fn distances(&self, from: usize) -> Vec<u32> {
-        let mut neighbours: Vec<Vec<usize>> = vec![Vec::new(); self.nodes.len()];
-        for link in &self.links {
-            neighbours[link.ends[0]].push(link.ends[1]);
-            neighbours[link.ends[1]].push(link.ends[0]);
-        }
+        let neighbours = self.neighbours();
         let mut distances = vec![u32::MAX; self.nodes.len()];
         distances[from] = 0;
         let mut visit = VecDeque::from([from]);
@@ -274,6 +293,49 @@ impl Network {
         }
         distances
     }
+
+    /// By node: the far end of each of its links.
+    fn neighbours(&self) -> Vec<Vec<usize>> {
+        let mut neighbours: Vec<Vec<usize>> = vec![Vec::new(); self.nodes.len()];
+        for link in &self.links {
+            neighbours[link.ends[0]].push(link.ends[1]);
+            neighbours[link.ends[1]].push(link.ends[0]);
+        }
+        neighbours
+    }
+
+    /// How many shortest paths lead from one node to another, parallel links each for itself.
+    #[cfg(test)]
+    pub fn shortest_paths(&self, from: usize, to: usize) -> u64 {
+        let (neighbours, distances) = (self.neighbours(), self.distances(from));
+        let mut order: Vec<usize> = (0..self.nodes.len()).collect();
+        order.sort_by_key(|&node| distances[node]);
+        let mut ways = vec![0; self.nodes.len()];
+        ways[from] = 1;
+        for node in order.into_iter().filter(|&node| node == from || !self.nodes[node].is_host) {
+            for &next in neighbours[node].iter().filter(|&&next| distances[next] == distances[node] + 1) {
+                ways[next] += ways[node];
+            }
+        }
+        ways[to]
+    }
+}
+
+/// The size of groups into which `members` things are divided; 1 if nothing is said.
+///
+/// # Errors
+/// It does not divide them.
+pub(super) fn groups(
+    key: &str,
+    size: Option<usize>,
+    members: usize,
+    what: &str,
+) -> Result<usize, TopologyError> {
+    let size = count(key, size.unwrap_or(1), 1)?;
+    if members.is_multiple_of(size) {
+        return Ok(size);
+    }
+    Err(TopologyError::new(key, format!("{members} {what} do not come in groups of {size}")))
 }
 
 /// Refuses numbers of things that no network has.

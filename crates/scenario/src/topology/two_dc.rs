@@ -1,65 +1,60 @@
-//! Two datacenters: a fabric each, a DCI switch at the cores of each, and long links between the two.
+//! Two datacenters: a fabric each, a DCI switch at the gateways of each, and long links between the two.
 //!
-//! The DCI switches are x1 (A) and x2 (B); their first ports are the long links, then come the cores in
-//! order. Numbers of B's nodes follow on A's. SWING's and Bifrost's networks are settings of it.
+//! The DCI switches are x1 (A) and x2 (B); their first ports are the long links, then come the gateways in
+//! order. Numbers of B's nodes follow on A's. SWING's and Bifrost's networks are settings of it; more sites
+//! are those of `multi-dc`.
 
 use floodway_units::{Length, Rate, Span};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::fat_tree::{Fabric, FatTree};
+use super::fabric::FabricKind;
 use super::network::{Hop, Network, TopologyError, count};
+use super::sites::{Dci, Long, Site, join};
 
 /// Parameters of two datacenters.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct TwoDc {
-    /// The fabric of both datacenters.
+    /// The fabric of both datacenters. No default, unless both have their own.
     #[serde(default)]
     pub fabric: Option<FabricKind>,
-    /// The fabric of A, where it is not `fabric`.
+    /// The fabric of A. Default: `fabric`.
     #[serde(default)]
     pub fabric_a: Option<FabricKind>,
-    /// The fabric of B, where it is not `fabric`.
+    /// The fabric of B. Default: `fabric`.
     #[serde(default)]
     pub fabric_b: Option<FabricKind>,
-    /// Rate of links inside datacenters that say none.
+    /// Rate of links inside datacenters that say none. No default.
     #[serde(default)]
     pub rate: Option<Rate>,
     /// Delay of links inside datacenters that say none. Not together with `length`.
     #[serde(default)]
     pub delay: Option<Span>,
-    /// Length of links inside datacenters that say none. Not together with `delay`.
+    /// Length of links inside datacenters that say none, at 5 us/km. Not together with `delay`.
     #[serde(default)]
     pub length: Option<Length>,
-    /// Links between cores and DCI switches.
+    /// Links between the gateways of a fabric (the cores of a fat tree) and the DCI switch. Default: rate and
+    /// delay of links inside datacenters.
     #[serde(default)]
     pub core_dci: Hop,
-    /// Links between the DCI switches.
+    /// Links between the DCI switches, tagged `long-haul` and `long-a-b`.
     pub long_link: LongLink,
-}
-
-/// What is inside a datacenter.
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum FabricKind {
-    /// A fat tree.
-    FatTree(FatTree),
 }
 
 /// The links between the datacenters.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LongLink {
-    /// Rate of each.
+    /// Rate of each. No default.
     pub rate: Rate,
-    /// Delay. Not together with `length`.
+    /// Delay. Not together with `length`; one of the two must be given.
     #[serde(default)]
     pub delay: Option<Span>,
-    /// Length. Not together with `delay`.
+    /// Length, at 5 us/km. Not together with `delay`; one of the two must be given.
     #[serde(default)]
     pub length: Option<Length>,
-    /// How many, side by side. Default: 1.
+    /// How many, side by side, 1 at least. Default: 1.
     #[serde(default = "one")]
     pub count: usize,
 }
@@ -70,88 +65,50 @@ fn one() -> usize {
 
 impl TwoDc {
     pub(super) fn build(&self) -> Result<Network, TopologyError> {
-        let trees =
-            [self.tree("fabric-a", self.fabric_a.as_ref())?, self.tree("fabric-b", self.fabric_b.as_ref())?];
-        let mut network = Network::default();
-        let mut fabrics = [
-            Fabric { dc: Some("dc-a"), ..Fabric::default() },
-            Fabric { dc: Some("dc-b"), ..Fabric::default() },
+        let sites = [
+            self.site("a", "fabric-a", self.fabric_a.as_ref())?,
+            self.site("b", "fabric-b", self.fabric_b.as_ref())?,
         ];
-        Self::add_nodes(&mut network, &trees, &mut fabrics)?;
-        let dcis = [network.switch("x1", &["dci", "dc-a"])?, network.switch("x2", &["dci", "dc-b"])?];
-        self.add_links(&mut network, &trees, &fabrics, dcis)?;
-        network.name_links();
-        Ok(network)
+        let long = self.long_links().map_err(|error| error.below("long-link"))?;
+        join(&sites, &long, Dci::Shared)
     }
 
-    /// The fabric of one datacenter, and the key that gave it.
-    fn tree<'a>(
+    fn site<'a>(
         &'a self,
-        key: &'static str,
+        name: &str,
+        key: &str,
         own: Option<&'a FabricKind>,
-    ) -> Result<(&'static str, &'a FatTree), TopologyError> {
-        let key = if own.is_some() { key } else { "fabric" };
-        match own.or(self.fabric.as_ref()) {
-            Some(FabricKind::FatTree(tree)) => Ok((key, tree)),
-            None => Err(TopologyError::new("", "the key \"fabric\" is missing")),
-        }
+    ) -> Result<Site<'a>, TopologyError> {
+        let Some(fabric) = own.or(self.fabric.as_ref()) else {
+            return Err(TopologyError::new("", "the key \"fabric\" is missing"));
+        };
+        let common = Hop { rate: self.rate, delay: self.delay, length: self.length };
+        let says_core_dci = self.core_dci != Hop::default();
+        Ok(Site {
+            name: name.to_owned(),
+            fabric,
+            fabric_keys: vec![if own.is_some() { key } else { "fabric" }.to_owned()],
+            common,
+            core_dci: self.core_dci.or(common),
+            core_dci_keys: says_core_dci.then(|| "core-dci".to_owned()).into_iter().collect(),
+        })
     }
 
-    /// Hosts of A and B, their cores, then the pods of A and B: the order of SWING's simulator.
-    fn add_nodes(
-        network: &mut Network,
-        trees: &[(&str, &FatTree); 2],
-        fabrics: &mut [Fabric; 2],
-    ) -> Result<(), TopologyError> {
-        for step in [FatTree::add_hosts, FatTree::add_cores, FatTree::add_pods] {
-            for dc in 0..2 {
-                let (key, tree) = trees[dc];
-                if dc == 1 {
-                    let a = &fabrics[0];
-                    fabrics[1].before = [a.hosts.len(), a.tors.len(), a.cores.len(), trees[0].1.k];
-                }
-                step(tree, network, &mut fabrics[dc]).map_err(|error| error.below("fat-tree").below(key))?;
-            }
-        }
-        Ok(())
-    }
-
-    fn add_links(
-        &self,
-        network: &mut Network,
-        trees: &[(&str, &FatTree); 2],
-        fabrics: &[Fabric; 2],
-        dcis: [usize; 2],
-    ) -> Result<(), TopologyError> {
+    fn long_links(&self) -> Result<Vec<Long>, TopologyError> {
         let LongLink { rate, delay, length, count: parallel } = self.long_link;
-        let long = Hop { rate: Some(rate), delay, length };
-        let long = long.resolve().map_err(|error| error.below("long-link"))?;
-        let parallel = count("count", parallel, 1).map_err(|error| error.below("long-link"))?;
-        for _ in 0..parallel {
-            network.link(dcis, &["long-haul"], long);
-        }
-        let inside = Hop { rate: self.rate, delay: self.delay, length: self.length };
-        let core_dci =
-            self.core_dci.or(inside).resolve().map_err(|error| {
-                if self.core_dci == Hop::default() { error } else { error.below("core-dci") }
-            })?;
-        for (dc, fabric) in fabrics.iter().enumerate() {
-            for &core in &fabric.cores {
-                network.link([core, dcis[dc]], &["core-dci", fabric.dc.unwrap_or_default()], core_dci);
-            }
-            let (key, tree) = trees[dc];
-            tree.add_links(network, fabric, inside).map_err(|error| error.below("fat-tree").below(key))?;
-        }
-        Ok(())
+        let line = Hop { rate: Some(rate), delay, length }.resolve()?;
+        let links = 0..count("count", parallel, 1)?;
+        Ok(links.map(|_| Long { between: [0, 1], line, tags: Vec::new() }).collect())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::topology::FatTree;
 
     fn swing() -> Network {
-        let tree = FatTree { k: 4, ..FatTree::default() };
+        let tree = FatTree { k: Some(4), ..FatTree::default() };
         TwoDc {
             fabric: Some(FabricKind::FatTree(tree)),
             fabric_a: None,

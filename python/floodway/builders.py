@@ -40,12 +40,15 @@ __all__ = [
     "CongestionPointParams",
     "CongestionPointParamsList",
     "Crossing",
+    "Dci",
     "Dcqcn",
     "DcqcnNp",
     "DcqcnPreset",
     "DcqcnWindow",
     "Defaults",
     "DeficitRoundRobin",
+    "Distance",
+    "DistanceList",
     "Dumbbell",
     "Ecmp",
     "ErrorRate",
@@ -67,16 +70,22 @@ __all__ = [
     "Hop",
     "Hosts",
     "Keys",
+    "LeafSpine",
     "Length",
+    "LengthOrBlank",
     "LineRate",
     "Listed",
     "ListedFlow",
     "ListedLink",
+    "ListedLong",
     "LongLink",
+    "LongLinks",
     "LongLived",
+    "LongTable",
     "Lossy",
     "MarkAt",
     "MeasureWindow",
+    "MultiDc",
     "NoNotification",
     "NoReliability",
     "NotificationParams",
@@ -90,9 +99,11 @@ __all__ = [
     "Permutation",
     "Pfc",
     "Poisson",
+    "PresetName",
     "Profile",
     "Quanta",
     "Rate",
+    "RateOrBlank",
     "ReactionParams",
     "ReactionParamsList",
     "RecordKeys",
@@ -109,6 +120,9 @@ __all__ = [
     "Selector",
     "SemanticsKeys",
     "SharedBuffer",
+    "SingleSwitch",
+    "SiteKeys",
+    "Sites",
     "Size",
     "Sizes",
     "SizesFile",
@@ -121,8 +135,10 @@ __all__ = [
     "TaggedNode",
     "TiesKey",
     "Time",
+    "TimeOrBlank",
     "Timeout",
     "Topology",
+    "TopologyPreset",
     "Trigger",
     "TwoDc",
     "Visit",
@@ -240,6 +256,33 @@ class ListedLink(Table):
 
 
 @dataclass(frozen=True, kw_only=True)
+class SingleSwitch(Table):
+    """Parameters of a single switch.
+
+    Attributes
+    ----------
+    hosts
+        How many hosts, 1 at least. No default.
+    rate
+        Rate of each link. No default.
+    delay
+        Delay of each link. Not together with `length`; one of the two must be given.
+    length
+        Length of each link, at 5 us/km. Not together with `delay`; one of the two must be
+        given.
+    links_per_host
+        Links between each host and the switch, side by side, 1 at least. Default: 1.
+    """
+
+    _tag: ClassVar[str | None] = "single-switch"
+    hosts: int
+    rate: Rate | None = None
+    delay: Time | None = None
+    length: Length | None = None
+    links_per_host: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class Chain(Table):
     """Parameters of a chain.
 
@@ -320,32 +363,93 @@ class Dumbbell(Table):
 
 
 @dataclass(frozen=True, kw_only=True)
+class LeafSpine(Table):
+    """Parameters of a leaf-spine.
+
+    Attributes
+    ----------
+    spines
+        How many spines, 1 at least. No default.
+    leaves
+        How many leaves, 1 at least. No default.
+    hosts
+        Hosts linked to each leaf, 1 at least. No default.
+    rate
+        Rate of links whose tier says none. No default.
+    delay
+        Delay of links whose tier says none. Not together with `length`.
+    length
+        Length of links whose tier says none, at 5 us/km. Not together with `delay`.
+    host_leaf
+        Links between hosts and leaves. Default: rate and delay of the whole.
+    leaf_spine
+        Links between leaves and spines. Default: rate and delay of the whole.
+    parallel
+        Links between each leaf and each spine, side by side, 1 at least. Default: 1.
+    homes
+        Leaves to which each host is linked: so many leaves that follow one another share their
+        hosts. It must divide `leaves`. Default: 1.
+    """
+
+    _tag: ClassVar[str | None] = "leaf-spine"
+    spines: int
+    leaves: int
+    hosts: int
+    rate: Rate | None = None
+    delay: Time | None = None
+    length: Length | None = None
+    host_leaf: Hop | None = None
+    leaf_spine: Hop | None = None
+    parallel: int | None = None
+    homes: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class FatTree(Table):
     """Parameters of a fat tree.
 
     Attributes
     ----------
     k
-        Ports of a switch, even.
+        Ports of a switch, even, from 2 to 256; the numbers below follow from it where they are
+        not given. Default: none, and then `pods`, `tors-per-pod`, `aggs-per-pod`, `cores-per-
+        agg` and `hosts-per-tor` must be given.
+    pods
+        How many pods, 1 at least. Default: k.
+    tors_per_pod
+        `ToR` of each pod, 1 at least. Default: k/2.
+    aggs_per_pod
+        Aggregation switches of each pod, 1 at least. Default: k/2.
+    cores_per_agg
+        Cores above each aggregation switch, 1 at least: there are `aggs-per-pod` times as many
+        cores. Default: k/2.
     hosts_per_tor
-        Hosts of each `ToR`. Default: k/2.
+        Hosts linked to each `ToR`, 1 at least. Default: k/2.
+    homes
+        `ToR` of its pod to which each host is linked: so many `ToR` that follow one another
+        share their hosts. It must divide `tors-per-pod`. Default: 1.
     rate
-        Rate of links whose tier says none.
+        Rate of links whose tier says none. No default.
     delay
         Delay of links whose tier says none. Not together with `length`.
     length
-        Length of links whose tier says none. Not together with `delay`.
+        Length of links whose tier says none, at 5 us/km. Not together with `delay`.
     host_tor
-        Links between hosts and `ToR`.
+        Links between hosts and `ToR`. Default: rate and delay of the whole.
     tor_agg
-        Links between `ToR` and aggregation.
+        Links between `ToR` and aggregation. Default: rate and delay of the whole.
     agg_core
-        Links between aggregation and cores.
+        Links between aggregation and cores. Default: rate and delay of the whole.
     """
 
     _tag: ClassVar[str | None] = "fat-tree"
     k: int | None = None
+    pods: int | None = None
+    tors_per_pod: int | None = None
+    aggs_per_pod: int | None = None
+    cores_per_agg: int | None = None
     hosts_per_tor: int | None = None
+    homes: int | None = None
     rate: Rate | None = None
     delay: Time | None = None
     length: Length | None = None
@@ -361,21 +465,22 @@ class TwoDc(Table):
     Attributes
     ----------
     long_link
-        Links between the DCI switches.
+        Links between the DCI switches, tagged `long-haul` and `long-a-b`.
     fabric
-        The fabric of both datacenters.
+        The fabric of both datacenters. No default, unless both have their own.
     fabric_a
-        The fabric of A, where it is not `fabric`.
+        The fabric of A. Default: `fabric`.
     fabric_b
-        The fabric of B, where it is not `fabric`.
+        The fabric of B. Default: `fabric`.
     rate
-        Rate of links inside datacenters that say none.
+        Rate of links inside datacenters that say none. No default.
     delay
         Delay of links inside datacenters that say none. Not together with `length`.
     length
-        Length of links inside datacenters that say none. Not together with `delay`.
+        Length of links inside datacenters that say none, at 5 us/km. Not together with `delay`.
     core_dci
-        Links between cores and DCI switches.
+        Links between the gateways of a fabric (the cores of a fat tree) and the DCI switch.
+        Default: rate and delay of links inside datacenters.
     """
 
     _tag: ClassVar[str | None] = "two-dc"
@@ -396,19 +501,156 @@ class LongLink(Table):
     Attributes
     ----------
     rate
-        Rate of each.
+        Rate of each. No default.
     delay
-        Delay. Not together with `length`.
+        Delay. Not together with `length`; one of the two must be given.
     length
-        Length. Not together with `delay`.
+        Length, at 5 us/km. Not together with `delay`; one of the two must be given.
     count
-        How many, side by side. Default: 1.
+        How many, side by side, 1 at least. Default: 1.
     """
 
     rate: Rate
     delay: Time | None = None
     length: Length | None = None
     count: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class MultiDc(Table):
+    """Parameters of several datacenters.
+
+    Attributes
+    ----------
+    sites
+        The sites: how many, from 2 to 1024, or a list of tables. No default.
+    long_links
+        Links between sites, all tagged `long-haul`, and `long-a-b` if they join the sites a and
+        b. No default.
+    fabric
+        The fabric of sites that have none of their own. No default.
+    rate
+        Rate of links inside sites that say none. No default.
+    delay
+        Delay of links inside sites that say none. Not together with `length`.
+    length
+        Length of links inside sites that say none, at 5 us/km. Not together with `delay`.
+    core_dci
+        Links between the gateways of a fabric (the cores of a fat tree) and DCI switches.
+        Default: rate and delay of links inside the site.
+    dci
+        Whether the long links of a site share a DCI switch. Default: `shared`.
+    """
+
+    _tag: ClassVar[str | None] = "multi-dc"
+    sites: Sites
+    long_links: LongLinks
+    fabric: FabricKind | None = None
+    rate: Rate | None = None
+    delay: Time | None = None
+    length: Length | None = None
+    core_dci: Hop | None = None
+    dci: Dci | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class SiteKeys(Table):
+    """A site.
+
+    Attributes
+    ----------
+    name
+        Its name, of letters, digits, - and _: its nodes and links are tagged `dc-<name>`.
+        Default: the letter of its place, a, b, c, … .
+    fabric
+        Its fabric. Default: that of `multi-dc`.
+    rate
+        Rate of its links that say none. Default: that of `multi-dc`.
+    delay
+        Delay of its links that say none. Not together with `length`. Default: that of `multi-
+        dc`.
+    length
+        Length of its links that say none, at 5 us/km. Not together with `delay`. Default: that
+        of `multi-dc`.
+    core_dci
+        Links between its gateways and its DCI switches. Default: those of `multi-dc`.
+    """
+
+    name: str | None = None
+    fabric: FabricKind | None = None
+    rate: Rate | None = None
+    delay: Time | None = None
+    length: Length | None = None
+    core_dci: Hop | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ListedLong(Table):
+    """A long link, or several alike.
+
+    Attributes
+    ----------
+    between
+        The names of the two sites.
+    rate
+        Rate of each. No default.
+    delay
+        Delay. Not together with `length`; one of the two must be given.
+    length
+        Length, at 5 us/km. Not together with `delay`; one of the two must be given.
+    count
+        How many, side by side, 1 at least. Default: 1.
+    tags
+        Tags beside `long-haul` and that of the pair of sites. Default: none.
+    """
+
+    between: tuple[str, str]
+    rate: Rate | None = None
+    delay: Time | None = None
+    length: Length | None = None
+    count: int | None = None
+    tags: Sequence[str] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class LongTable(Table):
+    """Which sites are joined, by exactly one of `lengths`, `delays`, `ring` and `full-mesh`, and by what.
+
+    A matrix has a row and a column for each site, in their order; a long link is the same both ways, so that one half may be left blank (`""`, or 0), and where both are given they agree.
+
+    Attributes
+    ----------
+    lengths
+        Lengths of long links, a matrix; blank where there is none. Default: none.
+    delays
+        Delays of long links, a matrix; blank where there is none. Default: none.
+    ring
+        Lengths or delays around a ring: from each site to the next one, from the last to the
+        first; one stands for all. Default: none.
+    full_mesh
+        Length or delay between any two sites. Default: none.
+    rate
+        Rate of long links that have none in `rates`. No default.
+    rates
+        Rates of long links, a matrix; blank where `rate` holds. Default: none.
+    count
+        How many side by side, where `counts` does not say. Default: 1.
+    counts
+        How many side by side, a matrix; 0 where there is no long link. Default: `count` of
+        each.
+    tags
+        Tags beside `long-haul` and that of the pair of sites. Default: none.
+    """
+
+    lengths: Sequence[Sequence[LengthOrBlank]] | None = None
+    delays: Sequence[Sequence[TimeOrBlank]] | None = None
+    ring: DistanceList | None = None
+    full_mesh: Distance | None = None
+    rate: Rate | None = None
+    rates: Sequence[Sequence[RateOrBlank]] | None = None
+    count: int | None = None
+    counts: Sequence[Sequence[int]] | None = None
+    tags: Sequence[str] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -471,28 +713,42 @@ class Pfc(Table):
     Attributes
     ----------
     xoff
-        XOFF: a size, `{ fixed, alpha }` with one part or both, or `"auto"` = the port's static
-        buffer less headroom and MTU - 1. Default: `"auto"` with a buffer of the port's own
-        whose size is given, else 320 KB (Mercury, small scale).
+        XOFF, the bytes of one (ingress port, class) below headroom at which it pauses its
+        upstream: a size, `{ fixed, alpha }` with one part or both, or `"auto"` = what the
+        port's static buffer leaves beside headroom and MTU - 1. Default: `"auto"` with a buffer
+        of the port's own whose size is given, else 320 KB. Source: IEEE 802.1Qbb leaves it
+        open; Mercury's small scale has 320 KB, and a port that is sized by hand is filled
+        (floodway's choice).
     resume_offset
-        XOFF - XON: resume this far below the threshold. Default: 2 MTU.
+        XOFF - XON: resume this far below the threshold, in bytes from 0 up. Default: 2 MTU.
+        Source: IEEE 802.1Qbb leaves it open; floodway's choice, as Mercury's 2 KB and HPCC's 3
+        KiB: at 0, as SWING and Bifrost have it, each packet at the crossing sends a PAUSE and a
+        RESUME.
     headroom
-        H: a size, or `"auto"` (the default) for the formula; with a shared pool one MTU more.
+        H, room for what arrives after the decision to pause: a size, or `"auto"` for the
+        formula; with a shared pool one MTU more. Source: what IEEE 802.1Qbb lets arrive, term
+        by term (see Sizing).
     pause
-        How long a pause lasts. Default: as the run's wire format says.
+        How long a pause lasts. Default: as the run's wire format says, `"timer"` with
+        `ethernet` and `"on-off"` with `hpcc-ns3` and `swing-ns3`. Source: IEEE 802.1Qbb
+        (`timer`); the HPCC and SWING simulators (`on-off`).
     quanta
-        Pause time that each PAUSE names, in 512 bit times (`timer` mode). Default: 65535, the
-        longest.
+        Pause time that each PAUSE names, in 512 bit times, from 1 to 65535 (`timer` mode). It
+        must be long enough for its refresh to arrive. Source: IEEE 802.1Qbb, the most that the
+        field of 16 bits holds.
     refresh
         A PAUSE is renewed when this fraction of its time has gone (`timer` mode), between 0 and
-        1. Default: 0.5.
+        1. Source: IEEE 802.1Qbb leaves it open; floodway's choice: half is usual.
     react
-        The upstream stops this long after a PAUSE has arrived (802.1Qbb allows 394 quanta at
-        100G). Default: 0.
+        The upstream stops this long after a PAUSE has arrived, from 0 up; headroom grows with
+        it. Source: floodway's choice: an ideal MAC; IEEE 802.1Qbb allows 394 quanta at 100G,
+        about 2 us.
     trigger
-        What makes a packet's arrival send a PAUSE.
+        What makes a packet's arrival send a PAUSE. Source: the HPCC simulator's `switch-
+        mmu.cc`, which asks for either condition.
     watchdog
-        Ends a pause that lasts too long. Default: off.
+        Ends a pause that lasts too long. Default: off. Source: makers of switches have one;
+        IEEE 802.1Qbb knows none.
     """
 
     _tag: ClassVar[str | None] = "pfc"
@@ -515,9 +771,11 @@ class XoffParts(Table):
     Attributes
     ----------
     fixed
-        What does not depend on the pool. Default: 0.
+        The part that does not depend on the pool, in bytes. Default: 0. Source: IEEE 802.1Qbb
+        leaves it open; SWING's static part is 288 KB.
     alpha
-        Factor of the pool's free bytes. Default: 0.
+        Share of the pool's free bytes, from 0 up. Default: 0. Source: switch chips (powers of
+        two from 1/128 to 8); HPCC's simulator has 1/8 at the NICs' rate, SWING 1/4.
     """
 
     fixed: Size | None = None
@@ -533,11 +791,13 @@ class Watchdog(Table):
     Attributes
     ----------
     after
-        Longest pause that is borne. Default: 100 ms.
+        Longest pause that is borne, above 0. Source: makers of switches choose 100 to 200 ms.
     action
-        What becomes of the queue then.
+        What becomes of the queue then. Source: makers of switches offer both; floodway's choice
+        is the one that frees the buffer.
     restore
-        Quiet time after which pauses are obeyed again. Default: as `after`.
+        Time without a PAUSE, above 0, after which pauses are obeyed again. Default: as `after`.
+        Source: floodway's choice: as patient with the neighbour's recovery as with its fault.
     """
 
     after: Time | None = None
@@ -553,24 +813,30 @@ class Bifrost(Table):
     ----------
     slot
         T, the time between two grants: more than 1 us, less than the one-way delay, and a pause
-        that one frame can name. Default: 10 us (section V).
+        that one frame can name (83 us at 400G). Source: Bifrost, section V.
     level
         H, where bytes held and on their way are kept: a size of Delta + 2·Rs·T at least, or
-        `"auto"` (the default) = Delta + 3·Rs·T, or what the port's static buffer has room for
-        beside (k + N + 1) MTU, but never below that least.
+        `"auto"` = Delta + 3·Rs·T, or what the port's static buffer has room for beside (k + N +
+        1) MTU, but never below that least. Source: Bifrost's testbed has Delta + 3·Rs·T;
+        Theorem 1 needs Delta + 2·Rs·T.
     f_mode
-        How virtual incoming bytes are counted.
+        How virtual incoming bytes are counted. Source: floodway's choice: the paper's own count
+        does not see what leaks past a pause.
     leak_period
-        k: leaked bytes are looked for each so many slots, for which the buffer sets aside as
-        many MTU. Default: 1 (section VI).
+        k: leaked bytes are looked for each so many slots, 1 at least, for which the buffer sets
+        aside as many MTU. Source: Bifrost, section VI.
     half_mtu
         Lengthen each pause by the time of half an MTU, the mean of what the upstream still
-        sends of the frame that it has begun. Default: false.
+        sends of the frame that it has begun. Source: floodway's choice: the paper does not, and
+        the ledger pays such bytes back.
     react
-        The upstream stops this long after a pause has arrived (802.1Qbb allows 394 quanta at
-        100G). Default: 0.
+        The upstream stops this long after a pause has arrived, from 0 up to less than a slot;
+        Delta grows with it. Source: floodway's choice: an ideal MAC; IEEE 802.1Qbb allows 394
+        quanta at 100G, about 2 us.
     pause
-        How long a pause lasts: `"timer"`, whatever the run's wire format says.
+        How long a pause lasts: `"timer"` and nothing else. Default: `"timer"`, whatever the
+        run's wire format says. Source: Bifrost, Algorithm 1: its frames name a time, and
+        nothing else ends a pause.
     """
 
     _tag: ClassVar[str | None] = "bifrost"
@@ -667,18 +933,22 @@ class Red(Table):
     Attributes
     ----------
     preset
-        The row; values beside it win.
+        The row of published values; what is given beside it wins. Source: floodway's choice:
+        HPCC's is the row that grows with the port's rate.
     kmin
-        Longest queue that marks nothing.
+        Longest queue that marks nothing, in bytes. Default: the preset's. Source: the preset's.
     kmax
-        Beyond this queue every packet is marked; at least `kmin`.
+        Beyond this queue every packet is marked, in bytes; at least `kmin`. Default: the
+        preset's. Source: the preset's.
     pmax
-        Probability of a mark at `kmax`, from 0 to 1.
+        Probability of a mark at `kmax`, from 0 to 1. Default: the preset's. Source: the
+        preset's.
     per
-        The rate that the `kmin` and `kmax` given beside it are for: they grow with the port's
-        rate. Default: they hold for every port as they are.
+        The rate, above 0, that the `kmin` and `kmax` given beside it are for: they grow with
+        the port's rate. Default: they hold for every port as they are. Source: HPCC's
+        simulations, whose thresholds are per 25G.
     at
-        When a packet is marked.
+        When a packet is marked. Source: the HPCC simulator.
     """
 
     _tag: ClassVar[str | None] = "red"
@@ -697,10 +967,11 @@ class StaticBuffer(Table):
     Attributes
     ----------
     size
-        All that it holds, headroom included: a size, or `"auto"` (the default) for what the
-        flow control needs.
+        All that it holds, headroom included: a size above 0, or `"auto"` for what the flow
+        control needs. Source: the flow control's own formula.
     crossing
-        Who is charged for the packet that crosses the flow control's threshold.
+        Who is charged for the packet that crosses the flow control's threshold. Source:
+        floodway's choice: headroom is then what the formula says, without another MTU.
     """
 
     _tag: ClassVar[str | None] = "static"
@@ -715,17 +986,21 @@ class SharedBuffer(Table):
     Attributes
     ----------
     pool
-        The pool alone; reserves and headroom come on top. Not together with `total`. Default:
-        10 MB.
+        The pool alone, in bytes; reserves and headroom come on top. Not together with `total`.
+        Default: 10 MB, where `total` is not given. Source: SWING, section 6.1.
     total
-        All memory of the switch; reserves and headroom come out of it.
+        All memory of the switch, in bytes; reserves and headroom come out of it. Not together
+        with `pool`. Default: not given; the pool is. Source: the HPCC simulator's `switch-
+        mmu.cc`, which counts so.
     reserve
-        R: set aside for each (ingress port, class). Default: 0.
+        R: bytes set aside for each (ingress port, class), from 0 up. Source: floodway's choice:
+        nothing that is not asked for; HPCC has 4 KiB, SWING 288 KB.
     egress_alpha
-        A packet of a lossy class is dropped when its egress queue would exceed this share of
-        the pool's free bytes. Default: 1 (`ConWeave`).
+        A packet of a lossy class is dropped when its egress queue would exceed this share,
+        above 0, of the pool's free bytes. Source: ConWeave's simulator.
     crossing
-        Who is charged for the packet that crosses the flow control's threshold.
+        Who is charged for the packet that crosses the flow control's threshold. Source:
+        floodway's choice: a threshold then is what it says.
     """
 
     _tag: ClassVar[str | None] = "shared"
@@ -743,9 +1018,11 @@ class Ecmp(Table):
     Attributes
     ----------
     hash
-        How a flow is hashed.
+        How a flow is hashed. Source: floodway's choice: tiers that choose independently are the
+        fair case.
     seed
-        Other choices with the same run seed: enters the hashes `mix` and `shared`. Default: 0.
+        Other choices with the same run seed: any whole number of 32 bits, which enters the
+        hashes `mix` and `shared`. Source: floodway's choice.
     """
 
     _tag: ClassVar[str | None] = "ecmp"
@@ -781,9 +1058,13 @@ class DeficitRoundRobin(Table):
     Attributes
     ----------
     quantum
-        Bytes a turn of a class of weight 1. Default: one MTU.
+        Bytes a turn of a class of weight 1, above 0; times the largest weight 1 GiB at most.
+        Default: one MTU. Source: Shreedhar and Varghese: a quantum of the largest packet finds
+        one that fits in each turn.
     weights
-        Weights by class; 1 where none is given.
+        Weights by class, whole numbers from 1 up, as `{ 3 = 4, 5 = 1 }`. Default: 1 for each
+        class that is not named. Source: Shreedhar and Varghese: quanta in proportion to the
+        shares.
     """
 
     _tag: ClassVar[str | None] = "deficit-round-robin"
@@ -805,9 +1086,9 @@ class DcqcnNp(Table):
     Attributes
     ----------
     cnp_interval
-        N: the least time between two CNPs of a flow; 0 answers every marked packet. Default: 4
-        us, as newer NICs do (the paper: 50 us). Where a rate control asks for CNPs, its own
-        interval is the default.
+        N: the least time between two CNPs of a flow; 0 answers every marked packet. Where a
+        rate control asks for CNPs and no notification is chosen, its own interval holds.
+        Source: newer NICs, `min_time_between_cnps`; DCQCN's paper has 50 us.
     """
 
     _tag: ClassVar[str | None] = "dcqcn"
@@ -821,7 +1102,8 @@ class LineRate(Table):
     Attributes
     ----------
     rate
-        Rate of wire bytes, above 0. Default, and most: the NIC's.
+        Rate of wire bytes, above 0. Default: the NIC's rate, which is also the most. Source:
+        SWING, section 6.1: without congestion control a host sends at its line's rate.
     """
 
     _tag: ClassVar[str | None] = "line-rate"
@@ -835,8 +1117,9 @@ class StaticWindow(Table):
     Attributes
     ----------
     size
-        Payload bytes: a size of at least one full packet, or `"auto"` (the default) for the
-        path's bandwidth-delay product.
+        Payload bytes that may be in flight: a size of at least one full packet, or `"auto"` for
+        the path's bandwidth-delay product. Source: HPCC, section 5.1: one bandwidth-delay
+        product.
     """
 
     _tag: ClassVar[str | None] = "static-window"
@@ -850,45 +1133,63 @@ class Dcqcn(Table):
     Attributes
     ----------
     preset
-        The row, which also chooses the machine; values beside it win.
+        The row of published values, which also chooses the machine; what is given beside it
+        wins. Source: floodway's choice: HPCC's is the row whose increments grow with the NIC's
+        rate.
     cnp
-        How the receiver tells of marks.
+        How the receiver tells of marks. Source: Zhu et al., SIGCOMM 2015, section 3.1: a packet
+        of its own.
     cnp_interval
         Least time between two CNPs of a flow, at its receiver; with `cnp = "ack-flag"` at the
-        sender, in `paper` only. Default: 50 us in `paper` (N), 4 us in the others.
+        sender, in `paper` only. Default: 50 us in `paper` (N), 4 us in the others. Source: Zhu
+        et al., section 3.1; newer NICs, `min_time_between_cnps`.
     window
-        Payload bytes in flight. Default: `"variable-bdp"` in `swing`, `"none"` in the others.
+        What limits the payload bytes in flight. Default: `"variable-bdp"` in `swing`, `"none"`
+        in the others. Source: SWING's configurations; the paper and NICs have no window.
     g
-        Gain of α, from 0 to 1. Default: 1/256; 5/1024 in `mellanox` and `swing`.
+        Gain of α, from 0 to 1. Default: 1/256 in `paper` and `hpcc`, 5/1024 in `mellanox` and
+        `swing`. Source: Zhu et al.; NICs, `dce_tcp_g` 1019.
     initial_alpha
-        α at the first CNP, from 0 to 1. Default: 1.
+        α at the first CNP, from 0 to 1. Default: 1. Source: Zhu et al., section 3.1; the HPCC
+        simulator.
     t_alpha
-        Period of α, above 0. Default: 55 us in `paper` (K), 1 us in the others.
+        Period of α, above 0. Default: 55 us in `paper` (K), 1 us in the others. Source: Zhu et
+        al.; NICs, `dce_tcp_rtt`.
     t_dec
-        Period of the checks that cut the rate, above 0; not in `paper`. Default: 4 us.
+        Period of the checks that cut the rate, above 0; not in `paper`. Default: 4 us. Source:
+        NICs, `rate_reduce_monitor_period`.
     t_inc
         Time between increase steps, above 0. Default: 55 us in `paper` (T), 300 us in the
-        others.
+        others. Source: Zhu et al.; NICs, `rpg_time_reset`.
     byte_counter
-        Wire bytes between increase steps, above 0; `paper` only. Default: 10 MB (B).
+        Wire bytes between increase steps, above 0; `paper` only. Default: 10 MB (B). Source:
+        Zhu et al., and its authors' ns-3 model.
     f
-        Stage at which fast recovery ends. Default: 5 in `paper`, 1 in the others.
+        F: the stage at which fast recovery ends, from 0 up. Default: 5 in `paper`, 1 in the
+        others. Source: Zhu et al.; NICs, `rpg_threshold`.
     rai
-        Additive step of Rt. Default: 40 Mbit/s in `paper`, 5 Mbit/s in the others; in `hpcc`
-        per 25G of the NIC's rate.
+        Additive step of Rt, from 0 up. Default: 40 Mbit/s in `paper`, 5 Mbit/s in the others;
+        in `hpcc` per 25G of the NIC's rate. Source: Zhu et al.; NVIDIA's page of DCQCN
+        parameters; HPCC's `run.py`.
     rhai
-        Hyper step of Rt, which `paper` multiplies by the stages beyond F. Default: 200 Mbit/s
-        in `paper`, 50 Mbit/s in the others; in `hpcc` per 25G of the NIC's rate.
+        Hyper step of Rt, from 0 up, which `paper` multiplies by the stages beyond F. Default:
+        200 Mbit/s in `paper`, 50 Mbit/s in the others; in `hpcc` per 25G of the NIC's rate.
+        Source: the ns-3 model of DCQCN's authors; NVIDIA's page of DCQCN parameters; HPCC's
+        `run.py`.
     rmin
         Least rate, above 0; at most the NIC's. Default: 1 Gbit/s in `hpcc`, 1 Mbit/s in the
-        others.
+        others. Source: HPCC's `run.py`; NVIDIA's page of DCQCN parameters, also for `paper`,
+        which names none.
     clamp
-        Does every cut lower Rt to Rc, and not only one that follows an increase? Default: only
-        in `paper`.
+        Whether every cut lowers Rt to Rc, and not only one that follows an increase. Default:
+        true in `paper`, false in the others. Source: Zhu et al., section 3.1; NICs, "clamp
+        target rate".
     min_decrease
-        Least factor of one cut, above 0, up to 1 (hardware: `rpg_min_dec_fac`). Default: 0.5.
+        Least factor of one cut, above 0, up to 1. Default: 0.5. Source: NICs, `rpg_min_dec_fac`
+        50.
     rate_on_first_cnp
         Factor of the rate at the first CNP, above 0, up to 1; not in `paper`. Default: 1.
+        Source: the HPCC simulator, `RateOnFirstCnp`; NICs, `rate_to_set_on_first_cnp`.
     """
 
     _tag: ClassVar[str | None] = "dcqcn"
@@ -925,14 +1226,17 @@ class GoBackN(Table):
     Attributes
     ----------
     ack_interval
-        Packets for which one ACK is sent, at least 1. Default: 1.
+        Packets for which one ACK is sent, at least 1. Beyond a window it leaves a flow without
+        the ACK that would open it. Source: the HPCC simulator, `L2_ACK_INTERVAL`.
     nack_interval
-        A NAK for the same packet is repeated after this time. Default: the longer of 500 us
-        (HPCC) and the base round-trip time.
+        A NAK for the same packet is repeated after this time, from 0 up. Default: the longer of
+        500 us and the base round-trip time. Source: the HPCC simulator has 500 us; floodway's
+        choice beyond that: a repeat before the answer can come sends the window twice.
     timeout
         Time without an ACK that advances, after which the sender goes back, or `"off"`.
-        Default: off where the whole path is lossless, else the longer of 4 ms (`ConWeave`) and
-        4 base round-trip times.
+        Default: off where the whole path is lossless, else the longer of 4 ms and 4 base round-
+        trip times. Source: InfiniBand C9-139 asks for a timer; ConWeave's simulator has 4 ms;
+        the HPCC and SWING simulators have none on lossless paths.
     """
 
     _tag: ClassVar[str | None] = "go-back-n"
@@ -1295,6 +1599,21 @@ class RecordKeys(Table):
     buckets: int | None = None
 
 
+@dataclass(frozen=True, kw_only=True)
+class TopologyPreset(Table):
+    """The network of a published experiment, by its name.
+
+    Attributes
+    ----------
+    preset
+        Its value.
+    """
+
+    _tag: ClassVar[str | None] = "preset"
+    _scalar: ClassVar[bool] = True
+    preset: PresetName
+
+
 #: A quantity with a unit, such as `'80km'`.
 Length: TypeAlias = str
 
@@ -1318,8 +1637,8 @@ Accounting: TypeAlias = "Literal['payload', 'wire']"
 
 
 #: What a watchdog does with the queue of a pause that it gives up.
-#: - 'drop': Discards what waits in it and what comes.
-#: - 'ignore': Sends it.
+#: - 'drop': Discards what waits in it and what comes. Source: makers of switches.
+#: - 'ignore': Sends it. Source: makers of switches.
 Action: TypeAlias = "Literal['drop', 'ignore']"
 
 
@@ -1331,9 +1650,10 @@ Class: TypeAlias = "int"
 
 
 #: How the receiver tells of marks.
-#: - 'packet': By a frame of the control class, at most one per flow and `cnp-interval`.
-#: - 'ack-flag': By a flag that each ACK copies from its packet's mark, without an interval (the
-#:   ns-3 models).
+#: - 'packet': By a frame of the control class, at most one per flow and `cnp-interval`. Source: Zhu
+#:   et al., section 3.1.
+#: - 'ack-flag': By a flag that each ACK copies from its packet's mark, without an interval. Source:
+#:   the HPCC and SWING simulators.
 Cnp: TypeAlias = "Literal['packet', 'ack-flag']"
 
 
@@ -1345,24 +1665,40 @@ CongestionPointParamsList: TypeAlias = "CongestionPointParams | Sequence[Congest
 
 #: Who is charged for the packet that crosses the flow control's threshold.
 #: - 'shared': The shared part, which then exceeds the threshold by one byte less than a frame at
-#:   most.
-#: - 'headroom': The headroom, whole, as in the ns-3 models; it then needs one frame more.
+#:   most. Source: floodway's choice.
+#: - 'headroom': The headroom, whole; it then needs one frame more. Source: the HPCC and SWING
+#:   simulators.
 Crossing: TypeAlias = "Literal['shared', 'headroom']"
 
 
+#: How a site's long links end in it.
+#: - 'shared': In one DCI switch of the site.
+#: - 'per-link': Each in a DCI switch of its own, which is linked to all gateways of the site.
+Dci: TypeAlias = "Literal['shared', 'per-link']"
+
+
 #: A row of published values, and the machine that they are for.
-#: - 'paper': The paper's machine and values.
-#: - 'mellanox': The NICs' machine with their defaults.
+#: - 'paper': The paper's machine and values. Source: Zhu et al., SIGCOMM 2015, and its authors'
+#:   ns-3 model.
+#: - 'mellanox': The NICs' machine with their defaults. Source: NVIDIA's page of DCQCN parameters.
 #: - 'hpcc': The NICs' machine as HPCC's simulations set it: increments grow with the NIC's rate.
-#: - 'swing': The NICs' machine as SWING's simulations set it, with their variable window.
+#:   Source: `dcqcn` of HPCC's `run.py`.
+#: - 'swing': The NICs' machine as SWING's simulations set it, with their variable window. Source:
+#:   SWING's configurations.
 DcqcnPreset: TypeAlias = "Literal['paper', 'mellanox', 'hpcc', 'swing']"
 
 
 #: Payload bytes that DCQCN lets be in flight. A window of constant size is a layer of its own.
-#: - 'none': No limit.
-#: - 'variable-bdp': The path's bandwidth-delay product times Rc over the NIC's rate (HPCC's
-#:   `_vwin`, SWING).
+#: - 'none': No limit. Source: Zhu et al., and NICs.
+#: - 'variable-bdp': The path's bandwidth-delay product times Rc over the NIC's rate. Source: HPCC's
+#:   `_vwin` variants; SWING's configurations.
 DcqcnWindow: TypeAlias = "Literal['none', 'variable-bdp']"
+
+
+Distance: TypeAlias = "Length | Time"
+
+
+DistanceList: TypeAlias = "Distance | Sequence[Distance]"
 
 
 ErrorRate: TypeAlias = "float | ErrorRates"
@@ -1370,13 +1706,15 @@ ErrorRate: TypeAlias = "float | ErrorRates"
 
 #: How virtual incoming bytes (F) are counted.
 #: - 'ledger': The sum of the grants that have not come due: leaks and idle upstreams do not distort
-#:   it.
-#: - 'measured': F - r + c, clamped (Algorithm 1, line 15).
+#:   it. Source: Bifrost, section IV, its "history of pause decisions".
+#: - 'measured': F - r + c, clamped. Source: Bifrost, Algorithm 1, line 15.
 FMode: TypeAlias = "Literal['ledger', 'measured']"
 
 
-#: What is inside a datacenter.
-FabricKind: TypeAlias = "FatTree"
+#: What is inside a datacenter. Its DCI switch is linked to the gateways: the cores of a fat tree,
+#: the spines of a leaf-spine, the switch of a single-switch, the last switch of a chain, s2 (the
+#: right one) of a dumbbell, the switches tagged `gateway` of an explicit network.
+FabricKind: TypeAlias = "FatTree | LeafSpine | SingleSwitch | Chain | Dumbbell | Explicit"
 
 
 FlowControl: TypeAlias = "FlowControlParams | Mapping[str, FlowControlParams]"
@@ -1396,9 +1734,11 @@ Format: TypeAlias = "Literal['ethernet', 'hpcc-ns3', 'swing-ns3']"
 
 
 #: How a flow is hashed.
-#: - 'mix': With a key of each switch.
-#: - 'shared': Alike at all switches.
-#: - 'swing-ns3': As in SWING's simulator, with the seeds that its profile knows.
+#: - 'mix': With a key of each switch, made of the run's seed and its name. Source: floodway's
+#:   choice.
+#: - 'shared': Alike at all switches. Source: floodway's choice, for fabrics whose hashes polarise.
+#: - 'swing-ns3': h = 31·h + byte, with the seeds that its profile knows. Source: SWING's simulator,
+#:   `CalcTime31Hash`.
 Hash: TypeAlias = "Literal['mix', 'shared', 'swing-ns3']"
 
 
@@ -1412,13 +1752,21 @@ HashSeeds: TypeAlias = "Literal['none', 'mrg32k3a']"
 Hosts: TypeAlias = "int | Sequence[int]"
 
 
+LengthOrBlank: TypeAlias = "Literal['', '0'] | Length"
+
+
 #: A node, or a range of nodes.
 Listed: TypeAlias = "str | TaggedNode"
 
 
+LongLinks: TypeAlias = "Sequence[ListedLong] | LongTable"
+
+
 #: When a packet is marked.
-#: - 'dequeue': When it starts on the wire, by the queue that it leaves behind.
-#: - 'enqueue': When it joins the queue, by the queue that includes it.
+#: - 'dequeue': When it starts on the wire, by the queue that it leaves behind. Source: the HPCC
+#:   simulator.
+#: - 'enqueue': When it joins the queue, by the queue that includes it. Source: RED, which marks on
+#:   arrival.
 MarkAt: TypeAlias = "Literal['dequeue', 'enqueue']"
 
 
@@ -1435,12 +1783,16 @@ PauseList: TypeAlias = "Pause | Sequence[Pause]"
 
 
 #: How long a pause lasts.
-#: - 'timer': For the time that its frame names, with refresh while congested (802.1Qbb).
-#: - 'on-off': Until a resume frame: the idealised pause of the ns-3 models.
+#: - 'timer': For the time that its frame names, with refresh while congested. Source: IEEE
+#:   802.1Qbb.
+#: - 'on-off': Until a resume frame: an idealised pause. Source: the HPCC and SWING simulators.
 PauseMode: TypeAlias = "Literal['timer', 'on-off']"
 
 
 PeriodList: TypeAlias = "Period | Sequence[Period]"
+
+
+PresetName: TypeAlias = "Literal['swing-2dc', 'bifrost-2dc', 'bifrost-a', 'bifrost-b', 'bifrost-c', 'swing-line', 'swing-line-short', 'mercury-chain', 'mercury-9', 'mercury-fat', 'hpcc-fat', 'hpcc-star', 'hpcc-ali', 'rcm-k12', 'casl-33', 'tcd-victim', 'conweave-ls', 'conweave-k8']"
 
 
 #: Simulators whose semantics are known in every point.
@@ -1451,6 +1803,9 @@ Profile: TypeAlias = "Literal['swing-ns3']"
 Quanta: TypeAlias = "int"
 
 
+RateOrBlank: TypeAlias = "Literal['', '0'] | Rate"
+
+
 ReactionParams: TypeAlias = "Literal['line-rate', 'static-window', 'dcqcn'] | LineRate | StaticWindow | Dcqcn"
 
 
@@ -1458,12 +1813,13 @@ ReactionParamsList: TypeAlias = "ReactionParams | Sequence[ReactionParams]"
 
 
 #: Published values of `kmin`, `kmax` and `pmax`.
-#: - 'hpcc': 100 KB, 400 KB per 25G of the port's rate, 0.2 (HPCC's simulations).
-#: - 'conweave': 100 KB, 400 KB, 0.2 at every rate (`ConWeave`'s simulations).
-#: - 'swing': 200 KB, 800 KB, 0.2 (SWING's simulations).
-#: - 'dcqcn-paper': 5 KB, 200 KB, 0.01 (DCQCN's paper, at 40G).
-#: - 'dcqcn-tcd': 40 KB, 1000 KB, 1 (the DCQCN of TCD's repository).
-#: - 'dctcp': 30 KB per 10G of the port's rate, a step (DCTCP in HPCC's simulations).
+#: - 'hpcc': 100 KB, 400 KB per 25G of the port's rate, 0.2. Source: HPCC's simulations, `run.py`.
+#: - 'conweave': 100 KB, 400 KB, 0.2 at every rate. Source: ConWeave's simulations, `run.py`.
+#: - 'swing': 200 KB, 800 KB, 0.2. Source: SWING's configurations.
+#: - 'dcqcn-paper': 5 KB, 200 KB, 0.01, for 40G. Source: DCQCN's paper.
+#: - 'dcqcn-tcd': 40 KB, 1000 KB, 1. Source: the DCQCN of TCD's repository, `config.txt`.
+#: - 'dctcp': 30 KB per 10G of the port's rate, a step. Source: DCTCP in HPCC's simulations,
+#:   `run.py`.
 RedPreset: TypeAlias = "Literal['hpcc', 'conweave', 'swing', 'dcqcn-paper', 'dcqcn-tcd', 'dctcp']"
 
 
@@ -1503,6 +1859,9 @@ SchedulerParams: TypeAlias = (
 Selector: TypeAlias = "str | ByTag | ByWorkload | Sequence[Selector]"
 
 
+Sites: TypeAlias = "int | Sequence[SiteKeys]"
+
+
 #: Sizes of flows: a published distribution, a file, one size, or points of size and cumulative
 #: percent.
 Sizes: TypeAlias = "Literal['websearch', 'fb-hadoop', 'fb-hadoop-fine', 'webserver', 'webserver-r', 'cachefollower', 'alistorage', 'solar', 'googlerpc', 'datamining', 'datamining-b', 'enterprise'] | SizesFile | FixedSize | Sequence[tuple[Size, float]]"
@@ -1523,16 +1882,22 @@ Stop: TypeAlias = "Literal['measured', 'limit']"
 TiesKey: TypeAlias = "Literal['hashed', 'scheduling-order']"
 
 
+TimeOrBlank: TypeAlias = "Literal['', '0'] | Time"
+
+
 Timeout: TypeAlias = "Literal['off'] | Time"
 
 
 #: Which network.
-Topology: TypeAlias = "Explicit | Chain | Dumbbell | FatTree | TwoDc"
+Topology: TypeAlias = (
+    "Explicit | SingleSwitch | Chain | Dumbbell | LeafSpine | FatTree | TwoDc | MultiDc | TopologyPreset"
+)
 
 
 #: What makes a packet's arrival send a PAUSE.
-#: - 'threshold': The shared part has reached the threshold, or headroom is in use.
-#: - 'headroom': Headroom is in use (the static ports of SWING's simulator).
+#: - 'threshold': The shared part has reached the threshold, or headroom is in use. Source: the HPCC
+#:   simulator.
+#: - 'headroom': Headroom is in use. Source: the static ports of SWING's simulator.
 Trigger: TypeAlias = "Literal['threshold', 'headroom']"
 
 

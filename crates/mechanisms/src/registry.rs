@@ -57,6 +57,8 @@ reliabilities! {
 
 relays! {}
 
+pub use choice::head;
+
 /// A mechanism, as users find it.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Entry {

@@ -1,5 +1,7 @@
 //! All that a scenario may say, for those who write one: the grammar as JSON Schema, and what can be named.
 
+use std::collections::BTreeMap;
+
 use floodway_mechanisms::registry::{self, Entry};
 use schemars::Schema;
 use schemars::transform::{RecursiveTransform, Transform};
@@ -7,6 +9,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::grammar::document::Document;
+use crate::topology;
 use crate::workload::{Workload, sizes};
 
 /// What a scenario can name, beside the definitions of [`schema`].
@@ -14,10 +17,29 @@ use crate::workload::{Workload, sizes};
 pub struct Catalog {
     /// Every mechanism, slot by slot.
     pub mechanisms: Vec<Entry>,
+    /// What the generators of networks say of themselves, by name.
+    pub topologies: BTreeMap<&'static str, String>,
+    /// Networks of published experiments.
+    pub presets: Vec<Published>,
+    /// Published networks that are not there.
+    pub left_out: Vec<Published>,
     /// The ways in which a workload's flows may arrive: keys of its table.
     pub workloads: Vec<&'static str>,
     /// The published distributions of flow sizes.
     pub sizes: Vec<sizes::Published>,
+}
+
+/// A published network, or one that is not there.
+#[derive(Clone, Debug, Serialize)]
+pub struct Published {
+    /// Its name.
+    pub name: &'static str,
+    /// What it is, or why it is not there.
+    pub description: &'static str,
+    /// Who published it.
+    pub source: &'static str,
+    /// Numbering, buffers, what had to be chosen.
+    pub notes: &'static str,
 }
 
 impl Catalog {
@@ -25,10 +47,26 @@ impl Catalog {
     pub fn new() -> Self {
         Catalog {
             mechanisms: registry::entries(),
+            topologies: topology::heads().into_iter().collect(),
+            presets: topology::presets().iter().map(preset).collect(),
+            left_out: topology::left_out().iter().map(left_out).collect(),
             workloads: Workload::KINDS.to_vec(),
             sizes: sizes::published_all(),
         }
     }
+}
+
+fn preset(preset: &'static topology::Preset) -> Published {
+    Published {
+        name: &preset.name,
+        description: &preset.description,
+        source: &preset.source,
+        notes: &preset.notes,
+    }
+}
+
+fn left_out(network: &'static topology::LeftOut) -> Published {
+    Published { name: &network.name, description: &network.reason, source: "", notes: "" }
 }
 
 impl Default for Catalog {

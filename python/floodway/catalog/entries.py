@@ -26,8 +26,8 @@ def entries() -> tuple[Entry, ...]:
     grammar, catalog = Grammar.current(), json.loads(_floodway.catalog_json())
     return (
         *(_mechanism(grammar, entry) for entry in catalog["mechanisms"]),
-        *_topologies(grammar),
-        *(_preset(preset) for preset in catalog.get("presets", [])),
+        *_topologies(grammar, catalog["topologies"]),
+        *(_preset(preset) for preset in catalog["presets"]),
         *(_workload(grammar, kind) for kind in catalog["workloads"]),
         *(_sizes(sizes) for sizes in catalog["sizes"]),
     )
@@ -61,20 +61,24 @@ def _mechanism(grammar: Grammar, entry: Mapping[str, str]) -> Entry:
     )
 
 
-def _topologies(grammar: Grammar) -> Iterator[Entry]:
+def _topologies(grammar: Grammar, heads: Mapping[str, str]) -> Iterator[Entry]:
     for form in grammar.definitions["Topology"]["oneOf"]:
         tag = tagged(form)
         target = reference(form["properties"][tag]) if tag else None
         if tag and target and is_table(grammar.definitions[target]):
-            about = grammar.definitions[target].get("description", "")
             yield Entry(
                 kind="topology",
                 name=tag,
                 slot="topology",
                 summary=form.get("description", ""),
-                sections=(Section(title="What it is", text=about),),
+                sections=(Section(title="What it is", text=_flowing(heads[tag])),),
                 **parameters_of(grammar, target),
             )
+
+
+def _flowing(text: str) -> str:
+    """Return paragraphs whose lines are joined."""
+    return "\n\n".join(" ".join(paragraph.split()) for paragraph in text.split("\n\n"))
 
 
 def _workload(grammar: Grammar, kind: str) -> Entry:

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from floodway.catalog.model import Parameter, TableOf
-from floodway.grammar import Grammar, is_table, options, reference
+from floodway.grammar import Grammar, is_table, options, reference, tagged
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -65,7 +65,7 @@ def _parameters(grammar: Grammar, schema: Mapping[str, Any]) -> tuple[Parameter,
 def _parameter(grammar: Grammar, key: str, form: Mapping[str, Any], *, required: bool) -> Parameter:
     text = " ".join(str(form.get("description", "")).split())
     text, source = _cut(text, "Source: ")
-    text, spoken = _cut(text, "Default: ")
+    text, spoken = _cut(text.replace(" No default.", ""), "Default: ")
     written = None if "default" not in form else _literal(form["default"])
     default = spoken.rstrip(".") if spoken else (f"`{written}`" if written is not None else None)
     target = reference(dict(form))
@@ -114,7 +114,8 @@ def _form(grammar: Grammar, form: Mapping[str, Any]) -> str:
     if parts:
         return " or ".join(dict.fromkeys(_form(grammar, part) for part in parts))
     if "properties" in form:
-        return f"{{ {', '.join(form['properties'])} }}"
+        tag = tagged(dict(form))
+        return f"`{tag}` = …" if tag else f"{{ {', '.join(form['properties'])} }}"
     if form.get("type") == "array":
         return f"list of {_form(grammar, form.get('items', {}))}"
     return WORDS.get(form.get("type", ""), str(form.get("type", "value")))

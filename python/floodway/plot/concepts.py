@@ -217,7 +217,7 @@ def _of_pfc(result: Result, direction: str, key: str) -> int:
 
 def _largest_buffer(file: Path, *sets: tuple[str, str]) -> int:
     """Return the size of the largest buffer of a port, in bytes."""
-    ports = json.loads(_floodway.check(load(file, sets=sets)).json)["ports"]
+    ports = json.loads(_floodway.check(load(file, sets=sets).native).json)["ports"]
     return max(int(port["buffer_bytes"]) for port in ports)
 
 

@@ -119,7 +119,7 @@ pub(super) fn schema(names: &[&str], params: Vec<Schema>) -> Schema {
 }
 
 /// The documentation that a file of source begins with: its lines of `//!`.
-pub(super) fn head(source: &str) -> String {
+pub fn head(source: &str) -> String {
     let lines = source.lines().map_while(|line| line.strip_prefix("//!"));
     let lines: Vec<_> = lines.map(|line| line.strip_prefix(' ').unwrap_or(line)).collect();
     lines.join("\n")

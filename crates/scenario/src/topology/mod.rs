@@ -21,6 +21,7 @@ mod sites;
 mod tests;
 mod two_dc;
 
+use floodway_mechanisms::registry::head;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -63,6 +64,21 @@ pub enum Topology {
     MultiDc(Box<MultiDc>),
     /// The network of a published experiment, by its name.
     Preset(PresetName),
+}
+
+/// What the files of the generators say of themselves, by the name of each.
+pub fn heads() -> Vec<(&'static str, String)> {
+    let sources = [
+        ("explicit", include_str!("explicit.rs")),
+        ("single-switch", include_str!("single_switch.rs")),
+        ("chain", include_str!("chain.rs")),
+        ("dumbbell", include_str!("dumbbell.rs")),
+        ("leaf-spine", include_str!("leaf_spine.rs")),
+        ("fat-tree", include_str!("fat_tree.rs")),
+        ("two-dc", include_str!("two_dc.rs")),
+        ("multi-dc", include_str!("multi_dc.rs")),
+    ];
+    sources.into_iter().map(|(name, source)| (name, head(source))).collect()
 }
 
 impl Topology {

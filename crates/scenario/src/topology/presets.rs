@@ -127,7 +127,7 @@ impl Visitor<'_> for NameVisitor {
 
 impl JsonSchema for PresetName {
     fn schema_name() -> std::borrow::Cow<'static, str> {
-        "TopologyPreset".into()
+        "PresetName".into()
     }
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({ "type": "string", "enum": *NAMES })

@@ -69,11 +69,11 @@ fn flows_spread_over_both_nics_and_each_stays_on_one() {
     let (first, second) = (sent(&records, "h1", "h1-t1"), sent(&records, "h1", "h1-t2"));
     assert_eq!(first + second, 2560);
     // Flows are 10 packets each, so that a flow on both NICs would leave a rest; 128 flows are 6 from 80 or 176.
-    assert!(first % 10 == 0 && (800..=1760).contains(&first), "{first} and {second}");
+    assert!(first.is_multiple_of(10) && (800..=1760).contains(&first), "{first} and {second}");
     // The last switch chooses the receiver's NIC.
     let (third, fourth) = (sent(&records, "t3", "h4-t3"), sent(&records, "t4", "h4-t4"));
     assert_eq!(third + fourth, 2560);
-    assert!(third % 10 == 0 && (800..=1760).contains(&third), "{third} and {fourth}");
+    assert!(third.is_multiple_of(10) && (800..=1760).contains(&third), "{third} and {fourth}");
     assert_eq!(records.outcome.lossless, Lossless::Held);
 }
 
@@ -83,9 +83,9 @@ fn parallel_links_to_one_switch_are_nics_as_well() {
     let records = run(&format!("{text}{}", flows("list", ["h1", "h3"], (256, "10KB"), (0, 20))));
     let first = sent(&records, "h1", "h1-s1#1");
     assert_eq!(first + sent(&records, "h1", "h1-s1#2"), 2560);
-    assert!(first % 10 == 0 && (800..=1760).contains(&first), "{first}");
+    assert!(first.is_multiple_of(10) && (800..=1760).contains(&first), "{first}");
     let third = sent(&records, "s1", "h3-s1#1");
-    assert!(third % 10 == 0 && (800..=1760).contains(&third), "{third}");
+    assert!(third.is_multiple_of(10) && (800..=1760).contains(&third), "{third}");
 }
 
 #[test]

@@ -8,6 +8,7 @@ const READY: &[&str] = &[
     include_str!("../../../scenarios/incast.toml"),
     include_str!("../../../scenarios/ring-deadlock.toml"),
     include_str!("../../../scenarios/long-flow.toml"),
+    include_str!("texts/sites.toml"),
 ];
 
 /// What may stand in the place of another piece.

@@ -78,6 +78,23 @@ fn traffic_passes_the_dci_switch_of_a_site_between() {
 }
 
 #[test]
+fn a_matrix_of_long_links_makes_the_links_that_it_says() {
+    let text = include_str!("texts/sites.toml");
+    let report = check(&scenario(text), false);
+    let long: Vec<_> =
+        report.links[..2].iter().map(|link| (link.count, link.rate_gbps, link.delay_us)).collect();
+    assert_eq!(long, [(2, 400.0, 200.0), (1, 100.0, 400.0)]);
+    let apart = text.replace("\"80km\"", "\"\"").replace("rates =", "#").replace("[0, 2, 1]", "[0, 2, 0]");
+    let error = Scenario::from_text("a.toml", &apart, &[]).unwrap_err().to_string();
+    assert_eq!(error, "a.toml:2: topology.multi-dc: it falls apart: no links lead from h1 to h9");
+    let odd = text.replace("[\"80km\", \"\", \"\"]", "[\"81km\", \"\", \"\"]");
+    let error = Scenario::from_text("a.toml", &odd, &[]).unwrap_err().to_string();
+    let due = "a.toml:13: topology.multi-dc.long-links.lengths.3.1: row \"far\", column \"paris\" is 81km, but row \
+               \"paris\", column \"far\" is 80km: a long link is the same both ways";
+    assert_eq!(error, due);
+}
+
+#[test]
 fn published_networks_run_by_name() {
     let text = "topology.preset = \"mercury-chain\"\n[[workload]]\nname = \"w\"\n\
                 burst = { from = { tag = \"burst\" }, to = \"h4\", size = \"50KB\" }\n";

@@ -11,19 +11,19 @@ use super::network::{Hop, Network, TopologyError, count};
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Chain {
-    /// How many switches.
+    /// How many switches, 1 at least. No default.
     pub switches: usize,
     /// Hosts at each switch: a number, or a list with one for each. Default: 1.
     pub hosts: Hosts,
-    /// Rate of links that say none.
+    /// Rate of links that say none. No default.
     pub rate: Option<Rate>,
     /// Delay of links that say none. Not together with `length`.
     pub delay: Option<Span>,
-    /// Length of links that say none. Not together with `delay`.
+    /// Length of links that say none, at 5 us/km. Not together with `delay`.
     pub length: Option<Length>,
-    /// Links between hosts and switches.
+    /// Links between hosts and switches. Default: rate and delay of the whole.
     pub host: Hop,
-    /// Links between switches.
+    /// Links between switches. Default: rate and delay of the whole.
     pub trunk: Hop,
 }
 

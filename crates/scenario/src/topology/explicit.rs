@@ -16,17 +16,17 @@ use crate::error::nearest;
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Explicit {
-    /// Hosts: names, ranges of names, or `{ name, tags }`.
+    /// Hosts: names, ranges of names, or `{ name, tags }`. Default: none.
     pub hosts: Vec<Listed>,
-    /// Switches, likewise.
+    /// Switches: names, ranges of names, or `{ name, tags }`. Default: none.
     pub switches: Vec<Listed>,
-    /// Rate of links that say none.
+    /// Rate of links that say none. No default.
     pub rate: Option<Rate>,
     /// Delay of links that say none. Not together with `length`.
     pub delay: Option<Span>,
-    /// Length of links that say none. Not together with `delay`.
+    /// Length of links that say none, at 5 us/km. Not together with `delay`.
     pub length: Option<Length>,
-    /// Links. The ports of a node are in their order.
+    /// Links. The ports of a node are in their order. Default: none.
     pub links: Vec<ListedLink>,
 }
 
@@ -44,9 +44,9 @@ pub enum Listed {
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TaggedNode {
-    /// Its name, or a range.
+    /// Its name, or a range of names. No default.
     pub name: String,
-    /// Its tags, beside `host` or `switch`.
+    /// Its tags, beside `host` or `switch`. Default: none.
     #[serde(default)]
     pub tags: Vec<String>,
 }
@@ -55,25 +55,25 @@ pub struct TaggedNode {
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListedLink {
-    /// The nodes at its ends.
+    /// The nodes at its ends; a range of names stands for each of its nodes. No default.
     #[serde(deserialize_with = "two")]
     pub between: [String; 2],
     /// Its name. Default: after its ends.
     #[serde(default)]
     pub name: Option<String>,
-    /// Its tags.
+    /// Its tags. Default: none.
     #[serde(default)]
     pub tags: Vec<String>,
-    /// Its rate.
+    /// Its rate. Default: that of all links.
     #[serde(default)]
     pub rate: Option<Rate>,
-    /// Its delay. Not together with `length`.
+    /// Its delay. Not together with `length`. Default: that of all links.
     #[serde(default)]
     pub delay: Option<Span>,
-    /// Its length. Not together with `delay`.
+    /// Its length, at 5 us/km. Not together with `delay`. Default: that of all links.
     #[serde(default)]
     pub length: Option<Length>,
-    /// How many, side by side. Default: 1.
+    /// How many, side by side, 1 at least. Default: 1.
     #[serde(default = "one")]
     pub count: usize,
 }

@@ -59,8 +59,8 @@ pub struct LongTable {
     pub lengths: Option<Vec<Vec<Blank<Length>>>>,
     /// Delays of long links, a matrix; blank where there is none. Default: none.
     pub delays: Option<Vec<Vec<Blank<Span>>>>,
-    /// Lengths or delays around a ring: from each site to the next one, from the last to the first; one stands
-    /// for all. Default: none.
+    /// Lengths or delays around a ring: from each site to the next one, from the last to the first (of two sites
+    /// there is one link); one value stands for all. Default: none.
     pub ring: Option<Many<Distance>>,
     /// Length or delay between any two sites. Default: none.
     pub full_mesh: Option<Distance>,

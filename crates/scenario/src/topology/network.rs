@@ -70,11 +70,11 @@ pub struct Link {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Hop {
-    /// Line rate.
+    /// Line rate. Default: that of the level above.
     pub rate: Option<Rate>,
-    /// Propagation delay. Not together with `length`.
+    /// Propagation delay. Not together with `length`. Default: that of the level above.
     pub delay: Option<Span>,
-    /// Length of fibre, at 5 us/km. Not together with `delay`.
+    /// Length of fibre, at 5 us/km. Not together with `delay`. Default: that of the level above.
     pub length: Option<Length>,
 }
 

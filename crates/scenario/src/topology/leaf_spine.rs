@@ -58,23 +58,13 @@ struct Shape {
 
 impl Generator for LeafSpine {
     fn fabric(&self, names: &mut Names, above: Hop) -> Result<Fabric, TopologyError> {
-        let common = Hop { rate: self.rate, delay: self.delay, length: self.length }.or(above);
-        let (host_leaf, leaf_spine) =
-            (self.host_leaf.tier("host-leaf", common)?, self.leaf_spine.tier("leaf-spine", common)?);
         let shape = self.shape(names)?;
+        let common = Hop { rate: self.rate, delay: self.delay, length: self.length }.or(above);
+        let leaf_spine = self.leaf_spine.tier("leaf-spine", common)?;
+        let host_leaf = self.host_leaf.tier("host-leaf", common)?;
         let mut network = Network::default();
-        let of_hosts = shape.hosts() * shape.homes;
-        network.room_for(of_hosts.saturating_add(shape.uplinks()))?;
-        for host in 0..shape.hosts() {
-            let leaves: Vec<String> = shape.leaves_of(host).map(|leaf| shape.tag(leaf)).collect();
-            let tags: Vec<&str> = std::iter::once("host").chain(leaves.iter().map(String::as_str)).collect();
-            network.host(names.next("h"), &tags)?;
-        }
-        let spines = (0..shape.spines).map(|_| network.switch(names.next("c"), &["spine"]));
-        let spines: Vec<usize> = spines.collect::<Result<_, _>>()?;
-        let leaves =
-            (0..shape.leaves).map(|leaf| network.switch(names.next("t"), &["leaf", &shape.tag(leaf)]));
-        let leaves: Vec<usize> = leaves.collect::<Result<_, _>>()?;
+        network.room_for(shape.links())?;
+        let [spines, leaves] = shape.add_nodes(&mut network, names)?;
         for (i, &leaf) in leaves.iter().enumerate() {
             for &spine in spines.iter().flat_map(|spine| std::iter::repeat_n(spine, shape.parallel)) {
                 network.link([leaf, spine], &["leaf-spine", &shape.tag(i)], leaf_spine);
@@ -111,8 +101,22 @@ impl Shape {
         self.leaves / self.homes * self.hosts
     }
 
-    fn uplinks(&self) -> usize {
-        self.leaves.saturating_mul(self.spines).saturating_mul(self.parallel)
+    fn links(&self) -> usize {
+        let uplinks = self.leaves.saturating_mul(self.spines).saturating_mul(self.parallel);
+        uplinks.saturating_add(self.hosts() * self.homes)
+    }
+
+    /// Hosts, spines, leaves; gives spines and leaves.
+    fn add_nodes(&self, network: &mut Network, names: &mut Names) -> Result<[Vec<usize>; 2], TopologyError> {
+        for host in 0..self.hosts() {
+            let leaves: Vec<String> = self.leaves_of(host).map(|leaf| self.tag(leaf)).collect();
+            let tags: Vec<&str> = std::iter::once("host").chain(leaves.iter().map(String::as_str)).collect();
+            network.host(names.next("h"), &tags)?;
+        }
+        let spines = (0..self.spines).map(|_| network.switch(names.next("c"), &["spine"]));
+        let spines = spines.collect::<Result<_, _>>()?;
+        let leaves = (0..self.leaves).map(|leaf| network.switch(names.next("t"), &["leaf", &self.tag(leaf)]));
+        Ok([spines, leaves.collect::<Result<_, _>>()?])
     }
 
     fn leaves_of(&self, host: usize) -> std::ops::Range<usize> {

@@ -186,17 +186,17 @@ class Explicit(Table):
     Attributes
     ----------
     hosts
-        Hosts: names, ranges of names, or `{ name, tags }`.
+        Hosts: names, ranges of names, or `{ name, tags }`. Default: none.
     switches
-        Switches, likewise.
+        Switches: names, ranges of names, or `{ name, tags }`. Default: none.
     rate
-        Rate of links that say none.
+        Rate of links that say none. No default.
     delay
         Delay of links that say none. Not together with `length`.
     length
-        Length of links that say none. Not together with `delay`.
+        Length of links that say none, at 5 us/km. Not together with `delay`.
     links
-        Links. The ports of a node are in their order.
+        Links. The ports of a node are in their order. Default: none.
     """
 
     _tag: ClassVar[str | None] = "explicit"
@@ -215,9 +215,9 @@ class TaggedNode(Table):
     Attributes
     ----------
     name
-        Its name, or a range.
+        Its name, or a range of names. No default.
     tags
-        Its tags, beside `host` or `switch`.
+        Its tags, beside `host` or `switch`. Default: none.
     """
 
     name: str
@@ -231,19 +231,19 @@ class ListedLink(Table):
     Attributes
     ----------
     between
-        The nodes at its ends.
+        The nodes at its ends; a range of names stands for each of its nodes. No default.
     name
         Its name. Default: after its ends.
     tags
-        Its tags.
+        Its tags. Default: none.
     rate
-        Its rate.
+        Its rate. Default: that of all links.
     delay
-        Its delay. Not together with `length`.
+        Its delay. Not together with `length`. Default: that of all links.
     length
-        Its length. Not together with `delay`.
+        Its length, at 5 us/km. Not together with `delay`. Default: that of all links.
     count
-        How many, side by side. Default: 1.
+        How many, side by side, 1 at least. Default: 1.
     """
 
     between: tuple[str, str]
@@ -289,19 +289,19 @@ class Chain(Table):
     Attributes
     ----------
     switches
-        How many switches.
+        How many switches, 1 at least. No default.
     hosts
         Hosts at each switch: a number, or a list with one for each. Default: 1.
     rate
-        Rate of links that say none.
+        Rate of links that say none. No default.
     delay
         Delay of links that say none. Not together with `length`.
     length
-        Length of links that say none. Not together with `delay`.
+        Length of links that say none, at 5 us/km. Not together with `delay`.
     host
-        Links between hosts and switches.
+        Links between hosts and switches. Default: rate and delay of the whole.
     trunk
-        Links between switches.
+        Links between switches. Default: rate and delay of the whole.
     """
 
     _tag: ClassVar[str | None] = "chain"
@@ -321,11 +321,12 @@ class Hop(Table):
     Attributes
     ----------
     rate
-        Line rate.
+        Line rate. Default: that of the level above.
     delay
-        Propagation delay. Not together with `length`.
+        Propagation delay. Not together with `length`. Default: that of the level above.
     length
-        Length of fibre, at 5 us/km. Not together with `delay`.
+        Length of fibre, at 5 us/km. Not together with `delay`. Default: that of the level
+        above.
     """
 
     rate: Rate | None = None
@@ -340,17 +341,17 @@ class Dumbbell(Table):
     Attributes
     ----------
     left
-        Hosts at s1.
+        Hosts at s1, 1 at least. No default.
     right
-        Hosts at s2.
+        Hosts at s2, 1 at least. No default.
     rate
-        Rate of links that say none.
+        Rate of links that say none. No default.
     delay
         Delay of links that say none. Not together with `length`.
     length
-        Length of links that say none. Not together with `delay`.
+        Length of links that say none, at 5 us/km. Not together with `delay`.
     bottleneck
-        The link between the switches.
+        The link between the switches. Default: rate and delay of the whole.
     """
 
     _tag: ClassVar[str | None] = "dumbbell"
@@ -626,7 +627,7 @@ class LongTable(Table):
         Delays of long links, a matrix; blank where there is none. Default: none.
     ring
         Lengths or delays around a ring: from each site to the next one, from the last to the
-        first; one stands for all. Default: none.
+        first (of two sites there is one link); one value stands for all. Default: none.
     full_mesh
         Length or delay between any two sites. Default: none.
     rate

@@ -81,7 +81,7 @@ def test_seeds_count_from_the_scenario_s_own(floodway: Command, small: Path) -> 
     assert [variant["seeds"] for variant in printed["variants"]] == [[7, 8, 9], [7, 8, 9]]
     cell = row(printed, "fct_mean_us")["pool=10MB"]
     runs = [package.read(folder / f"pool=10MB/seed-{seed}") for seed in (7, 8, 9)]
-    means = [result.summary.total.fct.mean_us for result in runs]
+    means = [result.summary().total.fct.mean_us for result in runs]
     assert [result.run.seed for result in runs] == [7, 8, 9]
     assert cell["values"] == means
     assert (cell["min"], cell["max"]) == (min(means), max(means))  # type: ignore[type-var]

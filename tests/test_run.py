@@ -181,7 +181,7 @@ def test_flows_without_end_show_their_goodput(floodway: Command, tmp_path: Path)
     done = floodway("run", written(tmp_path, text))
     assert done.code == 0
     assert "Goodput of flows that never end" in done.out
-    (endless,) = package.read(tmp_path / "out" / "small").summary.endless
+    (endless,) = package.read(tmp_path / "out" / "small").summary().endless
     # 1000 of 1082 bytes on the wire, less a start of some microseconds.
     assert endless.goodput_gbps == pytest.approx(100 * 1000 / 1082, rel=0.01)
 
@@ -200,7 +200,7 @@ def test_a_scenario_is_read_from_text_as_from_a_file(small: Path) -> None:
 
 
 def test_the_load_that_came_out_stands_beside_the_one_asked_for(small: Path) -> None:
-    total = package.run(package.load(small)).summary.total
+    total = package.run(package.load(small)).summary().total
     assert total.asked_load == 0.4
     assert total.load is not None
     assert total.offered_gbps is not None

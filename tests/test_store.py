@@ -32,7 +32,7 @@ def test_what_is_written_is_read_again(tmp_path: Path) -> None:
     again = read(tmp_path / "deep" / "out")
     assert names(tmp_path / "deep" / "out") == FILES
     assert again.flows.equals(result.flows)
-    assert again.summary == result.summary
+    assert again.summary() == result.summary()
     assert again.run == result.run
 
 

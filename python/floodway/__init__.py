@@ -5,7 +5,7 @@ Examples
 >>> import floodway
 >>> scenario = floodway.load("scenarios/two-hosts.toml")  # doctest: +SKIP
 >>> result = floodway.run(scenario)  # doctest: +SKIP
->>> result.summary.total.fct.p99_us  # doctest: +SKIP
+>>> result.summary().total.fct.p99_us  # doctest: +SKIP
 """
 
 from importlib import import_module
@@ -18,10 +18,14 @@ if TYPE_CHECKING:
         ComparisonError,
         Fault,
         FloodwayError,
+        GraphError,
+        InputError,
         InternalError,
         OutputError,
+        PlotError,
         RunError,
         ScenarioError,
+        TableError,
         UnknownNameError,
     )
     from floodway.results import Result, Summary, read
@@ -33,14 +37,18 @@ __all__ = [
     "ComparisonError",
     "Fault",
     "FloodwayError",
+    "GraphError",
+    "InputError",
     "InternalError",
     "OutputError",
+    "PlotError",
     "Progress",
     "Result",
     "RunError",
     "Scenario",
     "ScenarioError",
     "Summary",
+    "TableError",
     "UnknownNameError",
     "Variant",
     "__version__",
@@ -60,10 +68,14 @@ _NAMES = {
         "ComparisonError",
         "Fault",
         "FloodwayError",
+        "GraphError",
+        "InputError",
         "InternalError",
         "OutputError",
+        "PlotError",
         "RunError",
         "ScenarioError",
+        "TableError",
         "UnknownNameError",
     ),
     "results": ("Result", "Summary", "read"),

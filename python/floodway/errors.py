@@ -8,10 +8,14 @@ __all__ = [
     "ComparisonError",
     "Fault",
     "FloodwayError",
+    "GraphError",
+    "InputError",
     "InternalError",
     "OutputError",
+    "PlotError",
     "RunError",
     "ScenarioError",
+    "TableError",
     "UnknownNameError",
 ]
 
@@ -98,31 +102,92 @@ class ScenarioError(FloodwayError):
 
 
 class ComparisonError(FloodwayError):
-    """Variants that cannot be compared; the text says which, and what helps."""
-
-
-class UnknownNameError(FloodwayError):
-    """A name that nothing has.
+    """Variants that cannot be compared; the text says which, and what helps.
 
     Parameters
     ----------
+    text
+        The whole fault.
+    place
+        What is at fault: the key that varies, or the label or file of a variant; none where it is the
+        whole.
     given
-        The name.
-    what
-        What it should be the name of.
-    nearest
-        The right name nearest to it.
+        What was given there.
     """
 
-    def __init__(self, given: str, *, what: str, nearest: str | None = None) -> None:
-        hint = f"; did you mean {nearest!r}?" if nearest else ""
-        super().__init__(f"{given!r} is not {what}{hint}")
+    def __init__(self, text: str, *, place: str | None = None, given: str | None = None) -> None:
+        super().__init__(text)
+        self.place = place
         self.given = given
+
+
+class InputError(FloodwayError):
+    """Something that a function was given and cannot use: the base of those of graphs, tables and pictures.
+
+    Parameters
+    ----------
+    text
+        The whole fault in one line.
+    place
+        Where it is: a node or an edge of a graph, a row of a table; none where it is of the whole.
+    key
+        What is at fault there: an attribute, a column, `metric`, `object`, `workload`.
+    given
+        What was given.
+    allowed
+        What is allowed, where that is a list.
+    nearest
+        The right name nearest to a wrong one.
+    """
+
+    def __init__(  # noqa: PLR0913 (the parts of a fault)
+        self,
+        text: str,
+        *,
+        place: str | None = None,
+        key: str | None = None,
+        given: str | None = None,
+        allowed: tuple[str, ...] = (),
+        nearest: str | None = None,
+    ) -> None:
+        super().__init__(text)
+        self.place = place
+        self.key = key
+        self.given = given
+        self.allowed = allowed
         self.nearest = nearest
 
 
+class PlotError(InputError):
+    """A picture that cannot be drawn: nothing to show, or no such metric, object or workload."""
+
+
+class GraphError(InputError):
+    """A graph that is no network; `place` is the node or edge, `key` its attribute."""
+
+
+class TableError(InputError):
+    """A table that is no list of flows; `place` is the row, `key` the column."""
+
+
+class UnknownNameError(InputError):
+    """A name that nothing has: `given`, with the `nearest` right one."""
+
+
 class RunError(FloodwayError):
-    """A run that could not be brought to its end."""
+    """A run that could not be brought to its end.
+
+    Parameters
+    ----------
+    text
+        What happened.
+    label
+        Which run it was, among several; none for a single one.
+    """
+
+    def __init__(self, text: str, *, label: str | None = None) -> None:
+        super().__init__(text)
+        self.label = label
 
 
 class InternalError(RunError):

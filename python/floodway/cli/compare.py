@@ -93,7 +93,7 @@ def _split(key: str, values: str) -> tuple[str, ...]:
     try:
         return split_values(values)
     except ComparisonError as error:
-        raise ComparisonError(f"--vary {key}: {error}") from None
+        raise ComparisonError(f"--vary {key}: {error}", place=key, given=values) from None
 
 
 def _default_out(request: Request) -> Path:

@@ -29,7 +29,7 @@ WORDS = ("workload", "link", "port")
 def document(result: Result, out: Path) -> dict[str, Any]:
     """Everything that `show` prints, as a JSON document."""
     outcome = result.outcome
-    summary = _plain(asdict(result.summary))
+    summary = _plain(asdict(result.summary()))
     summary["outcome"] |= {"drops": dict(outcome.drops), "broken": dict(outcome.broken)}
     return {
         "scenario": result.run.name,
@@ -46,7 +46,7 @@ def show(result: Result, stream: TextIO) -> None:
     console = Console(file=stream, highlight=False, markup=False, emoji=False)
     if not console.is_terminal:
         console.width = WIDTH
-    summary = result.summary
+    summary = result.summary()
     console.print(_headline(result), soft_wrap=True)
     console.print(_traffic(summary))
     console.print(_fct(summary))

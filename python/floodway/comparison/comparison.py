@@ -215,16 +215,17 @@ def _variants(given: Sequence[Variant | Scenario | str | os.PathLike[str]]) -> t
     labels = [variant.label for variant in variants]
     twice = next((label for label in labels if labels.count(label) > 1), None)
     if twice is not None:
-        raise ComparisonError(f"{twice}: two variants have this label")
+        raise ComparisonError(f"{twice}: two variants have this label", place=twice)
     return variants
 
 
 def _seeds(variant: Variant, count: int) -> tuple[int, ...]:
     first = variant.scenario.seed
     if count < 1:
-        raise ComparisonError(f"{count} seeds: at least one is needed")
+        raise ComparisonError(f"{count} seeds: at least one is needed", place="seeds", given=str(count))
     if first + count - 1 > LARGEST_SEED:
-        raise ComparisonError(f"{variant.label}: {count} seeds from {first} on exceed {LARGEST_SEED}")
+        message = f"{variant.label}: {count} seeds from {first} on exceed {LARGEST_SEED}"
+        raise ComparisonError(message, place=variant.label, given=str(count))
     return tuple(range(first, first + count))
 
 

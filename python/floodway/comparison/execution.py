@@ -123,7 +123,8 @@ def _keep(
     except CancelledError:
         return
     except RunError as error:
-        raise type(error)(f"{tasks[number].label}: {error}") from error
+        label = tasks[number].label
+        raise type(error)(f"{label}: {error}", label=label) from error
     if result is not None:
         on_result(number, result)
         tasks[number].result = result

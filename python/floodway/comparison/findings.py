@@ -135,7 +135,7 @@ def _buffer(pair: _Pair, link: ShownLink, results: Sequence[Sequence[Result]]) -
 
 
 def _buffer_megabytes(results: Sequence[Result], link: ShownLink) -> float | None:
-    found = link_of(results[0].summary, link)
+    found = link_of(results[0].summary(), link)
     size = found.receiver_buffer_bytes if found else None
     return None if size is None else size / 1e6
 

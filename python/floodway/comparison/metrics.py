@@ -134,7 +134,7 @@ def shown_link(results: Iterable[Result]) -> ShownLink | None:
 
     None where no link is watched in all of them.
     """
-    by_run = [{link.object: link for link in result.summary.links} for result in results]
+    by_run = [{link.object: link for link in result.summary().links} for result in results]
     common = [name for name in by_run[0] if all(name in links for links in by_run)] if by_run else []
     if not common:
         return None
@@ -173,7 +173,7 @@ def _verdict(outcome: Outcome) -> str:
 
 
 def _row(metric: _Metric, results: Sequence[Sequence[Result]], *, paired: bool) -> Row:
-    summaries = [[result.summary for result in of_variant] for of_variant in results]
+    summaries = [[result.summary() for result in of_variant] for of_variant in results]
     cells = [
         Cell(
             values=tuple(metric.of(summary) for summary in own),

@@ -74,10 +74,10 @@ def split_values(text: str) -> tuple[str, ...]:
         if depth < 0:
             break
     if quote or depth:
-        raise ComparisonError(f"{text!r}: a bracket or quote does not match")
+        raise ComparisonError(f"{text!r}: a bracket or quote does not match", given=text)
     values.append(text[begin:].strip())
     if not all(values):
-        raise ComparisonError(f"{text!r}: a value is missing; write them as in A,B")
+        raise ComparisonError(f"{text!r}: a value is missing; write them as in A,B", given=text)
     return tuple(values)
 
 
@@ -140,7 +140,7 @@ def files(
     given = [Path(path) for path in paths]
     twice = _twice([path.resolve() for path in given])
     if twice:
-        raise ComparisonError(f"{twice}: is given twice")
+        raise ComparisonError(f"{twice}: is given twice", place=twice)
     labels = _file_labels(given)
     return _built(
         lambda index: Variant(label=labels[index], scenario=load(given[index], sets=sets)), labels, varied=()
@@ -188,17 +188,19 @@ def _escaped(text: str, at: int, quote: str) -> bool:
 def _refuse_axes(axes: Sequence[tuple[str, Sequence[str]]], set_keys: Sequence[str]) -> None:
     twice = _twice([key for key, _ in axes])
     if twice:
-        raise ComparisonError(f"{twice}: varies twice; give all its values at once")
+        raise ComparisonError(f"{twice}: varies twice; give all its values at once", place=twice)
     for key, values in axes:
         if isinstance(values, str) or not all(isinstance(value, str) for value in values):
-            raise ComparisonError(f"{key}: its values are texts as TOML has them, as in ['1KB', '2KB']")
+            message = f"{key}: its values are texts as TOML has them, as in ['1KB', '2KB']"
+            raise ComparisonError(message, place=key, given=repr(values))
         same = _twice(values)
         if same:
-            raise ComparisonError(f"{key}: {same} is given twice")
+            raise ComparisonError(f"{key}: {same} is given twice", place=key, given=same)
         if len(values) < 2:  # noqa: PLR2004 (what a comparison is of)
-            raise ComparisonError(f"{key}: varies over one value; give at least two, as in {key}=A,B")
+            message = f"{key}: varies over one value; give at least two, as in {key}=A,B"
+            raise ComparisonError(message, place=key)
         if key in set_keys:
-            raise ComparisonError(f"{key}: is set and varies; it can do one of the two")
+            raise ComparisonError(f"{key}: is set and varies; it can do one of the two", place=key)
 
 
 def _twice(values: Iterable[Any]) -> str | None:

@@ -1,28 +1,66 @@
-"""What all pictures have in common."""
+"""What all pictures have in common: figures that notebooks show, axes, and bytes that do not change."""
 
 from __future__ import annotations
 
+import contextlib
+import warnings
 from io import BytesIO
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal
 
+import matplotlib as mpl
+from matplotlib import style
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from matplotlib.axes import Axes
 
-__all__ = ["axes_of", "panels_of", "plain_ticks", "png_of"]
+__all__ = [
+    "FORMATS",
+    "Format",
+    "NotebookFigure",
+    "axes_of",
+    "bytes_of",
+    "grid_of",
+    "panels_of",
+    "plain_style",
+    "plain_ticks",
+    "png_of",
+    "shown",
+]
 
+Format = Literal["png", "pdf", "svg"]
+#: The formats of pictures, by the endings of their files.
+FORMATS: tuple[Format, ...] = ("png", "pdf", "svg")
 #: Inches.
 SIZE = (7.0, 4.2)
 DOTS_PER_INCH = 150
 #: Of panels below one another.
 PANEL_HEIGHT = 1.6
+#: Of panels beside one another.
+PANEL_WIDTH = 4.4
+#: Longer names are cut in the middle.
+LONGEST_NAME = 64
+#: Programs write themselves and the time into their files; without these the same result gives the same bytes.
+_METADATA: dict[Format, dict[str, Any]] = {
+    "png": {"Software": None},
+    "pdf": {"Creator": None, "Producer": None, "CreationDate": None},
+    "svg": {"Creator": None, "Date": None},
+}
+
+
+class NotebookFigure(Figure):
+    """A figure that a notebook shows where a cell ends with it, without the state of `pyplot`."""
+
+    def _repr_png_(self) -> bytes:
+        return png_of(self)
 
 
 def axes_of(across: str, up: str, *, title: str) -> tuple[Figure, Axes]:
     """Make a figure with one pair of axes."""
-    figure = Figure(figsize=SIZE, dpi=DOTS_PER_INCH, layout="constrained")
+    figure = NotebookFigure(figsize=SIZE, dpi=DOTS_PER_INCH, layout="constrained")
     axes = figure.add_subplot()
     axes.set(xlabel=across, ylabel=up, title=title)
     axes.grid(visible=True, alpha=0.3)
@@ -31,15 +69,50 @@ def axes_of(across: str, up: str, *, title: str) -> tuple[Figure, Axes]:
 
 def panels_of(across: str, up: str, *, title: str, panels: int) -> tuple[Figure, list[Axes]]:
     """Make a figure with pairs of axes below one another, all over the same ranges."""
-    size = (SIZE[0], max(SIZE[1], PANEL_HEIGHT * panels + 1.0))
-    figure = Figure(figsize=size, dpi=DOTS_PER_INCH, layout="constrained")
-    stacked = figure.subplots(panels, 1, sharex=True, sharey=True, squeeze=False)[:, 0]
-    for axes in stacked:
+    figure, grid = grid_of(across, up, title=title, rows=panels, columns=1)
+    return figure, [row[0] for row in grid]
+
+
+def grid_of(
+    across: str, up: str, *, title: str, rows: int, columns: int
+) -> tuple[Figure, list[list[Axes]]]:
+    """Make a figure with rows of pairs of axes, all over the same ranges."""
+    wide = SIZE[0] if columns == 1 else 1.0 + PANEL_WIDTH * columns
+    size = (wide, max(SIZE[1], PANEL_HEIGHT * rows + 1.0))
+    figure = NotebookFigure(figsize=size, dpi=DOTS_PER_INCH, layout="constrained")
+    grid = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
+    for axes in grid.flat:
         axes.grid(visible=True, alpha=0.3)
     figure.suptitle(title)
     figure.supylabel(up, fontsize="medium")
-    stacked[-1].set_xlabel(across)
-    return figure, list(stacked)
+    if columns == 1:
+        grid[-1, 0].set_xlabel(across)
+    else:
+        figure.supxlabel(across, fontsize="medium")
+    return figure, [list(row) for row in grid]
+
+
+@contextlib.contextmanager
+def plain_style() -> Iterator[None]:
+    """Draw as matplotlib does without anybody's settings, so that the same result gives the same picture."""
+    with style.context("default"):
+        yield
+
+
+def shown(name: str) -> str:
+    """Return a name as pictures show it: no sign has a meaning of its own, and it is not too long.
+
+    Examples
+    --------
+    >>> shown("a$b_c")
+    'a\\\\$b_c'
+    """
+    plain = "".join(letter if letter.isprintable() else "?" for letter in name)
+    if len(plain) > LONGEST_NAME:
+        half = LONGEST_NAME // 2 - 2
+        plain = f"{plain[:half]} ... {plain[-half:]}"
+    # A legend leaves out what begins with an underscore.
+    return (f" {plain}" if plain.startswith("_") else plain).replace("$", r"\$")
 
 
 def plain_ticks(axes: Axes) -> None:
@@ -50,7 +123,17 @@ def plain_ticks(axes: Axes) -> None:
 
 
 def png_of(figure: Figure) -> bytes:
-    """Draw a figure; without the program's version in it the same result gives the same bytes."""
+    """Draw a figure as PNG; the same result gives the same bytes."""
+    return bytes_of(figure, "png")
+
+
+def bytes_of(figure: Figure, form: Format) -> bytes:
+    """Draw a figure in a format; the same result gives the same bytes."""
     drawn = BytesIO()
-    figure.savefig(drawn, format="png", metadata={"Software": None})
+    # What a PDF shows may be searched and selected.
+    settings = {"svg.hashsalt": "floodway", "pdf.fonttype": 42}
+    with plain_style(), mpl.rc_context(settings), warnings.catch_warnings():
+        # A letter that the font lacks is shown as a box; who reads it knows the name.
+        warnings.filterwarnings("ignore", message="Glyph .* missing from")
+        figure.savefig(drawn, format=form, metadata=_METADATA[form])
     return drawn.getvalue()

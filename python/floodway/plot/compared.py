@@ -219,7 +219,7 @@ def _pauses(curves: Sequence[_Curve], link: ShownLink) -> Figure | None:
 
 def _paused_percent(curve: _Curve, link: ShownLink) -> list[float]:
     links = [
-        found for result in curve.results for found in result.summary.links if found.object == link.object
+        found for result in curve.results for found in result.summary().links if found.object == link.object
     ]
     return [found.loaded_paused_share * 100 for found in links if found.loaded_paused_share is not None]
 

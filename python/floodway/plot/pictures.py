@@ -64,7 +64,7 @@ def fct_cdf(result: Result) -> Figure | None:
 
 def slowdown(result: Result) -> Figure | None:
     """Draw median and 99th percentile of slowdown against flow size, over buckets of as many flows."""
-    buckets = [bucket for bucket in result.summary.total.slowdown if bucket.p50 is not None]
+    buckets = [bucket for bucket in result.summary().total.slowdown if bucket.p50 is not None]
     if not buckets:
         return None
     figure, axes = axes_of("flow size in bytes", "slowdown", title=result.run.name)
@@ -81,7 +81,7 @@ def slowdown(result: Result) -> Figure | None:
 
 def link_throughput(result: Result) -> Figure | None:
     """Draw what the busiest of the watched links carried in time, in Gbit/s on the wire."""
-    busiest = sorted(result.summary.links, key=lambda link: -link.mean_gbps)[:MOST_LINKS]
+    busiest = sorted(result.summary().links, key=lambda link: -link.mean_gbps)[:MOST_LINKS]
     if not busiest:
         return None
     rates = link_rates(result.series, points=POINTS)

@@ -13,6 +13,7 @@ import polars as pl
 
 from floodway.results.quantities import quantity_bytes, quantity_gbps, quantity_us
 from floodway.results.rates import link_rates
+from floodway.results.settings import direction_settings, settings_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -78,10 +79,10 @@ def link_summaries(
     means = sent.agg(mean=pl.col("value").sum() * 8e-3 / pl.col("bucket_us").sum())
     parts = link_rates(series, points=PARTS).group_by("object").agg(peak=pl.col("gbps").max())
     rows = means.join(parts, on="object", maintain_order="left")
-    settings = _settings(scenario)
+    settings = direction_settings(scenario)
     mtu = quantity_bytes(scenario["mtu"])
     return tuple(
-        _summary(name, (mean, peak), loaded_part(series, name, mtu=mtu), counters, _of(settings, name))
+        _summary(name, (mean, peak), loaded_part(series, name, mtu=mtu), counters, settings_of(settings, name))
         for name, mean, peak in rows.iter_rows()
     )
 
@@ -144,19 +145,3 @@ def _receiver_peak(name: str, counters: pl.DataFrame) -> int | None:
 def _receiver_buffer(settings: Mapping[str, Any]) -> int | None:
     static = settings.get("buffer", {}).get("static")
     return quantity_bytes(static["size"]) if static and static["size"] != "auto" else None
-
-
-def _settings(scenario: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Collect what each direction of a link ended up with, by the direction's name."""
-    groups = [group for group in scenario.get("resolved", ()) if group["kind"] == "direction"]
-    return {
-        name: {setting["key"]: setting["value"] for setting in group["settings"]}
-        for group in groups
-        for name in group["objects"]
-    }
-
-
-def _of(settings: Mapping[str, dict[str, Any]], name: str) -> dict[str, Any]:
-    """Look a direction up; where parallel links share it, its name begins with the link's."""
-    link, _, direction = name.partition(": ")
-    return settings.get(f"{link} {direction}") or settings.get(direction) or {}

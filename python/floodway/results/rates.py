@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import polars as pl
 
+from floodway.results.metrics import THROUGHPUT, over_parts
+
 __all__ = ["link_rates"]
 
 
@@ -24,9 +26,5 @@ def link_rates(series: pl.DataFrame, *, points: int) -> pl.DataFrame:
     polars.DataFrame
         `object`, `time_us` (the part's begin), `gbps` (on the wire), in the order of `series`.
     """
-    sent = series.filter(pl.col("metric") == "tx_bytes")
-    number = pl.int_range(pl.len()).over("object")
-    together = (pl.len().over("object") + points - 1) // points
-    parts = sent.with_columns(part=number // together).group_by("object", "part", maintain_order=True)
-    gbps = pl.col("value").sum() * 8e-3 / pl.col("bucket_us").sum()
-    return parts.agg(pl.col("time_us").first(), gbps=gbps).drop("part")
+    rates = over_parts(series, THROUGHPUT, points=points)
+    return rates.select("object", "time_us", gbps=pl.col("value"))

@@ -110,7 +110,10 @@ class Result:
         """Verdicts and totals."""
         return Outcome.from_json(self.run.verdicts)
 
-    @cached_property
     def summary(self) -> Summary:
-        """What the run came to, in the few numbers that people compare."""
+        """Compute what the run came to, in the few numbers that people compare; the second call is free."""
+        return self._summary
+
+    @cached_property
+    def _summary(self) -> Summary:
         return summarise(self.flows, self.series, self.counters, self.outcome, self.run)

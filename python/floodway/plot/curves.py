@@ -1,0 +1,168 @@
+"""What is drawn and how it looks: results under a label, each with the same colour in every picture."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from floodway.errors import PlotError
+from floodway.names import not_a_choice
+from floodway.plot.axes import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.figure import Figure
+
+    from floodway.results import Result
+
+__all__ = ["Curve", "Drawing", "Source", "add_legend", "flow_curves"]
+
+#: Told apart also by those who see fewer colours (Okabe and Ito 2008, without yellow).
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000")
+#: Once more round the colours, and from workload to workload of many sources, another line and another mark.
+LINES = ("-", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1)))
+MARKS = ("o", "s", "D", "v")
+#: Letters that fit into a row of the legend, and what the sample of a line takes of them.
+LEGEND_LETTERS, LEGEND_KEY = 100, 8
+
+
+@dataclass(frozen=True, kw_only=True)
+class Source:
+    """Results of one scenario, one a seed, under the label that pictures show."""
+
+    label: str
+    results: tuple[Result, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Drawing:
+    """A picture and what it shows as a table, whose column names carry the units."""
+
+    figure: Figure
+    data: pl.DataFrame
+
+
+@dataclass(frozen=True, kw_only=True)
+class Curve:
+    """Measured flows that make one curve.
+
+    Attributes
+    ----------
+    source
+        Label of the results.
+    workload
+        Name of the workload; none where all of them are together.
+    flows
+        `size_bytes`, `fct_us`, `slowdown`, `finished` of all seeds; never empty.
+    label
+        What the legend says.
+    colour, line, mark, width
+        How it looks.
+    """
+
+    source: str
+    workload: str | None
+    flows: pl.DataFrame
+    label: str
+    colour: str
+    line: Any
+    mark: str
+    width: float
+
+    @property
+    def finished(self) -> int:
+        """How many of its flows finished."""
+        return int(self.flows["finished"].sum())
+
+
+def colour_of(number: int) -> str:
+    """Return the colour of the n-th source, from 0."""
+    return COLOURS[number % len(COLOURS)]
+
+
+def flow_curves(
+    sources: Sequence[Source], *, workloads: Sequence[str] | None = ()
+) -> tuple[Curve, ...]:
+    """Choose the flows of each curve: one for each source and workload that has measured flows.
+
+    Parameters
+    ----------
+    sources
+        The results.
+    workloads
+        Names of workloads, all if empty; none to take all workloads of a source together.
+
+    Raises
+    ------
+    PlotError
+        If no results have such a workload, or there is no measured flow.
+    """
+    flows = [_measured(source) for source in sources]
+    names = _workloads(flows, workloads) if workloads is not None else [None]
+    chosen = [
+        (n, w, own)
+        for n, frame in enumerate(flows)
+        for w, name in enumerate(names)
+        if len(own := frame if name is None else frame.filter(pl.col("workload") == name))
+    ]
+    if not chosen:
+        raise PlotError("there is no measured flow to show")
+    return tuple(
+        _curve((n, w), own, sources=sources, names=names, below=len(chosen) - 1 - place)
+        for place, (n, w, own) in enumerate(chosen)
+    )
+
+
+def add_legend(figure: Figure, labels: Sequence[str]) -> None:
+    """Put the legend below the axes, in as many columns as fit."""
+    longest = max(len(label) for label in labels)
+    columns = max(1, min(4, LEGEND_LETTERS // (longest + LEGEND_KEY)))
+    figure.legend(loc="outside lower center", ncols=columns, fontsize="small")
+
+
+def _measured(source: Source) -> pl.DataFrame:
+    columns = ("flow_id", "size_bytes", "fct_us", "slowdown", "finished")
+    return pl.concat(
+        result.flows.filter(pl.col("measured")).select(pl.col("workload").cast(pl.String), *columns)
+        for result in source.results
+    )
+
+
+def _workloads(flows: Sequence[pl.DataFrame], given: Sequence[str]) -> list[str | None]:
+    known = list(dict.fromkeys(name for frame in flows for name in frame["workload"].unique(maintain_order=True)))
+    for name in given:
+        if name not in known:
+            text, near = not_a_choice(name, what="a workload of these results", allowed=known)
+            raise PlotError(text, key="workload", given=name, allowed=tuple(known), nearest=near)
+    return [name for name in known if not given or name in given]
+
+
+def _curve(
+    place: tuple[int, int],
+    flows: pl.DataFrame,
+    *,
+    sources: Sequence[Source],
+    names: Sequence[str | None],
+    below: int,
+) -> Curve:
+    n, w = place
+    source, workload = sources[n].label, names[w]
+    # Colours tell sources apart; of a single one, its workloads.
+    major, minor = (n, w) if len(sources) > 1 else (w, 0)
+    turn = major // len(COLOURS) + minor
+    several = workload is not None and len(names) > 1
+    label = source if not several else str(workload) if len(sources) == 1 else f"{source}, {workload}"
+    return Curve(
+        source=source,
+        workload=workload,
+        flows=flows,
+        label=shown(label),
+        colour=colour_of(major),
+        line=LINES[turn % len(LINES)],
+        mark=MARKS[turn % len(MARKS)],
+        # What lies below is wider, so that curves that are the same can all be seen.
+        width=min(1.3 + 0.7 * below, 4.5),
+    )

@@ -1,0 +1,101 @@
+"""Flow completion times: the share of measured flows that completed within a time.
+
+Unfinished flows count as later than every finished one: a curve that has some ends below one, and its
+label says how many they are.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from floodway.errors import PlotError
+from floodway.plot.axes import axes_of, plain_style
+from floodway.plot.curves import Drawing, add_legend, flow_curves
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from floodway.plot.curves import Curve, Source
+
+__all__ = ["fct"]
+
+#: A curve of more flows is drawn through so many of them, evenly spread, and through more towards its end.
+MOST_POINTS, MOST_OF_TAIL = 3000, 1000
+
+
+def fct(
+    sources: Sequence[Source], *, workloads: Sequence[str] | None = (), title: str = "Flow completion times"
+) -> Drawing:
+    """Draw the distribution of completion times, a curve for each source and workload.
+
+    Parameters
+    ----------
+    sources
+        The results; the flows of all seeds of a source make one distribution.
+    workloads
+        As in `flow_curves`.
+    title
+        What stands above.
+
+    Returns
+    -------
+    Drawing
+        Its table has `result`, `workload`, `fct_us`, and `share`: of the measured flows, how many
+        completed within that time.
+
+    Raises
+    ------
+    PlotError
+        If no measured flow finished, or there is no such workload.
+    """
+    curves = flow_curves(sources, workloads=workloads)
+    if not any(curve.finished for curve in curves):
+        raise PlotError("no measured flow has finished, so there is no completion time to show")
+    points = [_points(curve) for curve in curves]
+    with plain_style():
+        figure, axes = axes_of("flow completion time in µs", "share of measured flows", title=title)
+        labels = [_label(curve) for curve in curves]
+        for curve, (times, share), label in zip(curves, points, labels, strict=True):
+            look = {"color": curve.colour, "linestyle": curve.line, "linewidth": curve.width}
+            axes.step(times, share, where="post", label=label, **look)
+            if curve.finished < len(curve.flows):
+                axes.plot(times[-1:], share[-1:], marker="x", color=curve.colour)
+        axes.set_xscale("log")
+        axes.set_ylim(0, 1.01)
+        add_legend(figure, labels)
+    return Drawing(figure=figure, data=pl.concat(map(_table, curves, points)))
+
+
+def _points(curve: Curve) -> tuple[np.ndarray[tuple[int], np.dtype[np.float64]], ...]:
+    """Return times in rising order, and for each the share of flows that completed until then."""
+    times = np.sort(curve.flows["fct_us"].drop_nulls().to_numpy())
+    ranks = _ranks(len(times))
+    # The curve begins with none.
+    share = (ranks + 1) / len(curve.flows)
+    return np.concatenate([times[:1], times[ranks]]), np.concatenate([np.zeros(min(1, len(times))), share])
+
+
+def _ranks(count: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    """Choose the flows through which a curve is drawn; all where they are not too many."""
+    if count <= MOST_POINTS + MOST_OF_TAIL:
+        return np.arange(count)
+    spread = np.arange(MOST_POINTS) * (count - 1) // (MOST_POINTS - 1)
+    tail = np.arange(count - MOST_OF_TAIL, count)
+    return np.union1d(spread, tail)
+
+
+def _label(curve: Curve) -> str:
+    flows, finished = len(curve.flows), curve.finished
+    return curve.label if finished == flows else f"{curve.label} ({finished:,} of {flows:,} finished)"
+
+
+def _table(
+    curve: Curve, points: tuple[np.ndarray[tuple[int], np.dtype[np.float64]], ...]
+) -> pl.DataFrame:
+    times, share = points
+    return pl.DataFrame({"fct_us": times, "share": share}).select(
+        result=pl.lit(curve.source), workload=pl.lit(curve.workload or "all"), fct_us="fct_us", share="share"
+    )

@@ -1,0 +1,157 @@
+"""Watched objects against time, with a metric as the colour: where congestion begins, and how it spreads."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import matplotlib as mpl
+import polars as pl
+from matplotlib.colors import Normalize
+
+from floodway.errors import PlotError
+from floodway.plot.axes import DOTS_PER_INCH, SIZE, NotebookFigure, plain_style, shown
+from floodway.plot.curves import Drawing
+from floodway.plot.series import series_table
+from floodway.plot.units import time_unit, value_unit
+from floodway.results.metrics import chosen_objects, in_time, metric_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
+    from matplotlib.colors import Colormap
+    from matplotlib.figure import Figure
+
+    from floodway.plot.curves import Source
+    from floodway.results.metrics import Metric
+
+__all__ = ["heatmap"]
+
+#: Parts of the run, each a column.
+POINTS = 200
+#: More rows than this cannot be told apart; those with the largest values are kept.
+MOST_ROWS = 64
+#: Inches of a row, and what else each panel and the figure take.
+ROW, PANEL, AROUND = 0.19, 0.35, 1.2
+#: An object that reaches this share of the largest value counts as reached by congestion.
+REACHED = 0.1
+#: Light is nothing: what is printed in grey, or seen with fewer colours, keeps its order.
+COLOURS = "magma_r"
+
+
+def heatmap(
+    sources: Sequence[Source],
+    *,
+    objects: Sequence[str] = (),
+    metric: str = "utilisation",
+    title: str | None = None,
+) -> Drawing:
+    """Draw watched objects against time, a panel for each source, with a metric as the colour.
+
+    Lengths of queues and time paused spread from port to port: their rows are in the order in which the
+    objects of the first source reached a tenth of the largest value, and those that never did come last. Rows of any other
+    metric are in the order of the names.
+
+    Parameters
+    ----------
+    sources
+        The results; of several seeds the first is shown.
+    objects
+        Patterns of names, as in `chosen_objects`. By default everything that was watched.
+    metric
+        Name of a metric, as in `metric_of`.
+    title
+        What stands above. Default: the metric.
+
+    Returns
+    -------
+    Drawing
+        Its table is as that of `series`; it has every chosen object.
+
+    Raises
+    ------
+    PlotError
+        If nothing was watched, or there is no such metric or object.
+    """
+    first = [source.results[0] for source in sources]
+    kept = [result.series for result in first]
+    if not any(map(len, kept)):
+        raise PlotError("nothing was watched, so there is nothing to show in time")
+    chosen = metric_of(metric, kept)
+    names = chosen_objects(objects, kept)
+    frames = [in_time(result, chosen, objects=names, points=POINTS) for result in first]
+    if not any(frame["value"].count() for frame in frames):
+        raise PlotError(f"no object that is shown has a {chosen.label}", key="metric", given=metric)
+    rows = _rows(names, frames, chosen)
+    cut = "" if len(rows) == len(names) else f", the {len(rows)} largest of {len(names)} objects"
+    with plain_style():
+        figure = _draw(sources, rows, frames, chosen, shown((title or chosen.label.capitalize()) + cut))
+    return Drawing(figure=figure, data=series_table(sources, frames, chosen))
+
+
+def _rows(names: Sequence[str], frames: Sequence[pl.DataFrame], metric: Metric) -> list[str]:
+    """Choose the objects that are shown, in order from the top down."""
+    peaks = dict(pl.concat(frames).group_by("object").agg(pl.col("value").max()).iter_rows())
+    largest = sorted(names, key=lambda name: -(peaks.get(name) or 0.0))[:MOST_ROWS]
+    rows = [name for name in names if name in set(largest)]
+    if metric.kind in ("rate", "used", "sum"):
+        return rows
+    least = REACHED * max((value or 0.0 for value in peaks.values()), default=0.0)
+    reached = frames[0].filter(pl.col("value") >= least, pl.col("value") > 0)
+    onset = dict(reached.group_by("object").agg(pl.col("time_us").min()).iter_rows())
+    return sorted(rows, key=lambda name: onset.get(name, float("inf")))
+
+
+def _draw(
+    sources: Sequence[Source],
+    rows: Sequence[str],
+    frames: Sequence[pl.DataFrame],
+    metric: Metric,
+    title: str,
+) -> Figure:
+    (per_time, time), (per_value, unit) = time_unit(frames), value_unit(metric.column, frames)
+    largest = max(float(frame["value"].max() or 0.0) for frame in frames) / per_value  # type: ignore[arg-type]
+    # A packet counts where its transmission starts, so that a part may hold a little more than the rate.
+    norm = Normalize(0, 100.0 if metric.kind == "used" else largest or 1.0)
+    high = AROUND + len(sources) * (PANEL + ROW * max(len(rows), 3))
+    figure = NotebookFigure(figsize=(SIZE[0] + 1, high), dpi=DOTS_PER_INCH, layout="constrained")
+    panels = figure.subplots(len(sources), 1, sharex=True, squeeze=False)[:, 0]
+    colours = mpl.colormaps[COLOURS]
+    for axes, source, frame in zip(panels, sources, frames, strict=True):
+        _panel(axes, frame, rows, (per_time, per_value), (norm, colours))
+        if len(sources) > 1:
+            axes.set_title(shown(source.label), loc="left", fontsize="small")
+    panels[-1].set_xlabel(f"time in {time}")
+    figure.suptitle(title)
+    bar = figure.colorbar(
+        mpl.cm.ScalarMappable(norm, colours), ax=list(panels), pad=0.02, aspect=30, extend=_beyond(metric)
+    )
+    bar.set_label(f"{metric.label} in {unit}" if unit else metric.label)
+    return figure
+
+
+def _panel(
+    axes: Axes,
+    frame: pl.DataFrame,
+    rows: Sequence[str],
+    per: tuple[float, float],
+    look: tuple[Normalize, Colormap],
+) -> None:
+    """Draw a row an object, each over its own parts; what is not known stays grey."""
+    axes.set_facecolor("0.85")
+    for place, name in enumerate(rows):
+        own = frame.filter(pl.col("object") == name)
+        if not len(own):
+            continue
+        ends = [end / per[0] for end in (*own["time_us"], own["time_us"][-1] + own["span_us"][-1])]
+        values = own["value"].fill_null(float("nan")).to_numpy() / per[1]
+        axes.pcolormesh(
+            ends, [place - 0.5, place + 0.5], values[None, :], norm=look[0], cmap=look[1], rasterized=True
+        )
+    axes.set_yticks(range(len(rows)), [shown(name) for name in rows], fontsize="x-small")
+    axes.set_ylim(len(rows) - 0.5, -0.5)
+    axes.set_xlim(left=0)
+
+
+def _beyond(metric: Metric) -> str:
+    return "max" if metric.kind == "used" else "neither"

@@ -1,0 +1,161 @@
+"""A metric of watched objects in time, a panel for each object and each source.
+
+Curves that pauses cut up hide one another, so every one has a panel of its own; all panels have the same
+ranges.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from floodway.errors import PlotError
+from floodway.plot.axes import grid_of, plain_style, shown
+from floodway.plot.curves import Drawing, colour_of
+from floodway.plot.units import time_unit, value_unit
+from floodway.results.metrics import chosen_objects, in_time, metric_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from floodway.plot.curves import Source
+    from floodway.results.metrics import Metric
+
+__all__ = ["series", "series_table"]
+
+#: Of a curve in time.
+POINTS = 250
+#: Objects that are shown where none are named: of one source, and of each of several.
+OF_ONE, OF_EACH = 4, 2
+#: More panels than this are hard to read; beside one another, fewer still.
+MOST_PANELS, MOST_COLUMNS = 32, 4
+
+
+def series(
+    sources: Sequence[Source],
+    *,
+    objects: Sequence[str] = (),
+    metric: str = "throughput",
+    title: str | None = None,
+) -> Drawing:
+    """Draw a metric of watched objects in time.
+
+    Parameters
+    ----------
+    sources
+        The results; of several seeds the first is shown.
+    objects
+        Patterns of names, as in `chosen_objects`. By default the busiest links that all sources watch:
+        four of one source, two of each of several.
+    metric
+        Name of a metric, as in `metric_of`.
+    title
+        What stands above. Default: the metric.
+
+    Returns
+    -------
+    Drawing
+        Its table has `result`, `seed`, `object`, `time_us`, `span_us`, and the metric with its unit.
+
+    Raises
+    ------
+    PlotError
+        If nothing was watched, or there is no such metric or object, or there are too many.
+    """
+    first = [source.results[0] for source in sources]
+    kept = [result.series for result in first]
+    if not any(map(len, kept)):
+        raise PlotError("nothing was watched, so there is nothing to show in time")
+    chosen = metric_of(metric, kept)
+    names = chosen_objects(objects, kept) if objects else _busiest(sources)
+    _refuse_many(names, len(sources))
+    frames = [in_time(result, chosen, objects=names, points=POINTS) for result in first]
+    if not any(map(len, frames)):
+        raise PlotError(f"no object that is shown has a {chosen.label}", key="metric", given=metric)
+    with plain_style():
+        heading = title or chosen.label.capitalize()
+        figure = _draw(sources, names, frames, chosen, shown(heading))
+    return Drawing(figure=figure, data=series_table(sources, frames, chosen))
+
+
+def series_table(
+    sources: Sequence[Source], frames: Sequence[pl.DataFrame], metric: Metric
+) -> pl.DataFrame:
+    """Put what is shown of each source into one table."""
+    return pl.concat(
+        frame.select(
+            pl.lit(source.label).alias("result"),
+            pl.lit(source.results[0].run.seed, dtype=pl.UInt64).alias("seed"),
+            "object",
+            "time_us",
+            "span_us",
+            pl.col("value").alias(metric.column),
+        )
+        for source, frame in zip(sources, frames, strict=True)
+    )
+
+
+def _draw(
+    sources: Sequence[Source],
+    names: Sequence[str],
+    frames: Sequence[pl.DataFrame],
+    metric: Metric,
+    title: str,
+) -> Figure:
+    (per_time, time), (per_value, unit) = time_unit(frames), value_unit(metric.column, frames)
+    upright = len(names) >= len(sources)
+    rows, columns = sorted((len(names), len(sources)), reverse=True)
+    figure, grid = grid_of(f"time in {time}", unit, title=title, rows=rows, columns=columns)
+    for s, (source, frame) in enumerate(zip(sources, frames, strict=True)):
+        for o, name in enumerate(names):
+            axes = grid[o][s] if upright else grid[s][o]
+            colour = colour_of(s if len(sources) > 1 else o)
+            said = [source.label] * (len(sources) > 1) + [name] * (len(names) > 1 or len(sources) == 1)
+            axes.set_title(shown(", ".join(said)), loc="left", fontsize="small", color=colour)
+            own = frame.filter(pl.col("object") == name)
+            _step(axes, own, (per_time, per_value), colour)
+    # The panels share their range: what sets it has to see all curves.
+    grid[0][0].set_ylim(bottom=0)
+    grid[0][0].set_xlim(left=0)
+    return figure
+
+
+def _step(axes: Axes, own: pl.DataFrame, per: tuple[float, float], colour: str) -> None:
+    """Draw a value over the whole of its part."""
+    if not len(own):
+        axes.text(0.5, 0.5, "not watched", transform=axes.transAxes, ha="center", va="center", color="0.5")
+        return
+    ends = [*own["time_us"], own["time_us"][-1] + own["span_us"][-1]]
+    values = own["value"].fill_null(float("nan")).to_list()
+    axes.step(
+        [end / per[0] for end in ends],
+        [value / per[1] for value in (*values, values[-1])],
+        where="post",
+        linewidth=0.9,
+        color=colour,
+    )
+
+
+def _busiest(sources: Sequence[Source]) -> list[str]:
+    """Name the links that carried most, among those that all sources watch."""
+    carried = [
+        {link.object: link.mean_gbps for link in source.results[0].summary().links} for source in sources
+    ]
+    common = [name for name in carried[0] if all(name in links for links in carried)]
+    if not common:
+        raise PlotError("no link is watched in all results; choose objects of each with --object", key="object")
+    common.sort(key=lambda name: -sum(links[name] for links in carried))
+    return common[: OF_ONE if len(sources) == 1 else OF_EACH]
+
+
+def _refuse_many(names: Sequence[str], sources: int) -> None:
+    if len(names) * sources > MOST_PANELS or min(len(names), sources) > MOST_COLUMNS:
+        of = f" of {sources} results" if sources > 1 else ""
+        raise PlotError(
+            f"{len(names)} objects{of} are too many panels for a picture; choose fewer, or a heatmap",
+            key="object",
+        )

@@ -1,0 +1,46 @@
+"""Units of axes: numbers of a handful of digits whatever the size of a run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import polars as pl
+
+__all__ = ["time_unit", "value_unit"]
+
+#: By the suffix of a column: the unit that axes show, and units from so many of it on.
+_UNITS = {
+    "bytes": ("bytes", ((1e3, "KB"), (1e6, "MB"), (1e9, "GB"))),
+    "us": ("µs", ((1e3, "ms"), (1e6, "s"))),
+    "gbps": ("Gbit/s", ((1e3, "Tbit/s"),)),
+    "percent": ("%", ()),
+}
+
+
+def value_unit(column: str, frames: Iterable[pl.DataFrame]) -> tuple[float, str]:
+    """Choose the unit of a column's values by the largest of them: what to divide by, and the unit's name.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> value_unit("queue_max_bytes", [pl.DataFrame({"value": [2.5e6]})])
+    (1000000.0, 'MB')
+    """
+    largest = max((frame["value"].max() or 0.0 for frame in frames), default=0.0)
+    return _unit(column.rpartition("_")[2], largest)  # type: ignore[arg-type]
+
+
+def time_unit(frames: Iterable[pl.DataFrame]) -> tuple[float, str]:
+    """Choose the unit of `time_us` likewise."""
+    ends = [float((frame["time_us"] + frame["span_us"]).max() or 0.0) for frame in frames]  # type: ignore[arg-type]
+    return _unit("us", max(ends, default=0.0))
+
+
+def _unit(suffix: str, largest: float) -> tuple[float, str]:
+    plain, larger = _UNITS.get(suffix, ("", ()))
+    # A few units more are easier to read than a fraction of the next.
+    reached = [(size, name) for size, name in larger if largest >= 2 * size]
+    return reached[-1] if reached else (1.0, plain)

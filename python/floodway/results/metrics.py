@@ -1,0 +1,239 @@
+"""What watched objects did in time: a metric of each over equal parts of a run.
+
+A metric is computed from the series that a run keeps: a rate or a share from what a bucket summed up, a
+length as the mean or the most of its buckets.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import polars as pl
+
+from floodway.errors import PlotError
+from floodway.names import not_a_choice
+from floodway.results.settings import rates_gbps
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from floodway.results.result import Result
+
+__all__ = ["METRICS", "THROUGHPUT", "Metric", "chosen_objects", "in_time", "metric_of", "natural", "over_parts"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Metric:
+    """Something that a watched object has at every time.
+
+    Attributes
+    ----------
+    name
+        What it is asked for by.
+    source
+        The metric of the series that it is made of.
+    kind
+        How buckets make a value: `rate` in Gbit/s, `share` of time in percent, `used` in percent of the
+        object's rate, `sum`, `mean` over time, or `max`.
+    column
+        What tables call it, with its unit.
+    label
+        What pictures call it, without its unit.
+    """
+
+    name: str
+    source: str
+    kind: Literal["rate", "share", "used", "sum", "mean", "max"]
+    column: str
+    label: str
+
+
+THROUGHPUT = Metric(
+    name="throughput", source="tx_bytes", kind="rate", column="throughput_gbps", label="throughput"
+)
+#: Metrics by the names that people use; a metric of the series goes by its own name, too.
+METRICS = (
+    THROUGHPUT,
+    Metric(
+        name="utilisation", source="tx_bytes", kind="used", column="utilisation_percent", label="utilisation"
+    ),
+    Metric(
+        name="paused", source="paused_us", kind="share", column="paused_percent", label="time paused"
+    ),
+    Metric(
+        name="queue", source="queue_mean_bytes", kind="mean", column="queue_mean_bytes", label="mean queue"
+    ),
+    Metric(
+        name="queue-max", source="queue_max_bytes", kind="max", column="queue_max_bytes", label="longest queue"
+    ),
+    Metric(
+        name="buffer",
+        source="buffer_max_bytes",
+        kind="max",
+        column="buffer_max_bytes",
+        label="most held by the port's buffer",
+    ),
+)
+
+
+def metric_of(name: str, series: Iterable[pl.DataFrame]) -> Metric:
+    """Look a metric up among the named ones, and among those of the series themselves.
+
+    Raises
+    ------
+    PlotError
+        If there is none of this name.
+    """
+    kept = sorted({metric for frame in series for metric in frame["metric"].unique().to_list()})
+    named = {own.name: own for own in METRICS if own.source in kept}
+    if name in named:
+        return named[name]
+    found = [metric for metric in kept if metric == name or metric.rpartition("_")[0] == name]
+    if len(found) == 1:
+        return _as_kept(found[0])
+    allowed = (*named, *kept)
+    text, near = not_a_choice(name, what="a metric of these results", allowed=allowed)
+    raise PlotError(text, key="metric", given=name, allowed=allowed, nearest=near)
+
+
+def chosen_objects(patterns: Sequence[str], series: Iterable[pl.DataFrame]) -> list[str]:
+    """Return the watched objects that patterns name, in the order of their names; all without a pattern.
+
+    Parameters
+    ----------
+    patterns
+        Names in which `*` and `?` stand for letters: of an object (`x1-x2: x1>x2`), of its direction
+        (`x1>x2`), or of its link (`x1-x2`).
+    series
+        Tables of series.
+
+    Raises
+    ------
+    PlotError
+        If a pattern names no object of any table.
+    """
+    known = sorted({name for frame in series for name in frame["object"].unique().to_list()}, key=natural)
+    for pattern in patterns:
+        if not any(_names(pattern, name) for name in known):
+            raise _no_object(pattern, known)
+    return [name for name in known if not patterns or any(_names(pattern, name) for pattern in patterns)]
+
+
+def in_time(result: Result, metric: Metric, *, objects: Sequence[str], points: int) -> pl.DataFrame:
+    """Compute a metric of objects over equal parts of a run.
+
+    Parameters
+    ----------
+    result
+        What the run kept.
+    metric
+        Which.
+    objects
+        Names of objects; those that the run did not watch are left out.
+    points
+        At most so many parts.
+
+    Returns
+    -------
+    polars.DataFrame
+        `object`, `time_us` (the part's begin), `span_us` (its length), `value` in the unit of
+        `metric.column`; null for the utilisation of an object whose rate is not known. In the order of
+        `objects`.
+    """
+    named = result.series.with_columns(pl.col("object").cast(pl.String))
+    own = named.filter(pl.col("object").is_in(list(objects)))
+    rates = rates_gbps(result.run.scenario, objects) if metric.kind == "used" else {}
+    parts = over_parts(own, metric, points=points, capacity_gbps=rates)
+    order = pl.DataFrame({"object": objects}, schema={"object": pl.String}).with_row_index("nth")
+    return parts.join(order, on="object").sort("nth", "time_us").drop("nth")
+
+
+def over_parts(
+    series: pl.DataFrame,
+    metric: Metric,
+    *,
+    points: int,
+    capacity_gbps: Mapping[str, float] | None = None,
+) -> pl.DataFrame:
+    """Compute a metric of every object of a table of series over equal parts of the run.
+
+    Parameters
+    ----------
+    series
+        The table of series.
+    metric
+        Which.
+    points
+        At most so many parts; wider ones hold more packets, so that one more or less does not show.
+    capacity_gbps
+        The rate of objects, for the utilisation.
+
+    Returns
+    -------
+    polars.DataFrame
+        As `in_time` has it, in the order of `series`.
+    """
+    own = series.filter(pl.col("metric") == metric.source)
+    number = pl.int_range(pl.len()).over("object")
+    together = (pl.len().over("object") + points - 1) // points
+    parts = own.with_columns(part=number // together).group_by("object", "part", maintain_order=True)
+    made = parts.agg(
+        pl.col("time_us").first(), span_us=pl.col("bucket_us").sum(), value=_value(metric.kind)
+    ).drop("part")
+    if metric.kind != "used":
+        return made
+    rates = [(capacity_gbps or {}).get(name) for name in made["object"]]
+    return made.with_columns(value=pl.col("value") * 100 / pl.Series(rates, dtype=pl.Float64))
+
+
+def natural(name: str) -> tuple[tuple[str, int], ...]:
+    """Order names as people count: `h2` before `h10`.
+
+    Examples
+    --------
+    >>> sorted(["h10", "h2", "h1"], key=natural)
+    ['h1', 'h2', 'h10']
+    """
+    return tuple((text, int(digits or -1)) for text, digits in re.findall(r"([^0-9]*)([0-9]*)", name))
+
+
+def _value(kind: str) -> pl.Expr:
+    value, span = pl.col("value"), pl.col("bucket_us")
+    made = {
+        "sum": value.sum(),
+        "rate": value.sum() * 8e-3 / span.sum(),
+        "used": value.sum() * 8e-3 / span.sum(),
+        "share": value.sum() * 100 / span.sum(),
+        "mean": (value * span).sum() / span.sum(),
+        "max": value.max(),
+    }
+    return made[kind]
+
+
+def _as_kept(name: str) -> Metric:
+    """Describe a metric of the series that has no name of its own here, by the words of its name."""
+    words = name.split("_")
+    kind: Literal["sum", "mean", "max"] = (
+        "max" if "max" in words else "sum" if name in ("tx_bytes", "paused_us") else "mean"
+    )
+    return Metric(name=name, source=name, kind=kind, column=name, label=" ".join(words[:-1]) or name)
+
+
+def _names(pattern: str, name: str) -> bool:
+    """Whether a pattern names an object by its name, its direction or its link."""
+    link, _, direction = name.partition(": ")
+    # Brackets have no meaning of their own, as in scenarios.
+    plain = pattern.replace("[", "[[]")
+    return any(fnmatch.fnmatchcase(part, plain) for part in (name, link, direction) if part)
+
+
+def _no_object(pattern: str, known: Sequence[str]) -> PlotError:
+    directions = {name.partition(": ")[2] or name: name for name in known}
+    text, near = not_a_choice(pattern, what="the name of a watched object", allowed=(*known,))
+    if near is None:
+        _, near = not_a_choice(pattern, what="", allowed=directions)
+        text += f"; did you mean {near!r}?" if near else ""
+    return PlotError(text, key="object", given=pattern, allowed=tuple(known), nearest=near)

@@ -33,8 +33,11 @@ POLL_S = 0.1
 def run(scenario: Scenario, *, on_progress: Callable[[Progress], None] | None = None) -> Result:
     """Simulate a scenario to its end.
 
-    The interpreter lock is released meanwhile. Ctrl-C ends the run within a fraction of a second; the
-    result then holds what is complete, and `result.outcome.stopped` is `"interrupted"`.
+    The interpreter lock is released meanwhile. Ctrl-C, and a notebook's interrupt, end the run within a
+    fraction of a second when it was called in the main thread, as cells of a notebook are: nothing is
+    raised, the result holds what is complete, and `result.outcome.stopped` is `"interrupted"`. A loop over
+    runs looks at that before it begins the next. Python tells other threads nothing of Ctrl-C; a run
+    there goes on to its end, unless `on_progress` calls `stop` of what it is given.
 
     Parameters
     ----------
@@ -114,7 +117,8 @@ def stopped_by_interrupt(stop: Callable[[], None]) -> Iterator[None]:
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        # None stands for a handler that is not Python's, and cannot be put back.
+        signal.signal(signal.SIGINT, signal.SIG_DFL if before is None else before)
 
 
 def _watched(

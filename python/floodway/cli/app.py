@@ -14,6 +14,7 @@ import floodway
 from floodway.cli import check as checking
 from floodway.cli import compare as comparing
 from floodway.cli import find as finding
+from floodway.cli import plot as plotting
 from floodway.cli import run as running
 from floodway.cli.exits import FAILED, INTERRUPTED, TERMINATED, USAGE
 from floodway.errors import FloodwayError, RunError
@@ -75,6 +76,7 @@ def floodway_(
       floodway run scenarios/demo.toml
       floodway run scenarios/demo.toml --set long-haul.flow-control.pfc.xoff=30MB
       floodway compare scenarios/demo.toml --vary long-haul.flow-control=pfc,bifrost
+      floodway plot fct out/compare/demo
       floodway list mechanisms
       floodway explain bifrost
     """
@@ -213,6 +215,102 @@ def compare_(  # noqa: PLR0913 (one argument an option)
             quiet=quiet,
             json=json,
             strict=strict,
+        )
+    )
+
+
+@app.command(name="plot")
+def plot_(  # noqa: PLR0913 (one argument an option)
+    kind: Annotated[
+        plotting.Kind,
+        typer.Argument(
+            metavar="fct|slowdown|series|heatmap",
+            help="Completion times; slowdown against flow size; a metric in time, or as colours.",
+            show_default=False,
+        ),
+    ],
+    folders: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="DIR",
+            help="Folder that `run` or `compare` wrote, or several: each run and variant is overlaid.",
+            show_default=False,
+        ),
+    ],
+    *,
+    form: Annotated[
+        plotting.Format | None,
+        typer.Option("--format", help="What to draw.", show_default="png, or the ending of --out"),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR|FILE",
+            help="Folder of the files, or the picture itself.",
+            show_default="out/plot/DIR",
+        ),
+    ] = None,
+    metric: Annotated[
+        str | None,
+        typer.Option(
+            help="Of series and heatmap: throughput, utilisation, paused, queue, queue-max, buffer, or a "
+            "metric of the series.",
+            show_default="throughput; utilisation of a heatmap",
+        ),
+    ] = None,
+    objects: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--object",
+            metavar="GLOB",
+            help="Of series and heatmap: a link (x1-x2) or its direction (x1>x2); may be repeated.",
+            show_default="the busiest; all in a heatmap",
+        ),
+    ] = None,
+    workloads: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--workload",
+            metavar="NAME",
+            help="Of fct and slowdown: only this one; may be repeated.",
+            show_default=False,
+        ),
+    ] = None,
+    csv: Annotated[bool, typer.Option("--csv", help="Write the data only.", show_default=False)] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace files that are there already.", show_default=False)
+    ] = False,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", help="No warnings, no names of files.", show_default=False)
+    ] = False,
+) -> int:
+    """Draw results, and write the data that each picture shows beside it as CSV.
+
+    \b
+    Examples:
+      floodway plot fct out/demo
+      floodway plot slowdown out/pfc out/bifrost --format pdf --out figures
+      floodway plot series out/demo --object 'x1>x2' --metric queue --out queue.svg
+      floodway plot heatmap out/demo --metric paused
+
+    \b
+    Exit codes:
+      0    done; the files' names are on stdout
+      2    bad usage, no results, or nothing to show; nothing is written
+      130  interrupted
+    """
+    return plotting.plot(
+        plotting.Request(
+            kind=kind,
+            folders=folders,
+            format=form,
+            out=out,
+            metric=metric,
+            objects=objects or [],
+            workloads=workloads or [],
+            csv=csv,
+            force=force,
+            quiet=quiet,
         )
     )
 

@@ -1,5 +1,27 @@
-"""Pictures of results, as PNG files."""
+"""Pictures of results, each with the data that it shows as a table."""
 
-from floodway.plot.pictures import fct_cdf, link_throughput, save_all, slowdown
+from floodway.plot.axes import FORMATS, Format
+from floodway.plot.curves import Drawing, Source
+from floodway.plot.fct import fct
+from floodway.plot.files import refuse_taken, save
+from floodway.plot.heatmap import heatmap
+from floodway.plot.pictures import save_all
+from floodway.plot.series import series
+from floodway.plot.slowdown import slowdown
+from floodway.plot.sources import folder_labels, sources_of
 
-__all__ = ["fct_cdf", "link_throughput", "save_all", "slowdown"]
+__all__ = [
+    "FORMATS",
+    "Drawing",
+    "Format",
+    "Source",
+    "fct",
+    "folder_labels",
+    "heatmap",
+    "refuse_taken",
+    "save",
+    "save_all",
+    "series",
+    "slowdown",
+    "sources_of",
+]

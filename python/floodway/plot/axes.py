@@ -43,7 +43,7 @@ PANEL_HEIGHT = 1.6
 PANEL_WIDTH = 4.4
 #: Longer names are cut in the middle.
 LONGEST_NAME = 64
-#: Programs write themselves and the time into their files; without these the same result gives the same bytes.
+#: Programs write themselves and the time into their files; without these, the same result has the same bytes.
 _METADATA: dict[Format, dict[str, Any]] = {
     "png": {"Software": None},
     "pdf": {"Creator": None, "Producer": None, "CreationDate": None},
@@ -73,9 +73,7 @@ def panels_of(across: str, up: str, *, title: str, panels: int) -> tuple[Figure,
     return figure, [row[0] for row in grid]
 
 
-def grid_of(
-    across: str, up: str, *, title: str, rows: int, columns: int
-) -> tuple[Figure, list[list[Axes]]]:
+def grid_of(across: str, up: str, *, title: str, rows: int, columns: int) -> tuple[Figure, list[list[Axes]]]:
     """Make a figure with rows of pairs of axes, all over the same ranges."""
     wide = SIZE[0] if columns == 1 else 1.0 + PANEL_WIDTH * columns
     size = (wide, max(SIZE[1], PANEL_HEIGHT * rows + 1.0))
@@ -104,8 +102,8 @@ def shown(name: str) -> str:
 
     Examples
     --------
-    >>> shown("a$b_c")
-    'a\\\\$b_c'
+    >>> shown("_" + "long" * 20)
+    ' _longlonglonglonglonglonglongl ... nglonglonglonglonglonglonglong'
     """
     plain = "".join(letter if letter.isprintable() else "?" for letter in name)
     if len(plain) > LONGEST_NAME:
@@ -130,9 +128,12 @@ def png_of(figure: Figure) -> bytes:
 def bytes_of(figure: Figure, form: Format) -> bytes:
     """Draw a figure in a format; the same result gives the same bytes."""
     drawn = BytesIO()
-    # What a PDF shows may be searched and selected.
-    settings = {"svg.hashsalt": "floodway", "pdf.fonttype": 42}
-    with plain_style(), mpl.rc_context(settings), warnings.catch_warnings():
+    with (
+        plain_style(),
+        # Type 42: what a PDF shows may be searched and selected.
+        mpl.rc_context({"svg.hashsalt": "floodway", "pdf.fonttype": 42}),
+        warnings.catch_warnings(),
+    ):
         # A letter that the font lacks is shown as a box; who reads it knows the name.
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
         figure.savefig(drawn, format=form, metadata=_METADATA[form])

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from floodway.results import Result
 
-__all__ = ["Curve", "Drawing", "Source", "add_legend", "flow_curves"]
+__all__ = ["Curve", "Drawing", "Source", "add_legend", "colour_of", "flow_curves"]
 
 #: Told apart also by those who see fewer colours (Okabe and Ito 2008, without yellow).
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000")
@@ -83,9 +83,7 @@ def colour_of(number: int) -> str:
     return COLOURS[number % len(COLOURS)]
 
 
-def flow_curves(
-    sources: Sequence[Source], *, workloads: Sequence[str] | None = ()
-) -> tuple[Curve, ...]:
+def flow_curves(sources: Sequence[Source], *, workloads: Sequence[str] | None = ()) -> tuple[Curve, ...]:
     """Choose the flows of each curve: one for each source and workload that has measured flows.
 
     Parameters
@@ -132,7 +130,9 @@ def _measured(source: Source) -> pl.DataFrame:
 
 
 def _workloads(flows: Sequence[pl.DataFrame], given: Sequence[str]) -> list[str | None]:
-    known = list(dict.fromkeys(name for frame in flows for name in frame["workload"].unique(maintain_order=True)))
+    known = list(
+        dict.fromkeys(name for frame in flows for name in frame["workload"].unique(maintain_order=True))
+    )
     for name in given:
         if name not in known:
             text, near = not_a_choice(name, what="a workload of these results", allowed=known)

@@ -92,9 +92,7 @@ def _label(curve: Curve) -> str:
     return curve.label if finished == flows else f"{curve.label} ({finished:,} of {flows:,} finished)"
 
 
-def _table(
-    curve: Curve, points: tuple[np.ndarray[tuple[int], np.dtype[np.float64]], ...]
-) -> pl.DataFrame:
+def _table(curve: Curve, points: tuple[np.ndarray[tuple[int], np.dtype[np.float64]], ...]) -> pl.DataFrame:
     times, share = points
     return pl.DataFrame({"fct_us": times, "share": share}).select(
         result=pl.lit(curve.source), workload=pl.lit(curve.workload or "all"), fct_us="fct_us", share="share"

@@ -48,9 +48,9 @@ def heatmap(
 ) -> Drawing:
     """Draw watched objects against time, a panel for each source, with a metric as the colour.
 
-    Lengths of queues and time paused spread from port to port: their rows are in the order in which the
-    objects of the first source reached a tenth of the largest value, and those that never did come last. Rows of any other
-    metric are in the order of the names.
+    Queues and pauses spread from port to port: rows of these are in the order in which the objects of the
+    first source reached a tenth of the largest value, and those that never did come last. Rows of
+    throughput and utilisation are in the order of the names.
 
     Parameters
     ----------

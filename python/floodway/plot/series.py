@@ -82,9 +82,7 @@ def series(
     return Drawing(figure=figure, data=series_table(sources, frames, chosen))
 
 
-def series_table(
-    sources: Sequence[Source], frames: Sequence[pl.DataFrame], metric: Metric
-) -> pl.DataFrame:
+def series_table(sources: Sequence[Source], frames: Sequence[pl.DataFrame], metric: Metric) -> pl.DataFrame:
     """Put what is shown of each source into one table."""
     return pl.concat(
         frame.select(
@@ -147,7 +145,9 @@ def _busiest(sources: Sequence[Source]) -> list[str]:
     ]
     common = [name for name in carried[0] if all(name in links for links in carried)]
     if not common:
-        raise PlotError("no link is watched in all results; choose objects of each with --object", key="object")
+        raise PlotError(
+            "no link is watched in all results; choose objects of each with --object", key="object"
+        )
     common.sort(key=lambda name: -sum(links[name] for links in carried))
     return common[: OF_ONE if len(sources) == 1 else OF_EACH]
 

@@ -95,4 +95,6 @@ def _table(curve: Curve, buckets: Sequence[SizeBucket]) -> pl.DataFrame:
         [asdict(bucket) for bucket in buckets], schema_overrides={"p50": pl.Float64, "p99": pl.Float64}
     )
     names = {"result": pl.lit(curve.source), "workload": pl.lit(curve.workload or "all")}
-    return frame.select(**names, from_bytes="from_bytes", to_bytes="to_bytes", flows="flows", p50="p50", p99="p99")
+    return frame.select(
+        **names, from_bytes="from_bytes", to_bytes="to_bytes", flows="flows", p50="p50", p99="p99"
+    )

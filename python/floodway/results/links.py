@@ -82,7 +82,9 @@ def link_summaries(
     settings = direction_settings(scenario)
     mtu = quantity_bytes(scenario["mtu"])
     return tuple(
-        _summary(name, (mean, peak), loaded_part(series, name, mtu=mtu), counters, settings_of(settings, name))
+        _summary(
+            name, (mean, peak), loaded_part(series, name, mtu=mtu), counters, settings_of(settings, name)
+        )
         for name, mean, peak in rows.iter_rows()
     )
 

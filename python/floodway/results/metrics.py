@@ -22,7 +22,16 @@ if TYPE_CHECKING:
 
     from floodway.results.result import Result
 
-__all__ = ["METRICS", "THROUGHPUT", "Metric", "chosen_objects", "in_time", "metric_of", "natural", "over_parts"]
+__all__ = [
+    "METRICS",
+    "THROUGHPUT",
+    "Metric",
+    "chosen_objects",
+    "in_time",
+    "metric_of",
+    "natural",
+    "over_parts",
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,14 +69,16 @@ METRICS = (
     Metric(
         name="utilisation", source="tx_bytes", kind="used", column="utilisation_percent", label="utilisation"
     ),
-    Metric(
-        name="paused", source="paused_us", kind="share", column="paused_percent", label="time paused"
-    ),
+    Metric(name="paused", source="paused_us", kind="share", column="paused_percent", label="time paused"),
     Metric(
         name="queue", source="queue_mean_bytes", kind="mean", column="queue_mean_bytes", label="mean queue"
     ),
     Metric(
-        name="queue-max", source="queue_max_bytes", kind="max", column="queue_max_bytes", label="longest queue"
+        name="queue-max",
+        source="queue_max_bytes",
+        kind="max",
+        column="queue_max_bytes",
+        label="longest queue",
     ),
     Metric(
         name="buffer",

@@ -6,13 +6,18 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from floodway.results.notebook import html_of
 from floodway.results.outcome import Outcome
 from floodway.results.summary import Summary, summarise
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    import os
+    from collections.abc import Mapping, Sequence
 
     import polars as pl
+    from matplotlib.figure import Figure
+
+    from floodway.plot import Source
 
 __all__ = ["AskedLoad", "Result", "RunInfo", "Timings"]
 
@@ -92,6 +97,25 @@ class Result:
         One row a port and class.
     run
         What is known about the run.
+
+    Examples
+    --------
+    >>> import floodway
+    >>> scenario = floodway.loads(
+    ...     "pair",
+    ...     '''
+    ... limit = "1ms"
+    ... topology.dumbbell = { left = 1, right = 1, rate = "100G", delay = "1us" }
+    ... [[workload]]
+    ... name = "one"
+    ... flows = [{ from = "h1", to = "h2", size = "100KB", start = "0us" }]
+    ... ''',
+    ... )
+    >>> result = floodway.run(scenario)
+    >>> result.flows["finished"].to_list()
+    [True]
+    >>> result.summary().total.slowdown_p50
+    1.0
     """
 
     flows: pl.DataFrame
@@ -105,15 +129,146 @@ class Result:
         simulated = f"{outcome.simulated_us / 1000:,.2f} ms simulated"
         return f"Result({name!r}, seed {seed}: {len(self.flows):,} flows, {simulated}, {outcome.stopped})"
 
-    @cached_property
-    def outcome(self) -> Outcome:
-        """Verdicts and totals."""
-        return Outcome.from_json(self.run.verdicts)
+    def _repr_html_(self) -> str:
+        return html_of(self)
 
     def summary(self) -> Summary:
         """Compute what the run came to, in the few numbers that people compare; the second call is free."""
         return self._summary
 
+    def save(self, folder: str | os.PathLike[str], *, force: bool = False) -> None:
+        """Write the tables and what is known about the run, as `floodway run` does; `floodway.read` reads it.
+
+        Parameters
+        ----------
+        folder
+            Where; it is made if it does not exist.
+        force
+            Whether results that are there already may be replaced; other files beside them are kept.
+
+        Raises
+        ------
+        OutputError
+            If the folder is taken, or cannot be written; what was there before is then still there.
+        """
+        from floodway.results.store import Reservation  # noqa: PLC0415 (it needs this module)
+
+        with Reservation(folder, force=force) as place:
+            place.publish(self)
+
+    def plot_fct(self, *, workloads: Sequence[str] = ()) -> Figure:
+        """Draw the share of measured flows that completed within a time, a curve a workload.
+
+        A curve with unfinished flows ends below one.
+
+        Parameters
+        ----------
+        workloads
+            Names of those that are shown; all by default.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            A notebook shows it; `figure.savefig(file)` writes it.
+
+        Raises
+        ------
+        PlotError
+            If no measured flow finished, or there is no such workload.
+        """
+        from floodway import plot  # noqa: PLC0415 (drawing takes as long to load as all the rest)
+
+        return plot.fct(self._sources(), workloads=workloads).figure
+
+    def plot_slowdown(self, *, workloads: Sequence[str] = ()) -> Figure:
+        """Draw median and 99th percentile of slowdown against flow size, over buckets of as many flows.
+
+        A line has a gap where unfinished flows hold the percentile's rank.
+
+        Parameters
+        ----------
+        workloads
+            Names of those that are shown; all by default.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            As `plot_fct` returns it.
+
+        Raises
+        ------
+        PlotError
+            If no percentile is reached, or there is no such workload.
+        """
+        from floodway import plot  # noqa: PLC0415 (as above)
+
+        return plot.slowdown(self._sources(), workloads=workloads).figure
+
+    def plot_series(self, *, objects: Sequence[str] | str = (), metric: str = "throughput") -> Figure:
+        """Draw a metric of watched objects in time, a panel an object.
+
+        Parameters
+        ----------
+        objects
+            Patterns of names, in which `*` and `?` stand for letters: `x1-x2: x1>x2`, its direction
+            `x1>x2`, or its link `x1-x2`. The four busiest links by default.
+        metric
+            `throughput` (Gbit/s), `utilisation` (percent of the rate), `paused` (percent of the time),
+            `queue` (mean, bytes), `queue-max`, `buffer` (the most of each part, bytes), or a metric of
+            the table `series` by its own name.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            As `plot_fct` returns it.
+
+        Raises
+        ------
+        PlotError
+            If nothing was watched, or there is no such metric or object.
+        """
+        from floodway import plot  # noqa: PLC0415 (as above)
+
+        return plot.series(self._sources(), objects=_several(objects), metric=metric).figure
+
+    def plot_heatmap(self, *, objects: Sequence[str] | str = (), metric: str = "utilisation") -> Figure:
+        """Draw watched objects against time with a metric as the colour: how congestion spreads.
+
+        Parameters
+        ----------
+        objects
+            As in `plot_series`; everything that was watched by default.
+        metric
+            As in `plot_series`.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            As `plot_fct` returns it.
+
+        Raises
+        ------
+        PlotError
+            As in `plot_series`.
+        """
+        from floodway import plot  # noqa: PLC0415 (as above)
+
+        return plot.heatmap(self._sources(), objects=_several(objects), metric=metric).figure
+
+    @cached_property
+    def outcome(self) -> Outcome:
+        """Verdicts and totals."""
+        return Outcome.from_json(self.run.verdicts)
+
     @cached_property
     def _summary(self) -> Summary:
         return summarise(self.flows, self.series, self.counters, self.outcome, self.run)
+
+    def _sources(self) -> tuple[Source, ...]:
+        from floodway.plot import Source  # noqa: PLC0415 (as above)
+
+        return (Source(label=self.run.name, results=(self,)),)
+
+
+def _several(given: Sequence[str] | str) -> Sequence[str]:
+    return (given,) if isinstance(given, str) else given

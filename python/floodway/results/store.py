@@ -121,6 +121,11 @@ def read(folder: str | os.PathLike[str]) -> Result:
         If they are not there, or are not results of floodway.
     """
     path = Path(folder)
+    lacking = [f"{table}.parquet" for table in TABLES if not (path / f"{table}.parquet").is_file()]
+    if lacking and (path / RUN_FILE).is_file():
+        raise OutputError(
+            os.fspath(folder), f"holds no results that this version can read: it lacks {', '.join(lacking)}"
+        )
     try:
         document = json.loads((path / RUN_FILE).read_text(encoding="utf-8"))
         document["timings"] = Timings(**document["timings"])

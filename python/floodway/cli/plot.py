@@ -1,0 +1,120 @@
+"""`floodway plot`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import typer
+
+from floodway.cli.exits import DONE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from floodway.plot import Drawing, Source
+
+__all__ = ["Format", "Kind", "Request", "plot"]
+
+Kind = Literal["fct", "slowdown", "series", "heatmap"]
+Format = Literal["png", "pdf", "svg"]
+#: The endings that make `--out` a file.
+ENDINGS: dict[str, Format] = {".png": "png", ".pdf": "pdf", ".svg": "svg"}
+#: Pictures of flows, and of what was watched in time, with the metric that each shows by default.
+OF_FLOWS = ("fct", "slowdown")
+METRICS = {"series": "throughput", "heatmap": "utilisation"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """What the command line asks for."""
+
+    kind: Kind
+    folders: Sequence[Path]
+    format: Format | None
+    out: Path | None
+    metric: str | None
+    objects: Sequence[str]
+    workloads: Sequence[str]
+    csv: bool
+    force: bool
+    quiet: bool
+
+
+def plot(request: Request) -> int:
+    """Read the results, draw, write, print the files; returns the exit code."""
+    _refuse_unused(request)
+    # Drawing is loaded where it is needed: it takes as long as all the rest.
+    from floodway.plot import refuse_taken, save, sources_of  # noqa: PLC0415
+
+    files = _files(request)
+    refuse_taken(files, force=request.force)
+    sources = sources_of(request.folders)
+    drawing = _drawn(request, sources)
+    if not request.quiet:
+        for warning in _warnings(request, sources):
+            typer.echo(f"warning: {warning}", err=True)
+    save(drawing, files, force=request.force)
+    if not request.quiet:
+        for file in files:
+            typer.echo(str(file))
+    return DONE
+
+
+def _refuse_unused(request: Request) -> None:
+    """Refuse options that mean nothing for the kind of picture, rather than leave them unheard."""
+    of_time = {"--metric": request.metric is not None, "--object": bool(request.objects)}
+    unused = of_time if request.kind in OF_FLOWS else {"--workload": bool(request.workloads)}
+    for option, given in unused.items():
+        if given:
+            kinds = " and ".join(
+                kind for kind in (*OF_FLOWS, *METRICS) if (kind in OF_FLOWS) != (request.kind in OF_FLOWS)
+            )
+            raise typer.BadParameter(
+                f"has no meaning for {request.kind}; it is of {kinds}", param_hint=option
+            )
+
+
+def _files(request: Request) -> list[Path]:
+    """Name the picture and its data."""
+    out = request.out
+    if out is not None and out.suffix in ENDINGS and not out.is_dir():
+        if request.format not in (None, ENDINGS[out.suffix]):
+            message = f"is {request.format}, and --out ends with {out.suffix}; choose one of the two"
+            raise typer.BadParameter(message, param_hint="--format")
+        picture = out
+    else:
+        metric = request.metric or METRICS.get(request.kind)
+        name = request.kind if metric is None else f"{request.kind}-{metric}"
+        picture = (out or _default_out(request)) / f"{name}.{request.format or 'png'}"
+    data = picture.with_suffix(".csv")
+    return [data] if request.csv else [picture, data]
+
+
+def _default_out(request: Request) -> Path:
+    from floodway.comparison import folder_names  # noqa: PLC0415 (as above)
+    from floodway.plot import folder_labels  # noqa: PLC0415
+
+    return Path("out", "plot", *folder_names([" ".join(folder_labels(request.folders))]))
+
+
+def _drawn(request: Request, sources: Sequence[Source]) -> Drawing:
+    from floodway.plot import fct, heatmap, series, slowdown  # noqa: PLC0415 (as above)
+
+    if request.kind in OF_FLOWS:
+        of_flows = fct if request.kind == "fct" else slowdown
+        return of_flows(sources, workloads=request.workloads)
+    in_time = series if request.kind == "series" else heatmap
+    return in_time(sources, objects=request.objects, metric=request.metric or METRICS[request.kind])
+
+
+def _warnings(request: Request, sources: Sequence[Source]) -> Iterator[str]:
+    """Tell what a picture does not show."""
+    for source in sources:
+        seeds = [result.run.seed for result in source.results]
+        if request.kind in METRICS and len(seeds) > 1:
+            yield f"{source.label}: the first of {len(seeds)} seeds is shown, {seeds[0]}"
+        early = [result for result in source.results if result.outcome.stopped in ("interrupted", "deadlock")]
+        for result in early:
+            yield f"{source.label}, seed {result.run.seed}: the run ended early: {result.outcome.stopped}"

@@ -1,0 +1,205 @@
+"""Networks from graphs of other programs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal, Protocol
+
+from floodway.errors import GraphError
+from floodway.names import nearest, not_a_choice
+
+__all__ = ["Graph", "from_networkx"]
+
+Attributes = Mapping[str, object]
+#: The attributes that have a meaning; others are left alone unless they look like one of these.
+NODE_ATTRIBUTES = ("kind", "tags")
+EDGE_ATTRIBUTES = ("rate", "delay", "length", "name", "tags", "count")
+KINDS = ("host", "switch")
+#: What a quantity is written like.
+_WRITTEN = {"rate": '"400G"', "delay": '"10us"', "length": '"80km"'}
+#: A scenario's names are matched by globs and paths, and `h1..h4` is a range.
+_NOT_IN_NAMES = (",", ">", "*", "?", '"', "..")
+
+
+class Graph(Protocol):
+    """What of a `networkx.Graph` or `MultiGraph` is needed; the package itself is not."""
+
+    def is_directed(self) -> bool:
+        """Whether edges have a direction."""
+
+    def nodes(self, *, data: bool) -> Iterable[tuple[object, Attributes]]:
+        """Its nodes with their attributes."""
+
+    def edges(self, *, data: bool) -> Iterable[tuple[object, object, Attributes]]:
+        """Its edges with their attributes."""
+
+
+def from_networkx(
+    graph: Graph,
+    *,
+    kind: Literal["host", "switch"] | None = None,
+    rate: str | None = None,
+    delay: str | None = None,
+    length: str | None = None,
+) -> dict[str, object]:
+    """Return a graph as what `topology.explicit` of a scenario holds.
+
+    Nodes are called by their text, and come in the order of the graph; so do links, and with them the ports
+    of a node. Parallel edges of a `MultiGraph` are parallel links.
+
+    Parameters
+    ----------
+    graph
+        An undirected `networkx.Graph` or `MultiGraph`. Attributes of nodes: `kind` (`"host"` or
+        `"switch"`) and `tags` (texts). Attributes of edges: `rate` (`"400G"`), `delay` (`"10us"`) or
+        `length` (`"80km"`), and optionally `name`, `tags`, and `count` (so many links alike). Other
+        attributes are left alone, but one that is nearly called like these is an error.
+    kind
+        Of nodes that say none.
+    rate, delay, length
+        Of edges that say none; one of delay and length.
+
+    Returns
+    -------
+    dict
+        `hosts`, `switches`, `links`, and where given `rate`, `delay` or `length`.
+
+    Raises
+    ------
+    GraphError
+        If it is directed, or a node or an edge does not fit; `place` names it, `key` its attribute.
+
+    Examples
+    --------
+    >>> import networkx
+    >>> graph = networkx.Graph()
+    >>> graph.add_nodes_from(["h1", "h2"], kind="host")
+    >>> graph.add_edge("h1", "s1", rate="100G")
+    >>> graph.add_edge("h2", "s1")
+    >>> from_networkx(graph, kind="switch", rate="10G", delay="1us")["links"]
+    [{'between': ['h1', 's1'], 'rate': '100G'}, {'between': ['h2', 's1']}]
+    """
+    _refuse_other(graph)
+    common = _quantities({"rate": rate, "delay": delay, "length": length}, "the defaults")
+    nodes = _nodes(graph, kind)
+    return {
+        "hosts": [node for node, own in nodes if own == "host"],
+        "switches": [node for node, own in nodes if own == "switch"],
+        **common,
+        "links": [_link((a, b), given, common) for a, b, given in graph.edges(data=True)],
+    }
+
+
+def _refuse_other(graph: object) -> None:
+    if not all(hasattr(graph, name) for name in ("is_directed", "nodes", "edges")):
+        given = type(graph).__name__
+        raise GraphError(f"a {given} is not a graph of networkx", given=given)
+    if graph.is_directed():  # type: ignore[attr-defined]
+        raise GraphError(
+            "the graph is directed, and every link has both directions; use graph.to_undirected()",
+            given=type(graph).__name__,
+        )
+
+
+def _nodes(graph: Graph, kind: str | None) -> list[tuple[object, str]]:
+    """Return each node as the scenario lists it, with its kind."""
+    found: dict[str, tuple[object, str]] = {}
+    for node, given in graph.nodes(data=True):
+        name = str(node)
+        place = f"node {name!r}"
+        _refuse_name(name, place)
+        if name in found:
+            raise GraphError(f"{place}: two nodes have this name", place=place, given=name)
+        _refuse_nearly(given, NODE_ATTRIBUTES, place)
+        tags = _tags(given, place)
+        found[name] = ({"name": name, "tags": tags} if tags else name, _kind(given, kind, place))
+    if not found:
+        raise GraphError("the graph has no nodes")
+    return list(found.values())
+
+
+def _kind(given: Attributes, default: str | None, place: str) -> str:
+    kind = given.get("kind", default)
+    if kind is None:
+        message = f"{place}: has no attribute 'kind'; allowed: {', '.join(KINDS)}; or give a kind for all"
+        raise GraphError(message, place=place, key="kind", allowed=KINDS)
+    if kind not in KINDS:
+        text, near = not_a_choice(str(kind), what="a kind", allowed=KINDS)
+        raise GraphError(
+            f"{place}: {text}", place=place, key="kind", given=str(kind), allowed=KINDS, nearest=near
+        )
+    return str(kind)
+
+
+def _link(ends: tuple[object, object], given: Attributes, common: Attributes) -> dict[str, object]:
+    between = [str(end) for end in ends]
+    place = f"edge {between[0]!r} - {between[1]!r}"
+    if between[0] == between[1]:
+        raise GraphError(f"{place}: a node is linked with itself", place=place)
+    _refuse_nearly(given, EDGE_ATTRIBUTES, place)
+    own = _quantities(given, place)
+    for keys in (("rate",), ("delay", "length")):
+        if not any(key in own or key in common for key in keys):
+            words = " or ".join(map(repr, keys))
+            message = f"{place}: has no attribute {words}; give it one, or a default for all"
+            raise GraphError(message, place=place, key=keys[0], allowed=keys)
+    tags = _tags(given, place)
+    return {"between": between, **own, **_named(given, place), **({"tags": tags} if tags else {})}
+
+
+def _quantities(given: Attributes, place: str) -> dict[str, object]:
+    """Return rate and delay or length, each a text with its unit."""
+    own = {key: given[key] for key in _WRITTEN if given.get(key) is not None}
+    for key, value in own.items():
+        if not isinstance(value, str):
+            message = f"{place}: {key} is {value!r}, and its unit is missing; write it like {_WRITTEN[key]}"
+            raise GraphError(message, place=place, key=key, given=repr(value))
+    if "delay" in own and "length" in own:
+        message = f"{place}: has a delay and a length; give one of the two"
+        raise GraphError(message, place=place, key="delay", given=str(own["delay"]))
+    return own
+
+
+def _named(given: Attributes, place: str) -> dict[str, object]:
+    """Return name and count."""
+    own: dict[str, object] = {}
+    if given.get("name") is not None:
+        own["name"] = str(given["name"])
+        _refuse_name(str(given["name"]), place)
+    count = given.get("count")
+    if count is not None:
+        if isinstance(count, bool) or not isinstance(count, int) or count < 1:
+            message = f"{place}: count is {count!r}, and a whole number of at least 1 is allowed"
+            raise GraphError(message, place=place, key="count", given=repr(count))
+        own["count"] = count
+    return own
+
+
+def _tags(given: Attributes, place: str) -> list[str]:
+    tags = given.get("tags", ())
+    if isinstance(tags, str):
+        return [tags]
+    if not isinstance(tags, Sequence | set | frozenset) or not all(isinstance(tag, str) for tag in tags):
+        message = f"{place}: tags are {tags!r}, and a list of texts is allowed"
+        raise GraphError(message, place=place, key="tags", given=repr(tags))
+    # A set has no order that is the same in every process.
+    return sorted(tags) if isinstance(tags, set | frozenset) else list(tags)
+
+
+def _refuse_name(name: str, place: str) -> None:
+    wrong = next((sign for sign in _NOT_IN_NAMES if sign in name), None)
+    if not name or wrong is not None:
+        why = "it is empty" if not name else f"{wrong!r} is in it"
+        raise GraphError(f"{place}: is not a name for a scenario: {why}", place=place, given=name)
+
+
+def _refuse_nearly(given: Attributes, known: Sequence[str], place: str) -> None:
+    """Refuse attributes that were meant to be ours; graphs carry many that mean nothing here."""
+    for attribute in given:
+        near = None if attribute in known else nearest(str(attribute), known)
+        if near is not None and near not in given:
+            text, _ = not_a_choice(str(attribute), what="an attribute", allowed=known)
+            place_and = {"place": place, "key": str(attribute)}
+            raise GraphError(
+                f"{place}: {text}", **place_and, given=str(attribute), allowed=tuple(known), nearest=near
+            )

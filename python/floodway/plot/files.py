@@ -1,0 +1,69 @@
+"""Files of a picture: the picture itself, and beside it the data that it shows."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from floodway.errors import OutputError
+from floodway.plot.axes import bytes_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from floodway.plot.axes import Format
+    from floodway.plot.curves import Drawing
+
+__all__ = ["refuse_taken", "save"]
+
+
+def refuse_taken(files: Sequence[Path], *, force: bool) -> None:
+    """Refuse to replace what is there already.
+
+    Raises
+    ------
+    OutputError
+        If a file is there and `force` is not given, or a folder is in its place.
+    """
+    for file in files:
+        if file.is_dir():
+            raise OutputError(os.fspath(file), "is a folder; choose another file")
+        if not force and (file.exists() or file.is_symlink()):
+            raise OutputError(os.fspath(file), "is there already; --force replaces it")
+
+
+def save(drawing: Drawing, files: Sequence[Path], *, force: bool = False) -> None:
+    """Write a picture into files, in the formats of their endings; `csv` is the data.
+
+    Parameters
+    ----------
+    drawing
+        The picture and its data.
+    files
+        Their folders are made if they do not exist.
+    force
+        Whether files that are there may be replaced.
+
+    Raises
+    ------
+    OutputError
+        If one is there already, or cannot be written.
+    """
+    refuse_taken(files, force=force)
+    contents = {file: _content(drawing, file.suffix[1:]) for file in files}
+    for file, content in contents.items():
+        try:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            new = file.with_name(f".{file.name}.new")
+            new.write_bytes(content)
+            new.replace(file)
+        except OSError as error:
+            raise OutputError(os.fspath(file), f"cannot be written: {error.strerror or error}") from error
+
+
+def _content(drawing: Drawing, ending: str) -> bytes:
+    if ending == "csv":
+        return drawing.data.write_csv().encode()
+    form: Format = ending  # type: ignore[assignment]
+    return bytes_of(drawing.figure, form)

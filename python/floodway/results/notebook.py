@@ -1,0 +1,69 @@
+"""A result as notebooks show it: a line, and a row a workload."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from floodway.results.outcome import Outcome
+    from floodway.results.result import Result
+    from floodway.results.summary import WorkloadSummary
+
+__all__ = ["html_of"]
+
+_ENDS = {
+    "finished": "all measured flows finished",
+    "limit": "the limit was reached",
+    "deadlock": "a deadlock stopped it",
+    "interrupted": "interrupted",
+}
+_HEADS = (
+    "workload",
+    "measured flows",
+    "finished",
+    "mean, µs",
+    "p50, µs",
+    "p99, µs",
+    "slowdown p50",
+    "slowdown p99",
+)
+
+
+def html_of(result: Result) -> str:
+    """Return a short table; names of scenarios and workloads are escaped."""
+    summary, run = result.summary(), result.run
+    rows = [*summary.workloads, *([summary.total] if len(summary.workloads) != 1 else [])]
+    simulated = f"{result.outcome.simulated_us / 1000:,.2f} ms simulated"
+    said = f"seed {run.seed}: {simulated}; {_ENDS[result.outcome.stopped]}; {_verdict(result.outcome)}"
+    body = "".join(f"<tr>{''.join(map(_cell, _cells(row)))}</tr>" for row in rows)
+    heads = "".join(f"<th>{escape(head)}</th>" for head in _HEADS)
+    caption = f"<b>{escape(run.name)}</b>, {escape(said)}"
+    return f"<p>{caption}</p><table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _verdict(outcome: Outcome) -> str:
+    lossless = {
+        "held": "lossless",
+        "violated": "a lossless class lost packets",
+        "not-asked": "no class has a flow control",
+    }
+    broken = [f"invariant {name} broken" for name, _ in outcome.broken]
+    deadlocks = [f"{len(outcome.deadlocks)} deadlocks"] if outcome.deadlocks else []
+    return "; ".join((lossless[outcome.lossless], *deadlocks, *broken))
+
+
+def _cells(row: WorkloadSummary) -> list[str]:
+    fct = row.fct
+    mean = "-" if fct.mean_us is None else f"{fct.mean_us:,.1f}{' *' if fct.mean_of_finished_only else ''}"
+    times = [_reached(value, 1) for value in (fct.p50_us, fct.p99_us)]
+    ratios = [_reached(value, 2) for value in (row.slowdown_p50, row.slowdown_p99)]
+    return [row.name, f"{row.measured:,}", f"{row.measured_finished:,}", mean, *times, *ratios]
+
+
+def _reached(value: float | None, digits: int) -> str:
+    return "not reached" if value is None else f"{value:,.{digits}f}"
+
+
+def _cell(text: str) -> str:
+    return f"<td>{escape(text)}</td>"

@@ -199,7 +199,11 @@ def _refuse_nearly(given: Attributes, known: Sequence[str], place: str) -> None:
         near = None if attribute in known else nearest(str(attribute), known)
         if near is not None and near not in given:
             text, _ = not_a_choice(str(attribute), what="an attribute", allowed=known)
-            place_and = {"place": place, "key": str(attribute)}
             raise GraphError(
-                f"{place}: {text}", **place_and, given=str(attribute), allowed=tuple(known), nearest=near
+                f"{place}: {text}",
+                place=place,
+                key=str(attribute),
+                given=str(attribute),
+                allowed=tuple(known),
+                nearest=near,
             )

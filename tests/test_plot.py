@@ -112,6 +112,22 @@ def test_slowdown_that_is_not_reached_is_empty_and_said() -> None:
     assert labels(drawn.figure) == ["one (p99 of 1 of 2 sizes not reached)"]
 
 
+def test_flows_of_one_size_are_one_point() -> None:
+    result = replace(made_up_result(), flows=made_up_flows([2.0] * 40, sizes=[1000] * 40))
+    drawn = plot.slowdown([source(result)])
+    assert drawn.data.select("from_bytes", "to_bytes", "flows").rows() == [(1000, 1000, 40)]
+
+
+def test_medians_of_many_curves_have_a_panel_of_their_own() -> None:
+    few, many = ([source(made_up_result(), str(n)) for n in range(count)] for count in (3, 8))
+    assert len(plot.slowdown(few).figure.axes) == 1
+    figure = plot.slowdown(many).figure
+    assert [axes.get_title(loc="left") for axes in figure.axes] == ["p50", "p99"]
+    assert labels(figure) == [str(n) for n in range(8)]
+    looks = {(line.get_color(), line.get_marker()) for line in figure.axes[0].lines}
+    assert len(looks) == 8
+
+
 @pytest.mark.parametrize("draw", [plot.fct, plot.slowdown])
 def test_without_a_finished_flow_there_is_nothing_to_show(draw: Callable[..., plot.Drawing]) -> None:
     result = made_up_result()
@@ -240,7 +256,7 @@ def test_a_heatmap_orders_objects_by_when_congestion_reached_them() -> None:
 def test_a_heatmap_of_many_objects_keeps_the_largest_and_says_so() -> None:
     rows = [(f"l{n}: a>b", "tx_bytes", 0.0, float(n)) for n in range(100)]
     drawn = plot.heatmap([source(with_series(rows))], metric="throughput")
-    assert drawn.figure.get_suptitle() == "Throughput, the 64 largest of 100 objects"
+    assert drawn.figure.get_suptitle() == "one\nThroughput, the 64 largest of 100 objects"
     assert len(drawn.figure.axes[0].get_yticklabels()) == 64
     assert drawn.data["object"].n_unique() == 100
 

@@ -224,7 +224,7 @@ def plot_(  # noqa: PLR0913 (one argument an option)
     kind: Annotated[
         plotting.Kind,
         typer.Argument(
-            metavar="fct|slowdown|series|heatmap",
+            metavar="KIND",
             help="Completion times; slowdown against flow size; a metric in time, or as colours.",
             show_default=False,
         ),

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from floodway.results import Result
 
-__all__ = ["Curve", "Drawing", "Source", "add_legend", "colour_of", "flow_curves"]
+__all__ = ["Curve", "Drawing", "Source", "add_legend", "colour_of", "flow_curves", "titled"]
 
 #: Told apart also by those who see fewer colours (Okabe and Ito 2008, without yellow).
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000")
@@ -27,6 +27,10 @@ LINES = ("-", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1)))
 MARKS = ("o", "s", "D", "v")
 #: Letters that fit into a row of the legend, and what the sample of a line takes of them.
 LEGEND_LETTERS, LEGEND_KEY = 100, 8
+#: Inches of a row of the legend.
+LEGEND_ROW = 0.19
+#: Points of the last curve, what each below it has more of them at most, and the lowest at most in all.
+WIDTH, WIDER, WIDEST = 1.3, 0.7, 2.4
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,7 +103,7 @@ def flow_curves(sources: Sequence[Source], *, workloads: Sequence[str] | None = 
         If no results have such a workload, or there is no measured flow.
     """
     flows = [_measured(source) for source in sources]
-    names = _workloads(flows, workloads) if workloads is not None else [None]
+    names = _workloads(sources, flows, workloads) if workloads is not None else [None]
     chosen = [
         (n, w, own)
         for n, frame in enumerate(flows)
@@ -109,16 +113,24 @@ def flow_curves(sources: Sequence[Source], *, workloads: Sequence[str] | None = 
     if not chosen:
         raise PlotError("there is no measured flow to show")
     return tuple(
-        _curve((n, w), own, sources=sources, names=names, below=len(chosen) - 1 - place)
+        _curve((n, w), own, sources=sources, names=names, width=_width(len(chosen) - 1 - place, len(chosen)))
         for place, (n, w, own) in enumerate(chosen)
     )
 
 
 def add_legend(figure: Figure, labels: Sequence[str]) -> None:
-    """Put the legend below the axes, in as many columns as fit."""
+    """Put the legend below the axes, in as many columns as fit; the figure grows by its rows."""
     longest = max(len(label) for label in labels)
     columns = max(1, min(4, LEGEND_LETTERS // (longest + LEGEND_KEY)))
+    rows = -(-len(labels) // columns)
+    width, height = figure.get_size_inches()
+    figure.set_size_inches(width, height + LEGEND_ROW * (rows - 1))
     figure.legend(loc="outside lower center", ncols=columns, fontsize="small")
+
+
+def titled(what: str, sources: Sequence[Source]) -> str:
+    """Name what a picture shows, and of which result where there is one only."""
+    return what if len(sources) > 1 else f"{shown(sources[0].label)}\n{what}"
 
 
 def _measured(source: Source) -> pl.DataFrame:
@@ -129,10 +141,13 @@ def _measured(source: Source) -> pl.DataFrame:
     )
 
 
-def _workloads(flows: Sequence[pl.DataFrame], given: Sequence[str]) -> list[str | None]:
-    known = list(
-        dict.fromkeys(name for frame in flows for name in frame["workload"].unique(maintain_order=True))
-    )
+def _workloads(
+    sources: Sequence[Source], flows: Sequence[pl.DataFrame], given: Sequence[str]
+) -> list[str | None]:
+    """Choose workloads, in the order of the scenarios."""
+    listed = [own.name for source in sources for own in source.results[0].outcome.workloads]
+    present = [name for frame in flows for name in frame["workload"].unique(maintain_order=True)]
+    known = [name for name in dict.fromkeys([*listed, *present]) if name in set(present)]
     for name in given:
         if name not in known:
             text, near = not_a_choice(name, what="a workload of these results", allowed=known)
@@ -146,13 +161,13 @@ def _curve(
     *,
     sources: Sequence[Source],
     names: Sequence[str | None],
-    below: int,
+    width: float,
 ) -> Curve:
     n, w = place
     source, workload = sources[n].label, names[w]
     # Colours tell sources apart; of a single one, its workloads.
-    major, minor = (n, w) if len(sources) > 1 else (w, 0)
-    turn = major // len(COLOURS) + minor
+    major, minor, of = (n, w, len(names)) if len(sources) > 1 else (w, 0, 1)
+    turn = major // len(COLOURS) * of + minor
     several = workload is not None and len(names) > 1
     label = source if not several else str(workload) if len(sources) == 1 else f"{source}, {workload}"
     return Curve(
@@ -163,6 +178,10 @@ def _curve(
         colour=colour_of(major),
         line=LINES[turn % len(LINES)],
         mark=MARKS[turn % len(MARKS)],
-        # What lies below is wider, so that curves that are the same can all be seen.
-        width=min(1.3 + 0.7 * below, 4.5),
+        width=width,
     )
+
+
+def _width(below: int, curves: int) -> float:
+    """Draw what lies below wider, so that curves that are the same can all be seen."""
+    return WIDTH + below * min(WIDER, WIDEST / max(curves - 1, 1))

@@ -13,7 +13,7 @@ import polars as pl
 
 from floodway.errors import PlotError
 from floodway.plot.axes import axes_of, plain_style
-from floodway.plot.curves import Drawing, add_legend, flow_curves
+from floodway.plot.curves import Drawing, add_legend, flow_curves, titled
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,9 +26,7 @@ __all__ = ["fct"]
 MOST_POINTS, MOST_OF_TAIL = 3000, 1000
 
 
-def fct(
-    sources: Sequence[Source], *, workloads: Sequence[str] | None = (), title: str = "Flow completion times"
-) -> Drawing:
+def fct(sources: Sequence[Source], *, workloads: Sequence[str] | None = ()) -> Drawing:
     """Draw the distribution of completion times, a curve for each source and workload.
 
     Parameters
@@ -37,8 +35,6 @@ def fct(
         The results; the flows of all seeds of a source make one distribution.
     workloads
         As in `flow_curves`.
-    title
-        What stands above.
 
     Returns
     -------
@@ -56,6 +52,7 @@ def fct(
         raise PlotError("no measured flow has finished, so there is no completion time to show")
     points = [_points(curve) for curve in curves]
     with plain_style():
+        title = titled("Flow completion times", sources)
         figure, axes = axes_of("flow completion time in µs", "share of measured flows", title=title)
         labels = [_label(curve) for curve in curves]
         for curve, (times, share), label in zip(curves, points, labels, strict=True):

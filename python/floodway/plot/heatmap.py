@@ -10,7 +10,7 @@ from matplotlib.colors import Normalize
 
 from floodway.errors import PlotError
 from floodway.plot.axes import DOTS_PER_INCH, SIZE, NotebookFigure, plain_style, shown
-from floodway.plot.curves import Drawing
+from floodway.plot.curves import Drawing, titled
 from floodway.plot.series import series_table
 from floodway.plot.units import time_unit, value_unit
 from floodway.results.metrics import chosen_objects, in_time, metric_of
@@ -33,6 +33,8 @@ POINTS = 200
 MOST_ROWS = 64
 #: Inches of a row, and what else each panel and the figure take.
 ROW, PANEL, AROUND = 0.19, 0.35, 1.2
+#: Inches that the bar of colours is wide.
+BAR = 0.15
 #: An object that reaches this share of the largest value counts as reached by congestion.
 REACHED = 0.1
 #: Light is nothing: what is printed in grey, or seen with fewer colours, keeps its order.
@@ -44,7 +46,6 @@ def heatmap(
     *,
     objects: Sequence[str] = (),
     metric: str = "utilisation",
-    title: str | None = None,
 ) -> Drawing:
     """Draw watched objects against time, a panel for each source, with a metric as the colour.
 
@@ -60,8 +61,6 @@ def heatmap(
         Patterns of names, as in `chosen_objects`. By default everything that was watched.
     metric
         Name of a metric, as in `metric_of`.
-    title
-        What stands above. Default: the metric.
 
     Returns
     -------
@@ -85,7 +84,7 @@ def heatmap(
     rows = _rows(names, frames, chosen)
     cut = "" if len(rows) == len(names) else f", the {len(rows)} largest of {len(names)} objects"
     with plain_style():
-        figure = _draw(sources, rows, frames, chosen, shown((title or chosen.label.capitalize()) + cut))
+        figure = _draw(sources, rows, frames, chosen, titled(chosen.label.capitalize() + cut, sources))
     return Drawing(figure=figure, data=series_table(sources, frames, chosen))
 
 
@@ -122,9 +121,17 @@ def _draw(
         if len(sources) > 1:
             axes.set_title(shown(source.label), loc="left", fontsize="small")
     panels[-1].set_xlabel(f"time in {time}")
+    ends = [float((frame["time_us"] + frame["span_us"]).max() or 0.0) for frame in frames]  # type: ignore[arg-type]
+    panels[-1].set_xlim(0, max(ends) / per_time)
     figure.suptitle(title)
     bar = figure.colorbar(
-        mpl.cm.ScalarMappable(norm, colours), ax=list(panels), pad=0.02, aspect=30, extend=_beyond(metric)
+        mpl.cm.ScalarMappable(norm, colours),
+        ax=list(panels),
+        pad=0.02,
+        fraction=0.05,
+        aspect=high / BAR,
+        extend="max" if metric.kind == "used" else "neither",
+        extendfrac=BAR / high,
     )
     bar.set_label(f"{metric.label} in {unit}" if unit else metric.label)
     return figure
@@ -150,8 +157,3 @@ def _panel(
         )
     axes.set_yticks(range(len(rows)), [shown(name) for name in rows], fontsize="x-small")
     axes.set_ylim(len(rows) - 0.5, -0.5)
-    axes.set_xlim(left=0)
-
-
-def _beyond(metric: Metric) -> str:
-    return "max" if metric.kind == "used" else "neither"

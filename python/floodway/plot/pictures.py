@@ -28,11 +28,11 @@ def save_all(result: Result, folder: str | os.PathLike[str]) -> list[Path]:
 
     A picture whose result has nothing to show in it, such as one without watched links, is left out.
     """
-    own, title = (Source(label=result.run.name, results=(result,)),), result.run.name
+    own = (Source(label=result.run.name, results=(result,)),)
     pictures: dict[str, Callable[[], Drawing]] = {
-        "fct.png": lambda: fct(own, title=title),
-        "slowdown.png": lambda: slowdown(own, title=title),
-        "throughput.png": lambda: series(own, title=title),
+        "fct.png": lambda: fct(own),
+        "slowdown.png": lambda: slowdown(own),
+        "throughput.png": lambda: series(own),
     }
     drawn = []
     for name, draw in pictures.items():

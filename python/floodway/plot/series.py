@@ -12,7 +12,7 @@ import polars as pl
 
 from floodway.errors import PlotError
 from floodway.plot.axes import grid_of, plain_style, shown
-from floodway.plot.curves import Drawing, colour_of
+from floodway.plot.curves import Drawing, colour_of, titled
 from floodway.plot.units import time_unit, value_unit
 from floodway.results.metrics import chosen_objects, in_time, metric_of
 
@@ -77,8 +77,8 @@ def series(
     if not any(map(len, frames)):
         raise PlotError(f"no object that is shown has a {chosen.label}", key="metric", given=metric)
     with plain_style():
-        heading = title or chosen.label.capitalize()
-        figure = _draw(sources, names, frames, chosen, shown(heading))
+        heading = shown(title) if title else titled(chosen.label.capitalize(), sources)
+        figure = _draw(sources, names, frames, chosen, heading)
     return Drawing(figure=figure, data=series_table(sources, frames, chosen))
 
 

@@ -12,24 +12,30 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from floodway.errors import PlotError
-from floodway.plot.axes import axes_of, plain_style, plain_ticks
-from floodway.plot.curves import Drawing, add_legend, flow_curves
-from floodway.results.summary import SizeBucket, size_buckets
+from floodway.plot.axes import SIZE, axes_of, panels_of, plain_style, plain_ticks
+from floodway.plot.curves import Drawing, add_legend, flow_curves, titled
+from floodway.results.summary import BUCKETS, SizeBucket, size_buckets
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
     from floodway.plot.curves import Curve, Source
 
 __all__ = ["slowdown"]
 
+#: So many curves have their median and their 99th percentile in one panel.
+TOGETHER = 3
+#: The percentiles, and the line of each.
+LINES = {"p50": "-", "p99": "--"}
 
-def slowdown(
-    sources: Sequence[Source], *, workloads: Sequence[str] | None = (), title: str = "Slowdown"
-) -> Drawing:
+
+def slowdown(sources: Sequence[Source], *, workloads: Sequence[str] | None = ()) -> Drawing:
     """Draw slowdown against flow size, two lines for each source and workload.
+
+    Where these are many, the medians have a panel of their own.
 
     Parameters
     ----------
@@ -37,8 +43,6 @@ def slowdown(
         The results; the flows of all seeds of a source are taken together.
     workloads
         As in `flow_curves`.
-    title
-        What stands above, before the legend of the lines.
 
     Returns
     -------
@@ -52,37 +56,54 @@ def slowdown(
         If no percentile is reached, or there is no such workload.
     """
     curves = flow_curves(sources, workloads=workloads)
-    buckets = [size_buckets(curve.flows) for curve in curves]
+    buckets = [_buckets(curve.flows) for curve in curves]
     if not any(bucket.p50 is not None for own in buckets for bucket in own):
         raise PlotError("of no size has half of the measured flows finished, so there is no slowdown to show")
+    labels = [_label(curve, own) for curve, own in zip(curves, buckets, strict=True)]
     with plain_style():
-        figure, axes = axes_of(
-            "flow size in bytes", "slowdown", title=f"{title} against flow size: p50 full, p99 dashed"
-        )
-        labels = [_label(curve, own) for curve, own in zip(curves, buckets, strict=True)]
+        figure, panels = _panels(sources, many=len(curves) > TOGETHER)
         for curve, own, label in zip(curves, buckets, labels, strict=True):
-            _draw(axes, curve, own, label)
-        axes.set_xscale("log")
-        axes.set_yscale("log")
-        plain_ticks(axes)
+            for axes, (name, line) in zip(panels, LINES.items(), strict=True):
+                _draw(axes, curve, [(bucket.to_bytes, getattr(bucket, name)) for bucket in own], line)
+            # The median's line, which every curve has, stands in the legend.
+            panels[0].lines[-1 if panels[0] is not panels[1] else -2].set_label(label)
+        for axes in panels:
+            axes.set_xscale("log")
+            axes.set_yscale("log")
+            plain_ticks(axes)
         add_legend(figure, labels)
     return Drawing(figure=figure, data=pl.concat(map(_table, curves, buckets)))
 
 
-def _draw(axes: Axes, curve: Curve, buckets: Sequence[SizeBucket], label: str) -> None:
-    sizes = [bucket.to_bytes for bucket in buckets]
-    for name, line in (("p50", "-"), ("p99", "--")):
-        values = [getattr(bucket, name) for bucket in buckets]
-        axes.plot(
-            sizes,
-            [float("nan") if value is None else value for value in values],
-            color=curve.colour,
-            linestyle=line,
-            marker=curve.mark,
-            markersize=3,
-            linewidth=min(curve.width, 2.0),
-            label=label if name == "p50" else None,
-        )
+def _buckets(flows: pl.DataFrame) -> tuple[SizeBucket, ...]:
+    """Make no more buckets than there are sizes: those of one size would stand above one another."""
+    return size_buckets(flows, most=min(BUCKETS, flows["size_bytes"].n_unique()))
+
+
+def _panels(sources: Sequence[Source], *, many: bool) -> tuple[Figure, list[Axes]]:
+    """Return the axes of the median and of the 99th percentile, which may be the same."""
+    what = "Slowdown against flow size"
+    if not many:
+        title = titled(f"{what}: p50 full, p99 dashed", sources)
+        figure, axes = axes_of("flow size in bytes", "slowdown", title=title)
+        return figure, [axes, axes]
+    figure, panels = panels_of("flow size in bytes", "slowdown", title=titled(what, sources), panels=2)
+    figure.set_size_inches(SIZE[0], 1.5 * SIZE[1])
+    for axes, name in zip(panels, LINES, strict=True):
+        axes.set_title(name, loc="left", fontsize="small")
+    return figure, panels
+
+
+def _draw(axes: Axes, curve: Curve, points: Sequence[tuple[int, float | None]], line: str) -> None:
+    axes.plot(
+        [size for size, _ in points],
+        [float("nan") if value is None else value for _, value in points],
+        color=curve.colour,
+        linestyle=line,
+        marker=curve.mark,
+        markersize=3,
+        linewidth=min(curve.width, 2.0),
+    )
 
 
 def _label(curve: Curve, buckets: Sequence[SizeBucket]) -> str:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from floodway.results.result import AskedLoad, RunInfo
 
 __all__ = [
+    "BUCKETS",
     "EndlessSummary",
     "FctSummary",
     "LinkSummary",
@@ -240,22 +241,24 @@ def percentile(
     return float(finished[rank]) if rank < len(finished) else None
 
 
-def size_buckets(flows: pl.DataFrame) -> tuple[SizeBucket, ...]:
+def size_buckets(flows: pl.DataFrame, *, most: int = BUCKETS) -> tuple[SizeBucket, ...]:
     """Slowdown by size: the flows in order of size, cut into buckets of as many flows each.
 
     Parameters
     ----------
     flows
         Measured flows, with `size_bytes`, `slowdown` (null for unfinished ones) and `flow_id`.
+    most
+        So many buckets.
 
     Returns
     -------
     tuple of SizeBucket
-        Twenty, or fewer where these would have less than five flows.
+        Twenty, or `most`; fewer where these would have less than five flows.
     """
     ordered = flows.sort("size_bytes", "flow_id")
     rows = len(ordered)
-    buckets = min(BUCKETS, max(1, rows // LEAST_IN_BUCKET)) if rows else 0
+    buckets = min(most, max(1, rows // LEAST_IN_BUCKET)) if rows else 0
     edges = [rows * bucket // buckets for bucket in range(buckets + 1)] if buckets else []
     return tuple(_bucket(ordered[low:high]) for low, high in pairwise(edges))
 

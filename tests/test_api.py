@@ -151,6 +151,8 @@ def test_a_run_of_another_thread_leaves_the_interrupt_to_the_main_thread_and_can
     code = f"""
 import os, signal, threading, time
 import floodway
+# Where the tests run in the background, it may have been ignored from the start.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 stop, results, started = threading.Event(), [], threading.Event()
 def look(progress):
     started.set()

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from matplotlib.figure import Figure
 
 import floodway as package
+from floodway.builders import ListedFlow, Workload
 from floodway.names import nearest
 from floodway.networks import from_networkx
 from floodway.tables import flows
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="module")
 def small() -> Result:
-    return package.run(package.loads("small", SMALL))
+    return package.run(package.Scenario.from_toml(name="small", text=SMALL))
 
 
 def toml(value: object) -> str:
@@ -135,7 +136,7 @@ before = signal.signal(signal.SIGINT, signal.default_int_handler)
 def interrupt(progress):
     if progress.flows_done > 0:
         os.kill(os.getpid(), signal.SIGINT)
-result = floodway.run(floodway.loads("long", {LONG!r}), on_progress=interrupt)
+result = floodway.run(floodway.Scenario.from_toml(name="long", text={LONG!r}), on_progress=interrupt)
 print(result.outcome.stopped, len(result.flows) > 0, result.outcome.broken)
 print(signal.getsignal(signal.SIGINT) is signal.default_int_handler)
 try:
@@ -159,7 +160,7 @@ def look(progress):
     if stop.is_set():
         progress.stop()
 def run():
-    results.append(floodway.run(floodway.loads("long", {LONG!r}), on_progress=look))
+    results.append(floodway.run(floodway.Scenario.from_toml(name="long", text={LONG!r}), on_progress=look))
 thread = threading.Thread(target=run)
 thread.start()
 started.wait()
@@ -179,7 +180,7 @@ def test_an_error_of_the_observer_stops_the_run() -> None:
         raise LookupError(str(progress.time_us >= 0))
 
     with pytest.raises(LookupError, match="True"):
-        package.run(package.loads("long", LONG), on_progress=fail)
+        package.run(package.Scenario.from_toml(name="long", text=LONG), on_progress=fail)
 
 
 def test_the_handler_of_interrupts_is_put_back_after_a_run_that_failed() -> None:
@@ -189,7 +190,7 @@ def test_the_handler_of_interrupts_is_put_back_after_a_run_that_failed() -> None
         raise LookupError
 
     with pytest.raises(LookupError):
-        package.run(package.loads("long", LONG), on_progress=fail)
+        package.run(package.Scenario.from_toml(name="long", text=LONG), on_progress=fail)
     assert signal.getsignal(signal.SIGINT) is before
 
 
@@ -248,7 +249,7 @@ def graph() -> nx.Graph:
 
 def test_a_graph_becomes_a_topology_that_is_simulated() -> None:
     explicit = from_networkx(graph(), rate="100G", delay="1us")
-    assert explicit == {
+    assert explicit.to_dict()["explicit"] == {
         "hosts": ["h1", "h2"],
         "switches": [{"name": "s1", "tags": ["spine"]}, {"name": "s2", "tags": ["spine"]}],
         "rate": "100G",
@@ -259,14 +260,10 @@ def test_a_graph_becomes_a_topology_that_is_simulated() -> None:
             {"between": ["s2", "h2"]},
         ],
     }
-    text = f"""
-limit = "1ms"
-topology.explicit = {toml(explicit)}
-[[workload]]
-name = "one"
-flows = [{{ from = "h1", to = "h2", size = "10KB", start = "0us" }}]
-"""
-    (flow,) = package.run(package.loads("graph", text)).flows.iter_rows(named=True)
+    one = ListedFlow(from_="h1", to="h2", size="10KB", start="0us")
+    workload = [Workload(name="one", flows=[one])]
+    scenario = package.Scenario(limit="1ms", topology=explicit, workload=workload)
+    (flow,) = package.run(scenario).flows.iter_rows(named=True)
     assert flow["finished"]
     # 1 km and 2 us of propagation, and 10 KB over 25G at least.
     assert flow["fct_us"] > 5 + 2 + 3.2
@@ -277,8 +274,11 @@ def test_parallel_edges_are_parallel_links() -> None:
     made.add_nodes_from([1, 2])
     made.add_edge(1, 2, rate="10G")
     made.add_edge(1, 2, rate="40G")
-    links = from_networkx(made, kind="host", delay="1us")["links"]
-    assert links == [{"between": ["1", "2"], "rate": "10G"}, {"between": ["1", "2"], "rate": "40G"}]
+    links = from_networkx(made, kind="host", delay="1us").links or ()
+    assert [link.to_dict() for link in links] == [
+        {"between": ["1", "2"], "rate": "10G"},
+        {"between": ["1", "2"], "rate": "40G"},
+    ]
 
 
 def edited(edit: Callable[[nx.Graph], object]) -> nx.Graph:
@@ -353,13 +353,14 @@ def test_a_frame_becomes_flows_that_are_simulated() -> None:
             "source_port": [7, None, None],
         }
     )
-    rows = flows(frame)
+    listed = flows(frame)
+    rows = [flow.to_dict() for flow in listed]
     assert rows[0] == {"from": "h1", "to": "h3", "size": "1000B", "start": "0us", "source-port": 7}
     assert rows[1] == {"from": "h2", "to": "h4", "size": "2000B", "start": "1.5us", "class": 4}
     assert rows[2]["start"] == "0.3us"
-    assert flows(frame.lazy()) == rows
-    head = LISTED[: LISTED.index("flows = ")]
-    ran = package.run(package.loads("frame", f"{head}flows = {toml(rows)}"))
+    assert flows(frame.lazy()) == listed
+    scenario = package.Scenario.from_toml(LISTED).replace(workload=[Workload(name="list", flows=listed)])
+    ran = package.run(scenario)
     assert sorted(ran.flows["start_us"]) == [0.0, 0.3, 1.5]
     assert sorted(ran.flows["size_bytes"]) == [1000, 2000, 3000]
 
@@ -368,8 +369,8 @@ def test_texts_of_a_frame_are_quantities_as_they_are() -> None:
     frame = pl.DataFrame(
         {"source": "a", "destination": "b", "size_bytes": ["1MB", "unbounded"], "start_ns": 5}
     )
-    assert [row["size"] for row in flows(frame)] == ["1MB", "unbounded"]
-    assert flows(frame)[0]["start"] == "5ns"
+    assert [flow.size for flow in flows(frame)] == ["1MB", "unbounded"]
+    assert flows(frame)[0].start == "5ns"
 
 
 def row(**changes: object) -> pl.DataFrame:
@@ -404,5 +405,5 @@ def test_a_frame_that_is_no_list_of_flows_is_refused_with_its_place(
 @given(st.integers(0, 10**15))
 def test_a_start_in_whole_picoseconds_is_kept(picoseconds: int) -> None:
     (flow,) = flows(row(start_us=picoseconds / 1e6))
-    text = str(flow["start"]).removesuffix("us")
+    text = str(flow.start).removesuffix("us")
     assert abs(float(text) * 1e6 - picoseconds) <= max(0.51, picoseconds * 1e-15)

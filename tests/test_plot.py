@@ -212,7 +212,7 @@ def test_unknown_metrics_and_objects_are_told_with_the_nearest() -> None:
 
 
 def test_every_metric_of_a_run_can_be_drawn() -> None:
-    result = package.run(package.loads("small", SMALL))
+    result = package.run(package.Scenario.from_toml(name="small", text=SMALL))
     for metric in METRICS:
         drawn = plot.series([source(result)], metric=metric.name)
         assert drawn.data.columns[-1] == metric.column
@@ -268,7 +268,7 @@ def test_a_heatmap_of_many_objects_keeps_the_largest_and_says_so() -> None:
 def folders(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two runs, and a comparison with two seeds."""
     root = tmp_path_factory.mktemp("results")
-    scenario = package.loads("small", SMALL)
+    scenario = package.Scenario.from_toml(name="small", text=SMALL)
     package.run(scenario).save(root / "one")
     package.run(scenario.with_seed(2)).save(root / "two")
     file = written(root, SMALL)
@@ -394,7 +394,9 @@ def test_a_comparison_of_which_no_run_has_ended_is_told(floodway: Command) -> No
 
 
 def test_a_run_that_ended_early_is_told(floodway: Command, tmp_path: Path) -> None:
-    result = package.run(package.loads("cut", LISTED), on_progress=lambda progress: progress.stop())
+    result = package.run(
+        package.Scenario.from_toml(name="cut", text=LISTED), on_progress=lambda progress: progress.stop()
+    )
     kept = replace(
         result, run=replace(result.run, verdicts={**result.run.verdicts, "stopped": "interrupted"})
     )

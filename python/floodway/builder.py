@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import ClassVar
+from typing import ClassVar, Self
 
 __all__ = ["Table", "attribute", "plain"]
 
@@ -36,6 +36,17 @@ class Table:
     _tag: ClassVar[str | None] = None
     #: The choice is not a table but this attribute's value.
     _scalar: ClassVar[bool] = False
+
+    @classmethod
+    def from_dict(cls, keys: Mapping[str, object]) -> Self:
+        """Return the builder of a table whose keys are spelled as scenarios spell them.
+
+        Raises
+        ------
+        TypeError
+            If the table has no such key, or one that it needs is missing.
+        """
+        return cls(**{attribute(key): value for key, value in keys.items()})
 
     def to_dict(self) -> dict[str, object]:
         """Return it as a scenario has it: keys with `-`, tables as dictionaries, without what is `None`.

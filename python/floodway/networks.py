@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, Protocol
 
+from floodway.builders import Explicit, Listed, ListedLink, TaggedNode
 from floodway.errors import GraphError
 from floodway.names import nearest, not_a_choice
 
@@ -41,8 +42,8 @@ def from_networkx(
     rate: str | None = None,
     delay: str | None = None,
     length: str | None = None,
-) -> dict[str, object]:
-    """Return a graph as what `topology.explicit` of a scenario holds.
+) -> Explicit:
+    """Return a graph as the topology of a scenario.
 
     Nodes are called by their text, and come in the order of the graph; so do links, and with them the ports
     of a node. Parallel edges of a `MultiGraph` are parallel links.
@@ -61,8 +62,8 @@ def from_networkx(
 
     Returns
     -------
-    dict
-        `hosts`, `switches`, `links`, and where given `rate`, `delay` or `length`.
+    Explicit
+        The builder of `topology.explicit`.
 
     Raises
     ------
@@ -76,18 +77,19 @@ def from_networkx(
     >>> graph.add_nodes_from(["h1", "h2"], kind="host")
     >>> graph.add_edge("h1", "s1", rate="100G")
     >>> graph.add_edge("h2", "s1")
-    >>> from_networkx(graph, kind="switch", rate="10G", delay="1us")["links"]
+    >>> topology = from_networkx(graph, kind="switch", rate="10G", delay="1us")
+    >>> [link.to_dict() for link in topology.links]
     [{'between': ['h1', 's1'], 'rate': '100G'}, {'between': ['h2', 's1']}]
     """
     _refuse_other(graph)
     common = _quantities({"rate": rate, "delay": delay, "length": length}, "the defaults")
     nodes = _nodes(graph, kind)
-    return {
-        "hosts": [node for node, own in nodes if own == "host"],
-        "switches": [node for node, own in nodes if own == "switch"],
+    return Explicit(
+        hosts=[node for node, own in nodes if own == "host"],
+        switches=[node for node, own in nodes if own == "switch"],
+        links=[ListedLink.from_dict(_link((a, b), given, common)) for a, b, given in graph.edges(data=True)],
         **common,
-        "links": [_link((a, b), given, common) for a, b, given in graph.edges(data=True)],
-    }
+    )
 
 
 def _refuse_other(graph: object) -> None:
@@ -101,9 +103,9 @@ def _refuse_other(graph: object) -> None:
         )
 
 
-def _nodes(graph: Graph, kind: str | None) -> list[tuple[object, str]]:
+def _nodes(graph: Graph, kind: str | None) -> list[tuple[Listed, str]]:
     """Return each node as the scenario lists it, with its kind."""
-    found: dict[str, tuple[object, str]] = {}
+    found: dict[str, tuple[Listed, str]] = {}
     for node, given in graph.nodes(data=True):
         name = str(node)
         place = f"node {name!r}"
@@ -112,7 +114,7 @@ def _nodes(graph: Graph, kind: str | None) -> list[tuple[object, str]]:
             raise GraphError(f"{place}: two nodes have this name", place=place, given=name)
         _refuse_nearly(given, NODE_ATTRIBUTES, place)
         tags = _tags(given, place)
-        found[name] = ({"name": name, "tags": tags} if tags else name, _kind(given, kind, place))
+        found[name] = (TaggedNode(name=name, tags=tags) if tags else name, _kind(given, kind, place))
     if not found:
         raise GraphError("the graph has no nodes")
     return list(found.values())
@@ -147,13 +149,15 @@ def _link(ends: tuple[object, object], given: Attributes, common: Attributes) ->
     return {"between": between, **own, **_named(given, place), **({"tags": tags} if tags else {})}
 
 
-def _quantities(given: Attributes, place: str) -> dict[str, object]:
+def _quantities(given: Attributes, place: str) -> dict[str, str]:
     """Return rate and delay or length, each a text with its unit."""
-    own = {key: given[key] for key in _WRITTEN if given.get(key) is not None}
-    for key, value in own.items():
+    own: dict[str, str] = {}
+    for key in (key for key in _WRITTEN if given.get(key) is not None):
+        value = given[key]
         if not isinstance(value, str):
             message = f"{place}: {key} is {value!r}, and its unit is missing; write it like {_WRITTEN[key]}"
             raise GraphError(message, place=place, key=key, given=repr(value))
+        own[key] = value
     if "delay" in own and "length" in own:
         message = f"{place}: has a delay and a length; give one of the two"
         raise GraphError(message, place=place, key="delay", given=str(own["delay"]))

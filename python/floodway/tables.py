@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from floodway.builders import ListedFlow
 from floodway.errors import TableError
 from floodway.names import not_a_choice
 
@@ -52,8 +53,8 @@ _NEEDED = {
 _SMALLEST = {"B": Decimal(1), "us": Decimal("1e-6"), "ns": Decimal("1e-3")}
 
 
-def flows(frame: pl.DataFrame | pl.LazyFrame) -> list[dict[str, object]]:
-    """Return the rows of a frame as what `workload.flows` of a scenario holds.
+def flows(frame: pl.DataFrame | pl.LazyFrame) -> list[ListedFlow]:
+    """Return the rows of a frame as the flows of a workload.
 
     Parameters
     ----------
@@ -66,8 +67,8 @@ def flows(frame: pl.DataFrame | pl.LazyFrame) -> list[dict[str, object]]:
 
     Returns
     -------
-    list of dict
-        For each row `from`, `to`, `size`, `start`, and of the others those that are not null.
+    list of ListedFlow
+        The builder of an element of `workload.flows` for each row.
 
     Raises
     ------
@@ -78,12 +79,16 @@ def flows(frame: pl.DataFrame | pl.LazyFrame) -> list[dict[str, object]]:
     Examples
     --------
     >>> import polars as pl
-    >>> flows(pl.DataFrame({"source": "h1", "destination": "h2", "size_bytes": 1000, "start_us": 1.5}))
-    [{'from': 'h1', 'to': 'h2', 'size': '1000B', 'start': '1.5us'}]
+    >>> row = {"source": "h1", "destination": "h2", "size_bytes": 1000, "start_us": 1.5}
+    >>> (flow,) = flows(pl.DataFrame(row))
+    >>> flow.to_dict()
+    {'from': 'h1', 'to': 'h2', 'size': '1000B', 'start': '1.5us'}
     """
     table = _polars(frame)
     _refuse_columns(table.columns)
-    return [_flow(number, row) for number, row in enumerate(table.iter_rows(named=True))]
+    return [
+        ListedFlow.from_dict(_flow(number, row)) for number, row in enumerate(table.iter_rows(named=True))
+    ]
 
 
 def as_csv(path: Path) -> str:

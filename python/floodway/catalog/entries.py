@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 import re
 from functools import cache
@@ -13,6 +12,7 @@ from floodway.catalog.model import Entry, Section
 from floodway.catalog.parameters import parameters_of
 from floodway.errors import UnknownNameError
 from floodway.grammar import Grammar, is_table, reference, tagged
+from floodway.names import nearest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -44,9 +44,11 @@ def find(name: str) -> tuple[Entry, ...]:
     found = tuple(entry for entry in entries() if name in (entry.name, entry.full_name))
     if found:
         return found
-    names = sorted({entry.name for entry in entries()})
-    near = difflib.get_close_matches(name, [*names, *(entry.full_name for entry in entries())], n=1)
-    raise UnknownNameError(name, what="a mechanism, topology or workload", nearest=near[0] if near else None)
+    known = [name for entry in entries() for name in (entry.name, entry.full_name)]
+    near = nearest(name, known)
+    hint = f"; did you mean {near!r}?" if near else ""
+    text = f"{name!r} is not a mechanism, topology or workload{hint}"
+    raise UnknownNameError(text, given=name, nearest=near)
 
 
 def _mechanism(grammar: Grammar, entry: Mapping[str, str]) -> Entry:
@@ -119,8 +121,9 @@ def _sizes(sizes: Mapping[str, Any]) -> Entry:
 
 
 def _head(text: str) -> tuple[str, tuple[Section, ...]]:
-    """Split what a file says of itself into its summary and its sections."""
-    summary, *parts = re.split(r"^# (.+)$", text, flags=re.MULTILINE)
-    titles, texts = parts[::2], parts[1::2]
+    """Split what a file says of itself into its summary and its sections; the first of them may have no title."""
+    before, *parts = re.split(r"^# (.+)$", text, flags=re.MULTILINE)
+    summary, _, rest = before.strip().partition("\n\n")
+    titles, texts = ["", *parts[::2]], [rest, *parts[1::2]]
     sections = (Section(title=title, text=body.strip()) for title, body in zip(titles, texts, strict=True))
-    return " ".join(summary.split()), tuple(sections)
+    return " ".join(summary.split()), tuple(section for section in sections if section.text)

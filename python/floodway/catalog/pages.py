@@ -57,7 +57,8 @@ def body_of(entry: Entry, level: str) -> list[str]:
     sections = {section.title: section.text for section in entry.sections}
     # Parameters stand after what it does and why.
     first = [title for title in sections if title in ("What it is", "What it does", "Why", "Symbols")]
-    parts = [f"{level} {title}\n\n{sections[title]}" for title in first if sections[title]]
+    parts = [sections.pop("")] if "" in sections else []
+    parts += [f"{level} {title}\n\n{sections[title]}" for title in first if sections[title]]
     if entry.parameters:
         parts.append(f"{level} Parameters\n\n{parameter_table(entry.parameters)}")
         parts += [

@@ -43,7 +43,7 @@ def ready_scenarios(folder: Path | None = None) -> tuple[ReadyScenario, ...]:
         if candidate.is_dir():
             return tuple(_ready(file) for file in sorted(candidate.rglob("*.toml")))
     shown = " or ".join(str(candidate) for candidate in candidates)
-    raise UnknownNameError(shown, what="a folder of scenarios")
+    raise UnknownNameError(f"{shown!r} is not a folder of scenarios", given=shown)
 
 
 def _ready(file: Path) -> ReadyScenario:

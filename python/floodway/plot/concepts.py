@@ -19,7 +19,7 @@ from matplotlib.figure import Figure
 from floodway import _floodway
 from floodway.errors import FloodwayError
 from floodway.plot.axes import SIZE, panels_of
-from floodway.plot.compared import COLOURS
+from floodway.plot.curves import COLOURS
 from floodway.results.quantities import quantity_bytes
 from floodway.scenarios import load
 from floodway.simulation import run

@@ -11,6 +11,7 @@ use floodway_units::{Bytes, Class, NodeId, PortId, Rate, Span, Time};
 use floodway_wire::Format;
 
 use crate::sizes::Sizes;
+use crate::spread::Spread;
 
 /// A whole network with its traffic.
 #[derive(Clone, Debug)]
@@ -235,8 +236,10 @@ pub enum Arrivals {
 pub struct PoissonSpec {
     /// Hosts that send, each at the same rate.
     pub sources: Vec<NodeId>,
-    /// Hosts that receive, drawn uniformly; never the source itself.
+    /// Hosts that receive, in order of their numbers; never the source itself.
     pub destinations: Vec<NodeId>,
+    /// How they are drawn.
+    pub spread: Spread,
     /// Flow sizes.
     pub sizes: Sizes,
     /// Mean time between two flows of one source.

@@ -324,13 +324,14 @@ impl Blueprint {
         if poisson.mean_gap == Span::ZERO {
             return Err("its flows follow each other in no time".into());
         }
+        poisson.validate_spread()?;
         for &source in &poisson.sources {
             self.host(source)?;
-            let mut others = poisson.destinations.iter().filter(|&&node| node != source).peekable();
+            let mut others = poisson.receivers().filter(|&node| node != source).peekable();
             if others.peek().is_none() {
                 return Err(format!("{} could send to itself only", self.nodes[source.index()].name));
             }
-            others.try_for_each(|&destination| self.reachable(routes, source, destination))?;
+            others.try_for_each(|destination| self.reachable(routes, source, destination))?;
         }
         Ok(())
     }

@@ -146,7 +146,7 @@ impl World<'_> {
                     workload: *workload,
                     settings: spec.settings,
                     source: *node,
-                    destination: draw_destination(poisson, *node, rng),
+                    destination: poisson.draw_destination(*node, rng),
                     size: poisson.sizes.sample(rng),
                     number: *number,
                     ports: (None, None),
@@ -476,15 +476,6 @@ impl World<'_> {
         }
         self.update_qp(flow);
     }
-}
-
-fn draw_destination(poisson: &PoissonSpec, source: NodeId, rng: &mut Rng) -> NodeId {
-    use rand_core::Rng as _;
-    let own = poisson.destinations.iter().position(|&node| node == source);
-    let choices = poisson.destinations.len() as u64 - u64::from(own.is_some());
-    let drawn = ((u128::from(rng.next_u64()) * u128::from(choices)) >> 64) as usize;
-    // The source itself is stepped over.
-    poisson.destinations[drawn + usize::from(own.is_some_and(|own| drawn >= own))]
 }
 
 /// When a Poisson source starts the flow after one at `last`.

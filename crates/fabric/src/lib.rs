@@ -24,6 +24,7 @@ pub mod routing;
 mod serial;
 mod series;
 pub mod sizes;
+pub mod spread;
 mod switch;
 pub mod table;
 mod world;

@@ -102,7 +102,7 @@ impl Sizes {
 }
 
 /// Exponential with this mean, in whole picoseconds (inverse transform).
-pub(crate) fn exponential(rng: &mut Rng, mean_ps: f64) -> u64 {
+pub fn exponential(rng: &mut Rng, mean_ps: f64) -> u64 {
     (-libm::log(1.0 - uniform(rng)) * mean_ps) as u64
 }
 

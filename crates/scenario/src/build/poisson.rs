@@ -3,6 +3,7 @@
 use floodway_fabric::Blueprint;
 use floodway_fabric::blueprint::{Arrivals, PoissonSpec};
 use floodway_fabric::sizes::Sizes;
+use floodway_fabric::spread::Spread;
 use floodway_units::{NodeId, Rate, Time};
 
 use super::map::Map;
@@ -63,6 +64,7 @@ impl Builder<'_> {
         Some(Arrivals::Poisson(PoissonSpec {
             sources: ids(sources),
             destinations: ids(destinations),
+            spread: Spread::Uniform,
             sizes,
             mean_gap,
             from,

@@ -3,8 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use floodway_fabric::Blueprint;
-use floodway_fabric::blueprint::Arrivals;
-use floodway_units::{NodeId, Time};
+use floodway_units::Time;
 use serde_json::json;
 
 use crate::build::{Built, build};
@@ -16,7 +15,7 @@ use crate::grammar::{bounds, sets};
 use crate::profile;
 use crate::resolved::groups;
 use crate::workload::files::{Files, TableReader};
-use crate::workload::pairs::permutation;
+use crate::workload::recipe::draw;
 
 /// What a scenario is read from.
 #[derive(Clone, Copy)]
@@ -186,19 +185,11 @@ impl Scenario {
         &self.built.warnings
     }
 
-    /// The same scenario with another seed.
+    /// The same scenario with another seed: as if its text had it.
     pub fn with_seed(mut self, seed: u64) -> Self {
         self.document.seed = seed;
         self.built.blueprint.seed = seed;
-        let blueprint = &mut self.built.blueprint;
-        for (workload, spec) in self.document.workload.iter().zip(&mut blueprint.workloads) {
-            if let (Some(_), Arrivals::List(flows)) = (&workload.permutation, &mut spec.arrivals) {
-                let hosts: Vec<usize> = flows.iter().map(|flow| flow.source.index()).collect();
-                for (flow, (_, to)) in flows.iter_mut().zip(permutation(&hosts, seed, &workload.name)) {
-                    flow.destination = NodeId(to as u32);
-                }
-            }
-        }
+        draw(&self.built.recipes, seed, &mut self.built.blueprint);
         self
     }
 

@@ -2,8 +2,10 @@
 
 mod fit;
 mod map;
+mod patterns;
 mod poisson;
 mod skeleton;
+mod spread;
 mod traffic;
 mod window;
 
@@ -25,6 +27,7 @@ use crate::resolve::{Choice, Layer, Origin, Plan};
 use crate::topology::Network;
 use crate::workload::Workload;
 use crate::workload::files::Files;
+use crate::workload::recipe::{Recipe, draw};
 
 /// All that comes of a scenario's text.
 #[derive(Clone, Debug)]
@@ -39,6 +42,8 @@ pub struct Built {
     pub semantics: SemanticsKeys,
     /// What a fabric is built from.
     pub blueprint: Blueprint,
+    /// By which a seed draws what is left to chance in it.
+    pub recipes: Vec<Recipe>,
     /// What is odd, but may be meant.
     pub warnings: Vec<String>,
 }
@@ -58,15 +63,17 @@ pub fn build(
         path.extend(error.path.iter().map(String::as_str));
         error_at(tree, &path, error.message)
     })?;
-    let mut builder = Builder { tree, document, files, errors: Vec::new(), warnings: Vec::new() };
+    let mut builder =
+        Builder { tree, document, files, recipes: Vec::new(), errors: Vec::new(), warnings: Vec::new() };
     builder.check_names();
     let plan = builder.plan(&network, profile.as_ref());
     builder.give_up_if_faulty()?;
     let of_profile = profile.as_ref().map_or_else(Default::default, |profile| profile.fragment.semantics);
     let semantics = document.semantics.or(of_profile).or(SemanticsKeys::DEFAULT);
-    let blueprint = builder.blueprint(&network, &plan, profile.as_ref(), semantics)?;
-    let warnings = std::mem::take(&mut builder.warnings);
-    Ok(Built { network, plan, profile, semantics, blueprint, warnings })
+    let mut blueprint = builder.blueprint(&network, &plan, profile.as_ref(), semantics)?;
+    let Builder { recipes, warnings, .. } = builder;
+    draw(&recipes, document.seed, &mut blueprint);
+    Ok(Built { network, plan, profile, semantics, blueprint, recipes, warnings })
 }
 
 /// An error at a path of the scenario.
@@ -79,6 +86,8 @@ struct Builder<'a> {
     tree: &'a Node,
     document: &'a Document,
     files: &'a Files<'a>,
+    /// Until the end of building, what they draw stands as it would in turn.
+    recipes: Vec<Recipe>,
     errors: Vec<ScenarioError>,
     warnings: Vec<String>,
 }

@@ -3,13 +3,13 @@
 use floodway_fabric::Blueprint;
 use floodway_fabric::blueprint::{Arrivals, PoissonSpec};
 use floodway_fabric::sizes::Sizes;
-use floodway_fabric::spread::Spread;
-use floodway_units::{NodeId, Rate, Time};
+use floodway_units::{NodeId, Rate, Span, Time};
 
 use super::map::Map;
 use super::{Builder, error_at, workload_path};
 use crate::error::{Place, ScenarioError};
 use crate::grammar::bounds::MOST_BYTES;
+use crate::grammar::selector::Selector;
 use crate::workload::Workload;
 use crate::workload::poisson::{Poisson, mean_gap, most_load};
 
@@ -38,22 +38,11 @@ impl Builder<'_> {
             self.fault(&workload_path(workload, "poisson"), message);
             return None;
         }
-        let capacity = self.capacity(workload, poisson, &sources, map, blueprint)?;
+        let capacity = self.capacity(workload, ("poisson.of", &poisson.of), &sources, map, blueprint)?;
         let mean = poisson.accounting.mean(&sizes, blueprint.wire, blueprint.mtu);
-        let load = poisson.load;
-        let gap =
-            if load.is_finite() && load > 0.0 { mean_gap(mean, sources.len(), load, capacity) } else { None };
-        let Some(mean_gap) = gap else {
-            let why = match most_load(mean, sources.len(), capacity) {
-                most if load > most => {
-                    format!("{load:e} is too high a load: at {most:.3e}, flows follow each other by 1 ps")
-                }
-                _ if load > 0.0 => format!("{load:e} is too low a load: no flow would come in any time"),
-                _ => format!("{load} is not a load above 0"),
-            };
-            self.fault(&workload_path(workload, "poisson.load"), why);
-            return None;
-        };
+        let flows = (mean, sources.len());
+        let mean_gap = self.gap(workload, "poisson.load", poisson.load, flows, capacity)?;
+        let spread = self.spread(workload, poisson, &sources, &destinations, map)?;
         let ids = |nodes: Vec<usize>| nodes.into_iter().map(|node| NodeId(node as u32)).collect();
         let from = workload.start.unwrap_or_default();
         let until = workload.until.unwrap_or(Time::NEVER);
@@ -64,12 +53,37 @@ impl Builder<'_> {
         Some(Arrivals::Poisson(PoissonSpec {
             sources: ids(sources),
             destinations: ids(destinations),
-            spread: Spread::Uniform,
+            spread,
             sizes,
             mean_gap,
             from,
             until,
         }))
+    }
+
+    /// Mean time between two flows of one sender, where senders with flows of this mean size in bytes offer
+    /// `load` of the capacity; nothing where an error at `key` says why.
+    pub(super) fn gap(
+        &mut self,
+        workload: &Workload,
+        key: &str,
+        load: f64,
+        (mean, senders): (f64, usize),
+        capacity: Rate,
+    ) -> Option<Span> {
+        let is_load = load.is_finite() && load > 0.0;
+        let gap = if is_load { mean_gap(mean, senders, load, capacity) } else { None };
+        if gap.is_none() {
+            let why = match most_load(mean, senders, capacity) {
+                most if load > most => {
+                    format!("{load:e} is too high a load: at {most:.3e}, flows follow each other by 1 ps")
+                }
+                _ if load > 0.0 => format!("{load:e} is too low a load: no flow would come in any time"),
+                _ => format!("{load} is not a load above 0"),
+            };
+            self.fault(&workload_path(workload, key), why);
+        }
+        gap
     }
 
     fn sizes(&mut self, workload: &Workload, poisson: &Poisson) -> Option<Sizes> {
@@ -94,17 +108,17 @@ impl Builder<'_> {
     }
 
     /// What the load is of: the NICs of the senders, or links, in the direction away from the senders.
-    fn capacity(
+    pub(super) fn capacity(
         &mut self,
         workload: &Workload,
-        poisson: &Poisson,
+        (key, of): (&str, &Selector),
         sources: &[usize],
         map: &Map<'_>,
         blueprint: &Blueprint,
     ) -> Option<Rate> {
         let links = map.network.links.iter().zip(&blueprint.links);
         let mut capacity = Rate(0);
-        if poisson.of.is_word("hosts") {
+        if of.is_word("hosts") {
             let is_nic = |node: &usize| sources.binary_search(node).is_ok();
             for (link, spec) in links {
                 let nics = link.ends.iter().zip(&spec.directions).filter(|(end, _)| is_nic(end));
@@ -113,14 +127,14 @@ impl Builder<'_> {
             return Some(capacity);
         }
         let distances = map.network.distances(sources[0]);
-        for (link, spec) in links.filter(|(link, _)| poisson.of.matches(&link.name, &link.tags)) {
+        for (link, spec) in links.filter(|(link, _)| of.matches(&link.name, &link.tags)) {
             let from = usize::from(distances[link.ends[1]] < distances[link.ends[0]]);
             capacity = capacity + spec.directions[from].rate;
         }
         if capacity == Rate(0) {
-            let message = format!("{} matches no link; \"hosts\" stands for the senders' NICs", poisson.of);
-            let error = error_at(self.tree, &workload_path(workload, "poisson.of"), message);
-            self.errors.push(error.meant(poisson.of.meant(map.network.labels_of_links())));
+            let message = format!("{of} matches no link; \"hosts\" stands for the senders' NICs");
+            let error = error_at(self.tree, &workload_path(workload, key), message);
+            self.errors.push(error.meant(of.meant(map.network.labels_of_links())));
             return None;
         }
         Some(capacity)

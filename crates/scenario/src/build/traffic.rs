@@ -5,7 +5,7 @@ use floodway_fabric::blueprint::{Arrivals, WorkloadSpec};
 use floodway_fabric::routing::Routes;
 use floodway_mechanisms::registry::NotificationParams;
 use floodway_mechanisms::slots::Need;
-use floodway_units::{Bytes, Class, Span, Time};
+use floodway_units::{Bytes, Class, Time};
 
 use super::map::{Map, check_class, settings};
 use super::{Builder, error_at, workload_path};
@@ -17,10 +17,10 @@ use crate::topology::Network;
 use crate::workload::Workload;
 use crate::workload::csv::{self, FlowRow};
 use crate::workload::flows::FlowList;
-use crate::workload::pairs::{self, around};
+use crate::workload::pairs::around;
 
-/// The most flows of a burst that repeats.
-const MOST_FLOWS: u64 = 1 << 20;
+/// The most flows of a pattern that repeats.
+pub(super) const MOST_FLOWS: u64 = 1 << 20;
 
 /// Rows with the place and path that errors about them name.
 type Rows = Vec<(Place, String, FlowRow)>;
@@ -120,6 +120,7 @@ impl Builder<'_> {
             }
             let arrivals = match &workload.poisson {
                 Some(poisson) => self.poisson(workload, poisson, &map, blueprint),
+                None if workload.is_generated() => self.generated(workload, &map, blueprint),
                 None => self.list(i, workload, &map, plan, blueprint),
             };
             if let Some(arrivals) = arrivals {
@@ -204,7 +205,8 @@ impl Builder<'_> {
         let Pattern { key, size, pairs } = self.pattern(workload, map)?;
         let path = workload_path(workload, key);
         let place = self.tree.place_of(path.iter().copied());
-        let starts = self.starts(workload, start, pairs.len())?;
+        let every = workload.burst.as_ref().and_then(|burst| burst.every);
+        let starts = self.starts(workload, ("a burst", "burst.every"), every, pairs.len())?;
         let mut rows = Vec::with_capacity(starts.len() * pairs.len());
         for start in starts {
             for &(from, to) in &pairs {
@@ -225,24 +227,6 @@ impl Builder<'_> {
         Some(rows)
     }
 
-    /// When a burst starts, and again.
-    fn starts(&mut self, workload: &Workload, start: Time, pairs: usize) -> Option<Vec<Time>> {
-        let Some(every) = workload.burst.as_ref().and_then(|burst| burst.every) else {
-            return Some(vec![start]);
-        };
-        let path = workload_path(workload, "burst.every");
-        let Some(until) = workload.until else {
-            self.fault(&path, "a burst that repeats needs the workload's \"until\"");
-            return None;
-        };
-        let times = if every == Span::ZERO { u64::MAX } else { until.since(start).0.div_ceil(every.0) };
-        if times.saturating_mul(pairs as u64) > MOST_FLOWS {
-            self.fault(&path, format!("that makes more than {MOST_FLOWS} flows"));
-            return None;
-        }
-        Some((0..times).map(|i| start + every * i).collect())
-    }
-
     /// A pattern of who sends to whom.
     fn pattern(&mut self, workload: &Workload, map: &Map<'_>) -> Option<Pattern> {
         let both = |builder: &mut Self, kind: &str, from: &Selector, to: &Selector| {
@@ -253,16 +237,6 @@ impl Builder<'_> {
         if let Some(burst) = &workload.burst {
             let pairs = both(self, "burst", &burst.from, &burst.to)?;
             return Some(Pattern { key: "burst", size: Some(burst.size), pairs });
-        }
-        if let Some(permutation) = &workload.permutation {
-            let hosts = self.hosts(workload, "permutation.of", &permutation.of, map)?;
-            if let Some((from, to)) = map.apart(&hosts, &hosts) {
-                let message = format!("no path leads from {} to {}", map.name(from), map.name(to));
-                self.fault(&workload_path(workload, "permutation.of"), message);
-                return None;
-            }
-            let pairs = pairs::permutation(&hosts, self.document.seed, &workload.name);
-            return Some(Pattern { key: "permutation", size: Some(permutation.size), pairs });
         }
         let long = workload.long_lived.as_ref()?;
         let pairs = both(self, "long-lived", &long.from, &long.to)?;

@@ -1,10 +1,11 @@
-//! Simple patterns of who sends to whom: bursts and incast, permutations, flows without end.
+//! Simple patterns of who sends to whom: bursts, permutations, all to all, flows without end.
 
-use floodway_units::{Bytes, Rng, Span, name_key, stream};
-use rand_core::Rng as _;
+use floodway_units::{Bytes, Span};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use super::chance::Chance;
+use super::flows::FlowSize;
 use crate::grammar::selector::Selector;
 
 /// Each sender sends one flow: the i-th of them to the i-th receiver, and so on around.
@@ -23,15 +24,34 @@ pub struct Burst {
     pub every: Option<Span>,
 }
 
-/// Each host sends one flow, and receives one, of a partner drawn by the seed.
+/// Each host sends one flow, and receives one, of a partner drawn by the seed: with flows as long as the run
+/// the classic test of a fabric's bisection.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Permutation {
     /// The hosts. Default: all.
     #[serde(default = "Selector::all")]
     pub of: Selector,
+    /// Payload of each flow, or `"unbounded"` for flows without end.
+    pub size: FlowSize,
+    /// Again after this time with partners drawn anew, until the workload's `until`. Default: once.
+    #[serde(default)]
+    pub every: Option<Span>,
+}
+
+/// Each host sends one flow to each other host, all at once: the traffic of the collective operation of this
+/// name. A host begins with the one after it and goes around, so that no receiver is first for two senders.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AllToAll {
+    /// The hosts. Default: all.
+    #[serde(default = "Selector::all")]
+    pub of: Selector,
     /// Payload of each flow.
     pub size: Bytes,
+    /// Again after this time, until the workload's `until`. Default: once.
+    #[serde(default)]
+    pub every: Option<Span>,
 }
 
 /// Flows without end: the i-th sender to the i-th receiver, and so on around.
@@ -55,24 +75,27 @@ pub fn around(from: &[usize], to: &[usize]) -> Vec<(usize, usize)> {
     if to.is_empty() { Vec::new() } else { from.iter().enumerate().filter_map(partner).collect() }
 }
 
-/// The pairs of a permutation workload of this name.
-pub fn permutation(hosts: &[usize], seed: u64, workload: &str) -> Vec<(usize, usize)> {
-    cycle(hosts, &mut stream(seed, name_key(workload), "permutation"))
-}
-
 /// A random cycle through `hosts`: each with the one after it, never itself (Sattolo's shuffle).
-fn cycle(hosts: &[usize], rng: &mut Rng) -> Vec<(usize, usize)> {
+pub fn cycle(hosts: &[usize], chance: &mut Chance) -> Vec<(usize, usize)> {
     let mut images = hosts.to_vec();
     for i in (1..images.len()).rev() {
-        let j = ((u128::from(rng.next_u64()) * i as u128) >> 64) as usize;
-        images.swap(i, j);
+        images.swap(i, chance.pick(i as u64, 0) as usize);
     }
     hosts.iter().copied().zip(images).filter(|(from, to)| from != to).collect()
+}
+
+/// Each of `hosts` with each other one, round by round: in the r-th with the r-th after it.
+pub fn all_to_all(hosts: &[usize]) -> Vec<(usize, usize)> {
+    let count = hosts.len();
+    let round = |r: usize| (0..count).map(move |i| (hosts[i], hosts[(i + r) % count]));
+    (1..count).flat_map(round).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
+
+    use floodway_units::name_key;
 
     use super::*;
 
@@ -87,9 +110,23 @@ mod tests {
     #[test]
     fn a_permutation_leaves_nobody_alone() {
         let hosts: Vec<usize> = (0..50).collect();
-        let pairs = permutation(&hosts, 1, "test");
-        let receivers: BTreeSet<usize> = pairs.iter().map(|pair| pair.1).collect();
-        assert_eq!((pairs.len(), receivers.len()), (50, 50));
+        for seed in [None, Some(1)] {
+            let pairs = cycle(&hosts, &mut Chance::new(seed, name_key("test"), "permutation"));
+            let receivers: BTreeSet<usize> = pairs.iter().map(|pair| pair.1).collect();
+            assert_eq!((pairs.len(), receivers.len()), (50, 50));
+            assert!(pairs.iter().all(|(from, to)| from != to));
+        }
+    }
+
+    #[test]
+    fn all_to_all_is_every_pair_once_and_each_round_a_permutation() {
+        let pairs = all_to_all(&[1, 2, 3, 4]);
+        assert_eq!(pairs[..5], [(1, 2), (2, 3), (3, 4), (4, 1), (1, 3)]);
+        assert_eq!(pairs.iter().collect::<BTreeSet<_>>().len(), 12);
         assert!(pairs.iter().all(|(from, to)| from != to));
+        for round in pairs.chunks(4) {
+            assert_eq!(round.iter().map(|pair| pair.1).collect::<BTreeSet<_>>().len(), 4);
+        }
+        assert!(all_to_all(&[1]).is_empty() && all_to_all(&[]).is_empty());
     }
 }

@@ -6,15 +6,17 @@ use floodway_wire::Format;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use super::hot_spot::HotSpot;
 use super::sizes::SizesKey;
 use crate::grammar::selector::Selector;
 
 /// Quantiles over which the wire bytes of a flow are averaged.
 const QUANTILES: u32 = 1 << 16;
 
-/// Poisson arrivals: an independent process at each sender.
+/// Poisson arrivals: an independent process at each sender, as HPCC's traffic generator and those of most papers
+/// have it.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Poisson {
     /// Sizes of flows.
     pub sizes: SizesKey,
@@ -27,9 +29,18 @@ pub struct Poisson {
     /// Hosts that send. Default: all.
     #[serde(default = "Selector::all")]
     pub from: Selector,
-    /// Hosts that receive, drawn uniformly, never the sender itself. Default: all.
+    /// Hosts that receive, drawn uniformly unless `hot-spot` or `inter-dc` says otherwise, never the sender
+    /// itself. Default: all.
     #[serde(default = "Selector::all")]
     pub to: Selector,
+    /// A share of the flows goes to hot hosts. Not together with `inter-dc`. Default: none are hot.
+    #[serde(default)]
+    pub hot_spot: Option<HotSpot>,
+    /// Probability, from 0 to 1, of a flow to a host of another datacenter than its sender's, drawn uniformly of
+    /// all of them; the other flows go to hosts of its own. Datacenters are the tags `dc-*` of hosts. The load
+    /// counts all flows. Not together with `hot-spot`. Default: datacenters make no difference.
+    #[serde(default)]
+    pub inter_dc: Option<f64>,
     /// Which bytes count as offered. Default: `payload`.
     #[serde(default)]
     pub accounting: Accounting,
@@ -65,7 +76,7 @@ impl Accounting {
 }
 
 /// Bytes that a flow of `size` takes on a link.
-fn on_the_wire(size: Bytes, format: Format, mtu: Bytes) -> u64 {
+pub fn on_the_wire(size: Bytes, format: Format, mtu: Bytes) -> u64 {
     let packets = size.0.div_ceil(mtu.0).max(1);
     let rest = Bytes(size.0 - (packets - 1) * mtu.0);
     let last = format.data(rest, packets == 1).wire.0;

@@ -1,0 +1,132 @@
+//! Whom Poisson flows go to: all alike, hot spots, other datacenters.
+
+use floodway_fabric::spread::Spread;
+use floodway_units::NodeId;
+
+use super::map::Map;
+use super::{Builder, error_at, workload_path};
+use crate::workload::Workload;
+use crate::workload::chance::Chance;
+use crate::workload::hot_spot::{HotHosts, HotSpot, hot};
+use crate::workload::poisson::Poisson;
+use crate::workload::recipe::{Pattern, Recipe};
+
+/// Tags that begin so name datacenters.
+const DATACENTER: &str = "dc-";
+
+impl Builder<'_> {
+    /// How receivers are drawn; nothing where errors say why.
+    pub(super) fn spread(
+        &mut self,
+        workload: &Workload,
+        poisson: &Poisson,
+        sources: &[usize],
+        destinations: &[usize],
+        map: &Map<'_>,
+    ) -> Option<Spread> {
+        match (&poisson.hot_spot, poisson.inter_dc) {
+            (None, None) => Some(Spread::Uniform),
+            (Some(hot_spot), None) => self.hot_spot(workload, hot_spot, sources, destinations, map),
+            (None, Some(share)) => self.inter_dc(workload, share, sources, destinations, map),
+            (Some(_), Some(_)) => {
+                let message = "\"hot-spot\" and \"inter-dc\" stand side by side: only one may";
+                self.fault(&workload_path(workload, "poisson"), message);
+                None
+            }
+        }
+    }
+
+    fn hot_spot(
+        &mut self,
+        workload: &Workload,
+        hot_spot: &HotSpot,
+        sources: &[usize],
+        destinations: &[usize],
+        map: &Map<'_>,
+    ) -> Option<Spread> {
+        self.share(workload, "poisson.hot-spot.share", hot_spot.share)?;
+        let key = "poisson.hot-spot.hosts";
+        let hosts = match &hot_spot.hosts {
+            HotHosts::Those(selector) => self.hosts(workload, key, selector, map)?,
+            HotHosts::Fraction(fraction) if *fraction > 0.0 && *fraction <= 1.0 => {
+                let count = ((destinations.len() as f64 * fraction).round() as usize).max(1);
+                let pattern = Pattern::HotHosts { hosts: destinations.to_vec(), count };
+                self.recipes.push(Recipe { workload: workload.name.clone(), pattern });
+                hot(destinations, count, &mut Chance::InTurn)
+            }
+            HotHosts::Fraction(fraction) => {
+                let message = format!("{fraction} is not a fraction above 0 and up to 1");
+                self.fault(&workload_path(workload, key), message);
+                return None;
+            }
+        };
+        if let Some((source, lost)) = map.apart(sources, &hosts) {
+            let message = format!("no path leads from {} to {}", map.name(source), map.name(lost));
+            self.fault(&workload_path(workload, key), message);
+            return None;
+        }
+        Some(Spread::HotSpot { share: hot_spot.share, hosts: ids(&hosts) })
+    }
+
+    fn inter_dc(
+        &mut self,
+        workload: &Workload,
+        share: f64,
+        sources: &[usize],
+        destinations: &[usize],
+        map: &Map<'_>,
+    ) -> Option<Spread> {
+        let key = "poisson.inter-dc";
+        self.share(workload, key, share)?;
+        let datacenter = |&node: &usize| {
+            map.network.nodes[node].tags.iter().find(|tag| tag.starts_with(DATACENTER)).map(String::as_str)
+        };
+        if let Some(astray) = sources.iter().chain(destinations).find(|node| datacenter(node).is_none()) {
+            let message = format!("{} is in no datacenter: it has no tag \"dc-*\"", map.name(*astray));
+            let error = error_at(self.tree, &workload_path(workload, key), message);
+            self.errors.push(error);
+            return None;
+        }
+        let mut names: Vec<&str> = sources.iter().chain(destinations).filter_map(datacenter).collect();
+        names.sort_unstable();
+        names.dedup();
+        let of = |name: &str| -> Vec<usize> {
+            destinations.iter().copied().filter(|node| datacenter(node) == Some(name)).collect()
+        };
+        let groups: Vec<Vec<usize>> = names.iter().map(|name| of(name)).collect();
+        let mut home = vec![groups.len(); map.network.nodes.len()];
+        for &source in sources {
+            let own = names.iter().position(|name| datacenter(&source) == Some(name))?;
+            home[source] = own;
+            if let Some(why) = undrawable(share, &groups, own, source) {
+                let message = format!("{} of {} has no {why} to send to", map.name(source), names[own]);
+                self.fault(&workload_path(workload, key), message);
+                return None;
+            }
+        }
+        Some(Spread::Groups { share, groups: groups.iter().map(|hosts| ids(hosts)).collect(), home })
+    }
+
+    fn share(&mut self, workload: &Workload, key: &str, share: f64) -> Option<()> {
+        if (0.0..=1.0).contains(&share) {
+            return Some(());
+        }
+        self.fault(&workload_path(workload, key), format!("{share} is not a share from 0 to 1"));
+        None
+    }
+}
+
+/// What a sender of the group `own` misses, where some of its flows would need it.
+fn undrawable(share: f64, groups: &[Vec<usize>], own: usize, source: usize) -> Option<&'static str> {
+    let elsewhere = groups.iter().enumerate().any(|(group, hosts)| group != own && !hosts.is_empty());
+    let inside = groups[own].iter().any(|&host| host != source);
+    match () {
+        () if share > 0.0 && !elsewhere => Some("host of another datacenter"),
+        () if share < 1.0 && !inside => Some("other host of its own datacenter"),
+        () => None,
+    }
+}
+
+fn ids(nodes: &[usize]) -> Vec<NodeId> {
+    nodes.iter().map(|&node| NodeId(node as u32)).collect()
+}

@@ -3,6 +3,9 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use floodway_fabric::Blueprint;
+use floodway_fabric::blueprint::{Arrivals, PoissonSpec, WorkloadSpec};
+use floodway_fabric::spread::Spread;
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -71,15 +74,35 @@ pub fn groups(built: &Built, document: &Document) -> Vec<Group> {
         }
     }
     for (workload, flows) in document.workload.iter().zip(&plan.flows) {
-        let settings = vec![
+        let mut settings = vec![
             setting("class", &flows.class),
             setting("rate-control", &flows.rate_control),
             setting("reliability", &flows.reliability),
             setting("notification", &flows.notification),
         ];
+        settings.extend(hot_setting(built, &workload.name));
         grouping.add("workload", workload.name.clone(), settings);
     }
     grouping.groups
+}
+
+/// The hot hosts of a workload, where it has a hot spot.
+fn hot_setting(built: &Built, workload: &str) -> Option<Setting> {
+    let spec = built.blueprint.workloads.iter().find(|spec| spec.name == workload)?;
+    let hosts = hot_hosts(&built.blueprint, spec);
+    let is_drawn = built.recipes.iter().any(|recipe| recipe.workload == workload);
+    let seed = built.blueprint.seed;
+    let origin = if is_drawn { format!("drawn by seed {seed}") } else { format!("workload {workload}") };
+    (!hosts.is_empty()).then(|| Setting { key: "hot-hosts", value: hosts.into(), origin })
+}
+
+/// Names of the hosts that a workload's hot spot is at.
+pub fn hot_hosts(blueprint: &Blueprint, workload: &WorkloadSpec) -> Vec<String> {
+    let Arrivals::Poisson(PoissonSpec { spread: Spread::HotSpot { hosts, .. }, .. }) = &workload.arrivals
+    else {
+        return Vec::new();
+    };
+    hosts.iter().map(|host| blueprint.nodes[host.index()].name.clone()).collect()
 }
 
 #[derive(Default)]

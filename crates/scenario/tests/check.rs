@@ -11,7 +11,7 @@ fn ready(name: &str) -> Scenario {
 
 #[test]
 fn ready_scenarios_are_right_and_not_odd() {
-    for name in ["demo", "incast", "long-flow", "ring-deadlock"] {
+    for name in ["demo", "incast", "long-flow", "ring-deadlock", "hot-spot", "micro-burst"] {
         let scenario = ready(name);
         assert_eq!(scenario.name(), name);
         assert_eq!(scenario.warnings(), [""; 0], "{name}");

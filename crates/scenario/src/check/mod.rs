@@ -12,7 +12,7 @@ use floodway_units::{Bytes, NodeId, Rate, Span, Time};
 use serde::Serialize;
 
 use crate::paths::{base_rtt, first_path, pairs, path_rate};
-use crate::resolved::{Group, groups};
+use crate::resolved::{Group, groups, hot_hosts};
 use crate::scenario::Scenario;
 
 pub use ports::PortGroup;
@@ -120,6 +120,9 @@ pub struct Traffic {
     pub offered_bytes: Option<f64>,
     /// Offered payload of Poisson arrivals.
     pub offered_gbps: Option<f64>,
+    /// Hosts that a hot spot is at.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub hot_hosts: Vec<String>,
     /// Flows that start from here on are measured.
     pub measure_from_us: f64,
     /// Flows that start from here on are not; none without end.
@@ -265,6 +268,7 @@ fn traffic(blueprint: &Blueprint, workload: &floodway_fabric::blueprint::Workloa
         flows: None,
         offered_bytes: None,
         offered_gbps: None,
+        hot_hosts: hot_hosts(blueprint, workload),
         measure_from_us: from.as_us(),
         measure_to_us: (to < Time::NEVER).then(|| to.as_us()),
     };

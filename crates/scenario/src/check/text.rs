@@ -27,6 +27,9 @@ pub fn render(report: &Report) -> String {
         text.push('\n');
         table(&mut text, &header, &rows);
     }
+    for traffic in report.workloads.iter().filter(|traffic| !traffic.hot_hosts.is_empty()) {
+        let _ = writeln!(text, "hot hosts of {}: {}", traffic.name, traffic.hot_hosts.join(", "));
+    }
     if !report.warnings.is_empty() {
         text.push('\n');
         for warning in &report.warnings {

@@ -310,11 +310,11 @@ fn patterns_that_cannot_be_are_refused() {
         ),
         (
             "micro-bursts = { to = \"h1\", length = \"1ns\" }",
-            "micro-bursts.length: in 1ns, h1 sends no packet at 100G",
+            "micro-bursts.length: in 1ns, h2 sends no packet at 100G",
         ),
         (
             "micro-bursts = { to = \"h1\", length = \"1us\", rate = \"400G\" }",
-            "micro-bursts.rate: 400G is not a rate above 0 and up to that of h1, 100G",
+            "micro-bursts.rate: 400G is not a rate above 0 and up to that of h2, 100G",
         ),
         (
             "micro-bursts = { to = \"h1\", length = \"1us\", spacing = \"exponential\" }",
@@ -361,7 +361,7 @@ fn spreads_that_cannot_be_are_refused() {
         ("hot-spot = { hosts = \"t1\" }", ".hot-spot.hosts: \"t1\" matches no host; did you mean \"h1\"?"),
         (
             "hot-spot = { hosts = true }",
-            ".hot-spot.hosts: \"true\" is not a fraction like 0.125, a name, a list of names, or { tag = \"...\" }",
+            ".hot-spot.hosts: true where a fraction like 0.125, a name, a list of names, or { tag = \"...\" } is due",
         ),
         ("inter-dc = 0.3", ".inter-dc: h1 is in no datacenter: it has no tag \"dc-*\""),
         ("hot-spot = {}, inter-dc = 0.3", ": \"hot-spot\" and \"inter-dc\" stand side by side: only one may"),

@@ -8,6 +8,8 @@ const READY: &[&str] = &[
     include_str!("../../../scenarios/incast.toml"),
     include_str!("../../../scenarios/ring-deadlock.toml"),
     include_str!("../../../scenarios/long-flow.toml"),
+    include_str!("../../../scenarios/hot-spot.toml"),
+    include_str!("../../../scenarios/micro-burst.toml"),
     include_str!("texts/sites.toml"),
 ];
 

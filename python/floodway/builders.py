@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Accounting",
     "Action",
+    "AllToAll",
     "Bifrost",
     "BufferParams",
     "Burst",
@@ -69,6 +70,9 @@ __all__ = [
     "HashSeeds",
     "Hop",
     "Hosts",
+    "HotHosts",
+    "HotSpot",
+    "Incast",
     "Keys",
     "LeafSpine",
     "Length",
@@ -85,6 +89,7 @@ __all__ = [
     "Lossy",
     "MarkAt",
     "MeasureWindow",
+    "MicroBursts",
     "MultiDc",
     "NoNotification",
     "NoReliability",
@@ -127,6 +132,7 @@ __all__ = [
     "Sizes",
     "SizesFile",
     "Sizing",
+    "Spacing",
     "Spray",
     "StaticBuffer",
     "StaticWindow",
@@ -1351,7 +1357,7 @@ class ByWorkload(Table):
 @dataclass(frozen=True, kw_only=True)
 class Workload(Table):
     """A named source of flows: exactly one of `flows`, `flow-list`, `poisson`, `burst`, `permutation`,
-    `long-lived`.
+    `long-lived`, `incast`, `all-to-all`, `micro-bursts`.
 
     Attributes
     ----------
@@ -1373,6 +1379,12 @@ class Workload(Table):
         One flow of each host to another, so that each receives one.
     long_lived
         Flows without end.
+    incast
+        Many flows to one receiver at one instant, drawn by the seed, once or again and again.
+    all_to_all
+        One flow of each host to each other one.
+    micro_bursts
+        Bursts of microseconds at line rate.
     start
         When it begins. Default: 0.
     until
@@ -1393,6 +1405,9 @@ class Workload(Table):
     burst: Burst | None = None
     permutation: Permutation | None = None
     long_lived: LongLived | None = None
+    incast: Incast | None = None
+    all_to_all: AllToAll | None = None
+    micro_bursts: MicroBursts | None = None
     start: Time | None = None
     until: Time | None = None
     measure: MeasureWindow | None = None
@@ -1456,7 +1471,8 @@ class FlowList(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class Poisson(Table):
-    """Poisson arrivals: an independent process at each sender.
+    """Poisson arrivals: an independent process at each sender, as HPCC's traffic generator and those of
+    most papers have it.
 
     Attributes
     ----------
@@ -1470,7 +1486,16 @@ class Poisson(Table):
     from_
         Hosts that send. Default: all.
     to
-        Hosts that receive, drawn uniformly, never the sender itself. Default: all.
+        Hosts that receive, drawn uniformly unless `hot-spot` or `inter-dc` says otherwise,
+        never the sender itself. Default: all.
+    hot_spot
+        A share of the flows goes to hot hosts. Not together with `inter-dc`. Default: none are
+        hot.
+    inter_dc
+        Probability, from 0 to 1, of a flow to a host of another datacenter than its sender's,
+        drawn uniformly of all of them; the other flows go to hosts of its own. Datacenters are
+        the tags `dc-*` of hosts. The load counts all flows. Not together with `hot-spot`.
+        Default: datacenters make no difference.
     accounting
         Which bytes count as offered. Default: `payload`.
     """
@@ -1480,6 +1505,8 @@ class Poisson(Table):
     of: Selector | None = None
     from_: Selector | None = None
     to: Selector | None = None
+    hot_spot: HotSpot | None = None
+    inter_dc: float | None = None
     accounting: Accounting | None = None
 
 
@@ -1511,6 +1538,24 @@ class FixedSize(Table):
 
 
 @dataclass(frozen=True, kw_only=True)
+class HotSpot(Table):
+    """A share of the flows goes to a few hot hosts, the others go where they would without: RCM's
+    experiment, whose numbers are the defaults.
+
+    Attributes
+    ----------
+    share
+        Probability of a flow to a hot host, from 0 to 1. Default: 0.15.
+    hosts
+        The hot hosts: a number is the fraction of `to` that is hot, above 0 and up to 1,
+        rounded to whole hosts and drawn by the seed; a selector names them. Default: 0.125.
+    """
+
+    share: float | None = None
+    hosts: HotHosts | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class Burst(Table):
     """Each sender sends one flow: the i-th of them to the i-th receiver, and so on around.
 
@@ -1534,18 +1579,23 @@ class Burst(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class Permutation(Table):
-    """Each host sends one flow, and receives one, of a partner drawn by the seed.
+    """Each host sends one flow, and receives one, of a partner drawn by the seed: with flows as long as
+    the run the classic test of a fabric's bisection.
 
     Attributes
     ----------
     size
-        Payload of each flow.
+        Payload of each flow, or `"unbounded"` for flows without end.
     of
         The hosts. Default: all.
+    every
+        Again after this time with partners drawn anew, until the workload's `until`. Default:
+        once.
     """
 
-    size: Size
+    size: FlowSize
     of: Selector | None = None
+    every: Time | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1562,6 +1612,107 @@ class LongLived(Table):
 
     to: Selector
     from_: Selector | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Incast(Table):
+    """Again and again, senders drawn by the seed send one flow each to one receiver, all at the same
+    instant, as the workers of a partition-aggregate job do.
+
+    HPCC (Li et al., SIGCOMM 2019, section 5.1) adds such incasts at 2 % of the capacity to its
+    background traffic.
+
+    Attributes
+    ----------
+    to
+        Hosts of which one receives, drawn anew each time.
+    size
+        Payload of each flow.
+    from_
+        Hosts of which the senders are drawn, all different, never the receiver itself. Default:
+        all.
+    fan_in
+        How many send at once, from 1 on. Default: all of `from`.
+    every
+        Again after this time, until the workload's `until`. Not together with `load`. Default:
+        once.
+    load
+        Offered payload over the capacity of `of`, above 0: incasts follow each other by the
+        time that makes it so. Not together with `every`. Default: as `every` says.
+    of
+        Links whose summed rate is the capacity that `load` is of, in the direction from senders
+        to receivers; or `"hosts"`: the NICs of `from`. Default: `"hosts"`.
+    """
+
+    to: Selector
+    size: Size
+    from_: Selector | None = None
+    fan_in: int | None = None
+    every: Time | None = None
+    load: float | None = None
+    of: Selector | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class AllToAll(Table):
+    """Each host sends one flow to each other host, all at once: the traffic of the collective operation of
+    this name.
+
+    A host begins with the one after it and goes around, so that no receiver is first for two senders.
+
+    Attributes
+    ----------
+    size
+        Payload of each flow.
+    of
+        The hosts. Default: all.
+    every
+        Again after this time, until the workload's `until`. Default: once.
+    """
+
+    size: Size
+    of: Selector | None = None
+    every: Time | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class MicroBursts(Table):
+    """Each sender sends at line rate for `length`, and again after a while: the i-th of them to the i-th
+    receiver, and so on around.
+
+    RCM's experiments hit an incast with such a burst of 20 us.
+
+    Attributes
+    ----------
+    to
+        Hosts that receive.
+    length
+        How long a burst occupies the sender's NIC. It is one flow of the largest payload whose
+        packets, headers and gaps included, leave within this time: 231 packets of 1000 B in 20
+        us at 100G. Shorter than `every`.
+    from_
+        Hosts that send. Default: all.
+    every
+        From one burst of a sender to its next, until the workload's `until`. Default: one burst
+        each, at the workload's `start`.
+    spacing
+        Is `every` the time between two bursts, or its mean? Default: `fixed`.
+    rate
+        Rate by which the size of a burst is reckoned, at most the sender's. Default: that of
+        the sender's NIC, of the slowest one where it has several.
+    synchronised
+        Do all senders burst at the same instants, the first one at the workload's `start`?
+        Default: false, each sender's first burst comes at a time within the first `every` that
+        the seed draws.
+    """
+
+    to: Selector
+    length: Time
+    from_: Selector | None = None
+    every: Time | None = None
+    spacing: Spacing | None = None
+    rate: Rate | None = None
+    synchronised: bool | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1753,6 +1904,9 @@ HashSeeds: TypeAlias = "Literal['none', 'mrg32k3a']"
 Hosts: TypeAlias = "int | Sequence[int]"
 
 
+HotHosts: TypeAlias = "float | Selector"
+
+
 LengthOrBlank: TypeAlias = "Literal['', '0'] | Length"
 
 
@@ -1869,6 +2023,12 @@ Sizes: TypeAlias = "Literal['websearch', 'fb-hadoop', 'fb-hadoop-fine', 'webserv
 
 
 Sizing: TypeAlias = "Literal['auto'] | Size"
+
+
+#: Times between the bursts of a sender.
+#: - 'fixed': Always the same.
+#: - 'exponential': Exponential, drawn by the seed; bursts may overlap.
+Spacing: TypeAlias = "Literal['fixed', 'exponential']"
 
 
 #: What ends a run.

@@ -134,7 +134,7 @@ def _kind(given: Attributes, default: str | None, place: str) -> str:
 
 
 def _link(ends: tuple[object, object], given: Attributes, common: Attributes) -> dict[str, object]:
-    between = [str(end) for end in ends]
+    between = (str(ends[0]), str(ends[1]))
     place = f"edge {between[0]!r} - {between[1]!r}"
     if between[0] == between[1]:
         raise GraphError(f"{place}: a node is linked with itself", place=place)

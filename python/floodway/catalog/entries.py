@@ -121,7 +121,7 @@ def _sizes(sizes: Mapping[str, Any]) -> Entry:
 
 
 def _head(text: str) -> tuple[str, tuple[Section, ...]]:
-    """Split what a file says of itself into its summary and its sections; the first of them may have no title."""
+    """Split what a file says of itself into its summary and its sections, the first of which has no title."""
     before, *parts = re.split(r"^# (.+)$", text, flags=re.MULTILINE)
     summary, _, rest = before.strip().partition("\n\n")
     titles, texts = ["", *parts[::2]], [rest, *parts[1::2]]

@@ -59,3 +59,17 @@ def test_the_commands_of_a_page_name_scenarios_and_keys_that_there_are(name: str
         varied = [pair(value) for option, value in given if option == "--vary"]
         assert verb in {"run", "check", "compare"}
         floodway.vary(file, [(key, value.split(",")) for key, value in varied], sets=sets)
+
+
+def test_the_worked_example_is_the_code_that_is_tested() -> None:
+    page = (ROOT / "docs" / "add-a-mechanism.md").read_text(encoding="utf-8")
+    *mechanism, network = re.findall(r"```rust\n(.*?)```", page, flags=re.DOTALL)
+    tests = ROOT / "crates" / "scenario" / "tests"
+    assert "\n".join(mechanism) == (tests / "worked_example" / "standing.rs").read_text(encoding="utf-8")
+    assert network == (tests / "worked_example.rs").read_text(encoding="utf-8")
+
+
+def test_the_scenario_of_the_worked_example_is_one() -> None:
+    page = (ROOT / "docs" / "add-a-mechanism.md").read_text(encoding="utf-8")
+    (text,) = re.findall(r"```toml\n(.*?)```", page, flags=re.DOTALL)
+    assert floodway.loads("example", text).warnings == []

@@ -1,8 +1,8 @@
 from __future__ import annotations
 
-import itertools
 import re
 import shlex
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -54,11 +54,11 @@ def test_the_commands_of_a_page_name_scenarios_and_keys_that_there_are(name: str
     assert commands
     for _, verb, *words in commands:
         file = ROOT / next(word for word in words if word.endswith(".toml"))
-        given = [(option, value) for option, value in itertools.pairwise(words)]
-        sets = [pair(value) for option, value in given if option == "--set"]
-        varied = [pair(value) for option, value in given if option == "--vary"]
+        given = [(option, *value.partition("=")[::2]) for option, value in pairwise(words)]
+        sets = [(key, value) for option, key, value in given if option == "--set"]
+        varied = [(key, values.split(",")) for option, key, values in given if option == "--vary"]
         assert verb in {"run", "check", "compare"}
-        floodway.vary(file, [(key, value.split(",")) for key, value in varied], sets=sets)
+        floodway.vary(file, varied, sets=sets)
 
 
 def test_the_worked_example_is_the_code_that_is_tested() -> None:

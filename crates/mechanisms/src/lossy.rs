@@ -10,9 +10,10 @@
 //! # Why
 //!
 //! Choose it for transports that repair losses themselves, as the other side of the question whether
-//! losslessness is worth its pauses; or for one class beside a lossless one (`flow-control.class-0 =
-//! "lossy"`). Against `pfc` it never blocks anybody else's traffic, needs no headroom, and no distance is too
-//! long for it; but go-back-N sends a whole window again for one lost packet.
+//! losslessness is worth its pauses; or for one class beside a lossless one
+//! (`flow-control.class-0 = "lossy"`). Against `pfc` it never blocks anybody else's traffic, needs no
+//! headroom, and no distance is too long for it; but go-back-N sends a whole window again for one lost
+//! packet.
 //!
 //! # Sizing
 //!

@@ -67,8 +67,8 @@ const POOL: Bytes = Bytes::mb(10);
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 #[schemars(rename = "SharedBuffer")]
 pub struct Params {
-    /// The pool alone, in bytes; reserves and headroom come on top. Not together with `total`. Default: 10
-    /// MB, where `total` is not given.
+    /// The pool alone, in bytes; reserves and headroom come on top. Not together with `total`.
+    /// Default: 10 MB, where `total` is not given.
     /// Source: SWING, section 6.1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pool: Option<Bytes>,

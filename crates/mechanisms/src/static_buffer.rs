@@ -10,8 +10,8 @@
 //!
 //! Choose it where a port must be sure of its bytes whatever its neighbours do: long links, and everything
 //! that has a proof (Bifrost's Theorem 1, PFC's headroom). It uses memory worse than `shared`, which lends
-//! what idle ports do not need. `"auto"` gives each port what its flow control asks for, so that nothing is
-//! lost and nothing wasted.
+//! what idle ports do not need. `"auto"` gives each port what its flow control asks for: no less than it
+//! takes to lose nothing, and no more.
 //!
 //! # Sizing
 //!
@@ -22,8 +22,8 @@
 //!        lossy:   max(240 KB, rate · round trip)
 //! ```
 //!
-//! With a size that is given, PFC's XOFF fills what headroom leaves, unless it is given too. With `crossing =
-//! "headroom"` the packet that crosses XOFF is in headroom, which then needs an MTU more.
+//! With a size that is given, PFC's XOFF fills what headroom leaves, unless it is given too. With
+//! `crossing = "headroom"` the packet that crosses XOFF is in headroom, which then needs an MTU more.
 //!
 //! # Known differences
 //!

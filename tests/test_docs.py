@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 import floodway
-from floodway.cli.inputs import pair
 from floodway.plot.concepts import PICTURES, draw
 
 ROOT = Path(__file__).parent.parent

@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use floodway_fabric::blueprint::{
     Arrivals, Blueprint, DirectionSpec, End, EndSpec, ErrorRates, FlowSettings, FlowSpec, LinkSpec, NodeSpec,
-    RecordSpec, Role, Semantics, SwitchSpec, WorkloadSpec,
+    RecordSpec, Role, Semantics, Sharing, SwitchSpec, WorkloadSpec,
 };
 use floodway_fabric::outcome::{Stopped, Verdict};
 use floodway_fabric::{Control, Fabric, Records};
@@ -112,6 +112,8 @@ fn permutation(hosts: usize, size: Bytes) -> Vec<FlowSpec> {
             destination: NodeId(next(i) as u32),
             size,
             start: Time::ZERO,
+            after: Vec::new(),
+            wait: Span::ZERO,
             source_port: None,
             destination_port: None,
             path: None,
@@ -139,12 +141,14 @@ fn blueprint(case: &Case, k: usize, size: Bytes) -> Blueprint {
             reliability: params(r#""go-back-n""#),
             notification: NotificationParams::asked_by(&rate_control),
             rate_control,
+            qp: Sharing::PerFlow,
         }],
         workloads: vec![WorkloadSpec {
             name: "permutation".into(),
             settings: 0,
             arrivals: Arrivals::List(permutation(hosts, size)),
             measure: (Time::ZERO, Time::NEVER),
+            until: Time::NEVER,
         }],
         end: End { limit: Time::ZERO + Span::ms(1000), at_limit: false, stop_on_deadlock: false },
         records: RecordSpec::default(),

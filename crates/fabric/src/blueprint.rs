@@ -207,6 +207,19 @@ pub struct FlowSettings {
     pub rate_control: Vec<ReactionParams>,
     /// At the receiver.
     pub notification: NotificationParams,
+    /// Which flows share a queue pair.
+    pub qp: Sharing,
+}
+
+/// Which flows share a queue pair.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Sharing {
+    /// None: each has one of its own.
+    #[default]
+    PerFlow,
+    /// Those of a workload from one host to another with the same settings, ports and paths: they are
+    /// messages of one queue pair, sent in the order in which they start.
+    PerPair,
 }
 
 /// A named source of flows.
@@ -220,6 +233,8 @@ pub struct WorkloadSpec {
     pub arrivals: Arrivals,
     /// Flows that start in this span are measured: from, to (exclusive).
     pub measure: (Time, Time),
+    /// No flow that waits for others starts at this time or later; `Time::NEVER` to the end of the run.
+    pub until: Time,
 }
 
 /// When flows start, and which.
@@ -229,6 +244,37 @@ pub enum Arrivals {
     List(Vec<FlowSpec>),
     /// An independent Poisson process at each source.
     Poisson(PoissonSpec),
+    /// Messages that follow each other as they complete.
+    ClosedLoop(Vec<LoopSpec>),
+}
+
+/// Messages on one queue pair of their own, each posted when another one completes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LoopSpec {
+    /// Sender.
+    pub source: NodeId,
+    /// Receiver.
+    pub destination: NodeId,
+    /// Payload of each message.
+    pub size: Bytes,
+    /// Messages in all.
+    pub messages: u64,
+    /// So many of them are posted when it starts.
+    pub ahead: u64,
+    /// When it starts.
+    pub start: Time,
+    /// What posts the others.
+    pub next: Next,
+}
+
+/// What posts the next message of a loop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// One of its own is complete at the sender: its last byte is acknowledged, or has left the NIC where
+    /// nothing is acknowledged.
+    Sent,
+    /// One of this loop of the workload, which leads here, has arrived whole.
+    Arrived(usize),
 }
 
 /// Poisson arrivals.
@@ -262,8 +308,14 @@ pub struct FlowSpec {
     pub destination: NodeId,
     /// Payload; [`UNBOUNDED`] for a flow that never ends, which is not measured.
     pub size: Bytes,
-    /// When it starts.
+    /// When it starts; not before, if it waits for others.
     pub start: Time,
+    /// Flows of the list, by their place, that must be complete before it starts: as its own sender sees
+    /// it, so each must end at its source (at the last byte's arrival) or begin there (when it is complete
+    /// at the sender).
+    pub after: Vec<usize>,
+    /// It starts so long after the last of them.
+    pub wait: Span,
     /// As switches hash it, where the list names one (else numbered in order).
     pub source_port: Option<u16>,
     /// As switches hash it, where the list names one.

@@ -17,11 +17,12 @@ use rustc_hash::FxHashMap;
 
 use crate::arena::{Arena, Fifo};
 use crate::blueprint::{
-    Arrivals, Blueprint, FlowSpec, LinkSpec, PoissonSpec, Role, SwitchSpec, Ties, UNBOUNDED,
+    Arrivals, Blueprint, FlowSpec, LinkSpec, LoopSpec, Next, PoissonSpec, Role, SwitchSpec, Ties, UNBOUNDED,
 };
 use crate::counters::{EgressCounters, IngressCounters, RareCounters};
+use crate::dependencies;
 use crate::error::BuildError;
-use crate::flows::{Source, following};
+use crate::flows::{Source, following, next_untied};
 use crate::ideal::Ideals;
 use crate::outcome::Control;
 use crate::records::Records;
@@ -29,6 +30,7 @@ use crate::ring::Ring;
 use crate::routing::{Routes, peer};
 use crate::serial::Serial;
 use crate::series::Series;
+use crate::triggers::Triggers;
 use crate::world::{
     Armed, Egress, Fault, ID_BITS, Ingress, NEVER, Nic, Node, Outboxes, Port, PortMachines, Queue, Streams,
     Switch, What, World, tie_key,
@@ -217,6 +219,15 @@ impl Blueprint {
                         let place = || format!("{}, flow {}", place(), i + 1);
                         self.validate_flow(&routes, flow).map_err(|why| BuildError::new(place(), why))?;
                     }
+                    dependencies::order(flows).map_err(|fault| {
+                        BuildError::new(
+                            place(),
+                            fault.words(self, flows, |flow| format!("flow {}", flow + 1)),
+                        )
+                    })?;
+                }
+                Arrivals::ClosedLoop(loops) => {
+                    self.validate_loops(&routes, loops).map_err(|why| BuildError::new(place(), why))?;
                 }
                 Arrivals::Poisson(poisson) => {
                     self.validate_poisson(&routes, poisson).map_err(|why| BuildError::new(place(), why))?;
@@ -336,6 +347,24 @@ impl Blueprint {
         Ok(())
     }
 
+    fn validate_loops(&self, routes: &Routes, loops: &[LoopSpec]) -> Result<(), String> {
+        for (i, spec) in loops.iter().enumerate() {
+            self.reachable(routes, spec.source, spec.destination)
+                .map_err(|why| format!("loop {}: {why}", i + 1))?;
+            let fault = match spec.next {
+                _ if spec.size == Bytes::ZERO || spec.size >= UNBOUNDED => "its messages have no size",
+                _ if spec.messages == 0 => "it has no message",
+                Next::Arrived(other) if loops.get(other).is_none_or(|of| of.destination != spec.source) => {
+                    "what arrives at its source is another loop's, or none's"
+                }
+                Next::Sent if spec.ahead == 0 => "nothing posts its first message",
+                _ => continue,
+            };
+            return Err(format!("loop {}: {fault}", i + 1));
+        }
+        if loops.is_empty() { Err("it has no loop".into()) } else { Ok(()) }
+    }
+
     fn validate_settings(&self) -> Result<(), BuildError> {
         let probe = QpInfo {
             flow: FlowId(0),
@@ -418,6 +447,9 @@ impl<'a> World<'a> {
             flows: Vec::new(),
             free_flows: Vec::new(),
             sources: build_sources(blueprint),
+            triggers: Triggers::new(blueprint),
+            pairs: FxHashMap::default(),
+            numbers: FxHashMap::default(),
             faults: Vec::new(),
             records: Records::new(blueprint),
             deadlocks: Vec::new(),
@@ -430,6 +462,7 @@ impl<'a> World<'a> {
         world.add_nodes()?;
         world.add_lanes()?;
         world.arm_sources();
+        world.arm_loops();
         world.arm_faults();
         Ok(world)
     }
@@ -769,13 +802,11 @@ fn build_sources(blueprint: &Blueprint) -> Vec<Source> {
     for (i, workload) in blueprint.workloads.iter().enumerate() {
         let workload_index = i as u32;
         match &workload.arrivals {
-            Arrivals::List(_) => {
-                sources.push(Source::List {
-                    workload: workload_index,
-                    next: 0,
-                    numbers: FxHashMap::default(),
-                });
+            Arrivals::List(flows) => {
+                sources.push(Source::List { workload: workload_index, next: next_untied(flows, 0) });
             }
+            // Triggers post its messages.
+            Arrivals::ClosedLoop(_) => {}
             Arrivals::Poisson(poisson) => {
                 for &node in &poisson.sources {
                     let host = name_key(&blueprint.nodes[node.index()].name);
@@ -794,6 +825,6 @@ fn build_sources(blueprint: &Blueprint) -> Vec<Source> {
 pub(crate) fn has_bounded(blueprint: &Blueprint) -> bool {
     blueprint.workloads.iter().any(|workload| match &workload.arrivals {
         Arrivals::List(flows) => flows.iter().any(|flow| flow.size < UNBOUNDED),
-        Arrivals::Poisson(_) => true,
+        Arrivals::Poisson(_) | Arrivals::ClosedLoop(_) => true,
     })
 }

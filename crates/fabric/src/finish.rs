@@ -38,6 +38,7 @@ impl World<'_> {
         has_bounded(self.blueprint)
             && self.records.measured_open() == 0
             && (0..self.sources.len()).all(|source| !self.may_measure(source, self.now))
+            && (0..self.records.totals.len()).all(|workload| !self.trigger_may_measure(workload, self.now))
     }
 
     fn stopped(&self, interrupted: bool) -> Stopped {
@@ -71,7 +72,10 @@ impl World<'_> {
         }
         let alive: Vec<usize> = (0..self.flows.len()).filter(|&flow| self.flows[flow].alive).collect();
         for flow in alive {
-            self.records.ended(&self.flows[flow]);
+            let flow = &self.flows[flow];
+            flow.messages()
+                .filter(|message| message.open)
+                .for_each(|message| self.records.ended(flow, message));
         }
         let outcome = self.outcome(self.stopped(interrupted));
         crate::outcome::Records {
@@ -205,6 +209,7 @@ impl World<'_> {
                 measured_finished: totals.measured_finished,
                 offered_bytes: if totals.offered == 0 { totals.delivered } else { totals.offered },
                 delivered_bytes: totals.delivered,
+                never_started: self.triggers.waiting[i],
                 span_us: self.records.span(i),
             })
             .collect()

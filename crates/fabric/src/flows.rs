@@ -1,5 +1,7 @@
 //! Flows: where they come from, how they begin and end.
 
+use std::collections::VecDeque;
+
 use floodway_mechanisms::registry::{
     AnyNotificationPoint, AnyReactionPoint, AnyTransportReceiver, AnyTransportSender,
 };
@@ -8,13 +10,14 @@ use floodway_mechanisms::slots::{
 };
 use floodway_units::{Bytes, FlowId, NodeId, PortId, Rate, Rng, Span, fold};
 
-use crate::blueprint::{Arrivals, FlowSpec, PoissonSpec, Repacing, UNBOUNDED};
+use crate::blueprint::{Arrivals, FlowSpec, PoissonSpec, Repacing, Sharing, UNBOUNDED};
 use crate::ideal::{Packets, PathFacts};
+use crate::messages::{Message, NO_HOOK};
 use crate::routing::{Routes, peer};
 use crate::sizes::exponential;
 use crate::world::{Armed, NEVER, Switch, World};
 
-/// A flow that is alive: its queue pair at both ends. What switches read comes first.
+/// A queue pair at both ends, with the flows that are its messages. What switches read comes first.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Flow {
@@ -34,11 +37,15 @@ pub(crate) struct Flow {
     pub rank: u32,
     pub class: u8,
     pub alive: bool,
-    pub measured: bool,
     pub paced: bool,
     /// In its NIC's ring.
     pub is_ready: bool,
+    /// Its one message is complete at the sender; never of a shared queue pair.
     pub sender_done: bool,
+    /// Carries messages as they are posted, to the end of the run.
+    pub shared: bool,
+    /// Its reliability answers.
+    pub has_acks: bool,
     /// No layer of the stack ever changes its mind: it is asked once.
     pub constant: bool,
     pub allowance: Allowance,
@@ -50,41 +57,61 @@ pub(crate) struct Flow {
     pub timer: Armed,
     pub sender: AnyTransportSender,
     pub stack: Vec<AnyReactionPoint>,
-    pub size: u64,
-    pub delivered: u64,
-    pub finish_receiver: u64,
+    /// The oldest message without a row, or the last one.
+    pub head: Message,
+    /// Messages behind it.
+    pub rest: VecDeque<Message>,
     pub receiver: AnyTransportReceiver,
     pub notification: AnyNotificationPoint,
+    /// Sequence number after the last packet of all messages.
+    pub end: u64,
     pub tuple: FlowTuple,
-    /// Which flow of its workload's source it is, from 0.
-    pub number: u64,
-    pub start: u64,
-    pub ideal: Span,
-    pub finish_sender: u64,
-    pub retransmitted: u64,
-    pub timeouts: u32,
-    pub cnps: u32,
 }
 
 /// What starts flows, one after another.
 #[derive(Debug)]
 pub(crate) enum Source {
-    /// The flows of a list.
-    List { workload: u32, next: usize, numbers: rustc_hash::FxHashMap<NodeId, u64> },
+    /// The flows of a list that wait for no other.
+    List { workload: u32, next: usize },
     /// A Poisson process at one host.
     Poisson { workload: u32, node: NodeId, rng: Rng, number: u64, next: u64 },
 }
 
 /// What is known of a flow when it starts.
-struct Begin {
-    workload: u32,
-    settings: usize,
-    source: NodeId,
-    destination: NodeId,
-    size: Bytes,
-    number: u64,
-    ports: (Option<u16>, Option<u16>),
-    pinned: (Option<Vec<PortId>>, Option<Vec<PortId>>),
+pub(crate) struct Begin {
+    pub workload: u32,
+    pub settings: usize,
+    pub source: NodeId,
+    pub destination: NodeId,
+    pub size: Bytes,
+    pub number: u64,
+    pub ports: (Option<u16>, Option<u16>),
+    pub pinned: (Option<Vec<PortId>>, Option<Vec<PortId>>),
+    /// Who waits for it.
+    pub hook: u32,
+    pub carrier: Carrier,
+}
+
+/// Which queue pair carries a flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Carrier {
+    /// One of its own, or one that flows like it share, as its settings say.
+    AsSet,
+    /// That of this loop of its workload.
+    Loop(usize),
+}
+
+/// Flows with the same key share a queue pair.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum PairKey {
+    Loop(u32, usize),
+    Pair {
+        workload: u32,
+        settings: usize,
+        ends: (NodeId, NodeId),
+        ports: (Option<u16>, Option<u16>),
+        pinned: (Option<Vec<PortId>>, Option<Vec<PortId>>),
+    },
 }
 
 impl World<'_> {
@@ -101,9 +128,9 @@ impl World<'_> {
     pub fn next_start(&self, source: usize) -> Option<u64> {
         let workloads = &self.blueprint.workloads;
         match &self.sources[source] {
-            Source::List { workload, next, .. } => match &workloads[*workload as usize].arrivals {
+            Source::List { workload, next } => match &workloads[*workload as usize].arrivals {
                 Arrivals::List(flows) => flows.get(*next).map(|flow| flow.start.0),
-                Arrivals::Poisson(_) => None,
+                _ => None,
             },
             Source::Poisson { next, .. } => (*next != NEVER).then_some(*next),
         }
@@ -118,26 +145,20 @@ impl World<'_> {
         now < end && self.next_start(source).is_some_and(|at| at < end)
     }
 
-    /// A source's next flow begins.
+    /// A source's next flow begins, or what a trigger waited for has come.
     pub fn start_flow(&mut self, source: u32) {
+        if let Some(trigger) = source.checked_sub(self.sources.len() as u32) {
+            self.pull(trigger);
+            return;
+        }
         let begin = match &mut self.sources[source as usize] {
-            Source::List { workload, next, numbers } => {
-                let spec = &self.blueprint.workloads[*workload as usize];
-                let Arrivals::List(flows) = &spec.arrivals else { return };
-                let flow: &FlowSpec = &flows[*next];
-                *next += 1;
-                let number = numbers.entry(flow.source).or_default();
-                *number += 1;
-                Begin {
-                    workload: *workload,
-                    settings: flow.settings.unwrap_or(spec.settings),
-                    source: flow.source,
-                    destination: flow.destination,
-                    size: flow.size,
-                    number: *number - 1,
-                    ports: (flow.source_port, flow.destination_port),
-                    pinned: (flow.path.clone(), flow.ack_path.clone()),
-                }
+            Source::List { workload, next } => {
+                let (workload, flow) = (*workload, *next);
+                let Arrivals::List(flows) = &self.blueprint.workloads[workload as usize].arrivals else {
+                    return;
+                };
+                *next = next_untied(flows, flow + 1);
+                self.listed(workload, flow)
             }
             Source::Poisson { workload, node, rng, number, next } => {
                 let spec = &self.blueprint.workloads[*workload as usize];
@@ -151,6 +172,8 @@ impl World<'_> {
                     number: *number,
                     ports: (None, None),
                     pinned: (None, None),
+                    hook: NO_HOOK,
+                    carrier: Carrier::AsSet,
                 };
                 *number += 1;
                 *next = following(poisson, rng, *next);
@@ -163,15 +186,89 @@ impl World<'_> {
         }
     }
 
-    fn begin(&mut self, begin: Begin) {
-        let tuple = self.tuple(&begin);
+    /// The flow of a list that begins now.
+    pub fn listed(&mut self, workload: u32, flow: usize) -> Begin {
+        let spec = &self.blueprint.workloads[workload as usize];
+        let Arrivals::List(flows) = &spec.arrivals else { unreachable!("it is a flow of a list") };
+        let listed: &FlowSpec = &flows[flow];
+        Begin {
+            workload,
+            settings: listed.settings.unwrap_or(spec.settings),
+            source: listed.source,
+            destination: listed.destination,
+            size: listed.size,
+            number: self.next_number(workload, listed.source),
+            ports: (listed.source_port, listed.destination_port),
+            pinned: (listed.path.clone(), listed.ack_path.clone()),
+            hook: self.triggers.hook_of(workload, flow),
+            carrier: Carrier::AsSet,
+        }
+    }
+
+    /// Counts the flows of a workload's source.
+    pub fn next_number(&mut self, workload: u32, source: NodeId) -> u64 {
+        let next = self.numbers.entry((workload, source)).or_default();
+        *next += 1;
+        *next - 1
+    }
+
+    /// A flow starts, on a queue pair of its own or on one that is there.
+    pub fn begin(&mut self, begin: Begin) {
+        let message = self.message(&begin);
+        let key = self.pair_key(&begin);
+        match key.as_ref().and_then(|key| self.pairs.get(key)) {
+            Some(&slot) => self.post(slot, message),
+            None => self.open(&begin, message, key),
+        }
+    }
+
+    fn pair_key(&self, begin: &Begin) -> Option<PairKey> {
+        let settings = &self.blueprint.settings[begin.settings];
+        match begin.carrier {
+            Carrier::Loop(index) => Some(PairKey::Loop(begin.workload, index)),
+            Carrier::AsSet if settings.qp == Sharing::PerFlow => None,
+            Carrier::AsSet => Some(PairKey::Pair {
+                workload: begin.workload,
+                settings: begin.settings,
+                ends: (begin.source, begin.destination),
+                ports: begin.ports,
+                pinned: begin.pinned.clone(),
+            }),
+        }
+    }
+
+    fn message(&mut self, begin: &Begin) -> Message {
+        let bounded = begin.size < UNBOUNDED;
+        let (from, to) = self.blueprint.workloads[begin.workload as usize].measure;
+        Message {
+            number: begin.number,
+            start: self.now,
+            ideal: if bounded { self.ideal(begin).0 } else { 0 },
+            finish_sender: NEVER,
+            retransmitted: 0,
+            timeouts: 0,
+            cnps: 0,
+            hook: begin.hook,
+            measured: bounded && from.0 <= self.now && self.now < to.0,
+            open: true,
+            sent: false,
+            end: self.packets_of(begin.size),
+            size: begin.size.0,
+            delivered: 0,
+            finish_receiver: NEVER,
+        }
+    }
+
+    /// Opens a queue pair for its first message.
+    fn open(&mut self, begin: &Begin, head: Message, key: Option<PairKey>) {
+        let tuple = self.tuple(begin);
         let path = self.path(begin.source, begin.destination, &tuple, begin.pinned.0.as_deref());
         let reply = tuple.reversed();
         let ack_path = self.path(begin.destination, begin.source, &reply, begin.pinned.1.as_deref());
         let nic_port = path.first().copied().or_else(|| self.nic_of(begin.source, begin.destination, &tuple));
         let nic = nic_port.map_or(0, |port| self.ports[port.index()].owner);
         let slot = self.free_flows.pop().map_or(self.flows.len(), |slot| slot as usize);
-        let info = self.qp_info(&begin, slot, &path, &ack_path, &tuple);
+        let info = self.qp_info(begin, slot, &path, &ack_path, &tuple);
         let settings = &self.blueprint.settings[begin.settings];
         let (mut sender, receiver) =
             settings.reliability.build(&info).expect("checked when the fabric was built");
@@ -181,31 +278,24 @@ impl World<'_> {
             .iter()
             .map(|layer| layer.build(&info).expect("checked when the fabric was built"))
             .collect();
-        let workload = &self.blueprint.workloads[begin.workload as usize];
-        let (from, to) = workload.measure;
-        let bounded = begin.size < UNBOUNDED;
-        let ideal = if bounded { self.ideal(&begin) } else { Span::ZERO };
         let timer = self.flows.get(slot).map_or_else(Armed::default, |old| old.timer);
         let rank = self.nics[nic as usize].flows.len() as u32;
         let flow = Flow {
             source: begin.source,
             destination: begin.destination,
-            size: begin.size.0,
             class: self.dense(settings.class),
             alive: true,
-            measured: bounded && from.0 <= self.now && self.now < to.0,
             paced: false,
             is_ready: false,
             sender_done: false,
+            shared: key.is_some(),
+            has_acks: settings.reliability.has_acks(),
             workload: begin.workload,
-            number: begin.number,
-            start: self.now,
             tuple,
             hash: tuple.key(),
             path,
             ack_path,
             base_rtt: info.base_rtt,
-            ideal,
             nic,
             rank,
             sender,
@@ -218,20 +308,20 @@ impl World<'_> {
             timer,
             receiver,
             notification: settings.notification.build(&info),
-            delivered: 0,
-            finish_receiver: NEVER,
-            finish_sender: NEVER,
             in_network: 0,
-            retransmitted: 0,
-            timeouts: 0,
-            cnps: 0,
+            end: head.end,
+            head,
+            rest: VecDeque::new(),
         };
         self.nics[nic as usize].flows.push(slot as u32);
-        self.records.started(&flow);
+        self.records.started(flow.workload, &flow.head);
         if slot == self.flows.len() {
             self.flows.push(flow);
         } else {
             self.flows[slot] = flow;
+        }
+        if let Some(key) = key {
+            self.pairs.insert(key, slot as u32);
         }
         if nic_port.is_some() {
             self.allowance_changed(slot as u32);
@@ -444,15 +534,14 @@ impl World<'_> {
         }
     }
 
-    /// Ends a flow that is finished at both ends and has nothing in the network.
-    pub fn end_if_over(&mut self, flow: u32) {
+    /// Ends a queue pair whose one message is over; it has nothing in the network.
+    fn end_if_over(&mut self, flow: u32) {
+        self.close_last(flow);
         let state = &mut self.flows[flow as usize];
-        let received = state.finish_receiver != NEVER;
-        if !(state.alive && received && state.sender_done && state.in_network == 0) {
+        if state.head.open || state.shared || !state.alive {
             return;
         }
         state.alive = false;
-        self.records.ended(state);
         let (nic, rank) = (state.nic as usize, state.rank as usize);
         state.stack = Vec::new();
         state.path = Box::default();
@@ -476,6 +565,12 @@ impl World<'_> {
         }
         self.update_qp(flow);
     }
+}
+
+/// The first flow from `from` on that waits for no other.
+pub(crate) fn next_untied(flows: &[FlowSpec], from: usize) -> usize {
+    let tied = flows[from..].iter().take_while(|flow| !flow.after.is_empty());
+    from + tied.count()
 }
 
 /// When a Poisson source starts the flow after one at `last`.

@@ -29,7 +29,7 @@ impl World<'_> {
         let flow = &mut self.flows[id as usize];
         flow.in_network += 1;
         if segment.retransmission {
-            flow.retransmitted += segment.payload.0;
+            flow.at_work().retransmitted += segment.payload.0;
         }
         layers(flow, now, |layer| layer.on_sent(now, bytes(wire)));
         flow.last_send = (self.now, wire);
@@ -46,14 +46,8 @@ impl World<'_> {
         self.count_sent(port, lane, packet.frame);
         let place = self.packets.add(packet);
         self.put_on_link(port, place);
-        self.after_sending(id);
-    }
-
-    fn after_sending(&mut self, id: u32) {
-        let flow = &mut self.flows[id as usize];
-        if !flow.sender_done && flow.sender.is_done() {
-            flow.sender_done = true;
-            flow.finish_sender = NEVER;
+        if segment.last && !self.flows[id as usize].has_acks {
+            self.left_nic(id, segment.psn, self.ports[port.index()].free_at);
         }
         self.stack_changed(id);
     }
@@ -184,12 +178,9 @@ impl World<'_> {
         self.records.latency(flow.workload, self.now - packet.stamp, packet.base, packet.paused);
         let mut cx = Cx { now, rng: &mut self.nodes[node].streams.reliability, out: &mut self.out.replies };
         let accepted = flow.receiver.on_segment(&mut cx, &segment);
-        flow.delivered += accepted.0;
         self.records.accepted(flow.workload, accepted.0);
-        if flow.delivered >= flow.size && flow.finish_receiver == NEVER {
-            flow.finish_receiver = self.now;
-            self.records.received(flow.workload, flow.measured);
-        }
+        self.accept(id, packet.psn, accepted.0);
+        let flow = &mut self.flows[packet.flow.index()];
         let mut cx = Cx { now, rng: &mut self.nodes[node].streams.notification, out: &mut self.out.notices };
         flow.notification.on_data(&mut cx, &view);
         let mut notices = std::mem::take(&mut self.out.notices.0);
@@ -251,7 +242,7 @@ impl World<'_> {
         let now = self.time();
         let notice = packet.notice();
         let flow = &mut self.flows[packet.flow.index()];
-        flow.cnps += 1;
+        flow.at_work().cnps += 1;
         layers(flow, now, |layer| layer.on_notice(now, &notice));
         self.stack_changed(packet.flow.0);
         self.kick_nic(packet.flow.0);
@@ -272,10 +263,7 @@ impl World<'_> {
         if let Some(loss) = loss {
             layers(flow, now, |layer| layer.on_loss(now, &loss));
         }
-        if !flow.sender_done && flow.sender.is_done() {
-            flow.sender_done = true;
-            flow.finish_sender = self.now;
-        }
+        self.acknowledged(packet.flow.0, packet.psn);
         self.stack_changed(packet.flow.0);
         self.kick_nic(packet.flow.0);
     }
@@ -291,7 +279,7 @@ impl World<'_> {
         if due(flow.sender.next_timeout())
             && let Some(loss) = flow.sender.on_timeout(now)
         {
-            flow.timeouts += 1;
+            flow.at_work().timeouts += 1;
             layers(flow, now, |layer| layer.on_loss(now, &LossView { timeout: true, ..loss }));
         }
         layers(flow, now, |layer| {
@@ -322,7 +310,7 @@ impl World<'_> {
     }
 
     #[inline]
-    fn kick_nic(&mut self, id: u32) {
+    pub fn kick_nic(&mut self, id: u32) {
         let flow = &self.flows[id as usize];
         if flow.is_ready {
             self.kick(self.nics[flow.nic as usize].port);

@@ -147,6 +147,8 @@ pub struct WorkloadTotals {
     pub offered_bytes: u64,
     /// Payload bytes delivered.
     pub delivered_bytes: u64,
+    /// Flows that waited for others at the end and have no row.
+    pub never_started: u64,
     /// Span over which flows started, in microseconds.
     pub span_us: f64,
 }

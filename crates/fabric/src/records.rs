@@ -5,6 +5,7 @@ use hdrhistogram::Histogram;
 
 use crate::blueprint::{Blueprint, UNBOUNDED};
 use crate::flows::Flow;
+use crate::messages::Message;
 use crate::outcome::Conservation;
 use crate::world::NEVER;
 
@@ -110,9 +111,9 @@ impl Records {
         self.keys[workload as usize]
     }
 
-    pub fn started(&mut self, flow: &Flow) {
+    pub fn started(&mut self, workload: u32, flow: &Message) {
         self.flows_started += 1;
-        let totals = &mut self.totals[flow.workload as usize];
+        let totals = &mut self.totals[workload as usize];
         totals.flows += 1;
         totals.measured += u64::from(flow.measured);
         if flow.size < UNBOUNDED.0 {
@@ -142,23 +143,23 @@ impl Records {
     }
 
     /// A flow has ended, or the run has.
-    pub fn ended(&mut self, flow: &Flow) {
+    pub fn ended(&mut self, flow: &Flow, message: &Message) {
         let row = FlowRow {
             workload: flow.workload,
             source: flow.source.0,
             destination: flow.destination.0,
-            number: flow.number,
+            number: message.number,
             class: flow.class,
-            size: flow.size,
-            start: flow.start,
-            finish_receiver: flow.finish_receiver,
-            finish_sender: flow.finish_sender,
-            ideal: flow.ideal.0,
-            delivered: flow.delivered,
-            retransmitted: flow.retransmitted,
-            timeouts: flow.timeouts,
-            cnps: flow.cnps,
-            measured: flow.measured,
+            size: message.size,
+            start: message.start,
+            finish_receiver: message.finish_receiver,
+            finish_sender: message.finish_sender,
+            ideal: message.ideal,
+            delivered: message.delivered,
+            retransmitted: message.retransmitted,
+            timeouts: message.timeouts,
+            cnps: message.cnps,
+            measured: message.measured,
         };
         if row.finish_receiver != NEVER && row.finish_receiver - row.start < row.ideal {
             self.too_fast.get_or_insert_with(|| row.clone());

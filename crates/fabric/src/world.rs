@@ -21,11 +21,12 @@ use floodway_mechanisms::slots::{
 };
 use floodway_units::{Bytes, NodeId, PortId, Rate, Rng, Time, fold, mix};
 use floodway_wire::Format;
+use rustc_hash::FxHashMap;
 
 use crate::arena::{Arena, Fifo, Place};
 use crate::blueprint::{Blueprint, ErrorRates, PauseFault, Release, Ties};
 use crate::counters::{EgressCounters, IngressCounters, RareCounters};
-use crate::flows::{Flow, Source};
+use crate::flows::{Flow, PairKey, Source};
 use crate::ideal::Ideals;
 use crate::outcome::{Control, Deadlock};
 use crate::records::Records;
@@ -33,6 +34,7 @@ use crate::ring::Ring;
 use crate::routing::Routes;
 use crate::serial::Serial;
 use crate::series::Series;
+use crate::triggers::Triggers;
 
 /// What an event is; the order in which kinds of one instant and node happen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -250,7 +252,7 @@ pub(crate) struct PortMachines {
     pub congestion_points: Vec<AnyCongestionPoint>,
     pub cp_timer: Armed,
     /// Where a machine classifies: of each flow with packets here, its queue and how many.
-    pub placed: rustc_hash::FxHashMap<u32, (usize, u32)>,
+    pub placed: FxHashMap<u32, (usize, u32)>,
 }
 
 impl PortMachines {
@@ -375,6 +377,12 @@ pub(crate) struct World<'a> {
     pub flows: Vec<Flow>,
     pub free_flows: Vec<u32>,
     pub sources: Vec<Source>,
+    /// Starts that wait for completions; their events are numbered behind the sources.
+    pub triggers: Triggers,
+    /// Queue pairs that several flows share.
+    pub pairs: FxHashMap<PairKey, u32>,
+    /// Flows so far by workload and source.
+    pub numbers: FxHashMap<(u32, NodeId), u64>,
     /// Faults in the order of time: (when, what), the next last.
     pub faults: Vec<Fault>,
     pub series: Vec<Series>,

@@ -79,6 +79,7 @@ pub fn groups(built: &Built, document: &Document) -> Vec<Group> {
             setting("rate-control", &flows.rate_control),
             setting("reliability", &flows.reliability),
             setting("notification", &flows.notification),
+            setting("qp", &flows.qp),
         ];
         settings.extend(hot_setting(built, &workload.name));
         grouping.add("workload", workload.name.clone(), settings);

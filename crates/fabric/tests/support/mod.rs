@@ -4,7 +4,7 @@
 
 use floodway_fabric::blueprint::{
     Arrivals, Blueprint, DirectionSpec, End, EndSpec, ErrorRates, FlowSettings, FlowSpec, LinkSpec, NodeSpec,
-    PauseFault, RecordSpec, Role, Semantics, SwitchSpec, WorkloadSpec,
+    PauseFault, RecordSpec, Role, Semantics, Sharing, SwitchSpec, WorkloadSpec,
 };
 use floodway_fabric::{Control, Fabric, Records, Values};
 use floodway_mechanisms::registry::{BufferParams, FlowControlParams, ReactionParams, ReliabilityParams};
@@ -39,12 +39,14 @@ impl Net {
                 reliability: params(r#""none""#),
                 rate_control: vec![params(r#""line-rate""#)],
                 notification: params(r#""none""#),
+                qp: Sharing::PerFlow,
             }],
             workloads: vec![WorkloadSpec {
                 name: "flows".into(),
                 settings: 0,
                 arrivals: Arrivals::List(Vec::new()),
                 measure: (Time::ZERO, Time::NEVER),
+                until: Time::NEVER,
             }],
             end: End { limit: Time::ZERO + Span::ms(100), at_limit: false, stop_on_deadlock: false },
             records: RecordSpec::default(),
@@ -143,6 +145,8 @@ impl Net {
             destination,
             size,
             start: Time::ZERO + start,
+            after: Vec::new(),
+            wait: Span::ZERO,
             source_port: None,
             destination_port: None,
             path: None,

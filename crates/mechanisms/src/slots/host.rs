@@ -200,64 +200,91 @@ pub trait TransportReceiver {
 #[derive(Clone, Debug)]
 pub struct Messages {
     mtu: u64,
-    /// (sequence number after its last packet, bytes), the oldest first.
-    open: VecDeque<(u64, u64)>,
-    /// Sequence number of the first packet of the oldest open message.
-    first: u64,
+    /// Those that are open, the oldest first.
+    open: VecDeque<Message>,
+    /// Where the oldest open message begins.
+    begin: Message,
+}
+
+/// Where a message ends.
+#[derive(Clone, Copy, Debug, Default)]
+struct Message {
+    /// Sequence number after its last packet.
+    end: u64,
+    /// Payload of all messages up to here; wraps, for only differences count.
+    bytes: u64,
 }
 
 impl Messages {
     /// None yet; full packets carry `mtu` bytes.
     pub fn new(mtu: Bytes) -> Self {
-        Messages { mtu: mtu.0, open: VecDeque::new(), first: 0 }
+        Messages { mtu: mtu.0, open: VecDeque::new(), begin: Message::default() }
     }
 
     /// Adds a message; one of no bytes still takes a packet.
     pub fn push(&mut self, message: Bytes) {
-        self.open.push_back((self.end() + message.0.div_ceil(self.mtu).max(1), message.0));
+        let last = self.last();
+        let end = last.end.saturating_add(message.0.div_ceil(self.mtu).max(1));
+        self.open.push_back(Message { end, bytes: last.bytes.wrapping_add(message.0) });
+    }
+
+    fn last(&self) -> Message {
+        self.open.back().copied().unwrap_or(self.begin)
     }
 
     /// The sequence number after the last packet.
     pub fn end(&self) -> u64 {
-        self.open.back().map_or(self.first, |message| message.0)
+        self.last().end
+    }
+
+    /// The open message of packet `psn`: where it begins and ends.
+    #[inline]
+    fn around(&self, psn: u64) -> (Message, Message) {
+        // Mostly it is the oldest.
+        match self.open.front() {
+            Some(&oldest) if psn < oldest.end => (self.begin, oldest),
+            _ => self.search(psn),
+        }
+    }
+
+    fn search(&self, psn: u64) -> (Message, Message) {
+        let at = self.open.partition_point(|message| message.end <= psn);
+        let Some(&message) = self.open.get(at) else { return (self.last(), self.last()) };
+        (if at == 0 { self.begin } else { self.open[at - 1] }, message)
     }
 
     /// The packet `psn`, which must lie in an open message.
     pub fn segment(&self, psn: u64, retransmission: bool) -> Segment {
-        let mut first = self.first;
-        for &(end, bytes) in &self.open {
-            if psn < end {
-                let last = psn + 1 == end;
-                let payload = if last { bytes - (end - 1 - first) * self.mtu } else { self.mtu };
-                return Segment { psn, payload: Bytes(payload), first: psn == first, last, retransmission };
-            }
-            first = end;
-        }
-        unreachable!("packet {psn} lies in no open message")
+        let (begin, message) = self.around(psn);
+        debug_assert!(psn < message.end, "packet {psn} lies in no open message");
+        let last = psn + 1 == message.end;
+        let before = (psn - begin.end) * self.mtu;
+        let payload = if last { message.bytes.wrapping_sub(begin.bytes) - before } else { self.mtu };
+        Segment { psn, payload: Bytes(payload), first: psn == begin.end, last, retransmission }
+    }
+
+    /// Payload before packet `psn`, as `Message::bytes` counts it.
+    #[inline]
+    fn offset(&self, psn: u64) -> u64 {
+        let (begin, _) = self.around(psn);
+        begin.bytes.wrapping_add((psn - begin.end) * self.mtu)
     }
 
     /// Payload of the packets `from..to`, all in open messages.
     pub fn payload(&self, from: u64, to: u64) -> Bytes {
-        let mut first = self.first;
-        let mut sum = 0;
-        for &(end, bytes) in &self.open {
-            let (low, high) = (from.max(first), to.min(end));
-            if low < high {
-                let short = (end - first) * self.mtu - bytes;
-                sum += (high - low) * self.mtu - if high == end { short } else { 0 };
-            }
-            first = end;
+        if from >= to {
+            return Bytes::ZERO;
         }
-        Bytes(sum)
+        Bytes(self.offset(to).wrapping_sub(self.offset(from)))
     }
 
     /// Forgets messages that end at or before `psn`.
     pub fn release(&mut self, psn: u64) {
-        while let Some(&(end, _)) = self.open.front() {
-            if end > psn {
+        while let Some(&message) = self.open.front() {
+            if message.end > psn {
                 break;
             }
-            self.first = end;
+            self.begin = message;
             self.open.pop_front();
         }
     }

@@ -72,6 +72,8 @@ impl<'a> Map<'a> {
             destination: NodeId(destination as u32),
             size: row.size.unwrap_or(UNBOUNDED),
             start: row.start,
+            after: Vec::new(),
+            wait: row.wait,
             source_port: row.source_port,
             destination_port: row.destination_port,
             path: pinned(&row.path, source, destination)?,
@@ -171,6 +173,7 @@ pub fn settings(plan: &FlowPlan, class: Class) -> FlowSettings {
         reliability: plan.reliability.value.clone(),
         rate_control: plan.rate_control.value.clone(),
         notification: plan.notification.value.clone(),
+        qp: plan.qp.value.into(),
     }
 }
 
@@ -182,6 +185,7 @@ fn intern(plan: &FlowPlan, class: Class, blueprint: &mut Blueprint) -> Result<us
             && known.reliability == plan.reliability.value
             && known.rate_control == plan.rate_control.value
             && known.notification == plan.notification.value
+            && known.qp == plan.qp.value.into()
     });
     Ok(known.unwrap_or_else(|| {
         blueprint.settings.push(settings(plan, class));

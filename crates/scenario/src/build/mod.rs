@@ -3,10 +3,12 @@
 mod fit;
 mod map;
 mod patterns;
+mod perftest;
 mod poisson;
 mod skeleton;
 mod spread;
 mod traffic;
+mod waiting;
 mod window;
 
 use std::collections::BTreeMap;

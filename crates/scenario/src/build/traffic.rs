@@ -8,6 +8,7 @@ use floodway_mechanisms::slots::Need;
 use floodway_units::{Bytes, Class, Time};
 
 use super::map::{Map, check_class, settings};
+use super::waiting::{self, Row};
 use super::{Builder, error_at, workload_path};
 use crate::error::{Place, ScenarioError};
 use crate::grammar::bounds::MOST_TIME;
@@ -23,7 +24,7 @@ use crate::workload::pairs::around;
 pub(super) const MOST_FLOWS: u64 = 1 << 20;
 
 /// Rows with the place and path that errors about them name.
-type Rows = Vec<(Place, String, FlowRow)>;
+type Rows = Vec<Row>;
 
 /// Who sends to whom, at once.
 struct Pattern {
@@ -118,15 +119,19 @@ impl Builder<'_> {
                 self.fault(&workload_path(workload, ""), error);
                 continue;
             }
-            let arrivals = match &workload.poisson {
-                Some(poisson) => self.poisson(workload, poisson, &map, blueprint),
-                None if workload.is_generated() => self.generated(workload, &map, blueprint),
-                None => self.list(i, workload, &map, plan, blueprint),
+            let arrivals = if let Some(poisson) = &workload.poisson {
+                self.poisson(workload, poisson, &map, blueprint)
+            } else if let Some(perftest) = &workload.perftest {
+                self.perftest(workload, perftest, &map)
+            } else if workload.is_generated() {
+                self.generated(workload, &map, blueprint)
+            } else {
+                self.list(i, workload, &map, plan, blueprint)
             };
             if let Some(arrivals) = arrivals {
                 let measure = (Time::ZERO, Time::NEVER);
-                let name = workload.name.clone();
-                blueprint.workloads.push(WorkloadSpec { name, settings: i, arrivals, measure });
+                let (name, until) = (workload.name.clone(), workload.until.unwrap_or(Time::NEVER));
+                blueprint.workloads.push(WorkloadSpec { name, settings: i, arrivals, measure, until });
             }
         }
     }
@@ -164,14 +169,14 @@ impl Builder<'_> {
         let rows = self.rows(workload, map)?;
         let before = self.errors.len();
         let mut flows = Vec::with_capacity(rows.len());
-        for (place, key, row) in rows {
-            match map.flow(&row, &plan.flows[index], blueprint) {
+        for (place, key, row) in &rows {
+            match map.flow(row, &plan.flows[index], blueprint) {
                 Ok(mut flow) => {
                     flow.settings = flow.settings.filter(|settings| *settings != index);
                     flows.push(flow);
                 }
                 Err(why) if self.errors.len() < before + 10 => {
-                    self.errors.push(ScenarioError::new(place, key, why));
+                    self.errors.push(ScenarioError::new(place.clone(), key.as_str(), why));
                 }
                 Err(_) => return None,
             }
@@ -179,12 +184,15 @@ impl Builder<'_> {
         if self.errors.len() > before {
             return None;
         }
-        flows.retain(|flow| workload.until.is_none_or(|until| flow.start < until));
+        if let Err(errors) = waiting::tie(&mut flows, &rows, blueprint) {
+            self.errors.extend(errors);
+            return None;
+        }
+        let flows = waiting::in_order(flows, workload.until);
         if flows.is_empty() {
             self.fault(&workload_path(workload, ""), "it has no flow");
             return None;
         }
-        flows.sort_by_key(|flow| flow.start);
         Some(Arrivals::List(flows))
     }
 
@@ -215,11 +223,7 @@ impl Builder<'_> {
                     destination: map.name(to).to_owned(),
                     size,
                     start,
-                    class: None,
-                    source_port: None,
-                    destination_port: None,
-                    path: None,
-                    ack_path: None,
+                    ..FlowRow::default()
                 };
                 rows.push((place.clone(), path.join("."), row));
             }

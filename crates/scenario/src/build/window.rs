@@ -1,7 +1,8 @@
 //! Which flows are measured, and when a run ends at the latest.
 
 use floodway_fabric::Blueprint;
-use floodway_fabric::blueprint::{Arrivals, FlowSpec, UNBOUNDED, WorkloadSpec};
+use floodway_fabric::blueprint::{Arrivals, FlowSpec, LoopSpec, Next, UNBOUNDED, WorkloadSpec};
+use floodway_fabric::dependencies;
 use floodway_fabric::routing::Routes;
 use floodway_units::{Bytes, NodeId, Rate, Span, Time};
 
@@ -25,7 +26,8 @@ impl Builder<'_> {
             let end = match arrivals {
                 Arrivals::Poisson(poisson) if window.0 < window.1 => Some(window.1.min(poisson.until)),
                 Arrivals::Poisson(_) => None,
-                Arrivals::List(flows) => Self::list_end(flows, window, blueprint),
+                Arrivals::List(flows) => list_end(flows, window, blueprint, routes),
+                Arrivals::ClosedLoop(loops) => loops_end(loops, window, blueprint, routes),
             };
             last = last.max(end);
             blueprint.workloads[i].measure = window;
@@ -68,6 +70,9 @@ impl Builder<'_> {
             let (from, to) = (spec.measure.0, spec.measure.1.min(limit));
             match &spec.arrivals {
                 Arrivals::Poisson(poisson) => measures |= from.max(poisson.from) < to.min(poisson.until),
+                Arrivals::ClosedLoop(loops) => {
+                    measures |= loops.iter().any(|of| of.start < to.min(spec.until));
+                }
                 Arrivals::List(flows) => {
                     measures |= flows.iter().any(|flow| from <= flow.start && flow.start < to);
                     let late = flows.iter().filter(|flow| flow.start >= limit).count();
@@ -126,27 +131,97 @@ impl Builder<'_> {
         };
         Some((poisson.from + end.since(poisson.from) / 10, end))
     }
+}
 
-    /// When the measured flows of a list would have ended if each host sent and received at its NIC's rate
-    /// from the last start on.
-    fn list_end(flows: &[FlowSpec], window: (Time, Time), blueprint: &Blueprint) -> Option<Time> {
-        let counts =
-            |flow: &&FlowSpec| flow.size < UNBOUNDED && window.0 <= flow.start && flow.start < window.1;
-        let last = flows.iter().filter(counts).map(|flow| flow.start).max()?;
-        let rates = nic_rates(blueprint);
-        let mut bytes = vec![[0u64; 2]; blueprint.nodes.len()];
-        for flow in flows.iter().filter(counts) {
-            for (way, node) in [flow.source, flow.destination].into_iter().enumerate() {
-                let sum = &mut bytes[node.index()][way];
-                *sum = sum.saturating_add(flow.size.0);
-            }
+/// When the measured flows of a list would have ended if each host sent and received at its NIC's rate from the
+/// last start on; flows that wait for others start when those are over, each alone in the network.
+fn list_end(
+    flows: &[FlowSpec],
+    window: (Time, Time),
+    blueprint: &Blueprint,
+    routes: &Routes,
+) -> Option<Time> {
+    let rates = nic_rates(blueprint);
+    let starts = starts(flows, &rates, blueprint, routes);
+    let counts =
+        |&flow: &usize| flows[flow].size < UNBOUNDED && window.0 <= starts[flow] && starts[flow] < window.1;
+    let last = (0..flows.len()).filter(counts).map(|flow| starts[flow]).max()?;
+    let mut load = Load::new(blueprint);
+    for flow in (0..flows.len()).filter(counts).map(|flow| &flows[flow]) {
+        load.add(flow.source, flow.destination, flow.size.0);
+    }
+    Some(Time(last.0.saturating_add(load.drain(&rates).0)))
+}
+
+/// When each flow of a list starts, if those that it waits for take no longer than alone.
+fn starts(flows: &[FlowSpec], rates: &[Rate], blueprint: &Blueprint, routes: &Routes) -> Vec<Time> {
+    let mut starts: Vec<Time> = flows.iter().map(|flow| flow.start).collect();
+    if flows.iter().all(|flow| flow.after.is_empty()) {
+        return starts;
+    }
+    let rtt = longest_rtt(blueprint, routes);
+    let end = |flow: usize, start: Time| {
+        start.0.saturating_add(alone(flows[flow].size, rates[flows[flow].source.index()], rtt).0)
+    };
+    for flow in dependencies::order(flows).unwrap_or_default() {
+        if let Some(ready) = flows[flow].after.iter().map(|&of| end(of, starts[of])).max() {
+            starts[flow] = starts[flow].max(Time(ready.saturating_add(flows[flow].wait.0)));
         }
-        let drain = bytes.iter().zip(rates).filter(|(_, rate)| *rate > Rate(0)).map(|(bytes, rate)| {
+    }
+    starts
+}
+
+/// A message takes at most so long alone.
+fn alone(size: Bytes, rate: Rate, rtt: Span) -> Span {
+    let sent = if rate > Rate(0) { rate.time_to_send(Bytes(size.0.min(1 << 50))) } else { Span::ZERO };
+    Span(sent.0.saturating_mul(2).saturating_add(rtt.0))
+}
+
+/// When loops would have ended, likewise.
+fn loops_end(
+    loops: &[LoopSpec],
+    window: (Time, Time),
+    blueprint: &Blueprint,
+    routes: &Routes,
+) -> Option<Time> {
+    let (rates, rtt) = (nic_rates(blueprint), longest_rtt(blueprint, routes));
+    let mut load = Load::new(blueprint);
+    let measured = loops.iter().filter(|of| of.start < window.1);
+    let ends = measured.map(|of| {
+        load.add(of.source, of.destination, of.size.0.saturating_mul(of.messages));
+        let rounds = match of.next {
+            Next::Sent => of.messages.div_ceil(of.ahead.max(1)),
+            Next::Arrived(_) => of.messages,
+        };
+        let each = alone(of.size, rates[of.source.index()], rtt);
+        of.start.0.saturating_add(each.0.saturating_mul(rounds))
+    });
+    let last = ends.max()?;
+    Some(Time(last.saturating_add(load.drain(&rates).0)))
+}
+
+/// Bytes that each node sends and receives.
+struct Load(Vec<[u64; 2]>);
+
+impl Load {
+    fn new(blueprint: &Blueprint) -> Self {
+        Load(vec![[0; 2]; blueprint.nodes.len()])
+    }
+
+    fn add(&mut self, source: NodeId, destination: NodeId, bytes: u64) {
+        for (way, node) in [source, destination].into_iter().enumerate() {
+            let sum = &mut self.0[node.index()][way];
+            *sum = sum.saturating_add(bytes);
+        }
+    }
+
+    /// How long the busiest node takes.
+    fn drain(&self, rates: &[Rate]) -> Span {
+        let drain = self.0.iter().zip(rates).filter(|(_, rate)| **rate > Rate(0)).map(|(bytes, rate)| {
             let most = bytes[0].max(bytes[1]).min(1 << 50);
             rate.time_to_send(Bytes(most))
         });
-        let drain = drain.max().unwrap_or(Span::ZERO);
-        Some(Time(last.0.saturating_add(drain.0)))
+        drain.max().unwrap_or(Span::ZERO)
     }
 }
 
@@ -158,6 +233,7 @@ fn expected_flows(arrivals: &Arrivals, limit: Time) -> f64 {
             let span = poisson.until.min(limit).0.saturating_sub(poisson.from.0);
             poisson.sources.len() as f64 * span as f64 / poisson.mean_gap.0 as f64
         }
+        Arrivals::ClosedLoop(loops) => loops.iter().map(|of| of.messages as f64).sum(),
     }
 }
 

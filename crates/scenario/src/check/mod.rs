@@ -278,6 +278,12 @@ fn traffic(blueprint: &Blueprint, workload: &floodway_fabric::blueprint::Workloa
             let bounded = flows.iter().filter(|flow| flow.size < UNBOUNDED);
             traffic.offered_bytes = Some(bounded.map(|flow| flow.size.0 as f64).sum());
         }
+        Arrivals::ClosedLoop(loops) => {
+            let messages: u64 = loops.iter().map(|of| of.messages).sum();
+            traffic.flows = Some(messages as usize);
+            let bytes = loops.iter().map(|of| of.size.0 as f64 * of.messages as f64);
+            traffic.offered_bytes = Some(bytes.sum());
+        }
         Arrivals::Poisson(poisson) => {
             let rate = poisson.sizes.mean() * poisson.sources.len() as f64 / poisson.mean_gap.as_secs();
             traffic.offered_gbps = Some(rate * 8.0 / 1e9);

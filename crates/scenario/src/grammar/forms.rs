@@ -14,7 +14,7 @@ use serde::de::{
 };
 
 /// A list, or one value that stands for a list of one.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Many<T>(pub Vec<T>);
 
 impl<T> Default for Many<T> {

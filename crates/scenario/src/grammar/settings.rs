@@ -1,12 +1,13 @@
 //! What `[defaults]` and `[[override]]` tables can set.
 
+use floodway_fabric::blueprint::Sharing;
 use floodway_mechanisms::registry::{
     BufferParams, CongestionPointParams, NotificationParams, ReactionParams, RelayParams, ReliabilityParams,
     RoutingParams, SchedulerParams,
 };
 use floodway_units::{Class, Length, Rate, Span};
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::forms::{Faults, FlowControl, Many};
 use super::selector::Selector;
@@ -39,6 +40,8 @@ macro_rules! with_slots {
             pub rate_control: Option<Many<ReactionParams>>,
             /// Recovery from losses.
             pub reliability: Option<ReliabilityParams>,
+            /// Which flows share a queue pair. Default: `per-flow`.
+            pub qp: Option<Qp>,
             /// Class of flows. Default: 3.
             pub class: Option<Class>,
             /// From a packet's arrival at a switch to its place in the egress queue. Default: 0.
@@ -58,6 +61,7 @@ macro_rules! with_slots {
                     notification: self.notification.as_ref(),
                     rate_control: self.rate_control.as_ref(),
                     reliability: self.reliability.as_ref(),
+                    qp: self.qp,
                     class: self.class,
                     pipeline: self.pipeline,
                     ..Slots::default()
@@ -65,6 +69,28 @@ macro_rules! with_slots {
             }
         }
     };
+}
+
+/// Which flows share a queue pair.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Qp {
+    /// None: each flow has a queue pair of its own, with congestion control that begins anew.
+    #[default]
+    PerFlow,
+    /// Those of a workload with the same sender, receiver and class (and, where a list names them, ports and
+    /// paths): they are messages of one queue pair, sent one after another in the order of their starts, and
+    /// its congestion control goes on from message to message.
+    PerPair,
+}
+
+impl From<Qp> for Sharing {
+    fn from(qp: Qp) -> Sharing {
+        match qp {
+            Qp::PerFlow => Sharing::PerFlow,
+            Qp::PerPair => Sharing::PerPair,
+        }
+    }
 }
 
 /// What a table sets.
@@ -80,6 +106,7 @@ pub struct Slots<'a> {
     pub notification: Option<&'a NotificationParams>,
     pub rate_control: Option<&'a Many<ReactionParams>>,
     pub reliability: Option<&'a ReliabilityParams>,
+    pub qp: Option<Qp>,
     pub class: Option<Class>,
     pub pipeline: Option<Span>,
     pub rate: Option<Rate>,

@@ -33,7 +33,7 @@ const OF_LINKS: &[&str] = &[
 const OF_SWITCHES: &[&str] =
     &["buffer", "routing", "scheduler", "congestion-point", "pipeline", "hash-seed", "faults"];
 const OF_HOSTS: &[&str] = &["scheduler", "congestion-point", "faults"];
-const OF_FLOWS: &[&str] = &["notification", "rate-control", "reliability", "class"];
+const OF_FLOWS: &[&str] = &["notification", "rate-control", "reliability", "qp", "class"];
 const SELECTORS: &[&str] = &["links", "switches", "hosts", "flows"];
 
 /// `[defaults]` or an override, of a scenario or of a profile.
@@ -370,6 +370,9 @@ impl<'a> Layer<'a> {
             found += 1;
             if let Some(class) = self.slots.class {
                 flows.class = self.choice("class", class);
+            }
+            if let Some(qp) = self.slots.qp {
+                flows.qp = self.choice("qp", qp);
             }
             if let Some(reliability) = self.slots.reliability {
                 flows.reliability = self.choice("reliability", reliability.clone());

@@ -12,6 +12,7 @@ use floodway_units::{Class, Rate, Span, Time};
 
 use crate::error::Place;
 use crate::grammar::forms::FlowControl;
+use crate::grammar::settings::Qp;
 use crate::topology::Network;
 use crate::workload::Workload;
 
@@ -140,6 +141,8 @@ pub struct FlowPlan {
     pub reliability: Choice<ReliabilityParams>,
     /// Stack of rate and window controls.
     pub rate_control: Choice<Vec<ReactionParams>>,
+    /// Which flows share a queue pair.
+    pub qp: Choice<Qp>,
     /// When receivers send CNPs: where nobody chooses, as the rate control asks.
     pub notification: Choice<NotificationParams>,
 }
@@ -190,6 +193,7 @@ impl Plan {
         };
         let flows = FlowPlan {
             class: Choice::built_in("class", Class::DATA),
+            qp: Choice::built_in("qp", Qp::PerFlow),
             reliability: Choice::built_in("reliability", by_default!(ReliabilityParams::GoBackN)),
             rate_control: Choice::built_in("rate-control", vec![by_default!(ReactionParams::LineRate)]),
             notification: Choice::built_in("notification", by_default!(NotificationParams::None)),

@@ -5,7 +5,7 @@ use floodway_units::{Bytes, Class, Span, Time};
 use crate::error::nearest;
 
 /// A flow of a list, as it was written.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FlowRow {
     /// Name of the sender.
     pub source: String,
@@ -13,7 +13,13 @@ pub struct FlowRow {
     pub destination: String,
     /// Payload; none without end.
     pub size: Option<Bytes>,
-    /// When it starts.
+    /// What others of the list call it.
+    pub id: Option<String>,
+    /// Ids of those that must be complete before it starts.
+    pub after: Vec<String>,
+    /// It starts so long after the last of them.
+    pub wait: Span,
+    /// When it starts; not before, if it waits for others.
     pub start: Time,
     /// Its class, where that is not the workload's.
     pub class: Option<Class>,
@@ -41,11 +47,15 @@ enum Column {
     DestinationPort,
     Path,
     AckPath,
+    Id,
+    After,
+    Wait,
     /// Known and of no meaning here.
     Ignored,
 }
 
-/// Our columns. `start_us` or `start_ns`, `size_bytes`: bare numbers; the others by name.
+/// Our columns. `start_us` or `start_ns`, `size_bytes`, `wait_us`: bare numbers; `after`: ids apart by blanks;
+/// the others by name.
 const OURS: &[(&str, Column)] = &[
     ("source", Column::Source),
     ("destination", Column::Destination),
@@ -57,6 +67,9 @@ const OURS: &[(&str, Column)] = &[
     ("destination_port", Column::DestinationPort),
     ("path", Column::Path),
     ("ack_path", Column::AckPath),
+    ("id", Column::Id),
+    ("after", Column::After),
+    ("wait_us", Column::Wait),
 ];
 
 /// Those of SWING's authors; their priority is the index of a queue, not a class.
@@ -128,17 +141,7 @@ fn row(columns: &[Column], line: &str) -> Result<FlowRow, String> {
     if fields.len() != columns.len() {
         return Err(format!("{} values for {} columns", fields.len(), columns.len()));
     }
-    let mut row = FlowRow {
-        source: String::new(),
-        destination: String::new(),
-        size: None,
-        start: Time::ZERO,
-        class: None,
-        source_port: None,
-        destination_port: None,
-        path: None,
-        ack_path: None,
-    };
+    let mut row = FlowRow::default();
     for (column, field) in columns.iter().zip(fields) {
         let filled = || (!field.is_empty()).then(|| field.clone());
         match column {
@@ -151,6 +154,9 @@ fn row(columns: &[Column], line: &str) -> Result<FlowRow, String> {
             Column::DestinationPort => row.destination_port = number(&field)?,
             Column::Path => row.path = filled(),
             Column::AckPath => row.ack_path = filled(),
+            Column::Id => row.id = filled(),
+            Column::After => row.after = field.split_whitespace().map(str::to_owned).collect(),
+            Column::Wait => row.wait = if field.is_empty() { Span::ZERO } else { quantity(&field, "us")? },
             Column::Ignored => {}
         }
     }

@@ -2,12 +2,13 @@
 
 use std::fmt;
 
-use floodway_units::{Bytes, Class, Time};
+use floodway_units::{Bytes, Class, Span, Time};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::StrDeserializer;
 use serde::de::{self, Deserialize, Deserializer, IntoDeserializer, Visitor};
 
 use super::csv::FlowRow;
+use crate::grammar::forms::Many;
 
 /// A file of flows: CSV, or Parquet where Python reads it, with our columns or those of SWING's authors.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize, JsonSchema)]
@@ -20,7 +21,7 @@ pub struct FlowList {
     pub origin: Time,
 }
 
-/// A flow.
+/// A flow, which may wait for others.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct ListedFlow {
@@ -30,7 +31,18 @@ pub struct ListedFlow {
     pub to: String,
     /// Payload, or `"unbounded"` for a flow without end.
     pub size: FlowSize,
-    /// When it starts. Default: at the workload's `start`, else 0.
+    /// What others of the list call it in `after`, unique. Default: nothing.
+    #[serde(default)]
+    pub id: Option<String>,
+    /// Flows of the list that must be complete before it starts, by their ids: `"a"`, `["a", "b"]`. Each must
+    /// end at its sender (it is complete when its last byte arrives) or begin there (when its last byte is
+    /// acknowledged, or has left the NIC where nothing is acknowledged). Default: none.
+    #[serde(default)]
+    pub after: Many<String>,
+    /// It starts so long after the last of those flows: the time to compute in between. Default: 0.
+    #[serde(default)]
+    pub wait: Option<Span>,
+    /// When it starts; not before, if it waits for others. Default: at the workload's `start`, else 0.
     #[serde(default)]
     pub start: Option<Time>,
     /// Its class. Default: the workload's.
@@ -57,6 +69,9 @@ impl ListedFlow {
             source: self.from.clone(),
             destination: self.to.clone(),
             size: self.size.0,
+            id: self.id.clone(),
+            after: self.after.0.clone(),
+            wait: self.wait.unwrap_or_default(),
             start: self.start.unwrap_or(start),
             class: self.class,
             source_port: self.source_port,

@@ -155,6 +155,8 @@ fn flow((source, destination): (usize, usize), size: Bytes, start: Time) -> Flow
         path: None,
         ack_path: None,
         settings: None,
+        after: Vec::new(),
+        wait: Span::ZERO,
     }
 }
 

@@ -1,0 +1,138 @@
+//! Closed loops: who sends to whom, how much, and what posts the next message.
+
+use floodway_fabric::blueprint::{Arrivals, LoopSpec, Next};
+use floodway_units::{Bytes, NodeId, Time};
+
+use super::map::Map;
+use super::{Builder, workload_path};
+use crate::grammar::bounds::MOST_BYTES;
+use crate::workload::Workload;
+use crate::workload::pairs::around;
+use crate::workload::perftest::{Perftest, Test};
+
+/// The most messages of a workload.
+const MOST_MESSAGES: u64 = 1 << 26;
+/// The most queue pairs of a workload.
+const MOST_LOOPS: u64 = 1 << 20;
+
+/// What each queue pair of a test does.
+#[derive(Clone, Copy)]
+struct Loop {
+    size: Bytes,
+    messages: u64,
+    depth: u64,
+    start: Time,
+}
+
+impl Builder<'_> {
+    /// The loops of a perftest workload; none where errors say why.
+    pub(super) fn perftest(
+        &mut self,
+        workload: &Workload,
+        perftest: &Perftest,
+        map: &Map<'_>,
+    ) -> Option<Arrivals> {
+        let from = self.hosts(workload, "perftest.from", &perftest.from, map);
+        let to = self.hosts(workload, "perftest.to", &perftest.to, map);
+        let pairs = around(&from?, &to?);
+        let path = |key| workload_path(workload, key);
+        if pairs.is_empty() {
+            self.fault(&path("perftest.to"), "no host has another one to send to");
+            return None;
+        }
+        let apart = pairs.iter().find(|(a, b)| !map.leads(*a, *b) || !map.leads(*b, *a));
+        if let Some(&(a, b)) = apart {
+            let message = format!("no path leads from {} to {} and back", map.name(a), map.name(b));
+            self.fault(&path("perftest"), message);
+            return None;
+        }
+        let each = self.each_loop(workload, perftest)?;
+        let qps = self.qps(workload, perftest, pairs.len() as u64, each.messages)?;
+        let mut loops = Vec::new();
+        for pair in pairs {
+            let ends = [NodeId(pair.0 as u32), NodeId(pair.1 as u32)];
+            match perftest.test {
+                Test::WriteBw => {
+                    let ways = if perftest.bidirectional { 2 } else { 1 };
+                    loops.extend((0..qps * ways).map(|i| each.bandwidth(ends, i >= qps)));
+                }
+                Test::WriteLat => {
+                    let first = loops.len();
+                    loops.extend(each.latency(ends, first));
+                }
+            }
+        }
+        Some(Arrivals::ClosedLoop(loops))
+    }
+
+    fn each_loop(&mut self, workload: &Workload, perftest: &Perftest) -> Option<Loop> {
+        let Perftest { test, .. } = *perftest;
+        let size = perftest.size.unwrap_or(test.size());
+        let messages = perftest.iterations.unwrap_or(test.iterations());
+        let depth = perftest.queue_depth.unwrap_or(128);
+        let start = workload.start.unwrap_or_default();
+        let least = test.least_iterations();
+        let own = |key: &'static str, given: bool| (test == Test::WriteLat && given).then_some(key);
+        let fault = if let Some(key) = own("queue-depth", perftest.queue_depth.is_some())
+            .or(own("qps", perftest.qps.is_some()))
+            .or(own("bidirectional", perftest.bidirectional))
+        {
+            Some((
+                key,
+                "\"write-lat\" has one message on its way: the key belongs to \"write-bw\"".to_owned(),
+            ))
+        } else if size == Bytes::ZERO || size > MOST_BYTES {
+            Some(("size", format!("{size} is not a size from 1B to {MOST_BYTES}")))
+        } else if messages < least {
+            Some(("iterations", format!("{messages} is too few: the least is {least}")))
+        } else if depth == 0 {
+            Some(("queue-depth", "0 messages outstanding are none: the least is 1".to_owned()))
+        } else {
+            None
+        };
+        let Some((key, why)) = fault else { return Some(Loop { size, messages, depth, start }) };
+        self.fault(&["workload", &workload.name, "perftest", key], why);
+        None
+    }
+
+    /// Queue pairs of each pair of hosts, if all together are not too many.
+    fn qps(&mut self, workload: &Workload, perftest: &Perftest, pairs: u64, messages: u64) -> Option<u64> {
+        let qps = perftest.qps.unwrap_or(1);
+        let loops = qps.saturating_mul(2 * pairs);
+        let why = if qps == 0 {
+            "0 queue pairs send nothing: the least is 1".to_owned()
+        } else if loops > MOST_LOOPS {
+            format!("that makes more than {MOST_LOOPS} queue pairs")
+        } else if loops.saturating_mul(messages) > MOST_MESSAGES {
+            format!("that makes more than {MOST_MESSAGES} messages")
+        } else {
+            return Some(qps);
+        };
+        let key = if qps == 0 || loops > MOST_LOOPS { "perftest.qps" } else { "perftest.iterations" };
+        self.fault(&workload_path(workload, key), why);
+        None
+    }
+}
+
+impl Loop {
+    fn bandwidth(self, [client, server]: [NodeId; 2], back: bool) -> LoopSpec {
+        let (source, destination) = if back { (server, client) } else { (client, server) };
+        let Loop { size, messages, depth, start } = self;
+        LoopSpec { source, destination, size, messages, ahead: depth, start, next: Next::Sent }
+    }
+
+    /// There and back; the first of both has the index `first`.
+    fn latency(self, [client, server]: [NodeId; 2], first: usize) -> [LoopSpec; 2] {
+        let Loop { size, messages, start, .. } = self;
+        let way = |source, destination, ahead, other| LoopSpec {
+            source,
+            destination,
+            size,
+            messages,
+            ahead,
+            start,
+            next: Next::Arrived(other),
+        };
+        [way(client, server, 1, first + 1), way(server, client, 0, first)]
+    }
+}

@@ -1,0 +1,74 @@
+//! Closed loops of messages, as the programs of linux-rdma's perftest make them.
+
+use floodway_units::Bytes;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::grammar::selector::Selector;
+
+/// Messages that follow each other as they complete, as perftest's programs post them; every message is a flow of
+/// the results. Each pair has queue pairs of its own for all its messages, whatever `qp` says.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Perftest {
+    /// What is measured.
+    pub test: Test,
+    /// Hosts that run the client. Default: all.
+    #[serde(default = "Selector::all")]
+    pub from: Selector,
+    /// Hosts that run the server: the i-th client's is the i-th of them, and so on around.
+    pub to: Selector,
+    /// Payload of each message. Default: 65536 B of `write-bw`, 2 B of `write-lat`, as perftest's.
+    #[serde(default)]
+    pub size: Option<Bytes>,
+    /// Of `write-bw`: messages that each queue pair keeps outstanding, from 1 (perftest's `--tx-depth`). Default:
+    /// 128.
+    #[serde(default)]
+    pub queue_depth: Option<u64>,
+    /// Messages of each queue pair, each way, from 1; of `write-lat` from 4, since it leaves out the two longest of
+    /// the times between them. Default: 5000 of `write-bw`, 1000 of `write-lat`, as perftest's.
+    #[serde(default)]
+    pub iterations: Option<u64>,
+    /// Of `write-bw`: queue pairs of each pair of hosts, from 1. Default: 1.
+    #[serde(default)]
+    pub qps: Option<u64>,
+    /// Of `write-bw`: does the server send as much as the client? Default: false.
+    #[serde(default)]
+    pub bidirectional: bool,
+}
+
+/// What is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Test {
+    /// Bandwidth: messages are posted ahead, and another one as each completes at its sender.
+    WriteBw,
+    /// Latency: a message there and one back, in turns; half a round trip is a latency.
+    WriteLat,
+}
+
+impl Test {
+    /// Payload of a message where nothing is said.
+    pub fn size(self) -> Bytes {
+        match self {
+            Test::WriteBw => Bytes(65_536),
+            Test::WriteLat => Bytes(2),
+        }
+    }
+
+    /// Messages of a queue pair where nothing is said.
+    pub fn iterations(self) -> u64 {
+        match self {
+            Test::WriteBw => 5000,
+            Test::WriteLat => 1000,
+        }
+    }
+
+    /// The fewest messages that it can report on.
+    pub fn least_iterations(self) -> u64 {
+        match self {
+            Test::WriteBw => 1,
+            Test::WriteLat => 4,
+        }
+    }
+}

@@ -82,15 +82,15 @@ fn pairs_are_those_of_workload_settings_ports_and_paths() {
     assert_eq!(done, [3, 3, 5, 5, 3]);
 }
 
-/// A pair with DCQCN over a switch that marks all it can.
-fn congested(format: Format, sharing: Sharing) -> (Net, NodeId, NodeId) {
+/// A pair with DCQCN over a switch that marks soon, before a link of so many Gbit/s.
+fn congested(format: Format, sharing: Sharing, gbps: u64) -> (Net, NodeId, NodeId) {
     let mut net = Net::new(format).reliability(GO_BACK_N).rate_control(&[r#""dcqcn""#]);
     let settings = &mut net.blueprint.settings[0];
     settings.notification = NotificationParams::asked_by(&settings.rate_control);
     settings.qp = sharing;
     let (a, s, b) = (net.host("a"), net.switch("s"), net.host("b"));
     net.link(a, s, Rate::gbps(100), Span::us(1), PFC);
-    let out = net.link(s, b, Rate::gbps(25), Span::us(1), PFC);
+    let out = net.link(s, b, Rate::gbps(gbps), Span::us(1), PFC);
     net.congestion_point(out, s, r#"{"red": {"kmin": "5KB", "kmax": "20KB", "pmax": 0.2}}"#);
     net.blueprint.records.watch = vec![port(out, 0)];
     (net, a, b)
@@ -100,7 +100,7 @@ fn congested(format: Format, sharing: Sharing) -> (Net, NodeId, NodeId) {
 fn messages_behind_each_other_are_sent_as_one() {
     // These headers do not tell a message's first packet from others.
     let run = |sizes: &[u64]| {
-        let (mut net, a, b) = congested(Format::HpccNs3, Sharing::PerPair);
+        let (mut net, a, b) = congested(Format::HpccNs3, Sharing::PerPair, 25);
         sizes.iter().for_each(|&kb| _ = net.flow(a, b, Bytes::kb(kb), Span::ZERO));
         net.run()
     };
@@ -115,18 +115,23 @@ fn messages_behind_each_other_are_sent_as_one() {
 #[test]
 fn a_message_starts_at_the_rate_that_the_one_before_ended_with() {
     let run = |sharing| {
-        let (mut net, a, b) = congested(Format::Ethernet, sharing);
+        let (mut net, a, b) = congested(Format::Ethernet, sharing, 100);
+        let other = net.host("c");
+        net.link(other, NodeId(1), Rate::gbps(100), Span::us(1), PFC);
         net.flow(a, b, Bytes::mb(2), Span::ZERO);
-        // Long after the first has ended, but before the rate has recovered.
-        net.flow(a, b, Bytes::kb(4), Span::us(1_400));
+        net.flow(other, b, Bytes::mb(2), Span::ZERO);
+        // When both have ended and nothing is in the way, but before the rate has recovered.
+        net.flow(a, b, Bytes::kb(4), Span::us(800));
         let fct = fct_ps(&net.run());
-        assert!(fct[0].is_some_and(|fct| fct < 1_400_000_000), "{fct:?}");
-        fct[1].expect("it finishes")
+        assert!(fct[..2].iter().all(|fct| fct.is_some_and(|fct| fct < 800_000_000)), "{fct:?}");
+        fct[2].expect("it finishes")
     };
-    // Alone: as four packets pass 100G and 25G.
-    let alone = (1098 + 3 * 1082) * 4 * BYTE + 1098 * BYTE + 2 * LINK;
+    // The last packet comes behind the others, the first of which is the longest.
+    let alone = (1098 + 3 * 1082 + 1098) * BYTE + 2 * LINK;
     assert_eq!(run(Sharing::PerFlow), alone);
-    assert!(run(Sharing::PerPair) > alone + 100_000);
+    // The time between packets is that at the rate of congestion: some half of the line's, or less.
+    let paced = run(Sharing::PerPair);
+    assert!(paced > alone + 2 * 1082 * BYTE, "{paced}");
 }
 
 /// Messages of a pair: (size, start in ns), and the loss rate in percent.

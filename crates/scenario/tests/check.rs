@@ -11,7 +11,17 @@ fn ready(name: &str) -> Scenario {
 
 #[test]
 fn ready_scenarios_are_right_and_not_odd() {
-    for name in ["demo", "incast", "long-flow", "ring-deadlock", "hot-spot", "micro-burst"] {
+    let names = [
+        "demo",
+        "hot-spot",
+        "incast",
+        "long-flow",
+        "micro-burst",
+        "perftest",
+        "ring-allreduce",
+        "ring-deadlock",
+    ];
+    for name in names {
         let scenario = ready(name);
         assert_eq!(scenario.name(), name);
         assert_eq!(scenario.warnings(), [""; 0], "{name}");

@@ -3,7 +3,7 @@
 
 mod support;
 
-use floodway_fabric::blueprint::UNBOUNDED;
+use floodway_fabric::blueprint::{Ties, UNBOUNDED};
 use floodway_fabric::outcome::Stopped;
 use floodway_fabric::{Control, Fabric, Records};
 use floodway_units::{Bytes, NodeId, Rate, Span, Time};
@@ -14,8 +14,9 @@ const BYTE: u64 = 80;
 const LINK: u64 = 1_000_000;
 const ACK: u64 = 86;
 const G100: Rate = Rate::gbps(100);
+const WAIT: Span = Span::ns(250);
 
-/// Hosts in a ring of links of 1 us at 100G: each has one to the next and one to the one before.
+/// Hosts at one switch; links of 1 us at 100G.
 fn star(n: usize, reliability: &str) -> (Net, Vec<NodeId>) {
     let mut net = Net::new(Format::Ethernet).reliability(reliability);
     let s = net.switch("s");
@@ -102,13 +103,14 @@ fn a_flow_waits_for_all_that_it_names() {
 }
 
 /// A ring of `n` hosts passes a message on, `rounds` times around.
-fn ring(n: usize, rounds: usize, seed: u64) -> Records {
+fn ring(n: usize, rounds: usize, seed: u64, ties: Ties) -> Records {
     let (mut net, h) = star(n, r#""go-back-n""#);
     net.blueprint.seed = seed;
+    net.blueprint.semantics.ties = ties;
     for step in 0..n * rounds {
         let flow = net.flow(h[step % n], h[(step + 1) % n], Bytes(900), Span::ZERO);
         if step > 0 {
-            (flow.after, flow.wait) = (vec![step - 1], Span::ns(250));
+            (flow.after, flow.wait) = (vec![step - 1], WAIT);
         }
     }
     net.run()
@@ -116,15 +118,28 @@ fn ring(n: usize, rounds: usize, seed: u64) -> Records {
 
 #[test]
 fn a_ring_of_eight_hands_a_message_round() {
-    let records = ring(8, 3, 1);
-    let step = packet(900) + 250_000;
+    let records = ring(8, 3, 1, Ties::Hashed);
+    let step = packet(900) + WAIT.0;
     let expected: Vec<u64> = (0..24).map(|i| i * step).collect();
     assert_eq!(starts(&records), expected);
     let from: Vec<String> = (0..24).map(|i| format!("h{}", i % 8)).collect();
     assert_eq!(names(records.flows.column("source")), from);
     assert_eq!(records.outcome.stopped, Stopped::Finished);
-    assert_eq!(everything(&records), everything(&ring(8, 3, 1)));
-    assert_eq!(starts(&ring(8, 3, 2)), expected);
+    assert_eq!(everything(&records), everything(&ring(8, 3, 1, Ties::Hashed)));
+    assert_eq!(starts(&ring(8, 3, 2, Ties::Hashed)), expected);
+    // Where starts come first among events of an instant, they do so among those that are left.
+    assert_eq!(starts(&ring(8, 3, 1, Ties::SchedulingOrder)), expected);
+}
+
+#[test]
+fn without_a_wait_it_starts_at_the_very_instant() {
+    for ties in [Ties::Hashed, Ties::SchedulingOrder] {
+        let (mut net, h) = star(3, r#""go-back-n""#);
+        net.blueprint.semantics.ties = ties;
+        net.flow(h[0], h[1], Bytes(500), Span::ZERO);
+        net.flow(h[1], h[2], Bytes(700), Span::ZERO).after = vec![0];
+        assert_eq!(starts(&net.run()), [0, packet(500)]);
+    }
 }
 
 #[test]

@@ -57,6 +57,8 @@ pub(crate) struct Triggers {
     hooked: FxHashMap<(u32, usize), u32>,
     /// By workload: flows and messages with an end that wait.
     pub waiting: Vec<u64>,
+    /// By workload: messages of loops that are posted and not complete.
+    outstanding: Vec<u64>,
 }
 
 impl Triggers {
@@ -65,6 +67,7 @@ impl Triggers {
         let mut triggers = Triggers::default();
         for (i, workload) in (0..).zip(&blueprint.workloads) {
             triggers.waiting.push(0);
+            triggers.outstanding.push(0);
             match &workload.arrivals {
                 Arrivals::List(flows) => triggers.add_flows(i, flows),
                 Arrivals::ClosedLoop(loops) => triggers.add_loops(i, loops),
@@ -172,7 +175,8 @@ impl World<'_> {
 
     fn fulfil(&mut self, id: u32, at: u64) {
         match &mut self.triggers.all[id as usize] {
-            Trigger::Loop { left, .. } => {
+            Trigger::Loop { workload, left, .. } => {
+                self.triggers.outstanding[*workload as usize] -= 1;
                 if *left > 0 {
                     self.schedule_trigger(id, at);
                 }
@@ -206,6 +210,7 @@ impl World<'_> {
                     return;
                 }
                 *left -= 1;
+                self.triggers.outstanding[workload as usize] += 1;
                 self.looped(workload, index, hook)
             }
         };
@@ -229,9 +234,14 @@ impl World<'_> {
         }
     }
 
-    /// May a workload's triggers still start a measured flow at `now` or later?
+    /// May a workload's triggers still start a measured flow at `now` or later? Or do loops that are at their
+    /// end still wait for a message to be complete, where that is at the sender?
     pub fn trigger_may_measure(&self, workload: usize, now: u64) -> bool {
         let spec = &self.blueprint.workloads[workload];
-        self.triggers.waiting[workload] > 0 && now < spec.measure.1.0.min(spec.until.0)
+        let (from, to) = spec.measure;
+        if self.triggers.waiting[workload] == 0 || now >= spec.until.0 {
+            return from < to && self.triggers.outstanding[workload] > 0;
+        }
+        now < to.0
     }
 }

@@ -57,6 +57,18 @@ fn one_message_at_a_time_takes_a_round_trip_each() {
     assert_eq!(records.outcome.workloads[0].never_started, 0);
 }
 
+/// Over links of 99 us the last byte arrives in one epoch of 100 us and its ACK in the next but one.
+#[test]
+fn the_run_goes_on_until_the_last_ack_has_come() {
+    let (mut net, a, b) = net(r#""go-back-n""#);
+    for direction in net.blueprint.links.iter_mut().flat_map(|link| &mut link.directions) {
+        direction.delay = Span::us(99);
+    }
+    let records = run(net, vec![bandwidth(a, b, 800, 3, 3)]);
+    let last = (3 * 898 + 898 + 2 * ACK) * BYTE + 4 * 99 * LINK;
+    assert_eq!(ps(&records, "finish_sender_us")[2], last);
+}
+
 #[test]
 fn a_deep_queue_keeps_the_line_busy() {
     let (net, a, b) = net(r#""go-back-n""#);

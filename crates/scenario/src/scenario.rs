@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use floodway_fabric::Blueprint;
+use floodway_fabric::blueprint::{Arrivals, WorkloadSpec};
 use floodway_units::Time;
 use serde_json::json;
 
@@ -14,6 +15,7 @@ use crate::grammar::tree::{Node, Value};
 use crate::grammar::{bounds, sets};
 use crate::profile;
 use crate::resolved::groups;
+use crate::workload::Workload;
 use crate::workload::files::{Files, TableReader};
 use crate::workload::recipe::draw;
 
@@ -212,9 +214,28 @@ impl Scenario {
                 let (from, to) = workload.measure;
                 (workload.name.clone(), json!({ "from": from, "to": (to < Time::NEVER).then_some(to) }))
             }).collect::<serde_json::Map<_, _>>(),
+            "perftest": self.perftests(),
             "resolved": groups(&self.built, &self.document),
         });
         value.to_string()
+    }
+
+    /// Of workloads that are closed loops: what each measures, and its pairs of client and server.
+    fn perftests(&self) -> serde_json::Map<String, serde_json::Value> {
+        let blueprint = self.blueprint();
+        let name = |node: NodeId| blueprint.nodes[node.index()].name.as_str();
+        let test = |(workload, spec): (&Workload, &WorkloadSpec)| {
+            let (perftest, Arrivals::ClosedLoop(loops)) = (workload.perftest.as_ref()?, &spec.arrivals)
+            else {
+                return None;
+            };
+            let of_pair = loops.chunks(perftest.loops());
+            let pairs: Vec<_> = of_pair.map(|of| [name(of[0].source), name(of[0].destination)]).collect();
+            let value =
+                json!({ "test": perftest.test, "bidirectional": perftest.bidirectional, "pairs": pairs });
+            Some((workload.name.clone(), value))
+        };
+        self.document.workload.iter().zip(&blueprint.workloads).filter_map(test).collect()
     }
 
     pub(crate) fn document(&self) -> &Document {

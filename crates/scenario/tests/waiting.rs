@@ -227,6 +227,28 @@ fn perftest_refuses_what_it_cannot_do() {
 }
 
 #[test]
+fn hosts_are_not_each_others_clients_where_answers_would_be_taken_for_questions() {
+    let mutual = |test: &str| {
+        format!("perftest = {{ test = \"{test}\", from = [\"h1\", \"h2\"], to = [\"h2\", \"h1\"] }}")
+    };
+    let expected =
+        "a.toml:4: workload.w.perftest: h1 and h2 would each be the other's client: name each pair once";
+    assert_eq!(refused(&mutual("write-lat")), expected);
+    assert!(with(&mutual("write-bw")).is_ok());
+}
+
+#[test]
+fn the_record_of_a_run_names_pairs_of_client_and_server() {
+    let scenario = with(
+        "perftest = { test = \"write-bw\", from = [\"h3\", \"h4\"], to = \"h1\", qps = 2, bidirectional = true }",
+    );
+    let json = scenario.expect("it is right").resolved_json();
+    let expected =
+        r#""perftest":{"w":{"bidirectional":true,"pairs":[["h3","h1"],["h4","h1"]],"test":"write-bw"}}"#;
+    assert!(json.contains(expected), "{json}");
+}
+
+#[test]
 fn the_ready_scenarios_are_what_they_say() {
     let ready = |name: &str| {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../scenarios/{name}.toml"));

@@ -9,6 +9,8 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from floodway.results.perftest import perftest
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
@@ -22,6 +24,17 @@ WIDTH = 100
 #: So many switches are named.
 NAMED_SWITCHES = 5
 NOT_REACHED = "not reached"
+#: perftest's own headings, of bandwidth and of latency, and its lines below them.
+HEADS = (
+    " #bytes     #iterations    BW peak[Gb/sec]    BW average[Gb/sec]   MsgRate[Mpps]",
+    " #bytes #iterations    t_min[usec]    t_max[usec]  t_typical[usec]    t_avg[usec]    t_stdev[usec]"
+    "   99% percentile[usec]   99.9% percentile[usec]",
+)
+FORMS = (
+    " {:<7}    {:<10}     {:<7.2f}            {:<7.2f}              {:<7.6f}",
+    " {:<7} {:<10}     {:<7.2f}        {:<7.2f}      {:<7.2f}          {:<7.2f}        {:<7.2f}"
+    "         {:<7.2f}                {:<7.2f}",
+)
 #: Columns that hold words.
 WORDS = ("workload", "link", "port")
 
@@ -31,6 +44,8 @@ def document(result: Result, out: Path) -> dict[str, Any]:
     outcome = result.outcome
     summary = _plain(asdict(result.summary()))
     summary["outcome"] |= {"drops": dict(outcome.drops), "broken": dict(outcome.broken)}
+    bandwidth, latency = perftest(result.flows, result.run)
+    reports = {"bandwidth": bandwidth.to_dicts(), "latency": latency.to_dicts()}
     return {
         "scenario": result.run.name,
         "seed": result.run.seed,
@@ -38,7 +53,7 @@ def document(result: Result, out: Path) -> dict[str, Any]:
         "versions": dict(result.run.versions),
         "timings": asdict(result.run.timings),
         "summary": summary,
-    }
+    } | ({"perftest": reports} if any(reports.values()) else {})
 
 
 def show(result: Result, stream: TextIO) -> None:
@@ -56,6 +71,8 @@ def show(result: Result, stream: TextIO) -> None:
         if table.row_count:
             console.print(table)
     for line in _verdicts(summary):
+        console.print(line, soft_wrap=True)
+    for line in _perftest(result):
         console.print(line, soft_wrap=True)
 
 
@@ -180,11 +197,26 @@ def _verdicts(summary: Summary) -> Iterable[str]:
     outcome = summary.outcome
     fullest = sorted(outcome.switches, key=lambda switch: -switch.peak_bytes)[:NAMED_SWITCHES]
     yield "fullest switches: " + (", ".join(f"{s.node} {s.peak_bytes:,} B" for s in fullest) or "none")
+    for workload in outcome.workloads:
+        if workload.never_started:
+            waited = "they waited for others that were not complete"
+            yield f"warning: {workload.never_started:,} flows of {workload.name} never started: {waited}"
     yield "drops: " + (", ".join(f"{reason} {packets:,}" for reason, packets in outcome.drops) or "none")
     yield f"lossless: {_lossless(outcome)}"
     yield "invariants: " + ("; ".join(f"{name} broken: {text}" for name, text in outcome.broken) or "hold")
     for deadlock in outcome.deadlocks:
         yield f"deadlock at {deadlock.time_us:,.1f} us: " + " -> ".join((*deadlock.ports, deadlock.ports[0]))
+
+
+def _perftest(result: Result) -> Iterable[str]:
+    """Report as perftest does, in its own columns."""
+    for frame, head, form in zip(perftest(result.flows, result.run), HEADS, FORMS, strict=True):
+        for row in frame.iter_rows():
+            workload, client, server, *values = row
+            yield ""
+            yield f"{workload}: {client} to {server}"
+            yield head
+            yield form.format(*values)
 
 
 def _lossless(outcome: Outcome) -> str:

@@ -74,6 +74,8 @@ class WorkloadTotals:
         Payload of started flows, and what of it arrived.
     span_us
         Span over which flows started, in microseconds.
+    never_started
+        Flows that still waited for others when the run ended; they have no row.
     """
 
     name: str
@@ -84,6 +86,7 @@ class WorkloadTotals:
     offered_bytes: int
     delivered_bytes: int
     span_us: float
+    never_started: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -148,4 +151,7 @@ class Outcome:
 
 
 def _totals(raw: Mapping[str, Any]) -> WorkloadTotals:
-    return WorkloadTotals(**{field: raw[field] for field in WorkloadTotals.__dataclass_fields__})
+    # Older runs know of no flows that wait.
+    return WorkloadTotals(
+        **{field: raw[field] for field in WorkloadTotals.__dataclass_fields__ if field in raw}
+    )

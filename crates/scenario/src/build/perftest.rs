@@ -46,6 +46,15 @@ impl Builder<'_> {
             self.fault(&path("perftest"), message);
             return None;
         }
+        let meets = |&&(a, b): &&(usize, usize)| a < b && pairs.contains(&(b, a));
+        if let Some(&(a, b)) = pairs.iter().find(meets)
+            && (perftest.bidirectional || perftest.test == Test::WriteLat)
+        {
+            let [a, b] = [a, b].map(|host| map.name(host));
+            let message = format!("{a} and {b} would each be the other's client: name each pair once");
+            self.fault(&path("perftest"), message);
+            return None;
+        }
         let each = self.each_loop(workload, perftest)?;
         let qps = self.qps(workload, perftest, pairs.len() as u64, each.messages)?;
         let mut loops = Vec::new();

@@ -2,7 +2,7 @@
 
 use floodway_units::Bytes;
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::grammar::selector::Selector;
 
@@ -37,8 +37,20 @@ pub struct Perftest {
     pub bidirectional: bool,
 }
 
+impl Perftest {
+    /// Queue pairs of each pair of hosts, those from the client first; at least one.
+    pub fn loops(&self) -> usize {
+        let qps = usize::try_from(self.qps.unwrap_or(1)).unwrap_or(usize::MAX).max(1);
+        match self.test {
+            Test::WriteBw if !self.bidirectional => qps,
+            Test::WriteBw => qps.saturating_mul(2),
+            Test::WriteLat => 2,
+        }
+    }
+}
+
 /// What is measured.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Test {
     /// Bandwidth: messages are posted ahead, and another one as each completes at its sender.

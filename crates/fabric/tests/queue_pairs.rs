@@ -4,12 +4,13 @@
 mod support;
 
 use floodway_fabric::Records;
-use floodway_fabric::blueprint::Sharing;
+use floodway_fabric::blueprint::{Arrivals, PoissonSpec, Sharing};
+use floodway_fabric::sizes::Sizes;
 use floodway_mechanisms::registry::NotificationParams;
-use floodway_units::{Bytes, NodeId, Rate, Span};
+use floodway_units::{Bytes, NodeId, Rate, Span, Time};
 use floodway_wire::Format;
 use proptest::prelude::*;
-use support::{Net, PFC, everything, fct_ps, port, real, sum, whole};
+use support::{Net, PFC, everything, fct_ps, names, port, real, sum, whole};
 
 const GO_BACK_N: &str = r#""go-back-n""#;
 /// Picoseconds of a byte at 100G, and of the link.
@@ -134,6 +135,44 @@ fn a_message_starts_at_the_rate_that_the_one_before_ended_with() {
     // The time between packets is that at the rate of congestion: some half of the line's, or less.
     let paced = run(Sharing::PerPair);
     assert!(paced > alone + 2 * 1082 * BYTE, "{paced}");
+}
+
+#[test]
+fn a_queue_pair_at_rest_makes_no_events() {
+    let events = |limit| {
+        let (mut net, a, b) = congested(Format::Ethernet, Sharing::PerPair, 25);
+        net.flow(a, b, Bytes::mb(1), Span::ZERO);
+        net.limit(limit).until_limit().run().outcome.events
+    };
+    // The rate has recovered after some hundred milliseconds.
+    assert_eq!(events(Span::ms(3_000)), events(Span::ms(5_000)));
+}
+
+#[test]
+fn poisson_flows_of_a_pair_share_a_queue_pair() {
+    let run = |sharing| {
+        let (mut net, a, b) = pair(Format::Ethernet, GO_BACK_N);
+        net.blueprint.settings[0].qp = sharing;
+        net.blueprint.workloads[0].arrivals = Arrivals::Poisson(PoissonSpec {
+            sources: vec![a, b],
+            destinations: vec![a, b],
+            sizes: Sizes::fixed(Bytes::kb(20)),
+            mean_gap: Span::us(3),
+            from: Time::ZERO,
+            until: Time::ZERO + Span::ms(1),
+        });
+        net.run()
+    };
+    let (shared, apart) = (run(Sharing::PerPair), run(Sharing::PerFlow));
+    assert_eq!(shared.flows.column("start_us"), apart.flows.column("start_us"));
+    let (source, finish) = (names(shared.flows.column("source")), ps(&shared, "finish_receiver_us"));
+    for host in ["a", "b"] {
+        let own: Vec<_> =
+            (0..source.len()).filter(|&row| source[row] == host).map(|row| finish[row]).collect();
+        assert!(own.len() > 200 && own.is_sorted(), "one after another");
+    }
+    assert_ne!(fct_ps(&shared), fct_ps(&apart));
+    assert_eq!(everything(&shared), everything(&run(Sharing::PerPair)));
 }
 
 /// Messages of a pair: (size, start in ns), and the loss rate in percent.

@@ -24,16 +24,17 @@ WIDTH = 100
 #: So many switches are named.
 NAMED_SWITCHES = 5
 NOT_REACHED = "not reached"
-#: perftest's own headings, of bandwidth and of latency, and its lines below them.
-HEADS = (
-    " #bytes     #iterations    BW peak[Gb/sec]    BW average[Gb/sec]   MsgRate[Mpps]",
+#: perftest's own headings of bandwidth, and the form of its lines below them.
+BANDWIDTH = " #bytes     #iterations    BW peak[Gb/sec]    BW average[Gb/sec]   MsgRate[Mpps]"
+BANDWIDTH_FORM = " {:<7}    {:<10}     {:<7.2f}            {:<7.2f}              {:<7.6f}"
+#: The same of latency.
+LATENCY = (
     " #bytes #iterations    t_min[usec]    t_max[usec]  t_typical[usec]    t_avg[usec]    t_stdev[usec]"
-    "   99% percentile[usec]   99.9% percentile[usec]",
+    "   99% percentile[usec]   99.9% percentile[usec]"
 )
-FORMS = (
-    " {:<7}    {:<10}     {:<7.2f}            {:<7.2f}              {:<7.6f}",
+LATENCY_FORM = (
     " {:<7} {:<10}     {:<7.2f}        {:<7.2f}      {:<7.2f}          {:<7.2f}        {:<7.2f}"
-    "         {:<7.2f}                {:<7.2f}",
+    "         {:<7.2f}                {:<7.2f}"
 )
 #: Columns that hold words.
 WORDS = ("workload", "link", "port")
@@ -210,9 +211,9 @@ def _verdicts(summary: Summary) -> Iterable[str]:
 
 def _perftest(result: Result) -> Iterable[str]:
     """Report as perftest does, in its own columns."""
-    for frame, head, form in zip(perftest(result.flows, result.run), HEADS, FORMS, strict=True):
-        for row in frame.iter_rows():
-            workload, client, server, *values = row
+    forms = ((BANDWIDTH, BANDWIDTH_FORM), (LATENCY, LATENCY_FORM))
+    for frame, (head, form) in zip(perftest(result.flows, result.run), forms, strict=True):
+        for workload, client, server, *values in frame.iter_rows():
             yield ""
             yield f"{workload}: {client} to {server}"
             yield head

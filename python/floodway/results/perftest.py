@@ -124,9 +124,9 @@ def _bandwidth(there: pl.DataFrame, back: pl.DataFrame) -> Iterable[dict[str, fl
 def _shortest(posted: Times, completed: Times) -> float:
     """Return the least time a message over all runs of consecutive messages, in microseconds.
 
-    It is the least of (completed[j] - posted[i]) / (j - i + 1) over all i <= j. From a time that some run has,
-    each step goes on to that of the run that beats it by most, until none does: so the result is exact, after
-    few steps of one pass each.
+    It is the least of (completed[j] - posted[i]) / (j - i + 1) over all i <= j. From a time that some run
+    has, each step goes on to that of the run that beats it by most, until none does: so the result is exact,
+    after few steps of one pass each.
 
     Examples
     --------

@@ -86,7 +86,10 @@ def perftest(flows: pl.DataFrame, run: RunInfo) -> tuple[pl.DataFrame, pl.DataFr
 
 
 def _tests(run: RunInfo) -> Mapping[str, Any]:
-    return cast("Mapping[str, Any]", run.scenario.get("perftest", {}))
+    """By workload, in the order of the scenario: what it measures, between whom."""
+    tests = cast("Mapping[str, Any]", run.scenario.get("perftest", {}))
+    written = [workload["name"] for workload in run.scenario["scenario"]["workload"]] if tests else []
+    return {name: tests[name] for name in written if name in tests}
 
 
 def _between(messages: pl.DataFrame, source: str, destination: str) -> pl.DataFrame:

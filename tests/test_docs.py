@@ -71,4 +71,4 @@ def test_the_worked_example_is_the_code_that_is_tested() -> None:
 def test_the_scenario_of_the_worked_example_is_one() -> None:
     page = (ROOT / "docs" / "add-a-mechanism.md").read_text(encoding="utf-8")
     (text,) = re.findall(r"```toml\n(.*?)```", page, flags=re.DOTALL)
-    assert floodway.loads("example", text).warnings == []
+    assert floodway.Scenario.from_toml(name="example", text=text).warnings == ()

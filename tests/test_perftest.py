@@ -38,7 +38,7 @@ BYTE, LINKS, ACK = 80e-6, 3.0, 86
 
 
 def result_of(text: str) -> package.Result:
-    return package.run(package.loads("small", text))
+    return package.run(package.Scenario.from_toml(name="small", text=text))
 
 
 def test_one_message_outstanding_is_a_message_in_a_round_trip() -> None:

@@ -99,6 +99,7 @@ __all__ = [
     "Pause",
     "PauseList",
     "PauseMode",
+    "Perftest",
     "Period",
     "PeriodList",
     "Permutation",
@@ -106,6 +107,7 @@ __all__ = [
     "Poisson",
     "PresetName",
     "Profile",
+    "Qp",
     "Quanta",
     "Rate",
     "RateOrBlank",
@@ -138,7 +140,9 @@ __all__ = [
     "StaticWindow",
     "Stop",
     "Strict",
+    "StringList",
     "TaggedNode",
+    "Test",
     "TiesKey",
     "Time",
     "TimeOrBlank",
@@ -686,6 +690,8 @@ class Defaults(Table):
         At senders: the stack of rate and window controls, the lowest first.
     reliability
         Recovery from losses.
+    qp
+        Which flows share a queue pair. Default: `per-flow`.
     class_
         Class of flows. Default: 3.
     pipeline
@@ -702,6 +708,7 @@ class Defaults(Table):
     notification: NotificationParams | None = None
     rate_control: ReactionParamsList | None = None
     reliability: ReliabilityParams | None = None
+    qp: Qp | None = None
     class_: Class | None = None
     pipeline: Time | None = None
 
@@ -1298,6 +1305,8 @@ class Override(Table):
         At senders: the stack of rate and window controls, the lowest first.
     reliability
         Recovery from losses.
+    qp
+        Which flows share a queue pair. Default: `per-flow`.
     class_
         Class of flows. Default: 3.
     pipeline
@@ -1324,6 +1333,7 @@ class Override(Table):
     notification: NotificationParams | None = None
     rate_control: ReactionParamsList | None = None
     reliability: ReliabilityParams | None = None
+    qp: Qp | None = None
     class_: Class | None = None
     pipeline: Time | None = None
 
@@ -1357,7 +1367,7 @@ class ByWorkload(Table):
 @dataclass(frozen=True, kw_only=True)
 class Workload(Table):
     """A named source of flows: exactly one of `flows`, `flow-list`, `poisson`, `burst`, `permutation`,
-    `long-lived`, `incast`, `all-to-all`, `micro-bursts`.
+    `long-lived`, `incast`, `all-to-all`, `micro-bursts`, `perftest`.
 
     Attributes
     ----------
@@ -1385,6 +1395,8 @@ class Workload(Table):
         One flow of each host to each other one.
     micro_bursts
         Bursts of microseconds at line rate.
+    perftest
+        Messages that follow each other as they complete, as perftest's.
     start
         When it begins. Default: 0.
     until
@@ -1408,6 +1420,7 @@ class Workload(Table):
     incast: Incast | None = None
     all_to_all: AllToAll | None = None
     micro_bursts: MicroBursts | None = None
+    perftest: Perftest | None = None
     start: Time | None = None
     until: Time | None = None
     measure: MeasureWindow | None = None
@@ -1416,7 +1429,7 @@ class Workload(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class ListedFlow(Table):
-    """A flow.
+    """A flow, which may wait for others.
 
     Attributes
     ----------
@@ -1426,8 +1439,19 @@ class ListedFlow(Table):
         Receiver.
     size
         Payload, or `"unbounded"` for a flow without end.
+    id
+        What others of the list call it in `after`, unique. Default: nothing.
+    after
+        Flows of the list that must be complete before it starts, by their ids: `"a"`, `["a",
+        "b"]`. Each must end at its sender (it is complete when its last byte arrives) or begin
+        there (when its last byte is acknowledged, or has left the NIC where nothing is
+        acknowledged). Default: none.
+    wait
+        It starts so long after the last of those flows: the time to compute in between.
+        Default: 0.
     start
-        When it starts. Default: at the workload's `start`, else 0.
+        When it starts; not before, if it waits for others. Default: at the workload's `start`,
+        else 0.
     class_
         Its class. Default: the workload's.
     source_port
@@ -1444,6 +1468,9 @@ class ListedFlow(Table):
     from_: str
     to: str
     size: FlowSize
+    id: str | None = None
+    after: StringList | None = None
+    wait: Time | None = None
     start: Time | None = None
     class_: Class | None = None
     source_port: int | None = None
@@ -1716,6 +1743,47 @@ class MicroBursts(Table):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Perftest(Table):
+    """Messages that follow each other as they complete, as perftest's programs post them; every message is
+    a flow of the results.
+
+    Each pair has queue pairs of its own for all its messages, whatever `qp` says.
+
+    Attributes
+    ----------
+    test
+        What is measured.
+    to
+        Hosts that run the server: the i-th client's is the i-th of them, and so on around.
+    from_
+        Hosts that run the client. Default: all.
+    size
+        Payload of each message. Default: 65536 B of `write-bw`, 2 B of `write-lat`, as
+        perftest's.
+    queue_depth
+        Of `write-bw`: messages that each queue pair keeps outstanding, from 1 (perftest's
+        `--tx-depth`). Default: 128.
+    iterations
+        Messages of each queue pair, each way, from 1; of `write-lat` from 4, since it leaves
+        out the two longest of the times between them. Default: 5000 of `write-bw`, 1000 of
+        `write-lat`, as perftest's.
+    qps
+        Of `write-bw`: queue pairs of each pair of hosts, from 1. Default: 1.
+    bidirectional
+        Of `write-bw`: does the server send as much as the client? Default: false.
+    """
+
+    test: Test
+    to: Selector
+    from_: Selector | None = None
+    size: Size | None = None
+    queue_depth: int | None = None
+    iterations: int | None = None
+    qps: int | None = None
+    bidirectional: bool | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class MeasureWindow(Table):
     """From one instant to another.
 
@@ -1955,6 +2023,15 @@ PresetName: TypeAlias = "Literal['swing-2dc', 'bifrost-2dc', 'bifrost-a', 'bifro
 Profile: TypeAlias = "Literal['swing-ns3']"
 
 
+#: Which flows share a queue pair.
+#: - 'per-flow': None: each flow has a queue pair of its own, with congestion control that begins
+#:   anew.
+#: - 'per-pair': Those of a workload with the same sender, receiver and class (and, where a list
+#:   names them, ports and paths): they are messages of one queue pair, sent one after another in
+#:   the order of their starts, and its congestion control goes on from message to message.
+Qp: TypeAlias = "Literal['per-flow', 'per-pair']"
+
+
 Quanta: TypeAlias = "int"
 
 
@@ -2035,6 +2112,16 @@ Spacing: TypeAlias = "Literal['fixed', 'exponential']"
 #: - 'measured': The last measured flow, or the limit.
 #: - 'limit': The limit.
 Stop: TypeAlias = "Literal['measured', 'limit']"
+
+
+StringList: TypeAlias = "str | Sequence[str]"
+
+
+#: What is measured.
+#: - 'write-bw': Bandwidth: messages are posted ahead, and another one as each completes at its
+#:   sender.
+#: - 'write-lat': Latency: a message there and one back, in turns; half a round trip is a latency.
+Test: TypeAlias = "Literal['write-bw', 'write-lat']"
 
 
 #: What orders events of one instant.

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use floodway_fabric::Blueprint;
 use floodway_fabric::blueprint::{Arrivals, WorkloadSpec};
-use floodway_units::Time;
+use floodway_units::{NodeId, Time};
 use serde_json::json;
 
 use crate::build::{Built, build};

@@ -31,7 +31,9 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Many<T> {
 
 impl<T: JsonSchema> JsonSchema for Many<T> {
     fn schema_name() -> std::borrow::Cow<'static, str> {
-        format!("{}List", T::schema_name()).into()
+        let name = T::schema_name();
+        let (first, rest) = name.split_at(1);
+        format!("{}{rest}List", first.to_uppercase()).into()
     }
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let one = generator.subschema_for::<T>();

@@ -289,7 +289,7 @@ def plot_(  # noqa: PLR0913 (one argument an option)
     \b
     Examples:
       floodway plot fct out/demo
-      floodway plot slowdown out/pfc out/bifrost --format pdf --out figures
+      floodway plot slowdown out/demo out/demo-7 --format pdf --out figures
       floodway plot series out/demo --object 'x1>x2' --metric queue --out queue.svg
       floodway plot heatmap out/demo --metric paused
 

@@ -1,0 +1,111 @@
+"""Every example of the README and of the documentation runs."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+import floodway
+from command import Command
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROOT = Path(__file__).parent.parent
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+#: What a part of a scenario stands in.
+AROUND = """
+limit = "5ms"
+topology.dumbbell = { left = 2, right = 2, rate = "100G", delay = "1us" }
+"""
+TRAFFIC = """
+[[workload]]
+name = "burst"
+burst = { from = "h1", to = "h3", size = "10KB" }
+"""
+
+
+def blocks(page: Path, language: str) -> list[str]:
+    """Return the blocks of code of a page that are in a language; none for those that name no language."""
+    text = page.read_text(encoding="utf-8")
+    fences = re.findall(r"^```(\w*)[^\n]*\n(.*?)^```", text, flags=re.DOTALL | re.MULTILINE)
+    return [code for named, code in fences if named == language]
+
+
+def commands() -> Iterator[str]:
+    """Find every call of the command line, in blocks, in the program's help and in code spans."""
+    for page in PAGES:
+        for block in (*blocks(page, ""), *blocks(page, "bash"), *blocks(page, "text")):
+            yield from re.findall(r"^ *(floodway (?!COMMAND|\[)[a-z].+)$", block, flags=re.MULTILINE)
+        spans = re.findall(r"`(floodway [a-z]+ [^`]*\.toml[^`]*)`", page.read_text(encoding="utf-8"))
+        yield from (" ".join(span.split()) for span in spans)
+
+
+def in_order() -> list[str]:
+    """Return the calls without repetition; those that draw what others have run come last."""
+    found = dict.fromkeys(command.partition(" #")[0].strip() for command in commands())
+    runnable = [command for command in found if not re.search(r"[A-Z]{3,}|\.\.\.|…", command)]
+    return sorted(runnable, key=lambda command: command.startswith("floodway plot"))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder in which the examples find what they find in a clone."""
+    made = tmp_path_factory.mktemp("examples")
+    shutil.copytree(ROOT / "scenarios", made / "scenarios")
+    (made / "out").mkdir()
+    # The demonstration is in many examples; a tenth of its traffic shows as well that they run.
+    demo = made / "scenarios" / "demo.toml"
+    text = demo.read_text(encoding="utf-8")
+    assert text.count('until = "50ms"') == 1
+    demo.write_text(text.replace('until = "50ms"', 'until = "5ms"'), encoding="utf-8")
+    return made
+
+
+def test_there_are_examples() -> None:
+    assert len(in_order()) > 20
+
+
+@pytest.mark.parametrize("command", in_order())
+def test_a_command_of_the_documentation_runs(command: str, folder: Path) -> None:
+    if "swing-80km" in command and "FLOODWAY_REFERENCE" not in os.environ:
+        pytest.skip("FLOODWAY_REFERENCE names no folder of the flow lists that SWING's authors published")
+    words = re.split(r" [|>] ", command)[0]
+    _, *arguments = shlex.split(words)
+    if arguments[0] in ("run", "compare", "plot") and "--force" not in arguments:
+        arguments.append("--force")
+    done = Command(folder)(*arguments)
+    # A strict run that starves a buffer, and a deadlock, fail as their pages say.
+    may_fail = "--strict" in arguments or "ring-deadlock" in command
+    assert done.code in ({0, 1} if may_fail else {0}), done.err
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_the_python_of_a_page_runs(page: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder)
+    names: dict[str, object] = {}
+    for block in blocks(page, "python"):
+        exec(compile(block, page.name, "exec"), names)  # noqa: S102 (our own pages)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_the_scenarios_of_a_page_are_right(page: Path) -> None:
+    for block in blocks(page, "toml"):
+        for text in whole(block):
+            assert floodway.Scenario.from_toml(text, name=page.name).warnings == ()
+
+
+def whole(block: str) -> list[str]:
+    """Return a block as scenarios: it is one, or flows of one, or lines each of which may stand in one."""
+    if "topology" in block:
+        return [block]
+    if "[[workload]]" in block:
+        return [AROUND + block]
+    return [f"{AROUND}\n[defaults]\n{line}\n{TRAFFIC}" for line in block.splitlines() if line.strip()]

@@ -3,9 +3,14 @@
 Examples
 --------
 >>> import floodway
->>> scenario = floodway.load("scenarios/two-hosts.toml")  # doctest: +SKIP
->>> result = floodway.run(scenario)  # doctest: +SKIP
->>> result.summary().total.fct.p99_us  # doctest: +SKIP
+>>> from floodway.builders import Burst, SingleSwitch, Workload
+>>> scenario = floodway.Scenario(
+...     topology=SingleSwitch(hosts=3, rate="100G", delay="1us"),
+...     workload=[Workload(name="pair", burst=Burst(from_=["h1", "h2"], to="h3", size="100KB"))],
+... )
+>>> result = floodway.run(scenario)
+>>> result.flows["finished"].to_list()
+[True, True]
 """
 
 from importlib import import_module

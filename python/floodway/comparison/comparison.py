@@ -160,8 +160,15 @@ def compare(  # noqa: PLR0913 (what a caller may choose)
     Examples
     --------
     >>> import floodway
-    >>> variants = floodway.vary("scenarios/demo.toml", [("mtu", ["1000B", "4096B"])])  # doctest: +SKIP
-    >>> floodway.compare(variants, seeds=3).table  # doctest: +SKIP
+    >>> from floodway.builders import Burst, SingleSwitch, Workload
+    >>> scenario = floodway.Scenario(
+    ...     name="small",
+    ...     topology=SingleSwitch(hosts=3, rate="100G", delay="1us"),
+    ...     workload=[Workload(name="pair", burst=Burst(from_=["h1", "h2"], to="h3", size="100KB"))],
+    ... )
+    >>> compared = floodway.compare([scenario, scenario.replace(name="large", mtu="4096B")], jobs=1)
+    >>> compared.labels
+    ('small', 'large')
     """
     chosen = _variants(variants)
     seeds_of = tuple(_seeds(variant, seeds) for variant in chosen)

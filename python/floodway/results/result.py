@@ -101,8 +101,7 @@ class Result:
     Examples
     --------
     >>> import floodway
-    >>> scenario = floodway.loads(
-    ...     "pair",
+    >>> scenario = floodway.Scenario.from_toml(
     ...     '''
     ... limit = "1ms"
     ... topology.dumbbell = { left = 1, right = 1, rate = "100G", delay = "1us" }

@@ -91,7 +91,7 @@ impl ScenarioError {
             Some(word) => _ = write!(text, "; did you mean {word:?}?"),
             None => {}
         }
-        text.replace(['\n', '\r'], " ")
+        text.replace(breaks_or_hides, " ")
     }
 }
 
@@ -128,6 +128,11 @@ pub(crate) fn nearest(given: &str, allowed: &[String]) -> Option<String> {
     (distance(&best) <= 1 + best.chars().count().min(given.chars().count()) / 4).then(|| best.clone())
 }
 
+/// What would break a line, or the terminal that shows it.
+fn breaks_or_hides(c: char) -> bool {
+    c.is_control() || matches!(c, '\u{2028}' | '\u{2029}')
+}
+
 /// `text` with line breaks as blanks.
 fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
@@ -146,6 +151,13 @@ mod tests {
             error.to_string(),
             r#"demo.toml:12: defaults.flow-control: "pcf" is not a choice; allowed: lossy, pfc; did you mean "pfc"?"#
         );
+    }
+
+    #[test]
+    fn nothing_that_was_written_breaks_the_line() {
+        let place = Place { file: "--set a=\u{1b}[2J\u{85}".into(), line: None };
+        let error = ScenarioError::new(place, "a\nb\u{2028}", "x\0y").to_string();
+        assert_eq!(error, "--set a= [2J : a b : x y");
     }
 
     #[test]

@@ -10,9 +10,8 @@ use serde_json::json;
 use crate::build::{Built, build};
 use crate::error::{Place, ScenarioError, ScenarioErrors};
 use crate::grammar::document::Document;
-use crate::grammar::read::read;
 use crate::grammar::tree::{Node, Value};
-use crate::grammar::{bounds, sets};
+use crate::grammar::{bounds, read_all, sets};
 use crate::profile;
 use crate::resolved::groups;
 use crate::workload::Workload;
@@ -132,11 +131,11 @@ impl Scenario {
         }
         bounds::check(&tree)?;
         let written = tree.clone();
-        let mut document: Document = read(&tree, &[])?;
+        let mut document: Document = read_all(&tree)?;
         let profile = document.profile.map(profile::load).transpose()?;
         if let Some(profile) = &profile {
             profile.complete(&mut tree);
-            document = read(&tree, &[])?;
+            document = read_all(&tree)?;
         }
         let files = Files { folder: source.folder, tables: source.tables };
         let built = build(&tree, &document, profile, &files)?;

@@ -1,5 +1,6 @@
 //! The grammar: one TOML text, read once into typed values.
 
+mod all;
 pub mod bounds;
 pub mod document;
 pub mod forms;
@@ -8,3 +9,5 @@ pub mod selector;
 pub mod sets;
 pub mod settings;
 pub mod tree;
+
+pub use all::read_all;

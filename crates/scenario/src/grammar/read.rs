@@ -18,18 +18,12 @@ use crate::error::{Place, ScenarioError};
 /// # Errors
 /// What does not fit, with its place.
 pub fn read<T: DeserializeOwned>(node: &Node, path: &[&str]) -> Result<T, ScenarioError> {
-    T::deserialize(Reader(node)).map_err(|fault| {
-        let place = fault.place.clone().unwrap_or_else(|| node.place.clone());
-        let mut segments: Vec<&str> = path.to_vec();
-        segments.extend(fault.path.iter().rev().map(String::as_str));
-        let key = key_path(&segments);
-        match fault.what {
-            What::Message(message) => ScenarioError::new(place, key, message),
-            What::Unknown { given, what, allowed } => {
-                ScenarioError::unknown(place, key, &given, what, allowed)
-            }
-        }
-    })
+    attempt(node).map_err(|fault| fault.error(node, path))
+}
+
+/// Reads a value out of `node`, or says what does not fit.
+pub(super) fn attempt<T: DeserializeOwned>(node: &Node) -> Result<T, Fault> {
+    T::deserialize(Reader(node))
 }
 
 /// A path as `--set` spells it: what an override sets begins with the override's name.
@@ -49,18 +43,28 @@ pub fn path_of_key(key: &str) -> impl Iterator<Item = &str> {
 
 /// Why a value could not be read.
 #[derive(Debug)]
-struct Fault {
+pub(super) struct Fault {
     /// The keys that lead to it, the innermost first.
-    path: Vec<String>,
+    pub path: Vec<String>,
     place: Option<Place>,
-    what: What,
+    pub what: What,
 }
 
+/// What is wrong.
 #[derive(Debug)]
-enum What {
+pub(super) enum What {
     Message(String),
-    Unknown { given: String, what: &'static str, allowed: Vec<String> },
+    /// A key that is due is not there.
+    Missing(&'static str),
+    Unknown {
+        given: String,
+        what: &'static str,
+        allowed: Vec<String>,
+    },
 }
+
+/// What [`What::Unknown`] calls a key, rather than a value.
+pub(super) const KEY: &str = "a key";
 
 impl Fault {
     fn message(message: String) -> Self {
@@ -73,6 +77,21 @@ impl Fault {
             path: Vec::new(),
             place: None,
             what: What::Unknown { given: given.to_owned(), what, allowed },
+        }
+    }
+
+    /// For those who read messages: `node`, out of which it was to be read, stands at `path`.
+    pub fn error(self, node: &Node, path: &[&str]) -> ScenarioError {
+        let place = self.place.unwrap_or_else(|| node.place.clone());
+        let mut segments: Vec<&str> = path.to_vec();
+        segments.extend(self.path.iter().rev().map(String::as_str));
+        let key = key_path(&segments);
+        match self.what {
+            What::Message(message) => ScenarioError::new(place, key, message),
+            What::Missing(field) => ScenarioError::new(place, key, missing(field)),
+            What::Unknown { given, what, allowed } => {
+                ScenarioError::unknown(place, key, &given, what, allowed)
+            }
         }
     }
 
@@ -93,6 +112,7 @@ impl Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.what {
             What::Message(message) => f.write_str(message),
+            What::Missing(field) => f.write_str(&missing(field)),
             What::Unknown { given, what, allowed } => {
                 write!(f, "{given:?} is not {what}; allowed: {}", allowed.join(", "))
             }
@@ -123,12 +143,16 @@ impl de::Error for Fault {
     }
 
     fn unknown_field(given: &str, allowed: &'static [&'static str]) -> Self {
-        Fault::unknown(given, "a key", allowed)
+        Fault::unknown(given, KEY, allowed)
     }
 
     fn missing_field(field: &'static str) -> Self {
-        Fault::message(format!("the key {field:?} is missing"))
+        Fault { path: Vec::new(), place: None, what: What::Missing(field) }
     }
+}
+
+fn missing(field: &str) -> String {
+    format!("the key {field:?} is missing")
 }
 
 fn spelled(given: Unexpected<'_>) -> String {

@@ -7,6 +7,9 @@ use toml::de::{DeTable, DeValue};
 
 use crate::error::{Place, ScenarioError};
 
+/// Tables and lists lie no deeper in each other, so that those who walk through them have room.
+const DEEPEST: usize = 64;
+
 /// A value and where it was written.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node {
@@ -52,7 +55,7 @@ impl Node {
     pub fn parse(file: &str, text: &str) -> Result<Node, ScenarioError> {
         let source = Source { file: file.into(), starts: line_starts(text) };
         match DeTable::parse(text) {
-            Ok(table) => Ok(Node { value: source.table(table.into_inner())?, place: source.place(0) }),
+            Ok(table) => Ok(Node { value: source.table(table.into_inner(), 0)?, place: source.place(0) }),
             Err(error) => {
                 let at = error.span().map_or(0, |span| span.start);
                 Err(ScenarioError::new(source.place(at), "", format!("not TOML: {}", error.message())))
@@ -231,12 +234,12 @@ impl Source {
         Place { file: self.file.clone(), line: Some(line as u32) }
     }
 
-    fn table(&self, table: DeTable<'_>) -> Result<Value, ScenarioError> {
+    fn table(&self, table: DeTable<'_>, depth: usize) -> Result<Value, ScenarioError> {
         let mut entries = Vec::with_capacity(table.len());
         for (key, value) in table {
             let at = key.span().start;
-            let entry =
-                Entry { key: key.into_inner().into_owned(), place: self.place(at), node: self.node(value)? };
+            let node = self.node(value, depth + 1)?;
+            let entry = Entry { key: key.into_inner().into_owned(), place: self.place(at), node };
             entries.push((at, entry));
         }
         entries.sort_by_key(|(at, _)| *at);
@@ -244,8 +247,11 @@ impl Source {
         Ok(Value::Table(entries.into_iter().map(|(_, entry)| entry).collect()))
     }
 
-    fn node(&self, value: Spanned<DeValue<'_>>) -> Result<Node, ScenarioError> {
+    fn node(&self, value: Spanned<DeValue<'_>>, depth: usize) -> Result<Node, ScenarioError> {
         let place = self.place(value.span().start);
+        if depth > DEEPEST {
+            return Err(refuse(place, "this value", "lies too deep: the most is 64 tables and lists in each other"));
+        }
         let value = match value.into_inner() {
             DeValue::String(text) => Value::Text(text.into_owned()),
             DeValue::Integer(number) => match i128::from_str_radix(number.as_str(), number.radix()) {
@@ -261,9 +267,9 @@ impl Source {
             DeValue::Boolean(flag) => Value::Bool(flag),
             DeValue::Datetime(date) => Value::Text(date.to_string()),
             DeValue::Array(items) => {
-                Value::List(items.into_iter().map(|item| self.node(item)).collect::<Result<_, _>>()?)
+                Value::List(items.into_iter().map(|item| self.node(item, depth + 1)).collect::<Result<_, _>>()?)
             }
-            DeValue::Table(table) => self.table(table)?,
+            DeValue::Table(table) => self.table(table, depth)?,
         };
         Ok(Node { value, place })
     }

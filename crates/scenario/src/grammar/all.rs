@@ -1,0 +1,119 @@
+//! All that does not fit, not only the first: what is at fault is taken out, and the rest is read again.
+
+use serde::de::DeserializeOwned;
+
+use super::read::{Fault, KEY, What, attempt};
+use super::tree::{Node, Value};
+use crate::error::ScenarioErrors;
+
+/// No more faults are told.
+const MOST: usize = 20;
+
+/// Reads a value out of a whole tree.
+///
+/// # Errors
+/// All that does not fit, as far as one does not hide the other; of a list the first.
+pub fn read_all<T: DeserializeOwned>(tree: &Node) -> Result<T, ScenarioErrors> {
+    let mut fault = match attempt(tree) {
+        Ok(value) => return Ok(value),
+        Err(fault) => fault,
+    };
+    let (mut rest, mut taken, mut errors) = (tree.clone(), Vec::new(), Vec::new());
+    loop {
+        let out = outward(&rest, &fault);
+        if !is_echo(&fault, &taken) {
+            errors.push(fault.error(tree, &[]));
+        }
+        let Some(out) = out.filter(|_| errors.len() < MOST) else { break };
+        take(&mut rest, &out);
+        taken.push(out);
+        match attempt::<T>(&rest) {
+            Ok(_) => break,
+            Err(next) => fault = next,
+        }
+    }
+    Err(ScenarioErrors(errors))
+}
+
+/// The path of what is to be taken out so that a fault is gone: a key of a table, since elements of lists
+/// are called by their numbers.
+fn outward(tree: &Node, fault: &Fault) -> Option<Vec<String>> {
+    let mut path: Vec<String> = fault.path.iter().rev().cloned().collect();
+    if let What::Unknown { given, what: KEY, .. } = &fault.what {
+        path.push(given.clone());
+    }
+    while !path.is_empty() {
+        let (last, above) = path.split_last()?;
+        let table = above.iter().try_fold(tree, |node, key| node.get(key))?;
+        if matches!(table.value, Value::Table(_)) && table.get(last).is_some() {
+            return Some(path);
+        }
+        path.pop();
+    }
+    None
+}
+
+fn take(tree: &mut Node, path: &[String]) {
+    let Some((last, above)) = path.split_last() else { return };
+    let mut node = tree;
+    for key in above {
+        let below = match &mut node.value {
+            Value::Table(entries) => entries.iter_mut().find(|entry| entry.key == *key).map(|entry| &mut entry.node),
+            Value::List(items) => {
+                items.iter_mut().enumerate().find(|(i, item)| item.label(*i) == *key).map(|(_, item)| item)
+            }
+            _ => None,
+        };
+        let Some(below) = below else { return };
+        node = below;
+    }
+    node.remove(last);
+}
+
+/// A fault that is there only because something was taken out.
+fn is_echo(fault: &Fault, taken: &[Vec<String>]) -> bool {
+    let is_table_of = |out: &&Vec<String>| {
+        out.len() == fault.path.len() + 1 && out.iter().zip(fault.path.iter().rev()).all(|(one, other)| one == other)
+    };
+    let mut taken = taken.iter().filter(is_table_of);
+    match &fault.what {
+        What::Message(_) => taken.next().is_some(),
+        What::Missing(field) => taken.any(|out| out.last().is_some_and(|last| last == field)),
+        What::Unknown { .. } => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::grammar::document::Document;
+
+    fn errors(text: &str) -> Vec<String> {
+        let tree = Node::parse("a", text).expect("it is TOML");
+        read_all::<Document>(&tree).expect_err("it is wrong").0.iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn faults_beside_each_other_are_all_told() {
+        let told = errors(
+            "mtu = 1000\ntoplogy = 1\n[topology.dumbbell]\nleft = \"two\"\nright = -1\nrate = \"100Gb\"\n\
+             [[workload]]\nname = \"w\"\nuntill = \"1ms\"\nstart = 3\n[[workload]]\nname = \"v\"\nclass = true\n",
+        );
+        let begins = ["a:1: mtu: ", "a:2: \"toplogy\" is not a key", "a:4: topology.dumbbell.left: ", "a:5: topology.dumbbell.right: ",
+            "a:6: topology.dumbbell.rate: ", "a:9: workload.w: \"untill\"", "a:10: workload.w.start: ", "a:13: workload.v.class: "];
+        assert_eq!(told.len(), begins.len(), "{told:#?}");
+        for (line, begin) in told.iter().zip(begins) {
+            assert!(line.starts_with(begin), "{told:#?}");
+        }
+    }
+
+    #[test]
+    fn what_is_taken_out_is_not_missed() {
+        assert_eq!(errors("topology.dumbell = {}").len(), 1);
+        assert_eq!(errors("topology = 3").len(), 1);
+        assert_eq!(errors("topology.dumbbell = {}\ndefaults.flow-control.pcf = {}").len(), 1);
+        let flows = "topology.dumbbell = {}\n[[workload]]\nflows = [{ from = 1, size = \"1\" }, 3]";
+        assert_eq!(errors(flows).len(), 3);
+        assert_eq!(errors("seed = 1\nlimits = 3").len(), 2);
+    }
+}

@@ -608,7 +608,7 @@ impl<'a> World<'a> {
             let rx = peer(port);
             let account = self.blueprint.account(rx, class)?;
             // A host takes in whatever comes: a buffer that nothing outgrows.
-            let info = account.map_or_else(|| self.host_link(rx, class), |account| account.link);
+            let info = account.map_or_else(|| self.host_link(rx, class, params), |account| account.link);
             let halves = params
                 .build(&info)
                 .map_err(|error| BuildError::param(self.blueprint.port_name(rx), error))?;
@@ -618,8 +618,9 @@ impl<'a> World<'a> {
         Ok(lane)
     }
 
-    fn host_link(&self, port: PortId, class: Class) -> LinkInfo {
-        LinkInfo { buffer: Bytes(1 << 40), ..self.blueprint.link_info(port, class) }
+    fn host_link(&self, port: PortId, class: Class, params: &FlowControlParams) -> LinkInfo {
+        let link = LinkInfo { buffer: Bytes(1 << 40), ..self.blueprint.link_info(port, class) };
+        LinkInfo { buffer: params.min_buffer(&link).max(link.buffer), ..link }
     }
 
     /// Puts another receiver half in the place of one before the run starts.

@@ -117,29 +117,34 @@ impl Packets {
         }
     }
 
-    /// From the first bit sent to the last bit received, in each hop's own rounding.
+    /// From the first bit sent to the last bit received, in each hop's own rounding; what no clock could show
+    /// is the latest time that it shows.
     fn time(&self, facts: &PathFacts<'_>, path: &[PortId], ways: &[u64]) -> Span {
         let middle = self.count.saturating_sub(2);
-        let (mut first, mut full, mut all, mut fixed, mut spread) = (0, 0, 0, 0, false);
+        let (mut first, mut full, mut all, mut fixed, mut spread) = (0u64, 0u64, 0u64, 0u64, false);
         for (i, (&port, &n)) in path.iter().zip(ways).enumerate() {
             let serial = (facts.serial)(port);
             let [one, each, short] = [self.first, self.middle, self.last].map(|wire| serial.time(wire.0));
             let begun = first;
-            first += one;
+            first = first.saturating_add(one);
             spread |= n > 1;
             full = match (middle, n) {
                 (0, _) => first,
-                (m, 1) => (full + each).max(first + m * each),
+                (m, 1) => full.saturating_add(each).max(first.saturating_add(m.saturating_mul(each))),
                 // Spread over n ports the packets pass n at a time.
-                (m, n) => (full + each).max(begun + (m + 1) * each / n),
+                (m, n) => {
+                    let passed =
+                        (u128::from(m + 1) * u128::from(each) / u128::from(n)).min(u128::from(u64::MAX));
+                    full.saturating_add(each).max(begun.saturating_add(passed as u64))
+                }
             };
             // Once packets are spread, the short one need not be the last any more.
-            all = if spread { all + short } else { all.max(full) + short };
-            fixed += (facts.delay)(port).0;
+            all = if spread { all } else { all.max(full) }.saturating_add(short);
+            fixed = fixed.saturating_add((facts.delay)(port).0);
             if i > 0 {
-                fixed += (facts.pipeline)(facts.routes.node_of(port)).0;
+                fixed = fixed.saturating_add((facts.pipeline)(facts.routes.node_of(port)).0);
             }
         }
-        Span(fixed + if self.count == 1 { first } else { all.max(full) })
+        Span(fixed.saturating_add(if self.count == 1 { first } else { all.max(full) }))
     }
 }

@@ -91,7 +91,7 @@ impl ScenarioError {
             Some(word) => _ = write!(text, "; did you mean {word:?}?"),
             None => {}
         }
-        text.replace(breaks_or_hides, " ")
+        shortened(text.replace(breaks_or_hides, " "))
     }
 }
 
@@ -119,18 +119,45 @@ impl From<ScenarioError> for ScenarioErrors {
     }
 }
 
-/// The allowed word nearest to `given`, if it is near enough to be meant.
+/// The allowed word nearest to `given`, if it is near enough to be meant: a slip or two away, else the shortest
+/// that it is a part of.
 pub(crate) fn nearest(given: &str, allowed: &[String]) -> Option<String> {
-    let distance = |word: &&String| strsim::osa_distance(&given.to_lowercase(), &word.to_lowercase());
+    let lower = given.to_lowercase();
+    let letters = given.chars().count();
+    // Words of other lengths are too far, and texts of any length may be given.
+    let slips = |word: &String| 1 + word.chars().count().min(letters) / 4;
+    let comparable = allowed.iter().filter(|word| word.chars().count().abs_diff(letters) <= slips(word));
+    let distance = |word: &String| strsim::osa_distance(&lower, &word.to_lowercase());
+    let near =
+        comparable.map(|word| (distance(word), word)).filter(|(distance, word)| *distance <= slips(word));
     // Of words equally far, one that begins alike.
-    let rank = |word: &&String| (distance(word), word.chars().next() != given.chars().next());
-    let best = allowed.iter().min_by_key(rank)?;
-    (distance(&best) <= 1 + best.chars().count().min(given.chars().count()) / 4).then(|| best.clone())
+    let best = near.min_by_key(|(distance, word)| (*distance, word.chars().next() != given.chars().next()));
+    best.map(|(_, word)| word.clone()).or_else(|| {
+        let holds =
+            |word: &&String| letters >= PART && word.split('-').any(|part| part.to_lowercase() == lower);
+        allowed.iter().filter(holds).min_by_key(|word| word.len()).cloned()
+    })
 }
+
+/// So many letters name a word of which they are a part.
+const PART: usize = 3;
 
 /// What would break a line, or the terminal that shows it.
 fn breaks_or_hides(c: char) -> bool {
     c.is_control() || matches!(c, '\u{2028}' | '\u{2029}')
+}
+
+/// A line that can be read: what somebody wrote by the megabyte is left out of its middle.
+fn shortened(line: String) -> String {
+    const HEAD: usize = 3000;
+    const TAIL: usize = 500;
+    let letters = line.chars().count();
+    if letters <= HEAD + TAIL {
+        return line;
+    }
+    let head: String = line.chars().take(HEAD).collect();
+    let tail: String = line.chars().skip(letters - TAIL).collect();
+    format!("{head} ... {tail}")
 }
 
 /// `text` with line breaks as blanks.
@@ -166,5 +193,14 @@ mod tests {
         assert_eq!(nearest("flow-contorl", &allowed), Some("flow-control".to_owned()));
         assert_eq!(nearest("xyz", &allowed), None);
         assert_eq!(nearest("", &[]), None);
+        assert_eq!(nearest(&"flow".repeat(100_000), &allowed), None);
+    }
+
+    #[test]
+    fn a_part_of_a_word_names_it() {
+        let allowed = ["fb-hadoop-fine", "fb-hadoop", "swing-ns3"].map(str::to_owned);
+        assert_eq!(nearest("hadoop", &allowed), Some("fb-hadoop".to_owned()));
+        assert_eq!(nearest("Swing", &allowed), Some("swing-ns3".to_owned()));
+        assert_eq!(nearest("fb", &allowed), None);
     }
 }

@@ -15,8 +15,11 @@ use crate::grammar::{bounds, read_all, sets};
 use crate::profile;
 use crate::resolved::groups;
 use crate::workload::Workload;
-use crate::workload::files::{Files, TableReader};
+use crate::workload::files::{Files, TableReader, read_text};
 use crate::workload::recipe::draw;
+
+/// A scenario's own text is no larger: 64 MiB.
+const MOST_BYTES: u64 = 64 << 20;
 
 /// What a scenario is read from.
 #[derive(Clone, Copy)]
@@ -66,7 +69,7 @@ impl Scenario {
         tables: Option<TableReader<'_>>,
     ) -> Result<Self, ScenarioErrors> {
         let name = path.display().to_string();
-        let text = std::fs::read_to_string(path).map_err(|error| {
+        let text = read_text(path, MOST_BYTES).map_err(|error| {
             let place = Place { file: name.as_str().into(), line: None };
             ScenarioError::new(place, "", format!("cannot read it: {error}"))
         })?;

@@ -25,10 +25,10 @@ impl Rate {
         Rate(n * 1_000_000)
     }
 
-    /// Time to send `bytes` at this rate, rounded up to a picosecond.
+    /// Time to send `bytes` at this rate, rounded up to a picosecond; the longest span where it is longer.
     pub fn time_to_send(self, bytes: Bytes) -> Span {
         let bits = u128::from(bytes.0) * 8_000_000_000_000;
-        Span(bits.div_ceil(u128::from(self.0)) as u64)
+        Span(u64::try_from(bits.div_ceil(u128::from(self.0))).unwrap_or(u64::MAX))
     }
 
     /// Whole bytes that fit into `span` at this rate, rounded down.
@@ -106,6 +106,7 @@ mod tests {
     #[test]
     fn time_to_send_rounds_up_and_bytes_in_rounds_down() {
         assert_eq!(Rate::gbps(30).time_to_send(Bytes(1)), Span(267));
+        assert_eq!(Rate(1).time_to_send(Bytes(1 << 50)), Span(u64::MAX));
         assert_eq!(Rate::gbps(30).bytes_in(Span(533)), Bytes(1));
         assert_eq!(Rate::gbps(30).bytes_in(Span(534)), Bytes(2));
     }

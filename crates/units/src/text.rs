@@ -24,8 +24,8 @@ pub struct UnitError {
     pub what: &'static str,
     /// What is wrong with it.
     pub why: String,
-    /// A right spelling.
-    pub example: &'static str,
+    /// A right spelling: of what was meant, if that is known.
+    pub example: String,
 }
 
 /// The units of one kind of quantity, smallest first.
@@ -82,10 +82,32 @@ pub(crate) const BYTES: Units = Units {
 pub(crate) const LENGTH: Units =
     Units { what: "length", example: "80km", table: &[("m", 1), ("km", 1_000)], printed: 2 };
 
+impl Units {
+    /// The unit that a wrong one means: the same in other letters, or with the words that others add.
+    fn meant(self, suffix: &str) -> Option<&'static str> {
+        let bare = suffix.replace(['\u{b5}', '\u{3bc}'], "u").to_lowercase();
+        let stem = ["it/s", "its/s", "/s", "it", "ytes", "yte", "econds", "ec"]
+            .iter()
+            .find_map(|end| bare.strip_suffix(end));
+        let words =
+            [Some(bare.as_str()), stem, bare.strip_suffix("b"), stem.and_then(|stem| stem.strip_suffix('b'))];
+        let with_b = format!("{bare}b");
+        let mut words = words.into_iter().flatten().chain([with_b.as_str()]).filter(|word| !word.is_empty());
+        words.find_map(|word| {
+            let same = |(name, _): &&(&str, u64)| name.to_lowercase() == word;
+            self.table.iter().find(same).map(|(name, _)| *name)
+        })
+    }
+}
+
 /// Base units in `text`, exactly.
 pub(crate) fn parse(text: &str, units: Units) -> Result<u64, UnitError> {
-    let error =
-        |why: String| UnitError { given: text.to_owned(), what: units.what, why, example: units.example };
+    let error = |why: String| UnitError {
+        given: text.to_owned(),
+        what: units.what,
+        why,
+        example: units.example.to_owned(),
+    };
     let trimmed = text.trim();
     let split = unit_at(trimmed);
     let (number, suffix) = (trimmed[..split].trim(), trimmed[split..].trim());
@@ -97,7 +119,9 @@ pub(crate) fn parse(text: &str, units: Units) -> Result<u64, UnitError> {
     }
     let Some(&(_, unit)) = units.table.iter().find(|(name, _)| *name == suffix) else {
         let allowed: Vec<_> = units.table.iter().map(|(name, _)| *name).collect();
-        return Err(error(format!("the unit {suffix:?} is not one of {}", allowed.join(", "))));
+        let fault = error(format!("the unit {suffix:?} is not one of {}", allowed.join(", ")));
+        let meant = units.meant(suffix).map(|unit| format!("{number}{unit}"));
+        return Err(UnitError { example: meant.unwrap_or(fault.example), ..fault });
     };
     let not_a_number = || error(format!("{number:?} is not a number"));
     let (digits, power) = decimal(number).ok_or_else(not_a_number)?;
@@ -246,7 +270,7 @@ impl Text {
             given: given.to_string(),
             what: self.0.what,
             why: "its unit is missing".into(),
-            example: self.0.example,
+            example: self.0.example.to_owned(),
         })
     }
 }
@@ -320,6 +344,31 @@ mod tests {
         assert!(why("99999999999999s").contains("too large"));
         assert!(why("1.2.3us").contains("not a number"));
         assert!(why("us").contains("not a number"));
+    }
+
+    #[test]
+    fn a_wrong_unit_is_answered_with_the_one_that_was_meant() {
+        let meant = |error: UnitError| error.example;
+        for (given, right) in [
+            ("100Gb", "100G"),
+            ("100g", "100G"),
+            ("40Gbit/s", "40G"),
+            ("9 gbps", "9Gbps"),
+            ("1Gb/s", "1G"),
+            ("5x", "400G"),
+        ] {
+            assert_eq!(given.parse::<Rate>().map_err(meant), Err(right.into()), "{given}");
+        }
+        for (given, right) in
+            [("1\u{b5}s", "1us"), ("10US", "10us"), ("3sec", "3s"), ("2usec", "2us"), ("3km", "10us")]
+        {
+            assert_eq!(given.parse::<Span>().map_err(meant), Err(right.into()), "{given}");
+        }
+        for (given, right) in
+            [("320kb", "320KB"), ("1M", "1MB"), ("5bytes", "5B"), ("9kib", "9KiB"), ("1Ki", "1KiB")]
+        {
+            assert_eq!(given.parse::<Bytes>().map_err(meant), Err(right.into()), "{given}");
+        }
     }
 
     #[test]

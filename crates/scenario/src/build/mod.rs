@@ -1,6 +1,7 @@
 //! From a scenario's values to what a fabric is built from.
 
 mod fit;
+mod loads;
 mod map;
 mod patterns;
 mod perftest;
@@ -216,6 +217,7 @@ impl Builder<'_> {
         self.give_up_if_faulty()?;
         // A list may have brought classes of its own.
         blueprint.links = skeleton::links(network, plan, &blueprint.classes()[1..]);
+        self.loads();
         self.windows(&mut blueprint, &routes);
         self.fit(network, plan, profile, &blueprint);
         self.give_up_if_faulty()?;

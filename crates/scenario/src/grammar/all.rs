@@ -58,7 +58,9 @@ fn take(tree: &mut Node, path: &[String]) {
     let mut node = tree;
     for key in above {
         let below = match &mut node.value {
-            Value::Table(entries) => entries.iter_mut().find(|entry| entry.key == *key).map(|entry| &mut entry.node),
+            Value::Table(entries) => {
+                entries.iter_mut().find(|entry| entry.key == *key).map(|entry| &mut entry.node)
+            }
             Value::List(items) => {
                 items.iter_mut().enumerate().find(|(i, item)| item.label(*i) == *key).map(|(_, item)| item)
             }
@@ -73,7 +75,8 @@ fn take(tree: &mut Node, path: &[String]) {
 /// A fault that is there only because something was taken out.
 fn is_echo(fault: &Fault, taken: &[Vec<String>]) -> bool {
     let is_table_of = |out: &&Vec<String>| {
-        out.len() == fault.path.len() + 1 && out.iter().zip(fault.path.iter().rev()).all(|(one, other)| one == other)
+        out.len() == fault.path.len() + 1
+            && out.iter().zip(fault.path.iter().rev()).all(|(one, other)| one == other)
     };
     let mut taken = taken.iter().filter(is_table_of);
     match &fault.what {
@@ -99,8 +102,16 @@ mod tests {
             "mtu = 1000\ntoplogy = 1\n[topology.dumbbell]\nleft = \"two\"\nright = -1\nrate = \"100Gb\"\n\
              [[workload]]\nname = \"w\"\nuntill = \"1ms\"\nstart = 3\n[[workload]]\nname = \"v\"\nclass = true\n",
         );
-        let begins = ["a:1: mtu: ", "a:2: \"toplogy\" is not a key", "a:4: topology.dumbbell.left: ", "a:5: topology.dumbbell.right: ",
-            "a:6: topology.dumbbell.rate: ", "a:9: workload.w: \"untill\"", "a:10: workload.w.start: ", "a:13: workload.v.class: "];
+        let begins = [
+            "a:1: mtu: ",
+            "a:2: \"toplogy\" is not a key",
+            "a:4: topology.dumbbell.left: ",
+            "a:5: topology.dumbbell.right: ",
+            "a:6: topology.dumbbell.rate: ",
+            "a:9: workload.w: \"untill\"",
+            "a:10: workload.w.start: ",
+            "a:13: workload.v.class: ",
+        ];
         assert_eq!(told.len(), begins.len(), "{told:#?}");
         for (line, begin) in told.iter().zip(begins) {
             assert!(line.starts_with(begin), "{told:#?}");

@@ -2,6 +2,7 @@
 
 mod all;
 pub mod bounds;
+mod depth;
 pub mod document;
 pub mod forms;
 pub mod read;

@@ -128,7 +128,8 @@ impl de::Error for Fault {
     }
 
     fn invalid_type(given: Unexpected<'_>, due: &dyn Expected) -> Self {
-        Fault::message(format!("{} where {} is due", spelled(given), plain(&due.to_string())))
+        let due = due.to_string();
+        Fault::message(format!("{} where {} is due{}", spelled(given), plain(&due), instead(given, &due)))
     }
 
     fn invalid_value(given: Unexpected<'_>, due: &dyn Expected) -> Self {
@@ -183,6 +184,25 @@ fn plain(due: &str) -> String {
     }
 }
 
+/// What to write, where what is given shows what was meant.
+fn instead(given: Unexpected<'_>, due: &str) -> String {
+    let is_number = matches!(due, "u8" | "u16" | "u32" | "u64" | "usize" | "f64");
+    match given {
+        Unexpected::Str(text) if is_number => {
+            let (number, scale) =
+                text.trim().strip_suffix('%').map_or((text.trim(), 1.0), |text| (text, 0.01));
+            match number.trim().parse::<f64>() {
+                Ok(number) if number.is_finite() => {
+                    format!(": write {}, without quotation marks", number * scale)
+                }
+                _ => String::new(),
+            }
+        }
+        Unexpected::Map if due == "a sequence" => ": put [ ] around it, or [[ ]] around its header".into(),
+        _ => String::new(),
+    }
+}
+
 struct Reader<'a>(&'a Node);
 
 impl<'de> de::Deserializer<'de> for Reader<'_> {
@@ -231,7 +251,7 @@ impl<'de> de::Deserializer<'de> for Reader<'_> {
     ) -> Result<V::Value, Fault> {
         let one_of = || variants.join(", ");
         match &self.0.value {
-            Value::Text(text) => visitor.visit_enum(text.as_str().into_deserializer()),
+            Value::Text(text) => visitor.visit_enum(Bare(text)),
             Value::Table(entries) => match entries.as_slice() {
                 [entry] => visitor.visit_enum(Variant(entry)).map_err(|fault| at_key(fault, entries)),
                 [] => Err(Fault::message(format!("nothing is chosen: name one of {}", one_of()))),
@@ -245,9 +265,24 @@ impl<'de> de::Deserializer<'de> for Reader<'_> {
         }
     }
 
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        fields: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Fault> {
+        let is_other = !matches!(self.0.value, Value::Table(_)) && !fields.is_empty();
+        self.deserialize_any(visitor).map_err(|mut fault| {
+            if let (true, [], What::Message(message)) = (is_other, &fault.path[..], &mut fault.what) {
+                *message = format!("{message}, with these keys: {}", fields.join(", "));
+            }
+            fault
+        })
+    }
+
     forward_to_deserialize_any! {
         bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit
-        unit_struct seq tuple tuple_struct map struct identifier ignored_any
+        unit_struct seq tuple tuple_struct map identifier ignored_any
     }
 }
 
@@ -316,6 +351,49 @@ impl<'de> MapAccess<'de> for Entries<'_> {
         let entry = &self.entries[self.next - 1];
         seed.deserialize(Reader(&entry.node))
             .map_err(|fault| fault.inside(entry.key.clone(), &entry.node.place))
+    }
+}
+
+/// A bare name, as an enum.
+#[derive(Clone, Copy)]
+struct Bare<'a>(&'a str);
+
+impl Bare<'_> {
+    fn needs_keys(self) -> Fault {
+        Fault::message(format!("{:?} needs keys of its own: write {} = {{ ... }}", self.0, self.0))
+    }
+}
+
+impl<'de> EnumAccess<'de> for Bare<'_> {
+    type Error = Fault;
+    type Variant = Self;
+
+    fn variant_seed<V: DeserializeSeed<'de>>(self, seed: V) -> Result<(V::Value, Self), Fault> {
+        seed.deserialize(self.0.into_deserializer()).map(|value| (value, self))
+    }
+}
+
+impl<'de> VariantAccess<'de> for Bare<'_> {
+    type Error = Fault;
+
+    fn unit_variant(self) -> Result<(), Fault> {
+        Ok(())
+    }
+
+    fn newtype_variant_seed<T: DeserializeSeed<'de>>(self, _seed: T) -> Result<T::Value, Fault> {
+        Err(self.needs_keys())
+    }
+
+    fn tuple_variant<V: Visitor<'de>>(self, _len: usize, _visitor: V) -> Result<V::Value, Fault> {
+        Err(self.needs_keys())
+    }
+
+    fn struct_variant<V: Visitor<'de>>(
+        self,
+        _fields: &'static [&'static str],
+        _visitor: V,
+    ) -> Result<V::Value, Fault> {
+        Err(self.needs_keys())
     }
 }
 

@@ -3,6 +3,7 @@
 //! A path begins with `defaults`, the name of an override, `workload.<name>`, or another key of the top
 //! level. Where a choice of a slot is set that is not the one written, it takes its place.
 
+use super::depth::DEEPEST;
 use super::tree::{Entry, Node, Value};
 use crate::error::{Place, ScenarioError};
 
@@ -52,7 +53,7 @@ const RIVALS: &[(&str, &str)] = &[("delay", "length"), ("pool", "total"), ("flow
 pub fn apply(tree: &mut Node, path: &str, value: &str) -> Result<(), ScenarioError> {
     let place = Place { file: format!("--set {path}={value}").into(), line: None };
     let segments: Vec<&str> = path.split('.').collect();
-    if segments.iter().any(|segment| segment.is_empty()) {
+    if segments.iter().any(|segment| segment.is_empty()) || segments.len() > DEEPEST {
         return Err(ScenarioError::new(place, path, "a path is keys with a dot between"));
     }
     let (node, rest) = root(tree, &segments, &place)?;
@@ -115,6 +116,10 @@ fn root<'a, 'b>(
         [name, rest @ ..] => {
             let overrides = names(tree.get("override"));
             let is_override = overrides.iter().any(|known| known == name) && !rest.is_empty();
+            if rest.is_empty() && overrides.iter().any(|known| known == name) {
+                let message = format!("{name:?} is an override: set one of its keys, {name}.<key>");
+                return Err(ScenarioError::new(place.clone(), "", message));
+            }
             if is_override && let Some(node) = element(tree, "override", name) {
                 return Ok((node, rest));
             }

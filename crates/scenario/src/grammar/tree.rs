@@ -5,10 +5,8 @@ use std::sync::Arc;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use super::depth::{DEEPEST, too_deep};
 use crate::error::{Place, ScenarioError};
-
-/// Tables and lists lie no deeper in each other, so that those who walk through them have room.
-const DEEPEST: usize = 64;
 
 /// A value and where it was written.
 #[derive(Clone, Debug, PartialEq)]
@@ -54,11 +52,14 @@ impl Node {
     /// What is not TOML, with its line.
     pub fn parse(file: &str, text: &str) -> Result<Node, ScenarioError> {
         let source = Source { file: file.into(), starts: line_starts(text) };
+        if let Some(at) = too_deep(text) {
+            return Err(lies_too_deep(source.place(at)));
+        }
         match DeTable::parse(text) {
             Ok(table) => Ok(Node { value: source.table(table.into_inner(), 0)?, place: source.place(0) }),
             Err(error) => {
                 let at = error.span().map_or(0, |span| span.start);
-                Err(ScenarioError::new(source.place(at), "", format!("not TOML: {}", error.message())))
+                Err(ScenarioError::new(source.place(at), "", not_toml(text, at, error.message())))
             }
         }
     }
@@ -123,7 +124,11 @@ impl Node {
         match &self.value {
             Value::Table(entries) => entries.iter().find(|entry| entry.key == key).map(|entry| &entry.node),
             Value::List(items) => {
-                items.iter().enumerate().find(|(i, item)| item.label(*i) == key).map(|(_, item)| item)
+                // Most elements have no name, and lists of them are long.
+                let numbered = key.parse::<usize>().ok().and_then(|n| n.checked_sub(1));
+                let numbered = numbered.and_then(|i| items.get(i).filter(|item| item.label(i) == key));
+                let named = || items.iter().enumerate().find(|(i, item)| item.label(*i) == key);
+                numbered.or_else(|| named().map(|(_, item)| item))
             }
             _ => None,
         }
@@ -224,6 +229,22 @@ struct Source {
     starts: Vec<usize>,
 }
 
+/// What the parser says, with the word at which it stopped.
+fn not_toml(text: &str, at: usize, message: &str) -> String {
+    let rest = text.get(at..).unwrap_or_default().lines().next().unwrap_or_default();
+    let word: String =
+        rest.chars().take_while(|c| !c.is_whitespace() && !",]}=".contains(*c)).take(40).collect();
+    match word.as_str() {
+        "" => format!("not TOML: {message}"),
+        word if message.starts_with("string values must be quoted") => {
+            format!(
+                "not TOML: {word} is neither a number nor true or false; a text stands in quotation marks, \"{word}\""
+            )
+        }
+        word => format!("not TOML: {message}, at {word}"),
+    }
+}
+
 fn line_starts(text: &str) -> Vec<usize> {
     std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect()
 }
@@ -238,8 +259,9 @@ impl Source {
         let mut entries = Vec::with_capacity(table.len());
         for (key, value) in table {
             let at = key.span().start;
-            let node = self.node(value, depth + 1)?;
-            let entry = Entry { key: key.into_inner().into_owned(), place: self.place(at), node };
+            let key = key.into_inner().into_owned();
+            let node = self.node(value, depth + 1).map_err(|error| below(&key, error))?;
+            let entry = Entry { key, place: self.place(at), node };
             entries.push((at, entry));
         }
         entries.sort_by_key(|(at, _)| *at);
@@ -250,7 +272,7 @@ impl Source {
     fn node(&self, value: Spanned<DeValue<'_>>, depth: usize) -> Result<Node, ScenarioError> {
         let place = self.place(value.span().start);
         if depth > DEEPEST {
-            return Err(refuse(place, "this value", "lies too deep: the most is 64 tables and lists in each other"));
+            return Err(lies_too_deep(place));
         }
         let value = match value.into_inner() {
             DeValue::String(text) => Value::Text(text.into_owned()),
@@ -258,7 +280,10 @@ impl Source {
                 Ok(whole) if i64::try_from(whole).is_ok() || u64::try_from(whole).is_ok() => {
                     Value::Integer(whole)
                 }
-                _ => return Err(refuse(place, number.as_str(), "is too large")),
+                _ => {
+                    let why = format!("is too large: the most is {}", u64::MAX);
+                    return Err(refuse(place, number.as_str(), &why));
+                }
             },
             DeValue::Float(number) => match number.as_str().parse() {
                 Ok(number) => Value::Float(number),
@@ -266,13 +291,23 @@ impl Source {
             },
             DeValue::Boolean(flag) => Value::Bool(flag),
             DeValue::Datetime(date) => Value::Text(date.to_string()),
-            DeValue::Array(items) => {
-                Value::List(items.into_iter().map(|item| self.node(item, depth + 1)).collect::<Result<_, _>>()?)
-            }
+            DeValue::Array(items) => Value::List(
+                items.into_iter().map(|item| self.node(item, depth + 1)).collect::<Result<_, _>>()?,
+            ),
             DeValue::Table(table) => self.table(table, depth)?,
         };
         Ok(Node { value, place })
     }
+}
+
+fn lies_too_deep(place: Place) -> ScenarioError {
+    refuse(place, "tables and lists", &format!("lie too deep in each other: the most is {DEEPEST}"))
+}
+
+/// The same error below a key.
+fn below(key: &str, error: ScenarioError) -> ScenarioError {
+    let key = if error.key.is_empty() { key.to_owned() } else { format!("{key}.{}", error.key) };
+    ScenarioError { key, ..error }
 }
 
 fn refuse(place: Place, given: &str, why: &str) -> ScenarioError {

@@ -1,5 +1,7 @@
 //! Files that a scenario names: where they lie and how they are read.
 
+use std::fs::File;
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 /// Reads tables that are not text (Parquet): gives their rows as CSV with a header line, or says why not.
@@ -9,6 +11,22 @@ pub type TableReader<'a> = &'a dyn Fn(&Path) -> Result<String, String>;
 const BYTE_ORDER_MARK: char = '\u{feff}';
 /// Names the folder of published data that we may not ship.
 const REFERENCE: &str = "FLOODWAY_REFERENCE";
+
+/// A file of flows or sizes is no larger: 1 GiB, some ten million flows.
+const MOST_BYTES: u64 = 1 << 30;
+
+/// The text of a file of at most `most` bytes.
+///
+/// # Errors
+/// It cannot be read, or goes on.
+pub fn read_text(path: &Path, most: u64) -> io::Result<String> {
+    let mut text = String::new();
+    File::open(path)?.take(most + 1).read_to_string(&mut text)?;
+    if text.len() as u64 > most {
+        return Err(io::Error::other(format!("it has more than {} MiB", most >> 20)));
+    }
+    Ok(text)
+}
 
 /// Where files lie, and who reads those that are not text.
 #[derive(Clone, Copy)]
@@ -31,8 +49,8 @@ impl Files<'_> {
             let reader = self.tables.ok_or("Parquet is read through the Python package only")?;
             return reader(&path).map_err(|why| format!("cannot read {shown:?}: {why}"));
         }
-        let text = std::fs::read_to_string(&path);
-        let mut text = text.map_err(|error| format!("cannot read {shown:?}: {error}"))?;
+        let mut text =
+            read_text(&path, MOST_BYTES).map_err(|error| format!("cannot read {shown:?}: {error}"))?;
         if text.starts_with(BYTE_ORDER_MARK) {
             text.drain(..BYTE_ORDER_MARK.len_utf8());
         }
@@ -89,6 +107,15 @@ mod tests {
         assert!(files.path("a${x").is_err());
         assert!(files.read("nothing.csv").unwrap_err().starts_with("cannot read \"/folder/nothing.csv\": "));
         assert!(files.read("x.parquet").unwrap_err().contains("Python"));
+    }
+
+    #[test]
+    fn a_file_without_end_is_refused() {
+        let zero = Path::new("/dev/zero");
+        if zero.exists() {
+            let error = read_text(zero, 1 << 20).unwrap_err().to_string();
+            assert_eq!(error, "it has more than 1 MiB");
+        }
     }
 
     #[test]

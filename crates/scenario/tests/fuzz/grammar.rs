@@ -149,7 +149,9 @@ impl Grammar {
                 table.insert(key.clone(), self.fresh(schema, tape, depth + 1));
             }
         }
-        for schema in form.get("patternProperties").and_then(Value::as_object).into_iter().flat_map(Map::values) {
+        for schema in
+            form.get("patternProperties").and_then(Value::as_object).into_iter().flat_map(Map::values)
+        {
             for _ in 0..=tape.below(3) {
                 table.insert(format!("class-{}", tape.below(9)), self.fresh(schema, tape, depth + 1));
             }

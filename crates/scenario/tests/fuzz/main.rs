@@ -65,7 +65,8 @@ fn set(tape: &mut Tape<'_>) -> (usize, Vec<(String, String)>) {
     let which = tape.below(READY.texts.len());
     let mut set = || {
         let path = READY.grammar.path(&READY.documents[which], tape);
-        let value = if tape.once_in(3) { pieces::junk(tape).to_string() } else { texts::value(tape).to_owned() };
+        let value =
+            if tape.once_in(3) { pieces::junk(tape).to_string() } else { texts::value(tape).to_owned() };
         (path, value)
     };
     (which, vec![set(), set()])
@@ -172,5 +173,52 @@ fn ready_texts_are_right() {
     for text in &READY.texts {
         let scenario = judge(|| from_text(text, &[])).expect("it is judged");
         assert!(scenario.is_some(), "{NAME}: {:?}\n{text}", from_text(text, &[]).err());
+    }
+}
+
+#[test]
+fn values_deep_inside_each_other_are_refused() {
+    let keys = "a.".repeat(79) + "b";
+    let nested =
+        |open: &str, close: &str, n: usize| format!("topology = {}1{}\n", open.repeat(n), close.repeat(n));
+    let texts = [
+        nested("[", "]", 70),
+        nested("[", "]", 100_000),
+        nested("{ a = ", " }", 70),
+        nested("{ a = ", " }", 100_000),
+        nested(&format!("{{ {keys} = "), " }", 79),
+        format!("{keys} = 1\n"),
+        format!("{} = 1\n", "a.".repeat(100_000) + "b"),
+        format!("[{}]\n", "a.".repeat(100_000) + "b"),
+        "[[a]]\n".repeat(10_000),
+    ];
+    for text in texts {
+        let refused = judge(|| from_text(&text, &[])).expect("it is judged").is_none();
+        assert!(refused, "{}", &text[..100]);
+        let json =
+            text.replace('=', ":").replace(" a ", " \"a\" ").replace("topology ", "{ \"topology\" ") + "}";
+        judge(|| Scenario::from_json(Source { text: &json, ..source() })).expect("it is judged");
+        let set = [("topology".to_owned(), text[11.min(text.len())..].to_owned())];
+        judge(|| from_text(&READY.texts[0], &set)).expect("it is judged");
+    }
+    let path = "a.".repeat(100_000) + "b";
+    let set = [(format!("topology.{path}"), "1".to_owned())];
+    assert!(judge(|| from_text(&READY.texts[0], &set)).expect("it is judged").is_none());
+}
+
+#[test]
+fn long_texts_are_read_in_time() {
+    let flows = "{ from = \"h1\", to = \"h3\", size = \"1KB\" },\n".repeat(20_000);
+    let many = format!("{DUMBBELL}flows = [\n{flows}]\n");
+    assert!(judge(|| from_text(&many, &[])).expect("it is judged").is_some());
+    let long = "x".repeat(1 << 20);
+    for text in [
+        many.replacen("h3", &long, 1),
+        many.replacen("left", &long, 1),
+        many.replacen("\"100G\"", &format!("\"{}G\"", "1".repeat(1 << 20)), 1),
+        format!("{many}until = \"1ms\"\nburst = {{ to = \"{long}\", size = \"1KB\" }}\n")
+            .replacen("flows", "tags", 0),
+    ] {
+        assert!(judge(|| from_text(&text, &[])).expect("it is judged").is_none());
     }
 }

@@ -20,7 +20,9 @@ const MOST: Duration = Duration::from_secs(30);
 const WORK: f64 = 20_000.0;
 
 /// Reads something, and looks at what comes of it.
-pub fn judge(read: impl FnOnce() -> Result<Scenario, ScenarioErrors>) -> Result<Option<Scenario>, TestCaseError> {
+pub fn judge(
+    read: impl FnOnce() -> Result<Scenario, ScenarioErrors>,
+) -> Result<Option<Scenario>, TestCaseError> {
     let begin = Instant::now();
     let scenario = match read() {
         Ok(scenario) => {
@@ -43,7 +45,10 @@ pub fn judge(read: impl FnOnce() -> Result<Scenario, ScenarioErrors>) -> Result<
 
 /// An error is a line that says where and what.
 fn told(error: &str) -> Result<(), TestCaseError> {
-    prop_assert!(!error.contains(|c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}')), "{error:?}");
+    prop_assert!(
+        !error.contains(|c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}')),
+        "{error:?}"
+    );
     let place = error.split(": ").next().unwrap_or_default();
     prop_assert!(!place.is_empty() && place.len() < error.trim_end().len(), "{error}");
     for word in ["panicked", "unwrap", "called `"] {
@@ -73,7 +78,13 @@ fn fit(scenario: &Scenario) -> Result<(), TestCaseError> {
 
 /// A source of nothing.
 pub fn source() -> Source<'static> {
-    Source { name: NAME, text: "", folder: std::path::Path::new(env!("CARGO_TARGET_TMPDIR")), sets: &[], tables: None }
+    Source {
+        name: NAME,
+        text: "",
+        folder: std::path::Path::new(env!("CARGO_TARGET_TMPDIR")),
+        sets: &[],
+        tables: None,
+    }
 }
 
 /// Runs the first moments: to the end, with all invariants.
@@ -81,12 +92,14 @@ pub fn run(scenario: &Scenario) -> Result<(), TestCaseError> {
     let mut blueprint = scenario.blueprint().clone();
     blueprint.end.limit = Time(blueprint.end.limit.0.min(moments(&blueprint)).max(1));
     let control = Control::default();
-    let fabric = Fabric::build(&blueprint, &control).map_err(|error| TestCaseError::fail(error.to_string()))?;
+    let fabric =
+        Fabric::build(&blueprint, &control).map_err(|error| TestCaseError::fail(error.to_string()))?;
     let (outcome, interrupted) = std::thread::scope(|scope| {
         let (done, wait) = std::sync::mpsc::channel::<()>();
         let stop = &control.stop;
         let watch = scope.spawn(move || {
-            let late = wait.recv_timeout(MOST).is_err_and(|why| why == std::sync::mpsc::RecvTimeoutError::Timeout);
+            let late =
+                wait.recv_timeout(MOST).is_err_and(|why| why == std::sync::mpsc::RecvTimeoutError::Timeout);
             stop.store(late, Ordering::Relaxed);
             late
         });
@@ -95,7 +108,8 @@ pub fn run(scenario: &Scenario) -> Result<(), TestCaseError> {
         (outcome, watch.join().expect("the watch does not panic"))
     });
     prop_assert!(!interrupted, "the run did not end");
-    let invariants = [&outcome.invariants.conservation, &outcome.invariants.buffers, &outcome.invariants.slowdown];
+    let invariants =
+        [&outcome.invariants.conservation, &outcome.invariants.buffers, &outcome.invariants.slowdown];
     prop_assert_eq!(invariants, [&Verdict::Holds; 3]);
     Ok(())
 }
@@ -103,8 +117,12 @@ pub fn run(scenario: &Scenario) -> Result<(), TestCaseError> {
 /// Picoseconds that a short run may take: 20 us, or less where frames or flows follow each other closely.
 fn moments(blueprint: &Blueprint) -> u64 {
     let frame = (blueprint.mtu.0 + 64) as f64 * 8.0;
-    let frames: f64 =
-        blueprint.links.iter().flat_map(|link| &link.directions).map(|way| way.rate.0 as f64 / frame / 1e12).sum();
+    let frames: f64 = blueprint
+        .links
+        .iter()
+        .flat_map(|link| &link.directions)
+        .map(|way| way.rate.0 as f64 / frame / 1e12)
+        .sum();
     let flows = |arrivals: &Arrivals| match arrivals {
         Arrivals::Poisson(poisson) => poisson.sources.len() as f64 / poisson.mean_gap.0 as f64,
         Arrivals::List(_) => 0.0,

@@ -66,7 +66,7 @@ mod tests {
         let keys = |n: usize| "a.".repeat(n) + "b = 1\n";
         assert_eq!(too_deep(&keys(DEEPEST).repeat(3)), None);
         assert!(too_deep(&keys(DEEPEST + 1)).is_some());
-        assert!(too_deep(&format!("x.y = {{ {}", keys(DEEPEST - 2))).is_some());
+        assert!(too_deep(&format!("x.y = {{ {}", keys(DEEPEST - 1))).is_some());
         for quiet in ["# ", "a = \"", "a = '", "a = \"\"\"\n\\\"", "a = '''\n''"] {
             assert_eq!(too_deep(&format!("{quiet}{}", "[".repeat(100))), None, "{quiet}");
         }

@@ -21,18 +21,26 @@ pub fn read_all<T: DeserializeOwned>(tree: &Node) -> Result<T, ScenarioErrors> {
     let (mut rest, mut taken, mut errors) = (tree.clone(), Vec::new(), Vec::new());
     loop {
         let out = outward(&rest, &fault);
+        let is_slip = matches!(fault.what, What::Unknown { what: KEY, .. });
         if !is_echo(&fault, &taken) {
             errors.push(fault.error(tree, &[]));
         }
         let Some(out) = out.filter(|_| errors.len() < MOST) else { break };
         take(&mut rest, &out);
-        taken.push(out);
+        taken.push(Taken { path: out, is_slip });
         match attempt::<T>(&rest) {
             Ok(_) => break,
             Err(next) => fault = next,
         }
     }
     Err(ScenarioErrors(errors))
+}
+
+/// What was taken out.
+struct Taken {
+    path: Vec<String>,
+    /// A key that is none: perhaps it was meant to be one that is missing.
+    is_slip: bool,
 }
 
 /// The path of what is to be taken out so that a fault is gone: a key of a table, since elements of lists
@@ -73,15 +81,17 @@ fn take(tree: &mut Node, path: &[String]) {
 }
 
 /// A fault that is there only because something was taken out.
-fn is_echo(fault: &Fault, taken: &[Vec<String>]) -> bool {
-    let is_table_of = |out: &&Vec<String>| {
-        out.len() == fault.path.len() + 1
-            && out.iter().zip(fault.path.iter().rev()).all(|(one, other)| one == other)
+fn is_echo(fault: &Fault, taken: &[Taken]) -> bool {
+    let is_table_of = |out: &&Taken| {
+        let above = out.path.split_last().map_or(&[][..], |(_, above)| above);
+        above.iter().eq(fault.path.iter().rev())
     };
     let mut taken = taken.iter().filter(is_table_of);
     match &fault.what {
         What::Message(_) => taken.next().is_some(),
-        What::Missing(field) => taken.any(|out| out.last().is_some_and(|last| last == field)),
+        What::Missing(field) => {
+            taken.any(|out| out.is_slip || out.path.last().is_some_and(|last| last == field))
+        }
         What::Unknown { .. } => false,
     }
 }

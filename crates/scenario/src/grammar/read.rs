@@ -188,19 +188,18 @@ fn plain(due: &str) -> String {
 fn instead(given: Unexpected<'_>, due: &str) -> String {
     let is_number = matches!(due, "u8" | "u16" | "u32" | "u64" | "usize" | "f64");
     match given {
-        Unexpected::Str(text) if is_number => {
-            let (number, scale) =
-                text.trim().strip_suffix('%').map_or((text.trim(), 1.0), |text| (text, 0.01));
-            match number.trim().parse::<f64>() {
-                Ok(number) if number.is_finite() => {
-                    format!(": write {}, without quotation marks", number * scale)
-                }
-                _ => String::new(),
-            }
-        }
+        Unexpected::Str(text) if is_number => share(text)
+            .or_else(|| text.trim().parse().ok())
+            .map_or_else(String::new, |number| format!(": write {number}, without quotation marks")),
         Unexpected::Map if due == "a sequence" => ": put [ ] around it, or [[ ]] around its header".into(),
         _ => String::new(),
     }
+}
+
+/// What a percentage says.
+pub(super) fn share(text: &str) -> Option<f64> {
+    let percent: f64 = text.trim().strip_suffix('%')?.trim().parse().ok()?;
+    percent.is_finite().then_some(percent / 100.0)
 }
 
 struct Reader<'a>(&'a Node);
@@ -360,7 +359,7 @@ struct Bare<'a>(&'a str);
 
 impl Bare<'_> {
     fn needs_keys(self) -> Fault {
-        Fault::message(format!("{:?} needs keys of its own: write {} = {{ ... }}", self.0, self.0))
+        Fault::message(format!("{:?} needs keys of its own: write {{ {} = {{ ... }} }}", self.0, self.0))
     }
 }
 

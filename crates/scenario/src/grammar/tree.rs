@@ -6,6 +6,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::depth::{DEEPEST, too_deep};
+use super::read::share;
 use crate::error::{Place, ScenarioError};
 
 /// A value and where it was written.
@@ -237,9 +238,11 @@ fn not_toml(text: &str, at: usize, message: &str) -> String {
     match word.as_str() {
         "" => format!("not TOML: {message}"),
         word if message.starts_with("string values must be quoted") => {
-            format!(
-                "not TOML: {word} is neither a number nor true or false; a text stands in quotation marks, \"{word}\""
-            )
+            let right = match share(word) {
+                Some(share) => format!("write {share}"),
+                None => format!("a text stands in quotation marks, \"{word}\""),
+            };
+            format!("not TOML: {word} is neither a number nor true or false: {right}")
         }
         word => format!("not TOML: {message}, at {word}"),
     }

@@ -42,7 +42,7 @@ fn flows(pattern: &str, seed: u64) -> Vec<FlowSpec> {
     let scenario = read(&text(TREE, pattern), &[]).with_seed(seed);
     match &scenario.blueprint().workloads[0].arrivals {
         Arrivals::List(flows) => flows.clone(),
-        Arrivals::Poisson(_) => panic!("it is a list"),
+        other => panic!("it is a list: {other:?}"),
     }
 }
 
@@ -51,7 +51,7 @@ fn poisson(network: &str, keys: &str, seed: u64) -> PoissonSpec {
     let scenario = read(&text(network, &pattern), &[]).with_seed(seed);
     match &scenario.blueprint().workloads[0].arrivals {
         Arrivals::Poisson(poisson) => poisson.clone(),
-        Arrivals::List(_) => panic!("it is Poisson"),
+        other => panic!("it is Poisson: {other:?}"),
     }
 }
 

@@ -221,8 +221,8 @@ MISTAKES = {
     "a site misspelled": (
         NETWORK,
         (
-            'topology.multi-dc = { sites = [{ name = "paris" }, { name = "rome" }], fabric.fat-tree = { k = 2 }, '
-            'rate = "100G", delay = "1us", '
+            'topology.multi-dc = { sites = [{ name = "paris" }, { name = "rome" }], '
+            'fabric.fat-tree = { k = 2 }, rate = "100G", delay = "1us", '
             'long-links = [{ between = ["paris", "rom"], rate = "400G", length = "80km" }] }'
         ),
         (

@@ -75,11 +75,11 @@ impl ScenarioError {
     }
 
     fn line(&self) -> String {
-        let mut text = self.place.to_string();
-        for part in [&*self.key, &*self.message] {
+        let mut text = shortened(&self.place.to_string(), NAME);
+        for (part, most) in [(&*self.key, NAME), (&*self.message, MESSAGE)] {
             if !part.is_empty() {
                 text.push_str(": ");
-                text.push_str(part);
+                text.push_str(&shortened(part, most));
             }
         }
         if !self.allowed.is_empty() {
@@ -91,7 +91,7 @@ impl ScenarioError {
             Some(word) => _ = write!(text, "; did you mean {word:?}?"),
             None => {}
         }
-        shortened(text.replace(breaks_or_hides, " "))
+        text.replace(breaks_or_hides, " ")
     }
 }
 
@@ -147,16 +147,19 @@ fn breaks_or_hides(c: char) -> bool {
     c.is_control() || matches!(c, '\u{2028}' | '\u{2029}')
 }
 
-/// A line that can be read: what somebody wrote by the megabyte is left out of its middle.
-fn shortened(line: String) -> String {
-    const HEAD: usize = 3000;
-    const TAIL: usize = 500;
-    let letters = line.chars().count();
-    if letters <= HEAD + TAIL {
-        return line;
+/// So many letters of a file's name and of a key are shown.
+const NAME: usize = 400;
+/// So many of a message.
+const MESSAGE: usize = 3000;
+
+/// What somebody wrote by the megabyte is left out of the middle.
+fn shortened(part: &str, most: usize) -> String {
+    let letters = part.chars().count();
+    if letters <= most {
+        return part.to_owned();
     }
-    let head: String = line.chars().take(HEAD).collect();
-    let tail: String = line.chars().skip(letters - TAIL).collect();
+    let head: String = part.chars().take(most - most / 4).collect();
+    let tail: String = part.chars().skip(letters - most / 4).collect();
     format!("{head} ... {tail}")
 }
 
@@ -194,6 +197,14 @@ mod tests {
         assert_eq!(nearest("xyz", &allowed), None);
         assert_eq!(nearest("", &[]), None);
         assert_eq!(nearest(&"flow".repeat(100_000), &allowed), None);
+    }
+
+    #[test]
+    fn what_is_very_long_is_left_out_of_the_middle() {
+        let place = Place { file: "a".repeat(1_000_000).into(), line: Some(1) };
+        let error = ScenarioError::new(place, "b".repeat(1_000_000), "c".repeat(1_000_000)).to_string();
+        assert!(error.len() < 4_000 && error.starts_with("aaa") && error.ends_with("ccc"), "{}", error.len());
+        assert_eq!(error.split(": ").count(), 3);
     }
 
     #[test]

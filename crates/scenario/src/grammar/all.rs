@@ -4,7 +4,7 @@ use serde::de::DeserializeOwned;
 
 use super::read::{Fault, KEY, What, attempt};
 use super::tree::{Node, Value};
-use crate::error::ScenarioErrors;
+use crate::error::{ScenarioErrors, nearest};
 
 /// No more faults are told.
 const MOST: usize = 20;
@@ -21,13 +21,16 @@ pub fn read_all<T: DeserializeOwned>(tree: &Node) -> Result<T, ScenarioErrors> {
     let (mut rest, mut taken, mut errors) = (tree.clone(), Vec::new(), Vec::new());
     loop {
         let out = outward(&rest, &fault);
-        let is_slip = matches!(fault.what, What::Unknown { what: KEY, .. });
+        let meant = match &fault.what {
+            What::Unknown { given, what: KEY, allowed } => nearest(given, allowed),
+            _ => None,
+        };
         if !is_echo(&fault, &taken) {
             errors.push(fault.error(tree, &[]));
         }
         let Some(out) = out.filter(|_| errors.len() < MOST) else { break };
         take(&mut rest, &out);
-        taken.push(Taken { path: out, is_slip });
+        taken.push(Taken { path: out, meant });
         match attempt::<T>(&rest) {
             Ok(_) => break,
             Err(next) => fault = next,
@@ -39,8 +42,8 @@ pub fn read_all<T: DeserializeOwned>(tree: &Node) -> Result<T, ScenarioErrors> {
 /// What was taken out.
 struct Taken {
     path: Vec<String>,
-    /// A key that is none: perhaps it was meant to be one that is missing.
-    is_slip: bool,
+    /// The key that was meant, where it is none.
+    meant: Option<String>,
 }
 
 /// The path of what is to be taken out so that a fault is gone: a key of a table, since elements of lists
@@ -90,7 +93,7 @@ fn is_echo(fault: &Fault, taken: &[Taken]) -> bool {
     match &fault.what {
         What::Message(_) => taken.next().is_some(),
         What::Missing(field) => {
-            taken.any(|out| out.is_slip || out.path.last().is_some_and(|last| last == field))
+            taken.any(|out| out.path.last().into_iter().chain(&out.meant).any(|key| key == field))
         }
         What::Unknown { .. } => false,
     }
@@ -136,5 +139,6 @@ mod tests {
         let flows = "topology.dumbbell = {}\n[[workload]]\nflows = [{ from = 1, size = \"1\" }, 3]";
         assert_eq!(errors(flows).len(), 2, "of a list the first element that is at fault");
         assert_eq!(errors("seed = 1\nlimits = 3").len(), 2);
+        assert_eq!(errors("toplogy = 3").len(), 1);
     }
 }

@@ -157,7 +157,7 @@ pub fn sizes(tape: &mut Tape<'_>) -> String {
         let mut columns = vec![format!("{}", i * 1000), format!("{}", 100.0 * i as f64 / points as f64)];
         if tape.once_in(6) {
             let at = tape.below(2);
-            columns[at] = tape.word(NUMBERS).to_owned();
+            tape.word(NUMBERS).clone_into(&mut columns[at]);
         }
         if tape.once_in(30) {
             columns.push(tape.word(WORDS).to_owned());

@@ -22,7 +22,9 @@ impl Grammar {
     /// That of scenarios, with the words of these documents.
     pub fn new(documents: &[Value]) -> Self {
         let mut words: BTreeSet<String> = pieces::WORDS.iter().map(|&word| word.to_owned()).collect();
-        documents.iter().for_each(|document| texts(document, &mut words));
+        for document in documents {
+            texts(document, &mut words);
+        }
         let mut words: Vec<String> = words.into_iter().collect();
         words.push("very-long-".repeat(500));
         Grammar { schema: floodway_scenario::schema(), words }
@@ -91,7 +93,9 @@ impl Grammar {
             let definition = name.rsplit('/').next().and_then(|name| self.schema["$defs"].get(name));
             self.forms(definition.expect("what is referred to is defined"), forms);
         } else if let Some(Value::Array(choices)) = schema.get("anyOf").or_else(|| schema.get("oneOf")) {
-            choices.iter().for_each(|choice| self.forms(choice, forms));
+            for choice in choices {
+                self.forms(choice, forms);
+            }
         } else {
             forms.push(schema);
         }

@@ -315,7 +315,7 @@ class Chain(Table):
     """
 
     _tag: ClassVar[str | None] = "chain"
-    switches: int | None = None
+    switches: int
     hosts: Hosts | None = None
     rate: Rate | None = None
     delay: Time | None = None
@@ -365,8 +365,8 @@ class Dumbbell(Table):
     """
 
     _tag: ClassVar[str | None] = "dumbbell"
-    left: int | None = None
-    right: int | None = None
+    left: int
+    right: int
     rate: Rate | None = None
     delay: Time | None = None
     length: Length | None = None
@@ -1313,7 +1313,7 @@ class Override(Table):
         From a packet's arrival at a switch to its place in the egress queue. Default: 0.
     """
 
-    name: str | None = None
+    name: str
     links: Selector | None = None
     switches: Selector | None = None
     hosts: Selector | None = None
@@ -1408,7 +1408,7 @@ class Workload(Table):
         Are its flows measured at all? Default: true.
     """
 
-    name: str | None = None
+    name: str
     tags: Sequence[str] | None = None
     class_: Class | None = None
     flows: Sequence[ListedFlow] | None = None

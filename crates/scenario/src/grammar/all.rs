@@ -135,8 +135,8 @@ mod tests {
     fn what_is_taken_out_is_not_missed() {
         assert_eq!(errors("topology.dumbell = {}").len(), 1);
         assert_eq!(errors("topology = 3").len(), 1);
-        assert_eq!(errors("topology.dumbbell = {}\ndefaults.flow-control.pcf = {}").len(), 1);
-        let flows = "topology.dumbbell = {}\n[[workload]]\nflows = [{ from = 1, size = \"1\" }, 3]";
+        assert_eq!(errors("topology.explicit = {}\ndefaults.flow-control.pcf = {}").len(), 1);
+        let flows = "topology.explicit = {}\n[[workload]]\nflows = [{ from = 1, size = \"1\" }, 3]";
         assert_eq!(errors(flows).len(), 2, "of a list the first element that is at fault");
         assert_eq!(errors("seed = 1\nlimits = 3").len(), 2);
         assert_eq!(errors("toplogy = 3").len(), 1);

@@ -15,8 +15,8 @@ use super::selector::Selector;
 /// Makes a table with keys of its own beside those of all slots.
 macro_rules! with_slots {
     ($(#[$about:meta])* $name:ident { $($(#[$doc:meta])* $own:ident: $kind:ty,)* }) => {
-        $(#[$about])*
         #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+        $(#[$about])*
         #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
         pub struct $name {
             $($(#[$doc])* pub $own: $kind,)*
@@ -122,6 +122,7 @@ with_slots! {
 
 with_slots! {
     /// What holds for the objects of one selector: exactly one of `links`, `switches`, `hosts`, `flows`.
+    #[schemars(extend("required" = ["name"]))]
     Override {
         /// Its name, by which `--set` finds it.
         name: String,

@@ -9,21 +9,27 @@ use super::network::{Hop, Network, TopologyError, count};
 
 /// Parameters of a chain.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Chain {
     /// How many switches, 1 at least. No default.
     pub switches: usize,
     /// Hosts at each switch: a number, or a list with one for each. Default: 1.
+    #[serde(default)]
     pub hosts: Hosts,
     /// Rate of links that say none. No default.
+    #[serde(default)]
     pub rate: Option<Rate>,
     /// Delay of links that say none. Not together with `length`.
+    #[serde(default)]
     pub delay: Option<Span>,
     /// Length of links that say none, at 5 us/km. Not together with `delay`.
+    #[serde(default)]
     pub length: Option<Length>,
     /// Links between hosts and switches. Default: rate and delay of the whole.
+    #[serde(default)]
     pub host: Hop,
     /// Links between switches. Default: rate and delay of the whole.
+    #[serde(default)]
     pub trunk: Hop,
 }
 

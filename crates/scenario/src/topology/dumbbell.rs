@@ -10,19 +10,23 @@ use super::network::{Hop, TopologyError, count};
 
 /// Parameters of a dumbbell.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Dumbbell {
     /// Hosts at s1, 1 at least. No default.
     pub left: usize,
     /// Hosts at s2, 1 at least. No default.
     pub right: usize,
     /// Rate of links that say none. No default.
+    #[serde(default)]
     pub rate: Option<Rate>,
     /// Delay of links that say none. Not together with `length`.
+    #[serde(default)]
     pub delay: Option<Span>,
     /// Length of links that say none, at 5 us/km. Not together with `delay`.
+    #[serde(default)]
     pub length: Option<Length>,
     /// The link between the switches. Default: rate and delay of the whole.
+    #[serde(default)]
     pub bottleneck: Hop,
 }
 

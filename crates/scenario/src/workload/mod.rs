@@ -32,6 +32,7 @@ pub use poisson::Poisson;
 /// `perftest`.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+#[schemars(extend("required" = ["name"]))]
 pub struct Workload {
     /// Its name; results keep it.
     pub name: String,

@@ -61,6 +61,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = tmp_path_factory.mktemp("examples")
     shutil.copytree(ROOT / "scenarios", made / "scenarios")
     (made / "out").mkdir()
+    (own,) = blocks(ROOT / "README.md", "toml")
+    (made / "mine.toml").write_text(own, encoding="utf-8")
     # The demonstration is in many examples; a tenth of its traffic shows as well that they run.
     demo = made / "scenarios" / "demo.toml"
     text = demo.read_text(encoding="utf-8")

@@ -375,7 +375,7 @@ def test_a_column_misspelled_is_answered_with_its_file_and_line(tmp_path: Path) 
         package.load(scenario)
     assert str(caught.value) == (
         'list.csv:1: workload.web: "destinaton" is not a column; allowed: source, destination, size_bytes, '
-        "start_us, start_ns, class, source_port, destination_port, path, ack_path; "
+        "start_us, start_ns, class, source_port, destination_port, path, ack_path, id, after, wait_us; "
         'did you mean "destination"?'
     )
 

@@ -671,25 +671,26 @@ class Defaults(Table):
     Attributes
     ----------
     flow_control
-        Link flow control of the classes of data.
+        Link flow control of the classes of data. Default: `pfc`.
     faults
-        What goes wrong on links, or at nodes.
+        What goes wrong on links, or at nodes. Default: nothing.
     relay
-        A device that breaks a link in two.
+        A device that breaks a link in two. Default: none.
     congestion_point
-        Detection of congestion at egress ports.
+        Detection of congestion at egress ports. Default: none.
     buffer
-        Admission to switches' buffers.
+        Admission to switches' buffers. Default: `static`.
     routing
-        Routing among equal-cost ports.
+        Routing among equal-cost ports. Default: `ecmp`.
     scheduler
-        Scheduling of egress ports.
+        Scheduling of egress ports. Default: `strict`.
     notification
-        At receivers: when a CNP is sent.
+        At receivers: when a CNP is sent. Default: as the rate control asks for.
     rate_control
-        At senders: the stack of rate and window controls, the lowest first.
+        At senders: the stack of rate and window controls, the lowest first. Default: `line-
+        rate`.
     reliability
-        Recovery from losses.
+        Recovery from losses. Default: `go-back-n`.
     qp
         Which flows share a queue pair. Default: `per-flow`.
     class_
@@ -1286,25 +1287,26 @@ class Override(Table):
     hash_seed
         Of the switches: the seed of the hash `swing-ns3`.
     flow_control
-        Link flow control of the classes of data.
+        Link flow control of the classes of data. Default: `pfc`.
     faults
-        What goes wrong on links, or at nodes.
+        What goes wrong on links, or at nodes. Default: nothing.
     relay
-        A device that breaks a link in two.
+        A device that breaks a link in two. Default: none.
     congestion_point
-        Detection of congestion at egress ports.
+        Detection of congestion at egress ports. Default: none.
     buffer
-        Admission to switches' buffers.
+        Admission to switches' buffers. Default: `static`.
     routing
-        Routing among equal-cost ports.
+        Routing among equal-cost ports. Default: `ecmp`.
     scheduler
-        Scheduling of egress ports.
+        Scheduling of egress ports. Default: `strict`.
     notification
-        At receivers: when a CNP is sent.
+        At receivers: when a CNP is sent. Default: as the rate control asks for.
     rate_control
-        At senders: the stack of rate and window controls, the lowest first.
+        At senders: the stack of rate and window controls, the lowest first. Default: `line-
+        rate`.
     reliability
-        Recovery from losses.
+        Recovery from losses. Default: `go-back-n`.
     qp
         Which flows share a queue pair. Default: `per-flow`.
     class_
@@ -2169,6 +2171,8 @@ class Keys:
     ----------
     topology
         The network.
+    workload
+        Traffic.
     name
         What results are filed under. Default: the file's name.
     description
@@ -2187,8 +2191,6 @@ class Keys:
         What holds wherever no override says otherwise.
     override
         Exceptions, later ones win.
-    workload
-        Traffic.
     measure
         Flows that start in this window are measured. Default: of Poisson arrivals all but the
         first tenth of their time, of lists all.
@@ -2207,6 +2209,7 @@ class Keys:
         self,
         *,
         topology: Topology,
+        workload: Sequence[Workload],
         name: str | None = None,
         description: str | None = None,
         seed: int | None = None,
@@ -2216,7 +2219,6 @@ class Keys:
         semantics: SemanticsKeys | None = None,
         defaults: Defaults | None = None,
         override: Sequence[Override] | None = None,
-        workload: Sequence[Workload] | None = None,
         measure: MeasureWindow | None = None,
         limit: Time | None = None,
         stop: Stop | None = None,
@@ -2271,6 +2273,8 @@ class Keys:
         ----------
         topology
             The network.
+        workload
+            Traffic.
         name
             What results are filed under. Default: the file's name.
         description
@@ -2289,8 +2293,6 @@ class Keys:
             What holds wherever no override says otherwise.
         override
             Exceptions, later ones win.
-        workload
-            Traffic.
         measure
             Flows that start in this window are measured. Default: of Poisson arrivals all but the
             first tenth of their time, of lists all.

@@ -87,7 +87,12 @@ pub fn schema() -> Value {
 /// TOML has no null: a key that may be absent is absent.
 fn without_null(schema: &mut Schema) {
     let Some(object) = schema.as_object_mut() else { return };
-    if object.get("default") == Some(&Value::Null) {
+    if let Some(Value::Object(keys)) = object.get_mut("default") {
+        keys.retain(|_, value| !value.is_null());
+    }
+    let says_nothing =
+        |value: &Value| value.is_null() || value.as_object().is_some_and(serde_json::Map::is_empty);
+    if object.get("default").is_some_and(says_nothing) {
         object.remove("default");
     }
     if let Some(Value::Array(types)) = object.get_mut("type") {
@@ -126,7 +131,13 @@ fn unwrapped(schema: &mut Schema) {
 
 #[cfg(test)]
 mod tests {
+    use floodway_units::{Rate, Span};
+
     use super::*;
+    use crate::error::Place;
+    use crate::grammar::forms::FlowControl;
+    use crate::resolve::Plan;
+    use crate::topology::Network;
 
     fn all(value: &Value, check: &mut impl FnMut(&serde_json::Map<String, Value>)) {
         match value {
@@ -175,6 +186,31 @@ mod tests {
         for entry in catalog.mechanisms {
             assert!(schema["$defs"].get(&*entry.definition).is_some(), "{} {}", entry.slot, entry.name);
             assert!(!entry.head.is_empty(), "{} {}", entry.slot, entry.name);
+        }
+    }
+
+    #[test]
+    fn the_defaults_of_slots_are_those_that_are_told() {
+        let mut network = Network::default();
+        let ends = [network.host("h1", &[]), network.host("h2", &[])].map(|node| node.expect("it is new"));
+        network.link(ends, &[], (Rate::gbps(1), Span::us(1)));
+        let place = Place { file: "a".into(), line: None };
+        let plan = Plan::built_in(&network, &[Workload::default()], &place);
+        let (link, flows) = (&plan.links[0], &plan.flows[0]);
+        let FlowControl::All(flow_control) = &link.directions[0].flow_control.value else {
+            panic!("it is of all classes")
+        };
+        let keys = &schema()["$defs"]["Defaults"]["properties"];
+        for (key, name) in [
+            ("flow-control", flow_control.name()),
+            ("buffer", plan.nodes[0].switch.buffer.value.name()),
+            ("routing", plan.nodes[0].switch.routing.value.name()),
+            ("scheduler", link.ends[0].scheduler.value.name()),
+            ("rate-control", flows.rate_control.value[0].name()),
+            ("reliability", flows.reliability.value.name()),
+        ] {
+            let told = keys[key]["description"].as_str().expect("it is described");
+            assert!(told.ends_with(&format!("Default: `{name}`.")), "{key}: {told}");
         }
     }
 }

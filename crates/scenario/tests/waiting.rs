@@ -244,7 +244,7 @@ fn the_record_of_a_run_names_pairs_of_client_and_server() {
     );
     let json = scenario.expect("it is right").resolved_json();
     let expected =
-        r#""perftest":{"w":{"bidirectional":true,"pairs":[["h3","h1"],["h4","h1"]],"test":"write-bw"}}"#;
+        r#""perftest":{"w":{"test":"write-bw","bidirectional":true,"pairs":[["h3","h1"],["h4","h1"]]}}"#;
     assert!(json.contains(expected), "{json}");
 }
 

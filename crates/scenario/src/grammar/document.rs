@@ -14,6 +14,7 @@ use crate::workload::Workload;
 /// A scenario.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[schemars(extend("required" = ["topology", "workload"]))]
 pub struct Document {
     /// What results are filed under. Default: the file's name.
     #[serde(default)]

@@ -20,25 +20,25 @@ macro_rules! with_slots {
         #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
         pub struct $name {
             $($(#[$doc])* pub $own: $kind,)*
-            /// Link flow control of the classes of data.
+            /// Link flow control of the classes of data. Default: `pfc`.
             pub flow_control: Option<FlowControl>,
-            /// What goes wrong on links, or at nodes.
+            /// What goes wrong on links, or at nodes. Default: nothing.
             pub faults: Option<Faults>,
-            /// A device that breaks a link in two.
+            /// A device that breaks a link in two. Default: none.
             pub relay: Option<RelayParams>,
-            /// Detection of congestion at egress ports.
+            /// Detection of congestion at egress ports. Default: none.
             pub congestion_point: Option<Many<CongestionPointParams>>,
-            /// Admission to switches' buffers.
+            /// Admission to switches' buffers. Default: `static`.
             pub buffer: Option<BufferParams>,
-            /// Routing among equal-cost ports.
+            /// Routing among equal-cost ports. Default: `ecmp`.
             pub routing: Option<RoutingParams>,
-            /// Scheduling of egress ports.
+            /// Scheduling of egress ports. Default: `strict`.
             pub scheduler: Option<SchedulerParams>,
-            /// At receivers: when a CNP is sent.
+            /// At receivers: when a CNP is sent. Default: as the rate control asks for.
             pub notification: Option<NotificationParams>,
-            /// At senders: the stack of rate and window controls, the lowest first.
+            /// At senders: the stack of rate and window controls, the lowest first. Default: `line-rate`.
             pub rate_control: Option<Many<ReactionParams>>,
-            /// Recovery from losses.
+            /// Recovery from losses. Default: `go-back-n`.
             pub reliability: Option<ReliabilityParams>,
             /// Which flows share a queue pair. Default: `per-flow`.
             pub qp: Option<Qp>,

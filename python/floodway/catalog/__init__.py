@@ -1,6 +1,6 @@
 """What a scenario can name, with what each thing does: mechanisms, topologies, workloads, ready scenarios."""
 
-from floodway.catalog.entries import entries, find
+from floodway.catalog.entries import entries, find, left_out
 from floodway.catalog.model import Entry, Parameter, Section, TableOf
 from floodway.catalog.pages import page_of
 from floodway.catalog.ready import ReadyScenario, ready_scenarios
@@ -13,6 +13,7 @@ __all__ = [
     "TableOf",
     "entries",
     "find",
+    "left_out",
     "page_of",
     "ready_scenarios",
 ]

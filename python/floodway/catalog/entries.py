@@ -17,7 +17,7 @@ from floodway.names import nearest
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-__all__ = ["entries", "find"]
+__all__ = ["entries", "find", "left_out"]
 
 
 @cache
@@ -31,6 +31,12 @@ def entries() -> tuple[Entry, ...]:
         *(_workload(grammar, kind) for kind in catalog["workloads"]),
         *(_sizes(sizes) for sizes in catalog["sizes"]),
     )
+
+
+def left_out() -> tuple[tuple[str, str], ...]:
+    """Return the published networks that are no presets, with the reason of each."""
+    catalog = json.loads(_floodway.catalog_json())
+    return tuple((network["name"], network["description"]) for network in catalog["left_out"])
 
 
 def find(name: str) -> tuple[Entry, ...]:
@@ -68,12 +74,14 @@ def _topologies(grammar: Grammar, heads: Mapping[str, str]) -> Iterator[Entry]:
         tag = tagged(form)
         target = reference(form["properties"][tag]) if tag else None
         if tag and target and is_table(grammar.definitions[target]):
+            # The first paragraph of what the file says is the summary at more length.
+            summary, _, more = _flowing(heads[tag]).partition("\n\n")
             yield Entry(
                 kind="topology",
                 name=tag,
                 slot="topology",
-                summary=form.get("description", ""),
-                sections=(Section(title="What it is", text=_flowing(heads[tag])),),
+                summary=summary,
+                sections=(Section(title="", text=more),) if more else (),
                 **parameters_of(grammar, target),
             )
 

@@ -12,7 +12,7 @@ from rich.markdown import Markdown
 from rich.table import Table
 
 from floodway import _floodway
-from floodway.catalog import entries, find, page_of, ready_scenarios
+from floodway.catalog import entries, find, left_out, page_of, ready_scenarios
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -37,6 +37,8 @@ def list_(what: str, *, folder: Path | None, json_: bool) -> int:
     if json_:
         return _print_json([_named(entry) for entry in found])
     _print_rows([(entry.slot, entry.name, entry.headline) for entry in found])
+    if what == "topologies":
+        typer.echo(f"\nleft out: {'; '.join(f'{name} ({why})' for name, why in left_out())}")
     typer.echo("\nfloodway explain NAME tells more of one.")
     return 0
 

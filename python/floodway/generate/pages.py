@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from floodway.catalog import Entry, Parameter, TableOf, entries
+from floodway.catalog import Entry, Parameter, TableOf, entries, left_out
 from floodway.catalog.pages import SLOTS, body_of, cell, page_of, parameter_table
 from floodway.catalog.parameters import table_of
 from floodway.grammar import Grammar
@@ -89,7 +89,9 @@ def _topologies() -> str:
             for entry in presets
         ]
         table = "\n".join(["| name | what it is | source |", "|---|---|---|", *rows])
+        others = "\n".join(f"- `{name}`: {why}" for name, why in left_out())
         parts += ["## Presets", 'Published networks by name, `topology.preset = "mercury-fat"`.', table]
+        parts += ["Left out:", others]
     return "\n\n".join(parts) + "\n"
 
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 from io import BytesIO
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 
 import floodway
@@ -176,5 +177,32 @@ def test_faults_of_dictionaries_name_the_key(keys: Sequence[str | int], text: st
 def test_what_no_scenario_can_hold_is_refused() -> None:
     with pytest.raises(floodway.ScenarioError, match="null is no value"):
         floodway.Scenario.from_dict({"limit": [None]})
-    with pytest.raises(TypeError):
-        floodway.Scenario.from_dict({"limit": object()})
+    with pytest.raises(floodway.InputError, match=r"^defaults\.pipeline: <object object"):
+        floodway.Scenario.from_dict({"defaults": {"pipeline": object()}})
+    with pytest.raises(floodway.InputError, match=r"^limit: nan is nothing that a scenario can have"):
+        floodway.Scenario.from_dict({"limit": float("nan")})
+    with pytest.raises(floodway.InputError, match="a list is no scenario"):
+        floodway.Scenario.from_dict([1])  # type: ignore[arg-type]
+    for seed in (-1, 2**64):
+        with pytest.raises(floodway.ScenarioError, match="seed"):
+            built().with_seed(seed)
+    with pytest.raises(TypeError, match="a str is not a Scenario"):
+        floodway.run("demo.toml")  # type: ignore[arg-type]
+
+
+def test_numbers_of_other_libraries_are_numbers() -> None:
+    assert built().replace(seed=np.int64(9)).seed == 9  # type: ignore[arg-type]
+
+
+def test_another_seed_is_kept_in_what_is_written() -> None:
+    other = built().with_seed(9)
+    assert other.replace(limit="1ms").seed == 9
+    assert other.to_dict()["seed"] == 9
+    assert floodway.Scenario.from_toml(other.to_toml()).seed == 9
+    assert other.resolved()["scenario"]["seed"] == 9  # type: ignore[index]
+
+
+@pytest.mark.parametrize("name", ["", ".", "..", "../out", "/out", "a\x00b", "a\x1b[31m"])
+def test_a_name_is_that_of_a_folder(name: str) -> None:
+    with pytest.raises(floodway.ScenarioError, match="is not a name: results are kept in a folder"):
+        built(name)

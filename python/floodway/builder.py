@@ -6,9 +6,14 @@ word for itself (`class_`, `from_`). What is `None` is left to the default.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
+from numbers import Integral, Real
+from os import PathLike, fspath
 from typing import ClassVar, Self
+
+from floodway.errors import InputError
 
 __all__ = ["Table", "attribute", "plain"]
 
@@ -64,15 +69,40 @@ class Table:
         return {self._tag: next(iter(keys.values())) if self._scalar else keys}
 
 
-def plain(value: object) -> object:
-    """Return a value with builders in it as dictionaries, lists, text, numbers and booleans."""
+def plain(value: object, *, place: str = "") -> object:
+    """Return a value with builders in it as dictionaries, lists, text, numbers and booleans.
+
+    Raises
+    ------
+    InputError
+        If something in it is none that a scenario can have; `key` is its path.
+    """
     if isinstance(value, Table):
-        return value.to_dict()
+        value = value.to_dict()
     if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in value.items()}
-    if isinstance(value, Sequence) and not isinstance(value, str):
-        return [plain(item) for item in value]
-    return value
+        return {str(key): plain(item, place=_below(place, str(key))) for key, item in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, str | bytes):
+        return [plain(item, place=_below(place, str(number))) for number, item in enumerate(value, start=1)]
+    return _scalar(value, place)
+
+
+def _scalar(value: object, place: str) -> object:
+    """Return a text, number or boolean, those of numpy and paths included."""
+    if value is None or isinstance(value, bool | str):
+        return value
+    if isinstance(value, PathLike):
+        return fspath(value)
+    if isinstance(value, Integral):
+        return int(value)
+    if isinstance(value, Real) and math.isfinite(value):
+        return float(value)
+    allowed = "text, numbers, true and false, lists, tables"
+    text = f"{place or 'the scenario'}: {value!r} is nothing that a scenario can have; allowed: {allowed}"
+    raise InputError(text, key=place, given=repr(value))
+
+
+def _below(place: str, key: str) -> str:
+    return f"{place}.{key}" if place else key
 
 
 def _key(attribute: str) -> str:

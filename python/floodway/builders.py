@@ -675,7 +675,7 @@ class Defaults(Table):
     faults
         What goes wrong on links, or at nodes. Default: nothing.
     relay
-        A device that breaks a link in two. Default: none.
+        A device that breaks a link in two; there is none yet.
     congestion_point
         Detection of congestion at egress ports. Default: none.
     buffer
@@ -1291,7 +1291,7 @@ class Override(Table):
     faults
         What goes wrong on links, or at nodes. Default: nothing.
     relay
-        A device that breaks a link in two. Default: none.
+        A device that breaks a link in two; there is none yet.
     congestion_point
         Detection of congestion at egress ports. Default: none.
     buffer

@@ -3,25 +3,32 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Self
 
 from floodway import _floodway
 from floodway.builder import plain
 from floodway.builders import Keys
+from floodway.errors import InputError
 from floodway.tables import as_csv
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
 __all__ = ["Scenario", "load"]
 
+#: Seeds have 64 bits.
+LARGEST_SEED = 2**64 - 1
 #: What messages call a scenario that has neither a file nor a name.
 NAMELESS = "scenario"
 
 
 class Scenario(Keys):
     """A scenario, read once and valid from then on; immutable.
+
+    Two scenarios are equal if they say the same under the same name; what stands in files that they name
+    is not compared.
 
     It is made from builders here, from a file by `load`, from text by `from_toml`, from dictionaries by
     `from_dict`. The arguments are the keys of a scenario's top level.
@@ -82,6 +89,8 @@ class Scenario(Keys):
         ------
         ScenarioError
             As in `load`; its faults have keys and no lines.
+        InputError
+            If a value is none that a scenario can have, such as an object.
         """
         return cls._of(_parsed(name, keys))
 
@@ -129,8 +138,21 @@ class Scenario(Keys):
         return tuple(self._native.warnings)
 
     def with_seed(self, seed: int) -> Self:
-        """Return the same scenario with another seed, as `replace(seed=...)`, without reading it again."""
-        return self._of(self._native.with_seed(seed))
+        """Return the same scenario with another seed, as `replace(seed=...)`, without reading it again.
+
+        Parameters
+        ----------
+        seed
+            From 0 to 2^64 - 1.
+
+        Raises
+        ------
+        ScenarioError
+            If it is none of these.
+        """
+        if 0 <= seed <= LARGEST_SEED:
+            return self._of(self._native.with_seed(seed))
+        return self.replace(seed=seed)
 
     def check(self) -> dict[str, object]:
         """Build it without running it, and return what `floodway check --json` prints.
@@ -201,16 +223,15 @@ def load(path: str | os.PathLike[str], *, sets: Sequence[tuple[str, str]] = ()) 
 
 
 def _parsed(name: str, keys: Mapping[str, object]) -> _floodway.Scenario:
+    if not isinstance(keys, Mapping):
+        raise InputError(f"a {type(keys).__name__} is no scenario: keys with their values are due")
     given = {key: value for key, value in keys.items() if value is not None}
     return _floodway.parse_json(name, _json(given), sets=[], tables=as_csv)
 
 
 def _json(keys: Mapping[str, object]) -> str:
-    """Return keys as JSON.
-
-    Raises
-    ------
-    TypeError
-        If a value is none that a scenario can have.
-    """
-    return json.dumps(plain(keys), allow_nan=False)
+    """Return keys as JSON."""
+    try:
+        return json.dumps(plain(keys))
+    except RecursionError:
+        raise InputError("the scenario: tables or lists nest too deep") from None

@@ -17,12 +17,12 @@ import polars as pl
 from floodway import _floodway
 from floodway.results.frames import flows_frame, frame
 from floodway.results.result import AskedLoad, Result, RunInfo, Timings
+from floodway.scenarios import Scenario
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from floodway._floodway import Progress, Records
-    from floodway.scenarios import Scenario
 
 __all__ = ["POLL_S", "run", "stopped_by_interrupt"]
 
@@ -53,11 +53,15 @@ def run(scenario: Scenario, *, on_progress: Callable[[Progress], None] | None = 
 
     Raises
     ------
+    TypeError
+        If it is no scenario.
     ScenarioError
         If the network cannot be built.
     RunError
         If the run could not be brought to its end.
     """
+    if not isinstance(scenario, Scenario):
+        raise TypeError(f"a {type(scenario).__name__} is not a Scenario; floodway.load reads a file")
     progress, loads = _floodway.Progress(), asked_loads(scenario)
     started, clock = datetime.now(UTC), time.perf_counter()
     with stopped_by_interrupt(progress.stop):

@@ -27,6 +27,7 @@ class _Column:
     key: str
     unit: str | None = None
     whole: bool = False
+    many: bool = False
 
 
 #: The columns of a list of flows, as in a file.
@@ -41,6 +42,9 @@ _COLUMNS = {
     "destination_port": _Column(key="destination-port", whole=True),
     "path": _Column(key="path"),
     "ack_path": _Column(key="ack-path"),
+    "id": _Column(key="id"),
+    "after": _Column(key="after", many=True),
+    "wait_us": _Column(key="wait", unit="us"),
 }
 #: Keys that every flow needs, with the columns that give them.
 _NEEDED = {
@@ -49,6 +53,8 @@ _NEEDED = {
     "size": ("size_bytes",),
     "start": ("start_us", "start_ns"),
 }
+#: Larger numbers fit no clock and no buffer.
+_MOST = Decimal(2**64)
 #: The smallest part of a unit: a byte, a picosecond.
 _SMALLEST = {"B": Decimal(1), "us": Decimal("1e-6"), "ns": Decimal("1e-3")}
 
@@ -61,9 +67,9 @@ def flows(frame: pl.DataFrame | pl.LazyFrame) -> list[ListedFlow]:
     frame
         A frame of polars, or of pandas where that is installed. Columns as in a file: `source`,
         `destination`, `size_bytes`, `start_us` or `start_ns`, and optionally `class`, `source_port`,
-        `destination_port`, `path`, `ack_path`. Sizes and starts are numbers in the unit of the column's
-        name, or texts with a unit; the size `"unbounded"` is of a flow without end. Times are rounded to
-        picoseconds.
+        `destination_port`, `path`, `ack_path`, `id`, `after` (ids apart by blanks), `wait_us`. Sizes and
+        times are numbers in the unit of the column's name, or texts with a unit; the size `"unbounded"` is
+        of a flow without end. Times are rounded to picoseconds.
 
     Returns
     -------
@@ -158,7 +164,7 @@ def _value(name: str, column: _Column, given: object, row: int) -> object:
         return _whole(name, given, row)
     if not isinstance(given, str):
         raise _unfit(name, row, given, "it is not text")
-    return given
+    return given.split() if column.many else given
 
 
 def _quantity(name: str, unit: str, given: object, row: int) -> str:
@@ -170,6 +176,8 @@ def _quantity(name: str, unit: str, given: object, row: int) -> str:
     exact = Decimal(str(given))
     if unit == "B" and exact != exact.to_integral_value():
         raise _unfit(name, row, given, "it is not a whole number of bytes")
+    if exact >= _MOST:
+        raise _unfit(name, row, given, "it is too large")
     rounded = exact.quantize(_SMALLEST[unit])
     text = f"{rounded:f}"
     return f"{text.rstrip('0').rstrip('.') if '.' in text else text}{unit}"

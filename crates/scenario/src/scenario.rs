@@ -143,6 +143,9 @@ impl Scenario {
         let files = Files { folder: source.folder, tables: source.tables };
         let built = build(&tree, &document, profile, &files)?;
         let stem = Path::new(source.name).file_stem().and_then(|stem| stem.to_str()).unwrap_or("scenario");
+        if let Some(why) = document.name.as_deref().and_then(no_name) {
+            return Err(ScenarioError::new(tree.place_of(["name"]), "name", why).into());
+        }
         let name = document.name.clone().unwrap_or_else(|| stem.to_owned());
         let (file, folder) = (source.name.to_owned(), source.folder.to_owned());
         Ok(Scenario { name, file, folder, written, tree, document, built })
@@ -193,6 +196,10 @@ impl Scenario {
     pub fn with_seed(mut self, seed: u64) -> Self {
         self.document.seed = seed;
         self.built.blueprint.seed = seed;
+        for tree in [&mut self.written, &mut self.tree] {
+            let place = tree.place_of(["seed"]);
+            tree.put("seed", Node { value: Value::Integer(seed.into()), place });
+        }
         draw(&self.built.recipes, seed, &mut self.built.blueprint);
         self
     }
@@ -247,6 +254,13 @@ impl Scenario {
     pub(crate) fn built(&self) -> &Built {
         &self.built
     }
+}
+
+/// Why a text cannot be the name of a scenario, whose results get a folder of that name.
+fn no_name(name: &str) -> Option<String> {
+    let is_folder = !matches!(name, "" | "." | "..")
+        && !name.contains(|c: char| matches!(c, '/' | '\\') || c.is_control());
+    (!is_folder).then(|| format!("{name:?} is not a name: results are kept in a folder called so"))
 }
 
 fn json_of(text: &str, place: &Place) -> Result<serde_json::Value, ScenarioError> {

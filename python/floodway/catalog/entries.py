@@ -40,14 +40,15 @@ def left_out() -> tuple[tuple[str, str], ...]:
 
 
 def find(name: str) -> tuple[Entry, ...]:
-    """Return the entries of a name; several where slots share it, one where it begins with the slot.
+    """Return the entries of a name; several where slots share it, all of a slot for the slot's name.
 
     Raises
     ------
     UnknownNameError
         If there is none; the error has the nearest name.
     """
-    found = tuple(entry for entry in entries() if name in (entry.name, entry.full_name))
+    folded = name.casefold()
+    found = tuple(entry for entry in entries() if folded in (entry.name, entry.full_name, entry.slot))
     if found:
         return found
     known = [name for entry in entries() for name in (entry.name, entry.full_name)]

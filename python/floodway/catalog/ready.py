@@ -37,7 +37,7 @@ def ready_scenarios(folder: Path | None = None) -> tuple[ReadyScenario, ...]:
     UnknownNameError
         If there is no such folder.
     """
-    beside = Path(__file__).parents[2] / "scenarios"
+    beside = Path(__file__).parents[3] / "scenarios"
     candidates = [folder] if folder is not None else [Path("scenarios"), beside]
     for candidate in candidates:
         if candidate.is_dir():

@@ -21,6 +21,8 @@ Kind = Literal["fct", "slowdown", "series", "heatmap"]
 Format = Literal["png", "pdf", "svg"]
 #: The endings that make `--out` a file.
 ENDINGS: dict[str, Format] = {".png": "png", ".pdf": "pdf", ".svg": "svg"}
+#: Endings of files that are none of ours; other names with a point in them may be folders.
+OTHER_ENDINGS = {".jpg", ".jpeg", ".gif", ".webp", ".eps", ".ps", ".tif", ".tiff", ".bmp", ".csv", ".html"}
 #: Pictures of flows, and of what was watched in time, with the metric that each shows by default.
 OF_FLOWS = ("fct", "slowdown")
 METRICS = {"series": "throughput", "heatmap": "utilisation"}
@@ -79,6 +81,9 @@ def _refuse_unused(request: Request) -> None:
 def _files(request: Request) -> list[Path]:
     """Name the picture and its data."""
     out = request.out
+    if out is not None and out.suffix.lower() in OTHER_ENDINGS and not out.is_dir():
+        message = f"{out} does not end with one of {', '.join(ENDINGS)}, nor is it a folder"
+        raise typer.BadParameter(message, param_hint="--out")
     if out is not None and out.suffix in ENDINGS and not out.is_dir():
         if request.format not in (None, ENDINGS[out.suffix]):
             message = f"is {request.format}, and --out ends with {out.suffix}; choose one of the two"

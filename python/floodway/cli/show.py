@@ -9,8 +9,6 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from floodway.results.perftest import perftest
-
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
@@ -45,7 +43,7 @@ def document(result: Result, out: Path) -> dict[str, Any]:
     outcome = result.outcome
     summary = _plain(asdict(result.summary()))
     summary["outcome"] |= {"drops": dict(outcome.drops), "broken": dict(outcome.broken)}
-    bandwidth, latency = perftest(result.flows, result.run)
+    bandwidth, latency = result.perftest()
     reports = {"bandwidth": bandwidth.to_dicts(), "latency": latency.to_dicts()}
     return {
         "scenario": result.run.name,
@@ -200,7 +198,7 @@ def _verdicts(summary: Summary) -> Iterable[str]:
     yield "fullest switches: " + (", ".join(f"{s.node} {s.peak_bytes:,} B" for s in fullest) or "none")
     for workload in outcome.workloads:
         if workload.never_started:
-            waited = "they waited for others that were not complete"
+            waited = "what they waited for was not complete in time"
             yield f"warning: {workload.never_started:,} flows of {workload.name} never started: {waited}"
     yield "drops: " + (", ".join(f"{reason} {packets:,}" for reason, packets in outcome.drops) or "none")
     yield f"lossless: {_lossless(outcome)}"
@@ -212,7 +210,7 @@ def _verdicts(summary: Summary) -> Iterable[str]:
 def _perftest(result: Result) -> Iterable[str]:
     """Report as perftest does, in its own columns."""
     forms = ((BANDWIDTH, BANDWIDTH_FORM), (LATENCY, LATENCY_FORM))
-    for frame, (head, form) in zip(perftest(result.flows, result.run), forms, strict=True):
+    for frame, (head, form) in zip(result.perftest(), forms, strict=True):
         for workload, client, server, *values in frame.iter_rows():
             yield ""
             yield f"{workload}: {client} to {server}"

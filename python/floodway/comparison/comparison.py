@@ -207,6 +207,11 @@ def _comparison(
 
 
 def _variants(given: Sequence[Variant | Scenario | str | os.PathLike[str]]) -> tuple[Variant, ...]:
+    if isinstance(given, (str, os.PathLike, Scenario, Variant)):
+        raise ComparisonError("one is given: a comparison needs at least two variants, in a list")
+    others = [each for each in given if not isinstance(each, (Variant, Scenario, str, os.PathLike))]
+    if others:
+        raise ComparisonError(f"a {type(others[0]).__name__} is not a variant, a scenario or a file of one")
     paths = [each for each in given if isinstance(each, (str, os.PathLike))]
     from_files = iter(files(paths) if paths else ())
     variants = tuple(

@@ -37,7 +37,10 @@ def findings(
     lines = []
     for number in range(1, len(labels)):
         pair = _Pair(labels[0], labels[number], number, by_key)
-        parts = [*pair.times(), *pair.goodput(), *pair.unfinished()]
+        if _workloads(results[0]) == _workloads(results[number]):
+            parts = [*pair.times(), *pair.goodput(), *pair.unfinished()]
+        else:
+            parts = [f"{labels[number]} has other workloads than {labels[0]}: their flows are not compared"]
         if link is not None:
             parts += [*pair.throughput(link.title), *_buffer(pair, link, results)]
         parts += [*pair.drops(), *pair.verdict(verdicts)]
@@ -45,6 +48,13 @@ def findings(
     if results and len(results[0]) == 1:
         lines.append("one seed: how much of this is chance is not known; --seeds 3 shows the spread")
     return tuple(lines)
+
+
+def _workloads(results: Sequence[Result]) -> list[str]:
+    """Name the workloads of a variant: completion times of other ones say nothing about each other."""
+    return (
+        [workload["name"] for workload in results[0].run.scenario["scenario"]["workload"]] if results else []
+    )
 
 
 class _Pair:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from floodway.results.notebook import html_of
 from floodway.results.outcome import Outcome
+from floodway.results.perftest import perftest
 from floodway.results.summary import Summary, summarise
 
 if TYPE_CHECKING:
@@ -134,6 +135,14 @@ class Result:
     def summary(self) -> Summary:
         """Compute what the run came to, in the few numbers that people compare; the second call is free."""
         return self._summary
+
+    def perftest(self) -> tuple[pl.DataFrame, pl.DataFrame]:
+        """Report on `perftest` workloads in perftest's columns: bandwidth and latency, a row a pair of hosts.
+
+        Messages that are not complete do not count. The columns are those of
+        `floodway.results.perftest.perftest`; without such workloads both frames are empty.
+        """
+        return perftest(self.flows, self.run)
 
     def save(self, folder: str | os.PathLike[str], *, force: bool = False) -> None:
         """Write the tables and what is known about the run, as `floodway run` does; `floodway.read` reads it.

@@ -319,7 +319,7 @@ def _workload(
         fct=_fct(measured),
         slowdown_p50=percentile(slowdown, of=len(measured), thousandths=500),
         slowdown_p99=percentile(slowdown, of=len(measured), thousandths=990),
-        slowdown=size_buckets(measured),
+        slowdown=size_buckets(measured, most=min(BUCKETS, measured["size_bytes"].n_unique())),
     )
 
 

@@ -120,6 +120,10 @@ fn root<'a, 'b>(
                 let message = format!("{name:?} is an override: set one of its keys, {name}.<key>");
                 return Err(ScenarioError::new(place.clone(), "", message));
             }
+            if !is_override && names(tree.get("workload")).iter().any(|known| known == name) {
+                let message = format!("{name:?} is a workload: its keys are workload.{name}.<key>");
+                return Err(ScenarioError::new(place.clone(), "", message));
+            }
             if is_override && let Some(node) = element(tree, "override", name) {
                 return Ok((node, rest));
             }
@@ -269,6 +273,9 @@ mod tests {
 
     #[test]
     fn paths_that_lead_nowhere_name_the_nearest() {
+        assert!(
+            error("hadoop.until").ends_with("\"hadoop\" is a workload: its keys are workload.hadoop.<key>")
+        );
         assert!(error("long-hual.buffer").ends_with(r#"did you mean "long-haul"?"#));
         assert!(error("workload.hadop.until").ends_with(r#"allowed: hadoop; did you mean "hadoop"?"#));
         assert!(error("defalts.buffer").ends_with(r#"did you mean "defaults"?"#));

@@ -24,7 +24,7 @@ macro_rules! with_slots {
             pub flow_control: Option<FlowControl>,
             /// What goes wrong on links, or at nodes. Default: nothing.
             pub faults: Option<Faults>,
-            /// A device that breaks a link in two. Default: none.
+            /// A device that breaks a link in two; there is none yet.
             pub relay: Option<RelayParams>,
             /// Detection of congestion at egress ports. Default: none.
             pub congestion_point: Option<Many<CongestionPointParams>>,

@@ -29,7 +29,7 @@ impl World<'_> {
         let flow = &mut self.flows[id as usize];
         flow.in_network += 1;
         if segment.retransmission {
-            flow.at_work().retransmitted += segment.payload.0;
+            flow.message_of(segment.psn).retransmitted += segment.payload.0;
         }
         layers(flow, now, |layer| layer.on_sent(now, bytes(wire)));
         flow.last_send = (self.now, wire);

@@ -65,8 +65,14 @@ impl Flow {
         if psn < self.head.end { 0 } else { 1 + self.rest.partition_point(|message| message.end <= psn) }
     }
 
-    /// The oldest message that is not complete at the sender, to which what happens there is attributed; the
-    /// newest, if all are.
+    /// The message of packet `psn`, which is one that is there.
+    #[inline]
+    pub fn message_of(&mut self, psn: u64) -> &mut Message {
+        if self.rest.is_empty() { &mut self.head } else { self.message(self.index_of(psn)) }
+    }
+
+    /// The oldest message that is not complete at the sender, to which notices and timeouts are attributed,
+    /// which name no packet; the newest, if all are.
     #[inline]
     pub fn at_work(&mut self) -> &mut Message {
         if !self.head.sent || self.rest.is_empty() {

@@ -234,3 +234,36 @@ proptest! {
         prop_assert_eq!(lost > 0, support::drops(&records) > 0);
     }
 }
+
+/// Twenty messages of two packets, 1000 B and 10 B, over a link that loses exactly one of them.
+fn one_loss() -> impl Iterator<Item = Records> {
+    (0..200).filter_map(|seed| {
+        let (mut net, a, b) = pair(Format::Ethernet, GO_BACK_N);
+        net.blueprint.seed = seed;
+        net.blueprint.links[0].directions[0].errors.data = 0.02;
+        for _ in 0..20 {
+            net.flow(a, b, Bytes(1010), Span::ZERO);
+        }
+        let records = net.run();
+        (support::drops(&records) == 1).then_some(records)
+    })
+}
+
+#[test]
+fn what_is_sent_again_is_charged_to_the_message_that_it_belongs_to() {
+    let mut splits = [0; 2];
+    for records in one_loss() {
+        let again = whole(records.flows.column("retransmitted_bytes"));
+        // All is on its way before the loss is known, so that all behind it is sent again.
+        let lost = again.iter().position(|&bytes| bytes > 0).expect("a packet was lost");
+        let first = again[lost];
+        assert!(first == 10 || first == 1010, "{again:?}");
+        splits[usize::from(first == 10)] += 1;
+        assert!(again[lost + 1..].iter().all(|&bytes| bytes == 1010), "{again:?}");
+        // Packets sent again, by what the link has carried.
+        let packets = support::counter(&records, "a", "a-b", "tx_packets") - 40;
+        let charged: u64 = again.iter().map(|bytes| bytes.div_ceil(1000)).sum();
+        assert_eq!(packets, charged, "{again:?}");
+    }
+    assert!(splits.iter().all(|&count| count > 10), "{splits:?}");
+}

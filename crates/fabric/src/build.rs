@@ -24,6 +24,7 @@ use crate::dependencies;
 use crate::error::BuildError;
 use crate::flows::{Source, following, next_untied};
 use crate::ideal::Ideals;
+use crate::numbers::labels;
 use crate::outcome::Control;
 use crate::records::Records;
 use crate::ring::Ring;
@@ -449,7 +450,7 @@ impl<'a> World<'a> {
             sources: build_sources(blueprint),
             triggers: Triggers::new(blueprint),
             pairs: FxHashMap::default(),
-            numbers: FxHashMap::default(),
+            labels: labels(blueprint),
             faults: Vec::new(),
             records: Records::new(blueprint),
             deadlocks: Vec::new(),

@@ -85,6 +85,8 @@ pub(crate) struct Begin {
     pub destination: NodeId,
     pub size: Bytes,
     pub number: u64,
+    /// Decides its source port, where none is named.
+    pub entropy: u64,
     pub ports: (Option<u16>, Option<u16>),
     pub pinned: (Option<Vec<PortId>>, Option<Vec<PortId>>),
     /// Who waits for it.
@@ -112,6 +114,19 @@ pub(crate) enum PairKey {
         ports: (Option<u16>, Option<u16>),
         pinned: (Option<Vec<PortId>>, Option<Vec<PortId>>),
     },
+}
+
+impl PairKey {
+    /// Of a flow of a list with these settings, which share queue pairs.
+    pub fn of(workload: u32, settings: usize, flow: &FlowSpec) -> Self {
+        PairKey::Pair {
+            workload,
+            settings,
+            ends: (flow.source, flow.destination),
+            ports: (flow.source_port, flow.destination_port),
+            pinned: (flow.path.clone(), flow.ack_path.clone()),
+        }
+    }
 }
 
 impl World<'_> {
@@ -170,6 +185,7 @@ impl World<'_> {
                     destination: poisson.draw_destination(*node, rng),
                     size: poisson.sizes.sample(rng),
                     number: *number,
+                    entropy: *number,
                     ports: (None, None),
                     pinned: (None, None),
                     hook: NO_HOOK,
@@ -187,29 +203,24 @@ impl World<'_> {
     }
 
     /// The flow of a list that begins now.
-    pub fn listed(&mut self, workload: u32, flow: usize) -> Begin {
+    pub fn listed(&self, workload: u32, flow: usize) -> Begin {
         let spec = &self.blueprint.workloads[workload as usize];
         let Arrivals::List(flows) = &spec.arrivals else { unreachable!("it is a flow of a list") };
         let listed: &FlowSpec = &flows[flow];
+        let label = self.labels[workload as usize][flow];
         Begin {
             workload,
             settings: listed.settings.unwrap_or(spec.settings),
             source: listed.source,
             destination: listed.destination,
             size: listed.size,
-            number: self.next_number(workload, listed.source),
+            number: label.number,
+            entropy: label.entropy,
             ports: (listed.source_port, listed.destination_port),
             pinned: (listed.path.clone(), listed.ack_path.clone()),
             hook: self.triggers.hook_of(workload, flow),
             carrier: Carrier::AsSet,
         }
-    }
-
-    /// Counts the flows of a workload's source.
-    pub fn next_number(&mut self, workload: u32, source: NodeId) -> u64 {
-        let next = self.numbers.entry((workload, source)).or_default();
-        *next += 1;
-        *next - 1
     }
 
     /// A flow starts, on a queue pair of its own or on one that is there.
@@ -331,7 +342,7 @@ impl World<'_> {
 
     fn tuple(&self, begin: &Begin) -> FlowTuple {
         let name = self.records.workload_key(begin.workload);
-        let entropy = fold(fold(name, u64::from(begin.source.0)), begin.number);
+        let entropy = fold(fold(name, u64::from(begin.source.0)), begin.entropy);
         FlowTuple {
             source: self.address(begin.source),
             destination: self.address(begin.destination),

@@ -17,6 +17,7 @@ mod flows;
 mod host;
 mod ideal;
 mod messages;
+mod numbers;
 pub mod outcome;
 mod packet;
 mod port;

@@ -210,23 +210,27 @@ impl World<'_> {
                     return;
                 }
                 *left -= 1;
+                let left = *left;
                 self.triggers.outstanding[workload as usize] += 1;
-                self.looped(workload, index, hook)
+                self.looped(workload, index, left, hook)
             }
         };
         self.triggers.waiting[begin.workload as usize] -= u64::from(begin.size < UNBOUNDED);
         self.begin(begin);
     }
 
-    fn looped(&mut self, workload: u32, index: usize, hook: u32) -> Begin {
-        let LoopSpec { source, destination, size, .. } = *self.loop_spec(workload, index);
+    /// The message of a loop behind which `left` are to come.
+    fn looped(&self, workload: u32, index: usize, left: u64, hook: u32) -> Begin {
+        let LoopSpec { source, destination, size, messages, .. } = *self.loop_spec(workload, index);
+        let label = self.labels[workload as usize][index];
         Begin {
             workload,
             settings: self.workload(workload).settings,
             source,
             destination,
             size,
-            number: self.next_number(workload, source),
+            number: label.number.saturating_add(messages - left - 1),
+            entropy: label.entropy,
             ports: (None, None),
             pinned: (None, None),
             hook,

@@ -28,6 +28,7 @@ use crate::blueprint::{Blueprint, ErrorRates, PauseFault, Release, Ties};
 use crate::counters::{EgressCounters, IngressCounters, RareCounters};
 use crate::flows::{Flow, PairKey, Source};
 use crate::ideal::Ideals;
+use crate::numbers::Label;
 use crate::outcome::{Control, Deadlock};
 use crate::records::Records;
 use crate::ring::Ring;
@@ -381,8 +382,8 @@ pub(crate) struct World<'a> {
     pub triggers: Triggers,
     /// Queue pairs that several flows share.
     pub pairs: FxHashMap<PairKey, u32>,
-    /// Flows so far by workload and source.
-    pub numbers: FxHashMap<(u32, NodeId), u64>,
+    /// By workload: what each flow of its list, or each of its loops, is numbered.
+    pub labels: Vec<Vec<Label>>,
     /// Faults in the order of time: (when, what), the next last.
     pub faults: Vec<Fault>,
     pub series: Vec<Series>,

@@ -46,6 +46,8 @@ pub(crate) enum Trigger {
 struct Hook {
     receiver: Vec<u32>,
     sender: Vec<u32>,
+    /// Of a loop's messages: their workload, whose outstanding ones they are.
+    counted: Option<u32>,
 }
 
 /// All that waits for completions.
@@ -95,7 +97,8 @@ impl Triggers {
 
     fn add_loops(&mut self, workload: u32, loops: &[LoopSpec]) {
         let first = (self.all.len() as u32, self.hooks.len() as u32);
-        self.hooks.resize_with(self.hooks.len() + loops.len(), Hook::default);
+        let hook = Hook { counted: Some(workload), ..Hook::default() };
+        self.hooks.resize(self.hooks.len() + loops.len(), hook);
         for (index, spec) in loops.iter().enumerate() {
             let hook = first.1 + index as u32;
             self.all.push(Trigger::Loop { workload, index, left: spec.messages, hook });
@@ -127,6 +130,13 @@ impl Hook {
             End::Receiver => &self.receiver,
             End::Sender => &self.sender,
         }
+    }
+
+    /// The workload that has one outstanding message less: it counts at one end only, at the sender's if
+    /// anything waits there.
+    fn counted_at(&self, end: End) -> Option<u32> {
+        let counts = if self.sender.is_empty() { End::Receiver } else { End::Sender };
+        self.counted.filter(|_| end == counts)
     }
 }
 
@@ -168,6 +178,9 @@ impl World<'_> {
     #[inline]
     pub fn completed(&mut self, hook: u32, end: End, at: u64) {
         if hook != NO_HOOK {
+            if let Some(workload) = self.triggers.hooks[hook as usize].counted_at(end) {
+                self.triggers.outstanding[workload as usize] -= 1;
+            }
             let waits = self.triggers.hooks[hook as usize].at(end).len();
             (0..waits).for_each(|i| self.fulfil(self.triggers.hooks[hook as usize].at(end)[i], at));
         }
@@ -175,8 +188,7 @@ impl World<'_> {
 
     fn fulfil(&mut self, id: u32, at: u64) {
         match &mut self.triggers.all[id as usize] {
-            Trigger::Loop { workload, left, .. } => {
-                self.triggers.outstanding[*workload as usize] -= 1;
+            Trigger::Loop { left, .. } => {
                 if *left > 0 {
                     self.schedule_trigger(id, at);
                 }

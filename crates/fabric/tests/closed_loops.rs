@@ -118,6 +118,33 @@ fn ping_pong_takes_half_a_round_trip_each_way() {
     }
 }
 
+/// One loop goes on as its messages are acknowledged, another one answers each, and none waits for the answers.
+#[test]
+fn a_message_may_post_the_next_one_at_both_of_its_ends() {
+    for reliability in [r#""none""#, r#""go-back-n""#] {
+        let (mut net, a, b) = net(reliability);
+        for direction in net.blueprint.links.iter_mut().flat_map(|link| &mut link.directions) {
+            direction.delay = Span::us(99);
+        }
+        let answers = LoopSpec { next: Next::Arrived(0), ..bandwidth(b, a, 900, 12, 0) };
+        let records = run(net, vec![bandwidth(a, b, 800, 12, 4), answers]);
+        assert_eq!((records.flows.rows(), records.outcome.stopped), (24, Stopped::Finished));
+        assert_eq!(records.outcome.workloads[0].finished, 24);
+        let arrived = ps(&records, "finish_receiver_us");
+        let from = names(records.flows.column("source"));
+        let ends = |host: &str, times: Vec<u64>| {
+            let of = times.into_iter().zip(&from).filter(|(_, from)| *from == host);
+            of.map(|(at, _)| at).collect::<Vec<u64>>()
+        };
+        assert_eq!(ends("b", ps(&records, "start_us")), ends("a", arrived), "{reliability}");
+        // The run waits for the last ACK of the first.
+        let has_acks = reliability != r#""none""#;
+        let heard = real(records.flows.column("finish_sender_us"));
+        let first = heard.iter().zip(&from).filter(|(_, from)| *from == "a");
+        assert!(first.into_iter().all(|(at, _)| at.is_nan() != has_acks));
+    }
+}
+
 #[test]
 fn same_bytes_from_the_same_seed_with_several_loops_at_one_instant() {
     let all = |seed| {

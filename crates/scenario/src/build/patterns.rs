@@ -49,6 +49,7 @@ impl Builder<'_> {
         map: &Map<'_>,
     ) -> Option<Pattern> {
         let hosts = self.hosts(workload, "permutation.of", &permutation.of, map)?;
+        self.paired(workload, "permutation.of", hosts.len().saturating_sub(1))?;
         self.joined(workload, "permutation.of", map, &hosts, &hosts)?;
         let size = permutation.size.0.unwrap_or(UNBOUNDED);
         self.sized(workload, "permutation.size", size)?;
@@ -63,6 +64,7 @@ impl Builder<'_> {
 
     fn all_to_all(&mut self, workload: &Workload, all: &AllToAll, map: &Map<'_>) -> Option<Pattern> {
         let hosts = self.hosts(workload, "all-to-all.of", &all.of, map)?;
+        self.paired(workload, "all-to-all.of", hosts.len().saturating_sub(1))?;
         self.joined(workload, "all-to-all.of", map, &hosts, &hosts)?;
         self.sized(workload, "all-to-all.size", all.size)?;
         let flows = hosts.len().saturating_mul(hosts.len() - 1);
@@ -166,6 +168,7 @@ impl Builder<'_> {
         let (from, to) = (from?, to?);
         self.joined(workload, "micro-bursts", map, &from, &to)?;
         let pairs = around(&from, &to);
+        self.paired(workload, "micro-bursts.to", pairs.len())?;
         let mut senders = Vec::with_capacity(pairs.len());
         for (source, destination) in pairs {
             let size = self.burst_size(workload, bursts, source, map, blueprint)?;
@@ -220,6 +223,15 @@ impl Builder<'_> {
         size
     }
 
+    /// Refuses a pattern in which nobody sends to anybody; its starts would be counted as no flows.
+    pub(super) fn paired(&mut self, workload: &Workload, key: &str, pairs: usize) -> Option<()> {
+        if pairs > 0 {
+            return Some(());
+        }
+        self.fault(&workload_path(workload, key), "no host has another one to send to");
+        None
+    }
+
     /// Refuses hosts that no path joins.
     fn joined(
         &mut self,
@@ -236,7 +248,7 @@ impl Builder<'_> {
     }
 
     /// Refuses flows of no bytes.
-    fn sized(&mut self, workload: &Workload, key: &str, size: Bytes) -> Option<()> {
+    pub(super) fn sized(&mut self, workload: &Workload, key: &str, size: Bytes) -> Option<()> {
         if size > Bytes::ZERO {
             return Some(());
         }
@@ -261,10 +273,13 @@ impl Builder<'_> {
                 self.fault(&path, format!("{what} that repeats needs the workload's \"until\""));
                 return None;
             }
-            (Some(Span::ZERO), _) => u64::MAX,
+            (Some(Span::ZERO), _) => {
+                self.fault(&path, format!("{what} that comes again after no time never ends"));
+                return None;
+            }
             (Some(every), Some(until)) => until.since(start).0.div_ceil(every.0),
         };
-        if times.saturating_mul(flows as u64) > MOST_FLOWS {
+        if times.saturating_mul((flows as u64).max(1)) > MOST_FLOWS {
             self.fault(&path, format!("that makes more than {MOST_FLOWS} flows"));
             return None;
         }

@@ -234,12 +234,16 @@ impl Builder<'_> {
     /// A pattern of who sends to whom.
     fn pattern(&mut self, workload: &Workload, map: &Map<'_>) -> Option<Pattern> {
         let both = |builder: &mut Self, kind: &str, from: &Selector, to: &Selector| {
+            let key = format!("{kind}.to");
             let from = builder.hosts(workload, &format!("{kind}.from"), from, map);
-            let to = builder.hosts(workload, &format!("{kind}.to"), to, map);
-            Some(around(&from?, &to?))
+            let to = builder.hosts(workload, &key, to, map);
+            let pairs = around(&from?, &to?);
+            builder.paired(workload, &key, pairs.len())?;
+            Some(pairs)
         };
         if let Some(burst) = &workload.burst {
             let pairs = both(self, "burst", &burst.from, &burst.to)?;
+            self.sized(workload, "burst.size", burst.size)?;
             return Some(Pattern { key: "burst", size: Some(burst.size), pairs });
         }
         let long = workload.long_lived.as_ref()?;

@@ -271,7 +271,12 @@ impl<'de> de::Deserializer<'de> for Reader<'_> {
         visitor: V,
     ) -> Result<V::Value, Fault> {
         let is_other = !matches!(self.0.value, Value::Table(_)) && !fields.is_empty();
-        self.deserialize_any(visitor).map_err(|mut fault| {
+        // What serde derives would read a list as well, by the order of the fields, which nobody is told.
+        let read = match &self.0.value {
+            Value::List(_) => Err(de::Error::invalid_type(Unexpected::Seq, &visitor)),
+            _ => self.deserialize_any(visitor),
+        };
+        read.map_err(|mut fault: Fault| {
             if let (true, [], What::Message(message)) = (is_other, &fault.path[..], &mut fault.what) {
                 *message = format!("{message}, with these keys: {}", fields.join(", "));
             }
@@ -424,16 +429,18 @@ impl<'de> VariantAccess<'de> for Variant<'_> {
     }
 
     fn tuple_variant<V: Visitor<'de>>(self, _len: usize, visitor: V) -> Result<V::Value, Fault> {
-        self.struct_variant(&[], visitor)
+        let Entry { key, node, .. } = self.0;
+        de::Deserializer::deserialize_any(Reader(node), visitor)
+            .map_err(|fault| fault.inside(key.clone(), &node.place))
     }
 
     fn struct_variant<V: Visitor<'de>>(
         self,
-        _fields: &'static [&'static str],
+        fields: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Fault> {
         let Entry { key, node, .. } = self.0;
-        de::Deserializer::deserialize_any(Reader(node), visitor)
+        de::Deserializer::deserialize_struct(Reader(node), "", fields, visitor)
             .map_err(|fault| fault.inside(key.clone(), &node.place))
     }
 }

@@ -5,8 +5,8 @@ use std::fmt;
 use floodway_fabric::sizes::{Sizes, SizesError};
 use floodway_units::Bytes;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
-use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::de::value::SeqAccessDeserializer;
+use serde::de::{self, Deserialize, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 
 use super::files::Files;
 use crate::error::nearest;
@@ -155,11 +155,29 @@ impl<'de> Deserialize<'de> for SizesKey {
     }
 }
 
-#[derive(serde::Deserialize)]
+/// What a table of sizes says.
+#[derive(Clone, Copy, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Given {
-    File(String),
-    Fixed(Bytes),
+    File,
+    Fixed,
+}
+
+/// The key before this one is the only one that may stand there.
+struct NoOther(Given);
+
+impl<'de> DeserializeSeed<'de> for NoOther {
+    type Value = std::convert::Infallible;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        let second = String::deserialize(deserializer)?;
+        let first = match self.0 {
+            Given::File => "file",
+            Given::Fixed => "fixed",
+        };
+        let why = format_args!("{second:?} stands beside {first:?}, which takes no other key");
+        Err(de::Error::custom(why))
+    }
 }
 
 /// Sizes from a file.
@@ -199,11 +217,18 @@ impl<'de> Visitor<'de> for SizesVisitor {
         Vec::deserialize(SeqAccessDeserializer::new(items)).map(SizesKey::Points)
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<SizesKey, A::Error> {
-        Ok(match Given::deserialize(MapAccessDeserializer::new(map))? {
-            Given::File(file) => SizesKey::File(file),
-            Given::Fixed(size) => SizesKey::Fixed(size),
-        })
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<SizesKey, A::Error> {
+        let Some(given) = map.next_key()? else {
+            return Err(de::Error::custom("nothing is chosen: name one of file, fixed"));
+        };
+        let sizes = match given {
+            Given::File => SizesKey::File(map.next_value()?),
+            Given::Fixed => SizesKey::Fixed(map.next_value()?),
+        };
+        match map.next_key_seed(NoOther(given))? {
+            None => Ok(sizes),
+            Some(never) => match never {},
+        }
     }
 }
 

@@ -1,0 +1,99 @@
+//! Short texts that would ask for more than a machine has, or of which a part would go unheard: refused.
+
+use floodway_scenario::Scenario;
+
+const HEAD: &str = "topology.single-switch = { hosts = 4, rate = \"100G\", delay = \"1us\" }\n";
+
+/// The errors of a scenario of one workload, which has this key in line 4.
+fn refused(key: &str) -> String {
+    let text = format!("{HEAD}[[workload]]\nname = \"w\"\n{key}\nuntil = \"100000s\"\n");
+    match Scenario::from_text("a.toml", &text, &[]) {
+        Ok(_) => panic!("it was accepted: {key}"),
+        Err(errors) => errors.to_string(),
+    }
+}
+
+#[test]
+fn patterns_in_which_nobody_sends_are_refused_before_their_starts_are_counted() {
+    for (pattern, key) in [
+        (r#"micro-bursts = { from = "h1", to = "h1", length = "1us", every = "2us" }"#, "micro-bursts.to"),
+        (r#"all-to-all = { of = "h1", size = "1KB", every = "1ps" }"#, "all-to-all.of"),
+        (r#"all-to-all = { of = "h1", size = "1KB", every = "0s" }"#, "all-to-all.of"),
+        (r#"permutation = { of = "h1", size = "1KB", every = "1ps" }"#, "permutation.of"),
+        (r#"burst = { from = "h1", to = "h1", size = "1KB", every = "1ps" }"#, "burst.to"),
+        (r#"long-lived = { from = "h1", to = "h1" }"#, "long-lived.to"),
+    ] {
+        let due = format!("a.toml:4: workload.w.{key}: no host has another one to send to");
+        assert_eq!(refused(pattern), due);
+    }
+}
+
+#[test]
+fn patterns_that_come_again_after_no_time_are_refused() {
+    for (pattern, key, what) in [
+        (r#"all-to-all = { size = "1KB", every = "0s" }"#, "all-to-all", "an all-to-all"),
+        (r#"burst = { to = "h1", size = "1KB", every = "0us" }"#, "burst", "a burst"),
+        (r#"permutation = { size = "1KB", every = "0ns" }"#, "permutation", "a permutation"),
+        (r#"incast = { to = "h1", size = "1KB", every = "0s" }"#, "incast", "an incast"),
+        (r#"micro-bursts = { to = "h1", length = "1us", every = "0s" }"#, "micro-bursts", "a micro-burst"),
+    ] {
+        let due =
+            format!("a.toml:4: workload.w.{key}.every: {what} that comes again after no time never ends");
+        assert_eq!(refused(pattern), due);
+    }
+    let many = refused(r#"burst = { from = "h1", to = "h2", size = "1KB", every = "1ps" }"#);
+    assert_eq!(many, "a.toml:4: workload.w.burst.every: that makes more than 1048576 flows");
+}
+
+#[test]
+fn a_burst_of_no_bytes_is_refused_once() {
+    let error = refused(r#"burst = { to = "h1", size = "0B" }"#);
+    assert_eq!(error, "a.toml:4: workload.w.burst.size: a flow of 0B has no bytes");
+}
+
+/// The error of a scenario with this line, the second, at its top level.
+fn line(line: &str) -> String {
+    let flow = "workload = [{ name = \"w\", burst = { to = \"h1\", size = \"1KB\" } }]\n";
+    let head = if line.starts_with("topology") { "" } else { HEAD };
+    let text = format!("{head}\n{flow}{line}\n");
+    match Scenario::from_text("a.toml", &text, &[]) {
+        Ok(_) => panic!("it was accepted: {line}"),
+        Err(errors) => errors.to_string(),
+    }
+}
+
+#[test]
+fn tables_are_not_written_as_lists() {
+    for (text, begin) in [
+        (
+            "topology.single-switch = [4, \"100G\", \"1us\"]",
+            "a.toml:3: topology.single-switch: a list where a table is due, with these keys: hosts, ",
+        ),
+        (
+            "defaults.flow-control.pfc = [\"320KB\"]",
+            "a.toml:4: defaults.flow-control.pfc: a list where a table is due, with these keys: ",
+        ),
+        (
+            "measure = [\"0us\", \"1us\"]",
+            "a.toml:4: measure: a list where a table is due, with these keys: from, to",
+        ),
+        ("records = []", "a.toml:4: records: a list where a table is due, with these keys: "),
+    ] {
+        let error = line(text);
+        assert!(error.starts_with(begin), "{error}");
+    }
+}
+
+#[test]
+fn sizes_of_two_keys_are_refused_by_the_second() {
+    let sizes = |sizes: &str| refused(&format!("poisson = {{ load = 0.1, sizes = {sizes} }}"));
+    let begin = "a.toml:4: workload.w.poisson.sizes: ";
+    for (table, why) in [
+        (r#"{ fixed = "1KB", mean = 3 }"#, r#""mean" stands beside "fixed", which takes no other key"#),
+        (r#"{ file = "a", fixed = "1KB" }"#, r#""fixed" stands beside "file", which takes no other key"#),
+        ("{}", "nothing is chosen: name one of file, fixed"),
+    ] {
+        assert_eq!(sizes(table), format!("{begin}{why}"));
+    }
+    assert!(sizes("{ fixd = \"1KB\" }").ends_with("did you mean \"fixed\"?"));
+}

@@ -154,13 +154,23 @@ fn row(columns: &[Column], line: &str) -> Result<FlowRow, String> {
             Column::DestinationPort => row.destination_port = number(&field)?,
             Column::Path => row.path = filled(),
             Column::AckPath => row.ack_path = filled(),
-            Column::Id => row.id = filled(),
+            Column::Id => row.id = filled().map(id).transpose()?,
             Column::After => row.after = field.split_whitespace().map(str::to_owned).collect(),
             Column::Wait => row.wait = if field.is_empty() { Span::ZERO } else { quantity(&field, "us")? },
             Column::Ignored => {}
         }
     }
     Ok(row)
+}
+
+/// What others name in `after`, where blanks stand between ids.
+fn id(field: String) -> Result<String, String> {
+    if field.contains(char::is_whitespace) {
+        return Err(format!(
+            "the id {field:?} has a blank: write one word, since blanks part the ids of \"after\""
+        ));
+    }
+    Ok(field)
 }
 
 /// A quantity; a bare number is followed by `unit`.
@@ -252,5 +262,8 @@ mod tests {
         assert_eq!(error(&format!("{head}\nh1,h2,5,1\nh1,h2,5\n")), (3, "3 values for 4 columns".into()));
         assert!(error(&format!("{head}\nh1,h2,-5,1")).1.contains("negative"));
         assert!(error(&format!("{head}\nh1,\"h2,5,1")).1.contains("not closed"));
+        let (line, why) = error(&format!("{head},id,after\nh1,h2,5,1,a,\nh1,h2,5,1,b c,a"));
+        assert_eq!(line, 3);
+        assert!(why.starts_with("the id \"b c\" has a blank: write one word"), "{why}");
     }
 }

@@ -48,10 +48,10 @@ pub struct ListedFlow {
     /// Its class. Default: the workload's.
     #[serde(default)]
     pub class: Option<Class>,
-    /// As switches hash it. Default: numbered in order.
+    /// As switches hash it. Default: drawn from the flow's id, 49152 to 65535.
     #[serde(default)]
     pub source_port: Option<u16>,
-    /// As switches hash it.
+    /// As switches hash it. Default: 4791, RoCEv2's.
     #[serde(default)]
     pub destination_port: Option<u16>,
     /// The nodes that its data pass, as in `"h1,s1,s2,h2"`; `s2#2` is the second of the links to s2.

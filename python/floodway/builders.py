@@ -1457,9 +1457,9 @@ class ListedFlow(Table):
     class_
         Its class. Default: the workload's.
     source_port
-        As switches hash it. Default: numbered in order.
+        As switches hash it. Default: drawn from the flow's id, 49152 to 65535.
     destination_port
-        As switches hash it.
+        As switches hash it. Default: 4791, RoCEv2's.
     path
         The nodes that its data pass, as in `"h1,s1,s2,h2"`; `s2#2` is the second of the links
         to s2.

@@ -3,6 +3,7 @@
 mod fit;
 mod loads;
 mod map;
+mod pace;
 mod patterns;
 mod perftest;
 mod poisson;

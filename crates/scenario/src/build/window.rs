@@ -4,33 +4,30 @@ use floodway_fabric::Blueprint;
 use floodway_fabric::blueprint::{Arrivals, FlowSpec, LoopSpec, Next, UNBOUNDED, WorkloadSpec};
 use floodway_fabric::dependencies;
 use floodway_fabric::routing::Routes;
-use floodway_units::{Bytes, NodeId, Rate, Span, Time};
+use floodway_units::{Span, Time};
 
+use super::pace::{Load, Pace};
 use super::{Builder, workload_path};
 use crate::grammar::document::Window;
-use crate::paths::{base_rtt, first_path, pairs};
 use crate::workload::Workload;
 
 /// More flows than this are a warning.
 const MANY_FLOWS: f64 = 20e6;
 /// Memory at the end of a run for each flow, by which runs of one and two million flows differ.
 const ROW_BYTES: f64 = 700.0;
+/// By so many drawings the end of flows that the seed draws is reckoned; by one, which is its own mean, where
+/// there are more than [`FEW_FLOWS`].
+const DRAWINGS: u64 = 8;
+const FEW_FLOWS: usize = 1 << 14;
 
 impl Builder<'_> {
     /// Sets the measuring windows and the end.
     pub(super) fn windows(&mut self, blueprint: &mut Blueprint, routes: &Routes) {
-        let mut last = None;
-        for (i, workload) in self.document.workload.iter().enumerate() {
-            let arrivals = &blueprint.workloads[i].arrivals;
-            let Some(window) = self.window(workload, arrivals) else { continue };
-            let end = match arrivals {
-                Arrivals::Poisson(poisson) if window.0 < window.1 => Some(window.1.min(poisson.until)),
-                Arrivals::Poisson(_) => None,
-                Arrivals::List(flows) => list_end(flows, window, blueprint, routes),
-                Arrivals::ClosedLoop(loops) => loops_end(loops, window, blueprint, routes),
-            };
-            last = last.max(end);
-            blueprint.workloads[i].measure = window;
+        let pace = Pace::new(blueprint, routes);
+        let round_trips = pace.rtt.0.saturating_mul(100);
+        let (windows, last) = self.ends(&pace, &blueprint.workloads);
+        for (spec, window) in blueprint.workloads.iter_mut().zip(windows) {
+            spec.measure = window.unwrap_or(spec.measure);
         }
         let limit = self.document.limit;
         blueprint.end.limit = match (limit, last) {
@@ -39,10 +36,7 @@ impl Builder<'_> {
                 Time::ZERO
             }
             (Some(limit), _) => limit,
-            (None, Some(last)) => {
-                let round_trips = longest_rtt(blueprint, routes).0.saturating_mul(100);
-                Time(last.0.saturating_mul(4).saturating_add(round_trips))
-            }
+            (None, Some(last)) => Time(last.0.saturating_mul(4).saturating_add(round_trips)),
             (None, None) if !self.errors.is_empty() => return,
             (None, None) => {
                 self.fault(&["limit"], "no measured flow has an end: say when the run ends");
@@ -62,6 +56,45 @@ impl Builder<'_> {
         self.crowded(blueprint);
     }
 
+    /// The measuring window of each workload, where no error says why not, and when the last measured flow would
+    /// have ended.
+    fn ends(&mut self, pace: &Pace<'_>, specs: &[WorkloadSpec]) -> (Vec<Option<(Time, Time)>>, Option<Time>) {
+        let mut last = None;
+        let mut windows = Vec::with_capacity(specs.len());
+        for (workload, spec) in self.document.workload.iter().zip(specs) {
+            let given = self.window(workload, &spec.arrivals);
+            windows.push(given);
+            let Some(window) = given else { continue };
+            let end = match &spec.arrivals {
+                Arrivals::Poisson(poisson) if window.0 < window.1 => Some(window.1.min(poisson.until)),
+                Arrivals::Poisson(_) => None,
+                Arrivals::List(flows) => self.list_end(workload, flows, window, spec.settings, pace),
+                Arrivals::ClosedLoop(loops) => loops_end(loops, window, spec.settings, pace),
+            };
+            last = last.max(end);
+        }
+        (windows, last)
+    }
+
+    /// When the measured flows of a list would have ended; of one that the seed draws, by several drawings that
+    /// are the same for all seeds, since the end is.
+    fn list_end(
+        &self,
+        workload: &Workload,
+        flows: &[FlowSpec],
+        window: (Time, Time),
+        settings: usize,
+        pace: &Pace<'_>,
+    ) -> Option<Time> {
+        let end = list_end(flows, window, settings, pace);
+        let Some(recipe) = self.recipes.iter().find(|recipe| recipe.workload == workload.name) else {
+            return end;
+        };
+        let drawings = if flows.len() > FEW_FLOWS { 1 } else { DRAWINGS };
+        let drawn = (0..drawings).map(|seed| list_end(&recipe.flows(Some(seed)), window, settings, pace));
+        drawn.fold(end, Option::max)
+    }
+
     /// Flows that never start, and a run that measures nothing.
     fn idle(&mut self, blueprint: &Blueprint) {
         let limit = blueprint.end.limit;
@@ -74,8 +107,10 @@ impl Builder<'_> {
                     measures |= loops.iter().any(|of| of.start < to.min(spec.until));
                 }
                 Arrivals::List(flows) => {
-                    measures |= flows.iter().any(|flow| from <= flow.start && flow.start < to);
-                    let late = flows.iter().filter(|flow| flow.start >= limit).count();
+                    let earliest = earliest(flows);
+                    let mut starts = flows.iter().zip(&earliest);
+                    measures |= starts.any(|(flow, &start)| may_start_in((from, to), flow, start));
+                    let late = earliest.iter().filter(|start| **start >= limit).count();
                     if late > 0 {
                         let message = format!(
                             "{late} of {} flows would start at {limit}, when the run ends, or later",
@@ -133,36 +168,18 @@ impl Builder<'_> {
     }
 }
 
-/// When the measured flows of a list would have ended if each host sent and received at its NIC's rate from the
-/// last start on; flows that wait for others start when those are over, each alone in the network.
-fn list_end(
-    flows: &[FlowSpec],
-    window: (Time, Time),
-    blueprint: &Blueprint,
-    routes: &Routes,
-) -> Option<Time> {
-    let rates = nic_rates(blueprint);
-    let starts = starts(flows, &rates, blueprint, routes);
-    let counts =
-        |&flow: &usize| flows[flow].size < UNBOUNDED && window.0 <= starts[flow] && starts[flow] < window.1;
-    let last = (0..flows.len()).filter(counts).map(|flow| starts[flow]).max()?;
-    let mut load = Load::new(blueprint);
-    for flow in (0..flows.len()).filter(counts).map(|flow| &flows[flow]) {
-        load.add(flow.source, flow.destination, flow.size.0);
-    }
-    Some(Time(last.0.saturating_add(load.drain(&rates).0)))
+/// The earliest start of each flow of a list: those that it waits for take no time.
+fn earliest(flows: &[FlowSpec]) -> Vec<Time> {
+    starts(flows, |_| Span::ZERO)
 }
 
-/// When each flow of a list starts, if those that it waits for take no longer than alone.
-fn starts(flows: &[FlowSpec], rates: &[Rate], blueprint: &Blueprint, routes: &Routes) -> Vec<Time> {
+/// When each flow of a list starts, if those that it waits for take as long as `lasts` says.
+fn starts(flows: &[FlowSpec], lasts: impl Fn(&FlowSpec) -> Span) -> Vec<Time> {
     let mut starts: Vec<Time> = flows.iter().map(|flow| flow.start).collect();
     if flows.iter().all(|flow| flow.after.is_empty()) {
         return starts;
     }
-    let rtt = longest_rtt(blueprint, routes);
-    let end = |flow: usize, start: Time| {
-        start.0.saturating_add(alone(flows[flow].size, rates[flows[flow].source.index()], rtt).0)
-    };
+    let end = |flow: usize, start: Time| start.0.saturating_add(lasts(&flows[flow]).0);
     for flow in dependencies::order(flows).unwrap_or_default() {
         if let Some(ready) = flows[flow].after.iter().map(|&of| end(of, starts[of])).max() {
             starts[flow] = starts[flow].max(Time(ready.saturating_add(flows[flow].wait.0)));
@@ -171,58 +188,41 @@ fn starts(flows: &[FlowSpec], rates: &[Rate], blueprint: &Blueprint, routes: &Ro
     starts
 }
 
-/// A message takes at most so long alone.
-fn alone(size: Bytes, rate: Rate, rtt: Span) -> Span {
-    let sent = if rate > Rate(0) { rate.time_to_send(Bytes(size.0.min(1 << 50))) } else { Span::ZERO };
-    Span(sent.0.saturating_mul(2).saturating_add(rtt.0))
+/// May a flow start in the window? Of one that waits for others only its earliest start is known.
+fn may_start_in(window: (Time, Time), flow: &FlowSpec, earliest: Time) -> bool {
+    let is_late_enough = window.0 <= earliest || !flow.after.is_empty();
+    is_late_enough && window.0 < window.1 && earliest < window.1
+}
+
+/// When the measured flows of a list would have ended if their links were busy from the last start on; flows
+/// that wait for others start when those are over, each alone in the network.
+fn list_end(flows: &[FlowSpec], window: (Time, Time), settings: usize, pace: &Pace<'_>) -> Option<Time> {
+    let earliest = earliest(flows);
+    let counts =
+        |&flow: &usize| flows[flow].size < UNBOUNDED && may_start_in(window, &flows[flow], earliest[flow]);
+    let starts = starts(flows, |flow| pace.alone(flow, settings));
+    let last = (0..flows.len()).filter(counts).map(|flow| starts[flow]).max()?;
+    let mut load = Load::new(pace);
+    for flow in (0..flows.len()).filter(counts) {
+        load.add_flow(&flows[flow], settings);
+    }
+    Some(Time(last.0.saturating_add(load.drain().0)))
 }
 
 /// When loops would have ended, likewise.
-fn loops_end(
-    loops: &[LoopSpec],
-    window: (Time, Time),
-    blueprint: &Blueprint,
-    routes: &Routes,
-) -> Option<Time> {
-    let (rates, rtt) = (nic_rates(blueprint), longest_rtt(blueprint, routes));
-    let mut load = Load::new(blueprint);
+fn loops_end(loops: &[LoopSpec], window: (Time, Time), settings: usize, pace: &Pace<'_>) -> Option<Time> {
+    let mut load = Load::new(pace);
     let measured = loops.iter().filter(|of| of.start < window.1);
     let ends = measured.map(|of| {
-        load.add(of.source, of.destination, of.size.0.saturating_mul(of.messages));
+        load.add_loop(of, settings);
         let rounds = match of.next {
             Next::Sent => of.messages.div_ceil(of.ahead.max(1)),
             Next::Arrived(_) => of.messages,
         };
-        let each = alone(of.size, rates[of.source.index()], rtt);
-        of.start.0.saturating_add(each.0.saturating_mul(rounds))
+        of.start.0.saturating_add(pace.round(of, settings).0.saturating_mul(rounds))
     });
     let last = ends.max()?;
-    Some(Time(last.saturating_add(load.drain(&rates).0)))
-}
-
-/// Bytes that each node sends and receives.
-struct Load(Vec<[u64; 2]>);
-
-impl Load {
-    fn new(blueprint: &Blueprint) -> Self {
-        Load(vec![[0; 2]; blueprint.nodes.len()])
-    }
-
-    fn add(&mut self, source: NodeId, destination: NodeId, bytes: u64) {
-        for (way, node) in [source, destination].into_iter().enumerate() {
-            let sum = &mut self.0[node.index()][way];
-            *sum = sum.saturating_add(bytes);
-        }
-    }
-
-    /// How long the busiest node takes.
-    fn drain(&self, rates: &[Rate]) -> Span {
-        let drain = self.0.iter().zip(rates).filter(|(_, rate)| **rate > Rate(0)).map(|(bytes, rate)| {
-            let most = bytes[0].max(bytes[1]).min(1 << 50);
-            rate.time_to_send(Bytes(most))
-        });
-        drain.max().unwrap_or(Span::ZERO)
-    }
+    Some(Time(last.saturating_add(load.drain().0)))
 }
 
 /// Flows that start before the end, on average.
@@ -235,22 +235,4 @@ fn expected_flows(arrivals: &Arrivals, limit: Time) -> f64 {
         }
         Arrivals::ClosedLoop(loops) => loops.iter().map(|of| of.messages as f64).sum(),
     }
-}
-
-/// Summed rate of what each node sends.
-fn nic_rates(blueprint: &Blueprint) -> Vec<Rate> {
-    let mut rates = vec![Rate(0); blueprint.nodes.len()];
-    for link in &blueprint.links {
-        for (end, direction) in link.ends.iter().zip(&link.directions) {
-            let NodeId(node) = end.node;
-            rates[node as usize] = rates[node as usize] + direction.rate;
-        }
-    }
-    rates
-}
-
-/// The longest base round trip between two hosts.
-fn longest_rtt(blueprint: &Blueprint, routes: &Routes) -> Span {
-    let paths = pairs(blueprint).into_iter().filter_map(|(from, to)| first_path(routes, from, to));
-    paths.map(|path| base_rtt(blueprint, &path)).max().unwrap_or(Span::ZERO)
 }

@@ -1,0 +1,213 @@
+//! How long flows take, on the safe side: by the links on their ways, what paces them and what may be lost.
+
+use std::collections::BTreeMap;
+
+use floodway_fabric::Blueprint;
+use floodway_fabric::blueprint::{FlowSettings, FlowSpec, LinkSpec, LoopSpec};
+use floodway_fabric::routing::{Routes, peer};
+use floodway_mechanisms::registry::{FlowControlParams, ReactionParams, ReliabilityParams};
+use floodway_units::{Bytes, NodeId, PortId, Rate, Span, Time};
+
+use crate::paths::{base_rtt, first_path, pairs};
+use crate::workload::poisson::on_the_wire;
+
+/// Of equal-cost ways one may carry so many times its share, since flows are not spread evenly.
+const UNEVEN: u64 = 4;
+/// Where frames are lost, bytes are sent so many times, and so many timeouts run out in a row.
+const LOSSES: u64 = 10;
+
+/// What the time that flows take depends on.
+pub(super) struct Pace<'a> {
+    blueprint: &'a Blueprint,
+    routes: &'a Routes,
+    /// The longest base round trip between two hosts.
+    pub rtt: Span,
+    /// What a lost frame costs; none where none can be lost.
+    timeout: Option<Span>,
+    /// How long links are down and ports paused by faults, together.
+    held: Span,
+}
+
+impl<'a> Pace<'a> {
+    pub fn new(blueprint: &'a Blueprint, routes: &'a Routes) -> Self {
+        let paths = pairs(blueprint).into_iter().filter_map(|(from, to)| first_path(routes, from, to));
+        let rtt = paths.map(|path| base_rtt(blueprint, &path)).max().unwrap_or(Span::ZERO);
+        let timeout = can_lose(blueprint).then(|| longest_timeout(blueprint, rtt));
+        Pace { blueprint, routes, rtt, timeout, held: held(&blueprint.links) }
+    }
+
+    /// A message takes at most so long alone, with a timeout where frames are lost.
+    pub fn alone(&self, flow: &FlowSpec, settings: usize) -> Span {
+        let ends = (flow.source, flow.destination);
+        let slowest = match &flow.path {
+            Some(path) => self.slowest(path),
+            None => self.hops(ends).iter().map(|hop| hop.rate).min().unwrap_or(Rate::MAX),
+        };
+        self.message(flow.size, slowest.min(self.cap(flow.settings.unwrap_or(settings))))
+    }
+
+    /// A message of a loop, likewise.
+    pub fn round(&self, of: &LoopSpec, settings: usize) -> Span {
+        let hops = self.hops((of.source, of.destination));
+        let slowest = hops.iter().map(|hop| hop.rate).min().unwrap_or(Rate::MAX);
+        self.message(of.size, slowest.min(self.cap(settings)))
+    }
+
+    fn message(&self, size: Bytes, rate: Rate) -> Span {
+        let sent = sent(rate, self.wire(size)).0.saturating_mul(2);
+        Span(sent.saturating_add(self.rtt.0).saturating_add(self.timeout.unwrap_or_default().0))
+    }
+
+    fn wire(&self, size: Bytes) -> u64 {
+        on_the_wire(Bytes(size.0.min(1 << 50)), self.blueprint.wire, self.blueprint.mtu)
+    }
+
+    /// The highest rate at which flows of these settings are sent.
+    fn cap(&self, settings: usize) -> Rate {
+        let Some(FlowSettings { rate_control, .. }) = self.blueprint.settings.get(settings) else {
+            return Rate::MAX;
+        };
+        let layers = rate_control.iter().map(|layer| match layer {
+            ReactionParams::LineRate(params) => params.rate.unwrap_or(Rate::MAX),
+            ReactionParams::StaticWindow(params) => {
+                let window = u128::from(params.size.or_else(|| Bytes(u64::MAX)).0) * 8_000_000_000_000;
+                Rate(u64::try_from(window / u128::from(self.rtt.0.max(1))).unwrap_or(u64::MAX))
+            }
+            ReactionParams::Dcqcn(_) => Rate::MAX,
+        });
+        layers.min().unwrap_or(Rate::MAX)
+    }
+
+    fn slowest(&self, path: &[PortId]) -> Rate {
+        path.iter().map(|&port| self.rate(port)).min().unwrap_or(Rate::MAX)
+    }
+
+    fn rate(&self, port: PortId) -> Rate {
+        self.blueprint.links[port.index() / 2].directions[port.index() % 2].rate
+    }
+
+    /// The first of the equal-cost ways.
+    fn hops(&self, (from, to): (NodeId, NodeId)) -> Vec<Hop> {
+        let (mut at, mut ways) = (from, 1_u64);
+        let mut hops = Vec::new();
+        while at != to {
+            let candidates = self.routes.candidates(at, to);
+            let Some(&port) = candidates.first() else { break };
+            ways = ways.saturating_mul(candidates.len() as u64);
+            hops.push(Hop { port, ways, rate: self.slowest(candidates) });
+            at = self.routes.node_of(peer(port));
+        }
+        hops
+    }
+}
+
+/// A step of the first of the equal-cost ways: by how many ways together flows may have come that far, and the
+/// lowest rate of those from here.
+struct Hop {
+    port: PortId,
+    ways: u64,
+    rate: Rate,
+}
+
+/// Bytes that links carry.
+pub(super) struct Load<'a> {
+    pace: &'a Pace<'a>,
+    /// By source, destination and settings.
+    pairs: BTreeMap<(NodeId, NodeId, usize), u64>,
+    /// By port.
+    ports: Vec<u64>,
+}
+
+impl<'a> Load<'a> {
+    pub fn new(pace: &'a Pace<'a>) -> Self {
+        Load { pace, pairs: BTreeMap::new(), ports: vec![0; 2 * pace.blueprint.links.len()] }
+    }
+
+    pub fn add_flow(&mut self, flow: &FlowSpec, settings: usize) {
+        let bytes = self.pace.wire(flow.size);
+        for &port in flow.path.iter().flatten() {
+            add(&mut self.ports[port.index()], bytes);
+        }
+        self.add((flow.source, flow.destination, flow.settings.unwrap_or(settings)), bytes);
+    }
+
+    pub fn add_loop(&mut self, of: &LoopSpec, settings: usize) {
+        let bytes = self.pace.wire(of.size).saturating_mul(of.messages);
+        self.add((of.source, of.destination, settings), bytes);
+    }
+
+    fn add(&mut self, pair: (NodeId, NodeId, usize), bytes: u64) {
+        add(self.pairs.entry(pair).or_default(), bytes);
+    }
+
+    /// How long the busiest link takes and the pair that is paced the most, with what is lost and held up.
+    ///
+    /// A link is charged its part of the ways as they part behind the sender, and again as they come together
+    /// before the receiver.
+    pub fn drain(mut self) -> Span {
+        let mut paced = Span::ZERO;
+        for (&(from, to, settings), &bytes) in &self.pairs {
+            paced = paced.max(sent(self.pace.cap(settings), bytes));
+            let there = self.pace.hops((from, to)).into_iter().map(|hop| (hop.port, hop));
+            let back = self.pace.hops((to, from)).into_iter().map(|hop| (peer(hop.port), hop));
+            for (port, hop) in there.chain(back) {
+                let part = bytes.saturating_mul(UNEVEN) / hop.ways;
+                add(&mut self.ports[port.index()], part.min(bytes));
+            }
+        }
+        let links = (0u32..).zip(&self.ports).map(|(port, &bytes)| sent(self.pace.rate(PortId(port)), bytes));
+        let drained = links.max().unwrap_or(Span::ZERO).max(paced).0;
+        let lost = match self.pace.timeout {
+            Some(timeout) => drained.saturating_add(timeout.0).saturating_mul(LOSSES),
+            None => drained,
+        };
+        Span(lost.saturating_add(self.pace.held.0))
+    }
+}
+
+fn add(sum: &mut u64, bytes: u64) {
+    *sum = sum.saturating_add(bytes);
+}
+
+fn sent(rate: Rate, bytes: u64) -> Span {
+    if rate > Rate(0) { rate.time_to_send(Bytes(bytes)) } else { Span::ZERO }
+}
+
+/// Can frames of flows be lost: damaged, or dropped where nothing holds the sender?
+fn can_lose(blueprint: &Blueprint) -> bool {
+    let has_control = |control: &[(_, FlowControlParams)], class| {
+        control.iter().any(|(of, params)| *of == class && params.is_lossless())
+    };
+    let mut directions = blueprint.links.iter().flat_map(|link| &link.directions);
+    blueprint.links.iter().any(|link| !link.down.is_empty())
+        || directions.any(|direction| {
+            let errors = direction.errors;
+            let is_lossy = |of: &FlowSettings| !has_control(&direction.flow_control, of.class);
+            errors.data > 0.0
+                || errors.control > 0.0
+                || errors.link_control > 0.0
+                || blueprint.settings.iter().any(is_lossy)
+        })
+}
+
+/// The longest after which a sender goes back.
+fn longest_timeout(blueprint: &Blueprint, rtt: Span) -> Span {
+    let usual = Span::ms(4).max(Span(rtt.0.saturating_mul(4)));
+    let timeouts = blueprint.settings.iter().map(|settings| match &settings.reliability {
+        ReliabilityParams::GoBackN(params) => match params.timeout {
+            Some(timeout) => timeout.span().unwrap_or_default(),
+            None => usual,
+        },
+        ReliabilityParams::None(_) => Span::ZERO,
+    });
+    timeouts.max().unwrap_or_default()
+}
+
+/// How long faults hold frames up, if none of them overlap; those that never end are not waited for.
+fn held(links: &[LinkSpec]) -> Span {
+    let down = links.iter().flat_map(|link| &link.down).copied();
+    let ends = links.iter().flat_map(|link| &link.ends);
+    let paused = ends.flat_map(|end| &end.pauses).map(|pause| (pause.from, pause.to));
+    let finite = down.chain(paused).filter(|(_, to)| *to < Time::NEVER);
+    finite.fold(Span::ZERO, |sum, (from, to)| Span(sum.0.saturating_add(to.0.saturating_sub(from.0))))
+}

@@ -50,7 +50,7 @@ fn flows_that_are_paced_finish() {
 
 #[test]
 fn flows_of_which_frames_are_lost_finish() {
-    let network = format!("{SLOW}defaults.error-rate = 0.001\n");
+    let network = format!("{SLOW}defaults.faults = {{ error-rate = 0.001 }}\n");
     finishes(&network, r#"flows = [{ from = "h1", to = "h3", size = "1MB" }]"#);
 }
 

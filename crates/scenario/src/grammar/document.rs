@@ -52,8 +52,9 @@ pub struct Document {
     /// their time, of lists all.
     #[serde(default)]
     pub measure: Option<Window>,
-    /// The run ends here at the latest. Default: 4 times the end of the measuring window and 100 base
-    /// round-trip times.
+    /// The run ends here at the latest. Default: 100 base round-trip times and 4 times the end of Poisson arrivals
+    /// that are measured, or the time by which other measured flows, as their links, paces and faults let them,
+    /// would have ended.
     #[serde(default)]
     pub limit: Option<Time>,
     /// What ends the run. Default: `measured`.

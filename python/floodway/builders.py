@@ -2195,8 +2195,9 @@ class Keys:
         Flows that start in this window are measured. Default: of Poisson arrivals all but the
         first tenth of their time, of lists all.
     limit
-        The run ends here at the latest. Default: 4 times the end of the measuring window and
-        100 base round-trip times.
+        The run ends here at the latest. Default: 100 base round-trip times and 4 times the end
+        of Poisson arrivals that are measured, or the time by which other measured flows, as
+        their links, paces and faults let them, would have ended.
     stop
         What ends the run. Default: `measured`.
     on_deadlock
@@ -2297,8 +2298,9 @@ class Keys:
             Flows that start in this window are measured. Default: of Poisson arrivals all but the
             first tenth of their time, of lists all.
         limit
-            The run ends here at the latest. Default: 4 times the end of the measuring window and
-            100 base round-trip times.
+            The run ends here at the latest. Default: 100 base round-trip times and 4 times the end
+            of Poisson arrivals that are measured, or the time by which other measured flows, as
+            their links, paces and faults let them, would have ended.
         stop
             What ends the run. Default: `measured`.
         on_deadlock

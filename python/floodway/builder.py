@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
+from keyword import iskeyword
 from numbers import Integral, Real
 from os import PathLike, fspath
 from typing import ClassVar, Self
@@ -16,9 +17,6 @@ from typing import ClassVar, Self
 from floodway.errors import InputError
 
 __all__ = ["Table", "attribute", "plain"]
-
-#: Words of Python's own that are keys of scenarios.
-RESERVED = {"class", "from", "global", "in", "is", "or", "and", "not", "if", "for", "while", "with", "as"}
 
 
 def attribute(key: str) -> str:
@@ -30,7 +28,7 @@ def attribute(key: str) -> str:
     ('flow_control', 'class_')
     """
     name = key.replace("-", "_")
-    return f"{name}_" if name in RESERVED else name
+    return f"{name}_" if iskeyword(name) else name
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -23,7 +23,7 @@ __all__ = ["entries", "find", "left_out"]
 @cache
 def entries() -> tuple[Entry, ...]:
     """Return everything that a scenario can name, mechanisms first, slot by slot."""
-    grammar, catalog = Grammar.current(), json.loads(_floodway.catalog_json())
+    grammar, catalog = Grammar.current(), _catalog()
     return (
         *(_mechanism(grammar, entry) for entry in catalog["mechanisms"]),
         *_topologies(grammar, catalog["topologies"]),
@@ -35,8 +35,7 @@ def entries() -> tuple[Entry, ...]:
 
 def left_out() -> tuple[tuple[str, str], ...]:
     """Return the published networks that are no presets, with the reason of each."""
-    catalog = json.loads(_floodway.catalog_json())
-    return tuple((network["name"], network["description"]) for network in catalog["left_out"])
+    return tuple((network["name"], network["description"]) for network in _catalog()["left_out"])
 
 
 def find(name: str) -> tuple[Entry, ...]:
@@ -56,6 +55,12 @@ def find(name: str) -> tuple[Entry, ...]:
     hint = f"; did you mean {near!r}?" if near else ""
     text = f"{name!r} is not a mechanism, topology or workload{hint}"
     raise UnknownNameError(text, given=name, nearest=near)
+
+
+@cache
+def _catalog() -> Mapping[str, Any]:
+    found: Mapping[str, Any] = json.loads(_floodway.catalog_json())
+    return found
 
 
 def _mechanism(grammar: Grammar, entry: Mapping[str, str]) -> Entry:

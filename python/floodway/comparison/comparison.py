@@ -15,7 +15,7 @@ from floodway.comparison.metrics import Row, ShownLink, rows, shown_link, verdic
 from floodway.comparison.place import Place, Slot
 from floodway.comparison.variants import Variant, differing, files
 from floodway.errors import ComparisonError
-from floodway.scenarios import Scenario
+from floodway.scenarios import LARGEST_SEED, Scenario
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Comparison", "compare"]
 
-#: Seeds have 64 bits.
-LARGEST_SEED = 2**64 - 1
 #: A title with more variants than this counts them.
 MOST_IN_TITLE = 3
 

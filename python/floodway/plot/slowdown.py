@@ -14,7 +14,7 @@ import polars as pl
 from floodway.errors import PlotError
 from floodway.plot.axes import SIZE, axes_of, panels_of, plain_style, plain_ticks
 from floodway.plot.curves import Drawing, add_legend, flow_curves, titled
-from floodway.results.summary import BUCKETS, SizeBucket, size_buckets
+from floodway.results.summary import SizeBucket, slowdown_by_size
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -56,7 +56,7 @@ def slowdown(sources: Sequence[Source], *, workloads: Sequence[str] | None = ())
         If no percentile is reached, or there is no such workload.
     """
     curves = flow_curves(sources, workloads=workloads)
-    buckets = [_buckets(curve.flows) for curve in curves]
+    buckets = [slowdown_by_size(curve.flows) for curve in curves]
     if not any(bucket.p50 is not None for own in buckets for bucket in own):
         raise PlotError("of no size has half of the measured flows finished, so there is no slowdown to show")
     labels = [_label(curve, own) for curve, own in zip(curves, buckets, strict=True)]
@@ -73,11 +73,6 @@ def slowdown(sources: Sequence[Source], *, workloads: Sequence[str] | None = ())
             plain_ticks(axes)
         add_legend(figure, labels)
     return Drawing(figure=figure, data=pl.concat(map(_table, curves, buckets)))
-
-
-def _buckets(flows: pl.DataFrame) -> tuple[SizeBucket, ...]:
-    """Make no more buckets than there are sizes: those of one size would stand above one another."""
-    return size_buckets(flows, most=min(BUCKETS, flows["size_bytes"].n_unique()))
 
 
 def _panels(sources: Sequence[Source], *, many: bool) -> tuple[Figure, list[Axes]]:

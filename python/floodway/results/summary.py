@@ -241,6 +241,11 @@ def percentile(
     return float(finished[rank]) if rank < len(finished) else None
 
 
+def slowdown_by_size(flows: pl.DataFrame) -> tuple[SizeBucket, ...]:
+    """Make no more buckets than there are sizes: those of one size would stand above one another."""
+    return size_buckets(flows, most=min(BUCKETS, flows["size_bytes"].n_unique()))
+
+
 def size_buckets(flows: pl.DataFrame, *, most: int = BUCKETS) -> tuple[SizeBucket, ...]:
     """Slowdown by size: the flows in order of size, cut into buckets of as many flows each.
 
@@ -319,7 +324,7 @@ def _workload(
         fct=_fct(measured),
         slowdown_p50=percentile(slowdown, of=len(measured), thousandths=500),
         slowdown_p99=percentile(slowdown, of=len(measured), thousandths=990),
-        slowdown=size_buckets(measured, most=min(BUCKETS, measured["size_bytes"].n_unique())),
+        slowdown=slowdown_by_size(measured),
     )
 
 

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from floodway.results.result import AskedLoad, RunInfo
 
 __all__ = [
-    "BUCKETS",
     "EndlessSummary",
     "FctSummary",
     "LinkSummary",
@@ -30,6 +29,7 @@ __all__ = [
     "WorkloadSummary",
     "percentile",
     "size_buckets",
+    "slowdown_by_size",
     "summarise",
 ]
 

@@ -479,6 +479,8 @@ impl World<'_> {
             line_rate: nic.map_or(Rate::MAX, |port| self.rate(port)),
             path_rate: rates.min().unwrap_or(Rate::MAX),
             base_rtt: one_way(&data, full) + one_way(&ack, self.format.ack().wire),
+            largest_rtt: Span::ZERO,
+            largest_bdp: Bytes::ZERO,
             mtu: self.blueprint.mtu,
             lossless: self.is_lossless(
                 &self.possible_ports(begin.source, begin.destination, path),

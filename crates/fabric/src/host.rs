@@ -254,6 +254,8 @@ impl World<'_> {
         let (acked, loss) = flow.sender.on_reply(now, packet.reply());
         let view = AckView {
             acked,
+            next: packet.psn,
+            sent: flow.sender.next_psn(),
             rtt: Span(self.now - packet.stamp),
             in_flight: flow.sender.in_flight(),
             marked: packet.mark(),

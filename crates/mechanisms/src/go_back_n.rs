@@ -176,6 +176,10 @@ impl TransportSender for Sender {
         Some(segment)
     }
 
+    fn next_psn(&self) -> u64 {
+        self.next
+    }
+
     fn on_reply(&mut self, now: Time, reply: Reply) -> (Bytes, Option<LossView>) {
         match reply {
             Reply::Ack { next } => (self.acknowledge(now, next), None),

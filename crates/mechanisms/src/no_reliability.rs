@@ -80,6 +80,10 @@ impl TransportSender for Sender {
         (Bytes::ZERO, None)
     }
 
+    fn next_psn(&self) -> u64 {
+        self.next
+    }
+
     fn in_flight(&self) -> Bytes {
         Bytes::ZERO
     }

@@ -4,7 +4,8 @@
 //! # What it does
 //!
 //! A packet waits while the bytes in flight and its own exceed the window; an ACK lets the next one go.
-//! Nothing changes the window.
+//! Nothing changes the window, but with `variable` it holds at line rate and shrinks with the rate that the
+//! other layers allow, so that it always covers the same time.
 //!
 //! # Why
 //!
@@ -16,6 +17,7 @@
 //!
 //! ```text
 //! size = path's bottleneck rate · base round trip ("auto"), at least one full packet
+//! variable: window = size · rate / line rate
 //! ```
 //!
 //! A smaller window cannot fill the path; a larger one queues the difference.
@@ -27,47 +29,45 @@
 //!
 //! # References
 //!
-//! - Li et al., "HPCC: High Precision Congestion Control", SIGCOMM 2019, section 5.1 (DCQCN+win, TIMELY+win).
+//! - Li et al., "HPCC: High Precision Congestion Control", SIGCOMM 2019, section 5.1 (DCQCN+win, TIMELY+win),
+//!   and its simulator's keys HAS_WIN, GLOBAL_T and VAR_WIN.
 
 use floodway_units::{Bytes, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::slots::{Allowance, Need, ParamError, QpInfo, Reaction, ReactionPoint, Sizing};
+use crate::slots::{Allowance, Need, OfPath, ParamError, QpInfo, Reaction, ReactionPoint};
 
 /// Parameters of a constant window.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 #[schemars(rename = "StaticWindow")]
 pub struct Params {
-    /// Payload bytes that may be in flight: a size of at least one full packet, or `"auto"` for the path's
-    /// bandwidth-delay product.
-    /// Source: HPCC, section 5.1: one bandwidth-delay product.
-    pub size: Sizing,
-}
-
-impl Default for Params {
-    fn default() -> Self {
-        Params { size: Sizing::Auto }
-    }
+    /// Payload bytes that may be in flight: a size of at least one full packet, `"auto"` for the path's
+    /// bandwidth-delay product, or `"largest"` for that of all pairs of hosts.
+    /// Source: HPCC, section 5.1: one bandwidth-delay product; `"largest"` is its simulator's GLOBAL_T.
+    pub size: OfPath<Bytes>,
+    /// Whether that is the window at line rate, which shrinks with the rate that the other layers allow.
+    /// Source: HPCC, section 5.1: constant; true is its simulator's VAR_WIN.
+    pub variable: bool,
 }
 
 impl Reaction for Params {
     type Rp = Rp;
 
     fn build(&self, qp: &QpInfo) -> Result<Rp, ParamError> {
-        let window = self.size.or_else(|| qp.bdp().max(qp.mtu));
+        let window = self.size.pick(qp.bdp().max(qp.mtu), qp.largest_bdp.max(qp.mtu));
         if window < qp.mtu {
             return Err(ParamError::new(
                 "size",
                 format!("a window of {window} is less than a full packet of {} and never sends one", qp.mtu),
             ));
         }
-        Ok(Rp { window })
+        Ok(Rp { window, variable: self.variable })
     }
 
     fn needs(&self) -> &'static [Need] {
-        &[Need::Acks]
+        if self.size == OfPath::Largest { &[Need::Acks, Need::Largest] } else { &[Need::Acks] }
     }
 }
 
@@ -75,11 +75,16 @@ impl Reaction for Params {
 #[derive(Clone, Copy, Debug)]
 pub struct Rp {
     window: Bytes,
+    variable: bool,
 }
 
 impl ReactionPoint for Rp {
     fn is_constant(&self) -> bool {
         true
+    }
+
+    fn scales_window(&self) -> bool {
+        self.variable
     }
 
     fn allowance(&self) -> Allowance {
@@ -94,20 +99,24 @@ mod tests {
     use super::*;
     use crate::testing::qp;
 
-    fn window(size: Sizing, qp: &QpInfo) -> Result<Bytes, &'static str> {
-        Params { size }.build(qp).map(|rp| rp.allowance().window).map_err(|error| error.key)
+    fn window(size: OfPath<Bytes>, qp: &QpInfo) -> Result<Bytes, &'static str> {
+        Params { size, ..Params::default() }
+            .build(qp)
+            .map(|rp| rp.allowance().window)
+            .map_err(|error| error.key)
     }
 
     #[test]
     fn the_window_is_the_paths_bdp_unless_given() {
-        assert_eq!(window(Sizing::Auto, &qp()), Ok(Bytes(125_000)));
-        assert_eq!(window(Sizing::Fixed(Bytes::kb(30)), &qp()), Ok(Bytes::kb(30)));
+        assert_eq!(window(OfPath::Auto, &qp()), Ok(Bytes(125_000)));
+        assert_eq!(window(OfPath::Largest, &qp()), Ok(Bytes(250_000)));
+        assert_eq!(window(OfPath::Fixed(Bytes::kb(30)), &qp()), Ok(Bytes::kb(30)));
     }
 
     #[test]
     fn a_window_lets_one_packet_through_at_least() {
         let short = QpInfo { base_rtt: Span::ns(10), ..qp() };
-        assert_eq!(window(Sizing::Auto, &short), Ok(Bytes(1000)));
-        assert_eq!(window(Sizing::Fixed(Bytes(999)), &qp()), Err("size"));
+        assert_eq!(window(OfPath::Auto, &short), Ok(Bytes(1000)));
+        assert_eq!(window(OfPath::Fixed(Bytes(999)), &qp()), Err("size"));
     }
 }

@@ -60,6 +60,8 @@ fn qp(lossless: bool) -> QpInfo {
         line_rate: Rate::gbps(100),
         path_rate: Rate::gbps(40),
         base_rtt: Span::us(10),
+        largest_rtt: Span::us(20),
+        largest_bdp: Bytes(250_000),
         mtu: Bytes(1000),
         lossless,
     }
@@ -307,7 +309,15 @@ fn drive_reaction(choice: &ReactionParams, inputs: &[(u64, Feedback)]) {
                 let in_flight = Bytes(9_000 - *acked);
                 machine.on_ack(
                     now,
-                    &AckView { acked: Bytes(*acked), rtt: Span::us(*rtt), in_flight, marked, int: &[] },
+                    &AckView {
+                        acked: Bytes(*acked),
+                        next: *acked / 1000,
+                        sent: 9,
+                        rtt: Span::us(*rtt),
+                        in_flight,
+                        marked,
+                        int: &[],
+                    },
                 );
             }
             Feedback::Notice { mark, window } => {

@@ -291,6 +291,8 @@ fn a_step_follows_a_cnp_at_line_rate_too() {
 fn a_marked_ack_is_a_cnp_only_where_acks_carry_the_flag() {
     let ack = |marked| AckView {
         acked: Bytes(1_000),
+        next: 1,
+        sent: 10,
         rtt: Span::us(10),
         in_flight: Bytes(9_000),
         marked,

@@ -339,6 +339,7 @@ macro_rules! reactions {
             fn next_timeout[self: &Self]() -> Option<::floodway_units::Time>;
             fn on_timeout[self: &mut Self](now: ::floodway_units::Time);
             fn is_constant[self: &Self]() -> bool;
+            fn scales_window[self: &Self]() -> bool;
             fn allowance[self: &Self]() -> $crate::slots::Allowance;
         }
     };
@@ -384,6 +385,7 @@ macro_rules! reliabilities {
                 now: ::floodway_units::Time,
                 reply: $crate::slots::Reply
             ) -> (::floodway_units::Bytes, Option<$crate::slots::LossView>);
+            fn next_psn[self: &Self]() -> u64;
             fn in_flight[self: &Self]() -> ::floodway_units::Bytes;
             fn is_done[self: &Self]() -> bool;
             fn cap[self: &Self]() -> ::floodway_units::Bytes;

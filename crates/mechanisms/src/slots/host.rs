@@ -18,6 +18,11 @@ pub struct QpInfo {
     /// Round-trip time without queues: propagation both ways, store and forward of a full packet one way
     /// and of an ACK the other.
     pub base_rtt: Span,
+    /// The largest base round-trip time of all pairs of hosts, as the run counts it; zero where no mechanism
+    /// of the run needs it ([`Need::Largest`](super::Need::Largest)).
+    pub largest_rtt: Span,
+    /// The largest bandwidth-delay product of all pairs of hosts; likewise.
+    pub largest_bdp: Bytes,
     /// Payload of a full packet.
     pub mtu: Bytes,
     /// Every link of the path, there and back, has a flow control for the flow's class, no error rate
@@ -69,6 +74,10 @@ pub struct IntHop {
 pub struct AckView<'a> {
     /// Payload bytes newly acknowledged.
     pub acked: Bytes,
+    /// All packets before this sequence number are acknowledged.
+    pub next: u64,
+    /// Sequence number of the packet that the sender sends next, new or again.
+    pub sent: u64,
     /// From the data packet's start on the wire to now.
     pub rtt: Span,
     /// Payload bytes in flight.
@@ -157,6 +166,10 @@ pub trait ReactionPoint {
     fn is_constant(&self) -> bool {
         false
     }
+    /// Does its window hold at line rate, and shrink with the rate that the whole stack allows?
+    fn scales_window(&self) -> bool {
+        false
+    }
     /// What this layer allows now.
     fn allowance(&self) -> Allowance;
 }
@@ -171,6 +184,8 @@ pub trait TransportSender {
     fn next_segment(&mut self, now: Time) -> Option<Segment>;
     /// A reply has arrived: payload bytes newly acknowledged, and what it says was lost.
     fn on_reply(&mut self, now: Time, reply: Reply) -> (Bytes, Option<LossView>);
+    /// Sequence number of what `next_segment` would give, or would give if there were more to send.
+    fn next_psn(&self) -> u64;
     /// Payload bytes sent and not acknowledged; a transport without acknowledgements has none.
     fn in_flight(&self) -> Bytes;
     /// All that was pushed is sent and, where there are acknowledgements, acknowledged.

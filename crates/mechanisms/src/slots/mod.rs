@@ -29,7 +29,7 @@ pub use switch::{
     Admission, Admit, BufferPlan, Crossing, DropReason, FlowTuple, PoolSize, PoolView, PortView, ReadyView,
     Router, Scheduler, SwitchInfo,
 };
-pub use words::{Sizing, Timeout};
+pub use words::{OfPath, Sizing, Timeout};
 
 use floodway_units::{Bytes, Class, FlowId, PortId, Rate, Rng, Span, Time};
 
@@ -123,6 +123,10 @@ impl ParamError {
 pub enum Need {
     /// In-band telemetry stamped along the path.
     Int,
+    /// The time of sending in data packets, which replies give back.
+    Timestamps,
+    /// The largest base round-trip time and bandwidth-delay product of all pairs of hosts.
+    Largest,
     /// Acknowledgements: a reliability other than none.
     Acks,
     /// A congestion point that marks packets.

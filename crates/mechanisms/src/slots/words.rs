@@ -48,6 +48,67 @@ impl Timeout {
     }
 }
 
+/// A quantity of a flow's path: reckoned for the path itself, for the largest of the network, or given.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OfPath<T> {
+    /// Of the flow's own path.
+    #[default]
+    Auto,
+    /// The largest of all pairs of hosts.
+    Largest,
+    /// As given, for every flow.
+    Fixed(T),
+}
+
+impl<T> OfPath<T> {
+    /// What is meant, where `path` is the flow's own and `largest` that of the network.
+    pub fn pick(self, path: T, largest: T) -> T {
+        match self {
+            OfPath::Auto => path,
+            OfPath::Largest => largest,
+            OfPath::Fixed(given) => given,
+        }
+    }
+}
+
+impl<T: Serialize> Serialize for OfPath<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            OfPath::Auto => serializer.serialize_str("auto"),
+            OfPath::Largest => serializer.serialize_str("largest"),
+            OfPath::Fixed(given) => given.serialize(serializer),
+        }
+    }
+}
+
+/// What may stand where `"auto"` does not.
+struct LargestOr<T>(Option<T>);
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for LargestOr<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        word_or::<T, D>("largest", deserializer).map(LargestOr)
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for OfPath<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(match word_or::<LargestOr<T>, D>("auto", deserializer)? {
+            None => OfPath::Auto,
+            Some(LargestOr(None)) => OfPath::Largest,
+            Some(LargestOr(Some(given))) => OfPath::Fixed(given),
+        })
+    }
+}
+
+impl<T: JsonSchema> JsonSchema for OfPath<T> {
+    fn schema_name() -> Cow<'static, str> {
+        format!("{}OfPath", T::schema_name()).into()
+    }
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "anyOf": [{ "const": "auto" }, { "const": "largest" }, generator.subschema_for::<T>()] })
+    }
+}
+
 impl Serialize for Sizing {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
@@ -170,12 +231,17 @@ mod tests {
         assert_eq!(read(r#""off""#), Ok(Timeout::Off));
         assert_eq!(read(r#""0ms""#), Ok(Timeout::Off));
         assert_eq!(read(r#""4ms""#), Ok(Timeout::After(Span::ms(4))));
+        assert_eq!(read(r#""auto""#), Ok(OfPath::<Span>::Auto));
+        assert_eq!(read(r#""largest""#), Ok(OfPath::<Span>::Largest));
+        assert_eq!(read(r#""13us""#), Ok(OfPath::Fixed(Span::us(13))));
     }
 
     #[test]
     fn what_is_neither_is_refused_with_both_spellings() {
         let text = read::<Sizing>(r#""atuo""#).unwrap_err();
         assert!(text.contains(r#"write it like "288KB", or "auto""#), "{text}");
+        let path = read::<OfPath<Span>>(r#""larges""#).unwrap_err();
+        assert!(path.contains(r#"write it like "10us", or "largest", or "auto""#), "{path}");
         let number = read::<Timeout>("4").unwrap_err();
         assert!(number.contains(r#"its unit is missing; write it like "10us", or "off""#), "{number}");
     }

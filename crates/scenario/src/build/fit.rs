@@ -7,7 +7,7 @@ use floodway_fabric::blueprint::{NodeSpec, Role};
 use floodway_mechanisms::registry::{
     BufferParams, FlowControlParams, ReactionParams, ReliabilityParams, RoutingParams,
 };
-use floodway_mechanisms::slots::{Crossing, LinkInfo, PortInfo, QpInfo, Sizing, SwitchInfo};
+use floodway_mechanisms::slots::{Crossing, LinkInfo, OfPath, PortInfo, QpInfo, SwitchInfo};
 use floodway_units::{Bytes, Class, FlowId, NodeId, PortId, Rate, Span};
 
 use super::Builder;
@@ -197,6 +197,8 @@ impl Found<'_> {
             line_rate: Rate::gbps(100),
             path_rate: Rate::gbps(100),
             base_rtt: Span::us(10),
+            largest_rtt: Span::us(20),
+            largest_bdp: Bytes(250_000),
             mtu: blueprint.mtu,
             lossless: false,
         };
@@ -235,7 +237,7 @@ impl Found<'_> {
             let acknowledged = Bytes(u64::from(params.ack_interval).saturating_mul(blueprint.mtu.0));
             for layer in &plan.rate_control.value {
                 if let ReactionParams::StaticWindow(window) = layer
-                    && let Sizing::Fixed(size) = window.size
+                    && let OfPath::Fixed(size) = window.size
                     && acknowledged > size
                 {
                     let why = format!(

@@ -70,10 +70,10 @@ impl<'a> Pace<'a> {
         let layers = rate_control.iter().map(|layer| match layer {
             ReactionParams::LineRate(params) => params.rate.unwrap_or(Rate::MAX),
             ReactionParams::StaticWindow(params) => {
-                let window = u128::from(params.size.or_else(|| Bytes(u64::MAX)).0) * 8_000_000_000_000;
+                let window = u128::from(params.size.pick(Bytes::MAX, Bytes::MAX).0) * 8_000_000_000_000;
                 Rate(u64::try_from(window / u128::from(self.rtt.0.max(1))).unwrap_or(u64::MAX))
             }
-            ReactionParams::Dcqcn(_) => Rate::MAX,
+            _ => Rate::MAX,
         });
         layers.min().unwrap_or(Rate::MAX)
     }

@@ -30,7 +30,7 @@
 //! # References
 //!
 //! - Li et al., "HPCC: High Precision Congestion Control", SIGCOMM 2019, section 5.1 (DCQCN+win, TIMELY+win),
-//!   and its simulator's keys HAS_WIN, GLOBAL_T and VAR_WIN.
+//!   and its simulator's keys `HAS_WIN`, `GLOBAL_T` and `VAR_WIN`.
 
 use floodway_units::{Bytes, Rate};
 use schemars::JsonSchema;
@@ -45,10 +45,10 @@ use crate::slots::{Allowance, Need, OfPath, ParamError, QpInfo, Reaction, Reacti
 pub struct Params {
     /// Payload bytes that may be in flight: a size of at least one full packet, `"auto"` for the path's
     /// bandwidth-delay product, or `"largest"` for that of all pairs of hosts.
-    /// Source: HPCC, section 5.1: one bandwidth-delay product; `"largest"` is its simulator's GLOBAL_T.
+    /// Source: HPCC, section 5.1: one bandwidth-delay product; `"largest"` is its simulator's `GLOBAL_T`.
     pub size: OfPath<Bytes>,
     /// Whether that is the window at line rate, which shrinks with the rate that the other layers allow.
-    /// Source: HPCC, section 5.1: constant; true is its simulator's VAR_WIN.
+    /// Source: HPCC, section 5.1: constant; true is its simulator's `VAR_WIN`.
     pub variable: bool,
 }
 

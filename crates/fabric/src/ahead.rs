@@ -5,12 +5,13 @@
 //! flow, the flow's next port. Each step is taken some events earlier than the next, so that what it reads
 //! has arrived. Nothing here changes any state.
 
-use floodway_engine::{AHEAD, Event};
+use floodway_engine::AHEAD;
 use floodway_units::PortId;
 
+use crate::agenda::What;
 use crate::packet::{ON_PATH, REPLY};
 use crate::routing::peer;
-use crate::world::{What, World};
+use crate::world::World;
 
 /// How many events before it a port is fetched.
 const PORT: usize = AHEAD - 2;
@@ -42,10 +43,9 @@ impl World<'_> {
     /// The port of the event that comes after `n` others, and whether a packet arrives from it.
     #[inline]
     fn port_of(&self, n: usize) -> Option<(bool, PortId)> {
-        let Event { order, .. } = self.events.peek(n)?;
-        let what = (order >> 60) as u8;
-        let moves = What::Departure as u8 <= what && what <= What::LateDeparture as u8;
-        moves.then(|| (what == What::Arrival as u8, self.port_in(order)))
+        let (what, port) = self.events.peek(n)?;
+        let moves = what == What::Departure || what == What::Arrival;
+        moves.then_some((what == What::Arrival, PortId(port)))
     }
 
     #[inline]

@@ -45,6 +45,8 @@ pub struct Semantics {
     pub release: Release,
     /// What orders events of one instant.
     pub ties: Ties,
+    /// Where ties go by scheduling order: when flows start among the events of their instant.
+    pub starts: Starts,
     /// How a serialisation time is rounded.
     pub rounding: Rounding,
     /// What a new rate does to the packet that waits for its pacing time.
@@ -67,8 +69,18 @@ pub enum Ties {
     /// Kind, then a keyed hash among arrivals: independent of partitions.
     #[default]
     Hashed,
-    /// Flow starts, arrivals, departures; each in the order in which they were scheduled (one thread only).
+    /// The order in which they were scheduled (one thread only).
     SchedulingOrder,
+}
+
+/// When flows start among the events of their instant, where ties go by scheduling order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Starts {
+    /// Before all others: they are scheduled before the run.
+    #[default]
+    First,
+    /// After all others: each is scheduled when its time has come.
+    Last,
 }
 
 /// What a new rate does to the packet of a queue pair that waits for its pacing time.

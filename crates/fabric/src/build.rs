@@ -15,6 +15,7 @@ use floodway_units::{
 use floodway_wire::Format;
 use rustc_hash::FxHashMap;
 
+use crate::agenda::{Agenda, Armed, ID_BITS, What};
 use crate::arena::{Arena, Fifo};
 use crate::blueprint::{
     Arrivals, Blueprint, FlowSpec, LinkSpec, LoopSpec, Next, PoissonSpec, Role, SwitchSpec, Ties, UNBOUNDED,
@@ -33,8 +34,8 @@ use crate::serial::Serial;
 use crate::series::Series;
 use crate::triggers::Triggers;
 use crate::world::{
-    Armed, Egress, Fault, ID_BITS, Ingress, NEVER, Nic, Node, Outboxes, Port, PortMachines, Queue, Streams,
-    Switch, What, World, tie_key,
+    Egress, Fault, Ingress, NEVER, Nic, Node, Outboxes, Port, PortMachines, Queue, Streams, Switch, World,
+    tie_key,
 };
 
 /// At most this many buckets for a port that is not watched.
@@ -418,14 +419,8 @@ impl<'a> World<'a> {
             control,
             now: 0,
             order: 0,
-            events: floodway_engine::Queue::default(),
-            scheduled: 0,
+            events: Agenda::new(blueprint.semantics.ties, blueprint.semantics.starts),
             counts: Default::default(),
-            ties: blueprint.semantics.ties,
-            port_mask: match blueprint.semantics.ties {
-                Ties::Hashed => u32::MAX,
-                Ties::SchedulingOrder => (1 << ID_BITS) - 1,
-            },
             release: blueprint.semantics.release,
             pause_mode: blueprint.pause_mode(),
             format,
@@ -638,11 +633,11 @@ impl<'a> World<'a> {
     pub fn arm_machines(&mut self) {
         for (lane, ingress) in self.ingress.iter_mut().enumerate() {
             let next = ingress.receiver.next_timeout();
-            World::sync(&mut self.events, &mut ingress.timer, next, What::FcReceiver, lane as u32);
+            self.events.sync(&mut ingress.timer, next, What::FcReceiver, lane as u32);
         }
         for (lane, egress) in self.egress.iter_mut().enumerate() {
             let next = egress.sender.next_timeout();
-            World::sync(&mut self.events, &mut egress.timer, next, What::FcSender, lane as u32);
+            self.events.sync(&mut egress.timer, next, What::FcSender, lane as u32);
         }
         for (port, machines) in self.machines.iter_mut().enumerate() {
             machines.sync(&mut self.events, PortId(port as u32));
@@ -692,7 +687,7 @@ impl<'a> World<'a> {
         for (i, (at, fault)) in faults.into_iter().enumerate() {
             self.faults.push(fault);
             if at != NEVER {
-                self.schedule(What::Fault, i as u32, at);
+                self.events.add(What::Fault, i as u32, at);
             }
         }
     }

@@ -3,11 +3,12 @@
 use floodway_mechanisms::slots::{Cx, DropReason, FcFrame, FcReceiver, FcSender as _, PauseMode};
 use floodway_units::{Class, PortId, Quanta, Time};
 
+use crate::agenda::What;
 use crate::arena::Place;
 use crate::blueprint::PauseFault;
 use crate::packet::Kind;
 use crate::routing::{Routes, peer};
-use crate::world::{Fault, What, World};
+use crate::world::{Fault, World};
 
 impl World<'_> {
     /// The fault `index` strikes.
@@ -105,7 +106,7 @@ impl World<'_> {
         };
         let next = refresh.min(pause.to.0);
         if next != u64::MAX {
-            self.schedule(What::Fault, index, next);
+            self.events.add(What::Fault, index, next);
         }
     }
 

@@ -10,12 +10,13 @@ use floodway_mechanisms::slots::{
 };
 use floodway_units::{Bytes, FlowId, NodeId, PortId, Rate, Rng, Span, fold};
 
+use crate::agenda::Armed;
 use crate::blueprint::{Arrivals, FlowSpec, PoissonSpec, Repacing, Sharing, UNBOUNDED};
 use crate::ideal::{Packets, PathFacts};
 use crate::messages::{Message, NO_HOOK};
 use crate::routing::{Routes, peer};
 use crate::sizes::exponential;
-use crate::world::{Armed, NEVER, Switch, World};
+use crate::world::{NEVER, Switch, World};
 
 /// A queue pair at both ends, with the flows that are its messages. What switches read comes first.
 #[derive(Debug)]
@@ -134,7 +135,7 @@ impl World<'_> {
     pub fn arm_sources(&mut self) {
         for i in 0..self.sources.len() {
             if let Some(at) = self.next_start(i) {
-                self.schedule_start(i as u32, at);
+                self.events.add_start(i as u32, at);
             }
         }
     }
@@ -198,7 +199,7 @@ impl World<'_> {
         };
         self.begin(begin);
         if let Some(at) = self.next_start(source as usize) {
-            self.schedule_start(source, at);
+            self.events.add_start(source, at);
         }
     }
 

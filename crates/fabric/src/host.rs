@@ -9,9 +9,10 @@ use floodway_mechanisms::slots::{
 };
 use floodway_units::{Bytes, FlowId, PortId, Span, Time};
 
+use crate::agenda::What;
 use crate::flows::Flow;
 use crate::packet::{FIRST, Kind, LAST, ON_PATH, Packet, REPLY, RETRANSMISSION};
-use crate::world::{NEVER, What, World, bytes};
+use crate::world::{NEVER, World, bytes};
 
 impl World<'_> {
     /// The transmitter of a host's port is free: the next queue pair sends a packet.
@@ -123,14 +124,14 @@ impl World<'_> {
             nic.pacing.push(Reverse((flow.next_send, flow.rank)));
             let next = nic.pacing.peek().map(|Reverse((at, _))| Time(*at));
             let port = nic.port.0;
-            World::sync(&mut self.events, &mut nic.pacing_timer, next, What::Pacing, port);
+            self.events.sync(&mut nic.pacing_timer, next, What::Pacing, port);
         }
     }
 
     /// Queue pairs whose pacing time has come may send.
     pub fn pacing_timer(&mut self, port: usize, order: u64) {
         let local = self.ports[port].owner as usize;
-        if !World::fires(&mut self.nics[local].pacing_timer, order) {
+        if !self.nics[local].pacing_timer.fires(order) {
             return;
         }
         while let Some(&Reverse((at, rank))) = self.nics[local].pacing.peek() {
@@ -147,7 +148,7 @@ impl World<'_> {
         }
         let nic = &mut self.nics[local];
         let next = nic.pacing.peek().map(|Reverse((at, _))| Time(*at));
-        World::sync(&mut self.events, &mut nic.pacing_timer, next, What::Pacing, port as u32);
+        self.events.sync(&mut nic.pacing_timer, next, What::Pacing, port as u32);
         self.kick(PortId(port as u32));
     }
 
@@ -274,7 +275,7 @@ impl World<'_> {
     pub fn qp_timer(&mut self, id: u32, order: u64) {
         let now = self.time();
         let flow = &mut self.flows[id as usize];
-        if !World::fires(&mut flow.timer, order) || !flow.alive {
+        if !flow.timer.fires(order) || !flow.alive {
             return;
         }
         let due = |at: Option<Time>| at.is_some_and(|at| at <= now);
@@ -302,7 +303,7 @@ impl World<'_> {
             next = layers.chain(next).min();
         }
         if flow.alive && !flow.sender_done {
-            World::sync(&mut self.events, &mut flow.timer, next, What::QueuePair, id);
+            self.events.sync(&mut flow.timer, next, What::QueuePair, id);
         }
         if flow.constant {
             self.update_qp(id);

@@ -3,6 +3,7 @@
 //! A [`Blueprint`] of plain values goes in, [`Records`] of columns come out. No mechanism's name appears
 //! here: what a queue, a port or a queue pair does beyond moving packets is asked of its slot.
 
+mod agenda;
 mod ahead;
 mod arena;
 pub mod blueprint;

@@ -7,11 +7,12 @@ use floodway_mechanisms::slots::{
 };
 use floodway_units::{Bytes, Class, PortId, QueueId, Rate, Span, uniform};
 
+use crate::agenda::What;
 use crate::arena::Place;
 use crate::blueprint::Release;
 use crate::packet::{Kind, Packet};
 use crate::routing::peer;
-use crate::world::{NEVER, What, World, bytes};
+use crate::world::{NEVER, World, bytes};
 
 impl World<'_> {
     /// Something may be ready to be sent.
@@ -184,12 +185,13 @@ impl World<'_> {
 
     /// Sets a packet on the wire now: the transmitter is taken, and its arrival is known.
     pub fn put_on_link(&mut self, port: PortId, place: Place) {
-        let orders = self.transmission_orders();
+        // The end of the transmission is scheduled first, then the arrival.
+        let numbers = (self.events.number(), self.events.number());
         let state = &mut self.ports[port.index()];
         let packet = &mut self.packets[place];
         let serial = state.serial_time(u64::from(packet.frame) + self.gap);
-        (state.free_at, state.free_order) = (self.now + serial, orders.0);
-        packet.order = orders.1;
+        (state.free_at, state.free_order) = (self.now + serial, numbers.0);
+        packet.order = numbers.1;
         let mut arrival = self.now + serial + state.delay;
         if state.jitter > 0 {
             let jitter = (uniform(&mut state.rng) * state.jitter as f64) as u64;
@@ -299,7 +301,7 @@ impl World<'_> {
     pub fn fc_sender_timer(&mut self, lane: usize, order: u64) {
         let port = PortId((lane / self.classes.len()) as u32);
         let egress = &mut self.egress[lane];
-        if !World::fires(&mut egress.timer, order) {
+        if !egress.timer.fires(order) {
             return;
         }
         if egress.sender.next_timeout().is_some_and(|at| at.0 <= self.now) {
@@ -319,13 +321,7 @@ impl World<'_> {
     /// lets the port look again.
     pub fn sender_changed(&mut self, port: PortId, lane: usize) {
         let egress = &mut self.egress[lane];
-        World::sync(
-            &mut self.events,
-            &mut egress.timer,
-            egress.sender.next_timeout(),
-            What::FcSender,
-            lane as u32,
-        );
+        self.events.sync(&mut egress.timer, egress.sender.next_timeout(), What::FcSender, lane as u32);
         let now = floodway_units::Time(self.now);
         let open = egress.sender.gate(now, Bytes::ZERO).is_open(now);
         let was_open = egress.paused_since == NEVER;
@@ -480,13 +476,7 @@ impl World<'_> {
         };
         let ingress = &mut self.ingress[lane];
         call(&mut ingress.receiver, &mut cx, view);
-        World::sync(
-            &mut self.events,
-            &mut ingress.timer,
-            ingress.receiver.next_timeout(),
-            What::FcReceiver,
-            lane as u32,
-        );
+        self.events.sync(&mut ingress.timer, ingress.receiver.next_timeout(), What::FcReceiver, lane as u32);
         let awaits = ingress.receiver.awaits_release();
         if awaits != std::mem::replace(&mut ingress.awaits, awaits) && awaits {
             self.await_releases(lane, port);
@@ -501,7 +491,7 @@ impl World<'_> {
     pub fn fc_receiver_timer(&mut self, lane: usize, order: u64) {
         let port = PortId((lane / self.classes.len()) as u32);
         let ingress = &mut self.ingress[lane];
-        if !World::fires(&mut ingress.timer, order) {
+        if !ingress.timer.fires(order) {
             return;
         }
         let due = ingress.receiver.next_timeout().is_some_and(|at| at.0 <= self.now);

@@ -6,10 +6,11 @@ use floodway_mechanisms::slots::{
 };
 use floodway_units::{Bytes, FlowId, PortId, Time};
 
+use crate::agenda::What;
 use crate::arena::Place;
 use crate::packet::{Kind, ON_PATH, Packet, REPLY};
 use crate::records::FirstDrop;
-use crate::world::{NEVER, Uncharge, What, World, bytes};
+use crate::world::{NEVER, Uncharge, World, bytes};
 
 /// A flow's addresses and ports in a notice between neighbours (RCM's CN).
 const FLOW_ID_BYTES: u64 = 13;
@@ -54,7 +55,7 @@ impl World<'_> {
         let pipe = &mut self.switches[switch].pipe;
         pipe.push_back((at, out, place));
         if pipe.len() == 1 {
-            self.schedule(What::Pipeline, switch as u32, at);
+            self.events.add(What::Pipeline, switch as u32, at);
         }
     }
 
@@ -63,7 +64,7 @@ impl World<'_> {
         let pipe = &mut self.switches[switch as usize].pipe;
         let Some((_, out, place)) = pipe.pop_front() else { return };
         if let Some(&(at, ..)) = pipe.front() {
-            self.schedule(What::Pipeline, switch, at);
+            self.events.add(What::Pipeline, switch, at);
         }
         let packet = self.packets[place];
         let q = self.place(out, &packet);
@@ -323,7 +324,7 @@ impl World<'_> {
 
     /// A timer of a congestion point has come.
     pub fn cp_timer(&mut self, port: PortId, order: u64) {
-        if !World::fires(&mut self.machines[port.index()].cp_timer, order) {
+        if !self.machines[port.index()].cp_timer.fires(order) {
             return;
         }
         let node = self.ports[port.index()].node.index();
@@ -492,7 +493,7 @@ impl World<'_> {
             releases.insert(place, uncharge);
         }
         if self.ingress[lane].awaits {
-            self.schedule(What::Release, index, at);
+            self.events.add(What::Release, index, at);
         }
     }
 
@@ -504,7 +505,7 @@ impl World<'_> {
         for i in 0..switch.releases.len() {
             let leaving = self.switches[index as usize].releases[i];
             if leaving.lane as usize == lane {
-                self.schedule(What::Release, index, leaving.at.max(self.now));
+                self.events.add(What::Release, index, leaving.at.max(self.now));
             }
         }
     }

@@ -153,7 +153,7 @@ impl World<'_> {
     }
 
     fn schedule_trigger(&mut self, id: u32, at: u64) {
-        self.schedule_start(self.sources.len() as u32 + id, at);
+        self.events.add_start(self.sources.len() as u32 + id, at);
     }
 
     fn workload(&self, index: u32) -> &WorkloadSpec {

@@ -12,7 +12,7 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::sync::atomic::Ordering;
 
-use floodway_engine::{Advance, Event, Queue as Events};
+use floodway_engine::{Advance, Event};
 use floodway_mechanisms::registry::{
     AnyAdmission, AnyCongestionPoint, AnyFcReceiver, AnyFcSender, AnyRouter, AnyScheduler,
 };
@@ -23,8 +23,10 @@ use floodway_units::{Bytes, NodeId, PortId, Rate, Rng, Time, fold, mix};
 use floodway_wire::Format;
 use rustc_hash::FxHashMap;
 
+pub(crate) use crate::agenda::NEVER;
+use crate::agenda::{Agenda, Armed, Arriving, What};
 use crate::arena::{Arena, Fifo, Place};
-use crate::blueprint::{Blueprint, ErrorRates, PauseFault, Release, Ties};
+use crate::blueprint::{Blueprint, ErrorRates, PauseFault, Release};
 use crate::counters::{EgressCounters, IngressCounters, RareCounters};
 use crate::flows::{Flow, PairKey, Source};
 use crate::ideal::Ideals;
@@ -37,97 +39,8 @@ use crate::serial::Serial;
 use crate::series::Series;
 use crate::triggers::Triggers;
 
-/// What an event is; the order in which kinds of one instant and node happen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[repr(u8)]
-pub(crate) enum What {
-    /// A source starts a flow, where flow starts come first (ties by scheduling order).
-    EarlyStart = 0,
-    /// A link control frame arrives.
-    LinkControl,
-    /// A packet's last bit has left a switch, and somebody waits for that.
-    Release,
-    /// A port's transmitter is free and something waits.
-    Departure,
-    /// A packet arrives.
-    Arrival,
-    /// As `Departure`, where ties go by scheduling order.
-    LateDeparture,
-    /// A packet leaves a switch's pipeline.
-    Pipeline,
-    /// A timer of a flow control's sender half.
-    FcSender,
-    /// A timer of a flow control's receiver half.
-    FcReceiver,
-    /// A timer of a congestion point.
-    CongestionPoint,
-    /// A queue pair's pacing time has come.
-    Pacing,
-    /// A timer of a queue pair.
-    QueuePair,
-    /// A source starts a flow.
-    Start,
-    /// A link goes down or up, or a fault's pause begins, is refreshed or ends.
-    Fault,
-}
-
-impl What {
-    const ALL: [What; 14] = [
-        What::EarlyStart,
-        What::LinkControl,
-        What::Release,
-        What::Departure,
-        What::Arrival,
-        What::LateDeparture,
-        What::Pipeline,
-        What::FcSender,
-        What::FcReceiver,
-        What::CongestionPoint,
-        What::Pacing,
-        What::QueuePair,
-        What::Start,
-        What::Fault,
-    ];
-
-    fn name(self) -> &'static str {
-        match self {
-            What::LinkControl => "link-control arrival",
-            What::Release => "release",
-            What::Departure | What::LateDeparture => "departure",
-            What::Arrival => "packet arrival",
-            What::Pipeline => "pipeline",
-            What::FcSender | What::FcReceiver => "flow-control timer",
-            What::CongestionPoint => "congestion-point timer",
-            What::Pacing => "pacing",
-            What::QueuePair => "queue-pair timer",
-            What::Start | What::EarlyStart => "flow start",
-            What::Fault => "fault",
-        }
-    }
-}
-
-/// Never, in picoseconds.
-pub(crate) const NEVER: u64 = u64::MAX;
 /// Events between two looks at the stop flag.
 const STOP_CHECK: u64 = 1 << 15;
-/// Bits of an object's number in an order of scheduling.
-pub(crate) const ID_BITS: u32 = 24;
-/// Bits of a timer's generation.
-const GENERATION_BITS: u32 = 28;
-
-/// The timer of a machine: armed at most once, cancelled by not being renewed.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Armed {
-    at: u64,
-    generation: u32,
-}
-
-impl Default for Armed {
-    fn default() -> Self {
-        Armed { at: NEVER, generation: 0 }
-    }
-}
-
 /// One end of a link: its egress and what it needs of the link. The first cache line holds what every
 /// packet needs.
 #[derive(Debug)]
@@ -160,7 +73,7 @@ pub(crate) struct Port {
     /// Losses on its link.
     pub impaired: bool,
     pub node: NodeId,
-    /// Where ties go by scheduling order: of the event at `free_at`.
+    /// Where ties go by scheduling order: the number of the event at `free_at`.
     pub free_order: u64,
     pub serial: Serial,
     pub rate: Rate,
@@ -259,9 +172,9 @@ pub(crate) struct PortMachines {
 impl PortMachines {
     /// Arms the timer for the congestion point that wants to be called first.
     #[inline]
-    pub fn sync(&mut self, events: &mut Events, port: PortId) {
+    pub fn sync(&mut self, events: &mut Agenda, port: PortId) {
         let next = self.congestion_points.iter().filter_map(CongestionPoint::next_timeout).min();
-        World::sync(events, &mut self.cp_timer, next, What::CongestionPoint, port.0);
+        events.sync(&mut self.cp_timer, next, What::CongestionPoint, port.0);
     }
 }
 
@@ -341,12 +254,8 @@ pub(crate) struct World<'a> {
     pub now: u64,
     /// Order of the event at work.
     pub order: u64,
-    pub events: Events,
-    pub scheduled: u64,
+    pub events: Agenda,
     pub counts: [u64; What::ALL.len()],
-    pub ties: Ties,
-    /// Bits of an arrival's or departure's order that name the port.
-    pub port_mask: u32,
     pub release: Release,
     /// Where the flow control does not choose.
     pub pause_mode: PauseMode,
@@ -444,56 +353,21 @@ impl World<'_> {
         u64::from(frame) + self.gap
     }
 
-    /// A number for what is scheduled now, where ties go by scheduling order.
-    #[inline]
-    fn next_scheduled(&mut self) -> u64 {
-        self.scheduled += 1;
-        debug_assert!(self.scheduled < 1 << 36, "the order of scheduling has 36 bits");
-        self.scheduled
-    }
-
-    /// Adds an event that nothing but its kind and object orders.
-    #[inline]
-    pub fn schedule(&mut self, what: What, id: u32, at: u64) {
-        self.events.push(Event { time: Time(at), order: (what as u64) << 60 | u64::from(id) });
-    }
-
-    /// Adds the event of a flow's start: `place` orders sources.
-    pub fn schedule_start(&mut self, source: u32, at: u64) {
-        let what = if self.ties == Ties::Hashed { What::Start } else { What::EarlyStart };
-        self.schedule(what, source, at);
-    }
-
     /// Adds the arrival of the first packet on the link from `port`.
     #[inline]
     pub fn schedule_arrival(&mut self, port: PortId) {
         let state = &self.ports[port.index()];
         let Some(place) = state.flight.front() else { return };
         let packet = &self.packets[place];
-        let order = match self.ties {
-            Ties::SchedulingOrder => {
-                (What::Arrival as u64) << 60 | packet.order << ID_BITS | u64::from(port.0)
-            }
-            Ties::Hashed => {
-                let what = if packet.is_link_control() { What::LinkControl } else { What::Arrival };
-                let tie = mix(state.tie_key ^ packet.at) >> 36;
-                (what as u64) << 60 | tie << 32 | u64::from(port.0)
-            }
-        };
-        let time = Time(packet.at);
-        self.events.push(Event { time, order });
+        let (link_control, number) = (packet.is_link_control(), packet.order);
+        let arrival = Arriving { link_control, tie_key: state.tie_key, number };
+        self.events.add_arrival(port, packet.at, arrival);
     }
 
     /// Order of the event at which `port`'s transmitter becomes free.
     #[inline]
     fn departure_order(&self, port: PortId) -> u64 {
-        match self.ties {
-            Ties::Hashed => (What::Departure as u64) << 60 | u64::from(port.0),
-            Ties::SchedulingOrder => {
-                let order = self.ports[port.index()].free_order;
-                (What::LateDeparture as u64) << 60 | order << ID_BITS | u64::from(port.0)
-            }
-        }
+        self.events.departure(port, self.ports[port.index()].free_order)
     }
 
     /// Is the transmitter still at work, as seen by the event in hand?
@@ -510,73 +384,32 @@ impl World<'_> {
         let state = &mut self.ports[port.index()];
         if !state.armed {
             state.armed = true;
-            self.events.push(Event { time: Time(state.free_at), order });
+            self.events.add_ordered(state.free_at, order);
         }
-    }
-
-    /// Where ties go by scheduling order: of the end of a transmission that starts now, and of the arrival.
-    #[inline]
-    pub fn transmission_orders(&mut self) -> (u64, u64) {
-        match self.ties {
-            Ties::Hashed => (0, 0),
-            Ties::SchedulingOrder => (self.next_scheduled(), self.next_scheduled()),
-        }
-    }
-
-    /// Brings an armed timer in line with when its machine wants to be called.
-    #[inline]
-    pub fn sync(events: &mut Events, timer: &mut Armed, next: Option<Time>, what: What, id: u32) {
-        let Some(Time(at)) = next else { return };
-        // A later wish is found when the armed event fires.
-        if at < timer.at {
-            timer.generation = (timer.generation + 1) & ((1 << GENERATION_BITS) - 1);
-            timer.at = at;
-            let order = (what as u64) << 60 | u64::from(id) << GENERATION_BITS | u64::from(timer.generation);
-            events.push(Event { time: Time(at), order });
-        }
-    }
-
-    /// Is this the timer's live event? If so it is no longer armed.
-    #[inline]
-    pub fn fires(timer: &mut Armed, order: u64) -> bool {
-        let live = order & ((1 << GENERATION_BITS) - 1) == u64::from(timer.generation) && timer.at != NEVER;
-        if live {
-            timer.at = NEVER;
-        }
-        live
-    }
-
-    /// The port that an arrival's or departure's order names.
-    #[inline]
-    pub fn port_in(&self, order: u64) -> PortId {
-        PortId(order as u32 & self.port_mask)
     }
 
     fn dispatch(&mut self, event: Event) {
         self.now = event.time.0;
         self.order = event.order;
-        let what = (event.order >> 60) as usize;
-        self.counts[what] += 1;
-        let low = event.order as u32;
-        let port = self.port_in(event.order);
-        let machine = (event.order >> GENERATION_BITS) as u32;
-        match What::ALL[what] {
-            What::Arrival | What::LinkControl => self.arrive(port),
-            What::Departure | What::LateDeparture => {
-                self.ports[port.index()].armed = false;
-                self.transmit(port);
+        let (what, id) = self.events.decode(event.order);
+        self.counts[what as usize] += 1;
+        match what {
+            What::Arrival | What::LinkControl => self.arrive(PortId(id)),
+            What::Departure => {
+                self.ports[id as usize].armed = false;
+                self.transmit(PortId(id));
             }
             What::Release => {
-                self.settle(low);
+                self.settle(id);
             }
-            What::Pipeline => self.leave_pipeline(low),
-            What::FcSender => self.fc_sender_timer(machine as usize, event.order),
-            What::FcReceiver => self.fc_receiver_timer(machine as usize, event.order),
-            What::CongestionPoint => self.cp_timer(PortId(machine), event.order),
-            What::Pacing => self.pacing_timer(machine as usize, event.order),
-            What::QueuePair => self.qp_timer(machine, event.order),
-            What::Start | What::EarlyStart => self.start_flow(low),
-            What::Fault => self.fault(low),
+            What::Pipeline => self.leave_pipeline(id),
+            What::FcSender => self.fc_sender_timer(id as usize, event.order),
+            What::FcReceiver => self.fc_receiver_timer(id as usize, event.order),
+            What::CongestionPoint => self.cp_timer(PortId(id), event.order),
+            What::Pacing => self.pacing_timer(id as usize, event.order),
+            What::QueuePair => self.qp_timer(id, event.order),
+            What::Start => self.start_flow(id),
+            What::Fault => self.fault(id),
         }
     }
 

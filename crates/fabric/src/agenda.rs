@@ -1,0 +1,272 @@
+//! Coming events, and what orders those of one instant.
+//!
+//! ```text
+//! hashed            kind 4 bits | tie among arrivals, or object and generation of a timer
+//! scheduling order  number in the order of scheduling 36 bits | kind 4 | object 24
+//! ```
+//! By the first, an order owes nothing to when or by whom an event was added. The second is that of the ns-3
+//! models, whose events of one instant happen in the order in which they were scheduled. An event that is
+//! added late here (a departure, when something waits; an arrival, when it is the first of its link) carries
+//! the number that it had got by then.
+
+use floodway_engine::{Event, Queue};
+use floodway_units::{PortId, Time, mix};
+
+use crate::blueprint::{Starts, Ties};
+
+/// Never, in picoseconds.
+pub(crate) const NEVER: u64 = u64::MAX;
+/// Bits of an object's number in an order of scheduling.
+pub(crate) const ID_BITS: u32 = 24;
+/// Bits of the number itself.
+const NUMBER_BITS: u32 = 36;
+/// Where it begins, above the kind and the object.
+const NUMBER_SHIFT: u32 = 64 - NUMBER_BITS;
+/// Where the kind begins, hashed.
+const KIND_SHIFT: u32 = 60;
+/// Bits of a timer's generation.
+const GENERATION_BITS: u32 = 28;
+const GENERATIONS: u64 = (1 << GENERATION_BITS) - 1;
+
+/// What an event is; where ties are hashed, the order in which kinds of one instant and node happen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub(crate) enum What {
+    /// A link control frame arrives.
+    LinkControl,
+    /// A packet's last bit has left a switch, and somebody waits for that.
+    Release,
+    /// A port's transmitter is free and something waits.
+    Departure,
+    /// A packet arrives.
+    Arrival,
+    /// A packet leaves a switch's pipeline.
+    Pipeline,
+    /// A timer of a flow control's sender half.
+    FcSender,
+    /// A timer of a flow control's receiver half.
+    FcReceiver,
+    /// A timer of a congestion point.
+    CongestionPoint,
+    /// A queue pair's pacing time has come.
+    Pacing,
+    /// A timer of a queue pair.
+    QueuePair,
+    /// A source starts a flow.
+    Start,
+    /// A link goes down or up, or a fault's pause begins, is refreshed or ends.
+    Fault,
+}
+
+impl What {
+    pub const ALL: [What; 12] = [
+        What::LinkControl,
+        What::Release,
+        What::Departure,
+        What::Arrival,
+        What::Pipeline,
+        What::FcSender,
+        What::FcReceiver,
+        What::CongestionPoint,
+        What::Pacing,
+        What::QueuePair,
+        What::Start,
+        What::Fault,
+    ];
+
+    /// Its name in statistics.
+    pub fn name(self) -> &'static str {
+        match self {
+            What::LinkControl => "link-control arrival",
+            What::Release => "release",
+            What::Departure => "departure",
+            What::Arrival => "packet arrival",
+            What::Pipeline => "pipeline",
+            What::FcSender | What::FcReceiver => "flow-control timer",
+            What::CongestionPoint => "congestion-point timer",
+            What::Pacing => "pacing",
+            What::QueuePair => "queue-pair timer",
+            What::Start => "flow start",
+            What::Fault => "fault",
+        }
+    }
+
+    /// Does it belong to a machine with an [`Armed`] timer?
+    fn is_timer(self) -> bool {
+        matches!(
+            self,
+            What::FcSender | What::FcReceiver | What::CongestionPoint | What::Pacing | What::QueuePair
+        )
+    }
+}
+
+/// The timer of a machine: armed at most once, cancelled by not being renewed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Armed {
+    pub at: u64,
+    /// Order of its event.
+    order: u64,
+}
+
+impl Default for Armed {
+    fn default() -> Self {
+        Armed { at: NEVER, order: 0 }
+    }
+}
+
+impl Armed {
+    /// Is this the timer's live event? If so it is no longer armed.
+    #[inline]
+    pub fn fires(&mut self, order: u64) -> bool {
+        let live = self.at != NEVER && self.order == order;
+        if live {
+            self.at = NEVER;
+        }
+        live
+    }
+}
+
+/// The coming events of a run.
+#[derive(Debug)]
+pub(crate) struct Agenda {
+    queue: Queue,
+    /// Ties go by scheduling order.
+    numbered: bool,
+    starts: Starts,
+    /// The last number given.
+    number: u64,
+}
+
+impl Agenda {
+    pub fn new(ties: Ties, starts: Starts) -> Self {
+        Agenda { queue: Queue::default(), numbered: ties == Ties::SchedulingOrder, starts, number: 0 }
+    }
+
+    /// The next event before `end`.
+    #[inline]
+    pub fn pop_before(&mut self, end: Time) -> Option<Event> {
+        self.queue.pop_before(end)
+    }
+
+    /// The event that comes after `n` others: what it is, and its object.
+    #[inline]
+    pub fn peek(&self, n: usize) -> Option<(What, u32)> {
+        self.queue.peek(n).map(|event| self.decode(event.order))
+    }
+
+    /// What an event is, and its object.
+    #[inline]
+    pub fn decode(&self, order: u64) -> (What, u32) {
+        if self.numbered {
+            let what = What::ALL[(order >> ID_BITS & 15) as usize];
+            return (what, order as u32 & ((1 << ID_BITS) - 1));
+        }
+        let what = What::ALL[(order >> KIND_SHIFT) as usize];
+        let id = if what.is_timer() { (order >> GENERATION_BITS) as u32 } else { order as u32 };
+        (what, id)
+    }
+
+    /// A number for what is scheduled now; 0 where ties are hashed.
+    #[inline]
+    pub fn number(&mut self) -> u64 {
+        if !self.numbered {
+            return 0;
+        }
+        self.number += 1;
+        debug_assert!(self.number < 1 << NUMBER_BITS, "the order of scheduling has 36 bits");
+        self.number
+    }
+
+    /// The order of an event that got `number` when it was scheduled.
+    #[inline]
+    fn numbered(number: u64, what: What, id: u32) -> u64 {
+        debug_assert!(id < 1 << ID_BITS, "objects have 24 bits in an order of scheduling");
+        number << NUMBER_SHIFT | (what as u64) << ID_BITS | u64::from(id)
+    }
+
+    #[inline]
+    fn push(&mut self, at: u64, order: u64) {
+        self.queue.push(Event { time: Time(at), order });
+    }
+
+    /// Adds an event that nothing but its kind and object orders, or that is scheduled now.
+    #[inline]
+    pub fn add(&mut self, what: What, id: u32, at: u64) {
+        let order = if self.numbered {
+            Self::numbered(self.number(), what, id)
+        } else {
+            (what as u64) << KIND_SHIFT | u64::from(id)
+        };
+        self.push(at, order);
+    }
+
+    /// Adds the start of a source's next flow.
+    pub fn add_start(&mut self, source: u32, at: u64) {
+        if !self.numbered {
+            self.add(What::Start, source, at);
+            return;
+        }
+        let number = match self.starts {
+            Starts::First => 0,
+            Starts::Last => (1 << NUMBER_BITS) - 1,
+        };
+        self.push(at, Self::numbered(number, What::Start, source));
+    }
+
+    /// Adds the arrival of the first frame on the link from `port`.
+    #[inline]
+    pub fn add_arrival(&mut self, port: PortId, at: u64, arrival: Arriving) {
+        let order = if self.numbered {
+            Self::numbered(arrival.number, What::Arrival, port.0)
+        } else {
+            let what = if arrival.link_control { What::LinkControl } else { What::Arrival };
+            let tie = mix(arrival.tie_key ^ at) >> 36;
+            (what as u64) << KIND_SHIFT | tie << 32 | u64::from(port.0)
+        };
+        self.push(at, order);
+    }
+
+    /// Order of the event at which `port`'s transmitter becomes free, which got `number` when the
+    /// transmission began.
+    #[inline]
+    pub fn departure(&self, port: PortId, number: u64) -> u64 {
+        if self.numbered {
+            Self::numbered(number, What::Departure, port.0)
+        } else {
+            (What::Departure as u64) << KIND_SHIFT | u64::from(port.0)
+        }
+    }
+
+    /// Adds an event of which all is known.
+    #[inline]
+    pub fn add_ordered(&mut self, at: u64, order: u64) {
+        self.push(at, order);
+    }
+
+    /// Brings an armed timer in line with when its machine wants to be called. A later wish is found when the
+    /// armed event fires.
+    #[inline]
+    pub fn sync(&mut self, timer: &mut Armed, next: Option<Time>, what: What, id: u32) {
+        let Some(Time(at)) = next else { return };
+        if at < timer.at {
+            timer.at = at;
+            timer.order = if self.numbered {
+                Self::numbered(self.number(), what, id)
+            } else {
+                let generation = (timer.order + 1) & GENERATIONS;
+                (what as u64) << KIND_SHIFT | u64::from(id) << GENERATION_BITS | generation
+            };
+            self.push(at, timer.order);
+        }
+    }
+}
+
+/// What orders an arrival among those of its instant.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Arriving {
+    pub link_control: bool,
+    /// Key of ties at the far end.
+    pub tie_key: u64,
+    /// In the order of scheduling.
+    pub number: u64,
+}

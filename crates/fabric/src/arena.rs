@@ -62,6 +62,12 @@ impl Arena {
         self[place]
     }
 
+    /// The number of a place.
+    #[inline]
+    pub fn number(place: Place) -> usize {
+        place.0 as usize
+    }
+
     /// Has a packet fetched.
     #[inline]
     pub fn fetch(&self, place: Place) {

@@ -51,6 +51,70 @@ pub struct Semantics {
     pub rounding: Rounding,
     /// What a new rate does to the packet that waits for its pacing time.
     pub repacing: Repacing,
+    /// Where replies queue.
+    pub acks: Acks,
+    /// Whose turn it is at a NIC.
+    pub turns: Turns,
+    /// When a window lets a packet go.
+    pub window: WindowRule,
+    /// What a base round-trip time counts.
+    pub base_rtt: BaseRtt,
+    /// Whether rates hold packets back.
+    pub pacing: Pacing,
+}
+
+/// Where replies (ACK, NAK) queue.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Acks {
+    /// In the control class, served first everywhere, never paused.
+    #[default]
+    Control,
+    /// At hosts before all data, in switches with the data of their flow's class; a pause of the class stops
+    /// them, too.
+    Data,
+    /// As `Data`, but a pause does not stop them at hosts.
+    DataUnpaused,
+}
+
+/// Whose turn it is among a NIC's queue pairs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Turns {
+    /// The next one, round and round, in the order in which they started.
+    #[default]
+    Ring,
+    /// As in the HPCC simulator: round a list by place, from which finished queue pairs are taken out when
+    /// they are come across, without the place of the last turn being moved; and one timer wakes the NIC.
+    List,
+}
+
+/// When a window lets a packet go.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum WindowRule {
+    /// The bytes in flight and its own are at most the window.
+    #[default]
+    Whole,
+    /// The bytes in flight are less than the window, which the packet may exceed.
+    Overshoot,
+}
+
+/// What a base round-trip time counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum BaseRtt {
+    /// Propagation, pipelines, and store and forward of a full packet one way and of its ACK the other.
+    #[default]
+    Exact,
+    /// Twice the propagation, and at each link the whole nanoseconds of a full packet's payload, one way.
+    Payload,
+}
+
+/// Whether rates hold packets back.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Pacing {
+    /// Packets are paced at their queue pair's rate.
+    #[default]
+    On,
+    /// Rates only scale windows.
+    Off,
 }
 
 /// When a packet's bytes leave the ingress account.
@@ -91,6 +155,8 @@ pub enum Repacing {
     Moved,
     /// Its time stays; the new rate holds for the packets after it.
     Kept,
+    /// As the mechanism's model in the HPCC simulator does: HPCC moves it, the others keep it.
+    ByMechanism,
 }
 
 /// How a serialisation time is rounded.

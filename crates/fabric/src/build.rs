@@ -17,6 +17,7 @@ use rustc_hash::FxHashMap;
 
 use crate::agenda::{Agenda, Armed, ID_BITS, What};
 use crate::arena::{Arena, Fifo};
+use crate::base_rtt::Largest;
 use crate::blueprint::{
     Arrivals, Blueprint, FlowSpec, LinkSpec, LoopSpec, Next, PoissonSpec, Role, SwitchSpec, Ties, UNBOUNDED,
 };
@@ -32,6 +33,7 @@ use crate::ring::Ring;
 use crate::routing::{Routes, peer};
 use crate::serial::Serial;
 use crate::series::Series;
+use crate::telemetry::Telemetry;
 use crate::triggers::Triggers;
 use crate::world::{
     Egress, Fault, Ingress, NEVER, Nic, Node, Outboxes, Port, PortMachines, Queue, Streams, Switch, World,
@@ -117,11 +119,19 @@ impl Blueprint {
             delay: data.delay + data.jitter,
             reverse_delay: reverse.delay + reverse.jitter,
             reverse_jitter: reverse.jitter,
-            mtu: self.wire.largest_frame(self.mtu),
+            nic_rate: self.nic_rate(),
+            mtu: self.largest_frame(),
             class,
             buffer: Bytes::MAX,
             pause: self.pause_mode(),
         }
+    }
+
+    /// Rate of the first host's first port; without hosts the largest number.
+    fn nic_rate(&self) -> Rate {
+        let host = self.nodes.iter().position(|node| matches!(node.role, Role::Host { .. }));
+        let first = host.and_then(|host| self.ports_of(NodeId(host as u32)).next());
+        first.map_or(Rate::MAX, |port| self.links[port.index() / 2].directions[port.index() % 2].rate)
     }
 
     fn switch_at(&self, port: PortId) -> Option<&SwitchSpec> {
@@ -240,7 +250,7 @@ impl Blueprint {
     }
 
     fn validate_links(&self) -> Result<(), BuildError> {
-        if self.mtu == Bytes::ZERO || self.wire.largest_frame(self.mtu).0 > 16_000 {
+        if self.mtu == Bytes::ZERO || self.largest_frame().0 > 16_000 {
             let message = format!("{} is not a payload from 1 B to 15 KB", self.mtu);
             return Err(BuildError { place: "run".into(), key: Some("mtu"), message });
         }
@@ -435,6 +445,9 @@ impl<'a> World<'a> {
             nics: Vec::new(),
             series: build_series(blueprint),
             packets: Arena::default(),
+            telemetry: Telemetry::new(blueprint.telemetry() == floodway_wire::Telemetry::Int, ports.len()),
+            largest: Largest::default(),
+            largest_wire: format.data_with(blueprint.mtu, true, blueprint.telemetry()).wire.0,
             ports,
             machines,
             routes,
@@ -459,6 +472,7 @@ impl<'a> World<'a> {
         };
         world.add_nodes()?;
         world.add_lanes()?;
+        world.largest = world.largest();
         world.arm_sources();
         world.arm_loops();
         world.arm_faults();
@@ -753,11 +767,8 @@ fn build_machines(blueprint: &Blueprint) -> Result<Vec<PortMachines>, BuildError
     for port in (0..2 * blueprint.links.len()).map(|port| PortId(port as u32)) {
         let link = &blueprint.links[port.index() / 2];
         let end = &link.ends[port.index() % 2];
-        let info = PortInfo {
-            port,
-            rate: link.directions[port.index() % 2].rate,
-            mtu: blueprint.wire.largest_frame(blueprint.mtu),
-        };
+        let info =
+            PortInfo { port, rate: link.directions[port.index() % 2].rate, mtu: blueprint.largest_frame() };
         let place = || blueprint.port_name(port);
         let scheduler = end.scheduler.build(&info).map_err(|error| BuildError::param(place(), error))?;
         let mut congestion_points = Vec::new();

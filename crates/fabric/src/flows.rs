@@ -9,12 +9,14 @@ use floodway_mechanisms::slots::{
     Allowance, FlowTuple, QpInfo, ReactionPoint, Router as _, TransportSender as _,
 };
 use floodway_units::{Bytes, FlowId, NodeId, PortId, Rate, Rng, Span, fold};
+use floodway_wire::Telemetry;
 
 use crate::agenda::Armed;
-use crate::blueprint::{Arrivals, FlowSpec, PoissonSpec, Repacing, Sharing, UNBOUNDED};
+use crate::blueprint::{Acks, Arrivals, FlowSpec, Pacing, PoissonSpec, Repacing, Sharing, Turns, UNBOUNDED};
 use crate::ideal::{Packets, PathFacts};
 use crate::messages::{Message, NO_HOOK};
 use crate::routing::{Routes, peer};
+use crate::serial::pacing_gap;
 use crate::sizes::exponential;
 use crate::world::{NEVER, Switch, World};
 
@@ -49,6 +51,11 @@ pub(crate) struct Flow {
     pub has_acks: bool,
     /// No layer of the stack ever changes its mind: it is asked once.
     pub constant: bool,
+    /// A layer's window shrinks with the rate.
+    pub scales: bool,
+    /// A new rate moves the packet that waits for its pacing time.
+    pub moves: bool,
+    pub telemetry: Telemetry,
     pub allowance: Allowance,
     pub next_send: u64,
     /// When its last packet started, and its bytes on the wire.
@@ -312,6 +319,13 @@ impl World<'_> {
             rank,
             sender,
             constant: stack.iter().all(ReactionPoint::is_constant),
+            scales: stack.iter().any(ReactionPoint::scales_window),
+            moves: match self.blueprint.semantics.repacing {
+                Repacing::Moved => true,
+                Repacing::Kept => false,
+                Repacing::ByMechanism => stack.iter().any(ReactionPoint::moves_pacing),
+            },
+            telemetry: settings.telemetry(),
             stack,
             allowance: Allowance::FREE,
             next_send: 0,
@@ -326,6 +340,9 @@ impl World<'_> {
             rest: VecDeque::new(),
         };
         self.nics[nic as usize].flows.push(slot as u32);
+        if self.blueprint.semantics.turns == Turns::List {
+            self.nics[nic as usize].list.push(slot as u32);
+        }
         self.records.started(flow.workload, &flow.head);
         if slot == self.flows.len() {
             self.flows.push(flow);
@@ -461,17 +478,6 @@ impl World<'_> {
     ) -> QpInfo {
         let data = self.some_path(begin.source, begin.destination, path);
         let ack = self.some_path(begin.destination, begin.source, ack_path);
-        let full = self.format.data(self.blueprint.mtu, false).wire;
-        let one_way = |path: &[PortId], wire: Bytes| -> Span {
-            path.iter()
-                .map(|port| {
-                    let state = &self.ports[port.index()];
-                    let node = self.nodes[state.node.index()].switch;
-                    let pipeline = self.switches.get(node as usize).map_or(0, |switch| switch.pipeline);
-                    state.serial.span(wire) + Span(state.delay + pipeline)
-                })
-                .sum()
-        };
         let settings = &self.blueprint.settings[begin.settings];
         let rates = data.iter().map(|&port| self.rate(port));
         let nic = data.first().copied().or_else(|| self.nic_of(begin.source, begin.destination, tuple));
@@ -479,9 +485,9 @@ impl World<'_> {
             flow: FlowId(slot as u32),
             line_rate: nic.map_or(Rate::MAX, |port| self.rate(port)),
             path_rate: rates.min().unwrap_or(Rate::MAX),
-            base_rtt: one_way(&data, full) + one_way(&ack, self.format.ack().wire),
-            largest_rtt: Span::ZERO,
-            largest_bdp: Bytes::ZERO,
+            base_rtt: self.base_rtt(&data, &ack, settings.telemetry()),
+            largest_rtt: self.largest.rtt,
+            largest_bdp: self.largest.bdp,
             mtu: self.blueprint.mtu,
             lossless: self.is_lossless(
                 &self.possible_ports(begin.source, begin.destination, path),
@@ -503,7 +509,9 @@ impl World<'_> {
             let rx = peer(*port);
             self.ports[rx.index()].at_host || self.ingress[self.lane(rx, class)].lossless
         };
-        data.iter().all(|port| sound(port) && controlled(port)) && ack.iter().all(sound)
+        let apart = self.blueprint.semantics.acks == Acks::Control;
+        let replied = |port: &PortId| sound(port) && (apart || controlled(port));
+        data.iter().all(|port| sound(port) && controlled(port)) && ack.iter().all(replied)
     }
 
     /// The ideal over the fastest way that routing offers, whichever links are down at some time of the run.
@@ -571,13 +579,38 @@ impl World<'_> {
         let own = Allowance { rate: Rate::MAX, window: state.sender.cap() };
         let rate = state.allowance.rate;
         state.allowance = state.stack.iter().fold(own, |least, layer| least.least(layer.allowance()));
-        state.paced = state.allowance.rate < line;
-        if state.allowance.rate != rate && self.blueprint.semantics.repacing == Repacing::Moved {
+        if state.scales {
+            state.allowance.window = state.scaled_window(line);
+        }
+        let semantics = &self.blueprint.semantics;
+        state.paced = state.allowance.rate < line && semantics.pacing == Pacing::On;
+        if state.allowance.rate != rate && state.moves {
             let (start, wire) = state.last_send;
-            state.next_send =
-                start + if state.paced { state.allowance.rate.time_to_send(Bytes(wire)).0 } else { 0 };
+            let gap =
+                if state.paced { pacing_gap(state.allowance.rate, wire, semantics.rounding) } else { 0 };
+            state.next_send = start + gap;
+            if semantics.turns == Turns::List {
+                let (nic, at) = (state.nic as usize, state.next_send);
+                self.wake_earlier(nic, at);
+            }
         }
         self.update_qp(flow);
+    }
+}
+
+impl Flow {
+    /// The least window, where some shrink with the rate that the whole stack allows.
+    fn scaled_window(&self, line: Rate) -> Bytes {
+        let rate = self.allowance.rate.min(line);
+        let windows = self.stack.iter().map(|layer| {
+            let window = layer.allowance().window;
+            if !layer.scales_window() || window == Bytes::MAX {
+                return window;
+            }
+            let share = u128::from(window.0) * u128::from(rate.0) / u128::from(line.0);
+            Bytes(u64::try_from(share).unwrap_or(u64::MAX).max(1))
+        });
+        windows.fold(self.sender.cap(), Bytes::min)
     }
 }
 

@@ -8,22 +8,23 @@ use floodway_mechanisms::slots::{
     Scheduler as _, Segment, TransportReceiver as _, TransportSender as _,
 };
 use floodway_units::{Bytes, FlowId, PortId, Span, Time};
+use floodway_wire::Telemetry;
 
 use crate::agenda::What;
+use crate::arena::Place;
+use crate::blueprint::{Acks, Turns, WindowRule};
 use crate::flows::Flow;
-use crate::packet::{FIRST, Kind, LAST, ON_PATH, Packet, REPLY, RETRANSMISSION};
+use crate::packet::{FIRST, INT, Kind, LAST, ON_PATH, Packet, REPLY, RETRANSMISSION};
+use crate::serial::pacing_gap;
 use crate::world::{NEVER, World, bytes};
 
 impl World<'_> {
     /// The transmitter of a host's port is free: the next queue pair sends a packet.
     pub fn send_from_nic(&mut self, port: PortId) {
-        let Some(class) = self.pick_class(port) else { return };
-        let nic = &mut self.nics[self.ports[port.index()].owner as usize];
-        let Some(rank) = nic.ready[class as usize].next_after(nic.last[class as usize]) else { return };
-        nic.last[class as usize] = rank;
-        let id = nic.flows[rank as usize];
+        let Some(id) = self.whose_turn(port) else { return };
         let now = Time(self.now);
         let flow = &mut self.flows[id as usize];
+        let class = flow.class;
         let Some(segment) = flow.sender.next_segment(now) else { return };
         let packet = self.data_packet(id, class, &segment);
         let wire = self.wire(packet.frame);
@@ -35,7 +36,8 @@ impl World<'_> {
         layers(flow, now, |layer| layer.on_sent(now, bytes(wire)));
         flow.last_send = (self.now, wire);
         if flow.paced {
-            flow.next_send = self.now + flow.allowance.rate.time_to_send(bytes(wire)).0;
+            let rounding = self.blueprint.semantics.rounding;
+            flow.next_send = self.now + pacing_gap(flow.allowance.rate, wire, rounding);
         }
         self.records.injected(u64::from(packet.frame));
         let lane = self.lane(port, class);
@@ -46,6 +48,9 @@ impl World<'_> {
         }
         self.count_sent(port, lane, packet.frame);
         let place = self.packets.add(packet);
+        if packet.has(INT) {
+            self.telemetry.begin(place);
+        }
         self.put_on_link(port, place);
         if segment.last && !self.flows[id as usize].has_acks {
             self.left_nic(id, segment.psn, self.ports[port.index()].free_at);
@@ -53,9 +58,21 @@ impl World<'_> {
         self.stack_changed(id);
     }
 
+    /// The queue pair that sends next.
+    fn whose_turn(&mut self, port: PortId) -> Option<u32> {
+        if self.blueprint.semantics.turns == Turns::List {
+            return self.next_in_list(port);
+        }
+        let class = self.pick_class(port)? as usize;
+        let nic = &mut self.nics[self.ports[port.index()].owner as usize];
+        let rank = nic.ready[class].next_after(nic.last[class])?;
+        nic.last[class] = rank;
+        Some(nic.flows[rank as usize])
+    }
+
     fn data_packet(&self, id: u32, class: u8, segment: &Segment) -> Packet {
         let flow = &self.flows[id as usize];
-        let size = self.format.data(segment.payload, segment.first);
+        let size = self.format.data_with(segment.payload, segment.first, flow.telemetry);
         let mut packet = Packet::new(Kind::Data, FlowId(id), size.frame);
         packet.psn = segment.psn;
         packet.payload = segment.payload.0 as u16;
@@ -64,11 +81,12 @@ impl World<'_> {
         packet.flags = if segment.first { FIRST } else { 0 }
             | if segment.last { LAST } else { 0 }
             | if segment.retransmission { RETRANSMISSION } else { 0 }
+            | if flow.telemetry == Telemetry::Int { INT } else { 0 }
             | if flow.path.is_empty() { 0 } else { ON_PATH };
         packet
     }
 
-    fn first_queue(&self, class: u8) -> usize {
+    pub fn first_queue(&self, class: u8) -> usize {
         (class as usize - 1) * self.subs + 1
     }
 
@@ -76,7 +94,7 @@ impl World<'_> {
     fn pick_class(&mut self, port: PortId) -> Option<u8> {
         let local = self.ports[port.index()].owner as usize;
         // The size of the next frame is known only once a queue pair is chosen: the largest one stands for it.
-        let largest = self.format.data(self.blueprint.mtu, true).wire.0;
+        let largest = self.largest_wire;
         if self.classes.len() == 2 {
             let open = !self.nics[local].ready[1].is_empty()
                 && self.gate(port, self.lane(port, 1), 1, largest).is_open(self.time());
@@ -104,11 +122,12 @@ impl World<'_> {
     pub fn update_qp(&mut self, id: u32) {
         let flow = &mut self.flows[id as usize];
         let nic = &mut self.nics[flow.nic as usize];
-        let eligible = flow.sender.ready().is_some_and(|payload| {
-            let in_flight = flow.sender.in_flight();
-            // A window below one packet still lets one go.
-            in_flight == Bytes::ZERO || in_flight.0 + payload.0 <= flow.allowance.window.0
-        });
+        let semantics = &self.blueprint.semantics;
+        if semantics.turns == Turns::List {
+            // It is looked at when its turn comes.
+            return;
+        }
+        let eligible = flow.may_send(semantics.window);
         let ready = eligible && flow.next_send <= self.now;
         if ready != flow.is_ready {
             flow.is_ready = ready;
@@ -126,6 +145,11 @@ impl World<'_> {
             let port = nic.port.0;
             self.events.sync(&mut nic.pacing_timer, next, What::Pacing, port);
         }
+    }
+
+    /// Has a queue pair something to send, and room for it in its window?
+    pub fn may_send(&self, flow: &Flow) -> bool {
+        flow.may_send(self.blueprint.semantics.window)
     }
 
     /// Queue pairs whose pacing time has come may send.
@@ -153,17 +177,19 @@ impl World<'_> {
     }
 
     /// A packet has arrived at a host.
-    pub fn host_receives(&mut self, port: PortId, packet: &Packet) {
+    pub fn host_receives(&mut self, port: PortId, place: Place) {
+        let packet = &self.packets.take(place);
         self.records.delivered(u64::from(packet.frame));
         match packet.kind {
-            Kind::Data => self.receive_data(port, packet),
+            Kind::Data => self.receive_data(port, packet, place),
             Kind::Cnp => self.receive_notice(packet),
-            _ => self.receive_reply(packet),
+            _ => self.receive_reply(packet, place),
         }
         self.left_network(packet.flow);
     }
 
-    fn receive_data(&mut self, port: PortId, packet: &Packet) {
+    /// `place` is where the packet was.
+    fn receive_data(&mut self, port: PortId, packet: &Packet, place: Place) {
         let id = packet.flow.0;
         let segment = Segment {
             psn: packet.psn,
@@ -187,17 +213,22 @@ impl World<'_> {
         let mut notices = std::mem::take(&mut self.out.notices.0);
         for notice in notices.drain(..) {
             let cnp = self.notice_packet(id, &notice, true);
-            self.send_reply(port, cnp);
+            self.send_reply(port, cnp, None);
         }
         self.out.notices.0 = notices;
         let mut replies = std::mem::take(&mut self.out.replies.0);
         for reply in replies.drain(..) {
-            let mut answer = Packet::new(Kind::Ack, packet.flow, self.format.ack().frame);
+            let flow = &self.flows[packet.flow.index()];
+            let size = self.format.ack_with(flow.telemetry);
+            let mut answer = Packet::new(Kind::Ack, packet.flow, size.frame);
+            if self.blueprint.semantics.acks != Acks::Control {
+                answer.class = flow.class;
+            }
             answer.set_reply(reply);
             answer.stamp = packet.stamp;
             answer.add_mark(packet.mark());
-            answer.flags |= REPLY | self.reply_path_flag(id);
-            self.send_reply(port, answer);
+            answer.flags |= REPLY | packet.flags & INT | self.reply_path_flag(id);
+            self.send_reply(port, answer, packet.has(INT).then_some(place));
         }
         self.out.replies.0 = replies;
     }
@@ -213,12 +244,16 @@ impl World<'_> {
         cnp
     }
 
-    /// Sends a packet of the control class from a host's port, or by the flow's own way back.
-    fn send_reply(&mut self, port: PortId, packet: Packet) {
+    /// Sends what answers data from a host's port, or by the flow's own way back, with the records of the
+    /// packet that was at `answered`.
+    fn send_reply(&mut self, port: PortId, packet: Packet, answered: Option<Place>) {
         let out = self.flows[packet.flow.index()].ack_path.first().copied().unwrap_or(port);
         self.flows[packet.flow.index()].in_network += 1;
         self.records.injected(u64::from(packet.frame));
         let place = self.packets.add(packet);
+        if let Some(answered) = answered {
+            self.telemetry.copy(answered, place);
+        }
         self.send_control(out, place);
     }
 
@@ -249,7 +284,8 @@ impl World<'_> {
         self.kick_nic(packet.flow.0);
     }
 
-    fn receive_reply(&mut self, packet: &Packet) {
+    /// `place` is where the packet was.
+    fn receive_reply(&mut self, packet: &Packet, place: Place) {
         let now = self.time();
         let flow = &mut self.flows[packet.flow.index()];
         let (acked, loss) = flow.sender.on_reply(now, packet.reply());
@@ -260,7 +296,7 @@ impl World<'_> {
             rtt: Span(self.now - packet.stamp),
             in_flight: flow.sender.in_flight(),
             marked: packet.mark(),
-            int: &[],
+            int: if packet.has(INT) { self.telemetry.of(place) } else { &[] },
         };
         layers(flow, now, |layer| layer.on_ack(now, &view));
         if let Some(loss) = loss {
@@ -315,9 +351,24 @@ impl World<'_> {
     #[inline]
     pub fn kick_nic(&mut self, id: u32) {
         let flow = &self.flows[id as usize];
-        if flow.is_ready {
+        if flow.is_ready || self.blueprint.semantics.turns == Turns::List {
             self.kick(self.nics[flow.nic as usize].port);
         }
+    }
+}
+
+impl Flow {
+    #[inline]
+    fn may_send(&self, rule: WindowRule) -> bool {
+        self.sender.ready().is_some_and(|payload| {
+            let (in_flight, window) = (self.sender.in_flight(), self.allowance.window);
+            // A window below one packet still lets one go.
+            in_flight == Bytes::ZERO
+                || match rule {
+                    WindowRule::Whole => in_flight.0 + payload.0 <= window.0,
+                    WindowRule::Overshoot => in_flight < window,
+                }
+        })
     }
 }
 

@@ -6,6 +6,7 @@
 mod agenda;
 mod ahead;
 mod arena;
+mod base_rtt;
 pub mod blueprint;
 mod build;
 mod counters;
@@ -18,6 +19,7 @@ mod flows;
 mod host;
 mod ideal;
 mod messages;
+mod nic_list;
 mod numbers;
 pub mod outcome;
 mod packet;
@@ -31,6 +33,7 @@ pub mod sizes;
 pub mod spread;
 mod switch;
 pub mod table;
+mod telemetry;
 mod triggers;
 mod world;
 

@@ -6,6 +6,7 @@
 use floodway_mechanisms::slots::TransportSender as _;
 use floodway_units::Bytes;
 
+use crate::blueprint::Turns;
 use crate::flows::Flow;
 use crate::triggers::End;
 use crate::world::{NEVER, World};
@@ -185,6 +186,9 @@ impl World<'_> {
     fn sent_whole(&mut self, id: u32, index: usize, finish: u64, heard: u64) {
         let flow = &mut self.flows[id as usize];
         flow.sender_done = !flow.shared;
+        if flow.sender_done && self.blueprint.semantics.turns == Turns::List {
+            self.nics[flow.nic as usize].list.finish(id);
+        }
         let message = flow.message(index);
         (message.sent, message.finish_sender) = (true, finish);
         let hook = message.hook;

@@ -41,6 +41,9 @@ pub(crate) const ON_PATH: u8 = 32;
 /// Answers data: travels from receiver to sender.
 pub(crate) const REPLY: u8 = 64;
 
+/// Data whose way is recorded, or the reply that brings the records back.
+pub(crate) const INT: u8 = 128;
+
 /// A packet or a control frame of a link. Fields that only some kinds need share places.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]

@@ -9,8 +9,8 @@ use floodway_units::{Bytes, Class, PortId, QueueId, Rate, Span, uniform};
 
 use crate::agenda::What;
 use crate::arena::Place;
-use crate::blueprint::Release;
-use crate::packet::{Kind, Packet};
+use crate::blueprint::{Acks, Release};
+use crate::packet::{INT, Kind, Packet};
 use crate::routing::peer;
 use crate::world::{NEVER, World, bytes};
 
@@ -44,9 +44,13 @@ impl World<'_> {
             let frame = self.packets[place];
             self.count_link_control(port, &frame);
             self.put_on_link(port, place);
-        } else if let Some(place) = self.queues[port.index() * self.queues_per_port].fifo.pop(&self.packets) {
-            let frame = self.packets[place].frame;
-            self.leaves(port, self.lane(port, 0), frame);
+        } else if let Some(place) = self.take_control(port) {
+            let Packet { frame, class, .. } = self.packets[place];
+            let lane = self.lane(port, class);
+            self.leaves(port, lane, frame);
+            if class != 0 {
+                self.sent(port, lane, self.wire(frame));
+            }
             self.put_on_link(port, place);
         } else if at_host {
             self.send_from_nic(port);
@@ -59,12 +63,28 @@ impl World<'_> {
         }
     }
 
+    /// Takes the next packet of the queue that goes before data: of the control class, or at a host a reply of
+    /// a class of data, which a pause of its class may hold back.
+    #[inline]
+    fn take_control(&mut self, port: PortId) -> Option<Place> {
+        let at = self.queue(port);
+        let place = self.queues[at].fifo.front()?;
+        let Packet { class, frame, .. } = self.packets[place];
+        if class != 0 && self.blueprint.semantics.acks == Acks::Data {
+            let gate = self.egress[self.lane(port, class)].sender.gate(self.time(), bytes(self.wire(frame)));
+            if !gate.is_open(self.time()) {
+                return None;
+            }
+        }
+        self.queues[at].fifo.pop(&self.packets)
+    }
+
     fn has_waiting(&self, port: PortId) -> bool {
         let state = &self.ports[port.index()];
         if !state.control.is_empty() || state.waiting > 0 {
             return true;
         }
-        state.at_host && self.nics[state.owner as usize].ready.iter().any(|ready| !ready.is_empty())
+        state.at_host && self.nics[state.owner as usize].has_waiting()
     }
 
     fn send_from_queue(&mut self, port: PortId) {
@@ -82,6 +102,10 @@ impl World<'_> {
             let packet = self.packets[place];
             let mark = self.dequeued(port, q, &packet);
             self.mark(lane, place, mark);
+        }
+        if self.packets[place].has(INT) && self.packets[place].is_data() {
+            let left = self.ports[port.index()].waiting;
+            self.telemetry.record(place, port, self.rate(port), self.now, left);
         }
         let lane = self.lane(port, self.class_of_queue(q));
         self.sent(port, lane, self.wire(frame));
@@ -185,6 +209,7 @@ impl World<'_> {
 
     /// Sets a packet on the wire now: the transmitter is taken, and its arrival is known.
     pub fn put_on_link(&mut self, port: PortId, place: Place) {
+        self.telemetry.sent(port, self.packets[place].frame);
         // The end of the transmission is scheduled first, then the arrival.
         let numbers = (self.events.number(), self.events.number());
         let state = &mut self.ports[port.index()];
@@ -242,8 +267,7 @@ impl World<'_> {
         account.counters.rx_bytes += u64::from(frame);
         account.received += wire;
         if self.ports[rx.index()].at_host {
-            let packet = self.packets.take(place);
-            self.host_receives(rx, &packet);
+            self.host_receives(rx, place);
         } else {
             self.switch_receives(rx, lane, place);
         }

@@ -52,6 +52,16 @@ impl Serial {
     }
 }
 
+/// Picoseconds from the start of a packet of `wire` bytes to the next one of a queue pair that is paced at
+/// `rate`.
+#[inline]
+pub(crate) fn pacing_gap(rate: Rate, wire: u64, rounding: Rounding) -> u64 {
+    match rounding {
+        Rounding::Picosecond => rate.time_to_send(Bytes(wire)).0,
+        Rounding::TruncatedNanosecond => u64::from(truncated_ns(wire, rate)) * 1000,
+    }
+}
+
 /// Nanoseconds of `bytes` as ns-3 computes them: seconds in double, rounded to 64.64 fixed point, cut
 /// to whole nanoseconds. An exact nanosecond comes out one lower where the double lies below it.
 fn truncated_ns(bytes: u64, rate: Rate) -> u32 {

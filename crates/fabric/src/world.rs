@@ -26,10 +26,12 @@ use rustc_hash::FxHashMap;
 pub(crate) use crate::agenda::NEVER;
 use crate::agenda::{Agenda, Armed, Arriving, What};
 use crate::arena::{Arena, Fifo, Place};
+use crate::base_rtt::Largest;
 use crate::blueprint::{Blueprint, ErrorRates, PauseFault, Release};
 use crate::counters::{EgressCounters, IngressCounters, RareCounters};
 use crate::flows::{Flow, PairKey, Source};
 use crate::ideal::Ideals;
+use crate::nic_list::List;
 use crate::numbers::Label;
 use crate::outcome::{Control, Deadlock};
 use crate::records::Records;
@@ -37,6 +39,7 @@ use crate::ring::Ring;
 use crate::routing::Routes;
 use crate::serial::Serial;
 use crate::series::Series;
+use crate::telemetry::Telemetry;
 use crate::triggers::Triggers;
 
 /// Events between two looks at the stop flag.
@@ -245,6 +248,16 @@ pub(crate) struct Nic {
     pub pacing_timer: Armed,
     /// By rank: the flow, while it lives.
     pub flows: Vec<u32>,
+    /// Where turns go by a list; else empty.
+    pub list: List,
+}
+
+impl Nic {
+    /// Will it have something to do when its transmitter is free? By a list, finished queue pairs are taken out
+    /// then, too.
+    pub fn has_waiting(&self) -> bool {
+        !self.list.is_empty() || self.ready.iter().any(|ready| !ready.is_empty())
+    }
 }
 
 /// A running network.
@@ -268,6 +281,11 @@ pub(crate) struct World<'a> {
     pub queues_per_port: usize,
     pub subs: usize,
     pub packets: Arena,
+    pub telemetry: Telemetry,
+    /// Over all pairs of hosts.
+    pub largest: Largest,
+    /// Bytes on the link of the largest data packet.
+    pub largest_wire: u64,
     pub ports: Vec<Port>,
     pub queues: Vec<Queue>,
     pub egress: Vec<Egress>,

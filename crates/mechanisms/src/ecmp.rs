@@ -11,6 +11,8 @@
 //!   (polarisation).
 //! - `swing-ns3`: the hash of SWING's simulator, h = 31·h + byte over addresses and ports, from a seed of the
 //!   switch, modulo the number of ways.
+//! - `hpcc-ns3`: the hash of HPCC's simulator, the 32-bit Murmur hash (its third form) over addresses and
+//!   ports, from a seed of the switch, modulo the number of ways.
 //!
 //! # Why
 //!
@@ -20,14 +22,15 @@
 //!
 //! # Known differences
 //!
-//! - No switch's own hash is copied but `swing-ns3`; a vendor's choice of way cannot be expected.
-//! - `swing-ns3` works with the seeds that its profile knows, and refuses switches for which it knows none.
+//! - No switch's own hash is copied but `swing-ns3` and `hpcc-ns3`; a vendor's choice of way cannot be expected.
+//! - These two work with the seeds that their profiles know, and refuse switches for which they know none.
 //!
 //! # References
 //!
 //! - Hopps, "Analysis of an Equal-Cost Multi-Path Algorithm", RFC 2992, 2000.
 //! - Chen et al., "Swing: Providing Long-Range Lossless RDMA via PFC-Relay", IEEE TPDS 34(1), 2023, its
 //!   simulator: `CalcTime31Hash`.
+//! - Li et al., "HPCC: High Precision Congestion Control", SIGCOMM 2019, its simulator: `EcmpHash`.
 
 use floodway_units::{Rng, Time, fold, mix};
 use schemars::JsonSchema;
@@ -60,6 +63,8 @@ pub enum Hash {
     Shared,
     /// h = 31·h + byte, with the seeds that its profile knows. Source: SWING's simulator, `CalcTime31Hash`.
     SwingNs3,
+    /// Murmur's, with the seeds that its profile knows. Source: HPCC's simulator, `EcmpHash`.
+    HpccNs3,
 }
 
 impl Routing for Params {
@@ -71,11 +76,15 @@ impl Routing for Params {
             (Hash::Mix, _) => Ok(Router::Mix { key: fold(salt, switch.key) }),
             (Hash::Shared, _) => Ok(Router::Mix { key: salt }),
             (Hash::SwingNs3, Some(seed)) => Ok(Router::Times31 { seed }),
-            (Hash::SwingNs3, None) => {
-                Err(ParamError::new("hash", "no seed of \"swing-ns3\" is known for this switch"))
-            }
+            (Hash::HpccNs3, Some(seed)) => Ok(Router::Murmur { seed }),
+            (Hash::SwingNs3, None) => Err(no_seed("swing-ns3")),
+            (Hash::HpccNs3, None) => Err(no_seed("hpcc-ns3")),
         }
     }
+}
+
+fn no_seed(hash: &str) -> ParamError {
+    ParamError::new("hash", format!("no seed of {hash:?} is known for this switch"))
 }
 
 /// One per switch.
@@ -88,6 +97,11 @@ pub enum Router {
     },
     /// By the 31-hash.
     Times31 {
+        /// Of the switch.
+        seed: u32,
+    },
+    /// By Murmur's hash.
+    Murmur {
         /// Of the switch.
         seed: u32,
     },
@@ -107,20 +121,35 @@ fn times_31(seed: u32, flow: &FlowTuple) -> u32 {
     ports.as_flattened().iter().fold(hash, step)
 }
 
+/// Murmur's third hash of 32 bits (Appleby) over both addresses, then both ports in one word.
+fn murmur(seed: u32, flow: &FlowTuple) -> u32 {
+    let ports = u32::from(flow.source_port) | u32::from(flow.destination_port) << 16;
+    let words = [flow.source, flow.destination, ports];
+    let mixed = words.iter().fold(seed, |hash, word| {
+        let word = word.wrapping_mul(0xCC9E_2D51).rotate_left(15).wrapping_mul(0x1B87_3593);
+        (hash ^ word).rotate_left(13).wrapping_mul(5).wrapping_add(0xE654_6B64)
+    });
+    let hash = mixed ^ 12;
+    let hash = (hash ^ hash >> 16).wrapping_mul(0x85EB_CA6B);
+    let hash = (hash ^ hash >> 13).wrapping_mul(0xC2B2_AE35);
+    hash ^ hash >> 16
+}
+
 impl slots::Router for Router {
     fn by_flow(&self, flow: &FlowTuple, ways: usize) -> Option<usize> {
         Some(match *self {
             Router::Mix { key } => scaled(fold(key, flow.key()), ways),
             Router::Times31 { seed } => times_31(seed, flow) as usize % ways,
+            Router::Murmur { seed } => murmur(seed, flow) as usize % ways,
         })
     }
 
-    /// As [`by_flow`](slots::Router::by_flow) where the packet's hash is the flow's key; the 31-hash, which
-    /// needs the addresses, has only the latter.
+    /// As [`by_flow`](slots::Router::by_flow) where the packet's hash is the flow's key; the other two, which
+    /// need the addresses, have only the latter.
     fn route(&mut self, _now: Time, _rng: &mut Rng, p: &PacketView, candidates: &[PortView]) -> usize {
         let key = match *self {
             Router::Mix { key } => key,
-            Router::Times31 { seed } => u64::from(seed),
+            Router::Times31 { seed } | Router::Murmur { seed } => u64::from(seed),
         };
         scaled(fold(key, p.flow_hash), candidates.len())
     }

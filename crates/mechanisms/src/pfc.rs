@@ -67,19 +67,21 @@
 //! - Chen et al., "Swing: Providing Long-Range Lossless RDMA via PFC-Relay", IEEE TPDS 34(1), 2023, equations
 //!   1 to 4 (long links).
 
+mod headroom;
 mod receiver;
 mod sender;
 mod xoff;
 
+pub use headroom::Headroom;
 pub use receiver::Receiver;
 pub use sender::Sender;
-pub use xoff::Xoff;
+pub use xoff::{Per, Xoff};
 
-use floodway_units::{Bytes, Quanta, Span};
+use floodway_units::{Bytes, Quanta, Rate, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::slots::{FlowControl, LinkInfo, ParamError, PauseMode, Sizing};
+use crate::slots::{FlowControl, LinkInfo, ParamError, PauseMode};
 
 /// Bytes of a PFC frame (802.3 Annex 31D: the smallest frame).
 const PFC_FRAME: Bytes = Bytes(64);
@@ -104,10 +106,10 @@ pub struct Params {
     /// SWING and Bifrost have it, each packet at the crossing sends a PAUSE and a RESUME.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resume_offset: Option<Bytes>,
-    /// H, room for what arrives after the decision to pause: a size, or `"auto"` for the formula; with a
-    /// shared pool one MTU more.
+    /// H, room for what arrives after the decision to pause: a size; `"auto"` for the formula, with a shared
+    /// pool one MTU more; or `{ delays }`.
     /// Source: what IEEE 802.1Qbb lets arrive, term by term (see Sizing).
-    pub headroom: Sizing,
+    pub headroom: Headroom,
     /// How long a pause lasts. Default: as the run's wire format says, `"timer"` with `ethernet` and
     /// `"on-off"` with `hpcc-ns3` and `swing-ns3`.
     /// Source: IEEE 802.1Qbb (`timer`); the HPCC and SWING simulators (`on-off`).
@@ -137,7 +139,7 @@ impl Default for Params {
         Params {
             xoff: None,
             resume_offset: None,
-            headroom: Sizing::Auto,
+            headroom: Headroom::Auto,
             pause: None,
             quanta: Quanta::MAX,
             refresh: 0.5,
@@ -214,7 +216,13 @@ impl Params {
             Xoff::At { alpha, .. } if !(alpha.is_finite() && alpha >= 0.0) => {
                 Err(ParamError::new("xoff", format!("alpha = {alpha} is not a number from 0 up")))
             }
-            Xoff::At { fixed, alpha } => Ok((fixed, alpha)),
+            Xoff::At { fixed, alpha, per: None } => Ok((fixed, alpha)),
+            Xoff::At { per: Some(Per::Rate(Rate(0))), .. } => {
+                Err(ParamError::new("xoff", "`per` is a rate above 0, or \"nic\""))
+            }
+            Xoff::At { fixed, alpha, per: Some(per) } => {
+                Ok((fixed, per.grow(alpha, link.rate, link.nic_rate)))
+            }
         }
     }
 
@@ -246,7 +254,7 @@ impl Params {
     /// XOFF + MTU - 1 + H.
     fn buffer_for(&self, xoff: Bytes, link: &LinkInfo) -> Bytes {
         let crossing = link.mtu.saturating_sub(Bytes(1));
-        let headroom = self.headroom.or_else(|| self.after_decision(link));
+        let headroom = self.headroom.or_else(link, || self.after_decision(link));
         xoff.saturating_add(crossing).saturating_add(headroom)
     }
 
@@ -322,7 +330,7 @@ impl FlowControl for Params {
 
     fn headroom(&self, link: &LinkInfo) -> Bytes {
         let crossing = if link.buffer == Bytes::MAX { link.mtu } else { Bytes::ZERO };
-        self.headroom.or_else(|| self.after_decision(link) + crossing)
+        self.headroom.or_else(link, || self.after_decision(link) + crossing)
     }
 
     fn pause_mode(&self, run: PauseMode) -> PauseMode {

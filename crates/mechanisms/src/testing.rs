@@ -36,6 +36,7 @@ pub(crate) fn link() -> LinkInfo {
         delay: Span::us(1),
         reverse_delay: Span::us(1),
         reverse_jitter: Span::ZERO,
+        nic_rate: Rate::gbps(100),
         mtu: Bytes(1500),
         class: Class::DATA,
         buffer: Bytes::MAX,

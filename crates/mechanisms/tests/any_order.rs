@@ -47,6 +47,7 @@ fn link() -> LinkInfo {
         delay: Span::us(12),
         reverse_delay: Span::us(12),
         reverse_jitter: Span::ns(50),
+        nic_rate: Rate::gbps(100),
         mtu: Bytes(1500),
         class: Class::DATA,
         buffer: Bytes::kb(400),

@@ -43,22 +43,58 @@ pub struct Size {
     pub wire: Bytes,
 }
 
+/// What data packets carry for a rate control, and replies give back.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Telemetry {
+    /// Nothing.
+    #[default]
+    None,
+    /// When they were sent.
+    Timestamp,
+    /// What the egress ports on the way write (INT): five records of 8 bytes and a count of 2, as HPCC's
+    /// header; longer ways ride free.
+    Int,
+}
+
 impl Format {
-    /// A data packet; the first one of a message carries the RETH.
+    /// A data packet without telemetry; the first one of a message carries the RETH.
     pub fn data(self, payload: Bytes, first: bool) -> Size {
+        self.data_with(payload, first, Telemetry::None)
+    }
+
+    /// A data packet; the first one of a message carries the RETH.
+    pub fn data_with(self, payload: Bytes, first: bool, telemetry: Telemetry) -> Size {
+        let all = payload.0 + self.telemetry(telemetry).0;
         match self {
-            Format::Ethernet => ethernet(ROCE + payload.0 + if first { RETH } else { 0 }),
-            Format::HpccNs3 => bare(payload.0 + 48),
-            Format::SwingNs3 => bare(payload.0 + 52),
+            Format::Ethernet => ethernet(ROCE + all + if first { RETH } else { 0 }),
+            Format::HpccNs3 => bare(all + 48),
+            Format::SwingNs3 => bare(all + 52),
         }
     }
 
-    /// An ACK or NAK.
+    /// Bytes that telemetry adds to a data packet. The NICs of an Ethernet keep the times of sending
+    /// themselves; the ns-3 models carry them.
+    pub fn telemetry(self, telemetry: Telemetry) -> Bytes {
+        match (telemetry, self) {
+            (Telemetry::None, _) | (Telemetry::Timestamp, Format::Ethernet) => Bytes::ZERO,
+            (Telemetry::Timestamp, Format::HpccNs3 | Format::SwingNs3) => Bytes(8),
+            (Telemetry::Int, _) => Bytes(42),
+        }
+    }
+
+    /// An ACK or NAK without telemetry.
     pub fn ack(self) -> Size {
+        self.ack_with(Telemetry::None)
+    }
+
+    /// An ACK or NAK.
+    pub fn ack_with(self, telemetry: Telemetry) -> Size {
+        let extra = self.telemetry(telemetry).0;
         match self {
-            Format::Ethernet => ethernet(ROCE + AETH),
-            Format::HpccNs3 => bare(60),
-            Format::SwingNs3 => bare(52),
+            Format::Ethernet => ethernet(ROCE + AETH + extra),
+            // Padded to 60.
+            Format::HpccNs3 => bare((46 + extra).max(60)),
+            Format::SwingNs3 => bare(52 + extra),
         }
     }
 
@@ -81,8 +117,8 @@ impl Format {
     }
 
     /// The largest frame as buffers hold it, where full packets carry `mtu` bytes: "MTU" in sizing formulas.
-    pub fn largest_frame(self, mtu: Bytes) -> Bytes {
-        self.data(mtu, true).frame
+    pub fn largest_frame(self, mtu: Bytes, telemetry: Telemetry) -> Bytes {
+        self.data_with(mtu, true, telemetry).frame
     }
 }
 
@@ -112,12 +148,18 @@ mod tests {
         assert_eq!(sizes(format.ack()), (66, 86));
         assert_eq!(sizes(format.cnp()), (78, 98));
         assert_eq!(sizes(format.link_control()), (64, 84));
-        assert_eq!(format.largest_frame(Bytes(1000)), Bytes(1078));
+        assert_eq!(format.largest_frame(Bytes(1000), Telemetry::None), Bytes(1078));
+        assert_eq!(format.largest_frame(Bytes(1000), Telemetry::Int), Bytes(1120));
+        assert_eq!(sizes(format.ack_with(Telemetry::Int)), (108, 128));
     }
 
     #[test]
     fn ns3_packets_cost_the_same_in_buffers_and_on_links() {
         assert_eq!(sizes(Format::HpccNs3.data(Bytes(1000), true)), (1048, 1048));
+        let hpcc = |telemetry| Format::HpccNs3.data_with(Bytes(1000), false, telemetry).frame.0;
+        assert_eq!([hpcc(Telemetry::Timestamp), hpcc(Telemetry::Int)], [1056, 1090]);
+        let acks = [Telemetry::None, Telemetry::Timestamp, Telemetry::Int];
+        assert_eq!(acks.map(|telemetry| Format::HpccNs3.ack_with(telemetry).frame.0), [60, 60, 88]);
         assert_eq!(sizes(Format::SwingNs3.data(Bytes(1448), false)), (1500, 1500));
         assert_eq!(sizes(Format::SwingNs3.link_control()), (24, 24));
     }

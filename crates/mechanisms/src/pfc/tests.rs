@@ -50,6 +50,8 @@ fn with_a_shared_pool_the_packet_that_causes_the_pause_may_be_in_headroom_too() 
     assert_eq!(params("{}").headroom(&link()), params("{}").headroom(&own()) + link().mtu);
     let given = r#"{ "headroom": "40KB" }"#;
     assert_eq!(params(given).headroom(&link()), Bytes::kb(40));
+    // HPCC's simulator: 3 · 100 Gbit/s · 1 us.
+    assert_eq!(params(r#"{ "headroom": { "delays": 3 } }"#).headroom(&link()), Bytes(37_500));
 }
 
 #[test]
@@ -112,7 +114,7 @@ fn xoff_is_a_size_a_word_or_parts() {
     let xoff = |json| params(&format!(r#"{{ "xoff": {json} }}"#)).xoff.expect("it is said");
     assert_eq!(xoff(r#""320KB""#), Xoff::fixed(Bytes::kb(320)));
     assert_eq!(xoff(r#"{ "fixed": "320KB" }"#), Xoff::fixed(Bytes::kb(320)));
-    assert_eq!(xoff(r#"{ "alpha": 0.25 }"#), Xoff::At { fixed: Bytes::ZERO, alpha: 0.25 });
+    assert_eq!(xoff(r#"{ "alpha": 0.25 }"#), Xoff::At { fixed: Bytes::ZERO, alpha: 0.25, per: None });
     assert_eq!(xoff(r#""auto""#), Xoff::Auto);
     for written in [r#""auto""#, r#""320KB""#, r#"{"alpha":0.25}"#, r#"{"fixed":"1KB","alpha":0.5}"#] {
         assert_eq!(serde_json::to_string(&xoff(written)).unwrap(), written);
@@ -471,4 +473,17 @@ fn with_on_off_pauses_only_a_resume_ends_what_the_watchdog_did() {
     up.hears(us(2_000_000), RESUME);
     up.hears(us(2_000_001), PAUSE);
     assert_eq!(up.gate(us(2_000_002)), Gate::Closed);
+}
+
+/// HPCC's simulator with NICs of 100G: shift 3 at 100G and below, 2 at 200G, 1 at 400G, 0 from 800G on.
+#[test]
+fn a_share_of_the_pool_can_grow_with_the_links_rate() {
+    let at = |gbps, nic| Per::Nic.grow(0.125, Rate::gbps(gbps), Rate::gbps(nic));
+    assert_eq!([25, 100, 200, 400, 800, 1600].map(|rate| at(rate, 100)), [0.125, 0.125, 0.25, 0.5, 1.0, 1.0]);
+    assert_eq!(at(40, 25), 0.25, "any part of a doubling counts as one");
+    let given = xoff(r#"{ "alpha": 0.125, "per": "nic" }"#);
+    assert_eq!(given, Xoff::At { fixed: Bytes::ZERO, alpha: 0.125, per: Some(Per::Nic) });
+    let nic = LinkInfo { rate: Rate::gbps(400), nic_rate: Rate::gbps(100), ..link() };
+    let receiver = Receiver::new(&params(r#"{ "xoff": { "alpha": 0.125, "per": "nic" } }"#), None, &nic);
+    assert_eq!(receiver.expect("it is right").threshold(Bytes(1_000)), Bytes(500));
 }

@@ -3,13 +3,15 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use floodway_units::Bytes;
+use floodway_units::{Bytes, Rate};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::{
     F64Deserializer, I64Deserializer, MapAccessDeserializer, StrDeserializer, U64Deserializer,
 };
 use serde::de::{self, Deserialize, Deserializer, IntoDeserializer, MapAccess, Visitor};
 use serde::ser::{Serialize, Serializer};
+
+use crate::slots::{word_or, word_or_schema};
 
 /// The pause threshold: `"320KB"`, `{ fixed = "320KB", alpha = 0.25 }` with one part or both, or `"auto"`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -22,7 +24,58 @@ pub enum Xoff {
         fixed: Bytes,
         /// Share of the pool's free bytes.
         alpha: f64,
+        /// The rate up to which `alpha` holds; none at every rate.
+        per: Option<Per>,
     },
+}
+
+/// The rate up to which a share of the pool holds: above, it doubles with each doubling of the rate, up to 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Per {
+    /// That of the NIC of the network's first host.
+    Nic,
+    /// As given.
+    Rate(Rate),
+}
+
+impl Per {
+    /// `alpha` at a link of `rate`, where NICs have `nic`.
+    pub fn grow(self, alpha: f64, rate: Rate, nic: Rate) -> f64 {
+        let base = match self {
+            Per::Nic => nic,
+            Per::Rate(rate) => rate,
+        };
+        let (mut alpha, mut rate) = (alpha, rate.0);
+        while rate > base.0 && alpha < 1.0 {
+            alpha = (alpha * 2.0).min(1.0);
+            rate /= 2;
+        }
+        alpha
+    }
+}
+
+impl Serialize for Per {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Per::Nic => serializer.serialize_str("nic"),
+            Per::Rate(rate) => rate.serialize(serializer),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Per {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(word_or::<Rate, D>("nic", deserializer)?.map_or(Per::Nic, Per::Rate))
+    }
+}
+
+impl JsonSchema for Per {
+    fn schema_name() -> Cow<'static, str> {
+        "NicOrRate".into()
+    }
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        word_or_schema::<Rate>("nic", generator)
+    }
 }
 
 /// A threshold of parts, either of which may be left out: XOFF = `fixed` + `alpha` · free bytes of the pool.
@@ -39,12 +92,17 @@ struct Parts {
     /// SWING 1/4.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     alpha: Option<f64>,
+    /// The rate up to which `alpha` holds, or `"nic"` for that of the network's first host: above it `alpha`
+    /// doubles with each doubling of the link's rate, up to 1. Default: `alpha` holds at every rate.
+    /// Source: HPCC's simulator, whose shift per port is 3 at the NICs' rate and one less per doubling.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    per: Option<Per>,
 }
 
 impl Xoff {
     /// A threshold that does not depend on the pool.
     pub fn fixed(fixed: Bytes) -> Self {
-        Xoff::At { fixed, alpha: 0.0 }
+        Xoff::At { fixed, alpha: 0.0, per: None }
     }
 }
 
@@ -52,10 +110,10 @@ impl Serialize for Xoff {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match *self {
             Xoff::Auto => serializer.serialize_str("auto"),
-            Xoff::At { fixed, alpha: 0.0 } => fixed.serialize(serializer),
-            Xoff::At { fixed, alpha } => {
+            Xoff::At { fixed, alpha: 0.0, .. } => fixed.serialize(serializer),
+            Xoff::At { fixed, alpha, per } => {
                 let fixed = (fixed != Bytes::ZERO).then_some(fixed);
-                Parts { fixed, alpha: Some(alpha) }.serialize(serializer)
+                Parts { fixed, alpha: Some(alpha), per }.serialize(serializer)
             }
         }
     }
@@ -119,6 +177,7 @@ impl<'de> Visitor<'de> for XoffVisitor {
         if parts.fixed.is_none() && parts.alpha.is_none() {
             return Err(de::Error::custom("a threshold needs `fixed`, `alpha`, or both"));
         }
-        Ok(Xoff::At { fixed: parts.fixed.unwrap_or_default(), alpha: parts.alpha.unwrap_or_default() })
+        let Parts { fixed, alpha, per } = parts;
+        Ok(Xoff::At { fixed: fixed.unwrap_or_default(), alpha: alpha.unwrap_or_default(), per })
     }
 }

@@ -340,6 +340,7 @@ macro_rules! reactions {
             fn on_timeout[self: &mut Self](now: ::floodway_units::Time);
             fn is_constant[self: &Self]() -> bool;
             fn scales_window[self: &Self]() -> bool;
+            fn moves_pacing[self: &Self]() -> bool;
             fn allowance[self: &Self]() -> $crate::slots::Allowance;
         }
     };

@@ -29,6 +29,8 @@ pub struct LinkInfo {
     pub reverse_delay: Span,
     /// How much earlier than that a pause can arrive: the jitter of its direction.
     pub reverse_jitter: Span,
+    /// Rate of the NIC of the network's first host.
+    pub nic_rate: Rate,
     /// The largest frame as buffers hold it.
     pub mtu: Bytes,
     /// The class.

@@ -170,6 +170,10 @@ pub trait ReactionPoint {
     fn scales_window(&self) -> bool {
         false
     }
+    /// Does a new rate move the packet that waits for its pacing time, as this mechanism was published?
+    fn moves_pacing(&self) -> bool {
+        false
+    }
     /// What this layer allows now.
     fn allowance(&self) -> Allowance;
 }

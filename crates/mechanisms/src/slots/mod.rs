@@ -30,6 +30,7 @@ pub use switch::{
     Router, Scheduler, SwitchInfo,
 };
 pub use words::{OfPath, Sizing, Timeout};
+pub(crate) use words::{word_or, word_or_schema};
 
 use floodway_units::{Bytes, Class, FlowId, PortId, Rate, Rng, Span, Time};
 

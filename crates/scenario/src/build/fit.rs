@@ -173,7 +173,7 @@ impl Found<'_> {
                 self.faults.add(&plan.switch.routing.origin, &key, error.message, spec.name.clone());
             }
         }
-        let mtu = blueprint.wire.largest_frame(blueprint.mtu);
+        let mtu = blueprint.largest_frame();
         for (i, (link, spec)) in plan.links.iter().zip(&blueprint.links).enumerate() {
             for (end, plan) in link.ends.iter().enumerate() {
                 let port = PortId((2 * i + end) as u32);

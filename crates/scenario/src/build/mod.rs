@@ -19,10 +19,10 @@ use floodway_fabric::Blueprint;
 use floodway_fabric::blueprint::{End, RecordSpec, Semantics};
 use floodway_fabric::routing::Routes;
 use floodway_units::{Bytes, Span, Time};
-use floodway_wire::Format;
+use floodway_wire::{Format, Telemetry};
 
 use crate::error::{Place, ScenarioError, ScenarioErrors};
-use crate::grammar::document::{Document, HashSeeds, OnDeadlock, SemanticsKeys, Stop, Visit};
+use crate::grammar::document::{Document, OnDeadlock, SemanticsKeys, Stop};
 use crate::grammar::read::key_path;
 use crate::grammar::sets::ROOTS;
 use crate::grammar::tree::Node;
@@ -194,8 +194,8 @@ impl Builder<'_> {
             nodes: skeleton::nodes(
                 network,
                 plan,
-                keys.hash_seeds == Some(HashSeeds::Mrg32k3a),
-                keys.visit == Some(Visit::SwingNs3),
+                keys.hash_seeds.unwrap_or_default(),
+                keys.visit.unwrap_or_default(),
             ),
             links: Vec::new(),
             settings: Vec::new(),
@@ -233,7 +233,7 @@ impl Builder<'_> {
     }
 
     fn check_mtu(&mut self, wire: Format, mtu: Bytes) {
-        if mtu == Bytes::ZERO || mtu > Bytes::kb(15) || wire.largest_frame(mtu).0 > 16_000 {
+        if mtu == Bytes::ZERO || mtu > Bytes::kb(15) || wire.largest_frame(mtu, Telemetry::Int).0 > 16_000 {
             self.fault(&["mtu"], format!("{mtu} is not a payload from 1B to 15KB"));
         }
     }
@@ -262,11 +262,20 @@ impl Builder<'_> {
 }
 
 fn semantics(keys: SemanticsKeys) -> Semantics {
+    fn chosen<K: Into<V>, V: Default>(key: Option<K>) -> V {
+        key.map_or_else(V::default, Into::into)
+    }
     Semantics {
-        release: keys.release.map_or_else(Default::default, Into::into),
-        ties: keys.ties.map_or_else(Default::default, Into::into),
-        rounding: keys.rounding.map_or_else(Default::default, Into::into),
-        repacing: keys.repacing.map_or_else(Default::default, Into::into),
+        release: chosen(keys.release),
+        ties: chosen(keys.ties),
+        starts: chosen(keys.starts),
+        rounding: chosen(keys.rounding),
+        repacing: chosen(keys.repacing),
+        acks: chosen(keys.acks),
+        turns: chosen(keys.turns),
+        window: chosen(keys.window),
+        base_rtt: chosen(keys.base_rtt),
+        pacing: chosen(keys.pacing),
     }
 }
 

@@ -3,6 +3,7 @@
 use floodway_fabric::blueprint::{DirectionSpec, EndSpec, LinkSpec, NodeSpec, Role, SwitchSpec};
 use floodway_units::{Class, NodeId};
 
+use crate::grammar::document::{HashSeeds, Visit};
 use crate::mrg32k3a::Mrg32k3a;
 use crate::resolve::{DirectionPlan, EndPlan, Plan};
 use crate::topology::Network;
@@ -10,35 +11,56 @@ use crate::topology::Network;
 /// Address of host n, counted from 1, less n: 1.0.0.0, as SWING's simulator numbers them.
 const ADDRESSES: u32 = 1 << 24;
 
-/// The nodes. `drawn`: switches get ns-3's draws as hash seeds; `swapped`: the first two aggregation
-/// switches change places in the order in which routing visits neighbours.
-pub fn nodes(network: &Network, plan: &Plan, drawn: bool, swapped: bool) -> Vec<NodeSpec> {
+/// The nodes, with the seeds of their hashes, and their places in the order in which routing visits them.
+pub fn nodes(network: &Network, plan: &Plan, seeds: HashSeeds, visit: Visit) -> Vec<NodeSpec> {
     let mut generator = Mrg32k3a::first_of(1);
     let mut hosts = 0;
     let mut nodes: Vec<NodeSpec> = Vec::with_capacity(network.nodes.len());
-    for (rank, (node, plan)) in (0u32..).zip(network.nodes.iter().zip(&plan.nodes)) {
+    for (number, (node, plan)) in (0u32..).zip(network.nodes.iter().zip(&plan.nodes)) {
         let role = if node.is_host {
             hosts += 1;
-            Role::Host { address: ADDRESSES + hosts }
+            let numbered = seeds == HashSeeds::NodeNumber;
+            Role::Host { address: if numbered { hpcc_address(number) } else { ADDRESSES + hosts } }
         } else {
-            let draw = drawn.then(|| generator.next_u32());
+            let seed = match seeds {
+                HashSeeds::None => None,
+                HashSeeds::Mrg32k3a => Some(generator.next_u32()),
+                HashSeeds::NodeNumber => Some(number),
+            };
             let plan = &plan.switch;
             Role::Switch(SwitchSpec {
                 buffer: plan.buffer.value.clone(),
                 routing: plan.routing.value.clone(),
-                hash_seed: plan.hash_seed.or(draw),
+                hash_seed: plan.hash_seed.or(seed),
                 pipeline: plan.pipeline.value,
             })
         };
-        nodes.push(NodeSpec { name: node.name.clone(), tags: node.tags.clone(), role, rank });
+        nodes.push(NodeSpec { name: node.name.clone(), tags: node.tags.clone(), role, rank: number });
     }
-    if swapped {
-        let mut aggs = nodes.iter_mut().filter(|node| node.tags.iter().any(|tag| tag == "agg"));
-        if let (Some(first), Some(second)) = (aggs.next(), aggs.next()) {
-            std::mem::swap(&mut first.rank, &mut second.rank);
+    order_visits(&mut nodes, visit);
+    nodes
+}
+
+/// 11.x.y.1, where x and y are the high and the low byte of a node's number.
+fn hpcc_address(number: u32) -> u32 {
+    0x0B00_0001 + ((number / 256) << 16) + ((number % 256) << 8)
+}
+
+fn order_visits(nodes: &mut [NodeSpec], visit: Visit) {
+    match visit {
+        Visit::Listed => {}
+        Visit::Descending => {
+            for (rank, node) in (0u32..).zip(nodes.iter_mut().rev()) {
+                node.rank = rank;
+            }
+        }
+        Visit::SwingNs3 => {
+            let mut aggs = nodes.iter_mut().filter(|node| node.tags.iter().any(|tag| tag == "agg"));
+            if let (Some(first), Some(second)) = (aggs.next(), aggs.next()) {
+                std::mem::swap(&mut first.rank, &mut second.rank);
+            }
         }
     }
-    nodes
 }
 
 /// The links, with flow control for `classes`.

@@ -1,8 +1,9 @@
 //! Buffers, thresholds and headroom of ingress ports, alike ports together.
 
 use floodway_fabric::Blueprint;
+use floodway_mechanisms::pfc::Headroom;
 use floodway_mechanisms::registry::{AnyFcReceiver, FlowControlParams};
-use floodway_mechanisms::slots::{FcReceiver as _, LinkInfo, Sizing};
+use floodway_mechanisms::slots::{FcReceiver as _, LinkInfo};
 use floodway_units::{Bytes, NodeId, PortId};
 use serde::Serialize;
 
@@ -101,7 +102,7 @@ fn level(receiver: &AnyFcReceiver) -> Option<u64> {
 pub fn formula_headroom(control: &FlowControlParams, link: &LinkInfo) -> Option<Bytes> {
     match control {
         FlowControlParams::Pfc(params) => {
-            let by_formula = floodway_mechanisms::pfc::Params { headroom: Sizing::Auto, ..params.clone() };
+            let by_formula = floodway_mechanisms::pfc::Params { headroom: Headroom::Auto, ..params.clone() };
             Some(FlowControlParams::Pfc(by_formula).headroom(link))
         }
         FlowControlParams::Lossy(_) | FlowControlParams::Bifrost(_) => None,

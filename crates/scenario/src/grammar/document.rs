@@ -1,6 +1,8 @@
 //! A scenario's keys.
 
-use floodway_fabric::blueprint::{Release, Repacing, Rounding, Ties};
+use floodway_fabric::blueprint::{
+    Acks, BaseRtt, Pacing, Release, Repacing, Rounding, Starts, Ties, Turns, WindowRule,
+};
 use floodway_units::{Bytes, Time};
 use floodway_wire::Format;
 use schemars::JsonSchema;
@@ -95,91 +97,183 @@ pub struct Fragment {
 pub enum Profile {
     /// That of SWING's authors.
     SwingNs3,
+    /// That of HPCC's authors, on which many forks build.
+    HpccNs3,
 }
 
-/// Points in which other simulators differ.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
-pub struct SemanticsKeys {
-    /// When a packet's bytes leave the ingress account. Default: `end`.
-    pub release: Option<ReleaseKey>,
-    /// What orders events of one instant. Default: `hashed`.
-    pub ties: Option<TiesKey>,
-    /// How a serialisation time is rounded. Default: `picosecond`.
-    pub rounding: Option<RoundingKey>,
-    /// Seeds of the hash `swing-ns3`, one for each switch. Default: `none`.
-    pub hash_seeds: Option<HashSeeds>,
-    /// The order in which routing visits neighbours, which orders equal-cost ports. Default: `listed`.
-    pub visit: Option<Visit>,
-    /// What a new rate does to the packet that waits for its pacing time. Default: `moved`.
-    pub repacing: Option<RepacingKey>,
-}
-
-impl SemanticsKeys {
-    /// What holds where nothing is said.
-    pub const DEFAULT: SemanticsKeys = SemanticsKeys {
-        release: Some(ReleaseKey::End),
-        ties: Some(TiesKey::Hashed),
-        rounding: Some(RoundingKey::Picosecond),
-        hash_seeds: Some(HashSeeds::None),
-        visit: Some(Visit::Listed),
-        repacing: Some(RepacingKey::Moved),
-    };
-
-    /// What is left out, from `other`.
-    pub fn or(self, other: SemanticsKeys) -> SemanticsKeys {
-        SemanticsKeys {
-            release: self.release.or(other.release),
-            ties: self.ties.or(other.ties),
-            rounding: self.rounding.or(other.rounding),
-            hash_seeds: self.hash_seeds.or(other.hash_seeds),
-            visit: self.visit.or(other.visit),
-            repacing: self.repacing.or(other.repacing),
+/// Makes the table of semantics: each key with its kind, and what holds where nothing is said.
+macro_rules! semantics {
+    ($($(#[$doc:meta])* $key:ident: $kind:ty = $default:expr,)*) => {
+        /// Points in which other simulators differ.
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+        #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+        pub struct SemanticsKeys {
+            $($(#[$doc])* pub $key: Option<$kind>,)*
         }
+
+        impl SemanticsKeys {
+            /// What holds where nothing is said.
+            pub const DEFAULT: SemanticsKeys = SemanticsKeys { $($key: Some($default),)* };
+
+            /// What is left out, from `other`.
+            pub fn or(self, other: SemanticsKeys) -> SemanticsKeys {
+                SemanticsKeys { $($key: self.$key.or(other.$key),)* }
+            }
+        }
+    };
+}
+
+semantics! {
+    /// When a packet's bytes leave the ingress account. Default: `end`.
+    release: ReleaseKey = ReleaseKey::End,
+    /// What orders events of one instant. Default: `hashed`.
+    ties: TiesKey = TiesKey::Hashed,
+    /// When flows start among the events of their instant, where ties go by scheduling order. Default: `first`.
+    starts: StartsKey = StartsKey::First,
+    /// How a serialisation time is rounded. Default: `picosecond`.
+    rounding: RoundingKey = RoundingKey::Picosecond,
+    /// Seeds of the hashes `swing-ns3` and `hpcc-ns3`, one for each switch. Default: `none`.
+    hash_seeds: HashSeeds = HashSeeds::None,
+    /// The order in which routing visits neighbours, which orders equal-cost ports. Default: `listed`.
+    visit: Visit = Visit::Listed,
+    /// What a new rate does to the packet that waits for its pacing time. Default: `moved`.
+    repacing: RepacingKey = RepacingKey::Moved,
+    /// Where replies (ACK, NAK) queue. Default: `control`.
+    acks: AcksKey = AcksKey::Control,
+    /// Whose turn it is among the queue pairs of a NIC. Default: `ring`.
+    turns: TurnsKey = TurnsKey::Ring,
+    /// When a window lets a packet go. Default: `whole`.
+    window: WindowKey = WindowKey::Whole,
+    /// What a base round-trip time counts. Default: `exact`.
+    base_rtt: BaseRttKey = BaseRttKey::Exact,
+    /// Whether rates hold packets back. Default: `on`.
+    pacing: PacingKey = PacingKey::On,
+}
+
+/// Makes a choice of one key of semantics, and the fabric's for it.
+macro_rules! semantic {
+    ($(#[$about:meta])* $key:ident => $of:ident { $($(#[$doc:meta])* $choice:ident => $arm:ident,)* }) => {
+        $(#[$about])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+        #[serde(rename_all = "kebab-case")]
+        pub enum $key { $($(#[$doc])* $choice,)* }
+
+        impl From<$key> for $of {
+            fn from(key: $key) -> $of {
+                match key { $($key::$choice => $of::$arm,)* }
+            }
+        }
+    };
+}
+
+semantic! {
+    /// When a packet's bytes leave the ingress account.
+    ReleaseKey => Release {
+        /// At its last bit.
+        End => End,
+        /// At the start of its transmission.
+        Start => Start,
     }
 }
 
-/// When a packet's bytes leave the ingress account.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum ReleaseKey {
-    /// At its last bit.
-    End,
-    /// At the start of its transmission.
-    Start,
+semantic! {
+    /// What a new rate does to the packet of a queue pair that waits for its pacing time.
+    RepacingKey => Repacing {
+        /// It is paced at the new rate.
+        Moved => Moved,
+        /// Its time stays.
+        Kept => Kept,
+        /// `moved` with HPCC, `kept` with the others, as in HPCC's simulator.
+        HpccNs3 => ByMechanism,
+    }
 }
 
-/// What a new rate does to the packet of a queue pair that waits for its pacing time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum RepacingKey {
-    /// It is paced at the new rate.
-    Moved,
-    /// Its time stays.
-    Kept,
+semantic! {
+    /// What orders events of one instant.
+    TiesKey => Ties {
+        /// Kind, then a keyed hash.
+        Hashed => Hashed,
+        /// The order in which they were scheduled (one thread only).
+        SchedulingOrder => SchedulingOrder,
+    }
 }
 
-/// What orders events of one instant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum TiesKey {
-    /// Kind, then a keyed hash.
-    Hashed,
-    /// The order in which they were scheduled (one thread only).
-    SchedulingOrder,
+semantic! {
+    /// When flows start among the events of their instant.
+    StartsKey => Starts {
+        /// Before the others, as if scheduled before the run.
+        First => First,
+        /// After the others, as if scheduled when their time has come.
+        Last => Last,
+    }
 }
 
-/// How a serialisation time is rounded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum RoundingKey {
-    /// Up to a picosecond.
-    Picosecond,
-    /// Down to a nanosecond, as ns-3 does.
-    TruncatedNs,
+semantic! {
+    /// How a serialisation time is rounded.
+    RoundingKey => Rounding {
+        /// Up to a picosecond.
+        Picosecond => Picosecond,
+        /// Down to a nanosecond, as ns-3 does; pacing gaps, too.
+        TruncatedNs => TruncatedNanosecond,
+    }
 }
 
-/// Where the seeds of the hash `swing-ns3` come from.
+semantic! {
+    /// Where replies (ACK, NAK) queue.
+    AcksKey => Acks {
+        /// In the control class: first everywhere, never paused, charged to no buffer.
+        Control => Control,
+        /// In switches with the data of their flow's class, at hosts before all data; a pause of the class
+        /// stops them.
+        DataClass => Data,
+        /// As `data-class`, but no pause stops them at hosts.
+        DataClassUnpaused => DataUnpaused,
+    }
+}
+
+semantic! {
+    /// Whose turn it is among the queue pairs of a NIC.
+    TurnsKey => Turns {
+        /// Round and round, in the order in which they started.
+        Ring => Ring,
+        /// By HPCC's simulator: round a list by place, from which finished queue pairs are taken out when they
+        /// are come across without the place of the last turn being moved; and one timer wakes the NIC, at the
+        /// least pacing time of all queue pairs with something left.
+        HpccNs3 => List,
+    }
+}
+
+semantic! {
+    /// When a window lets a packet go.
+    WindowKey => WindowRule {
+        /// If it fits with what is in flight.
+        Whole => Whole,
+        /// If less than the window is in flight: the packet may exceed it.
+        Overshoot => Overshoot,
+    }
+}
+
+semantic! {
+    /// What a base round-trip time counts.
+    BaseRttKey => BaseRtt {
+        /// Propagation, pipelines, and store and forward of a full packet there and of an ACK back.
+        Exact => Exact,
+        /// Twice the propagation, and the whole nanoseconds of a full packet's payload at each link there.
+        Payload => Payload,
+    }
+}
+
+semantic! {
+    /// Whether rates hold packets back.
+    PacingKey => Pacing {
+        /// They do.
+        On => On,
+        /// They only scale windows.
+        Off => Off,
+    }
+}
+
+/// Where the seeds of the hashes `swing-ns3` and `hpcc-ns3` come from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum HashSeeds {
@@ -188,6 +282,9 @@ pub enum HashSeeds {
     None,
     /// Draws of ns-3's generator with its default seed, one for each switch in order.
     Mrg32k3a,
+    /// The number of the switch among all nodes, from 0. Hosts then have the addresses of HPCC's simulator,
+    /// which are made of their numbers.
+    NodeNumber,
 }
 
 /// The order in which routing visits neighbours.
@@ -197,45 +294,11 @@ pub enum Visit {
     /// That of the list of nodes.
     #[default]
     Listed,
-    /// The same, but the first two aggregation switches change places, as they did in the memory of the
+    /// From the last of that list to the first, as in the recorded runs of HPCC's simulator.
+    Descending,
+    /// That of the list, but the first two aggregation switches change places, as they did in the memory of the
     /// published runs.
     SwingNs3,
-}
-
-impl From<ReleaseKey> for Release {
-    fn from(key: ReleaseKey) -> Release {
-        match key {
-            ReleaseKey::End => Release::End,
-            ReleaseKey::Start => Release::Start,
-        }
-    }
-}
-
-impl From<TiesKey> for Ties {
-    fn from(key: TiesKey) -> Ties {
-        match key {
-            TiesKey::Hashed => Ties::Hashed,
-            TiesKey::SchedulingOrder => Ties::SchedulingOrder,
-        }
-    }
-}
-
-impl From<RepacingKey> for Repacing {
-    fn from(key: RepacingKey) -> Repacing {
-        match key {
-            RepacingKey::Moved => Repacing::Moved,
-            RepacingKey::Kept => Repacing::Kept,
-        }
-    }
-}
-
-impl From<RoundingKey> for Rounding {
-    fn from(key: RoundingKey) -> Rounding {
-        match key {
-            RoundingKey::Picosecond => Rounding::Picosecond,
-            RoundingKey::TruncatedNs => Rounding::TruncatedNanosecond,
-        }
-    }
 }
 
 /// From one instant to another.

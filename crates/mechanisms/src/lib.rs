@@ -8,9 +8,11 @@
 pub mod bifrost;
 pub mod dcqcn;
 pub mod dcqcn_np;
+pub mod dctcp;
 pub mod deficit_round_robin;
 pub mod ecmp;
 pub mod go_back_n;
+
 pub mod line_rate;
 pub mod lossy;
 pub mod no_notification;
@@ -25,6 +27,7 @@ pub mod spray;
 pub mod static_buffer;
 pub mod static_window;
 pub mod strict;
+pub mod timely;
 
 #[cfg(test)]
 mod testing;

@@ -48,6 +48,9 @@ reactions! {
     LineRate => line_rate,
     StaticWindow => static_window,
     Dcqcn => dcqcn,
+    Timely => timely,
+
+    Dctcp => dctcp,
 }
 
 reliabilities! {

@@ -20,7 +20,7 @@ fn names_are_those_of_scenarios() {
     assert_eq!(RoutingParams::names(), ["ecmp", "spray"]);
     assert_eq!(SchedulerParams::names(), ["strict", "round-robin", "deficit-round-robin"]);
     assert_eq!(NotificationParams::names(), ["none", "dcqcn"]);
-    assert_eq!(ReactionParams::names(), ["line-rate", "static-window", "dcqcn"]);
+    assert_eq!(ReactionParams::names(), ["line-rate", "static-window", "dcqcn", "timely", "hpcc", "dctcp"]);
     assert_eq!(ReliabilityParams::names(), ["none", "go-back-n"]);
     assert_eq!(CongestionPointParams::names(), ["red"]);
     assert!(RelayParams::names().is_empty());

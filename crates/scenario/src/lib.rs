@@ -10,6 +10,7 @@ mod check;
 pub mod error;
 pub mod grammar;
 mod mrg32k3a;
+mod ns3;
 mod paths;
 mod profile;
 pub mod resolve;

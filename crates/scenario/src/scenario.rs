@@ -187,6 +187,11 @@ impl Scenario {
         self.document.seed
     }
 
+    /// What time 0 is on the clock of the simulator whose files it reads.
+    pub fn origin(&self) -> Time {
+        self.document.origin.unwrap_or_default()
+    }
+
     /// What is odd, but may be meant.
     pub fn warnings(&self) -> &[String] {
         &self.built.warnings
@@ -217,6 +222,7 @@ impl Scenario {
             "wire": blueprint.wire,
             "mtu": blueprint.mtu,
             "semantics": self.built.semantics,
+            "origin": self.origin(),
             "limit": blueprint.end.limit,
             "stop": if blueprint.end.at_limit { "limit" } else { "measured" },
             "measure": blueprint.workloads.iter().map(|workload| {

@@ -62,10 +62,11 @@ pub fn build(
     profile: Option<Loaded>,
     files: &Files<'_>,
 ) -> Result<Built, ScenarioErrors> {
-    let network = document.topology.build().map_err(|error| {
+    let network = document.topology.build(files).map_err(|error| {
         let mut path = vec!["topology"];
         path.extend(error.path.iter().map(String::as_str));
-        error_at(tree, &path, error.message)
+        let place = error.place.unwrap_or_else(|| tree.place_of(path.iter().copied()));
+        ScenarioError::new(place, key_path(&path), error.message)
     })?;
     let mut builder =
         Builder { tree, document, files, recipes: Vec::new(), errors: Vec::new(), warnings: Vec::new() };

@@ -20,7 +20,8 @@ pub fn nodes(network: &Network, plan: &Plan, seeds: HashSeeds, visit: Visit) -> 
         let role = if node.is_host {
             hosts += 1;
             let numbered = seeds == HashSeeds::NodeNumber;
-            Role::Host { address: if numbered { hpcc_address(number) } else { ADDRESSES + hosts } }
+            let address = if numbered { hpcc_address(number) } else { ADDRESSES + hosts };
+            Role::Host { address: node.address.unwrap_or(address) }
         } else {
             let seed = match seeds {
                 HashSeeds::None => None,

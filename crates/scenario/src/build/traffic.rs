@@ -1,5 +1,7 @@
 //! Workloads: settings of flows, and their arrivals.
 
+use std::sync::Arc;
+
 use floodway_fabric::Blueprint;
 use floodway_fabric::blueprint::{Arrivals, WorkloadSpec};
 use floodway_fabric::routing::Routes;
@@ -16,8 +18,9 @@ use crate::grammar::selector::Selector;
 use crate::resolve::{FlowPlan, Plan};
 use crate::topology::Network;
 use crate::workload::Workload;
-use crate::workload::csv::{self, FlowRow};
-use crate::workload::flows::FlowList;
+use crate::workload::csv::{self, FlowRow, RowError};
+use crate::workload::flows::{FlowList, ListFormat};
+use crate::workload::hpcc;
 use crate::workload::pairs::around;
 
 /// The most flows of a pattern that repeats.
@@ -199,7 +202,7 @@ impl Builder<'_> {
     fn rows(&mut self, workload: &Workload, map: &Map<'_>) -> Option<Rows> {
         let start = workload.start.unwrap_or_default();
         if let Some(list) = &workload.flow_list {
-            return self.file_rows(workload, list, start);
+            return self.file_rows(workload, list, start, map.network);
         }
         if let Some(flows) = &workload.flows {
             let row = |(i, flow): (usize, &crate::workload::ListedFlow)| {
@@ -251,35 +254,77 @@ impl Builder<'_> {
         Some(Pattern { key: "long-lived", size: None, pairs })
     }
 
-    fn file_rows(&mut self, workload: &Workload, list: &FlowList, start: Time) -> Option<Rows> {
-        let path = workload_path(workload, "flow-list.file");
-        let text = match self.files.read(&list.file) {
-            Ok(text) => text,
-            Err(why) => {
-                self.fault(&path, why);
-                return None;
-            }
-        };
-        let place = |line| Place { file: list.file.as_str().into(), line: Some(line) };
-        let key = format!("workload.{}", workload.name);
-        let rows = match csv::parse(&text) {
-            Ok(rows) => rows,
-            Err((line, why)) => {
-                self.errors.push(ScenarioError::new(place(line), key, why));
-                return None;
-            }
-        };
+    fn file_rows(
+        &mut self,
+        workload: &Workload,
+        list: &FlowList,
+        start: Time,
+        network: &Network,
+    ) -> Option<Rows> {
+        let rows = match list.format {
+            ListFormat::Table => self.table_rows(workload, list),
+            ListFormat::Hpcc => self.hpcc_rows(workload, list, network),
+        }?;
+        let of_scenario = self.document.origin.filter(|_| list.format == ListFormat::Hpcc);
+        let origin = list.origin.or(of_scenario).unwrap_or_default();
         let mut shifted = Vec::with_capacity(rows.len());
-        for (line, mut row) in rows {
-            if row.start < list.origin || row.start.since(list.origin) > MOST_TIME {
-                let message = format!("its start, {}, is not in the time from {} on", row.start, list.origin);
-                self.errors.push(ScenarioError::new(place(line), key, message));
+        for (place, key, mut row) in rows {
+            if row.start < origin || row.start.since(origin) > MOST_TIME {
+                let message = format!("its start, {}, is not in the time from {origin} on", row.start);
+                self.errors.push(ScenarioError::new(place, key, message));
                 return None;
             }
-            row.start = start + row.start.since(list.origin);
-            shifted.push((place(line), key.clone(), row));
+            row.start = start + row.start.since(origin);
+            shifted.push((place, key, row));
         }
         Some(shifted)
+    }
+
+    /// The text of a file that a workload names at `key`.
+    fn text_of(&mut self, workload: &Workload, key: &str, file: &str) -> Option<String> {
+        let text = self.files.read(file);
+        text.map_err(|why| self.fault(&workload_path(workload, key), why)).ok()
+    }
+
+    fn table_rows(&mut self, workload: &Workload, list: &FlowList) -> Option<Rows> {
+        if list.paths.is_some() {
+            let message = "it goes with format = \"hpcc\"; a table has the columns path and ack_path";
+            self.fault(&workload_path(workload, "flow-list.paths"), message);
+            return None;
+        }
+        let text = self.text_of(workload, "flow-list.file", &list.file)?;
+        self.placed(workload, &list.file, csv::parse(&text))
+    }
+
+    /// The flows of an HPCC simulation's files.
+    fn hpcc_rows(&mut self, workload: &Workload, list: &FlowList, network: &Network) -> Option<Rows> {
+        let text = self.text_of(workload, "flow-list.file", &list.file)?;
+        let mut rows = self.placed(workload, &self.files.shown(&list.file), hpcc::flows(&text, network))?;
+        if let Some(paths) = &list.paths {
+            let text = self.text_of(workload, "flow-list.paths", paths)?;
+            let pinned = hpcc::pin(rows.iter_mut().map(|(_, _, row)| row), &text, network);
+            self.placed(workload, &self.files.shown(paths), pinned.map(|()| Vec::new()))?;
+        }
+        Some(rows)
+    }
+
+    /// Rows with their places in `file`.
+    fn placed(
+        &mut self,
+        workload: &Workload,
+        file: &str,
+        rows: Result<Vec<(u32, FlowRow)>, RowError>,
+    ) -> Option<Rows> {
+        let file: Arc<str> = file.into();
+        let place = |line| Place { file: file.clone(), line: Some(line) };
+        let key = format!("workload.{}", workload.name);
+        match rows {
+            Ok(rows) => Some(rows.into_iter().map(|(line, row)| (place(line), key.clone(), row)).collect()),
+            Err((line, why)) => {
+                self.errors.push(ScenarioError::new(place(line), key, why));
+                None
+            }
+        }
     }
 }
 

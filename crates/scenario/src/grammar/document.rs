@@ -39,6 +39,10 @@ pub struct Document {
     /// Points in which other simulators differ.
     #[serde(default)]
     pub semantics: SemanticsKeys,
+    /// What time 0 of the scenario is on the clock of the simulator whose files it reads: starts in HPCC's flow
+    /// files count from there, and exports for that simulator add it. Default: 0.
+    #[serde(default)]
+    pub origin: Option<Time>,
     /// The network.
     pub topology: Topology,
     /// What holds wherever no override says otherwise.

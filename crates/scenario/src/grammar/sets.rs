@@ -16,6 +16,7 @@ pub const ROOTS: &[&str] = &[
     "wire",
     "mtu",
     "semantics",
+    "origin",
     "topology",
     "defaults",
     "override",

@@ -13,7 +13,7 @@ use floodway_units::{Class, Rate, Span, Time};
 use crate::error::Place;
 use crate::grammar::forms::FlowControl;
 use crate::grammar::settings::Qp;
-use crate::topology::Network;
+use crate::topology::{Link, Network};
 use crate::workload::Workload;
 
 /// Who chose a value.
@@ -147,6 +147,16 @@ pub struct FlowPlan {
     pub notification: Choice<NotificationParams>,
 }
 
+/// What the topology says of a link's errors, if it does.
+fn faults_of(link: &Link, origin: impl Fn(&str) -> Origin) -> Choice<(ErrorRates, Span)> {
+    let rate = link.error_rate;
+    if rate == 0.0 {
+        return Choice::built_in("faults", Default::default());
+    }
+    let rates = ErrorRates { data: rate, control: rate, link_control: rate };
+    Choice { value: (rates, Span::ZERO), origin: origin("error-rate") }
+}
+
 /// A choice by its name with all its defaults.
 macro_rules! by_default {
     ($choice:ident::$variant:ident) => {
@@ -171,7 +181,7 @@ impl Plan {
                     "flow-control",
                     FlowControl::All(by_default!(FlowControlParams::Pfc)),
                 ),
-                faults: Choice::built_in("faults", Default::default()),
+                faults: faults_of(link, origin),
             };
             let end = EndPlan {
                 buffer: None,

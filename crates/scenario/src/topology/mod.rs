@@ -9,6 +9,7 @@ mod dumbbell;
 mod explicit;
 mod fabric;
 mod fat_tree;
+pub mod hpcc;
 mod leaf_spine;
 mod long_links;
 mod matrix;
@@ -25,6 +26,7 @@ use floodway_mechanisms::registry::head;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use crate::workload::files::Files;
 use fabric::Generator as _;
 
 pub use chain::{Chain, Hosts};
@@ -32,6 +34,7 @@ pub use dumbbell::Dumbbell;
 pub use explicit::{Explicit, Listed, ListedLink, TaggedNode};
 pub use fabric::FabricKind;
 pub use fat_tree::FatTree;
+pub use hpcc::Hpcc;
 pub use leaf_spine::LeafSpine;
 pub use long_links::{Distance, ListedLong, LongLinks, LongTable};
 pub use matrix::{Blank, Quantity};
@@ -62,6 +65,8 @@ pub enum Topology {
     TwoDc(Box<TwoDc>),
     /// Any number of fabrics joined by long links.
     MultiDc(Box<MultiDc>),
+    /// The topology file of an HPCC simulation.
+    Hpcc(Hpcc),
     /// The network of a published experiment, by its name.
     Preset(PresetName),
 }
@@ -77,16 +82,17 @@ pub fn heads() -> Vec<(&'static str, String)> {
         ("fat-tree", include_str!("fat_tree.rs")),
         ("two-dc", include_str!("two_dc.rs")),
         ("multi-dc", include_str!("multi_dc.rs")),
+        ("hpcc", include_str!("hpcc.rs")),
     ];
     sources.into_iter().map(|(name, source)| (name, head(source))).collect()
 }
 
 impl Topology {
-    /// Its nodes and links.
+    /// Its nodes and links; `files` reads those that it names.
     ///
     /// # Errors
     /// A parameter that makes no network, with its path below `topology`.
-    pub fn build(&self) -> Result<Network, TopologyError> {
+    pub fn build(&self, files: &Files<'_>) -> Result<Network, TopologyError> {
         let (kind, network) = match self {
             Topology::Explicit(explicit) => ("explicit", explicit.build()),
             Topology::SingleSwitch(single) => ("single-switch", single.build()),
@@ -96,7 +102,8 @@ impl Topology {
             Topology::FatTree(fat_tree) => ("fat-tree", fat_tree.build()),
             Topology::TwoDc(two_dc) => ("two-dc", two_dc.build()),
             Topology::MultiDc(multi_dc) => ("multi-dc", multi_dc.build()),
-            Topology::Preset(name) => ("preset", name.build()),
+            Topology::Hpcc(hpcc) => ("hpcc", hpcc.build(files)),
+            Topology::Preset(name) => ("preset", name.build(files)),
         };
         network.and_then(|network| network.check().map(|()| network)).map_err(|error| error.below(kind))
     }

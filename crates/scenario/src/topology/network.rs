@@ -6,8 +6,10 @@ use floodway_units::{Length, Rate, Span};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use crate::error::Place;
+
 /// The most nodes or links that a generator makes: beyond it a scenario is a slip of the pen.
-const MOST: usize = 1 << 20;
+pub(super) const MOST: usize = 1 << 20;
 /// The most entries of routing tables, one for each node and each switch with hosts: 4 bytes each.
 const MOST_ROUTES: usize = 1 << 29;
 
@@ -18,13 +20,20 @@ pub struct TopologyError {
     pub path: Vec<String>,
     /// What is wrong.
     pub message: String,
+    /// Where it is written, if in a file of its own.
+    pub place: Option<Place>,
 }
 
 impl TopologyError {
     /// An error at `key`; empty for the topology as a whole.
     pub fn new(key: &str, message: impl Into<String>) -> Self {
         let path = if key.is_empty() { Vec::new() } else { vec![key.to_owned()] };
-        TopologyError { path, message: message.into() }
+        TopologyError { path, message: message.into(), place: None }
+    }
+
+    /// The same in a file of its own.
+    pub fn at(self, place: Place) -> Self {
+        TopologyError { place: Some(place), ..self }
     }
 
     /// The same below another key.
@@ -49,10 +58,12 @@ pub struct Node {
     pub tags: Vec<String>,
     /// A host rather than a switch.
     pub is_host: bool,
+    /// Of a host: its address, as switches hash it. Default: by its number among the hosts.
+    pub address: Option<u32>,
 }
 
 /// A full-duplex link.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Link {
     /// Its name, unique.
     pub name: String,
@@ -64,6 +75,8 @@ pub struct Link {
     pub rate: Rate,
     /// Propagation, both ways.
     pub delay: Span,
+    /// Probability that a frame of any kind is damaged, both ways.
+    pub error_rate: f64,
 }
 
 /// Rate and delay of links; what is left out comes from the level above.
@@ -125,7 +138,7 @@ impl Hop {
 }
 
 /// Nodes and links.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Network {
     /// Hosts and switches.
     pub nodes: Vec<Node>,
@@ -154,7 +167,7 @@ impl Network {
 
     fn node(&mut self, name: String, tags: &[&str], is_host: bool) -> Result<usize, TopologyError> {
         let tags = tags.iter().map(|&tag| tag.to_owned()).collect();
-        self.add(Node { name, tags, is_host })
+        self.add(Node { name, tags, is_host, address: None })
     }
 
     /// Adds a node; gives its index.
@@ -187,7 +200,7 @@ impl Network {
     /// Links two nodes. The name follows when all links are known.
     pub fn link(&mut self, ends: [usize; 2], tags: &[&str], (rate, delay): (Rate, Span)) {
         let tags = tags.iter().map(|&tag| tag.to_owned()).collect();
-        self.links.push(Link { name: String::new(), tags, ends, rate, delay });
+        self.links.push(Link { name: String::new(), tags, ends, rate, delay, error_rate: 0.0 });
     }
 
     /// Index of the node of this name.

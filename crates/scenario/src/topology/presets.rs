@@ -11,6 +11,7 @@ use super::network::{Network, TopologyError};
 use crate::error::ScenarioError;
 use crate::grammar::read::read;
 use crate::grammar::tree::Node;
+use crate::workload::files::Files;
 
 /// The published networks, in the grammar of scenarios, with their sources.
 const PUBLISHED: &str = include_str!("../../data/topologies.toml");
@@ -87,8 +88,8 @@ fn load() -> Result<Catalogue, ScenarioError> {
 }
 
 impl PresetName {
-    pub(super) fn build(self) -> Result<Network, TopologyError> {
-        self.0.topology.build()
+    pub(super) fn build(self, files: &Files<'_>) -> Result<Network, TopologyError> {
+        self.0.topology.build(files)
     }
 
     /// The network of this name.

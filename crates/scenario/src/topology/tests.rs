@@ -1,6 +1,7 @@
 //! What all generators have in common.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use proptest::prelude::*;
 
@@ -13,7 +14,8 @@ pub(super) fn network(text: &str) -> Result<Network, String> {
     let tree = Tree::parse("a", text).map_err(|error| error.to_string())?;
     let topology: Topology = read(tree.get("topology").expect("there is a topology"), &["topology"])
         .map_err(|error| error.to_string())?;
-    topology.build().map_err(|error| format!("{}: {}", error.path.join("."), error.message))
+    let files = Files { folder: Path::new(""), tables: None };
+    topology.build(&files).map_err(|error| format!("{}: {}", error.path.join("."), error.message))
 }
 
 pub(super) fn right(text: &str) -> Network {

@@ -57,6 +57,11 @@ impl Files<'_> {
         Ok(text)
     }
 
+    /// What messages call a file: its path as it is opened.
+    pub fn shown(&self, file: &str) -> String {
+        self.path(file).map_or_else(|_| file.to_owned(), |path| path.display().to_string())
+    }
+
     fn path(&self, file: &str) -> Result<PathBuf, String> {
         let mut path = String::new();
         let mut rest = file;

@@ -10,15 +10,38 @@ use serde::de::{self, Deserialize, Deserializer, IntoDeserializer, Visitor};
 use super::csv::FlowRow;
 use crate::grammar::forms::Many;
 
-/// A file of flows: CSV, or Parquet where Python reads it, with our columns or those of SWING's authors.
+/// A file of flows: CSV, or Parquet where Python reads it, with our columns or those of SWING's authors; or the
+/// flow file of an HPCC simulation.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FlowList {
     /// Its path, from the scenario's folder; `${NAME}` stands for an environment variable.
     pub file: String,
-    /// The file's time at which the run begins: it is taken from all starts. Default: 0.
+    /// How the file is written.
     #[serde(default)]
-    pub origin: Time,
+    pub format: ListFormat,
+    /// The file's time at which the run begins: it is taken from all starts. Default: with `format = "hpcc"` the
+    /// scenario's `origin`, else 0.
+    #[serde(default)]
+    pub origin: Option<Time>,
+    /// With `format = "hpcc"`: a file that pins the paths of flows, a line each: `n source destination
+    /// source-port destination-port size | nodes of the data's path | nodes of the ACKs' path`, where n counts
+    /// the flows from 0 and nodes are ids. Default: none; switches choose.
+    #[serde(default)]
+    pub paths: Option<String>,
+}
+
+/// How a file of flows is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ListFormat {
+    /// A table with a header line.
+    #[default]
+    Table,
+    /// That of the HPCC simulator: the number of flows, then for each a line `source destination priority-group
+    /// destination-port bytes seconds`, sorted by start. Nodes are ids: host 3 is `h3`. The priority group is
+    /// the flow's class; source ports count from 10000 for each pair of hosts.
+    Hpcc,
 }
 
 /// A flow, which may wait for others.

@@ -5,6 +5,7 @@ pub mod csv;
 pub mod files;
 pub mod flows;
 pub mod hot_spot;
+pub mod hpcc;
 pub mod incast;
 pub mod micro_bursts;
 pub mod pairs;
@@ -19,7 +20,7 @@ use serde::Deserialize;
 
 use crate::grammar::document::Window;
 
-pub use flows::{FlowList, ListedFlow};
+pub use flows::{FlowList, ListFormat, ListedFlow};
 pub use hot_spot::{HotHosts, HotSpot};
 pub use incast::Incast;
 pub use micro_bursts::{MicroBursts, Spacing};

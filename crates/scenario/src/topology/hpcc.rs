@@ -1,0 +1,288 @@
+//! The topology file of the HPCC simulator, as it is.
+//!
+//! Words apart by blanks: `nodes switches links`, the ids of the switches, then for each link a line
+//! `a b rate delay error-rate`, such as `0 16 100Gbps 1000ns 0.0`; what follows the last link is not read. Ids
+//! count from 0; those that are no switch are hosts. Host 3 is `h3` and switch 16 is `s16`, node n of the
+//! results is id n, and ports are in the order of the links. A link has the tags `host-link` or `switch-link`,
+//! its rate (`100G`), its delay (`1us`) and both (`100G-1us`). Hosts have the addresses of that simulator,
+//! which its hash sees.
+
+use std::collections::BTreeMap;
+
+use floodway_units::{Rate, Span};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::network::{MOST, Network, Node, TopologyError};
+use crate::error::Place;
+use crate::ns3::{self, LineError, Words, number};
+use crate::workload::files::Files;
+
+/// Parameters of a network in the HPCC simulator's topology file.
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Hpcc {
+    /// The file, from the scenario's folder; `${NAME}` stands for an environment variable. No default.
+    pub file: String,
+    /// Probability from 0 to 1 that a frame of any kind is lost on a link, each way, where the file says 0 of
+    /// that link: the simulator's key `ERROR_RATE_PER_LINK`. Default: 0.
+    #[serde(default)]
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub error_rate: f64,
+}
+
+impl Hpcc {
+    pub(super) fn build(&self, files: &Files<'_>) -> Result<Network, TopologyError> {
+        if !(0.0..=1.0).contains(&self.error_rate) {
+            let message = format!("{} is not a probability from 0 to 1", self.error_rate);
+            return Err(TopologyError::new("error-rate", message));
+        }
+        let text = files.read(&self.file).map_err(|why| TopologyError::new("file", why))?;
+        let listed = Listing::read(&text).map_err(|(line, why)| {
+            let place = Place { file: files.shown(&self.file).into(), line: Some(line) };
+            TopologyError::new("", why).at(place)
+        })?;
+        listed.network(self.error_rate)
+    }
+}
+
+/// What a topology file lists.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Listing {
+    /// By id: is it a switch?
+    pub is_switch: Vec<bool>,
+    /// In their order.
+    pub links: Vec<ListedLink>,
+}
+
+/// A line of a topology file.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ListedLink {
+    /// Its number.
+    pub line: u32,
+    /// Ids of the nodes.
+    pub ends: [usize; 2],
+    /// Line rate, both ways.
+    pub rate: Rate,
+    /// Propagation, both ways.
+    pub delay: Span,
+    /// Probability that a frame is lost, each way.
+    pub error_rate: f64,
+}
+
+impl Listing {
+    /// Reads a topology file.
+    ///
+    /// # Errors
+    /// The first line that does not fit.
+    pub fn read(text: &str) -> Result<Self, LineError> {
+        let mut words = Words::of(text);
+        let [nodes, switches, links] = ["nodes", "switches", "links"].map(|what| count(&mut words, what));
+        let (nodes, switches, links) = (nodes?, switches?, links?);
+        let is_switch = switches_of(&mut words, nodes, switches)?;
+        let mut listing = Listing { is_switch, links: Vec::new() };
+        let mut seen = BTreeMap::new();
+        for n in 1..=links {
+            let link = listing.link(&mut words, (n, links))?;
+            let [a, b] = link.ends;
+            if let Some(line) = seen.insert((a.min(b), a.max(b)), link.line) {
+                let message = format!("nodes {a} and {b} are linked already, in line {line}");
+                return Err((link.line, message));
+            }
+            listing.links.push(link);
+        }
+        if let Some(line) = words.one_more(5) {
+            return Err((line, format!("a link beyond the {links} that the first line counts")));
+        }
+        listing.check_linked()?;
+        Ok(listing)
+    }
+
+    fn link(&self, words: &mut Words<'_>, (n, all): (usize, usize)) -> Result<ListedLink, LineError> {
+        let due = format!("link {n} of {all}: two nodes, rate, delay and error rate");
+        let (line, [a, b, rate, delay, error_rate]) = words.row(&due)?;
+        let at = |why| (line, why);
+        let ends = [self.node(a).map_err(at)?, self.node(b).map_err(at)?];
+        if ends[0] == ends[1] {
+            return Err(at(format!("node {a} is linked with itself")));
+        }
+        let what = "an error rate from 0 to 1";
+        let error_rate = number::<f64>(error_rate, what).map_err(at)?;
+        if !(0.0..=1.0).contains(&error_rate) {
+            return Err(at(format!("{error_rate} is not {what}")));
+        }
+        let (rate, delay) = (ns3::rate(rate).map_err(at)?, ns3::span(delay).map_err(at)?);
+        if delay == Span::ZERO {
+            return Err(at("a link needs a delay above 0".into()));
+        }
+        Ok(ListedLink { line, ends, rate, delay, error_rate })
+    }
+
+    fn node(&self, word: &str) -> Result<usize, String> {
+        let last = self.is_switch.len() - 1;
+        number(word, "the id of a node")
+            .and_then(|id| if id > last { Err(format!("node {id} is none of 0 to {last}")) } else { Ok(id) })
+    }
+
+    /// Every node has a link.
+    fn check_linked(&self) -> Result<(), LineError> {
+        let mut is_linked = vec![false; self.is_switch.len()];
+        self.links.iter().flat_map(|link| link.ends).for_each(|end| is_linked[end] = true);
+        match is_linked.iter().position(|is_linked| !is_linked) {
+            Some(id) => {
+                Err((1, format!("{} {id} has no link", if self.is_switch[id] { "switch" } else { "host" })))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Rate of the first host's first link, by which that simulator goes.
+    pub fn nic_rate(&self) -> Option<Rate> {
+        let host = self.is_switch.iter().position(|is_switch| !is_switch)?;
+        self.links.iter().find(|link| link.ends.contains(&host)).map(|link| link.rate)
+    }
+
+    /// The name of a node.
+    pub fn name(&self, id: usize) -> String {
+        node_name(id, self.is_switch[id])
+    }
+
+    fn network(&self, error_rate: f64) -> Result<Network, TopologyError> {
+        let mut network = Network::default();
+        for (id, &is_switch) in (0u32..).zip(&self.is_switch) {
+            network.add(Node {
+                name: self.name(id as usize),
+                tags: vec![if is_switch { "switch" } else { "host" }.to_owned()],
+                is_host: !is_switch,
+                address: Some(address(id)),
+            })?;
+        }
+        for link in &self.links {
+            let tags = link.tags(self.links_host(link));
+            let tags: Vec<&str> = tags.iter().map(String::as_str).collect();
+            network.link(link.ends, &tags, (link.rate, link.delay));
+            if let Some(added) = network.links.last_mut() {
+                added.error_rate = if link.error_rate > 0.0 { link.error_rate } else { error_rate };
+            }
+        }
+        network.name_links();
+        Ok(network)
+    }
+
+    fn links_host(&self, link: &ListedLink) -> bool {
+        link.ends.iter().any(|&end| !self.is_switch[end])
+    }
+}
+
+impl ListedLink {
+    fn tags(&self, links_host: bool) -> [String; 4] {
+        let kind = if links_host { "host-link" } else { "switch-link" };
+        [kind.to_owned(), self.rate.to_string(), self.delay.to_string(), self.speed_and_delay()]
+    }
+
+    /// The tag of links of its rate and delay.
+    pub fn speed_and_delay(&self) -> String {
+        format!("{}-{}", self.rate, self.delay)
+    }
+}
+
+/// The name of a node by its id.
+pub fn node_name(id: usize, is_switch: bool) -> String {
+    format!("{}{id}", if is_switch { "s" } else { "h" })
+}
+
+/// 11.0.0.1, with the id in the third and, by the 256, in the second byte.
+fn address(id: u32) -> u32 {
+    0x0b00_0001_u32.wrapping_add((id / 256) << 16).wrapping_add((id % 256) << 8)
+}
+
+/// A number of the first line.
+fn count(words: &mut Words<'_>, what: &str) -> Result<usize, LineError> {
+    let line = words.peek().map_or(1, |(line, _)| line);
+    let count = words.number::<usize>(&format!("the number of {what}"))?;
+    if count > MOST {
+        return Err((line, format!("{count} is not a number of {what} from 0 to {MOST}")));
+    }
+    Ok(count)
+}
+
+fn switches_of(words: &mut Words<'_>, nodes: usize, switches: usize) -> Result<Vec<bool>, LineError> {
+    let mut is_switch = vec![false; nodes];
+    for n in 1..=switches {
+        let (line, word) = words.next(&format!("the id of switch {n} of {switches}"))?;
+        let id = number::<usize>(word, "the id of a switch").map_err(|why| (line, why))?;
+        match is_switch.get_mut(id) {
+            None => return Err((line, format!("switch {id} is not below {nodes}, the number of nodes"))),
+            Some(true) => return Err((line, format!("switch {id} is listed twice"))),
+            Some(is_switch) => *is_switch = true,
+        }
+    }
+    if is_switch.iter().all(|is_switch| *is_switch) {
+        return Err((1, format!("{nodes} nodes, all of them switches: it has no host")));
+    }
+    Ok(is_switch)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SMALL: &str =
+        "4 1 3\n3\n0 3 100Gbps 1000ns 0.000000\n1 3 100Gbps 0.001ms 0.5\n3 2 40Gbps 4us 0\n\nnotes\n";
+
+    fn error(text: &str) -> LineError {
+        Listing::read(text).unwrap_err()
+    }
+
+    #[test]
+    fn nodes_are_in_the_order_of_their_ids_and_links_in_that_of_their_lines() {
+        let listing = Listing::read(SMALL).expect("it is right");
+        assert_eq!(listing.nic_rate(), Some(Rate::gbps(100)));
+        let network = listing.network(0.25).expect("it is a network");
+        assert_eq!(network.names(), ["h0", "h1", "h2", "s3"]);
+        let links: Vec<_> = network.links.iter().map(|link| (link.name.as_str(), link.error_rate)).collect();
+        assert_eq!(links, [("h0-s3", 0.25), ("h1-s3", 0.5), ("s3-h2", 0.25)]);
+        assert_eq!(network.links[2].tags, ["host-link", "40G", "4us", "40G-4us"]);
+        assert_eq!(network.links[1].delay, Span::us(1));
+        network.check().expect("it hangs together");
+    }
+
+    #[test]
+    fn addresses_are_those_of_the_simulator() {
+        assert_eq!(
+            [0, 1, 255, 256, 65535].map(address),
+            [0x0b00_0001, 0x0b00_0101, 0x0b00_ff01, 0x0b01_0001, 0x0bff_ff01]
+        );
+    }
+
+    #[test]
+    fn faults_are_named_with_their_lines() {
+        let with = |from: &str, to: &str| error(&SMALL.replace(from, to));
+        let is = |fault: LineError, line: u32, why: &str| assert_eq!(fault, (line, why.to_owned()));
+        is(error(""), 1, "the text ends here, and the number of nodes is due");
+        is(with("4 1 3", "4 x 3"), 1, "\"x\" is not the number of switches");
+        is(
+            with("4 1 3", "4 1 4"),
+            7,
+            "1 words, and 5 are due: link 4 of 4: two nodes, rate, delay and error rate",
+        );
+        is(
+            error("4 1 4\n3\n0 3 1Gbps 1us 0\n"),
+            3,
+            "the text ends here, and link 2 of 4: two nodes, rate, delay and error rate is due",
+        );
+        is(with("4 1 3", "4 1 2"), 5, "a link beyond the 2 that the first line counts");
+        is(with("4 1 3", "5 1 3"), 1, "host 4 has no link");
+        is(with("\n3\n", "\n4\n"), 2, "switch 4 is not below 4, the number of nodes");
+        is(with("4 1 3\n3", "4 2 3\n3 3"), 2, "switch 3 is listed twice");
+        is(with("1 3 100", "9 3 100"), 4, "node 9 is none of 0 to 3");
+        is(with("1 3 100", "h1 3 100"), 4, "\"h1\" is not the id of a node");
+        is(with("1 3 100", "3 0 100"), 4, "nodes 3 and 0 are linked already, in line 3");
+        is(with("1 3 100", "3 3 100"), 4, "node 3 is linked with itself");
+        is(with("40Gbps", "40G"), 5, "\"40G\" is not a rate like \"100Gbps\" or \"40Mb/s\"");
+        is(with("4us", "4m"), 5, "\"4m\" is not a time like \"1000ns\" or \"0.001ms\"");
+        is(with("4us", "0us"), 5, "a link needs a delay above 0");
+        is(with("0.5", "1.5"), 4, "1.5 is not an error rate from 0 to 1");
+        is(error("1 1 0\n0"), 1, "1 nodes, all of them switches: it has no host");
+    }
+}

@@ -1,0 +1,310 @@
+//! The flow file of the HPCC simulator, and a file that pins the paths of its flows.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use floodway_units::{Bytes, Class};
+
+use super::csv::{FlowRow, RowError};
+use crate::ns3::{self, Words, number};
+use crate::topology::Network;
+use crate::topology::hpcc::node_name;
+
+/// Source port of the first flow of a pair of hosts.
+const FIRST_PORT: u16 = 10_000;
+/// That simulator reads sizes into 32 bits.
+const MOST_BYTES: u64 = u32::MAX as u64;
+
+/// The flows of a flow file with their lines.
+///
+/// # Errors
+/// The first line that does not fit.
+pub fn flows(text: &str, network: &Network) -> Result<Vec<(u32, FlowRow)>, RowError> {
+    let mut words = Words::of(text);
+    let all = words.number::<usize>("the number of flows")?;
+    let mut ports = BTreeMap::new();
+    let mut rows: Vec<(u32, FlowRow)> = Vec::new();
+    for n in 1..=all {
+        let (line, row) = flow(&mut words, (n, all), network, &mut ports)?;
+        if let Some((before, last)) = rows.last().filter(|(_, last)| last.start > row.start) {
+            let message = format!(
+                "it starts at {}, before the flow in line {before} ({}): flows are sorted by start",
+                row.start, last.start
+            );
+            return Err((line, message));
+        }
+        rows.push((line, row));
+    }
+    match words.one_more(6) {
+        Some(line) => Err((line, format!("a flow beyond the {all} that the first line counts"))),
+        None => Ok(rows),
+    }
+}
+
+/// A flow, and the next port of its pair of hosts.
+fn flow(
+    words: &mut Words<'_>,
+    (n, all): (usize, usize),
+    network: &Network,
+    ports: &mut BTreeMap<(String, String), u16>,
+) -> Result<(u32, FlowRow), RowError> {
+    let due = format!("flow {n} of {all}: source, destination, priority group, port, bytes and seconds");
+    let (line, [source, destination, group, port, size, start]) = words.row(&due)?;
+    let at = |why| (line, why);
+    let pair = (host(source, network).map_err(at)?, host(destination, network).map_err(at)?);
+    if source == destination {
+        return Err(at(format!("it goes from {source} to itself")));
+    }
+    let next = ports.entry(pair.clone()).or_insert(FIRST_PORT);
+    let source_port = *next;
+    *next = next.wrapping_add(1);
+    let row = FlowRow {
+        source: pair.0,
+        destination: pair.1,
+        size: Some(payload(size).map_err(at)?),
+        start: ns3::seconds(start).map_err(at)?,
+        class: Some(class(group).map_err(at)?),
+        source_port: Some(source_port),
+        destination_port: Some(number(port, "a port from 0 to 65535").map_err(at)?),
+        ..FlowRow::default()
+    };
+    Ok((line, row))
+}
+
+/// The name of a host by its id.
+fn host(word: &str, network: &Network) -> Result<String, String> {
+    let id: usize = number(word, "the id of a host")?;
+    let name = node_name(id, false);
+    if network.find(&name).is_some() {
+        return Ok(name);
+    }
+    match network.find(&node_name(id, true)) {
+        Some(_) => Err(format!("node {id} is a switch; flows run between hosts")),
+        None => Err(format!("there is no host {id}")),
+    }
+}
+
+fn payload(word: &str) -> Result<Bytes, String> {
+    match number::<u64>(word, "a number of bytes")? {
+        0 => Err("it has no bytes".into()),
+        size if size > MOST_BYTES => {
+            Err(format!("{size} bytes are 4 GiB or more, which that simulator cannot count"))
+        }
+        size => Ok(Bytes(size)),
+    }
+}
+
+fn class(word: &str) -> Result<Class, String> {
+    let what = "a priority group of data: 0 to 5, 7";
+    match number(word, what)? {
+        class if class <= 7 && Class(class) != Class::CONTROL => Ok(Class(class)),
+        _ => Err(format!("{word:?} is not {what}")),
+    }
+}
+
+/// Pins flows to the paths of a file, whose lines must say again what the flow file says.
+///
+/// # Errors
+/// The first line that does not fit.
+pub fn pin<'a>(
+    rows: impl Iterator<Item = &'a mut FlowRow>,
+    text: &str,
+    network: &Network,
+) -> Result<(), RowError> {
+    let mut rows: Vec<&mut FlowRow> = rows.collect();
+    let links: BTreeSet<[usize; 2]> =
+        network.links.iter().flat_map(|link| [link.ends, [link.ends[1], link.ends[0]]]).collect();
+    let lines = (1..).zip(text.lines()).map(|(line, text)| (line, text.trim()));
+    for (line, text) in lines.filter(|(_, text)| !text.is_empty() && !text.starts_with('#')) {
+        pin_one(&mut rows, text, network, &links).map_err(|why| (line, why))?;
+    }
+    Ok(())
+}
+
+fn pin_one(
+    rows: &mut [&mut FlowRow],
+    line: &str,
+    network: &Network,
+    links: &BTreeSet<[usize; 2]>,
+) -> Result<(), String> {
+    let parts: Vec<&str> = line.split('|').collect();
+    let [flow, data, acks] = parts[..] else {
+        return Err(format!("{} parts, and 3 are due: flow | path | path of its ACKs", parts.len()));
+    };
+    let words: Vec<&str> = flow.split_whitespace().collect();
+    let [n, said @ ..] = &words[..] else { return Err("the number of the flow is missing".into()) };
+    let n: usize = number(n, "the number of a flow")?;
+    let flows = rows.len();
+    let row = rows.get_mut(n).ok_or_else(|| format!("flow {n} is not one of the {flows}, from 0 on"))?;
+    let listed = identity(row);
+    if said != listed {
+        return Err(format!(
+            "flow {n} is {:?} here and {:?} in the flow file",
+            said.join(" "),
+            listed.join(" ")
+        ));
+    }
+    if row.path.is_some() {
+        return Err(format!("flow {n} is pinned already"));
+    }
+    let path = path(data, [&row.source, &row.destination], network, links)?;
+    let ack_path = self::path(acks, [&row.destination, &row.source], network, links)?;
+    (row.path, row.ack_path) = (Some(path), Some(ack_path));
+    Ok(())
+}
+
+/// Source, destination, ports and size, as a file of paths has them.
+fn identity(row: &FlowRow) -> Vec<String> {
+    let port = |port: Option<u16>| port.unwrap_or_default().to_string();
+    vec![
+        row.source[1..].to_owned(),
+        row.destination[1..].to_owned(),
+        port(row.source_port),
+        port(row.destination_port),
+        row.size.unwrap_or_default().0.to_string(),
+    ]
+}
+
+/// The names of a path's nodes, whose ids follow each other along links, with switches between its ends.
+fn path(
+    ids: &str,
+    [from, to]: [&String; 2],
+    network: &Network,
+    links: &BTreeSet<[usize; 2]>,
+) -> Result<String, String> {
+    let mut names: Vec<String> = Vec::new();
+    let mut before: Option<usize> = None;
+    for word in ids.split_whitespace() {
+        let id: usize = number(word, "the id of a node")?;
+        let is_end = names.is_empty() || node_name(id, false) == *to;
+        let name = node_name(id, !is_end);
+        let node = network.find(&name).ok_or_else(|| no_node(id, is_end, network))?;
+        if let Some(before) = before.filter(|&before| !links.contains(&[before, node])) {
+            return Err(format!("no link leads from {} to {name}", network.nodes[before].name));
+        }
+        names.push(name);
+        before = Some(node);
+    }
+    match (names.first(), names.last()) {
+        (Some(first), Some(last)) if first == from && last == to => Ok(names.join(",")),
+        (Some(first), Some(last)) => Err(format!("the path from {from} to {to} goes from {first} to {last}")),
+        _ => Err(format!("the path from {from} to {to} has no node")),
+    }
+}
+
+/// Why a path cannot pass a node, or begin there.
+fn no_node(id: usize, is_end: bool, network: &Network) -> String {
+    match network.find(&node_name(id, is_end)) {
+        Some(_) if is_end => format!("node {id} is a switch; paths begin at hosts"),
+        Some(_) => format!("node {id} is a host; paths lead through switches"),
+        None => format!("there is no node {id}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use floodway_units::{Rate, Span, Time};
+
+    use super::*;
+
+    /// Hosts 0 and 1 at switch 2, host 3 at switch 4, and a link between the switches.
+    fn network() -> Network {
+        let mut network = Network::default();
+        for (id, is_switch) in [(0, false), (1, false), (2, true), (3, false), (4, true)] {
+            let name = node_name(id, is_switch);
+            if is_switch { network.switch(name, &[]) } else { network.host(name, &[]) }.expect("it is new");
+        }
+        for ends in [[0, 2], [1, 2], [2, 4], [4, 3]] {
+            network.link(ends, &[], (Rate::gbps(100), Span::us(1)));
+        }
+        network
+    }
+
+    const FLOWS: &str =
+        "3\n0 3 3 100 1007 2.000002446\n0 3 2 100 7 2.000003\n1 3 3 200 4294967295 2.000003\n";
+    const PATHS: &str = "# header\n0 0 3 10000 100 1007 | 0 2 4 3 | 3 4 2 0\n2 1 3 10000 200 4294967295 | 1 2 4 3 | 3 4 2 1\n";
+
+    fn rows() -> Vec<(u32, FlowRow)> {
+        flows(FLOWS, &network()).expect("it is right")
+    }
+
+    #[test]
+    fn ports_count_up_for_each_pair_of_hosts() {
+        let rows = rows();
+        let read: Vec<_> =
+            rows.iter().map(|(line, row)| (*line, row.source_port, row.destination_port)).collect();
+        assert_eq!(
+            read,
+            [(2, Some(10_000), Some(100)), (3, Some(10_001), Some(100)), (4, Some(10_000), Some(200))]
+        );
+        let first = &rows[0].1;
+        assert_eq!((first.source.as_str(), first.destination.as_str()), ("h0", "h3"));
+        assert_eq!(
+            (first.start, first.class, first.size),
+            (Time(2_000_002_445_000), Some(Class(3)), Some(Bytes(1007)))
+        );
+    }
+
+    #[test]
+    fn faults_of_flows_are_named_with_their_lines() {
+        let is = |from: &str, to: &str, line: u32, why: &str| {
+            assert_eq!(flows(&FLOWS.replace(from, to), &network()).unwrap_err(), (line, why.to_owned()));
+        };
+        let due = "source, destination, priority group, port, bytes and seconds";
+        is("3\n0", "x\n0", 1, "\"x\" is not the number of flows");
+        is("3\n0", "4\n0", 4, &format!("the text ends here, and flow 4 of 4: {due} is due"));
+        is("3\n0", "2\n0", 4, "a flow beyond the 2 that the first line counts");
+        is("0 3 2 100", "0 3 100", 3, &format!("5 words, and 6 are due: flow 2 of 3: {due}"));
+        is("1 3 3", "9 3 3", 4, "there is no host 9");
+        is("1 3 3", "1 4 3", 4, "node 4 is a switch; flows run between hosts");
+        is("1 3 3", "3 3 3", 4, "it goes from 3 to itself");
+        is("1 3 3", "1 3 6", 4, "\"6\" is not a priority group of data: 0 to 5, 7");
+        is("1 3 3", "1 3 8", 4, "\"8\" is not a priority group of data: 0 to 5, 7");
+        is("3 200", "3 65536", 4, "\"65536\" is not a port from 0 to 65535");
+        is(
+            "4294967295",
+            "4294967296",
+            4,
+            "4294967296 bytes are 4 GiB or more, which that simulator cannot count",
+        );
+        is("4294967295", "0", 4, "it has no bytes");
+        is("4294967295", "1e6", 4, "\"1e6\" is not a number of bytes");
+        let early = "it starts at 1.5s, before the flow in line 3 (2.000003s): flows are sorted by start";
+        is("295 2.000003", "295 1.5", 4, early);
+    }
+
+    #[test]
+    fn paths_are_pinned_where_they_fit() {
+        let mut rows = rows();
+        pin(rows.iter_mut().map(|(_, row)| row), PATHS, &network()).expect("it fits");
+        let paths: Vec<_> =
+            rows.iter().map(|(_, row)| (row.path.as_deref(), row.ack_path.as_deref())).collect();
+        assert_eq!(paths[0], (Some("h0,s2,s4,h3"), Some("h3,s4,s2,h0")));
+        assert_eq!(paths[1], (None, None));
+        assert_eq!(paths[2], (Some("h1,s2,s4,h3"), Some("h3,s4,s2,h1")));
+    }
+
+    #[test]
+    fn faults_of_paths_are_named_with_their_lines() {
+        let is = |from: &str, to: &str, line: u32, why: &str| {
+            let mut rows = rows();
+            let fault =
+                pin(rows.iter_mut().map(|(_, row)| row), &PATHS.replace(from, to), &network()).unwrap_err();
+            assert_eq!(fault, (line, why.to_owned()));
+        };
+        is("| 3 4 2 0", "", 2, "2 parts, and 3 are due: flow | path | path of its ACKs");
+        is("0 0 3", "5 0 3", 2, "flow 5 is not one of the 3, from 0 on");
+        is(
+            "100 1007",
+            "100 1008",
+            2,
+            "flow 0 is \"0 3 10000 100 1008\" here and \"0 3 10000 100 1007\" in the flow file",
+        );
+        is("| 0 2 4 3", "| 0 4 3", 2, "no link leads from h0 to s4");
+        is("| 0 2 4 3", "| 0 2 9 3", 2, "there is no node 9");
+        is("| 0 2 4 3", "| 0 1 4 3", 2, "node 1 is a host; paths lead through switches");
+        is("| 0 2 4 3", "| 2 4 3", 2, "node 2 is a switch; paths begin at hosts");
+        is("| 0 2 4 3", "| 1 2 4 3", 2, "the path from h0 to h3 goes from h1 to h3");
+        is("| 0 2 4 3", "|", 2, "the path from h0 to h3 has no node");
+        is("2 1 3 10000 200 4294967295", "0 0 3 10000 100 1007", 3, "flow 0 is pinned already");
+    }
+}

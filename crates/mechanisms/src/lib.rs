@@ -12,7 +12,7 @@ pub mod dctcp;
 pub mod deficit_round_robin;
 pub mod ecmp;
 pub mod go_back_n;
-
+pub mod hpcc;
 pub mod line_rate;
 pub mod lossy;
 pub mod no_notification;

@@ -49,7 +49,7 @@ reactions! {
     StaticWindow => static_window,
     Dcqcn => dcqcn,
     Timely => timely,
-
+    Hpcc => hpcc,
     Dctcp => dctcp,
 }
 

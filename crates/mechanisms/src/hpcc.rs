@@ -1,0 +1,230 @@
+//! HPCC: a sender that reads from each ACK how busy every link of its path is, and sets window and rate so
+//! that the busiest is used to just below its capacity (Li et al., SIGCOMM 2019).
+//!
+//! # What it does
+//!
+//! Every switch writes a record into each data packet as it leaves: the link's rate, the time, the bytes sent
+//! by the port so far, and the queue left behind. The receiver copies the records into the ACK. From two
+//! ACKs' records the sender knows what each link carried in between, and takes the busiest one's utilisation
+//! into a running mean U over one base round trip. The first ACK is only stored.
+//!
+//! | U | new window (`paper`) or rate (`simulator`) |
+//! |---|---|
+//! | at `eta` or above, or after `max-stage` additive steps | reference over U/η, plus a small step |
+//! | below | reference plus the step |
+//!
+//! Every ACK sets window and rate anew from the reference. Only a full update, once a round trip, makes the
+//! result the reference: at the first ACK of what was sent after the last one. So it reacts at once, and not
+//! twice to the same packets.
+//!
+//! | | `paper` | `simulator` |
+//! |---|---|---|
+//! | reference | a window Wc; rate = W / T | a rate Rc; window = `window` · rate / line rate |
+//! | step | `wai` bytes | `rai` |
+//! | additive steps at most | 5 | 0: every update is multiplicative |
+//! | T and window | of the path | the largest of the network |
+//! | times | picoseconds | whole nanoseconds |
+//!
+//! `simulator` also has one reference per hop, of which the least counts (`multi-rate`), and reactions that
+//! leave out hops with an empty queue (`sample-feedback`).
+//!
+//! # Why
+//!
+//! It knows by how much to slow down, so that queues stay near empty and a flow that arrives finds room. The
+//! price is `1 - eta` of the capacity and the records' bytes in every packet. It does not tell a queue that
+//! waits for a pause to end from one of congestion. It needs ACKs, and telemetry of all switches on the path.
+//!
+//! # Symbols
+//!
+//! | symbol | here |
+//! |---|---|
+//! | η, maxStage | `eta`, `max-stage` |
+//! | W_AI, N | `wai`, `expected-flows` |
+//! | T | `base-rtt` |
+//! | W_init | `window` |
+//! | W, Wc; R, Rc | window and rate, and their references |
+//! | B, ts, txBytes, qlen | a record: link rate, time, bytes sent, queue |
+//! | U, τ | smoothed utilisation of the busiest link, and the time between its two records |
+//!
+//! # Sizing
+//!
+//! ```text
+//! u = Δ txBytes / Δ ts / B + min(qlen now, qlen before) / (B · T)        of the busiest link
+//! U = (1 - τ/T) · U + τ/T · u,   τ = min(Δ ts, T),   U = 1 at the start
+//! paper:      W = Wc / (U/η) + wai   or   Wc + wai;   R = W / T
+//!             window = line rate · T ("auto");   wai = window · (1 - η) / expected-flows
+//! simulator:  R = Rc / (U/η) + rai   or   Rc + rai,   rmin <= R <= line rate
+//!             W = max(1, window · R / line rate) if variable-window
+//!             queue term: min(qlen now, qlen before) · line rate / B / window
+//! int-multi n: 24 bits of nanoseconds, 20 bits of 128 · n bytes sent, 17 bits of 80 · n bytes queued
+//! ```
+//!
+//! `int-multi` is the NIC's rate over 25G in HPCC's figures.
+//!
+//! # Known differences
+//!
+//! - The paper bounds neither window nor rate. Here a window stays between `rmin` · T and `window`, a rate
+//!   between `rmin` and the line rate: an idle flow would otherwise have a window without end.
+//! - T and window are by default those of the flow's path in `paper`, so that a long link does not slow short
+//!   paths down; the paper sets one T for the network, a bit above its largest (`"largest"`, or a time).
+//! - The paper gives W_AI in bytes for its experiments. Here it follows from N = 100, which at 100G and 13 us
+//!   gives 81 B.
+//! - In `paper` windows are real numbers, and what is allowed is rounded down to a byte; in `simulator` rates
+//!   are whole bit/s, and each operation rounds down, in the simulator's order of operations.
+//! - Records are exact unless `int-multi` is given. The coded form is read as the simulator writes it, with
+//!   counters that wrap, but knows every rate: its table of 25, 50, 100, 200 and 400G has none for others,
+//!   which here stay exact. More than five hops make no update with it; exact records take any number.
+//! - A hop whose records bear the same time, or an older one, is left out (the simulator divides by zero), and
+//!   so is one that the ACK before did not have.
+//! - The paper's records also tell by a path number that packets go another way; there is none here.
+//! - Packets are compared by their numbers, not by bytes, which gives the same order.
+//!
+//! # References
+//!
+//! - Li et al., "HPCC: High Precision Congestion Control", SIGCOMM 2019, sections 3 and 4, algorithm 1, and
+//!   its simulator's mode 3 in `rdma-hw.cc`, `int-header.h` and `run.py`.
+
+mod meter;
+mod presets;
+mod rated;
+mod telemetry;
+#[cfg(test)]
+mod tests;
+mod windowed;
+
+pub use presets::Preset;
+
+use floodway_units::{Bytes, Rate, Span, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::slots::{AckView, Allowance, Need, OfPath, ParamError, QpInfo, Reaction, ReactionPoint};
+
+/// Parameters of HPCC: a row of published values, and what differs from it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+#[schemars(rename = "Hpcc")]
+pub struct Params {
+    /// The form of the algorithm, with its values; what is given beside it wins.
+    /// Source: floodway's choice: the published algorithm.
+    pub preset: Preset,
+    /// η: the utilisation aimed at, above 0, up to 1. Default: 0.95.
+    /// Source: Li et al., section 5.1; its simulator, `U_TARGET`.
+    pub eta: f64,
+    /// Additive steps between two multiplicative ones, from 0 up. Default: 5 in `paper`, 0 in `simulator`.
+    /// Source: Li et al., section 5.1; `MI_THRESH` of HPCC's `run.py`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_stage: Option<u32>,
+    /// `W_AI`: bytes that each update adds to the window, from 0 up; `paper` only. Default: window · (1 - η) /
+    /// `expected-flows`.
+    /// Source: Li et al., section 3.3.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wai: Option<Bytes>,
+    /// N: flows that may share a link without the steps of all filling it, from 1; `paper` only, where `wai` is
+    /// not given. Default: 100.
+    /// Source: Li et al., section 3.3; the number is floodway's choice, near the step of section 5.1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expected_flows: Option<u32>,
+    /// What each update adds to the rate, from 0 up; `simulator` only. Default: 10 Mbit/s per 25G of the NIC's
+    /// rate.
+    /// Source: HPCC's `run.py`, `RATE_AI`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rai: Option<Rate>,
+    /// Least rate, above 0; at most the NIC's. Default: 100 Mbit/s in `paper`, 1 Gbit/s in `simulator`.
+    /// Source: HPCC's simulator, the class's default for `MinRate`; HPCC's `run.py`, `MIN_RATE`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rmin: Option<Rate>,
+    /// T: a time of at least 1 ns, `"auto"` for the path's base round trip, or `"largest"` for that of all pairs
+    /// of hosts. Default: `"auto"` in `paper`, `"largest"` in `simulator`.
+    /// Source: floodway's choice for paths of very different length; `GLOBAL_T` of HPCC's `run.py`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub base_rtt: Option<OfPath<Span>>,
+    /// `W_init`, payload bytes in flight at line rate: a size of at least one full packet, `"auto"` for the NIC's
+    /// rate times `base-rtt` in `paper` and the path's bandwidth-delay product in `simulator`, or `"largest"`
+    /// for that of all pairs of hosts. Default: `"auto"` in `paper`, `"largest"` in `simulator`, which also
+    /// divides queues by it.
+    /// Source: Li et al., section 3.2; `GLOBAL_T` of HPCC's `run.py`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub window: Option<OfPath<Bytes>>,
+    /// Whether the window shrinks with the rate; `simulator` only. Default: true.
+    /// Source: HPCC's `run.py`, `VAR_WIN`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub variable_window: Option<bool>,
+    /// Whether every ACK sets window and rate, and not only the one that makes a full update. Default: true.
+    /// Source: Li et al., section 3.2; HPCC's `run.py`, `FAST_REACT`.
+    pub fast_react: bool,
+    /// Whether each hop has a utilisation and a reference of its own, of which the least counts; `simulator`
+    /// only. Default: false.
+    /// Source: HPCC's `run.py`, `MULTI_RATE`.
+    pub multi_rate: bool,
+    /// Whether ACKs between full updates leave out hops with an empty queue; `simulator` only. Default: false.
+    /// Source: HPCC's `run.py`, `SAMPLE_FEEDBACK`.
+    pub sample_feedback: bool,
+    /// Reads records as if coded in 64 bits, in units of this many times 128 bytes sent and 80 bytes queued,
+    /// from 1. Default: records are exact.
+    /// Source: HPCC's simulator, `INT_MULTI`; exact is floodway's choice.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub int_multi: Option<u32>,
+}
+
+impl Reaction for Params {
+    type Rp = Rp;
+
+    fn build(&self, qp: &QpInfo) -> Result<Rp, ParamError> {
+        let settings = self.settings(qp)?;
+        let meter = self.meter(qp, &settings);
+        let machine = match self.preset {
+            Preset::Paper => Machine::Windowed(Box::new(windowed::Machine::new(settings, meter))),
+            Preset::Simulator => Machine::Rated(Box::new(rated::Machine::new(settings, meter))),
+        };
+        Ok(Rp { machine })
+    }
+
+    fn needs(&self) -> &'static [Need] {
+        if self.asks_for_largest() {
+            &[Need::Acks, Need::Int, Need::Largest]
+        } else {
+            &[Need::Acks, Need::Int]
+        }
+    }
+}
+
+/// One per sending queue pair.
+#[derive(Debug)]
+pub struct Rp {
+    machine: Machine,
+}
+
+#[derive(Debug)]
+enum Machine {
+    Windowed(Box<windowed::Machine>),
+    Rated(Box<rated::Machine>),
+}
+
+impl ReactionPoint for Rp {
+    fn on_ack(&mut self, _now: Time, ack: &AckView<'_>) {
+        match &mut self.machine {
+            Machine::Windowed(machine) => machine.on_ack(ack),
+            Machine::Rated(machine) => machine.on_ack(ack),
+        }
+    }
+
+    fn increases(&self) -> u64 {
+        match &self.machine {
+            Machine::Windowed(machine) => machine.increases,
+            Machine::Rated(machine) => machine.increases,
+        }
+    }
+
+    fn moves_pacing(&self) -> bool {
+        true
+    }
+
+    #[inline]
+    fn allowance(&self) -> Allowance {
+        match &self.machine {
+            Machine::Windowed(machine) => machine.allowance,
+            Machine::Rated(machine) => machine.allowance,
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! How busy the links of a path are, from one acknowledgement's records to the next.
+
+use floodway_units::Rate;
+
+use super::telemetry::{Reader, Record};
+use crate::slots::IntHop;
+
+/// What is measured, and what is kept of each hop.
+#[derive(Debug)]
+pub(super) struct Meter {
+    reader: Reader,
+    /// T in ticks.
+    base: u64,
+    /// The NIC's rate in bit/s.
+    line: f64,
+    /// Queued bytes that count as a utilisation of 1 where a link is as fast as the NIC.
+    drain: f64,
+    /// U, smoothed over T.
+    overall: f64,
+    pub(super) hops: Vec<Hop>,
+}
+
+/// A hop of the path.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Hop {
+    record: Record,
+    /// Its own U, smoothed over T.
+    pub(super) utilisation: f64,
+    /// Its own reference rate.
+    pub(super) reference: Rate,
+    /// Its own additive steps since the last multiplicative one.
+    pub(super) stage: u32,
+    /// The acknowledgement in hand has told of it.
+    pub(super) heard: bool,
+}
+
+/// A hop's utilisation since the record before, and for how many ticks.
+struct Sample {
+    utilisation: f64,
+    elapsed: u64,
+}
+
+impl Meter {
+    /// For a base round trip of `base` picoseconds.
+    pub(super) fn new(reader: Reader, base: u64, line: Rate, drain: f64) -> Self {
+        let base = reader.ticks(base).max(1);
+        Meter { reader, base, line: line.0 as f64, drain, overall: 1.0, hops: Vec::new() }
+    }
+
+    pub(super) fn has_room_for(&self, int: &[IntHop]) -> bool {
+        self.reader.has_room_for(int.len())
+    }
+
+    /// Takes the records as those to compare the next ones with.
+    pub(super) fn store(&mut self, int: &[IntHop]) {
+        if self.has_room_for(int) {
+            self.hops.clear();
+            int.iter().for_each(|hop| self.add(hop));
+        }
+    }
+
+    fn add(&mut self, hop: &IntHop) {
+        let record = self.reader.read(hop);
+        let reference = Rate(self.line as u64);
+        self.hops.push(Hop { record, utilisation: 1.0, reference, stage: 0, heard: false });
+    }
+
+    /// U with the busiest hop's part in it; nothing where no hop tells of any time.
+    pub(super) fn measure(&mut self, int: &[IntHop], skip_empty: bool) -> Option<f64> {
+        let mut busiest = Sample { utilisation: 0.0, elapsed: 0 };
+        let mut any = false;
+        for (at, hop) in int.iter().enumerate() {
+            let Some(sample) = self.sample(at, hop, skip_empty) else { continue };
+            any = true;
+            if sample.utilisation > busiest.utilisation {
+                busiest = sample;
+            }
+        }
+        if any {
+            self.overall = self.smoothed(self.overall, &busiest);
+        }
+        any.then_some(self.overall)
+    }
+
+    /// Brings each hop's own U up to date and notes whether it was heard of; true where any was.
+    pub(super) fn measure_each(&mut self, int: &[IntHop], skip_empty: bool) -> bool {
+        let mut any = false;
+        for (at, hop) in int.iter().enumerate() {
+            let sample = self.sample(at, hop, skip_empty);
+            let before = self.hops[at].utilisation;
+            let utilisation = sample.as_ref().map_or(before, |sample| self.smoothed(before, sample));
+            self.hops[at].utilisation = utilisation;
+            self.hops[at].heard = sample.is_some();
+            any |= sample.is_some();
+        }
+        any
+    }
+
+    /// U = (1 - τ/T) · U + τ/T · u, with τ capped at T. The order of operations is the simulator's.
+    fn smoothed(&self, before: f64, sample: &Sample) -> f64 {
+        let elapsed = sample.elapsed.min(self.base);
+        (before * (self.base - elapsed) as f64 + sample.utilisation * elapsed as f64) / self.base as f64
+    }
+
+    /// What hop `at` did since its last record, which the new one replaces. Nothing for a hop that is new, whose
+    /// clock has not moved, or that is skipped for its empty queue.
+    fn sample(&mut self, at: usize, hop: &IntHop, skip_empty: bool) -> Option<Sample> {
+        let Some(before) = self.hops.get(at).map(|known| known.record) else {
+            self.add(hop);
+            return None;
+        };
+        let now = self.reader.read(hop);
+        let elapsed = self.reader.elapsed(now, before);
+        if elapsed == 0 || skip_empty && now.queue == 0 {
+            return None;
+        }
+        self.hops[at].record = now;
+        // u = qlen / (B · T) + txRate / B, in the simulator's order of operations.
+        let duration = elapsed as f64 * self.reader.seconds();
+        let tx_rate = (self.reader.sent(now, before).0.saturating_mul(8)) as f64 / duration;
+        let rate = now.rate.0 as f64;
+        let queue = now.queue.min(before.queue) as f64;
+        let utilisation = tx_rate / rate + queue * self.line / rate / self.drain;
+        Some(Sample { utilisation, elapsed })
+    }
+}

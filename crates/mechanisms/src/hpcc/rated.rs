@@ -1,0 +1,110 @@
+//! The machine of HPCC's simulator (mode 3): a reference rate, a window that follows it, and rates in whole
+//! bit/s.
+
+use floodway_units::{Bytes, Rate};
+
+use super::meter::{Hop, Meter};
+use super::presets::Settings;
+use crate::slots::{AckView, Allowance};
+
+/// State of a queue pair.
+#[derive(Debug)]
+pub(super) struct Machine {
+    settings: Settings,
+    pub(super) meter: Meter,
+    pub(super) allowance: Allowance,
+    /// Rc, which a full update sets.
+    reference: Rate,
+    /// Additive steps since the last multiplicative one.
+    stage: u32,
+    /// An ACK beyond this sequence number makes the next full update; 0 before the first.
+    update_at: u64,
+    pub(super) increases: u64,
+}
+
+impl Settings {
+    /// A new rate from a reference, and the stage it leads to, at utilisation `u`.
+    fn step(&self, reference: Rate, stage: u32, u: f64) -> (Rate, u32) {
+        let c = u / self.eta;
+        let (base, stage) = if c >= 1.0 || stage >= self.max_stage {
+            (Rate((reference.0 as f64 / c) as u64), 0)
+        } else {
+            (reference, stage + 1)
+        };
+        ((base + self.rai).max(self.rmin).min(self.line), stage)
+    }
+
+    /// What `rate` over the NIC's leaves of the window, at least a byte.
+    fn window_at(&self, rate: Rate) -> Bytes {
+        if !self.variable_window {
+            return self.window;
+        }
+        let share = u128::from(self.window.0) * u128::from(rate.0) / u128::from(self.line.0);
+        Bytes(share as u64).max(Bytes(1))
+    }
+}
+
+impl Machine {
+    pub(super) fn new(settings: Settings, meter: Meter) -> Self {
+        let reference = settings.line;
+        let allowance = Allowance { rate: reference, window: settings.window };
+        Machine { settings, meter, allowance, reference, stage: 0, update_at: 0, increases: 0 }
+    }
+
+    pub(super) fn on_ack(&mut self, ack: &AckView<'_>) {
+        let full = ack.next > self.update_at;
+        if !full && !self.settings.fast_react {
+            return;
+        }
+        if self.update_at == 0 {
+            self.update_at = ack.sent;
+            self.meter.store(ack.int);
+            return;
+        }
+        if self.meter.has_room_for(ack.int) {
+            self.react(ack, full);
+        }
+        if full {
+            self.update_at = self.update_at.max(ack.sent);
+        }
+    }
+
+    fn react(&mut self, ack: &AckView<'_>, full: bool) {
+        let skip_empty = self.settings.sample_feedback && !full;
+        if self.settings.multi_rate {
+            if self.meter.measure_each(ack.int, skip_empty) {
+                self.take_least(ack.int.len(), full);
+            }
+        } else if let Some(u) = self.meter.measure(ack.int, skip_empty) {
+            let (rate, stage) = self.settings.step(self.reference, self.stage, u);
+            if full {
+                (self.reference, self.stage) = (rate, stage);
+                self.increases += u64::from(u < self.settings.eta);
+            }
+            self.set(rate);
+        }
+    }
+
+    /// The least of the rates of the first `hops` hops; a full update makes those heard of their references.
+    fn take_least(&mut self, hops: usize, full: bool) {
+        let settings = self.settings;
+        let next = |hop: &mut Hop| {
+            if !hop.heard {
+                return hop.reference;
+            }
+            let (rate, stage) = settings.step(hop.reference, hop.stage, hop.utilisation);
+            if full {
+                (hop.reference, hop.stage) = (rate, stage);
+            }
+            rate
+        };
+        let least = self.meter.hops.iter_mut().take(hops).map(next).fold(settings.line, Rate::min);
+        let idle = self.meter.hops.iter().take(hops).all(|hop| hop.utilisation < settings.eta);
+        self.increases += u64::from(full && idle);
+        self.set(least);
+    }
+
+    fn set(&mut self, rate: Rate) {
+        self.allowance = Allowance { rate, window: self.settings.window_at(rate) };
+    }
+}

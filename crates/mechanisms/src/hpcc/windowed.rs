@@ -1,0 +1,71 @@
+//! The machine of the paper (algorithm 1): a reference window, and a rate that paces it over T.
+
+use floodway_units::{Bytes, Rate};
+
+use super::meter::Meter;
+use super::presets::Settings;
+use crate::slots::{AckView, Allowance};
+
+/// State of a queue pair. Windows are real numbers of bytes.
+#[derive(Debug)]
+pub(super) struct Machine {
+    settings: Settings,
+    pub(super) meter: Meter,
+    pub(super) allowance: Allowance,
+    /// Wc, which a full update sets.
+    reference: f64,
+    /// Additive steps since the last multiplicative one.
+    stage: u32,
+    /// An ACK beyond this sequence number makes the next full update.
+    update_at: u64,
+    pub(super) increases: u64,
+}
+
+impl Machine {
+    pub(super) fn new(settings: Settings, meter: Meter) -> Self {
+        let reference = settings.window.0 as f64;
+        let allowance = Allowance { rate: settings.line, window: settings.window };
+        Machine { settings, meter, allowance, reference, stage: 0, update_at: 0, increases: 0 }
+    }
+
+    pub(super) fn on_ack(&mut self, ack: &AckView<'_>) {
+        let full = ack.next > self.update_at;
+        if (full || self.settings.fast_react) && self.meter.has_room_for(ack.int) {
+            self.react(ack, full);
+        }
+        if full {
+            self.update_at = ack.sent;
+        }
+    }
+
+    /// `NewAck`: the window by this ACK's utilisation, and on a full update the reference.
+    fn react(&mut self, ack: &AckView<'_>, full: bool) {
+        let Some(u) = self.meter.measure(ack.int, false) else { return };
+        let (window, stage) = self.window_at(u);
+        if full {
+            (self.reference, self.stage) = (window, stage);
+            self.increases += u64::from(u < self.settings.eta);
+        }
+        self.set(window);
+    }
+
+    /// `ComputeWind`, with bounds that the paper leaves out.
+    fn window_at(&self, u: f64) -> (f64, u32) {
+        let Settings { eta, max_stage, wai, .. } = self.settings;
+        let (window, stage) = if u >= eta || self.stage >= max_stage {
+            (self.reference / (u / eta) + wai, 0)
+        } else {
+            (self.reference + wai, self.stage + 1)
+        };
+        let most = self.settings.window.0 as f64;
+        let least = (self.settings.rmin.0 as f64 * self.settings.base / 8.0).min(most);
+        (window.max(least).min(most), stage)
+    }
+
+    /// R = W / T.
+    fn set(&mut self, window: f64) {
+        let Settings { base, rmin, line, .. } = self.settings;
+        let rate = Rate((window * 8.0 / base) as u64).max(rmin).min(line);
+        self.allowance = Allowance { rate, window: Bytes(window as u64).max(Bytes(1)) };
+    }
+}

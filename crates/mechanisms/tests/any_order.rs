@@ -6,10 +6,10 @@ use floodway_mechanisms::registry::{
     FlowControlParams, NotificationParams, ReactionParams, ReliabilityParams, RoutingParams, SchedulerParams,
 };
 use floodway_mechanisms::slots::{
-    AckView, CongestionPoint, Cx, FcFrame, FcReceiver, FcSender, Gate, IngressView, LinkInfo, LossView, Mark,
-    Notice, NotificationPoint, Outbox, PacketView, PauseMode, PortInfo, PortView, QpInfo, QueueView,
-    ReactionPoint, ReadyView, Reply, Router, Scheduler, Segment, Signals, SwitchInfo, TransportReceiver,
-    TransportSender,
+    AckView, CongestionPoint, Cx, FcFrame, FcReceiver, FcSender, Gate, IngressView, IntHop, LinkInfo,
+    LossView, Mark, Notice, NotificationPoint, Outbox, PacketView, PauseMode, PortInfo, PortView, QpInfo,
+    QueueView, ReactionPoint, ReadyView, Reply, Router, Scheduler, Segment, Signals, SwitchInfo,
+    TransportReceiver, TransportSender,
 };
 use floodway_units::{Bytes, Class, FlowId, PortId, Quanta, QueueId, Rate, Rng, Span, Time, stream};
 use proptest::prelude::*;
@@ -268,10 +268,44 @@ fn drive_transport_receiver(choice: &ReliabilityParams, lossless: bool, psns: &[
     }
 }
 
+/// What an ACK brings: packets acknowledged, packets in flight, and the records of the path.
+#[derive(Clone, Debug)]
+struct Ack {
+    packets: u64,
+    ahead: u64,
+    rtt: u64,
+    marked: bool,
+    int: Vec<IntHop>,
+}
+
+/// Records that need not fit those before: clocks that stand still or go back, counters that jump.
+fn int() -> impl Strategy<Value = Vec<IntHop>> {
+    let rate = prop_oneof![Just(1u64), Just(25), Just(100), Just(400)];
+    let amount = || prop_oneof![Just(0u64), 0u64..100_000, 0u64..1 << 40];
+    let hop = (rate, amount(), amount(), amount()).prop_map(|(rate, time, tx_bytes, queue)| IntHop {
+        rate: Rate::gbps(rate),
+        time: Time(time),
+        tx_bytes,
+        queue: Bytes(queue),
+    });
+    proptest::collection::vec(hop, 0..8)
+}
+
+fn ack() -> impl Strategy<Value = Ack> {
+    let rtt = prop_oneof![Just(0u64), 0u64..1_000_000, 0u64..1_000_000_000];
+    (0u64..10, 0u64..10, rtt, any::<bool>(), int()).prop_map(|(packets, ahead, rtt, marked, int)| Ack {
+        packets,
+        ahead,
+        rtt,
+        marked,
+        int,
+    })
+}
+
 #[derive(Clone, Debug)]
 enum Feedback {
     Sent(u64),
-    Ack { acked: u64, rtt: u64, marked: bool },
+    Ack(Ack),
     Notice { mark: bool, window: Option<u64> },
     Loss(LossView),
     Increase,
@@ -280,24 +314,22 @@ enum Feedback {
 
 fn feedback() -> impl Strategy<Value = Feedback> {
     prop_oneof![
-        (64u64..1500).prop_map(Feedback::Sent),
-        (0u64..9_000, 1u64..1_000, any::<bool>()).prop_map(|(acked, rtt, marked)| Feedback::Ack {
-            acked,
-            rtt,
-            marked
-        }),
-        (any::<bool>(), proptest::option::of(1_000u64..99_000))
+        1 => (64u64..1500).prop_map(Feedback::Sent),
+        3 => ack().prop_map(Feedback::Ack),
+        1 => (any::<bool>(), proptest::option::of(1_000u64..99_000))
             .prop_map(|(mark, window)| Feedback::Notice { mark, window }),
-        (1u64..9_000, any::<bool>())
+        1 => (1u64..9_000, any::<bool>())
             .prop_map(|(lost, timeout)| Feedback::Loss(LossView { lost: Bytes(lost), timeout })),
-        Just(Feedback::Increase),
-        Just(Feedback::Timeout),
+        1 => Just(Feedback::Increase),
+        1 => Just(Feedback::Timeout),
     ]
 }
 
 fn drive_reaction(choice: &ReactionParams, inputs: &[(u64, Feedback)]) {
     let mut machine = choice.build(&qp(true)).expect("the defaults are valid");
     let mut world = World::<()>::new();
+    let mut acknowledged = 0;
+    let sets_rates = !["line-rate", "static-window"].contains(&choice.name());
     for (wait, input) in inputs {
         world.wait(Span::ns(*wait), &mut machine, ReactionPoint::next_timeout, |m, world| {
             m.on_timeout(world.now);
@@ -305,21 +337,9 @@ fn drive_reaction(choice: &ReactionParams, inputs: &[(u64, Feedback)]) {
         let now = world.now;
         match input {
             Feedback::Sent(wire) => machine.on_sent(now, Bytes(*wire)),
-            Feedback::Ack { acked, rtt, marked } => {
-                let marked = if *marked { Mark::Ce } else { Mark::None };
-                let in_flight = Bytes(9_000 - *acked);
-                machine.on_ack(
-                    now,
-                    &AckView {
-                        acked: Bytes(*acked),
-                        next: *acked / 1000,
-                        sent: 9,
-                        rtt: Span::us(*rtt),
-                        in_flight,
-                        marked,
-                        int: &[],
-                    },
-                );
+            Feedback::Ack(ack) => {
+                acknowledged += ack.packets;
+                machine.on_ack(now, &ack_view(ack, acknowledged));
             }
             Feedback::Notice { mark, window } => {
                 let mark = if *mark { Mark::Ce } else { Mark::None };
@@ -336,6 +356,20 @@ fn drive_reaction(choice: &ReactionParams, inputs: &[(u64, Feedback)]) {
             allowance.rate > Rate(0) && allowance.window > Bytes::ZERO,
             "a queue pair would stop for ever"
         );
+        assert!(!sets_rates || allowance.rate <= qp(true).line_rate, "{} is above the NIC's", allowance.rate);
+    }
+}
+
+/// The ACK of all before `next`.
+fn ack_view(ack: &Ack, next: u64) -> AckView<'_> {
+    AckView {
+        acked: Bytes(ack.packets * 1_000),
+        next,
+        sent: next + ack.ahead,
+        rtt: Span(ack.rtt),
+        in_flight: Bytes(ack.ahead * 1_000),
+        marked: if ack.marked { Mark::Ce } else { Mark::None },
+        int: &ack.int,
     }
 }
 
@@ -344,6 +378,13 @@ fn reactions() -> Vec<ReactionParams> {
         r#"{ "dcqcn": { "preset": "paper", "byte-counter": "2KB", "t-inc": "3us", "t-alpha": "1us" } }"#,
         r#"{ "dcqcn": { "preset": "mellanox", "cnp": "ack-flag", "t-inc": "2us", "rai": "10G", "f": 0 } }"#,
         r#"{ "dcqcn": { "preset": "swing", "t-dec": "1us", "min-decrease": 0.9, "rate-on-first-cnp": 0.25 } }"#,
+        r#"{ "timely": { "preset": "paper", "segment": "3KB", "min-rtt": "1us", "rai": "10G" } }"#,
+        r#"{ "timely": { "preset": "patched", "segment": "1KB", "beta": 1, "rai": "10G" } }"#,
+        r#"{ "hpcc": { "window": "1KB", "wai": "0B", "max-stage": 0, "int-multi": 1 } }"#,
+        r#"{ "hpcc": { "preset": "simulator" } }"#,
+        r#"{ "hpcc": { "preset": "simulator", "sample-feedback": true, "int-multi": 4, "max-stage": 2 } }"#,
+        r#"{ "hpcc": { "preset": "simulator", "multi-rate": true, "sample-feedback": true, "rai": "0bps" } }"#,
+        r#"{ "dctcp": { "g": 1, "rai": "20G", "rmin": "1Mbps" } }"#,
     ];
     with_tuned(ReactionParams::names(), &tuned)
 }

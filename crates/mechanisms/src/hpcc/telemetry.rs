@@ -102,12 +102,7 @@ mod tests {
     use super::*;
 
     fn hop(time_ns: u64, tx_bytes: u64, queue: u64) -> IntHop {
-        IntHop {
-            rate: Rate::gbps(100),
-            time: Time::ZERO + Span::ns(time_ns),
-            tx_bytes,
-            queue: Bytes(queue),
-        }
+        IntHop { rate: Rate::gbps(100), time: Time::ZERO + Span::ns(time_ns), tx_bytes, queue: Bytes(queue) }
     }
 
     /// Ticks and bytes between two records, and the queue of the second.

@@ -39,9 +39,9 @@
 //! | symbol | here |
 //! |---|---|
 //! | η, maxStage | `eta`, `max-stage` |
-//! | W_AI, N | `wai`, `expected-flows` |
+//! | `W_AI`, N | `wai`, `expected-flows` |
 //! | T | `base-rtt` |
-//! | W_init | `window` |
+//! | `W_init` | `window` |
 //! | W, Wc; R, Rc | window and rate, and their references |
 //! | B, ts, txBytes, qlen | a record: link rate, time, bytes sent, queue |
 //! | U, τ | smoothed utilisation of the busiest link, and the time between its two records |
@@ -67,7 +67,7 @@
 //!   between `rmin` and the line rate: an idle flow would otherwise have a window without end.
 //! - T and window are by default those of the flow's path in `paper`, so that a long link does not slow short
 //!   paths down; the paper sets one T for the network, a bit above its largest (`"largest"`, or a time).
-//! - The paper gives W_AI in bytes for its experiments. Here it follows from N = 100, which at 100G and 13 us
+//! - The paper gives `W_AI` in bytes for its experiments. Here it follows from N = 100, which at 100G and 13 us
 //!   gives 81 B.
 //! - In `paper` windows are real numbers, and what is allowed is rounded down to a byte; in `simulator` rates
 //!   are whole bit/s, and each operation rounds down, in the simulator's order of operations.

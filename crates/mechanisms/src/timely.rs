@@ -38,10 +38,10 @@
 //! |---|---|
 //! | α | `ewma`: weight of the new difference |
 //! | β | `beta`: extent of a cut |
-//! | T_low, T_high | `t-low`, `t-high` |
-//! | D_minRTT | `min-rtt`, by which differences are divided |
+//! | `T_low`, `T_high` | `t-low`, `t-high` |
+//! | `D_minRTT` | `min-rtt`, by which differences are divided |
 //! | δ, N·δ | `rai`, `rhai` |
-//! | RTT_ref | `rtt-ref` |
+//! | `RTT_ref` | `rtt-ref` |
 //!
 //! # Sizing
 //!
@@ -75,7 +75,7 @@
 //!
 //! - Mittal et al., "TIMELY: RTT-based Congestion Control for the Datacenter", SIGCOMM 2015, section 4 and
 //!   algorithm 1.
-//! - Zhu et al., "ECN or Delay: Lessons Learnt from Analysis of DCQCN and TIMELY", CoNEXT 2016, section 4
+//! - Zhu et al., "ECN or Delay: Lessons Learnt from Analysis of DCQCN and TIMELY", CONEXT 2016, section 4
 //!   (patched TIMELY).
 //! - Li et al., "HPCC: High Precision Congestion Control", SIGCOMM 2019, section 5.1, its simulator's mode 7
 //!   in `rdma-hw.cc`, and its `run.py`.
@@ -105,7 +105,7 @@ pub struct Params {
     /// Source: HPCC's simulator, `TimelyAlpha`.
     pub ewma: f64,
     /// β: extent of a cut, from 0 to 1. Default: 0.8; 0.008 in `patched`.
-    /// Source: Mittal et al., section 5; Zhu et al., CoNEXT 2016, section 4.
+    /// Source: Mittal et al., section 5; Zhu et al., CONEXT 2016, section 4.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub beta: Option<f64>,
     /// Round-trip time below which the rate only rises. Default: 50 us.
@@ -137,7 +137,7 @@ pub struct Params {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub segment: Option<Bytes>,
     /// Round-trip time at which patched flows settle, above 0; `patched` only. Default: `t-low`.
-    /// Source: Zhu et al., CoNEXT 2016, section 4.
+    /// Source: Zhu et al., CONEXT 2016, section 4.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rtt_ref: Option<Span>,
 }

@@ -55,7 +55,9 @@ impl Meter {
     pub(super) fn store(&mut self, int: &[IntHop]) {
         if self.has_room_for(int) {
             self.hops.clear();
-            int.iter().for_each(|hop| self.add(hop));
+            for hop in int {
+                self.add(hop);
+            }
         }
     }
 

@@ -14,14 +14,18 @@ pub(super) struct Reader {
     tick: u64,
     /// Bytes of a unit of bytes sent, and of a queue.
     units: (u64, u64),
-    /// Where times, units sent and units queued wrap around; the second only if `coded`.
+    /// Where the counters of the coded form begin again; exact ones never do.
     wraps: Option<Wraps>,
 }
 
+/// The first number that no longer fits.
 #[derive(Clone, Copy, Debug)]
 struct Wraps {
+    /// Nanoseconds.
     time: u64,
+    /// Units sent.
     sent: u64,
+    /// Units queued.
     queue: u64,
 }
 

@@ -14,7 +14,7 @@ use crate::slots::{ParamError, QpInfo};
 pub enum Preset {
     /// The paper's algorithm, with an update per segment. Source: Mittal et al., SIGCOMM 2015, section 4.
     Paper,
-    /// The same with one fixed point. Source: Zhu et al., CoNEXT 2016, section 4.
+    /// The same with one fixed point. Source: Zhu et al., CONEXT 2016, section 4.
     Patched,
     /// One update per round trip. Source: HPCC's simulator, mode 7, and `timely` of its `run.py`.
     #[default]

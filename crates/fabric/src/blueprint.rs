@@ -167,6 +167,8 @@ pub enum Rounding {
     Picosecond,
     /// Down to a nanosecond through a 64.64 fixed-point number of seconds, as ns-3 does.
     TruncatedNanosecond,
+    /// Likewise, and down to the fixed-point number, as older ns-3 does: an exact nanosecond comes out one less.
+    CutNanosecond,
 }
 
 /// A host or switch.

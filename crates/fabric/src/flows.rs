@@ -55,6 +55,8 @@ pub(crate) struct Flow {
     pub scales: bool,
     /// A new rate moves the packet that waits for its pacing time.
     pub moves: bool,
+    /// How often its rate was set.
+    pub rates_set: u64,
     pub telemetry: Telemetry,
     pub allowance: Allowance,
     pub next_send: u64,
@@ -323,8 +325,9 @@ impl World<'_> {
             moves: match self.blueprint.semantics.repacing {
                 Repacing::Moved => true,
                 Repacing::Kept => false,
-                Repacing::ByMechanism => stack.iter().any(ReactionPoint::moves_pacing),
+                Repacing::ByMechanism => stack.iter().any(|layer| layer.rates_set().is_some()),
             },
+            rates_set: 0,
             telemetry: settings.telemetry(),
             stack,
             allowance: Allowance::FREE,
@@ -589,7 +592,10 @@ impl World<'_> {
             let gap =
                 if state.paced { pacing_gap(state.allowance.rate, wire, semantics.rounding) } else { 0 };
             state.next_send = start + gap;
-            if semantics.turns == Turns::List {
+        }
+        if semantics.turns == Turns::List && state.moves {
+            let set = state.stack.iter().filter_map(ReactionPoint::rates_set).sum();
+            if std::mem::replace(&mut state.rates_set, set) != set {
                 let (nic, at) = (state.nic as usize, state.next_send);
                 self.wake_earlier(nic, at);
             }

@@ -12,6 +12,7 @@ pub(crate) struct Serial {
     /// Picoseconds a byte, where that is whole; else 0.
     ps_per_byte: u64,
     rate: Rate,
+    rounding: Rounding,
     /// By size, where durations are cut to nanoseconds.
     truncated: Option<Arc<[u32]>>,
 }
@@ -20,11 +21,11 @@ impl Serial {
     pub fn new(rate: Rate, rounding: Rounding) -> Self {
         let truncated = match rounding {
             Rounding::Picosecond => None,
-            Rounding::TruncatedNanosecond => {
-                Some((0..=u64::from(u16::MAX)).map(|bytes| truncated_ns(bytes, rate)).collect())
+            Rounding::TruncatedNanosecond | Rounding::CutNanosecond => {
+                Some((0..=u64::from(u16::MAX)).map(|bytes| whole_ns(bytes, rate, rounding)).collect())
             }
         };
-        Serial { ps_per_byte: rate.ps_per_byte().unwrap_or(0), rate, truncated }
+        Serial { ps_per_byte: rate.ps_per_byte().unwrap_or(0), rate, rounding, truncated }
     }
 
     /// Picoseconds a byte, where that is all that counts; else 0.
@@ -36,9 +37,8 @@ impl Serial {
     #[inline]
     pub fn time(&self, wire: u64) -> u64 {
         if let Some(table) = &self.truncated {
-            return table
-                .get(wire as usize)
-                .map_or_else(|| u64::from(truncated_ns(wire, self.rate)) * 1000, |&ns| u64::from(ns) * 1000);
+            let ns = table.get(wire as usize).copied();
+            return u64::from(ns.unwrap_or_else(|| whole_ns(wire, self.rate, self.rounding))) * 1000;
         }
         if self.ps_per_byte != 0 {
             return wire * self.ps_per_byte;
@@ -58,15 +58,19 @@ impl Serial {
 pub(crate) fn pacing_gap(rate: Rate, wire: u64, rounding: Rounding) -> u64 {
     match rounding {
         Rounding::Picosecond => rate.time_to_send(Bytes(wire)).0,
-        Rounding::TruncatedNanosecond => u64::from(truncated_ns(wire, rate)) * 1000,
+        Rounding::TruncatedNanosecond | Rounding::CutNanosecond => {
+            u64::from(whole_ns(wire, rate, rounding)) * 1000
+        }
     }
 }
 
-/// Nanoseconds of `bytes` as ns-3 computes them: seconds in double, rounded to 64.64 fixed point, cut
-/// to whole nanoseconds. An exact nanosecond comes out one lower where the double lies below it.
-fn truncated_ns(bytes: u64, rate: Rate) -> u32 {
+/// Nanoseconds of `bytes` as ns-3 computes them: seconds in double, in 64.64 fixed point, cut to whole
+/// nanoseconds. SWING's version rounds to the fixed point, and an exact nanosecond comes out one lower where
+/// the fixed number lies below it. HPCC's version cuts there, too, so that every exact nanosecond does.
+fn whole_ns(bytes: u64, rate: Rate, rounding: Rounding) -> u32 {
     let seconds = bytes as f64 * 8.0 / rate.0 as f64;
-    let fixed = (seconds * 18_446_744_073_709_551_616.0 + 0.5) as u128;
+    let half = if rounding == Rounding::CutNanosecond { 0.0 } else { 0.5 };
+    let fixed = (seconds * 18_446_744_073_709_551_616.0 + half) as u128;
     ((fixed * 1_000_000_000) >> 64) as u32
 }
 
@@ -87,7 +91,10 @@ mod tests {
         let early = |gbps: u64, step: u64| {
             (step..=1500)
                 .step_by(step as usize)
-                .filter(|&bytes| u64::from(truncated_ns(bytes, Rate::gbps(gbps))) < bytes * 8 / gbps)
+                .filter(|&bytes| {
+                    u64::from(whole_ns(bytes, Rate::gbps(gbps), Rounding::TruncatedNanosecond))
+                        < bytes * 8 / gbps
+                })
                 .collect::<Vec<_>>()
         };
         assert_eq!(
@@ -104,7 +111,18 @@ mod tests {
         for (gbps, bytes, ns) in
             [(100, 1500, 119), (100, 52, 4), (100, 24, 1), (400, 1500, 29), (400, 52, 1), (400, 24, 0)]
         {
-            assert_eq!(truncated_ns(bytes, Rate::gbps(gbps)), ns);
+            assert_eq!(whole_ns(bytes, Rate::gbps(gbps), Rounding::TruncatedNanosecond), ns);
         }
+    }
+
+    /// HPCC's simulator: a flow of 594 B under TIMELY takes 51 ns at each of its links, not 52.
+    #[test]
+    fn older_ns3_makes_every_exact_nanosecond_one_less() {
+        let cut = |bytes, gbps| whole_ns(bytes, Rate::gbps(gbps), Rounding::CutNanosecond);
+        assert_eq!([cut(650, 100), cut(625, 100), cut(60, 40), cut(60, 20)], [51, 49, 11, 23]);
+        assert_eq!(
+            [cut(1048, 100), cut(1048, 400), cut(1090, 400), cut(88, 100), cut(0, 100)],
+            [83, 20, 21, 7, 0]
+        );
     }
 }

@@ -216,8 +216,11 @@ impl ReactionPoint for Rp {
         }
     }
 
-    fn moves_pacing(&self) -> bool {
-        true
+    fn rates_set(&self) -> Option<u64> {
+        Some(match &self.machine {
+            Machine::Windowed(machine) => machine.rates_set,
+            Machine::Rated(machine) => machine.rates_set,
+        })
     }
 
     #[inline]

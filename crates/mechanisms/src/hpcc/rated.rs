@@ -20,6 +20,7 @@ pub(super) struct Machine {
     /// An ACK beyond this sequence number makes the next full update; 0 before the first.
     update_at: u64,
     pub(super) increases: u64,
+    pub(super) rates_set: u64,
 }
 
 impl Settings {
@@ -48,7 +49,7 @@ impl Machine {
     pub(super) fn new(settings: Settings, meter: Meter) -> Self {
         let reference = settings.line;
         let allowance = Allowance { rate: reference, window: settings.window };
-        Machine { settings, meter, allowance, reference, stage: 0, update_at: 0, increases: 0 }
+        Machine { settings, meter, allowance, reference, stage: 0, update_at: 0, increases: 0, rates_set: 0 }
     }
 
     pub(super) fn on_ack(&mut self, ack: &AckView<'_>) {
@@ -105,6 +106,7 @@ impl Machine {
     }
 
     fn set(&mut self, rate: Rate) {
+        self.rates_set += 1;
         self.allowance = Allowance { rate, window: self.settings.window_at(rate) };
     }
 }

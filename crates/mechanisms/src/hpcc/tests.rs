@@ -77,7 +77,7 @@ fn the_first_ack_only_stores() {
     let mut rp = simulator("");
     assert_eq!(rp.allowance(), Allowance { rate: Rate::gbps(100), window: Bytes::kb(250) });
     assert_eq!(ack(&mut rp, 1, 10, &[hop(0, 0, 900_000)]), 100 * G);
-    assert!(rp.moves_pacing() && !rp.scales_window() && !rp.is_constant());
+    assert!(rp.rates_set().is_some() && !rp.scales_window() && !rp.is_constant());
 }
 
 #[test]

@@ -19,13 +19,14 @@ pub(super) struct Machine {
     /// An ACK beyond this sequence number makes the next full update.
     update_at: u64,
     pub(super) increases: u64,
+    pub(super) rates_set: u64,
 }
 
 impl Machine {
     pub(super) fn new(settings: Settings, meter: Meter) -> Self {
         let reference = settings.window.0 as f64;
         let allowance = Allowance { rate: settings.line, window: settings.window };
-        Machine { settings, meter, allowance, reference, stage: 0, update_at: 0, increases: 0 }
+        Machine { settings, meter, allowance, reference, stage: 0, update_at: 0, increases: 0, rates_set: 0 }
     }
 
     pub(super) fn on_ack(&mut self, ack: &AckView<'_>) {
@@ -66,6 +67,7 @@ impl Machine {
     fn set(&mut self, window: f64) {
         let Settings { base, rmin, line, .. } = self.settings;
         let rate = Rate((window * 8.0 / base) as u64).max(rmin).min(line);
+        self.rates_set += 1;
         self.allowance = Allowance { rate, window: Bytes(window as u64).max(Bytes(1)) };
     }
 }

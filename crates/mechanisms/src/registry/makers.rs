@@ -340,7 +340,7 @@ macro_rules! reactions {
             fn on_timeout[self: &mut Self](now: ::floodway_units::Time);
             fn is_constant[self: &Self]() -> bool;
             fn scales_window[self: &Self]() -> bool;
-            fn moves_pacing[self: &Self]() -> bool;
+            fn rates_set[self: &Self]() -> Option<u64>;
             fn allowance[self: &Self]() -> $crate::slots::Allowance;
         }
     };

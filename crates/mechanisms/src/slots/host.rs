@@ -170,9 +170,10 @@ pub trait ReactionPoint {
     fn scales_window(&self) -> bool {
         false
     }
-    /// Does a new rate move the packet that waits for its pacing time, as this mechanism was published?
-    fn moves_pacing(&self) -> bool {
-        false
+    /// How often a rate was set so far, the same one included, if as published each time moves the packet that
+    /// waits for its pacing time; none if that packet keeps its time.
+    fn rates_set(&self) -> Option<u64> {
+        None
     }
     /// What this layer allows now.
     fn allowance(&self) -> Allowance;

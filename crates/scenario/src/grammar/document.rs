@@ -219,6 +219,8 @@ semantic! {
         Picosecond => Picosecond,
         /// Down to a nanosecond, as ns-3 does; pacing gaps, too.
         TruncatedNs => TruncatedNanosecond,
+        /// Likewise by the older ns-3 of HPCC's simulator: a whole number of nanoseconds comes out one less.
+        HpccNs3 => CutNanosecond,
     }
 }
 

@@ -61,6 +61,20 @@ pub struct Semantics {
     pub base_rtt: BaseRtt,
     /// Whether rates hold packets back.
     pub pacing: Pacing,
+    /// Where congestion points draw from.
+    pub draws: Draws,
+}
+
+/// Where congestion points draw from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Draws {
+    /// Each node from a stream of its own.
+    #[default]
+    PerNode,
+    /// As in the HPCC simulator (one thread only): each draw of the run is the first of a new stream of ns-3's
+    /// generator, of which each pause frame takes one, too; replies among data are drawn for, though a mark
+    /// means nothing to them.
+    HpccNs3,
 }
 
 /// Where replies (ACK, NAK) queue.

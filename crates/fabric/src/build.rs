@@ -9,6 +9,7 @@ use floodway_mechanisms::slots::{
     Admission, Admit, Claim, CongestionPoint, Cx, FcFrame, FcReceiver, FcSender, Gate, IngressView, LinkInfo,
     Need, PacketView, PauseMode, PoolSize, PoolView, PortInfo, QpInfo, QueueView, Sizing, SwitchInfo,
 };
+use floodway_units::mrg32k3a::FirstDraws;
 use floodway_units::{
     Bytes, Class, FlowId, NodeId, PortId, Rate, Rng, Span, Time, fold, mix, name_key, stream,
 };
@@ -19,7 +20,8 @@ use crate::agenda::{Agenda, Armed, ID_BITS, What};
 use crate::arena::{Arena, Fifo};
 use crate::base_rtt::Largest;
 use crate::blueprint::{
-    Arrivals, Blueprint, FlowSpec, LinkSpec, LoopSpec, Next, PoissonSpec, Role, SwitchSpec, Ties, UNBOUNDED,
+    Arrivals, Blueprint, Draws, FlowSpec, LinkSpec, LoopSpec, Next, PoissonSpec, Role, SwitchSpec, Ties,
+    UNBOUNDED,
 };
 use crate::counters::{EgressCounters, IngressCounters, RareCounters};
 use crate::dependencies;
@@ -445,6 +447,7 @@ impl<'a> World<'a> {
             nics: Vec::new(),
             series: build_series(blueprint),
             packets: Arena::default(),
+            shared_draws: shared_draws(blueprint),
             telemetry: Telemetry::new(blueprint.telemetry() == floodway_wire::Telemetry::Int, ports.len()),
             largest: Largest::default(),
             largest_wire: format.data_with(blueprint.mtu, true, blueprint.telemetry()).wire.0,
@@ -705,6 +708,17 @@ impl<'a> World<'a> {
             }
         }
     }
+}
+
+/// Where congestion points draw from, if not from streams of their nodes: behind the streams that the HPCC
+/// simulator's driver has made by then, six for each node's protocols and two for each error model.
+fn shared_draws(blueprint: &Blueprint) -> Option<Rng> {
+    (blueprint.semantics.draws == Draws::HpccNs3).then(|| {
+        let broken = |link: &&LinkSpec| link.directions.iter().any(|direction| direction.errors.data > 0.0);
+        let error_models = 1 + blueprint.links.iter().filter(broken).count();
+        let from = (6 * blueprint.nodes.len() + 2 * error_models) as u64;
+        Rng::FirstDraws(Box::new(FirstDraws::new(blueprint.seed as u32, from)))
+    })
 }
 
 /// The routes of each set of links that is up at some time, where links go down at all.

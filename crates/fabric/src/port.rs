@@ -126,7 +126,7 @@ impl World<'_> {
 
     /// Marks a packet that the egress lane `lane` sends or takes in.
     pub fn mark(&mut self, lane: usize, place: Place, mark: Mark) {
-        if mark != Mark::None {
+        if mark != Mark::None && self.packets[place].is_data() {
             self.egress[lane].counters.ecn_marks += 1;
             self.packets[place].add_mark(mark);
         }
@@ -418,6 +418,9 @@ impl World<'_> {
         for frame in self.out.frames.0.drain(..) {
             let merged = control.back().is_some_and(|last| self.packets[last].merge(frame, self.now));
             if !merged {
+                if let Some(draws) = &mut self.shared_draws {
+                    draws.skip();
+                }
                 let place = self.packets.add(Packet::link_control(frame, size, self.now));
                 control.push(&mut self.packets, place);
             }

@@ -1,7 +1,6 @@
 //! Whom the flows of Poisson arrivals go to.
 
 use floodway_units::{NodeId, Rng, uniform};
-use rand_core::Rng as _;
 
 use crate::blueprint::PoissonSpec;
 

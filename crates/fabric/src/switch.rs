@@ -276,11 +276,9 @@ impl World<'_> {
         }
         let (view, queue) = (self.packet_view(&packet), self.queue_view(out, q, &packet));
         let node = self.ports[out.index()].node.index();
-        let mut cx = Cx {
-            now: Time(self.now),
-            rng: &mut self.nodes[node].streams.congestion_point,
-            out: &mut self.out.actions,
-        };
+        let own = &mut self.nodes[node].streams.congestion_point;
+        let rng = self.shared_draws.as_mut().unwrap_or(own);
+        let mut cx = Cx { now: Time(self.now), rng, out: &mut self.out.actions };
         let points = &mut self.machines[out.index()].congestion_points;
         let mark = points.iter_mut().map(|point| point.on_enqueue(&mut cx, &view, &queue)).max();
         self.mark(lane, place, mark.unwrap_or_default());
@@ -311,11 +309,9 @@ impl World<'_> {
         }
         let (view, queue) = (self.packet_view(packet), self.queue_view(port, q, packet));
         let node = self.ports[port.index()].node.index();
-        let mut cx = Cx {
-            now: Time(self.now),
-            rng: &mut self.nodes[node].streams.congestion_point,
-            out: &mut self.out.actions,
-        };
+        let own = &mut self.nodes[node].streams.congestion_point;
+        let rng = self.shared_draws.as_mut().unwrap_or(own);
+        let mut cx = Cx { now: Time(self.now), rng, out: &mut self.out.actions };
         let points = &mut self.machines[port.index()].congestion_points;
         let mark = points.iter_mut().map(|point| point.on_dequeue(&mut cx, &view, &queue)).max();
         self.after_congestion_points(port);
@@ -405,7 +401,8 @@ impl World<'_> {
             class: self.classes[packet.class as usize],
             frame: bytes(u64::from(packet.frame)),
             wire: bytes(self.wire(packet.frame)),
-            ecn_capable: packet.kind == Kind::Data,
+            // In the HPCC simulator replies are drawn for, too.
+            ecn_capable: packet.kind == Kind::Data || packet.class != 0 && self.shared_draws.is_some(),
             ce: packet.mark() == Mark::Ce,
             flow_hash: self.flows[packet.flow.index()].hash,
             ingress: packet.ingress,

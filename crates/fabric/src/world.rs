@@ -282,6 +282,8 @@ pub(crate) struct World<'a> {
     pub subs: usize,
     pub packets: Arena,
     pub telemetry: Telemetry,
+    /// Where all nodes draw marks from one stream: that stream.
+    pub shared_draws: Option<Rng>,
     /// Over all pairs of hosts.
     pub largest: Largest,
     /// Bytes on the link of the largest data packet.

@@ -21,7 +21,6 @@
 //! - Dixit et al., "On the Impact of Packet Spraying in Data Center Networks", INFOCOM 2013.
 
 use floodway_units::{Rng, Time};
-use rand_core::Rng as _;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -8,7 +8,6 @@ use floodway_mechanisms::registry::{AnyTransportReceiver, AnyTransportSender, Re
 use floodway_mechanisms::slots::{Cx, Outbox, QpInfo, Reply, Segment, TransportReceiver, TransportSender};
 use floodway_units::{Bytes, FlowId, Rate, Rng, Span, Time, stream};
 use proptest::prelude::*;
-use rand_core::Rng as _;
 
 /// A path that loses and delays.
 #[derive(Clone, Copy, Debug)]

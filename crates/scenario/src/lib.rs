@@ -9,7 +9,6 @@ mod catalog;
 mod check;
 pub mod error;
 pub mod grammar;
-mod mrg32k3a;
 mod ns3;
 mod paths;
 mod profile;

@@ -6,6 +6,7 @@
 
 mod bytes;
 mod ids;
+pub mod mrg32k3a;
 mod random;
 mod rate;
 pub mod text;

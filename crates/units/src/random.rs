@@ -2,8 +2,34 @@
 
 use rand_core::{Rng as _, SeedableRng};
 
-/// The named and pinned generator of every stream.
-pub type Rng = rand_xoshiro::Xoshiro256PlusPlus;
+use crate::mrg32k3a::FirstDraws;
+
+/// A stream of random numbers: of the named and pinned generator of every stream, or draws as ns-3 makes them.
+#[derive(Clone, Debug)]
+pub enum Rng {
+    /// Xoshiro256++.
+    Xoshiro(rand_xoshiro::Xoshiro256PlusPlus),
+    /// Of a stream of its own each.
+    FirstDraws(Box<FirstDraws>),
+}
+
+impl Rng {
+    /// The next 64 bits.
+    #[inline]
+    pub fn next_u64(&mut self) -> u64 {
+        match self {
+            Rng::Xoshiro(rng) => rng.next_u64(),
+            Rng::FirstDraws(draws) => (draws.draw() * 18_446_744_073_709_551_616.0) as u64,
+        }
+    }
+
+    /// Leaves out a draw that another simulator makes of this stream; nothing where streams are ours.
+    pub fn skip(&mut self) {
+        if let Rng::FirstDraws(draws) = self {
+            draws.skip();
+        }
+    }
+}
 
 /// SplitMix64's finaliser: a bijection of 64 bits with full avalanche.
 #[inline]
@@ -30,12 +56,16 @@ pub fn name_key(name: &str) -> u64 {
 
 /// The stream of `purpose` at whatever `key` names (a node, a link direction, a workload's source).
 pub fn stream(seed: u64, key: u64, purpose: &str) -> Rng {
-    Rng::seed_from_u64(fold(fold(mix(seed), key), name_key(purpose)))
+    let state = fold(fold(mix(seed), key), name_key(purpose));
+    Rng::Xoshiro(rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(state))
 }
 
 /// Uniform in [0, 1), in steps of 2^-53.
 pub fn uniform(rng: &mut Rng) -> f64 {
-    (rng.next_u64() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
+    match rng {
+        Rng::Xoshiro(rng) => (rng.next_u64() >> 11) as f64 * (1.0 / (1u64 << 53) as f64),
+        Rng::FirstDraws(draws) => draws.draw(),
+    }
 }
 
 #[cfg(test)]

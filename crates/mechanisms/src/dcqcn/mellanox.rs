@@ -64,14 +64,16 @@ impl Machine {
         }
         if self.next_check == Time::NEVER {
             let period = self.settings.t_dec;
-            self.next_check = self.checked + period * ticks_to(self.checked, now, period);
+            // By that simulator's order of events a check at this instant has been made.
+            let from = if self.settings.check_offset > Span::ZERO { now + Span(1) } else { now };
+            self.next_check = self.checked + period * ticks_to(self.checked, from, period);
         }
     }
 
     /// The first CNP starts both loops; α does not count it, the first check does.
     fn start(&mut self, now: Time) {
         let settings = &*self.settings;
-        (self.ticked, self.checked) = (now, now);
+        (self.ticked, self.checked) = (now, now + settings.check_offset);
         self.rates.cut(settings.rate_on_first_cnp, settings.rmin);
         self.rates.lower_target();
     }

@@ -33,6 +33,7 @@ pub(super) struct Settings {
     pub(super) t_alpha: Span,
     pub(super) t_dec: Span,
     pub(super) t_inc: Span,
+    pub(super) check_offset: Span,
     pub(super) byte_counter: Bytes,
     pub(super) f: u32,
     pub(super) rai: Rate,
@@ -69,6 +70,7 @@ impl Preset {
             t_alpha: Span::us(1),
             t_dec: Span::us(4),
             t_inc: Span::us(300),
+            check_offset: Span::ZERO,
             byte_counter: Bytes::mb(10),
             f: 1,
             rai: Rate::mbps(5),
@@ -122,6 +124,7 @@ impl Params {
             t_alpha: self.t_alpha.unwrap_or(row.t_alpha),
             t_dec: self.t_dec.unwrap_or(row.t_dec),
             t_inc: self.t_inc.unwrap_or(row.t_inc),
+            check_offset: self.check_offset.unwrap_or(row.check_offset),
             byte_counter: self.byte_counter.unwrap_or(row.byte_counter),
             f: self.f.unwrap_or(row.f),
             rai: self.rai.unwrap_or(row.rai),
@@ -177,6 +180,9 @@ impl Params {
         }
         if self.t_dec.is_some() {
             return refuse("t-dec", "preset = \"paper\" cuts at each CNP and has no such period");
+        }
+        if self.check_offset.is_some() {
+            return refuse("check-offset", "preset = \"paper\" cuts at each CNP and makes no checks");
         }
         if self.rate_on_first_cnp.is_some() {
             return refuse("rate-on-first-cnp", "preset = \"paper\" cuts at the first CNP as at any other");

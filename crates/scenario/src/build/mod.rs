@@ -277,6 +277,7 @@ fn semantics(keys: SemanticsKeys) -> Semantics {
         window: chosen(keys.window),
         base_rtt: chosen(keys.base_rtt),
         pacing: chosen(keys.pacing),
+        draws: chosen(keys.draws),
     }
 }
 

@@ -1,10 +1,10 @@
 //! Nodes and links of a blueprint, as the plan says.
 
 use floodway_fabric::blueprint::{DirectionSpec, EndSpec, LinkSpec, NodeSpec, Role, SwitchSpec};
+use floodway_units::mrg32k3a::Mrg32k3a;
 use floodway_units::{Class, NodeId};
 
 use crate::grammar::document::{HashSeeds, Visit};
-use crate::mrg32k3a::Mrg32k3a;
 use crate::resolve::{DirectionPlan, EndPlan, Plan};
 use crate::topology::Network;
 

@@ -1,7 +1,7 @@
 //! A scenario's keys.
 
 use floodway_fabric::blueprint::{
-    Acks, BaseRtt, Pacing, Release, Repacing, Rounding, Starts, Ties, Turns, WindowRule,
+    Acks, BaseRtt, Draws, Pacing, Release, Repacing, Rounding, Starts, Ties, Turns, WindowRule,
 };
 use floodway_units::{Bytes, Time};
 use floodway_wire::Format;
@@ -152,6 +152,8 @@ semantics! {
     base_rtt: BaseRttKey = BaseRttKey::Exact,
     /// Whether rates hold packets back. Default: `on`.
     pacing: PacingKey = PacingKey::On,
+    /// Where congestion points draw from. Default: `per-node`.
+    draws: DrawsKey = DrawsKey::PerNode,
 }
 
 /// Makes a choice of one key of semantics, and the fabric's for it.
@@ -266,6 +268,17 @@ semantic! {
         Exact => Exact,
         /// Twice the propagation, and the whole nanoseconds of a full packet's payload at each link there.
         Payload => Payload,
+    }
+}
+
+semantic! {
+    /// Where congestion points draw from.
+    DrawsKey => Draws {
+        /// Each node from a stream of its own.
+        PerNode => PerNode,
+        /// As in HPCC's simulator (one thread only): each draw of the run is the first one of the next stream of
+        /// ns-3's generator; each pause frame takes one, too, and replies among data are drawn for.
+        HpccNs3 => HpccNs3,
     }
 }
 

@@ -2,7 +2,6 @@
 
 use floodway_fabric::sizes::exponential;
 use floodway_units::{Rng, Span, stream};
-use rand_core::Rng as _;
 
 /// What makes the choices of a pattern.
 #[derive(Clone, Debug)]

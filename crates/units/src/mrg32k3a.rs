@@ -1,4 +1,4 @@
-//! ns-3's random generator, MRG32k3a (`L'Ecuyer` 1999), as far as a profile needs its draws.
+//! ns-3's random generator, MRG32k3a (`L'Ecuyer` 1999), as far as profiles need its draws.
 //!
 //! Stream s and substream t of a seed begin s·2^127 + t·2^76 steps after the state that is the seed six
 //! times; a step is a multiplication by a matrix, so a jump is one by a power of it.
@@ -23,27 +23,69 @@ impl Mrg32k3a {
     /// Stream 0, substream 1 of `seed`: what ns-3 hands out first.
     pub fn first_of(seed: u32) -> Self {
         let seed = [u64::from(seed); 3];
-        let one = [[0, 1, 0], [0, 0, 1], [M1 - A13, A12, 0]];
-        let two = [[0, 1, 0], [0, 0, 1], [M2 - A23, 0, A21]];
-        Mrg32k3a { first: times(jump(one, M1), seed, M1), second: times(jump(two, M2), seed, M2) }
+        let [one, two] = steps();
+        Mrg32k3a { first: times(jump(one, 76, M1), seed, M1), second: times(jump(two, 76, M2), seed, M2) }
     }
 
     /// The next draw, uniform in (0, 1), times 2^32, rounded down.
     pub fn next_u32(&mut self) -> u32 {
+        (self.next_f64() * 4_294_967_296.0) as u32
+    }
+
+    /// The next draw, uniform in (0, 1).
+    pub fn next_f64(&mut self) -> f64 {
         let first = (A12 * self.first[1] + (M1 - A13) * self.first[0] % M1) % M1;
         let second = (A21 * self.second[2] + (M2 - A23) * self.second[0] % M2) % M2;
         self.first = [self.first[1], self.first[2], first];
         self.second = [self.second[1], self.second[2], second];
         let difference = if first > second { first - second } else { first + M1 - second };
         // The factor is 1 / (m1 + 1), the double nearest to the published code's.
-        let uniform = difference as f64 * 2.328_306_549_295_728e-10;
-        (uniform * 4_294_967_296.0) as u32
+        difference as f64 * 2.328_306_549_295_728e-10
     }
 }
 
-/// 2^76 steps at once.
-fn jump(step: Matrix, modulus: u64) -> Matrix {
-    (0..76).fold(step, |power, _| product(power, power, modulus))
+/// The first draws of one stream after another, as of ns-3's variables of which each is made, drawn from once and
+/// thrown away.
+#[derive(Clone, Debug)]
+pub struct FirstDraws {
+    /// At the beginning of the next stream.
+    next: Mrg32k3a,
+    /// From the beginning of a stream to that of the next one.
+    jumps: [Matrix; 2],
+}
+
+impl FirstDraws {
+    /// From stream `from` of `seed` on, in substream 1.
+    pub fn new(seed: u32, from: u64) -> Self {
+        let [one, two] = steps();
+        let mut draws =
+            FirstDraws { next: Mrg32k3a::first_of(seed), jumps: [jump(one, 127, M1), jump(two, 127, M2)] };
+        (0..from).for_each(|_| draws.skip());
+        draws
+    }
+
+    /// Leaves a stream out.
+    pub fn skip(&mut self) {
+        self.next.first = times(self.jumps[0], self.next.first, M1);
+        self.next.second = times(self.jumps[1], self.next.second, M2);
+    }
+
+    /// The next stream's first draw, uniform in (0, 1).
+    pub fn draw(&mut self) -> f64 {
+        let drawn = self.next.clone().next_f64();
+        self.skip();
+        drawn
+    }
+}
+
+/// One step of each half.
+fn steps() -> [Matrix; 2] {
+    [[[0, 1, 0], [0, 0, 1], [M1 - A13, A12, 0]], [[0, 1, 0], [0, 0, 1], [M2 - A23, 0, A21]]]
+}
+
+/// 2^`power` steps at once.
+fn jump(step: Matrix, power: u32, modulus: u64) -> Matrix {
+    (0..power).fold(step, |matrix, _| product(matrix, matrix, modulus))
 }
 
 fn product(a: Matrix, b: Matrix, modulus: u64) -> Matrix {

@@ -60,6 +60,17 @@ class Scenario:
         self, keys_json: str, *, sets: Sequence[tuple[str, str]], tables: Callable[[Path], str]
     ) -> Scenario:
         """The same scenario with other values for keys of the top level, then of paths of keys."""
+    @property
+    def mtu_bytes(self) -> int:
+        """Payload of a full packet, in bytes."""
+    @property
+    def nodes(self) -> list[tuple[str, bool]]:
+        """Its nodes in order: names, and whether each is a switch."""
+    def pair_times(self, pairs: Sequence[tuple[str, str]]) -> list[tuple[int, int, int] | None]:
+        """Propagation, payload (ns) and the lowest rate (bit/s) one way between pairs of hosts.
+
+        None stands for a pair without a way from one to the other.
+        """
     def with_seed(self, seed: int) -> Scenario:
         """The same scenario with another seed."""
 
@@ -133,6 +144,12 @@ class Records:
     @property
     def counters(self) -> Table:
         """One row a port and class."""
+    @property
+    def pauses(self) -> Table | None:
+        """One row a pause or resume as it was received, where the scenario asks for them."""
+    @property
+    def queue_histogram(self) -> Table | None:
+        """One row a switch's egress port and bin of queue length, where the scenario asks for them."""
     @property
     def outcome_json(self) -> str:
         """Verdicts and totals, as JSON."""

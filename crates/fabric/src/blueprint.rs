@@ -442,10 +442,27 @@ pub struct RecordSpec {
     pub busiest: usize,
     /// At most this many buckets of a series.
     pub buckets: usize,
+    /// At most this many pauses and resumes, each as it was received; none are kept by default.
+    pub pauses: Option<usize>,
+    /// How long the queues of switches were; not kept by default.
+    pub queue_histogram: Option<HistogramSpec>,
 }
 
 impl Default for RecordSpec {
     fn default() -> Self {
-        RecordSpec { watch: Vec::new(), busiest: 8, buckets: 1000 }
+        RecordSpec { watch: Vec::new(), busiest: 8, buckets: 1000, pauses: None, queue_histogram: None }
     }
+}
+
+/// When, and how finely, the queues of switches are looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HistogramSpec {
+    /// The first instant.
+    pub from: Time,
+    /// No instant is later.
+    pub to: Time,
+    /// From one instant to the next, above 0.
+    pub every: Span,
+    /// Width of a bin, above 0.
+    pub bin: Bytes,
 }

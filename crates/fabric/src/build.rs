@@ -27,9 +27,11 @@ use crate::counters::{EgressCounters, IngressCounters, RareCounters};
 use crate::dependencies;
 use crate::error::BuildError;
 use crate::flows::{Source, following, next_untied};
+use crate::histogram::histograms;
 use crate::ideal::Ideals;
 use crate::numbers::labels;
 use crate::outcome::Control;
+use crate::pauses::PauseLog;
 use crate::records::Records;
 use crate::ring::Ring;
 use crate::routing::{Routes, peer};
@@ -465,6 +467,8 @@ impl<'a> World<'a> {
             pairs: FxHashMap::default(),
             labels: labels(blueprint),
             faults: Vec::new(),
+            histograms: Vec::new(),
+            pauses: blueprint.records.pauses.map(PauseLog::new),
             records: Records::new(blueprint),
             deadlocks: Vec::new(),
             packet_hops: 0,
@@ -474,6 +478,8 @@ impl<'a> World<'a> {
             classes,
         };
         world.add_nodes()?;
+        let at_switch: Vec<bool> = world.ports.iter().map(|port| !port.at_host).collect();
+        world.histograms = histograms(blueprint.records.queue_histogram.as_ref(), &at_switch);
         world.add_lanes()?;
         world.largest = world.largest();
         world.arm_sources();

@@ -1,6 +1,5 @@
 //! The end of an epoch, and of a run: whether it is over, its verdicts, its tables.
 
-use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 
 use floodway_mechanisms::slots::DropReason;
@@ -10,10 +9,11 @@ use crate::build::has_bounded;
 use crate::outcome::{
     Conservation, DevicePeak, Invariants, Lossless, Outcome, Stopped, Verdict, WorkloadTotals,
 };
+use crate::pauses::PauseLog;
 use crate::records::{COMPONENTS, FlowRow};
 use crate::routing::peer;
 use crate::table::{Table, Values};
-use crate::world::{NEVER, World};
+use crate::world::{NEVER, Port, World};
 
 /// Between two searches for deadlock, in picoseconds.
 const SEARCH_EVERY: u64 = 1_000_000_000;
@@ -69,6 +69,9 @@ impl World<'_> {
                 }
             }
             self.series[port].finish(self.now, self.ports[port].waiting);
+            if !self.histograms.is_empty() {
+                self.sample(PortId(port as u32), self.ports[port].waiting);
+            }
         }
         let alive: Vec<usize> = (0..self.flows.len()).filter(|&flow| self.flows[flow].alive).collect();
         for flow in alive {
@@ -83,6 +86,8 @@ impl World<'_> {
             latency: self.latency_table(),
             series: self.series_table(),
             counters: self.counter_table(),
+            pauses: self.pause_table(),
+            queue_histogram: self.queue_table(),
             outcome,
         }
     }
@@ -113,6 +118,8 @@ impl World<'_> {
                 .collect(),
             peak_in_network_bytes: self.records.peak_in_network,
             devices: self.devices(),
+            pauses: self.pauses.as_ref().map(PauseLog::totals),
+            queue_samples: self.queue_samples(),
         }
     }
 
@@ -225,8 +232,23 @@ impl World<'_> {
             .collect()
     }
 
-    fn names(&self) -> Vec<String> {
+    pub fn names(&self) -> Vec<String> {
         self.blueprint.nodes.iter().map(|node| node.name.clone()).collect()
+    }
+
+    pub fn link_names(&self) -> Vec<String> {
+        self.blueprint.links.iter().map(|link| link.name.clone()).collect()
+    }
+
+    /// The number of each port among those of its node, in the order of links.
+    pub fn port_numbers(&self) -> Vec<u64> {
+        let mut next = vec![0; self.nodes.len()];
+        let number = |port: &Port| {
+            let next = &mut next[port.node.index()];
+            *next += 1;
+            *next - 1
+        };
+        self.ports.iter().map(number).collect()
     }
 
     fn flow_table(&mut self) -> Table {
@@ -254,6 +276,8 @@ impl World<'_> {
             ("source", text(rows.iter().map(|row| row.source).collect())),
             ("number", column(&|row| row.number)),
             ("destination", text(rows.iter().map(|row| row.destination).collect())),
+            ("source_port", column(&|row| u64::from(row.ports.0))),
+            ("destination_port", column(&|row| u64::from(row.ports.1))),
             ("class", column(&|row| u64::from(classes[row.class as usize].0))),
             // An unbounded flow has the size that it delivered.
             ("size_bytes", column(&|row| if bounded(row) { row.size } else { row.delivered })),
@@ -400,15 +424,7 @@ impl World<'_> {
         let lanes: Vec<usize> = (0..self.egress.len()).collect();
         let port_of = |lane: usize| lane / self.classes.len();
         let column = |of: &dyn Fn(usize) -> u64| Values::U64(lanes.iter().map(|&lane| of(lane)).collect());
-        let mut local: BTreeMap<u32, u32> = BTreeMap::new();
-        let numbers: Vec<u64> = (0..self.ports.len())
-            .map(|port| {
-                let next = local.entry(self.ports[port].node.0).or_default();
-                *next += 1;
-                u64::from(*next - 1)
-            })
-            .collect();
-        let links = self.blueprint.links.iter().map(|link| link.name.clone()).collect();
+        let numbers = self.port_numbers();
         let (out, held) = (&self.egress, &self.ingress);
         let mut columns = vec![
             (
@@ -423,7 +439,7 @@ impl World<'_> {
                 "link".to_owned(),
                 Values::Text {
                     codes: lanes.iter().map(|&lane| (port_of(lane) / 2) as u32).collect(),
-                    dictionary: links,
+                    dictionary: self.link_names(),
                 },
             ),
             ("class".to_owned(), column(&|lane| u64::from(self.classes[lane % self.classes.len()].0))),

@@ -17,6 +17,10 @@ pub struct Records {
     pub series: Table,
     /// One row a (port, class).
     pub counters: Table,
+    /// One row a pause or resume as it was received, where they are kept.
+    pub pauses: Option<Table>,
+    /// One row a (switch's egress port, bin of queue length), where they are kept.
+    pub queue_histogram: Option<Table>,
     /// Verdicts and totals.
     pub outcome: Outcome,
 }
@@ -62,6 +66,34 @@ pub struct Outcome {
     pub peak_in_network_bytes: u64,
     /// Most bytes that each switch's buffer held.
     pub devices: Vec<DevicePeak>,
+    /// How much of the table of pauses there is, where it is kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pauses: Option<PauseTotals>,
+    /// The instants of the table of queue lengths, where it is kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub queue_samples: Option<QueueSamples>,
+}
+
+/// How much of the table of pauses there is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct PauseTotals {
+    /// Rows of the table.
+    pub rows: u64,
+    /// Pauses and resumes that were received when it was full.
+    pub beyond: u64,
+}
+
+/// The instants at which the queues of switches were looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct QueueSamples {
+    /// The first, in microseconds.
+    pub from_us: f64,
+    /// The last that the run came to, in microseconds; none if it ended before the first.
+    pub to_us: Option<f64>,
+    /// From one to the next, in microseconds.
+    pub every_us: f64,
+    /// How many there were, the same for each port.
+    pub instants: u64,
 }
 
 /// How full a switch's buffer was.

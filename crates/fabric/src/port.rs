@@ -310,6 +310,9 @@ impl World<'_> {
                 continue;
             }
             self.egress[lane].counters.pfc_rx += 1;
+            if let (FcFrame::Pause { quanta, .. }, Some(log)) = (frame, &mut self.pauses) {
+                log.heard(self.now, lane, quanta.0 > 0);
+            }
             let mut cx = Cx {
                 now: floodway_units::Time(self.now),
                 rng: &mut self.nodes[node].streams.flow_control,
@@ -457,6 +460,9 @@ impl World<'_> {
         let before = *waiting;
         *waiting += u64::from(frame);
         self.series[port.index()].queue(self.now, before, *waiting);
+        if !self.histograms.is_empty() {
+            self.sample(port, before);
+        }
     }
 
     /// A packet leaves its queue and starts on the wire.
@@ -473,6 +479,9 @@ impl World<'_> {
         let before = *waiting;
         *waiting -= u64::from(frame);
         self.series[port.index()].queue(self.now, before, *waiting);
+        if !self.histograms.is_empty() {
+            self.sample(port, before);
+        }
     }
 
     /// Calls a receiver half with a view of its account; then sends what it said and keeps its timer.

@@ -22,6 +22,8 @@ pub(crate) struct FlowRow {
     pub source: u32,
     pub destination: u32,
     pub number: u64,
+    /// As switches hash them: source, destination.
+    pub ports: (u16, u16),
     pub class: u8,
     pub size: u64,
     pub start: u64,
@@ -149,6 +151,7 @@ impl Records {
             source: flow.source.0,
             destination: flow.destination.0,
             number: message.number,
+            ports: (flow.tuple.source_port, flow.tuple.destination_port),
             class: flow.class,
             size: message.size,
             start: message.start,

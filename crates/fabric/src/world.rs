@@ -30,10 +30,12 @@ use crate::base_rtt::Largest;
 use crate::blueprint::{Blueprint, ErrorRates, PauseFault, Release};
 use crate::counters::{EgressCounters, IngressCounters, RareCounters};
 use crate::flows::{Flow, PairKey, Source};
+use crate::histogram::Histogram;
 use crate::ideal::Ideals;
 use crate::nic_list::List;
 use crate::numbers::Label;
 use crate::outcome::{Control, Deadlock};
+use crate::pauses::PauseLog;
 use crate::records::Records;
 use crate::ring::Ring;
 use crate::routing::Routes;
@@ -316,6 +318,10 @@ pub(crate) struct World<'a> {
     /// Faults in the order of time: (when, what), the next last.
     pub faults: Vec<Fault>,
     pub series: Vec<Series>,
+    /// By port, where they are kept; else empty.
+    pub histograms: Vec<Histogram>,
+    /// Where they are kept.
+    pub pauses: Option<PauseLog>,
     pub records: Records,
     pub deadlocks: Vec<Deadlock>,
     pub packet_hops: u64,

@@ -2,9 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use floodway_fabric::blueprint::{Arrivals, Blueprint, UNBOUNDED, WorkloadSpec};
+use floodway_fabric::blueprint::{Arrivals, Blueprint, Role, UNBOUNDED, WorkloadSpec};
 use floodway_fabric::{Control, Fabric};
 use floodway_scenario::Source;
+use floodway_scenario::standalone::{PairTimes, Pairs};
 use floodway_scenario::workload::files::TableReader;
 use floodway_units::Time;
 use pyo3::prelude::*;
@@ -93,6 +94,28 @@ impl Scenario {
         tables: Py<PyAny>,
     ) -> PyResult<Self> {
         parsed(py, || self.parsed.replaced(keys_json, &sets, Some(&rows_by(&tables))))
+    }
+
+    /// Payload of a full packet, in bytes.
+    #[getter]
+    fn mtu_bytes(&self) -> u64 {
+        self.parsed.blueprint().mtu.0
+    }
+
+    /// Its nodes in order: names, and whether each is a switch.
+    #[getter]
+    fn nodes(&self) -> Vec<(String, bool)> {
+        let nodes = &self.parsed.blueprint().nodes;
+        nodes.iter().map(|node| (node.name.clone(), matches!(node.role, Role::Switch(_)))).collect()
+    }
+
+    /// Of each pair of hosts: propagation one way, a full packet's payload at the rate of each link (both in
+    /// nanoseconds), and the lowest rate (in bit/s); none where no way leads from one to the other.
+    fn pair_times(&self, pairs: Vec<(String, String)>) -> Vec<Option<(u64, u64, u64)>> {
+        let known = Pairs::new(self.parsed.blueprint());
+        let times = pairs.iter().map(|(source, destination)| known.times(source, destination));
+        let plain = |times: PairTimes| (times.propagation_ns, times.payload_ns, times.bottleneck_bps);
+        times.map(|times| times.map(plain)).collect()
     }
 
     /// The same scenario with another seed.

@@ -65,6 +65,10 @@ pub struct Records {
     series: Py<Table>,
     /// One row a port and class.
     counters: Py<Table>,
+    /// One row a pause or resume as it was received, where the scenario asks for them.
+    pauses: Option<Py<Table>>,
+    /// One row a switch's egress port and bin of queue length, where the scenario asks for them.
+    queue_histogram: Option<Py<Table>>,
     /// Verdicts and totals, as JSON.
     outcome_json: String,
 }
@@ -77,6 +81,8 @@ impl Records {
             latency: Table::new(py, kept.latency)?,
             series: Table::new(py, kept.series)?,
             counters: Table::new(py, kept.counters)?,
+            pauses: kept.pauses.map(|rows| Table::new(py, rows)).transpose()?,
+            queue_histogram: kept.queue_histogram.map(|rows| Table::new(py, rows)).transpose()?,
             outcome_json: outcome.expect("an outcome has only string keys and finite numbers"),
         })
     }

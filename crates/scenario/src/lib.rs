@@ -15,6 +15,7 @@ mod profile;
 pub mod resolve;
 mod resolved;
 mod scenario;
+pub mod standalone;
 pub mod topology;
 pub mod workload;
 

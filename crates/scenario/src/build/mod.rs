@@ -16,13 +16,13 @@ mod window;
 use std::collections::BTreeMap;
 
 use floodway_fabric::Blueprint;
-use floodway_fabric::blueprint::{End, RecordSpec, Semantics};
+use floodway_fabric::blueprint::{End, HistogramSpec, RecordSpec, Semantics};
 use floodway_fabric::routing::Routes;
 use floodway_units::{Bytes, Span, Time};
 use floodway_wire::{Format, Telemetry};
 
 use crate::error::{Place, ScenarioError, ScenarioErrors};
-use crate::grammar::document::{Document, OnDeadlock, SemanticsKeys, Stop};
+use crate::grammar::document::{Document, HistogramKeys, OnDeadlock, SemanticsKeys, Stop};
 use crate::grammar::read::key_path;
 use crate::grammar::sets::ROOTS;
 use crate::grammar::tree::Node;
@@ -32,6 +32,11 @@ use crate::topology::Network;
 use crate::workload::Workload;
 use crate::workload::files::Files;
 use crate::workload::recipe::{Recipe, draw};
+
+/// The table of pauses has no more rows: 160 MB while the run goes.
+const MOST_PAUSES: usize = 10_000_000;
+/// Narrower bins of queue length are refused: they tell no two packets apart, and cost memory.
+const SMALLEST_BIN: Bytes = Bytes(64);
 
 /// All that comes of a scenario's text.
 #[derive(Clone, Debug)]
@@ -258,7 +263,25 @@ impl Builder<'_> {
             let message = format!("{} is not a number from 1 to {}", keys.buckets, 1 << 20);
             self.fault(&["records", "buckets"], message);
         }
-        blueprint.records = RecordSpec { watch, busiest: keys.busiest, buckets: keys.buckets };
+        let queue_histogram = keys.queue_histogram.map(|keys| self.queue_histogram(&keys));
+        let pauses = keys.pauses.then_some(MOST_PAUSES);
+        blueprint.records =
+            RecordSpec { watch, busiest: keys.busiest, buckets: keys.buckets, pauses, queue_histogram };
+    }
+
+    fn queue_histogram(&mut self, keys: &HistogramKeys) -> HistogramSpec {
+        let path = |key| ["records", "queue-histogram", key];
+        if keys.every == Span::ZERO {
+            self.fault(&path("every"), "0ps is not a time above 0, such as 100ns");
+        }
+        if keys.bin < SMALLEST_BIN {
+            self.fault(&path("bin"), format!("{} is not a width from {SMALLEST_BIN} up", keys.bin));
+        }
+        let to = keys.to.unwrap_or(Time::NEVER);
+        if to < keys.from {
+            self.fault(&path("to"), format!("{to} is before the first instant, {}", keys.from));
+        }
+        HistogramSpec { from: keys.from, to, every: keys.every, bin: keys.bin }
     }
 }
 

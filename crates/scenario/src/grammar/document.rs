@@ -3,7 +3,7 @@
 use floodway_fabric::blueprint::{
     Acks, BaseRtt, Draws, Pacing, Release, Repacing, Rounding, Starts, Ties, Turns, WindowRule,
 };
-use floodway_units::{Bytes, Time};
+use floodway_units::{Bytes, Span, Time};
 use floodway_wire::Format;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -356,7 +356,7 @@ pub enum OnDeadlock {
 
 /// What is kept beyond the tables of flows and counters.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct RecordKeys {
     /// Links whose series are kept, both ways. Default: those tagged `long-haul`, and those of 100 us or
     /// more.
@@ -365,10 +365,39 @@ pub struct RecordKeys {
     pub busiest: usize,
     /// At most this many buckets of a series. Default: 1000.
     pub buckets: usize,
+    /// Whether each pause and resume is kept as it is received, in the table `pauses`: of ten million at most;
+    /// how many more there were is in the run's verdicts. Default: false.
+    pub pauses: bool,
+    /// How long the queues of every switch's port were at regular instants, in the table `queue_histogram`.
+    /// Default: not kept.
+    pub queue_histogram: Option<HistogramKeys>,
 }
 
 impl Default for RecordKeys {
     fn default() -> Self {
-        RecordKeys { watch: None, busiest: 8, buckets: 1000 }
+        RecordKeys { watch: None, busiest: 8, buckets: 1000, pauses: false, queue_histogram: None }
+    }
+}
+
+/// When, and how finely, the queues of switches are looked at: at `from`, `from` + `every`, and so on to `to`,
+/// each as it was before what changed at that very instant. What waits counts, of all classes; the packet on
+/// the wire does not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct HistogramKeys {
+    /// The first instant. Default: 0.
+    pub from: Time,
+    /// No instant is later; a run that ends before has those until its end. Default: the end of the run.
+    pub to: Option<Time>,
+    /// From one instant to the next, above 0. Default: 100 ns.
+    pub every: Span,
+    /// Width of a bin, from 64 B up: the i-th one counts the instants that found i to i + 1 widths waiting.
+    /// Default: 1 KB.
+    pub bin: Bytes,
+}
+
+impl Default for HistogramKeys {
+    fn default() -> Self {
+        HistogramKeys { from: Time::ZERO, to: None, every: Span(100_000), bin: Bytes::kb(1) }
     }
 }

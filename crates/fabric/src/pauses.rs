@@ -1,0 +1,66 @@
+//! The log of pauses and resumes, each as it was received.
+
+use crate::outcome::PauseTotals;
+use crate::table::{Table, Values};
+use crate::world::World;
+
+/// Pauses and resumes in the order in which they came, up to a number of them.
+#[derive(Debug)]
+pub(crate) struct PauseLog {
+    rows: Vec<Row>,
+    most: usize,
+    /// Came when the log was full.
+    beyond: u64,
+}
+
+/// A pause or resume.
+#[derive(Clone, Copy, Debug)]
+struct Row {
+    time: u64,
+    /// The egress (port, class) that it speaks of.
+    lane: u32,
+    pauses: bool,
+}
+
+impl PauseLog {
+    /// Keeps at most this many rows.
+    pub fn new(most: usize) -> Self {
+        PauseLog { rows: Vec::new(), most, beyond: 0 }
+    }
+
+    /// A pause, or a resume, has arrived for what `lane` sends.
+    pub fn heard(&mut self, time: u64, lane: usize, pauses: bool) {
+        if self.rows.len() < self.most {
+            self.rows.push(Row { time, lane: lane as u32, pauses });
+        } else {
+            self.beyond += 1;
+        }
+    }
+
+    pub fn totals(&self) -> PauseTotals {
+        PauseTotals { rows: self.rows.len() as u64, beyond: self.beyond }
+    }
+}
+
+impl World<'_> {
+    /// One row for each pause or resume that was received; none where they are not kept.
+    pub fn pause_table(&self) -> Option<Table> {
+        let rows = &self.pauses.as_ref()?.rows;
+        let classes = self.classes.len();
+        let port_of = |row: &Row| row.lane as usize / classes;
+        let numbers = self.port_numbers();
+        let codes = |of: &dyn Fn(&Row) -> u32| rows.iter().map(of).collect();
+        let events = vec!["pause".to_owned(), "resume".to_owned()];
+        let class = |row: &Row| u64::from(self.classes[row.lane as usize % classes].0);
+        let node = |row: &Row| self.ports[port_of(row)].node.0;
+        let link = |row: &Row| (port_of(row) / 2) as u32;
+        Some(Table::new(vec![
+            ("time_ns", Values::F64(rows.iter().map(|row| row.time as f64 / 1e3).collect())),
+            ("node", Values::Text { codes: codes(&node), dictionary: self.names() }),
+            ("port", Values::U64(rows.iter().map(|row| numbers[port_of(row)]).collect())),
+            ("link", Values::Text { codes: codes(&link), dictionary: self.link_names() }),
+            ("class", Values::U64(rows.iter().map(class).collect())),
+            ("event", Values::Text { codes: codes(&|row| u32::from(!row.pauses)), dictionary: events }),
+        ]))
+    }
+}

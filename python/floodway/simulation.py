@@ -87,6 +87,8 @@ def run(scenario: Scenario, *, on_progress: Callable[[Progress], None] | None = 
         latency=frame(records.latency),
         series=frame(records.series),
         counters=frame(records.counters),
+        pauses=None if records.pauses is None else frame(records.pauses),
+        queue_histogram=None if records.queue_histogram is None else frame(records.queue_histogram),
         run=info,
     )
 

@@ -123,7 +123,8 @@ impl World<'_> {
         Some(QueueSamples {
             from_us: spec.from.as_us(),
             to_us: last.map(|last| Time(last).as_us()),
-            every_us: Time(spec.every.0).as_us(),
+            every_us: spec.every.as_us(),
+            bin_bytes: spec.bin.0,
             instants,
         })
     }

@@ -92,6 +92,8 @@ pub struct QueueSamples {
     pub to_us: Option<f64>,
     /// From one to the next, in microseconds.
     pub every_us: f64,
+    /// Width of a bin of queue length.
+    pub bin_bytes: u64,
     /// How many there were, the same for each port.
     pub instants: u64,
 }

@@ -116,6 +116,13 @@ def run_(  # noqa: PLR0913 (one argument an option)
             help="What to do when a deadlock is found, instead of what the scenario says.", show_default=False
         ),
     ] = None,
+    export: Annotated[
+        Literal["hpcc"] | None,
+        typer.Option(
+            help="Write the results in another simulator's formats too: fct.txt, pfc.txt, qlen.txt.",
+            show_default=False,
+        ),
+    ] = None,
 ) -> int:
     """Simulate a scenario, write its results and print what it came to.
 
@@ -125,6 +132,7 @@ def run_(  # noqa: PLR0913 (one argument an option)
       floodway run scenarios/demo.toml --seed 7 --out out/demo-7
       floodway run scenarios/demo.toml --set long-haul.flow-control.pfc.xoff=5MB --strict
       floodway run scenarios/demo.toml --json --force | jq .summary.total.fct
+      floodway run scenarios/demo.toml --export hpcc
 
     \b
     Exit codes:
@@ -145,6 +153,7 @@ def run_(  # noqa: PLR0913 (one argument an option)
             json=json,
             strict=strict,
             on_deadlock=on_deadlock,
+            export=export,
         )
     )
 

@@ -15,7 +15,7 @@ from floodway.cli.exits import DONE, FAILED, INTERRUPTED
 from floodway.cli.inputs import parsed
 from floodway.cli.show import document, show
 from floodway.cli.watch import Watch
-from floodway.results import Reservation
+from floodway.results import Reservation, hpcc
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,6 +38,7 @@ class Request:
     json: bool
     strict: bool
     on_deadlock: Literal["stop", "continue"] | None
+    export: Literal["hpcc"] | None = None
 
 
 def run(request: Request) -> int:
@@ -71,9 +72,25 @@ def _run(request: Request) -> int:
                 typer.echo(f"warning: {warning}", err=True)
         with Watch(scenario, quiet=request.quiet) as watch:
             result = floodway.run(scenario, on_progress=watch.update)
-        place.publish(result)
+        notes = _publish(place, result, scenario if request.export else None)
+    for note in notes:
+        typer.echo(f"warning: {note}", err=True)
     _print(request, result, out)
     return _verdict(request, result.outcome)
+
+
+def _publish(place: Reservation, result: Result, exported: floodway.Scenario | None) -> list[str]:
+    """Put a result in its place, with its export where one is asked for; what is worth a warning."""
+    notes = []
+    if beyond := result.outcome.pauses_beyond:
+        notes.append(f"the table of pauses is full: {beyond} more pauses and resumes have no row")
+    if exported is None:
+        place.publish(result)
+    else:
+        place.publish(
+            result, also=lambda folder: notes.extend(hpcc.write(result, folder, scenario=exported).notes)
+        )
+    return notes
 
 
 def _scenario(request: Request) -> floodway.Scenario:
@@ -81,6 +98,8 @@ def _scenario(request: Request) -> floodway.Scenario:
     if request.on_deadlock is not None:
         sets.append(f"on-deadlock={request.on_deadlock}")
     scenario = parsed(request.scenario, sets=sets)
+    if request.export is not None:
+        scenario = scenario.replace(sets=hpcc.needed_sets(scenario))
     return scenario if request.seed is None else scenario.with_seed(request.seed)
 
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Self
 from floodway.comparison.document import document
 from floodway.comparison.variants import folder_names
 from floodway.errors import OutputError
-from floodway.results.store import RUN_FILE, TABLES, Reservation
+from floodway.results.store import FILES, RUN_FILE, Reservation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -30,7 +30,6 @@ __all__ = ["COMPARISON_FILE", "PAGE_FILE", "Place", "Slot"]
 COMPARISON_FILE = "compare.json"
 PAGE_FILE = "index.html"
 _OF_A_COMPARISON = (PAGE_FILE, "fct.png", "slowdown.png", "throughput.png", "buffer.png", "pauses.png")
-_OF_A_RUN = (RUN_FILE, *(f"{table}.parquet" for table in TABLES))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -182,7 +181,7 @@ def _remove_stale(folder: Path, *, keep: Sequence[str]) -> None:
         if name in keep or not run.resolve().is_relative_to(folder.resolve()) or not run.is_dir():
             continue
         if (run / RUN_FILE).is_file():
-            for own in _OF_A_RUN:
+            for own in FILES:
                 (run / own).unlink(missing_ok=True)
         _remove_empty(run.parent, [run.name], also=run.parent != folder)
 
@@ -197,7 +196,7 @@ def _earlier(file: Path) -> list[str]:
 def _remove_report(folder: Path) -> None:
     """Remove what an earlier comparison or a single run has left here: it does not fit any more."""
     names = _OF_A_COMPARISON if (folder / COMPARISON_FILE).is_file() else ()
-    for name in (*names, *(_OF_A_RUN if (folder / RUN_FILE).is_file() else ())):
+    for name in (*names, *(FILES if (folder / RUN_FILE).is_file() else ())):
         (folder / name).unlink(missing_ok=True)
 
 

@@ -1,5 +1,6 @@
 """Results of runs: frames, verdicts, the summary, and their folder."""
 
+from floodway.results.hpcc import HpccExport
 from floodway.results.links import LinkSummary
 from floodway.results.outcome import Deadlock, Loss, Outcome, SwitchPeak, WorkloadTotals
 from floodway.results.result import AskedLoad, Result, RunInfo, Timings
@@ -18,6 +19,7 @@ __all__ = [
     "Deadlock",
     "EndlessSummary",
     "FctSummary",
+    "HpccExport",
     "LinkSummary",
     "Loss",
     "Outcome",

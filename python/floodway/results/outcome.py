@@ -115,6 +115,8 @@ class Outcome:
         Packets dropped, by reason; reasons that did not occur are left out.
     switches
         How full each switch's buffer was.
+    pauses_beyond
+        Pauses and resumes that came when the table `pauses` was full, and have no row.
     """
 
     stopped: Stopped
@@ -127,6 +129,7 @@ class Outcome:
     packet_hops: int
     drops: tuple[tuple[str, int], ...]
     switches: tuple[SwitchPeak, ...]
+    pauses_beyond: int = 0
 
     @classmethod
     def from_json(cls, raw: Mapping[str, Any]) -> Outcome:
@@ -147,6 +150,7 @@ class Outcome:
             packet_hops=raw["packet_hops"],
             drops=tuple((reason, packets) for reason, packets in raw["drops"] if packets),
             switches=tuple(SwitchPeak(**device) for device in raw["devices"]),
+            pauses_beyond=raw.get("pauses", {}).get("beyond", 0),
         )
 
 

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from floodway.plot import Source
+    from floodway.results.hpcc import HpccExport
+    from floodway.scenarios import Scenario
 
 __all__ = ["AskedLoad", "Result", "RunInfo", "Timings"]
 
@@ -98,6 +100,12 @@ class Result:
         One row a port and class.
     run
         What is known about the run.
+    pauses
+        One row a pause or resume as it was received, where the scenario says `records.pauses = true`; else
+        none.
+    queue_histogram
+        One row a switch's port and bin of queue length, where the scenario has `records.queue-histogram`;
+        else none.
 
     Examples
     --------
@@ -123,6 +131,8 @@ class Result:
     series: pl.DataFrame
     counters: pl.DataFrame
     run: RunInfo
+    pauses: pl.DataFrame | None = None
+    queue_histogram: pl.DataFrame | None = None
 
     def __repr__(self) -> str:
         name, seed, outcome = self.run.name, self.run.seed, self.outcome
@@ -163,6 +173,44 @@ class Result:
 
         with Reservation(folder, force=force) as place:
             place.publish(self)
+
+    def export_hpcc(
+        self,
+        folder: str | os.PathLike[str],
+        *,
+        scenario: Scenario | None = None,
+        force: bool = False,
+    ) -> HpccExport:
+        """Write `fct.txt`, `pfc.txt` and `qlen.txt` as the HPCC simulator writes them, and a map of nodes.
+
+        `pfc.txt` needs `records.pauses = true` in the scenario, `qlen.txt` a `records.queue-histogram`; what
+        the run did not keep is left out, and the notes of what is returned say so.
+
+        Parameters
+        ----------
+        folder
+            Where; it is made if it does not exist.
+        scenario
+            What was run; by default it is read again from the record of the run, which cannot be done where
+            it names other files by relative paths.
+        force
+            Whether files of these names that are there may be replaced.
+
+        Returns
+        -------
+        HpccExport
+            The files, and what they lack.
+
+        Raises
+        ------
+        OutputError
+            If one of the files is there already, or cannot be written.
+        ScenarioError
+            If the scenario cannot be read again.
+        """
+        from floodway.results.hpcc import export  # noqa: PLC0415 (it needs this module)
+
+        return export(self, folder, scenario=scenario, force=force)
 
     def plot_fct(self, *, workloads: Sequence[str] = ()) -> Figure:
         """Draw the share of measured flows that completed within a time, a curve a workload.

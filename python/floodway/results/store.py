@@ -20,18 +20,23 @@ from typing import TYPE_CHECKING, Self
 import polars as pl
 
 from floodway.errors import OutputError
+from floodway.results.hpcc import EXPORTED
 from floodway.results.result import AskedLoad, Result, RunInfo, Timings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from types import TracebackType
 
-__all__ = ["RUN_FILE", "TABLES", "Reservation", "read"]
+__all__ = ["FILES", "RUN_FILE", "TABLES", "Reservation", "read"]
 
 #: The tables of a result, each in a file of its name.
 TABLES = ("flows", "latency", "series", "counters")
+#: Tables that are there where the scenario asks for them.
+OPTIONAL_TABLES = ("pauses", "queue_histogram")
 #: What tells a folder of results from any other.
 RUN_FILE = "run.json"
+#: Whatever a run may write; other files in its folder are somebody else's.
+FILES = (RUN_FILE, *(f"{table}.parquet" for table in (*TABLES, *OPTIONAL_TABLES)), *EXPORTED)
 
 
 class Reservation:
@@ -74,8 +79,15 @@ class Reservation:
         shutil.rmtree(self._beside, ignore_errors=True)
         os.close(self._lock)
 
-    def publish(self, result: Result) -> None:
+    def publish(self, result: Result, *, also: Callable[[Path], object] | None = None) -> None:
         """Write a result and put it in its place.
+
+        Parameters
+        ----------
+        result
+            What a run keeps.
+        also
+            Writes more into the folder that it is given before that takes its place.
 
         Raises
         ------
@@ -86,6 +98,8 @@ class Reservation:
         try:
             new.mkdir()
             _write(result, new)
+            if also is not None:
+                also(new)
             if self._folder.exists():
                 self._folder.rename(old)
             new.rename(self._folder)
@@ -130,7 +144,8 @@ def read(folder: str | os.PathLike[str]) -> Result:
         document = json.loads((path / RUN_FILE).read_text(encoding="utf-8"))
         document["timings"] = Timings(**document["timings"])
         document["loads"] = tuple(AskedLoad(**load) for load in document["loads"])
-        tables = {table: pl.read_parquet(path / f"{table}.parquet") for table in TABLES}
+        kept = (*TABLES, *(table for table in OPTIONAL_TABLES if (path / f"{table}.parquet").is_file()))
+        tables = {table: pl.read_parquet(path / f"{table}.parquet") for table in kept}
         return Result(run=RunInfo(**document), **tables)
     except OSError as error:
         raise OutputError(os.fspath(folder), f"cannot be read: {error.strerror or error}") from error
@@ -177,15 +192,15 @@ def _locked(folder: Path) -> Iterator[None]:
 
 def _keep_others(old: Path, folder: Path) -> None:
     """Move what is not ours from replaced results to the new ones."""
-    ours = {RUN_FILE, *(f"{table}.parquet" for table in TABLES)}
     for entry in old.iterdir():
-        if entry.name not in ours:
+        if entry.name not in FILES:
             entry.rename(folder / entry.name)
 
 
 def _write(result: Result, folder: Path) -> None:
-    for table in TABLES:
-        frame: pl.DataFrame = getattr(result, table)
-        frame.write_parquet(folder / f"{table}.parquet")
+    for table in (*TABLES, *OPTIONAL_TABLES):
+        frame: pl.DataFrame | None = getattr(result, table)
+        if frame is not None:
+            frame.write_parquet(folder / f"{table}.parquet")
     text = json.dumps(asdict(result.run), indent=2, ensure_ascii=False)
     (folder / RUN_FILE).write_text(text + "\n", encoding="utf-8")

@@ -130,6 +130,7 @@ def test_the_record_of_a_run_says_which_instants_were_sampled(tmp_path: Path) ->
     assert again.pauses is not None
     assert again.pauses.equals(result.pauses)
     assert again.queue_histogram is not None
+    assert result.queue_histogram is not None
     assert again.queue_histogram.equals(result.queue_histogram)
 
 

@@ -120,7 +120,8 @@ fn a_packet_that_waits_is_found_by_the_instants_of_its_wait() {
     assert_eq!(bins(&records, "s-to"), [(0, 192), (1000, 9)]);
     // What the switch could send to the senders: nothing.
     assert_eq!(bins(&records, "a-s"), [(0, 201)]);
-    let samples = QueueSamples { from_us: 0.0, to_us: Some(2.0), every_us: 0.01, bin_bytes: 100, instants: 201 };
+    let samples =
+        QueueSamples { from_us: 0.0, to_us: Some(2.0), every_us: 0.01, bin_bytes: 100, instants: 201 };
     assert_eq!(records.outcome.queue_samples, Some(samples));
     // Hosts have no rows.
     let table = records.queue_histogram.expect("it was asked for");

@@ -17,6 +17,7 @@ __all__ = [
     "__version__",
     "catalog_json",
     "check",
+    "import_hpcc",
     "parse_file",
     "parse_json",
     "parse_text",
@@ -45,6 +46,9 @@ class Scenario:
     @property
     def arrivals_end_us(self) -> float:
         """When the last measured flow may start, in microseconds."""
+    @property
+    def origin_ns(self) -> int:
+        """What time 0 is on the clock of the simulator whose files it reads, in nanoseconds."""
     @property
     def warnings(self) -> list[str]:
         """What is allowed but seldom meant, a line each."""
@@ -171,6 +175,9 @@ def parse_json(
     name: str, json: str, *, sets: Sequence[tuple[str, str]], tables: Callable[[Path], str]
 ) -> Scenario:
     """Read a scenario from JSON of the same form, as `parse_text` does."""
+
+def import_hpcc(path: str | PathLike[str], *, to: str | PathLike[str] | None = None) -> tuple[str, Path, list[str]]:
+    """Read a configuration of the HPCC simulator as a scenario's text, its folder, and warnings."""
 
 def schema_json() -> str:
     """The grammar of scenarios as JSON Schema."""

@@ -133,6 +133,11 @@ class Scenario(Keys):
         return self._native.arrivals_end_us
 
     @property
+    def origin_ns(self) -> int:
+        """What time 0 is on the clock of the simulator whose files it reads, in nanoseconds."""
+        return self._native.origin_ns
+
+    @property
     def warnings(self) -> tuple[str, ...]:
         """What is allowed but seldom meant, a line each."""
         return tuple(self._native.warnings)
@@ -205,6 +210,9 @@ class Scenario(Keys):
 
 def load(path: str | os.PathLike[str], *, sets: Sequence[tuple[str, str]] = ()) -> Scenario:
     """Read a scenario's TOML file; files that it names lie relative to its folder.
+
+    A configuration of the HPCC simulator, `KEY value` a line, is read as the scenario that it means; what is
+    not as it was is among the scenario's warnings.
 
     Parameters
     ----------

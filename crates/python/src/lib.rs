@@ -15,7 +15,7 @@ mod _floodway {
     use crate::columns::{Column, Table};
     #[pymodule_export]
     use crate::scenario::{
-        Check, Scenario, catalog_json, check, parse_file, parse_json, parse_text, schema_json,
+        Check, Scenario, catalog_json, check, import_hpcc, parse_file, parse_json, parse_text, schema_json,
     };
     #[pymodule_export]
     use crate::simulate::{Progress, Records, run};

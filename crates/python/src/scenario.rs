@@ -61,6 +61,12 @@ impl Scenario {
         last.filter(|_| !end.at_limit).unwrap_or(end.limit).min(end.limit).as_us()
     }
 
+    /// What time 0 is on the clock of the simulator whose files it reads, in nanoseconds.
+    #[getter]
+    fn origin_ns(&self) -> u64 {
+        self.parsed.origin().0 / 1_000
+    }
+
     /// What is allowed but seldom meant, a line each.
     #[getter]
     fn warnings(&self) -> Vec<String> {
@@ -176,6 +182,26 @@ pub fn parse_json(
         let tables = rows_by(&tables);
         floodway_scenario::Scenario::from_json(source(name, json, &sets, &tables))
     })
+}
+
+/// Reads a configuration of the HPCC simulator: gives the text of the scenario that it means, the folder at which
+/// relative paths in it begin (`to`, by default the configuration's), and a line for each key that is not as it
+/// was.
+#[pyfunction]
+#[pyo3(signature = (path, *, to = None))]
+pub fn import_hpcc(
+    py: Python<'_>,
+    path: PathBuf,
+    to: Option<PathBuf>,
+) -> PyResult<(String, PathBuf, Vec<String>)> {
+    match py.detach(|| guarded(|| floodway_scenario::import::hpcc(&path, to.as_deref()))) {
+        Ok(Ok(imported)) => {
+            let warnings = imported.warnings.iter().map(ToString::to_string).collect();
+            Ok((imported.text, imported.folder, warnings))
+        }
+        Ok(Err(faults)) => Err(errors::faulty(py, &faults)),
+        Err(bug) => Err(errors::internal(py, &bug)),
+    }
 }
 
 /// The grammar of scenarios as JSON Schema.

@@ -9,6 +9,7 @@ mod catalog;
 mod check;
 pub mod error;
 pub mod grammar;
+pub mod import;
 mod ns3;
 mod paths;
 mod profile;

@@ -12,6 +12,7 @@ use crate::error::{Place, ScenarioError, ScenarioErrors};
 use crate::grammar::document::Document;
 use crate::grammar::tree::{Node, Value};
 use crate::grammar::{bounds, read_all, sets};
+use crate::import::{self, Imported};
 use crate::profile;
 use crate::resolved::groups;
 use crate::workload::Workload;
@@ -51,7 +52,7 @@ pub struct Scenario {
 }
 
 impl Scenario {
-    /// Reads a file.
+    /// Reads a file: a scenario, or a configuration of the HPCC simulator as one.
     ///
     /// # Errors
     /// All that is wrong with it.
@@ -73,8 +74,29 @@ impl Scenario {
             let place = Place { file: name.as_str().into(), line: None };
             ScenarioError::new(place, "", format!("cannot read it: {error}"))
         })?;
+        if import::is_config(&text) {
+            return Self::imported(path, &text, sets, tables);
+        }
         let folder = path.parent().map_or_else(PathBuf::new, Path::to_path_buf);
         Self::from_source(Source { name: &name, text: &text, folder: &folder, sets, tables })
+    }
+
+    /// What the configuration of another simulator means; what is said of its keys comes before other warnings.
+    fn imported(
+        path: &Path,
+        text: &str,
+        sets: &[(String, String)],
+        tables: Option<TableReader<'_>>,
+    ) -> Result<Self, ScenarioErrors> {
+        let Imported { text, folder, warnings } = import::hpcc_text(path, text, None)?;
+        let file = path.display().to_string();
+        // Lines of messages are those of the text that stands for the file.
+        let name = format!("{file} as a scenario");
+        let source = Source { name: &name, text: &text, folder: &folder, sets, tables };
+        let mut scenario = Self::from_source(source)?;
+        scenario.file = file;
+        scenario.built.warnings.splice(0..0, warnings.iter().map(ToString::to_string));
+        Ok(scenario)
     }
 
     /// Reads a text; `name` stands for its file in messages, and relative paths begin at the folder of

@@ -14,6 +14,7 @@ import floodway
 from floodway.cli import check as checking
 from floodway.cli import compare as comparing
 from floodway.cli import find as finding
+from floodway.cli import import_ as importing
 from floodway.cli import plot as plotting
 from floodway.cli import run as running
 from floodway.cli.exits import FAILED, INTERRUPTED, TERMINATED, USAGE
@@ -35,6 +36,9 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
+
+imports = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+app.add_typer(imports, name="import", help="Make a scenario of another simulator's files.")
 
 ScenarioFile = Annotated[
     Path, typer.Argument(metavar="SCENARIO", help="The scenario's TOML file.", show_default=False)
@@ -348,6 +352,43 @@ def check_(
       floodway check scenarios/demo.toml --set mtu=4096B --json
     """
     return checking.check(scenario, sets=sets or [], resolved=resolved, json=json)
+
+
+@imports.command(name="hpcc")
+def import_hpcc_(
+    config: Annotated[
+        Path,
+        typer.Argument(
+            metavar="CONFIG",
+            help="The simulator's configuration, which names topology and flows.",
+            show_default=False,
+        ),
+    ],
+    *,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="The scenario's file.", show_default="stdout"),
+    ] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace a file that is there already.", show_default=False)
+    ] = False,
+) -> int:
+    """Write the scenario that a configuration of the HPCC simulator means.
+
+    What is not as it was in that simulator, or has no effect, is told on stderr. `run`, `check` and
+    `compare` take a configuration as it is.
+
+    \b
+    Examples:
+      floodway import hpcc mix/config.txt --out scenario.toml
+      floodway run mix/config.txt
+
+    \b
+    Exit codes:
+      0    done
+      2    bad usage, a file with a fault, or a key that cannot be simulated; nothing is written
+    """
+    return importing.import_hpcc(config, out=out, force=force)
 
 
 @app.command(name="list")

@@ -10,7 +10,7 @@ __all__ = ["page"]
 
 #: Wide enough that no line of help depends on the terminal.
 WIDTH = {"COLUMNS": "100", "TERMINAL_WIDTH": "100", "NO_COLOR": "1"}
-VERBS = ("run", "compare", "plot", "check", "list", "explain", "schema")
+VERBS = ("run", "compare", "plot", "check", "import hpcc", "list", "explain", "schema")
 
 
 def page() -> str:
@@ -21,7 +21,7 @@ def page() -> str:
 
 
 def _sections() -> list[tuple[str, list[str]]]:
-    return [("floodway", []), *((f"floodway {verb}", [verb]) for verb in VERBS)]
+    return [("floodway", []), *((f"floodway {verb}", verb.split()) for verb in VERBS)]
 
 
 def _help(arguments: list[str]) -> str:

@@ -147,7 +147,11 @@ impl Listing {
         node_name(id, self.is_switch[id])
     }
 
-    fn network(&self, error_rate: f64) -> Result<Network, TopologyError> {
+    /// Its network; `error_rate` is that of links of which the file says 0.
+    ///
+    /// # Errors
+    /// Nodes beyond all measure.
+    pub fn network(&self, error_rate: f64) -> Result<Network, TopologyError> {
         let mut network = Network::default();
         for (id, &is_switch) in (0u32..).zip(&self.is_switch) {
             network.add(Node {

@@ -1,0 +1,231 @@
+//! Reading a configuration of the HPCC simulator: keys with their values, in any order; later ones win.
+
+use std::collections::BTreeMap;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use floodway_units::{Rate, Time};
+
+use super::Warning;
+use super::keys::{self, Fate, KEYS, Takes};
+use crate::error::{Place, ScenarioError, nearest};
+use crate::ns3::{self, LineError, Words};
+
+/// A configuration.
+#[derive(Clone, Debug)]
+pub struct Config {
+    file: Arc<str>,
+    given: BTreeMap<&'static str, Given>,
+    /// Maps by rate in bit/s, all their lines together.
+    maps: BTreeMap<&'static str, BTreeMap<u64, Given>>,
+    /// The first key that only ConWeave's simulator knows, with its line.
+    conweave: Option<(u32, String)>,
+    /// Unknown keys, and known ones without effect.
+    pub warnings: Vec<Warning>,
+}
+
+/// A value as it was written.
+#[derive(Clone, Debug)]
+struct Given {
+    line: u32,
+    words: Vec<String>,
+}
+
+impl Config {
+    /// Reads a configuration; `file` is what messages call it.
+    ///
+    /// # Errors
+    /// A key without its value, or one of another simulator.
+    pub fn read(file: &str, text: &str) -> Result<Self, ScenarioError> {
+        let mut config = Config {
+            file: file.into(),
+            given: BTreeMap::new(),
+            maps: BTreeMap::new(),
+            conweave: None,
+            warnings: Vec::new(),
+        };
+        let mut words = Words::of(text);
+        while let Some((line, key)) = words.peek() {
+            let taken = words.next("a key").and_then(|_| config.take(key, line, &mut words));
+            taken.map_err(|(line, why)| ScenarioError::new(config.place(Some(line)), key, why))?;
+        }
+        match &config.conweave {
+            Some((line, key)) => {
+                let why = "a key of ConWeave's simulator, whose switches and flow files differ: the HPCC \
+                           simulator's are read";
+                Err(ScenarioError::new(config.place(Some(*line)), key.as_str(), why))
+            }
+            None => Ok(config),
+        }
+    }
+
+    fn take(&mut self, key: &str, line: u32, words: &mut Words<'_>) -> Result<(), LineError> {
+        let Some(&(key, takes, fate)) = keys::find(key) else { return self.skip(key, line, words) };
+        match takes {
+            Takes::Words(count) => {
+                let value = |_| words.next("its value").map(|(_, word)| word.to_owned());
+                let given = Given { line, words: (0..count).map(value).collect::<Result<_, _>>()? };
+                self.given.insert(key, given);
+            }
+            Takes::Map => {
+                self.given.insert(key, Given { line, words: Vec::new() });
+                for _ in 0..words.number::<u32>("a count of rates")? {
+                    let rate = words.number::<u64>("a rate in bit/s")?;
+                    let (line, word) = words.next("the value of a rate")?;
+                    let given = Given { line, words: vec![word.to_owned()] };
+                    self.maps.entry(key).or_default().insert(rate, given);
+                }
+            }
+        }
+        if let Fate::Idle(why) = fate {
+            self.warn(Some(line), key, &format!("has no effect: {why}"));
+        }
+        Ok(())
+    }
+
+    /// A key that the simulator would not know either.
+    fn skip(&mut self, key: &str, line: u32, words: &mut Words<'_>) -> Result<(), LineError> {
+        if key == "ENABLE_IRN" && words.peek().is_none_or(|(_, value)| value != "0") {
+            return Err((line, "IRN, of ConWeave's simulator, is not here yet".into()));
+        }
+        if keys::is_conweave(key) {
+            self.conweave.get_or_insert((line, key.to_owned()));
+        }
+        let known: Vec<String> = KEYS.iter().map(|(name, ..)| (*name).to_owned()).collect();
+        let hint = nearest(key, &known).map_or_else(String::new, |near| format!("; did you mean {near}?"));
+        while words.peek().is_some_and(|(at, word)| at == line && keys::find(word).is_none()) {
+            words.next("a word")?;
+        }
+        self.warn(Some(line), key, &format!("is not a key of the HPCC simulator{hint}"));
+        Ok(())
+    }
+
+    fn place(&self, line: Option<u32>) -> Place {
+        Place { file: self.file.clone(), line }
+    }
+
+    /// Adds a warning about a key.
+    pub fn warn(&mut self, line: Option<u32>, key: &str, message: &str) {
+        let place = self.place(line);
+        self.warnings.push(Warning { place, key: key.to_owned(), message: message.to_owned() });
+    }
+
+    /// Adds a warning at the place of a key, or at the file where it is missing.
+    pub fn note(&mut self, key: &str, message: &str) {
+        self.warn(self.line(key), key, message);
+    }
+
+    /// An error at the place of a key, or at the file where it is missing.
+    pub fn error(&self, key: &str, message: impl Into<String>) -> ScenarioError {
+        ScenarioError::new(self.place(self.line(key)), key, message)
+    }
+
+    /// The line of a key.
+    pub fn line(&self, key: &str) -> Option<u32> {
+        self.given.get(key).map(|given| given.line)
+    }
+
+    /// Is a key there?
+    pub fn has(&self, key: &str) -> bool {
+        self.given.contains_key(key)
+    }
+
+    /// The words of a key.
+    pub fn words(&self, key: &str) -> Option<&[String]> {
+        self.given.get(key).map(|given| given.words.as_slice())
+    }
+
+    /// The only word of a key.
+    pub fn word(&self, key: &str) -> Option<&str> {
+        self.words(key)?.first().map(String::as_str)
+    }
+
+    /// A value of one word, as `read` reads it; `default` where the key is missing.
+    fn value<T>(
+        &self,
+        key: &str,
+        default: T,
+        read: impl FnOnce(&str) -> Result<T, String>,
+    ) -> Result<T, ScenarioError> {
+        self.word(key).map_or(Ok(default), read).map_err(|why| self.error(key, why))
+    }
+
+    /// A number from 0 up.
+    ///
+    /// # Errors
+    /// It is none.
+    pub fn number<T: FromStr>(&self, key: &str, default: T) -> Result<T, ScenarioError> {
+        self.value(key, default, |word| ns3::number(word, "a whole number from 0 up"))
+    }
+
+    /// A real number from 0 up.
+    ///
+    /// # Errors
+    /// It is none.
+    pub fn real(&self, key: &str, default: f64) -> Result<f64, ScenarioError> {
+        self.value(key, default, |word| match ns3::number::<f64>(word, "a number from 0 up") {
+            Ok(value) if !(value >= 0.0 && value.is_finite()) => {
+                Err(format!("{word:?} is not a number from 0 up"))
+            }
+            value => value,
+        })
+    }
+
+    /// Whether a number is other than 0.
+    ///
+    /// # Errors
+    /// It is none.
+    pub fn flag(&self, key: &str, default: bool) -> Result<bool, ScenarioError> {
+        self.number::<u32>(key, u32::from(default)).map(|value| value != 0)
+    }
+
+    /// Whole microseconds of a real number, as that simulator cuts them.
+    ///
+    /// # Errors
+    /// It is none.
+    pub fn microseconds(&mut self, key: &str, default: f64) -> Result<u64, ScenarioError> {
+        let given = self.real(key, default)?;
+        let whole = given as u64;
+        if whole as f64 != given {
+            self.note(key, &format!("is cut to {whole} us, as in that simulator"));
+        }
+        Ok(whole)
+    }
+
+    /// A rate; without a default it must be there.
+    ///
+    /// # Errors
+    /// It is none.
+    pub fn rate(&self, key: &str, default: Option<Rate>) -> Result<Rate, ScenarioError> {
+        match (self.word(key), default) {
+            (Some(word), _) => ns3::rate(word).map_err(|why| self.error(key, why)),
+            (None, Some(rate)) => Ok(rate),
+            (None, None) => Err(self.error(key, "is missing, and that simulator has no default for it")),
+        }
+    }
+
+    /// An instant in seconds.
+    ///
+    /// # Errors
+    /// It is none.
+    pub fn seconds(&self, key: &str, default: &str) -> Result<Time, ScenarioError> {
+        ns3::seconds(self.word(key).unwrap_or(default)).map_err(|why| self.error(key, why))
+    }
+
+    /// What a map says of a rate.
+    ///
+    /// # Errors
+    /// It is no number.
+    pub fn of_rate<T: FromStr>(&self, key: &str, rate: Rate) -> Result<Option<T>, ScenarioError> {
+        let Some(given) = self.maps.get(key).and_then(|map| map.get(&rate.0)) else { return Ok(None) };
+        let word = given.words.first().map_or("", String::as_str);
+        let value = ns3::number(word, "a number");
+        value.map(Some).map_err(|why| ScenarioError::new(self.place(Some(given.line)), key, why))
+    }
+
+    /// Rates that a map has.
+    pub fn rates_of(&self, key: &str) -> Vec<String> {
+        let map = self.maps.get(key).into_iter().flatten();
+        map.map(|(rate, _)| Rate(*rate).to_string()).collect()
+    }
+}

@@ -1,0 +1,118 @@
+//! The keys of the HPCC simulator's configurations, and of those that resemble them.
+
+/// How many words follow a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Takes {
+    /// So many.
+    Words(usize),
+    /// A count n, and then n pairs of a rate in bit/s and a value.
+    Map,
+}
+
+/// What becomes of a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// It goes into the scenario.
+    Read,
+    /// It has no effect, and why.
+    Idle(&'static str),
+}
+
+/// A key, what follows it, and what becomes of it.
+pub type Key = (&'static str, Takes, Fate);
+
+const ONE: Takes = Takes::Words(1);
+const TRACES: Fate = Fate::Idle("floodway writes no packet traces of that simulator's form");
+const PINT: Fate = Fate::Idle("HPCC-PINT (CC_MODE 10) is not supported");
+const UNUSED: Fate = Fate::Idle("that simulator does not use it either");
+
+/// All keys that the simulator knows, and three of drivers that also set the switch's memory.
+pub const KEYS: &[Key] = &[
+    ("ENABLE_QCN", ONE, Fate::Read),
+    (
+        "USE_DYNAMIC_PFC_THRESHOLD",
+        ONE,
+        Fate::Idle("the threshold is always dynamic, as in that simulator's switches"),
+    ),
+    ("CLAMP_TARGET_RATE", ONE, Fate::Read),
+    ("PAUSE_TIME", ONE, Fate::Idle("a pause lasts until the resume, as in that simulator")),
+    ("DATA_RATE", ONE, UNUSED),
+    ("LINK_DELAY", ONE, UNUSED),
+    ("PACKET_PAYLOAD_SIZE", ONE, Fate::Read),
+    ("L2_CHUNK_SIZE", ONE, Fate::Idle("it counts with L2_BACK_TO_ZERO 1 only, which is not supported")),
+    ("L2_ACK_INTERVAL", ONE, Fate::Read),
+    ("L2_BACK_TO_ZERO", ONE, Fate::Read),
+    ("TOPOLOGY_FILE", ONE, Fate::Read),
+    ("FLOW_FILE", ONE, Fate::Read),
+    ("TRACE_FILE", ONE, TRACES),
+    ("TRACE_OUTPUT_FILE", ONE, TRACES),
+    ("ENABLE_TRACE", ONE, TRACES),
+    ("SIMULATOR_STOP_TIME", ONE, Fate::Read),
+    ("ALPHA_RESUME_INTERVAL", ONE, Fate::Read),
+    ("RP_TIMER", ONE, Fate::Read),
+    ("EWMA_GAIN", ONE, Fate::Read),
+    ("FAST_RECOVERY_TIMES", ONE, Fate::Read),
+    ("RATE_AI", ONE, Fate::Read),
+    ("RATE_HAI", ONE, Fate::Read),
+    ("ERROR_RATE_PER_LINK", ONE, Fate::Read),
+    ("CC_MODE", ONE, Fate::Read),
+    ("RATE_DECREASE_INTERVAL", ONE, Fate::Read),
+    ("MIN_RATE", ONE, Fate::Read),
+    ("FCT_OUTPUT_FILE", ONE, Fate::Idle("flows are in the table `flows` of the results' folder")),
+    ("HAS_WIN", ONE, Fate::Read),
+    ("GLOBAL_T", ONE, Fate::Read),
+    ("MI_THRESH", ONE, Fate::Read),
+    ("VAR_WIN", ONE, Fate::Read),
+    ("FAST_REACT", ONE, Fate::Read),
+    ("U_TARGET", ONE, Fate::Read),
+    ("INT_MULTI", ONE, Fate::Read),
+    ("RATE_BOUND", ONE, Fate::Read),
+    ("ACK_HIGH_PRIO", ONE, Fate::Read),
+    ("DCTCP_RATE_AI", ONE, Fate::Read),
+    ("PFC_OUTPUT_FILE", ONE, Fate::Idle("pauses are in the results' folder")),
+    ("LINK_DOWN", Takes::Words(3), Fate::Read),
+    ("KMAX_MAP", Takes::Map, Fate::Read),
+    ("KMIN_MAP", Takes::Map, Fate::Read),
+    ("PMAX_MAP", Takes::Map, Fate::Read),
+    ("BUFFER_SIZE", ONE, Fate::Read),
+    ("QLEN_MON_FILE", ONE, Fate::Idle("queue lengths are in the results' folder")),
+    ("QLEN_MON_START", ONE, Fate::Read),
+    ("QLEN_MON_END", ONE, Fate::Read),
+    ("MULTI_RATE", ONE, Fate::Read),
+    ("SAMPLE_FEEDBACK", ONE, Fate::Read),
+    ("PINT_LOG_BASE", ONE, PINT),
+    ("PINT_PROB", ONE, PINT),
+    ("PFC_A_SHIFT", ONE, Fate::Read),
+    ("PFC_RESERVE", ONE, Fate::Read),
+    ("PFC_RESUME_OFFSET", ONE, Fate::Read),
+];
+
+/// Keys of ConWeave's simulator, whose switches and flow files differ; and all that begin with its name.
+const CONWEAVE: &[&str] = &[
+    "ENABLE_IRN",
+    "ENABLE_PFC",
+    "LB_MODE",
+    "IRN_BDP",
+    "FLOW_INPUT_FILE",
+    "CNP_OUTPUT_FILE",
+    "VOQ_MON_FILE",
+    "VOQ_MON_DETAIL_FILE",
+    "UPLINK_MON_FILE",
+    "CONN_MON_FILE",
+    "EST_ERROR_MON_FILE",
+    "SW_MONITORING_INTERVAL",
+    "FLOWGEN_START_TIME",
+    "FLOWGEN_STOP_TIME",
+    "LOAD",
+    "RANDOM_SEED",
+];
+
+/// A key by its name.
+pub fn find(name: &str) -> Option<&'static Key> {
+    KEYS.iter().find(|(known, ..)| *known == name)
+}
+
+/// Does only ConWeave's simulator know it?
+pub fn is_conweave(name: &str) -> bool {
+    CONWEAVE.contains(&name) || name.starts_with("CONWEAVE_")
+}

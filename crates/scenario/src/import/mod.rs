@@ -1,0 +1,83 @@
+//! Scenarios from the folders of other simulators: the HPCC simulator's configuration with the files that it
+//! names becomes the text of a scenario that says all of it.
+
+mod config;
+mod control;
+mod files;
+mod keys;
+mod switches;
+mod write;
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use crate::error::{Place, ScenarioError, ScenarioErrors};
+use crate::ns3::Words;
+use crate::workload::files::read_text;
+use config::Config;
+use files::Folder;
+
+/// A configuration is no longer: 1 MiB.
+const MOST_BYTES: u64 = 1 << 20;
+
+/// A configuration as a scenario.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Imported {
+    /// The text of the scenario.
+    pub text: String,
+    /// The folder at which relative paths in it begin.
+    pub folder: PathBuf,
+    /// What is not as it was, or has no effect.
+    pub warnings: Vec<Warning>,
+}
+
+/// What became of a key, where that is worth a word.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Warning {
+    /// Where it stands; the file alone of one that is missing.
+    pub place: Place,
+    /// The key.
+    pub key: String,
+    /// What becomes of it.
+    pub message: String,
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}: {}", self.place, self.key, self.message)
+    }
+}
+
+/// Is a text a configuration of the HPCC simulator, rather than a scenario? It begins with one of its keys.
+pub fn is_config(text: &str) -> bool {
+    let first = Words::of(text).peek().map(|(_, word)| word);
+    first.is_some_and(|word| keys::find(word).is_some() || keys::is_conweave(word))
+}
+
+/// Reads a configuration of the HPCC simulator and the files that it names. Relative paths in the scenario begin
+/// at the folder `to`; where none is given, at the configuration's.
+///
+/// # Errors
+/// What cannot be read, or not be simulated.
+pub fn hpcc(file: &Path, to: Option<&Path>) -> Result<Imported, ScenarioErrors> {
+    let name = file.display().to_string();
+    let refuse = |why: String| ScenarioError::new(Place { file: name.as_str().into(), line: None }, "", why);
+    let text = read_text(file, MOST_BYTES).map_err(|error| refuse(format!("cannot read it: {error}")))?;
+    if !is_config(&text) {
+        let why =
+            "it is not a configuration of the HPCC simulator, which begins with a key such as CC_MODE 3";
+        return Err(refuse(why.to_owned()).into());
+    }
+    hpcc_text(file, &text, to)
+}
+
+/// The same where the text is known.
+///
+/// # Errors
+/// What cannot be read, or not be simulated.
+pub(crate) fn hpcc_text(file: &Path, text: &str, to: Option<&Path>) -> Result<Imported, ScenarioErrors> {
+    let mut config = Config::read(&file.display().to_string(), text)?;
+    let to = to.or(file.parent()).unwrap_or(Path::new("")).to_path_buf();
+    let text = write::scenario(&mut config, &Folder::of(file), &to)?;
+    Ok(Imported { text, folder: to, warnings: config.warnings })
+}

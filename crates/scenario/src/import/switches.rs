@@ -1,0 +1,176 @@
+//! What switches do: memory, PFC's thresholds and headroom, marking, by the rates and delays of their links.
+
+use std::collections::BTreeMap;
+
+use floodway_units::{Bytes, Rate, Span};
+
+use super::config::Config;
+use crate::error::ScenarioError;
+use crate::topology::hpcc::{ListedLink, Listing};
+
+/// That simulator counts the memory of a switch in 32 bits.
+const MOST_MIB: u64 = 4095;
+/// The pause threshold of a port at the NICs' rate is the free pool shifted right by so many bits.
+const SHIFT: u32 = 3;
+/// Bytes that a port keeps for itself, and that it must fall below its threshold to resume.
+const RESERVE: u64 = 4096;
+const RESUME_OFFSET: u64 = 3072;
+/// Rates that that simulator's INT can name, in Gbit/s.
+const INT_GBPS: [u64; 5] = [25, 50, 100, 200, 400];
+
+/// A value of some of the links: for an override.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OfLinks {
+    /// The tag that they have in common.
+    pub tag: String,
+    /// Key and value.
+    pub setting: String,
+}
+
+/// The value of `buffer`.
+///
+/// # Errors
+/// More memory than that simulator can count.
+pub fn buffer(config: &Config) -> Result<String, ScenarioError> {
+    let mib = config.number::<u64>("BUFFER_SIZE", 16)?;
+    if mib == 0 || mib > MOST_MIB {
+        let message = format!("{mib} MiB are not 1 to {MOST_MIB}, all that the simulator can count");
+        return Err(config.error("BUFFER_SIZE", message));
+    }
+    let reserve = Bytes(config.number("PFC_RESERVE", RESERVE)?);
+    Ok(format!("{{ total = \"{mib}MiB\", reserve = \"{reserve}\", crossing = \"headroom\" }}"))
+}
+
+/// `flow-control` of the links of each rate and delay.
+///
+/// # Errors
+/// A value that is none, or no host.
+pub fn flow_control(config: &Config, listing: &Listing) -> Result<Vec<OfLinks>, ScenarioError> {
+    let nic = listing.nic_rate().unwrap_or(Rate::MAX);
+    let fixed = config.has("PFC_A_SHIFT").then(|| config.number("PFC_A_SHIFT", SHIFT)).transpose()?;
+    if let Some(shift) = fixed.filter(|shift| *shift > 31) {
+        return Err(config.error("PFC_A_SHIFT", format!("{shift} is not a number of bits from 0 to 31")));
+    }
+    let offset = Bytes(config.number("PFC_RESUME_OFFSET", RESUME_OFFSET)?);
+    let groups = groups(listing, |link| (link.rate, link.delay));
+    let of_group = |((rate, delay), link): ((Rate, Span), &ListedLink)| {
+        let alpha = 1.0 / f64::from(1u32 << fixed.unwrap_or_else(|| shift(rate, nic)));
+        let headroom = headroom(rate, delay).ok_or_else(|| config.error("TOPOLOGY_FILE", too_long(link)))?;
+        let setting = format!(
+            "flow-control.pfc = {{ xoff = {{ alpha = {alpha:?} }}, headroom = \"{headroom}\", resume-offset = \
+             \"{offset}\" }}"
+        );
+        Ok(OfLinks { tag: link.speed_and_delay(), setting })
+    };
+    groups.into_iter().map(of_group).collect()
+}
+
+/// One bit less for each doubling above the NICs' rate.
+fn shift(rate: Rate, nic: Rate) -> u32 {
+    let (mut shift, mut rate) = (SHIFT, rate.0);
+    while rate > nic.0 && shift > 0 {
+        shift -= 1;
+        rate /= 2;
+    }
+    shift
+}
+
+/// Three times rate and delay, in whole bytes; none beyond the simulator's 32 bits.
+fn headroom(rate: Rate, delay: Span) -> Option<Bytes> {
+    let once = u128::from(rate.0) * u128::from(delay.0 / 1_000) / 8 / 1_000_000_000;
+    u32::try_from(once * 3).ok().map(|bytes| Bytes(bytes.into()))
+}
+
+fn too_long(link: &ListedLink) -> String {
+    let ListedLink { rate, delay, line, .. } = link;
+    format!("the link in its line {line}, {rate} over {delay}, needs more headroom than 32 bits can count")
+}
+
+/// `congestion-point` of the links of each rate; none where nothing is marked.
+///
+/// # Errors
+/// A rate of which the maps say nothing.
+pub fn marking(config: &Config, listing: &Listing) -> Result<Vec<OfLinks>, ScenarioError> {
+    if !config.flag("ENABLE_QCN", true)? {
+        return Ok(Vec::new());
+    }
+    let groups = groups(listing, |link| link.rate);
+    let of_group = |(rate, link): (Rate, &ListedLink)| {
+        let kmin = Bytes::kb(of_rate::<u32>(config, "KMIN_MAP", rate, link)?.into());
+        let kmax = Bytes::kb(of_rate::<u32>(config, "KMAX_MAP", rate, link)?.into());
+        let pmax = of_rate::<f64>(config, "PMAX_MAP", rate, link)?;
+        let setting = format!(
+            "congestion-point.red = {{ kmin = \"{kmin}\", kmax = \"{kmax}\", pmax = {pmax:?}, at = \"dequeue\" }}"
+        );
+        Ok(OfLinks { tag: rate.to_string(), setting })
+    };
+    groups.into_iter().map(of_group).collect()
+}
+
+fn of_rate<T: std::str::FromStr>(
+    config: &Config,
+    key: &str,
+    rate: Rate,
+    link: &ListedLink,
+) -> Result<T, ScenarioError> {
+    config.of_rate(key, rate)?.ok_or_else(|| {
+        let (line, there) = (link.line, config.rates_of(key));
+        let there = if there.is_empty() { "no rate".to_owned() } else { there.join(", ") };
+        let message = format!(
+            "says nothing of {rate} ({} bit/s), the rate of the link in line {line} of the topology file; it has \
+             {there}",
+            rate.0
+        );
+        config.error(key, message)
+    })
+}
+
+/// Telemetry of HPCC knows few rates.
+///
+/// # Errors
+/// A mode that is none.
+pub fn check_telemetry(config: &mut Config, listing: &Listing) -> Result<(), ScenarioError> {
+    if config.number::<u32>("CC_MODE", 1)? != 3 {
+        return Ok(());
+    }
+    let is_known = |rate: &Rate| INT_GBPS.iter().any(|gbps| Rate::gbps(*gbps) == *rate);
+    for (rate, link) in groups(listing, |link| link.rate).into_iter().filter(|(rate, _)| !is_known(rate)) {
+        let line = link.line;
+        let message = format!(
+            "that simulator's telemetry knows 25G, 50G, 100G, 200G and 400G, not the {rate} of the link in line \
+             {line} of the topology file"
+        );
+        config.note("CC_MODE", &message);
+    }
+    Ok(())
+}
+
+/// The links at switches by what `of` says of them, each with the first of its kind.
+fn groups<K: Ord>(listing: &Listing, of: impl Fn(&ListedLink) -> K) -> Vec<(K, &ListedLink)> {
+    let mut groups = BTreeMap::new();
+    let at_switch = |link: &&ListedLink| link.ends.iter().any(|&end| listing.is_switch[end]);
+    for link in listing.links.iter().filter(at_switch) {
+        groups.entry(of(link)).or_insert(link);
+    }
+    groups.into_iter().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_doubling_above_the_nics_takes_a_bit_from_the_shift() {
+        let shifts = [25, 100, 101, 200, 400, 800, 1600].map(|gbps| shift(Rate::gbps(gbps), Rate::gbps(100)));
+        assert_eq!(shifts, [3, 3, 2, 2, 1, 0, 0]);
+        assert_eq!(shift(Rate::gbps(40), Rate::gbps(20)), 2);
+    }
+
+    #[test]
+    fn headroom_is_three_times_rate_and_delay() {
+        assert_eq!(headroom(Rate::gbps(100), Span::us(1)), Some(Bytes(37_500)));
+        assert_eq!(headroom(Rate::gbps(40), Span::us(4)), Some(Bytes(60_000)));
+        assert_eq!(headroom(Rate(3), Span::ns(999_999_999)), Some(Bytes(0)));
+        assert_eq!(headroom(Rate::gbps(400), Span::ms(100)), None);
+    }
+}

@@ -176,7 +176,9 @@ def parse_json(
 ) -> Scenario:
     """Read a scenario from JSON of the same form, as `parse_text` does."""
 
-def import_hpcc(path: str | PathLike[str], *, to: str | PathLike[str] | None = None) -> tuple[str, Path, list[str]]:
+def import_hpcc(
+    path: str | PathLike[str], *, to: str | PathLike[str] | None = None
+) -> tuple[str, Path, list[str]]:
     """Read a configuration of the HPCC simulator as a scenario's text, its folder, and warnings."""
 
 def schema_json() -> str:

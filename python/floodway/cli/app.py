@@ -37,7 +37,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 
-imports = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+imports = typer.Typer(rich_markup_mode=None)
 app.add_typer(imports, name="import", help="Make a scenario of another simulator's files.")
 
 ScenarioFile = Annotated[

@@ -87,15 +87,15 @@ FAULTS = {
     "missing file": (
         {"config": CONFIG.replace("flow.txt", "flows.txt")},
         (
-            'config.txt:2: FLOW_FILE: "flows.txt" is not there: neither in its folder, nor up to 3 above it, nor '
-            'here; did you mean "flow.txt"?'
+            'config.txt:2: FLOW_FILE: "flows.txt" is not there: neither in its folder, nor up to 3 above it, '
+            'nor here; did you mean "flow.txt"?'
         ),
     ),
     "too few flows": (
         {"flows": FLOWS.replace("2\n", "3\n", 1)},
         (
-            "flow.txt:3: FLOW_FILE: the text ends here, and flow 3 of 3: source, destination, priority group, "
-            "port, bytes and seconds is due"
+            "flow.txt:3: FLOW_FILE: the text ends here, and flow 3 of 3: source, destination, priority "
+            "group, port, bytes and seconds is due"
         ),
     ),
     "too many flows": (
@@ -117,8 +117,8 @@ FAULTS = {
     "HPCC-PINT": (
         {"config": CONFIG + "CC_MODE 10\n"},
         (
-            "config.txt:14: CC_MODE: HPCC-PINT (10) is not supported; allowed: 1 (DCQCN), 3 (HPCC), 7 (TIMELY), "
-            "8 (DCTCP)"
+            "config.txt:14: CC_MODE: HPCC-PINT (10) is not supported; allowed: 1 (DCQCN), 3 (HPCC), "
+            "7 (TIMELY), 8 (DCTCP)"
         ),
     ),
 }

@@ -151,15 +151,15 @@ fn split(word: &str) -> Option<(f64, &str)> {
     Some((word[..at].parse().ok()?, &word[at..]))
 }
 
-/// `value` times `per_unit` nanoseconds as ns-3 reckons: the double in 64.64 fixed point, the product cut to
-/// whole nanoseconds. So 2.000002446 s, whose double lies below it, is 2,000,002,445 ns.
+/// `value` times `per_unit` nanoseconds as older versions of ns-3 reckon: the double cut to 64.64 fixed point, the
+/// product cut to whole nanoseconds. So 2.000002446 s, whose double lies below it, is 2,000,002,445 ns.
 fn whole_ns(value: f64, per_unit: u64) -> Option<Span> {
     let most = MOST_TIME.0 / 1_000;
     if !(0.0..=most as f64 / per_unit as f64).contains(&value) {
         return None;
     }
     let whole = value.floor();
-    let fraction = ((value - whole) * 18_446_744_073_709_551_616.0 + 0.5) as u128;
+    let fraction = ((value - whole) * 18_446_744_073_709_551_616.0) as u128;
     let fixed = ((whole as u128) << 64) + fraction;
     // Both below 2^47 and 2^64, and the unit below 2^30.
     u64::try_from((fixed * u128::from(per_unit)) >> 64).ok().map(|ns| Span(ns * 1_000))

@@ -5,9 +5,9 @@ use floodway_units::Rate;
 use super::config::Config;
 use crate::error::ScenarioError;
 
-/// Where RP_TIMER is missing: the default of the simulator's own class.
+/// Where `RP_TIMER` is missing: the default of the simulator's own class.
 const RP_TIMER_US: f64 = 1500.0;
-/// Where MIN_RATE and DCTCP_RATE_AI are missing.
+/// Where `MIN_RATE` and `DCTCP_RATE_AI` are missing.
 const MIN_RATE: Rate = Rate(100_000_000);
 const DCTCP_RATE_AI: Rate = Rate(1_000_000_000);
 

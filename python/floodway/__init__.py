@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         ScenarioError,
         TableError,
         UnknownNameError,
+        ValidationError,
     )
     from floodway.results import Result, Summary, read
     from floodway.scenarios import Scenario, load
@@ -55,6 +56,7 @@ __all__ = [
     "Summary",
     "TableError",
     "UnknownNameError",
+    "ValidationError",
     "Variant",
     "__version__",
     "compare",
@@ -82,6 +84,7 @@ _NAMES = {
         "ScenarioError",
         "TableError",
         "UnknownNameError",
+        "ValidationError",
     ),
     "results": ("Result", "Summary", "read"),
     "scenarios": ("Scenario", "load"),

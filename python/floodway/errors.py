@@ -17,6 +17,7 @@ __all__ = [
     "ScenarioError",
     "TableError",
     "UnknownNameError",
+    "ValidationError",
 ]
 
 
@@ -172,6 +173,10 @@ class TableError(InputError):
 
 class UnknownNameError(InputError):
     """A name that nothing has: `given`, with the `nearest` right one."""
+
+
+class ValidationError(InputError):
+    """Reference results that nothing can be compared with; `place` is the file, and its line if there is one."""
 
 
 class RunError(FloodwayError):

@@ -17,6 +17,7 @@ from floodway.cli import find as finding
 from floodway.cli import import_ as importing
 from floodway.cli import plot as plotting
 from floodway.cli import run as running
+from floodway.cli import validate as validating
 from floodway.cli.exits import FAILED, INTERRUPTED, TERMINATED, USAGE
 from floodway.errors import FloodwayError, RunError
 
@@ -324,6 +325,96 @@ def plot_(  # noqa: PLR0913 (one argument an option)
             csv=csv,
             force=force,
             quiet=quiet,
+        )
+    )
+
+
+@app.command(name="validate")
+def validate_(  # noqa: PLR0913 (one argument an option)
+    folder: Annotated[
+        Path,
+        typer.Argument(
+            metavar="DIR",
+            help="A case of the HPCC simulator, or a folder of cases: config_TAG.txt with the files that it "
+            "names, and what that simulator made of it: fct_TAG.txt, pfc_TAG.txt, qlen_TAG.txt.",
+            show_default=False,
+        ),
+    ],
+    *,
+    seeds: Annotated[
+        int, typer.Option(min=1, help="Runs of a case in which switches mark at random or ties decide.")
+    ] = 5,
+    jobs: Annotated[
+        int | None,
+        typer.Option(min=1, help="Runs at a time.", show_default="one a core"),
+    ] = None,
+    quick: Annotated[
+        bool,
+        typer.Option(
+            "--quick",
+            help="Leave out cases of more than 1 GB of payload, and run two seeds at most.",
+            show_default=False,
+        ),
+    ] = False,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="CASE/TAG",
+            help="Only these, in which * and ? stand for letters; may be repeated.",
+            show_default=False,
+        ),
+    ] = None,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder of the runs and their numbers.")] = Path(
+        "out", "validate"
+    ),
+    plot: Annotated[
+        bool,
+        typer.Option(
+            "--plot", help="Draw slowdown, completion times and queues of both.", show_default=False
+        ),
+    ] = False,
+    report: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Write tables and pictures into a page in Markdown, between its marks.",
+            show_default=False,
+        ),
+    ] = None,
+    force: Force = False,
+    quiet: Quiet = False,
+    json: Json = False,
+) -> int:
+    """Run what the HPCC simulator ran, and compare flows, pauses and queues with what it found.
+
+    \b
+    Examples:
+      floodway validate reference
+      floodway validate reference/c7_fattree16 --plot --out out/c7
+      floodway validate reference --quick --json | jq .counts
+      floodway validate reference --only 'c1*/dcqcn' --seeds 10 --force
+
+    \b
+    Exit codes:
+      0    every number that has a bound keeps within it; what cannot run is named
+      1    one does not, or a run failed
+      2    bad usage, or a file is missing or not of its form; nothing has run
+      130  interrupted; the runs that had ended are kept
+      143  the same by SIGTERM
+    """
+    return validating.run(
+        validating.Request(
+            folder=folder,
+            seeds=seeds,
+            jobs=jobs,
+            quick=quick,
+            only=only or [],
+            out=out,
+            plot=plot,
+            report=report,
+            force=force,
+            quiet=quiet,
+            json=json,
         )
     )
 

@@ -1,0 +1,100 @@
+"""`floodway validate`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import typer
+
+from floodway.cli.exits import DONE, FAILED, INTERRUPTED
+from floodway.cli.show_validation import show
+from floodway.cli.watch import WatchAll
+from floodway.validation import document, validate
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from floodway.validation import Validation
+
+__all__ = ["Request", "run"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """What the command line asks for."""
+
+    folder: Path
+    seeds: int
+    jobs: int | None
+    quick: bool
+    only: Sequence[str]
+    out: Path
+    plot: bool
+    report: Path | None
+    force: bool
+    quiet: bool
+    json: bool
+
+
+def run(request: Request) -> int:
+    """Run the cases, compare, print, draw; returns the exit code."""
+    try:
+        with WatchAll(quiet=request.quiet) as watch:
+            validation = validate(
+                request.folder,
+                seeds=request.seeds,
+                jobs=request.jobs,
+                quick=request.quick,
+                only=request.only,
+                out=request.out,
+                force=request.force,
+                on_progress=watch.update,
+            )
+    except KeyboardInterrupt:
+        # Before the runs or after them; during them, Ctrl-C ends them and raises nothing.
+        typer.echo("interrupted", err=True)
+        return INTERRUPTED
+    if not validation.complete:
+        typer.echo(f"interrupted; the runs that had ended are kept in {request.out}/", err=True)
+        return INTERRUPTED
+    _print(request, validation)
+    _draw(request, validation)
+    return _verdict(validation)
+
+
+def _print(request: Request, validation: Validation) -> None:
+    if request.json:
+        whole = {"results": str(request.out), **document(validation)}
+        typer.echo(json.dumps(whole, indent=2, ensure_ascii=False))
+    elif not request.quiet:
+        show(validation, sys.stdout)
+        typer.echo(f"runs and numbers: {request.out}/")
+
+
+def _draw(request: Request, validation: Validation) -> None:
+    # Loaded where it is needed: drawing takes as long as all the rest.
+    from floodway.validation.report import draw_into, write_report  # noqa: PLC0415
+
+    drawn = draw_into(validation.cases, request.out) if request.plot else []
+    if request.report is not None:
+        drawn += write_report(validation, request.report)
+    if not (request.quiet or request.json):
+        for file in drawn:
+            typer.echo(str(file))
+
+
+def _verdict(validation: Validation) -> int:
+    """Say on stderr what failed, and return the exit code."""
+    for failure in validation.failures:
+        typer.echo(f"error: {failure}", err=True)
+    for judged in validation.cases:
+        failed = [row.label for row in judged.rows if row.verdict == "fail"]
+        if failed:
+            typer.echo(f"error: {judged.case.label}: {'; '.join(failed)}", err=True)
+    if validation.cases and all(judged.not_run for judged in validation.cases):
+        typer.echo("warning: no case has run, so nothing was compared", err=True)
+    return FAILED if validation.verdict == "fail" else DONE

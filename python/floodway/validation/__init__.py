@@ -1,0 +1,28 @@
+"""Cases of the HPCC simulator run here and compared with what it made of them."""
+
+from floodway.validation.cases import Case, cases_of
+from floodway.validation.document import document
+from floodway.validation.judged import Judged, Reference, Side, judge, side_of
+from floodway.validation.rows import Row
+from floodway.validation.rules import RULES, Limit, Rules
+from floodway.validation.validation import DOCUMENT_FILE, QUICK_SEEDS, SEEDS, Validation, validate
+
+__all__ = [
+    "DOCUMENT_FILE",
+    "QUICK_SEEDS",
+    "RULES",
+    "SEEDS",
+    "Case",
+    "Judged",
+    "Limit",
+    "Reference",
+    "Row",
+    "Rules",
+    "Side",
+    "Validation",
+    "cases_of",
+    "document",
+    "judge",
+    "side_of",
+    "validate",
+]

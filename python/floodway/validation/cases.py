@@ -1,0 +1,162 @@
+"""Cases of a folder: configurations of the HPCC simulator, and what it made of each."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from floodway.errors import ValidationError
+from floodway.names import nearest
+from floodway.validation.files import words_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+__all__ = ["Case", "cases_of"]
+
+CONFIGS = "config*.txt"
+#: Modes of the simulator whose senders hear marks: DCQCN and DCTCP.
+MARKED_MODES = (1, 8)
+#: Names of output files that mean none.
+NOWHERE = ("/dev/null",)
+#: A set of the simulator's maps has a count and pairs of rate and value.
+_PAIRED = 2
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    """One configuration with its reference.
+
+    Attributes
+    ----------
+    name
+        The folder's name.
+    tag
+        What tells its configurations apart: the part of the file's name after `config_`.
+    config
+        The configuration.
+    marks
+        Whether switches draw at random which packets they mark, and senders heed that.
+    flows
+        The reference's completion times.
+    pauses, queues
+        Its PFC frames, and its histogram of queues; none where there is no such file.
+    """
+
+    name: str
+    tag: str
+    config: Path
+    marks: bool
+    flows: Path
+    pauses: Path | None
+    queues: Path | None
+
+    @property
+    def label(self) -> str:
+        """Name and tag."""
+        return f"{self.name}/{self.tag}"
+
+
+def cases_of(folder: str | os.PathLike[str]) -> tuple[Case, ...]:
+    """Find the cases of a folder: its own, or those of the folders in it, in the order of their names.
+
+    Raises
+    ------
+    ValidationError
+        If there are none, a configuration is none, or one lacks the reference's completion times.
+    """
+    root = Path(folder)
+    if not root.is_dir():
+        near = nearest(root.name, _folders(root.resolve().parent))
+        hint = f"; did you mean {root.parent / near}?" if near and not root.exists() else ""
+        what = "is not a folder" if root.exists() else "no such folder"
+        raise ValidationError(f"{root}: {what}{hint}", place=os.fspath(root), nearest=near)
+    places = [root] if _configs(root) else [root / name for name in _folders(root)]
+    found = tuple(_case(place, config) for place in places for config in _configs(place))
+    if not found:
+        form = "config_TAG.txt beside fct_TAG.txt"
+        raise ValidationError(
+            f"{root}: holds no case, neither itself nor in its folders: {form} is due", place=os.fspath(root)
+        )
+    return found
+
+
+def _folders(folder: Path) -> list[str]:
+    try:
+        return sorted(entry.name for entry in folder.iterdir() if entry.is_dir())
+    except OSError:
+        return []
+
+
+def _configs(folder: Path) -> list[Path]:
+    return sorted(file for file in folder.glob(CONFIGS) if file.is_file())
+
+
+def _case(folder: Path, config: Path) -> Case:
+    keys = _keys(config)
+    tag = config.stem.removeprefix("config").lstrip("_") or "config"
+    flows = _output(folder, keys.get("FCT_OUTPUT_FILE", ()), f"fct_{tag}.txt")
+    if flows is None:
+        named = " ".join(keys.get("FCT_OUTPUT_FILE", ()))
+        sought = " nor ".join(dict.fromkeys(filter(None, (Path(named).name, f"fct_{tag}.txt"))))
+        message = f"{config}: the reference's completion times are missing: {sought} is not beside it"
+        raise ValidationError(message, place=os.fspath(config), key="FCT_OUTPUT_FILE", given=named)
+    return Case(
+        name=folder.resolve().name,
+        tag=tag,
+        config=config,
+        marks=_marks(config, keys),
+        flows=flows,
+        pauses=_output(folder, keys.get("PFC_OUTPUT_FILE", ()), f"pfc_{tag}.txt"),
+        queues=_output(folder, keys.get("QLEN_MON_FILE", ()), f"qlen_{tag}.txt"),
+    )
+
+
+def _keys(config: Path) -> Mapping[str, Sequence[str]]:
+    """Read a configuration: lines of a key and its values, of which the last counts."""
+    found: dict[str, Sequence[str]] = {}
+    for line, (key, *values) in words_of(config):
+        place = f"{config}:{line}"
+        if not (key[0].isalpha() and key.replace("_", "").isalnum() and key.isupper()):
+            raise ValidationError(f"{place}: {key!r} is no key of the HPCC simulator", place=place, given=key)
+        if not values:
+            raise ValidationError(f"{place}: {key} has no value", place=place, key=key)
+        found[key] = values
+    return found
+
+
+def _output(folder: Path, named: Sequence[str], by_tag: str) -> Path | None:
+    """Find what the simulator wrote: where the configuration says, beside it, or by its tag."""
+    given = [name for name in named[:1] if name not in NOWHERE]
+    candidates: Iterable[Path] = [
+        *(folder / name for name in given),
+        *(folder / Path(name).name for name in given),
+        folder / by_tag,
+    ]
+    return next((file for file in candidates if file.is_file()), None)
+
+
+def _marks(config: Path, keys: Mapping[str, Sequence[str]]) -> bool:
+    """Tell whether some port marks at random: it does between two thresholds that differ."""
+    mode = _whole(config, "CC_MODE", keys.get("CC_MODE", ("1",)))[0]
+    enabled = _whole(config, "ENABLE_QCN", keys.get("ENABLE_QCN", ("1",)))[0]
+    low, high = (_map(config, key, keys.get(key, ("0",))) for key in ("KMIN_MAP", "KMAX_MAP"))
+    return bool(enabled) and mode in MARKED_MODES and low != high
+
+
+def _map(config: Path, key: str, words: Sequence[str]) -> Mapping[int, int]:
+    count, *values = _whole(config, key, words)
+    if len(values) != _PAIRED * count:
+        message = f"{config}: {key} has {len(values)} values after its count; {_PAIRED * count} are due"
+        raise ValidationError(message, place=os.fspath(config), key=key)
+    return dict(zip(values[::2], values[1::2], strict=True))
+
+
+def _whole(config: Path, key: str, words: Sequence[str]) -> list[int]:
+    try:
+        return [int(word) for word in words]
+    except ValueError:
+        message = f"{config}: {key} {' '.join(words)}: whole numbers are due"
+        raise ValidationError(message, place=os.fspath(config), key=key, given=" ".join(words)) from None

@@ -1,0 +1,64 @@
+"""A validation as a JSON document."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from floodway.validation.judged import Judged
+    from floodway.validation.rows import Row
+    from floodway.validation.validation import Validation
+
+__all__ = ["document"]
+
+#: So many flows that one side lacks are named.
+MOST_NAMED = 20
+
+
+def document(validation: Validation) -> dict[str, Any]:
+    """Return every number and verdict; numbers that are none (a percentile of nothing) are null."""
+    return {
+        "complete": validation.complete,
+        "verdict": validation.verdict,
+        "counts": validation.counts,
+        "failures": list(validation.failures),
+        "cases": [_case(judged) for judged in validation.cases],
+    }
+
+
+def _case(judged: Judged) -> dict[str, Any]:
+    case = judged.case
+    return {
+        "case": case.name,
+        "tag": case.tag,
+        "verdict": judged.verdict,
+        "not_run": judged.not_run or None,
+        "kind": judged.reference.kind,
+        "flows": len(judged.reference.side.flows),
+        "seeds": list(judged.seeds),
+        "wall_s": list(judged.wall_s),
+        "rows": [_row(row) for row in judged.rows],
+        "unmatched": list(judged.unmatched(MOST_NAMED)),
+        "pfc_by_node": judged.nodes,
+    }
+
+
+def _row(row: Row) -> dict[str, Any]:
+    return {
+        "key": row.key,
+        "label": row.label,
+        "unit": row.unit,
+        "reference": _finite(row.reference),
+        "ours": [_finite(value) for value in row.ours],
+        "difference": _finite(row.difference),
+        "judged": _finite(row.judged),
+        "limit": None if row.limit is None else asdict(row.limit),
+        "verdict": row.verdict,
+        "note": row.note or None,
+    }
+
+
+def _finite(value: float | None) -> float | None:
+    return value if value is not None and math.isfinite(value) else None

@@ -1,0 +1,185 @@
+"""A case after its runs: every number with its verdict, from files of the simulator's formats alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from floodway.errors import ValidationError
+from floodway.validation.files import read_flows, read_pauses, read_queues
+from floodway.validation.flows import bucket_rows, flow_rows, matched, tied
+from floodway.validation.pauses import frames_by_node, pause_rows
+from floodway.validation.queues import queue_rows
+from floodway.validation.rows import worst
+from floodway.validation.rules import RULES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
+
+    import polars as pl
+
+    from floodway.validation.cases import Case
+    from floodway.validation.rows import Row
+    from floodway.validation.rules import Kind, Verdict
+
+__all__ = ["FLOWS_FILE", "PAUSES_FILE", "QUEUES_FILE", "Judged", "Reference", "Side", "judge", "side_of"]
+
+#: What an export is called.
+FLOWS_FILE, PAUSES_FILE, QUEUES_FILE = "fct.txt", "pfc.txt", "qlen.txt"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Side:
+    """What one simulator made of a case in one run: frames with the columns of `floodway.validation.files`.
+
+    Attributes
+    ----------
+    flows
+        Completion times.
+    pauses, queues
+        PFC frames and the histogram of queues; none where they were not recorded.
+    """
+
+    flows: pl.DataFrame
+    pauses: pl.DataFrame | None
+    queues: pl.DataFrame | None
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Reference:
+    """A case with what the other simulator made of it."""
+
+    case: Case
+    side: Side
+
+    @classmethod
+    def of(cls, case: Case) -> Reference:
+        """Read it.
+
+        Raises
+        ------
+        ValidationError
+            If a file is not of its form, or no flow has finished.
+        """
+        side = _read(case.flows, case.pauses, case.queues)
+        if side.flows.is_empty():
+            shown = str(case.flows)
+            raise ValidationError(f"{shown}: no flow has finished: there is nothing to compare", place=shown)
+        return cls(case=case, side=side)
+
+    @cached_property
+    def kind(self) -> Kind:
+        """What may differ between two right simulators."""
+        return "random" if self.case.marks else "tied" if tied(self.side.flows) else "exact"
+
+    @property
+    def begin_ns(self) -> int:
+        """When the first flow starts."""
+        return int(self.side.flows["start_ns"].min())  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Judged:
+    """A case with its verdict.
+
+    Attributes
+    ----------
+    reference
+        The case and the other simulator's side of it.
+    not_run
+        Why it has not run; empty if it has.
+    seeds
+        Of our runs.
+    sides
+        What came of each.
+    wall_s
+        Seconds that each took.
+    """
+
+    reference: Reference
+    not_run: str = ""
+    seeds: tuple[int, ...] = ()
+    sides: tuple[Side, ...] = ()
+    wall_s: tuple[float, ...] = ()
+
+    @property
+    def case(self) -> Case:
+        """The case."""
+        return self.reference.case
+
+    @cached_property
+    def rows(self) -> tuple[Row, ...]:
+        """Every number; none of a case that has not run."""
+        return () if self.not_run else tuple(judge(self.reference, self.sides))
+
+    @property
+    def verdict(self) -> Verdict:
+        """The verdict of all numbers together."""
+        return "not run" if self.not_run else worst(row.verdict for row in self.rows)
+
+    @property
+    def nodes(self) -> list[dict[str, object]]:
+        """PFC frames node by node; empty where either side did not record them."""
+        own = [side.pauses for side in self.sides if side.pauses is not None]
+        expected = self.reference.side.pauses
+        return [] if expected is None or not own else frames_by_node(expected, own)
+
+    def unmatched(self, most: int) -> Iterator[str]:
+        """Name the flows of the first seed that one side alone has finished, `most` of each side at most."""
+        if not self.sides:
+            return
+        match = matched(self.reference.side.flows, self.sides[0].flows)
+        for whose, flows in (("the reference", match.only_reference), ("floodway", match.only_ours)):
+            columns = ("source", "destination", "source_port", "destination_port", "size_bytes")
+            for source, destination, a, b, size in flows.select(columns).head(most).iter_rows():
+                yield f"only {whose} finished {source}:{a} to {destination}:{b}, {size:,} bytes"
+            if len(flows) > most:
+                yield f"and {len(flows) - most:,} more flows that only {whose} finished"
+
+
+def side_of(folder: Path) -> Side:
+    """Read what `export_hpcc` left in a folder.
+
+    Raises
+    ------
+    ValidationError
+        If a file is not of its form.
+    """
+    pauses, queues = (folder / name for name in (PAUSES_FILE, QUEUES_FILE))
+    return _read(
+        folder / FLOWS_FILE, pauses if pauses.is_file() else None, queues if queues.is_file() else None
+    )
+
+
+def judge(reference: Reference, sides: Sequence[Side]) -> Iterator[Row]:
+    """Compare everything that both have.
+
+    Parameters
+    ----------
+    reference
+        What is due.
+    sides
+        Ours, one a seed, at least one.
+    """
+    rules = RULES[reference.kind]
+    expected = reference.side
+    flows = [side.flows for side in sides]
+    yield from flow_rows(expected.flows, flows, rules)
+    yield from bucket_rows(expected.flows, flows, rules)
+    pauses = [side.pauses for side in sides if side.pauses is not None]
+    if expected.pauses is not None and pauses:
+        yield from pause_rows(expected.pauses, pauses, rules, begin_ns=reference.begin_ns)
+    queues = [side.queues for side in sides if side.queues is not None]
+    if expected.queues is not None and queues:
+        yield from queue_rows(expected.queues, queues, rules)
+
+
+def _read(flows: Path, pauses: Path | None, queues: Path | None) -> Side:
+    def optional(read: Callable[[Path], pl.DataFrame], file: Path | None) -> pl.DataFrame | None:
+        return None if file is None else read(file)
+
+    return Side(
+        flows=read_flows(flows), pauses=optional(read_pauses, pauses), queues=optional(read_queues, queues)
+    )

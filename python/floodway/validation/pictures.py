@@ -1,0 +1,184 @@
+"""Pictures of a validation, three a case with a panel for each configuration: the reference, and ours on top.
+
+Flows of all seeds together make our distribution of slowdown and queues; single flows are those of the
+first seed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from floodway.errors import PlotError
+from floodway.plot.axes import grid_of, plain_style, shown
+from floodway.plot.curves import Drawing, add_legend, colour_of
+from floodway.validation.flows import matched
+from floodway.validation.queues import busiest, samples_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from floodway.validation.judged import Judged
+    from floodway.validation.queues import Port
+
+__all__ = ["CAPTIONS", "pictures"]
+
+#: What each picture shows, by its name.
+CAPTIONS = {
+    "slowdown": "Share of flows whose slowdown is at most so much",
+    "fct": "Completion time of each flow, the reference's across and ours (first seed) upward",
+    "queues": "Share of the samples of a port with a queue in which it was at most so long",
+}
+REFERENCE, OURS = "HPCC simulator", "floodway"
+#: How the reference's curve looks, and ours, which is drawn on top of it.
+LOOKS = {REFERENCE: {"linewidth": 3.0, "alpha": 0.45}, OURS: {"linewidth": 1.1, "alpha": 1.0}}
+#: Panels beside one another.
+COLUMNS = 3
+#: A curve of more points is drawn through so many of them, evenly spread.
+MOST_POINTS = 2000
+
+Numbers = np.ndarray[tuple[int], np.dtype[np.float64]]
+
+
+def pictures(cases: Sequence[Judged]) -> Iterator[tuple[str, Drawing]]:
+    """Draw what there is to show of the configurations of one case, each with its name.
+
+    Parameters
+    ----------
+    cases
+        Those of one folder; such as have not run are left out.
+    """
+    run = [judged for judged in cases if judged.sides]
+    for name, draw in {"slowdown": _slowdown, "fct": _fct, "queues": _queues}.items():
+        with contextlib.suppress(PlotError):
+            yield name, draw(run)
+
+
+def _slowdown(cases: Sequence[Judged]) -> Drawing:
+    def panel(axes: Axes, judged: Judged) -> pl.DataFrame:
+        expected = _slowdowns(judged.reference.side.flows)
+        own = _slowdowns(pl.concat(side.flows for side in judged.sides))
+        axes.set_xscale("log")
+        return pl.concat(
+            _curve(axes, label, *_distribution(values), colour_of(0 if label == REFERENCE else 1))
+            for label, values in ((REFERENCE, expected), (OURS, own))
+        ).rename({"value": "slowdown"})
+
+    return _drawing(cases, "slowdown", "share of flows", panel)
+
+
+def _fct(cases: Sequence[Judged]) -> Drawing:
+    def panel(axes: Axes, judged: Judged) -> pl.DataFrame:
+        both = matched(judged.reference.side.flows, judged.sides[0].flows).both
+        times = both.select(reference_us=pl.col("fct_ns") / 1000, floodway_us=pl.col("own_fct_ns") / 1000)
+        if times.is_empty():
+            return times
+        across, up = (times[name].to_numpy() for name in times.columns)
+        ends = [min(across.min(), up.min()), max(across.max(), up.max())]
+        axes.plot(ends, ends, color="0.5", linewidth=0.8)
+        axes.scatter(across, up, s=6, alpha=0.5, linewidths=0, color=colour_of(1))
+        axes.set(xscale="log", yscale="log")
+        return times
+
+    return _drawing(cases, f"µs in the {REFERENCE}", f"µs in {OURS}", panel, legend=False)
+
+
+def _queues(cases: Sequence[Judged]) -> Drawing:
+    monitored = [
+        judged
+        for judged in cases
+        if judged.reference.side.queues is not None and any(side.queues is not None for side in judged.sides)
+    ]
+
+    def panel(axes: Axes, judged: Judged) -> pl.DataFrame:
+        expected = judged.reference.side.queues
+        assert expected is not None  # noqa: S101 (chosen above)
+        own = pl.concat(side.queues for side in judged.sides if side.queues is not None)
+        drawn = [
+            _curve(
+                axes, f"{label}, {port}", *_cumulated(samples_of(frame, port)), colour_of(n), look=label
+            ).with_columns(port=pl.lit(str(port)))
+            for n, port in enumerate(busiest(expected))
+            for label, frame in ((REFERENCE, expected), (OURS, own))
+        ]
+        return pl.concat(drawn).rename({"value": "queue_kb"}) if drawn else pl.DataFrame()
+
+    return _drawing(monitored, "queue in KB", "share of samples", panel)
+
+
+def _drawing(
+    cases: Sequence[Judged],
+    across: str,
+    up: str,
+    panel: Callable[[Axes, Judged], pl.DataFrame],
+    *,
+    legend: bool = True,
+) -> Drawing:
+    """Draw a panel for each configuration."""
+    if not cases:
+        raise PlotError("nothing has run that could be shown")
+    columns = min(COLUMNS, len(cases))
+    rows = -(-len(cases) // columns)
+    tables = []
+    with plain_style():
+        figure, grid = grid_of(across, up, title=shown(cases[0].case.name), rows=rows, columns=columns)
+        places = [axes for row in grid for axes in row]
+        for axes, judged in zip(places, cases, strict=False):
+            table = panel(axes, judged)
+            if not table.is_empty():
+                tables.append(table.select(pl.lit(judged.case.tag).alias("tag"), pl.all()))
+            axes.set_title(shown(judged.case.tag), fontsize="medium")
+        for axes in places[len(cases) :]:
+            axes.set_axis_off()
+        if legend:
+            _legend(figure, places)
+    if not tables:
+        raise PlotError("there is nothing to show on both sides")
+    return Drawing(figure=figure, data=pl.concat(tables))
+
+
+def _curve(
+    axes: Axes, label: str, values: Numbers, shares: Numbers, colour: str, *, look: str | None = None
+) -> pl.DataFrame:
+    """Draw a distribution as steps, and return what is drawn."""
+    axes.step(values, shares, where="post", label=label, color=colour, **LOOKS[look or label])
+    axes.set_ylim(0, 1.01)
+    return pl.DataFrame({"side": [label] * len(values), "value": values, "share": shares})
+
+
+def _slowdowns(flows: pl.DataFrame) -> Numbers:
+    values: Numbers = (flows["fct_ns"] / flows["standalone_ns"].clip(lower_bound=1)).to_numpy()
+    return values
+
+
+def _distribution(values: Numbers) -> tuple[Numbers, Numbers]:
+    ranked = np.sort(values)
+    ranks = np.unique(np.linspace(0, len(ranked) - 1, min(len(ranked), MOST_POINTS)).astype(np.int64))
+    return ranked[ranks], (ranks + 1) / max(len(ranked), 1)
+
+
+def _cumulated(samples: pl.DataFrame) -> tuple[Numbers, Numbers]:
+    upto = np.cumsum(samples["samples"].to_numpy()).astype(np.float64)
+    return samples["kb"].to_numpy().astype(np.float64), upto / upto[-1] if len(upto) else upto
+
+
+def _legend(figure: Figure, places: Sequence[Axes]) -> None:
+    """Name each curve once: panels share their looks."""
+    found = {}
+    for axes in places:
+        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
+            found.setdefault(label, handle)
+    if found:
+        figure.legend(
+            found.values(),
+            found.keys(),
+            loc="outside lower center",
+            ncols=min(4, len(found)),
+            fontsize="small",
+        )

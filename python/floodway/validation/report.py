@@ -1,0 +1,210 @@
+"""A validation as a block of a page of the documentation, with its pictures beside the page."""
+
+from __future__ import annotations
+
+import os
+import re
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from floodway.errors import OutputError
+from floodway.validation.rules import FEW_FLOWS, FEW_FRAMES, FEW_SAMPLES, RULES
+from floodway.validation.words import KINDS, allowed, difference, headline, number, ours, percent, shown_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from floodway.plot import Format
+    from floodway.validation.judged import Judged
+    from floodway.validation.validation import Validation
+
+__all__ = ["BEGIN", "END", "block", "draw_into", "write_report"]
+
+BEGIN, END = "<!-- begin: validation -->", "<!-- end: validation -->"
+#: So many flows that one side lacks are named.
+MOST_NAMED = 5
+
+
+def write_report(validation: Validation, page: Path) -> list[Path]:
+    """Write the block into a page, which is made if it does not exist, and the pictures beside it.
+
+    Parameters
+    ----------
+    validation
+        What was found.
+    page
+        A Markdown file; what stands outside the block's marks is kept. Pictures go into a folder of its
+        name without the ending.
+
+    Returns
+    -------
+    list of Path
+        The files that were written, the page first.
+
+    Raises
+    ------
+    OutputError
+        If a file cannot be read or written, or the page has no marks.
+    """
+    before = _page(page)
+    folder = page.with_suffix("")
+    drawn = draw_into(validation.cases, folder, form="svg", with_data=False)
+    shown = {file.stem: file.relative_to(page.parent).as_posix() for file in drawn}
+    text = f"{BEGIN}\n{block(validation, shown)}\n{END}"
+    marked = re.compile(re.escape(BEGIN) + ".*?" + re.escape(END), flags=re.DOTALL)
+    _write(page, marked.sub(lambda _: text, before, count=1).encode())
+    return [page, *drawn]
+
+
+def block(validation: Validation, pictures: dict[str, str]) -> str:
+    """Return the tables in Markdown: the bounds, an overview, and each case.
+
+    Parameters
+    ----------
+    validation
+        What was found.
+    pictures
+        Paths of pictures as the page sees them, by `CASE-PICTURE`.
+    """
+    parts = ["### Bounds", _bounds(), "### Overview", _overview(validation.cases)]
+    for name, cases in _by_case(validation.cases):
+        parts += [f"### {name}", *_case(name, cases, pictures)]
+    return "\n\n".join(parts)
+
+
+def draw_into(
+    cases: Sequence[Judged], folder: Path, *, form: Format = "png", with_data: bool = True
+) -> list[Path]:
+    """Draw the pictures of every case into a folder, each as `CASE-PICTURE`, and return the files.
+
+    Parameters
+    ----------
+    cases
+        Of any number of folders.
+    folder
+        Made if it does not exist; pictures that are there are replaced.
+    form
+        The pictures' format.
+    with_data
+        Whether to write what each shows beside it as CSV.
+
+    Raises
+    ------
+    OutputError
+        If a file cannot be written.
+    """
+    # Drawing is loaded where it is needed: it takes as long as all the rest.
+    from floodway.plot import save  # noqa: PLC0415
+    from floodway.validation.pictures import pictures  # noqa: PLC0415
+
+    written = []
+    for name, own in _by_case(cases):
+        for picture, drawing in pictures(own):
+            file = folder / f"{name}-{picture}.{form}"
+            files = [file, file.with_suffix(".csv")] if with_data else [file]
+            save(drawing, files, force=True)
+            written += files
+    return written
+
+
+def _page(page: Path) -> str:
+    try:
+        text = page.read_text(encoding="utf-8") if page.exists() else f"# Validation\n\n{BEGIN}\n{END}\n"
+    except (OSError, UnicodeDecodeError) as error:
+        raise OutputError(os.fspath(page), f"cannot be read: {error}") from error
+    if BEGIN not in text or END not in text[text.index(BEGIN) :]:
+        raise OutputError(os.fspath(page), f"has no lines {BEGIN} and {END} between which to write")
+    return text
+
+
+def _write(file: Path, content: bytes) -> None:
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        new = file.with_name(f".{file.name}.new")
+        new.write_bytes(content)
+        new.replace(file)
+    except OSError as error:
+        raise OutputError(os.fspath(file), f"cannot be written: {error.strerror or error}") from error
+
+
+def _by_case(cases: Sequence[Judged]) -> Iterator[tuple[str, list[Judged]]]:
+    for name, own in groupby(cases, key=lambda judged: judged.case.name):
+        yield name, list(own)
+
+
+def _bounds() -> str:
+    rows = []
+    for kind, rules in RULES.items():
+        spread = " or own spread" if rules.or_spread else ""
+        typical = (
+            f"{percent(rules.close)} within 0.5 %, all within {percent(rules.largest)}"
+            if rules.close is not None and rules.largest is not None
+            else f"median {percent(rules.typical or 0.0)}{spread}"
+        )
+        p50, p99 = (percent(bound or 0.0) for bound in (rules.p50, rules.p99))
+        rows.append(
+            (
+                KINDS[kind],
+                typical,
+                f"{p50}{spread}",
+                p99,
+                percent(rules.pauses),
+                f"{percent(rules.queue)}{spread}",
+            )
+        )
+    head = ("what may differ", "flows", "p50 of a bucket", "p99 of a bucket", "PFC frames", "queue of a port")
+    note = (
+        f"Buckets have a verdict from {FEW_FLOWS} flows on, frames from {FEW_FRAMES}, "
+        f"a port's queue from {FEW_SAMPLES:,} samples. Own spread is the median difference of two of our seeds."
+    )
+    return f"{_table(head, rows)}\n\n{note}"
+
+
+def _overview(cases: Sequence[Judged]) -> str:
+    head = ("case", "configuration", "flows", "seeds", "equal to the ns", "within 0.5 %", "median", "verdict")
+    rows = []
+    for judged in cases:
+        known = {row.key: row for row in judged.rows}
+        shares = [
+            number(known[key].typical, "share") if key in known else "-"
+            for key in ("fct.equal", "fct.close", "fct.typical")
+        ]
+        flows = f"{len(judged.reference.side.flows):,}"
+        seeds = str(len(judged.seeds) or "-")
+        rows.append((judged.case.name, judged.case.tag, flows, seeds, *shares, judged.verdict))
+    return _table(head, rows)
+
+
+def _case(name: str, cases: Sequence[Judged], pictures: dict[str, str]) -> Iterator[str]:
+    from floodway.validation.pictures import CAPTIONS  # noqa: PLC0415 (as above)
+
+    for judged in cases:
+        yield (
+            f"**{headline(judged)}.**"
+            if not judged.not_run
+            else f"**{judged.case.tag}: not run.** {judged.not_run}"
+        )
+        if judged.rows:
+            head = ("what", "reference", "floodway", "difference", "allowed", "verdict")
+            yield _table(head, _rows(judged))
+        named = list(judged.unmatched(MOST_NAMED))
+        if named:
+            yield "\n".join(f"- {line}" for line in named)
+    for picture, caption in CAPTIONS.items():
+        path = pictures.get(f"{name}-{picture}")
+        if path is not None:
+            yield f"![{caption}]({path})\n\n*{caption}.*"
+
+
+def _rows(judged: Judged) -> Iterator[tuple[str, ...]]:
+    for row in shown_rows(judged):
+        bound = allowed(row.limit).replace("<=", "≤").replace(">=", "≥")
+        reference = number(row.reference, row.unit)
+        yield row.label, reference, ours(row), difference(row), bound, row.verdict
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = ["| " + " | ".join(cells) + " |" for cells in (head, *rows)]
+    lines.insert(1, "|" + "---|" * len(head))
+    return "\n".join(lines)

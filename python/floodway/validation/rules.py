@@ -1,0 +1,158 @@
+"""What may differ, by how much, and why: every bound that a verdict rests on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from statistics import median
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = [
+    "FEW_FLOWS",
+    "FEW_FRAMES",
+    "FEW_SAMPLES",
+    "MOST_PORTS",
+    "RULES",
+    "Kind",
+    "Limit",
+    "Rules",
+    "Verdict",
+    "spread",
+]
+
+Verdict = Literal["pass", "fail", "shown", "not run"]
+#: Of a case: nothing in it is left to chance; flows that start at the same instant at the same host make
+#: exact ties, whose order is the simulator's own; or switches mark at random.
+Kind = Literal["exact", "tied", "random"]
+
+#: With fewer flows in a bucket of sizes, its 99th percentile is one of the two slowest flows: shown only.
+FEW_FLOWS = 200
+#: With fewer PFC frames, one congestion episode more or less is more than a tenth: shown only.
+FEW_FRAMES = 100
+#: With fewer samples of a port (0.1 ms at one each 100 ns), its queue was one burst: shown only.
+FEW_SAMPLES = 1000
+#: So many ports, the busiest of the reference, are compared.
+MOST_PORTS = 4
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limit:
+    """A bound on one number.
+
+    Attributes
+    ----------
+    side
+        Whether the number may be so large at most, or must be so large at least.
+    value
+        The bound, a share (0.02 is 2 %) or a count.
+    own
+        Whether it is the spread of our own seeds, being wider than the fixed bound.
+    """
+
+    side: Literal["most", "least"]
+    value: float
+    own: bool = False
+
+    def verdict(self, judged: float) -> Verdict:
+        """Say whether a number keeps within it; the bound itself does, and what is no number does not."""
+        holds = judged <= self.value if self.side == "most" else judged >= self.value
+        return "pass" if holds else "fail"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rules:
+    """The bounds of a kind of case; a number without one is shown only.
+
+    Attributes
+    ----------
+    close
+        Least share of the flows whose completion time is within 0.5 % of the reference's.
+    largest
+        Largest relative difference of any flow's completion time.
+    typical
+        Median relative difference of completion times.
+    p50, p99
+        Relative difference of percentiles of completion times and slowdown, in buckets of enough flows.
+    pauses
+        Relative difference of the number of PFC frames.
+    queue
+        Relative difference of a port's samples with a queue, of the mean of that queue and of its 99th
+        percentile, on top of one bin.
+    lost
+        Share of the flows that only one side has finished.
+    or_spread
+        Whether the spread of our own seeds takes the place of `typical`, `p50` and `queue` where it is
+        wider: no other implementation can be nearer than the simulator is to itself.
+    """
+
+    close: float | None
+    largest: float | None
+    typical: float | None
+    p50: float | None
+    p99: float | None
+    pauses: float
+    queue: float
+    lost: float
+    or_spread: bool
+
+
+#: Exact: times differ by the nanoseconds that either side rounds away and by coincidences these decide;
+#: percentiles follow from the bounds of single flows. Queues are sampled at other instants of the same
+#: nanoseconds: half a bin, and one sample in a hundred at edges.
+#: Tied and random: two runs of an identical process, told apart by the seed alone, differ by the spread;
+#: the fixed bounds hold where that is small. A queue that marks at random has correlations of some round
+#: trips; over a few milliseconds two runs of it differ by about a tenth.
+RULES: dict[Kind, Rules] = {
+    "exact": Rules(
+        close=0.95,
+        largest=0.02,
+        typical=None,
+        p50=0.005,
+        p99=0.02,
+        pauses=0.10,
+        queue=0.02,
+        lost=0.0,
+        or_spread=False,
+    ),
+    "tied": Rules(
+        close=None,
+        largest=None,
+        typical=0.02,
+        p50=0.02,
+        p99=0.05,
+        pauses=0.10,
+        queue=0.10,
+        lost=0.0,
+        or_spread=True,
+    ),
+    "random": Rules(
+        close=None,
+        largest=None,
+        typical=0.02,
+        p50=0.02,
+        p99=0.05,
+        pauses=0.10,
+        queue=0.10,
+        lost=0.001,
+        or_spread=True,
+    ),
+}
+
+
+def spread(values: Sequence[float]) -> float:
+    """Return the median relative difference of two seeds; 0 for a single one.
+
+    Parameters
+    ----------
+    values
+        One number a seed.
+
+    Examples
+    --------
+    >>> round(spread([100.0, 102.0, 104.0]), 4)
+    0.0198
+    """
+    pairs = [(a, b) for n, a in enumerate(values) for b in values[n + 1 :]]
+    return median(abs(a - b) / max((abs(a) + abs(b)) / 2, 1e-300) for a, b in pairs) if pairs else 0.0

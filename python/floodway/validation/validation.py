@@ -1,0 +1,250 @@
+"""Every case of a folder run and compared."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import tempfile
+from collections import Counter
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from floodway.comparison.execution import Task, cores, run_all
+from floodway.comparison.variants import folder_names
+from floodway.errors import OutputError, ScenarioError, ValidationError
+from floodway.names import nearest
+from floodway.validation.cases import cases_of
+from floodway.validation.document import document
+from floodway.validation.judged import Judged, Reference, side_of
+from floodway.validation.rows import worst
+from floodway.validation.running import export, refusal_of, scenario_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from floodway.results import Result
+    from floodway.scenarios import Scenario
+    from floodway.validation.cases import Case
+    from floodway.validation.rules import Verdict
+
+__all__ = ["DOCUMENT_FILE", "QUICK_SEEDS", "SEEDS", "Validation", "validate"]
+
+#: Runs of a case in which chance or ties decide something.
+SEEDS, QUICK_SEEDS = 5, 2
+#: More payload than this makes a case too long for a quick look.
+QUICK_BYTES = 1_000_000_000
+#: What tells the folder of a validation from any other.
+DOCUMENT_FILE = "validate.json"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Validation:
+    """Cases with their verdicts.
+
+    Attributes
+    ----------
+    cases
+        In the order of their names.
+    failures
+        What broke in a run whatever the reference says, a line each.
+    complete
+        Whether all runs ended; not so after Ctrl-C, when the cases hold those that did.
+    """
+
+    cases: tuple[Judged, ...]
+    failures: tuple[str, ...]
+    complete: bool
+
+    @property
+    def verdict(self) -> Verdict:
+        """The verdict of all cases that have run."""
+        return "fail" if self.failures else worst(case.verdict for case in self.cases if not case.not_run)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many configurations have each verdict."""
+        found = Counter(case.verdict for case in self.cases)
+        return {verdict: found[verdict] for verdict in ("pass", "fail", "shown", "not run") if found[verdict]}
+
+
+@dataclass(kw_only=True)
+class _Plan:
+    """A case with what shall run of it."""
+
+    reference: Reference
+    scenario: Scenario | None
+    not_run: str
+    seeds: tuple[int, ...]
+    folders: list[Path] = field(default_factory=list)
+    tasks: list[Task] = field(default_factory=list)
+
+
+def validate(  # noqa: PLR0913 (what a caller may choose)
+    folder: str | os.PathLike[str],
+    *,
+    seeds: int = SEEDS,
+    jobs: int | None = None,
+    quick: bool = False,
+    only: Sequence[str] = (),
+    out: str | os.PathLike[str] | None = None,
+    force: bool = False,
+    on_progress: Callable[[Sequence[Task]], None] | None = None,
+) -> Validation:
+    """Run the cases of a folder and compare them with what the HPCC simulator made of them.
+
+    Parameters
+    ----------
+    folder
+        A case or a folder of cases: `config_TAG.txt` with the files that it names, and beside it the
+        reference's `fct_TAG.txt`, `pfc_TAG.txt` and `qlen_TAG.txt`, or what the configuration calls them.
+    seeds
+        Runs of a case in which switches mark at random or ties decide; of others one tells all.
+    jobs
+        So many runs at a time; by default one a core.
+    quick
+        Whether to leave out cases of more than 1 GB of payload, and run two seeds at most.
+    only
+        Patterns of `case/tag`, in which `*` and `?` stand for letters; all by default.
+    out
+        Where the runs and `validate.json` are kept; by default nowhere.
+    force
+        Whether an earlier validation there may be replaced.
+    on_progress
+        Called about ten times a second in the calling thread.
+
+    Raises
+    ------
+    ValidationError
+        If a file of the reference is missing, or not of its form; nothing has run then.
+    ScenarioError
+        If a topology or a list of flows cannot be read; nothing has run then.
+    OutputError
+        If the place is taken or cannot be written.
+    RunError
+        If a run could not be brought to its end.
+    """
+    if seeds < 1:
+        raise ValidationError(f"{seeds} seeds: at least one is needed", key="seeds", given=str(seeds))
+    chosen = _chosen(cases_of(folder), only)
+    plans = [
+        _plan(Reference.of(case), seeds=min(seeds, QUICK_SEEDS) if quick else seeds, quick=quick)
+        for case in chosen
+    ]
+    with _place(out, force=force) as place:
+        failures = _run(plans, place, jobs=jobs or cores(), on_progress=on_progress)
+        done = Validation(
+            cases=tuple(_judged(plan) for plan in plans),
+            failures=tuple(failures),
+            complete=all(task.result for plan in plans for task in plan.tasks),
+        )
+        if out is not None:
+            text = json.dumps(document(done), indent=2, ensure_ascii=False)
+            (place / DOCUMENT_FILE).write_text(text + "\n", encoding="utf-8")
+    return done
+
+
+def _chosen(cases: Sequence[Case], only: Sequence[str]) -> list[Case]:
+    labels = [case.label for case in cases]
+    for pattern in only:
+        if not any(fnmatchcase(label, pattern) for label in labels):
+            near = nearest(pattern, labels)
+            hint = f"; did you mean {near}?" if near else ""
+            message = f"{pattern!r} is none of the cases: {', '.join(labels)}{hint}"
+            raise ValidationError(message, key="only", given=pattern, allowed=tuple(labels), nearest=near)
+    return [case for case in cases if not only or any(fnmatchcase(case.label, pattern) for pattern in only)]
+
+
+def _plan(reference: Reference, *, seeds: int, quick: bool) -> _Plan:
+    payload = int(reference.side.flows["size_bytes"].sum())
+    if quick and payload > QUICK_BYTES:
+        reason = f"left out of a quick look: {payload / 1e9:,.1f} GB of payload"
+        return _Plan(reference=reference, scenario=None, not_run=reason, seeds=())
+    try:
+        scenario = scenario_of(reference.case)
+    except ScenarioError as error:
+        refusal = refusal_of(reference.case, error)
+        if refusal is None:
+            raise
+        return _Plan(reference=reference, scenario=None, not_run=refusal, seeds=())
+    count = 1 if reference.kind == "exact" else seeds
+    first = scenario.seed
+    return _Plan(reference=reference, scenario=scenario, not_run="", seeds=tuple(range(first, first + count)))
+
+
+@contextlib.contextmanager
+def _place(out: str | os.PathLike[str] | None, *, force: bool) -> Iterator[Path]:
+    """Give a folder for the runs: the one that is asked for, or one that goes again."""
+    if out is None:
+        with tempfile.TemporaryDirectory(prefix="floodway-validate-") as folder:
+            yield Path(folder)
+        return
+    place = Path(out)
+    shown = os.fspath(place)
+    try:
+        if place.exists() and not place.is_dir():
+            raise OutputError(shown, "is not a folder")
+        if place.is_dir() and any(place.iterdir()):
+            if not (place / DOCUMENT_FILE).is_file():
+                raise OutputError(shown, "holds something other than a validation; choose another folder")
+            if not force:
+                raise OutputError(shown, "holds a validation already; --force replaces it")
+        place.mkdir(parents=True, exist_ok=True)
+        # What is cut short is a validation, too, and can be replaced.
+        (place / DOCUMENT_FILE).write_text('{"complete": false}\n', encoding="utf-8")
+        yield place
+    except OSError as error:
+        raise OutputError(shown, f"cannot be written: {error.strerror or error}") from error
+
+
+def _run(
+    plans: Sequence[_Plan],
+    place: Path,
+    *,
+    jobs: int,
+    on_progress: Callable[[Sequence[Task]], None] | None,
+) -> list[str]:
+    """Run every plan; returns what broke."""
+    slots: list[tuple[_Plan, Task, Path]] = []
+    names = folder_names([plan.reference.case.label.replace("/", " ") for plan in plans])
+    for plan, name in zip(plans, names, strict=True):
+        for seed in plan.seeds:
+            assert plan.scenario is not None  # noqa: S101 (what has seeds runs)
+            label = plan.reference.case.label + (f", seed {seed}" if len(plan.seeds) > 1 else "")
+            task = Task(label=label, scenario=plan.scenario.with_seed(seed))
+            plan.tasks.append(task)
+            slots.append((plan, task, place / name / f"seed-{seed}"))
+    failures: list[str] = []
+
+    def keep(number: int, result: Result) -> None:
+        plan, task, folder = slots[number]
+        export(result, folder)
+        plan.folders.append(folder)
+        failures.extend(f"{task.label}: {text}" for text in _broken(result))
+
+    run_all([task for _, task, _ in slots], jobs=jobs, on_progress=on_progress, on_result=keep)
+    return failures
+
+
+def _broken(result: Result) -> Iterator[str]:
+    for name, breach in result.outcome.broken:
+        yield f"invariant {name} does not hold, a bug of floodway: {breach}"
+    if result.outcome.stopped == "deadlock":
+        yield f"a deadlock stopped the run at {result.outcome.simulated_us:,.1f} us"
+
+
+def _judged(plan: _Plan) -> Judged:
+    """Compare what has run, before the folder goes."""
+    ended = [(seed, task.result) for seed, task in zip(plan.seeds, plan.tasks, strict=True) if task.result]
+    if not ended:
+        return Judged(reference=plan.reference, not_run=plan.not_run or "interrupted")
+    return Judged(
+        reference=plan.reference,
+        seeds=tuple(seed for seed, _ in ended),
+        sides=tuple(
+            side_of(folder) for folder in sorted(plan.folders, key=lambda folder: int(folder.name[5:]))
+        ),
+        wall_s=tuple(result.run.timings.wall_s for _, result in ended),
+    )

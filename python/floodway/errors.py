@@ -176,7 +176,7 @@ class UnknownNameError(InputError):
 
 
 class ValidationError(InputError):
-    """Reference results that nothing can be compared with; `place` is the file, and its line if there is one."""
+    """Reference results that cannot be read; `place` is the file, with the line where there is one."""
 
 
 class RunError(FloodwayError):

@@ -7,25 +7,25 @@ first seed.
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
 from floodway.errors import PlotError
 from floodway.plot.axes import grid_of, plain_style, shown
-from floodway.plot.curves import Drawing, add_legend, colour_of
+from floodway.plot.curves import Drawing, colour_of
 from floodway.validation.flows import matched
 from floodway.validation.queues import busiest, samples_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from floodway.validation.judged import Judged
-    from floodway.validation.queues import Port
 
 __all__ = ["CAPTIONS", "pictures"]
 
@@ -37,7 +37,10 @@ CAPTIONS = {
 }
 REFERENCE, OURS = "HPCC simulator", "floodway"
 #: How the reference's curve looks, and ours, which is drawn on top of it.
-LOOKS = {REFERENCE: {"linewidth": 3.0, "alpha": 0.45}, OURS: {"linewidth": 1.1, "alpha": 1.0}}
+LOOKS: dict[str, dict[str, Any]] = {
+    REFERENCE: {"linewidth": 3.0, "alpha": 0.45},
+    OURS: {"linewidth": 1.1, "alpha": 1.0},
+}
 #: Panels beside one another.
 COLUMNS = 3
 #: A curve of more points is drawn through so many of them, evenly spread.
@@ -65,10 +68,11 @@ def _slowdown(cases: Sequence[Judged]) -> Drawing:
         expected = _slowdowns(judged.reference.side.flows)
         own = _slowdowns(pl.concat(side.flows for side in judged.sides))
         axes.set_xscale("log")
-        return pl.concat(
-            _curve(axes, label, *_distribution(values), colour_of(0 if label == REFERENCE else 1))
-            for label, values in ((REFERENCE, expected), (OURS, own))
-        ).rename({"value": "slowdown"})
+        drawn = [
+            _curve(axes, REFERENCE, _distribution(expected), colour_of(0)),
+            _curve(axes, OURS, _distribution(own), colour_of(1)),
+        ]
+        return pl.concat(drawn).rename({"value": "slowdown"})
 
     return _drawing(cases, "slowdown", "share of flows", panel)
 
@@ -102,7 +106,7 @@ def _queues(cases: Sequence[Judged]) -> Drawing:
         own = pl.concat(side.queues for side in judged.sides if side.queues is not None)
         drawn = [
             _curve(
-                axes, f"{label}, {port}", *_cumulated(samples_of(frame, port)), colour_of(n), look=label
+                axes, label, _cumulated(samples_of(frame, port)), colour_of(n), of=f", {port}"
             ).with_columns(port=pl.lit(str(port)))
             for n, port in enumerate(busiest(expected))
             for label, frame in ((REFERENCE, expected), (OURS, own))
@@ -144,12 +148,13 @@ def _drawing(
 
 
 def _curve(
-    axes: Axes, label: str, values: Numbers, shares: Numbers, colour: str, *, look: str | None = None
+    axes: Axes, side: str, points: tuple[Numbers, Numbers], colour: str, *, of: str = ""
 ) -> pl.DataFrame:
     """Draw a distribution as steps, and return what is drawn."""
-    axes.step(values, shares, where="post", label=label, color=colour, **LOOKS[look or label])
+    values, shares = points
+    axes.step(values, shares, where="post", label=f"{side}{of}", color=colour, **LOOKS[side])
     axes.set_ylim(0, 1.01)
-    return pl.DataFrame({"side": [label] * len(values), "value": values, "share": shares})
+    return pl.DataFrame({"side": [side] * len(values), "value": values, "share": shares})
 
 
 def _slowdowns(flows: pl.DataFrame) -> Numbers:
@@ -170,15 +175,11 @@ def _cumulated(samples: pl.DataFrame) -> tuple[Numbers, Numbers]:
 
 def _legend(figure: Figure, places: Sequence[Axes]) -> None:
     """Name each curve once: panels share their looks."""
-    found = {}
+    found: dict[str, Artist] = {}
     for axes in places:
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
             found.setdefault(label, handle)
-    if found:
-        figure.legend(
-            found.values(),
-            found.keys(),
-            loc="outside lower center",
-            ncols=min(4, len(found)),
-            fontsize="small",
-        )
+    columns = min(4, len(found))
+    figure.legend(
+        list(found.values()), list(found), loc="outside lower center", ncols=columns, fontsize="small"
+    )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from itertools import groupby
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from floodway.errors import OutputError
@@ -14,6 +13,7 @@ from floodway.validation.words import KINDS, allowed, difference, headline, numb
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
+    from pathlib import Path
 
     from floodway.plot import Format
     from floodway.validation.judged import Judged
@@ -49,7 +49,7 @@ def write_report(validation: Validation, page: Path) -> list[Path]:
     """
     before = _page(page)
     folder = page.with_suffix("")
-    drawn = draw_into(validation.cases, folder, form="svg", with_data=False)
+    drawn = draw_into(validation.cases, folder, with_data=False)
     shown = {file.stem: file.relative_to(page.parent).as_posix() for file in drawn}
     text = f"{BEGIN}\n{block(validation, shown)}\n{END}"
     marked = re.compile(re.escape(BEGIN) + ".*?" + re.escape(END), flags=re.DOTALL)
@@ -156,7 +156,8 @@ def _bounds() -> str:
     head = ("what may differ", "flows", "p50 of a bucket", "p99 of a bucket", "PFC frames", "queue of a port")
     note = (
         f"Buckets have a verdict from {FEW_FLOWS} flows on, frames from {FEW_FRAMES}, "
-        f"a port's queue from {FEW_SAMPLES:,} samples. Own spread is the median difference of two of our seeds."
+        f"a port's queue from {FEW_SAMPLES:,} samples. Own spread is the median difference of two of our "
+        "seeds."
     )
     return f"{_table(head, rows)}\n\n{note}"
 

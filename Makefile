@@ -4,7 +4,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-rust test-python bench lint generate docs clean tools
+.PHONY: help demo test test-rust test-python bench lint generate validation docs clean tools
 
 # Tests against published reference data run where this folder exists, and are skipped elsewhere.
 FLOODWAY_REFERENCE ?= $(abspath $(wildcard ../shared))
@@ -50,6 +50,9 @@ lint: $(BUILT) ## Formatting, clippy, ruff, types
 
 generate: $(BUILT) ## Write again what is made from the code: schema, builders, pages of the documentation
 	$(BIN)/python -m floodway.generate .
+
+validation: $(BUILT) ## Run the HPCC simulator's cases; tables and pictures of docs/validation.md
+	$(BIN)/floodway validate $(FLOODWAY_REFERENCE)/reference/ns3 --report docs/validation.md --force
 
 docs: $(BUILT) $(INSTALLED_DOCS) ## The documentation as a site in site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict

@@ -3,9 +3,10 @@
 from floodway.validation.cases import Case, cases_of
 from floodway.validation.document import document
 from floodway.validation.judged import Judged, Reference, Side, judge, side_of
+from floodway.validation.place import DOCUMENT_FILE
 from floodway.validation.rows import Row
 from floodway.validation.rules import RULES, Limit, Rules
-from floodway.validation.validation import DOCUMENT_FILE, QUICK_SEEDS, SEEDS, Validation, validate
+from floodway.validation.validation import QUICK_SEEDS, SEEDS, Validation, validate
 
 __all__ = [
     "DOCUMENT_FILE",

@@ -131,7 +131,7 @@ def _drawing(
     rows = -(-len(cases) // columns)
     tables = []
     with plain_style():
-        figure, grid = grid_of(across, up, title=shown(cases[0].case.name), rows=rows, columns=columns)
+        figure, grid = grid_of("", up, title=shown(cases[0].case.name), rows=rows, columns=columns)
         places = [axes for row in grid for axes in row]
         for axes, judged in zip(places, cases, strict=False):
             table = panel(axes, judged)
@@ -140,6 +140,10 @@ def _drawing(
             axes.set_title(shown(judged.case.tag), fontsize="medium")
         for axes in places[len(cases) :]:
             axes.set_axis_off()
+        # The legend stands where a label of the whole figure would.
+        for axes in places[max(0, len(cases) - columns) : len(cases)]:
+            axes.set_xlabel(across)
+            axes.tick_params(labelbottom=True)
         if legend:
             _legend(figure, places)
     if not tables:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from floodway.errors import OutputError
 from floodway.validation.rules import FEW_FLOWS, FEW_FRAMES, FEW_SAMPLES, RULES
-from floodway.validation.words import KINDS, allowed, difference, headline, number, ours, percent, shown_rows
+from floodway.validation.words import KINDS, allowed, difference, headline, number, ours, shown_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -138,19 +138,19 @@ def _bounds() -> str:
     for kind, rules in RULES.items():
         spread = " or own spread" if rules.or_spread else ""
         typical = (
-            f"{percent(rules.close)} within 0.5 %, all within {percent(rules.largest)}"
+            f"{_bound(rules.close)} within 0.5 %, all within {_bound(rules.largest)}"
             if rules.close is not None and rules.largest is not None
-            else f"median {percent(rules.typical or 0.0)}{spread}"
+            else f"median {_bound(rules.typical or 0.0)}{spread}"
         )
-        p50, p99 = (percent(bound or 0.0) for bound in (rules.p50, rules.p99))
+        p50, p99 = (_bound(bound or 0.0) for bound in (rules.p50, rules.p99))
         rows.append(
             (
                 KINDS[kind],
                 typical,
                 f"{p50}{spread}",
                 p99,
-                percent(rules.pauses),
-                f"{percent(rules.queue)}{spread}",
+                _bound(rules.pauses),
+                f"{_bound(rules.queue)}{spread}",
             )
         )
     head = ("what may differ", "flows", "p50 of a bucket", "p99 of a bucket", "PFC frames", "queue of a port")
@@ -160,6 +160,10 @@ def _bounds() -> str:
         "seeds."
     )
     return f"{_table(head, rows)}\n\n{note}"
+
+
+def _bound(value: float) -> str:
+    return f"{value * 100:g} %"
 
 
 def _overview(cases: Sequence[Judged]) -> str:

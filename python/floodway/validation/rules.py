@@ -98,18 +98,18 @@ class Rules:
     or_spread: bool
 
 
-#: Exact: times differ by the nanoseconds that either side rounds away and by coincidences these decide;
-#: percentiles follow from the bounds of single flows. Queues are sampled at other instants of the same
-#: nanoseconds: half a bin, and one sample in a hundred at edges.
-#: Tied and random: two runs of an identical process, told apart by the seed alone, differ by the spread;
-#: the fixed bounds hold where that is small. A queue that marks at random has correlations of some round
-#: trips; over a few milliseconds two runs of it differ by about a tenth.
+#: Exact: times differ by the nanoseconds that either side rounds, and by what coincidences of these decide.
+#: No percentile can differ by more than the flow that differs most. Queues are sampled at instants that lie
+#: otherwise between events: half a bin in the mean, a bin elsewhere, one sample in fifty at the edges.
+#: Tied and random: two runs that differ by the seed alone differ by the spread; the fixed bounds hold where
+#: that is small. A queue that marks at random remembers a few round trips; over the milliseconds of an
+#: incast two runs differ by about a tenth.
 RULES: dict[Kind, Rules] = {
     "exact": Rules(
         close=0.95,
         largest=0.02,
         typical=None,
-        p50=0.005,
+        p50=0.02,
         p99=0.02,
         pauses=0.10,
         queue=0.02,

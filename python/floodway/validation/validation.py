@@ -2,42 +2,39 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
-import tempfile
 from collections import Counter
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from floodway.comparison.execution import Task, cores, run_all
 from floodway.comparison.variants import folder_names
-from floodway.errors import OutputError, ScenarioError, ValidationError
+from floodway.errors import ScenarioError, ValidationError
 from floodway.names import nearest
 from floodway.validation.cases import cases_of
 from floodway.validation.document import document
 from floodway.validation.judged import Judged, Reference, side_of
+from floodway.validation.place import DOCUMENT_FILE, place_of
 from floodway.validation.rows import worst
 from floodway.validation.running import export, refusal_of, scenario_of
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
 
     from floodway.results import Result
     from floodway.scenarios import Scenario
     from floodway.validation.cases import Case
     from floodway.validation.rules import Verdict
 
-__all__ = ["DOCUMENT_FILE", "QUICK_SEEDS", "SEEDS", "Validation", "validate"]
+__all__ = ["QUICK_SEEDS", "SEEDS", "Validation", "validate"]
 
 #: Runs of a case in which chance or ties decide something.
 SEEDS, QUICK_SEEDS = 5, 2
 #: More payload than this makes a case too long for a quick look.
 QUICK_BYTES = 1_000_000_000
-#: What tells the folder of a validation from any other.
-DOCUMENT_FILE = "validate.json"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -133,7 +130,7 @@ def validate(  # noqa: PLR0913 (what a caller may choose)
         _plan(Reference.of(case), seeds=min(seeds, QUICK_SEEDS) if quick else seeds, quick=quick)
         for case in chosen
     ]
-    with _place(out, force=force) as place:
+    with place_of(out, force=force) as place:
         failures = _run(plans, place, jobs=jobs or cores(), on_progress=on_progress)
         done = Validation(
             cases=tuple(_judged(plan) for plan in plans),
@@ -172,31 +169,6 @@ def _plan(reference: Reference, *, seeds: int, quick: bool) -> _Plan:
     count = 1 if reference.kind == "exact" else seeds
     first = scenario.seed
     return _Plan(reference=reference, scenario=scenario, not_run="", seeds=tuple(range(first, first + count)))
-
-
-@contextlib.contextmanager
-def _place(out: str | os.PathLike[str] | None, *, force: bool) -> Iterator[Path]:
-    """Give a folder for the runs: the one that is asked for, or one that goes again."""
-    if out is None:
-        with tempfile.TemporaryDirectory(prefix="floodway-validate-") as folder:
-            yield Path(folder)
-        return
-    place = Path(out)
-    shown = os.fspath(place)
-    try:
-        if place.exists() and not place.is_dir():
-            raise OutputError(shown, "is not a folder")
-        if place.is_dir() and any(place.iterdir()):
-            if not (place / DOCUMENT_FILE).is_file():
-                raise OutputError(shown, "holds something other than a validation; choose another folder")
-            if not force:
-                raise OutputError(shown, "holds a validation already; --force replaces it")
-        place.mkdir(parents=True, exist_ok=True)
-        # What is cut short is a validation, too, and can be replaced.
-        (place / DOCUMENT_FILE).write_text('{"complete": false}\n', encoding="utf-8")
-        yield place
-    except OSError as error:
-        raise OutputError(shown, f"cannot be written: {error.strerror or error}") from error
 
 
 def _run(

@@ -63,21 +63,22 @@ def allowed(limit: Limit | None) -> str:
     """Write a bound."""
     if limit is None:
         return "-"
-    bound = f"{limit.value * 100:.3g} %"
+    bound = f"{limit.value * 100:.4g} %"
     if limit.side == "least":
         return f">= {bound}"
     return f"<= {bound}, own spread" if limit.own else f"<= {bound}"
 
 
 def percent(value: float, *, signed: bool = False) -> str:
-    """Write a share, with more digits where it is small.
+    """Write a share, with more digits where it is nearly nothing or nearly all.
 
     Examples
     --------
-    >>> percent(0.12345), percent(0.0000456), percent(0, signed=True), percent(-0.02, signed=True)
-    ('12.35 %', '0.0046 %', '0 %', '-2.00 %')
+    >>> percent(0.12345), percent(0.0000456), percent(0.99998), percent(1.0), percent(-0.02, signed=True)
+    ('12.35 %', '0.0046 %', '99.9980 %', '100 %', '-2.00 %')
     """
-    if value == 0:
-        return "0 %"
-    digits = 2 if abs(value) >= 0.001 else 4  # noqa: PLR2004 (a tenth of a percent)
+    if value in (0, 1):
+        return f"{value * 100:.0f} %"
+    fine = min(abs(value), abs(1 - value)) < 0.001  # noqa: PLR2004 (a tenth of a percent)
+    digits = 4 if fine else 2
     return f"{value * 100:{'+' if signed else ''}.{digits}f} %"

@@ -1,0 +1,73 @@
+"""The folder of a validation: `validate.json`, a folder a run, pictures."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from floodway.errors import OutputError
+from floodway.results.store import RUN_FILE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["DOCUMENT_FILE", "PICTURES", "place_of"]
+
+#: What tells the folder of a validation from any other.
+DOCUMENT_FILE = "validate.json"
+#: What pictures of a case are called.
+PICTURES = ("slowdown", "fct", "queues")
+
+
+@contextlib.contextmanager
+def place_of(out: str | os.PathLike[str] | None, *, force: bool) -> Iterator[Path]:
+    """Give a folder for the runs: the one that is asked for, or, for none, one that goes again.
+
+    Parameters
+    ----------
+    out
+        Where; made if it does not exist.
+    force
+        Whether an earlier validation there may be replaced; other files beside it are kept.
+
+    Raises
+    ------
+    OutputError
+        If it is taken, or cannot be written.
+    """
+    if out is None:
+        with tempfile.TemporaryDirectory(prefix="floodway-validate-") as folder:
+            yield Path(folder)
+        return
+    place = Path(out)
+    shown = os.fspath(place)
+    try:
+        if place.exists() and not place.is_dir():
+            raise OutputError(shown, "is not a folder")
+        if place.is_dir() and any(place.iterdir()):
+            if not (place / DOCUMENT_FILE).is_file():
+                raise OutputError(shown, "holds something other than a validation; choose another folder")
+            if not force:
+                raise OutputError(shown, "holds a validation already; --force replaces it")
+            _remove_earlier(place)
+        place.mkdir(parents=True, exist_ok=True)
+        # What is cut short is a validation, too, and can be replaced.
+        (place / DOCUMENT_FILE).write_text('{"complete": false}\n', encoding="utf-8")
+        yield place
+    except OSError as error:
+        raise OutputError(shown, f"cannot be written: {error.strerror or error}") from error
+
+
+def _remove_earlier(place: Path) -> None:
+    """Remove the runs and pictures of an earlier validation; other files are kept."""
+    for run in place.glob("*/seed-*"):
+        if (run / RUN_FILE).is_file():
+            shutil.rmtree(run)
+            with contextlib.suppress(OSError):
+                run.parent.rmdir()
+    for picture in (file for name in PICTURES for file in place.glob(f"*-{name}.*")):
+        picture.unlink()

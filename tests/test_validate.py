@@ -1,0 +1,274 @@
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+import shutil
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+import floodway as package
+from floodway.cli.app import app
+from floodway.errors import Fault, OutputError, ScenarioError, ValidationError
+from floodway.validation import Case, Judged, Reference, Side, Validation, cases_of, document, judge, validate
+from floodway.validation import validation as validating
+from floodway.validation.report import BEGIN, END, draw_into, write_report
+from floodway.validation.running import refusal_of
+from hpcc_cases import FLOWS_TEXT, case_in, case_of, flows_of, queues_of, side
+from scenarios import SMALL
+
+if TYPE_CHECKING:
+    from command import Command
+    from floodway.results import Result
+    from floodway.validation import Row
+
+ROOT = os.environ.get("FLOODWAY_REFERENCE")
+REFERENCE = Path(ROOT or ".", "reference", "ns3")
+needs_reference = pytest.mark.skipif(
+    ROOT is None, reason="FLOODWAY_REFERENCE names no folder with the HPCC simulator's results"
+)
+
+
+@pytest.fixture
+def runner(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """Let every run be a small one whose export is the reference with times multiplied by the first value."""
+    by = [1.0]
+    scenario = package.Scenario.from_toml(SMALL)
+    cases: dict[str, Case] = {}
+
+    def scenario_of(case: Case) -> package.Scenario:
+        name = f"{case.name}-{case.tag}"
+        cases[name] = case
+        return scenario.replace(name=name)
+
+    def export(result: Result, folder: Path) -> None:
+        result.save(folder, force=True)
+        case = cases[result.run.name]
+        lines = [line.split() for line in case.flows.read_text(encoding="utf-8").splitlines()]
+        changed = [[*words[:6], str(round(int(words[6]) * by[0])), words[7]] for words in lines]
+        (folder / "fct.txt").write_text(
+            "".join(" ".join(words) + "\n" for words in changed), encoding="utf-8"
+        )
+        shutil.copy(str(case.pauses), folder / "pfc.txt")
+
+    monkeypatch.setattr(validating, "scenario_of", scenario_of)
+    monkeypatch.setattr(validating, "export", export)
+    return by
+
+
+@pytest.mark.usefixtures("runner")
+def test_cases_are_run_as_often_as_chance_decides_them(tmp_path: Path) -> None:
+    case_in(tmp_path / "cases", tag="hpcc")
+    case_in(tmp_path / "cases", tag="dcqcn", mode=1)
+    found = validate(tmp_path / "cases", seeds=3, out=tmp_path / "out")
+    assert {case.case.tag: (case.seeds, case.verdict) for case in found.cases} == {
+        "dcqcn": ((1, 2, 3), "pass"),
+        "hpcc": ((1,), "pass"),
+    }
+    assert found.verdict == "pass"
+    assert all(len(case.wall_s) == len(case.seeds) for case in found.cases)
+    kept = sorted(file.parent.relative_to(tmp_path / "out").as_posix() for file in tmp_path.rglob("fct.txt"))
+    assert kept == ["cases-dcqcn/seed-1", "cases-dcqcn/seed-2", "cases-dcqcn/seed-3", "cases-hpcc/seed-1"]
+    written = json.loads((tmp_path / "out" / "validate.json").read_text(encoding="utf-8"))
+    assert written == json.loads(json.dumps(document(found)))
+
+
+@pytest.mark.usefixtures("runner")
+def test_an_earlier_validation_is_replaced_only_on_demand(tmp_path: Path) -> None:
+    folder, out = case_in(tmp_path / "case", mode=1), tmp_path / "out"
+    validate(folder, seeds=2, out=out)
+    (out / "mine.txt").write_text("mine", encoding="utf-8")
+    with pytest.raises(OutputError, match="holds a validation already; --force replaces it"):
+        validate(folder, out=out)
+    validate(folder, seeds=1, out=out, force=True)
+    assert sorted(entry.name for entry in (out / "case-hpcc").iterdir()) == ["seed-1"]
+    assert (out / "mine.txt").is_file()
+    with pytest.raises(OutputError, match="holds something other than a validation"):
+        validate(folder, out=folder, force=True)
+
+
+@pytest.mark.usefixtures("runner")
+def test_a_quick_look_leaves_out_what_is_long(tmp_path: Path) -> None:
+    long = FLOWS_TEXT.replace(" 2000000 ", " 2000000000 ")
+    case_in(tmp_path / "cases", tag="long", flows=long)
+    case_in(tmp_path / "cases", tag="short", mode=1)
+    found = {case.case.tag: case for case in validate(tmp_path / "cases", quick=True).cases}
+    assert found["long"].not_run == "left out of a quick look: 2.0 GB of payload"
+    assert found["long"].verdict == "not run"
+    assert found["short"].seeds == (1, 2)
+
+
+@pytest.mark.usefixtures("runner")
+def test_patterns_choose_cases(tmp_path: Path) -> None:
+    case_in(tmp_path / "cases", tag="hpcc")
+    case_in(tmp_path / "cases", tag="timely", mode=7)
+    assert [case.case.tag for case in validate(tmp_path / "cases", only=["*/t*"]).cases] == ["timely"]
+    with pytest.raises(
+        ValidationError, match=r"'cases/timley' is none of the cases.*did you mean cases/timely"
+    ):
+        validate(tmp_path / "cases", only=["cases/timley"])
+
+
+def test_what_a_configuration_asks_in_vain_is_not_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (case,) = cases_of(case_in(tmp_path / "case"))
+    fault = Fault(text="config_hpcc.txt:9: ENABLE_IRN 1 is not there yet", file=str(case.config), line=9)
+
+    def refuse(_: Case) -> package.Scenario:
+        raise ScenarioError((fault,))
+
+    monkeypatch.setattr(validating, "scenario_of", refuse)
+    found = validate(tmp_path / "case")
+    assert (found.verdict, found.cases[0].not_run) == ("not run", fault.text)
+    elsewhere = replace(fault, file=str(tmp_path / "topology.txt"))
+    assert refusal_of(case, ScenarioError((elsewhere,))) is None
+    assert refusal_of(case, ScenarioError((fault, elsewhere))) is None
+
+
+def test_the_verdict_is_told_and_is_the_exit_code(
+    tmp_path: Path, runner: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    case_in(tmp_path / "case")
+    code, out, err = run_app("case", "--quiet")
+    assert (code, out, err) == (0, "", "")
+    runner[0] = 1.03
+    code, out, err = run_app("case", "--force")
+    assert code == 1
+    assert "largest difference of an FCT" in out
+    assert "1 configurations: 1 fail" in out
+    assert "error: case/hpcc: FCT within 0.5 %; largest difference of an FCT" in err
+
+
+def run_app(*arguments: str) -> tuple[int, str, str]:
+    """Call the verb in this process, where runs are made up."""
+    codes: list[int] = []
+
+    def call() -> None:
+        codes.append(app(["validate", *arguments], prog_name="floodway", standalone_mode=False))
+
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        call()
+    return codes[0], out.getvalue(), err.getvalue()
+
+
+def test_a_folder_without_cases_is_bad_usage(floodway: Command, tmp_path: Path) -> None:
+    done = floodway("validate", "nothing")
+    assert (done.code, done.out) == (2, "")
+    assert done.err == "error: nothing: no such folder\n"
+    case_in(tmp_path / "case", flows="1 2 3\n")
+    done = floodway("validate", "case")
+    assert done.code == 2
+    due = "source destination source_port destination_port size_bytes start_ns fct_ns standalone_ns"
+    assert done.err == f"error: case/fct_hpcc.txt:1: 3 columns; 8 are due: {due}\n"
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.usefixtures("runner")
+def test_json_pictures_and_a_page_are_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    case_in(tmp_path / "case", mode=1)
+    code, out, _ = run_app(
+        "case", "--json", "--seeds", "2", "--plot", "--report", "page.md", "--out", "there"
+    )
+    printed = json.loads(out)
+    assert (code, printed["verdict"], printed["counts"]) == (0, "pass", {"pass": 1})
+    assert printed["cases"][0]["seeds"] == [1, 2]
+    assert {file.name for file in (tmp_path / "there").glob("case-*.*")} == {
+        "case-fct.csv",
+        "case-fct.png",
+        "case-slowdown.csv",
+        "case-slowdown.png",
+    }
+    page = (tmp_path / "page.md").read_text(encoding="utf-8")
+    assert "| case | hpcc | 3 | 2 | 100 % | 100 % | 0 % | pass |" in page
+    assert all((tmp_path / path).is_file() for path in ("page/case-fct.png", "page/case-slowdown.png"))
+    assert "](page/case-fct.png)" in page
+
+
+def judged_of(*ours: Side) -> Validation:
+    expected = side(flows_of(range(100, 400)), queues=queues_of({5: 2000}))
+    case = Judged(
+        reference=Reference(case=case_of(marks=False), side=expected),
+        seeds=tuple(range(len(ours))),
+        sides=ours,
+        wall_s=(1.0,) * len(ours),
+    )
+    return Validation(cases=(case,), failures=(), complete=True)
+
+
+def test_a_page_keeps_what_stands_outside_its_marks(tmp_path: Path) -> None:
+    page = tmp_path / "docs" / "page.md"
+    page.parent.mkdir()
+    page.write_text(f"before\n\n{BEGIN}\nold\n{END}\n\nafter\n", encoding="utf-8")
+    ours = side(flows_of(range(100, 400)), queues=queues_of({5: 2000}))
+    written = write_report(judged_of(ours), page)
+    text = page.read_text(encoding="utf-8")
+    assert text.startswith(f"before\n\n{BEGIN}\n### Bounds")
+    assert text.endswith(f"{END}\n\nafter\n")
+    assert "old" not in text
+    assert [file.name for file in written] == [
+        "page.md",
+        "made-up-slowdown.png",
+        "made-up-fct.png",
+        "made-up-queues.png",
+    ]
+    before = {file: file.read_bytes() for file in written}
+    assert {file: file.read_bytes() for file in write_report(judged_of(ours), page)} == before
+
+
+def test_a_page_without_marks_is_left_alone(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("mine", encoding="utf-8")
+    with pytest.raises(OutputError, match="has no lines"):
+        write_report(judged_of(side(flows_of(range(100, 400)))), page)
+    assert page.read_text(encoding="utf-8") == "mine"
+
+
+def test_pictures_are_left_out_where_there_is_nothing_to_show(tmp_path: Path) -> None:
+    drawn = draw_into(judged_of(side(flows_of(range(100, 400)))).cases, tmp_path)
+    assert [file.name for file in drawn] == [
+        "made-up-slowdown.png",
+        "made-up-slowdown.csv",
+        "made-up-fct.png",
+        "made-up-fct.csv",
+    ]
+    assert draw_into((), tmp_path) == []
+
+
+@needs_reference
+def test_the_reference_keeps_within_every_bound_of_itself() -> None:
+    cases = cases_of(REFERENCE)
+    assert {case.name for case in cases} >= {"c1_incast", "c1_incast_pfc", "c2_mercury_small", "c7_fattree16"}
+    for case in cases:
+        reference = Reference.of(case)
+        rows = judged_rows(reference)
+        assert {row.verdict for row in rows} <= {"pass", "shown"}, case.label
+        assert all(not row.difference for row in rows), case.label
+
+
+def judged_rows(reference: Reference) -> list[Row]:
+    return list(judge(reference, [reference.side]))
+
+
+@needs_reference
+def test_the_reference_s_cases_are_of_the_kinds_that_its_notes_tell() -> None:
+    kinds = {case.label: Reference.of(case).kind for case in cases_of(REFERENCE)}
+    assert kinds["c1_incast/timely"] == kinds["c1_incast_pfc/hpcc"] == "tied"
+    assert kinds["c7_fattree16/hpcc"] == kinds["c7_fattree16/timely"] == "exact"
+    assert {kind for label, kind in kinds.items() if "dcqcn" in label} == {"random"}
+
+
+@needs_reference
+def test_one_algorithm_is_not_taken_for_another() -> None:
+    sides = {case.tag: Reference.of(case) for case in cases_of(REFERENCE / "c7_fattree16")}
+    for tag, reference in sides.items():
+        for other, ours in sides.items():
+            rows = list(judge(reference, [ours.side]))
+            assert any(row.verdict == "fail" for row in rows) == (tag != other)

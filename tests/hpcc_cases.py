@@ -52,6 +52,7 @@ def case_in(  # noqa: PLR0913 (what a case may have)
     """Write a case into a folder."""
     folder.mkdir(parents=True, exist_ok=True)
     config = CONFIG.format(tag=tag, mode=mode, kmin=kmin)
+    (folder / "topology.txt").write_text("3 1 2\n2\n", encoding="utf-8")
     for name, text in (("config", config), ("fct", flows), ("pfc", pfc)):
         (folder / f"{name}_{tag}.txt").write_text(text, encoding="utf-8")
     return folder
@@ -73,9 +74,18 @@ def side(
     return Side(flows=flows, pauses=pauses, queues=queues)
 
 
-def case_of(*, marks: bool) -> Case:
+def case_of(*, marks: bool, pinned: bool = True) -> Case:
     here = Path("nowhere")
-    return Case(name="made-up", tag="up", config=here, marks=marks, flows=here, pauses=None, queues=None)
+    return Case(
+        name="made-up",
+        tag="up",
+        config=here,
+        marks=marks,
+        pinned=pinned,
+        flows=here,
+        pauses=None,
+        queues=None,
+    )
 
 
 def judged(expected: Side, *ours: Side, marks: bool = False) -> dict[str, Row]:

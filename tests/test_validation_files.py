@@ -125,6 +125,19 @@ def test_one_threshold_for_all_marks_is_no_chance(tmp_path: Path) -> None:
     assert not case.marks
 
 
+def test_paths_are_known_where_there_is_one_way_or_a_list(tmp_path: Path) -> None:
+    folder = case_in(tmp_path)
+    assert [case.pinned for case in cases_of(folder)] == [True]
+    (folder / "topology.txt").write_text("4 2 4\n", encoding="utf-8")
+    (case,) = cases_of(folder)
+    assert (case.pinned, Reference.of(case).kind) == (False, "hashed")
+    (folder / "paths.txt").write_text("", encoding="utf-8")
+    assert [case.pinned for case in cases_of(folder)] == [True]
+    (folder / "paths.txt").unlink()
+    (folder / "topology.txt").unlink()
+    assert [case.pinned for case in cases_of(folder)] == [False]
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [

@@ -203,6 +203,10 @@ def test_the_busiest_ports_are_those_with_the_most_waiting() -> None:
     assert [port.port for port in busiest(pl.concat(ports))] == [3, 4, 5, 6]
 
 
-def test_every_kind_has_bounds_for_flows() -> None:
-    for rules in RULES.values():
-        assert (rules.close is None) != (rules.typical is None)
+def test_what_is_left_to_chance_is_bounded_no_closer() -> None:
+    exact, *others = (RULES[kind] for kind in ("exact", "tied", "random", "hashed"))
+    for rules in others:
+        assert rules.p50 >= exact.p50
+        assert rules.p99 > exact.p99
+        assert rules.close is None
+        assert rules.or_spread

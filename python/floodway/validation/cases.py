@@ -19,6 +19,8 @@ __all__ = ["Case", "cases_of"]
 CONFIGS = "config*.txt"
 #: Modes of the simulator whose senders hear marks: DCQCN and DCTCP.
 MARKED_MODES = (1, 8)
+#: What lists the paths of flows.
+PATHS_FILE = "paths.txt"
 #: Names of output files that mean none.
 NOWHERE = ("/dev/null",)
 #: A set of the simulator's maps has a count and pairs of rate and value.
@@ -39,6 +41,9 @@ class Case:
         The configuration.
     marks
         Whether switches draw at random which packets they mark, and senders heed that.
+    pinned
+        Whether every flow's path is known: there is one way only between any two nodes, or the paths are
+        listed beside the configuration or its flows.
     flows
         The reference's completion times.
     pauses, queues
@@ -49,6 +54,7 @@ class Case:
     tag: str
     config: Path
     marks: bool
+    pinned: bool
     flows: Path
     pauses: Path | None
     queues: Path | None
@@ -97,7 +103,7 @@ def _configs(folder: Path) -> list[Path]:
 def _case(folder: Path, config: Path) -> Case:
     keys = _keys(config)
     tag = config.stem.removeprefix("config").lstrip("_") or "config"
-    flows = _output(folder, keys.get("FCT_OUTPUT_FILE", ()), f"fct_{tag}.txt")
+    flows = _file(folder, keys.get("FCT_OUTPUT_FILE", ()), f"fct_{tag}.txt")
     if flows is None:
         named = " ".join(keys.get("FCT_OUTPUT_FILE", ()))
         sought = " nor ".join(dict.fromkeys(filter(None, (Path(named).name, f"fct_{tag}.txt"))))
@@ -108,9 +114,10 @@ def _case(folder: Path, config: Path) -> Case:
         tag=tag,
         config=config,
         marks=_marks(config, keys),
+        pinned=_pinned(folder, keys),
         flows=flows,
-        pauses=_output(folder, keys.get("PFC_OUTPUT_FILE", ()), f"pfc_{tag}.txt"),
-        queues=_output(folder, keys.get("QLEN_MON_FILE", ()), f"qlen_{tag}.txt"),
+        pauses=_file(folder, keys.get("PFC_OUTPUT_FILE", ()), f"pfc_{tag}.txt"),
+        queues=_file(folder, keys.get("QLEN_MON_FILE", ()), f"qlen_{tag}.txt"),
     )
 
 
@@ -127,15 +134,29 @@ def _keys(config: Path) -> Mapping[str, Sequence[str]]:
     return found
 
 
-def _output(folder: Path, named: Sequence[str], by_tag: str) -> Path | None:
-    """Find what the simulator wrote: where the configuration says, beside it, or by its tag."""
+def _file(folder: Path, named: Sequence[str], else_called: str) -> Path | None:
+    """Find a file that the configuration names: where it says, beside it, or by the name that it has else."""
     given = [name for name in named[:1] if name not in NOWHERE]
     candidates: Iterable[Path] = [
         *(folder / name for name in given),
         *(folder / Path(name).name for name in given),
-        folder / by_tag,
+        folder / else_called,
     ]
     return next((file for file in candidates if file.is_file()), None)
+
+
+def _pinned(folder: Path, keys: Mapping[str, Sequence[str]]) -> bool:
+    """Tell whether no hash decides on paths; what is wrong with the topology is told when it is imported."""
+    flows = folder / Path(*keys.get("FLOW_FILE", ("flow.txt",))[:1])
+    if any((place / PATHS_FILE).is_file() for place in (folder, flows.parent)):
+        return True
+    topology = _file(folder, keys.get("TOPOLOGY_FILE", ()), "topology.txt")
+    try:
+        _, first = next(words_of(topology)) if topology is not None else (0, [])
+        nodes, _, links = (int(word) for word in first)
+    except (ValidationError, StopIteration, ValueError):
+        return False
+    return links < nodes
 
 
 def _marks(config: Path, keys: Mapping[str, Sequence[str]]) -> bool:

@@ -72,6 +72,8 @@ class Reference:
     @cached_property
     def kind(self) -> Kind:
         """What may differ between two right simulators."""
+        if not self.case.pinned:
+            return "hashed"
         return "random" if self.case.marks else "tied" if tied(self.side.flows) else "exact"
 
     @property

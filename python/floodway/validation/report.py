@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from floodway.plot import Format
     from floodway.validation.judged import Judged
+    from floodway.validation.rules import Rules
     from floodway.validation.validation import Validation
 
 __all__ = ["BEGIN", "END", "block", "draw_into", "write_report"]
@@ -134,26 +135,18 @@ def _by_case(cases: Sequence[Judged]) -> Iterator[tuple[str, list[Judged]]]:
 
 
 def _bounds() -> str:
-    rows = []
-    for kind, rules in RULES.items():
-        spread = " or own spread" if rules.or_spread else ""
-        typical = (
-            f"{_bound(rules.close)} within 0.5 %, all within {_bound(rules.largest)}"
-            if rules.close is not None and rules.largest is not None
-            else f"median {_bound(rules.typical or 0.0)}{spread}"
-        )
-        p50, p99 = (_bound(bound or 0.0) for bound in (rules.p50, rules.p99))
-        rows.append(
-            (
-                KINDS[kind],
-                typical,
-                f"{p50}{spread}",
-                p99,
-                _bound(rules.pauses),
-                f"{_bound(rules.queue)}{spread}",
-            )
-        )
     head = ("what may differ", "flows", "p50 of a bucket", "p99 of a bucket", "PFC frames", "queue of a port")
+    rows = [
+        (
+            KINDS[kind],
+            _of_flows(rules),
+            _bound(rules.p50, spread=rules.or_spread),
+            _bound(rules.p99),
+            _bound(rules.pauses),
+            _bound(rules.queue, spread=rules.or_spread),
+        )
+        for kind, rules in RULES.items()
+    ]
     note = (
         f"Buckets have a verdict from {FEW_FLOWS} flows on, frames from {FEW_FRAMES}, "
         f"a port's queue from {FEW_SAMPLES:,} samples. Own spread is the median difference of two of our "
@@ -162,8 +155,16 @@ def _bounds() -> str:
     return f"{_table(head, rows)}\n\n{note}"
 
 
-def _bound(value: float) -> str:
-    return f"{value * 100:g} %"
+def _of_flows(rules: Rules) -> str:
+    if rules.close is None:
+        return "-" if rules.typical is None else f"median {_bound(rules.typical, spread=rules.or_spread)}"
+    return f"{_bound(rules.close)} within 0.5 %, all within {_bound(rules.largest)}"
+
+
+def _bound(value: float | None, *, spread: bool = False) -> str:
+    if value is None:
+        return "-"
+    return f"{value * 100:g} % or own spread" if spread else f"{value * 100:g} %"
 
 
 def _overview(cases: Sequence[Judged]) -> str:

@@ -16,6 +16,7 @@ KINDS: dict[Kind, str] = {
     "exact": "nothing left to chance",
     "tied": "flows start at the same instant",
     "random": "switches mark at random",
+    "hashed": "a hash chooses paths",
 }
 
 

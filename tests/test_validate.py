@@ -170,6 +170,24 @@ def test_a_folder_without_cases_is_bad_usage(floodway: Command, tmp_path: Path) 
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("page.md", "mine", "page.md: has no lines <!-- begin: validation --> and"),
+        ("page", "", "page: is no page: its name does not end with .md"),
+    ],
+)
+def test_a_page_that_cannot_be_written_is_told_before_the_first_run(
+    floodway: Command, tmp_path: Path, name: str, text: str, message: str
+) -> None:
+    case_in(tmp_path / "case")
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    done = floodway("validate", "case", "--report", name)
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith(f"error: {message}")
+    assert not (tmp_path / "out").exists()
+
+
 @pytest.mark.usefixtures("runner")
 def test_json_pictures_and_a_page_are_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)

@@ -13,6 +13,7 @@ from floodway.cli.exits import DONE, FAILED, INTERRUPTED
 from floodway.cli.show_validation import show
 from floodway.cli.watch import WatchAll
 from floodway.validation import document, validate
+from floodway.validation.report import draw_into, page_text, write_report
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,6 +43,9 @@ class Request:
 
 def run(request: Request) -> int:
     """Run the cases, compare, print, draw; returns the exit code."""
+    if request.report is not None:
+        # Whether it can be written is told before the first run.
+        page_text(request.report)
     try:
         with WatchAll(quiet=request.quiet) as watch:
             validation = validate(
@@ -76,9 +80,6 @@ def _print(request: Request, validation: Validation) -> None:
 
 
 def _draw(request: Request, validation: Validation) -> None:
-    # Loaded where it is needed: drawing takes as long as all the rest.
-    from floodway.validation.report import draw_into, write_report  # noqa: PLC0415
-
     drawn = draw_into(validation.cases, request.out) if request.plot else []
     if request.report is not None:
         drawn += write_report(validation, request.report)

@@ -39,6 +39,7 @@ def _case(judged: Judged) -> dict[str, Any]:
         "flows": len(judged.reference.side.flows),
         "seeds": list(judged.seeds),
         "wall_s": list(judged.wall_s),
+        "warnings": list(judged.warnings),
         "rows": [_row(row) for row in judged.rows],
         "unmatched": list(judged.unmatched(MOST_NAMED)),
         "pfc_by_node": judged.nodes,

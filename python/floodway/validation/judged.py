@@ -98,6 +98,8 @@ class Judged:
         What came of each.
     wall_s
         Seconds that each took.
+    warnings
+        What the configuration says that is allowed but seldom meant, or has no effect.
     """
 
     reference: Reference
@@ -105,6 +107,7 @@ class Judged:
     seeds: tuple[int, ...] = ()
     sides: tuple[Side, ...] = ()
     wall_s: tuple[float, ...] = ()
+    warnings: tuple[str, ...] = ()
 
     @property
     def case(self) -> Case:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from floodway.validation.rules import Rules
     from floodway.validation.validation import Validation
 
-__all__ = ["BEGIN", "END", "block", "draw_into", "write_report"]
+__all__ = ["BEGIN", "END", "block", "draw_into", "page_text", "write_report"]
 
 BEGIN, END = "<!-- begin: validation -->", "<!-- end: validation -->"
 #: So many flows that one side lacks are named.
@@ -48,7 +48,7 @@ def write_report(validation: Validation, page: Path) -> list[Path]:
     OutputError
         If a file cannot be read or written, or the page has no marks.
     """
-    before = _page(page)
+    before = page_text(page)
     folder = page.with_suffix("")
     drawn = draw_into(validation.cases, folder, with_data=False)
     shown = {file.stem: file.relative_to(page.parent).as_posix() for file in drawn}
@@ -56,6 +56,26 @@ def write_report(validation: Validation, page: Path) -> list[Path]:
     marked = re.compile(re.escape(BEGIN) + ".*?" + re.escape(END), flags=re.DOTALL)
     _write(page, marked.sub(lambda _: text, before, count=1).encode())
     return [page, *drawn]
+
+
+def page_text(page: Path) -> str:
+    """Return what a page says so far, a heading and the marks if it is not there yet.
+
+    Raises
+    ------
+    OutputError
+        If it is no page: not in Markdown, not readable, or without the marks.
+    """
+    shown = os.fspath(page)
+    if page.suffix != ".md":
+        raise OutputError(shown, "is no page: its name does not end with .md")
+    try:
+        text = page.read_text(encoding="utf-8") if page.exists() else f"# Validation\n\n{BEGIN}\n{END}\n"
+    except (OSError, UnicodeDecodeError) as error:
+        raise OutputError(shown, f"cannot be read: {error}") from error
+    if BEGIN not in text or END not in text[text.index(BEGIN) :]:
+        raise OutputError(shown, f"has no lines {BEGIN} and {END} between which to write")
+    return text
 
 
 def block(validation: Validation, pictures: dict[str, str]) -> str:
@@ -107,16 +127,6 @@ def draw_into(
             save(drawing, files, force=True)
             written += files
     return written
-
-
-def _page(page: Path) -> str:
-    try:
-        text = page.read_text(encoding="utf-8") if page.exists() else f"# Validation\n\n{BEGIN}\n{END}\n"
-    except (OSError, UnicodeDecodeError) as error:
-        raise OutputError(os.fspath(page), f"cannot be read: {error}") from error
-    if BEGIN not in text or END not in text[text.index(BEGIN) :]:
-        raise OutputError(os.fspath(page), f"has no lines {BEGIN} and {END} between which to write")
-    return text
 
 
 def _write(file: Path, content: bytes) -> None:

@@ -219,4 +219,5 @@ def _judged(plan: _Plan) -> Judged:
             side_of(folder) for folder in sorted(plan.folders, key=lambda folder: int(folder.name[5:]))
         ),
         wall_s=tuple(result.run.timings.wall_s for _, result in ended),
+        warnings=() if plan.scenario is None else plan.scenario.warnings,
     )

@@ -45,7 +45,7 @@ def runner(monkeypatch: pytest.MonkeyPatch) -> list[float]:
         cases[name] = case
         return scenario.replace(name=name)
 
-    def export(result: Result, folder: Path) -> None:
+    def export(result: Result, _: package.Scenario, folder: Path) -> None:
         result.save(folder, force=True)
         case = cases[result.run.name]
         lines = [line.split() for line in case.flows.read_text(encoding="utf-8").splitlines()]
@@ -128,6 +128,8 @@ def test_what_a_configuration_asks_in_vain_is_not_run(
     elsewhere = replace(fault, file=str(tmp_path / "topology.txt"))
     assert refusal_of(case, ScenarioError((elsewhere,))) is None
     assert refusal_of(case, ScenarioError((fault, elsewhere))) is None
+    missing = replace(fault, key="FLOW_FILE")
+    assert refusal_of(case, ScenarioError((missing,))) is None
 
 
 def test_the_verdict_is_told_and_is_the_exit_code(

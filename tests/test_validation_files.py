@@ -145,7 +145,11 @@ def test_paths_are_known_where_there_is_one_way_or_a_list(tmp_path: Path) -> Non
         (lambda folder: (folder / "config_hpcc.txt").unlink(), "holds no case"),
         (lambda folder: append(folder, "RATE_AI\n"), r"config_hpcc\.txt:10: RATE_AI has no value"),
         (lambda folder: append(folder, "hello 1\n"), r"config_hpcc\.txt:10: 'hello' is no key"),
-        (lambda folder: append(folder, "CC_MODE x\n"), "CC_MODE x: whole numbers are due"),
+        (
+            lambda folder: append(folder, "RATE_AI fast\n"),
+            r"config_hpcc\.txt:10: RATE_AI fast: a number is due",
+        ),
+        (lambda folder: append(folder, "CC_MODE 1.5\n"), r"CC_MODE 1\.5: whole numbers are due"),
         (
             lambda folder: append(folder, "KMIN_MAP 2 1 2\n"),
             "KMIN_MAP has 2 values after its count; 4 are due",

@@ -19,6 +19,8 @@ __all__ = ["Case", "cases_of"]
 CONFIGS = "config*.txt"
 #: Modes of the simulator whose senders hear marks: DCQCN and DCTCP.
 MARKED_MODES = (1, 8)
+#: What every value begins with that is no file's name: numbers, rates and durations.
+NUMERIC = "0123456789.+-"
 #: What lists the paths of flows.
 PATHS_FILE = "paths.txt"
 #: Names of output files that mean none.
@@ -130,6 +132,11 @@ def _keys(config: Path) -> Mapping[str, Sequence[str]]:
             raise ValidationError(f"{place}: {key!r} is no key of the HPCC simulator", place=place, given=key)
         if not values:
             raise ValidationError(f"{place}: {key} has no value", place=place, key=key)
+        if not key.endswith("_FILE") and not all(value[0] in NUMERIC for value in values):
+            given = " ".join(values)
+            raise ValidationError(
+                f"{place}: {key} {given}: a number is due", place=place, key=key, given=given
+            )
         found[key] = values
     return found
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from floodway.scenarios import load
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from floodway.errors import ScenarioError
     from floodway.results import Result
     from floodway.scenarios import Scenario
@@ -16,15 +15,15 @@ if TYPE_CHECKING:
 
 __all__ = ["export", "refusal_of", "scenario_of"]
 
-#: How the simulator's own monitor samples.
-EVERY, BIN = "100ns", "1KB"
+#: Keys of files that a case needs: if one is missing, the folder is at fault.
+FILES = ("TOPOLOGY_FILE", "FLOW_FILE")
 
 
 def scenario_of(case: Case) -> Scenario:
     """Read a case's configuration as a scenario that keeps PFC frames, and queues if they are compared.
 
-    Queues are sampled when the configuration says, or over the whole run where it does not: samples
-    without a kilobyte waiting are not compared.
+    Queues are sampled when the configuration says, or over the whole run as that simulator's own monitor
+    does; samples without a kilobyte waiting are not compared, so that the length of the run does not matter.
 
     Raises
     ------
@@ -35,8 +34,7 @@ def scenario_of(case: Case) -> Scenario:
     records: Any = scenario.to_dict().get("records", {})
     sets = [("records.pauses", "true")]
     if case.queues is not None and "queue-histogram" not in records:
-        whole = f'{{ from = "0us", to = "{scenario.limit_us:.0f}us", every = "{EVERY}", bin = "{BIN}" }}'
-        sets.append(("records.queue-histogram", whole))
+        sets.append(("records.queue-histogram", "{}"))
     return scenario.replace(sets=sets)
 
 
@@ -45,11 +43,13 @@ def refusal_of(case: Case, error: ScenarioError) -> str | None:
 
     What is wrong with its form has been told when the case was found.
     """
-    of_config = all(fault.file.replace("\\", "/").endswith(case.config.name) for fault in error.faults)
-    return error.faults[0].text if of_config else None
+    asked = all(
+        Path(fault.file).name == case.config.name and fault.key not in FILES for fault in error.faults
+    )
+    return error.faults[0].text if asked else None
 
 
-def export(result: Result, folder: Path) -> None:
+def export(result: Result, scenario: Scenario, folder: Path) -> None:
     """Write a result and its exports in the simulator's formats, in place of earlier ones.
 
     Raises
@@ -57,7 +57,5 @@ def export(result: Result, folder: Path) -> None:
     OutputError
         If they cannot be written.
     """
-    for old in folder.glob("*.txt"):
-        old.unlink()
     result.save(folder, force=True)
-    result.export_hpcc(folder)
+    result.export_hpcc(folder, scenario=scenario, force=True)

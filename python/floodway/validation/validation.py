@@ -192,7 +192,7 @@ def _run(
 
     def keep(number: int, result: Result) -> None:
         plan, task, folder = slots[number]
-        export(result, folder)
+        export(result, task.scenario, folder)
         plan.folders.append(folder)
         failures.extend(f"{task.label}: {text}" for text in _broken(result))
 

@@ -144,6 +144,11 @@ def test_a_percentile_is_one_of_the_values_and_reaches_its_share(values: list[fl
 
 
 @given(st.lists(st.floats(1, 1e6), min_size=1, max_size=8))
+def test_spread_is_that_of_the_two_seeds_farthest_apart(values: list[float]) -> None:
+    assert spread(values) == pytest.approx(spread([min(values), max(values)]))
+
+
+@given(st.lists(st.floats(1, 1e6), min_size=1, max_size=8))
 def test_spread_does_not_depend_on_the_order_of_seeds(values: list[float]) -> None:
     assert spread(values) == pytest.approx(spread(values[::-1]))
     assert spread(values[:1]) == 0

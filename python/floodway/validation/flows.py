@@ -169,7 +169,7 @@ def bucket_rows(reference: pl.DataFrame, ours: Sequence[pl.DataFrame], rules: Ru
                     "us" if unit == "us" else "slowdown",
                     reference=nearest_rank(_metric(flows, metric), rank),
                     ours=values,
-                    limit=_bucket_limit(bound, values, rules, name=name) if judged else None,
+                    limit=limit_of(bound if judged else None, own=values if rules.or_spread else None),
                     note="" if judged else f"fewer than {FEW_FLOWS} flows",
                 )
 
@@ -185,11 +185,6 @@ def nearest_rank(values: Numbers, rank: float) -> float:
     """
     place = int(np.ceil(rank * len(values) - 1e-9)) - 1
     return float(np.sort(values)[max(place, 0)])
-
-
-def _bucket_limit(bound: float | None, values: Sequence[float], rules: Rules, *, name: str) -> Limit | None:
-    """Bound the tail as it is fixed; the median yields to the spread as that of single flows does."""
-    return limit_of(bound, own=values if rules.or_spread and name == "p50" else None)
 
 
 def _unmatched_row(matches: Sequence[Matched], rules: Rules) -> Row:
@@ -208,9 +203,9 @@ def _unmatched_row(matches: Sequence[Matched], rules: Rules) -> Row:
 
 
 def _own_spread(ours: Sequence[pl.DataFrame]) -> float:
-    """Return the median, over pairs of seeds, of the median difference of their flows."""
+    """Return the median difference of the flows of the two seeds that lie farthest apart."""
     pairs = [_median(np.abs(differences(matched(a, b).both))) for a, b in combinations(ours, 2)]
-    return median(pairs) if pairs else 0.0
+    return max(pairs, default=0.0)
 
 
 def _joined(

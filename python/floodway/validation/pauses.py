@@ -43,7 +43,7 @@ def pause_rows(
             "count",
             reference=expected,
             ours=counts,
-            limit=limit_of(rules.pauses) if judged else None,
+            limit=limit_of(rules.pauses if judged else None, own=counts if rules.or_spread else None),
             note="" if judged else f"fewer than {FEW_FRAMES} frames",
         )
     if len(reference) and all(len(frame) for frame in ours):

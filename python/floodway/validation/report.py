@@ -151,16 +151,16 @@ def _bounds() -> str:
             KINDS[kind],
             _of_flows(rules),
             _bound(rules.p50, spread=rules.or_spread),
-            _bound(rules.p99),
-            _bound(rules.pauses),
+            _bound(rules.p99, spread=rules.or_spread),
+            _bound(rules.pauses, spread=rules.or_spread),
             _bound(rules.queue, spread=rules.or_spread),
         )
         for kind, rules in RULES.items()
     ]
     note = (
         f"Buckets have a verdict from {FEW_FLOWS} flows on, frames from {FEW_FRAMES}, "
-        f"a port's queue from {FEW_SAMPLES:,} samples. Own spread is the median difference of two of our "
-        "seeds."
+        f"a port's queue from {FEW_SAMPLES:,} samples. Own spread is the largest difference of two of our "
+        "seeds; it counts where it is wider than the bound beside it."
     )
     return f"{_table(head, rows)}\n\n{note}"
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["QUICK_SEEDS", "SEEDS", "Validation", "validate"]
 
 #: Runs of a case in which chance or ties decide something.
-SEEDS, QUICK_SEEDS = 5, 2
+SEEDS, QUICK_SEEDS = 5, 3
 #: More payload than this makes a case too long for a quick look.
 QUICK_BYTES = 1_000_000_000
 
@@ -102,7 +102,7 @@ def validate(  # noqa: PLR0913 (what a caller may choose)
     jobs
         So many runs at a time; by default one a core.
     quick
-        Whether to leave out cases of more than 1 GB of payload, and run two seeds at most.
+        Whether to leave out cases of more than 1 GB of payload, and run three seeds at most.
     only
         Patterns of `case/tag`, in which `*` and `?` stand for letters; all by default.
     out

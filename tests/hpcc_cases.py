@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from floodway.validation import Row
 
 __all__ = [
+    "CONFIG",
     "FLOWS_TEXT",
     "case_in",
     "case_of",

@@ -1,0 +1,125 @@
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+import floodway as package
+from floodway.errors import ScenarioError
+from floodway.validation import validate
+from hpcc_cases import CONFIG
+
+ROOT = os.environ.get("FLOODWAY_REFERENCE")
+REFERENCE = Path(ROOT or ".", "reference", "ns3")
+needs_reference = pytest.mark.skipif(
+    ROOT is None, reason="FLOODWAY_REFERENCE names no folder with the HPCC simulator's results"
+)
+
+TOPOLOGY = """\
+5 1 4
+4
+0 4 100Gbps 1us 0
+1 4 100Gbps 1us 0
+2 4 100Gbps 1us 0
+3 4 100Gbps 1us 0
+"""
+FLOWS = """\
+4
+0 3 3 100 300000 2.000000000
+1 3 3 100 200000 2.000000700
+2 3 3 100 900 2.000011000
+0 1 3 100 50000 2.000020000
+"""
+#: TIMELY, which is not in the configuration that cases share.
+MORE = """\
+RATE_AI 100Mb/s
+RATE_HAI 500Mb/s
+MIN_RATE 1000Mb/s
+HAS_WIN 0
+L2_ACK_INTERVAL 1
+ACK_HIGH_PRIO 1
+BUFFER_SIZE 1
+PMAX_MAP 2 25000000000 0.2 100000000000 0.2
+SIMULATOR_STOP_TIME 2.05
+"""
+
+
+@pytest.fixture
+def case(tmp_path: Path) -> Path:
+    """Return a case whose reference is our own export of it."""
+    folder = tmp_path / "case"
+    folder.mkdir()
+    (folder / "topology.txt").write_text(TOPOLOGY, encoding="utf-8")
+    (folder / "flow.txt").write_text(FLOWS, encoding="utf-8")
+    config = folder / "config_timely.txt"
+    config.write_text(CONFIG.format(tag="timely", mode=7, kmin=400) + MORE, encoding="utf-8")
+    sets = [("records.pauses", "true"), ("records.queue-histogram", "{}")]
+    scenario = package.load(config).replace(sets=sets)
+    package.run(scenario).export_hpcc(tmp_path / "export", scenario=scenario)
+    for name in ("fct", "pfc", "qlen"):
+        (tmp_path / "export" / f"{name}.txt").rename(folder / f"{name}_timely.txt")
+    return folder
+
+
+def test_a_run_keeps_within_every_bound_of_its_own_export(case: Path, tmp_path: Path) -> None:
+    found = validate(case, out=tmp_path / "out")
+    (judged,) = found.cases
+    assert found.verdict == "pass"
+    assert {row.key: row.typical for row in judged.rows}["fct.equal"] == 1
+    assert not [row.key for row in judged.rows if row.difference]
+    assert any(row.key.startswith("queue.4-4.") for row in judged.rows)
+    kept = tmp_path / "out" / "case-timely" / "seed-1"
+    assert package.read(kept).flows["finished"].all()
+    assert (kept / "fct.txt").read_bytes() == (case / "fct_timely.txt").read_bytes()
+
+
+def test_a_reference_that_differs_fails(case: Path) -> None:
+    file = case / "fct_timely.txt"
+    *lines, last = file.read_text(encoding="utf-8").splitlines()
+    words = last.split()
+    words[6] = str(int(words[6]) * 2)
+    file.write_text("\n".join([*lines, " ".join(words)]) + "\n", encoding="utf-8")
+    found = validate(case)
+    assert found.verdict == "fail"
+    assert {row.key for row in found.cases[0].rows if row.verdict == "fail"} == {"fct.close", "fct.largest"}
+
+
+def test_what_is_not_there_yet_is_not_run(case: Path) -> None:
+    config = case / "config_timely.txt"
+    config.write_text(config.read_text(encoding="utf-8").replace("CC_MODE 7", "CC_MODE 10"), encoding="utf-8")
+    found = validate(case)
+    assert found.verdict == "not run"
+    assert "config_timely.txt:7: CC_MODE" in found.cases[0].not_run
+
+
+@pytest.mark.parametrize(
+    ("name", "text"), [("topology.txt", "5 1\n"), ("flow.txt", "4\n0 3 3\n"), ("flow.txt", None)]
+)
+def test_a_garbled_or_missing_file_of_a_case_is_told(case: Path, name: str, text: str | None) -> None:
+    if text is None:
+        (case / name).unlink()
+    else:
+        (case / name).write_text(text, encoding="utf-8")
+    with pytest.raises(ScenarioError, match=name):
+        validate(case)
+
+
+@needs_reference
+def test_timely_equals_the_reference_to_the_nanosecond(tmp_path: Path) -> None:
+    found = validate(REFERENCE, only=["*/timely"], seeds=1, out=tmp_path / "out")
+    equal = {
+        judged.case.label: {row.key: row.typical for row in judged.rows}["fct.equal"]
+        for judged in found.cases
+    }
+    assert equal == dict.fromkeys(equal, 1)
+    assert found.verdict == "pass"
+    written = json.loads((tmp_path / "out" / "validate.json").read_text(encoding="utf-8"))
+    assert written["verdict"] == "pass"
+
+
+@needs_reference
+def test_irn_is_told_as_not_there(tmp_path: Path) -> None:
+    found = validate(REFERENCE / "c5_irn_incast", only=["*/irn"], out=tmp_path / "out")
+    assert "IRN" in found.cases[0].not_run

@@ -96,10 +96,12 @@ def test_a_quick_look_leaves_out_what_is_long(tmp_path: Path) -> None:
     long = FLOWS_TEXT.replace(" 2000000 ", " 2000000000 ")
     case_in(tmp_path / "cases", tag="long", flows=long)
     case_in(tmp_path / "cases", tag="short", mode=1)
+    case_in(tmp_path / "cases", tag="tied", flows=FLOWS_TEXT.replace("2000002000", "2000000000"))
     found = {case.case.tag: case for case in validate(tmp_path / "cases", quick=True).cases}
     assert found["long"].not_run == "left out of a quick look: 2.0 GB of payload"
     assert found["long"].verdict == "not run"
-    assert found["short"].seeds == (1, 2, 3)
+    assert found["short"].seeds == (1, 2, 3, 4, 5)
+    assert found["tied"].seeds == (1,)
 
 
 @pytest.mark.usefixtures("runner")

@@ -352,7 +352,7 @@ def validate_(  # noqa: PLR0913 (one argument an option)
         bool,
         typer.Option(
             "--quick",
-            help="Leave out cases of more than 1 GB of payload, and run three seeds at most.",
+            help="Leave out cases of more than 1 GB of payload, and run once what only ties decide.",
             show_default=False,
         ),
     ] = False,

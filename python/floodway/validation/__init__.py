@@ -6,11 +6,10 @@ from floodway.validation.judged import Judged, Reference, Side, judge, side_of
 from floodway.validation.place import DOCUMENT_FILE
 from floodway.validation.rows import Row
 from floodway.validation.rules import RULES, Limit, Rules
-from floodway.validation.validation import QUICK_SEEDS, SEEDS, Validation, validate
+from floodway.validation.validation import SEEDS, Validation, validate
 
 __all__ = [
     "DOCUMENT_FILE",
-    "QUICK_SEEDS",
     "RULES",
     "SEEDS",
     "Case",

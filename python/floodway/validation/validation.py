@@ -29,10 +29,10 @@ if TYPE_CHECKING:
     from floodway.validation.cases import Case
     from floodway.validation.rules import Verdict
 
-__all__ = ["QUICK_SEEDS", "SEEDS", "Validation", "validate"]
+__all__ = ["SEEDS", "Validation", "validate"]
 
 #: Runs of a case in which chance or ties decide something.
-SEEDS, QUICK_SEEDS = 5, 3
+SEEDS = 5
 #: More payload than this makes a case too long for a quick look.
 QUICK_BYTES = 1_000_000_000
 
@@ -102,7 +102,7 @@ def validate(  # noqa: PLR0913 (what a caller may choose)
     jobs
         So many runs at a time; by default one a core.
     quick
-        Whether to leave out cases of more than 1 GB of payload, and run three seeds at most.
+        Whether to leave out cases of more than 1 GB of payload, and run those once in which only ties decide.
     only
         Patterns of `case/tag`, in which `*` and `?` stand for letters; all by default.
     out
@@ -126,10 +126,7 @@ def validate(  # noqa: PLR0913 (what a caller may choose)
     if seeds < 1:
         raise ValidationError(f"{seeds} seeds: at least one is needed", key="seeds", given=str(seeds))
     chosen = _chosen(cases_of(folder), only)
-    plans = [
-        _plan(Reference.of(case), seeds=min(seeds, QUICK_SEEDS) if quick else seeds, quick=quick)
-        for case in chosen
-    ]
+    plans = [_plan(Reference.of(case), seeds=seeds, quick=quick) for case in chosen]
     with place_of(out, force=force) as place:
         failures = _run(plans, place, jobs=jobs or cores(), on_progress=on_progress)
         done = Validation(
@@ -166,7 +163,8 @@ def _plan(reference: Reference, *, seeds: int, quick: bool) -> _Plan:
         if refusal is None:
             raise
         return _Plan(reference=reference, scenario=None, not_run=refusal, seeds=())
-    count = 1 if reference.kind == "exact" else seeds
+    once = reference.kind == "exact" or (quick and reference.kind == "tied")
+    count = 1 if once else seeds
     first = scenario.seed
     return _Plan(reference=reference, scenario=scenario, not_run="", seeds=tuple(range(first, first + count)))
 

@@ -446,11 +446,31 @@ pub struct RecordSpec {
     pub pauses: Option<usize>,
     /// How long the queues of switches were; not kept by default.
     pub queue_histogram: Option<HistogramSpec>,
+    /// Frames that are captured.
+    pub capture: Option<CaptureSpec>,
+}
+
+/// Which frames are captured.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CaptureSpec {
+    /// The ports that send them.
+    pub ports: Vec<PortId>,
+    /// At most so many, the first ones of the run.
+    pub packets: usize,
+    /// Of each frame at most so many bytes.
+    pub bytes: usize,
 }
 
 impl Default for RecordSpec {
     fn default() -> Self {
-        RecordSpec { watch: Vec::new(), busiest: 8, buckets: 1000, pauses: None, queue_histogram: None }
+        RecordSpec {
+            watch: Vec::new(),
+            busiest: 8,
+            buckets: 1000,
+            pauses: None,
+            queue_histogram: None,
+            capture: None,
+        }
     }
 }
 

@@ -23,6 +23,7 @@ use crate::blueprint::{
     Arrivals, Blueprint, Draws, FlowSpec, LinkSpec, LoopSpec, Next, PoissonSpec, Role, SwitchSpec, Ties,
     UNBOUNDED,
 };
+use crate::capture::Capture;
 use crate::counters::{EgressCounters, IngressCounters, RareCounters};
 use crate::dependencies;
 use crate::error::BuildError;
@@ -470,6 +471,7 @@ impl<'a> World<'a> {
             histograms: Vec::new(),
             pauses: blueprint.records.pauses.map(PauseLog::new),
             records: Records::new(blueprint),
+            capture: blueprint.records.capture.as_ref().map(Capture::new).unwrap_or_default(),
             deadlocks: Vec::new(),
             packet_hops: 0,
             regions: Vec::new(),
@@ -763,6 +765,7 @@ fn build_ports(blueprint: &Blueprint) -> Vec<Port> {
                 armed: false,
                 choosing: false,
                 has_cp: !link.ends[end].congestion_points.is_empty(),
+                captured: false,
                 impaired: errors.data + errors.control + errors.link_control > 0.0,
                 free_at: 0,
                 free_order: 0,
@@ -778,6 +781,9 @@ fn build_ports(blueprint: &Blueprint) -> Vec<Port> {
                 rng: stream(blueprint.seed, fold(name_key(&link.name), end as u64), "link"),
             });
         }
+    }
+    for port in blueprint.records.capture.iter().flat_map(|capture| &capture.ports) {
+        ports[port.index()].captured = true;
     }
     ports
 }

@@ -88,6 +88,7 @@ impl World<'_> {
             counters: self.counter_table(),
             pauses: self.pause_table(),
             queue_histogram: self.queue_table(),
+            capture: self.pcapng(),
             outcome,
         }
     }
@@ -120,6 +121,7 @@ impl World<'_> {
             devices: self.devices(),
             pauses: self.pauses.as_ref().map(PauseLog::totals),
             queue_samples: self.queue_samples(),
+            capture: self.capture_totals(),
         }
     }
 

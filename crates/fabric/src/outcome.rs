@@ -21,6 +21,8 @@ pub struct Records {
     pub pauses: Option<Table>,
     /// One row a (switch's egress port, bin of queue length), where they are kept.
     pub queue_histogram: Option<Table>,
+    /// Captured frames as a pcapng file, where some were to be captured.
+    pub capture: Option<Vec<u8>>,
     /// Verdicts and totals.
     pub outcome: Outcome,
 }
@@ -72,6 +74,9 @@ pub struct Outcome {
     /// The instants of the table of queue lengths, where it is kept.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queue_samples: Option<QueueSamples>,
+    /// What the capture holds, where there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub capture: Option<CaptureTotals>,
 }
 
 /// How much of the table of pauses there is.
@@ -96,6 +101,15 @@ pub struct QueueSamples {
     pub bin_bytes: u64,
     /// How many there were, the same for each port.
     pub instants: u64,
+}
+
+/// What a capture holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct CaptureTotals {
+    /// Frames in it.
+    pub packets: u64,
+    /// Frames that it had no room for.
+    pub missed: u64,
 }
 
 /// How full a switch's buffer was.

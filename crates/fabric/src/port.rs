@@ -209,6 +209,9 @@ impl World<'_> {
 
     /// Sets a packet on the wire now: the transmitter is taken, and its arrival is known.
     pub fn put_on_link(&mut self, port: PortId, place: Place) {
+        if self.ports[port.index()].captured {
+            self.capture(port, place);
+        }
         self.telemetry.sent(port, self.packets[place].frame);
         // The end of the transmission is scheduled first, then the arrival.
         let numbers = (self.events.number(), self.events.number());

@@ -28,6 +28,7 @@ use crate::agenda::{Agenda, Armed, Arriving, What};
 use crate::arena::{Arena, Fifo, Place};
 use crate::base_rtt::Largest;
 use crate::blueprint::{Blueprint, ErrorRates, PauseFault, Release};
+use crate::capture::Capture;
 use crate::counters::{EgressCounters, IngressCounters, RareCounters};
 use crate::flows::{Flow, PairKey, Source};
 use crate::histogram::Histogram;
@@ -77,6 +78,8 @@ pub(crate) struct Port {
     pub has_cp: bool,
     /// Losses on its link.
     pub impaired: bool,
+    /// What it sends is captured.
+    pub captured: bool,
     pub node: NodeId,
     /// Where ties go by scheduling order: the number of the event at `free_at`.
     pub free_order: u64,
@@ -323,6 +326,7 @@ pub(crate) struct World<'a> {
     /// Where they are kept.
     pub pauses: Option<PauseLog>,
     pub records: Records,
+    pub capture: Capture,
     pub deadlocks: Vec<Deadlock>,
     pub packet_hops: u64,
     /// Notices between neighbours that are on links or wait for them.

@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering;
 
 use floodway_fabric::{Control, Fabric, Records as Kept};
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 
 use crate::columns::Table;
 use crate::errors;
@@ -69,6 +70,8 @@ pub struct Records {
     pauses: Option<Py<Table>>,
     /// One row a switch's egress port and bin of queue length, where the scenario asks for them.
     queue_histogram: Option<Py<Table>>,
+    /// Captured frames as a pcapng file; none where nothing was to be captured.
+    capture: Option<Py<PyBytes>>,
     /// Verdicts and totals, as JSON.
     outcome_json: String,
 }
@@ -83,6 +86,7 @@ impl Records {
             counters: Table::new(py, kept.counters)?,
             pauses: kept.pauses.map(|rows| Table::new(py, rows)).transpose()?,
             queue_histogram: kept.queue_histogram.map(|rows| Table::new(py, rows)).transpose()?,
+            capture: kept.capture.map(|file| PyBytes::new(py, &file).unbind()),
             outcome_json: outcome.expect("an outcome has only string keys and finite numbers"),
         })
     }

@@ -302,8 +302,24 @@ fn selectors_that_match_nothing_name_what_was_meant() {
     assert!(error.ends_with(r#"no selected link leads "s1>s22"; did you mean "s1>s2"?"#), "{error}");
     let error = changed("[[workload]]", "[records]\nwatch = { tag = \"bottelneck\" }\n[[workload]]");
     assert!(error.ends_with(r#"matches nothing; did you mean "bottleneck"?"#), "{error}");
+    let error = changed("[[workload]]", "[records]\ncapture = { links = \"s1-t2\" }\n[[workload]]");
+    assert_eq!(error, r#"a.toml:9: records.capture.links: "s1-t2" matches nothing; did you mean "s1-s2"?"#);
     let error = changed("[[workload]]", "[[override]]\nname = \"o\"\nflows = \"wbe\"\n[[workload]]");
     assert_eq!(error, r#"a.toml:10: o.flows: "wbe" matches nothing; did you mean "web"?"#);
+}
+
+#[test]
+fn captures_have_bounds() {
+    let capture = |keys: &str| changed("[[workload]]", &format!("[records]\ncapture = {keys}\n[[workload]]"));
+    assert_eq!(
+        capture(r#"{ links = "*", packets = 0 }"#),
+        "a.toml:9: records.capture.packets: 0 is not a number from 1 to 1000000"
+    );
+    assert_eq!(
+        capture(r#"{ links = "*", bytes = "63B" }"#),
+        "a.toml:9: records.capture.bytes: 63B is not from 64B to 16KB"
+    );
+    assert!(capture("{ packets = 7 }").contains("links"), "{}", capture("{ packets = 7 }"));
 }
 
 #[test]

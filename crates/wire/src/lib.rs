@@ -1,8 +1,17 @@
-//! What a packet costs on the link and in a buffer.
+//! What a packet costs on the link and in a buffer, and the bytes that it would have.
 //!
 //! A frame is what buffers hold, FCS included; on an Ethernet link each also takes 20 bytes of
 //! preamble and gap. The ns-3 formats charge one size for both, as those simulators do.
+//!
+//! The layouts are those of RoCEv2 on Ethernet whatever is charged: a capture shows frames as they are.
 #![forbid(unsafe_code)]
+
+pub mod ethernet;
+mod icrc;
+pub mod pcapng;
+pub mod pfc;
+pub mod roce;
+pub mod word;
 
 use floodway_units::Bytes;
 use schemars::JsonSchema;

@@ -16,13 +16,13 @@ mod window;
 use std::collections::BTreeMap;
 
 use floodway_fabric::Blueprint;
-use floodway_fabric::blueprint::{End, HistogramSpec, RecordSpec, Semantics};
+use floodway_fabric::blueprint::{CaptureSpec, End, HistogramSpec, RecordSpec, Semantics};
 use floodway_fabric::routing::Routes;
-use floodway_units::{Bytes, Span, Time};
+use floodway_units::{Bytes, PortId, Span, Time};
 use floodway_wire::{Format, Telemetry};
 
 use crate::error::{Place, ScenarioError, ScenarioErrors};
-use crate::grammar::document::{Document, HistogramKeys, OnDeadlock, SemanticsKeys, Stop};
+use crate::grammar::document::{CaptureKeys, Document, HistogramKeys, OnDeadlock, SemanticsKeys, Stop};
 use crate::grammar::read::key_path;
 use crate::grammar::sets::ROOTS;
 use crate::grammar::tree::Node;
@@ -252,9 +252,7 @@ impl Builder<'_> {
             None => link.delay >= afar || link.tags.iter().any(|tag| tag == "long-haul"),
         };
         let watched = (0u32..).zip(&network.links).filter(|(_, link)| is_watched(link));
-        let watch: Vec<_> = watched
-            .flat_map(|(i, _)| [floodway_units::PortId(2 * i), floodway_units::PortId(2 * i + 1)])
-            .collect();
+        let watch: Vec<_> = watched.flat_map(|(i, _)| [PortId(2 * i), PortId(2 * i + 1)]).collect();
         if let (Some(selector), true) = (&keys.watch, watch.is_empty()) {
             let error = error_at(self.tree, &["records", "watch"], format!("{selector} matches nothing"));
             self.errors.push(error.meant(selector.meant(network.labels_of_links())));
@@ -265,8 +263,9 @@ impl Builder<'_> {
         }
         let queue_histogram = keys.queue_histogram.map(|keys| self.queue_histogram(&keys));
         let pauses = keys.pauses.then_some(MOST_PAUSES);
-        blueprint.records =
-            RecordSpec { watch, busiest: keys.busiest, buckets: keys.buckets, pauses, queue_histogram };
+        let capture = keys.capture.as_ref().map(|keys| self.capture(network, keys));
+        let (busiest, buckets) = (keys.busiest, keys.buckets);
+        blueprint.records = RecordSpec { watch, busiest, buckets, pauses, queue_histogram, capture };
     }
 
     fn queue_histogram(&mut self, keys: &HistogramKeys) -> HistogramSpec {
@@ -282,6 +281,25 @@ impl Builder<'_> {
             self.fault(&path("to"), format!("{to} is before the first instant, {}", keys.from));
         }
         HistogramSpec { from: keys.from, to, every: keys.every, bin: keys.bin }
+    }
+
+    fn capture(&mut self, network: &Network, keys: &CaptureKeys) -> CaptureSpec {
+        let selected = |link: &crate::topology::Link| keys.links.matches(&link.name, &link.tags);
+        let links = (0u32..).zip(&network.links).filter(|(_, link)| selected(link));
+        let ports: Vec<_> = links.flat_map(|(i, _)| [PortId(2 * i), PortId(2 * i + 1)]).collect();
+        if ports.is_empty() {
+            let message = format!("{} matches nothing", keys.links);
+            let error = error_at(self.tree, &["records", "capture", "links"], message);
+            self.errors.push(error.meant(keys.links.meant(network.labels_of_links())));
+        }
+        if !(1..=1_000_000).contains(&keys.packets) {
+            let message = format!("{} is not a number from 1 to 1000000", keys.packets);
+            self.fault(&["records", "capture", "packets"], message);
+        }
+        if !(64..=16_000).contains(&keys.bytes.0) {
+            self.fault(&["records", "capture", "bytes"], format!("{} is not from 64B to 16KB", keys.bytes));
+        }
+        CaptureSpec { ports, packets: keys.packets, bytes: keys.bytes.0 as usize }
     }
 }
 

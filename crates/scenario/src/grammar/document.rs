@@ -371,11 +371,43 @@ pub struct RecordKeys {
     /// How long the queues of every switch's port were at regular instants, in the table `queue_histogram`.
     /// Default: not kept.
     pub queue_histogram: Option<HistogramKeys>,
+    /// Frames that are kept as a file for Wireshark, `capture.pcapng`. Default: none.
+    pub capture: Option<CaptureKeys>,
+}
+
+/// Frames that are kept as a file for Wireshark: what links carry, in the bytes that RoCEv2 and 802.1Qbb give it.
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CaptureKeys {
+    /// Links whose frames are kept, both ways, each when its first bit is sent.
+    pub links: Selector,
+    /// At most so many frames, the first ones of the run, from 1 to 1,000,000; how many more there were is told.
+    /// Default: 100,000.
+    #[serde(default = "capture_packets")]
+    pub packets: usize,
+    /// At most so many bytes of each frame, from 64B to 16KB. Default: 128B, all headers.
+    #[serde(default = "capture_bytes")]
+    pub bytes: Bytes,
+}
+
+fn capture_packets() -> usize {
+    100_000
+}
+
+fn capture_bytes() -> Bytes {
+    Bytes(128)
 }
 
 impl Default for RecordKeys {
     fn default() -> Self {
-        RecordKeys { watch: None, busiest: 8, buckets: 1000, pauses: false, queue_histogram: None }
+        RecordKeys {
+            watch: None,
+            busiest: 8,
+            buckets: 1000,
+            pauses: false,
+            queue_histogram: None,
+            capture: None,
+        }
     }
 }
 

@@ -1,0 +1,291 @@
+//! RoCEv2 packets (InfiniBand Annex A17).
+//!
+//! ```text
+//! Ethernet 14 | IPv4 20 | UDP 8 | BTH 12 | RETH 16, AETH 4 or reserved 16 | payload | pad | ICRC 4 | FCS 4
+//! ```
+
+use crate::ethernet::{Frame, HEADER, Mac, header, sealed};
+use crate::icrc::{self, icrc};
+
+/// The UDP port of RoCEv2.
+const PORT: u16 = 4791;
+const IPV4: usize = 20;
+const UDP: usize = 8;
+const BTH: usize = 12;
+
+/// Opcodes of reliable connections, and of the CNP.
+const WRITE_FIRST: u8 = 0x06;
+const WRITE_MIDDLE: u8 = 0x07;
+const WRITE_LAST: u8 = 0x08;
+const WRITE_ONLY: u8 = 0x0A;
+const ACKNOWLEDGE: u8 = 0x11;
+const CNP: u8 = 0x81;
+
+/// Syndrome of an ACK that grants no credits.
+const ACK: u8 = 0x1F;
+/// Syndrome of a NAK for a sequence error.
+const NAK: u8 = 0x60;
+
+/// The two bits of IPv4.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Ecn {
+    /// Not capable.
+    Not = 0b00,
+    /// ECT(1), which stands for a mark "undetermined".
+    Undetermined = 0b01,
+    /// ECT(0): capable, not marked.
+    Capable = 0b10,
+    /// CE: marked.
+    Congested = 0b11,
+}
+
+/// What every packet has.
+#[derive(Clone, Copy, Debug)]
+pub struct Headers {
+    /// Sending and receiving port of this hop.
+    pub macs: [Mac; 2],
+    /// Sending and receiving host.
+    pub addresses: [u32; 2],
+    /// Tells flows apart for routing by hash.
+    pub source_port: u16,
+    /// Chooses the class.
+    pub dscp: u8,
+    /// Its mark.
+    pub ecn: Ecn,
+    /// Hops that it may still go.
+    pub ttl: u8,
+    /// Queue pair that it goes to, 24 bits.
+    pub queue_pair: u32,
+    /// Sequence number, of which 24 bits are sent: of an ACK the last one that has arrived, of a NAK the
+    /// expected one.
+    pub psn: u64,
+}
+
+/// What it carries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Body {
+    /// A part of an RDMA WRITE.
+    Write {
+        /// Bytes of payload; they are zeros.
+        payload: u16,
+        /// The first packet of its message, with the RETH.
+        first: bool,
+        /// The last packet of its message.
+        last: bool,
+        /// Asks for an acknowledgement.
+        ack_request: bool,
+        /// Bytes of the whole message.
+        message: u32,
+    },
+    /// A cumulative acknowledgement.
+    Ack {
+        /// What it answers was marked.
+        congested: bool,
+    },
+    /// Asks for a packet again.
+    Nak,
+    /// As `Nak`; 4 bytes behind the AETH, which are no part of the standard, name what has arrived out of order.
+    Sack {
+        /// Its sequence number, of which 24 bits are sent.
+        seen: u64,
+    },
+    /// A congestion notification.
+    Cnp {
+        /// Bytes that the sender may have in flight, in the first 4 of the 16 reserved bytes; 0 for none.
+        window: u32,
+    },
+}
+
+/// The frame, of which the first `keep` bytes are kept.
+pub fn frame(headers: &Headers, body: &Body, keep: usize) -> Frame {
+    let extension = extension(body);
+    let (payload, pad) = payload(body);
+    let segment = UDP + BTH + extension.len() + payload + pad + icrc::LENGTH;
+    let [source, destination] = headers.macs;
+    let mut bytes = header(destination, source, 0x0800);
+    bytes.extend_from_slice(&ipv4(headers, IPV4 + segment));
+    for word in [headers.source_port, PORT, segment as u16, 0] {
+        bytes.extend_from_slice(&word.to_be_bytes());
+    }
+    bytes.extend_from_slice(&bth(headers, body, pad));
+    bytes.extend_from_slice(&extension);
+    bytes.resize(HEADER + IPV4 + segment - icrc::LENGTH, 0);
+    let check = icrc(&bytes[HEADER..]);
+    bytes.extend_from_slice(&check);
+    sealed(bytes, keep)
+}
+
+/// Bytes of payload, and of the pad that fills it to a multiple of four.
+fn payload(body: &Body) -> (usize, usize) {
+    match *body {
+        Body::Write { payload, .. } => (usize::from(payload), usize::from(payload.wrapping_neg() & 3)),
+        _ => (0, 0),
+    }
+}
+
+/// RFC 791; never fragmented, so that the identification may be 0 (RFC 6864).
+fn ipv4(headers: &Headers, length: usize) -> [u8; IPV4] {
+    let [l1, l0] = (length as u16).to_be_bytes();
+    let traffic = headers.dscp << 2 | headers.ecn as u8;
+    let mut bytes = [0x45, traffic, l1, l0, 0, 0, 0x40, 0, headers.ttl, 17, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+    bytes[12..16].copy_from_slice(&headers.addresses[0].to_be_bytes());
+    bytes[16..20].copy_from_slice(&headers.addresses[1].to_be_bytes());
+    let sum: u32 = bytes.chunks(2).map(|word| u32::from(word[0]) << 8 | u32::from(word[1])).sum();
+    let folded = (sum & 0xFFFF) + (sum >> 16);
+    let check = !((folded & 0xFFFF) + (folded >> 16)) as u16;
+    bytes[10..12].copy_from_slice(&check.to_be_bytes());
+    bytes
+}
+
+/// Base transport header (IBA §9.2).
+fn bth(headers: &Headers, body: &Body, pad: usize) -> [u8; BTH] {
+    let becn = matches!(body, Body::Cnp { .. } | Body::Ack { congested: true });
+    let ack_request = matches!(body, Body::Write { ack_request: true, .. });
+    let [_, q2, q1, q0] = headers.queue_pair.to_be_bytes();
+    let [_, p2, p1, p0] = (headers.psn as u32).to_be_bytes();
+    let (becn, ack_request) = (u8::from(becn) << 6, u8::from(ack_request) << 7);
+    [opcode(body), (pad as u8) << 4, 0xFF, 0xFF, becn, q2, q1, q0, ack_request, p2, p1, p0]
+}
+
+fn opcode(body: &Body) -> u8 {
+    match *body {
+        Body::Write { first: true, last: true, .. } => WRITE_ONLY,
+        Body::Write { first: true, .. } => WRITE_FIRST,
+        Body::Write { last: true, .. } => WRITE_LAST,
+        Body::Write { .. } => WRITE_MIDDLE,
+        Body::Ack { .. } | Body::Nak | Body::Sack { .. } => ACKNOWLEDGE,
+        Body::Cnp { .. } => CNP,
+    }
+}
+
+/// What follows the BTH: the RETH, the AETH, or a CNP's reserved bytes.
+fn extension(body: &Body) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(16);
+    match *body {
+        // Virtual address and key are 0.
+        Body::Write { first: true, message, .. } => {
+            bytes.extend_from_slice(&[0; 12]);
+            bytes.extend_from_slice(&message.to_be_bytes());
+        }
+        Body::Write { .. } => {}
+        // The number of messages behind the syndrome is 0.
+        Body::Ack { .. } => bytes.extend_from_slice(&[ACK, 0, 0, 0]),
+        Body::Nak => bytes.extend_from_slice(&[NAK, 0, 0, 0]),
+        Body::Sack { seen } => {
+            bytes.extend_from_slice(&[NAK, 0, 0, 0]);
+            bytes.extend_from_slice(&(seen as u32 & 0xFF_FFFF).to_be_bytes());
+        }
+        Body::Cnp { window } => {
+            bytes.extend_from_slice(&window.to_be_bytes());
+            bytes.extend_from_slice(&[0; 12]);
+        }
+    }
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use floodway_units::Bytes;
+
+    use super::*;
+    use crate::Format;
+
+    const HEADERS: Headers = Headers {
+        macs: [Mac([2, 0, 0, 0, 0, 1]), Mac([2, 0, 0, 0, 0, 2])],
+        addresses: [0x0100_0001, 0x0100_0002],
+        source_port: 0xC123,
+        dscp: 24,
+        ecn: Ecn::Congested,
+        ttl: 63,
+        queue_pair: 0xD2,
+        psn: 0xFF_0102_0304,
+    };
+
+    fn write(payload: u16, first: bool, last: bool) -> Body {
+        Body::Write { payload, first, last, ack_request: last, message: 0x0001_0000 }
+    }
+
+    fn whole(body: Body) -> Vec<u8> {
+        frame(&HEADERS, &body, usize::MAX).bytes
+    }
+
+    #[test]
+    fn headers_of_a_write_are_where_the_standards_have_them() {
+        let bytes = whole(write(1000, true, false));
+        assert_eq!(bytes[..14], [2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1, 8, 0]);
+        assert_eq!(bytes[14..24], [0x45, 24 << 2 | 3, 0x04, 0x24, 0, 0, 0x40, 0, 63, 17]);
+        assert_eq!(bytes[26..34], [1, 0, 0, 1, 1, 0, 0, 2]);
+        assert_eq!(bytes[34..42], [0xC1, 0x23, 0x12, 0xB7, 0x04, 0x10, 0, 0]);
+        assert_eq!(bytes[42..54], [0x06, 0, 0xFF, 0xFF, 0, 0, 0, 0xD2, 0, 0x02, 0x03, 0x04]);
+        assert_eq!(bytes[54..70], [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0]);
+        assert_eq!(bytes.len(), 1078);
+    }
+
+    #[test]
+    fn the_ones_complement_sum_of_the_ipv4_header_is_all_ones() {
+        for psn in 0..300u32 {
+            let headers = Headers { addresses: [psn.wrapping_mul(0x0123_4567), !psn], ..HEADERS };
+            let bytes = frame(&headers, &Body::Nak, 200).bytes;
+            let words = bytes[14..34].chunks(2).map(|word| u32::from(word[0]) << 8 | u32::from(word[1]));
+            let sum: u32 = words.sum();
+            assert_eq!((sum & 0xFFFF) + (sum >> 16), 0xFFFF);
+        }
+    }
+
+    #[test]
+    fn opcodes_say_where_in_its_message_a_packet_is() {
+        let of = |first, last| whole(write(1000, first, last))[42];
+        assert_eq!([of(true, false), of(false, false), of(false, true), of(true, true)], [6, 7, 8, 10]);
+        assert_eq!(whole(write(1000, false, true))[50], 0x80, "the last packet asks for an ACK");
+    }
+
+    #[test]
+    fn a_payload_is_padded_to_a_multiple_of_four() {
+        for (payload, pad) in [(1000, 0), (1001, 3), (1002, 2), (1003, 1)] {
+            let bytes = whole(write(payload, false, false));
+            assert_eq!((bytes[43] >> 4 & 3, bytes.len()), (pad as u8, usize::from(payload) + pad + 62));
+        }
+    }
+
+    /// NVIDIA's example of a CNP: from the BTH to the ICRC.
+    #[test]
+    fn a_cnp_is_that_of_the_published_example() {
+        let headers = Headers { psn: 0, ..HEADERS };
+        let bytes = frame(&headers, &Body::Cnp { window: 0 }, 200).bytes;
+        let mut example = vec![0x81, 0x00, 0xFF, 0xFF, 0x40, 0x00, 0x00, 0xD2, 0, 0, 0, 0];
+        example.extend_from_slice(&[0; 16]);
+        assert_eq!(bytes[42..70], example);
+        assert_eq!(bytes.len(), 78);
+        let bytes = frame(&headers, &Body::Cnp { window: 0x0001_0203 }, 200).bytes;
+        assert_eq!(bytes[54..70], [0, 1, 2, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+    }
+
+    #[test]
+    fn acknowledgements_have_their_syndromes() {
+        let ack = whole(Body::Ack { congested: true });
+        assert_eq!((ack[42], ack[46], &ack[54..58], ack.len()), (0x11, 0x40, &[0x1F, 0, 0, 0][..], 66));
+        assert_eq!(whole(Body::Ack { congested: false })[46], 0);
+        assert_eq!(whole(Body::Nak)[54..58], [0x60, 0, 0, 0]);
+        let sack = whole(Body::Sack { seen: 0x0102_0304 });
+        assert_eq!((&sack[54..62], sack.len()), (&[0x60, 0, 0, 0, 0, 2, 3, 4][..], 70));
+    }
+
+    #[test]
+    fn frames_are_as_long_as_they_are_charged_but_for_the_pad() {
+        let ethernet = Format::Ethernet;
+        for (payload, first) in [(1000, true), (1000, false), (4096, true), (4, false)] {
+            let charged = ethernet.data(Bytes(u64::from(payload)), first).frame.0;
+            assert_eq!(whole(write(payload, first, false)).len() as u64, charged);
+        }
+        assert_eq!(whole(Body::Ack { congested: false }).len() as u64, ethernet.ack().frame.0);
+        assert_eq!(whole(Body::Cnp { window: 0 }).len() as u64, ethernet.cnp().frame.0);
+    }
+
+    #[test]
+    fn of_a_long_frame_the_first_bytes_are_kept() {
+        let cut = frame(&HEADERS, &write(1000, true, false), 128);
+        assert_eq!((cut.bytes.len(), cut.length), (128, 1078));
+        assert_eq!(cut.bytes[..], whole(write(1000, true, false))[..128]);
+    }
+}

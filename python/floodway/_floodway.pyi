@@ -155,6 +155,9 @@ class Records:
     def queue_histogram(self) -> Table | None:
         """One row a switch's egress port and bin of queue length, where the scenario asks for them."""
     @property
+    def capture(self) -> bytes | None:
+        """Captured frames as a pcapng file; none where nothing was to be captured."""
+    @property
     def outcome_json(self) -> str:
         """Verdicts and totals, as JSON."""
 

@@ -89,6 +89,7 @@ def run(scenario: Scenario, *, on_progress: Callable[[Progress], None] | None = 
         counters=frame(records.counters),
         pauses=None if records.pauses is None else frame(records.pauses),
         queue_histogram=None if records.queue_histogram is None else frame(records.queue_histogram),
+        capture=records.capture,
         run=info,
     )
 

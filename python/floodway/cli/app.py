@@ -128,6 +128,15 @@ def run_(  # noqa: PLR0913 (one argument an option)
             show_default=False,
         ),
     ] = None,
+    pcap: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="link=NAME[,NAME...]",
+            help="Keep the packets of these links, by name, * and ? or tag=NAME, in capture.pcapng; may be "
+            "repeated.",
+            show_default=False,
+        ),
+    ] = None,
 ) -> int:
     """Simulate a scenario, write its results and print what it came to.
 
@@ -138,6 +147,7 @@ def run_(  # noqa: PLR0913 (one argument an option)
       floodway run scenarios/demo.toml --set long-haul.flow-control.pfc.xoff=5MB --strict
       floodway run scenarios/demo.toml --json --force | jq .summary.total.fct
       floodway run scenarios/demo.toml --export hpcc
+      floodway run scenarios/incast.toml --pcap 'link=h1-*'
 
     \b
     Exit codes:
@@ -159,6 +169,7 @@ def run_(  # noqa: PLR0913 (one argument an option)
             strict=strict,
             on_deadlock=on_deadlock,
             export=export,
+            pcap=pcap or [],
         )
     )
 

@@ -12,7 +12,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-__all__ = ["pair", "parsed"]
+__all__ = ["captured_links", "pair", "parsed"]
+
+#: Text with quotes and backslashes, as TOML writes it.
+ESCAPES = str.maketrans({'"': r"\"", "\\": r"\\"})
 
 
 def parsed(path: Path, *, sets: Sequence[str]) -> floodway.Scenario:
@@ -29,3 +32,19 @@ def pair(given: str, *, option: str = "--set", form: str = "KEY.PATH=VALUE") -> 
     if not (key.strip() and equals):
         raise typer.BadParameter(f"{given!r} is not {form}", param_hint=option)
     return key.strip(), value.strip()
+
+
+def captured_links(given: Sequence[str]) -> str:
+    """Return the links that `--pcap link=NAME[,NAME...]` and `--pcap tag=NAME[,...]` name, as a selector."""
+    terms = [term for words in given for term in _terms(words)]
+    return f"[{', '.join(terms)}]"
+
+
+def _terms(given: str) -> list[str]:
+    form = "link=NAME[,NAME...] or tag=NAME[,NAME...]"
+    kind, names = pair(given, option="--pcap", form=form)
+    words = [name.strip() for name in names.split(",")]
+    if kind not in {"link", "tag"} or not all(words) or not given.isprintable():
+        raise typer.BadParameter(f"{given!r} is not {form}", param_hint="--pcap")
+    quoted = [f'"{word.translate(ESCAPES)}"' for word in words]
+    return quoted if kind == "link" else [f"{{ tag = {word} }}" for word in quoted]

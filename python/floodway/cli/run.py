@@ -12,7 +12,7 @@ import typer
 
 import floodway
 from floodway.cli.exits import DONE, FAILED, INTERRUPTED
-from floodway.cli.inputs import parsed
+from floodway.cli.inputs import captured_links, parsed
 from floodway.cli.show import document, show
 from floodway.cli.watch import Watch
 from floodway.results import Reservation, hpcc
@@ -39,6 +39,7 @@ class Request:
     strict: bool
     on_deadlock: Literal["stop", "continue"] | None
     export: Literal["hpcc"] | None = None
+    pcap: Sequence[str] = ()
 
 
 def run(request: Request) -> int:
@@ -97,6 +98,8 @@ def _scenario(request: Request) -> floodway.Scenario:
     sets = [*request.sets]
     if request.on_deadlock is not None:
         sets.append(f"on-deadlock={request.on_deadlock}")
+    if request.pcap:
+        sets.append(f"records.capture.links={captured_links(request.pcap)}")
     scenario = parsed(request.scenario, sets=sets)
     if request.export is not None:
         scenario = scenario.replace(sets=hpcc.needed_sets(scenario))

@@ -203,6 +203,9 @@ def _verdicts(summary: Summary) -> Iterable[str]:
     yield "drops: " + (", ".join(f"{reason} {packets:,}" for reason, packets in outcome.drops) or "none")
     yield f"lossless: {_lossless(outcome)}"
     yield "invariants: " + ("; ".join(f"{name} broken: {text}" for name, text in outcome.broken) or "hold")
+    if outcome.capture is not None:
+        missed = f", {outcome.capture.missed:,} more not" if outcome.capture.missed else ""
+        yield f"capture: {outcome.capture.packets:,} packets kept{missed}"
     for deadlock in outcome.deadlocks:
         yield f"deadlock at {deadlock.time_us:,.1f} us: " + " -> ".join((*deadlock.ports, deadlock.ports[0]))
 

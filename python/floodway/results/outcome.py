@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["Deadlock", "Loss", "Outcome", "Stopped", "SwitchPeak", "WorkloadTotals"]
+__all__ = ["Captured", "Deadlock", "Loss", "Outcome", "Stopped", "SwitchPeak", "WorkloadTotals"]
 
 Stopped = Literal["finished", "limit", "deadlock", "interrupted"]
 
@@ -48,6 +48,14 @@ class Deadlock:
 
     time_us: float
     ports: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Captured:
+    """What a capture holds: frames that are in it, and frames that it had no room for."""
+
+    packets: int
+    missed: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,6 +125,8 @@ class Outcome:
         How full each switch's buffer was.
     pauses_beyond
         Pauses and resumes that came when the table `pauses` was full, and have no row.
+    capture
+        What the capture holds, where there is one.
     """
 
     stopped: Stopped
@@ -130,6 +140,7 @@ class Outcome:
     drops: tuple[tuple[str, int], ...]
     switches: tuple[SwitchPeak, ...]
     pauses_beyond: int = 0
+    capture: Captured | None = None
 
     @classmethod
     def from_json(cls, raw: Mapping[str, Any]) -> Outcome:
@@ -151,6 +162,7 @@ class Outcome:
             drops=tuple((reason, packets) for reason, packets in raw["drops"] if packets),
             switches=tuple(SwitchPeak(**device) for device in raw["devices"]),
             pauses_beyond=raw.get("pauses", {}).get("beyond", 0),
+            capture=Captured(**raw["capture"]) if "capture" in raw else None,
         )
 
 

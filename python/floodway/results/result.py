@@ -106,6 +106,9 @@ class Result:
     queue_histogram
         One row a switch's port and bin of queue length, where the scenario has `records.queue-histogram`;
         else none.
+    capture
+        Captured frames as a pcapng file, `capture.pcapng` in a folder of results; none where the scenario
+        has no `records.capture`.
 
     Examples
     --------
@@ -133,6 +136,7 @@ class Result:
     run: RunInfo
     pauses: pl.DataFrame | None = None
     queue_histogram: pl.DataFrame | None = None
+    capture: bytes | None = None
 
     def __repr__(self) -> str:
         name, seed, outcome = self.run.name, self.run.seed, self.outcome

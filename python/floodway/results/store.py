@@ -1,4 +1,4 @@
-"""Results in a folder: `run.json` and a Parquet file a table, all of them or none.
+"""Results in a folder: `run.json`, a Parquet file a table and perhaps a capture, all of them or none.
 
 Everything is written to a folder beside the final one, which then takes its place by renaming; so
 whoever reads never meets half a result, and a place that cannot be written is found before the run.
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from types import TracebackType
 
-__all__ = ["FILES", "RUN_FILE", "TABLES", "Reservation", "read"]
+__all__ = ["CAPTURE_FILE", "FILES", "RUN_FILE", "TABLES", "Reservation", "read"]
 
 #: The tables of a result, each in a file of its name.
 TABLES = ("flows", "latency", "series", "counters")
@@ -35,8 +35,15 @@ TABLES = ("flows", "latency", "series", "counters")
 OPTIONAL_TABLES = ("pauses", "queue_histogram")
 #: What tells a folder of results from any other.
 RUN_FILE = "run.json"
+#: Captured frames, where there are any.
+CAPTURE_FILE = "capture.pcapng"
 #: Whatever a run may write; other files in its folder are somebody else's.
-FILES = (RUN_FILE, *(f"{table}.parquet" for table in (*TABLES, *OPTIONAL_TABLES)), *EXPORTED)
+FILES = (
+    RUN_FILE,
+    CAPTURE_FILE,
+    *(f"{table}.parquet" for table in (*TABLES, *OPTIONAL_TABLES)),
+    *EXPORTED,
+)
 
 
 class Reservation:
@@ -146,7 +153,9 @@ def read(folder: str | os.PathLike[str]) -> Result:
         document["loads"] = tuple(AskedLoad(**load) for load in document["loads"])
         kept = (*TABLES, *(table for table in OPTIONAL_TABLES if (path / f"{table}.parquet").is_file()))
         tables = {table: pl.read_parquet(path / f"{table}.parquet") for table in kept}
-        return Result(run=RunInfo(**document), **tables)
+        capture = path / CAPTURE_FILE
+        captured = capture.read_bytes() if capture.is_file() else None
+        return Result(run=RunInfo(**document), capture=captured, **tables)
     except OSError as error:
         raise OutputError(os.fspath(folder), f"cannot be read: {error.strerror or error}") from error
     except (KeyError, TypeError, ValueError, pl.exceptions.PolarsError) as error:
@@ -202,5 +211,7 @@ def _write(result: Result, folder: Path) -> None:
         frame: pl.DataFrame | None = getattr(result, table)
         if frame is not None:
             frame.write_parquet(folder / f"{table}.parquet")
+    if result.capture is not None:
+        (folder / CAPTURE_FILE).write_bytes(result.capture)
     text = json.dumps(asdict(result.run), indent=2, ensure_ascii=False)
     (folder / RUN_FILE).write_text(text + "\n", encoding="utf-8")

@@ -385,7 +385,8 @@ pub struct CaptureKeys {
     /// Default: 100,000.
     #[serde(default = "capture_packets")]
     pub packets: usize,
-    /// At most so many bytes of each frame, from 64B to 16KB. Default: 128B, all headers.
+    /// At most so many bytes of each frame, from 64B to 16KB. Default: 16KB, all of it: of packets that are cut,
+    /// Wireshark shows the headers, but calls them malformed.
     #[serde(default = "capture_bytes")]
     pub bytes: Bytes,
 }
@@ -395,7 +396,7 @@ fn capture_packets() -> usize {
 }
 
 fn capture_bytes() -> Bytes {
-    Bytes(128)
+    Bytes::kb(16)
 }
 
 impl Default for RecordKeys {

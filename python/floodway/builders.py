@@ -28,13 +28,16 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Accounting",
+    "AcksKey",
     "Action",
     "AllToAll",
+    "BaseRttKey",
     "Bifrost",
     "BufferParams",
     "Burst",
     "ByTag",
     "ByWorkload",
+    "CaptureKeys",
     "Chain",
     "Class",
     "Cnp",
@@ -46,10 +49,12 @@ __all__ = [
     "DcqcnNp",
     "DcqcnPreset",
     "DcqcnWindow",
+    "Dctcp",
     "Defaults",
     "DeficitRoundRobin",
     "Distance",
     "DistanceList",
+    "DrawsKey",
     "Dumbbell",
     "Ecmp",
     "ErrorRate",
@@ -68,16 +73,23 @@ __all__ = [
     "GoBackN",
     "Hash",
     "HashSeeds",
+    "Headroom",
+    "HeadroomByDelays",
+    "HistogramKeys",
     "Hop",
     "Hosts",
     "HotHosts",
     "HotSpot",
+    "Hpcc",
+    "Hpcc2",
+    "HpccPreset",
     "Incast",
     "Keys",
     "LeafSpine",
     "Length",
     "LengthOrBlank",
     "LineRate",
+    "ListFormat",
     "Listed",
     "ListedFlow",
     "ListedLink",
@@ -91,11 +103,13 @@ __all__ = [
     "MeasureWindow",
     "MicroBursts",
     "MultiDc",
+    "NicOrRate",
     "NoNotification",
     "NoReliability",
     "NotificationParams",
     "OnDeadlock",
     "Override",
+    "PacingKey",
     "Pause",
     "PauseList",
     "PauseMode",
@@ -131,11 +145,13 @@ __all__ = [
     "SiteKeys",
     "Sites",
     "Size",
+    "SizeOfPath",
     "Sizes",
     "SizesFile",
     "Sizing",
     "Spacing",
     "Spray",
+    "StartsKey",
     "StaticBuffer",
     "StaticWindow",
     "Stop",
@@ -145,15 +161,20 @@ __all__ = [
     "Test",
     "TiesKey",
     "Time",
+    "TimeOfPath",
     "TimeOrBlank",
+    "Timely",
+    "TimelyPreset",
     "Timeout",
     "Topology",
     "TopologyPreset",
     "Trigger",
+    "TurnsKey",
     "TwoDc",
     "Visit",
     "Watchdog",
     "Weights",
+    "WindowKey",
     "Workload",
     "Xoff",
     "XoffParts",
@@ -170,23 +191,45 @@ class SemanticsKeys(Table):
         When a packet's bytes leave the ingress account. Default: `end`.
     ties
         What orders events of one instant. Default: `hashed`.
+    starts
+        When flows start among the events of their instant, where ties go by scheduling order.
+        Default: `first`.
     rounding
         How a serialisation time is rounded. Default: `picosecond`.
     hash_seeds
-        Seeds of the hash `swing-ns3`, one for each switch. Default: `none`.
+        Seeds of the hashes `swing-ns3` and `hpcc-ns3`, one for each switch. Default: `none`.
     visit
         The order in which routing visits neighbours, which orders equal-cost ports. Default:
         `listed`.
     repacing
         What a new rate does to the packet that waits for its pacing time. Default: `moved`.
+    acks
+        Where replies (ACK, NAK) queue. Default: `control`.
+    turns
+        Whose turn it is among the queue pairs of a NIC. Default: `ring`.
+    window
+        When a window lets a packet go. Default: `whole`.
+    base_rtt
+        What a base round-trip time counts. Default: `exact`.
+    pacing
+        Whether rates hold packets back. Default: `on`.
+    draws
+        Where congestion points draw from. Default: `per-node`.
     """
 
     release: ReleaseKey | None = None
     ties: TiesKey | None = None
+    starts: StartsKey | None = None
     rounding: RoundingKey | None = None
     hash_seeds: HashSeeds | None = None
     visit: Visit | None = None
     repacing: RepacingKey | None = None
+    acks: AcksKey | None = None
+    turns: TurnsKey | None = None
+    window: WindowKey | None = None
+    base_rtt: BaseRttKey | None = None
+    pacing: PacingKey | None = None
+    draws: DrawsKey | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -665,6 +708,25 @@ class LongTable(Table):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Hpcc(Table):
+    """Parameters of a network in the HPCC simulator's topology file.
+
+    Attributes
+    ----------
+    file
+        The file, from the scenario's folder; `${NAME}` stands for an environment variable. No
+        default.
+    error_rate
+        Probability from 0 to 1 that a frame of any kind is lost on a link, each way, where the
+        file says 0 of that link: the simulator's key `ERROR_RATE_PER_LINK`. Default: 0.
+    """
+
+    _tag: ClassVar[str | None] = "hpcc"
+    file: str
+    error_rate: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class Defaults(Table):
     """What holds wherever no override says otherwise.
 
@@ -740,9 +802,9 @@ class Pfc(Table):
         KiB: at 0, as SWING and Bifrost have it, each packet at the crossing sends a PAUSE and a
         RESUME.
     headroom
-        H, room for what arrives after the decision to pause: a size, or `"auto"` for the
-        formula; with a shared pool one MTU more. Source: what IEEE 802.1Qbb lets arrive, term
-        by term (see Sizing).
+        H, room for what arrives after the decision to pause: a size; `"auto"` for the formula,
+        with a shared pool one MTU more; or `{ delays }`. Source: what IEEE 802.1Qbb lets
+        arrive, term by term (see Sizing).
     pause
         How long a pause lasts. Default: as the run's wire format says, `"timer"` with
         `ethernet` and `"on-off"` with `hpcc-ns3` and `swing-ns3`. Source: IEEE 802.1Qbb
@@ -769,7 +831,7 @@ class Pfc(Table):
     _tag: ClassVar[str | None] = "pfc"
     xoff: Xoff | None = None
     resume_offset: Size | None = None
-    headroom: Sizing | None = None
+    headroom: Headroom | None = None
     pause: PauseMode | None = None
     quanta: Quanta | None = None
     refresh: float | None = None
@@ -791,10 +853,31 @@ class XoffParts(Table):
     alpha
         Share of the pool's free bytes, from 0 up. Default: 0. Source: switch chips (powers of
         two from 1/128 to 8); HPCC's simulator has 1/8 at the NICs' rate, SWING 1/4.
+    per
+        The rate up to which `alpha` holds, or `"nic"` for that of the network's first host:
+        above it `alpha` doubles with each doubling of the link's rate, up to 1. Default:
+        `alpha` holds at every rate. Source: HPCC's simulator, whose shift per port is 3 at the
+        NICs' rate and one less per doubling.
     """
 
     fixed: Size | None = None
     alpha: float | None = None
+    per: NicOrRate | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class HeadroomByDelays(Table):
+    """Headroom by the link's delay: so many times rate · delay, cut to whole bytes before it is
+    multiplied.
+
+    Attributes
+    ----------
+    delays
+        How many times, from 0 up. Default: none, it must be given. Source: HPCC's simulator has
+        3.
+    """
+
+    delays: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1132,13 +1215,18 @@ class StaticWindow(Table):
     Attributes
     ----------
     size
-        Payload bytes that may be in flight: a size of at least one full packet, or `"auto"` for
-        the path's bandwidth-delay product. Source: HPCC, section 5.1: one bandwidth-delay
-        product.
+        Payload bytes that may be in flight: a size of at least one full packet, `"auto"` for
+        the path's bandwidth-delay product, or `"largest"` for that of all pairs of hosts.
+        Source: HPCC, section 5.1: one bandwidth-delay product; `"largest"` is its simulator's
+        `GLOBAL_T`.
+    variable
+        Whether that is the window at line rate, which shrinks with the rate that the other
+        layers allow. Source: HPCC, section 5.1: constant; true is its simulator's `VAR_WIN`.
     """
 
     _tag: ClassVar[str | None] = "static-window"
-    size: Sizing | None = None
+    size: SizeOfPath | None = None
+    variable: bool | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1195,6 +1283,11 @@ class Dcqcn(Table):
         Least rate, above 0; at most the NIC's. Default: 1 Gbit/s in `hpcc`, 1 Mbit/s in the
         others. Source: HPCC's `run.py`; NVIDIA's page of DCQCN parameters, also for `paper`,
         which names none.
+    check_offset
+        How much later than T_dec after the first CNP the first check comes, from 0 up; not in
+        `paper`. Above 0, a check goes before a CNP of its instant. Default: 0, and a check
+        hears a CNP of its instant. Source: the HPCC simulator has 1 ns, so that α's period ends
+        first.
     clamp
         Whether every cut lowers Rt to Rc, and not only one that follows an increase. Default:
         true in `paper`, false in the others. Source: Zhu et al., section 3.1; NICs, "clamp
@@ -1222,9 +1315,167 @@ class Dcqcn(Table):
     rai: Rate | None = None
     rhai: Rate | None = None
     rmin: Rate | None = None
+    check_offset: Time | None = None
     clamp: bool | None = None
     min_decrease: float | None = None
     rate_on_first_cnp: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Timely(Table):
+    """Parameters of TIMELY: a row of published values, and what differs from it.
+
+    Attributes
+    ----------
+    preset
+        The form of the algorithm, with its values; what is given beside it wins. Source:
+        floodway's choice: HPCC's simulator, with which others have compared.
+    ewma
+        α: weight of the new difference of round-trip times, from 0 to 1. Default: 0.875.
+        Source: HPCC's simulator, `TimelyAlpha`.
+    beta
+        β: extent of a cut, from 0 to 1. Default: 0.8; 0.008 in `patched`. Source: Mittal et
+        al., section 5; Zhu et al., CONEXT 2016, section 4.
+    t_low
+        Round-trip time below which the rate only rises. Default: 50 us. Source: Mittal et al.,
+        section 5; HPCC's simulator, `TimelyTLow`.
+    t_high
+        Round-trip time above which the rate only falls, at least `t-low`. Default: 500 us.
+        Source: Mittal et al., section 5; HPCC's simulator, `TimelyTHigh`.
+    min_rtt
+        What differences are divided by to give the gradient, above 0. Default: 20 us. Source:
+        Mittal et al., section 5; HPCC's simulator, `TimelyMinRtt`.
+    rai
+        δ: step of an increase, from 0 up. Default: 10 Mbit/s per 10G of the NIC's rate. Source:
+        Mittal et al., section 5; HPCC's `run.py`.
+    rhai
+        N·δ: step of a hyper increase, from 0 up; not in `patched`. Default: five times `rai`.
+        Source: Mittal et al., section 4; HPCC's `run.py`.
+    hai_after
+        Increases in a row before the first hyper increase, from 0 up; not in `patched`.
+        Default: 5. Source: Mittal et al., section 4; HPCC's simulator.
+    rmin
+        Least rate, above 0; at most the NIC's. Default: 1 Gbit/s. Source: HPCC's `run.py`,
+        `MIN_RATE`; also for `paper` and `patched`, which name none.
+    segment
+        Acknowledged payload bytes between updates, above 0; `paper` and `patched` only.
+        Default: 16 KB. Source: Mittal et al., section 5.
+    rtt_ref
+        Round-trip time at which patched flows settle, above 0; `patched` only. Default:
+        `t-low`. Source: Zhu et al., CONEXT 2016, section 4.
+    """
+
+    _tag: ClassVar[str | None] = "timely"
+    preset: TimelyPreset | None = None
+    ewma: float | None = None
+    beta: float | None = None
+    t_low: Time | None = None
+    t_high: Time | None = None
+    min_rtt: Time | None = None
+    rai: Rate | None = None
+    rhai: Rate | None = None
+    hai_after: int | None = None
+    rmin: Rate | None = None
+    segment: Size | None = None
+    rtt_ref: Time | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Hpcc2(Table):
+    """Parameters of HPCC: a row of published values, and what differs from it.
+
+    Attributes
+    ----------
+    preset
+        The form of the algorithm, with its values; what is given beside it wins. Source:
+        floodway's choice: the published algorithm.
+    eta
+        η: the utilisation aimed at, above 0, up to 1. Default: 0.95. Source: Li et al., section
+        5.1; its simulator, `U_TARGET`.
+    max_stage
+        Additive steps between two multiplicative ones, from 0 up. Default: 5 in `paper`, 0 in
+        `simulator`. Source: Li et al., section 5.1; `MI_THRESH` of HPCC's `run.py`.
+    wai
+        `W_AI`: bytes that each update adds to the window, from 0 up; `paper` only. Default:
+        window · (1 - η) / `expected-flows`. Source: Li et al., section 3.3.
+    expected_flows
+        N: flows that may share a link without the steps of all filling it, from 1; `paper`
+        only, where `wai` is not given. Default: 100. Source: Li et al., section 3.3; the number
+        is floodway's choice, near the step of section 5.1.
+    rai
+        What each update adds to the rate, from 0 up; `simulator` only. Default: 10 Mbit/s per
+        25G of the NIC's rate. Source: HPCC's `run.py`, `RATE_AI`.
+    rmin
+        Least rate, above 0; at most the NIC's. Default: 100 Mbit/s in `paper`, 1 Gbit/s in
+        `simulator`. Source: HPCC's simulator, the class's default for `MinRate`; HPCC's
+        `run.py`, `MIN_RATE`.
+    base_rtt
+        T: a time of at least 1 ns, `"auto"` for the path's base round trip, or `"largest"` for
+        that of all pairs of hosts. Default: `"auto"` in `paper`, `"largest"` in `simulator`.
+        Source: floodway's choice for paths of very different length; `GLOBAL_T` of HPCC's
+        `run.py`.
+    window
+        `W_init`, payload bytes in flight at line rate: a size of at least one full packet,
+        `"auto"` for the NIC's rate times `base-rtt` in `paper` and the path's bandwidth-delay
+        product in `simulator`, or `"largest"` for that of all pairs of hosts. Default: `"auto"`
+        in `paper`, `"largest"` in `simulator`, which also divides queues by it. Source: Li et
+        al., section 3.2; `GLOBAL_T` of HPCC's `run.py`.
+    variable_window
+        Whether the window shrinks with the rate; `simulator` only. Default: true. Source:
+        HPCC's `run.py`, `VAR_WIN`.
+    fast_react
+        Whether every ACK sets window and rate, and not only the one that makes a full update.
+        Default: true. Source: Li et al., section 3.2; HPCC's `run.py`, `FAST_REACT`.
+    multi_rate
+        Whether each hop has a utilisation and a reference of its own, of which the least
+        counts; `simulator` only. Default: false. Source: HPCC's `run.py`, `MULTI_RATE`.
+    sample_feedback
+        Whether ACKs between full updates leave out hops with an empty queue; `simulator` only.
+        Default: false. Source: HPCC's `run.py`, `SAMPLE_FEEDBACK`.
+    int_multi
+        Reads records as if coded in 64 bits, in units of this many times 128 bytes sent and 80
+        bytes queued, from 1. Default: records are exact. Source: HPCC's simulator, `INT_MULTI`;
+        exact is floodway's choice.
+    """
+
+    _tag: ClassVar[str | None] = "hpcc"
+    preset: HpccPreset | None = None
+    eta: float | None = None
+    max_stage: int | None = None
+    wai: Size | None = None
+    expected_flows: int | None = None
+    rai: Rate | None = None
+    rmin: Rate | None = None
+    base_rtt: TimeOfPath | None = None
+    window: SizeOfPath | None = None
+    variable_window: bool | None = None
+    fast_react: bool | None = None
+    multi_rate: bool | None = None
+    sample_feedback: bool | None = None
+    int_multi: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dctcp(Table):
+    """Parameters of DCTCP.
+
+    Attributes
+    ----------
+    g
+        Gain of α, from 0 to 1. Default: 1/16. Source: Alizadeh et al., section 3.1; HPCC's
+        simulator, `EWMA_GAIN` 0.0625.
+    rai
+        What a batch without congestion adds to the rate, from 0 up. Default: 615 Mbit/s, one
+        packet of 1000 bytes in 13 us. Source: HPCC's `run.py`, `DCTCP_RATE_AI`.
+    rmin
+        Least rate, above 0; at most the NIC's. Default: 1 Gbit/s. Source: HPCC's `run.py`,
+        `MIN_RATE`.
+    """
+
+    _tag: ClassVar[str | None] = "dctcp"
+    g: float | None = None
+    rai: Rate | None = None
+    rmin: Rate | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1484,18 +1735,28 @@ class ListedFlow(Table):
 @dataclass(frozen=True, kw_only=True)
 class FlowList(Table):
     """A file of flows: CSV, or Parquet where Python reads it, with our columns or those of SWING's
-    authors.
+    authors; or the flow file of an HPCC simulation.
 
     Attributes
     ----------
     file
         Its path, from the scenario's folder; `${NAME}` stands for an environment variable.
+    format
+        How the file is written.
     origin
-        The file's time at which the run begins: it is taken from all starts. Default: 0.
+        The file's time at which the run begins: it is taken from all starts. Default: with
+        `format = "hpcc"` the scenario's `origin`, else 0.
+    paths
+        With `format = "hpcc"`: a file that pins the paths of flows, a line each: `n source
+        destination source-port destination-port size | nodes of the data's path | nodes of the
+        ACKs' path`, where n counts the flows from 0 and nodes are ids. Default: none; switches
+        choose.
     """
 
     file: str
+    format: ListFormat | None = None
     origin: Time | None = None
+    paths: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1814,11 +2075,71 @@ class RecordKeys(Table):
         How many egress ports more, the busiest. Default: 8.
     buckets
         At most this many buckets of a series. Default: 1000.
+    pauses
+        Whether each pause and resume is kept as it is received, in the table `pauses`: of ten
+        million at most; how many more there were is in the run's verdicts. Default: false.
+    queue_histogram
+        How long the queues of every switch's port were at regular instants, in the table
+        `queue_histogram`. Default: not kept.
+    capture
+        Frames that are kept as a file for Wireshark, `capture.pcapng`. Default: none.
     """
 
     watch: Selector | None = None
     busiest: int | None = None
     buckets: int | None = None
+    pauses: bool | None = None
+    queue_histogram: HistogramKeys | None = None
+    capture: CaptureKeys | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class HistogramKeys(Table):
+    """When, and how finely, the queues of switches are looked at: at `from`, `from` + `every`, and so on
+    to `to`, each as it was before what changed at that very instant.
+
+    What waits counts, of all classes; the packet on the wire does not.
+
+    Attributes
+    ----------
+    from_
+        The first instant. Default: 0.
+    to
+        No instant is later; a run that ends before has those until its end. Default: the end of
+        the run.
+    every
+        From one instant to the next, above 0. Default: 100 ns.
+    bin
+        Width of a bin, from 64 B up: the i-th one counts the instants that found i to i + 1
+        widths waiting. Default: 1 KB.
+    """
+
+    from_: Time | None = None
+    to: Time | None = None
+    every: Time | None = None
+    bin: Size | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class CaptureKeys(Table):
+    """Frames that are kept as a file for Wireshark: what links carry, in the bytes that RoCEv2 and
+    802.1Qbb give it.
+
+    Attributes
+    ----------
+    links
+        Links whose frames are kept, both ways, each when its first bit is sent.
+    packets
+        At most so many frames, the first ones of the run, from 1 to 1,000,000; how many more
+        there were is told. Default: 100,000.
+    bytes
+        At most so many bytes of each frame, from 64B to 16KB. Default: 16KB, all of it: of
+        packets that are cut, Wireshark shows the headers, but calls them malformed.
+    """
+
+    links: Selector
+    packets: int | None = None
+    bytes: Size | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1858,10 +2179,26 @@ Time: TypeAlias = str
 Accounting: TypeAlias = "Literal['payload', 'wire']"
 
 
+#: Where replies (ACK, NAK) queue.
+#: - 'control': In the control class: first everywhere, never paused, charged to no buffer.
+#: - 'data-class': In switches with the data of their flow's class, at hosts before all data; a
+#:   pause of the class stops them.
+#: - 'data-class-unpaused': As `data-class`, but no pause stops them at hosts.
+AcksKey: TypeAlias = "Literal['control', 'data-class', 'data-class-unpaused']"
+
+
 #: What a watchdog does with the queue of a pause that it gives up.
 #: - 'drop': Discards what waits in it and what comes. Source: makers of switches.
 #: - 'ignore': Sends it. Source: makers of switches.
 Action: TypeAlias = "Literal['drop', 'ignore']"
+
+
+#: What a base round-trip time counts.
+#: - 'exact': Propagation, pipelines, and store and forward of a full packet there and of an ACK
+#:   back.
+#: - 'payload': Twice the propagation, and the whole nanoseconds of a full packet's payload at each
+#:   link there.
+BaseRttKey: TypeAlias = "Literal['exact', 'payload']"
 
 
 BufferParams: TypeAlias = "Literal['static', 'shared'] | StaticBuffer | SharedBuffer"
@@ -1923,6 +2260,14 @@ Distance: TypeAlias = "Length | Time"
 DistanceList: TypeAlias = "Distance | Sequence[Distance]"
 
 
+#: Where congestion points draw from.
+#: - 'per-node': Each node from a stream of its own.
+#: - 'hpcc-ns3': As in HPCC's simulator (one thread only): each draw of the run is the first one of
+#:   the next stream of ns-3's generator; each pause frame takes one, too, and replies among data
+#:   are drawn for.
+DrawsKey: TypeAlias = "Literal['per-node', 'hpcc-ns3']"
+
+
 ErrorRate: TypeAlias = "float | ErrorRates"
 
 
@@ -1961,13 +2306,20 @@ Format: TypeAlias = "Literal['ethernet', 'hpcc-ns3', 'swing-ns3']"
 #: - 'shared': Alike at all switches. Source: floodway's choice, for fabrics whose hashes polarise.
 #: - 'swing-ns3': h = 31·h + byte, with the seeds that its profile knows. Source: SWING's simulator,
 #:   `CalcTime31Hash`.
-Hash: TypeAlias = "Literal['mix', 'shared', 'swing-ns3']"
+#: - 'hpcc-ns3': Murmur's, with the seeds that its profile knows. Source: HPCC's simulator,
+#:   `EcmpHash`.
+Hash: TypeAlias = "Literal['mix', 'shared', 'swing-ns3', 'hpcc-ns3']"
 
 
-#: Where the seeds of the hash `swing-ns3` come from.
+#: Where the seeds of the hashes `swing-ns3` and `hpcc-ns3` come from.
 #: - 'none': Nowhere but from `hash-seed` of overrides.
 #: - 'mrg32k3a': Draws of ns-3's generator with its default seed, one for each switch in order.
-HashSeeds: TypeAlias = "Literal['none', 'mrg32k3a']"
+#: - 'node-number': The number of the switch among all nodes, from 0. Hosts then have the addresses
+#:   of HPCC's simulator, which are made of their numbers.
+HashSeeds: TypeAlias = "Literal['none', 'mrg32k3a', 'node-number']"
+
+
+Headroom: TypeAlias = "Literal['auto'] | Size | HeadroomByDelays"
 
 
 #: Hosts at each switch.
@@ -1977,7 +2329,24 @@ Hosts: TypeAlias = "int | Sequence[int]"
 HotHosts: TypeAlias = "float | Selector"
 
 
+#: A form of the algorithm, and the values that it was published with.
+#: - 'paper': A window, and a rate that follows from it. Source: Li et al., SIGCOMM 2019, algorithm
+#:   1.
+#: - 'simulator': A rate, and a window that follows from it. Source: HPCC's simulator, mode 3, and
+#:   `hp` of its `run.py`.
+HpccPreset: TypeAlias = "Literal['paper', 'simulator']"
+
+
 LengthOrBlank: TypeAlias = "Literal['', '0'] | Length"
+
+
+#: How a file of flows is written.
+#: - 'table': A table with a header line.
+#: - 'hpcc': That of the HPCC simulator: the number of flows, then for each a line `source
+#:   destination priority-group destination-port bytes seconds`, sorted by start. Nodes are ids:
+#:   host 3 is `h3`. The priority group is the flow's class; source ports count from 10000 for each
+#:   pair of hosts.
+ListFormat: TypeAlias = "Literal['table', 'hpcc']"
 
 
 #: A node, or a range of nodes.
@@ -1995,6 +2364,9 @@ LongLinks: TypeAlias = "Sequence[ListedLong] | LongTable"
 MarkAt: TypeAlias = "Literal['dequeue', 'enqueue']"
 
 
+NicOrRate: TypeAlias = "Literal['nic'] | Rate"
+
+
 NotificationParams: TypeAlias = "Literal['none', 'dcqcn'] | NoNotification | DcqcnNp"
 
 
@@ -2002,6 +2374,12 @@ NotificationParams: TypeAlias = "Literal['none', 'dcqcn'] | NoNotification | Dcq
 #: - 'stop': It ends the run.
 #: - 'continue': It is reported, and the run goes on.
 OnDeadlock: TypeAlias = "Literal['stop', 'continue']"
+
+
+#: Whether rates hold packets back.
+#: - 'on': They do.
+#: - 'off': They only scale windows.
+PacingKey: TypeAlias = "Literal['on', 'off']"
 
 
 PauseList: TypeAlias = "Pause | Sequence[Pause]"
@@ -2022,7 +2400,8 @@ PresetName: TypeAlias = "Literal['swing-2dc', 'bifrost-2dc', 'bifrost-a', 'bifro
 
 #: Simulators whose semantics are known in every point.
 #: - 'swing-ns3': That of SWING's authors.
-Profile: TypeAlias = "Literal['swing-ns3']"
+#: - 'hpcc-ns3': That of HPCC's authors, on which many forks build.
+Profile: TypeAlias = "Literal['swing-ns3', 'hpcc-ns3']"
 
 
 #: Which flows share a queue pair.
@@ -2040,7 +2419,7 @@ Quanta: TypeAlias = "int"
 RateOrBlank: TypeAlias = "Literal['', '0'] | Rate"
 
 
-ReactionParams: TypeAlias = "Literal['line-rate', 'static-window', 'dcqcn'] | LineRate | StaticWindow | Dcqcn"
+ReactionParams: TypeAlias = "Literal['line-rate', 'static-window', 'dcqcn', 'timely', 'hpcc', 'dctcp'] | LineRate | StaticWindow | Dcqcn | Timely | Hpcc2 | Dctcp"
 
 
 ReactionParamsList: TypeAlias = "ReactionParams | Sequence[ReactionParams]"
@@ -2072,13 +2451,16 @@ ReliabilityParams: TypeAlias = "Literal['none', 'go-back-n'] | NoReliability | G
 #: What a new rate does to the packet of a queue pair that waits for its pacing time.
 #: - 'moved': It is paced at the new rate.
 #: - 'kept': Its time stays.
-RepacingKey: TypeAlias = "Literal['moved', 'kept']"
+#: - 'hpcc-ns3': `moved` with HPCC, `kept` with the others, as in HPCC's simulator.
+RepacingKey: TypeAlias = "Literal['moved', 'kept', 'hpcc-ns3']"
 
 
 #: How a serialisation time is rounded.
 #: - 'picosecond': Up to a picosecond.
-#: - 'truncated-ns': Down to a nanosecond, as ns-3 does.
-RoundingKey: TypeAlias = "Literal['picosecond', 'truncated-ns']"
+#: - 'truncated-ns': Down to a nanosecond, as ns-3 does; pacing gaps, too.
+#: - 'hpcc-ns3': Likewise by the older ns-3 of HPCC's simulator: a whole number of nanoseconds comes
+#:   out one less.
+RoundingKey: TypeAlias = "Literal['picosecond', 'truncated-ns', 'hpcc-ns3']"
 
 
 RoutingParams: TypeAlias = "Literal['ecmp', 'spray'] | Ecmp | Spray"
@@ -2096,6 +2478,9 @@ Selector: TypeAlias = "str | ByTag | ByWorkload | Sequence[Selector]"
 Sites: TypeAlias = "int | Sequence[SiteKeys]"
 
 
+SizeOfPath: TypeAlias = "Literal['auto', 'largest'] | Size"
+
+
 #: Sizes of flows: a published distribution, a file, one size, or points of size and cumulative
 #: percent.
 Sizes: TypeAlias = "Literal['websearch', 'fb-hadoop', 'fb-hadoop-fine', 'webserver', 'webserver-r', 'cachefollower', 'alistorage', 'solar', 'googlerpc', 'datamining', 'datamining-b', 'enterprise'] | SizesFile | FixedSize | Sequence[tuple[Size, float]]"
@@ -2108,6 +2493,12 @@ Sizing: TypeAlias = "Literal['auto'] | Size"
 #: - 'fixed': Always the same.
 #: - 'exponential': Exponential, drawn by the seed; bursts may overlap.
 Spacing: TypeAlias = "Literal['fixed', 'exponential']"
+
+
+#: When flows start among the events of their instant.
+#: - 'first': Before the others, as if scheduled before the run.
+#: - 'last': After the others, as if scheduled when their time has come.
+StartsKey: TypeAlias = "Literal['first', 'last']"
 
 
 #: What ends a run.
@@ -2132,16 +2523,26 @@ Test: TypeAlias = "Literal['write-bw', 'write-lat']"
 TiesKey: TypeAlias = "Literal['hashed', 'scheduling-order']"
 
 
+TimeOfPath: TypeAlias = "Literal['auto', 'largest'] | Time"
+
+
 TimeOrBlank: TypeAlias = "Literal['', '0'] | Time"
+
+
+#: A form of the algorithm, and the values that it was published with.
+#: - 'paper': The paper's algorithm, with an update per segment. Source: Mittal et al., SIGCOMM
+#:   2015, section 4.
+#: - 'patched': The same with one fixed point. Source: Zhu et al., CONEXT 2016, section 4.
+#: - 'hpcc': One update per round trip. Source: HPCC's simulator, mode 7, and `timely` of its
+#:   `run.py`.
+TimelyPreset: TypeAlias = "Literal['paper', 'patched', 'hpcc']"
 
 
 Timeout: TypeAlias = "Literal['off'] | Time"
 
 
 #: Which network.
-Topology: TypeAlias = (
-    "Explicit | SingleSwitch | Chain | Dumbbell | LeafSpine | FatTree | TwoDc | MultiDc | TopologyPreset"
-)
+Topology: TypeAlias = "Explicit | SingleSwitch | Chain | Dumbbell | LeafSpine | FatTree | TwoDc | MultiDc | Hpcc | TopologyPreset"
 
 
 #: What makes a packet's arrival send a PAUSE.
@@ -2151,14 +2552,30 @@ Topology: TypeAlias = (
 Trigger: TypeAlias = "Literal['threshold', 'headroom']"
 
 
+#: Whose turn it is among the queue pairs of a NIC.
+#: - 'ring': Round and round, in the order in which they started.
+#: - 'hpcc-ns3': By HPCC's simulator: round a list by place, from which finished queue pairs are
+#:   taken out when they are come across without the place of the last turn being moved; and one
+#:   timer wakes the NIC, at the least pacing time of all queue pairs with something left.
+TurnsKey: TypeAlias = "Literal['ring', 'hpcc-ns3']"
+
+
 #: The order in which routing visits neighbours.
 #: - 'listed': That of the list of nodes.
-#: - 'swing-ns3': The same, but the first two aggregation switches change places, as they did in the
-#:   memory of the published runs.
-Visit: TypeAlias = "Literal['listed', 'swing-ns3']"
+#: - 'descending': From the last of that list to the first, as in the recorded runs of HPCC's
+#:   simulator.
+#: - 'swing-ns3': That of the list, but the first two aggregation switches change places, as they
+#:   did in the memory of the published runs.
+Visit: TypeAlias = "Literal['listed', 'descending', 'swing-ns3']"
 
 
 Weights: TypeAlias = "Mapping[str, int]"
+
+
+#: When a window lets a packet go.
+#: - 'whole': If it fits with what is in flight.
+#: - 'overshoot': If less than the window is in flight: the packet may exceed it.
+WindowKey: TypeAlias = "Literal['whole', 'overshoot']"
 
 
 Xoff: TypeAlias = "Literal['auto'] | Size | XoffParts"
@@ -2187,6 +2604,10 @@ class Keys:
         Payload of a full packet. Default: 1000 B.
     semantics
         Points in which other simulators differ.
+    origin
+        What time 0 of the scenario is on the clock of the simulator whose files it reads:
+        starts in HPCC's flow files count from there, and exports for that simulator add it.
+        Default: 0.
     defaults
         What holds wherever no override says otherwise.
     override
@@ -2218,6 +2639,7 @@ class Keys:
         wire: Format | None = None,
         mtu: Size | None = None,
         semantics: SemanticsKeys | None = None,
+        origin: Time | None = None,
         defaults: Defaults | None = None,
         override: Sequence[Override] | None = None,
         measure: MeasureWindow | None = None,
@@ -2235,6 +2657,7 @@ class Keys:
                 "wire": wire,
                 "mtu": mtu,
                 "semantics": semantics,
+                "origin": origin,
                 "topology": topology,
                 "defaults": defaults,
                 "override": override,
@@ -2257,6 +2680,7 @@ class Keys:
         wire: Format | None = None,
         mtu: Size | None = None,
         semantics: SemanticsKeys | None = None,
+        origin: Time | None = None,
         topology: Topology | None = None,
         defaults: Defaults | None = None,
         override: Sequence[Override] | None = None,
@@ -2290,6 +2714,10 @@ class Keys:
             Payload of a full packet. Default: 1000 B.
         semantics
             Points in which other simulators differ.
+        origin
+            What time 0 of the scenario is on the clock of the simulator whose files it reads:
+            starts in HPCC's flow files count from there, and exports for that simulator add it.
+            Default: 0.
         defaults
             What holds wherever no override says otherwise.
         override
@@ -2324,6 +2752,7 @@ class Keys:
                 "wire": wire,
                 "mtu": mtu,
                 "semantics": semantics,
+                "origin": origin,
                 "topology": topology,
                 "defaults": defaults,
                 "override": override,

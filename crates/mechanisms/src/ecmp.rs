@@ -183,6 +183,31 @@ mod tests {
         }
     }
 
+    /// Paths that HPCC's simulator chose for the first flows of a fat-tree of 16 hosts, recorded from its own
+    /// trace: switch, and the place of its choice among two ways in descending order of their numbers.
+    #[test]
+    fn the_hash_of_hpccs_simulator_gives_the_paths_that_it_recorded() {
+        let host = |number: u32| 0x0B00_0001 + (number << 8);
+        let flow = |source, destination| FlowTuple {
+            source: host(source),
+            destination: host(destination),
+            source_port: 10_000,
+            destination_port: 100,
+        };
+        let paths = [
+            (flow(1, 4), [(16, 0), (25, 1)]),
+            (flow(1, 4).reversed(), [(18, 0), (27, 0)]),
+            (flow(3, 6), [(17, 0), (25, 1)]),
+            (flow(3, 6).reversed(), [(19, 1), (26, 0)]),
+        ];
+        for (flow, hops) in paths {
+            for (switch, choice) in hops {
+                let router = router(Hash::HpccNs3, 0, "s", Some(switch));
+                assert_eq!(router.by_flow(&flow, 2), Some(choice), "{flow:?} at {switch}");
+            }
+        }
+    }
+
     /// 10^5 flows as alike as a run's: few hosts, ports counted up.
     fn flows() -> impl Iterator<Item = FlowTuple> {
         (0..100_000).map(|n| flow(n % 16, 16 + n / 16 % 16, 1_000, (n / 256) as u16))

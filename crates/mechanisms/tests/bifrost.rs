@@ -25,6 +25,7 @@ fn link(rate: Rate, rtt: u64, mtu: u64) -> LinkInfo {
         delay: both_ways / 2,
         reverse_delay: both_ways - both_ways / 2,
         reverse_jitter: Span::ZERO,
+        nic_rate: Rate::gbps(100),
         mtu: Bytes(mtu),
         class: Class::DATA,
         buffer: Bytes::MAX - Bytes(1),

@@ -424,6 +424,7 @@ fn setting() -> impl Strategy<Value = Setting> {
         (rate, delay(), delay(), mtu, pause).prop_map(|(gbps, delay, reverse_delay, mtu, pause)| LinkInfo {
             reverse_jitter: Span::ZERO,
             rate: Rate::gbps(gbps),
+            nic_rate: Rate::gbps(gbps),
             reverse_rate: Rate::gbps(gbps),
             delay,
             reverse_delay,
@@ -645,6 +646,7 @@ fn worst_case() -> (FlowControlParams, Setting) {
     let setting = Setting {
         link: LinkInfo {
             rate: Rate::gbps(100),
+            nic_rate: Rate::gbps(100),
             reverse_rate: Rate::gbps(100),
             // Both ways together 14,937 bytes: with the 64 of the pause ten frames and one byte.
             delay: Span(600_000),

@@ -13,7 +13,7 @@ const A23: u64 = 1_370_589;
 type Matrix = [[u64; 3]; 3];
 
 /// The generator.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mrg32k3a {
     first: [u64; 3],
     second: [u64; 3],
@@ -46,7 +46,7 @@ impl Mrg32k3a {
 
 /// The first draws of one stream after another, as of ns-3's variables of which each is made, drawn from once and
 /// thrown away.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FirstDraws {
     /// At the beginning of the next stream.
     next: Mrg32k3a,

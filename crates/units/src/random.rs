@@ -5,7 +5,7 @@ use rand_core::{Rng as _, SeedableRng};
 use crate::mrg32k3a::FirstDraws;
 
 /// A stream of random numbers: of the named and pinned generator of every stream, or draws as ns-3 makes them.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Rng {
     /// Xoshiro256++.
     Xoshiro(rand_xoshiro::Xoshiro256PlusPlus),

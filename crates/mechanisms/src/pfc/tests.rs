@@ -126,7 +126,7 @@ fn an_xoff_that_is_neither_is_refused() {
     let refused = |json: &str| serde_json::from_str::<Xoff>(json).unwrap_err().to_string();
     assert!(refused("{}").contains("needs `fixed`, `alpha`, or both"));
     assert!(refused("320").contains("its unit is missing; write it like \"288KB\", \"auto\""));
-    assert!(refused(r#"{ "beta": 1 }"#).contains("unknown field `beta`, expected `fixed` or `alpha`"));
+    assert!(refused(r#"{ "beta": 1 }"#).contains("unknown field `beta`, expected one of `fixed`, `alpha`, `per`"));
 }
 
 // ---- receiver
@@ -481,9 +481,8 @@ fn a_share_of_the_pool_can_grow_with_the_links_rate() {
     let at = |gbps, nic| Per::Nic.grow(0.125, Rate::gbps(gbps), Rate::gbps(nic));
     assert_eq!([25, 100, 200, 400, 800, 1600].map(|rate| at(rate, 100)), [0.125, 0.125, 0.25, 0.5, 1.0, 1.0]);
     assert_eq!(at(40, 25), 0.25, "any part of a doubling counts as one");
-    let given = xoff(r#"{ "alpha": 0.125, "per": "nic" }"#);
-    assert_eq!(given, Xoff::At { fixed: Bytes::ZERO, alpha: 0.125, per: Some(Per::Nic) });
+    let given = params(r#"{ "xoff": { "alpha": 0.125, "per": "nic" } }"#);
+    assert_eq!(given.xoff, Some(Xoff::At { fixed: Bytes::ZERO, alpha: 0.125, per: Some(Per::Nic) }));
     let nic = LinkInfo { rate: Rate::gbps(400), nic_rate: Rate::gbps(100), ..link() };
-    let receiver = Receiver::new(&params(r#"{ "xoff": { "alpha": 0.125, "per": "nic" } }"#), None, &nic);
-    assert_eq!(receiver.expect("it is right").threshold(Bytes(1_000)), Bytes(500));
+    assert_eq!(given.threshold(&nic).unwrap(), (Bytes::ZERO, 0.5));
 }

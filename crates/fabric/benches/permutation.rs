@@ -150,7 +150,12 @@ fn blueprint(case: &Case, k: usize, size: Bytes) -> Blueprint {
             measure: (Time::ZERO, Time::NEVER),
             until: Time::NEVER,
         }],
-        end: End { limit: Time::ZERO + Span::ms(1000), at_limit: false, stop_on_deadlock: false },
+        end: End {
+            limit: Time::ZERO + Span::ms(1000),
+            at_limit: false,
+            acknowledged: false,
+            stop_on_deadlock: false,
+        },
         records: RecordSpec::default(),
     }
 }

@@ -429,6 +429,8 @@ pub struct End {
     pub limit: Time,
     /// At the limit even if all measured flows finish before.
     pub at_limit: bool,
+    /// Not before all measured flows are complete at their senders, too.
+    pub acknowledged: bool,
     /// End when a deadlock is found.
     pub stop_on_deadlock: bool,
 }

@@ -36,7 +36,7 @@ impl World<'_> {
 
     fn all_measured_done(&self) -> bool {
         has_bounded(self.blueprint)
-            && self.records.measured_open() == 0
+            && self.records.measured_open(self.blueprint.end.acknowledged) == 0
             && (0..self.sources.len()).all(|source| !self.may_measure(source, self.now))
             && (0..self.records.totals.len()).all(|workload| !self.trigger_may_measure(workload, self.now))
     }

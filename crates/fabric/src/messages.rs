@@ -191,7 +191,8 @@ impl World<'_> {
         }
         let message = flow.message(index);
         (message.sent, message.finish_sender) = (true, finish);
-        let hook = message.hook;
+        let (hook, measured) = (message.hook, message.measured);
+        self.records.sent(flow.workload, measured);
         self.close(id, index);
         self.completed(hook, End::Sender, heard);
     }

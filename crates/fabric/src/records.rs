@@ -52,6 +52,8 @@ pub(crate) struct Totals {
     pub finished: u64,
     pub measured: u64,
     pub measured_finished: u64,
+    /// Of these complete at the sender, too.
+    pub measured_sent: u64,
     pub offered: u64,
     pub delivered: u64,
     pub first_start: Option<u64>,
@@ -133,9 +135,18 @@ impl Records {
         totals.measured_finished += u64::from(measured);
     }
 
-    /// Measured flows that have started and not finished.
-    pub fn measured_open(&self) -> u64 {
-        self.totals.iter().map(|totals| totals.measured - totals.measured_finished).sum()
+    /// A flow is complete at its sender.
+    pub fn sent(&mut self, workload: u32, measured: bool) {
+        self.totals[workload as usize].measured_sent += u64::from(measured);
+    }
+
+    /// Measured flows that have started and not finished; at their senders either, if so asked.
+    pub fn measured_open(&self, acknowledged: bool) -> u64 {
+        let open = |totals: &Totals| {
+            let sent = if acknowledged { totals.measured_sent } else { totals.measured };
+            totals.measured - totals.measured_finished.min(sent)
+        };
+        self.totals.iter().map(open).sum()
     }
 
     /// Payload that a receiver has accepted.

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use floodway_fabric::Blueprint;
-use floodway_fabric::blueprint::{Arrivals, WorkloadSpec};
+use floodway_fabric::blueprint::{Arrivals, End, WorkloadSpec};
 use floodway_units::{NodeId, Time};
 use serde_json::json;
 
@@ -246,7 +246,7 @@ impl Scenario {
             "semantics": self.built.semantics,
             "origin": self.origin(),
             "limit": blueprint.end.limit,
-            "stop": if blueprint.end.at_limit { "limit" } else { "measured" },
+            "stop": stop(&blueprint.end),
             "measure": blueprint.workloads.iter().map(|workload| {
                 let (from, to) = workload.measure;
                 (workload.name.clone(), json!({ "from": from, "to": (to < Time::NEVER).then_some(to) }))
@@ -285,6 +285,15 @@ impl Scenario {
 }
 
 /// Why a text cannot be the name of a scenario, whose results get a folder of that name.
+/// What ends a run, as scenarios spell it.
+fn stop(end: &End) -> &'static str {
+    match end {
+        End { at_limit: true, .. } => "limit",
+        End { acknowledged: true, .. } => "acknowledged",
+        End { .. } => "measured",
+    }
+}
+
 fn no_name(name: &str) -> Option<String> {
     let is_folder = !matches!(name, "" | "." | "..")
         && !name.contains(|c: char| matches!(c, '/' | '\\') || c.is_control());

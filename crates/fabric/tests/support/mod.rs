@@ -48,7 +48,12 @@ impl Net {
                 measure: (Time::ZERO, Time::NEVER),
                 until: Time::NEVER,
             }],
-            end: End { limit: Time::ZERO + Span::ms(100), at_limit: false, stop_on_deadlock: false },
+            end: End {
+                limit: Time::ZERO + Span::ms(100),
+                at_limit: false,
+                acknowledged: false,
+                stop_on_deadlock: false,
+            },
             records: RecordSpec::default(),
         };
         Net { blueprint }

@@ -126,7 +126,9 @@ fn an_xoff_that_is_neither_is_refused() {
     let refused = |json: &str| serde_json::from_str::<Xoff>(json).unwrap_err().to_string();
     assert!(refused("{}").contains("needs `fixed`, `alpha`, or both"));
     assert!(refused("320").contains("its unit is missing; write it like \"288KB\", \"auto\""));
-    assert!(refused(r#"{ "beta": 1 }"#).contains("unknown field `beta`, expected one of `fixed`, `alpha`, `per`"));
+    assert!(
+        refused(r#"{ "beta": 1 }"#).contains("unknown field `beta`, expected one of `fixed`, `alpha`, `per`")
+    );
 }
 
 // ---- receiver

@@ -209,6 +209,7 @@ impl Builder<'_> {
             end: End {
                 limit: Time::NEVER,
                 at_limit: document.stop == Stop::Limit,
+                acknowledged: document.stop == Stop::Acknowledged,
                 stop_on_deadlock: document.on_deadlock == OnDeadlock::Stop,
             },
             records: RecordSpec::default(),

@@ -339,6 +339,8 @@ pub enum Stop {
     /// The last measured flow, or the limit.
     #[default]
     Measured,
+    /// The last acknowledgement of the last measured flow, or the limit.
+    Acknowledged,
     /// The limit.
     Limit,
 }

@@ -202,7 +202,7 @@ fn head(config: &Config, folder: &Folder, inputs: &Inputs, mtu: u64) -> Result<S
     let name: String = folder.name.chars().map(printable).collect();
     Ok(format!(
         "# From {name}, a configuration of the HPCC simulator.\n\nprofile = \"hpcc-ns3\"\norigin = \"{}\"\n\
-         limit = \"{}\"\nmtu = \"{mtu}B\"\n",
+         limit = \"{}\"\nstop = \"acknowledged\"\nmtu = \"{mtu}B\"\n",
         inputs.origin, inputs.limit
     ))
 }

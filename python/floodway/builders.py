@@ -2503,8 +2503,9 @@ StartsKey: TypeAlias = "Literal['first', 'last']"
 
 #: What ends a run.
 #: - 'measured': The last measured flow, or the limit.
+#: - 'acknowledged': The last acknowledgement of the last measured flow, or the limit.
 #: - 'limit': The limit.
-Stop: TypeAlias = "Literal['measured', 'limit']"
+Stop: TypeAlias = "Literal['measured', 'acknowledged', 'limit']"
 
 
 StringList: TypeAlias = "str | Sequence[str]"

@@ -98,10 +98,6 @@ FAULTS = {
             "group, port, bytes and seconds is due"
         ),
     ),
-    "too many flows": (
-        {"flows": FLOWS.replace("2\n", "1\n", 1)},
-        "flow.txt:3: FLOW_FILE: a flow beyond the 1 that the first line counts",
-    ),
     "unknown node": (
         {"flows": FLOWS.replace("1 3 3", "9 3 3")},
         "flow.txt:3: FLOW_FILE: there is no host 9",

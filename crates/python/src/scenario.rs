@@ -196,7 +196,7 @@ pub fn import_hpcc(
 ) -> PyResult<(String, PathBuf, Vec<String>)> {
     match py.detach(|| guarded(|| floodway_scenario::import::hpcc(&path, to.as_deref()))) {
         Ok(Ok(imported)) => {
-            let warnings = imported.warnings.iter().map(ToString::to_string).collect();
+            let warnings = imported.every_warning();
             Ok((imported.text, imported.folder, warnings))
         }
         Ok(Err(faults)) => Err(errors::faulty(py, &faults)),

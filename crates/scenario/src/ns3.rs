@@ -20,7 +20,8 @@ pub struct Words<'a> {
 impl<'a> Words<'a> {
     /// Those of `text`.
     pub fn of(text: &'a str) -> Self {
-        let lines = (1..).zip(text.lines());
+        // Editors of some systems begin a file with a mark of its encoding.
+        let lines = (1..).zip(text.strip_prefix('\u{feff}').unwrap_or(text).lines());
         let words = lines.flat_map(|(line, words)| words.split_whitespace().map(move |word| (line, word)));
         let words: Box<dyn Iterator<Item = _>> = Box::new(words);
         Words { words: words.peekable(), line: 1 }
@@ -68,7 +69,8 @@ impl<'a> Words<'a> {
         words.try_into().map(|words| (line, words)).map_err(wrong)
     }
 
-    /// The line of what follows, if it is one more row: a number first, and as many words.
+    /// The line of what follows, if it is one more row: a number first, and as many words. That simulator reads
+    /// as many rows as the first line of a file counts, and leaves the rest.
     pub fn one_more(mut self, words: usize) -> Option<u32> {
         let (line, first) = self.words.next()?;
         let rest = self.words.take_while(|(at, _)| *at == line).count();
@@ -101,6 +103,17 @@ const PREFIXES: [(&str, u64); 8] = [
 /// # Errors
 /// It is none.
 pub fn rate(word: &str) -> Result<Rate, String> {
+    match rate_from_0(word)? {
+        Rate(0) => Err(format!("{word:?} is not a rate above 0")),
+        rate => Ok(rate),
+    }
+}
+
+/// A rate that may be 0.
+///
+/// # Errors
+/// It is none.
+pub fn rate_from_0(word: &str) -> Result<Rate, String> {
     let refuse = || format!("{word:?} is not a rate like \"100Gbps\" or \"40Mb/s\"");
     let (value, unit) = split(word).ok_or_else(refuse)?;
     let factor = |(prefix, factor): (&str, u64)| {
@@ -114,7 +127,7 @@ pub fn rate(word: &str) -> Result<Rate, String> {
     };
     let factor = PREFIXES.into_iter().find_map(factor).ok_or_else(refuse)?;
     let bits = value * factor as f64;
-    if (1.0..1e15).contains(&bits) { Ok(Rate(bits as u64)) } else { Err(refuse()) }
+    if (0.0..1e15).contains(&bits) { Ok(Rate(bits as u64)) } else { Err(refuse()) }
 }
 
 /// A time as ns-3 reads it: `1000ns`, `0.001ms`, a bare number in seconds; cut to nanoseconds.
@@ -191,7 +204,9 @@ mod tests {
             assert_eq!(rate(text), Ok(Rate(bps)), "{text}");
         }
         assert_eq!(rate("100G").unwrap_err(), "\"100G\" is not a rate like \"100Gbps\" or \"40Mb/s\"");
-        assert!(rate("0Gbps").is_err() && rate("").is_err() && rate("1.2.3Gbps").is_err());
+        assert_eq!(rate("0Gbps").unwrap_err(), "\"0Gbps\" is not a rate above 0");
+        assert_eq!(rate_from_0("0Gbps"), Ok(Rate(0)));
+        assert!(rate("").is_err() && rate("1.2.3Gbps").is_err());
         assert_eq!(span("1000ns"), Ok(Span::us(1)));
         assert_eq!(span("0.001ms"), Ok(Span::us(1)));
         assert_eq!(span("4us"), Ok(Span::us(4)));
@@ -207,6 +222,7 @@ mod tests {
         assert_eq!(words.row::<3>("a b c"), Err((4, "2 words, and 3 are due: a b c".into())));
         assert_eq!(words.one_more(2), None);
         assert_eq!(Words::of("1 2").one_more(2), Some(1));
+        assert_eq!(Words::of("\u{feff}7").number::<u32>("a count"), Ok(7));
         assert_eq!(Words::of("").next("a word"), Err((1, "the text ends here, and a word is due".into())));
     }
 }

@@ -88,14 +88,16 @@ impl Scenario {
         sets: &[(String, String)],
         tables: Option<TableReader<'_>>,
     ) -> Result<Self, ScenarioErrors> {
-        let Imported { text, folder, warnings } = import::hpcc_text(path, text, None)?;
+        let imported = import::hpcc_text(path, text, None)?;
+        let warnings = imported.short_warnings();
+        let Imported { text, folder, .. } = imported;
         let file = path.display().to_string();
         // Lines of messages are those of the text that stands for the file.
         let name = format!("{file} as a scenario");
         let source = Source { name: &name, text: &text, folder: &folder, sets, tables };
         let mut scenario = Self::from_source(source)?;
         scenario.file = file;
-        scenario.built.warnings.splice(0..0, warnings.iter().map(ToString::to_string));
+        scenario.built.warnings.splice(0..0, warnings);
         Ok(scenario)
     }
 

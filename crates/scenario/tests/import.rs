@@ -5,6 +5,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use floodway_scenario::Scenario;
 use floodway_scenario::import::{Imported, hpcc, is_config};
 
 const TOPOLOGY: &str = "4 1 3\n2\n0 2 100Gbps 1000ns 0\n3 2 400Gbps 0.002ms 0\n1 2 100Gbps 1us 0.000\n";
@@ -46,7 +47,7 @@ fn imported(name: &str, config: &str) -> Imported {
 
 fn warnings(imported: &Imported) -> Vec<String> {
     let folder = &imported.folder;
-    imported.warnings.iter().map(|warning| short(&warning.to_string(), folder)).collect()
+    imported.every_warning().iter().map(|warning| short(warning, folder)).collect()
 }
 
 fn keys(imported: &Imported) -> toml::Value {
@@ -161,6 +162,97 @@ fn what_has_no_effect_or_is_not_known_is_told() {
         "config.txt:16: L2_ACK_INTERVAL: each packet is acknowledged from the first on; there only from byte 4000 of a flow on",
     ];
     assert_eq!(said, expected);
+}
+
+#[test]
+fn keys_without_effect_share_a_line_where_the_file_is_taken_as_a_scenario() {
+    let one = imported("one-idle", &format!("{CONFIG}PAUSE_TIME 5\n"));
+    assert_eq!(one.short_warnings(), one.every_warning());
+    let more =
+        imported("idle-keys", &format!("{CONFIG}PAUSE_TIME 5\nRATE_AJ 3\nTRACE_FILE t\nPAUSE_TIME 6\n"));
+    let short: Vec<_> = more.short_warnings().iter().map(|line| short(line, &more.folder)).collect();
+    let expected = [
+        "config.txt: no effect here, by their lines: TRACE_FILE (16), PAUSE_TIME (17); `floodway import hpcc` says why",
+        "config.txt:15: RATE_AJ: is not a key of the HPCC simulator; did you mean RATE_AI?",
+    ];
+    assert_eq!(short, expected);
+    assert_eq!(more.every_warning().len(), 3);
+}
+
+#[test]
+fn a_comment_is_skipped_up_to_a_key() {
+    let text = format!("# a comment\n\n// and one more\n{CONFIG}# PFC_RESERVE 0 of old\n");
+    assert!(is_config(&text) && is_config(&format!("\u{feff}{CONFIG}")));
+    assert!(!is_config("# a scenario\n[topology]\n") && !is_config("# CC_MODE 3\n"));
+    let read = imported("comments", &text);
+    assert_eq!(keys(&read)["defaults"]["buffer"]["shared"]["reserve"].as_str(), Some("0B"));
+    let said: Vec<_> = warnings(&read);
+    assert_eq!(said[0], "config.txt:17: PFC_RESERVE: stands in a comment, and counts, as in that simulator");
+    assert_eq!(said[1], "config.txt:17: of: is not a key of the HPCC simulator");
+    let marked = imported("marked", &format!("\u{feff}{CONFIG}"));
+    assert_eq!(marked.text, imported("unmarked", CONFIG).text);
+}
+
+#[test]
+fn as_many_flows_and_links_are_read_as_are_counted() {
+    let files = [
+        ("config.txt", CONFIG),
+        ("topology.txt", &format!("{TOPOLOGY}0 1 100Gbps 1000ns 0\n")),
+        ("flow.txt", &format!("{FLOWS}1 0 3 100 1 2.5\n")),
+    ];
+    let imported = import(&folder("beyond", &files)).expect("it is read");
+    let said = warnings(&imported).join("\n");
+    assert!(said.contains("TOPOLOGY_FILE: more links follow the "), "{said}");
+    assert!(said.contains("FLOW_FILE: more flows follow the "), "{said}");
+    assert!(said.contains("that are counted, in "), "{said}");
+}
+
+#[test]
+fn headroom_and_reserve_of_a_port_are_taken_once_from_the_memory_whatever_its_classes() {
+    let flows = FLOWS.replace("1 3 3 100", "1 3 4 100");
+    let files = [("config.txt", CONFIG), ("topology.txt", TOPOLOGY), ("flow.txt", &flows)];
+    let imported = import(&folder("classes", &files)).expect("it is read");
+    let keys = keys(&imported);
+    let buffer = &keys["defaults"]["buffer"]["shared"];
+    // 16 MiB less 2 * 37500 and 300000 of headroom and 3 * 4096 of reserve.
+    assert_eq!((buffer.get("total"), buffer["pool"].as_str()), (None, Some("16389.928KB")));
+
+    // Two switches, one with two ports and one with three; the first has more memory left.
+    let topology = "5 2 4\n2 3\n0 2 100Gbps 1us 0\n2 3 100Gbps 1us 0\n1 3 100Gbps 1us 0\n4 3 100Gbps 1us 0\n";
+    let flows = "2\n0 1 3 100 1000 2\n4 1 1 100 1000 2\n";
+    let files = [("config.txt", CONFIG), ("topology.txt", topology), ("flow.txt", flows)];
+    let place = folder("two-pools", &files);
+    let keys = self::keys(&import(&place).expect("it is read"));
+    assert_eq!(keys["defaults"]["buffer"]["shared"]["pool"].as_str(), Some("16652.428KB"));
+    let tables = keys["override"].as_array().expect("it is a list");
+    let of_s2 = tables.iter().find(|table| table["name"].as_str() == Some("pool-2")).expect("it is there");
+    assert_eq!(of_s2["switches"].as_array().map(Vec::len), Some(1));
+    assert_eq!(of_s2["switches"][0].as_str(), Some("s2"));
+    assert_eq!(of_s2["buffer"]["shared"]["pool"].as_str(), Some("16694.024KB"));
+    let scenario = Scenario::from_path(&place.join("config.txt"), &[]);
+    assert!(scenario.is_ok(), "{scenario:?}");
+
+    let small = CONFIG.replace("HAS_WIN 0\n", "HAS_WIN 0\nBUFFER_SIZE 1\n");
+    let long = TOPOLOGY.replace("0.002ms", "0.02ms");
+    let flows = FLOWS.replace("1 3 3 100", "1 3 4 100");
+    let files = [("config.txt", small.as_str()), ("topology.txt", &long), ("flow.txt", &flows)];
+    assert_eq!(
+        import(&folder("no-pool", &files)).unwrap_err(),
+        "config.txt:11: BUFFER_SIZE: reserves and headroom of s2 take 3087.288KB, all of its 1048.576KB"
+    );
+}
+
+#[test]
+fn where_frames_are_lost_flows_that_never_end_are_told_of() {
+    let of_key =
+        "ERROR_RATE_PER_LINK: frames are lost: a flow that loses its last packet or the ACK of it never ends";
+    let said = warnings(&imported("lossy", &format!("{CONFIG}ERROR_RATE_PER_LINK 0.001\n"))).join("\n");
+    assert!(said.contains(of_key), "{said}");
+    let topology = TOPOLOGY.replacen("1000ns 0\n", "1000ns 0.5\n", 1);
+    assert_ne!(topology, TOPOLOGY);
+    let files = [("config.txt", CONFIG), ("topology.txt", &topology), ("flow.txt", FLOWS)];
+    let said = warnings(&import(&folder("lossy-link", &files)).expect("it is read")).join("\n");
+    assert!(said.contains("TOPOLOGY_FILE: frames are lost"), "{said}");
 }
 
 #[test]

@@ -299,7 +299,8 @@ impl Builder<'_> {
     /// The flows of an HPCC simulation's files.
     fn hpcc_rows(&mut self, workload: &Workload, list: &FlowList, network: &Network) -> Option<Rows> {
         let text = self.text_of(workload, "flow-list.file", &list.file)?;
-        let mut rows = self.placed(workload, &self.files.shown(&list.file), hpcc::flows(&text, network))?;
+        let listed = hpcc::flows(&text, network).map(|listed| listed.rows);
+        let mut rows = self.placed(workload, &self.files.shown(&list.file), listed)?;
         if let Some(paths) = &list.paths {
             let text = self.text_of(workload, "flow-list.paths", paths)?;
             let pinned = hpcc::pin(rows.iter_mut().map(|(_, _, row)| row), &text, network);

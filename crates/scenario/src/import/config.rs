@@ -20,8 +20,10 @@ pub struct Config {
     maps: BTreeMap<&'static str, BTreeMap<u64, Given>>,
     /// The first key that only ConWeave's simulator knows, with its line.
     conweave: Option<(u32, String)>,
-    /// Unknown keys, and known ones without effect.
+    /// Unknown keys, and what is not as it was.
     pub warnings: Vec<Warning>,
+    /// Known keys without effect.
+    pub idle: Vec<Warning>,
 }
 
 /// A value as it was written.
@@ -43,6 +45,7 @@ impl Config {
             maps: BTreeMap::new(),
             conweave: None,
             warnings: Vec::new(),
+            idle: Vec::new(),
         };
         let mut words = Words::of(text);
         while let Some((line, key)) = words.peek() {
@@ -78,13 +81,18 @@ impl Config {
             }
         }
         if let Fate::Idle(why) = fate {
-            self.warn(Some(line), key, &format!("has no effect: {why}"));
+            let place = self.place(Some(line));
+            self.idle.retain(|before| before.key != key);
+            self.idle.push(Warning { place, key: key.to_owned(), message: format!("has no effect: {why}") });
         }
         Ok(())
     }
 
-    /// A key that the simulator would not know either.
+    /// A key that the simulator would not know either. It knows no comments: what follows is read word by word.
     fn skip(&mut self, key: &str, line: u32, words: &mut Words<'_>) -> Result<(), LineError> {
+        if keys::is_comment(key) {
+            return self.skip_comment(line, words);
+        }
         if key == "ENABLE_IRN" && words.peek().is_none_or(|(_, value)| value != "0") {
             return Err((line, "IRN, of ConWeave's simulator, is not here yet".into()));
         }
@@ -93,10 +101,16 @@ impl Config {
         }
         let known: Vec<String> = KEYS.iter().map(|(name, ..)| (*name).to_owned()).collect();
         let hint = nearest(key, &known).map_or_else(String::new, |near| format!("; did you mean {near}?"));
-        while words.peek().is_some_and(|(at, word)| at == line && keys::find(word).is_none()) {
-            words.next("a word")?;
-        }
+        skip_to_key(line, words)?;
         self.warn(Some(line), key, &format!("is not a key of the HPCC simulator{hint}"));
+        Ok(())
+    }
+
+    fn skip_comment(&mut self, line: u32, words: &mut Words<'_>) -> Result<(), LineError> {
+        skip_to_key(line, words)?;
+        if let Some((_, key)) = words.peek().filter(|(at, _)| *at == line) {
+            self.warn(Some(line), key, "stands in a comment, and counts, as in that simulator");
+        }
         Ok(())
     }
 
@@ -171,6 +185,19 @@ impl Config {
         })
     }
 
+    /// A real number from 0 to 1.
+    ///
+    /// # Errors
+    /// It is none.
+    pub fn share(&self, key: &str, default: f64) -> Result<f64, ScenarioError> {
+        let value = self.real(key, default)?;
+        if value <= 1.0 {
+            Ok(value)
+        } else {
+            Err(self.error(key, format!("{value} is not a number from 0 to 1")))
+        }
+    }
+
     /// Whether a number is other than 0.
     ///
     /// # Errors
@@ -179,26 +206,38 @@ impl Config {
         self.number::<u32>(key, u32::from(default)).map(|value| value != 0)
     }
 
-    /// Whole microseconds of a real number, as that simulator cuts them.
+    /// Whole microseconds of a real number, as that simulator cuts them: a period.
     ///
     /// # Errors
-    /// It is none.
+    /// It is none, or less than 1 us.
     pub fn microseconds(&mut self, key: &str, default: f64) -> Result<u64, ScenarioError> {
         let given = self.real(key, default)?;
         let whole = given as u64;
+        if whole == 0 {
+            let message = format!("{given} us, cut to whole ones as in that simulator, is a period of 0");
+            return Err(self.error(key, message));
+        }
         if whole as f64 != given {
             self.note(key, &format!("is cut to {whole} us, as in that simulator"));
         }
         Ok(whole)
     }
 
-    /// A rate; without a default it must be there.
+    /// A rate above 0.
     ///
     /// # Errors
     /// It is none.
-    pub fn rate(&self, key: &str, default: Option<Rate>) -> Result<Rate, ScenarioError> {
+    pub fn rate(&self, key: &str, default: Rate) -> Result<Rate, ScenarioError> {
+        self.value(key, default, ns3::rate)
+    }
+
+    /// A rate that is added to another, from 0 up; without a default it must be there.
+    ///
+    /// # Errors
+    /// It is none.
+    pub fn step(&self, key: &str, default: Option<Rate>) -> Result<Rate, ScenarioError> {
         match (self.word(key), default) {
-            (Some(word), _) => ns3::rate(word).map_err(|why| self.error(key, why)),
+            (Some(word), _) => ns3::rate_from_0(word).map_err(|why| self.error(key, why)),
             (None, Some(rate)) => Ok(rate),
             (None, None) => Err(self.error(key, "is missing, and that simulator has no default for it")),
         }
@@ -228,4 +267,12 @@ impl Config {
         let map = self.maps.get(key).into_iter().flatten();
         map.map(|(rate, _)| Rate(*rate).to_string()).collect()
     }
+}
+
+/// Takes the words of a line up to a key.
+fn skip_to_key(line: u32, words: &mut Words<'_>) -> Result<(), LineError> {
+    while words.peek().is_some_and(|(at, word)| at == line && keys::find(word).is_none()) {
+        words.next("a word")?;
+    }
+    Ok(())
 }

@@ -48,7 +48,7 @@ fn gain(config: &mut Config) -> Result<f64, ScenarioError> {
     if !config.has("EWMA_GAIN") {
         config.note("EWMA_GAIN", "is missing: it is 0 then, as in that simulator, and alpha stays as it is");
     }
-    config.real("EWMA_GAIN", 0.0)
+    config.share("EWMA_GAIN", 0.0)
 }
 
 fn dcqcn(config: &mut Config) -> Result<String, ScenarioError> {
@@ -61,8 +61,8 @@ fn dcqcn(config: &mut Config) -> Result<String, ScenarioError> {
     let t_inc = config.microseconds("RP_TIMER", RP_TIMER_US)?;
     let f = config.number::<u32>("FAST_RECOVERY_TIMES", 5)?;
     let clamp = config.flag("CLAMP_TARGET_RATE", false)?;
-    let (rai, rhai) = (config.rate("RATE_AI", None)?, config.rate("RATE_HAI", None)?);
-    let rmin = config.rate("MIN_RATE", Some(MIN_RATE))?;
+    let (rai, rhai) = (config.step("RATE_AI", None)?, config.step("RATE_HAI", None)?);
+    let rmin = config.rate("MIN_RATE", MIN_RATE)?;
     Ok(format!(
         "{{ dcqcn = {{ preset = \"hpcc\", cnp = \"ack-flag\", g = {g:?}, t-alpha = \"{t_alpha}us\", t-dec = \
          \"{t_dec}us\", t-inc = \"{t_inc}us\", f = {f}, rai = \"{rai}\", rhai = \"{rhai}\", rmin = \"{rmin}\", \
@@ -76,12 +76,18 @@ fn hpcc(config: &Config) -> Result<String, ScenarioError> {
         return Err(config.error("HAS_WIN", message));
     }
     let of_path = of_path(config)?;
-    let (eta, max_stage) = (config.real("U_TARGET", 0.95)?, config.number::<u32>("MI_THRESH", 5)?);
-    let (rai, rmin) = (config.rate("RATE_AI", None)?, config.rate("MIN_RATE", Some(MIN_RATE))?);
+    let (eta, max_stage) = (config.share("U_TARGET", 0.95)?, config.number::<u32>("MI_THRESH", 5)?);
+    let (rai, rmin) = (config.step("RATE_AI", None)?, config.rate("MIN_RATE", MIN_RATE)?);
     let variable = config.flag("VAR_WIN", false)?;
     let (fast, multi) = (config.flag("FAST_REACT", true)?, config.flag("MULTI_RATE", true)?);
     let sample = config.flag("SAMPLE_FEEDBACK", false)?;
     let int_multi = config.number::<u32>("INT_MULTI", 1)?;
+    for (key, is_0) in [("U_TARGET", eta == 0.0), ("INT_MULTI", int_multi == 0)] {
+        if is_0 {
+            return Err(config
+                .error(key, "that simulator divides by it, so that 0 breaks it; write a number above 0"));
+        }
+    }
     Ok(format!(
         "{{ hpcc = {{ preset = \"simulator\", eta = {eta:?}, max-stage = {max_stage}, rai = \"{rai}\", rmin = \
          \"{rmin}\", base-rtt = \"{of_path}\", window = \"{of_path}\", variable-window = {variable}, fast-react = \
@@ -90,8 +96,8 @@ fn hpcc(config: &Config) -> Result<String, ScenarioError> {
 }
 
 fn timely(config: &Config) -> Result<String, ScenarioError> {
-    let (rai, rhai) = (config.rate("RATE_AI", None)?, config.rate("RATE_HAI", None)?);
-    let rmin = config.rate("MIN_RATE", Some(MIN_RATE))?;
+    let (rai, rhai) = (config.step("RATE_AI", None)?, config.step("RATE_HAI", None)?);
+    let rmin = config.rate("MIN_RATE", MIN_RATE)?;
     Ok(format!(
         "{{ timely = {{ preset = \"hpcc\", rai = \"{rai}\", rhai = \"{rhai}\", rmin = \"{rmin}\" }} }}"
     ))
@@ -99,8 +105,8 @@ fn timely(config: &Config) -> Result<String, ScenarioError> {
 
 fn dctcp(config: &mut Config) -> Result<String, ScenarioError> {
     let g = gain(config)?;
-    let rai = config.rate("DCTCP_RATE_AI", Some(DCTCP_RATE_AI))?;
-    let rmin = config.rate("MIN_RATE", Some(MIN_RATE))?;
+    let rai = config.step("DCTCP_RATE_AI", Some(DCTCP_RATE_AI))?;
+    let rmin = config.rate("MIN_RATE", MIN_RATE)?;
     Ok(format!("{{ dctcp = {{ g = {g:?}, rai = \"{rai}\", rmin = \"{rmin}\" }} }}"))
 }
 

@@ -58,7 +58,11 @@ pub const KEYS: &[Key] = &[
     ("CC_MODE", ONE, Fate::Read),
     ("RATE_DECREASE_INTERVAL", ONE, Fate::Read),
     ("MIN_RATE", ONE, Fate::Read),
-    ("FCT_OUTPUT_FILE", ONE, Fate::Idle("flows are in the table `flows` of the results' folder")),
+    (
+        "FCT_OUTPUT_FILE",
+        ONE,
+        Fate::Idle("flows are in the results' folder; --export hpcc writes them there as fct.txt, too"),
+    ),
     ("HAS_WIN", ONE, Fate::Read),
     ("GLOBAL_T", ONE, Fate::Read),
     ("MI_THRESH", ONE, Fate::Read),
@@ -69,13 +73,21 @@ pub const KEYS: &[Key] = &[
     ("RATE_BOUND", ONE, Fate::Read),
     ("ACK_HIGH_PRIO", ONE, Fate::Read),
     ("DCTCP_RATE_AI", ONE, Fate::Read),
-    ("PFC_OUTPUT_FILE", ONE, Fate::Idle("pauses are in the results' folder")),
+    (
+        "PFC_OUTPUT_FILE",
+        ONE,
+        Fate::Idle("pauses are in the results' folder; --export hpcc writes them there as pfc.txt, too"),
+    ),
     ("LINK_DOWN", Takes::Words(3), Fate::Read),
     ("KMAX_MAP", Takes::Map, Fate::Read),
     ("KMIN_MAP", Takes::Map, Fate::Read),
     ("PMAX_MAP", Takes::Map, Fate::Read),
     ("BUFFER_SIZE", ONE, Fate::Read),
-    ("QLEN_MON_FILE", ONE, Fate::Idle("queue lengths are in the results' folder")),
+    (
+        "QLEN_MON_FILE",
+        ONE,
+        Fate::Idle("queues are in the results' folder; --export hpcc writes them there as qlen.txt, too"),
+    ),
     ("QLEN_MON_START", ONE, Fate::Read),
     ("QLEN_MON_END", ONE, Fate::Read),
     ("MULTI_RATE", ONE, Fate::Read),
@@ -110,6 +122,11 @@ const CONWEAVE: &[&str] = &[
 /// A key by its name.
 pub fn find(name: &str) -> Option<&'static Key> {
     KEYS.iter().find(|(known, ..)| *known == name)
+}
+
+/// Does a word begin a comment? The simulator skips it as a key that it does not know.
+pub fn is_comment(word: &str) -> bool {
+    word.starts_with('#') || word.starts_with("//")
 }
 
 /// Does only ConWeave's simulator know it?

@@ -27,8 +27,38 @@ pub struct Imported {
     pub text: String,
     /// The folder at which relative paths in it begin.
     pub folder: PathBuf,
-    /// What is not as it was, or has no effect.
+    /// What is not as it was.
     pub warnings: Vec<Warning>,
+    /// Keys that have no effect.
+    pub idle: Vec<Warning>,
+}
+
+impl Imported {
+    /// A line for each key that has no effect, and for all that is not as it was.
+    pub fn every_warning(&self) -> Vec<String> {
+        self.idle.iter().chain(&self.warnings).map(ToString::to_string).collect()
+    }
+
+    /// The same, with one line for the keys that have no effect.
+    pub fn short_warnings(&self) -> Vec<String> {
+        let idle = match &self.idle[..] {
+            [] => None,
+            [only] => Some(only.to_string()),
+            several => Some(no_effect(several)),
+        };
+        idle.into_iter().chain(self.warnings.iter().map(ToString::to_string)).collect()
+    }
+}
+
+/// Keys without effect, with their lines.
+fn no_effect(idle: &[Warning]) -> String {
+    let file = idle.first().map_or("", |first| &*first.place.file);
+    let key = |warning: &Warning| match warning.place.line {
+        Some(line) => format!("{} ({line})", warning.key),
+        None => warning.key.clone(),
+    };
+    let keys: Vec<String> = idle.iter().map(key).collect();
+    format!("{file}: no effect here, by their lines: {}; `floodway import hpcc` says why", keys.join(", "))
 }
 
 /// What became of a key, where that is worth a word.
@@ -48,9 +78,11 @@ impl fmt::Display for Warning {
     }
 }
 
-/// Is a text a configuration of the HPCC simulator, rather than a scenario? It begins with one of its keys.
+/// Is a text a configuration of the HPCC simulator, rather than a scenario? It begins with one of its keys, after
+/// lines of comment.
 pub fn is_config(text: &str) -> bool {
-    let first = Words::of(text).peek().map(|(_, word)| word);
+    let mut lines = text.lines().filter_map(|line| Words::of(line).peek()).map(|(_, first)| first);
+    let first = lines.find(|first| !keys::is_comment(first));
     first.is_some_and(|word| keys::find(word).is_some() || keys::is_conweave(word))
 }
 
@@ -79,5 +111,5 @@ pub(crate) fn hpcc_text(file: &Path, text: &str, to: Option<&Path>) -> Result<Im
     let mut config = Config::read(&file.display().to_string(), text)?;
     let to = to.or(file.parent()).unwrap_or(Path::new("")).to_path_buf();
     let text = write::scenario(&mut config, &Folder::of(file), &to)?;
-    Ok(Imported { text, folder: to, warnings: config.warnings })
+    Ok(Imported { text, folder: to, warnings: config.warnings, idle: config.idle })
 }

@@ -27,18 +27,51 @@ pub struct OfLinks {
     pub setting: String,
 }
 
-/// The value of `buffer`.
+/// The value of `buffer.shared`.
 ///
 /// # Errors
 /// More memory than that simulator can count.
 pub fn buffer(config: &Config) -> Result<String, ScenarioError> {
+    let memory = memory(config)?;
+    shared(config, &format!("total = \"{}MiB\"", memory.0 >> 20))
+}
+
+fn shared(config: &Config, size: &str) -> Result<String, ScenarioError> {
+    let reserve = Bytes(config.number("PFC_RESERVE", RESERVE)?);
+    Ok(format!("{{ {size}, reserve = \"{reserve}\", crossing = \"headroom\" }}"))
+}
+
+fn memory(config: &Config) -> Result<Bytes, ScenarioError> {
     let mib = config.number::<u64>("BUFFER_SIZE", 16)?;
     if mib == 0 || mib > MOST_MIB {
         let message = format!("{mib} MiB are not 1 to {MOST_MIB}, all that the simulator can count");
         return Err(config.error("BUFFER_SIZE", message));
     }
-    let reserve = Bytes(config.number("PFC_RESERVE", RESERVE)?);
-    Ok(format!("{{ total = \"{mib}MiB\", reserve = \"{reserve}\", crossing = \"headroom\" }}"))
+    Ok(Bytes::mib(mib))
+}
+
+/// `buffer.shared` of switches by their pools, with the switches. That simulator takes headroom and reserve of a
+/// port from the pool once, however many classes the port has; a scenario's `total` gives each class its own.
+///
+/// # Errors
+/// Memory that they leave nothing of.
+pub fn pools(config: &Config, listing: &Listing) -> Result<Vec<(String, Vec<String>)>, ScenarioError> {
+    let (memory, reserve) = (memory(config)?, config.number::<u64>("PFC_RESERVE", RESERVE)?);
+    let mut pools: BTreeMap<u64, Vec<String>> = BTreeMap::new();
+    for switch in (0..listing.is_switch.len()).filter(|&id| listing.is_switch[id]) {
+        let links = listing.links.iter().filter(|link| link.ends.contains(&switch));
+        let headroom = |link: &ListedLink| headroom(link.rate, link.delay).map_or(0, |bytes| bytes.0);
+        let taken = links.fold(0u64, |sum, link| sum.saturating_add(headroom(link)).saturating_add(reserve));
+        let Some(pool) = memory.0.checked_sub(taken).filter(|pool| *pool > 0) else {
+            let name = listing.name(switch);
+            let message =
+                format!("reserves and headroom of {name} take {}, all of its {memory}", Bytes(taken));
+            return Err(config.error("BUFFER_SIZE", message));
+        };
+        pools.entry(pool).or_default().push(listing.name(switch));
+    }
+    let of_pool = |(pool, names)| Ok((shared(config, &format!("pool = \"{}\"", Bytes(pool)))?, names));
+    pools.into_iter().map(of_pool).collect()
 }
 
 /// `flow-control` of the links of each rate and delay.
@@ -99,6 +132,16 @@ pub fn marking(config: &Config, listing: &Listing) -> Result<Vec<OfLinks>, Scena
         let kmin = Bytes::kb(of_rate::<u32>(config, "KMIN_MAP", rate, link)?.into());
         let kmax = Bytes::kb(of_rate::<u32>(config, "KMAX_MAP", rate, link)?.into());
         let pmax = of_rate::<f64>(config, "PMAX_MAP", rate, link)?;
+        if kmin > kmax {
+            return Err(
+                config.error("KMAX_MAP", format!("at {rate}, {kmax} is below the {kmin} of KMIN_MAP"))
+            );
+        }
+        if !(0.0..=1.0).contains(&pmax) {
+            return Err(
+                config.error("PMAX_MAP", format!("at {rate}, {pmax} is not a probability from 0 to 1"))
+            );
+        }
         let setting = format!(
             "congestion-point.red = {{ kmin = \"{kmin}\", kmax = \"{kmax}\", pmax = {pmax:?}, at = \"dequeue\" }}"
         );

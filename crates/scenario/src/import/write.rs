@@ -8,7 +8,7 @@ use floodway_units::{Span, Time};
 use super::config::Config;
 use super::control;
 use super::files::{Folder, reference, text_of};
-use super::switches::{OfLinks, buffer, check_telemetry, flow_control, marking};
+use super::switches::{OfLinks, buffer, check_telemetry, flow_control, marking, pools};
 use crate::error::{Place, ScenarioError};
 use crate::topology::Network;
 use crate::topology::hpcc::{Listing, node_name};
@@ -18,6 +18,8 @@ use crate::workload::hpcc;
 const SECOND: u64 = 1_000_000_000_000;
 /// That simulator counts a link's failure from here.
 const DOWN_FROM: Time = Time(2 * SECOND);
+/// The largest `mtu` of a scenario, in bytes.
+const MOST_PAYLOAD: u64 = 15_000;
 
 /// The whole scenario; relative paths in it begin at the folder `to`.
 ///
@@ -26,6 +28,7 @@ const DOWN_FROM: Time = Time(2 * SECOND);
 pub fn scenario(config: &mut Config, folder: &Folder, to: &Path) -> Result<String, ScenarioError> {
     let inputs = Inputs::read(config, folder)?;
     let mtu = config.number::<u64>("PACKET_PAYLOAD_SIZE", 1000)?;
+    warn_of_losses(config, &inputs.listing)?;
     check_telemetry(config, &inputs.listing)?;
     let overrides = overrides(config, &inputs)?;
     let mut text = head(config, folder, &inputs, mtu)?;
@@ -50,6 +53,8 @@ struct Inputs {
     limit: Span,
     /// Some flows start at the end or later.
     has_late: bool,
+    /// Flows have several classes.
+    has_classes: bool,
 }
 
 impl Inputs {
@@ -57,10 +62,16 @@ impl Inputs {
         let topology = folder.find(config, "TOPOLOGY_FILE")?;
         let text = text_of(config, "TOPOLOGY_FILE", &topology)?;
         let listing = Listing::read(&text).map_err(|fault| within(&topology, "TOPOLOGY_FILE", fault))?;
+        let beyond = |line| not_read(&topology, line, "links", listing.links.len());
+        listing.beyond.into_iter().for_each(|line| config.note("TOPOLOGY_FILE", &beyond(line)));
         let network = listing.network(0.0).map_err(|error| config.error("TOPOLOGY_FILE", error.message))?;
         let flows = folder.find(config, "FLOW_FILE")?;
         let text = text_of(config, "FLOW_FILE", &flows)?;
-        let mut rows = hpcc::flows(&text, &network).map_err(|fault| within(&flows, "FLOW_FILE", fault))?;
+        let listed = hpcc::flows(&text, &network).map_err(|fault| within(&flows, "FLOW_FILE", fault))?;
+        let mut rows = listed.rows;
+        if let Some(line) = listed.beyond {
+            config.note("FLOW_FILE", &not_read(&flows, line, "flows", rows.len()));
+        }
         let paths = folder.beside(&flows, "paths.txt");
         if let Some(paths) = &paths {
             let text = text_of(config, "FLOW_FILE", paths)?;
@@ -69,8 +80,17 @@ impl Inputs {
             config.note("FLOW_FILE", &message);
         }
         let (origin, limit, has_late) = times(config, &rows)?;
-        Ok(Inputs { topology, flows, paths, listing, origin, limit, has_late })
+        let has_classes = rows.iter().any(|(_, row)| row.class != rows[0].1.class);
+        Ok(Inputs { topology, flows, paths, listing, origin, limit, has_late, has_classes })
     }
+}
+
+/// That more rows follow than a file counts.
+fn not_read(file: &Path, line: u32, what: &str, counted: usize) -> String {
+    let place = Place { file: file.display().to_string().into(), line: Some(line) };
+    format!(
+        "more {what} follow the {counted} that are counted, in {place}: they are not read, as in that simulator"
+    )
 }
 
 /// A fault of a file that a key names.
@@ -106,6 +126,21 @@ fn times(config: &mut Config, rows: &[(u32, FlowRow)]) -> Result<(Time, Span, bo
     Ok((origin, stop.since(origin), last.start >= stop))
 }
 
+/// That simulator's senders have no timer, so that a loss at a flow's end is never noticed.
+fn warn_of_losses(config: &mut Config, listing: &Listing) -> Result<(), ScenarioError> {
+    let key = if config.real("ERROR_RATE_PER_LINK", 0.0)? > 0.0 {
+        "ERROR_RATE_PER_LINK"
+    } else if listing.links.iter().any(|link| link.error_rate > 0.0) {
+        "TOPOLOGY_FILE"
+    } else {
+        return Ok(());
+    };
+    let message = "frames are lost: a flow that loses its last packet or the ACK of it never ends, as in that \
+                   simulator, whose senders have no timer";
+    config.note(key, message);
+    Ok(())
+}
+
 /// What only some links have, and what all have.
 struct Overrides {
     /// For `[defaults]`.
@@ -136,6 +171,24 @@ impl Overrides {
         }
     }
 
+    /// The memory of switches: alike for all, or by their pools where ports have several classes.
+    fn add_buffers(&mut self, config: &Config, inputs: &Inputs) -> Result<(), ScenarioError> {
+        if !inputs.has_classes {
+            self.common.push(format!("buffer.shared = {}", buffer(config)?));
+            return Ok(());
+        }
+        for (n, (buffer, switches)) in (1..).zip(pools(config, &inputs.listing)?) {
+            let settings = format!("buffer.shared = {buffer}");
+            if n == 1 {
+                self.common.push(settings);
+                continue;
+            }
+            let selector = format!("switches = {switches:?}");
+            self.tables.push(Table { name: format!("pool-{n}"), selector, settings });
+        }
+        Ok(())
+    }
+
     fn text(&self) -> String {
         let mut text = String::new();
         for Table { name, selector, settings } in &self.tables {
@@ -159,6 +212,7 @@ fn overrides(config: &mut Config, inputs: &Inputs) -> Result<Overrides, Scenario
         });
     }
     overrides.tables.extend(link_down(config, inputs)?);
+    overrides.add_buffers(config, inputs)?;
     Ok(overrides)
 }
 
@@ -195,8 +249,9 @@ fn link_down(config: &mut Config, inputs: &Inputs) -> Result<Option<Table>, Scen
 }
 
 fn head(config: &Config, folder: &Folder, inputs: &Inputs, mtu: u64) -> Result<String, ScenarioError> {
-    if mtu == 0 {
-        return Err(config.error("PACKET_PAYLOAD_SIZE", "0 is not a number of bytes above 0"));
+    if !(1..=MOST_PAYLOAD).contains(&mtu) {
+        let message = format!("{mtu} is not a payload of 1 to {MOST_PAYLOAD} bytes");
+        return Err(config.error("PACKET_PAYLOAD_SIZE", message));
     }
     let printable = |c: char| if c.is_control() { ' ' } else { c };
     let name: String = folder.name.chars().map(printable).collect();
@@ -228,12 +283,9 @@ fn defaults(config: &mut Config, overrides: &Overrides, mtu: u64) -> Result<Stri
         text += setting;
         text.push('\n');
     }
-    let (buffer, rate_control) = (buffer(config)?, control::rate_control(config)?);
+    let rate_control = control::rate_control(config)?;
     let reliability = control::reliability(config, mtu)?;
-    let _ = write!(
-        text,
-        "buffer.shared = {buffer}\nrate-control = {rate_control}\nreliability = {reliability}\n"
-    );
+    let _ = write!(text, "rate-control = {rate_control}\nreliability = {reliability}\n");
     Ok(text)
 }
 

@@ -53,6 +53,8 @@ pub struct Listing {
     pub is_switch: Vec<bool>,
     /// In their order.
     pub links: Vec<ListedLink>,
+    /// The line of a link beyond those that the first line counts, which is not read.
+    pub beyond: Option<u32>,
 }
 
 /// A line of a topology file.
@@ -80,7 +82,7 @@ impl Listing {
         let [nodes, switches, links] = ["nodes", "switches", "links"].map(|what| count(&mut words, what));
         let (nodes, switches, links) = (nodes?, switches?, links?);
         let is_switch = switches_of(&mut words, nodes, switches)?;
-        let mut listing = Listing { is_switch, links: Vec::new() };
+        let mut listing = Listing { is_switch, links: Vec::new(), beyond: None };
         let mut seen = BTreeMap::new();
         for n in 1..=links {
             let link = listing.link(&mut words, (n, links))?;
@@ -91,9 +93,7 @@ impl Listing {
             }
             listing.links.push(link);
         }
-        if let Some(line) = words.one_more(5) {
-            return Err((line, format!("a link beyond the {links} that the first line counts")));
-        }
+        listing.beyond = words.one_more(5);
         listing.check_linked()?;
         Ok(listing)
     }
@@ -260,6 +260,14 @@ mod tests {
     }
 
     #[test]
+    fn as_many_links_are_read_as_are_counted() {
+        let text = "3 1 2\n2\n0 2 1Gbps 1us 0\n1 2 1Gbps 1us 0\n\n0 1 1Gbps 1us 0\n";
+        let listing = Listing::read(text).expect("it is right");
+        assert_eq!((listing.links.len(), listing.beyond), (2, Some(6)));
+        assert_eq!(Listing::read(SMALL).expect("it is right").beyond, None);
+    }
+
+    #[test]
     fn faults_are_named_with_their_lines() {
         let with = |from: &str, to: &str| error(&SMALL.replace(from, to));
         let is = |fault: LineError, line: u32, why: &str| assert_eq!(fault, (line, why.to_owned()));
@@ -275,7 +283,6 @@ mod tests {
             3,
             "the text ends here, and link 2 of 4: two nodes, rate, delay and error rate is due",
         );
-        is(with("4 1 3", "4 1 2"), 5, "a link beyond the 2 that the first line counts");
         is(with("4 1 3", "5 1 3"), 1, "host 4 has no link");
         is(with("\n3\n", "\n4\n"), 2, "switch 4 is not below 4, the number of nodes");
         is(with("4 1 3\n3", "4 2 3\n3 3"), 2, "switch 3 is listed twice");

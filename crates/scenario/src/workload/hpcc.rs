@@ -14,11 +14,20 @@ const FIRST_PORT: u16 = 10_000;
 /// That simulator reads sizes into 32 bits.
 const MOST_BYTES: u64 = u32::MAX as u64;
 
-/// The flows of a flow file with their lines.
+/// What a flow file lists.
+#[derive(Clone, Debug)]
+pub struct Listed {
+    /// The flows with their lines.
+    pub rows: Vec<(u32, FlowRow)>,
+    /// The line of a flow beyond those that the first line counts, which is not read.
+    pub beyond: Option<u32>,
+}
+
+/// Reads a flow file.
 ///
 /// # Errors
 /// The first line that does not fit.
-pub fn flows(text: &str, network: &Network) -> Result<Vec<(u32, FlowRow)>, RowError> {
+pub fn flows(text: &str, network: &Network) -> Result<Listed, RowError> {
     let mut words = Words::of(text);
     let all = words.number::<usize>("the number of flows")?;
     let mut ports = BTreeMap::new();
@@ -31,10 +40,7 @@ pub fn flows(text: &str, network: &Network) -> Result<Vec<(u32, FlowRow)>, RowEr
         }
         rows.push((line, row));
     }
-    match words.one_more(6) {
-        Some(line) => Err((line, format!("a flow beyond the {all} that the first line counts"))),
-        None => Ok(rows),
-    }
+    Ok(Listed { rows, beyond: words.one_more(6) })
 }
 
 /// A flow, and the next port of its pair of hosts.
@@ -221,7 +227,7 @@ mod tests {
     const PATHS: &str = "# header\n0 0 3 10000 100 1007 | 0 2 4 3 | 3 4 2 0\n2 1 3 10000 200 4294967295 | 1 2 4 3 | 3 4 2 1\n";
 
     fn rows() -> Vec<(u32, FlowRow)> {
-        flows(FLOWS, &network()).expect("it is right")
+        flows(FLOWS, &network()).expect("it is right").rows
     }
 
     #[test]
@@ -242,14 +248,22 @@ mod tests {
     }
 
     #[test]
+    fn as_many_flows_are_read_as_are_counted() {
+        let listed = flows(&FLOWS.replace("3\n0", "2\n0"), &network()).expect("it is right");
+        assert_eq!((listed.rows.len(), listed.beyond), (2, Some(4)));
+        let noted = flows(&format!("{FLOWS}\nFirst line: # of flows\n"), &network()).expect("it is right");
+        assert_eq!((noted.rows.len(), noted.beyond), (3, None));
+    }
+
+    #[test]
     fn faults_of_flows_are_named_with_their_lines() {
         let is = |from: &str, to: &str, line: u32, why: &str| {
-            assert_eq!(flows(&FLOWS.replace(from, to), &network()).unwrap_err(), (line, why.to_owned()));
+            let fault = flows(&FLOWS.replace(from, to), &network()).map(|_| ()).unwrap_err();
+            assert_eq!(fault, (line, why.to_owned()));
         };
         let due = "source, destination, priority group, port, bytes and seconds";
         is("3\n0", "x\n0", 1, "\"x\" is not the number of flows");
         is("3\n0", "4\n0", 4, &format!("the text ends here, and flow 4 of 4: {due} is due"));
-        is("3\n0", "2\n0", 4, "a flow beyond the 2 that the first line counts");
         is("0 3 2 100", "0 3 100", 3, &format!("5 words, and 6 are due: flow 2 of 3: {due}"));
         is("1 3 3", "9 3 3", 4, "there is no host 9");
         is("1 3 3", "1 4 3", 4, "node 4 is a switch; flows run between hosts");

@@ -67,6 +67,27 @@ def test_import_prints_the_scenario_with_paths_from_here(floodway: Command, tmp_
     )
 
 
+def test_keys_without_effect_share_a_warning_but_where_they_are_explained(
+    floodway: Command, tmp_path: Path
+) -> None:
+    config = folder(tmp_path / "mix", config=CONFIG + "PAUSE_TIME 5\nTRACE_FILE trace.txt\n")
+    done = floodway("import", "hpcc", "mix/config.txt")
+    assert [line.split(": ")[2] for line in done.err.splitlines()] == ["PAUSE_TIME", "TRACE_FILE"]
+    (shared,) = package.load(config).warnings
+    assert shared.endswith(
+        "config.txt: no effect here, by their lines: PAUSE_TIME (14), TRACE_FILE (15); `floodway import "
+        "hpcc` says why"
+    )
+
+
+def test_what_follows_the_counted_flows_is_not_read(tmp_path: Path) -> None:
+    scenario = package.load(folder(tmp_path, flows=FLOWS.replace("2\n", "1\n", 1)))
+    (warning,) = scenario.warnings
+    assert "FLOW_FILE: more flows follow the 1 that are counted, in " in warning
+    assert "flow.txt:3: they are not read" in warning
+    assert package.run(scenario).flows.height == 1
+
+
 def test_import_writes_a_file_and_does_not_replace_it_unasked(floodway: Command, tmp_path: Path) -> None:
     folder(tmp_path / "mix")
     (tmp_path / "scenarios").mkdir()

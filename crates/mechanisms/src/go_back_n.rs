@@ -5,7 +5,7 @@
 //!
 //! Packet e is delivered and acknowledged, each `ack-interval`-th and the last of each message. A packet
 //! beyond e is discarded and answered by NAK(e), which is repeated for the same e only after `nack-interval`;
-//! one before e is a duplicate, answered by ACK(e) (InfiniBand C9-110; the HPCC simulator stays silent). A
+//! one before e is a duplicate, answered by ACK(e) (InfiniBand C9-110) unless `duplicates` says otherwise. A
 //! NAK, or a timer without an ACK that advances, sends the sender back to `snd_una`.
 //!
 //! # Why
@@ -67,11 +67,26 @@ pub struct Params {
     /// simulators have none on lossless paths.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timeout: Option<Timeout>,
+    /// What the receiver answers to a packet that it has already.
+    /// Source: InfiniBand C9-110: an ACK; the HPCC simulator answers nothing.
+    pub duplicates: Duplicates,
+}
+
+/// The answer to a duplicate.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[schemars(rename = "GoBackNDuplicates")]
+pub enum Duplicates {
+    /// An ACK that tells what is expected. Source: InfiniBand C9-110.
+    #[default]
+    Ack,
+    /// None. Source: the HPCC simulator, `ReceiverCheckSeq` in `rdma-hw.cc`.
+    Silent,
 }
 
 impl Default for Params {
     fn default() -> Self {
-        Params { ack_interval: 1, nack_interval: None, timeout: None }
+        Params { ack_interval: 1, nack_interval: None, timeout: None, duplicates: Duplicates::Ack }
     }
 }
 
@@ -94,7 +109,8 @@ impl Reliability for Params {
             return Err(ParamError::new("ack-interval", "0 packets: the least is 1"));
         }
         let nack_interval = self.nack_interval.unwrap_or(Span::us(500).max(qp.base_rtt));
-        Ok((Sender::new(qp.mtu, self.timeout(qp)), Receiver::new(self.ack_interval, nack_interval)))
+        let receiver = Receiver::new(self.ack_interval, nack_interval, self.duplicates);
+        Ok((Sender::new(qp.mtu, self.timeout(qp)), receiver))
     }
 }
 
@@ -217,6 +233,7 @@ impl TransportSender for Sender {
 pub struct Receiver {
     ack_interval: u32,
     nack_interval: Span,
+    duplicates: Duplicates,
     /// e: the packet that is expected.
     expected: u64,
     /// Packets taken since the last ACK.
@@ -226,8 +243,8 @@ pub struct Receiver {
 }
 
 impl Receiver {
-    fn new(ack_interval: u32, nack_interval: Span) -> Self {
-        Receiver { ack_interval, nack_interval, expected: 0, unanswered: 0, nacked: None }
+    fn new(ack_interval: u32, nack_interval: Span, duplicates: Duplicates) -> Self {
+        Receiver { ack_interval, nack_interval, duplicates, expected: 0, unanswered: 0, nacked: None }
     }
 
     fn acknowledge(&mut self, cx: &mut Cx<'_, Reply>) {
@@ -260,7 +277,8 @@ impl TransportReceiver for Receiver {
         match s.psn.cmp(&self.expected) {
             std::cmp::Ordering::Equal => return self.take(cx, s),
             std::cmp::Ordering::Greater => self.refuse(cx),
-            std::cmp::Ordering::Less => self.acknowledge(cx),
+            std::cmp::Ordering::Less if self.duplicates == Duplicates::Ack => self.acknowledge(cx),
+            std::cmp::Ordering::Less => {}
         }
         Bytes::ZERO
     }
@@ -435,5 +453,12 @@ mod tests {
     #[test]
     fn a_duplicate_is_acknowledged_and_not_delivered() {
         receive("{}", &[(1, 0, false, 1000, &[Ack { next: 1 }]), (2, 0, false, 0, &[Ack { next: 1 }])]);
+    }
+
+    #[test]
+    fn a_duplicate_is_passed_over_in_silence_if_asked() {
+        let first = (1, 0, false, 1000, &[Ack { next: 1 }][..]);
+        let next = (3, 1, false, 1000, &[Ack { next: 2 }][..]);
+        receive(r#"{"duplicates": "silent"}"#, &[first, (2, 0, false, 0, &[]), next]);
     }
 }

@@ -74,7 +74,7 @@ file = "topology.txt"
 [defaults]
 buffer.shared = { total = "16MiB", reserve = "4.096KB", crossing = "headroom" }
 rate-control = { dcqcn = { preset = "hpcc", cnp = "ack-flag", g = 0.00390625, t-alpha = "55us", t-dec = "4us", t-inc = "300us", f = 5, rai = "20M", rhai = "200M", rmin = "100M", clamp = false } }
-reliability = { go-back-n = { ack-interval = 1, nack-interval = "500us", timeout = "off" } }
+reliability = { go-back-n = { ack-interval = 1, nack-interval = "500us", timeout = "off", duplicates = "silent" } }
 
 [[override]]
 name = "pfc-100G-1us"

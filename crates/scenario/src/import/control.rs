@@ -132,5 +132,6 @@ pub fn reliability(config: &mut Config, mtu: u64) -> Result<String, ScenarioErro
         );
         config.note("L2_ACK_INTERVAL", &message);
     }
-    Ok("{ go-back-n = { ack-interval = 1, nack-interval = \"500us\", timeout = \"off\" } }".to_owned())
+    let values = "ack-interval = 1, nack-interval = \"500us\", timeout = \"off\", duplicates = \"silent\"";
+    Ok(format!("{{ go-back-n = {{ {values} }} }}"))
 }

@@ -78,8 +78,8 @@ impl fmt::Display for Warning {
     }
 }
 
-/// Is a text a configuration of the HPCC simulator, rather than a scenario? It begins with one of its keys, after
-/// lines of comment.
+/// Is a text a configuration of the HPCC simulator, rather than a scenario? It begins with one of its keys,
+/// after lines of comment.
 pub fn is_config(text: &str) -> bool {
     let mut lines = text.lines().filter_map(|line| Words::of(line).peek()).map(|(_, first)| first);
     let first = lines.find(|first| !keys::is_comment(first));

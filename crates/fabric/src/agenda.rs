@@ -21,7 +21,7 @@ pub(crate) const ID_BITS: u32 = 24;
 /// Bits of the number itself.
 const NUMBER_BITS: u32 = 36;
 /// Where it begins, above the kind and the object.
-const NUMBER_SHIFT: u32 = 64 - NUMBER_BITS;
+pub(crate) const NUMBER_SHIFT: u32 = 64 - NUMBER_BITS;
 /// Where the kind begins, hashed.
 const KIND_SHIFT: u32 = 60;
 /// Bits of a timer's generation.
@@ -174,6 +174,12 @@ impl Agenda {
         }
         self.number += 1;
         debug_assert!(self.number < 1 << NUMBER_BITS, "the order of scheduling has 36 bits");
+        self.number
+    }
+
+    /// The last number given.
+    #[inline]
+    pub fn last_number(&self) -> u64 {
         self.number
     }
 

@@ -28,7 +28,7 @@ use crate::counters::{EgressCounters, IngressCounters, RareCounters};
 use crate::dependencies;
 use crate::error::BuildError;
 use crate::flows::{Source, following, next_untied};
-use crate::histogram::histograms;
+use crate::histogram::{Instants, histograms};
 use crate::ideal::Ideals;
 use crate::numbers::labels;
 use crate::outcome::Control;
@@ -469,6 +469,7 @@ impl<'a> World<'a> {
             labels: labels(blueprint),
             faults: Vec::new(),
             histograms: Vec::new(),
+            instants: Instants::new(blueprint.records.queue_histogram.as_ref(), blueprint.semantics.ties),
             pauses: blueprint.records.pauses.map(PauseLog::new),
             records: Records::new(blueprint),
             capture: blueprint.records.capture.as_ref().map(Capture::new).unwrap_or_default(),

@@ -70,7 +70,7 @@ impl World<'_> {
             }
             self.series[port].finish(self.now, self.ports[port].waiting);
             if !self.histograms.is_empty() {
-                self.sample(PortId(port as u32), self.ports[port].waiting);
+                self.sample_last(PortId(port as u32), self.ports[port].waiting);
             }
         }
         let alive: Vec<usize> = (0..self.flows.len()).filter(|&flow| self.flows[flow].alive).collect();

@@ -5,8 +5,10 @@
 //!   changes   ──┬────────────────┬──         at the next change the three instants that have
 //!               L                            come by then are counted in the bin of L at once
 //! ```
+//! An instant comes before the changes of its time, or, where events happen in the order in which they were
+//! scheduled, as if it were one of them ([`Instants`]).
 
-use crate::blueprint::HistogramSpec;
+use crate::blueprint::{HistogramSpec, Ties};
 use crate::outcome::QueueSamples;
 use crate::table::{Table, Values};
 use crate::world::{NEVER, World};
@@ -50,11 +52,12 @@ impl Histogram {
         }
     }
 
-    /// The queues have held `queued` bytes since the last call, and the changes of `now` come after this one.
+    /// The queues have held `queued` bytes since the last call, and what changes them comes after the instant
+    /// `until`.
     #[inline]
-    pub fn stood(&mut self, now: u64, queued: u64) {
-        if self.next <= now {
-            self.count(now.min(self.to), queued);
+    pub fn stood(&mut self, until: u64, queued: u64) {
+        if self.next <= until {
+            self.count(until.min(self.to), queued);
         }
     }
 
@@ -98,6 +101,53 @@ fn part_at(parts: &mut Vec<Part>, instant: u64) -> &mut Part {
     &mut parts[last]
 }
 
+/// Where an instant lies among the events of its time, if these happen in the order in which they were
+/// scheduled: as if each were an event that schedules the next. So an arrival comes before it, which was on its
+/// way since longer than from one instant to the next, and the end of a shorter transmission after it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Instants {
+    /// The next one; never, where none are sampled or events have another order.
+    next: u64,
+    every: u64,
+    /// The number in the order of scheduling that it got.
+    number: u64,
+}
+
+impl Instants {
+    /// Before the first instant, which was scheduled before the run.
+    pub fn new(spec: Option<&HistogramSpec>, ties: Ties) -> Self {
+        let Some(spec) = spec.filter(|_| ties == Ties::SchedulingOrder) else {
+            return Instants { next: NEVER, every: 1, number: 0 };
+        };
+        Instants { next: spec.from.0, every: spec.every.0.max(1), number: 0 }
+    }
+
+    /// The event of number `current` happens at `now`, when `last` was the last number given.
+    #[inline]
+    pub fn pass(&mut self, now: u64, current: u64, last: u64) {
+        if self.next <= now {
+            self.skip(now, current, last);
+        }
+    }
+
+    /// Steps over the instants that come before an event.
+    #[inline(never)]
+    fn skip(&mut self, now: u64, current: u64, last: u64) {
+        if self.next < now {
+            let steps = (now - self.next).div_ceil(self.every);
+            (self.next, self.number) = (self.next.saturating_add(steps.saturating_mul(self.every)), last);
+        }
+        if self.next == now && self.number < current {
+            (self.next, self.number) = (self.next.saturating_add(self.every), last);
+        }
+    }
+
+    /// The time before which all instants have been met; none where they come before the events of their time.
+    fn until(&self) -> Option<u64> {
+        (self.next != NEVER).then(|| self.next.saturating_sub(1))
+    }
+}
+
 /// One of each port where they are kept; a host's never meets an instant.
 pub(crate) fn histograms(spec: Option<&HistogramSpec>, at_switch: &[bool]) -> Vec<Histogram> {
     let Some(spec) = spec else { return Vec::new() };
@@ -112,6 +162,12 @@ impl World<'_> {
     /// The queues of `port` have held `queued` bytes until now.
     #[inline(never)]
     pub fn sample(&mut self, port: PortId, queued: u64) {
+        let until = self.instants.until().unwrap_or(self.now);
+        self.histograms[port.index()].stood(until, queued);
+    }
+
+    /// The queues of `port` have held `queued` bytes until now, and no event comes any more.
+    pub fn sample_last(&mut self, port: PortId, queued: u64) {
         self.histograms[port.index()].stood(self.now, queued);
     }
 
@@ -206,5 +262,30 @@ mod tests {
         queue.stood(NEVER - 1, 0);
         queue.stood(NEVER, 0);
         assert_eq!(queue.instants().1, 2);
+    }
+
+    #[test]
+    fn by_scheduling_order_an_instant_comes_after_what_was_scheduled_before_the_instant_before_it() {
+        let spec = HistogramSpec { from: Time(100), to: Time(400), every: Span(100), bin: Bytes(100) };
+        let mut instants = Instants::new(Some(&spec), Ties::SchedulingOrder);
+        instants.pass(100, 1, 7);
+        assert_eq!(instants.until(), Some(199), "the first one comes before the events of its time");
+        instants.pass(200, 7, 20);
+        assert_eq!(instants.until(), Some(199), "this event was scheduled before 100");
+        instants.pass(200, 8, 21);
+        assert_eq!(instants.until(), Some(299), "this one after it");
+        instants.pass(450, 9, 22);
+        assert_eq!(instants.until(), Some(499), "time goes over instants without an event");
+    }
+
+    #[test]
+    fn where_ties_are_hashed_or_nothing_is_kept_no_instant_has_a_place_among_events() {
+        let spec = HistogramSpec { from: Time(0), to: Time(400), every: Span(100), bin: Bytes(100) };
+        for mut instants in
+            [Instants::new(Some(&spec), Ties::Hashed), Instants::new(None, Ties::SchedulingOrder)]
+        {
+            instants.pass(NEVER - 1, 1, 1);
+            assert_eq!(instants.until(), None);
+        }
     }
 }

@@ -24,14 +24,14 @@ use floodway_wire::Format;
 use rustc_hash::FxHashMap;
 
 pub(crate) use crate::agenda::NEVER;
-use crate::agenda::{Agenda, Armed, Arriving, What};
+use crate::agenda::{Agenda, Armed, Arriving, NUMBER_SHIFT, What};
 use crate::arena::{Arena, Fifo, Place};
 use crate::base_rtt::Largest;
 use crate::blueprint::{Blueprint, ErrorRates, PauseFault, Release};
 use crate::capture::Capture;
 use crate::counters::{EgressCounters, IngressCounters, RareCounters};
 use crate::flows::{Flow, PairKey, Source};
-use crate::histogram::Histogram;
+use crate::histogram::{Histogram, Instants};
 use crate::ideal::Ideals;
 use crate::nic_list::List;
 use crate::numbers::Label;
@@ -323,6 +323,8 @@ pub(crate) struct World<'a> {
     pub series: Vec<Series>,
     /// By port, where they are kept; else empty.
     pub histograms: Vec<Histogram>,
+    /// Where their instants lie among events.
+    pub instants: Instants,
     /// Where they are kept.
     pub pauses: Option<PauseLog>,
     pub records: Records,
@@ -421,6 +423,7 @@ impl World<'_> {
     fn dispatch(&mut self, event: Event) {
         self.now = event.time.0;
         self.order = event.order;
+        self.instants.pass(self.now, event.order >> NUMBER_SHIFT, self.events.last_number());
         let (what, id) = self.events.decode(event.order);
         self.counts[what as usize] += 1;
         match what {

@@ -51,8 +51,12 @@ lint: $(BUILT) ## Formatting, clippy, ruff, types
 generate: $(BUILT) ## Write again what is made from the code: schema, builders, pages of the documentation
 	$(BIN)/python -m floodway.generate .
 
-validation: $(BUILT) ## Run the HPCC simulator's cases; tables and pictures of docs/validation.md
+# What comes from the reference stays as it is where there is none.
+validation: $(BUILT) ## Run the HPCC simulator's cases and the minimal ones: tables and pictures of docs/validation.md
+ifneq ($(FLOODWAY_REFERENCE),)
 	$(BIN)/floodway validate $(FLOODWAY_REFERENCE)/reference/ns3 --report docs/validation.md --force
+endif
+	$(BIN)/python tests/semantics.py docs/validation.md
 
 docs: $(BUILT) $(INSTALLED_DOCS) ## The documentation as a site in site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict

@@ -60,8 +60,10 @@ def runner(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     return by
 
 
-@pytest.mark.usefixtures("runner")
-def test_cases_are_run_as_often_as_chance_decides_them(tmp_path: Path) -> None:
+def test_cases_that_are_not_equal_are_run_as_often_as_chance_decides_them(
+    tmp_path: Path, runner: list[float]
+) -> None:
+    runner[0] = 1.004
     case_in(tmp_path / "cases", tag="hpcc")
     case_in(tmp_path / "cases", tag="dcqcn", mode=1)
     found = validate(tmp_path / "cases", seeds=3, out=tmp_path / "out")
@@ -78,6 +80,14 @@ def test_cases_are_run_as_often_as_chance_decides_them(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("runner")
+def test_what_is_equal_is_run_once_and_passes(tmp_path: Path) -> None:
+    case_in(tmp_path / "cases", tag="dcqcn", mode=1)
+    case_in(tmp_path / "cases", tag="tied", flows=FLOWS_TEXT.replace("2000002000", "2000000000"))
+    found = validate(tmp_path / "cases", seeds=3)
+    assert [(case.seeds, case.equal, case.verdict) for case in found.cases] == [((1,), True, "pass")] * 2
+
+
+@pytest.mark.usefixtures("runner")
 def test_an_earlier_validation_is_replaced_only_on_demand(tmp_path: Path) -> None:
     folder, out = case_in(tmp_path / "case", mode=1), tmp_path / "out"
     validate(folder, seeds=2, out=out)
@@ -91,8 +101,8 @@ def test_an_earlier_validation_is_replaced_only_on_demand(tmp_path: Path) -> Non
         validate(folder, out=folder, force=True)
 
 
-@pytest.mark.usefixtures("runner")
-def test_a_quick_look_leaves_out_what_is_long(tmp_path: Path) -> None:
+def test_a_quick_look_leaves_out_what_is_long(tmp_path: Path, runner: list[float]) -> None:
+    runner[0] = 1.004
     long = FLOWS_TEXT.replace(" 2000000 ", " 2000000000 ")
     case_in(tmp_path / "cases", tag="long", flows=long)
     case_in(tmp_path / "cases", tag="short", mode=1)
@@ -141,11 +151,16 @@ def test_the_verdict_is_told_and_is_the_exit_code(
     case_in(tmp_path / "case")
     code, out, err = run_app("case", "--quiet")
     assert (code, out, err) == (0, "", "")
+    _, out, _ = run_app("case", "--force")
+    assert "FCT within 0.5 %" not in out
+    assert "1 configurations: 1 pass; 1 equal to the nanosecond" in out
     runner[0] = 1.03
     code, out, err = run_app("case", "--force")
     assert code == 1
     assert "largest difference of an FCT" in out
-    assert "1 configurations: 1 fail" in out
+    assert "median signed difference" not in out
+    assert "1 configurations: 1 fail; 0 equal to the nanosecond; 1 runs" in out
+    assert "median signed difference" in run_app("case", "--force", "--verbose")[1]
     assert "error: case/hpcc: FCT within 0.5 %; largest difference of an FCT" in err
 
 
@@ -192,9 +207,11 @@ def test_a_page_that_cannot_be_written_is_told_before_the_first_run(
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.usefixtures("runner")
-def test_json_pictures_and_a_page_are_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_json_pictures_and_a_page_are_written(
+    tmp_path: Path, runner: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
+    runner[0] = 1.004
     case_in(tmp_path / "case", mode=1)
     code, out, _ = run_app(
         "case", "--json", "--seeds", "2", "--plot", "--report", "page.md", "--out", "there"
@@ -209,9 +226,10 @@ def test_json_pictures_and_a_page_are_written(tmp_path: Path, monkeypatch: pytes
         "case-slowdown.png",
     }
     page = (tmp_path / "page.md").read_text(encoding="utf-8")
-    assert "| case | hpcc | 3 | 2 | 100 % | 100 % | 0 % | pass |" in page
-    assert all((tmp_path / path).is_file() for path in ("page/case-fct.png", "page/case-slowdown.png"))
-    assert "](page/case-fct.png)" in page
+    assert "| case/hpcc | 3 | 0 % | 0.40 % | +0.40 % | 0 (0) |" in page
+    assert "| median difference of FCTs | - | 0.40 % | - | ≤ 2 % | pass |" in page
+    # With few flows a page has no picture of them.
+    assert "](page/" not in page
 
 
 def judged_of(*ours: Side) -> Validation:
@@ -232,7 +250,9 @@ def test_a_page_keeps_what_stands_outside_its_marks(tmp_path: Path) -> None:
     ours = side(flows_of(range(100, 400)), queues=queues_of({5: 2000}))
     written = write_report(judged_of(ours), page)
     text = page.read_text(encoding="utf-8")
-    assert text.startswith(f"before\n\n{BEGIN}\n### Bounds")
+    assert text.startswith(f"before\n\n{BEGIN}\n| case/configuration | flows |")
+    assert "1 pass; 1 equal to the nanosecond" in text
+    assert "](page/made-up-fct.png)" in text
     assert text.endswith(f"{END}\n\nafter\n")
     assert "old" not in text
     assert [file.name for file in written] == [

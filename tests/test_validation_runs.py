@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -107,16 +108,45 @@ def test_a_garbled_or_missing_file_of_a_case_is_told(case: Path, name: str, text
 
 
 @needs_reference
-def test_timely_equals_the_reference_to_the_nanosecond(tmp_path: Path) -> None:
-    found = validate(REFERENCE, only=["*/timely"], seeds=1, out=tmp_path / "out")
-    equal = {
-        judged.case.label: {row.key: row.typical for row in judged.rows}["fct.equal"]
-        for judged in found.cases
-    }
-    assert equal == dict.fromkeys(equal, 1)
+def test_every_algorithm_equals_the_reference_to_the_nanosecond(tmp_path: Path) -> None:
+    found = validate(REFERENCE, quick=True, out=tmp_path / "out")
+    run = {judged.case.label: judged for judged in found.cases if not judged.not_run}
+    cases = ("c1_incast", "c1_incast_pfc", "c7_fattree16")
+    assert {f"{case}/{tag}" for case in cases for tag in ("dcqcn", "hpcc", "timely")} <= set(run)
+    assert {label: judged.equal for label, judged in run.items()} == dict.fromkeys(run, True)
+    assert {judged.seeds for judged in run.values()} == {(1,)}
     assert found.verdict == "pass"
     written = json.loads((tmp_path / "out" / "validate.json").read_text(encoding="utf-8"))
-    assert written["verdict"] == "pass"
+    assert all(case["equal"] for case in written["cases"] if not case["not_run"])
+
+
+@needs_reference
+def test_the_hash_chooses_the_paths_of_the_reference(tmp_path: Path) -> None:
+    folder = copied("c7_fattree16", tmp_path / "c7", "topology.txt", "flow.txt", "*_hpcc.txt")
+    (judged,) = validate(folder).cases
+    assert (judged.reference.kind, judged.equal) == ("hashed", True)
+
+
+@needs_reference
+def test_another_seed_is_told_from_the_reference(tmp_path: Path) -> None:
+    folder = copied("c1_incast_pfc", tmp_path / "case", "topology.txt", "flow.txt", "*_dcqcn.txt")
+    scenario = (
+        package.load(folder / "config_dcqcn.txt").with_seed(2).replace(sets=[("records.pauses", "true")])
+    )
+    package.run(scenario).export_hpcc(tmp_path / "export", scenario=scenario)
+    (tmp_path / "export" / "fct.txt").replace(folder / "fct_dcqcn.txt")
+    (tmp_path / "export" / "pfc.txt").replace(folder / "pfc_dcqcn.txt")
+    (judged,) = validate(folder, seeds=3).cases
+    assert not judged.equal
+    assert judged.seeds == (1, 2, 3)
+
+
+def copied(case: str, folder: Path, *patterns: str) -> Path:
+    """Copy files of a case of the reference."""
+    folder.mkdir()
+    for file in (file for pattern in patterns for file in (REFERENCE / case).glob(pattern)):
+        shutil.copyfile(file, folder / file.name)
+    return folder
 
 
 @needs_reference

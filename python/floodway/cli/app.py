@@ -353,7 +353,11 @@ def validate_(  # noqa: PLR0913 (one argument an option)
     ],
     *,
     seeds: Annotated[
-        int, typer.Option(min=1, help="Runs of a case in which switches mark at random or ties decide.")
+        int,
+        typer.Option(
+            min=1,
+            help="Runs of a case that chance or ties decide, if the first does not equal the reference.",
+        ),
     ] = 5,
     jobs: Annotated[
         int | None,
@@ -392,6 +396,14 @@ def validate_(  # noqa: PLR0913 (one argument an option)
             show_default=False,
         ),
     ] = None,
+    verbose: Annotated[
+        bool,
+        typer.Option(
+            "--verbose",
+            help="Show every number of every configuration; else a line each, and what fails.",
+            show_default=False,
+        ),
+    ] = False,
     force: Force = False,
     quiet: Quiet = False,
     json: Json = False,
@@ -407,7 +419,8 @@ def validate_(  # noqa: PLR0913 (one argument an option)
 
     \b
     Exit codes:
-      0    every number that has a bound keeps within it; what cannot run is named
+      0    each configuration equals the reference to the nanosecond, or every number that has a bound keeps
+           within it; what cannot run is named
       1    one does not, or a run failed
       2    bad usage, or a file is missing or not of its form; nothing has run
       130  interrupted; the runs that had ended are kept
@@ -424,6 +437,7 @@ def validate_(  # noqa: PLR0913 (one argument an option)
             plot=plot,
             report=report,
             force=force,
+            verbose=verbose,
             quiet=quiet,
             json=json,
         )

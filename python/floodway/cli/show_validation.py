@@ -1,4 +1,4 @@
-"""A validation on the terminal: a table for each case, a line for each number."""
+"""A validation on the terminal: a line for each configuration, and one for each number where it fails."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, TextIO
 from rich.console import Console
 
 from floodway.cli.show import table_of
+from floodway.validation.overview import COLUMNS as OVERVIEW
+from floodway.validation.overview import overview_row, summary
 from floodway.validation.words import allowed, difference, headline, number, ours, shown_rows
 
 if TYPE_CHECKING:
@@ -22,34 +24,58 @@ __all__ = ["show"]
 #: Columns where nobody looks on; a terminal's own width else.
 WIDTH = 140
 COLUMNS = ("configuration", "what", "reference", "ours (of seeds)", "difference", "allowed", "verdict")
-WORDS = ("configuration", "what", "allowed", "verdict")
+WORDS = ("case/configuration", "configuration", "what", "allowed", "verdict")
 #: So many flows that one side lacks are named.
 MOST_NAMED = 5
 
 
-def show(validation: Validation, stream: TextIO) -> None:
-    """Print a table for each case, what is left out, and how many configurations pass."""
+def show(validation: Validation, stream: TextIO, *, verbose: bool) -> None:
+    """Print a line for each configuration, what is left out, and how many configurations pass.
+
+    Parameters
+    ----------
+    validation
+        What was found.
+    stream
+        Where to.
+    verbose
+        Whether to show every number of every configuration, not only of those that fail.
+    """
     console = Console(file=stream, highlight=False, markup=False, emoji=False)
     if not console.is_terminal:
         console.width = WIDTH
-    for name, cases in groupby(validation.cases, key=lambda judged: judged.case.name):
+    console.print(_overview(validation.cases))
+    for judged in validation.cases:
+        if judged.not_run:
+            console.print(f"{judged.case.label}: not run: {judged.not_run}", soft_wrap=True)
+    long = [judged for judged in validation.cases if judged.rows and (verbose or judged.verdict == "fail")]
+    for name, cases in groupby(long, key=lambda judged: judged.case.name):
         own = list(cases)
-        console.print(_table(name, own))
+        console.print()
+        console.print(_table(name, own, verbose=verbose))
         for line in _notes(own):
             console.print(line, soft_wrap=True)
-        console.print()
+    console.print()
     counts = ", ".join(f"{count} {verdict}" for verdict, count in validation.counts.items())
-    wall = sum(sum(judged.wall_s) for judged in validation.cases)
-    runs = sum(len(judged.seeds) for judged in validation.cases)
-    console.print(f"{len(validation.cases)} configurations: {counts}; {runs} runs of {wall:.1f} s in all")
+    console.print(f"{len(validation.cases)} configurations: {counts}; {summary(validation.cases)}")
 
 
-def _table(name: str, cases: Sequence[Judged]) -> Table:
+def _overview(cases: Sequence[Judged]) -> Table:
+    table = table_of("", OVERVIEW, words=WORDS)
+    for judged in cases:
+        *cells, verdict = overview_row(judged)
+        failed = verdict == "fail"
+        table.add_row(*cells, "FAIL" if failed else verdict, style="red" if failed else None)
+    return table
+
+
+def _table(name: str, cases: Sequence[Judged], *, verbose: bool) -> Table:
+    """Show every number, or those which fail."""
     table = table_of(name, COLUMNS, words=WORDS)
     for judged in cases:
-        if judged.not_run:
-            table.add_row(judged.case.tag, "", "", "", "", "", "not run")
         for row in shown_rows(judged):
+            if not verbose and row.verdict != "fail":
+                continue
             cells = (number(row.reference, row.unit), ours(row), difference(row), allowed(row.limit))
             mark = "FAIL" if row.verdict == "fail" else row.verdict
             table.add_row(judged.case.tag, row.label, *cells, mark, style="red" if mark == "FAIL" else None)
@@ -59,9 +85,6 @@ def _table(name: str, cases: Sequence[Judged]) -> Table:
 
 def _notes(cases: Sequence[Judged]) -> Iterator[str]:
     for judged in cases:
-        if judged.not_run:
-            yield f"{judged.case.tag}: not run: {judged.not_run}"
-            continue
         wall = sum(judged.wall_s) / len(judged.wall_s)
         yield f"{headline(judged)}; {wall:.2f} s a run: {judged.verdict}"
         for line in judged.unmatched(MOST_NAMED):

@@ -37,6 +37,7 @@ class Request:
     plot: bool
     report: Path | None
     force: bool
+    verbose: bool
     quiet: bool
     json: bool
 
@@ -75,7 +76,7 @@ def _print(request: Request, validation: Validation) -> None:
         whole = {"results": str(request.out), **document(validation)}
         typer.echo(json.dumps(whole, indent=2, ensure_ascii=False))
     elif not request.quiet:
-        show(validation, sys.stdout)
+        show(validation, sys.stdout, verbose=request.verbose)
         typer.echo(f"runs and numbers: {request.out}/")
 
 

@@ -35,6 +35,7 @@ def _case(judged: Judged) -> dict[str, Any]:
         "tag": case.tag,
         "verdict": judged.verdict,
         "not_run": judged.not_run or None,
+        "equal": judged.equal,
         "kind": judged.reference.kind,
         "flows": len(judged.reference.side.flows),
         "seeds": list(judged.seeds),

@@ -160,18 +160,22 @@ def bucket_rows(reference: pl.DataFrame, ours: Sequence[pl.DataFrame], rules: Ru
         if flows.is_empty() or any(frame.is_empty() for frame in own):
             continue
         judged = len(flows) >= FEW_FLOWS
-        for metric, unit in (("fct", "us"), ("slowdown", "slowdown")):
-            for name, rank, bound in (("p50", 0.5, rules.p50), ("p99", 0.99, rules.p99)):
-                values = [nearest_rank(_metric(frame, metric), rank) for frame in own]
-                yield relative(
-                    f"{metric}.{name}.{bucket.replace(' ', '-')}",
-                    f"{metric if metric == 'slowdown' else 'FCT'} {name}, {bucket} ({len(flows):,})",
-                    "us" if unit == "us" else "slowdown",
-                    reference=nearest_rank(_metric(flows, metric), rank),
-                    ours=values,
-                    limit=limit_of(bound if judged else None, own=values if rules.or_spread else None),
-                    note="" if judged else f"fewer than {FEW_FLOWS} flows",
-                )
+        for metric, name, rank, bound, or_spread in (
+            ("fct", "p50", 0.5, rules.p50, rules.or_spread),
+            ("fct", "p99", 0.99, rules.p99, False),
+            ("slowdown", "p50", 0.5, rules.p50, rules.or_spread),
+            ("slowdown", "p99", 0.99, rules.slowdown, rules.or_spread),
+        ):
+            values = [nearest_rank(_metric(frame, metric), rank) for frame in own]
+            yield relative(
+                f"{metric}.{name}.{bucket.replace(' ', '-')}",
+                f"{metric if metric == 'slowdown' else 'FCT'} {name}, {bucket} ({len(flows):,})",
+                "us" if metric == "fct" else "slowdown",
+                reference=nearest_rank(_metric(flows, metric), rank),
+                ours=values,
+                limit=limit_of(bound if judged else None, own=values if or_spread else None),
+                note="" if judged else f"fewer than {FEW_FLOWS} flows",
+            )
 
 
 def nearest_rank(values: Numbers, rank: float) -> float:
@@ -203,9 +207,9 @@ def _unmatched_row(matches: Sequence[Matched], rules: Rules) -> Row:
 
 
 def _own_spread(ours: Sequence[pl.DataFrame]) -> float:
-    """Return the median difference of the flows of the two seeds that lie farthest apart."""
+    """Return the median over pairs of our seeds of the median difference of their flows."""
     pairs = [_median(np.abs(differences(matched(a, b).both))) for a, b in combinations(ours, 2)]
-    return max(pairs, default=0.0)
+    return median(pairs) if pairs else 0.0
 
 
 def _joined(

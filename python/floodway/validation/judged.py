@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from floodway.errors import ValidationError
+from floodway.validation.equality import equal
 from floodway.validation.files import read_flows, read_pauses, read_queues
 from floodway.validation.flows import bucket_rows, flow_rows, matched, tied
 from floodway.validation.pauses import frames_by_node, pause_rows
@@ -119,10 +120,17 @@ class Judged:
         """Every number; none of a case that has not run."""
         return () if self.not_run else tuple(judge(self.reference, self.sides))
 
+    @cached_property
+    def equal(self) -> bool:
+        """Whether the run with the configuration's own seed equals the reference to the nanosecond."""
+        return bool(self.sides) and equal(self.reference.side, self.sides[0])
+
     @property
     def verdict(self) -> Verdict:
-        """The verdict of all numbers together."""
-        return "not run" if self.not_run else worst(row.verdict for row in self.rows)
+        """A pass if ours is equal; else the verdict of all numbers together."""
+        if self.not_run:
+            return "not run"
+        return "pass" if self.equal else worst(row.verdict for row in self.rows)
 
     @property
     def nodes(self) -> list[dict[str, object]]:

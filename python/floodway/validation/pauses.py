@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from floodway.validation.rows import Row, limit_of, relative
+from floodway.validation.files import PAUSES
+from floodway.validation.rows import Row, limit_of, relative, share
 from floodway.validation.rules import FEW_FRAMES
 
 if TYPE_CHECKING:
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
     from floodway.validation.rules import Rules
 
-__all__ = ["frames_by_node", "pause_rows"]
+__all__ = ["frames_by_node", "lines_equal", "pause_rows"]
 
 EVENTS = (("pause", 1), ("resume", 0))
 
@@ -36,15 +37,23 @@ def pause_rows(
     for name, event in EVENTS:
         counts = [_count(frame, event) for frame in ours]
         expected = _count(reference, event)
-        judged = max(expected, *counts) >= FEW_FRAMES
+        # That ours has very many where the reference has few is no chance either.
+        judged = expected >= FEW_FRAMES or max(counts) >= 2 * FEW_FRAMES
         yield relative(
             f"pfc.{name}",
             f"{name} frames received",
             "count",
             reference=expected,
             ours=counts,
-            limit=limit_of(rules.pauses if judged else None, own=counts if rules.or_spread else None),
+            limit=limit_of(rules.pauses if judged else None),
             note="" if judged else f"fewer than {FEW_FRAMES} frames",
+        )
+    if len(reference) or any(len(frame) for frame in ours):
+        yield share(
+            "pfc.lines",
+            "PFC lines equal (time, node, port, type)",
+            ours=[lines_equal(reference, frame) for frame in ours],
+            limit=None,
         )
     if len(reference) and all(len(frame) for frame in ours):
         yield _elsewhere(reference, ours)
@@ -56,6 +65,14 @@ def pause_rows(
             ours=[_first_us(frame, begin_ns) for frame in ours],
             limit=None,
         )
+
+
+def lines_equal(reference: pl.DataFrame, ours: pl.DataFrame) -> float:
+    """Return the share of the lines of either file that stand in both, in whatever order."""
+    most = max(len(reference), len(ours))
+    counts = [frame.group_by(PAUSES).len() for frame in (reference, ours)]
+    both = counts[0].join(counts[1], on=PAUSES, how="inner")
+    return int(both.select(pl.min_horizontal("len", "len_right").sum()).item()) / most if most else 1.0
 
 
 def frames_by_node(reference: pl.DataFrame, ours: Sequence[pl.DataFrame]) -> list[dict[str, object]]:

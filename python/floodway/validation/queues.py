@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from floodway.validation.rows import Row, limit_of, relative
+from floodway.validation.rows import Row, limit_of, relative, share
 from floodway.validation.rules import FEW_SAMPLES, MOST_PORTS
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from floodway.validation.rules import Rules
 
-__all__ = ["Port", "busiest", "queue_rows", "samples_of"]
+__all__ = ["Port", "bins_equal", "busiest", "queue_rows", "samples_apart", "samples_of"]
 
 #: Samples tell whole kilobytes: a mean or a percentile is known to one.
 BIN_KB = 1.0
@@ -69,11 +69,27 @@ def busiest(reference: pl.DataFrame) -> list[Port]:
 
 
 def queue_rows(reference: pl.DataFrame, ours: Sequence[pl.DataFrame], rules: Rules) -> Iterator[Row]:
-    """Compare the queues of the reference's busiest ports: samples, mean, percentiles, largest."""
+    """Compare queues bin by bin; of the reference's busiest ports also samples, mean and percentiles."""
+    apart = [float(samples_apart(reference, frame)) for frame in ours]
+    yield share(
+        "queue.equal", "samples in equal bins", ours=[bins_equal(reference, f) for f in ours], limit=None
+    )
+    yield Row(key="queue.apart", label="samples in other bins", unit="count", ours=tuple(apart))
     for port in busiest(reference):
         expected = _queue(reference, port)
         own = [_queue(frame, port) for frame in ours]
         yield from _port_rows(port, expected, own, rules)
+
+
+def samples_apart(reference: pl.DataFrame, ours: pl.DataFrame) -> int:
+    """Count the samples of all ports that would have to move to another bin, or to come or go."""
+    return _most(reference, ours) - _shared(reference, ours)
+
+
+def bins_equal(reference: pl.DataFrame, ours: pl.DataFrame) -> float:
+    """Return the share of the samples of all ports that lie in bins of both sides."""
+    most = _most(reference, ours)
+    return _shared(reference, ours) / most if most else 1.0
 
 
 def samples_of(frame: pl.DataFrame, port: Port) -> pl.DataFrame:
@@ -82,6 +98,19 @@ def samples_of(frame: pl.DataFrame, port: Port) -> pl.DataFrame:
     if port.switch is not None and frame["switch"].null_count() < len(frame):
         chosen = chosen.filter(pl.col("switch") == port.switch)
     return chosen.group_by("kb").agg(pl.col("samples").sum()).sort("kb")
+
+
+def _most(*sides: pl.DataFrame) -> int:
+    return max(int(side["samples"].sum()) for side in sides)
+
+
+def _shared(reference: pl.DataFrame, ours: pl.DataFrame) -> int:
+    """Count samples in the same bin of the same port; of whichever switch, where one side names none."""
+    named = all(side["switch"].null_count() == 0 for side in (reference, ours))
+    bins = ["switch", "port", "kb"] if named else ["port", "kb"]
+    counts = [side.group_by(bins).agg(pl.col("samples").sum()) for side in (reference, ours)]
+    both = counts[0].join(counts[1], on=bins, how="inner")
+    return int(both.select(pl.min_horizontal("samples", "samples_right").sum()).item())
 
 
 def _port_rows(port: Port, expected: _Queue, own: Sequence[_Queue], rules: Rules) -> Iterator[Row]:

@@ -8,6 +8,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from floodway.errors import OutputError
+from floodway.validation.overview import COLUMNS, overview_row, summary
 from floodway.validation.rules import FEW_FLOWS, FEW_FRAMES, FEW_SAMPLES, RULES
 from floodway.validation.words import KINDS, allowed, difference, headline, number, ours, shown_rows
 
@@ -50,7 +51,7 @@ def write_report(validation: Validation, page: Path) -> list[Path]:
     """
     before = page_text(page)
     folder = page.with_suffix("")
-    drawn = draw_into(validation.cases, folder, with_data=False)
+    drawn = draw_into(validation.cases, folder, with_data=False, few=False)
     shown = {file.stem: file.relative_to(page.parent).as_posix() for file in drawn}
     text = f"{BEGIN}\n{block(validation, shown)}\n{END}"
     marked = re.compile(re.escape(BEGIN) + ".*?" + re.escape(END), flags=re.DOTALL)
@@ -79,7 +80,7 @@ def page_text(page: Path) -> str:
 
 
 def block(validation: Validation, pictures: dict[str, str]) -> str:
-    """Return the tables in Markdown: the bounds, an overview, and each case.
+    """Return the tables in Markdown: an overview, what is not equal in full, the bounds.
 
     Parameters
     ----------
@@ -88,14 +89,17 @@ def block(validation: Validation, pictures: dict[str, str]) -> str:
     pictures
         Paths of pictures as the page sees them, by `CASE-PICTURE`.
     """
-    parts = ["### Bounds", _bounds(), "### Overview", _overview(validation.cases)]
-    for name, cases in _by_case(validation.cases):
-        parts += [f"### {name}", *_case(name, cases, pictures)]
-    return "\n\n".join(parts)
+    cases = validation.cases
+    counts = ", ".join(f"{count} {verdict}" for verdict, count in validation.counts.items())
+    parts = [_table(COLUMNS, map(overview_row, cases)), f"{counts}; {summary(cases)}."]
+    parts += [f"**{judged.case.label} has not run**: {judged.not_run}" for judged in cases if judged.not_run]
+    for name, own in _by_case(cases):
+        parts += _case(name, own, pictures)
+    return "\n\n".join([*parts, "### Bounds", _bounds()])
 
 
 def draw_into(
-    cases: Sequence[Judged], folder: Path, *, form: Format = "png", with_data: bool = True
+    cases: Sequence[Judged], folder: Path, *, form: Format = "png", with_data: bool = True, few: bool = True
 ) -> list[Path]:
     """Draw the pictures of every case into a folder, each as `CASE-PICTURE`, and return the files.
 
@@ -109,6 +113,8 @@ def draw_into(
         The pictures' format.
     with_data
         Whether to write what each shows beside it as CSV.
+    few
+        Whether to draw the flows of cases that have fewer than a percentile of theirs is judged by.
 
     Raises
     ------
@@ -122,6 +128,8 @@ def draw_into(
     written = []
     for name, own in _by_case(cases):
         for picture, drawing in pictures(own):
+            if not few and picture != "queues" and _largest(own) < FEW_FLOWS:
+                continue
             file = folder / f"{name}-{picture}.{form}"
             files = [file, file.with_suffix(".csv")] if with_data else [file]
             save(drawing, files, force=True)
@@ -144,30 +152,45 @@ def _by_case(cases: Sequence[Judged]) -> Iterator[tuple[str, list[Judged]]]:
         yield name, list(own)
 
 
+def _largest(cases: Sequence[Judged]) -> int:
+    return max(len(judged.reference.side.flows) for judged in cases)
+
+
 def _bounds() -> str:
-    head = ("what may differ", "flows", "p50 of a bucket", "p99 of a bucket", "PFC frames", "queue of a port")
+    head = (
+        "what may differ",
+        "flows",
+        "FCT p99 of a bucket",
+        "PFC frames",
+        "FCT p50 of a bucket",
+        "slowdown p99",
+        "queue of a port",
+    )
     rows = [
         (
             KINDS[kind],
             _of_flows(rules),
+            _bound(rules.p99),
+            _bound(rules.pauses),
             _bound(rules.p50, spread=rules.or_spread),
-            _bound(rules.p99, spread=rules.or_spread),
-            _bound(rules.pauses, spread=rules.or_spread),
+            _bound(rules.slowdown, spread=rules.or_spread),
             _bound(rules.queue, spread=rules.or_spread),
         )
         for kind, rules in RULES.items()
     ]
     note = (
-        f"Buckets have a verdict from {FEW_FLOWS} flows on, frames from {FEW_FRAMES}, "
-        f"a port's queue from {FEW_SAMPLES:,} samples. Own spread is the largest difference of two of our "
-        "seeds; it counts where it is wider than the bound beside it."
+        "They count where the run with the configuration's own seed does not equal the reference. "
+        f"Buckets of sizes have a verdict from {FEW_FLOWS} flows on, frames from {FEW_FRAMES} of the "
+        f"reference, a port's queue from {FEW_SAMPLES:,} samples. Own spread counts where it is wider than "
+        "the bound beside it: of the flows' median, the median over pairs of our seeds; else the largest "
+        "difference of two of them."
     )
     return f"{_table(head, rows)}\n\n{note}"
 
 
 def _of_flows(rules: Rules) -> str:
     if rules.close is None:
-        return "-" if rules.typical is None else f"median {_bound(rules.typical, spread=rules.or_spread)}"
+        return "-" if rules.typical is None else f"median {_bound(rules.typical, spread=True)}"
     return f"{_bound(rules.close)} within 0.5 %, all within {_bound(rules.largest)}"
 
 
@@ -177,39 +200,22 @@ def _bound(value: float | None, *, spread: bool = False) -> str:
     return f"{value * 100:g} % or own spread" if spread else f"{value * 100:g} %"
 
 
-def _overview(cases: Sequence[Judged]) -> str:
-    head = ("case", "configuration", "flows", "seeds", "equal to the ns", "within 0.5 %", "median", "verdict")
-    rows = []
-    for judged in cases:
-        known = {row.key: row for row in judged.rows}
-        shares = [
-            number(known[key].typical, "share") if key in known else "-"
-            for key in ("fct.equal", "fct.close", "fct.typical")
-        ]
-        flows = f"{len(judged.reference.side.flows):,}"
-        seeds = str(len(judged.seeds) or "-")
-        rows.append((judged.case.name, judged.case.tag, flows, seeds, *shares, judged.verdict))
-    return _table(head, rows)
-
-
 def _case(name: str, cases: Sequence[Judged], pictures: dict[str, str]) -> Iterator[str]:
     from floodway.validation.pictures import CAPTIONS  # noqa: PLC0415 (as above)
 
-    for judged in cases:
-        yield (
-            f"**{headline(judged)}.**"
-            if not judged.not_run
-            else f"**{judged.case.tag}: not run.** {judged.not_run}"
-        )
-        if judged.rows:
-            head = ("what", "reference", "floodway", "difference", "allowed", "verdict")
-            yield _table(head, _rows(judged))
+    differing = [judged for judged in cases if judged.rows and not judged.equal]
+    drawn = {picture: pictures.get(f"{name}-{picture}") for picture in CAPTIONS}
+    if differing or any(drawn.values()):
+        yield f"### {name}"
+    for judged in differing:
+        yield f"**{headline(judged)}.**"
+        head = ("what", "reference", "floodway", "difference", "allowed", "verdict")
+        yield _table(head, _rows(judged))
         named = list(judged.unmatched(MOST_NAMED))
         if named:
             yield "\n".join(f"- {line}" for line in named)
     for picture, caption in CAPTIONS.items():
-        path = pictures.get(f"{name}-{picture}")
-        if path is not None:
+        if (path := drawn[picture]) is not None:
             yield f"![{caption}]({path})\n\n*{caption}.*"
 
 

@@ -14,6 +14,7 @@ from floodway.errors import ScenarioError, ValidationError
 from floodway.names import nearest
 from floodway.validation.cases import cases_of
 from floodway.validation.document import document
+from floodway.validation.equality import decided
 from floodway.validation.judged import Judged, Reference, side_of
 from floodway.validation.place import DOCUMENT_FILE, place_of
 from floodway.validation.rows import worst
@@ -27,11 +28,12 @@ if TYPE_CHECKING:
     from floodway.results import Result
     from floodway.scenarios import Scenario
     from floodway.validation.cases import Case
+    from floodway.validation.judged import Side
     from floodway.validation.rules import Verdict
 
 __all__ = ["SEEDS", "Validation", "validate"]
 
-#: Runs of a case in which chance or ties decide something.
+#: Runs of a case in which chance or ties decide something, and whose first does not equal the reference.
 SEEDS = 5
 #: More payload than this makes a case too long for a quick look.
 QUICK_BYTES = 1_000_000_000
@@ -74,9 +76,15 @@ class _Plan:
     reference: Reference
     scenario: Scenario | None
     not_run: str
+    #: The configuration's own, and those that run if it does not equal the reference.
     seeds: tuple[int, ...]
-    folders: list[Path] = field(default_factory=list)
-    tasks: list[Task] = field(default_factory=list)
+    tasks: dict[int, Task] = field(default_factory=dict)
+    sides: dict[int, Side] = field(default_factory=dict)
+
+    @property
+    def decided(self) -> bool:
+        """Whether what has run is enough: its flows and PFC frames equal the reference's."""
+        return any(decided(self.reference.side, side) for side in self.sides.values())
 
 
 def validate(  # noqa: PLR0913 (what a caller may choose)
@@ -98,7 +106,8 @@ def validate(  # noqa: PLR0913 (what a caller may choose)
         A case or a folder of cases: `config_TAG.txt` with the files that it names, and beside it the
         reference's `fct_TAG.txt`, `pfc_TAG.txt` and `qlen_TAG.txt`, or what the configuration calls them.
     seeds
-        Runs of a case in which switches mark at random or ties decide; of others one tells all.
+        Runs of a case in which switches mark at random or ties decide, if that with the configuration's own
+        seed does not equal the reference to the nanosecond; of others one tells all.
     jobs
         So many runs at a time; by default one a core.
     quick
@@ -132,7 +141,7 @@ def validate(  # noqa: PLR0913 (what a caller may choose)
         done = Validation(
             cases=tuple(_judged(plan) for plan in plans),
             failures=tuple(failures),
-            complete=all(task.result for plan in plans for task in plan.tasks),
+            complete=all(task.result for plan in plans for task in plan.tasks.values()),
         )
         if out is not None:
             text = json.dumps(document(done), indent=2, ensure_ascii=False)
@@ -176,26 +185,52 @@ def _run(
     jobs: int,
     on_progress: Callable[[Sequence[Task]], None] | None,
 ) -> list[str]:
-    """Run every plan; returns what broke."""
-    slots: list[tuple[_Plan, Task, Path]] = []
+    """Run every plan, with its first seed and then, unless that one equals the reference, with the others."""
     names = folder_names([plan.reference.case.label.replace("/", " ") for plan in plans])
-    for plan, name in zip(plans, names, strict=True):
-        for seed in plan.seeds:
-            assert plan.scenario is not None  # noqa: S101 (what has seeds runs)
-            label = plan.reference.case.label + (f", seed {seed}" if len(plan.seeds) > 1 else "")
-            task = Task(label=label, scenario=plan.scenario.with_seed(seed))
-            plan.tasks.append(task)
-            slots.append((plan, task, place / name / f"seed-{seed}"))
+    folders = [place / name for name in names]
+    done: list[Task] = []
     failures: list[str] = []
+    for first in (True, False):
+        slots = list(_slots(plans, folders, first=first))
+        if not slots or not all(task.result for task in done):
+            break
+        tasks = [slot.task for slot in slots]
 
-    def keep(number: int, result: Result) -> None:
-        plan, task, folder = slots[number]
-        export(result, task.scenario, folder)
-        plan.folders.append(folder)
-        failures.extend(f"{task.label}: {text}" for text in _broken(result))
+        def keep(number: int, result: Result, slots: Sequence[_Slot] = slots) -> None:
+            slot = slots[number]
+            export(result, slot.task.scenario, slot.folder)
+            slot.plan.sides[slot.seed] = side_of(slot.folder)
+            failures.extend(f"{slot.task.label}: {text}" for text in _broken(result))
 
-    run_all([task for _, task, _ in slots], jobs=jobs, on_progress=on_progress, on_result=keep)
+        def look(running: Sequence[Task], before: tuple[Task, ...] = tuple(done)) -> None:
+            if on_progress is not None:
+                on_progress([*before, *running])
+
+        run_all(tasks, jobs=jobs, on_progress=look, on_result=keep)
+        done += tasks
     return failures
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Slot:
+    """A run that is due, and where it is kept."""
+
+    plan: _Plan
+    seed: int
+    task: Task
+    folder: Path
+
+
+def _slots(plans: Sequence[_Plan], folders: Sequence[Path], *, first: bool) -> Iterator[_Slot]:
+    """Make the tasks of the first seed of every plan, or of the others of those that need them."""
+    for plan, folder in zip(plans, folders, strict=True):
+        if plan.scenario is None or (not first and (len(plan.seeds) == 1 or plan.decided)):
+            continue
+        for seed in plan.seeds[:1] if first else plan.seeds[1:]:
+            label = plan.reference.case.label + ("" if first else f", seed {seed}")
+            task = Task(label=label, scenario=plan.scenario.with_seed(seed))
+            plan.tasks[seed] = task
+            yield _Slot(plan=plan, seed=seed, task=task, folder=folder / f"seed-{seed}")
 
 
 def _broken(result: Result) -> Iterator[str]:
@@ -206,16 +241,14 @@ def _broken(result: Result) -> Iterator[str]:
 
 
 def _judged(plan: _Plan) -> Judged:
-    """Compare what has run, before the folder goes."""
-    ended = [(seed, task.result) for seed, task in zip(plan.seeds, plan.tasks, strict=True) if task.result]
+    """Compare what has run."""
+    ended = [(seed, plan.tasks[seed].result, side) for seed, side in sorted(plan.sides.items())]
     if not ended:
         return Judged(reference=plan.reference, not_run=plan.not_run or "interrupted")
     return Judged(
         reference=plan.reference,
-        seeds=tuple(seed for seed, _ in ended),
-        sides=tuple(
-            side_of(folder) for folder in sorted(plan.folders, key=lambda folder: int(folder.name[5:]))
-        ),
-        wall_s=tuple(result.run.timings.wall_s for _, result in ended),
+        seeds=tuple(seed for seed, _, _ in ended),
+        sides=tuple(side for _, _, side in ended),
+        wall_s=tuple(result.run.timings.wall_s for _, result, _ in ended if result is not None),
         warnings=() if plan.scenario is None else plan.scenario.warnings,
     )

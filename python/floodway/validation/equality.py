@@ -1,0 +1,49 @@
+"""Whether a run equals the reference to the nanosecond, in all that both have."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from floodway.validation.flows import matched
+from floodway.validation.pauses import lines_equal
+from floodway.validation.queues import samples_apart
+
+if TYPE_CHECKING:
+    from floodway.validation.judged import Side
+
+__all__ = ["decided", "equal"]
+
+
+def equal(reference: Side, ours: Side) -> bool:
+    """Tell whether starts and completion times of all flows, all PFC lines and samples of queues are equal.
+
+    What the reference does not have is not compared; what it has and ours has not is a difference.
+    """
+    return decided(reference, ours) and _queues(reference, ours)
+
+
+def decided(reference: Side, ours: Side) -> bool:
+    """Tell whether flows and PFC lines are equal: no other seed could be nearer then."""
+    return _flows(reference.flows, ours.flows) and _pauses(reference, ours)
+
+
+def _flows(reference: pl.DataFrame, ours: pl.DataFrame) -> bool:
+    match = matched(reference, ours)
+    if match.unmatched or match.both.is_empty():
+        return False
+    same = (pl.col("start_ns") == pl.col("own_start_ns")) & (pl.col("fct_ns") == pl.col("own_fct_ns"))
+    return bool(match.both.select(same.all()).item())
+
+
+def _pauses(reference: Side, ours: Side) -> bool:
+    if reference.pauses is None:
+        return True
+    return ours.pauses is not None and lines_equal(reference.pauses, ours.pauses) == 1
+
+
+def _queues(reference: Side, ours: Side) -> bool:
+    if reference.queues is None:
+        return True
+    return ours.queues is not None and samples_apart(reference.queues, ours.queues) == 0

@@ -1,0 +1,71 @@
+"""A configuration in one line: what tables show first, on terminals and pages alike."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from floodway.validation.words import percent
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from floodway.validation.judged import Judged
+    from floodway.validation.rows import Row
+
+__all__ = ["COLUMNS", "overview_row", "summary"]
+
+#: Of an overview. Differences are of completion times; frames are pauses and resumes received, ours and the
+#: reference's; queue samples are those in the same bins.
+COLUMNS = (
+    "case/configuration",
+    "flows",
+    "equal to the ns",
+    "largest difference",
+    "p99",
+    "PFC frames (reference)",
+    "queue samples equal",
+    "run",
+    "verdict",
+)
+NOTHING = "-"
+
+
+def overview_row(judged: Judged) -> tuple[str, ...]:
+    """Return the cells of `COLUMNS`, of the run with the configuration's own seed."""
+    label, flows = judged.case.label, f"{len(judged.reference.side.flows):,}"
+    if judged.not_run:
+        return (label, flows, *[NOTHING] * (len(COLUMNS) - 3), "not run")
+    known = {row.key: row for row in judged.rows}
+    return (
+        label,
+        flows,
+        _share(known.get("fct.equal")),
+        percent(known["fct.largest"].ours[0]),
+        _change(known.get("fct.p99.all-sizes")),
+        _frames(judged),
+        _share(known.get("queue.equal")),
+        f"{judged.wall_s[0]:.2f} s" if judged.wall_s else NOTHING,
+        judged.verdict,
+    )
+
+
+def summary(cases: Sequence[Judged]) -> str:
+    """Say how many configurations equal the reference, and how many runs of ours that took."""
+    equal = sum(judged.equal for judged in cases)
+    runs = [wall for judged in cases for wall in judged.wall_s]
+    return f"{equal} equal to the nanosecond; {len(runs)} runs of {sum(runs):.1f} s in all"
+
+
+def _share(row: Row | None) -> str:
+    return NOTHING if row is None else "all" if row.ours[0] == 1 else percent(row.ours[0])
+
+
+def _change(row: Row | None) -> str:
+    if row is None or not row.reference:
+        return NOTHING
+    return percent(row.ours[0] / row.reference - 1, signed=True)
+
+
+def _frames(judged: Judged) -> str:
+    expected, own = judged.reference.side.pauses, judged.sides[0].pauses
+    return NOTHING if expected is None or own is None else f"{len(own):,} ({len(expected):,})"

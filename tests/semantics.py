@@ -1,0 +1,235 @@
+"""Minimal cases of what floodway does otherwise than HPCC's simulator, for the page on validation.
+
+`python tests/semantics.py docs/validation.md` writes their table into the page, from runs of
+`scenarios/semantics/`.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+import floodway
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from floodway import Result
+
+__all__ = ["BEGIN", "CASES", "END", "SCENARIOS", "Case", "results_of", "table", "written"]
+
+ROOT = Path(__file__).parent.parent
+SCENARIOS = ROOT / "scenarios" / "semantics"
+BEGIN, END = "<!-- begin: semantics -->", "<!-- end: semantics -->"
+HEAD = (
+    "option",
+    "floodway's own choice, and why",
+    "minimal case",
+    "what it makes",
+    "what the simulator's makes",
+)
+
+
+def slowest(result: Result) -> str:
+    """Return the longest time from a start to the last ACK."""
+    return _ns(max(_times(result)))
+
+
+def each(result: Result) -> str:
+    """Return the time from start to last ACK of every flow, in the order of the flows."""
+    return "; ".join(_ns(time).removesuffix(" ns") for time in _times(result)) + " ns"
+
+
+def pauses(result: Result) -> str:
+    return f"{result.counters['pfc_tx'].sum()} PFC frames, {slowest(result)}"
+
+
+def losses(result: Result) -> str:
+    return f"{result.counters['drops_buffer'].sum()} packets lost, {slowest(result)}"
+
+
+def marks(result: Result) -> str:
+    return f"{result.counters['ecn_marks'].sum()} marks, {slowest(result)}"
+
+
+def notifications(result: Result) -> str:
+    return f"{result.flows['cnps'].sum()} CNP frames, {slowest(result)}"
+
+
+def spines(result: Result) -> str:
+    """Return how many frames, data and ACKs, went through each spine."""
+    at = result.counters.with_columns(pl.col("node").cast(pl.String)).filter(
+        pl.col("node").is_in(["c1", "c2"])
+    )
+    sent = at.group_by("node").agg(pl.col("tx_packets").sum()).sort("node")
+    return ", ".join(f"{node} {packets}" for node, packets in sent.iter_rows()) + " frames"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    """A scenario, and the one option that is set in it as the simulator has it."""
+
+    file: str
+    key: str
+    value: str
+    own: str
+    metric: Callable[[Result], str]
+
+
+CASES = (
+    Case(
+        file="rounding",
+        key="semantics.rounding",
+        value="hpcc-ns3",
+        own="`picosecond`: links have their rate; there, 100G runs 1 % and 400G up to 5 % fast",
+        metric=slowest,
+    ),
+    Case(
+        file="acks",
+        key="semantics.acks",
+        value="data-class",
+        own="`control`: ACKs in a class of their own, which pauses of data do not stop, as NICs are set up",
+        metric=each,
+    ),
+    Case(
+        file="release",
+        key="semantics.release",
+        value="start",
+        own="`end`: a packet occupies the buffer until its last bit has left it",
+        metric=pauses,
+    ),
+    Case(
+        file="window",
+        key="semantics.window",
+        value="overshoot",
+        own="`whole`: no more is in flight than the window says",
+        metric=slowest,
+    ),
+    Case(
+        file="hpcc",
+        key="semantics.base-rtt",
+        value="payload",
+        own="`exact`: the round trip of a full packet and its ACK on an idle path",
+        metric=each,
+    ),
+    Case(
+        file="hpcc",
+        key="semantics.pacing",
+        value="off",
+        own="`on`: packets are paced at the rate; `off` is that simulator with `RATE_BOUND 0`",
+        metric=each,
+    ),
+    Case(
+        file="dcqcn",
+        key="semantics.repacing",
+        value="kept",
+        own="`moved`: a cut holds from the next packet on; there, but for HPCC, from the one after it",
+        metric=each,
+    ),
+    Case(
+        file="turns",
+        key="semantics.turns",
+        value="hpcc-ns3",
+        own="`ring`: round robin stays fair when a flow finishes",
+        metric=each,
+    ),
+    Case(
+        file="ties",
+        key="semantics.ties",
+        value="scheduling-order",
+        own="`hashed`: no host is always first, and results do not depend on threads",
+        metric=each,
+    ),
+    Case(
+        file="starts",
+        key="semantics.starts",
+        value="last",
+        own="`first`: a flow is there at its start; counts only with ties by scheduling order",
+        metric=each,
+    ),
+    Case(
+        file="paths",
+        key="semantics.visit",
+        value="descending",
+        own="`listed`: ports in the order of the topology; there by addresses in memory",
+        metric=spines,
+    ),
+    Case(
+        file="draws",
+        key="semantics.draws",
+        value="hpcc-ns3",
+        own="`per-node`: what one switch draws does not depend on the others, nor on threads",
+        metric=marks,
+    ),
+    Case(
+        file="dcqcn",
+        key="defaults.rate-control.dcqcn.cnp",
+        value="ack-flag",
+        own="`packet`: CNPs are frames with an interval, as DCQCN's paper and NICs have them",
+        metric=notifications,
+    ),
+    Case(
+        file="pause",
+        key="defaults.flow-control.pfc.pause",
+        value="on-off",
+        own="`timer`: a pause ends after its quanta unless refreshed (IEEE 802.1Qbb)",
+        metric=pauses,
+    ),
+    Case(
+        file="headroom",
+        key="defaults.flow-control.pfc.headroom",
+        value="{ delays = 3 }",
+        own="`auto`: what IEEE 802.1Qbb lets arrive, with the frame in transmission at either end",
+        metric=losses,
+    ),
+)
+
+
+def results_of(case: Case) -> tuple[str, str]:
+    """Run a case as it is, and with the option as the simulator has it."""
+    scenario = floodway.load(SCENARIOS / f"{case.file}.toml")
+    return (
+        case.metric(floodway.run(scenario)),
+        case.metric(floodway.run(scenario.replace(sets=[(case.key, case.value)]))),
+    )
+
+
+def table() -> str:
+    """Return the table of all cases in Markdown."""
+    rows = [
+        (
+            f"`{case.key.removeprefix('defaults.')} = {case.value}`",
+            case.own,
+            f"`scenarios/semantics/{case.file}.toml`",
+            *results_of(case),
+        )
+        for case in CASES
+    ]
+    lines = ["| " + " | ".join(cells) + " |" for cells in (HEAD, *rows)]
+    return "\n".join([lines[0], "|" + "---|" * len(HEAD), *lines[1:]])
+
+
+def written(page: str) -> str:
+    """Return a page with the table between its marks."""
+    marked = re.compile(re.escape(BEGIN) + ".*?" + re.escape(END), flags=re.DOTALL)
+    return marked.sub(lambda _: f"{BEGIN}\n{table()}\n{END}", page, count=1)
+
+
+def _times(result: Result) -> list[float]:
+    flows = result.flows.sort("flow_id")
+    times: list[float] = (flows["finish_sender_us"] - flows["start_us"]).to_list()
+    return times
+
+
+def _ns(time_us: float) -> str:
+    return f"{round(time_us * 1000, 2):,.2f}".rstrip("0").rstrip(".") + " ns"
+
+
+if __name__ == "__main__":
+    file = Path(sys.argv[1])
+    file.write_text(written(file.read_text(encoding="utf-8")), encoding="utf-8")

@@ -23,6 +23,8 @@ __all__ = ["show"]
 
 #: Columns where nobody looks on; a terminal's own width else.
 WIDTH = 140
+#: From so many columns on, names of cases stand in one line.
+WIDTH_OF_NAMES = 100
 COLUMNS = ("configuration", "what", "reference", "ours (of seeds)", "difference", "allowed", "verdict")
 WORDS = ("case/configuration", "configuration", "what", "allowed", "verdict")
 #: So many flows that one side lacks are named.
@@ -44,7 +46,10 @@ def show(validation: Validation, stream: TextIO, *, verbose: bool) -> None:
     console = Console(file=stream, highlight=False, markup=False, emoji=False)
     if not console.is_terminal:
         console.width = WIDTH
-    console.print(_overview(validation.cases))
+    overview = _overview(validation.cases)
+    # Names of cases are long, and headings can be folded.
+    overview.columns[0].no_wrap = console.width >= WIDTH_OF_NAMES
+    console.print(overview)
     for judged in validation.cases:
         if judged.not_run:
             console.print(f"{judged.case.label}: not run: {judged.not_run}", soft_wrap=True)

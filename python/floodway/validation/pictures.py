@@ -104,6 +104,7 @@ def _queues(cases: Sequence[Judged]) -> Drawing:
         expected = judged.reference.side.queues
         assert expected is not None  # noqa: S101 (chosen above)
         own = pl.concat(side.queues for side in judged.sides if side.queues is not None)
+        axes.set_xscale("log")
         drawn = [
             _curve(
                 axes, label, _cumulated(samples_of(frame, port)), colour_of(n), of=f", {port}"
@@ -173,8 +174,12 @@ def _distribution(values: Numbers) -> tuple[Numbers, Numbers]:
 
 
 def _cumulated(samples: pl.DataFrame) -> tuple[Numbers, Numbers]:
+    """Begin at a share of 0, so that a queue of one length is a line, too."""
     upto = np.cumsum(samples["samples"].to_numpy()).astype(np.float64)
-    return samples["kb"].to_numpy().astype(np.float64), upto / upto[-1] if len(upto) else upto
+    kb = samples["kb"].to_numpy().astype(np.float64)
+    if not len(kb):
+        return kb, upto
+    return np.concatenate([kb[:1], kb]), np.concatenate([[0.0], upto / upto[-1]])
 
 
 def _legend(figure: Figure, places: Sequence[Axes]) -> None:

@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from floodway.errors import OutputError
-from floodway.validation.overview import COLUMNS, overview_row, summary
+from floodway.validation.overview import COLUMNS, overview_row
 from floodway.validation.rules import FEW_FLOWS, FEW_FRAMES, FEW_SAMPLES, RULES
 from floodway.validation.words import KINDS, allowed, difference, headline, number, ours, shown_rows
 
@@ -91,8 +91,9 @@ def block(validation: Validation, pictures: dict[str, str]) -> str:
     """
     cases = validation.cases
     counts = ", ".join(f"{count} {verdict}" for verdict, count in validation.counts.items())
-    parts = [_table(COLUMNS, map(overview_row, cases)), f"{counts}; {summary(cases)}."]
-    parts += [f"**{judged.case.label} has not run**: {judged.not_run}" for judged in cases if judged.not_run]
+    equal = sum(judged.equal for judged in cases)
+    parts = [_overview(cases), f"{counts}; {equal} equal to the nanosecond."]
+    parts += [f"**{judged.case.label} has not run**: {_reason(judged)}" for judged in cases if judged.not_run]
     for name, own in _by_case(cases):
         parts += _case(name, own, pictures)
     return "\n\n".join([*parts, "### Bounds", _bounds()])
@@ -198,6 +199,20 @@ def _bound(value: float | None, *, spread: bool = False) -> str:
     if value is None:
         return "-"
     return f"{value * 100:g} % or own spread" if spread else f"{value * 100:g} %"
+
+
+def _overview(cases: Sequence[Judged]) -> str:
+    """Leave out how long our runs took: a page is written again without a change if nothing has changed."""
+
+    def but_time(cells: Sequence[str]) -> list[str]:
+        return [cell for column, cell in zip(COLUMNS, cells, strict=True) if column != "run"]
+
+    return _table(but_time(COLUMNS), (but_time(overview_row(judged)) for judged in cases))
+
+
+def _reason(judged: Judged) -> str:
+    """Say why a configuration has not run, with its file's name alone: a page is read elsewhere."""
+    return judged.not_run.replace(f"{judged.case.config.parent}{os.sep}", "")
 
 
 def _case(name: str, cases: Sequence[Judged], pictures: dict[str, str]) -> Iterator[str]:

@@ -12,7 +12,7 @@
 
 use floodway_fabric::Records;
 
-use super::support::{counter, near, queue, run, series, solve, used, within};
+use super::support::{counter, near, queue, run, series, solve, unbounded, used, within};
 
 /// Bytes of a full packet with telemetry: as buffers and U count it, and on the wire.
 struct Packet {
@@ -81,14 +81,20 @@ fn a_long_flow_settles_at_eta_plus_its_step() {
 #[test]
 fn with_ns3s_profile_the_target_is_met_to_the_nanosecond_of_a_packets_gap() {
     let span = [2_000.0, 4_000.0];
-    for (control, step) in [("preset = \"paper\"", WAI), ("", RAI)] {
-        let records = star(1, 1, span[1], "profile = \"hpcc-ns3\"", control);
-        let u = used(&records, &meeting(1), 100.0, span);
-        let expected = ETA + step;
-        // Gaps are whole nanoseconds, cut: the rate of the fixed point lies between two that can be had, a
-        // nanosecond of the gap apart, and the machine goes to and fro between these.
-        let gap = NS3.wire * 0.08 / expected;
-        near(control, u, expected, expected / gap.floor() + 2.0 / NS3.in_time(span[1] - span[0]));
+    for (control, step) in [("preset = \"paper\"", WAI), ("preset = \"simulator\"", RAI)] {
+        for n in [1, 2, 4] {
+            let flows = n as f64;
+            let records = star(n, 1, span[1], "profile = \"hpcc-ns3\"", control);
+            let u = used(&records, &meeting(n), 100.0, span);
+            let expected = ETA + flows * step;
+            // Gaps are whole nanoseconds, cut: the rate of the fixed point lies between two that can be had, a
+            // nanosecond of the gap apart, and the machine goes to and fro between these.
+            let gap = flows * NS3.wire * 0.08 / expected;
+            let slack = expected / gap.floor() + 2.0 / NS3.in_time(span[1] - span[0]);
+            // What waits counts as used over T = 4.16 us.
+            let waits = (flows - 1.0) * NS3.frame / (12_500.0 * 4.16);
+            near(&format!("{n} of ns-3, {control}"), u, expected - waits / 2.0, waits / 2.0 + slack);
+        }
     }
 }
 
@@ -154,29 +160,29 @@ fn flows_share_a_link_equally_within_what_their_phases_hide() {
 fn a_difference_of_rates_shrinks_by_eta_over_u_a_round_trip() {
     let (eta, steps) = QUICK;
     let text = format!(
-        "limit = \"3ms\"\ntopology.single-switch = {{ hosts = 3, rate = \"100G\", delay = \"10us\" }}\n\
+        "limit = \"4ms\"\ntopology.single-switch = {{ hosts = 5, rate = \"100G\", delay = \"10us\" }}\n\
          records = {{ watch = \"*\", busiest = 0, buckets = 100000 }}\n{PFC}rate-control.hpcc = {{ {control} }}\n\
-         [[workload]]\nname = \"first\"\nlong-lived = {{ from = \"h1\", to = \"h3\" }}\n\
-         [[workload]]\nname = \"second\"\nlong-lived = {{ from = \"h2\", to = \"h3\" }}\nstart = \"2ms\"\n",
-        control = quick("simulator", 2, 40.0),
+         [[workload]]\nname = \"three\"\nlong-lived = {{ from = [\"h1\", \"h2\", \"h3\"], to = \"h5\" }}\n\
+         [[workload]]\nname = \"late\"\nlong-lived = {{ from = \"h4\", to = \"h5\" }}\nstart = \"2ms\"\n",
+        control = quick("simulator", 4, 40.0),
     );
     let records = run(&text);
-    // A full update takes a round trip and the gap to the next packet: at least nothing, at most that of the
-    // slower flow, here below a microsecond.
-    let rtt = 40.0 + 4.0 * ETHERNET.wire / 12_500.0;
+    let rtt = 40.0 + 2.0 * (ETHERNET.wire + 128.0) / 12_500.0;
     let updates = 12.0;
+    // What the late flow sends more than the others on average, over four round trips, in packets.
     let packets = |from: f64| {
-        let of = |host: &str| {
-            within(&series(&records, host, "tx_bytes"), from, from + 4.0 * rtt).iter().sum::<f64>()
+        let of = |host: usize| {
+            let sent = series(&records, &format!("h{host}>s1"), "tx_bytes");
+            within(&sent, from, from + 160.0).iter().sum::<f64>() / ETHERNET.wire
         };
-        (of("h1>s1") - of("h2>s1")) / ETHERNET.wire
+        of(4) - (of(1) + of(2) + of(3)) / 3.0
     };
-    // The second flow's burst at line rate is over, and the sum has settled.
-    let (early, late) = (packets(2_120.0), packets((2_120.0 + updates * rtt).round()));
+    // Seven round trips after its burst at line rate the sum has settled again.
+    let (early, late) = (packets(2_280.0), packets((2_280.0 + updates * rtt).round()));
     let exponent = updates * ((eta + steps) / eta).ln();
-    // Of U: a packet that waits. Of the updates' length: up to a microsecond. Of each difference: a packet of
-    // either flow at either end of the span.
-    let of_u = updates * ETHERNET.frame / (12_500.0 * 40.0) / (eta + steps);
+    // U counts up to three packets that wait. A full update takes a round trip and up to the gap to the next
+    // packet, less than a microsecond. Spans are of whole microseconds and packets: one at each end, of both.
+    let of_u = updates * 3.0 * ETHERNET.frame / (12_500.0 * 40.0) / (eta + steps);
     let of_length = exponent / rtt;
     let of_counts = 4.0 / early.abs() + 4.0 / late.abs();
     near("decay", (early / late).ln(), exponent, of_u + of_length + of_counts);
@@ -190,8 +196,8 @@ fn a_parking_lot_is_shared_max_min() {
     let text = format!(
         "limit = \"8ms\"\nrecords = {{ watch = \"*\", busiest = 0, buckets = 100000 }}\n\
          topology.chain = {{ switches = 3, hosts = [3, 3, 2], rate = \"100G\", delay = \"10us\" }}\n\
-         {PFC}rate-control.hpcc = {{ {control} }}\n[[workload]]\nname = \"long\"\n\
-         long-lived = {{ from = [\"h1\", \"h2\", \"h3\", \"h4\"], to = [\"h7\", \"h5\", \"h6\", \"h8\"] }}\n",
+         {PFC}rate-control.hpcc = {{ {control} }}\n[[workload]]\nname = \"long\"\nflows = [{flows}]\n",
+        flows = unbounded(&[(1, 7), (2, 5), (3, 6), (4, 8)]),
         control = quick("simulator", 3, 80.0),
     );
     let records = run(&text);

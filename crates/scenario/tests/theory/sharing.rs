@@ -7,7 +7,7 @@
 
 use floodway_fabric::Records;
 
-use super::support::{near, run, used};
+use super::support::{near, run, unbounded, used};
 
 /// Bytes a microsecond of all links, their delay in microseconds, XOFF, and the largest frame.
 const RATE: f64 = 12_500.0;
@@ -25,18 +25,16 @@ fn spread() -> f64 {
     (high - low) / low
 }
 
-/// Hosts at each switch of a chain, flows as the two lists name their ends.
-fn chain(hosts: &[usize], from: &[usize], to: &[usize]) -> Records {
-    let names = |list: &[usize]| list.iter().map(|i| format!("\"h{i}\"")).collect::<Vec<_>>().join(", ");
+/// Hosts at each switch of a chain, and the ends of flows.
+fn chain(hosts: &[usize], ends: &[(usize, usize)]) -> Records {
     run(&format!(
         "limit = \"{}us\"\nrecords = {{ watch = \"*\", busiest = 0, buckets = 100000 }}\n\
          topology.chain = {{ switches = {}, hosts = {hosts:?}, rate = \"100G\", delay = \"100ns\" }}\n\
          [defaults]\nflow-control.pfc = {{ xoff = \"400KB\" }}\n\
-         [[workload]]\nname = \"long\"\nlong-lived = {{ from = [{}], to = [{}] }}\n",
+         [[workload]]\nname = \"long\"\nflows = [{}]\n",
         SPAN[1],
         hosts.len(),
-        names(from),
-        names(to)
+        unbounded(ends),
     ))
 }
 
@@ -53,9 +51,9 @@ fn gets(records: &Records, host: usize, switch: usize, expected: f64, levels: f6
 #[test]
 fn equal_senders_get_equal_shares_of_a_port_that_pauses_them() {
     for n in [2, 3, 5, 8] {
-        let senders: Vec<usize> = (1..=n).collect();
-        let records = chain(&[n + 1], &senders, &[n + 1]);
-        for &host in &senders {
+        let ends: Vec<_> = (1..=n).map(|host| (host, n + 1)).collect();
+        let records = chain(&[n + 1], &ends);
+        for host in 1..=n {
             gets(&records, host, 1, 1.0 / n as f64, 1.0);
         }
     }
@@ -65,7 +63,7 @@ fn equal_senders_get_equal_shares_of_a_port_that_pauses_them() {
 fn over_a_parking_lot_a_flow_gets_half_of_what_is_left_at_each_port() {
     // Two hosts at s1, one each at s2 and s3, all send to the last host at s3 (Zhu et al., SIGCOMM 2015, section 2,
     // measure the same unfairness).
-    let records = chain(&[2, 1, 2], &[1, 2, 3, 4], &[5]);
+    let records = chain(&[2, 1, 2], &[(1, 5), (2, 5), (3, 5), (4, 5)]);
     gets(&records, 4, 3, 0.5, 1.0);
     gets(&records, 3, 2, 0.25, 2.0);
     gets(&records, 1, 1, 0.125, 3.0);
@@ -78,11 +76,9 @@ fn a_victim_behind_a_paused_trunk_gets_what_the_culprit_beside_it_gets() {
         // The culprit h1 and the victim h2 at s1; at s2 `others` hosts, the port that all but the victim send to,
         // and the victim's, which is idle but for it.
         let (port, idle) = (others + 3, others + 4);
-        let mut from: Vec<usize> = (3..3 + others).chain([1]).collect();
-        let mut to = vec![port; from.len()];
-        from.push(2);
-        to.push(idle);
-        let records = chain(&[2, others + 2], &from, &to);
+        let mut ends = vec![(1, port), (2, idle)];
+        ends.extend((3..3 + others).map(|host| (host, port)));
+        let records = chain(&[2, others + 2], &ends);
         let share = 1.0 / (others as f64 + 1.0);
         for host in 3..3 + others {
             gets(&records, host, 2, share, 1.0);

@@ -146,13 +146,15 @@ fn two_flows_swing_through_t_low_and_beyond_it_by_what_two_round_trips_bring() {
         let late = t_low + peak;
         t_low + excess * late + slope * late * late / 2.0
     });
-    assert!(peak > t_low && peak < bound && bound < t_high, "{peak} us, bound {bound}");
-    // From the least rate it takes (100 - 2) / 1 steps of at most T_low to be back: 4.9 ms, and as long to T_low
-    // again is not needed. So three times at least in 17.5 ms.
+    assert!(bound < t_high);
+    near("peak in us", peak, f64::midpoint(t_low, bound), (bound - t_low) / 2.0);
+    // A swing is over in 6 ms: even from the least rate it takes (50 - 1) / 0.5 steps of T_low at most to be back
+    // at half the link's rate, 4.9 ms, then sqrt(2 · wait · T_low / step) = 0.6 ms to T_low and what is late.
+    // So there are two at least in 17.5 ms.
     let waits = within(&series(&records, &star.meeting(), "queue_mean_bytes"), span[0], span[1]);
     let above: Vec<bool> = waits.iter().map(|&q| star.base() + star.wait(q) > t_low).collect();
     let crossings = above.windows(2).filter(|pair| !pair[0] && pair[1]).count();
-    assert!(crossings >= 3, "{crossings} times upwards through T_low");
+    assert!(crossings >= 2, "{crossings} times upwards through T_low");
 }
 
 #[test]

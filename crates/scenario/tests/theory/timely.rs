@@ -125,7 +125,7 @@ fn above_t_high_the_rate_falls_geometrically_to_its_least() {
     near("at the end, in Gbit/s", star.rate(&records, 1, last), 1.0, counted(1.0, last));
 }
 
-/// Between the thresholds TIMELY has no fixed point (Zhu et al., CONEXT 2016, section 4.1). Its two flows go on
+/// Between the thresholds TIMELY has no fixed point (Zhu et al., CONEXT 2016, section 4). Its two flows go on
 /// rising below `T_low`, and so come back to it each time with more than the link takes.
 #[test]
 fn two_flows_swing_through_t_low_and_beyond_it_by_what_two_round_trips_bring() {
@@ -160,7 +160,7 @@ fn two_flows_swing_through_t_low_and_beyond_it_by_what_two_round_trips_bring() {
 #[test]
 fn patched_flows_settle_at_their_one_fixed_point() {
     // The paper's setting, 10G. Growth and cut are equal at RTT* = RTT_ref · (1 + N · δ / (β · C)), with the
-    // gradient at 0, where w = 1/2 (Zhu et al., CONEXT 2016, theorem 5).
+    // gradient at 0, where w = 1/2 (Zhu et al., CONEXT 2016, section 4).
     for (n, settled) in [(2, 80_000.0), (4, 80_000.0)] {
         let control = "preset = \"patched\", rmin = \"100M\"";
         let star = Star { hosts: n, gbps: 10.0, delay: 2.0, limit_us: settled + 20_000.0, control };

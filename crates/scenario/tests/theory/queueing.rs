@@ -52,12 +52,12 @@ fn batch_means(values: &[f64]) -> (f64, f64) {
 }
 
 /// P(W <= t) in services (Erlang 1909): what came up to t + k before, and was not served by then.
-fn waits_at_most(load: f64, t: u32) -> f64 {
+fn waits_at_most(load: f64, t: i32) -> f64 {
     let mut factorial = 1.0;
     let terms = (0..=t).map(|k| {
         factorial *= f64::from(k.max(1));
         let x = load * (f64::from(k) - f64::from(t));
-        x.powi(k as i32) / factorial * (-x).exp()
+        x.powi(k) / factorial * (-x).exp()
     });
     (1.0 - load) * terms.sum::<f64>()
 }

@@ -3,12 +3,13 @@
 
 use floodway_mechanisms::slots::FlowTuple;
 use floodway_units::{NodeId, PortId};
+use floodway_wire::int::Stack;
 use rustc_hash::FxHashMap;
 
 use crate::arena::Place;
 use crate::blueprint::CaptureSpec;
 use crate::flows::Flow;
-use crate::packet::{FIRST, Kind, Packet};
+use crate::packet::{FIRST, INT, Kind, Packet};
 use crate::world::World;
 
 /// Of a link control frame, which belongs to no flow.
@@ -68,6 +69,8 @@ pub(crate) struct Capture {
     pub taps: Vec<Tap>,
     /// In the order of time, the first ones of the run.
     pub packets: Vec<Captured>,
+    /// Of the packets with telemetry, in their order.
+    pub stacks: Vec<Stack>,
     /// In the order in which they were first seen.
     pub flows: Vec<Seen>,
     /// By NIC and rank, which no two flows of a run share.
@@ -122,6 +125,9 @@ impl World<'_> {
         } else {
             self.capture.place_of(&self.flows[packet.flow.index()])
         };
+        if packet.has(INT) {
+            self.capture.stacks.push(self.stack(place));
+        }
         self.capture.packets.push(Captured {
             at: self.now,
             psn: packet.psn,
@@ -136,6 +142,14 @@ impl World<'_> {
             class: packet.class,
             hop: packet.hop,
         });
+    }
+
+    fn stack(&self, place: Place) -> Stack {
+        let mut stack = Stack::default();
+        for hop in self.telemetry.of(place) {
+            stack.push(hop.rate, hop.time, hop.tx_bytes, hop.queue);
+        }
+        stack
     }
 
     /// Bytes of the message that a packet begins, as its RETH tells; the packet's own where it is a late

@@ -3,13 +3,13 @@
 use floodway_units::Class;
 use floodway_wire::ethernet::{Frame, Mac};
 use floodway_wire::pcapng::{Interface, Packet, Writer};
-use floodway_wire::roce::{self, Body, Ecn, Headers};
-use floodway_wire::{pfc, word};
+use floodway_wire::roce::{self, Body, Headers, IpEcn};
+use floodway_wire::{int, pfc, word};
 
 use crate::blueprint::Role;
 use crate::capture::{Captured, Seen, Tap};
 use crate::outcome::CaptureTotals;
-use crate::packet::{CE, FIRST, Kind, LAST, UE};
+use crate::packet::{CE, FIRST, INT, Kind, LAST, UE};
 use crate::routing::peer;
 use crate::world::{NEVER, World};
 
@@ -62,14 +62,15 @@ impl World<'_> {
 
     /// The first frame of a queue pair says whose it is.
     fn write_packets(&self, writer: &mut Writer) {
-        let mut named = 0;
+        let (mut named, mut stacks) = (0, self.capture.stacks.iter().copied());
         for packet in &self.capture.packets {
             let mut comment = String::new();
             if packet.flow == named {
                 comment = self.introduction(named);
                 named += 1;
             }
-            let frame = self.frame(packet);
+            let telemetry = if packet.flags & INT == 0 { None } else { stacks.next() };
+            let frame = self.frame(packet, telemetry);
             writer.packet(&Packet {
                 interface: packet.port,
                 time: packet.at,
@@ -88,7 +89,7 @@ impl World<'_> {
         format!("queue pair {:#x}: {workload}:{from}:{}, to {to}", FIRST_QUEUE_PAIR + flow, seen.number)
     }
 
-    fn frame(&self, packet: &Captured) -> Frame {
+    fn frame(&self, packet: &Captured, telemetry: Option<int::Stack>) -> Frame {
         let port = self.capture.taps[packet.port as usize].port;
         let macs = [Mac::of_port(port.0), Mac::of_port(peer(port).0)];
         let keep = self.capture.keep;
@@ -97,12 +98,12 @@ impl World<'_> {
             Kind::Credit => word::Word::Credit(packet.psn),
             Kind::Sent => word::Word::Sent(packet.psn),
             Kind::Region => word::Word::Region,
-            _ => return self.roce(packet, macs),
+            _ => return self.roce(packet, macs, telemetry),
         };
         word::frame(macs, packet.class, word, keep)
     }
 
-    fn roce(&self, packet: &Captured, macs: [Mac; 2]) -> Frame {
+    fn roce(&self, packet: &Captured, macs: [Mac; 2], telemetry: Option<int::Stack>) -> Frame {
         let flow = &self.capture.flows[packet.flow as usize];
         let ends = [flow.tuple.source, flow.tuple.destination];
         let headers = Headers {
@@ -115,6 +116,7 @@ impl World<'_> {
             // Both ends have the same number, so that one filter shows both directions.
             queue_pair: FIRST_QUEUE_PAIR + packet.flow,
             psn: psn(packet),
+            telemetry,
         };
         roce::frame(&headers, &body(packet, flow), self.capture.keep)
     }
@@ -125,12 +127,13 @@ fn dscp(class: Class) -> u8 {
     class.0 << 3
 }
 
-fn ecn(packet: &Captured) -> Ecn {
+/// ECT(0) where nothing is marked; ECT(1) stands for a mark "undetermined".
+fn ecn(packet: &Captured) -> IpEcn {
     match (packet.kind, packet.flags & (CE | UE)) {
-        (Kind::Data, 0) => Ecn::Capable,
-        (Kind::Data, UE) => Ecn::Undetermined,
-        (Kind::Data, _) => Ecn::Congested,
-        _ => Ecn::Not,
+        (Kind::Data, 0) => IpEcn::Ect0,
+        (Kind::Data, UE) => IpEcn::Ect1,
+        (Kind::Data, _) => IpEcn::CongestionExperienced,
+        _ => IpEcn::NotEct,
     }
 }
 

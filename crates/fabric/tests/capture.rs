@@ -14,15 +14,20 @@ use floodway_fabric::blueprint::CaptureSpec;
 use floodway_mechanisms::registry::NotificationParams;
 use floodway_units::{Bytes, PortId, Rate, Span};
 use floodway_wire::Format;
+use pcap_file::pcapng::blocks::interface_statistics::InterfaceStatisticsOption;
+use pcap_file::pcapng::{Block, PcapNgParser};
 use support::{Net, port, sum};
 
-/// Kinds of blocks.
-const INTERFACE: u32 = 1;
-const STATISTICS: u32 = 5;
-const PACKET: u32 = 6;
+/// Opcodes.
+const ACK: u8 = 0x11;
+const CNP: u8 = 0x81;
 
 fn incast(capture: Option<CaptureSpec>) -> Records {
-    let mut net = Net::new(Format::Ethernet).rate_control(&[r#""dcqcn""#]).reliability(r#""go-back-n""#);
+    incast_of(r#""dcqcn""#, Bytes(1_000_002), capture)
+}
+
+fn incast_of(rate_control: &str, size: Bytes, capture: Option<CaptureSpec>) -> Records {
+    let mut net = Net::new(Format::Ethernet).rate_control(&[rate_control]).reliability(r#""go-back-n""#);
     let settings = &mut net.blueprint.settings[0];
     settings.notification = NotificationParams::asked_by(&settings.rate_control);
     let pfc = r#"{"pfc": {"xoff": "60KB"}}"#;
@@ -32,8 +37,8 @@ fn incast(capture: Option<CaptureSpec>) -> Records {
         [(s, r), (a, s), (b, s)].map(|(x, y)| net.link(x, y, Rate::gbps(100), Span::us(1), pfc));
     net.congestion_point(out, s, r#"{"red": {"kmin": "5KB", "kmax": "200KB", "pmax": 0.01}}"#);
     net.blueprint.links[out].directions[0].errors.data = 0.002;
-    net.flow(a, r, Bytes(1_000_002), Span::ZERO);
-    net.flow(b, r, Bytes(1_000_002), Span::ZERO);
+    net.flow(a, r, size, Span::ZERO);
+    net.flow(b, r, size, Span::ZERO);
     net.blueprint.records.capture = capture;
     net.run()
 }
@@ -46,42 +51,57 @@ fn spec(packets: usize, bytes: usize) -> Option<CaptureSpec> {
     Some(CaptureSpec { ports: all_ports(), packets, bytes })
 }
 
-/// Bodies of a file's blocks of one kind.
-fn blocks(file: &[u8], kind: u32) -> Vec<&[u8]> {
-    let (mut at, mut found) = (0, Vec::new());
-    while at < file.len() {
-        let length = word(file, at + 4) as usize;
-        if word(file, at) == kind {
-            found.push(&file[at + 8..at + length - 4]);
-        }
-        at += length;
+/// The file's blocks behind the head of its section.
+fn blocks(records: &Records) -> Vec<Block<'_>> {
+    let file = records.capture.as_deref().expect("something was to be captured");
+    let (mut rest, mut parser) = PcapNgParser::new(file).expect("the file has a head");
+    let mut found = Vec::new();
+    while !rest.is_empty() {
+        let (behind, block) = parser.next_block(rest).expect("the file has whole blocks");
+        found.push(block);
+        rest = behind;
     }
     found
 }
 
-fn word(bytes: &[u8], at: usize) -> u32 {
-    u32::from_le_bytes(bytes[at..at + 4].try_into().expect("four bytes"))
-}
-
-struct Frame<'a> {
+struct Frame {
     interface: u32,
-    nanoseconds: u64,
+    nanoseconds: u128,
     length: u32,
-    bytes: &'a [u8],
+    bytes: Vec<u8>,
 }
 
-fn frames(records: &Records) -> Vec<Frame<'_>> {
-    let file = records.capture.as_deref().expect("something was to be captured");
-    let frame =
-        |block: &'_ [u8]| (word(block, 0), word(block, 4), word(block, 8), word(block, 12), word(block, 16));
-    blocks(file, PACKET)
-        .into_iter()
-        .map(|block| {
-            let (interface, high, low, kept, length) = frame(block);
-            let nanoseconds = u64::from(high) << 32 | u64::from(low);
-            Frame { interface, nanoseconds, length, bytes: &block[20..20 + kept as usize] }
+impl Frame {
+    /// Opcode of a RoCEv2 packet.
+    fn opcode(&self) -> Option<u8> {
+        (self.bytes[12..14] == [8, 0]).then(|| self.bytes[42])
+    }
+}
+
+fn frames(records: &Records) -> Vec<Frame> {
+    let packets = blocks(records).into_iter().filter_map(Block::into_enhanced_packet);
+    packets
+        .map(|packet| Frame {
+            interface: packet.interface_id,
+            nanoseconds: packet.timestamp.as_nanos(),
+            length: packet.original_len,
+            bytes: packet.data.into_owned(),
         })
         .collect()
+}
+
+fn interfaces(records: &Records) -> usize {
+    blocks(records).into_iter().filter_map(Block::into_interface_description).count()
+}
+
+/// Frames sent and not kept, by the file's statistics of all ports.
+fn counted(records: &Records) -> (u64, u64) {
+    let statistics = blocks(records).into_iter().filter_map(Block::into_interface_statistics);
+    statistics.flat_map(|block| block.options).fold((0, 0), |(sent, missed), option| match option {
+        InterfaceStatisticsOption::IsbIfRecv(count) => (sent + count, missed),
+        InterfaceStatisticsOption::IsbIfDrop(count) => (sent, missed + count),
+        _ => (sent, missed),
+    })
 }
 
 /// Frames that the ports have sent, by the counters.
@@ -111,19 +131,15 @@ fn every_frame_that_a_port_sends_is_kept_once_in_the_order_of_time() {
     assert!(sum(&records, "pfc_tx") > 0 && sum(&records, "ecn_marks") > 0, "the test sees both");
     let pauses = frames.iter().filter(|frame| frame.bytes[12..14] == [0x88, 0x08]).count() as u64;
     assert_eq!(pauses, sum(&records, "pfc_tx"));
-    let opcode = |code: u8| frames.iter().filter(|f| f.bytes[12] == 8 && f.bytes[42] == code).count();
-    assert!(opcode(0x81) > 0, "receivers send CNPs");
-    assert!(
-        frames.iter().any(|f| f.bytes[12] == 8 && f.bytes[42] == 0x11 && f.bytes[54] == 0x60),
-        "and NAKs"
-    );
+    assert!(frames.iter().any(|frame| frame.opcode() == Some(CNP)), "receivers send CNPs");
+    assert!(frames.iter().any(|frame| frame.opcode() == Some(ACK) && frame.bytes[54] == 0x60), "and NAKs");
 }
 
 #[test]
 fn the_first_packet_of_a_message_tells_its_length_and_the_last_one_is_padded() {
     let records = incast(spec(100_000, 16_000));
     let frames = frames(&records);
-    let of = |code: u8| frames.iter().filter(move |frame| frame.bytes[12] == 8 && frame.bytes[42] == code);
+    let of = |code: u8| frames.iter().filter(move |frame| frame.opcode() == Some(code));
     assert!(of(0x06).count() >= 4, "two flows, two hops");
     for first in of(0x06) {
         assert_eq!(first.bytes[66..70], 1_000_002u32.to_be_bytes());
@@ -143,21 +159,66 @@ fn what_does_not_fit_is_counted_by_port_and_in_all() {
     assert_eq!((frames.len(), totals.packets), (100, 100));
     assert_eq!(totals.packets + totals.missed, sent(&records));
     assert!(frames.iter().all(|frame| frame.bytes.len() == 64 && frame.length >= 64));
-    let file = records.capture.as_deref().expect("there is a file");
-    assert_eq!(blocks(file, INTERFACE).len(), 6);
-    // Interface, time, then the options "received" and "dropped" of 8 bytes each.
-    let counted = blocks(file, STATISTICS).into_iter().map(|block| (word(block, 16), word(block, 28)));
-    let (all, missed) = counted.fold((0, 0), |sum, port| (sum.0 + port.0, sum.1 + port.1));
-    assert_eq!((u64::from(all), u64::from(missed)), (sent(&records), totals.missed));
+    assert_eq!(interfaces(&records), 6);
+    assert_eq!(counted(&records), (sent(&records), totals.missed));
 }
 
 #[test]
 fn ports_that_were_not_chosen_are_not_in_the_file() {
     let one = CaptureSpec { ports: vec![port(1, 0), port(1, 0)], packets: 10, bytes: 128 };
     let records = incast(Some(one));
-    let file = records.capture.as_deref().expect("there is a file");
-    assert_eq!(blocks(file, INTERFACE).len(), 1);
+    assert_eq!(interfaces(&records), 1);
     for frame in frames(&records) {
         assert_eq!((frame.interface, &frame.bytes[6..12]), (0, &[2, 0, 0, 0, 0, 2][..]));
     }
+}
+
+/// Payloads are whole multiples of four bytes: the pad is not charged.
+#[test]
+fn frames_are_as_long_as_the_links_charged_for_them() {
+    for (rate_control, telemetry) in [(r#""dcqcn""#, 0), (r#""hpcc""#, 42)] {
+        let records = incast_of(rate_control, Bytes(1_000_000), spec(100_000, 16_000));
+        let frames = frames(&records);
+        let (roce, pauses): (Vec<&Frame>, Vec<&Frame>) =
+            frames.iter().partition(|frame| frame.opcode().is_some());
+        let length: u64 = roce.iter().map(|frame| u64::from(frame.length)).sum();
+        assert_eq!(length, sum(&records, "tx_bytes"), "{rate_control}");
+        assert_eq!(pauses.len() as u64, sum(&records, "pfc_tx"), "{rate_control}");
+        for frame in &roce {
+            let bytes = match frame.opcode() {
+                Some(0x06) => 1078 + telemetry,
+                Some(0x07 | 0x08) => 1062 + telemetry,
+                Some(ACK) => 66 + telemetry,
+                Some(CNP) => 78,
+                other => panic!("{other:?} is not sent here"),
+            };
+            assert_eq!((frame.length, frame.bytes.len()), (bytes, bytes as usize), "{rate_control}");
+        }
+        let of = |code| roce.iter().any(|frame| frame.opcode() == Some(code));
+        assert_eq!((of(ACK), of(CNP)), (true, telemetry == 0), "{rate_control}");
+    }
+}
+
+#[test]
+fn records_grow_by_one_at_the_switch_and_come_back_in_the_ack() {
+    let records = incast_of(r#""hpcc""#, Bytes(1_000_000), spec(100_000, 16_000));
+    let frames = frames(&records);
+    let stacks = |interface: u32, code: u8| {
+        let at = if code == 0x07 { 54 } else { 58 };
+        let of =
+            frames.iter().filter(move |frame| (frame.interface, frame.opcode()) == (interface, Some(code)));
+        of.map(|frame| frame.bytes[at..at + 42].to_vec()).collect::<Vec<_>>()
+    };
+    // Links are s-r, a-s and b-s, and the first end of each is an even interface.
+    let (sent, passed, answered) = (stacks(2, 0x07), stacks(0, 0x07), stacks(1, ACK));
+    assert!(sent.len() > 900 && sent.iter().all(|stack| stack.iter().all(|&byte| byte == 0)));
+    for stack in &passed {
+        assert_eq!((&stack[..2], stack[2] >> 4, &stack[10..]), (&[0, 1][..], 5, &[0; 32][..]));
+    }
+    let queues = passed.iter().map(|stack| u16::from_be_bytes([stack[8], stack[9]]));
+    assert!(queues.max() > Some(50), "two senders leave more than 4 kB behind");
+    assert!(answered.len() > 900);
+    let known: std::collections::BTreeSet<&Vec<u8>> = passed.iter().collect();
+    let back = answered.iter().filter(|stack| known.contains(stack)).count();
+    assert!(answered.len() - back < 20, "only first and last packets of messages are not among the known");
 }

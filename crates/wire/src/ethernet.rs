@@ -1,11 +1,11 @@
 //! Ethernet: addresses, and how a frame ends (IEEE 802.3 §3).
 
+use etherparse::{EtherType, Ethernet2Header};
+
 use crate::SMALLEST;
 
 /// Bytes of the frame check sequence.
 pub const FCS: usize = 4;
-/// Bytes of both addresses and the type.
-pub const HEADER: usize = 14;
 
 /// A MAC address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,13 +28,10 @@ pub struct Frame {
     pub length: usize,
 }
 
-/// Destination, source, type.
-pub(crate) fn header(destination: Mac, source: Mac, ether_type: u16) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(128);
-    bytes.extend_from_slice(&destination.0);
-    bytes.extend_from_slice(&source.0);
-    bytes.extend_from_slice(&ether_type.to_be_bytes());
-    bytes
+/// Destination, source, type: the beginning of a frame.
+pub(crate) fn header(destination: Mac, source: Mac, ether_type: EtherType) -> Vec<u8> {
+    let header = Ethernet2Header { source: source.0, destination: destination.0, ether_type };
+    header.to_bytes().to_vec()
 }
 
 /// Fills a frame up to the smallest one, adds its FCS, and keeps the first `keep` bytes.

@@ -8,6 +8,7 @@
 
 pub mod ethernet;
 mod icrc;
+pub mod int;
 pub mod pcapng;
 pub mod pfc;
 pub mod roce;
@@ -87,7 +88,7 @@ impl Format {
         match (telemetry, self) {
             (Telemetry::None, _) | (Telemetry::Timestamp, Format::Ethernet) => Bytes::ZERO,
             (Telemetry::Timestamp, Format::HpccNs3 | Format::SwingNs3) => Bytes(8),
-            (Telemetry::Int, _) => Bytes(42),
+            (Telemetry::Int, _) => Bytes(int::LENGTH as u64),
         }
     }
 

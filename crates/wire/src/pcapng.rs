@@ -1,40 +1,34 @@
 //! Files of captured frames, as Wireshark, tshark and scapy read them (pcapng, draft-ietf-opsawg-pcapng).
 //!
-//! Written here rather than by a library, since what makes a capture of a simulation readable are the
-//! options and blocks beside the packets: names of interfaces and hosts, counts of what was not kept.
+//! The blocks are those of the library `pcap-file`; here is what a capture of a simulation says in them.
 
-const SECTION: u32 = 0x0A0D_0D0A;
-const INTERFACE: u32 = 1;
-const NAMES: u32 = 4;
-const STATISTICS: u32 = 5;
-const PACKET: u32 = 6;
+use std::borrow::Cow;
+use std::time::Duration;
 
-/// Options of every block.
-const COMMENT: u16 = 1;
-/// Options of an interface.
-const IF_NAME: u16 = 2;
-const IF_DESCRIPTION: u16 = 3;
-const IF_SPEED: u16 = 8;
-const IF_TIME_RESOLUTION: u16 = 9;
-const IF_FCS_LENGTH: u16 = 13;
-/// Options of its statistics.
-const RECEIVED: u16 = 4;
-const DROPPED: u16 = 5;
-/// The application, in the section's options.
-const APPLICATION: u16 = 4;
-/// An IPv4 address, among the names.
-const IPV4_NAME: u16 = 1;
+use pcap_file::pcapng::blocks::enhanced_packet::{EnhancedPacketBlock, EnhancedPacketOption};
+use pcap_file::pcapng::blocks::interface_description::{
+    InterfaceDescriptionBlock, InterfaceDescriptionOption,
+};
+use pcap_file::pcapng::blocks::interface_statistics::{InterfaceStatisticsBlock, InterfaceStatisticsOption};
+use pcap_file::pcapng::blocks::name_resolution::{Ipv4Record, NameResolutionBlock, Record};
+use pcap_file::pcapng::blocks::section_header::{SectionHeaderBlock, SectionHeaderOption};
+use pcap_file::pcapng::{PcapNgBlock, PcapNgWriter};
+use pcap_file::{DataLink, Endianness};
 
-/// Interfaces carry Ethernet.
-const ETHERNET: u32 = 1;
-/// Time stamps count nanoseconds: Wireshark 4.0 reckons picoseconds in 64 bits, too few beyond 18 ms of a second.
+/// Time stamps count nanoseconds: Wireshark 4.0 reckons picoseconds in 64 bits, too few beyond 18 ms of a
+/// second, and the library knows no others.
 const RESOLUTION: u8 = 9;
 const PICOSECONDS: u64 = 1000;
 
+/// Options and records tell their lengths in 16 bits; of a longer text so many bytes are kept.
+const LONGEST: usize = 60_000;
+
+/// Why writing cannot fail.
+const SOUND: &str = "memory takes every byte, and interfaces come before their frames";
+
 /// A file in the making.
-#[derive(Debug)]
 pub struct Writer {
-    bytes: Vec<u8>,
+    file: PcapNgWriter<Vec<u8>>,
 }
 
 /// What sends the frames of a capture.
@@ -68,121 +62,100 @@ pub struct Packet<'a> {
 impl Writer {
     /// A file of one section, written by `application`.
     pub fn new(application: &str) -> Self {
-        let mut writer = Writer { bytes: Vec::new() };
-        writer.block(SECTION, |bytes| {
-            // The order of bytes, the version, a length that is not told.
-            bytes.extend_from_slice(&0x1A2B_3C4D_u32.to_le_bytes());
-            bytes.extend_from_slice(&[1, 0, 0, 0]);
-            bytes.extend_from_slice(&u64::MAX.to_le_bytes());
-            option(bytes, APPLICATION, application.as_bytes());
-            end_of_options(bytes);
-        });
-        writer
+        let section = SectionHeaderBlock {
+            // Little-endian the library swaps the halves of the times of statistics.
+            endianness: Endianness::Big,
+            options: vec![SectionHeaderOption::UserApplication(application.to_owned().into())],
+            ..SectionHeaderBlock::default()
+        };
+        Writer { file: PcapNgWriter::with_section_header(Vec::new(), section).expect(SOUND) }
     }
 
     /// Adds an interface; all come before the packets.
     pub fn interface(&mut self, interface: &Interface<'_>) {
-        self.block(INTERFACE, |bytes| {
-            bytes.extend_from_slice(&ETHERNET.to_le_bytes());
-            bytes.extend_from_slice(&interface.keep.to_le_bytes());
-            option(bytes, IF_NAME, interface.name.as_bytes());
-            option(bytes, IF_DESCRIPTION, interface.description.as_bytes());
-            option(bytes, IF_SPEED, &interface.speed.to_le_bytes());
-            option(bytes, IF_TIME_RESOLUTION, &[RESOLUTION]);
-            option(bytes, IF_FCS_LENGTH, &[crate::ethernet::FCS as u8]);
-            end_of_options(bytes);
+        self.add(InterfaceDescriptionBlock {
+            linktype: DataLink::ETHERNET,
+            snaplen: interface.keep,
+            options: vec![
+                InterfaceDescriptionOption::IfName(text(interface.name)),
+                InterfaceDescriptionOption::IfDescription(text(interface.description)),
+                InterfaceDescriptionOption::IfSpeed(interface.speed),
+                InterfaceDescriptionOption::IfTsResol(RESOLUTION),
+                InterfaceDescriptionOption::IfFcsLen(crate::ethernet::FCS as u8),
+            ],
         });
     }
 
     /// Names hosts by their IPv4 addresses.
     pub fn names<'a>(&mut self, hosts: impl Iterator<Item = (u32, &'a str)>) {
-        self.block(NAMES, |bytes| {
-            for (address, name) in hosts {
-                let record = [&address.to_be_bytes(), name.as_bytes(), &[0]].concat();
-                option(bytes, IPV4_NAME, &record);
-            }
-            end_of_options(bytes);
-        });
+        let record = |(address, name): (u32, &'a str)| {
+            let ip_addr = address.to_be_bytes().to_vec().into();
+            Record::Ipv4(Ipv4Record { ip_addr, names: vec![text(name)] })
+        };
+        self.add(NameResolutionBlock { records: hosts.map(record).collect(), options: Vec::new() });
     }
 
     /// Adds a packet.
+    ///
+    /// # Panics
+    /// If its interface has not been added.
     pub fn packet(&mut self, packet: &Packet<'_>) {
-        self.block(PACKET, |bytes| {
-            let kept = packet.bytes.len() as u32;
-            for word in [packet.interface, high(packet.time), low(packet.time), kept, packet.length as u32] {
-                bytes.extend_from_slice(&word.to_le_bytes());
-            }
-            padded(bytes, packet.bytes);
-            if !packet.comment.is_empty() {
-                option(bytes, COMMENT, packet.comment.as_bytes());
-                end_of_options(bytes);
-            }
+        let comment =
+            (!packet.comment.is_empty()).then(|| EnhancedPacketOption::Comment(text(packet.comment)));
+        self.add(EnhancedPacketBlock {
+            interface_id: packet.interface,
+            timestamp: Duration::from_nanos(packet.time / PICOSECONDS),
+            original_len: packet.length as u32,
+            data: packet.bytes.into(),
+            options: comment.into_iter().collect(),
         });
     }
 
     /// Says at the end, of the interface at a place, how many frames it has sent until `time`, in
     /// picoseconds, and how many of them are not in the file.
+    ///
+    /// # Panics
+    /// If the interface has not been added.
     pub fn statistics(&mut self, interface: u32, time: u64, sent: u64, missed: u64) {
-        self.block(STATISTICS, |bytes| {
-            for word in [interface, high(time), low(time)] {
-                bytes.extend_from_slice(&word.to_le_bytes());
-            }
-            option(bytes, RECEIVED, &sent.to_le_bytes());
-            option(bytes, DROPPED, &missed.to_le_bytes());
-            end_of_options(bytes);
+        self.add(InterfaceStatisticsBlock {
+            interface_id: interface,
+            timestamp: time / PICOSECONDS,
+            options: vec![
+                InterfaceStatisticsOption::IsbIfRecv(sent),
+                InterfaceStatisticsOption::IsbIfDrop(missed),
+            ],
         });
     }
 
     /// The file.
     pub fn finish(self) -> Vec<u8> {
-        self.bytes
+        self.file.into_inner()
     }
 
-    /// Adds a block: kind, length, body, length again.
-    fn block(&mut self, kind: u32, body: impl FnOnce(&mut Vec<u8>)) {
-        let start = self.bytes.len();
-        self.bytes.extend_from_slice(&kind.to_le_bytes());
-        self.bytes.extend_from_slice(&[0; 4]);
-        body(&mut self.bytes);
-        let length = ((self.bytes.len() - start + 4) as u32).to_le_bytes();
-        self.bytes[start + 4..start + 8].copy_from_slice(&length);
-        self.bytes.extend_from_slice(&length);
+    fn add<'a>(&mut self, block: impl PcapNgBlock<'a>) {
+        self.file.write_pcapng_block(block).expect(SOUND);
     }
 }
 
-fn high(time: u64) -> u32 {
-    ((time / PICOSECONDS) >> 32) as u32
-}
-
-fn low(time: u64) -> u32 {
-    (time / PICOSECONDS) as u32
-}
-
-/// An option, or a record of names, of which 65,535 bytes are kept.
-fn option(bytes: &mut Vec<u8>, code: u16, value: &[u8]) {
-    let value = &value[..value.len().min(usize::from(u16::MAX))];
-    bytes.extend_from_slice(&code.to_le_bytes());
-    bytes.extend_from_slice(&(value.len() as u16).to_le_bytes());
-    padded(bytes, value);
-}
-
-fn end_of_options(bytes: &mut Vec<u8>) {
-    bytes.extend_from_slice(&[0; 4]);
-}
-
-/// Blocks and options begin at multiples of four bytes.
-fn padded(bytes: &mut Vec<u8>, value: &[u8]) {
-    bytes.extend_from_slice(value);
-    bytes.resize(bytes.len() + (value.len().wrapping_neg() & 3), 0);
+/// What is kept of a text: whole letters.
+fn text(text: &str) -> Cow<'_, str> {
+    let end = (0..=text.len().min(LONGEST)).rev().find(|&end| text.is_char_boundary(end));
+    text[..end.unwrap_or(0)].into()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Kind and body of each block, as a reader walks through them.
+    const SECTION: u32 = 0x0A0D_0D0A;
+    const INTERFACE: u32 = 1;
+    const NAMES: u32 = 4;
+    const STATISTICS: u32 = 5;
+    const PACKET: u32 = 6;
+
+    /// Kind and body of each block, as a reader walks through them who knows the standard alone.
     fn blocks(file: &[u8]) -> Vec<(u32, &[u8])> {
-        let word = |at: usize| u32::from_le_bytes(file[at..at + 4].try_into().expect("four bytes"));
+        let word = |at: usize| u32::from_be_bytes(file[at..at + 4].try_into().expect("four bytes"));
         let (mut at, mut found) = (0, Vec::new());
         while at < file.len() {
             let length = word(at + 4) as usize;
@@ -193,45 +166,66 @@ mod tests {
         found
     }
 
-    fn small() -> Vec<u8> {
+    fn small(name: &str) -> Vec<u8> {
         let mut writer = Writer::new("floodway");
-        writer.interface(&Interface { name: "a", description: "b", speed: 5, keep: 128 });
+        writer.interface(&Interface { name, description: "b", speed: 5, keep: 128 });
         writer.names([(0x0102_0304, "h1")].into_iter());
-        writer.packet(&Packet {
+        let packet = Packet {
             interface: 0,
             time: 0x0001_0000_0002 * 1000 + 999,
             bytes: &[1, 2, 3, 4, 5],
             length: 9,
             comment: "",
-        });
-        writer.statistics(0, 7000, 3, 2);
+        };
+        writer.packet(&packet);
+        writer.packet(&Packet { comment: "ab", ..packet });
+        writer.statistics(0, 0x0007_0000_0001 * 1000, 3, 2);
         writer.finish()
     }
 
     #[test]
     fn blocks_follow_each_other_and_say_their_lengths_twice() {
-        let file = small();
+        let file = small("a");
         let kinds: Vec<u32> = blocks(&file).into_iter().map(|(kind, _)| kind).collect();
-        assert_eq!(kinds, [SECTION, INTERFACE, NAMES, PACKET, STATISTICS]);
-        assert_eq!(file[8..12], [0x4D, 0x3C, 0x2B, 0x1A]);
+        assert_eq!(kinds, [SECTION, INTERFACE, NAMES, PACKET, PACKET, STATISTICS]);
+        assert_eq!(file[8..12], [0x1A, 0x2B, 0x3C, 0x4D]);
     }
 
     #[test]
     fn a_packet_has_its_time_in_nanoseconds_and_both_lengths() {
-        let file = small();
+        let file = small("a");
         let (_, packet) = blocks(&file)[3];
-        let words = [0u32, 0x1_0000 >> 16, 2, 5, 9].map(u32::to_le_bytes).concat();
+        let words = [0u32, 1, 2, 5, 9].map(u32::to_be_bytes).concat();
         assert_eq!(packet[..20], words);
         assert_eq!(packet[20..], [1, 2, 3, 4, 5, 0, 0, 0]);
+        let (_, commented) = blocks(&file)[4];
+        assert_eq!(commented[28..], [0, 1, 0, 2, b'a', b'b', 0, 0, 0, 0, 0, 0]);
     }
 
     #[test]
     fn options_are_filled_to_multiples_of_four() {
-        let file = small();
+        let file = small("a");
         let (_, interface) = blocks(&file)[1];
-        assert_eq!(interface[..8], [1, 0, 0, 0, 128, 0, 0, 0]);
-        assert_eq!(interface[8..16], [2, 0, 1, 0, b'a', 0, 0, 0]);
+        assert_eq!(interface[..8], [0, 1, 0, 0, 0, 0, 0, 128]);
+        assert_eq!(interface[8..16], [0, 2, 0, 1, b'a', 0, 0, 0]);
         let (_, names) = blocks(&file)[2];
-        assert_eq!(names, [1, 0, 7, 0, 1, 2, 3, 4, b'h', b'1', 0, 0, 0, 0, 0, 0]);
+        assert_eq!(names, [0, 1, 0, 7, 1, 2, 3, 4, b'h', b'1', 0, 0, 0, 0, 0, 0]);
+    }
+
+    #[test]
+    fn statistics_have_the_high_half_of_their_time_first() {
+        let file = small("a");
+        let (_, statistics) = blocks(&file)[5];
+        assert_eq!(statistics[..12], [0u32, 7, 1].map(u32::to_be_bytes).concat());
+        assert_eq!(statistics[12..24], [0, 4, 0, 8, 0, 0, 0, 0, 0, 0, 0, 3]);
+        assert_eq!(statistics[24..36], [0, 5, 0, 8, 0, 0, 0, 0, 0, 0, 0, 2]);
+    }
+
+    #[test]
+    fn of_a_name_that_no_option_holds_whole_letters_are_kept() {
+        let file = small(&format!("a{}", "€".repeat(30_000)));
+        let (_, interface) = blocks(&file)[1];
+        assert_eq!(interface[8..12], [0, 2, 0xEA, 0x5E], "1 byte, and 19,999 times 3");
+        assert_eq!(interface[12 + 60_000..][..4], [0, 3, 0, 1], "the description follows");
     }
 }

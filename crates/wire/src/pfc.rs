@@ -4,12 +4,14 @@
 //! destination 6 | source 6 | 88-08 | opcode 2 | class enable 2 | time 8 x 2 | zeros 26 | FCS 4
 //! ```
 
+use etherparse::EtherType;
+
 use crate::ethernet::{Frame, Mac, header, sealed};
 
 /// The address that no bridge forwards.
 const DESTINATION: Mac = Mac([0x01, 0x80, 0xC2, 0, 0, 0x01]);
 /// MAC control.
-const ETHER_TYPE: u16 = 0x8808;
+const ETHER_TYPE: EtherType = EtherType(0x8808);
 /// Pause by priority.
 const OPCODE: u16 = 0x0101;
 

@@ -1,16 +1,18 @@
 //! RoCEv2 packets (InfiniBand Annex A17).
 //!
 //! ```text
-//! Ethernet 14 | IPv4 20 | UDP 8 | BTH 12 | RETH 16, AETH 4 or reserved 16 | payload | pad | ICRC 4 | FCS 4
+//! Ethernet 14 | IPv4 20 | UDP 8 | BTH 12 | RETH 16, AETH 4 or reserved 16 | INT 42 | payload | pad | ICRC 4 | FCS 4
 //! ```
 
-use crate::ethernet::{Frame, HEADER, Mac, header, sealed};
+pub use etherparse::IpEcn;
+use etherparse::{EtherType, Ethernet2Header, IpDscp, IpNumber, Ipv4Header, UdpHeader};
+
+use crate::ethernet::{Frame, Mac, header, sealed};
 use crate::icrc::{self, icrc};
+use crate::int::Stack;
 
 /// The UDP port of RoCEv2.
 const PORT: u16 = 4791;
-const IPV4: usize = 20;
-const UDP: usize = 8;
 const BTH: usize = 12;
 
 /// Opcodes of reliable connections, and of the CNP.
@@ -26,20 +28,6 @@ const ACK: u8 = 0x1F;
 /// Syndrome of a NAK for a sequence error.
 const NAK: u8 = 0x60;
 
-/// The two bits of IPv4.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub enum Ecn {
-    /// Not capable.
-    Not = 0b00,
-    /// ECT(1), which stands for a mark "undetermined".
-    Undetermined = 0b01,
-    /// ECT(0): capable, not marked.
-    Capable = 0b10,
-    /// CE: marked.
-    Congested = 0b11,
-}
-
 /// What every packet has.
 #[derive(Clone, Copy, Debug)]
 pub struct Headers {
@@ -49,10 +37,10 @@ pub struct Headers {
     pub addresses: [u32; 2],
     /// Tells flows apart for routing by hash.
     pub source_port: u16,
-    /// Chooses the class.
+    /// Chooses the class, 6 bits.
     pub dscp: u8,
     /// Its mark.
-    pub ecn: Ecn,
+    pub ecn: IpEcn,
     /// Hops that it may still go.
     pub ttl: u8,
     /// Queue pair that it goes to, 24 bits.
@@ -60,6 +48,8 @@ pub struct Headers {
     /// Sequence number, of which 24 bits are sent: of an ACK the last one that has arrived, of a NAK the
     /// expected one.
     pub psn: u64,
+    /// Telemetry, where it has any.
+    pub telemetry: Option<Stack>,
 }
 
 /// What it carries.
@@ -85,7 +75,8 @@ pub enum Body {
     },
     /// Asks for a packet again.
     Nak,
-    /// As `Nak`; 4 bytes behind the AETH, which are no part of the standard, name what has arrived out of order.
+    /// As `Nak`; the message number of its AETH names what has arrived out of order, which is no part of the
+    /// standard.
     Sack {
         /// Its sequence number, of which 24 bits are sent.
         seen: u64,
@@ -99,19 +90,21 @@ pub enum Body {
 
 /// The frame, of which the first `keep` bytes are kept.
 pub fn frame(headers: &Headers, body: &Body, keep: usize) -> Frame {
-    let extension = extension(body);
     let (payload, pad) = payload(body);
-    let segment = UDP + BTH + extension.len() + payload + pad + icrc::LENGTH;
+    let mut transport = extension(body);
+    transport.extend(headers.telemetry.iter().flat_map(Stack::bytes));
+    transport.resize(transport.len() + payload + pad, 0);
+    let segment = (UdpHeader::LEN + BTH + transport.len() + icrc::LENGTH) as u16;
+    // RoCEv2 goes without the checksum of UDP, since it has the ICRC.
+    let udp =
+        UdpHeader { source_port: headers.source_port, destination_port: PORT, length: segment, checksum: 0 };
     let [source, destination] = headers.macs;
-    let mut bytes = header(destination, source, 0x0800);
-    bytes.extend_from_slice(&ipv4(headers, IPV4 + segment));
-    for word in [headers.source_port, PORT, segment as u16, 0] {
-        bytes.extend_from_slice(&word.to_be_bytes());
-    }
+    let mut bytes = header(destination, source, EtherType::IPV4);
+    bytes.extend_from_slice(&ipv4(headers, segment).to_bytes());
+    bytes.extend_from_slice(&udp.to_bytes());
     bytes.extend_from_slice(&bth(headers, body, pad));
-    bytes.extend_from_slice(&extension);
-    bytes.resize(HEADER + IPV4 + segment - icrc::LENGTH, 0);
-    let check = icrc(&bytes[HEADER..]);
+    bytes.extend_from_slice(&transport);
+    let check = icrc(&bytes[Ethernet2Header::LEN..]);
     bytes.extend_from_slice(&check);
     sealed(bytes, keep)
 }
@@ -125,17 +118,21 @@ fn payload(body: &Body) -> (usize, usize) {
 }
 
 /// RFC 791; never fragmented, so that the identification may be 0 (RFC 6864).
-fn ipv4(headers: &Headers, length: usize) -> [u8; IPV4] {
-    let [l1, l0] = (length as u16).to_be_bytes();
-    let traffic = headers.dscp << 2 | headers.ecn as u8;
-    let mut bytes = [0x45, traffic, l1, l0, 0, 0, 0x40, 0, headers.ttl, 17, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
-    bytes[12..16].copy_from_slice(&headers.addresses[0].to_be_bytes());
-    bytes[16..20].copy_from_slice(&headers.addresses[1].to_be_bytes());
-    let sum: u32 = bytes.chunks(2).map(|word| u32::from(word[0]) << 8 | u32::from(word[1])).sum();
-    let folded = (sum & 0xFFFF) + (sum >> 16);
-    let check = !((folded & 0xFFFF) + (folded >> 16)) as u16;
-    bytes[10..12].copy_from_slice(&check.to_be_bytes());
-    bytes
+fn ipv4(headers: &Headers, segment: u16) -> Ipv4Header {
+    let [source, destination] = headers.addresses.map(u32::to_be_bytes);
+    let mut header = Ipv4Header {
+        dscp: IpDscp::try_new(headers.dscp & IpDscp::MAX_U8).unwrap_or_default(),
+        ecn: headers.ecn,
+        total_len: Ipv4Header::MIN_LEN_U16 + segment,
+        dont_fragment: true,
+        time_to_live: headers.ttl,
+        protocol: IpNumber::UDP,
+        source,
+        destination,
+        ..Ipv4Header::default()
+    };
+    header.header_checksum = header.calc_header_checksum();
+    header
 }
 
 /// Base transport header (IBA §9.2).
@@ -173,8 +170,8 @@ fn extension(body: &Body) -> Vec<u8> {
         Body::Ack { .. } => bytes.extend_from_slice(&[ACK, 0, 0, 0]),
         Body::Nak => bytes.extend_from_slice(&[NAK, 0, 0, 0]),
         Body::Sack { seen } => {
-            bytes.extend_from_slice(&[NAK, 0, 0, 0]);
-            bytes.extend_from_slice(&(seen as u32 & 0xFF_FFFF).to_be_bytes());
+            let [.., s2, s1, s0] = seen.to_be_bytes();
+            bytes.extend_from_slice(&[NAK, s2, s1, s0]);
         }
         Body::Cnp { window } => {
             bytes.extend_from_slice(&window.to_be_bytes());
@@ -186,20 +183,21 @@ fn extension(body: &Body) -> Vec<u8> {
 
 #[cfg(test)]
 mod tests {
-    use floodway_units::Bytes;
+    use floodway_units::{Bytes, Rate, Time};
 
     use super::*;
-    use crate::Format;
+    use crate::{Format, Telemetry};
 
     const HEADERS: Headers = Headers {
         macs: [Mac([2, 0, 0, 0, 0, 1]), Mac([2, 0, 0, 0, 0, 2])],
         addresses: [0x0100_0001, 0x0100_0002],
         source_port: 0xC123,
         dscp: 24,
-        ecn: Ecn::Congested,
+        ecn: IpEcn::CongestionExperienced,
         ttl: 63,
         queue_pair: 0xD2,
         psn: 0xFF_0102_0304,
+        telemetry: None,
     };
 
     fn write(payload: u16, first: bool, last: bool) -> Body {
@@ -268,18 +266,40 @@ mod tests {
         assert_eq!(whole(Body::Ack { congested: false })[46], 0);
         assert_eq!(whole(Body::Nak)[54..58], [0x60, 0, 0, 0]);
         let sack = whole(Body::Sack { seen: 0x0102_0304 });
-        assert_eq!((&sack[54..62], sack.len()), (&[0x60, 0, 0, 0, 0, 2, 3, 4][..], 70));
+        assert_eq!((&sack[54..58], sack.len()), (&[0x60, 2, 3, 4][..], 66));
     }
 
     #[test]
     fn frames_are_as_long_as_they_are_charged_but_for_the_pad() {
         let ethernet = Format::Ethernet;
-        for (payload, first) in [(1000, true), (1000, false), (4096, true), (4, false)] {
-            let charged = ethernet.data(Bytes(u64::from(payload)), first).frame.0;
-            assert_eq!(whole(write(payload, first, false)).len() as u64, charged);
+        for (telemetry, carried) in [(None, Telemetry::None), (Some(Stack::default()), Telemetry::Int)] {
+            let length = |body: Body| {
+                let frame = frame(&Headers { telemetry, ..HEADERS }, &body, usize::MAX);
+                assert_eq!(frame.bytes.len(), frame.length);
+                Bytes(frame.length as u64)
+            };
+            for (payload, first) in [(1000, true), (1000, false), (4096, true), (4, false)] {
+                let charged = ethernet.data_with(Bytes(u64::from(payload)), first, carried).frame;
+                assert_eq!(length(write(payload, first, false)), charged);
+            }
+            for reply in [Body::Ack { congested: false }, Body::Nak, Body::Sack { seen: 7 }] {
+                assert_eq!(length(reply), ethernet.ack_with(carried).frame);
+            }
         }
-        assert_eq!(whole(Body::Ack { congested: false }).len() as u64, ethernet.ack().frame.0);
         assert_eq!(whole(Body::Cnp { window: 0 }).len() as u64, ethernet.cnp().frame.0);
+    }
+
+    #[test]
+    fn telemetry_stands_before_the_payload_and_at_the_end_of_a_reply() {
+        let mut stack = Stack::default();
+        stack.push(Rate::gbps(100), Time(1_000_000), 1280, Bytes(800));
+        let headers = Headers { telemetry: Some(stack), ..HEADERS };
+        let record = [0, 1, 0x50, 0, 0x3E, 0x80, 0, 10, 0, 10];
+        let of = |body: Body| frame(&headers, &body, usize::MAX).bytes;
+        assert_eq!(of(write(1000, true, false))[70..80], record);
+        assert_eq!(of(write(1000, false, false))[54..64], record);
+        assert_eq!(of(write(1000, false, false))[64..1096], [0; 1032]);
+        assert_eq!(of(Body::Ack { congested: false })[58..68], record);
     }
 
     #[test]

@@ -5,10 +5,12 @@
 //! ```
 //! The type is the first of those that IEEE 802 leaves to local experiments.
 
+use etherparse::EtherType;
+
 use crate::ethernet::{Frame, Mac, header, sealed};
 
 /// IEEE 802 local experimental type 1.
-const ETHER_TYPE: u16 = 0x88B5;
+const ETHER_TYPE: EtherType = EtherType(0x88B5);
 
 /// What a frame says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

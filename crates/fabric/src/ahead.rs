@@ -8,7 +8,6 @@
 use floodway_engine::AHEAD;
 use floodway_units::PortId;
 
-use crate::agenda::What;
 use crate::packet::{ON_PATH, REPLY};
 use crate::routing::peer;
 use crate::world::World;
@@ -26,26 +25,18 @@ impl World<'_> {
     /// Takes one step for each of the coming events.
     #[inline]
     pub fn look_ahead(&self) {
-        if let Some((_, port)) = self.port_of(PORT) {
+        if let Some((_, port)) = self.events.peek_port(PORT) {
             fetch(&self.ports, port.index());
         }
-        if let Some((arrives, port)) = self.port_of(PACKET) {
+        if let Some((arrives, port)) = self.events.peek_port(PACKET) {
             self.fetch_packet(arrives, port);
         }
-        if let Some((arrives, port)) = self.port_of(FLOW) {
+        if let Some((arrives, port)) = self.events.peek_port(FLOW) {
             self.fetch_flow(arrives, port);
         }
-        if let Some((true, port)) = self.port_of(EGRESS) {
+        if let Some((true, port)) = self.events.peek_port(EGRESS) {
             self.fetch_egress(port);
         }
-    }
-
-    /// The port of the event that comes after `n` others, and whether a packet arrives from it.
-    #[inline]
-    fn port_of(&self, n: usize) -> Option<(bool, PortId)> {
-        let (what, port) = self.events.peek(n)?;
-        let moves = what == What::Departure || what == What::Arrival;
-        moves.then_some((what == What::Arrival, PortId(port)))
     }
 
     #[inline]

@@ -36,8 +36,8 @@ impl Stack {
     pub fn push(&mut self, rate: Rate, time: Time, sent: u64, queue: Bytes) {
         if let Some(record) = self.records.get_mut(usize::from(self.count)) {
             *record = code(rate) << 60
-                | (time.0 / PICOSECONDS & 0xFF_FFFF) << 36
-                | (sent / SENT_UNIT & 0xF_FFFF) << 16
+                | ((time.0 / PICOSECONDS) & 0xFF_FFFF) << 36
+                | ((sent / SENT_UNIT) & 0xF_FFFF) << 16
                 | (queue.0 / QUEUE_UNIT).min(0xFFFF);
         }
         self.count = self.count.saturating_add(1);

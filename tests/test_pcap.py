@@ -175,6 +175,24 @@ def test_the_command_line_writes_a_capture_of_the_links_that_it_names(
     assert not (folder / "capture.pcapng").exists()
 
 
+@pytest.mark.parametrize("reader", READERS)
+def test_telemetry_is_part_of_the_length_and_no_fault(reader: str, tmp_path: Path) -> None:
+    # Whole multiples of four bytes: a pad would not be charged.
+    text = MEETING.replace('"dcqcn"', '"hpcc"').replace("200002B", "200000B")
+    result = package.run(package.Scenario.from_toml(text))
+    file = tmp_path / "hpcc.pcapng"
+    file.write_bytes(result.capture or b"")
+    frames = READERS[reader](file)
+    assert {fault for frame in frames for fault in frame.faults} == set()
+    lengths = {kind: {frame.length for frame in frames if frame.kind == kind} for kind in kinds(frames)}
+    telemetry = 42
+    assert lengths["write-first"] == {1078 + telemetry}
+    assert lengths["write-middle"] == {1062 + telemetry}
+    assert (lengths["ack"], lengths["nak"]) == ({66 + telemetry}, {66 + telemetry})
+    packets = sum(frame.length for frame in frames if frame.kind != "pause")
+    assert packets == counted(result, "tx_bytes")
+
+
 @pytest.mark.parametrize(
     ("given", "said"),
     [

@@ -109,11 +109,18 @@ impl World<'_> {
                 let Some(way) = self.way(source, destination, telemetry, &mut ways) else { continue };
                 largest.rtt = largest.rtt.max(way.rtt);
                 if source != destination {
-                    largest.bdp = largest.bdp.max(way.rate.bytes_covering(way.rtt));
+                    largest.bdp = largest.bdp.max(self.bdp(way));
                 }
             }
         }
         largest
+    }
+
+    fn bdp(&self, way: Way) -> Bytes {
+        match self.blueprint.semantics.base_rtt {
+            BaseRtt::Exact => way.rate.bytes_covering(way.rtt),
+            BaseRtt::Payload => way.rate.bytes_in(way.rtt),
+        }
     }
 
     fn hosts(&self) -> impl Iterator<Item = NodeId> {

@@ -12,7 +12,9 @@ use floodway_units::{Bytes, FlowId, NodeId, PortId, Rate, Rng, Span, fold};
 use floodway_wire::Telemetry;
 
 use crate::agenda::Armed;
-use crate::blueprint::{Acks, Arrivals, FlowSpec, Pacing, PoissonSpec, Repacing, Sharing, Turns, UNBOUNDED};
+use crate::blueprint::{
+    Acks, Arrivals, BaseRtt, FlowSpec, Pacing, PoissonSpec, Repacing, Sharing, Turns, UNBOUNDED,
+};
 use crate::ideal::{Packets, PathFacts};
 use crate::messages::{Message, NO_HOOK};
 use crate::routing::{Routes, peer};
@@ -489,6 +491,7 @@ impl World<'_> {
             line_rate: nic.map_or(Rate::MAX, |port| self.rate(port)),
             path_rate: rates.min().unwrap_or(Rate::MAX),
             base_rtt: self.base_rtt(&data, &ack, settings.telemetry()),
+            cut_bdp: self.blueprint.semantics.base_rtt == BaseRtt::Payload,
             largest_rtt: self.largest.rtt,
             largest_bdp: self.largest.bdp,
             mtu: self.blueprint.mtu,

@@ -54,7 +54,7 @@ impl List {
         for place in (1..=count).map(|step| (self.last + step) % count) {
             match look(self.places[place]) {
                 Found::Finished => {
-                    first_finished = Some(first_finished.map_or(place, |at: usize| at.min(place)))
+                    first_finished = Some(first_finished.map_or(place, |at: usize| at.min(place)));
                 }
                 Found::Waits => {}
                 Found::MaySend => {

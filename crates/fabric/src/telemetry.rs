@@ -102,7 +102,9 @@ mod tests {
         let mut arena = Arena::default();
         let places = [0, 1, 2].map(|flow| arena.add(Packet::new(Kind::Data, FlowId(flow), Bytes(1000))));
         let mut telemetry = Telemetry::new(true, 1);
-        places.iter().for_each(|&place| telemetry.begin(place));
+        for &place in &places {
+            telemetry.begin(place);
+        }
         for hop in 0..20 {
             telemetry.record(places[1], PortId(0), Rate::gbps(100), hop, hop);
             telemetry.sent(PortId(0), 100);

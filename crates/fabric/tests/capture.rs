@@ -47,8 +47,8 @@ fn all_ports() -> Vec<PortId> {
     (0..3).flat_map(|link| [port(link, 0), port(link, 1)]).collect()
 }
 
-fn spec(packets: usize, bytes: usize) -> Option<CaptureSpec> {
-    Some(CaptureSpec { ports: all_ports(), packets, bytes })
+fn spec(packets: usize, bytes: usize) -> CaptureSpec {
+    CaptureSpec { ports: all_ports(), packets, bytes }
 }
 
 /// The file's blocks behind the head of its section.
@@ -111,7 +111,8 @@ fn sent(records: &Records) -> u64 {
 
 #[test]
 fn keeping_frames_changes_nothing_else_and_gives_the_same_bytes_again() {
-    let (without, with, again) = (incast(None), incast(spec(100_000, 128)), incast(spec(100_000, 128)));
+    let (without, with, again) =
+        (incast(None), incast(Some(spec(100_000, 128))), incast(Some(spec(100_000, 128))));
     assert_eq!(with, again);
     assert_eq!((&without.flows, &without.counters), (&with.flows, &with.counters));
     assert_eq!((&without.series, &without.latency), (&with.series, &with.latency));
@@ -121,7 +122,7 @@ fn keeping_frames_changes_nothing_else_and_gives_the_same_bytes_again() {
 
 #[test]
 fn every_frame_that_a_port_sends_is_kept_once_in_the_order_of_time() {
-    let records = incast(spec(100_000, 128));
+    let records = incast(Some(spec(100_000, 128)));
     let frames = frames(&records);
     let totals = records.outcome.capture.expect("there is a capture");
     assert_eq!((totals.packets, totals.missed), (frames.len() as u64, 0));
@@ -137,7 +138,7 @@ fn every_frame_that_a_port_sends_is_kept_once_in_the_order_of_time() {
 
 #[test]
 fn the_first_packet_of_a_message_tells_its_length_and_the_last_one_is_padded() {
-    let records = incast(spec(100_000, 16_000));
+    let records = incast(Some(spec(100_000, 16_000)));
     let frames = frames(&records);
     let of = |code: u8| frames.iter().filter(move |frame| frame.opcode() == Some(code));
     assert!(of(0x06).count() >= 4, "two flows, two hops");
@@ -153,7 +154,7 @@ fn the_first_packet_of_a_message_tells_its_length_and_the_last_one_is_padded() {
 
 #[test]
 fn what_does_not_fit_is_counted_by_port_and_in_all() {
-    let records = incast(spec(100, 64));
+    let records = incast(Some(spec(100, 64)));
     let totals = records.outcome.capture.expect("there is a capture");
     let frames = frames(&records);
     assert_eq!((frames.len(), totals.packets), (100, 100));
@@ -177,7 +178,7 @@ fn ports_that_were_not_chosen_are_not_in_the_file() {
 #[test]
 fn frames_are_as_long_as_the_links_charged_for_them() {
     for (rate_control, telemetry) in [(r#""dcqcn""#, 0), (r#""hpcc""#, 42)] {
-        let records = incast_of(rate_control, Bytes(1_000_000), spec(100_000, 16_000));
+        let records = incast_of(rate_control, Bytes(1_000_000), Some(spec(100_000, 16_000)));
         let frames = frames(&records);
         let (roce, pauses): (Vec<&Frame>, Vec<&Frame>) =
             frames.iter().partition(|frame| frame.opcode().is_some());
@@ -201,7 +202,7 @@ fn frames_are_as_long_as_the_links_charged_for_them() {
 
 #[test]
 fn records_grow_by_one_at_the_switch_and_come_back_in_the_ack() {
-    let records = incast_of(r#""hpcc""#, Bytes(1_000_000), spec(100_000, 16_000));
+    let records = incast_of(r#""hpcc""#, Bytes(1_000_000), Some(spec(100_000, 16_000)));
     let frames = frames(&records);
     let stacks = |interface: u32, code: u8| {
         let at = if code == 0x07 { 54 } else { 58 };

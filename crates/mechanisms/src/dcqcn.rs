@@ -149,7 +149,7 @@ pub struct Params {
     /// Source: HPCC's `run.py`; NVIDIA's page of DCQCN parameters, also for `paper`, which names none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rmin: Option<Rate>,
-    /// How much later than T_dec after the first CNP the first check comes, from 0 up; not in `paper`. Above 0, a
+    /// How much later than `t-dec` after the first CNP the first check comes, from 0 up; not in `paper`. Above 0, a
     /// check goes before a CNP of its instant. Default: 0, and a check hears a CNP of its instant.
     /// Source: the HPCC simulator has 1 ns, so that α's period ends first.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -121,6 +121,9 @@ fn times_31(seed: u32, flow: &FlowTuple) -> u32 {
     ports.as_flattened().iter().fold(hash, step)
 }
 
+/// Bytes that Murmur's hash is taken of, which enter it at the end.
+const MURMUR_BYTES: u32 = 0xC;
+
 /// Murmur's third hash of 32 bits (Appleby) over both addresses, then both ports in one word.
 fn murmur(seed: u32, flow: &FlowTuple) -> u32 {
     let ports = u32::from(flow.source_port) | u32::from(flow.destination_port) << 16;
@@ -129,7 +132,7 @@ fn murmur(seed: u32, flow: &FlowTuple) -> u32 {
         let word = word.wrapping_mul(0xCC9E_2D51).rotate_left(15).wrapping_mul(0x1B87_3593);
         (hash ^ word).rotate_left(13).wrapping_mul(5).wrapping_add(0xE654_6B64)
     });
-    let hash = mixed ^ 12;
+    let hash = mixed ^ MURMUR_BYTES;
     let hash = (hash ^ hash >> 16).wrapping_mul(0x85EB_CA6B);
     let hash = (hash ^ hash >> 13).wrapping_mul(0xC2B2_AE35);
     hash ^ hash >> 16

@@ -18,6 +18,8 @@ pub struct QpInfo {
     /// Round-trip time without queues: propagation both ways, store and forward of a full packet one way
     /// and of an ACK the other.
     pub base_rtt: Span,
+    /// Bandwidth-delay products are cut to whole bytes and not rounded up, as in HPCC's simulator.
+    pub cut_bdp: bool,
     /// The largest base round-trip time of all pairs of hosts, as the run counts it; zero where no mechanism
     /// of the run needs it ([`Need::Largest`](super::Need::Largest)).
     pub largest_rtt: Span,
@@ -31,9 +33,13 @@ pub struct QpInfo {
 }
 
 impl QpInfo {
-    /// Bandwidth-delay product of the path: its lowest rate times the base round-trip time.
+    /// Bandwidth-delay product of the path: its lowest rate times the base round-trip time, in whole bytes.
     pub fn bdp(&self) -> Bytes {
-        self.path_rate.bytes_covering(self.base_rtt)
+        if self.cut_bdp {
+            self.path_rate.bytes_in(self.base_rtt)
+        } else {
+            self.path_rate.bytes_covering(self.base_rtt)
+        }
     }
 }
 

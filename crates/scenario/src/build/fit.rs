@@ -197,6 +197,7 @@ impl Found<'_> {
             line_rate: Rate::gbps(100),
             path_rate: Rate::gbps(100),
             base_rtt: Span::us(10),
+            cut_bdp: false,
             largest_rtt: Span::us(20),
             largest_bdp: Bytes(250_000),
             mtu: blueprint.mtu,

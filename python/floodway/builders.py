@@ -71,6 +71,7 @@ __all__ = [
     "FlowSize",
     "Format",
     "GoBackN",
+    "GoBackNDuplicates",
     "Hash",
     "HashSeeds",
     "Headroom",
@@ -1284,7 +1285,7 @@ class Dcqcn(Table):
         others. Source: HPCC's `run.py`; NVIDIA's page of DCQCN parameters, also for `paper`,
         which names none.
     check_offset
-        How much later than T_dec after the first CNP the first check comes, from 0 up; not in
+        How much later than `t-dec` after the first CNP the first check comes, from 0 up; not in
         `paper`. Above 0, a check goes before a CNP of its instant. Default: 0, and a check
         hears a CNP of its instant. Source: the HPCC simulator has 1 ns, so that α's period ends
         first.
@@ -1503,12 +1504,16 @@ class GoBackN(Table):
         Default: off where the whole path is lossless, else the longer of 4 ms and 4 base round-
         trip times. Source: InfiniBand C9-139 asks for a timer; ConWeave's simulator has 4 ms;
         the HPCC and SWING simulators have none on lossless paths.
+    duplicates
+        What the receiver answers to a packet that it has already. Source: InfiniBand C9-110: an
+        ACK; the HPCC simulator answers nothing.
     """
 
     _tag: ClassVar[str | None] = "go-back-n"
     ack_interval: int | None = None
     nack_interval: Time | None = None
     timeout: Timeout | None = None
+    duplicates: GoBackNDuplicates | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -2298,6 +2303,12 @@ FlowSize: TypeAlias = "Literal['unbounded'] | Size"
 #: - 'hpcc-ns3': As the HPCC ns-3 simulator charges: payload + 48, ACK 60, PFC 43.
 #: - 'swing-ns3': As the ns-3 simulator of SWING's authors charges: payload + 52, ACK 52, PFC 24.
 Format: TypeAlias = "Literal['ethernet', 'hpcc-ns3', 'swing-ns3']"
+
+
+#: The answer to a duplicate.
+#: - 'ack': An ACK that tells what is expected. Source: InfiniBand C9-110.
+#: - 'silent': None. Source: the HPCC simulator, `ReceiverCheckSeq` in `rdma-hw.cc`.
+GoBackNDuplicates: TypeAlias = "Literal['ack', 'silent']"
 
 
 #: How a flow is hashed.

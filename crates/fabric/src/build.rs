@@ -1,5 +1,7 @@
 //! From a blueprint to a running network.
 
+mod validate;
+
 use std::collections::VecDeque;
 
 use floodway_mechanisms::registry::{
@@ -7,25 +9,19 @@ use floodway_mechanisms::registry::{
 };
 use floodway_mechanisms::slots::{
     Admission, Admit, Claim, CongestionPoint, Cx, FcFrame, FcReceiver, FcSender, Gate, IngressView, LinkInfo,
-    Need, PacketView, PauseMode, PoolSize, PoolView, PortInfo, QpInfo, QueueView, Sizing, SwitchInfo,
+    PacketView, PauseMode, PoolSize, PoolView, PortInfo, QueueView, Sizing, SwitchInfo,
 };
 use floodway_units::mrg32k3a::FirstDraws;
-use floodway_units::{
-    Bytes, Class, FlowId, NodeId, PortId, Rate, Rng, Span, Time, fold, mix, name_key, stream,
-};
+use floodway_units::{Bytes, Class, NodeId, PortId, Rate, Rng, Time, fold, mix, name_key, stream};
 use floodway_wire::Format;
 use rustc_hash::FxHashMap;
 
-use crate::agenda::{Agenda, Armed, ID_BITS, What};
+use crate::agenda::{Agenda, Armed, What};
 use crate::arena::{Arena, Fifo};
 use crate::base_rtt::Largest;
-use crate::blueprint::{
-    Arrivals, Blueprint, Draws, FlowSpec, LinkSpec, LoopSpec, Next, PoissonSpec, Role, SwitchSpec, Ties,
-    UNBOUNDED,
-};
+use crate::blueprint::{Arrivals, Blueprint, Draws, LinkSpec, Role, SwitchSpec, UNBOUNDED};
 use crate::capture::Capture;
 use crate::counters::{EgressCounters, IngressCounters, RareCounters};
-use crate::dependencies;
 use crate::error::BuildError;
 use crate::flows::{Source, following, next_untied};
 use crate::histogram::{Instants, histograms};
@@ -213,203 +209,6 @@ impl Blueprint {
                 .filter(move |&end| link.ends[end].node == node)
                 .map(move |end| PortId((2 * i + end) as u32))
         })
-    }
-
-    /// Checks what later code relies on.
-    ///
-    /// # Errors
-    /// The first fault found.
-    pub fn validate(&self) -> Result<(), BuildError> {
-        self.validate_links()?;
-        let routes = Routes::new(self, |_| true);
-        for workload in &self.workloads {
-            let place = || format!("workload {}", workload.name);
-            match &workload.arrivals {
-                Arrivals::List(flows) if flows.is_empty() => {
-                    return Err(BuildError::new(place(), "it has no flow"));
-                }
-                Arrivals::List(flows) => {
-                    if !flows.is_sorted_by_key(|flow| flow.start) {
-                        return Err(BuildError::new(place(), "its flows are not in order of their start"));
-                    }
-                    for (i, flow) in flows.iter().enumerate() {
-                        let place = || format!("{}, flow {}", place(), i + 1);
-                        self.validate_flow(&routes, flow).map_err(|why| BuildError::new(place(), why))?;
-                    }
-                    dependencies::order(flows).map_err(|fault| {
-                        BuildError::new(
-                            place(),
-                            fault.words(self, flows, |flow| format!("flow {}", flow + 1)),
-                        )
-                    })?;
-                }
-                Arrivals::ClosedLoop(loops) => {
-                    self.validate_loops(&routes, loops).map_err(|why| BuildError::new(place(), why))?;
-                }
-                Arrivals::Poisson(poisson) => {
-                    self.validate_poisson(&routes, poisson).map_err(|why| BuildError::new(place(), why))?;
-                }
-            }
-        }
-        self.validate_settings()
-    }
-
-    fn validate_links(&self) -> Result<(), BuildError> {
-        if self.mtu == Bytes::ZERO || self.largest_frame().0 > 16_000 {
-            let message = format!("{} is not a payload from 1 B to 15 KB", self.mtu);
-            return Err(BuildError { place: "run".into(), key: Some("mtu"), message });
-        }
-        let too_many = self.semantics.ties == Ties::SchedulingOrder && self.links.len() >= 1 << (ID_BITS - 1);
-        if too_many || self.links.len() >= 1 << 27 {
-            return Err(BuildError::new("topology", format!("{} links are too many", self.links.len())));
-        }
-        for link in &self.links {
-            let place = format!("link {}", link.name);
-            if link.ends[0].node == link.ends[1].node {
-                return Err(BuildError::new(place, "it joins a node with itself"));
-            }
-            for direction in &link.directions {
-                let fault = if direction.rate == Rate(0) {
-                    Some(("rate", "a link needs a rate above 0"))
-                } else if direction.delay == Span::ZERO {
-                    Some((
-                        "delay",
-                        "a link needs a delay above 0, for events at different nodes never coincide",
-                    ))
-                } else {
-                    None
-                };
-                if let Some((key, message)) = fault {
-                    return Err(BuildError { place, key: Some(key), message: message.into() });
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn host(&self, node: NodeId) -> Result<&str, String> {
-        let spec = &self.nodes[node.index()];
-        match spec.role {
-            Role::Host { .. } => Ok(&spec.name),
-            Role::Switch(_) => Err(format!("{} is a switch, flows run between hosts", spec.name)),
-        }
-    }
-
-    fn reachable(&self, routes: &Routes, from: NodeId, to: NodeId) -> Result<(), String> {
-        let (source, destination) = (self.host(from)?, self.host(to)?);
-        if from == to {
-            return Err(format!("it goes from {source} to itself"));
-        }
-        if routes.candidates(from, to).is_empty() {
-            return Err(format!("no path leads from {source} to {destination}"));
-        }
-        Ok(())
-    }
-
-    fn validate_flow(&self, routes: &Routes, flow: &FlowSpec) -> Result<(), String> {
-        self.reachable(routes, flow.source, flow.destination)?;
-        if flow.size == Bytes::ZERO {
-            return Err("it has no bytes".into());
-        }
-        let pinned =
-            [(&flow.path, flow.source, flow.destination), (&flow.ack_path, flow.destination, flow.source)];
-        for (path, from, to) in pinned {
-            if let Some(path) = path {
-                self.validate_path(routes, path, from, to)?;
-            }
-        }
-        Ok(())
-    }
-
-    fn validate_path(
-        &self,
-        routes: &Routes,
-        path: &[PortId],
-        from: NodeId,
-        to: NodeId,
-    ) -> Result<(), String> {
-        let mut at = from;
-        for (i, &port) in path.iter().enumerate() {
-            if routes.node_of(port) != at {
-                return Err(format!("hop {} of its path does not begin where the one before ends", i + 1));
-            }
-            at = routes.node_of(peer(port));
-            if routes.is_host(at) && at != to {
-                return Err(format!("its path passes the host {}", self.nodes[at.index()].name));
-            }
-        }
-        if at == to && path.len() < 250 {
-            Ok(())
-        } else {
-            Err(format!("its path does not end at {}", self.nodes[to.index()].name))
-        }
-    }
-
-    fn validate_poisson(&self, routes: &Routes, poisson: &PoissonSpec) -> Result<(), String> {
-        if poisson.sources.is_empty() || poisson.destinations.is_empty() {
-            return Err("it has no source or no destination".into());
-        }
-        if poisson.mean_gap == Span::ZERO {
-            return Err("its flows follow each other in no time".into());
-        }
-        poisson.validate_spread()?;
-        for &source in &poisson.sources {
-            self.host(source)?;
-            let mut others = poisson.receivers().filter(|&node| node != source).peekable();
-            if others.peek().is_none() {
-                return Err(format!("{} could send to itself only", self.nodes[source.index()].name));
-            }
-            others.try_for_each(|destination| self.reachable(routes, source, destination))?;
-        }
-        Ok(())
-    }
-
-    fn validate_loops(&self, routes: &Routes, loops: &[LoopSpec]) -> Result<(), String> {
-        for (i, spec) in loops.iter().enumerate() {
-            self.reachable(routes, spec.source, spec.destination)
-                .map_err(|why| format!("loop {}: {why}", i + 1))?;
-            let fault = match spec.next {
-                _ if spec.size == Bytes::ZERO || spec.size >= UNBOUNDED => "its messages have no size",
-                _ if spec.messages == 0 => "it has no message",
-                Next::Arrived(other) if loops.get(other).is_none_or(|of| of.destination != spec.source) => {
-                    "what arrives at its source is another loop's, or none's"
-                }
-                Next::Sent if spec.ahead == 0 => "nothing posts its first message",
-                _ => continue,
-            };
-            return Err(format!("loop {}: {fault}", i + 1));
-        }
-        if loops.is_empty() { Err("it has no loop".into()) } else { Ok(()) }
-    }
-
-    fn validate_settings(&self) -> Result<(), BuildError> {
-        let probe = QpInfo {
-            flow: FlowId(0),
-            line_rate: Rate::gbps(1),
-            path_rate: Rate::gbps(1),
-            base_rtt: Span::us(1),
-            cut_bdp: false,
-            largest_rtt: Span::us(20),
-            largest_bdp: Bytes(250_000),
-            mtu: self.mtu,
-            lossless: false,
-        };
-        for settings in &self.settings {
-            let place = || "flow settings".to_owned();
-            if settings.class == Class::CONTROL || settings.class.0 as usize >= Class::COUNT {
-                let message = format!("class {} is not for data; allowed: 0 to 5, 7", settings.class.0);
-                return Err(BuildError { place: place(), key: Some("class"), message });
-            }
-            settings.reliability.build(&probe).map_err(|error| BuildError::param(place(), error))?;
-            for layer in &settings.rate_control {
-                layer.build(&probe).map_err(|error| BuildError::param(place(), error))?;
-                if layer.needs().contains(&Need::Acks) && !settings.reliability.has_acks() {
-                    let message = format!("{} needs a reliability with acknowledgements", layer.name());
-                    return Err(BuildError { place: place(), key: Some("rate-control"), message });
-                }
-            }
-        }
-        Ok(())
     }
 }
 

@@ -62,6 +62,7 @@ fn a_configuration_becomes_a_scenario_that_says_all_of_it() {
 profile = "hpcc-ns3"
 origin = "2s"
 limit = "1s"
+stop = "acknowledged"
 mtu = "1000B"
 
 [semantics]

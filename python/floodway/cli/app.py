@@ -412,10 +412,10 @@ def validate_(  # noqa: PLR0913 (one argument an option)
 
     \b
     Examples:
-      floodway validate reference
-      floodway validate reference/c7_fattree16 --plot --out out/c7
-      floodway validate reference --quick --json | jq .counts
-      floodway validate reference --only 'c1*/dcqcn' --seeds 10 --force
+      floodway validate DIR
+      floodway validate DIR --only "c7*" --plot --out out/c7
+      floodway validate DIR --quick --json | jq .counts
+      floodway validate DIR --only 'c1*/dcqcn' --seeds 10 --force
 
     \b
     Exit codes:
@@ -496,8 +496,8 @@ def import_hpcc_(
 
     \b
     Examples:
-      floodway import hpcc mix/config.txt --out scenario.toml
-      floodway run mix/config.txt
+      floodway import hpcc scenarios/hpcc/config.txt --out scenario.toml
+      floodway run scenarios/hpcc/config.txt
 
     \b
     Exit codes:

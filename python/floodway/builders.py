@@ -856,9 +856,9 @@ class XoffParts(Table):
         two from 1/128 to 8); HPCC's simulator has 1/8 at the NICs' rate, SWING 1/4.
     per
         The rate up to which `alpha` holds, or `"nic"` for that of the network's first host:
-        above it `alpha` doubles with each doubling of the link's rate, up to 1. Default:
-        `alpha` holds at every rate. Source: HPCC's simulator, whose shift per port is 3 at the
-        NICs' rate and one less per doubling.
+        above it `alpha` doubles with each doubling of the link's rate, a part of one included,
+        up to 1. Default: `alpha` holds at every rate. Source: HPCC's simulator, whose shift per
+        port is 3 at the NICs' rate and one less per doubling.
     """
 
     fixed: Size | None = None
@@ -2186,8 +2186,8 @@ Accounting: TypeAlias = "Literal['payload', 'wire']"
 
 #: Where replies (ACK, NAK) queue.
 #: - 'control': In the control class: first everywhere, never paused, charged to no buffer.
-#: - 'data-class': In switches with the data of their flow's class, at hosts before all data; a
-#:   pause of the class stops them.
+#: - 'data-class': In switches with the data of their flow's class, at hosts before all data, in one
+#:   queue; a pause of the first one's class stops them.
 #: - 'data-class-unpaused': As `data-class`, but no pause stops them at hosts.
 AcksKey: TypeAlias = "Literal['control', 'data-class', 'data-class-unpaused']"
 
@@ -2389,7 +2389,7 @@ OnDeadlock: TypeAlias = "Literal['stop', 'continue']"
 
 #: Whether rates hold packets back.
 #: - 'on': They do.
-#: - 'off': They only scale windows.
+#: - 'off': They only scale windows: a rate control without a window does nothing.
 PacingKey: TypeAlias = "Literal['on', 'off']"
 
 
@@ -2568,7 +2568,9 @@ Trigger: TypeAlias = "Literal['threshold', 'headroom']"
 #: - 'ring': Round and round, in the order in which they started.
 #: - 'hpcc-ns3': By HPCC's simulator: round a list by place, from which finished queue pairs are
 #:   taken out when they are come across without the place of the last turn being moved; and one
-#:   timer wakes the NIC, at the least pacing time of all queue pairs with something left.
+#:   timer wakes the NIC, at the least pacing time of all queue pairs with something left, so that
+#:   one that waits for its window may keep a paced one waiting until something arrives. Hosts have
+#:   no scheduler then.
 TurnsKey: TypeAlias = "Literal['ring', 'hpcc-ns3']"
 
 

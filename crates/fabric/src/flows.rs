@@ -515,8 +515,15 @@ impl World<'_> {
             let rx = peer(*port);
             self.ports[rx.index()].at_host || self.ingress[self.lane(rx, class)].lossless
         };
-        let apart = self.blueprint.semantics.acks == Acks::Control;
-        let replied = |port: &PortId| sound(port) && (apart || controlled(port));
+        let replied = |port: &PortId| {
+            sound(port)
+                && match self.blueprint.semantics.acks {
+                    Acks::Control => true,
+                    Acks::Data => controlled(port),
+                    // Hosts send them through pauses.
+                    Acks::DataUnpaused => false,
+                }
+        };
         data.iter().all(|port| sound(port) && controlled(port)) && ack.iter().all(replied)
     }
 

@@ -14,7 +14,7 @@ pub(crate) struct Serial {
     rate: Rate,
     rounding: Rounding,
     /// By size, where durations are cut to nanoseconds.
-    truncated: Option<Arc<[u32]>>,
+    truncated: Option<Arc<[u64]>>,
 }
 
 impl Serial {
@@ -38,7 +38,7 @@ impl Serial {
     pub fn time(&self, wire: u64) -> u64 {
         if let Some(table) = &self.truncated {
             let ns = table.get(wire as usize).copied();
-            return u64::from(ns.unwrap_or_else(|| whole_ns(wire, self.rate, self.rounding))) * 1000;
+            return ns.unwrap_or_else(|| whole_ns(wire, self.rate, self.rounding)).saturating_mul(1000);
         }
         if self.ps_per_byte != 0 {
             return wire * self.ps_per_byte;
@@ -59,7 +59,7 @@ pub(crate) fn pacing_gap(rate: Rate, wire: u64, rounding: Rounding) -> u64 {
     match rounding {
         Rounding::Picosecond => rate.time_to_send(Bytes(wire)).0,
         Rounding::TruncatedNanosecond | Rounding::CutNanosecond => {
-            u64::from(whole_ns(wire, rate, rounding)) * 1000
+            whole_ns(wire, rate, rounding).saturating_mul(1000)
         }
     }
 }
@@ -67,11 +67,11 @@ pub(crate) fn pacing_gap(rate: Rate, wire: u64, rounding: Rounding) -> u64 {
 /// Nanoseconds of `bytes` as ns-3 computes them: seconds in double, in 64.64 fixed point, cut to whole
 /// nanoseconds. SWING's version rounds to the fixed point, and an exact nanosecond comes out one lower where
 /// the fixed number lies below it. HPCC's version cuts there, too, so that every exact nanosecond does.
-fn whole_ns(bytes: u64, rate: Rate, rounding: Rounding) -> u32 {
+fn whole_ns(bytes: u64, rate: Rate, rounding: Rounding) -> u64 {
     let seconds = bytes as f64 * 8.0 / rate.0 as f64;
     let half = if rounding == Rounding::CutNanosecond { 0.0 } else { 0.5 };
     let fixed = (seconds * 18_446_744_073_709_551_616.0 + half) as u128;
-    ((fixed * 1_000_000_000) >> 64) as u32
+    u64::try_from(fixed.saturating_mul(1_000_000_000) >> 64).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]
@@ -92,8 +92,7 @@ mod tests {
             (step..=1500)
                 .step_by(step as usize)
                 .filter(|&bytes| {
-                    u64::from(whole_ns(bytes, Rate::gbps(gbps), Rounding::TruncatedNanosecond))
-                        < bytes * 8 / gbps
+                    whole_ns(bytes, Rate::gbps(gbps), Rounding::TruncatedNanosecond) < bytes * 8 / gbps
                 })
                 .collect::<Vec<_>>()
         };
@@ -119,6 +118,8 @@ mod tests {
     #[test]
     fn older_ns3_makes_every_exact_nanosecond_one_less() {
         let cut = |bytes, gbps| whole_ns(bytes, Rate::gbps(gbps), Rounding::CutNanosecond);
+        let slow = pacing_gap(Rate(1_000), 1_048, Rounding::CutNanosecond);
+        assert_eq!(slow, 8_383_999_999_000, "gaps beyond 4 s are not cut");
         assert_eq!([cut(650, 100), cut(625, 100), cut(60, 40), cut(60, 20)], [51, 49, 11, 23]);
         assert_eq!(
             [cut(1048, 100), cut(1048, 400), cut(1090, 400), cut(88, 100), cut(0, 100)],

@@ -36,6 +36,7 @@
 //!
 //! # Known differences
 //!
+//! - Each packet needs an ACK of its own (`ack-interval = 1`): marks of packets without one are not heard.
 //! - The paper's DCTCP is a window with TCP's slow start and timers. HPCC's simulator, whose arithmetic this
 //!   is, sets a rate that begins at the NIC's; `rai` stands for one packet a round trip.
 //! - The first ACK begins a batch without changing α, and adds a step where it is not marked.

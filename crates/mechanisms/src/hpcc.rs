@@ -63,6 +63,7 @@
 //!
 //! # Known differences
 //!
+//! - Ideal times are those of packets without telemetry, so slowdowns hold what its 42 bytes cost.
 //! - The paper bounds neither window nor rate. Here a window stays between `rmin` · T and `window`, a rate
 //!   between `rmin` and the line rate: an idle flow would otherwise have a window without end.
 //! - T and window are by default those of the flow's path in `paper`, so that a long link does not slow short

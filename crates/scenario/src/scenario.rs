@@ -286,7 +286,6 @@ impl Scenario {
     }
 }
 
-/// Why a text cannot be the name of a scenario, whose results get a folder of that name.
 /// What ends a run, as scenarios spell it.
 fn stop(end: &End) -> &'static str {
     match end {
@@ -296,6 +295,7 @@ fn stop(end: &End) -> &'static str {
     }
 }
 
+/// Why a text cannot be the name of a scenario, whose results get a folder of that name.
 fn no_name(name: &str) -> Option<String> {
     let is_folder = !matches!(name, "" | "." | "..")
         && !name.contains(|c: char| matches!(c, '/' | '\\') || c.is_control());

@@ -55,6 +55,9 @@ pub struct FirstDraws {
 }
 
 impl FirstDraws {
+    /// Seeds are below this, and above 0, at which the generator stands still.
+    pub const SEEDS: u64 = M2;
+
     /// From stream `from` of `seed` on, in substream 1.
     pub fn new(seed: u32, from: u64) -> Self {
         let [one, two] = steps();

@@ -20,6 +20,12 @@ ESCAPES = str.maketrans({'"': r"\"", "\\": r"\\"})
 
 def parsed(path: Path, *, sets: Sequence[str]) -> floodway.Scenario:
     """Read a scenario, with `KEY.PATH=VALUE` for each value that differs from the file's."""
+    if path.is_dir():
+        found = [
+            file.name for file in sorted(path.iterdir()) if file.match("*.toml") or file.match("config*.txt")
+        ]
+        ones = f"; it has {', '.join(found)}" if found else ""
+        raise typer.BadParameter(f"{path} is a folder: name the file{ones}", param_hint="SCENARIO")
     return floodway.load(path, sets=[pair(given) for given in sets])
 
 

@@ -45,7 +45,7 @@ def overview_row(judged: Judged) -> tuple[str, ...]:
         _frames(judged),
         _share(known.get("queue.equal")),
         f"{judged.wall_s[0]:.2f} s" if judged.wall_s else NOTHING,
-        judged.verdict,
+        "pass, within bounds" if judged.verdict == "pass" and not judged.equal else judged.verdict,
     )
 
 

@@ -105,8 +105,8 @@ def relative(  # noqa: PLR0913 (the parts of a row)
 
 
 def share(key: str, label: str, *, ours: Sequence[float], limit: Limit | None, unit: Unit = "share") -> Row:
-    """Show a number that is of both sides, one a seed; the median is judged."""
-    judged = median(ours) if ours else None
+    """Show a number that is of both sides, one a seed; that of the configuration's own, the first, counts."""
+    judged = ours[0] if ours else None
     return Row(key=key, label=label, unit=unit, ours=tuple(ours), judged=judged, limit=limit)
 
 

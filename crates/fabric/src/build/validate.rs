@@ -1,13 +1,30 @@
 //! What later code relies on in a blueprint.
 
 use floodway_mechanisms::slots::{Need, QpInfo};
+use floodway_units::mrg32k3a::FirstDraws;
 use floodway_units::{Bytes, Class, FlowId, NodeId, PortId, Rate, Span};
 
 use crate::agenda::ID_BITS;
-use crate::blueprint::{Arrivals, Blueprint, FlowSpec, LoopSpec, Next, PoissonSpec, Role, Ties, UNBOUNDED};
+use crate::blueprint::{
+    Arrivals, Blueprint, Draws, FlowSpec, LoopSpec, Next, PoissonSpec, Role, Ties, UNBOUNDED,
+};
 use crate::dependencies;
 use crate::error::BuildError;
 use crate::routing::{Routes, peer};
+
+/// At most so many links lie between two hosts.
+const MOST_HOPS: usize = 250;
+
+/// Links of the first of the shortest paths; none where there is no way.
+fn hops(routes: &Routes, from: NodeId, to: NodeId) -> usize {
+    let (mut at, mut hops) = (from, 0);
+    while at != to {
+        let Some(&port) = routes.candidates(at, to).first() else { return 0 };
+        at = routes.node_of(peer(port));
+        hops += 1;
+    }
+    hops
+}
 
 impl Blueprint {
     /// Checks what later code relies on.
@@ -17,6 +34,7 @@ impl Blueprint {
     pub fn validate(&self) -> Result<(), BuildError> {
         self.validate_links()?;
         let routes = Routes::new(self, |_| true);
+        self.validate_lengths(&routes)?;
         for workload in &self.workloads {
             let place = || format!("workload {}", workload.name);
             match &workload.arrivals {
@@ -54,6 +72,11 @@ impl Blueprint {
             let message = format!("{} is not a payload from 1 B to 15 KB", self.mtu);
             return Err(BuildError { place: "run".into(), key: Some("mtu"), message });
         }
+        if self.semantics.draws == Draws::HpccNs3 && !(1..FirstDraws::SEEDS).contains(&self.seed) {
+            let message =
+                format!("{} is not a seed of ns-3's generator, 1 to {}", self.seed, FirstDraws::SEEDS - 1);
+            return Err(BuildError { place: "run".into(), key: Some("seed"), message });
+        }
         let lanes = 2 * self.links.len() * self.classes().len();
         let too_many = self.semantics.ties == Ties::SchedulingOrder && lanes >= 1 << ID_BITS;
         if too_many || self.links.len() >= 1 << 27 {
@@ -81,6 +104,27 @@ impl Blueprint {
             }
         }
         Ok(())
+    }
+
+    /// Packets count their hops in eight bits. What is within half of that from one host is within that from
+    /// every other; else each pair of hosts is looked at.
+    fn validate_lengths(&self, routes: &Routes) -> Result<(), BuildError> {
+        let hosts = || (0..self.nodes.len() as u32).map(NodeId).filter(|&node| self.host(node).is_ok());
+        let Some(first) = hosts().next() else { return Ok(()) };
+        let near = |to: NodeId| hops(routes, first, to) <= MOST_HOPS / 2;
+        if hosts().all(near) {
+            return Ok(());
+        }
+        let far = hosts().flat_map(|from| hosts().map(move |to| (from, to)));
+        match far.into_iter().find(|&(from, to)| hops(routes, from, to) > MOST_HOPS) {
+            None => Ok(()),
+            Some((from, to)) => {
+                let names = [from, to].map(|node| self.nodes[node.index()].name.as_str());
+                let message =
+                    format!("more than {MOST_HOPS} links lie between {} and {}", names[0], names[1]);
+                Err(BuildError::new("topology", message))
+            }
+        }
     }
 
     fn host(&self, node: NodeId) -> Result<&str, String> {

@@ -93,7 +93,7 @@ struct Parts {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     alpha: Option<f64>,
     /// The rate up to which `alpha` holds, or `"nic"` for that of the network's first host: above it `alpha`
-    /// doubles with each doubling of the link's rate, up to 1. Default: `alpha` holds at every rate.
+    /// doubles with each doubling of the link's rate, a part of one included, up to 1. Default: `alpha` holds at every rate.
     /// Source: HPCC's simulator, whose shift per port is 3 at the NICs' rate and one less per doubling.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     per: Option<Per>,
@@ -176,6 +176,9 @@ impl<'de> Visitor<'de> for XoffVisitor {
         let parts = Parts::deserialize(MapAccessDeserializer::new(map))?;
         if parts.fixed.is_none() && parts.alpha.is_none() {
             return Err(de::Error::custom("a threshold needs `fixed`, `alpha`, or both"));
+        }
+        if parts.per.is_some() && parts.alpha.is_none() {
+            return Err(de::Error::custom("`per` says for which rate `alpha` holds, which is not given"));
         }
         let Parts { fixed, alpha, per } = parts;
         Ok(Xoff::At { fixed: fixed.unwrap_or_default(), alpha: alpha.unwrap_or_default(), per })

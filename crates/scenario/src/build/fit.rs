@@ -7,7 +7,7 @@ use floodway_fabric::blueprint::{NodeSpec, Role};
 use floodway_mechanisms::registry::{
     BufferParams, FlowControlParams, ReactionParams, ReliabilityParams, RoutingParams,
 };
-use floodway_mechanisms::slots::{Crossing, LinkInfo, OfPath, PortInfo, QpInfo, SwitchInfo};
+use floodway_mechanisms::slots::{Crossing, LinkInfo, Need, OfPath, PortInfo, QpInfo, SwitchInfo};
 use floodway_units::{Bytes, Class, FlowId, NodeId, PortId, Rate, Span};
 
 use super::Builder;
@@ -235,6 +235,20 @@ impl Found<'_> {
                            and sends again";
                 self.odd.add_unless_copied(&routing.origin, "", why.to_owned(), object.clone());
             }
+            let layers = &plan.rate_control.value;
+            if let Some(routing) = spray
+                && let Some(layer) = layers.iter().find(|layer| layer.needs().contains(&Need::Int))
+            {
+                let why =
+                    format!("{:?} compares telemetry of one way, and \"spray\" changes it", layer.name());
+                self.odd.add_unless_copied(&routing.origin, "", why, object.clone());
+            }
+            if params.ack_interval > 1
+                && let Some(why) = layers.iter().find_map(hears_every_ack)
+            {
+                let why = format!("{why}, and go-back-n sends one for {} packets", params.ack_interval);
+                self.odd.add_unless_copied(&plan.rate_control.origin, "", why, object.clone());
+            }
             let acknowledged = Bytes(u64::from(params.ack_interval).saturating_mul(blueprint.mtu.0));
             for layer in &plan.rate_control.value {
                 if let ReactionParams::StaticWindow(window) = layer
@@ -250,6 +264,23 @@ impl Found<'_> {
                 }
             }
         }
+    }
+}
+
+/// Why a layer needs the ACK of each packet.
+fn hears_every_ack(layer: &ReactionParams) -> Option<String> {
+    let stalls = match layer {
+        ReactionParams::Hpcc(_) => true,
+        ReactionParams::StaticWindow(window) => window.variable,
+        _ => false,
+    };
+    let marks = layer.needs().contains(&Need::Marks) && layer.needs().contains(&Need::Acks);
+    match (stalls, marks) {
+        (true, _) => {
+            Some(format!("the window of {:?} can shrink to a packet, which waits for its ACK", layer.name()))
+        }
+        (false, true) => Some(format!("{:?} hears of marks by the ACK of the marked packet", layer.name())),
+        (false, false) => None,
     }
 }
 

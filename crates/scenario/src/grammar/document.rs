@@ -231,8 +231,8 @@ semantic! {
     AcksKey => Acks {
         /// In the control class: first everywhere, never paused, charged to no buffer.
         Control => Control,
-        /// In switches with the data of their flow's class, at hosts before all data; a pause of the class
-        /// stops them.
+        /// In switches with the data of their flow's class, at hosts before all data, in one queue; a pause of
+        /// the first one's class stops them.
         DataClass => Data,
         /// As `data-class`, but no pause stops them at hosts.
         DataClassUnpaused => DataUnpaused,
@@ -246,7 +246,8 @@ semantic! {
         Ring => Ring,
         /// By HPCC's simulator: round a list by place, from which finished queue pairs are taken out when they
         /// are come across without the place of the last turn being moved; and one timer wakes the NIC, at the
-        /// least pacing time of all queue pairs with something left.
+        /// least pacing time of all queue pairs with something left, so that one that waits for its window
+        /// may keep a paced one waiting until something arrives. Hosts have no scheduler then.
         HpccNs3 => List,
     }
 }
@@ -287,7 +288,7 @@ semantic! {
     PacingKey => Pacing {
         /// They do.
         On => On,
-        /// They only scale windows.
+        /// They only scale windows: a rate control without a window does nothing.
         Off => Off,
     }
 }

@@ -119,7 +119,7 @@ mod tests {
     fn older_ns3_makes_every_exact_nanosecond_one_less() {
         let cut = |bytes, gbps| whole_ns(bytes, Rate::gbps(gbps), Rounding::CutNanosecond);
         let slow = pacing_gap(Rate(1_000), 1_048, Rounding::CutNanosecond);
-        assert_eq!(slow, 8_383_999_999_000, "gaps beyond 4 s are not cut");
+        assert_eq!(slow, 8_384_000_000_000, "gaps beyond 4 s are whole");
         assert_eq!([cut(650, 100), cut(625, 100), cut(60, 40), cut(60, 20)], [51, 49, 11, 23]);
         assert_eq!(
             [cut(1048, 100), cut(1048, 400), cut(1090, 400), cut(88, 100), cut(0, 100)],

@@ -1,7 +1,7 @@
 //! The fabric knows slots, not mechanisms: none of their names appears in its code.
 #![allow(missing_docs, reason = "tests")]
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use floodway_mechanisms::registry::{
     BufferParams, CongestionPointParams, FlowControlParams, NotificationParams, ReactionParams, RelayParams,
@@ -62,12 +62,17 @@ fn code(text: &str) -> impl Iterator<Item = &str> {
     body.lines().map(str::trim).filter(|line| !line.starts_with("//"))
 }
 
+/// All files below a folder.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    entries.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()
+}
+
 #[test]
 fn no_mechanism_is_named_in_the_fabrics_code() {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut seen = 0;
-    for entry in std::fs::read_dir(source).unwrap() {
-        let path = entry.unwrap().path();
+    for path in files(&source) {
         let text = std::fs::read_to_string(&path).unwrap();
         seen += code(&text).count();
         for name in mechanisms() {

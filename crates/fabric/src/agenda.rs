@@ -194,8 +194,9 @@ impl Agenda {
         number << NUMBER_SHIFT | (what as u64) << ID_BITS | u64::from(id)
     }
 
+    /// Adds an event of which all is known.
     #[inline]
-    fn push(&mut self, at: u64, order: u64) {
+    pub fn push(&mut self, at: u64, order: u64) {
         self.queue.push(Event { time: Time(at), order });
     }
 
@@ -245,12 +246,6 @@ impl Agenda {
         } else {
             (What::Departure as u64) << KIND_SHIFT | u64::from(port.0)
         }
-    }
-
-    /// Adds an event of which all is known.
-    #[inline]
-    pub fn add_ordered(&mut self, at: u64, order: u64) {
-        self.push(at, order);
     }
 
     /// Brings an armed timer in line with when its machine wants to be called. A later wish is found when the

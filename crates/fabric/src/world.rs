@@ -416,7 +416,7 @@ impl World<'_> {
         let state = &mut self.ports[port.index()];
         if !state.armed {
             state.armed = true;
-            self.events.add_ordered(state.free_at, order);
+            self.events.push(state.free_at, order);
         }
     }
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Literal
 
@@ -107,6 +107,20 @@ class Rules:
     or_spread: bool
 
 
+#: Of flows that start together; random marks beside them may also cost a flow.
+TIED = Rules(
+    close=None,
+    largest=None,
+    typical=0.02,
+    p99=0.05,
+    pauses=0.10,
+    p50=0.02,
+    slowdown=0.05,
+    queue=0.10,
+    lost=0.0,
+    or_spread=True,
+)
+
 #: They count where the run with the configuration's own seed does not equal the reference: another build of
 #: that simulator may number its random streams, or order its equal-cost ports, otherwise.
 #:
@@ -131,30 +145,8 @@ RULES: dict[Kind, Rules] = {
         lost=0.0,
         or_spread=False,
     ),
-    "tied": Rules(
-        close=None,
-        largest=None,
-        typical=0.02,
-        p99=0.05,
-        pauses=0.10,
-        p50=0.02,
-        slowdown=0.05,
-        queue=0.10,
-        lost=0.0,
-        or_spread=True,
-    ),
-    "random": Rules(
-        close=None,
-        largest=None,
-        typical=0.02,
-        p99=0.05,
-        pauses=0.10,
-        p50=0.02,
-        slowdown=0.05,
-        queue=0.10,
-        lost=0.001,
-        or_spread=True,
-    ),
+    "tied": TIED,
+    "random": replace(TIED, lost=0.001),
     "hashed": Rules(
         close=None,
         largest=None,

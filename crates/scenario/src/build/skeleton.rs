@@ -6,7 +6,7 @@ use floodway_units::{Class, NodeId};
 
 use crate::grammar::document::{HashSeeds, Visit};
 use crate::resolve::{DirectionPlan, EndPlan, Plan};
-use crate::topology::Network;
+use crate::topology::{Network, hpcc};
 
 /// Address of host n, counted from 1, less n: 1.0.0.0, as SWING's simulator numbers them.
 const ADDRESSES: u32 = 1 << 24;
@@ -20,7 +20,7 @@ pub fn nodes(network: &Network, plan: &Plan, seeds: HashSeeds, visit: Visit) -> 
         let role = if node.is_host {
             hosts += 1;
             let numbered = seeds == HashSeeds::NodeNumber;
-            let address = if numbered { hpcc_address(number) } else { ADDRESSES + hosts };
+            let address = if numbered { hpcc::address(number) } else { ADDRESSES + hosts };
             Role::Host { address: node.address.unwrap_or(address) }
         } else {
             let seed = match seeds {
@@ -40,11 +40,6 @@ pub fn nodes(network: &Network, plan: &Plan, seeds: HashSeeds, visit: Visit) -> 
     }
     order_visits(&mut nodes, visit);
     nodes
-}
-
-/// 11.x.y.1, where x and y are the high and the low byte of a node's number.
-fn hpcc_address(number: u32) -> u32 {
-    0x0B00_0001 + ((number / 256) << 16) + ((number % 256) << 8)
 }
 
 fn order_visits(nodes: &mut [NodeSpec], visit: Visit) {

@@ -195,8 +195,8 @@ pub fn node_name(id: usize, is_switch: bool) -> String {
     format!("{}{id}", if is_switch { "s" } else { "h" })
 }
 
-/// 11.0.0.1, with the id in the third and, by the 256, in the second byte.
-fn address(id: u32) -> u32 {
+/// The address of a host: 11.0.0.1, with the id in the third and, by the 256, in the second byte.
+pub fn address(id: u32) -> u32 {
     0x0b00_0001_u32.wrapping_add((id / 256) << 16).wrapping_add((id % 256) << 8)
 }
 

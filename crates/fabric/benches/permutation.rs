@@ -76,6 +76,7 @@ fn fat_tree(case: &Case, k: usize) -> (Vec<NodeSpec>, Vec<LinkSpec>) {
             routing: params(r#""ecmp""#),
             hash_seed: None,
             pipeline: Span::ZERO,
+            relay: None,
         })
     };
     let mut nodes = Vec::new();

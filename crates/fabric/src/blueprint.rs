@@ -221,6 +221,34 @@ pub struct SwitchSpec {
     pub hash_seed: Option<u32>,
     /// From a packet's arrival to its place in the egress queue.
     pub pipeline: Span,
+    /// Its ports, where it is a relay on a link and not a switch.
+    pub relay: Option<RelayPorts>,
+}
+
+impl Role {
+    /// Its ports, if it is a relay.
+    pub fn relay(&self) -> Option<RelayPorts> {
+        match self {
+            Role::Switch(switch) => switch.relay,
+            Role::Host { .. } => None,
+        }
+    }
+}
+
+/// The ports of a relay. It is no hop for routing: what comes in by one port leaves by the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RelayPorts {
+    /// Toward the switch or host that it stands at.
+    pub local: PortId,
+    /// At the link that it is for, whose flow control says what it relays.
+    pub remote: PortId,
+}
+
+impl RelayPorts {
+    /// The port by which what came in by `port` leaves.
+    pub fn other(self, port: PortId) -> PortId {
+        if port == self.local { self.remote } else { self.local }
+    }
 }
 
 /// A full-duplex link.

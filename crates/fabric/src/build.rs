@@ -19,7 +19,7 @@ use rustc_hash::FxHashMap;
 use crate::agenda::{Agenda, Armed, What};
 use crate::arena::{Arena, Fifo};
 use crate::base_rtt::Largest;
-use crate::blueprint::{Arrivals, Blueprint, Draws, LinkSpec, Role, SwitchSpec, UNBOUNDED};
+use crate::blueprint::{Arrivals, Blueprint, Draws, LinkSpec, RelayPorts, Role, SwitchSpec, UNBOUNDED};
 use crate::capture::Capture;
 use crate::counters::{EgressCounters, IngressCounters, RareCounters};
 use crate::error::BuildError;
@@ -37,8 +37,8 @@ use crate::series::Series;
 use crate::telemetry::Telemetry;
 use crate::triggers::Triggers;
 use crate::world::{
-    Egress, Fault, Ingress, NEVER, Nic, Node, Outboxes, Port, PortMachines, Queue, Streams, Switch, World,
-    tie_key,
+    Egress, Fault, Ingress, NEVER, Nic, Node, Outboxes, Port, PortMachines, Queue, Relay, Streams, Switch,
+    World, tie_key,
 };
 
 /// At most this many buckets for a port that is not watched.
@@ -364,8 +364,21 @@ impl<'a> World<'a> {
             releases: VecDeque::with_capacity(ports.len()),
             next_release: NEVER,
             ports,
+            relay: spec.relay.map(|ports| self.relaying(ports)),
         });
         Ok(())
+    }
+
+    /// What a relay does with pauses: as the flow control says of the link into its remote port.
+    fn relaying(&self, ports: RelayPorts) -> Relay {
+        let link = &self.blueprint.links[ports.remote.index() / 2];
+        let into = &link.directions[1 - ports.remote.index() % 2];
+        let of = |class: &Class| {
+            let control = into.flow_control.iter().find(|(of, _)| of == class);
+            let relay = control.and_then(|(_, params)| params.relay());
+            relay.map_or_else(Default::default, |relay| [relay.from_local, relay.from_remote])
+        };
+        Relay { ports, dispositions: self.classes.iter().map(of).collect() }
     }
 
     /// The halves of every port and class: the receiver half here, the sender half at the peer.

@@ -72,7 +72,9 @@ fn ways(facts: &PathFacts<'_>, (from, to): (NodeId, NodeId)) -> Box<[u64]> {
     let (mut nodes, mut spread) = (vec![from], false);
     while nodes.iter().any(|&node| node != to) {
         spread |= nodes.iter().any(|&node| (facts.spreads)(node));
-        let next = nodes.iter().flat_map(|&node| facts.routes.candidates(node, to));
+        // Ways over relays have more links than others of equal cost: some are at their end before.
+        let next =
+            nodes.iter().filter(|&&node| node != to).flat_map(|&node| facts.routes.candidates(node, to));
         let ports: Vec<PortId> = next.copied().collect();
         if ports.is_empty() {
             break;

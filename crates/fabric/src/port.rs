@@ -2,8 +2,8 @@
 
 use floodway_mechanisms::registry::AnyFcReceiver;
 use floodway_mechanisms::slots::{
-    CongestionPoint as _, Cx, DropReason, FcFrame, FcReceiver as _, FcSender as _, Gate, IngressView, Mark,
-    QueueView, ReadyView, Scheduler as _, most_closed,
+    CongestionPoint as _, Cx, Disposition, DropReason, FcFrame, FcReceiver as _, FcSender as _, Gate,
+    IngressView, Mark, QueueView, ReadyView, Scheduler as _, most_closed,
 };
 use floodway_units::{Bytes, Class, PortId, QueueId, Rate, Span, uniform};
 
@@ -12,7 +12,7 @@ use crate::arena::Place;
 use crate::blueprint::{Acks, Release};
 use crate::packet::{INT, Kind, Packet};
 use crate::routing::peer;
-use crate::world::{NEVER, World, bytes};
+use crate::world::{NEVER, Port, World, bytes};
 
 impl World<'_> {
     /// Something may be ready to be sent.
@@ -316,6 +316,11 @@ impl World<'_> {
             if let (FcFrame::Pause { quanta, .. }, Some(log)) = (frame, &mut self.pauses) {
                 log.heard(self.now, lane, quanta.0 > 0);
             }
+            let onward = self.relays(port, class);
+            if onward.is_some_and(|(disposition, _)| !disposition.obeys()) {
+                self.hand_on(onward, frame);
+                continue;
+            }
             let mut cx = Cx {
                 now: floodway_units::Time(self.now),
                 rng: &mut self.nodes[node].streams.flow_control,
@@ -324,6 +329,24 @@ impl World<'_> {
             self.egress[lane].sender.on_frame(&mut cx, frame);
             self.flush_frames(port);
             self.sender_changed(port, lane);
+            self.hand_on(onward, frame);
+        }
+    }
+
+    /// Of a relay's port: what becomes of the pauses of a class, and the other port.
+    fn relays(&self, port: PortId, class: u8) -> Option<(Disposition, PortId)> {
+        let &Port { at_host, owner, .. } = &self.ports[port.index()];
+        let relay = self.switches.get(owner as usize).filter(|_| !at_host)?.relay.as_ref()?;
+        Some((relay.disposition(port, class), relay.ports.other(port)))
+    }
+
+    /// Sends a pause on out of a relay's other port.
+    fn hand_on(&mut self, onward: Option<(Disposition, PortId)>, frame: FcFrame) {
+        if let (Some((disposition, other)), FcFrame::Pause { .. }) = (onward, frame)
+            && disposition.forwards()
+        {
+            self.out.frames.0.push(frame);
+            self.flush_frames(other);
         }
     }
 

@@ -1,4 +1,4 @@
-//! Shortest paths by hop count, and the equal-cost ports that lead along them.
+//! Shortest paths by hop count, and the equal-cost ports that lead along them. A relay on a link is no hop.
 
 use std::collections::VecDeque;
 
@@ -20,8 +20,12 @@ pub struct Routes {
     ports: Vec<Vec<PortId>>,
     /// Of each port: the node it is at.
     node_of: Vec<NodeId>,
+    /// Of each port: the port of a host or switch at the far end, whatever relays are between.
+    far: Vec<PortId>,
     /// Of each node: is it a host?
     is_host: Vec<bool>,
+    /// Of each node: is it a relay?
+    is_relay: Vec<bool>,
     /// Of each node, where it is a host: the table it is found in, and the last switch's port to it.
     destinations: Vec<Option<Destination>>,
     /// Of each node: its row in tables; none of a host with a single link to a switch, which has no choice.
@@ -47,24 +51,28 @@ impl Routes {
         let mut routes = Routes {
             ports: vec![Vec::new(); nodes],
             node_of: Vec::with_capacity(2 * blueprint.links.len()),
+            far: Vec::new(),
             is_host: blueprint.nodes.iter().map(|node| matches!(node.role, Role::Host { .. })).collect(),
+            is_relay: blueprint.nodes.iter().map(|node| node.role.relay().is_some()).collect(),
             destinations: vec![None; nodes],
             row: Vec::with_capacity(nodes),
             rows: 0,
             next: Vec::new(),
             sets: vec![Box::default()],
         };
-        for (i, link) in blueprint.links.iter().enumerate() {
-            for (end, spec) in link.ends.iter().enumerate() {
-                routes.node_of.push(spec.node);
-                if is_up(i) {
-                    routes.ports[spec.node.index()].push(PortId((2 * i + end) as u32));
-                }
+        routes.node_of.extend(blueprint.links.iter().flat_map(|link| link.ends.iter().map(|end| end.node)));
+        for port in (0..routes.node_of.len() as u32).map(PortId) {
+            // Over relays a way is up if each of its links is.
+            let way = way(blueprint, &routes.node_of, port);
+            if way.iter().all(|egress| is_up(egress.index() / 2)) {
+                routes.ports[routes.node_of[port.index()].index()].push(port);
             }
+            routes.far.push(way.last().map_or(port, |&last| peer(last)));
         }
         let ranks: Vec<u32> = blueprint.nodes.iter().map(|node| node.rank).collect();
         for ports in &mut routes.ports {
-            ports.sort_by_key(|&port| (ranks[routes.node_of[peer(port).index()].index()], port));
+            ports
+                .sort_by_key(|&port| (ranks[routes.node_of[routes.far[port.index()].index()].index()], port));
         }
         routes.number_rows();
         routes.fill();
@@ -82,8 +90,8 @@ impl Routes {
     /// Of a host with a single link to a switch: that switch.
     fn edge(&self, node: usize) -> Option<NodeId> {
         match self.ports[node][..] {
-            [only] if self.is_host[node] && !self.is_host(self.node_of(peer(only))) => {
-                Some(self.node_of(peer(only)))
+            [only] if self.is_host[node] && !self.is_host(self.node_of(self.far(only))) => {
+                Some(self.node_of(self.far(only)))
             }
             _ => None,
         }
@@ -100,8 +108,21 @@ impl Routes {
         }
         match self.row[node.index()] {
             NONE => self.only_port(node, to),
+            row if self.is_relay[node.index()] => self.relay_port(node, destination, to, row),
             row => self.set(to, row),
         }
+    }
+
+    /// The port of a relay that leads to its neighbour, if that is the destination; else as its table says.
+    fn relay_port(&self, relay: NodeId, destination: NodeId, to: &Destination, row: u32) -> &[PortId] {
+        let leads = |port: &&PortId| self.node_of(self.far(**port)) == destination;
+        self.ports[relay.index()].iter().find(leads).map_or_else(|| self.set(to, row), std::slice::from_ref)
+    }
+
+    /// The port of a host or switch at the far end of a port's link, whatever relays are between.
+    #[inline]
+    fn far(&self, port: PortId) -> PortId {
+        self.far[port.index()]
     }
 
     #[inline]
@@ -113,7 +134,7 @@ impl Routes {
     /// The port of a host with a single link, if its switch leads on.
     fn only_port(&self, host: NodeId, to: &Destination) -> &[PortId] {
         let [port] = &self.ports[host.index()][..] else { return &[] };
-        let switch = self.node_of(peer(*port));
+        let switch = self.node_of(self.far(*port));
         let is_last = to.last.is_some_and(|(last, _)| last == switch);
         let leads = is_last || !self.set(to, self.row[switch.index()]).is_empty();
         if leads { std::slice::from_ref(port) } else { &[] }
@@ -139,7 +160,7 @@ impl Routes {
                 continue;
             }
             let root = self.edge(host).unwrap_or(NodeId(host as u32));
-            let last = (root.index() != host).then(|| (root, peer(self.ports[host][0])));
+            let last = (root.index() != host).then(|| (root, self.far(self.ports[host][0])));
             let tables_so_far = tables.len() as u32;
             let table = *tables.entry(root).or_insert(tables_so_far);
             if table == tables_so_far {
@@ -160,9 +181,11 @@ impl Routes {
             }
             let one_more = search.distance[node.index()] + 1;
             for &port in &self.ports[node.index()] {
-                let neighbour = self.node_of(peer(port));
+                let far = self.far(port);
+                let neighbour = self.node_of(far);
                 let row = self.row[neighbour.index()];
                 if row == NONE {
+                    self.toward_over_relays(port, search);
                     continue;
                 }
                 let distance = &mut search.distance[neighbour.index()];
@@ -171,13 +194,25 @@ impl Routes {
                     search.visit.push_back(neighbour);
                 }
                 if *distance == one_more {
-                    search.toward[row as usize].push(peer(port));
+                    search.toward[row as usize].push(far);
+                    self.toward_over_relays(port, search);
                 }
             }
         }
         for ports in &search.toward {
             let set = if ports.is_empty() { NONE } else { self.intern(ports, interned) };
             self.next.push(set);
+        }
+    }
+
+    /// The relays on the link from `port`, if there are any, lead back to it.
+    fn toward_over_relays(&self, port: PortId, search: &mut Search) {
+        let (mut back, far) = (peer(port), self.far(port));
+        while back != far {
+            let relay = self.node_of(back);
+            search.toward[self.row[relay.index()] as usize].push(back);
+            let Some(&on) = self.ports[relay.index()].iter().find(|&&other| other != back) else { return };
+            back = peer(on);
         }
     }
 
@@ -210,6 +245,20 @@ impl Search {
         self.toward.resize_with(rows, Vec::new);
         self.toward.iter_mut().for_each(Vec::clear);
     }
+}
+
+/// Egress ports from `port` to the next host or switch: itself, and those of the relays on the way.
+fn way(blueprint: &Blueprint, node_of: &[NodeId], port: PortId) -> Vec<PortId> {
+    let mut way = vec![port];
+    let mut far = peer(port);
+    // A ring of nothing but relays has no end.
+    while let Some(relay) = blueprint.nodes[node_of[far.index()].index()].role.relay()
+        && way.len() < blueprint.nodes.len()
+    {
+        way.push(relay.other(far));
+        far = peer(relay.other(far));
+    }
+    way
 }
 
 /// The other end of a port's link.

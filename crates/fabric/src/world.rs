@@ -17,7 +17,8 @@ use floodway_mechanisms::registry::{
     AnyAdmission, AnyCongestionPoint, AnyFcReceiver, AnyFcSender, AnyRouter, AnyScheduler,
 };
 use floodway_mechanisms::slots::{
-    CongestionPoint, CpAction, FcFrame, Notice, Outbox, PauseMode, PortView, ReadyView, RegionNotice, Reply,
+    CongestionPoint, CpAction, Disposition, FcFrame, Notice, Outbox, PauseMode, PortView, ReadyView,
+    RegionNotice, Reply,
 };
 use floodway_units::{Bytes, NodeId, PortId, Rate, Rng, Time, fold, mix};
 use floodway_wire::Format;
@@ -27,7 +28,7 @@ pub(crate) use crate::agenda::NEVER;
 use crate::agenda::{Agenda, Armed, Arriving, NUMBER_SHIFT, What};
 use crate::arena::{Arena, Fifo, Place};
 use crate::base_rtt::Largest;
-use crate::blueprint::{Blueprint, ErrorRates, PauseFault, Release};
+use crate::blueprint::{Blueprint, ErrorRates, PauseFault, RelayPorts, Release};
 use crate::capture::Capture;
 use crate::counters::{EgressCounters, IngressCounters, RareCounters};
 use crate::flows::{Flow, PairKey, Source};
@@ -226,6 +227,23 @@ pub(crate) struct Switch {
     pub ports: Vec<PortId>,
     /// Packets on the way from arrival to their queue: when, egress port, packet.
     pub pipe: VecDeque<(u64, PortId, Place)>,
+    /// Where it is a relay.
+    pub relay: Option<Relay>,
+}
+
+/// What a relay does with pauses.
+#[derive(Debug)]
+pub(crate) struct Relay {
+    pub ports: RelayPorts,
+    /// By class: what becomes of those that arrive on the local and on the remote port.
+    pub dispositions: Vec<[Disposition; 2]>,
+}
+
+impl Relay {
+    /// What becomes of a pause of `class` that has arrived on `port`.
+    pub fn disposition(&self, port: PortId, class: u8) -> Disposition {
+        self.dispositions[class as usize][usize::from(port == self.ports.remote)]
+    }
 }
 
 /// A packet that is uncharged when its last bit has gone.

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use floodway_mechanisms::registry::{
-    BufferParams, CongestionPointParams, FlowControlParams, NotificationParams, ReactionParams, RelayParams,
+    BufferParams, CongestionPointParams, FlowControlParams, NotificationParams, ReactionParams,
     ReliabilityParams, RoutingParams, SchedulerParams,
 };
 
@@ -19,7 +19,6 @@ fn mechanisms() -> Vec<&'static str> {
         NotificationParams::names(),
         ReactionParams::names(),
         ReliabilityParams::names(),
-        RelayParams::names(),
     ];
     all.concat().into_iter().filter(|&name| name != "none").collect()
 }
@@ -40,7 +39,6 @@ fn traces(name: &str) -> Vec<String> {
         "ReactionPoint",
         "TransportSender",
         "TransportReceiver",
-        "Relay",
     ];
     let modules = ["::", "as "].map(|before| format!("mechanisms{before}{module}"));
     let imported = [format!("{module}::Params"), format!("{module}::{{"), format!("{{{module}")];

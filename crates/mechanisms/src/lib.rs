@@ -18,6 +18,7 @@ pub mod lossy;
 pub mod no_notification;
 pub mod no_reliability;
 pub mod pfc;
+pub mod proxy_cnp;
 pub mod red;
 pub mod registry;
 pub mod round_robin;
@@ -27,6 +28,7 @@ pub mod spray;
 pub mod static_buffer;
 pub mod static_window;
 pub mod strict;
+pub mod swing;
 pub mod timely;
 
 #[cfg(test)]

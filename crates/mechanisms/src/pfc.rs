@@ -259,7 +259,7 @@ impl Params {
     }
 
     /// When a PAUSE is renewed, from its being sent.
-    fn refresh_after(&self, link: &LinkInfo) -> Result<Span, ParamError> {
+    pub(crate) fn refresh_after(&self, link: &LinkInfo) -> Result<Span, ParamError> {
         if !(self.refresh > 0.0 && self.refresh < 1.0) {
             let message = format!("{} is not a fraction between 0 and 1", self.refresh);
             return Err(ParamError::new("refresh", message));

@@ -17,6 +17,7 @@ flow_controls! {
     Lossy => lossy,
     Pfc => pfc,
     Bifrost => bifrost,
+    Swing => swing,
 }
 
 buffers! {
@@ -37,6 +38,7 @@ schedulers! {
 
 congestion_points! {
     Red => red,
+    ProxyCnp => proxy_cnp,
 }
 
 notifications! {
@@ -57,8 +59,6 @@ reliabilities! {
     None => no_reliability,
     GoBackN => go_back_n,
 }
-
-relays! {}
 
 pub use choice::head;
 
@@ -86,7 +86,6 @@ pub fn entries() -> Vec<Entry> {
         NotificationParams::entries("notification"),
         ReactionParams::entries("rate-control"),
         ReliabilityParams::entries("reliability"),
-        RelayParams::entries("relay"),
     ]
     .concat()
 }

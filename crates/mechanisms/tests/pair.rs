@@ -563,7 +563,8 @@ proptest! {
     fn every_lossless_flow_control_loses_nothing_with_its_defaults(setting in long_haul()) {
         for name in FlowControlParams::names() {
             let choice = choice(&format!("{name:?}"));
-            if choice.is_lossless() {
+            // One that says why it may overflow has no size that is sure.
+            if choice.is_lossless() && choice.caveat().is_none() {
                 let (outcome, _) = run_at_min_buffer(&choice, setting.clone(), Span::ZERO);
                 prop_assert_eq!(outcome.dropped, 0);
                 prop_assert_eq!(outcome.drained, outcome.sent);

@@ -18,8 +18,8 @@ fn reference() -> Option<PathBuf> {
     found
 }
 
-fn run(reference: &Path, list: &str) -> Records {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/swing-80km.toml");
+fn run(reference: &Path, scenario: &str, list: &str) -> Records {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios").join(scenario);
     let file = reference.join(format!("workloads/swing-{list}.csv"));
     let sets = [("workload.list.flow-list.file".to_owned(), file.display().to_string())];
     let scenario = Scenario::from_path(&path, &sets).unwrap_or_else(|errors| panic!("{errors}"));
@@ -38,8 +38,8 @@ fn simulated(records: &Records) -> HashMap<u64, u64> {
 }
 
 /// The same of the authors' log, whose clock begins a second earlier.
-fn logged(reference: &Path, list: &str) -> HashMap<u64, u64> {
-    let path = reference.join(format!("reference/swing/{list}-pfc.csv"));
+fn logged(reference: &Path, list: &str, scheme: &str) -> HashMap<u64, u64> {
+    let path = reference.join(format!("reference/swing/{list}-{scheme}.csv"));
     let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let rows = text.lines().skip(1).map(|line| {
         let mut last = line.rsplit(',').map(|field| field.parse::<u64>().expect("a number"));
@@ -49,22 +49,32 @@ fn logged(reference: &Path, list: &str) -> HashMap<u64, u64> {
     rows.collect()
 }
 
-fn equals_the_log_to_the_nanosecond(list: &str, flows: usize) {
+fn equals_the_log_to_the_nanosecond(scenario: &str, scheme: &str, list: &str, flows: usize) {
     let Some(reference) = reference() else { return };
-    let records = run(&reference, list);
+    let records = run(&reference, scenario, list);
     assert_eq!(records.outcome.stopped, Stopped::Finished);
-    let (simulated, logged) = (simulated(&records), logged(&reference, list));
+    let (simulated, logged) = (simulated(&records), logged(&reference, list, scheme));
     assert_eq!(simulated.len(), flows);
     let different = simulated.iter().filter(|(start, fct)| logged.get(start) != Some(fct)).count();
-    assert_eq!(different, 0, "flows of list {list} differ from the authors' log");
+    assert_eq!(different, 0, "flows of list {list} differ from the authors' log of {scheme}");
 }
 
 #[test]
-fn every_flow_of_list_1_1_equals_the_authors_log() {
-    equals_the_log_to_the_nanosecond("1-1", 1992);
+fn every_flow_of_list_1_1_under_pfc_equals_the_authors_log() {
+    equals_the_log_to_the_nanosecond("swing-80km.toml", "pfc", "1-1", 1992);
 }
 
 #[test]
-fn every_flow_of_list_1_2_equals_the_authors_log() {
-    equals_the_log_to_the_nanosecond("1-2", 881);
+fn every_flow_of_list_1_2_under_pfc_equals_the_authors_log() {
+    equals_the_log_to_the_nanosecond("swing-80km.toml", "pfc", "1-2", 881);
+}
+
+#[test]
+fn every_flow_of_list_1_1_over_relays_equals_the_authors_log() {
+    equals_the_log_to_the_nanosecond("swing-80km-relay.toml", "swing", "1-1", 1992);
+}
+
+#[test]
+fn every_flow_of_list_1_2_over_relays_equals_the_authors_log() {
+    equals_the_log_to_the_nanosecond("swing-80km-relay.toml", "swing", "1-2", 881);
 }

@@ -21,7 +21,6 @@ SLOTS = {
     "notification": "when a receiver sends a CNP, for each queue pair",
     "rate-control": "rate and window of a sender, for each queue pair; several may stand in a list",
     "reliability": "recovery from losses, for each queue pair",
-    "relay": "a device that breaks a link in two",
 }
 
 

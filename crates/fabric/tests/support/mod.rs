@@ -97,6 +97,7 @@ impl Net {
             routing: params(r#""ecmp""#),
             hash_seed: None,
             pipeline: Span::ZERO,
+            relay: None,
         };
         self.node(name, Role::Switch(spec))
     }

@@ -57,6 +57,12 @@ macro_rules! flow_controls {
                 use $crate::slots::FlowControl as _;
                 match self { $(Self::$variant(params) => params.pause_mode(run),)* }
             }
+
+            /// The device that it puts at each end of its link, if it does.
+            pub fn relay(&self) -> Option<$crate::slots::Relay> {
+                use $crate::slots::FlowControl as _;
+                match self { $(Self::$variant(params) => params.relay(),)* }
+            }
         }
 
         slot_enum! {
@@ -402,34 +408,6 @@ macro_rules! reliabilities {
                 cx: &mut $crate::slots::Cx<'_, $crate::slots::Reply>,
                 s: &$crate::slots::Segment
             ) -> ::floodway_units::Bytes;
-        }
-    };
-}
-
-macro_rules! relays {
-    ($($variant:ident => $module:ident,)*) => {
-        choices! {
-            /// What a two-port device on a link does with flow-control frames.
-            RelayParams { $($variant => $module,)* }
-        }
-
-        impl RelayParams {
-            /// The machine of one device.
-            pub fn build(&self) -> AnyRelay {
-                match *self {
-                    $(Self::$variant(ref params) => AnyRelay::$variant($crate::slots::Relaying::build(params)),)*
-                }
-            }
-        }
-
-        slot_enum! {
-            /// A relay's machine.
-            AnyRelay: Relay ($($variant(<$crate::$module::Params as $crate::slots::Relaying>::Relay),)*)
-            fn on_frame[self: &mut Self](
-                now: ::floodway_units::Time,
-                from: $crate::slots::Side,
-                frame: $crate::slots::FcFrame
-            ) -> $crate::slots::Disposition;
         }
     };
 }

@@ -46,6 +46,11 @@ pub trait FlowControl {
     fn pause_mode(&self, run: PauseMode) -> PauseMode {
         run
     }
+
+    /// The device that it puts at each end of its link, if it does.
+    fn relay(&self) -> Option<Relay> {
+        None
+    }
 }
 
 /// Admission to a switch's buffer.
@@ -129,13 +134,4 @@ pub trait Reliability {
     fn has_acks(&self) -> bool {
         true
     }
-}
-
-/// Relaying of flow-control frames by a two-port device.
-pub trait Relaying {
-    /// The machine of one device.
-    type Relay: Relay;
-
-    /// The machine of one device.
-    fn build(&self) -> Self::Relay;
 }

@@ -13,9 +13,7 @@ mod relay;
 mod switch;
 mod words;
 
-pub use choice::{
-    Buffer, Detection, FlowControl, Notification, Reaction, Relaying, Reliability, Routing, Scheduling,
-};
+pub use choice::{Buffer, Detection, FlowControl, Notification, Reaction, Reliability, Routing, Scheduling};
 pub use congestion::{
     Claim, CongestionPoint, CpAction, Mark, Notice, PortInfo, RegionNotice, Signals, most_closed,
 };
@@ -24,7 +22,7 @@ pub use host::{
     AckView, Allowance, IntHop, LossView, Messages, NotificationPoint, QpInfo, ReactionPoint, Reply, Segment,
     TransportReceiver, TransportSender,
 };
-pub use relay::{Disposition, Relay, Side};
+pub use relay::{Disposition, Relay};
 pub use switch::{
     Admission, Admit, BufferPlan, Crossing, DropReason, FlowTuple, PoolSize, PoolView, PortView, ReadyView,
     Router, Scheduler, SwitchInfo,

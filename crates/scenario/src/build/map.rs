@@ -18,19 +18,27 @@ pub struct Map<'a> {
     /// Nodes and links.
     pub network: &'a Network,
     routes: &'a Routes,
-    /// Egress ports from one node to another.
-    between: BTreeMap<(usize, usize), Vec<PortId>>,
+    /// Ways from one node to another by their egress ports: one port, and more where relays are on the link.
+    between: BTreeMap<(usize, usize), Vec<Vec<PortId>>>,
     /// Of each node: the switch at the far end of its only link, else itself.
     edges: Vec<usize>,
 }
 
 impl<'a> Map<'a> {
     pub fn new(network: &'a Network, routes: &'a Routes) -> Self {
-        let mut between: BTreeMap<(usize, usize), Vec<PortId>> = BTreeMap::new();
+        let mut between: BTreeMap<(usize, usize), Vec<Vec<PortId>>> = BTreeMap::new();
         for (i, link) in (0u32..).zip(&network.links) {
             let [a, b] = link.ends;
-            between.entry((a, b)).or_default().push(PortId(2 * i));
-            between.entry((b, a)).or_default().push(PortId(2 * i + 1));
+            between.entry((a, b)).or_default().push(vec![PortId(2 * i)]);
+            between.entry((b, a)).or_default().push(vec![PortId(2 * i + 1)]);
+        }
+        for pair in network.relays.chunks_exact(2) {
+            let (a, b) = (&pair[0], &pair[1]);
+            let port = |link: usize, end: u32| PortId(2 * link as u32 + end);
+            let there = vec![port(a.cable, 0), port(a.link, 0), port(b.cable, 1)];
+            let back = vec![port(b.cable, 0), port(a.link, 1), port(a.cable, 1)];
+            between.entry((a.at, b.at)).or_default().push(there);
+            between.entry((b.at, a.at)).or_default().push(back);
         }
         let mut far_ends: Vec<Vec<usize>> = vec![Vec::new(); network.nodes.len()];
         for [a, b] in network.links.iter().map(|link| link.ends) {
@@ -136,8 +144,8 @@ impl<'a> Map<'a> {
             let node = self.node(name)?;
             if let Some(at) = at {
                 let links = self.between.get(&(at, node)).map_or(&[][..], Vec::as_slice);
-                let port = which.and_then(|which| links.get(which.checked_sub(1)?));
-                ports.push(*port.ok_or_else(|| {
+                let way = which.and_then(|which| links.get(which.checked_sub(1)?));
+                ports.extend(way.ok_or_else(|| {
                     format!("its path {path:?} has no link from {} to {hop}", self.name(at))
                 })?);
                 if self.network.nodes[node].is_host && node != to {

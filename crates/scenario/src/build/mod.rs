@@ -76,7 +76,7 @@ pub fn build(
     let mut builder =
         Builder { tree, document, files, recipes: Vec::new(), errors: Vec::new(), warnings: Vec::new() };
     builder.check_names();
-    let plan = builder.plan(&network, profile.as_ref());
+    let (network, plan) = builder.relayed(network, profile.as_ref())?;
     builder.give_up_if_faulty()?;
     let of_profile = profile.as_ref().map_or_else(Default::default, |profile| profile.fragment.semantics);
     let semantics = document.semantics.or(of_profile).or(SemanticsKeys::DEFAULT);
@@ -150,6 +150,28 @@ impl Builder<'_> {
             return Some(format!("{name:?} is not a name of letters, digits, -, _ and +"));
         }
         None
+    }
+
+    /// The plan, and the network with the relays that its flow controls ask for: their cables are links that
+    /// overrides can select, so that all is said anew where there are any.
+    fn relayed(
+        &mut self,
+        network: Network,
+        profile: Option<&Loaded>,
+    ) -> Result<(Network, Plan), ScenarioError> {
+        let faults = self.errors.len();
+        let plan = self.plan(&network, profile);
+        let relays = plan.relays();
+        if relays.iter().all(Option::is_none) {
+            return Ok((network, plan));
+        }
+        self.errors.truncate(faults);
+        let network = network
+            .with_relays(&relays)
+            .map_err(|error| error_at(self.tree, &["topology"], error.message))?;
+        let mut plan = self.plan(&network, profile);
+        self.errors.extend(plan.finish_cables(&network));
+        Ok((network, plan))
     }
 
     /// Built-in defaults, the profile, defaults, overrides; then what workloads say of themselves.

@@ -1,12 +1,12 @@
 //! Nodes and links of a blueprint, as the plan says.
 
-use floodway_fabric::blueprint::{DirectionSpec, EndSpec, LinkSpec, NodeSpec, Role, SwitchSpec};
+use floodway_fabric::blueprint::{DirectionSpec, EndSpec, LinkSpec, NodeSpec, RelayPorts, Role, SwitchSpec};
 use floodway_units::mrg32k3a::Mrg32k3a;
-use floodway_units::{Class, NodeId};
+use floodway_units::{Class, NodeId, PortId};
 
 use crate::grammar::document::{HashSeeds, Visit};
 use crate::resolve::{DirectionPlan, EndPlan, Plan};
-use crate::topology::{Network, hpcc};
+use crate::topology::{Network, RelayAt, hpcc};
 
 /// Address of host n, counted from 1, less n: 1.0.0.0, as SWING's simulator numbers them.
 const ADDRESSES: u32 = 1 << 24;
@@ -34,12 +34,18 @@ pub fn nodes(network: &Network, plan: &Plan, seeds: HashSeeds, visit: Visit) -> 
                 routing: plan.routing.value.clone(),
                 hash_seed: plan.hash_seed.or(seed),
                 pipeline: plan.pipeline.value,
+                relay: network.relays.iter().find(|relay| relay.node == number as usize).map(ports),
             })
         };
         nodes.push(NodeSpec { name: node.name.clone(), tags: node.tags.clone(), role, rank: number });
     }
     order_visits(&mut nodes, visit);
     nodes
+}
+
+fn ports(relay: &RelayAt) -> RelayPorts {
+    let port = |link: usize, end: usize| PortId((2 * link + end) as u32);
+    RelayPorts { local: port(relay.cable, 1), remote: port(relay.link, relay.end) }
 }
 
 fn order_visits(nodes: &mut [NodeSpec], visit: Visit) {

@@ -105,6 +105,6 @@ pub fn formula_headroom(control: &FlowControlParams, link: &LinkInfo) -> Option<
             let by_formula = floodway_mechanisms::pfc::Params { headroom: Headroom::Auto, ..params.clone() };
             Some(FlowControlParams::Pfc(by_formula).headroom(link))
         }
-        FlowControlParams::Lossy(_) | FlowControlParams::Bifrost(_) => None,
+        _ => None,
     }
 }

@@ -85,6 +85,15 @@ impl FlowControl {
             FlowControl::ByClass(classes) => classes.get(&class.0),
         }
     }
+
+    /// All that are chosen.
+    pub fn choices(&self) -> impl Iterator<Item = &FlowControlParams> {
+        let (all, classes) = match self {
+            FlowControl::All(params) => (Some(params), None),
+            FlowControl::ByClass(classes) => (None, Some(classes.values())),
+        };
+        all.into_iter().chain(classes.into_iter().flatten())
+    }
 }
 
 impl<'de> Deserialize<'de> for FlowControl {

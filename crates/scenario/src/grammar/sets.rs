@@ -40,7 +40,6 @@ const CHOICES: &[&str] = &[
     "scheduler",
     "notification",
     "reliability",
-    "relay",
     "sizes",
 ];
 

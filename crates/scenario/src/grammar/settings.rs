@@ -2,7 +2,7 @@
 
 use floodway_fabric::blueprint::Sharing;
 use floodway_mechanisms::registry::{
-    BufferParams, CongestionPointParams, NotificationParams, ReactionParams, RelayParams, ReliabilityParams,
+    BufferParams, CongestionPointParams, NotificationParams, ReactionParams, ReliabilityParams,
     RoutingParams, SchedulerParams,
 };
 use floodway_units::{Class, Length, Rate, Span};
@@ -24,8 +24,6 @@ macro_rules! with_slots {
             pub flow_control: Option<FlowControl>,
             /// What goes wrong on links, or at nodes. Default: nothing.
             pub faults: Option<Faults>,
-            /// A device that breaks a link in two; there is none yet.
-            pub relay: Option<RelayParams>,
             /// Detection of congestion at egress ports. Default: none.
             pub congestion_point: Option<Many<CongestionPointParams>>,
             /// Admission to switches' buffers. Default: `static`.

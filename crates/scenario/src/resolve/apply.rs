@@ -21,7 +21,6 @@ use crate::workload::Workload;
 const OF_LINKS: &[&str] = &[
     "flow-control",
     "faults",
-    "relay",
     "congestion-point",
     "buffer",
     "scheduler",
@@ -113,7 +112,8 @@ impl<'a> Layer<'a> {
         let Some(of) = self.of else {
             self.check_buffer(None)?;
             self.to_links(plan, network, |_| true)?;
-            self.to_nodes(plan, network, |node| !network.nodes[node].is_host, false)?;
+            let is_switch = |node: usize| !network.nodes[node].is_host && !network.is_relay(node);
+            self.to_nodes(plan, network, is_switch, false)?;
             self.to_flows(plan, |_| true);
             return Ok(());
         };
@@ -215,12 +215,17 @@ impl<'a> Layer<'a> {
                     continue;
                 }
                 found += 1;
+                // What relays do of themselves is not a default of the network's.
+                let into_relay = self.of.is_none() && network.is_relay(network.links[link].ends[1 - from]);
+                let out_of_relay = self.of.is_none() && network.is_relay(network.links[link].ends[from]);
                 let plan = &mut plan.links[link];
-                self.to_direction(plan, from, delay);
+                self.to_direction(plan, from, delay, into_relay && !out_of_relay);
                 if self.of.is_some() {
                     self.to_port_buffer(&mut plan.ends[1 - from]);
                 }
-                self.to_egress(&mut plan.ends[from]);
+                if !out_of_relay {
+                    self.to_egress(&mut plan.ends[from]);
+                }
                 if let Some(faults) = &faults {
                     plan.directions[from].faults =
                         self.choice("faults", (faults.error_rate.0, faults.jitter));
@@ -238,7 +243,13 @@ impl<'a> Layer<'a> {
         Ok(found)
     }
 
-    fn to_direction(&self, plan: &mut super::LinkPlan, from: usize, delay: Option<(&'static str, Span)>) {
+    fn to_direction(
+        &self,
+        plan: &mut super::LinkPlan,
+        from: usize,
+        delay: Option<(&'static str, Span)>,
+        keeps_flow_control: bool,
+    ) {
         let direction = &mut plan.directions[from];
         if let Some(rate) = self.slots.rate {
             direction.rate = self.choice("rate", rate);
@@ -246,7 +257,7 @@ impl<'a> Layer<'a> {
         if let Some((key, delay)) = delay {
             direction.delay = self.choice(key, delay);
         }
-        if let Some(flow_control) = self.slots.flow_control {
+        if let Some(flow_control) = self.slots.flow_control.filter(|_| !keeps_flow_control) {
             direction.flow_control = self.choice("flow-control", flow_control.clone());
         }
     }
@@ -391,12 +402,14 @@ impl<'a> Layer<'a> {
 /// Does `"x1>x2"` say that data go from end `from` of the link to the other?
 fn leads(direction: &str, network: &Network, link: usize, from: usize) -> bool {
     let Some((sender, receiver)) = direction.split_once('>') else { return false };
-    let ends = network.links[link].ends;
-    let matches = |pattern: &str, node: usize| {
+    let names = |pattern: &str, node: usize| {
         let node = &network.nodes[node];
         glob(pattern.trim(), &node.name) || Selector::tag(pattern.trim()).matches(&node.name, &node.tags)
     };
-    matches(sender, ends[from]) && matches(receiver, ends[1 - from])
+    let matches = |pattern: &str, end: usize| {
+        names(pattern, network.links[link].ends[end]) || names(pattern, network.behind(link, end))
+    };
+    matches(sender, from) && matches(receiver, 1 - from)
 }
 
 /// A direction of nodes that there are, where one of those given is not.

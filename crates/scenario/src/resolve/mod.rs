@@ -2,6 +2,7 @@
 
 mod apply;
 mod plan;
+mod relays;
 
 pub use apply::Layer;
 pub use plan::{Choice, DirectionPlan, EndPlan, FlowPlan, LinkPlan, NodePlan, Origin, Plan, SwitchPlan};

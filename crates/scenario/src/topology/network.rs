@@ -6,6 +6,7 @@ use floodway_units::{Length, Rate, Span};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use super::relays::RelayAt;
 use crate::error::Place;
 
 /// The most nodes or links that a generator makes: beyond it a scenario is a slip of the pen.
@@ -144,6 +145,8 @@ pub struct Network {
     pub nodes: Vec<Node>,
     /// Links among them.
     pub links: Vec<Link>,
+    /// Relays on links, the last of the nodes.
+    pub relays: Vec<RelayAt>,
     /// Node by name.
     by_name: BTreeMap<String, usize>,
 }

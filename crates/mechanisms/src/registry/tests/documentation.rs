@@ -76,7 +76,6 @@ fn all_lines_of_the_registry_are_looked_at() {
         NotificationParams::names(),
         ReactionParams::names(),
         ReliabilityParams::names(),
-        RelayParams::names(),
     ];
     assert_eq!(registered().len(), names.concat().len(), "{:?}", registered());
 }
@@ -123,7 +122,6 @@ fn every_parameter_and_every_word_for_one_names_the_source_of_its_default() {
         bare::<NotificationParams>(),
         bare::<ReactionParams>(),
         bare::<ReliabilityParams>(),
-        bare::<RelayParams>(),
     ];
     assert_eq!(bare.concat(), Vec::<String>::new());
 }

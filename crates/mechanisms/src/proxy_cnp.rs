@@ -1,0 +1,184 @@
+//! CNPs made where the queue is: a switch or relay tells the sender of a packet at once, and does not wait for the
+//! receiver to answer a mark (Chen et al., IEEE TPDS 34(1), 2023, section 7: relays as proxies of congestion
+//! control).
+//!
+//! # What it does
+//!
+//! A packet that joins a queue is chosen with RED's probability, for the queue that includes it. Instead of a mark
+//! in the packet, its sender gets a CNP from here, in the control class, against the way of the flow; at most one
+//! for each flow in `interval`. The packet goes on unmarked.
+//!
+//! # Why
+//!
+//! Over 600 km a mark comes back after 6 ms, when the queue that made it is history. At a relay of `swing`, or at
+//! the DCI switch, it comes back within the sender's own datacenter: as an override by the tag `long-haul`, which
+//! sets it at the egress that leads over the long link, where data wait that the far end does not let through yet.
+//! It needs a rate control that hears CNPs, such as `dcqcn`; beside `red` at other ports, both notify.
+//!
+//! # Symbols
+//!
+//! | symbol | here |
+//! |---|---|
+//! | Kmin, Kmax, Pmax | `kmin`, `kmax`, `pmax`, as `red`'s |
+//! | N | `interval`, as the least time between CNPs of DCQCN's notification point |
+//!
+//! # Known differences
+//!
+//! - The paper names the idea and leaves it to later work: thresholds are its ECN's, the interval is DCQCN's.
+//! - A table holds the flows that were told within N; while it is full (4096) others wait, so that memory is bounded.
+//!
+//! # References
+//!
+//! - Chen et al., "Swing: Providing Long-Range Lossless RDMA via PFC-Relay", IEEE TPDS 34(1), 2023, section 7.
+//! - Zhu et al., "Congestion Control for Large-Scale RDMA Deployments", SIGCOMM 2015, section 3.1.
+
+use std::collections::BTreeMap;
+
+use floodway_units::{Bytes, FlowId, Span, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::red;
+use crate::slots::{
+    CongestionPoint, CpAction, Cx, Detection, Mark, Notice, PacketView, ParamError, PortInfo, QueueView,
+};
+
+/// At most so many flows are remembered.
+const MOST_FLOWS: usize = 4096;
+
+/// Parameters of CNPs made at a port.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+#[schemars(rename = "ProxyCnp")]
+pub struct Params {
+    /// Longest queue that tells nobody, in bytes.
+    /// Source: SWING's configurations of ECN.
+    pub kmin: Bytes,
+    /// Beyond this queue every packet is chosen, in bytes; at least `kmin`.
+    /// Source: SWING's configurations of ECN.
+    pub kmax: Bytes,
+    /// Probability at `kmax`, from 0 to 1.
+    /// Source: SWING's configurations of ECN.
+    pub pmax: f64,
+    /// N: the least time between two CNPs of a flow from here, from 0 up.
+    /// Source: DCQCN's paper, section 3.1.
+    pub interval: Span,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Params { kmin: Bytes::kb(200), kmax: Bytes::kb(800), pmax: 0.2, interval: Span::us(50) }
+    }
+}
+
+impl Detection for Params {
+    type Cp = Cp;
+
+    fn build(&self, port: &PortInfo) -> Result<Cp, ParamError> {
+        let Params { kmin, kmax, pmax, interval } = *self;
+        let red = red::Params {
+            kmin: Some(kmin),
+            kmax: Some(kmax),
+            pmax: Some(pmax),
+            at: red::At::Enqueue,
+            ..red::Params::default()
+        };
+        Ok(Cp { chance: red.build(port)?, interval, quiet_until: BTreeMap::new() })
+    }
+}
+
+/// One per egress port.
+#[derive(Clone, Debug)]
+pub struct Cp {
+    chance: red::Cp,
+    interval: Span,
+    /// By flow: until when it is not told again.
+    quiet_until: BTreeMap<FlowId, Time>,
+}
+
+impl Cp {
+    /// Notes that a flow is told now, if it may be.
+    fn may_tell(&mut self, flow: FlowId, now: Time) -> bool {
+        if self.quiet_until.get(&flow).is_some_and(|&until| now < until) {
+            return false;
+        }
+        if self.quiet_until.len() >= MOST_FLOWS {
+            self.quiet_until.retain(|_, until| now < *until);
+        }
+        let room = self.quiet_until.len() < MOST_FLOWS;
+        if room && self.interval > Span::ZERO {
+            self.quiet_until.insert(flow, now + self.interval);
+        }
+        room
+    }
+}
+
+impl CongestionPoint for Cp {
+    fn on_enqueue(&mut self, cx: &mut Cx<'_, CpAction>, p: &PacketView, q: &QueueView) -> Mark {
+        let chosen = self.chance.on_enqueue(cx, p, q) == Mark::Ce;
+        if chosen && self.may_tell(p.flow, cx.now) {
+            let notice = Notice { flow: p.flow, mark: Mark::Ce, window: None, rate: None, degree: 0.0 };
+            cx.push(CpAction::ToSource(notice));
+        }
+        Mark::None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use floodway_units::{PortId, Rate};
+
+    use super::*;
+    use crate::testing::{Bench, egress, packet, us};
+
+    fn cp(json: &str) -> Cp {
+        let params: Params = serde_json::from_str(json).expect("the parameters are well formed");
+        let port = PortInfo { port: PortId(1), rate: Rate::gbps(400), mtu: Bytes(1_500) };
+        params.build(&port).expect("the parameters are valid")
+    }
+
+    /// The flows that are told when a packet of each joins a queue of `queued` bytes at its instant.
+    fn told(cp: &mut Cp, packets: &[(u64, u32, u64)]) -> Vec<u32> {
+        let mut bench = Bench::new();
+        let mut flows = Vec::new();
+        for &(at, flow, queued) in packets {
+            let data = PacketView { flow: FlowId(flow), ecn_capable: true, ..packet(1_500) };
+            let sent = bench.sent(us(at), |cx| {
+                assert_eq!(cp.on_enqueue(cx, &data, &egress(queued)), Mark::None);
+            });
+            flows.extend(sent.iter().map(|action| match action {
+                CpAction::ToSource(notice) => notice.flow.0,
+                CpAction::ToUpstream(..) => panic!("nobody else is told"),
+            }));
+        }
+        flows
+    }
+
+    #[test]
+    fn a_flow_is_told_once_in_an_interval_and_each_flow_for_itself() {
+        let packets = [(1, 7, 900_000), (2, 7, 900_000), (3, 8, 900_000), (51, 7, 900_000), (52, 7, 900_000)];
+        assert_eq!(told(&mut cp("{}"), &packets), [7, 8, 7]);
+        assert_eq!(told(&mut cp(r#"{ "interval": "0us" }"#), &packets[..2]), [7, 7]);
+    }
+
+    #[test]
+    fn a_short_queue_tells_nobody() {
+        assert_eq!(told(&mut cp("{}"), &[(1, 7, 200_000), (2, 8, 1_500)]), [0; 0]);
+    }
+
+    #[test]
+    fn the_table_of_flows_is_bounded_and_forgets_what_is_past() {
+        let mut cp = cp("{}");
+        let burst: Vec<_> = (0..5_000).map(|flow| (1, flow, 900_000)).collect();
+        assert_eq!(told(&mut cp, &burst).len(), MOST_FLOWS);
+        assert_eq!(told(&mut cp, &[(52, 4_999, 900_000)]), [4_999]);
+        assert_eq!(cp.quiet_until.len(), 1);
+    }
+
+    #[test]
+    fn thresholds_out_of_order_are_refused() {
+        let params = Params { kmin: Bytes::mb(1), ..Params::default() };
+        let port = PortInfo { port: PortId(1), rate: Rate::gbps(400), mtu: Bytes(1_500) };
+        assert_eq!(params.build(&port).unwrap_err().key, "kmin");
+    }
+}

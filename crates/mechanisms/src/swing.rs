@@ -1,0 +1,229 @@
+//! SWING, the PFC-relay: a box at each end of a long link hands the pauses of its own switch on to the far box, so
+//! that data leave there as they drain here, one delay later (Chen et al., IEEE TPDS 34(1), 2023).
+//!
+//! ```text
+//!  switch x1 ==cable== L [relay r1] R ======== long link, D ======== R [relay r2] L ==cable== switch x2
+//!                        <- PAUSE ----------------------------------------- copy <-- PAUSE -- ingress
+//!      data ------------------------------------------------------------------------------------>
+//! ```
+//!
+//! # What it does
+//!
+//! Choosing it for a link puts a relay at each end (`form = "relay"`), named `r1`, `r2`, …, with the tag `relay`,
+//! and a cable between relay and switch with the tag `relay-cable`. A pause or resume that arrives on a relay's
+//! local port stops or starts that port, as PFC's, and an identical frame goes out over the link, repeats included;
+//! one that arrives on the remote port stops or starts the remote port. The remote port never pauses by its own
+//! queue: it only has room for what is on the way. Toward its own switch the relay runs PFC of its own.
+//!
+//! The switch at the end of the cable pauses by its ordinary thresholds, within microseconds, again and again: the
+//! share of time in which it lets the relay send is the share of the rate that it drains. The copy of these pauses
+//! makes the far relay send at that rate, one delay D later, so that `Rin(t) = Rout(t - 2D)` (Eq. 5) and the link
+//! is used as much as it can be drained, whatever D is (Eq. 6).
+//!
+//! `form = "switch"` has no boxes: the switch at the end of the link makes the pauses itself, as the paper's
+//! discussion has it. It keeps two counts of what it holds: what a relay would still hold, and what it would have
+//! handed on, at the rate of the link, to a switch that pauses at `xoff` of these and resumes at `xon`.
+//!
+//! # Why
+//!
+//! It needs half of the buffer that `pfc` needs to keep a long link busy, no new switch and no new NIC. `bifrost`
+//! needs as little and reacts a little sooner, but is made by the switch itself. It is for links that are long
+//! against the loop between relay and switch; on short ones the cables only add hops.
+//!
+//! # Symbols
+//!
+//! | symbol | here |
+//! |---|---|
+//! | D | one-way delay of the long link |
+//! | BW | its rate |
+//! | L, R | the relay's local and remote port |
+//! | `Rin`, `Rout` | rate into and out of a relay's remote queue |
+//!
+//! # Sizing
+//!
+//! ```text
+//! buffer = 2·D·BW + max(margin · 2·D·BW, 2·cable·BW + 2 MTU)          at R, by a buffer of the port's own
+//! ```
+//!
+//! The first term is what is on the way when the drain stops for good (one bandwidth-delay product). The second is
+//! the ripple of the loop between relay and switch, and room for drift: nothing feeds the remote queue back, so
+//! that each relayed pause may leave a frame more in it (what a pause finds on the wire here, less what its copy
+//! finds there, and what the copy waits for). Traffic both ways makes it drift, since copies wait behind packets;
+//! `floodway explain` cannot say for how long a margin lasts, a run can (docs/flow-controls.md has figures). In
+//! `form = "switch"` the loop is inside the switch, and its ripple is `xoff`.
+//!
+//! PFC on the cable is that of any short link: `[defaults]` at the switch's end, floodway's own defaults at the
+//! relay's; an override by the tag `relay-cable` sets either, by direction (`"relay>dci"`, `"dci>relay"`).
+//!
+//! # Known differences
+//!
+//! - The cable has the rate of the link: at another rate a copied pause would not last as long. Another is refused.
+//! - Relays are no hops for routing: ways with and without them stay equal. They are hops for ideal completion
+//!   times, as in the paper.
+//! - A relay beside several classes relays the pauses of those that choose it, and of that direction of the link
+//!   for which it is chosen.
+//! - The paper only names the form inside the switch; what it counts is floodway's choice. Its third proposal,
+//!   congestion control by the relay, is the congestion point `proxy-cnp` at the relay's ports.
+//!
+//! # References
+//!
+//! - Chen et al., "Swing: Providing Long-Range Lossless RDMA via PFC-Relay", IEEE TPDS 34(1), 2023: section 5.2
+//!   (the relay, equations 5 and 6), section 6.1 (parameters), section 7 (the other forms).
+
+mod receiver;
+
+pub use receiver::{Receiver, Swinging};
+
+use floodway_units::{Bytes, Quanta, Span};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::pfc;
+use crate::slots::{Disposition, FlowControl, LinkInfo, ParamError, PauseMode, Relay};
+
+/// Parameters of SWING.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+#[schemars(rename = "Swing")]
+pub struct Params {
+    /// Where the pauses are made that cross the link.
+    /// Source: SWING, section 5.2: a relay beside the switch.
+    pub form: Form,
+    /// One-way delay of the cable between relay and switch, above 0 (`form = "relay"`).
+    /// Source: SWING's simulator, `link_relay.csv`.
+    pub cable: Span,
+    /// Room beyond one bandwidth-delay product, as a share of it, from 0 up.
+    /// Source: SWING, section 6.1: 41 MB for 40 MB.
+    pub margin: f64,
+    /// Bytes handed on at which the switch pauses (`form = "switch"`), at least one MTU.
+    /// Source: SWING, section 6.1: the switch's port to the relay.
+    pub xoff: Bytes,
+    /// Resume this far below `xoff`, in bytes up to it (`form = "switch"`). Default: 2 MTU.
+    /// Source: floodway's choice, as PFC's; SWING has 0, a pause and a resume for each packet.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resume_offset: Option<Bytes>,
+    /// How long a pause lasts. Default: as the run's wire format says, `"timer"` with `ethernet` and
+    /// `"on-off"` with `hpcc-ns3` and `swing-ns3`.
+    /// Source: IEEE 802.1Qbb (`timer`); SWING's simulator (`on-off`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pause: Option<PauseMode>,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Params {
+            form: Form::Relay,
+            cable: Span::us(1),
+            margin: 0.025,
+            xoff: Bytes::kb(198),
+            resume_offset: None,
+            pause: None,
+        }
+    }
+}
+
+/// Where the pauses are made that cross the link.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[schemars(rename = "SwingForm")]
+pub enum Form {
+    /// By the switch beyond a cable; a relay at each end of the link copies them. Source: SWING, section 5.2.
+    #[default]
+    Relay,
+    /// By the switch at the end of the link, which acts as relay and switch in one. Source: SWING, section 7.
+    Switch,
+}
+
+impl Params {
+    /// Its pauses are PFC's.
+    fn pauses(&self) -> pfc::Params {
+        pfc::Params { pause: self.pause, quanta: Quanta::MAX, ..pfc::Params::default() }
+    }
+
+    fn resume_offset(&self, link: &LinkInfo) -> Bytes {
+        self.resume_offset.unwrap_or(link.mtu * 2).min(self.xoff)
+    }
+
+    /// What the loop between relay and switch lets the queue rise and fall by.
+    fn ripple(&self, link: &LinkInfo) -> Bytes {
+        let held = match self.form {
+            Form::Relay => link.rate.bytes_covering(self.cable * 2),
+            Form::Switch => self.xoff,
+        };
+        held.saturating_add(link.mtu * 2)
+    }
+
+    fn check(&self, link: &LinkInfo) -> Result<(), ParamError> {
+        let refuse = |key, message: String| Err(ParamError::new(key, message));
+        if self.cable == Span::ZERO {
+            return refuse("cable", "a link needs a delay above 0".into());
+        }
+        if !(self.margin.is_finite() && (0.0..=1e6).contains(&self.margin)) {
+            return refuse("margin", format!("{} is not a share from 0 up", self.margin));
+        }
+        if self.form == Form::Switch && self.xoff < link.mtu {
+            return refuse("xoff", format!("{} is less than one frame of {}", self.xoff, link.mtu));
+        }
+        if self.resume_offset.is_some_and(|offset| offset > self.xoff) {
+            return refuse("resume-offset", format!("it is more than xoff, {}", self.xoff));
+        }
+        Ok(())
+    }
+}
+
+impl FlowControl for Params {
+    type Sender = pfc::Sender;
+    type Receiver = Receiver;
+
+    fn build(&self, link: &LinkInfo) -> Result<(pfc::Sender, Receiver), ParamError> {
+        self.check(link)?;
+        let pauses = self.pauses();
+        let (sender, _) = pauses.build(&LinkInfo { buffer: Bytes::MAX, ..*link })?;
+        let receiver = match self.form {
+            Form::Relay => Receiver::Relayed,
+            Form::Switch => {
+                let refresh_after = match self.pause_mode(link.pause) {
+                    PauseMode::Timer => Some(pauses.refresh_after(link)?),
+                    PauseMode::OnOff => None,
+                };
+                let xon = self.xoff - self.resume_offset(link);
+                Receiver::Swinging(Swinging::new(self.xoff, xon, refresh_after, link))
+            }
+        };
+        Ok((sender, receiver))
+    }
+
+    /// One bandwidth-delay product, and the larger of the margin and the ripple.
+    fn min_buffer(&self, link: &LinkInfo) -> Bytes {
+        let bdp = link.rate.bytes_covering(link.delay + link.reverse_delay);
+        let margin = Bytes((bdp.0 as f64 * self.margin.max(0.0)) as u64);
+        bdp.saturating_add(margin.max(self.ripple(link)))
+    }
+
+    fn min_buffer_formula(&self) -> &'static str {
+        "2 D BW + the larger of margin and ripple"
+    }
+
+    fn caveat(&self) -> Option<&'static str> {
+        Some(
+            "nothing feeds a relay's queue back: each relayed pause may leave a frame more in it, so that a margin \
+             may be used up in a long run with traffic both ways",
+        )
+    }
+
+    fn pause_mode(&self, run: PauseMode) -> PauseMode {
+        self.pause.unwrap_or(run)
+    }
+
+    fn relay(&self) -> Option<Relay> {
+        let relay = Relay {
+            cable: self.cable,
+            from_local: Disposition::ObeyAndForward,
+            from_remote: Disposition::Obey,
+        };
+        (self.form == Form::Relay).then_some(relay)
+    }
+}
+
+#[cfg(test)]
+mod tests;

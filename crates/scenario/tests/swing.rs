@@ -1,0 +1,366 @@
+//! SWING in scenarios: where relays are put, what they do on a long link, and what is refused.
+
+use std::fmt::Write as _;
+
+use floodway_fabric::outcome::{Lossless, Verdict};
+use floodway_fabric::{Control, Fabric, Records, Table, Values};
+use floodway_scenario::{Scenario, check};
+use proptest::prelude::*;
+
+/// Two hosts, two switches, a long link of 100 Gbit/s between them, and a slower one to the receiver.
+///
+/// ```text
+///  h1 --100G, 1 us-- s1 ====100G, D==== s2 --drain, 1 us-- h2
+/// ```
+#[derive(Clone, Copy)]
+struct Line<'a> {
+    delay_us: u64,
+    drain_gbps: u64,
+    /// Keys of the override about the long link.
+    long: &'a str,
+    /// Further tables.
+    more: &'a str,
+    reverse: bool,
+    limit_us: u64,
+}
+
+const SWING: &str = "flow-control.swing = {}";
+
+impl Default for Line<'_> {
+    fn default() -> Self {
+        Line { delay_us: 100, drain_gbps: 50, long: SWING, more: "", reverse: false, limit_us: 2_000 }
+    }
+}
+
+impl Line<'_> {
+    fn text(self) -> String {
+        let Line { delay_us, drain_gbps, long, more, reverse, limit_us } = self;
+        let back = if reverse { ", { from = \"h2\", to = \"h1\", size = \"unbounded\" }" } else { "" };
+        format!(
+            "limit = \"{limit_us}us\"\n\
+             records = {{ buckets = 100000, busiest = 0 }}\n\
+             [topology.explicit]\nhosts = [\"h1\", \"h2\"]\nswitches = [\"s1\", \"s2\"]\nrate = \"100G\"\ndelay = \"1us\"\n\
+             links = [{{ between = [\"s1\", \"s2\"], tags = [\"long-haul\"], delay = \"{delay_us}us\" }}, \
+             {{ between = [\"h1\", \"s1\"] }}, {{ between = [\"s2\", \"h2\"], rate = \"{drain_gbps}G\" }}]\n\
+             [[override]]\nname = \"long-haul\"\nlinks = {{ tag = \"long-haul\" }}\n{long}\n{more}\n\
+             [[workload]]\nname = \"bulk\"\nflows = [{{ from = \"h1\", to = \"h2\", size = \"unbounded\" }}{back}]\n"
+        )
+    }
+
+    fn scenario(self) -> Scenario {
+        Scenario::from_text("a.toml", &self.text(), &[]).unwrap_or_else(|errors| panic!("{errors}"))
+    }
+
+    fn refused(self) -> String {
+        Scenario::from_text("a.toml", &self.text(), &[]).expect_err("it is wrong").to_string()
+    }
+
+    fn run(self) -> Records {
+        run(&self.scenario())
+    }
+
+    /// 2 D BW.
+    fn bdp(self) -> u64 {
+        2 * self.delay_us * 12_500
+    }
+}
+
+fn run(scenario: &Scenario) -> Records {
+    let control = Control::default();
+    let records = Fabric::build(scenario.blueprint(), &control).expect("it is sound").run();
+    assert_eq!(records.outcome.invariants.conservation, Verdict::Holds);
+    assert_eq!(records.outcome.invariants.buffers, Verdict::Holds);
+    records
+}
+
+fn texts<'a>(table: &'a Table, name: &str) -> Vec<&'a str> {
+    let Some(Values::Text { codes, dictionary }) = table.column(name) else { panic!("{name} is a text") };
+    codes.iter().map(|&code| dictionary[code as usize].as_str()).collect()
+}
+
+fn real<'a>(table: &'a Table, name: &str) -> &'a [f64] {
+    let Some(Values::F64(values)) = table.column(name) else { panic!("{name} is a number") };
+    values
+}
+
+/// A counter of data at a node's port.
+fn counter(records: &Records, node: &str, link: &str, name: &str) -> u64 {
+    let counters = &records.counters;
+    let (nodes, links) = (texts(counters, "node"), texts(counters, "link"));
+    let Some(Values::U64(classes)) = counters.column("class") else { panic!("it has classes") };
+    let Some(Values::U64(values)) = counters.column(name) else { panic!("{name} is a whole number") };
+    let row = (0..nodes.len()).find(|&row| nodes[row] == node && links[row] == link && classes[row] == 3);
+    values[row.unwrap_or_else(|| panic!("{node} is at {link}"))]
+}
+
+/// Share of 100 Gbit/s that the long link carries from h1's side, from `from_us` to the end.
+fn used(records: &Records, from_us: f64, to_us: f64) -> f64 {
+    let series = &records.series;
+    let (objects, metrics) = (texts(series, "object"), texts(series, "metric"));
+    let (times, values) = (real(series, "time_us"), real(series, "value"));
+    let rows = (0..values.len()).filter(|&row| {
+        objects[row] == "s1-s2: r1>r2" && metrics[row] == "tx_bytes" && (from_us..to_us).contains(&times[row])
+    });
+    rows.map(|row| values[row]).sum::<f64>() / (12_500.0 * (to_us - from_us))
+}
+
+// ---- where relays are
+
+#[test]
+fn a_link_that_chooses_it_has_a_relay_at_each_end_and_keeps_its_name() {
+    let scenario = Line::default().scenario();
+    let blueprint = scenario.blueprint();
+    let nodes: Vec<&str> = blueprint.nodes.iter().map(|node| node.name.as_str()).collect();
+    assert_eq!(nodes, ["h1", "h2", "s1", "s2", "r1", "r2"]);
+    let ends = |name: &str| {
+        let link = blueprint.links.iter().find(|link| link.name == name).expect("it is there");
+        (link.ends.clone().map(|end| nodes[end.node.index()]), link.directions[0].delay.0 / 1_000_000)
+    };
+    assert_eq!(ends("s1-s2"), (["r1", "r2"], 100));
+    assert_eq!((ends("s1-r1"), ends("s2-r2")), ((["s1", "r1"], 1), (["s2", "r2"], 1)));
+    let ports = check(&scenario, false).ports;
+    let kinds: Vec<_> = ports.iter().map(|port| (port.kind.as_str(), port.flow_control)).collect();
+    assert!(kinds.contains(&("relay from long-haul", Some("swing"))), "{kinds:?}");
+    assert!(kinds.contains(&("relay from relay-cable", Some("pfc"))), "{kinds:?}");
+    let remote = ports.iter().find(|port| port.kind == "relay from long-haul").expect("it is there");
+    assert_eq!(remote.buffer_bytes, Some(2_500_000 + 62_500));
+}
+
+#[test]
+fn names_of_relays_are_the_first_free_ones() {
+    let text = Line::default().text().replace("h2", "r1");
+    let scenario = Scenario::from_text("a.toml", &text, &[]).unwrap_or_else(|errors| panic!("{errors}"));
+    let nodes: Vec<&str> = scenario.blueprint().nodes.iter().map(|node| node.name.as_str()).collect();
+    assert_eq!(nodes[4..], ["r2", "r3"]);
+}
+
+#[test]
+fn cables_are_links_that_overrides_select_by_tag_and_direction() {
+    let more = "[[override]]\nname = \"into-relay\"\nlinks = { tag = \"relay-cable\" }\ndirection = \"switch>relay\"\n\
+                flow-control.pfc = { xoff = \"198KB\" }\ndelay = \"2us\"";
+    let scenario = Line { more, ..Line::default() }.scenario();
+    let blueprint = scenario.blueprint();
+    let cable = blueprint.links.iter().find(|link| link.name == "s1-r1").expect("it is there");
+    let delays = cable.directions.each_ref().map(|direction| direction.delay.0 / 1_000_000);
+    assert_eq!(delays, [2, 1]);
+    assert_ne!(cable.directions[0].flow_control, cable.directions[1].flow_control);
+}
+
+#[test]
+fn an_override_for_a_direction_of_the_link_still_finds_it_between_its_switches() {
+    let long = "flow-control = \"swing\"\n[[override]]\nname = \"back\"\nlinks = { tag = \"long-haul\" }\n\
+                direction = \"s2>s1\"\nflow-control = \"lossy\"";
+    let scenario = Line { long, ..Line::default() }.scenario();
+    let link = scenario.blueprint().links.iter().find(|link| link.name == "s1-s2").expect("it is there");
+    let names = link.directions.each_ref().map(|direction| direction.flow_control[0].1.name());
+    assert_eq!(names, ["swing", "lossy"]);
+}
+
+#[test]
+fn relays_may_stand_on_any_link_and_change_no_way() {
+    // Half of the links of a leaf-spine, those to one spine and those of one leaf's hosts.
+    let base = "seed = 3\ntopology.leaf-spine = { leaves = 2, spines = 2, hosts = 4, rate = \"100G\", delay = \"1us\" }\n\
+                limit = \"1ms\"\n[[workload]]\nname = \"all\"\nuntil = \"100us\"\n\
+                poisson = { sizes = \"fb-hadoop\", load = 0.4 }\n";
+    let relayed = format!(
+        "{base}[[override]]\nname = \"spine\"\nlinks = \"*-c1\"\nflow-control = \"swing\"\n\
+         [[override]]\nname = \"leaf\"\nlinks = \"h1-*\"\nflow-control = \"swing\"\n"
+    );
+    let flows = |text: &str| {
+        let scenario = Scenario::from_text("a.toml", text, &[]).unwrap_or_else(|errors| panic!("{errors}"));
+        let records = run(&scenario);
+        let through = counter_of_all(&records, "c1", "rx_packets");
+        let Some(Values::Bool(finished)) = records.flows.column("finished") else { panic!("it is a truth") };
+        assert!(finished.iter().all(|&done| done == 1));
+        through
+    };
+    let (plain, relayed) = (flows(base), flows(&relayed));
+    assert!(plain > 100, "{plain} packets pass the spine");
+    assert_eq!(plain, relayed);
+}
+
+/// Data packets that came into a node.
+fn counter_of_all(records: &Records, node: &str, name: &str) -> u64 {
+    let nodes = texts(&records.counters, "node");
+    let Some(Values::U64(classes)) = records.counters.column("class") else { panic!("it has classes") };
+    let Some(Values::U64(values)) = records.counters.column(name) else { panic!("{name} is a whole number") };
+    (0..nodes.len()).filter(|&row| nodes[row] == node && classes[row] == 3).map(|row| values[row]).sum()
+}
+
+#[test]
+fn without_relays_nothing_changes() {
+    // The link is named, the choice is another: as if the mechanism were not there.
+    let pfc = "flow-control.pfc = { xoff = \"1MB\" }";
+    let scenario = Line { long: pfc, ..Line::default() }.scenario();
+    assert!(scenario.blueprint().nodes.iter().all(|node| node.role.relay().is_none()));
+    assert_eq!(scenario.blueprint().links.len(), 3);
+    let in_switch = Line { long: "flow-control.swing = { form = \"switch\" }", ..Line::default() }.scenario();
+    assert_eq!(in_switch.blueprint().links.len(), 3);
+}
+
+// ---- what they do
+
+#[test]
+fn a_long_link_is_used_as_much_as_it_is_drained_whatever_its_length() {
+    // Equation 6. A round trip to begin with, then whole cycles; packets count where they start.
+    for long in [SWING, "flow-control.swing = { form = \"switch\" }"] {
+        for delay_us in [10, 100, 400] {
+            for drain_gbps in [20, 50, 80] {
+                let limit_us = 12 * delay_us + 400;
+                let line = Line { delay_us, drain_gbps, long, limit_us, ..Line::default() };
+                let records = line.run();
+                let from = (4 * delay_us + 100) as f64;
+                let used = match long == SWING {
+                    true => used(&records, from, limit_us as f64),
+                    false => used_by_switches(&records, from, limit_us as f64),
+                };
+                let drain = drain_gbps as f64 / 100.0;
+                assert!(
+                    (used - drain).abs() < 0.02 * drain + 0.005,
+                    "{long}, {delay_us} us, {drain}: {used}"
+                );
+                assert_eq!(records.outcome.lossless, Lossless::Held);
+            }
+        }
+    }
+}
+
+/// As [`used`], where no relays are.
+fn used_by_switches(records: &Records, from_us: f64, to_us: f64) -> f64 {
+    let series = &records.series;
+    let (objects, metrics) = (texts(series, "object"), texts(series, "metric"));
+    let (times, values) = (real(series, "time_us"), real(series, "value"));
+    let rows = (0..values.len()).filter(|&row| {
+        objects[row] == "s1-s2: s1>s2" && metrics[row] == "tx_bytes" && (from_us..to_us).contains(&times[row])
+    });
+    rows.map(|row| values[row]).sum::<f64>() / (12_500.0 * (to_us - from_us))
+}
+
+#[test]
+fn a_pause_of_the_switch_stops_its_relay_and_its_copy_stops_the_far_one() {
+    let records = Line::default().run();
+    let said = counter(&records, "s2", "s2-r2", "pfc_tx");
+    assert!(said > 100, "{said}");
+    // Heard on the cable and sent on over the link, but for the last ones, which are still on their way.
+    let heard = counter(&records, "r2", "s2-r2", "pfc_rx");
+    assert!(said - heard <= 1);
+    assert!(heard - counter(&records, "r2", "s1-s2", "pfc_tx") <= 1);
+    // 100 us of copies are on the link.
+    let obeyed = counter(&records, "r1", "s1-s2", "pfc_rx");
+    assert!(obeyed < heard && obeyed > heard * 9 / 10, "{obeyed} of {heard}");
+    // The far relay pauses its own switch, which is no copy.
+    assert!(counter(&records, "r1", "s1-r1", "pfc_tx") > 0);
+    assert_eq!(counter(&records, "r2", "s2-r2", "pfc_tx"), 0);
+}
+
+#[test]
+fn a_remote_buffer_that_is_too_small_overflows_and_is_named() {
+    let long = "flow-control = \"swing\"\nbuffer.static = { size = \"1MB\" }";
+    let line = Line { long, drain_gbps: 20, ..Line::default() };
+    let scenario = line.scenario();
+    let warnings = scenario.warnings().join("\n");
+    assert!(
+        warnings.contains(
+            "the buffer of 1MB is 1562.5KB short of the 2562.5KB that flow control \"swing\" asks for"
+        ),
+        "{warnings}"
+    );
+    match run(&scenario).outcome.lossless {
+        Lossless::Violated { place, missing_bytes, .. } => {
+            assert_eq!(place, "r2 (s1-s2)");
+            assert!(missing_bytes > 0);
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_cable_of_another_rate_is_refused_at_its_line() {
+    let more = "[[override]]\nname = \"slow\"\nlinks = { tag = \"relay-cable\" }\nrate = \"40G\"";
+    let refused = Line { more, ..Line::default() }.refused();
+    let expected = "a.toml:16: slow.rate: a relay's cable has the rate of its link, 100G: at 40G a relayed pause \
+                    would not last as long";
+    assert_eq!(refused, expected);
+}
+
+#[test]
+fn cables_follow_a_rate_that_an_override_gives_the_link() {
+    let long = "flow-control = \"swing\"\nrate = \"400G\"";
+    let scenario = Line { long, ..Line::default() }.scenario();
+    let rates = scenario
+        .blueprint()
+        .links
+        .iter()
+        .map(|link| (link.name.as_str(), link.directions[0].rate.0 / 1_000_000_000));
+    let rates: Vec<_> = rates.collect();
+    assert!(rates.contains(&("s1-r1", 400)) && rates.contains(&("s1-s2", 400)), "{rates:?}");
+}
+
+#[test]
+fn a_pinned_path_leads_over_the_relays_of_its_links() {
+    let text = Line::default().text().replace(
+        "{ from = \"h1\", to = \"h2\", size = \"unbounded\" }",
+        "{ from = \"h1\", to = \"h2\", size = \"1MB\", path = \"h1,s1,s2,h2\" }",
+    );
+    let scenario = Scenario::from_text("a.toml", &text, &[]).unwrap_or_else(|errors| panic!("{errors}"));
+    let records = run(&scenario);
+    assert_eq!(counter(&records, "r2", "s1-s2", "rx_packets"), 1_000);
+    let Some(Values::Bool(finished)) = records.flows.column("finished") else { panic!("it is a truth") };
+    assert_eq!(finished, &[1]);
+}
+
+#[test]
+fn a_proxy_at_the_relay_tells_the_sender_long_before_the_receiver_could() {
+    let long = "flow-control = \"swing\"\ncongestion-point = [{ proxy-cnp = {} }]";
+    let more = "[defaults]\nrate-control = \"dcqcn\"";
+    let cnps = |long| {
+        let line = Line { long, more, drain_gbps: 10, delay_us: 400, limit_us: 3_000, ..Line::default() };
+        let records = line.run();
+        let Some(Values::U64(cnps)) = records.flows.column("cnps") else { panic!("it is a number") };
+        cnps[0]
+    };
+    assert_eq!(cnps("flow-control = \"swing\""), 0);
+    assert!(cnps(long) > 3, "{}", cnps(long));
+}
+
+// ---- how much they hold
+
+/// A pause of h2 for each period, so that the drain is now on and now off.
+fn pauses(periods: &[(u64, u64)]) -> String {
+    let mut list = String::new();
+    let mut at = 0;
+    for (open, closed) in periods {
+        at += open;
+        let _ = write!(list, "{{ from = \"{at}us\", to = \"{}us\" }}, ", at + closed);
+        at += closed;
+    }
+    format!("[[override]]\nname = \"stops\"\nhosts = \"h2\"\nfaults.pause = [{list}]")
+}
+
+/// Bytes of the largest frame, as buffers hold it, of the ripple of the cable's loop, and a packet.
+const MTU: u64 = 1_078;
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(12))]
+
+    /// One bandwidth-delay product, the ripple of the loop between relay and switch, and a frame for each relayed
+    /// pause, or two where data go the other way.
+    #[test]
+    fn a_relay_never_holds_more_than_its_hard_bound(
+        periods in proptest::collection::vec((1u64..400, 1u64..400), 1..8),
+        drain_gbps in prop_oneof![Just(10u64), Just(40), Just(90), Just(100)],
+        delay_us in 20u64..150,
+        reverse in any::<bool>(),
+    ) {
+        let more = pauses(&periods);
+        let long = "flow-control = \"swing\"\nbuffer.static = { size = \"100MB\" }";
+        let line = Line { delay_us, drain_gbps, long, more: &more, reverse, limit_us: 3_000 };
+        let records = line.run();
+        let held = counter(&records, "r2", "s1-s2", "peak_bytes");
+        let cycles = counter(&records, "r2", "s1-s2", "pfc_tx").div_ceil(2);
+        let frames = if reverse { 2 } else { 1 };
+        let bound = line.bdp() + 25_000 + 2 * MTU + frames * MTU * cycles;
+        prop_assert!(held <= bound, "{held} > {bound} after {cycles} pauses");
+        prop_assert_eq!(&records.outcome.lossless, &Lossless::Held);
+    }
+}

@@ -15,6 +15,7 @@ __all__ = [
     "PlotError",
     "RunError",
     "ScenarioError",
+    "StudyError",
     "TableError",
     "UnknownNameError",
     "ValidationError",
@@ -173,6 +174,10 @@ class TableError(InputError):
 
 class UnknownNameError(InputError):
     """A name that nothing has: `given`, with the `nearest` right one."""
+
+
+class StudyError(InputError):
+    """A study that says something it cannot mean; `place` is its file, `key` the path of the key at fault."""
 
 
 class ValidationError(InputError):

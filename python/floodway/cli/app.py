@@ -17,6 +17,7 @@ from floodway.cli import find as finding
 from floodway.cli import import_ as importing
 from floodway.cli import plot as plotting
 from floodway.cli import run as running
+from floodway.cli import study as studying
 from floodway.cli import validate as validating
 from floodway.cli.exits import FAILED, INTERRUPTED, TERMINATED, USAGE
 from floodway.errors import FloodwayError, RunError
@@ -62,6 +63,21 @@ Quiet = Annotated[
 Strict = Annotated[
     bool, typer.Option("--strict", help="Fail where a lossless class dropped.", show_default=False)
 ]
+Quick = Annotated[bool, typer.Option("--quick", help="The quick form, for a first look.", show_default=False)]
+Seeds = Annotated[
+    str | None,
+    typer.Option(
+        metavar="N|A,B,...", help="So many seeds, or these, instead of the study's own.", show_default=False
+    ),
+]
+Jobs = Annotated[int | None, typer.Option(min=1, help="Runs at a time.", show_default="one a core")]
+Status = Annotated[
+    bool,
+    typer.Option(
+        "--status", help="Show which runs are done, failed or missing; run nothing.", show_default=False
+    ),
+]
+Anew = Annotated[bool, typer.Option("--force", help="Run everything anew.", show_default=False)]
 Json = Annotated[bool, typer.Option("--json", help="Write one JSON document to stdout.", show_default=False)]
 
 
@@ -241,6 +257,116 @@ def compare_(  # noqa: PLR0913 (one argument an option)
             json=json,
             strict=strict,
         )
+    )
+
+
+@app.command(name="study")
+def study_(  # noqa: PLR0913 (one argument an option)
+    studies: Annotated[
+        list[Path],
+        typer.Argument(metavar="STUDY", help="The study's TOML file, or several.", show_default=False),
+    ],
+    *,
+    quick: Quick = False,
+    seeds: Seeds = None,
+    jobs: Jobs = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Folder of runs and report.", show_default="out/study/STUDY"),
+    ] = None,
+    status: Status = False,
+    force: Anew = False,
+    quiet: Quiet = False,
+    json: Json = False,
+) -> int:
+    """Run a study: variants, axes and seeds, with published numbers beside ours.
+
+    Runs that are there are not run again; what was cut short goes on.
+
+    \b
+    Examples:
+      floodway study studies/example.toml
+      floodway study studies/example.toml --quick
+      floodway study studies/example.toml --status
+      floodway study studies/example.toml --seeds 1,2,7 --out out/seven
+
+    \b
+    Exit codes:
+      0    done
+      1    a run failed; the others and the report are there
+      2    bad usage, study or scenario; nothing has run
+      130  interrupted; the runs that had ended are kept
+      143  the same by SIGTERM
+    """
+    return studying.study(
+        studies,
+        studying.Request(
+            out=out,
+            jobs=jobs,
+            seeds=studying.seeds_of(seeds),
+            quick=quick,
+            status=status,
+            force=force,
+            quiet=quiet,
+            json=json,
+        ),
+    )
+
+
+@app.command(name="reproduce")
+def reproduce_(  # noqa: PLR0913 (one argument an option)
+    papers: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="PAPER [FIGURE]...",
+            help="A paper, and those of its figures that are wanted: all where none are named. Several papers "
+            "follow one another.",
+            show_default=False,
+        ),
+    ],
+    *,
+    quick: Quick = False,
+    seeds: Seeds = None,
+    jobs: Jobs = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Folder of runs and report.", show_default="out/reproduce/PAPER"),
+    ] = None,
+    status: Status = False,
+    force: Anew = False,
+    quiet: Quiet = False,
+    json: Json = False,
+) -> int:
+    """Reproduce the figures of papers, and compare with the numbers that they give.
+
+    The papers' studies are in studies/; `floodway list studies` shows them.
+
+    \b
+    Examples:
+      floodway reproduce swing bifrost --quick
+      floodway reproduce swing 13a 14
+      floodway reproduce bifrost --status
+
+    \b
+    Exit codes:
+      0    done
+      1    a run failed; the others and the report are there
+      2    bad usage, study or scenario; nothing has run
+      130  interrupted; the runs that had ended are kept
+      143  the same by SIGTERM
+    """
+    return studying.reproduce(
+        papers,
+        studying.Request(
+            out=out,
+            jobs=jobs,
+            seeds=studying.seeds_of(seeds),
+            quick=quick,
+            status=status,
+            force=force,
+            quiet=quiet,
+            json=json,
+        ),
     )
 
 
@@ -510,30 +636,33 @@ def import_hpcc_(
 @app.command(name="list")
 def list_(
     what: Annotated[
-        Literal["mechanisms", "topologies", "workloads", "scenarios"],
+        Literal["mechanisms", "topologies", "workloads", "scenarios", "studies"],
         typer.Argument(help="What to list.", show_default=False),
     ],
     folder: Annotated[
         Path | None,
         typer.Argument(
             metavar="[FOLDER]",
-            help="Of scenarios: where they are, by default in scenarios/.",
+            help="Of scenarios and studies: where they are, by default in scenarios/ and studies/.",
             show_default=False,
         ),
     ] = None,
     *,
     json: Json = False,
 ) -> int:
-    """List what a scenario can name, a line each, or the scenarios that are ready to run.
+    """List what a scenario can name, a line each, or the scenarios and studies that are ready to run.
 
     \b
     Examples:
       floodway list mechanisms
       floodway list topologies --json
       floodway list scenarios
+      floodway list studies
     """
-    if folder is not None and what != "scenarios":
-        raise typer.BadParameter(f"a folder is for scenarios, not for {what}", param_hint="FOLDER")
+    if folder is not None and what not in {"scenarios", "studies"}:
+        raise typer.BadParameter(
+            f"a folder is for scenarios and studies, not for {what}", param_hint="FOLDER"
+        )
     return finding.list_(what, folder=folder, json_=json)
 
 

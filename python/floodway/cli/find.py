@@ -33,6 +33,8 @@ def list_(what: str, *, folder: Path | None, json_: bool) -> int:
     """Print what there is of one sort; returns the exit code."""
     if what == "scenarios":
         return _list_scenarios(folder, json_=json_)
+    if what == "studies":
+        return _list_studies(folder, json_=json_)
     found = [entry for entry in entries() if entry.kind in KINDS[what]]
     if json_:
         return _print_json([_named(entry) for entry in found])
@@ -67,6 +69,18 @@ def _list_scenarios(folder: Path | None, *, json_: bool) -> int:
     if json_:
         return _print_json([{"file": str(of.file), "description": of.description} for of in found])
     _print_rows([(str(scenario.file), scenario.description) for scenario in found])
+    return 0
+
+
+def _list_studies(folder: Path | None, *, json_: bool) -> int:
+    from floodway.study.papers import ready_studies  # noqa: PLC0415 (the other lists need none of it)
+
+    found = ready_studies(folder)
+    if json_:
+        return _print_json(
+            [{"file": str(file), "title": title, "shows": shows} for file, title, shows in found]
+        )
+    _print_rows([(str(file), title, shows) for file, title, shows in found])
     return 0
 
 

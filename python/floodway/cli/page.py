@@ -10,7 +10,19 @@ __all__ = ["page"]
 
 #: Wide enough that no line of help depends on the terminal.
 WIDTH = {"COLUMNS": "100", "TERMINAL_WIDTH": "100", "NO_COLOR": "1"}
-VERBS = ("run", "compare", "plot", "validate", "check", "import hpcc", "list", "explain", "schema")
+VERBS = (
+    "run",
+    "compare",
+    "study",
+    "reproduce",
+    "plot",
+    "validate",
+    "check",
+    "import hpcc",
+    "list",
+    "explain",
+    "schema",
+)
 
 
 def page() -> str:

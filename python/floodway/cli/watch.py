@@ -6,7 +6,7 @@ import sys
 import time
 from collections import deque
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Protocol, Self
 
 import typer
 from rich.console import Console
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from rich.progress import TaskID
 
-    from floodway._floodway import Progress as Running
-    from floodway.comparison import Task
     from floodway.scenarios import Scenario
 
 __all__ = ["Watch", "WatchAll"]
@@ -30,6 +28,50 @@ WINDOW_S = 3.0
 LINE_EVERY_S = 10.0
 #: With more runs than this, those that have ended leave the display.
 MOST_SHOWN_ENDED = 12
+
+
+class Running(Protocol):
+    """How far a run is; the native half tells it, or another process."""
+
+    @property
+    def time_us(self) -> float:
+        """Simulated microseconds so far."""
+
+    @property
+    def packet_hops(self) -> int:
+        """Packets received over a link so far."""
+
+    @property
+    def flows_done(self) -> int:
+        """Flows finished so far."""
+
+    @property
+    def flows_started(self) -> int:
+        """Flows started so far."""
+
+
+class Watched(Protocol):
+    """A run among others: what it is called, when it began, how far it is, and what it took at its end."""
+
+    @property
+    def label(self) -> str:
+        """What messages call it."""
+
+    @property
+    def scenario(self) -> Scenario:
+        """What is simulated."""
+
+    @property
+    def began(self) -> float:
+        """When it began, by the monotonic clock."""
+
+    @property
+    def progress(self) -> Running | None:
+        """How far it is."""
+
+    @property
+    def wall_s(self) -> float | None:
+        """What it took, in seconds; none before its end."""
 
 
 @dataclass(frozen=True)
@@ -107,16 +149,16 @@ class WatchAll:
     ) -> None:
         self._bar.stop()
 
-    def update(self, runs: Sequence[Task]) -> None:
+    def update(self, runs: Sequence[Watched]) -> None:
         """Look at every run's progress and show it."""
         for number, run in enumerate(runs):
             if run.progress is not None and number not in self._ended:
                 self._look(number, run, run.progress)
-            if run.result is not None and number not in self._ended:
+            if run.wall_s is not None and number not in self._ended:
                 self._ended.add(number)
-                self._end(number, run.label, run.result.run.timings.wall_s, of=len(runs))
+                self._end(number, run.label, run.wall_s, of=len(runs))
 
-    def _look(self, number: int, run: Task, progress: Running) -> None:
+    def _look(self, number: int, run: Watched, progress: Running) -> None:
         pace = self._paces.setdefault(number, _Pace(run.scenario, began=run.began))
         clock = pace.look(progress)
         if not self._bar.disable:

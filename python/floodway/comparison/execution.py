@@ -46,6 +46,11 @@ class Task:
     progress: Progress | None = None
     result: Result | None = None
 
+    @property
+    def wall_s(self) -> float | None:
+        """What it took, in seconds; none before its end."""
+        return self.result.run.timings.wall_s if self.result is not None else None
+
 
 def cores() -> int:
     """Return how many runs this process may sensibly do at once."""

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from types import TracebackType
 
-__all__ = ["CAPTURE_FILE", "FILES", "RUN_FILE", "TABLES", "Reservation", "read"]
+__all__ = ["CAPTURE_FILE", "FILES", "RUN_FILE", "TABLES", "Reservation", "read", "remove_left_behind"]
 
 #: The tables of a result, each in a file of its name.
 TABLES = ("flows", "latency", "series", "counters")
@@ -70,7 +70,7 @@ class Reservation:
             self._shown.encode()
             self._refuse_taken(force=force)
             self._folder.parent.mkdir(parents=True, exist_ok=True)
-            _remove_left_behind(self._folder)
+            remove_left_behind(self._folder)
             self._beside, self._lock = _made_beside(self._folder)
         except UnicodeEncodeError as error:
             raise OutputError(ascii(self._shown), "is not text in UTF-8; choose another folder") from error
@@ -176,7 +176,7 @@ def _made_beside(folder: Path) -> tuple[Path, int]:
         os.close(lock)
 
 
-def _remove_left_behind(folder: Path) -> None:
+def remove_left_behind(folder: Path) -> None:
     """Remove what runs to the same place left beside it when they were killed.
 
     Nobody holds its lock any more. One that has replaced results in it is kept: they may be the only ones.

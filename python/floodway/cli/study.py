@@ -1,0 +1,212 @@
+"""`floodway study` and `floodway reproduce`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+from rich.console import Console
+
+from floodway.cli.exits import DONE, FAILED, INTERRUPTED
+from floodway.cli.show import WIDTH, table_of
+from floodway.cli.watch import WatchAll
+from floodway.comparison import cores, folder_names
+from floodway.study import asked_for, conduct, expected_minutes, load_study, plan_of, states_of
+from floodway.study.words import COLUMNS, expected, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from typing import TextIO
+
+    from floodway.study import Conducted, Plan, Study
+
+__all__ = ["Request", "reproduce", "seeds_of", "study"]
+
+#: Columns that the table takes where nobody looks on.
+TABLE_WIDTH = 160
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """What the command line asks for, beside what to run."""
+
+    out: Path | None
+    jobs: int | None
+    seeds: int | tuple[int, ...] | None
+    quick: bool
+    status: bool
+    force: bool
+    quiet: bool
+    json: bool
+
+
+def study(files: Sequence[Path], request: Request) -> int:
+    """Run studies, each in a folder of its own; returns the exit code."""
+    if request.out is not None and len(files) > 1:
+        raise typer.BadParameter(f"is one folder, and {len(files)} studies are given", param_hint="--out")
+    studies = [load_study(file) for file in files]
+    names = folder_names([each.name for each in studies])
+    return _all(
+        (
+            (own.title, (own,), request.out or Path("out", "study", name))
+            for own, name in zip(studies, names, strict=True)
+        ),
+        request,
+    )
+
+
+def reproduce(words: Sequence[str], request: Request) -> int:
+    """Run the figures of papers, all those of a paper in one folder; returns the exit code."""
+    found = asked_for(words)
+    if request.out is not None and len(found) > 1:
+        raise typer.BadParameter(f"is one folder, and {len(found)} papers are given", param_hint="--out")
+    return _all(
+        ((_title(name, own), own, request.out or Path("out", "reproduce", name)) for name, own in found),
+        request,
+    )
+
+
+def seeds_of(text: str | None) -> int | tuple[int, ...] | None:
+    """Read `--seeds`: a number of them, or a list such as `1,2,7`; `1,` is a list of one."""
+    if text is None:
+        return None
+    try:
+        values = [int(each) for each in text.split(",") if each.strip()]
+    except ValueError:
+        values = []
+    one = "," not in text
+    if not values or min(values) < int(one) or len(set(values)) < len(values):
+        raise typer.BadParameter(
+            f"{text!r} is neither a number of seeds nor a list such as 1,2,7", param_hint="--seeds"
+        )
+    return values[0] if one else tuple(values)
+
+
+def _all(asked: Iterable[tuple[str, tuple[Study, ...], Path]], request: Request) -> int:
+    """Read everything before the first run, then run one folder after the other."""
+    plans = [
+        (title, plan_of(studies, quick=request.quick, seeds=request.seeds), out)
+        for title, studies, out in asked
+    ]
+    if request.status:
+        return _status([(plan, out) for _, plan, out in plans], request)
+    documents: list[dict[str, Any]] = []
+    code = DONE
+    for title, plan, out in plans:
+        ended = _one(title, plan, out, request, documents)
+        if ended == INTERRUPTED:
+            return INTERRUPTED
+        code = max(code, ended)
+    if request.json:
+        typer.echo(
+            json.dumps(documents if len(documents) > 1 else documents[0], indent=2, ensure_ascii=False)
+        )
+    return code
+
+
+def _one(title: str, plan: Plan, out: Path, request: Request, documents: list[dict[str, Any]]) -> int:
+    jobs = request.jobs or cores()
+    if not request.quiet:
+        typer.echo(_announced(title, plan, out, jobs=jobs, force=request.force), err=True)
+    try:
+        with WatchAll(quiet=request.quiet) as watch:
+            conducted = conduct(
+                plan,
+                out=out,
+                jobs=jobs,
+                force=request.force,
+                title=title,
+                on_progress=watch.update,
+                on_message=lambda text: typer.echo(f"warning: {text}", err=True),
+            )
+    except KeyboardInterrupt:
+        # While pictures were made; during the runs, Ctrl-C ends them and raises nothing.
+        typer.echo(f"interrupted; the runs that had ended are kept in {out}/", err=True)
+        return INTERRUPTED
+    if not conducted.complete:
+        kept = len(conducted.done)
+        typer.echo(
+            f"interrupted; {kept} of {len(plan.runs)} runs are kept in {out}/, and the same command goes on from there",
+            err=True,
+        )
+        return INTERRUPTED
+    documents.append(json.loads((out / "study.json").read_text(encoding="utf-8")))
+    if not request.quiet and not request.json:
+        _show(conducted, title, sys.stdout)
+    return _verdict(conducted)
+
+
+def _announced(title: str, plan: Plan, out: Path, *, jobs: int, force: bool) -> str:
+    states = {} if force else states_of(plan, out)
+    missing = sum(states.get(run.key) != "done" for run in plan.runs)
+    total = len(plan.runs)
+    if not missing:
+        return f"{title}: all {total} runs are in {out}/"
+    there = f" of {total}" if missing < total else ""
+    return f"{title}: {missing}{there} runs, {expected(expected_minutes(plan, out, jobs=jobs), jobs=jobs)}"
+
+
+def _status(plans: Sequence[tuple[Plan, Path]], request: Request) -> int:
+    rows = [row for plan, out in plans for row in _status_rows(plan, out)]
+    if request.json:
+        typer.echo(json.dumps(rows, indent=2, ensure_ascii=False))
+        return DONE
+    for plan, out in plans:
+        counts = Counter(row["state"] for row in rows if row["folder"] == str(out))
+        said = ", ".join(f"{counts[state]} {state}" for state in ("done", "failed", "missing"))
+        typer.echo(f"{out}: {len(plan.runs)} runs: {said}")
+        for row in rows:
+            if row["folder"] == str(out) and row["state"] != "done" and not request.quiet:
+                why = f": {row['error']}" if row["error"] else ""
+                typer.echo(f"  {row['state']:<8}{row['study']}: {row['run']}{why}")
+    return DONE
+
+
+def _status_rows(plan: Plan, out: Path) -> list[dict[str, Any]]:
+    from floodway.study.storage import Runs  # noqa: PLC0415 (of the status alone)
+
+    states = states_of(plan, out)
+    store = Runs(out / "runs")
+    return [
+        {
+            "folder": str(out),
+            "study": own.name,
+            "run": run.label,
+            "key": run.key,
+            "state": states[run.key],
+            "error": store.failure(run.key) if states[run.key] == "failed" else None,
+        }
+        for own, runs in plan.studies
+        for run in runs
+    ]
+
+
+def _show(conducted: Conducted, title: str, stream: TextIO) -> None:
+    console = Console(file=stream, highlight=False, markup=False, emoji=False)
+    if not console.is_terminal:
+        console.width = max(WIDTH, TABLE_WIDTH)
+    rows = [shown(part, judged).cells for part in conducted.parts for judged in part.judged]
+    if rows:
+        table = table_of(title, COLUMNS, words=COLUMNS)
+        for row in rows:
+            table.add_row(*row)
+        console.print(table)
+    typer.echo(f"report: {conducted.files[0]}")
+
+
+def _verdict(conducted: Conducted) -> int:
+    """Name the runs that failed, and return the exit code."""
+    labels = {run.key: run.label for run in conducted.plan.runs}
+    for key, error in conducted.failures.items():
+        typer.echo(f"error: {labels[key]}: {error}", err=True)
+    return FAILED if conducted.failures else DONE
+
+
+def _title(name: str, studies: Sequence[Study]) -> str:
+    papers = list(dict.fromkeys(each.paper for each in studies if each.paper))
+    return papers[0] if len(papers) == 1 else name

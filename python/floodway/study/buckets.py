@@ -1,0 +1,74 @@
+"""What a link carried in buckets of a chosen width, from the series that a run keeps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from floodway.study.selection import chosen_link
+
+if TYPE_CHECKING:
+    from floodway.results import Result
+    from floodway.study.selection import Options
+
+__all__ = ["Buckets", "link_buckets"]
+
+Numbers = np.ndarray[tuple[int], np.dtype[np.float64]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Buckets:
+    """Throughput of a link in time.
+
+    Attributes
+    ----------
+    begin_us, span_us
+        Begin and width of each bucket.
+    gbps
+        What it carried, on the wire.
+    """
+
+    begin_us: Numbers
+    span_us: Numbers
+    gbps: Numbers
+
+
+def link_buckets(result: Result, options: Options) -> Buckets:
+    """Compute what a link carried inside the window.
+
+    A series has buckets of its own, which are as wide as `records.buckets` and the run's length make them. Bytes
+    are spread evenly over theirs; so narrower ones than these show nothing more.
+    """
+    name = chosen_link(result, options)
+    own = result.series.filter(
+        (pl.col("object").cast(pl.String) == name) & (pl.col("metric").cast(pl.String) == "tx_bytes")
+    ).sort("time_us")
+    begins = own["time_us"].to_numpy().astype(np.float64)
+    ends = begins + own["bucket_us"].to_numpy()
+    if not len(begins):
+        return Buckets(begin_us=begins, span_us=begins, gbps=begins)
+    edges = _edges(options, begins, ends)
+    if edges[-1] <= edges[0]:
+        return Buckets(begin_us=edges[:0], span_us=edges[:0], gbps=edges[:0])
+    # Bytes until each instant, which are bytes in each bucket when they are subtracted.
+    instants = np.concatenate([begins[:1], ends])
+    until = np.concatenate([[0.0], np.cumsum(own["value"].to_numpy().astype(np.float64))])
+    sent = np.diff(np.interp(edges, instants, until))
+    spans = np.diff(edges)
+    return Buckets(begin_us=edges[:-1], span_us=spans, gbps=sent * 8e-3 / spans)
+
+
+def _edges(options: Options, begins: Numbers, ends: Numbers) -> Numbers:
+    """Return where buckets begin and the last one ends; a window beyond the run holds nothing there."""
+    first, last = options.from_us, options.to_us if options.to_us is not None else float(ends[-1])
+    if options.bucket_us is None:
+        inner = np.unique(np.concatenate([begins, ends]))
+        inner = inner[(inner > first) & (inner < last)]
+        return np.concatenate([[first], inner, [last]])
+    count = max(1, int(np.ceil((last - first) / options.bucket_us - 1e-9)))
+    edges = first + options.bucket_us * np.arange(count + 1)
+    edges[-1] = min(edges[-1], last)
+    return edges

@@ -1,0 +1,125 @@
+"""Pictures of what single runs did: throughput in time, and distributions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from floodway.errors import PlotError
+from floodway.plot.axes import PANEL_HEIGHT, plain_style, shown
+from floodway.plot.curves import Drawing, add_legend
+from floodway.study.buckets import link_buckets
+from floodway.study.drawing import cells_of, colour_in, figure_of
+from floodway.study.selection import chosen_flows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from floodway.results import Result
+    from floodway.study.evaluation import Numbers
+    from floodway.study.model import Plot, Study
+    from floodway.study.storage import Runs
+
+__all__ = ["cdf", "series"]
+
+#: A curve of more points is drawn through so many of them.
+MOST_POINTS = 2000
+_ACROSS = {
+    "fct": "completion time, us",
+    "slowdown": "slowdown",
+    "throughput": "throughput of a bucket, Gbit/s",
+}
+
+Values = np.ndarray[tuple[int], np.dtype[np.float64]]
+
+
+def series(study: Study, plot: Plot, numbers: Numbers, store: Runs) -> Drawing:
+    """Draw what a link carried in time, a panel for each variant, of its first seed.
+
+    Raises
+    ------
+    PlotError
+        If none of its runs is there, or one did not watch the link.
+    """
+    options = plot.metrics[0].options
+    shown_variants = [
+        (variant, link_buckets(results[0], options))
+        for variant, results in _results(study, plot, numbers, store)
+    ]
+    if not shown_variants:
+        raise PlotError("none of its runs is there")
+    tables = []
+    with plain_style():
+        figure, panels = figure_of(plot.title, len(shown_variants))
+        for axes, (variant, buckets) in zip(panels, shown_variants, strict=True):
+            ends = np.append(buckets.begin_us, buckets.begin_us[-1:] + buckets.span_us[-1:]) / 1000
+            values = np.append(buckets.gbps, buckets.gbps[-1:])
+            axes.step(ends, values, where="post", linewidth=0.9, color=colour_in(study, variant))
+            axes.set_title(shown(study.variant(variant).label), fontsize="medium", loc="left")
+            axes.set_ylim(bottom=0)
+            tables.append(
+                pl.DataFrame(
+                    {"time_us": buckets.begin_us, "span_us": buckets.span_us, "gbps": buckets.gbps}
+                ).select(pl.lit(variant).alias("variant"), pl.all())
+            )
+        top = max(axes.get_ylim()[1] for axes in panels)
+        for axes in panels:
+            axes.set_ylim(0, top)
+        panels[-1].set_xlabel("time in ms")
+        figure.supylabel("throughput in Gbit/s", fontsize="medium")
+        figure.set_figheight(max(figure.get_figheight() * 0.75, PANEL_HEIGHT * len(panels)))
+    return Drawing(figure=figure, data=pl.concat(tables))
+
+
+def cdf(study: Study, plot: Plot, numbers: Numbers, store: Runs) -> Drawing:
+    """Draw a distribution, a curve for each variant over all its seeds; unfinished flows come after all others.
+
+    Raises
+    ------
+    PlotError
+        If none of its runs is there.
+    """
+    tables = []
+    with plain_style():
+        figure, (axes,) = figure_of(plot.title, 1)
+        labels = []
+        for variant, results in _results(study, plot, numbers, store):
+            values, count = _values(plot, results)
+            if not len(values):
+                continue
+            ranks = np.unique(np.linspace(0, len(values) - 1, min(len(values), MOST_POINTS)).astype(np.int64))
+            points, shares = values[ranks], (ranks + 1) / count
+            without = f" ({count - len(values):,} of {count:,} unfinished)" if count > len(values) else ""
+            labels.append(shown(f"{study.variant(variant).label}{without}"))
+            axes.step(
+                points, shares, where="post", linewidth=1.3, color=colour_in(study, variant), label=labels[-1]
+            )
+            tables.append(pl.DataFrame({"variant": variant, plot.of: points, "share": shares}))
+        if not tables:
+            raise PlotError("none of its runs is there")
+        axes.set(xlabel=_ACROSS[plot.of], ylabel="share", ylim=(0, 1.01))
+        for each in plot.log:
+            (axes.set_xscale if each == "x" else axes.set_yscale)("log")
+        add_legend(figure, labels)
+    return Drawing(figure=figure, data=pl.concat(tables))
+
+
+def _results(study: Study, plot: Plot, numbers: Numbers, store: Runs) -> Iterator[tuple[str, list[Result]]]:
+    for variant in plot.variants:
+        runs = numbers.at(variant, plot.at)
+        if runs:
+            yield variant, [store.result(run.key) for run in runs]
+    del study
+
+
+def _values(plot: Plot, results: list[Result]) -> tuple[Values, int]:
+    """Return values in rising order, and how many there are with those that have none."""
+    options = plot.metrics[0].options
+    if plot.of == "throughput":
+        values = np.concatenate([link_buckets(result, options).gbps for result in results])
+        return np.sort(values), len(values)
+    column = "fct_us" if plot.of == "fct" else "slowdown"
+    own = pl.concat(chosen_flows(result, options).select(column) for result in results)[column]
+    return np.sort(own.drop_nulls().to_numpy()), len(own)

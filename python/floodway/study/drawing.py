@@ -1,0 +1,363 @@
+"""Pictures of a study: bars and lines of metrics, throughput in time, distributions.
+
+A variant has the same colour in all pictures of a study. Published points are hollow, closed forms thin lines.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from floodway.errors import PlotError
+from floodway.plot.axes import DOTS_PER_INCH, PANEL_HEIGHT, SIZE, NotebookFigure, plain_style, shown
+from floodway.plot.curves import MARKS, Drawing, add_legend, colour_of
+from floodway.study.formulas import FORMULAS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from floodway.study.evaluation import Cell, Numbers
+    from floodway.study.model import Metric, Place, Plot, Study, Theory
+
+__all__ = ["Bar", "bars", "cells_of", "colour_in", "figure_of", "lines"]
+
+VARIANT = "variant"
+#: Of the room between two groups of bars, what bars take.
+FILLED = 0.8
+#: Points of the curve of a formula.
+CURVE_POINTS = 200
+HOLLOW = {
+    "marker": "D",
+    "linestyle": "none",
+    "markerfacecolor": "none",
+    "markeredgecolor": "black",
+    "zorder": 5,
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bar:
+    """A number in a picture: where it stands, what group it is of, itself."""
+
+    metric: str
+    at: str
+    group: str
+    mean: float | None
+    low: float | None
+    high: float | None
+    unfinished: int
+    published: float | None
+
+
+def bars(study: Study, plot: Plot, numbers: Numbers) -> Drawing:
+    """Draw a panel of bars for each metric.
+
+    Raises
+    ------
+    PlotError
+        If none of its runs is there.
+    """
+    table = _table(study, plot, numbers)
+    with plain_style():
+        figure, panels = figure_of(plot.title, len(plot.metrics))
+        for axes, metric in zip(panels, plot.metrics, strict=True):
+            _bars(axes, study, plot, [bar for bar in table if bar.metric == metric.name])
+            axes.set_ylabel(_up(study, plot, metric))
+            if "y" in plot.log:
+                axes.set_yscale("log")
+        if plot.along != VARIANT:
+            panels[-1].set_xlabel(shown(study.axis(plot.along).label))
+        _legend(figure, panels)
+    return Drawing(figure=figure, data=_frame(plot, table))
+
+
+def lines(study: Study, plot: Plot, numbers: Numbers) -> Drawing:
+    """Draw a panel of lines along an axis for each metric, and the curves of formulas.
+
+    Raises
+    ------
+    PlotError
+        If none of its runs is there, or the axis has values that are no numbers.
+    """
+    table = _table(study, plot, numbers)
+    across = _numbers_along(study, plot)
+    curves: list[pl.DataFrame] = []
+    with plain_style():
+        figure, panels = figure_of(plot.title, len(plot.metrics))
+        for axes, metric in zip(panels, plot.metrics, strict=True):
+            _lines(axes, study, plot, [bar for bar in table if bar.metric == metric.name], across)
+            curves += [_curve(axes, theory, across) for theory in plot.theory]
+            axes.set_ylabel(_up(study, plot, metric))
+            for each in plot.log:
+                (axes.set_xscale if each == "x" else axes.set_yscale)("log")
+            if "y" not in plot.log:
+                axes.set_ylim(bottom=0)
+        panels[-1].set_xlabel(shown(study.axis(plot.along).label))
+        _legend(figure, panels)
+    return Drawing(
+        figure=figure, data=pl.concat([_frame(plot, table), *curves[: len(plot.theory)]], how="diagonal")
+    )
+
+
+def figure_of(title: str, panels: int) -> tuple[Figure, list[Axes]]:
+    """Make a figure with panels below one another, each with a range of its own."""
+    height = SIZE[1] if panels == 1 else (PANEL_HEIGHT + 1.0) * panels + 0.8
+    figure = NotebookFigure(figsize=(SIZE[0], height), dpi=DOTS_PER_INCH, layout="constrained")
+    grid = figure.subplots(panels, 1, sharex=True, squeeze=False)
+    for axes in grid.flat:
+        axes.grid(visible=True, alpha=0.3)
+    figure.suptitle(shown(title), fontsize="large")
+    return figure, [row[0] for row in grid]
+
+
+def colour_in(study: Study, variant: str) -> str:
+    """Return the colour of a variant."""
+    return colour_of([each.name for each in study.variants].index(variant))
+
+
+def cells_of(study: Study, plot: Plot) -> Iterator[tuple[str, str, str, Place]]:
+    """Return what stands where: the place across, the group, and the variant and place of the runs."""
+    across = _points(study, plot, plot.along)
+    groups = _points(study, plot, plot.group) if plot.group else [""]
+    for group in groups:
+        for at in across:
+            variant = at if plot.along == VARIANT else group if plot.group == VARIANT else plot.variants[0]
+            said = {**dict(plot.at), plot.along: at, plot.group: group}
+            place = tuple((axis.name, said[axis.name]) for axis in study.axes)
+            yield at, group, variant, place
+
+
+def _points(study: Study, plot: Plot, name: str) -> Sequence[str]:
+    return plot.variants if name == VARIANT else study.axis(name).names
+
+
+def _table(study: Study, plot: Plot, numbers: Numbers) -> list[Bar]:
+    made = [
+        _bar(
+            study,
+            plot,
+            metric,
+            at,
+            group,
+            numbers.cell(metric, variant, place),
+            _base(plot, metric, numbers, place),
+        )
+        for metric in plot.metrics
+        for at, group, variant, place in cells_of(study, plot)
+    ]
+    if not any(bar.mean is not None for bar in made):
+        raise PlotError("none of its runs is there")
+    return made
+
+
+def _base(plot: Plot, metric: Metric, numbers: Numbers, place: Place) -> Cell | None:
+    return numbers.cell(metric, plot.relative_to, place) if plot.relative_to else None
+
+
+def _bar(  # noqa: PLR0913, PLR0917 (what stands where)
+    study: Study, plot: Plot, metric: Metric, at: str, group: str, cell: Cell, base: Cell | None
+) -> Bar:
+    known = [value.value for value in cell.values.values() if value.value is not None]
+    mean = cell.mean
+    if base is not None:
+        below = base.mean
+        mean = mean / below if mean is not None and below else None
+        known = [
+            value.value / other.value
+            for seed, value in cell.values.items()
+            if value.value is not None and (other := base.values.get(seed)) is not None and other.value
+        ]
+    return Bar(
+        metric=metric.name,
+        at=at,
+        group=group,
+        mean=mean,
+        low=min(known, default=None),
+        high=max(known, default=None),
+        unfinished=cell.unfinished,
+        published=_published(study, plot, metric, at, group),
+    )
+
+
+def _published(study: Study, plot: Plot, metric: Metric, at: str, group: str) -> float | None:
+    """Return a published number: one of the picture's own, else that of a claim over the same runs."""
+    for mark in plot.marks:
+        if mark.at == at and mark.group == group and mark.metric in ("", metric.name):
+            return mark.value
+    wanted = next(
+        (
+            (variant, place)
+            for here, own, variant, place in cells_of(study, plot)
+            if (here, own) == (at, group)
+        ),
+        None,
+    )
+    for claim in study.claims:
+        same = claim.metric.name == metric.name and (claim.variant, claim.at) == wanted
+        if not same or claim.value is None or claim.bound != "about":
+            continue
+        if claim.against == plot.relative_to and claim.against_at in ((), claim.at):
+            return 1 + claim.value / 100 if claim.relative else claim.value
+    return None
+
+
+def _bars(axes: Axes, study: Study, plot: Plot, table: Sequence[Bar]) -> None:
+    across = list(dict.fromkeys(bar.at for bar in table))
+    groups = list(dict.fromkeys(bar.group for bar in table))
+    width = FILLED / len(groups)
+    for bar in table:
+        place = across.index(bar.at) + (groups.index(bar.group) - (len(groups) - 1) / 2) * width
+        first = bar.at == across[0] and bool(plot.group)
+        label = _group_label(study, plot, bar.group) if first else None
+        colour = _colour(study, plot, bar, groups)
+        if bar.mean is not None:
+            axes.bar(
+                place, bar.mean, yerr=_reach(bar), width=width * 0.92, capsize=3, color=colour, label=label
+            )
+            _say_value(axes, place, bar)
+        else:
+            axes.bar(place, 0, width=width, color=colour, label=label)
+            why = "not reached" if bar.unfinished else "not run"
+            axes.annotate(
+                why,
+                (place, 0),
+                (0, 4),
+                textcoords="offset points",
+                ha="center",
+                rotation=90,
+                fontsize="x-small",
+            )
+        if bar.published is not None:
+            axes.plot(place, bar.published, **HOLLOW)
+    names = [study.variant(each).label if plot.along == VARIANT else each for each in across]
+    axes.set_xticks(range(len(across)), [shown(name) for name in names])
+    axes.grid(visible=False, axis="x")
+    axes.margins(y=0.15)
+
+
+def _say_value(axes: Axes, place: float, bar: Bar) -> None:
+    top = bar.high if bar.high is not None else bar.mean
+    star = "*" if bar.unfinished else ""
+    assert bar.mean is not None  # noqa: S101 (drawn where there is one)
+    axes.annotate(
+        f"{bar.mean:.4g}{star}",
+        (place, top or 0.0),
+        (0, 3),
+        textcoords="offset points",
+        ha="center",
+        fontsize="x-small",
+    )
+
+
+def _lines(axes: Axes, study: Study, plot: Plot, table: Sequence[Bar], across: dict[str, float]) -> None:
+    groups = list(dict.fromkeys(bar.group for bar in table))
+    for number, group in enumerate(groups):
+        own = [bar for bar in table if bar.group == group and bar.mean is not None]
+        if not own:
+            continue
+        colour = _colour(study, plot, own[0], groups)
+        places = [across[bar.at] for bar in own]
+        axes.errorbar(
+            places,
+            [bar.mean for bar in own],  # type: ignore[misc]
+            yerr=[[_below(bar) for bar in own], [_above(bar) for bar in own]],
+            label=_group_label(study, plot, group) if group else None,
+            color=colour,
+            marker=MARKS[number % len(MARKS)],
+            markersize=4,
+            linewidth=1.3,
+            capsize=2,
+        )
+        cut = [bar for bar in own if bar.unfinished]
+        axes.plot([across[bar.at] for bar in cut], [bar.mean for bar in cut], "x", color="black", zorder=6)  # type: ignore[arg-type]
+    for bar in table:
+        if bar.published is not None:
+            axes.plot(across[bar.at], bar.published, **HOLLOW)
+
+
+def _curve(axes: Axes, theory: Theory, across: dict[str, float]) -> pl.DataFrame:
+    """Draw a closed form over the range of the axis."""
+    low, high = min(across.values()), max(across.values())
+    steps = [low + (high - low) * n / (CURVE_POINTS - 1) for n in range(CURVE_POINTS)]
+    along = theory.along.replace("-", "_")
+    formula = FORMULAS[theory.formula]
+    values = [formula(**{**theory.arguments, along: step * theory.factor}) for step in steps]
+    axes.plot(steps, values, color="0.35", linewidth=0.9, linestyle=(0, (4, 2)), label=shown(theory.label))
+    return pl.DataFrame(
+        {"metric": theory.formula, "group": theory.label, "x": [repr(step) for step in steps], "mean": values}
+    )
+
+
+def _numbers_along(study: Study, plot: Plot) -> dict[str, float]:
+    if plot.along == VARIANT:
+        raise PlotError("lines go along an axis of numbers, not along variants; bars do")
+    points = study.axis(plot.along).points
+    missing = next((point.name for point in points if point.number is None), None)
+    if missing is not None:
+        raise PlotError(f"axis.{plot.along}: {missing!r} is no number; give the axis `numbers`, or draw bars")
+    return {point.name: point.number for point in points if point.number is not None}
+
+
+def _colour(study: Study, plot: Plot, bar: Bar, groups: Sequence[str]) -> str:
+    if plot.group == VARIANT:
+        return colour_in(study, bar.group)
+    if plot.group:
+        return colour_of(groups.index(bar.group))
+    return colour_in(study, bar.at if plot.along == VARIANT else plot.variants[0])
+
+
+def _group_label(study: Study, plot: Plot, group: str) -> str:
+    name = study.variant(group).label if plot.group == VARIANT else f"{study.axis(plot.group).label} {group}"
+    return shown(name)
+
+
+def _up(study: Study, plot: Plot, metric: Metric) -> str:
+    if plot.relative_to:
+        return shown(f"{metric.label}\nover that of {study.variant(plot.relative_to).label}")
+    return shown(metric.title)
+
+
+def _reach(bar: Bar) -> list[list[float]] | None:
+    return [[_below(bar)], [_above(bar)]] if bar.low != bar.high else None
+
+
+def _below(bar: Bar) -> float:
+    return max(0.0, bar.mean - bar.low) if bar.mean is not None and bar.low is not None else 0.0
+
+
+def _above(bar: Bar) -> float:
+    return max(0.0, bar.high - bar.mean) if bar.mean is not None and bar.high is not None else 0.0
+
+
+def _legend(figure: Figure, panels: Sequence[Axes]) -> None:
+    """Name each group once, and say what hollow points are where there are any."""
+    axes = panels[0]
+    if any(line.get_marker() == HOLLOW["marker"] for panel in panels for line in panel.get_lines()):
+        axes.plot([], [], label="published", **HOLLOW)
+    labels = axes.get_legend_handles_labels()[1]
+    for panel in panels[1:]:
+        for artist in (*panel.get_lines(), *panel.containers):
+            artist.set_label("")
+    if labels:
+        add_legend(figure, labels)
+
+
+def _frame(plot: Plot, table: Sequence[Bar]) -> pl.DataFrame:
+    columns: dict[str, Any] = {
+        "metric": [bar.metric for bar in table],
+        "group": [bar.group for bar in table],
+        "x": [bar.at for bar in table],
+        "mean": [bar.mean for bar in table],
+        "low": [bar.low for bar in table],
+        "high": [bar.high for bar in table],
+        "unfinished": [bar.unfinished for bar in table],
+        "published": [bar.published for bar in table],
+    }
+    numbers = dict.fromkeys(("mean", "low", "high", "published"), pl.Float64)
+    del plot
+    return pl.DataFrame(columns, schema_overrides=numbers)

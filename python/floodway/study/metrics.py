@@ -1,0 +1,281 @@
+"""The numbers that studies compare, each taken from the tables of one run.
+
+A percentile is the value of rank floor(q n) of the sorted values, in which unfinished flows rank last. A
+mean over finished flows says how many did not finish.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from floodway.results.quantities import quantity_gbps
+from floodway.results.settings import direction_settings, rates_gbps
+from floodway.results.summary import percentile
+from floodway.study.buckets import link_buckets
+from floodway.study.selection import chosen_flows, chosen_link, chosen_ports
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from floodway.results import Result
+    from floodway.study.selection import Options
+
+__all__ = ["FLOWS", "KINDS", "Kind", "Value"]
+
+#: Names of the options of each sort of metric.
+FLOWS = ("workload", "path-class", "from", "to", "size")
+LINK = ("link", "window", "bucket")
+PORTS = ("ports",)
+PERFTEST = ("workload", "column")
+_THOUSANDTHS = {"p50": 500, "p95": 950, "p99": 990, "p999": 999}
+_STATISTICS = {"mean": "mean", "p50": "median", "p95": "p95", "p99": "p99", "p999": "p99.9"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Value:
+    """A number of one run.
+
+    Attributes
+    ----------
+    value
+        The number; none where there is none, such as a percentile that an unfinished flow has.
+    unfinished
+        Flows that did not finish among those that it is of.
+    """
+
+    value: float | None
+    unfinished: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kind:
+    """A number that every run has.
+
+    Attributes
+    ----------
+    label
+        What pictures call it.
+    unit
+        Its unit; empty for a plain number.
+    options
+        Names of the options that it takes.
+    of
+        Computes it.
+    best
+        Whether the lowest or the highest is best.
+    """
+
+    label: str
+    unit: str
+    options: tuple[str, ...]
+    of: Callable[[Result, Options], Value]
+    best: str = "lowest"
+
+
+def _statistic(result: Result, options: Options, *, column: str, statistic: str) -> Value:
+    flows = chosen_flows(result, options)
+    values = np.sort(flows[column].drop_nulls().to_numpy())
+    unfinished = len(flows) - len(values)
+    if statistic == "mean":
+        return Value(value=float(values.mean()) if len(values) else None, unfinished=unfinished)
+    found = percentile(values, of=len(flows), thousandths=_THOUSANDTHS[statistic])
+    # A percentile below the unfinished ones is what it would be had they finished.
+    return Value(value=found, unfinished=unfinished if found is None else 0)
+
+
+def _total(result: Result, options: Options, *, column: str) -> Value:
+    return Value(value=float(chosen_flows(result, options)[column].sum()))
+
+
+def _count(result: Result, options: Options, *, unfinished: bool) -> Value:
+    flows = chosen_flows(result, options)
+    return Value(value=float((~flows["finished"]).sum() if unfinished else len(flows)))
+
+
+def _retransmission_us(result: Result, options: Options) -> Value:
+    """Return the time that retransmitted bytes take at their senders' NICs, summed over flows."""
+    flows = chosen_flows(result, options).filter(pl.col("retransmitted_bytes") > 0)
+    rates = _nic_gbps(result)
+    sent = flows.group_by(pl.col("source").cast(pl.String), maintain_order=True).agg(
+        pl.col("retransmitted_bytes").sum()
+    )
+    return Value(value=sum(size * 8e-3 / rates[source] for source, size in sent.iter_rows()))
+
+
+def _nic_gbps(result: Result) -> Mapping[str, float]:
+    """Return the rate of the link that each node sends on; of several, the fastest."""
+    rates: dict[str, float] = {}
+    for name, settings in direction_settings(result.run.scenario).items():
+        node = name.rpartition(" ")[2].partition(">")[0]
+        rates[node] = max(rates.get(node, 0.0), quantity_gbps(settings["rate"]))
+    return rates
+
+
+def _goodput(result: Result, options: Options) -> Value:
+    """Return payload that arrived over the time from the first start to the last arrival, or the run's end."""
+    flows = chosen_flows(result, options).filter(pl.col("start_us") < result.outcome.simulated_us)
+    if flows.is_empty():
+        return Value(value=None)
+    ends = flows["finish_receiver_us"]
+    last = result.outcome.simulated_us if ends.null_count() else _float(ends.max())
+    span = last - _float(flows["start_us"].min())
+    return Value(value=float(flows["delivered_bytes"].sum()) * 8e-3 / span if span > 0 else None)
+
+
+def _last_finish(result: Result, options: Options) -> Value:
+    flows = chosen_flows(result, options)
+    ends = flows["finish_receiver_us"]
+    unfinished = ends.null_count()
+    return Value(
+        value=None if unfinished or flows.is_empty() else _float(ends.max()) / 1000, unfinished=unfinished
+    )
+
+
+def _link(result: Result, options: Options, *, number: str) -> Value:
+    buckets = link_buckets(result, options)
+    if not len(buckets.gbps):
+        return Value(value=None)
+    weights = buckets.span_us
+    mean = float(np.average(buckets.gbps, weights=weights))
+    match number:
+        case "mean":
+            return Value(value=mean)
+        case "stdev":
+            return Value(value=float(np.sqrt(np.average((buckets.gbps - mean) ** 2, weights=weights))))
+        case "peak":
+            return Value(value=float(buckets.gbps.max()))
+        case "idle":
+            return Value(value=float(weights[buckets.gbps == 0].sum() / weights.sum() * 100))
+    name = chosen_link(result, options)
+    return Value(value=mean * 100 / rates_gbps(result.run.scenario, [name])[name])
+
+
+def _ports(result: Result, options: Options, *, columns: tuple[str, ...], of: str, unit: float) -> Value:
+    ports = chosen_ports(result, options)
+    if ports.is_empty():
+        return Value(value=None)
+    found = ports.select(pl.sum_horizontal(*columns).alias("value"))["value"]
+    return Value(value=(float(found.sum()) if of == "sum" else _float(found.max())) / unit)
+
+
+def _drops(result: Result, options: Options) -> Value:
+    columns = tuple(name for name in result.counters.columns if name.startswith("drops_"))
+    return _ports(result, options, columns=columns, of="sum", unit=1.0)
+
+
+def _latency(result: Result, options: Options, *, statistic: str) -> Value:
+    """Return a statistic of the packets' delay, of the buckets' upper ends."""
+    delays = result.latency.filter(pl.col("component").cast(pl.String) == "total")
+    if options.workload:
+        delays = delays.filter(pl.col("workload").cast(pl.String).is_in(list(options.workload)))
+    delays = delays.sort("bucket_high_ns")
+    packets, highest = delays["packets"].to_numpy(), delays["bucket_high_ns"].to_numpy()
+    if not len(packets):
+        return Value(value=None)
+    if statistic == "mean":
+        middle = (delays["bucket_low_ns"].to_numpy() + highest) / 2
+        return Value(value=float(np.average(middle, weights=packets)) / 1000)
+    rank = _THOUSANDTHS[statistic] * int(packets.sum()) // 1000
+    place = int(np.searchsorted(np.cumsum(packets), rank, side="right"))
+    return Value(value=float(highest[place]) / 1000)
+
+
+def _perftest(result: Result, options: Options, *, latency: bool) -> Value:
+    report = result.perftest()[int(latency)]
+    if options.workload:
+        report = report.filter(pl.col("workload").is_in(list(options.workload)))
+    column = options.column or ("t_avg_us" if latency else "bw_average_gbps")
+    if report.is_empty() or column not in report.columns:
+        return Value(value=None)
+    values = report[column]
+    return Value(value=_float(values.mean() if latency else values.sum()))
+
+
+def _verdict(result: Result, options: Options) -> Value:
+    del options
+    return Value(value=float(result.outcome.lossless != "violated"))
+
+
+def _float(value: object) -> float:
+    return float(value)  # type: ignore[arg-type]
+
+
+def _of_flows() -> dict[str, Kind]:
+    made = {}
+    for statistic, word in _STATISTICS.items():
+        for column, label, unit in (("fct", "completion time", "us"), ("slowdown", "slowdown", "")):
+            source = "fct_us" if column == "fct" else "slowdown"
+            made[f"{column}-{statistic}"] = Kind(
+                label=f"{word} {label}",
+                unit=unit,
+                options=FLOWS,
+                of=partial(_statistic, column=source, statistic=statistic),
+            )
+    return made
+
+
+def _of_packets() -> dict[str, Kind]:
+    return {
+        f"latency-{statistic}": Kind(
+            label=f"{word} delay of packets",
+            unit="us",
+            options=("workload",),
+            of=partial(_latency, statistic=statistic),
+        )
+        for statistic, word in _STATISTICS.items()
+    }
+
+
+def _ports_kind(
+    label: str, unit: str, columns: tuple[str, ...], *, of: str = "sum", per: float = 1.0
+) -> Kind:
+    return Kind(label=label, unit=unit, options=PORTS, of=partial(_ports, columns=columns, of=of, unit=per))
+
+
+def _link_kind(label: str, unit: str, number: str, *, best: str) -> Kind:
+    return Kind(label=label, unit=unit, options=LINK, of=partial(_link, number=number), best=best)
+
+
+#: All of them, by the names that studies use.
+KINDS: Mapping[str, Kind] = {
+    **_of_flows(),
+    "flows": Kind(
+        label="flows", unit="", options=FLOWS, of=partial(_count, unfinished=False), best="highest"
+    ),
+    "unfinished": Kind(label="unfinished flows", unit="", options=FLOWS, of=partial(_count, unfinished=True)),
+    "last-finish": Kind(label="end of the last flow", unit="ms", options=FLOWS, of=_last_finish),
+    "goodput": Kind(label="goodput", unit="Gbit/s", options=FLOWS, of=_goodput, best="highest"),
+    "retransmitted": Kind(
+        label="bytes sent again", unit="B", options=FLOWS, of=partial(_total, column="retransmitted_bytes")
+    ),
+    "retransmission-time": Kind(
+        label="time of retransmissions", unit="us", options=FLOWS, of=_retransmission_us
+    ),
+    "timeouts": Kind(label="timeouts", unit="", options=FLOWS, of=partial(_total, column="timeouts")),
+    **_of_packets(),
+    "throughput": _link_kind("throughput", "Gbit/s", "mean", best="highest"),
+    "utilisation": _link_kind("utilisation", "%", "utilisation", best="highest"),
+    "peak-throughput": _link_kind("highest throughput of a bucket", "Gbit/s", "peak", best="highest"),
+    "throughput-stdev": _link_kind("standard deviation of throughput", "Gbit/s", "stdev", best="lowest"),
+    "idle": _link_kind("time without a packet", "%", "idle", best="lowest"),
+    "paused-time": _ports_kind("time paused", "us", ("paused_us",)),
+    "pfc-frames": _ports_kind("pause frames received", "", ("pfc_rx",)),
+    "peak-buffer": _ports_kind("most held by a port", "MB", ("peak_bytes",), of="max", per=1e6),
+    "drops": Kind(label="packets dropped", unit="", options=PORTS, of=_drops),
+    "lossless": Kind(label="lossless (1) or not (0)", unit="", options=(), of=_verdict, best="highest"),
+    "perftest-bandwidth": Kind(
+        label="bandwidth",
+        unit="Gbit/s",
+        options=PERFTEST,
+        of=partial(_perftest, latency=False),
+        best="highest",
+    ),
+    "perftest-latency": Kind(
+        label="latency", unit="us", options=PERFTEST, of=partial(_perftest, latency=True)
+    ),
+}

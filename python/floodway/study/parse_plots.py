@@ -1,0 +1,169 @@
+"""Pictures of a study."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from floodway.study.formulas import FORMULAS, arguments_of
+from floodway.study.model import Mark, Plot, Theory
+from floodway.study.parse_axes import number_of
+from floodway.study.parse_claims import whole_place
+from floodway.study.parse_metrics import metric_named
+from floodway.study.values import plain
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from floodway.study.model import Axis, Metric, Variant
+    from floodway.study.reading import Table
+
+__all__ = ["plots_of"]
+
+PLOTS = ("bars", "lines", "series", "cdf")
+#: What distributions are of.
+DISTRIBUTIONS = ("fct", "slowdown", "throughput")
+VARIANT = "variant"
+
+
+def plots_of(
+    top: Table, variants: Sequence[Variant], axes: Sequence[Axis], metrics: Mapping[str, Metric]
+) -> tuple[Plot, ...]:
+    """Read the pictures.
+
+    Raises
+    ------
+    StudyError
+        If one names a metric, variant, axis, point or formula that is not there.
+    """
+    plots: list[Plot] = []
+    for table in top.tables("plot"):
+        plot = _plot(table, variants, axes, metrics)
+        if any(plot.name == other.name for other in plots):
+            raise table.fault("name", f"{plot.name!r}: two pictures have this name", given=plot.name)
+        plots.append(plot)
+    return tuple(plots)
+
+
+def _plot(
+    table: Table, variants: Sequence[Variant], axes: Sequence[Axis], metrics: Mapping[str, Metric]
+) -> Plot:
+    name = table.text("name", due=True)
+    if not all(letter.isalnum() or letter in "-_." for letter in name) or name.startswith("."):
+        raise table.fault("name", f"{name!r} is a file's name: letters, digits, - and _", given=name)
+    kind = table.choice("kind", table.text("kind", due=True), what="a kind of picture", allowed=PLOTS)
+    across = (VARIANT, *(axis.name for axis in axes))
+    along = table.text("x", _usual_x(kind, axes))
+    if kind in ("bars", "lines"):
+        table.choice("x", along, what="an axis of this study, or variant", allowed=across)
+    group = table.text("group", "" if along == VARIANT else VARIANT)
+    if group:
+        table.choice("group", group, what="an axis of this study, or variant", allowed=across)
+    if group == along:
+        raise table.fault("group", f"{group!r} goes across already", given=group)
+    free = [each for each in (along, group) if each and each != VARIANT]
+    plot = Plot(
+        name=name,
+        title=table.text("title", name),
+        kind=kind,  # type: ignore[arg-type]
+        metrics=_metrics(table, kind, metrics),
+        along=along,
+        group=group,
+        at=whole_place(table, "at", axes, free=free),
+        variants=_shown_variants(table, variants),
+        relative_to=_relative_to(table, variants),
+        log=tuple(
+            table.choice("log", each, what="an axis of the picture", allowed=("x", "y"))
+            for each in table.texts("log")
+        ),
+        theory=tuple(_theory(each) for each in table.tables("theory")),
+        marks=_marks(table, metrics),
+        of=table.choice(
+            "of", table.text("of", "fct"), what="what a distribution is of", allowed=DISTRIBUTIONS
+        ),
+    )
+    table.finish()
+    _refuse_nothing(table, plot, variants)
+    return plot
+
+
+def _usual_x(kind: str, axes: Sequence[Axis]) -> str:
+    several = [axis.name for axis in axes if len(axis.points) > 1]
+    return several[0] if kind == "lines" and several else VARIANT
+
+
+def _metrics(table: Table, kind: str, metrics: Mapping[str, Metric]) -> tuple[Metric, ...]:
+    names = table.texts("metric")
+    if not names and kind in ("bars", "lines"):
+        raise table.fault("metric", "is missing; it takes a metric or several, a panel for each")
+    usual = "fct-mean" if kind == "cdf" else "throughput"
+    return tuple(metric_named(table, "metric", name, metrics) for name in names or (usual,))
+
+
+def _shown_variants(table: Table, variants: Sequence[Variant]) -> tuple[str, ...]:
+    names = [variant.name for variant in variants]
+    given = table.texts("variants")
+    for name in given:
+        table.choice("variants", name, what="a variant of this study", allowed=names)
+    return given or tuple(names)
+
+
+def _relative_to(table: Table, variants: Sequence[Variant]) -> str:
+    given = table.text("relative-to")
+    names = [variant.name for variant in variants]
+    return table.choice("relative-to", given, what="a variant of this study", allowed=names) if given else ""
+
+
+def _theory(table: Table) -> Theory:
+    formula = table.choice("formula", table.text("formula", due=True), what="a formula", allowed=FORMULAS)
+    allowed = arguments_of(formula)
+    along = table.choice("x", table.text("x", due=True), what=f"an argument of {formula}", allowed=allowed)
+    given = table.mapping("with")
+    for name in given:
+        table.choice("with", name, what=f"an argument of {formula}", allowed=allowed)
+    missing = [name for name in allowed if name not in given and name != along]
+    if missing:
+        raise table.fault("with", f"lacks {', '.join(missing)} of {formula}", allowed=allowed)
+    factor = table.number("factor")
+    theory = Theory(
+        formula=formula,
+        label=table.text("label", formula),
+        along=along,
+        factor=1.0 if factor is None else factor,
+        arguments={name.replace("-", "_"): _argument(table, name, value) for name, value in given.items()},
+    )
+    table.finish()
+    return theory
+
+
+def _argument(table: Table, name: str, value: object) -> float:
+    found = number_of(value)
+    if found is None:
+        raise table.fault("with", f"{name}: {plain(value)!r} is neither a number nor a quantity", given=value)
+    return found
+
+
+def _marks(table: Table, metrics: Mapping[str, Metric]) -> tuple[Mark, ...]:
+    marks = []
+    for mark in table.tables("published"):
+        name = mark.text("metric")
+        at = mark.value("x")
+        value = mark.number("value")
+        if at is None or value is None:
+            raise mark.fault("x" if at is None else "value", "is missing")
+        marks.append(
+            Mark(
+                metric=metric_named(mark, "metric", name, metrics).name if name else "",
+                at=plain(at),
+                group=mark.text("group"),
+                value=value,
+            )
+        )
+        mark.finish()
+    return tuple(marks)
+
+
+def _refuse_nothing(table: Table, plot: Plot, variants: Sequence[Variant]) -> None:
+    shown = [variant for variant in variants if variant.name in plot.variants]
+    if not any(variant.runs_at(plot.at) for variant in shown):
+        where = ", ".join(f"{axis} = {point}" for axis, point in plot.at)
+        raise table.fault("at", f"no variant of this picture is run at {where}", given=where)

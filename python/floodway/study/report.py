@@ -1,0 +1,243 @@
+"""The report of studies: tables, pictures, notes, as Markdown and as a page that needs nothing else."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from base64 import b64encode
+from typing import TYPE_CHECKING, Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markdown_it import MarkdownIt
+
+from floodway.errors import OutputError, PlotError
+from floodway.plot.files import save
+from floodway.simulation import versions
+from floodway.study.distributions import cdf, series
+from floodway.study.drawing import bars, lines
+from floodway.study.runs import engine
+from floodway.study.storage import STUDY_FILE
+from floodway.study.verdicts import VERDICTS
+from floodway.study.words import COLUMNS, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from floodway.plot.curves import Drawing
+    from floodway.study.conduct import Conducted, Part
+    from floodway.study.model import Plot
+    from floodway.study.runs import Run
+    from floodway.study.storage import Runs
+
+__all__ = ["PAGE_FILE", "REPORT_FILE", "TIMES", "write_report"]
+
+REPORT_FILE = "report.md"
+PAGE_FILE = "index.html"
+#: The heading of the only part that is not the same every time.
+TIMES = "## Run times"
+
+
+def write_report(conducted: Conducted, store: Runs, *, title: str) -> tuple[Path, ...]:
+    """Write numbers, pictures and the report into the folder of the studies, and return the files.
+
+    Raises
+    ------
+    OutputError
+        If they cannot be written.
+    """
+    folder = conducted.folder
+    pictures: list[Path] = []
+    sections = [_section(part, conducted, store, pictures) for part in conducted.parts]
+    text = "\n\n".join([*_head(conducted, title), *sections, *_foot(conducted, store)]) + "\n"
+    page = _page(title, text, folder)
+    contents = {
+        REPORT_FILE: text,
+        PAGE_FILE: page,
+        STUDY_FILE: json.dumps(_document(conducted), indent=2, ensure_ascii=False) + "\n",
+    }
+    for name, content in contents.items():
+        _write(folder / name, content)
+    return (folder / PAGE_FILE, folder / REPORT_FILE, folder / STUDY_FILE, *pictures)
+
+
+def _head(conducted: Conducted, title: str) -> Iterator[str]:
+    yield f"# {_plain(title)}"
+    if conducted.plan.quick:
+        yield "This is the quick form: fewer points, seeds or flows than the full size. Its numbers are for a first look."
+    found = [judged.verdict for part in conducted.parts for judged in part.judged]
+    if found:
+        counts = ", ".join(f"{found.count(verdict)} {verdict}" for verdict in VERDICTS if verdict in found)
+        yield f"{len(found)} published numbers and orders: {counts}."
+
+
+def _section(part: Part, conducted: Conducted, store: Runs, pictures: list[Path]) -> str:
+    study = part.study
+    blocks = [f"## {_plain(study.title)}", _plain(study.shows), study.notes.strip()]
+    blocks += [_table(part)] if part.judged else []
+    blocks += [_picture(part, plot, conducted, store, pictures) for plot in study.plots]
+    blocks += [f"Numbers: {_plain(study.source)}"] if study.source else []
+    blocks += [_runs(part, conducted, store)]
+    return "\n\n".join(block for block in blocks if block)
+
+
+def _table(part: Part) -> str:
+    rows = [shown(part, judged).cells for judged in part.judged]
+    return _markdown_table(COLUMNS, rows)
+
+
+def _markdown_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines_ = [columns, ["---"] * len(columns), *rows]
+    return "\n".join(
+        f"| {' | '.join(_plain(cell).replace('|', chr(92) + '|') for cell in row)} |" for row in lines_
+    )
+
+
+def _picture(part: Part, plot: Plot, conducted: Conducted, store: Runs, pictures: list[Path]) -> str:
+    try:
+        drawing = _drawn(part, plot, store)
+    except PlotError as error:
+        return f"{_plain(plot.title)}: not drawn, {_plain(str(error))}."
+    several = len(conducted.parts) > 1 and not plot.name.startswith(part.study.name)
+    name = f"{part.study.name}-{plot.name}" if several else plot.name
+    files = [conducted.folder / f"{name}.png", conducted.folder / f"{name}.csv"]
+    save(drawing, files, force=True)
+    pictures += files
+    return f"![{_plain(plot.title)}]({name}.png)\n\n{_plain(plot.title)} ([data]({name}.csv))"
+
+
+def _drawn(part: Part, plot: Plot, store: Runs) -> Drawing:
+    match plot.kind:
+        case "bars":
+            return bars(part.study, plot, part.numbers)
+        case "lines":
+            return lines(part.study, plot, part.numbers)
+        case "series":
+            return series(part.study, plot, part.numbers, store)
+        case "cdf":
+            return cdf(part.study, plot, part.numbers, store)
+
+
+def _runs(part: Part, conducted: Conducted, store: Runs) -> str:
+    """Say how many runs there were, and what is to be known of them."""
+    runs = part.numbers.runs
+    said = [f"{len({run.key for run in runs})} runs, seeds {_seeds(runs)}."]
+    for run in runs:
+        if run.key in conducted.failures:
+            said.append(f"- {_plain(run.label)}: failed: {_plain(conducted.failures[run.key])}")
+        elif run.key in conducted.done:
+            said += [f"- {_plain(run.label)}: {word}" for word in _troubles(store, run)]
+    return "\n".join(said[:1] + [""] * (len(said) > 1) + said[1:])
+
+
+def _seeds(runs: Sequence[Run]) -> str:
+    seeds = sorted({run.seed for run in runs})
+    whole = len(seeds) > 1 and seeds[-1] - seeds[0] == len(seeds) - 1
+    return f"{seeds[0]} to {seeds[-1]}" if whole else ", ".join(map(str, seeds))
+
+
+def _troubles(store: Runs, run: Run) -> Iterator[str]:
+    result = store.result(run.key)
+    outcome = result.outcome
+    if outcome.loss is not None:
+        yield f"a lossless class dropped {outcome.loss.packets:,} packets, the first at {outcome.loss.place}"
+    if outcome.deadlocks:
+        yield f"a deadlock at {outcome.deadlocks[0].time_us:,.1f} us"
+    unfinished = len(result.flows.filter(result.flows["measured"] & ~result.flows["finished"]))
+    if unfinished:
+        yield f"{unfinished:,} measured flows did not finish within {outcome.simulated_us / 1000:,.2f} ms"
+
+
+def _foot(conducted: Conducted, store: Runs) -> Iterator[str]:
+    own = versions()
+    yield "## Versions"
+    yield f"floodway {engine()}, polars {own['polars']}, Python {own['python']}."
+    rows = [
+        [run.label, f"{store.wall_s(run.key):.1f}", run.key[:12]]
+        for run in conducted.plan.runs
+        if run.key in conducted.done
+    ]
+    if rows:
+        total = sum(float(row[1]) for row in rows)
+        yield TIMES
+        yield f"{total:,.0f} s of one core in all."
+        yield _markdown_table(("run", "seconds", "key"), rows)
+
+
+def _page(title: str, text: str, folder: Path) -> str:
+    environment = Environment(
+        loader=PackageLoader("floodway.study", "templates"), autoescape=True, undefined=StrictUndefined
+    )
+    body = MarkdownIt("commonmark", {"html": False}).enable("table").render(text)
+
+    def inside(found: re.Match[str]) -> str:
+        picture = folder / found[1]
+        return f'src="data:image/png;base64,{b64encode(picture.read_bytes()).decode()}"'
+
+    body = re.sub(r'src="([^"/]+\.png)"', inside, body)
+    return environment.get_template("page.html.jinja").render(title=title, body=body)
+
+
+def _document(conducted: Conducted) -> dict[str, Any]:
+    return {
+        "complete": True,
+        "engine": engine(),
+        "quick": conducted.plan.quick,
+        "studies": [_part_document(part, conducted) for part in conducted.parts],
+    }
+
+
+def _part_document(part: Part, conducted: Conducted) -> dict[str, Any]:
+    return {
+        "name": part.study.name,
+        "title": part.study.title,
+        "claims": [
+            {
+                "name": judged.claim.name,
+                "figure": judged.claim.figure,
+                "says": judged.claim.says,
+                "published": list(judged.claim.order) or judged.claim.value,
+                "unit": judged.claim.unit,
+                "ours": [name for name, _ in judged.found] if judged.claim.order else judged.ours,
+                "low": judged.low,
+                "high": judged.high,
+                "seeds": judged.seeds,
+                "unfinished": judged.unfinished,
+                "cause": judged.cause,
+                "verdict": judged.verdict,
+            }
+            for judged in part.judged
+        ],
+        "runs": [_run_document(part, run, conducted) for run in part.numbers.runs],
+    }
+
+
+def _run_document(part: Part, run: Run, conducted: Conducted) -> dict[str, Any]:
+    values = {
+        name: {"value": by_key[run.key].value, "unfinished": by_key[run.key].unfinished}
+        for name, by_key in part.numbers.values.items()
+        if run.key in by_key
+    }
+    return {
+        "variant": run.variant,
+        "at": dict(run.place),
+        "seed": run.seed,
+        "key": run.key,
+        "error": conducted.failures.get(run.key),
+        "metrics": values,
+    }
+
+
+def _write(file: Path, text: str) -> None:
+    try:
+        new = file.with_name(f".{file.name}.new")
+        new.write_text(text, encoding="utf-8")
+        new.replace(file)
+    except OSError as error:
+        raise OutputError(os.fspath(file), f"cannot be written: {error.strerror or error}") from error
+
+
+def _plain(text: str) -> str:
+    """Return text in one line."""
+    return " ".join(text.split())

@@ -1,0 +1,142 @@
+"""Which flows, ports and links a number is of."""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from floodway.results.metrics import chosen_objects
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from floodway.results import Result
+
+__all__ = ["Options", "chosen_flows", "chosen_link", "chosen_ports", "matches"]
+
+#: Names of hosts begin with these letters unless a scenario says otherwise; what is not a switch's port tells.
+PORTS = ("all", "hosts", "switches")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """What a metric is of.
+
+    Attributes
+    ----------
+    workload, path_class, source, destination
+        Flows of these workloads, path classes (`intra`, `inter`), sources and destinations; all where empty.
+    smallest_bytes, largest_bytes
+        Flows of these sizes, both included.
+    link
+        A direction of a link (`x1>x2`) or a pattern of one; the longest watched link where empty.
+    ports
+        `all`, `hosts`, `switches`, or patterns of ports: `node`, `link`, or `node link`.
+    from_us, to_us
+        The window of time; to the end of the run where there is none.
+    bucket_us
+        Width of the buckets; those of the series where there is none.
+    column
+        Of perftest's report.
+    """
+
+    workload: tuple[str, ...] = ()
+    path_class: str = ""
+    source: tuple[str, ...] = ()
+    destination: tuple[str, ...] = ()
+    smallest_bytes: int | None = None
+    largest_bytes: int | None = None
+    link: str = ""
+    ports: tuple[str, ...] = ("all",)
+    from_us: float = 0.0
+    to_us: float | None = None
+    bucket_us: float | None = None
+    column: str = ""
+
+
+def chosen_flows(result: Result, options: Options) -> pl.DataFrame:
+    """Return the measured flows that a number is of."""
+    flows = result.flows.filter(pl.col("measured"))
+    if options.workload:
+        flows = flows.filter(pl.col("workload").cast(pl.String).is_in(list(options.workload)))
+    if options.path_class:
+        flows = flows.filter(pl.col("path_class").cast(pl.String) == f"{options.path_class}-dc")
+    for column, patterns in (("source", options.source), ("destination", options.destination)):
+        if patterns:
+            names = flows[column].cast(pl.String)
+            wanted = [name for name in names.unique().to_list() if matches(name, patterns)]
+            flows = flows.filter(names.is_in(wanted))
+    if options.smallest_bytes is not None:
+        flows = flows.filter(pl.col("size_bytes") >= options.smallest_bytes)
+    if options.largest_bytes is not None:
+        flows = flows.filter(pl.col("size_bytes") <= options.largest_bytes)
+    return flows
+
+
+def chosen_link(result: Result, options: Options) -> str:
+    """Return the watched object that a number is of.
+
+    Raises
+    ------
+    PlotError
+        If the run watched none, or none of this name.
+    """
+    if options.link:
+        return chosen_objects([options.link], [result.series])[0]
+    links = result.summary().links
+    if not links:
+        return chosen_objects(["a watched link"], [result.series])[0]
+    return max(links, key=lambda link: (link.delay_us or 0.0, link.mean_gbps)).object
+
+
+def chosen_ports(result: Result, options: Options) -> pl.DataFrame:
+    """Return the counters of the ports that a number is of."""
+    counters = result.counters
+    if options.ports == ("all",):
+        return counters
+    named = counters.with_columns(pl.col("node", "link").cast(pl.String))
+    if options.ports in (("hosts",), ("switches",)):
+        switches = {device.node for device in result.outcome.switches}
+        is_switch = named["node"].is_in(list(switches))
+        return named.filter(is_switch if options.ports == ("switches",) else ~is_switch)
+    pairs = named.select("node", "link").unique(maintain_order=True).rows()
+    wanted = [
+        (node, link)
+        for node, link in pairs
+        if any(matches(name, options.ports) for name in (node, link, f"{node} {link}"))
+    ]
+    chosen = pl.DataFrame(wanted, schema={"node": pl.String, "link": pl.String}, orient="row")
+    return named.join(chosen, on=["node", "link"], how="semi", maintain_order="left")
+
+
+def matches(name: str, patterns: Iterable[str]) -> bool:
+    """Whether a name is one of those that patterns name: `*` and `?` stand for letters, `h1..h16` for a range.
+
+    Examples
+    --------
+    >>> [name for name in ("h1", "h9", "h17", "x1") if matches(name, ["h1..h16", "x*"])]
+    ['h1', 'h9', 'x1']
+    """
+    return any(
+        _in_range(name, pattern)
+        if ".." in pattern
+        else fnmatch.fnmatchcase(name, pattern.replace("[", "[[]"))
+        for pattern in patterns
+    )
+
+
+def _in_range(name: str, pattern: str) -> bool:
+    ends: Sequence[re.Match[str] | None] = [_numbered(end) for end in pattern.split("..", 1)]
+    own = _numbered(name)
+    if own is None or any(end is None or end[1] != own[1] for end in ends):
+        return False
+    first, last = (int(end[2]) for end in ends if end is not None)
+    return first <= int(own[2]) <= last
+
+
+def _numbered(name: str) -> re.Match[str] | None:
+    return re.fullmatch(r"(.*?)([0-9]+)", name)

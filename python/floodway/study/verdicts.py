@@ -1,0 +1,163 @@
+"""What became of published numbers: ours beside them, and a verdict."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from floodway.study.evaluation import Cell, Numbers
+    from floodway.study.model import Claim, Place, Study
+
+__all__ = ["VERDICTS", "Judged", "Verdict", "judged"]
+
+Verdict = Literal["agrees", "same direction", "differs", "unfinished", "not run"]
+VERDICTS: tuple[Verdict, ...] = ("agrees", "same direction", "differs", "unfinished", "not run")
+#: A published value lies inside a range over this many seeds or more only.
+LEAST_SEEDS = 2
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judged:
+    """A claim with what was found.
+
+    Attributes
+    ----------
+    claim
+        What was published.
+    ours
+        Our number: in percent where the claim is relative; none where there is none.
+    low, high
+        Its range over the seeds.
+    seeds
+        How many seeds it is of.
+    unfinished
+        Flows that did not finish among those that it is of.
+    found
+        For an order: the variants as we found them, best first, with their numbers.
+    cause
+        The number that the experiment of its cause gives in its place; none where there is none.
+    verdict
+        What is to be said.
+    """
+
+    claim: Claim
+    ours: float | None = None
+    low: float | None = None
+    high: float | None = None
+    seeds: int = 0
+    unfinished: int = 0
+    found: tuple[tuple[str, float], ...] = ()
+    cause: float | None = None
+    verdict: Verdict = "not run"
+
+    @property
+    def difference(self) -> float | None:
+        """Ours less the published value."""
+        return None if self.ours is None or self.claim.value is None else self.ours - self.claim.value
+
+
+def judged(study: Study, numbers: Numbers) -> tuple[Judged, ...]:
+    """Judge every claim of a study."""
+    return tuple(_order(claim, numbers) if claim.order else _number(claim, numbers) for claim in study.claims)
+
+
+def _number(claim: Claim, numbers: Numbers) -> Judged:
+    own = numbers.cell(claim.metric, claim.variant, claim.at)
+    other = numbers.cell(claim.metric, claim.against, claim.against_at) if claim.relative else None
+    cells = [own] if other is None else [own, other]
+    if any(not cell.values or cell.missing for cell in cells):
+        return Judged(claim=claim)
+    unfinished = sum(cell.unfinished for cell in cells)
+    values = _values(own, other)
+    ours = own.mean if other is None else _percent(own.mean, other.mean)
+    cause = _of_cause(claim, numbers, other)
+    if ours is None or not values:
+        return Judged(
+            claim=claim,
+            unfinished=unfinished,
+            cause=cause,
+            seeds=len(own.values),
+            verdict="unfinished" if unfinished else "differs",
+        )
+    low, high = min(*values, ours), max(*values, ours)
+    found = Judged(
+        claim=claim, ours=ours, low=low, high=high, seeds=len(values), unfinished=unfinished, cause=cause
+    )
+    return Judged(**{**found.__dict__, "verdict": "unfinished" if unfinished else _verdict(found)})
+
+
+def _verdict(found: Judged) -> Verdict:
+    claim = found.claim
+    if found.ours is None or found.low is None or found.high is None or claim.value is None:
+        return "not run"
+    difference = found.ours - claim.value
+    inside = found.seeds >= LEAST_SEEDS and found.low <= claim.value <= found.high
+    beyond = (claim.bound == "at-least" and difference >= 0) or (claim.bound == "at-most" and difference <= 0)
+    if abs(difference) <= _allowed(claim) or inside or beyond:
+        return "agrees"
+    same = claim.relative and found.ours * claim.value > 0
+    return "same direction" if same else "differs"
+
+
+def _allowed(claim: Claim) -> float:
+    """Return how far ours may be off: points of a percentage, percent of anything else."""
+    in_points = claim.relative or claim.unit == "%"
+    return claim.tolerance if in_points else abs(claim.value or 0.0) * claim.tolerance / 100
+
+
+def _order(claim: Claim, numbers: Numbers) -> Judged:
+    cells = {name: numbers.cell(claim.metric, name, claim.at) for name in claim.order}
+    if any(not cell.values or cell.missing for cell in cells.values()):
+        return Judged(claim=claim)
+    unfinished = sum(cell.unfinished for cell in cells.values())
+    seeds = min(len(cell.values) for cell in cells.values())
+    means = {name: cell.mean for name, cell in cells.items()}
+    # A variant that leaves flows unfinished is worse than any that does not.
+    known = {name: mean for name, mean in means.items() if mean is not None and not cells[name].unfinished}
+    last = [name for name in claim.order if name not in known]
+    ranked = sorted(known, key=lambda name: known[name] * (1 if claim.best == "lowest" else -1))
+    order = (*ranked, *last)
+    found = tuple((name, known[name]) for name in ranked)
+    verdict = _order_verdict(
+        claim, order, undecided=len(last) > 1 or (bool(last) and claim.best == "highest")
+    )
+    return Judged(claim=claim, found=found, seeds=seeds, unfinished=unfinished, verdict=verdict)
+
+
+def _order_verdict(claim: Claim, order: Sequence[str], *, undecided: bool) -> Verdict:
+    if undecided:
+        return "unfinished"
+    if tuple(order) == claim.order:
+        return "agrees"
+    return "same direction" if order[0] == claim.order[0] else "differs"
+
+
+def _values(own: Cell, other: Cell | None) -> tuple[float, ...]:
+    """Return the number of each seed; of a difference, those seeds that both have."""
+    if other is None:
+        return own.known
+    pairs = [
+        (own.values[seed].value, other.values[seed].value) for seed in own.values if seed in other.values
+    ]
+    changes = [_percent(value, base) for value, base in pairs]
+    return tuple(change for change in changes if change is not None)
+
+
+def _percent(value: float | None, base: float | None) -> float | None:
+    return (value / base - 1) * 100 if value is not None and base else None
+
+
+def _of_cause(claim: Claim, numbers: Numbers, other: Cell | None) -> float | None:
+    """Return the number with the variant that isolates the cause in the place of the claim's own."""
+    if not claim.cause:
+        return None
+    place: Place = claim.at
+    cell = numbers.cell(claim.metric, claim.cause, place)
+    if claim.cause_against and claim.cause_against != claim.against:
+        other = numbers.cell(claim.metric, claim.cause_against, place)
+    if not cell.whole or cell.unfinished:
+        return None
+    return cell.mean if other is None else _percent(cell.mean, other.mean)

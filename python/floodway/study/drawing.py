@@ -6,6 +6,7 @@ A variant has the same colour in all pictures of a study. Published points are h
 from __future__ import annotations
 
 from dataclasses import dataclass
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -29,6 +30,8 @@ __all__ = ["Bar", "bars", "cells_of", "colour_in", "figure_of", "lines"]
 VARIANT = "variant"
 #: Of the room between two groups of bars, what bars take.
 FILLED = 0.8
+#: Letters of a line beside an axis.
+LONGEST_LINE = 32
 #: Points of the curve of a formula.
 CURVE_POINTS = 200
 HOLLOW = {
@@ -111,6 +114,7 @@ def figure_of(title: str, panels: int) -> tuple[Figure, list[Axes]]:
     grid = figure.subplots(panels, 1, sharex=True, squeeze=False)
     for axes in grid.flat:
         axes.grid(visible=True, alpha=0.3)
+        axes.set_axisbelow(True)
     figure.suptitle(shown(title), fontsize="large")
     return figure, [row[0] for row in grid]
 
@@ -238,16 +242,19 @@ def _bars(axes: Axes, study: Study, plot: Plot, table: Sequence[Bar]) -> None:
     axes.set_xticks(range(len(across)), [shown(name) for name in names])
     axes.grid(visible=False, axis="x")
     axes.margins(y=0.15)
+    if "y" not in plot.log:
+        # Where all is zero, an axis of its own would show nothing but its own arithmetic.
+        axes.set_ylim(bottom=0, top=None if any(bar.high or bar.published for bar in table) else 1)
 
 
 def _say_value(axes: Axes, place: float, bar: Bar) -> None:
-    top = bar.high if bar.high is not None else bar.mean
+    top = max(value for value in (bar.mean, bar.high, bar.published) if value is not None)
     star = "*" if bar.unfinished else ""
     assert bar.mean is not None  # noqa: S101 (drawn where there is one)
     axes.annotate(
         f"{bar.mean:.4g}{star}",
-        (place, top or 0.0),
-        (0, 3),
+        (place, top),
+        (0, 5),
         textcoords="offset points",
         ha="center",
         fontsize="x-small",
@@ -319,7 +326,7 @@ def _group_label(study: Study, plot: Plot, group: str) -> str:
 def _up(study: Study, plot: Plot, metric: Metric) -> str:
     if plot.relative_to:
         return shown(f"{metric.label}\nover that of {study.variant(plot.relative_to).label}")
-    return shown(metric.title)
+    return "\n".join(shown(line) for line in wrap(metric.title, LONGEST_LINE))
 
 
 def _reach(bar: Bar) -> list[list[float]] | None:

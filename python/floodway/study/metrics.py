@@ -149,6 +149,8 @@ def _link(result: Result, options: Options, *, number: str) -> Value:
             return Value(value=float(np.sqrt(np.average((buckets.gbps - mean) ** 2, weights=weights))))
         case "peak":
             return Value(value=float(buckets.gbps.max()))
+        case "idle-buckets":
+            return Value(value=float((buckets.gbps == 0).sum()))
         case "idle":
             return Value(value=float(weights[buckets.gbps == 0].sum() / weights.sum() * 100))
     name = chosen_link(result, options)
@@ -263,6 +265,7 @@ KINDS: Mapping[str, Kind] = {
     "peak-throughput": _link_kind("highest throughput of a bucket", "Gbit/s", "peak", best="highest"),
     "throughput-stdev": _link_kind("standard deviation of throughput", "Gbit/s", "stdev", best="lowest"),
     "idle": _link_kind("time without a packet", "%", "idle", best="lowest"),
+    "idle-buckets": _link_kind("buckets without a packet", "", "idle-buckets", best="lowest"),
     "paused-time": _ports_kind("time paused", "us", ("paused_us",)),
     "pfc-frames": _ports_kind("pause frames received", "", ("pfc_rx",)),
     "peak-buffer": _ports_kind("most held by a port", "MB", ("peak_bytes",), of="max", per=1e6),

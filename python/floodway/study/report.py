@@ -74,7 +74,9 @@ def _head(conducted: Conducted, title: str) -> Iterator[str]:
 
 def _section(part: Part, conducted: Conducted, store: Runs, pictures: list[Path]) -> str:
     study = part.study
-    blocks = [f"## {_plain(study.title)}", _plain(study.shows), study.notes.strip()]
+    # A report on one study has its title already.
+    title = f"## {_plain(study.title)}" if len(conducted.parts) > 1 else ""
+    blocks = [title, _plain(study.shows), study.notes.strip()]
     blocks += [_table(part)] if part.judged else []
     blocks += [_picture(part, plot, conducted, store, pictures) for plot in study.plots]
     blocks += [f"Numbers: {_plain(study.source)}"] if study.source else []

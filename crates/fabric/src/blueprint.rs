@@ -318,6 +318,13 @@ pub struct ErrorRates {
     pub link_control: f64,
 }
 
+impl ErrorRates {
+    /// Can any frame be damaged?
+    pub fn any(&self) -> bool {
+        self.data + self.control + self.link_control > 0.0
+    }
+}
+
 /// How the flows of a group are sent.
 #[derive(Clone, Debug)]
 pub struct FlowSettings {

@@ -507,9 +507,8 @@ impl World<'_> {
     fn is_lossless(&self, data: &[PortId], ack: &[PortId], class: floodway_units::Class) -> bool {
         let class = self.dense(class);
         let sound = |port: &PortId| {
-            let errors = self.ports[port.index()].errors;
             let link = &self.blueprint.links[port.index() / 2];
-            errors.data == 0.0 && errors.control == 0.0 && errors.link_control == 0.0 && link.down.is_empty()
+            !self.ports[port.index()].errors.any() && link.down.is_empty()
         };
         let controlled = |port: &PortId| {
             let rx = peer(*port);

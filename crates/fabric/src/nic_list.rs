@@ -109,7 +109,7 @@ impl World<'_> {
         let q = self.first_queue(flow.class);
         let may = self.may_send(flow)
             && flow.next_send <= self.now
-            && self.gate(port, lane, q, 0).is_open(self.time());
+            && self.gate(port, lane, q, self.largest_wire).is_open(self.time());
         if may { Found::MaySend } else { Found::Waits }
     }
 

@@ -139,13 +139,22 @@ impl Packet {
         packet
     }
 
-    /// Adds `frame` to this one, made at the same instant, where one 802.1Qbb frame holds both.
+    /// Adds `frame` to this one, which has not begun: where one 802.1Qbb frame holds both, made at the same
+    /// instant; a newer count takes the place of the older one.
     pub fn merge(&mut self, frame: FcFrame, now: u64) -> bool {
         match frame {
             FcFrame::Pause { class, quanta }
                 if self.kind == Kind::Pause && self.at == now && self.payload & 1 << class.0 == 0 =>
             {
                 self.set_quanta(class, quanta);
+                true
+            }
+            FcFrame::Credit { class, limit: count } if self.kind == Kind::Credit && self.class == class.0 => {
+                self.psn = count;
+                true
+            }
+            FcFrame::Sent { class, total: count } if self.kind == Kind::Sent && self.class == class.0 => {
+                self.psn = count;
                 true
             }
             _ => false,
@@ -226,6 +235,19 @@ mod tests {
         assert!(!packet.merge(pause(3, 0), 7), "a later word on a class needs a frame of its own");
         assert!(!packet.merge(pause(6, 1), 8), "made later");
         assert_eq!(packet.frames().collect::<Vec<_>>(), [pause(3, 65535), pause(5, 0)]);
+    }
+
+    #[test]
+    fn a_newer_count_of_the_same_class_takes_the_place_of_the_older_one() {
+        let credit = |class, limit| FcFrame::Credit { class: Class(class), limit };
+        let mut packet = Packet::link_control(credit(3, 70), Bytes(64), 7);
+        assert!(packet.merge(credit(3, 90), 8));
+        assert!(!packet.merge(credit(4, 95), 8), "it speaks of another class");
+        assert!(
+            !packet.merge(FcFrame::Sent { class: Class(3), total: 99 }, 8),
+            "it speaks of the other half"
+        );
+        assert_eq!(packet.frames().collect::<Vec<_>>(), [credit(3, 90)]);
     }
 
     #[test]

@@ -371,12 +371,15 @@ impl World<'_> {
     }
 
     /// A sender half may have changed its mind: keeps the pause clock, tells the congestion points, and
-    /// lets the port look again.
+    /// lets the port look again. A class is paused while its largest frame may not start, whether one waits
+    /// or not.
     pub fn sender_changed(&mut self, port: PortId, lane: usize) {
         let egress = &mut self.egress[lane];
         self.events.sync(&mut egress.timer, egress.sender.next_timeout(), What::FcSender, lane as u32);
         let now = floodway_units::Time(self.now);
-        let open = egress.sender.gate(now, Bytes::ZERO).is_open(now);
+        let open = egress.sender.gate(now, bytes(self.largest_wire)).is_open(now);
+        // A smaller frame may start all the same.
+        let look = open || egress.counts_sent;
         let was_open = egress.paused_since == NEVER;
         let discards = egress.sender.discards(now);
         egress.discards = discards;
@@ -395,7 +398,7 @@ impl World<'_> {
         if discards {
             self.discard_queue(port, lane);
         }
-        if open {
+        if look {
             self.kick(port);
         }
     }

@@ -23,7 +23,7 @@ impl World<'_> {
         packet.hop = packet.hop.saturating_add(1);
         let packet = *packet;
         let Some(out) = self.route(ingress, &packet) else {
-            self.discard(lane, place, DropReason::NoRoute);
+            self.refuse(lane, ingress, place, DropReason::NoRoute);
             return;
         };
         if packet.class == 0 {
@@ -35,11 +35,11 @@ impl World<'_> {
         let switch = switch as usize;
         let q = self.place(out, &packet);
         if let Some(reason) = self.refused(out, q, &packet) {
-            self.discard(lane, place, reason);
+            self.refuse(lane, ingress, place, reason);
             return;
         }
         if let Some(reason) = self.charge(lane, switch, out, q, &packet) {
-            self.discard(lane, place, reason);
+            self.refuse(lane, ingress, place, reason);
             return;
         }
         let view = self.account_view(lane, switch);
@@ -57,6 +57,13 @@ impl World<'_> {
         if pipe.len() == 1 {
             self.events.add(What::Pipeline, switch as u32, at);
         }
+    }
+
+    /// A packet that has just arrived is discarded before it is charged; `lane` is its account.
+    fn refuse(&mut self, lane: usize, ingress: PortId, place: Place, reason: DropReason) {
+        self.discard(lane, place, reason);
+        self.settle_port(ingress);
+        self.with_receiver(lane, ingress, FcReceiver::on_refused);
     }
 
     /// A packet has passed the pipeline of a switch.

@@ -335,10 +335,10 @@ impl FlowControl for Params {
         }
     }
 
-    fn caveat(&self) -> Option<&'static str> {
+    fn caveat(&self, _link: &LinkInfo) -> Option<String> {
         let why = "bytes that leak past a pause are not seen by f-mode = \"measured\", and no size of buffer is sure to \
                    hold them; \"ledger\" pays them back";
-        (self.f_mode == FMode::Measured).then_some(why)
+        (self.f_mode == FMode::Measured).then(|| why.to_owned())
     }
 
     /// Only a timer ends a pause of Bifrost's.

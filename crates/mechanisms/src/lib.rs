@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 pub mod bifrost;
+pub mod cbfc;
 pub mod dcqcn;
 pub mod dcqcn_np;
 pub mod dctcp;

@@ -17,6 +17,7 @@ flow_controls! {
     Lossy => lossy,
     Pfc => pfc,
     Bifrost => bifrost,
+    Cbfc => cbfc,
     Swing => swing,
 }
 

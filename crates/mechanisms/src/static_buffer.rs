@@ -19,6 +19,7 @@
 //! size = what the flow control's own formula asks for ("auto"), or as given
 //!        pfc:     XOFF + MTU - 1 + H
 //!        bifrost: H + (k + N + 1) MTU
+//!        cbfc:    R · (round trip + P) + 4 W + 84
 //!        lossy:   max(240 KB, rate · round trip)
 //! ```
 //!

@@ -429,6 +429,9 @@ fn setting() -> impl Strategy<Value = Setting> {
             delay,
             reverse_delay,
             mtu: Bytes(mtu),
+            overhead: Bytes(20),
+            has_errors: false,
+            to_host: false,
             class: Class::DATA,
             buffer: Bytes::MAX,
             pause,
@@ -446,7 +449,7 @@ fn setting() -> impl Strategy<Value = Setting> {
         // So that every run ends.
         drain.push((Span::us(2), 100));
         Setting {
-            link,
+            link: LinkInfo { overhead: Bytes(overhead), ..link },
             overhead,
             frames: frames.into_iter().map(bytes_of).collect(),
             drain,
@@ -654,6 +657,9 @@ fn worst_case() -> (FlowControlParams, Setting) {
             reverse_delay: Span(594_960),
             reverse_jitter: Span::ZERO,
             mtu: Bytes(1_500),
+            overhead: Bytes::ZERO,
+            has_errors: false,
+            to_host: false,
             class: Class::DATA,
             buffer: Bytes::MAX,
             pause: PauseMode::Timer,

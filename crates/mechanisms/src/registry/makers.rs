@@ -40,10 +40,10 @@ macro_rules! flow_controls {
                 match self { $(Self::$variant(params) => params.headroom(link),)* }
             }
 
-            /// Why a buffer of `min_buffer` may overflow all the same, if it may.
-            pub fn caveat(&self) -> Option<&'static str> {
+            /// What a user should know of this flow control on this link, if anything.
+            pub fn caveat(&self, link: &$crate::slots::LinkInfo) -> Option<String> {
                 use $crate::slots::FlowControl as _;
-                match self { $(Self::$variant(params) => params.caveat(),)* }
+                match self { $(Self::$variant(params) => params.caveat(link),)* }
             }
 
             /// Does a buffer of `min_buffer` never overflow?
@@ -92,6 +92,10 @@ macro_rules! flow_controls {
                 q: &$crate::slots::IngressView
             );
             fn on_release[self: &mut Self](
+                cx: &mut $crate::slots::Cx<'_, $crate::slots::FcFrame>,
+                q: &$crate::slots::IngressView
+            );
+            fn on_refused[self: &mut Self](
                 cx: &mut $crate::slots::Cx<'_, $crate::slots::FcFrame>,
                 q: &$crate::slots::IngressView
             );

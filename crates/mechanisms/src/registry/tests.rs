@@ -15,7 +15,7 @@ fn a_bare_name_means_all_defaults() {
 
 #[test]
 fn names_are_those_of_scenarios() {
-    assert_eq!(FlowControlParams::names(), ["lossy", "pfc", "bifrost", "swing"]);
+    assert_eq!(FlowControlParams::names(), ["lossy", "pfc", "bifrost", "cbfc", "swing"]);
     assert_eq!(BufferParams::names(), ["static", "shared"]);
     assert_eq!(RoutingParams::names(), ["ecmp", "spray"]);
     assert_eq!(SchedulerParams::names(), ["strict", "round-robin", "deficit-round-robin"]);
@@ -43,7 +43,7 @@ fn parameters_survive_a_round_trip() {
 
 #[test]
 fn an_unknown_name_is_refused_with_those_allowed() {
-    let expected = "unknown variant `pcf`, expected one of `lossy`, `pfc`, `bifrost`, `swing`";
+    let expected = "unknown variant `pcf`, expected one of `lossy`, `pfc`, `bifrost`, `cbfc`, `swing`";
     assert!(read::<FlowControlParams>(r#""pcf""#).unwrap_err().contains(expected));
     assert!(read::<FlowControlParams>(r#"{ "pcf": {} }"#).unwrap_err().contains(expected));
 }
@@ -51,12 +51,12 @@ fn an_unknown_name_is_refused_with_those_allowed() {
 #[test]
 fn exactly_one_is_chosen() {
     let two = read::<FlowControlParams>(r#"{ "pfc": {}, "lossy": {} }"#).unwrap_err();
-    assert!(two.contains("two are chosen: name one of lossy, pfc, bifrost, swing"), "{two}");
+    assert!(two.contains("two are chosen: name one of lossy, pfc, bifrost, cbfc, swing"), "{two}");
     let none = read::<FlowControlParams>("{}").unwrap_err();
-    assert!(none.contains("nothing is chosen: name one of lossy, pfc, bifrost, swing"), "{none}");
+    assert!(none.contains("nothing is chosen: name one of lossy, pfc, bifrost, cbfc, swing"), "{none}");
     let number = read::<FlowControlParams>("3").unwrap_err();
     assert!(
-        number.contains("expected a name or a table with one name of: lossy, pfc, bifrost, swing"),
+        number.contains("expected a name or a table with one name of: lossy, pfc, bifrost, cbfc, swing"),
         "{number}"
     );
 }
@@ -83,7 +83,7 @@ fn an_error_points_at_the_place_in_a_scenario() {
 #[test]
 fn the_schema_offers_each_name_bare_and_with_parameters() {
     let schema = serde_json::to_value(schemars::schema_for!(FlowControlParams)).unwrap();
-    assert_eq!(schema["anyOf"][0]["enum"], serde_json::json!(["lossy", "pfc", "bifrost", "swing"]));
+    assert_eq!(schema["anyOf"][0]["enum"], serde_json::json!(["lossy", "pfc", "bifrost", "cbfc", "swing"]));
     assert_eq!(schema["anyOf"][2]["properties"]["pfc"]["$ref"], "#/$defs/Pfc");
     assert_eq!(schema["$defs"]["Pfc"]["properties"]["quanta"]["default"], 65_535);
 }

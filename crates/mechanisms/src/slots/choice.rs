@@ -32,8 +32,9 @@ pub trait FlowControl {
         Bytes::ZERO
     }
 
-    /// Why a buffer of `min_buffer` may overflow all the same, if it may.
-    fn caveat(&self) -> Option<&'static str> {
+    /// What a user should know of it on this link: why a buffer of `min_buffer` may overflow all the same, or
+    /// the link not be kept busy.
+    fn caveat(&self, _link: &LinkInfo) -> Option<String> {
         None
     }
 

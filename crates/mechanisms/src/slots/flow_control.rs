@@ -33,6 +33,12 @@ pub struct LinkInfo {
     pub nic_rate: Rate,
     /// The largest frame as buffers hold it.
     pub mtu: Bytes,
+    /// What each frame takes on the wire beyond that: preamble and gap.
+    pub overhead: Bytes,
+    /// Frames may be damaged on the link, in one direction or the other.
+    pub has_errors: bool,
+    /// Data goes to a host, which takes in whatever comes.
+    pub to_host: bool,
     /// The class.
     pub class: Class,
     /// What admission gives to this port and class: a static size; `Bytes::MAX` with a shared pool.
@@ -51,18 +57,18 @@ pub enum FcFrame {
         /// For how long.
         quanta: Quanta,
     },
-    /// Upstream: the sender may send until this many bytes since link start.
+    /// Upstream: the sender may send until it has sent this much since link start.
     Credit {
         /// The class.
         class: Class,
-        /// Bytes since link start.
+        /// Since link start, in the unit that both halves count in.
         limit: u64,
     },
-    /// Downstream, to the receiver half: bytes sent since link start.
+    /// Downstream, to the receiver half: what has been sent since link start.
     Sent {
         /// The class.
         class: Class,
-        /// Bytes since link start.
+        /// Since link start, in the unit that both halves count in.
         total: u64,
     },
 }
@@ -78,7 +84,7 @@ pub struct IngressView {
     pub shared: Bytes,
     /// In headroom.
     pub headroom: Bytes,
-    /// Wire bytes received since the start.
+    /// Wire bytes received since the start of the run, whatever became of them.
     pub received: Bytes,
     /// Free bytes of the pool that `shared` is taken from.
     pub pool_free: Bytes,
@@ -115,6 +121,9 @@ pub trait FcReceiver {
     /// A packet of this ingress and class has left the switch (or was discarded), and is uncharged. Called at
     /// that instant while `awaits_release`, else not at all.
     fn on_release(&mut self, cx: &mut Cx<'_, FcFrame>, q: &IngressView);
+
+    /// A packet of this ingress and class has arrived, and was discarded before it was charged.
+    fn on_refused(&mut self, _cx: &mut Cx<'_, FcFrame>, _q: &IngressView) {}
 
     /// Must `on_release` come, since a message may be due? If not, it is enough that views are right when
     /// read. Asked after every call of another method: time alone does not change it.

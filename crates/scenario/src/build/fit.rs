@@ -142,14 +142,9 @@ impl Found<'_> {
             let key = control_key(&control.value, class, "headroom");
             self.odd.add_unless_copied(&control.origin, &key, why, blueprint.port_name(port));
         }
-        if let Some(why) = params.caveat() {
+        if let Some(why) = params.caveat(&account.link) {
             let key = control_key(&control.value, class, "");
-            self.odd.add_unless_copied(
-                &control.origin,
-                key.trim_end_matches('.'),
-                why.into(),
-                blueprint.port_name(port),
-            );
+            self.odd.add_unless_copied(&control.origin, &key, why, blueprint.port_name(port));
         }
         let least = params.min_buffer(&account.link).saturating_sub(spared(&buffer.value, &account.link));
         if let Some(size) = account.own.filter(|size| *size < least) {
@@ -284,12 +279,13 @@ fn hears_every_ack(layer: &ReactionParams) -> Option<String> {
     }
 }
 
-/// A parameter of the flow control of a class, below its slot.
+/// The flow control of a class, or a parameter of it, below its slot.
 fn control_key(control: &FlowControl, class: Class, parameter: &str) -> String {
     let name = control.of(class).map_or("", FlowControlParams::name);
+    let dot = if parameter.is_empty() { "" } else { "." };
     match control {
-        FlowControl::All(_) => format!("{name}.{parameter}"),
-        FlowControl::ByClass(_) => format!("class-{}.{name}.{parameter}", class.0),
+        FlowControl::All(_) => format!("{name}{dot}{parameter}"),
+        FlowControl::ByClass(_) => format!("class-{}.{name}{dot}{parameter}", class.0),
     }
 }
 

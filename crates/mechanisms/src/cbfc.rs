@@ -1,0 +1,261 @@
+//! Credit-based flow control: the receiver says how far the sender may go, and the sender never goes further,
+//! so that nothing is lost whatever the buffer's size (InfiniBand Architecture Specification, 7.9).
+//!
+//! ```text
+//!  upstream egress                            downstream ingress
+//!  [queue]-Sender========= data, Sent =========>Receiver-[ held .....| free ]
+//!             ^---- Credit: arrived + free ---------'
+//! ```
+//!
+//! # What it does
+//!
+//! Both halves count what has been sent, or has arrived, since the link came up. Each period the receiver
+//! sends a credit limit: what has arrived, and what is free. The sender may start a frame if that keeps its own
+//! count within the limit; else the class waits. Control packets need no credit. The first limit, the buffer's
+//! size, is known to both.
+//!
+//! What is lost on the link would never come back as credit. So the sender reports its count (`Sent`) each
+//! period: the link keeps order, and what was sent before the report has arrived or is lost.
+//!
+//! - `mode = "ideal"`: bytes in counters of 64 bits. Reports, and limits that have not changed, are sent where
+//!   frames may be damaged.
+//! - `mode = "infiniband"`: blocks of 64 bytes, modulo 4096, and never a credit of more than 2048, which is
+//!   128 KiB.
+//!
+//! # Why
+//!
+//! A buffer of any size loses nothing and needs no headroom: one bandwidth-delay product and a little keeps the
+//! link busy, where `pfc` needs two. Lost words do no harm, since the next one says all. Against `bifrost` it
+//! needs no slots, works on links of any length, and also inside a datacenter; but both ends have to be built
+//! for it, and Ethernet switches and NICs are not. InfiniBand's counters end at a round trip of 128 KiB, about
+//! 1 km at 100G; `"ideal"` is what it would be without them.
+//!
+//! # Symbols
+//!
+//! | symbol (InfiniBand) | here |
+//! |---|---|
+//! | FCTBS | what the sender has sent: total blocks sent |
+//! | ABR | what has arrived: adjusted blocks received |
+//! | FCCL | the credit limit: ABR and what is free, at most 2048 blocks |
+//! | P | `period` |
+//! | R, D | the link's rate and delays |
+//! | W | the largest frame on the wire: MTU with preamble and gap |
+//!
+//! # Sizing
+//!
+//! ```text
+//! buffer = R · (delay there + delay back + P) + 4 W + 84
+//! ```
+//!
+//! So much keeps a link busy; less, down to W, loses nothing either, and gives buffer / (R · round trip) of the
+//! rate. On top of delays and period come the frame ahead of the credit message and the message itself (64
+//! bytes with preamble and gap, as the run's wire format counts), a frame that has begun to arrive, one that
+//! has begun to leave, and one for which the credit left is too little. With `on-change` the smaller of that
+//! size and R · P is in the place of R · P. Where the way back is slower, what arrives during a message counts.
+//!
+//! In InfiniBand's mode each frame counts in whole blocks, and never more is asked for than 2048 blocks and
+//! the two frames that are coming and going.
+//!
+//! # Known differences
+//!
+//! - Frames take credit by their bytes on the wire, with preamble and gap, while the buffer holds them without:
+//!   safe, since a frame is never less on the wire. In InfiniBand a packet takes its own bytes in blocks, of
+//!   buffer as of credit; here buffers count bytes, and what is free is rounded down to blocks.
+//! - InfiniBand's flow-control packet has 6 bytes and carries FCTBS and FCCL both. Here they are two link
+//!   control frames of the run's wire format (64 bytes with `ethernet`).
+//! - A word that would repeat the one before is not sent on a link without errors. InfiniBand sends one each
+//!   65,536 symbol times at least.
+//! - After a link was down the limit is 0 until the receiver, which may still hold packets, has sent one.
+//! - Hosts take in whatever comes: a limit towards a host is none.
+//! - A port that `faults.pause` has pause its upstream withholds credit, as it were: the sender stops until
+//!   the resume.
+//!
+//! # References
+//!
+//! - InfiniBand Architecture Specification, volume 1, section 7.9 (link flow control).
+//! - Yu et al., "Bifrost: Extending RoCE for Long Distance Inter-DC Links", ICNP 2023, sections II-B and VI-B
+//!   (its limit of distance; CBFC-ideal).
+
+mod count;
+mod receiver;
+mod sender;
+
+pub use receiver::Receiver;
+pub use sender::Sender;
+
+use floodway_units::{Bytes, Span};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::pfc::bytes_meanwhile;
+use crate::slots::{FlowControl, LinkInfo, ParamError, PauseMode};
+use count::{BLOCK, Count, MOST_BLOCKS};
+
+/// Bytes of a message without preamble and gap: the smallest Ethernet frame.
+const MESSAGE: Bytes = Bytes(64);
+/// The default period is a tenth of the link's delay, within these.
+const PERIODS: (Span, Span) = (Span::us(1), Span::us(10));
+
+/// Parameters of credit-based flow control.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+#[schemars(rename = "Cbfc")]
+pub struct Params {
+    /// How credit is counted.
+    /// Source: Bifrost, section VI-B, compares with CBFC-ideal, which has no limit of distance.
+    pub mode: Mode,
+    /// P, the time between two credit messages, no less than a message takes on the wire. Default: a tenth of
+    /// the link's one-way delay, but 1 us at least and 10 us at most.
+    /// Source: floodway's choice: Bifrost's slot of 10 us on long links, for a fair comparison; 1 us inside a
+    /// datacenter.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub period: Option<Span>,
+    /// Also send a message as soon as the limit has grown by this much since the last one, 1 byte or more.
+    /// Default: off, the period alone.
+    /// Source: InfiniBand, 7.9, lets a receiver send one whenever it is of use.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub on_change: Option<Bytes>,
+}
+
+/// How credit is counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Mode {
+    /// In bytes, without limit. Source: Bifrost, section VI-B (CBFC-ideal).
+    #[default]
+    Ideal,
+    /// In blocks of 64 bytes modulo 4096, with a credit of 2048 blocks at most. Source: InfiniBand, 7.9.
+    Infiniband,
+}
+
+/// The largest frame as the wire carries it: W.
+fn largest(link: &LinkInfo) -> Bytes {
+    link.mtu + link.overhead
+}
+
+impl Params {
+    fn count(&self) -> Count {
+        match self.mode {
+            Mode::Ideal => Count::Bytes,
+            Mode::Infiniband => Count::Blocks,
+        }
+    }
+
+    /// P on this link.
+    fn period_on(&self, link: &LinkInfo) -> Span {
+        self.period.unwrap_or((link.delay / 10).clamp(PERIODS.0, PERIODS.1))
+    }
+
+    /// What may have become free without a word.
+    fn untold(&self, link: &LinkInfo) -> Bytes {
+        let each_period = link.rate.bytes_covering(self.period_on(link));
+        self.on_change.map_or(each_period, |delta| delta.min(each_period))
+    }
+
+    /// What keeps the link busy, were there no limit of credit.
+    fn busy_buffer(&self, link: &LinkInfo) -> Bytes {
+        let frame = largest(link);
+        let flight = link.rate.bytes_covering(link.delay + link.reverse_delay);
+        let message = bytes_meanwhile(link, frame + MESSAGE + link.overhead);
+        let all = flight.saturating_add(self.untold(link)).saturating_add(message + frame * 3);
+        match self.count() {
+            Count::Bytes => all,
+            Count::Blocks => {
+                let blocks = all.0.div_ceil(frame.0).saturating_mul(Count::Blocks.of(frame));
+                Bytes(blocks.saturating_mul(BLOCK))
+            }
+        }
+    }
+
+    /// The least buffer that lets a largest frame through.
+    fn least_buffer(&self, link: &LinkInfo) -> Bytes {
+        match self.count() {
+            Count::Bytes => largest(link),
+            Count::Blocks => Bytes(Count::Blocks.of(largest(link)) * BLOCK),
+        }
+    }
+
+    fn check(&self, link: &LinkInfo) -> Result<(), ParamError> {
+        let refuse = |key, message: String| Err(ParamError::new(key, message));
+        let least = link.reverse_rate.time_to_send(MESSAGE + link.overhead);
+        let period = self.period_on(link);
+        if period < least {
+            let why = format!("{period} is too short: a message takes {least} at {}", link.reverse_rate);
+            return refuse("period", format!("{why}, and the period is no less"));
+        }
+        if self.on_change == Some(Bytes::ZERO) {
+            return refuse("on-change", "0B would be always; it is 1B or more, or is left out".into());
+        }
+        if link.buffer == Bytes::MAX && !link.to_host {
+            let why = "cbfc needs a buffer of the port's own (buffer.static); a shared pool sets none aside";
+            return refuse("", why.into());
+        }
+        let least = self.least_buffer(link);
+        if link.buffer < least {
+            let why = format!(
+                "a buffer of {} never has credit for the largest frame: it needs {least} at least, and {} for \
+                 the full rate",
+                link.buffer,
+                self.min_buffer(link),
+            );
+            return refuse("", why);
+        }
+        Ok(())
+    }
+}
+
+impl FlowControl for Params {
+    type Sender = Sender;
+    type Receiver = Receiver;
+
+    fn build(&self, link: &LinkInfo) -> Result<(Sender, Receiver), ParamError> {
+        self.check(link)?;
+        Ok((Sender::new(self, link), Receiver::new(self, link)))
+    }
+
+    /// R · (delay there + delay back + P) + 4 W + 84; less loses nothing either.
+    fn min_buffer(&self, link: &LinkInfo) -> Bytes {
+        let busy = self.busy_buffer(link);
+        match self.count() {
+            Count::Bytes => busy,
+            Count::Blocks => busy.min(Bytes(MOST_BLOCKS * BLOCK) + self.least_buffer(link) * 2),
+        }
+    }
+
+    fn min_buffer_formula(&self) -> &'static str {
+        match self.mode {
+            Mode::Ideal => "R (round trip + P) + 4 W + 84, for the full rate",
+            Mode::Infiniband => {
+                "R (round trip + P) + 4 W + 84 in blocks, 128KiB + 2 W at most, for the full rate"
+            }
+        }
+    }
+
+    fn caveat(&self, link: &LinkInfo) -> Option<String> {
+        let (credit, busy) = (Bytes(MOST_BLOCKS * BLOCK), self.busy_buffer(link));
+        if self.mode == Mode::Ideal || busy <= credit {
+            return None;
+        }
+        let round_trip = link.delay + link.reverse_delay;
+        let share = |of: Bytes| 100.0 * (credit.0 as f64 / of.0.max(1) as f64).min(1.0);
+        // 5 us/km, there and back.
+        let km = |span: Span| (span.as_us() * 10.0).round() / 100.0;
+        Some(format!(
+            "InfiniBand's counters of 12 bits hold 2048 blocks of 64 B, and {credit} of credit last for {} km at {}: \
+             on {} km the link gets {:.1} to {:.1} % of its rate; mode = \"ideal\" has no such limit",
+            km(link.rate.time_to_send(credit)),
+            link.rate,
+            km(round_trip),
+            share(busy),
+            share(link.rate.bytes_covering(round_trip)),
+        ))
+    }
+
+    /// What pauses of a faulty port mean: until it resumes.
+    fn pause_mode(&self, _run: PauseMode) -> PauseMode {
+        PauseMode::OnOff
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,68 @@
+//! How credit is counted: in bytes, or in InfiniBand's blocks.
+
+use floodway_units::Bytes;
+
+/// Bytes of a block.
+pub(super) const BLOCK: u64 = 64;
+/// The most credit, in blocks.
+pub(super) const MOST_BLOCKS: u64 = 2048;
+/// Counters of 12 bits.
+const MODULUS: u64 = 4096;
+
+/// The unit of all counters, and when they wrap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Count {
+    /// In 64 bits, which never wrap.
+    Bytes,
+    /// Modulo 4096.
+    Blocks,
+}
+
+impl Count {
+    /// What a frame of so many wire bytes takes.
+    #[inline]
+    pub(super) fn of(self, wire: Bytes) -> u64 {
+        match self {
+            Count::Bytes => wire.0,
+            Count::Blocks => wire.0.div_ceil(BLOCK),
+        }
+    }
+
+    /// What may be granted where so many bytes are free.
+    pub(super) fn grant(self, free: Bytes) -> u64 {
+        match self {
+            Count::Bytes => free.0,
+            Count::Blocks => (free.0 / BLOCK).min(MOST_BLOCKS),
+        }
+    }
+
+    /// A counter that goes on by `more`.
+    #[inline]
+    pub(super) fn add(self, counter: u64, more: u64) -> u64 {
+        self.wrap(counter.wrapping_add(more))
+    }
+
+    /// How far `to` is ahead of `from`; more than the most credit if it is behind.
+    #[inline]
+    pub(super) fn ahead(self, to: u64, from: u64) -> u64 {
+        self.wrap(to.wrapping_sub(from))
+    }
+
+    /// May `counter` go on by `more` up to `limit`?
+    #[inline]
+    pub(super) fn allows(self, limit: u64, counter: u64, more: u64) -> bool {
+        let most = match self {
+            Count::Bytes => u64::MAX / 2,
+            Count::Blocks => MOST_BLOCKS,
+        };
+        self.ahead(limit, counter.wrapping_add(more)) <= most
+    }
+
+    #[inline]
+    fn wrap(self, counter: u64) -> u64 {
+        match self {
+            Count::Bytes => counter,
+            Count::Blocks => counter % MODULUS,
+        }
+    }
+}

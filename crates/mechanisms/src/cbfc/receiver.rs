@@ -1,0 +1,143 @@
+//! The half at the downstream ingress: says how far the sender may go.
+
+use floodway_units::{Bytes, Class, Span, Time};
+
+use super::Params;
+use super::count::Count;
+use crate::slots::{Cx, FcFrame, FcReceiver, IngressView, LinkInfo};
+
+/// Receiver half: one per (ingress port, class).
+///
+/// Messages are due at multiples of the period. While nothing is held and the last limit is still right, it
+/// sleeps; where a message may be lost it never does.
+#[derive(Clone, Debug)]
+pub struct Receiver {
+    /// The class that it grants credit to.
+    class: Class,
+    count: Count,
+    /// The buffer.
+    size: Bytes,
+    period: Span,
+    /// A message may be lost, so that one follows each period.
+    repeat: bool,
+    /// Growth of the limit that is told at once.
+    on_change: Option<u64>,
+    /// ABR: arrived, or lost on the way, since the link came up.
+    arrived: u64,
+    /// Wire bytes received when it last looked.
+    received: Bytes,
+    /// FCCL of the last message.
+    told: u64,
+    /// When it looks next; never while it sleeps.
+    next: Time,
+}
+
+/// The first multiple of `period` after `now`.
+pub(super) fn following(now: Time, period: Span) -> Time {
+    Time((now.0 / period.0 + 1).saturating_mul(period.0))
+}
+
+impl Receiver {
+    pub(super) fn new(params: &Params, link: &LinkInfo) -> Self {
+        let (count, period) = (params.count(), params.period_on(link));
+        Receiver {
+            class: link.class,
+            count,
+            size: link.buffer,
+            period,
+            repeat: link.has_errors,
+            on_change: params.on_change.map(|delta| count.of(delta)),
+            arrived: 0,
+            received: Bytes::ZERO,
+            told: count.grant(link.buffer),
+            next: if link.has_errors { Time::ZERO + period } else { Time::NEVER },
+        }
+    }
+
+    /// Counts what has arrived since it last looked, and wakes.
+    fn look(&mut self, now: Time, q: &IngressView) {
+        let new = q.received.saturating_sub(self.received);
+        self.received = q.received;
+        self.arrived = self.count.add(self.arrived, self.count.of(new));
+        if self.next == Time::NEVER {
+            self.next = following(now, self.period);
+        }
+    }
+
+    /// FCCL = ABR + min(free, 2048).
+    fn limit(&self, q: &IngressView) -> u64 {
+        self.count.add(self.arrived, self.count.grant(self.size.saturating_sub(q.queued)))
+    }
+
+    fn say(&mut self, cx: &mut Cx<'_, FcFrame>, limit: u64) {
+        self.told = limit;
+        cx.push(FcFrame::Credit { class: self.class, limit });
+    }
+
+    fn say_if_grown(&mut self, cx: &mut Cx<'_, FcFrame>, q: &IngressView) {
+        let limit = self.limit(q);
+        if self.on_change.is_some_and(|delta| self.count.ahead(limit, self.told) >= delta) {
+            self.say(cx, limit);
+        }
+    }
+}
+
+impl FcReceiver for Receiver {
+    #[inline]
+    fn on_enqueue(&mut self, cx: &mut Cx<'_, FcFrame>, q: &IngressView) {
+        self.look(cx.now, q);
+        if self.on_change.is_some() {
+            self.say_if_grown(cx, q);
+        }
+    }
+
+    fn on_release(&mut self, cx: &mut Cx<'_, FcFrame>, q: &IngressView) {
+        self.on_enqueue(cx, q);
+    }
+
+    fn on_refused(&mut self, cx: &mut Cx<'_, FcFrame>, q: &IngressView) {
+        self.on_enqueue(cx, q);
+    }
+
+    fn awaits_release(&self) -> bool {
+        self.on_change.is_some()
+    }
+
+    /// Credit that is missing is no pause, which would have to be ended.
+    fn is_pausing(&self, _now: Time) -> bool {
+        false
+    }
+
+    /// The link keeps order: what was sent before the report has arrived, or is lost.
+    fn on_frame(&mut self, cx: &mut Cx<'_, FcFrame>, frame: FcFrame, q: &IngressView) {
+        if let FcFrame::Sent { total, .. } = frame {
+            self.look(cx.now, q);
+            self.arrived = total;
+        }
+    }
+
+    fn next_timeout(&self) -> Option<Time> {
+        (self.next != Time::NEVER).then_some(self.next)
+    }
+
+    fn on_timeout(&mut self, cx: &mut Cx<'_, FcFrame>, q: &IngressView) {
+        if cx.now < self.next {
+            return;
+        }
+        self.look(cx.now, q);
+        let limit = self.limit(q);
+        if self.repeat || limit != self.told {
+            self.say(cx, limit);
+        }
+        let stays = self.repeat || q.queued > Bytes::ZERO;
+        self.next = if stays { following(cx.now, self.period) } else { Time::NEVER };
+    }
+
+    /// Counting begins anew with what is still held.
+    fn on_link_reset(&mut self, cx: &mut Cx<'_, FcFrame>, q: &IngressView) {
+        self.look(cx.now, q);
+        self.arrived = 0;
+        let limit = self.limit(q);
+        self.say(cx, limit);
+    }
+}

@@ -1,0 +1,112 @@
+//! The half at the upstream egress: sends within the limit, and reports what it has sent.
+
+use floodway_units::{Bytes, Class, Span, Time};
+
+use super::count::Count;
+use super::receiver::following;
+use super::{Mode, Params};
+use crate::slots::{Cx, FcFrame, FcSender, Gate, LinkInfo};
+
+/// Sender half: one per (egress port, class).
+#[derive(Clone, Debug)]
+pub struct Sender {
+    /// The class that waits for credit.
+    class: Class,
+    count: Count,
+    /// FCTBS: sent since the link came up.
+    sent: u64,
+    /// FCCL, as last heard; none towards a host.
+    limit: Option<u64>,
+    /// A faulty port has paused it.
+    is_stopped: bool,
+    reports: Option<Reports>,
+}
+
+/// The regular word on what has been sent.
+#[derive(Clone, Copy, Debug)]
+struct Reports {
+    period: Span,
+    /// A report may be lost, so that one follows each period.
+    repeat: bool,
+    /// FCTBS of the last report.
+    told: u64,
+    /// When the next one is due; never while there is nothing to tell.
+    next: Time,
+}
+
+impl Reports {
+    /// None where nothing can be lost that a report would bring back, but for InfiniBand's regular ones.
+    fn new(params: &Params, link: &LinkInfo) -> Option<Self> {
+        let period = params.period_on(link);
+        let next = if link.has_errors { Time::ZERO + period } else { Time::NEVER };
+        let wanted = link.has_errors || params.mode == Mode::Infiniband;
+        wanted.then_some(Reports { period, repeat: link.has_errors, told: 0, next })
+    }
+}
+
+impl Sender {
+    pub(super) fn new(params: &Params, link: &LinkInfo) -> Self {
+        let count = params.count();
+        Sender {
+            class: link.class,
+            count,
+            sent: 0,
+            limit: (!link.to_host).then(|| count.grant(link.buffer)),
+            is_stopped: false,
+            reports: Reports::new(params, link).filter(|_| !link.to_host),
+        }
+    }
+}
+
+impl FcSender for Sender {
+    /// Frames of the link keep their order, so that the newest limit is the furthest.
+    fn on_frame(&mut self, _cx: &mut Cx<'_, FcFrame>, frame: FcFrame) {
+        match frame {
+            FcFrame::Credit { limit, .. } if self.limit.is_some() => self.limit = Some(limit),
+            FcFrame::Pause { quanta, .. } => self.is_stopped = quanta.0 > 0,
+            FcFrame::Credit { .. } | FcFrame::Sent { .. } => {}
+        }
+    }
+
+    fn counts_sent(&self) -> bool {
+        self.limit.is_some()
+    }
+
+    #[inline]
+    fn on_sent(&mut self, cx: &mut Cx<'_, FcFrame>, wire: Bytes) {
+        self.sent = self.count.add(self.sent, self.count.of(wire));
+        if let Some(reports) = self.reports.as_mut().filter(|reports| reports.next == Time::NEVER) {
+            reports.next = following(cx.now, reports.period);
+        }
+    }
+
+    #[inline]
+    fn gate(&self, _now: Time, next: Bytes) -> Gate {
+        let has_credit =
+            self.limit.is_none_or(|limit| self.count.allows(limit, self.sent, self.count.of(next)));
+        if has_credit && !self.is_stopped { Gate::Open } else { Gate::Closed }
+    }
+
+    fn next_timeout(&self) -> Option<Time> {
+        self.reports.map(|reports| reports.next).filter(|next| *next != Time::NEVER)
+    }
+
+    fn on_timeout(&mut self, cx: &mut Cx<'_, FcFrame>) {
+        let Some(reports) = self.reports.as_mut().filter(|reports| reports.next <= cx.now) else { return };
+        if reports.repeat || reports.told != self.sent {
+            reports.told = self.sent;
+            cx.push(FcFrame::Sent { class: self.class, total: self.sent });
+        }
+        reports.next = if reports.repeat { following(cx.now, reports.period) } else { Time::NEVER };
+    }
+
+    /// What the other end still holds is not known here: it says so at once.
+    fn on_link_reset(&mut self, _cx: &mut Cx<'_, FcFrame>) {
+        self.sent = 0;
+        self.limit = self.limit.map(|_| 0);
+        self.is_stopped = false;
+        if let Some(reports) = &mut self.reports {
+            reports.told = 0;
+        }
+    }
+}

@@ -204,11 +204,10 @@ impl FlowControl for Params {
         "2 D BW + the larger of margin and ripple"
     }
 
-    fn caveat(&self) -> Option<&'static str> {
-        Some(
-            "nothing feeds a relay's queue back: each relayed pause may leave a frame more in it, so that a margin \
-             may be used up in a long run with traffic both ways",
-        )
+    fn caveat(&self, _link: &LinkInfo) -> Option<String> {
+        let why = "nothing feeds a relay's queue back: each relayed pause may leave a frame more in it, so that a \
+                   margin may be used up in a long run with traffic both ways";
+        Some(why.into())
     }
 
     fn pause_mode(&self, run: PauseMode) -> PauseMode {

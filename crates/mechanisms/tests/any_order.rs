@@ -36,6 +36,8 @@ fn flow_controls() -> Vec<FlowControlParams> {
         r#"{ "pfc": { "quanta": 200, "trigger": "headroom", "watchdog": { "after": "5us", "restore": "1us" } } }"#,
         r#"{ "bifrost": { "slot": "1500ns", "react": "1us", "half-mtu": true, "leak-period": 7 } }"#,
         r#"{ "bifrost": { "slot": "11us", "f-mode": "measured" } }"#,
+        r#"{ "cbfc": { "on-change": "3KB", "period": "7us" } }"#,
+        r#"{ "cbfc": { "mode": "infiniband", "on-change": "1B" } }"#,
     ];
     with_tuned(FlowControlParams::names(), &tuned)
 }
@@ -111,6 +113,7 @@ impl<A> World<A> {
 enum Input {
     Enqueue(IngressView),
     Release(IngressView),
+    Refused(IngressView),
     Frame(FcFrame),
     Sent(Bytes),
     Timeout,
@@ -143,6 +146,7 @@ fn input() -> impl Strategy<Value = Input> {
     prop_oneof![
         4 => view().prop_map(Input::Enqueue),
         4 => view().prop_map(Input::Release),
+        1 => view().prop_map(Input::Refused),
         4 => frame().prop_map(Input::Frame),
         2 => (64u64..1500).prop_map(|wire| Input::Sent(Bytes(wire))),
         1 => Just(Input::Timeout),
@@ -165,6 +169,7 @@ fn drive_receiver(mut machine: AnyFcReceiver, inputs: &[(u64, Input)]) {
         match input {
             Input::Enqueue(view) => (last, ()) = (*view, machine.on_enqueue(&mut world.cx(), view)),
             Input::Release(view) => (last, ()) = (*view, machine.on_release(&mut world.cx(), view)),
+            Input::Refused(view) => (last, ()) = (*view, machine.on_refused(&mut world.cx(), view)),
             Input::Frame(frame) => machine.on_frame(&mut world.cx(), *frame, &last),
             Input::Timeout => machine.on_timeout(&mut world.cx(), &last),
             Input::Reset => machine.on_link_reset(&mut world.cx(), &last),
@@ -188,7 +193,7 @@ fn drive_sender(mut machine: AnyFcSender, inputs: &[(u64, Input)]) {
             Input::Sent(wire) => machine.on_sent(&mut world.cx(), *wire),
             Input::Timeout => machine.on_timeout(&mut world.cx()),
             Input::Reset => machine.on_link_reset(&mut world.cx()),
-            Input::Enqueue(_) | Input::Release(_) => {}
+            Input::Enqueue(_) | Input::Release(_) | Input::Refused(_) => {}
         }
         assert!(machine.next_timeout().is_none_or(|at| at >= world.now));
         if let Gate::Until(end) = machine.gate(world.now, Bytes(1500)) {
@@ -498,9 +503,12 @@ proptest! {
     #[test]
     fn flow_control_halves_bear_any_order_of_calls(inputs in inputs(input())) {
         for choice in flow_controls() {
-            let (sender, receiver) = choice.build(&link()).expect("the parameters are valid");
-            drive_receiver(receiver, &inputs);
-            drive_sender(sender, &inputs);
+            for has_errors in [false, true] {
+                let link = LinkInfo { has_errors, ..link() };
+                let (sender, receiver) = choice.build(&link).expect("the parameters are valid");
+                drive_receiver(receiver, &inputs);
+                drive_sender(sender, &inputs);
+            }
         }
     }
 

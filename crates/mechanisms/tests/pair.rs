@@ -6,6 +6,9 @@
 //!               ^---- delay ---[wire of the MAC]--'
 //! ```
 
+#[path = "pair/credits.rs"]
+mod credits;
+
 use std::collections::VecDeque;
 
 use floodway_mechanisms::registry::{
@@ -38,6 +41,13 @@ struct Setting {
     react: Span,
     /// How many bytes the upstream may send at most.
     bytes: u64,
+    /// Which frames are damaged on the way, over and over: data; what the receiver says; what the sender says.
+    damaged: [Vec<bool>; 3],
+}
+
+/// Nothing is damaged.
+fn intact() -> [Vec<bool>; 3] {
+    [const { Vec::new() }; 3]
 }
 
 /// What a run has seen.
@@ -46,6 +56,8 @@ struct Outcome {
     sent: u64,
     drained: u64,
     dropped: u64,
+    /// Bytes damaged on the way.
+    damaged: u64,
     /// Most bytes held, and most of them in headroom.
     peak: u64,
     peak_headroom: u64,
@@ -95,6 +107,8 @@ struct Pair<'a> {
     out: Outbox<FcFrame>,
     oracle: Oracle,
     outcome: Outcome,
+    /// Frames that have arrived or were damaged, by the kinds of `damaged`.
+    arrivals: [usize; 3],
     // upstream
     sender: AnyFcSender,
     next_frame: usize,
@@ -130,8 +144,10 @@ impl<'a> Pair<'a> {
             now: Time::ZERO,
             rng: stream(1, 1, "pair"),
             out: Outbox::default(),
-            oracle: Oracle::default(),
+            // It knows nothing of credits.
+            oracle: Oracle { lost: sender.counts_sent(), ..Oracle::default() },
             outcome: Outcome::default(),
+            arrivals: [0; 3],
             sender,
             next_frame: 0,
             sender_free: Time::ZERO,
@@ -155,10 +171,15 @@ impl<'a> Pair<'a> {
         pair
     }
 
-    fn run(mut self) -> Outcome {
+    fn run(self) -> Outcome {
+        self.run_to_end().0
+    }
+
+    /// What it has seen, and when it was over.
+    fn run_to_end(mut self) -> (Outcome, Time) {
         for _ in 0..2_000_000 {
             self.step();
-            let Some(next) = self.next_instant() else { return self.outcome };
+            let Some(next) = self.next_instant() else { return (self.outcome, self.now) };
             assert!(next >= self.now, "something asks for {next:?} at {:?}", self.now);
             self.now = next;
         }
@@ -176,6 +197,9 @@ impl<'a> Pair<'a> {
     /// Everything that is due now: control frames, releases, departures, arrivals, timers.
     fn step(&mut self) {
         while let Some(frame) = due(&mut self.up, self.now) {
+            if self.is_damaged(1) {
+                continue;
+            }
             let (now, link, react) = (self.now, &self.setting.link, self.setting.react);
             self.oracle.hears(now, frame, link, react, self.on_off);
             self.sender.on_frame(&mut cx(now, &mut self.rng, &mut self.out), frame);
@@ -187,15 +211,29 @@ impl<'a> Pair<'a> {
         self.drain();
         self.start();
         while let Some(frame) = due(&mut self.down, self.now) {
+            if self.is_damaged(2) {
+                continue;
+            }
             self.receiver.on_frame(&mut cx(self.now, &mut self.rng, &mut self.out), frame, &self.view);
             self.flush_receiver();
         }
         while let Some(bytes) = due(&mut self.data, self.now) {
-            self.arrive(bytes);
+            if self.is_damaged(0) {
+                self.outcome.damaged += bytes;
+            } else {
+                self.arrive(bytes);
+            }
         }
         self.timers();
         self.drain();
         self.start();
+    }
+
+    /// Is the next frame of a kind damaged?
+    fn is_damaged(&mut self, kind: usize) -> bool {
+        let (damaged, arrivals) = (&self.setting.damaged[kind], &mut self.arrivals[kind]);
+        *arrivals += 1;
+        !damaged.is_empty() && damaged[*arrivals % damaged.len()]
     }
 
     fn timers(&mut self) {
@@ -307,9 +345,12 @@ impl<'a> Pair<'a> {
         self.flush_receiver();
     }
 
+    /// The sender's words go between two frames of data.
     fn flush_sender(&mut self) {
-        let arrives = self.now + self.wire(CONTROL_FRAME) + self.setting.link.delay;
-        self.down.extend(self.out.0.drain(..).map(|frame| (arrives, frame)));
+        for frame in std::mem::take(&mut self.out.0) {
+            self.sender_free = self.sender_free.max(self.now) + self.wire(CONTROL_FRAME);
+            self.down.push_back((self.sender_free + self.setting.link.delay, frame));
+        }
     }
 
     /// A word waits for the frame on the wire; a newer one takes its place.
@@ -456,6 +497,7 @@ fn setting() -> impl Strategy<Value = Setting> {
             ahead,
             react: Span::ZERO,
             bytes: 0,
+            damaged: intact(),
         }
     })
 }
@@ -567,7 +609,7 @@ proptest! {
         for name in FlowControlParams::names() {
             let choice = choice(&format!("{name:?}"));
             // One that says why it may overflow has no size that is sure.
-            if choice.is_lossless() && choice.caveat().is_none() {
+            if choice.is_lossless() && choice.caveat(&setting.link).is_none() {
                 let (outcome, _) = run_at_min_buffer(&choice, setting.clone(), Span::ZERO);
                 prop_assert_eq!(outcome.dropped, 0);
                 prop_assert_eq!(outcome.drained, outcome.sent);
@@ -670,6 +712,7 @@ fn worst_case() -> (FlowControlParams, Setting) {
         ahead: vec![100],
         react: Span::ZERO,
         bytes: 60_000,
+        damaged: intact(),
     };
     (pfc, setting)
 }

@@ -267,11 +267,11 @@ fn what_could_not_work_is_refused_with_the_least_that_can() {
     assert_eq!(key, "");
     assert_eq!(
         why,
-        "a buffer of 1519B never has credit for the largest frame: it needs 1520B at least, and 43664B for \
+        "a buffer of 1.519KB never has credit for the largest frame: it needs 1.52KB at least, and 43.664KB for \
          the full rate"
     );
     assert!(ideal().build(&own(1_520)).is_ok());
-    assert!(refusal(&infiniband(), &own(24 * 64 - 1)).1.contains("1536B at least"));
+    assert!(refusal(&infiniband(), &own(24 * 64 - 1)).1.contains("1.536KB at least"));
     assert!(infiniband().build(&own(24 * 64)).is_ok());
     assert!(refusal(&ideal(), &link()).1.contains("buffer.static"));
 }
@@ -284,8 +284,8 @@ fn a_link_that_is_too_long_for_12_bits_is_told_of() {
     assert_eq!(
         told,
         "InfiniBand's counters of 12 bits hold 2048 blocks of 64 B, and 131.072KB of credit last for 1.05 km at \
-         100G: on 10 km the link gets 9.4 to 10.5 % of its rate; mode = \"ideal\" has no such limit"
+         100G: on 10 km the link gets 9.8 to 10.5 % of its rate; mode = \"ideal\" has no such limit"
     );
     // So short that only period and frames are too much.
-    assert!(infiniband().caveat(&long(5)).is_some_and(|told| told.contains("88.8 to 100.0 % of its rate")));
+    assert!(infiniband().caveat(&long(5)).is_some_and(|told| told.contains("89.8 to 100.0 % of its rate")));
 }

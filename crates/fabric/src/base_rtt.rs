@@ -6,13 +6,15 @@ use floodway_wire::Telemetry;
 
 use crate::blueprint::{BaseRtt, Blueprint, FlowSettings};
 use crate::routing::peer;
-use crate::world::World;
+use crate::world::{NEVER, World};
 
-/// The largest of all pairs of hosts; nothing where no flow's rate control asks.
+/// The largest of all pairs of hosts; nothing where no mechanism of a flow asks.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Largest {
     pub rtt: Span,
     pub bdp: Bytes,
+    /// The base round-trip time with all queues on the way there full.
+    pub full_rtt: Span,
 }
 
 /// Of the way from a node to a host.
@@ -20,11 +22,14 @@ pub(crate) struct Largest {
 struct Way {
     rtt: Span,
     rate: Rate,
+    /// What full queues add, but for that of the node itself.
+    queues: Span,
 }
 
 impl FlowSettings {
-    fn needs(&self, need: Need) -> bool {
+    pub(crate) fn needs(&self, need: Need) -> bool {
         self.rate_control.iter().any(|layer| layer.needs().contains(&need))
+            || self.reliability.needs().contains(&need)
     }
 
     /// What the packets of its flows carry for their rate control.
@@ -92,28 +97,53 @@ impl World<'_> {
     }
 
     /// The largest base round-trip time and bandwidth-delay product, each over the first of equal-cost paths
-    /// with the reply on the same one, if a rate control of the run needs them.
+    /// with the reply on the same one, if a mechanism of the run needs them.
     pub fn largest(&self) -> Largest {
         if !self.blueprint.settings.iter().any(|settings| settings.needs(Need::Largest)) {
             return Largest::default();
         }
         let telemetry = self.blueprint.telemetry();
+        let queued = self.blueprint.settings.iter().find(|settings| settings.needs(Need::Queues));
+        let class = queued.map(|settings| self.dense(settings.class));
         let mut largest = Largest::default();
         let hosts: Vec<NodeId> = self.hosts().collect();
         let mut ways: Vec<Option<Way>> = Vec::new();
         for &destination in &hosts {
             ways.clear();
             ways.resize(self.nodes.len(), None);
-            ways[destination.index()] = Some(Way { rtt: Span::ZERO, rate: Rate::MAX });
+            ways[destination.index()] = Some(Way { rtt: Span::ZERO, rate: Rate::MAX, queues: Span::ZERO });
             for &source in &hosts {
-                let Some(way) = self.way(source, destination, telemetry, &mut ways) else { continue };
+                let Some(way) = self.way(source, destination, (telemetry, class), &mut ways) else {
+                    continue;
+                };
                 largest.rtt = largest.rtt.max(way.rtt);
+                largest.full_rtt = largest.full_rtt.max(way.rtt + way.queues);
                 if source != destination {
                     largest.bdp = largest.bdp.max(self.bdp(way));
                 }
             }
         }
         largest
+    }
+
+    /// What full queues add on a path of these ports.
+    pub fn queues(&self, path: &[PortId], class: u8) -> Span {
+        path.windows(2).map(|hop| self.time_to_drain(hop[0], hop[1], class)).sum()
+    }
+
+    /// How long `next` takes to send what its switch holds of the link from `port` when that is full: the
+    /// ingress's own buffer, or its reserve and headroom, or the pool where nothing is set aside for it.
+    fn time_to_drain(&self, port: PortId, next: PortId, class: u8) -> Span {
+        let ingress = peer(port);
+        let account = &self.ingress[self.lane(ingress, class)];
+        let switch = self.nodes[self.ports[ingress.index()].node.index()].switch;
+        let pool = self.switches.get(switch as usize).map_or(0, |switch| switch.pool_size);
+        let held = match account.reserve + account.headroom_size {
+            _ if account.own != NEVER => account.own,
+            0 => pool,
+            aside => aside,
+        };
+        self.rate(next).time_to_send(Bytes(held))
     }
 
     fn bdp(&self, way: Way) -> Bytes {
@@ -134,7 +164,7 @@ impl World<'_> {
         &self,
         source: NodeId,
         destination: NodeId,
-        telemetry: Telemetry,
+        (telemetry, class): (Telemetry, Option<u8>),
         ways: &mut [Option<Way>],
     ) -> Option<Way> {
         let mut passed = Vec::new();
@@ -147,7 +177,10 @@ impl World<'_> {
         let mut way = ways[node.index()]?;
         while let Some((node, port)) = passed.pop() {
             let rtt = way.rtt + self.base_rtt(&[port], &[peer(port)], telemetry);
-            way = Way { rtt, rate: way.rate.min(self.rate(port)) };
+            let next = self.routes.candidates(self.routes.node_of(peer(port)), destination).first();
+            let full = class.zip(next).map(|(class, &next)| self.time_to_drain(port, next, class));
+            let queues = way.queues + full.unwrap_or_default();
+            way = Way { rtt, rate: way.rate.min(self.rate(port)), queues };
             ways[node.index()] = Some(way);
         }
         Some(way)

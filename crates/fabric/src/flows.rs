@@ -6,7 +6,7 @@ use floodway_mechanisms::registry::{
     AnyNotificationPoint, AnyReactionPoint, AnyTransportReceiver, AnyTransportSender,
 };
 use floodway_mechanisms::slots::{
-    Allowance, FlowTuple, QpInfo, ReactionPoint, Router as _, TransportSender as _,
+    Allowance, FlowTuple, Need, QpInfo, ReactionPoint, Router as _, TransportSender as _,
 };
 use floodway_units::{Bytes, FlowId, NodeId, PortId, Rate, Rng, Span, fold};
 use floodway_wire::Telemetry;
@@ -486,15 +486,20 @@ impl World<'_> {
         let settings = &self.blueprint.settings[begin.settings];
         let rates = data.iter().map(|&port| self.rate(port));
         let nic = data.first().copied().or_else(|| self.nic_of(begin.source, begin.destination, tuple));
+        let base_rtt = self.base_rtt(&data, &ack, settings.telemetry());
+        let queues = settings.needs(Need::Queues).then(|| self.queues(&data, self.dense(settings.class)));
         QpInfo {
             flow: FlowId(slot as u32),
             line_rate: nic.map_or(Rate::MAX, |port| self.rate(port)),
             path_rate: rates.min().unwrap_or(Rate::MAX),
-            base_rtt: self.base_rtt(&data, &ack, settings.telemetry()),
+            base_rtt,
             cut_bdp: self.blueprint.semantics.base_rtt == BaseRtt::Payload,
             largest_rtt: self.largest.rtt,
             largest_bdp: self.largest.bdp,
+            full_rtt: base_rtt + queues.unwrap_or_default(),
+            largest_full_rtt: self.largest.full_rtt,
             mtu: self.blueprint.mtu,
+            wire: self.format.data_with(self.blueprint.mtu, false, settings.telemetry()).wire,
             lossless: self.is_lossless(
                 &self.possible_ports(begin.source, begin.destination, path),
                 &self.possible_ports(begin.destination, begin.source, ack_path),

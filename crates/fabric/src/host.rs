@@ -288,10 +288,12 @@ impl World<'_> {
     fn receive_reply(&mut self, packet: &Packet, place: Place) {
         let now = self.time();
         let flow = &mut self.flows[packet.flow.index()];
-        let (acked, loss) = flow.sender.on_reply(now, packet.reply());
+        let reply = packet.reply();
+        let (acked, loss) = flow.sender.on_reply(now, reply);
+        let next = flow.sender.acknowledged(reply);
         let view = AckView {
             acked,
-            next: packet.psn,
+            next,
             sent: flow.sender.next_psn(),
             rtt: Span(self.now - packet.stamp),
             in_flight: flow.sender.in_flight(),
@@ -302,7 +304,7 @@ impl World<'_> {
         if let Some(loss) = loss {
             layers(flow, now, |layer| layer.on_loss(now, &loss));
         }
-        self.acknowledged(packet.flow.0, packet.psn);
+        self.acknowledged(packet.flow.0, next);
         self.stack_changed(packet.flow.0);
         self.kick_nic(packet.flow.0);
     }

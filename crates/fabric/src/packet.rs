@@ -14,6 +14,8 @@ pub(crate) enum Kind {
     Nak,
     /// A `Nak` that also reports an arrival out of order.
     Sack,
+    /// A reply for the packet `psn` alone.
+    One,
     /// Congestion notification.
     Cnp,
     /// A pause frame of the MAC: one time a class.
@@ -188,6 +190,7 @@ impl Packet {
         match self.kind {
             Kind::Nak => Reply::Nak { next: self.psn },
             Kind::Sack => Reply::Sack { next: self.psn, seen: self.base },
+            Kind::One => Reply::One { psn: self.psn },
             _ => Reply::Ack { next: self.psn },
         }
     }
@@ -197,6 +200,7 @@ impl Packet {
             Reply::Ack { next } => (Kind::Ack, next, 0),
             Reply::Nak { next } => (Kind::Nak, next, 0),
             Reply::Sack { next, seen } => (Kind::Sack, next, seen),
+            Reply::One { psn } => (Kind::One, psn, 0),
         };
     }
 

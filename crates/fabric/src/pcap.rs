@@ -149,7 +149,7 @@ fn psn(packet: &Captured) -> u64 {
 fn body(packet: &Captured, flow: &Seen) -> Body {
     let has = |flag| packet.flags & flag != 0;
     match packet.kind {
-        Kind::Ack => Body::Ack { congested: has(CE) },
+        Kind::Ack | Kind::One => Body::Ack { congested: has(CE) },
         Kind::Nak => Body::Nak,
         Kind::Sack => Body::Sack { seen: packet.base },
         Kind::Cnp => Body::Cnp { window: window(packet) },

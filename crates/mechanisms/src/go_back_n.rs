@@ -199,6 +199,8 @@ impl TransportSender for Sender {
     fn on_reply(&mut self, now: Time, reply: Reply) -> (Bytes, Option<LossView>) {
         match reply {
             Reply::Ack { next } => (self.acknowledge(now, next), None),
+            // Its receiver keeps nothing out of order, and so never says this.
+            Reply::One { .. } => (Bytes::ZERO, None),
             Reply::Nak { next } | Reply::Sack { next, .. } => {
                 let acked = self.acknowledge(now, next);
                 // One from before the last ACK says nothing new.

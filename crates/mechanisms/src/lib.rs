@@ -14,6 +14,7 @@ pub mod deficit_round_robin;
 pub mod ecmp;
 pub mod go_back_n;
 pub mod hpcc;
+pub mod irn;
 pub mod line_rate;
 pub mod lossy;
 pub mod no_notification;

@@ -59,6 +59,7 @@ reactions! {
 reliabilities! {
     None => no_reliability,
     GoBackN => go_back_n,
+    Irn => irn,
 }
 
 pub use choice::head;

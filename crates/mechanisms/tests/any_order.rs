@@ -69,7 +69,10 @@ fn qp(lossless: bool) -> QpInfo {
         cut_bdp: false,
         largest_rtt: Span::us(20),
         largest_bdp: Bytes(250_000),
+        full_rtt: Span::us(30),
+        largest_full_rtt: Span::us(60),
         mtu: Bytes(1000),
+        wire: Bytes(1052),
         lossless,
     }
 }

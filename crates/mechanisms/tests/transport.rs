@@ -65,7 +65,10 @@ impl Pair {
             cut_bdp: false,
             largest_rtt: Span::us(20),
             largest_bdp: Bytes(250_000),
+            full_rtt: Span::us(30),
+            largest_full_rtt: Span::us(60),
             mtu: Bytes(1000),
+            wire: Bytes(1052),
             lossless: false,
         };
         let (mut sender, receiver) = choice.build(&qp).expect("the parameters are valid");

@@ -231,7 +231,10 @@ impl Blueprint {
             cut_bdp: false,
             largest_rtt: Span::us(20),
             largest_bdp: Bytes(250_000),
+            full_rtt: Span::us(30),
+            largest_full_rtt: Span::us(60),
             mtu: self.mtu,
+            wire: self.wire.data_with(self.mtu, false, self.telemetry()).wire,
             lossless: false,
         };
         for settings in &self.settings {

@@ -383,6 +383,18 @@ macro_rules! reliabilities {
                 use $crate::slots::Reliability as _;
                 match self { $(Self::$variant(params) => params.has_acks(),)* }
             }
+
+            /// What it cannot work without.
+            pub fn needs(&self) -> &'static [$crate::slots::Need] {
+                use $crate::slots::Reliability as _;
+                match self { $(Self::$variant(params) => params.needs(),)* }
+            }
+
+            /// Do its retransmissions go before all new data of the NIC?
+            pub fn repeats_first(&self) -> bool {
+                use $crate::slots::Reliability as _;
+                match self { $(Self::$variant(params) => params.repeats_first(),)* }
+            }
         }
 
         slot_enum! {
@@ -396,6 +408,10 @@ macro_rules! reliabilities {
                 now: ::floodway_units::Time,
                 reply: $crate::slots::Reply
             ) -> (::floodway_units::Bytes, Option<$crate::slots::LossView>);
+            fn acknowledged[self: &Self](reply: $crate::slots::Reply) -> u64;
+            fn needs_room[self: &Self]() -> bool;
+            fn has_repeats[self: &Self]() -> bool;
+            fn next_repeat[self: &mut Self](now: ::floodway_units::Time) -> Option<$crate::slots::Segment>;
             fn next_psn[self: &Self]() -> u64;
             fn in_flight[self: &Self]() -> ::floodway_units::Bytes;
             fn is_done[self: &Self]() -> bool;

@@ -135,4 +135,14 @@ pub trait Reliability {
     fn has_acks(&self) -> bool {
         true
     }
+
+    /// What it cannot work without.
+    fn needs(&self) -> &'static [Need] {
+        &[]
+    }
+
+    /// Do its retransmissions go before all new data of the NIC, by `next_repeat`?
+    fn repeats_first(&self) -> bool {
+        false
+    }
 }

@@ -25,8 +25,16 @@ pub struct QpInfo {
     pub largest_rtt: Span,
     /// The largest bandwidth-delay product of all pairs of hosts; likewise.
     pub largest_bdp: Bytes,
+    /// The base round-trip time and the time that all queues on the way there take when they are full: at each
+    /// switch, what its ingress is given alone, over the rate of the egress. Without queues where no mechanism of
+    /// the flow needs them ([`Need::Queues`](super::Need::Queues)).
+    pub full_rtt: Span,
+    /// The largest such time of all pairs of hosts; zero where no mechanism of the run needs it.
+    pub largest_full_rtt: Span,
     /// Payload of a full packet.
     pub mtu: Bytes,
+    /// A full packet as a link carries it.
+    pub wire: Bytes,
     /// Every link of the path, there and back, has a flow control for the flow's class, no error rate
     /// and no down time.
     pub lossless: bool,
@@ -138,6 +146,21 @@ pub enum Reply {
         /// What has arrived.
         seen: u64,
     },
+    /// `psn` has arrived; of others nothing is said.
+    One {
+        /// What has arrived.
+        psn: u64,
+    },
+}
+
+impl Reply {
+    /// All before this has arrived, as far as the reply says.
+    pub fn next(self) -> u64 {
+        match self {
+            Reply::Ack { next } | Reply::Nak { next } | Reply::Sack { next, .. } => next,
+            Reply::One { .. } => 0,
+        }
+    }
 }
 
 /// At the receiver: decides when to send a CNP; one per receiving queue pair.
@@ -195,6 +218,22 @@ pub trait TransportSender {
     fn next_segment(&mut self, now: Time) -> Option<Segment>;
     /// A reply has arrived: payload bytes newly acknowledged, and what it says was lost.
     fn on_reply(&mut self, now: Time, reply: Reply) -> (Bytes, Option<LossView>);
+    /// All before this is acknowledged, now that `reply` has been heard.
+    fn acknowledged(&self, reply: Reply) -> u64 {
+        reply.next()
+    }
+    /// Does what `next_segment` would give need room in the windows? What is counted in flight already does not.
+    fn needs_room(&self) -> bool {
+        true
+    }
+    /// Does something wait to be sent again before all new data of the NIC, whatever its flow?
+    fn has_repeats(&self) -> bool {
+        false
+    }
+    /// Takes the oldest entry of what waits so; `None` if it has been acknowledged meanwhile.
+    fn next_repeat(&mut self, _now: Time) -> Option<Segment> {
+        None
+    }
     /// Sequence number of what `next_segment` would give, or would give if there were more to send.
     fn next_psn(&self) -> u64;
     /// Payload bytes sent and not acknowledged; a transport without acknowledgements has none.

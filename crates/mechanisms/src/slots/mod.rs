@@ -126,6 +126,9 @@ pub enum Need {
     Timestamps,
     /// The largest base round-trip time and bandwidth-delay product of all pairs of hosts.
     Largest,
+    /// What the queues of paths hold: [`QpInfo::full_rtt`], and of all pairs of hosts where `Largest` is
+    /// needed too.
+    Queues,
     /// Acknowledgements: a reliability other than none.
     Acks,
     /// A congestion point that marks packets.

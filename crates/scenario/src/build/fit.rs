@@ -195,7 +195,10 @@ impl Found<'_> {
             cut_bdp: false,
             largest_rtt: Span::us(20),
             largest_bdp: Bytes(250_000),
+            full_rtt: Span::us(30),
+            largest_full_rtt: Span::us(60),
             mtu: blueprint.mtu,
+            wire: blueprint.wire.data_with(blueprint.mtu, false, blueprint.telemetry()).wire,
             lossless: false,
         };
         for (plan, workload) in plan.flows.iter().zip(&blueprint.workloads) {

@@ -198,6 +198,7 @@ fn longest_timeout(blueprint: &Blueprint, rtt: Span) -> Span {
             Some(timeout) => timeout.span().unwrap_or_default(),
             None => usual,
         },
+        ReliabilityParams::Irn(params) => params.longest_timeout().unwrap_or(usual),
         ReliabilityParams::None(_) => Span::ZERO,
     });
     timeouts.max().unwrap_or_default()

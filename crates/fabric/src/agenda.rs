@@ -20,6 +20,8 @@ pub(crate) const NEVER: u64 = u64::MAX;
 pub(crate) const ID_BITS: u32 = 24;
 /// Bits of the number itself.
 const NUMBER_BITS: u32 = 36;
+/// The numbers before this are for what was set long ago.
+const FIRST_NUMBER: u64 = 1 << 32;
 /// Where it begins, above the kind and the object.
 pub(crate) const NUMBER_SHIFT: u32 = 64 - NUMBER_BITS;
 /// Where the kind begins, hashed.
@@ -135,6 +137,8 @@ pub(crate) struct Agenda {
     starts: Starts,
     /// The last number given.
     number: u64,
+    /// The last number given to what was set long ago.
+    early: u64,
 }
 
 impl Agenda {
@@ -142,7 +146,15 @@ impl Agenda {
         let numbered = ties == Ties::SchedulingOrder;
         let (kind_shift, id_mask) =
             if numbered { (ID_BITS, (1 << ID_BITS) - 1) } else { (KIND_SHIFT, u32::MAX) };
-        Agenda { queue: Queue::default(), numbered, kind_shift, id_mask, starts, number: 0 }
+        Agenda {
+            queue: Queue::default(),
+            numbered,
+            kind_shift,
+            id_mask,
+            starts,
+            number: FIRST_NUMBER,
+            early: 0,
+        }
     }
 
     /// The next event before `end`.
@@ -179,6 +191,13 @@ impl Agenda {
         self.number += 1;
         debug_assert!(self.number < 1 << NUMBER_BITS, "the order of scheduling has 36 bits");
         self.number
+    }
+
+    /// A number before that of anything that is scheduled in the run.
+    fn early_number(&mut self) -> u64 {
+        self.early += 1;
+        debug_assert!(self.early < FIRST_NUMBER, "it belongs to what is scheduled");
+        self.early
     }
 
     /// The last number given.
@@ -252,11 +271,18 @@ impl Agenda {
     /// armed event fires.
     #[inline]
     pub fn sync(&mut self, timer: &mut Armed, next: Option<Time>, what: What, id: u32) {
+        self.sync_set(timer, next, what, id, Set::Now);
+    }
+
+    /// As `sync`, of a timer that was set at another time than now.
+    #[inline]
+    pub fn sync_set(&mut self, timer: &mut Armed, next: Option<Time>, what: What, id: u32, set: Set) {
         let Some(Time(at)) = next else { return };
         if at < timer.at {
             timer.at = at;
             timer.order = if self.numbered {
-                Self::numbered(self.number(), what, id)
+                let number = if set == Set::LongAgo { self.early_number() } else { self.number() };
+                Self::numbered(number, what, id)
             } else {
                 let generation = (timer.order + 1) & GENERATIONS;
                 (what as u64) << KIND_SHIFT | u64::from(id) << GENERATION_BITS | generation
@@ -264,6 +290,15 @@ impl Agenda {
             self.push(at, timer.order);
         }
     }
+}
+
+/// When a timer was set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Set {
+    /// By what happens now.
+    Now,
+    /// So long ago that all else of its instant was scheduled later, but for starts.
+    LongAgo,
 }
 
 /// What orders an arrival among those of its instant.

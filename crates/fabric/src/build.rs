@@ -337,6 +337,7 @@ impl<'a> World<'a> {
         self.nics.push(Nic {
             port,
             ready: vec![Ring::default(); classes],
+            repeats: vec![Ring::default(); classes],
             last: vec![u32::MAX - 1; classes],
             ..Nic::default()
         });

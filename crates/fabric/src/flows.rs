@@ -45,6 +45,9 @@ pub(crate) struct Flow {
     pub paced: bool,
     /// In its NIC's ring.
     pub is_ready: bool,
+    /// Its retransmissions go before all new data of the NIC, and it has some there now.
+    pub repeats_first: bool,
+    pub is_repeating: bool,
     /// Its one message is complete at the sender; never of a shared queue pair.
     pub sender_done: bool,
     /// Carries messages as they are posted, to the end of the run.
@@ -310,6 +313,8 @@ impl World<'_> {
             alive: true,
             paced: false,
             is_ready: false,
+            repeats_first: settings.reliability.repeats_first(),
+            is_repeating: false,
             sender_done: false,
             shared: key.is_some(),
             has_acks: settings.reliability.has_acks(),

@@ -10,22 +10,20 @@ use floodway_mechanisms::slots::{
 use floodway_units::{Bytes, FlowId, PortId, Span, Time};
 use floodway_wire::Telemetry;
 
-use crate::agenda::What;
+use crate::agenda::{Set, What};
 use crate::arena::Place;
 use crate::blueprint::{Acks, Turns, WindowRule};
 use crate::flows::Flow;
 use crate::packet::{FIRST, INT, Kind, LAST, ON_PATH, Packet, REPLY, RETRANSMISSION};
 use crate::serial::pacing_gap;
-use crate::world::{NEVER, World, bytes};
+use crate::world::{NEVER, Nic, World, bytes};
 
 impl World<'_> {
     /// The transmitter of a host's port is free: the next queue pair sends a packet.
     pub fn send_from_nic(&mut self, port: PortId) {
-        let Some(id) = self.whose_turn(port) else { return };
+        let Some((id, segment)) = self.whose_turn(port) else { return };
         let now = Time(self.now);
-        let flow = &mut self.flows[id as usize];
-        let class = flow.class;
-        let Some(segment) = flow.sender.next_segment(now) else { return };
+        let class = self.flows[id as usize].class;
         let packet = self.data_packet(id, class, &segment);
         let wire = self.wire(packet.frame);
         let flow = &mut self.flows[id as usize];
@@ -58,16 +56,44 @@ impl World<'_> {
         self.stack_changed(id);
     }
 
-    /// The queue pair that sends next.
-    fn whose_turn(&mut self, port: PortId) -> Option<u32> {
+    /// The queue pair that sends next, and what.
+    fn whose_turn(&mut self, port: PortId) -> Option<(u32, Segment)> {
+        let now = Time(self.now);
         if self.blueprint.semantics.turns == Turns::List {
-            return self.next_in_list(port);
+            let id = self.next_in_list(port)?;
+            return self.flows[id as usize].sender.next_segment(now).map(|segment| (id, segment));
         }
         let class = self.pick_class(port)? as usize;
-        let nic = &mut self.nics[self.ports[port.index()].owner as usize];
+        let local = self.ports[port.index()].owner as usize;
+        if self.nics[local].repeating > 0
+            && let Some(repeat) = self.next_repeat(local, class)
+        {
+            return Some(repeat);
+        }
+        let nic = &mut self.nics[local];
         let rank = nic.ready[class].next_after(nic.last[class])?;
         nic.last[class] = rank;
-        Some(nic.flows[rank as usize])
+        let id = nic.flows[rank as usize];
+        self.flows[id as usize].sender.next_segment(now).map(|segment| (id, segment))
+    }
+
+    /// What is sent again before new data: of each queue pair with some, from the one after the last served on,
+    /// the oldest entry is looked at; one that was acknowledged meanwhile is passed over.
+    fn next_repeat(&mut self, local: usize, class: usize) -> Option<(u32, Segment)> {
+        let nic = &mut self.nics[local];
+        let mut rank = nic.last[class];
+        for _ in 0..nic.repeats[class].len() {
+            rank = nic.repeats[class].next_after(rank)?;
+            let id = nic.flows[rank as usize];
+            let flow = &mut self.flows[id as usize];
+            let repeat = flow.sender.next_repeat(Time(self.now));
+            flow.update_repeats(nic);
+            if let Some(segment) = repeat {
+                nic.last[class] = rank;
+                return Some((id, segment));
+            }
+        }
+        None
     }
 
     fn data_packet(&self, id: u32, class: u8, segment: &Segment) -> Packet {
@@ -96,14 +122,16 @@ impl World<'_> {
         // The size of the next frame is known only once a queue pair is chosen: the largest one stands for it.
         let largest = self.largest_wire;
         if self.classes.len() == 2 {
-            let open = !self.nics[local].ready[1].is_empty()
+            let nic = &self.nics[local];
+            let open = (nic.repeating > 0 || !nic.ready[1].is_empty())
                 && self.gate(port, self.lane(port, 1), 1, largest).is_open(self.time());
             return open.then_some(1);
         }
         let mut ready = std::mem::take(&mut self.out.ready);
         ready.clear();
         for class in 1..self.classes.len() as u8 {
-            let waiting = self.nics[local].ready[class as usize].len() as u64;
+            let nic = &self.nics[local];
+            let waiting = (nic.ready[class as usize].len() + nic.repeats[class as usize].len()) as u64;
             if waiting > 0 {
                 let q = self.first_queue(class);
                 let gate = self.gate(port, self.lane(port, class), q, largest);
@@ -126,6 +154,9 @@ impl World<'_> {
         if semantics.turns == Turns::List {
             // It is looked at when its turn comes.
             return;
+        }
+        if flow.repeats_first {
+            flow.update_repeats(nic);
         }
         let eligible = flow.may_send(semantics.window);
         let ready = eligible && flow.next_send <= self.now;
@@ -307,6 +338,7 @@ impl World<'_> {
         self.acknowledged(packet.flow.0, next);
         self.stack_changed(packet.flow.0);
         self.kick_nic(packet.flow.0);
+        self.kick_repeats(packet.flow.0);
     }
 
     /// A timer of a queue pair has come: its transport's, or a layer's.
@@ -317,9 +349,8 @@ impl World<'_> {
             return;
         }
         let due = |at: Option<Time>| at.is_some_and(|at| at <= now);
-        if due(flow.sender.next_timeout())
-            && let Some(loss) = flow.sender.on_timeout(now)
-        {
+        let loss = due(flow.sender.next_timeout()).then(|| flow.sender.on_timeout(now)).flatten();
+        if let Some(loss) = loss {
             flow.at_work().timeouts += 1;
             layers(flow, now, |layer| layer.on_loss(now, &LossView { timeout: true, ..loss }));
         }
@@ -330,18 +361,25 @@ impl World<'_> {
         });
         self.stack_changed(id);
         self.kick_nic(id);
+        if loss.is_some() {
+            self.kick_repeats(id);
+        }
     }
 
     /// The machines of a queue pair have been called: takes what they allow and when they want to be called.
     fn stack_changed(&mut self, id: u32) {
         let flow = &mut self.flows[id as usize];
         let mut next = flow.sender.next_timeout();
-        if !flow.constant {
-            let layers = flow.stack.iter().filter_map(ReactionPoint::next_timeout);
-            next = layers.chain(next).min();
+        // A packet is given up a round trip after it was sent, before all else of that instant was scheduled.
+        let mut set = Set::LongAgo;
+        if !flow.constant
+            && let Some(layers) = flow.stack.iter().filter_map(ReactionPoint::next_timeout).min()
+            && next.is_none_or(|next| layers <= next)
+        {
+            (next, set) = (Some(layers), Set::Now);
         }
         if flow.alive && !flow.sender_done {
-            self.events.sync(&mut flow.timer, next, What::QueuePair, id);
+            self.events.sync_set(&mut flow.timer, next, What::QueuePair, id, set);
         }
         if flow.constant {
             self.update_qp(id);
@@ -357,15 +395,43 @@ impl World<'_> {
             self.kick(self.nics[flow.nic as usize].port);
         }
     }
+
+    /// Lets the NIC look at what is to be sent again, of whichever flow: a look passes over one outdated entry of
+    /// each only.
+    fn kick_repeats(&mut self, id: u32) {
+        let flow = &self.flows[id as usize];
+        let nic = &self.nics[flow.nic as usize];
+        if flow.repeats_first && nic.repeating > 0 {
+            self.kick(nic.port);
+        }
+    }
 }
 
 impl Flow {
+    /// Takes note of whether it has something to send again before new data.
+    fn update_repeats(&mut self, nic: &mut Nic) {
+        let has = self.sender.has_repeats();
+        if has == self.is_repeating {
+            return;
+        }
+        self.is_repeating = has;
+        let ring = &mut nic.repeats[self.class as usize];
+        if has {
+            ring.insert(self.rank);
+            nic.repeating += 1;
+        } else {
+            ring.remove(self.rank);
+            nic.repeating -= 1;
+        }
+    }
+
     #[inline]
     fn may_send(&self, rule: WindowRule) -> bool {
         self.sender.ready().is_some_and(|payload| {
             let (in_flight, window) = (self.sender.in_flight(), self.allowance.window);
             // A window below one packet still lets one go.
             in_flight == Bytes::ZERO
+                || !self.sender.needs_room()
                 || match rule {
                     WindowRule::Whole => in_flight.0 + payload.0 <= window.0,
                     WindowRule::Overshoot => in_flight < window,

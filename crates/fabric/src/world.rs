@@ -264,6 +264,9 @@ pub(crate) struct Nic {
     pub port: PortId,
     /// By class: queue pairs that may send now, by rank.
     pub ready: Vec<Ring>,
+    /// By class: queue pairs with something to send again before all new data, by rank; and how many those are.
+    pub repeats: Vec<Ring>,
+    pub repeating: usize,
     /// By class: rank of the queue pair served last.
     pub last: Vec<u32>,
     /// Queue pairs that wait for their pacing time: (time, rank).
@@ -279,7 +282,7 @@ impl Nic {
     /// Will it have something to do when its transmitter is free? By a list, finished queue pairs are taken out
     /// then, too.
     pub fn has_waiting(&self) -> bool {
-        !self.list.is_empty() || self.ready.iter().any(|ready| !ready.is_empty())
+        self.repeating > 0 || !self.list.is_empty() || self.ready.iter().any(|ready| !ready.is_empty())
     }
 }
 

@@ -69,6 +69,7 @@ use crate::slots::{
 };
 
 mod conweave;
+mod marks;
 mod paper;
 mod sizing;
 mod swing;

@@ -135,9 +135,10 @@ pub struct Admission {
 impl Admission {
     /// A class without flow control: never charged to headroom.
     fn admit_lossy(&self, frame: Bytes, above: Bytes, e: &QueueView, pool: &PoolView) -> Admit {
+        let asked = if self.crossing == Crossing::Headroom { frame } else { above };
         if e.len.saturating_add(frame) > pool.free.scale(self.egress_alpha) {
             Admit::Drop(DropReason::Egress)
-        } else if above > pool.free {
+        } else if asked > pool.free {
             Admit::Drop(DropReason::Buffer)
         } else {
             Admit::Shared

@@ -1,20 +1,174 @@
-//! IRN as SWING's simulator has it: a timer for each packet, retransmissions before new data.
+//! IRN as SWING's simulator has it: replies name single packets, each packet has a timer of its own, and what is
+//! lost waits in a queue that the NIC serves before new data (`rdma-tx-queue-pair.cc`, `rdma-rx-queue-pair.cc`,
+//! `pfc-host-port.cc`).
+//!
+//! ```text
+//! w = newest - base + 1                                what is acknowledged inside counts
+//! new packet: only if w < window                       retransmissions: always
+//! timer:      RTO_low if w <= N (itself included), else RTO_high; out: into the queue, until it is sent again
+//! ACK(s):     s is acknowledged, base goes on
+//! SACK(s, e): s is acknowledged; e to s - 1 are not, their timers stop, and each goes into the queue
+//! ```
+//!
+//! The queue is not searched: a packet may stand in it twice, and is then sent twice unless it is acknowledged
+//! meanwhile. A retransmission that is lost, too, is found by its timer alone.
+
+use std::collections::VecDeque;
 
 use floodway_units::{Bytes, Time};
 
+use super::marks::Marks;
 use super::sizing::Settings;
 use crate::slots::{Cx, LossView, Messages, QpInfo, Reply, Segment, TransportReceiver, TransportSender};
+
+/// What is known of a packet that was sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// Its timer runs out then.
+    Timed(Time),
+    /// Reported lost, its timer out, or without one.
+    Untimed,
+    /// It has arrived.
+    Acknowledged,
+}
+
+/// Timers of one length, in the order in which they run out. Those of packets that were acknowledged, or timed
+/// again, are passed over.
+type Timers = VecDeque<(Time, u64)>;
 
 /// The sender's end.
 #[derive(Clone, Debug)]
 pub struct Sender {
     settings: Settings,
     messages: Messages,
+    /// The oldest packet that is not acknowledged.
+    base: u64,
+    /// Packets from `base` to the newest one sent.
+    sent: VecDeque<State>,
+    /// What is to be sent again, once or more.
+    repeats: VecDeque<u64>,
+    /// Timers of `RTO_low` and of `RTO_high`.
+    low: Timers,
+    high: Timers,
+    /// Payload sent and not acknowledged.
+    in_flight: Bytes,
 }
 
 impl Sender {
     pub(super) fn new(qp: &QpInfo, settings: &Settings) -> Self {
-        Sender { settings: *settings, messages: Messages::new(qp.mtu) }
+        Sender {
+            settings: *settings,
+            messages: Messages::new(qp.mtu),
+            base: 0,
+            sent: VecDeque::new(),
+            repeats: VecDeque::new(),
+            low: Timers::new(),
+            high: Timers::new(),
+            in_flight: Bytes::ZERO,
+        }
+    }
+
+    /// w: packets from the oldest that is not acknowledged to the newest.
+    fn window(&self) -> u64 {
+        self.sent.len() as u64
+    }
+
+    /// The packet after the newest one sent.
+    fn next(&self) -> u64 {
+        self.base + self.window()
+    }
+
+    /// Of a packet that may be sent no more, or not yet: none.
+    fn state(&self, psn: u64) -> Option<State> {
+        let at = psn.checked_sub(self.base)?;
+        self.sent.get(at as usize).copied()
+    }
+
+    fn set(&mut self, psn: u64, state: State) {
+        self.sent[(psn - self.base) as usize] = state;
+    }
+
+    fn is_open(&self, psn: u64) -> bool {
+        self.state(psn).is_some_and(|state| state != State::Acknowledged)
+    }
+
+    /// Starts the timer of a packet that starts on the wire.
+    fn time(&mut self, psn: u64, now: Time) {
+        let few = self.window() <= self.settings.low_packets;
+        let (timers, rto) = if few {
+            (&mut self.low, self.settings.rto_low)
+        } else {
+            (&mut self.high, self.settings.rto_high)
+        };
+        let Some(rto) = rto else {
+            self.set(psn, State::Untimed);
+            return;
+        };
+        let at = now + rto;
+        timers.push_back((at, psn));
+        self.set(psn, State::Timed(at));
+        self.forget_timers();
+    }
+
+    /// Passes over timers that nobody waits for.
+    fn forget_timers(&mut self) {
+        let (base, sent) = (self.base, &self.sent);
+        let waits = |&(at, psn): &(Time, u64)| {
+            let state = psn.checked_sub(base).and_then(|index| sent.get(index as usize));
+            state == Some(&State::Timed(at))
+        };
+        for timers in [&mut self.low, &mut self.high] {
+            while timers.front().is_some_and(|timer| !waits(timer)) {
+                timers.pop_front();
+            }
+        }
+    }
+
+    /// A packet has arrived; its payload, if that is news.
+    fn acknowledge(&mut self, psn: u64) -> Bytes {
+        if !self.is_open(psn) {
+            return Bytes::ZERO;
+        }
+        let payload = self.messages.segment(psn, false).payload;
+        self.in_flight = self.in_flight.saturating_sub(payload);
+        self.set(psn, State::Acknowledged);
+        while self.sent.front() == Some(&State::Acknowledged) {
+            self.sent.pop_front();
+            self.base += 1;
+        }
+        self.messages.release(self.base);
+        if self.is_done() {
+            // None of them is sent any more.
+            self.repeats.clear();
+        }
+        self.forget_timers();
+        payload
+    }
+
+    /// `from` to `to` are lost: each is to be sent again.
+    fn lose(&mut self, from: u64, to: u64) -> Option<LossView> {
+        let mut lost = Bytes::ZERO;
+        for psn in from.max(self.base)..to.min(self.next()) {
+            if self.is_open(psn) {
+                self.set(psn, State::Untimed);
+                self.repeats.push_back(psn);
+                lost += self.messages.segment(psn, true).payload;
+            }
+        }
+        self.forget_timers();
+        (lost > Bytes::ZERO).then_some(LossView { lost, timeout: false })
+    }
+
+    /// Takes the next packet whose timer has run out by `now`; of two at one instant the one that was set first.
+    fn timed_out(&mut self, now: Time) -> Option<u64> {
+        self.forget_timers();
+        let due = |timers: &Timers| timers.front().map(|(at, _)| *at).filter(|at| *at <= now);
+        let timers = match (due(&self.low), due(&self.high)) {
+            (None, None) => return None,
+            (Some(low), high) if high.is_none_or(|high| low < high) => &mut self.low,
+            _ => &mut self.high,
+        };
+        timers.pop_front().map(|(_, psn)| psn)
     }
 }
 
@@ -24,44 +178,101 @@ impl TransportSender for Sender {
     }
 
     fn ready(&self) -> Option<Bytes> {
-        None
+        let room = self.window() < self.settings.window && self.next() < self.messages.end();
+        room.then(|| self.messages.segment(self.next(), false).payload)
     }
 
-    fn next_segment(&mut self, _now: Time) -> Option<Segment> {
-        None
+    fn next_segment(&mut self, now: Time) -> Option<Segment> {
+        self.ready()?;
+        let segment = self.messages.segment(self.next(), false);
+        self.sent.push_back(State::Untimed);
+        self.in_flight += segment.payload;
+        self.time(segment.psn, now);
+        Some(segment)
     }
 
-    fn on_reply(&mut self, _now: Time, _reply: Reply) -> (Bytes, Option<LossView>) {
-        (Bytes::ZERO, None)
+    fn on_reply(&mut self, _now: Time, reply: Reply) -> (Bytes, Option<LossView>) {
+        match reply {
+            Reply::One { psn } => (self.acknowledge(psn), None),
+            // A second one for the same packet says nothing new.
+            Reply::Sack { next, seen } if self.is_open(seen) => {
+                let acked = self.acknowledge(seen);
+                (acked, self.lose(next, seen))
+            }
+            _ => (Bytes::ZERO, None),
+        }
+    }
+
+    fn acknowledged(&self, _reply: Reply) -> u64 {
+        self.base
+    }
+
+    fn has_repeats(&self) -> bool {
+        !self.repeats.is_empty()
+    }
+
+    fn next_repeat(&mut self, now: Time) -> Option<Segment> {
+        let psn = self.repeats.pop_front()?;
+        if !self.is_open(psn) {
+            return None;
+        }
+        self.time(psn, now);
+        Some(self.messages.segment(psn, true))
     }
 
     fn next_psn(&self) -> u64 {
-        0
+        self.next()
     }
 
     fn in_flight(&self) -> Bytes {
-        Bytes::ZERO.min(self.settings.window_bytes)
+        self.in_flight
     }
 
     fn is_done(&self) -> bool {
-        self.messages.end() == 0
+        self.base == self.messages.end()
+    }
+
+    fn next_timeout(&self) -> Option<Time> {
+        let first = |timers: &Timers| timers.front().map(|(at, _)| *at);
+        [first(&self.low), first(&self.high)].into_iter().flatten().min()
+    }
+
+    fn on_timeout(&mut self, now: Time) -> Option<LossView> {
+        let mut lost = Bytes::ZERO;
+        while let Some(psn) = self.timed_out(now) {
+            self.set(psn, State::Untimed);
+            self.repeats.push_back(psn);
+            lost += self.messages.segment(psn, true).payload;
+        }
+        self.forget_timers();
+        (lost > Bytes::ZERO).then_some(LossView { lost, timeout: true })
     }
 }
 
 /// The receiver's end.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Receiver {
-    settings: Settings,
+    /// What has arrived.
+    arrived: Marks,
+    /// h: after the highest number that has arrived.
+    edge: u64,
 }
 
 impl Receiver {
-    pub(super) fn new(_qp: &QpInfo, settings: &Settings) -> Self {
-        Receiver { settings: *settings }
+    pub(super) fn new(_qp: &QpInfo, _settings: &Settings) -> Self {
+        Receiver::default()
     }
 }
 
 impl TransportReceiver for Receiver {
-    fn on_segment(&mut self, _cx: &mut Cx<'_, Reply>, _s: &Segment) -> Bytes {
-        Bytes::ZERO.min(self.settings.window_bytes)
+    fn on_segment(&mut self, cx: &mut Cx<'_, Reply>, s: &Segment) -> Bytes {
+        let new = self.arrived.add(s.psn);
+        if s.psn <= self.edge {
+            cx.push(Reply::One { psn: s.psn });
+        } else {
+            cx.push(Reply::Sack { next: self.edge, seen: s.psn });
+        }
+        self.edge = self.edge.max(s.psn + 1);
+        if new { s.payload } else { Bytes::ZERO }
     }
 }

@@ -1,0 +1,135 @@
+//! Marks of packets in a window that slides: a ring of words, since no packet before the window is asked for
+//! again, and a set that only grows would keep a word for every 64 packets of a flow.
+
+use std::collections::VecDeque;
+
+/// Which packets from `base` on are marked; all before it are.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Marks {
+    /// Marks of the packets from `start` on, 64 a word; none of those missing at the end are marked.
+    words: VecDeque<u64>,
+    /// A multiple of 64, at most `base`.
+    start: u64,
+    /// The first packet that is not marked.
+    base: u64,
+}
+
+impl Marks {
+    /// The first packet that is not marked.
+    pub(super) fn base(&self) -> u64 {
+        self.base
+    }
+
+    /// Is this packet marked?
+    pub(super) fn has(&self, psn: u64) -> bool {
+        psn < self.base || self.word(psn) & bit(psn) != 0
+    }
+
+    /// Marks a packet; was it unmarked?
+    pub(super) fn add(&mut self, psn: u64) -> bool {
+        if self.has(psn) {
+            return false;
+        }
+        let at = ((psn - self.start) / 64) as usize;
+        if at >= self.words.len() {
+            self.words.resize(at + 1, 0);
+        }
+        self.words[at] |= bit(psn);
+        if psn == self.base {
+            self.slide(self.first_unmarked(psn + 1));
+        }
+        true
+    }
+
+    /// Marks all before `psn`.
+    pub(super) fn add_before(&mut self, psn: u64) {
+        if psn > self.base {
+            self.slide(self.first_unmarked(psn));
+        }
+    }
+
+    /// The first packet from `psn` on, which is not before the window, that is not marked.
+    pub(super) fn first_unmarked(&self, mut psn: u64) -> u64 {
+        loop {
+            let unmarked = !self.word(psn) & (!0 << (psn % 64));
+            psn -= psn % 64;
+            if unmarked != 0 {
+                return psn + u64::from(unmarked.trailing_zeros());
+            }
+            psn += 64;
+        }
+    }
+
+    /// How many packets of `from..to` are marked.
+    pub(super) fn count(&self, from: u64, to: u64) -> u64 {
+        let mut sum = 0;
+        let mut psn = from;
+        while psn < to {
+            let end = (psn - psn % 64 + 64).min(to);
+            let here = (!0 << (psn % 64)) & (!0 >> (63 - (end - 1) % 64));
+            let word = if psn < self.start { !0 } else { self.word(psn) };
+            sum += u64::from((word & here).count_ones());
+            psn = end;
+        }
+        sum
+    }
+
+    fn word(&self, psn: u64) -> u64 {
+        self.words.get(((psn - self.start) / 64) as usize).copied().unwrap_or(0)
+    }
+
+    fn slide(&mut self, base: u64) {
+        self.base = base;
+        while self.start + 64 <= base {
+            self.start += 64;
+            self.words.pop_front();
+        }
+        // What is left of the first word lies partly before the window, all of which is marked.
+        if let Some(first) = self.words.front_mut() {
+            *first |= !(!0 << (base - self.start));
+        }
+    }
+}
+
+fn bit(psn: u64) -> u64 {
+    1 << (psn % 64)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn they_are_a_set_whose_beginning_is_forgotten(
+            steps in proptest::collection::vec((0u64..20, 0u64..300), 1..200),
+            range in (0u64..400, 0u64..400),
+        ) {
+            let mut marks = Marks::default();
+            let mut model = BTreeSet::new();
+            for (kind, psn) in steps {
+                if kind == 0 {
+                    marks.add_before(psn);
+                    model.extend(0..psn);
+                } else {
+                    prop_assert_eq!(marks.add(psn), model.insert(psn));
+                }
+                let base = (0..).find(|psn| !model.contains(psn)).expect("the set is finite");
+                prop_assert_eq!(marks.base(), base);
+                let after = base.max(psn);
+                let unmarked = (after..).find(|psn| !model.contains(psn)).expect("the set is finite");
+                prop_assert_eq!(marks.first_unmarked(after), unmarked);
+            }
+            for psn in 0..400 {
+                prop_assert_eq!(marks.has(psn), model.contains(&psn));
+            }
+            let (from, to) = range;
+            let counted = (from..to).filter(|psn| model.contains(psn)).count() as u64;
+            prop_assert_eq!(marks.count(from, to), counted);
+        }
+    }
+}

@@ -198,6 +198,13 @@ def _perftest(result: Result, options: Options, *, latency: bool) -> Value:
     return Value(value=_float(values.mean() if latency else values.sum()))
 
 
+def _lossless_utilisation(result: Result, options: Options) -> Value:
+    """Return a link's utilisation, 0 where a lossless class has dropped: SWING's figures count it so."""
+    if result.outcome.lossless == "violated":
+        return Value(value=0.0)
+    return _link(result, options, number="utilisation")
+
+
 def _verdict(result: Result, options: Options) -> Value:
     del options
     return Value(value=float(result.outcome.lossless != "violated"))
@@ -262,6 +269,13 @@ KINDS: Mapping[str, Kind] = {
     **_of_packets(),
     "throughput": _link_kind("throughput", "Gbit/s", "mean", best="highest"),
     "utilisation": _link_kind("utilisation", "%", "utilisation", best="highest"),
+    "lossless-utilisation": Kind(
+        label="utilisation, 0 where packets are lost",
+        unit="%",
+        options=LINK,
+        of=_lossless_utilisation,
+        best="highest",
+    ),
     "peak-throughput": _link_kind("highest throughput of a bucket", "Gbit/s", "peak", best="highest"),
     "throughput-stdev": _link_kind("standard deviation of throughput", "Gbit/s", "stdev", best="lowest"),
     "idle": _link_kind("time without a packet", "%", "idle", best="lowest"),

@@ -147,6 +147,17 @@ fn cables_are_links_that_overrides_select_by_tag_and_direction() {
 }
 
 #[test]
+fn overrides_for_relays_are_idle_where_no_link_has_any() {
+    let more = "[[override]]\nname = \"cables\"\nlinks = { tag = \"relay-cable\" }\ndirection = \"relay>switch\"\n\
+                flow-control.pfc = { xoff = \"198KB\" }";
+    let scenario = Line { more, long: "flow-control = \"pfc\"", ..Line::default() }.scenario();
+    assert_eq!(scenario.blueprint().links.len(), 3);
+    let typo = more.replace("relay-cable", "relay-cabel");
+    let refused = Line { more: &typo, ..Line::default() }.refused();
+    assert!(refused.contains("did you mean \"relay-cable\"?"), "{refused}");
+}
+
+#[test]
 fn an_override_for_a_direction_of_the_link_still_finds_it_between_its_switches() {
     let long = "flow-control = \"swing\"\n[[override]]\nname = \"back\"\nlinks = { tag = \"long-haul\" }\n\
                 direction = \"s2>s1\"\nflow-control = \"lossy\"";

@@ -63,6 +63,11 @@ impl Selector {
         })
     }
 
+    /// Does it name nothing but these tags?
+    pub fn is_of_tags(&self, tags: &[&str]) -> bool {
+        self.0.iter().all(|term| matches!(term, Term::Tag(tag) if tags.contains(&tag.as_str())))
+    }
+
     /// Does it name a workload, which only flows have?
     pub fn names_workload(&self) -> bool {
         self.0.iter().any(|term| matches!(term, Term::Workload(_)))

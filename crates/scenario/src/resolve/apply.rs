@@ -14,7 +14,7 @@ use crate::grammar::read::key_path;
 use crate::grammar::selector::{Selector, glob, nearest_match};
 use crate::grammar::settings::{Defaults, Override, Slots};
 use crate::grammar::tree::Node;
-use crate::topology::Network;
+use crate::topology::{Network, RELAY_TAGS};
 use crate::workload::Workload;
 
 /// Slots that belong to links, to switches, to hosts, to flows.
@@ -144,7 +144,8 @@ impl<'a> Layer<'a> {
                 self.to_nodes(plan, network, of, true)?
             }
         };
-        if found == 0 && self.strict {
+        // Whether there are relays is a choice of the scenario's, which may vary.
+        if found == 0 && self.strict && !selector.is_of_tags(&RELAY_TAGS) {
             let meant = match key {
                 "links" => selector.meant(network.labels_of_links()),
                 "flows" => selector.meant(workloads.iter().map(|of| (of.name.as_str(), of.tags.as_slice()))),

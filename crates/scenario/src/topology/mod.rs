@@ -42,7 +42,7 @@ pub use matrix::{Blank, Quantity};
 pub use multi_dc::{MultiDc, SiteKeys, Sites};
 pub use network::{Hop, Link, Network, Node, TopologyError};
 pub use presets::{LeftOut, Preset, PresetName, left_out, presets};
-pub use relays::RelayAt;
+pub use relays::{RELAY_TAGS, RelayAt};
 pub use single_switch::SingleSwitch;
 pub use sites::Dci;
 pub use two_dc::{LongLink, TwoDc};

@@ -4,6 +4,9 @@ use floodway_mechanisms::slots::Relay;
 
 use super::network::{Link, Network, Node, TopologyError};
 
+/// The tags of relays and of their cables.
+pub const RELAY_TAGS: [&str; 2] = ["relay", "relay-cable"];
+
 /// A relay between a link and the node at its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RelayAt {
@@ -48,12 +51,12 @@ impl Network {
             let site: Vec<String> = site.collect();
             let tags = |kind: &str| std::iter::once(kind.to_owned()).chain(site.clone()).collect();
             let cable_name = format!("{}-{name}", self.nodes[at].name);
-            let node = self.add(Node { name, tags: tags("relay"), is_host: false, address: None })?;
+            let node = self.add(Node { name, tags: tags(RELAY_TAGS[0]), is_host: false, address: None })?;
             self.links[place].ends[end] = node;
             let cable = self.links.len();
             self.links.push(Link {
                 name: cable_name,
-                tags: tags("relay-cable"),
+                tags: tags(RELAY_TAGS[1]),
                 ends: [at, node],
                 rate,
                 delay: relay.cable,

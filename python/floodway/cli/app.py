@@ -319,8 +319,8 @@ def reproduce_(  # noqa: PLR0913 (one argument an option)
         list[str],
         typer.Argument(
             metavar="PAPER [FIGURE]...",
-            help="A paper, and those of its figures that are wanted: all where none are named. Several papers "
-            "follow one another.",
+            help="A paper, and those of its figures that are wanted: all where none are named. Several "
+            "papers follow one another.",
             show_default=False,
         ),
     ],

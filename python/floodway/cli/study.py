@@ -20,7 +20,7 @@ from floodway.study import asked_for, conduct, expected_minutes, load_study, pla
 from floodway.study.words import COLUMNS, expected, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from typing import TextIO
 
     from floodway.study import Conducted, Plan, Study
@@ -112,6 +112,8 @@ def _all(asked: Iterable[tuple[str, tuple[Study, ...], Path]], request: Request)
 def _one(title: str, plan: Plan, out: Path, request: Request, documents: list[dict[str, Any]]) -> int:
     jobs = request.jobs or cores()
     if not request.quiet:
+        for warning in _warnings(plan):
+            typer.echo(f"warning: {warning}", err=True)
         typer.echo(_announced(title, plan, out, jobs=jobs, force=request.force), err=True)
     try:
         with WatchAll(quiet=request.quiet) as watch:
@@ -131,7 +133,8 @@ def _one(title: str, plan: Plan, out: Path, request: Request, documents: list[di
     if not conducted.complete:
         kept = len(conducted.done)
         typer.echo(
-            f"interrupted; {kept} of {len(plan.runs)} runs are kept in {out}/, and the same command goes on from there",
+            f"interrupted; {kept} of {len(plan.runs)} runs are kept in {out}/, and the same command goes on "
+            "from there",
             err=True,
         )
         return INTERRUPTED
@@ -148,7 +151,18 @@ def _announced(title: str, plan: Plan, out: Path, *, jobs: int, force: bool) -> 
     if not missing:
         return f"{title}: all {total} runs are in {out}/"
     there = f" of {total}" if missing < total else ""
-    return f"{title}: {missing}{there} runs, {expected(expected_minutes(plan, out, jobs=jobs), jobs=jobs)}"
+    minutes = expected_minutes(plan, out, states=states, jobs=jobs)
+    return f"{title}: {missing}{there} runs, {expected(minutes, jobs=jobs)}"
+
+
+def _warnings(plan: Plan) -> Iterator[str]:
+    """Tell what is allowed but seldom meant once, with the first run that has it."""
+    told: set[str] = set()
+    for run in plan.runs:
+        for warning in run.scenario.warnings:
+            if warning not in told:
+                told.add(warning)
+                yield f"{run.label}: {warning}"
 
 
 def _status(plans: Sequence[tuple[Plan, Path]], request: Request) -> int:

@@ -73,6 +73,10 @@ class Watched(Protocol):
     def wall_s(self) -> float | None:
         """What it took, in seconds; none before its end."""
 
+    @property
+    def failed(self) -> bool:
+        """Whether it came to a bad end."""
+
 
 @dataclass(frozen=True)
 class _Look:
@@ -156,7 +160,10 @@ class WatchAll:
                 self._look(number, run, run.progress)
             if run.wall_s is not None and number not in self._ended:
                 self._ended.add(number)
-                self._end(number, run.label, run.wall_s, of=len(runs))
+                self._end(number, run.label, f"done in {run.wall_s:.1f} s", of=len(runs))
+            elif run.failed and number not in self._ended:
+                self._ended.add(number)
+                self._end(number, run.label, "failed", of=len(runs))
 
     def _look(self, number: int, run: Watched, progress: Running) -> None:
         pace = self._paces.setdefault(number, _Pace(run.scenario, began=run.began))
@@ -167,8 +174,7 @@ class WatchAll:
             self._lines_due[number] = clock + LINE_EVERY_S
             typer.echo(f"running {run.label}: {pace.state()}", err=True)
 
-    def _end(self, number: int, label: str, wall_s: float, *, of: int) -> None:
-        state = f"done in {wall_s:.1f} s"
+    def _end(self, number: int, label: str, state: str, *, of: int) -> None:
         if not self._bar.disable:
             self._bar.update(
                 self._row(number, label), completed=1.0, state=state, visible=of <= MOST_SHOWN_ENDED

@@ -51,6 +51,11 @@ class Task:
         """What it took, in seconds; none before its end."""
         return self.result.run.timings.wall_s if self.result is not None else None
 
+    @property
+    def failed(self) -> bool:
+        """Whether it came to a bad end: never, since that ends all runs."""
+        return False
+
 
 def cores() -> int:
     """Return how many runs this process may sensibly do at once."""

@@ -14,6 +14,7 @@ from floodway.plot.axes import shown
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from matplotlib.artist import Artist
     from matplotlib.figure import Figure
 
     from floodway.results import Result
@@ -118,14 +119,28 @@ def flow_curves(sources: Sequence[Source], *, workloads: Sequence[str] | None = 
     )
 
 
-def add_legend(figure: Figure, labels: Sequence[str]) -> None:
-    """Put the legend below the axes, in as many columns as fit; the figure grows by its rows."""
+def add_legend(figure: Figure, labels: Sequence[str], *, handles: Sequence[Artist] | None = None) -> None:
+    """Put the legend below the axes, in as many columns as fit; the figure grows by its rows.
+
+    Parameters
+    ----------
+    figure
+        Whose.
+    labels
+        What it names.
+    handles
+        What of the figure each label names; by default everything that has one.
+    """
     longest = max(len(label) for label in labels)
     columns = max(1, min(4, LEGEND_LETTERS // (longest + LEGEND_KEY)))
     rows = -(-len(labels) // columns)
     width, height = figure.get_size_inches()
     figure.set_size_inches(width, height + LEGEND_ROW * (rows - 1))
-    figure.legend(loc="outside lower center", ncols=columns, fontsize="small")
+    look: dict[str, Any] = {"loc": "outside lower center", "ncols": columns, "fontsize": "small"}
+    if handles is None:
+        figure.legend(**look)
+    else:
+        figure.legend(list(handles), list(labels), **look)
 
 
 def titled(what: str, sources: Sequence[Source]) -> str:

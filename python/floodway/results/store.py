@@ -162,6 +162,28 @@ def read(folder: str | os.PathLike[str]) -> Result:
         raise OutputError(os.fspath(folder), "holds no results that this version can read") from error
 
 
+def remove_left_behind(folder: Path) -> None:
+    """Remove what runs to a place left beside it when they were killed.
+
+    Nobody holds its lock any more. One that has replaced results in it is kept: they may be the only ones.
+
+    Parameters
+    ----------
+    folder
+        The place.
+
+    Raises
+    ------
+    OSError
+        If the folder around it cannot be read.
+    """
+    name = re.compile(rf"\.{re.escape(folder.name)}\.[a-z0-9_]{{8}}")
+    for beside in filter(lambda entry: name.fullmatch(entry.name), folder.parent.iterdir()):
+        with contextlib.suppress(OSError), _locked(beside):
+            if {entry.name for entry in beside.iterdir()} <= {"new"}:
+                shutil.rmtree(beside)
+
+
 def _made_beside(folder: Path) -> tuple[Path, int]:
     """Make a folder beside another one, locked for as long as the descriptor that comes with it is open."""
     while True:
@@ -174,18 +196,6 @@ def _made_beside(folder: Path) -> tuple[Path, int]:
             return beside, lock
         # Somebody took it for left behind before it was locked.
         os.close(lock)
-
-
-def remove_left_behind(folder: Path) -> None:
-    """Remove what runs to the same place left beside it when they were killed.
-
-    Nobody holds its lock any more. One that has replaced results in it is kept: they may be the only ones.
-    """
-    name = re.compile(rf"\.{re.escape(folder.name)}\.[a-z0-9_]{{8}}")
-    for beside in filter(lambda entry: name.fullmatch(entry.name), folder.parent.iterdir()):
-        with contextlib.suppress(OSError), _locked(beside):
-            if {entry.name for entry in beside.iterdir()} <= {"new"}:
-                shutil.rmtree(beside)
 
 
 @contextlib.contextmanager

@@ -39,8 +39,8 @@ class Buckets:
 def link_buckets(result: Result, options: Options) -> Buckets:
     """Compute what a link carried inside the window.
 
-    A series has buckets of its own, which are as wide as `records.buckets` and the run's length make them. Bytes
-    are spread evenly over theirs; so narrower ones than these show nothing more.
+    A series has buckets of its own, which are as wide as `records.buckets` and the run's length make them.
+    Bytes are spread evenly over theirs; so narrower ones than these show nothing more.
     """
     name = chosen_link(result, options)
     own = result.series.filter(
@@ -69,6 +69,5 @@ def _edges(options: Options, begins: Numbers, ends: Numbers) -> Numbers:
         inner = inner[(inner > first) & (inner < last)]
         return np.concatenate([[first], inner, [last]])
     count = max(1, int(np.ceil((last - first) / options.bucket_us - 1e-9)))
-    edges = first + options.bucket_us * np.arange(count + 1)
-    edges[-1] = min(edges[-1], last)
-    return edges
+    whole = [first + options.bucket_us * n for n in range(count)]
+    return np.array([*whole, min(first + options.bucket_us * count, last)], dtype=np.float64)

@@ -114,8 +114,8 @@ def conduct(  # noqa: PLR0913 (what a caller may choose)
 ) -> Conducted:
     """Run what is missing of some studies, and write numbers, pictures and a report.
 
-    Each run is a process's work and is stored as soon as it has ended; so a study that was cut short, however,
-    goes on where it was. A run that fails is noted and leaves the others alone.
+    Each run is a process's work and is stored as soon as it has ended; so a study that was cut short goes on
+    where it was. A run that fails is noted and leaves the others alone.
 
     Parameters
     ----------
@@ -143,7 +143,9 @@ def conduct(  # noqa: PLR0913 (what a caller may choose)
     """
     folder = Path(out)
     say = on_message or (lambda _: None)
-    with StudyFolder(folder, force=force) as place:
+    with StudyFolder(folder) as place:
+        for run in plan.runs if force else ():
+            place.runs.forget(run.key)
         missing = [run for run in plan.runs if not _is_there(place.runs, run, say)]
         tasks = [Task(run=run, place=place.runs.place(run.key)) for run in missing]
 
@@ -163,7 +165,7 @@ def states_of(plan: Plan, folder: Path) -> dict[str, State]:
     return {run.key: _state(runs, run.key) for run in plan.runs}
 
 
-def expected_minutes(plan: Plan, folder: Path, *, jobs: int) -> float | None:
+def expected_minutes(plan: Plan, folder: Path, *, states: Mapping[str, State], jobs: int) -> float | None:
     """Estimate how long the runs that are missing will take; none where nothing is known.
 
     What studies say of their full size counts first, then what their runs that are there have taken.
@@ -171,8 +173,8 @@ def expected_minutes(plan: Plan, folder: Path, *, jobs: int) -> float | None:
     runs = Runs(folder / "runs")
     total = 0.0
     for study, own in plan.studies:
-        missing = sum(not runs.has(run.key) for run in own)
-        walls = [runs.wall_s(run.key) for run in own if runs.has(run.key)]
+        walls = [runs.wall_s(run.key) for run in own if states.get(run.key) == "done"]
+        missing = len(own) - len(walls)
         if study.minutes is not None and not plan.quick:
             total += study.minutes * STATED_CORES / jobs * missing / len(own)
         elif walls:

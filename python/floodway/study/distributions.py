@@ -11,7 +11,7 @@ from floodway.errors import PlotError
 from floodway.plot.axes import PANEL_HEIGHT, plain_style, shown
 from floodway.plot.curves import Drawing, add_legend
 from floodway.study.buckets import link_buckets
-from floodway.study.drawing import cells_of, colour_in, figure_of
+from floodway.study.drawing import colour_in, figure_of
 from floodway.study.selection import chosen_flows
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def series(study: Study, plot: Plot, numbers: Numbers, store: Runs) -> Drawing:
 
 
 def cdf(study: Study, plot: Plot, numbers: Numbers, store: Runs) -> Drawing:
-    """Draw a distribution, a curve for each variant over all its seeds; unfinished flows come after all others.
+    """Draw a distribution, a curve for each variant over all its seeds; unfinished flows come last.
 
     Raises
     ------

@@ -1,11 +1,11 @@
 """Pictures of a study: bars and lines of metrics, throughput in time, distributions.
 
-A variant has the same colour in all pictures of a study. Published points are hollow, closed forms thin lines.
+A variant has the same colour in all pictures of a study. Published points are hollow, closed forms thin
+lines.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
@@ -14,47 +14,35 @@ import polars as pl
 from floodway.errors import PlotError
 from floodway.plot.axes import DOTS_PER_INCH, PANEL_HEIGHT, SIZE, NotebookFigure, plain_style, shown
 from floodway.plot.curves import MARKS, Drawing, add_legend, colour_of
+from floodway.study.bars import VARIANT, bars_of, frame_of
 from floodway.study.formulas import FORMULAS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from floodway.study.evaluation import Cell, Numbers
-    from floodway.study.model import Metric, Place, Plot, Study, Theory
+    from floodway.study.bars import Bar
+    from floodway.study.evaluation import Numbers
+    from floodway.study.model import Metric, Plot, Study, Theory
 
-__all__ = ["Bar", "bars", "cells_of", "colour_in", "figure_of", "lines"]
+__all__ = ["bars", "colour_in", "figure_of", "lines"]
 
-VARIANT = "variant"
 #: Of the room between two groups of bars, what bars take.
 FILLED = 0.8
 #: Letters of a line beside an axis.
 LONGEST_LINE = 32
 #: Points of the curve of a formula.
 CURVE_POINTS = 200
-HOLLOW = {
+HOLLOW: dict[str, Any] = {
     "marker": "D",
     "linestyle": "none",
     "markerfacecolor": "none",
     "markeredgecolor": "black",
     "zorder": 5,
 }
-
-
-@dataclass(frozen=True, kw_only=True)
-class Bar:
-    """A number in a picture: where it stands, what group it is of, itself."""
-
-    metric: str
-    at: str
-    group: str
-    mean: float | None
-    low: float | None
-    high: float | None
-    unfinished: int
-    published: float | None
 
 
 def bars(study: Study, plot: Plot, numbers: Numbers) -> Drawing:
@@ -65,7 +53,7 @@ def bars(study: Study, plot: Plot, numbers: Numbers) -> Drawing:
     PlotError
         If none of its runs is there.
     """
-    table = _table(study, plot, numbers)
+    table = bars_of(study, plot, numbers)
     with plain_style():
         figure, panels = figure_of(plot.title, len(plot.metrics))
         for axes, metric in zip(panels, plot.metrics, strict=True):
@@ -76,7 +64,7 @@ def bars(study: Study, plot: Plot, numbers: Numbers) -> Drawing:
         if plot.along != VARIANT:
             panels[-1].set_xlabel(shown(study.axis(plot.along).label))
         _legend(figure, panels)
-    return Drawing(figure=figure, data=_frame(plot, table))
+    return Drawing(figure=figure, data=frame_of(table))
 
 
 def lines(study: Study, plot: Plot, numbers: Numbers) -> Drawing:
@@ -87,7 +75,7 @@ def lines(study: Study, plot: Plot, numbers: Numbers) -> Drawing:
     PlotError
         If none of its runs is there, or the axis has values that are no numbers.
     """
-    table = _table(study, plot, numbers)
+    table = bars_of(study, plot, numbers)
     across = _numbers_along(study, plot)
     curves: list[pl.DataFrame] = []
     with plain_style():
@@ -103,7 +91,7 @@ def lines(study: Study, plot: Plot, numbers: Numbers) -> Drawing:
         panels[-1].set_xlabel(shown(study.axis(plot.along).label))
         _legend(figure, panels)
     return Drawing(
-        figure=figure, data=pl.concat([_frame(plot, table), *curves[: len(plot.theory)]], how="diagonal")
+        figure=figure, data=pl.concat([frame_of(table), *curves[: len(plot.theory)]], how="diagonal")
     )
 
 
@@ -122,92 +110,6 @@ def figure_of(title: str, panels: int) -> tuple[Figure, list[Axes]]:
 def colour_in(study: Study, variant: str) -> str:
     """Return the colour of a variant."""
     return colour_of([each.name for each in study.variants].index(variant))
-
-
-def cells_of(study: Study, plot: Plot) -> Iterator[tuple[str, str, str, Place]]:
-    """Return what stands where: the place across, the group, and the variant and place of the runs."""
-    across = _points(study, plot, plot.along)
-    groups = _points(study, plot, plot.group) if plot.group else [""]
-    for group in groups:
-        for at in across:
-            variant = at if plot.along == VARIANT else group if plot.group == VARIANT else plot.variants[0]
-            said = {**dict(plot.at), plot.along: at, plot.group: group}
-            place = tuple((axis.name, said[axis.name]) for axis in study.axes)
-            yield at, group, variant, place
-
-
-def _points(study: Study, plot: Plot, name: str) -> Sequence[str]:
-    return plot.variants if name == VARIANT else study.axis(name).names
-
-
-def _table(study: Study, plot: Plot, numbers: Numbers) -> list[Bar]:
-    made = [
-        _bar(
-            study,
-            plot,
-            metric,
-            at,
-            group,
-            numbers.cell(metric, variant, place),
-            _base(plot, metric, numbers, place),
-        )
-        for metric in plot.metrics
-        for at, group, variant, place in cells_of(study, plot)
-    ]
-    if not any(bar.mean is not None for bar in made):
-        raise PlotError("none of its runs is there")
-    return made
-
-
-def _base(plot: Plot, metric: Metric, numbers: Numbers, place: Place) -> Cell | None:
-    return numbers.cell(metric, plot.relative_to, place) if plot.relative_to else None
-
-
-def _bar(  # noqa: PLR0913, PLR0917 (what stands where)
-    study: Study, plot: Plot, metric: Metric, at: str, group: str, cell: Cell, base: Cell | None
-) -> Bar:
-    known = [value.value for value in cell.values.values() if value.value is not None]
-    mean = cell.mean
-    if base is not None:
-        below = base.mean
-        mean = mean / below if mean is not None and below else None
-        known = [
-            value.value / other.value
-            for seed, value in cell.values.items()
-            if value.value is not None and (other := base.values.get(seed)) is not None and other.value
-        ]
-    return Bar(
-        metric=metric.name,
-        at=at,
-        group=group,
-        mean=mean,
-        low=min(known, default=None),
-        high=max(known, default=None),
-        unfinished=cell.unfinished,
-        published=_published(study, plot, metric, at, group),
-    )
-
-
-def _published(study: Study, plot: Plot, metric: Metric, at: str, group: str) -> float | None:
-    """Return a published number: one of the picture's own, else that of a claim over the same runs."""
-    for mark in plot.marks:
-        if mark.at == at and mark.group == group and mark.metric in ("", metric.name):
-            return mark.value
-    wanted = next(
-        (
-            (variant, place)
-            for here, own, variant, place in cells_of(study, plot)
-            if (here, own) == (at, group)
-        ),
-        None,
-    )
-    for claim in study.claims:
-        same = claim.metric.name == metric.name and (claim.variant, claim.at) == wanted
-        if not same or claim.value is None or claim.bound != "about":
-            continue
-        if claim.against == plot.relative_to and claim.against_at in ((), claim.at):
-            return 1 + claim.value / 100 if claim.relative else claim.value
-    return None
 
 
 def _bars(axes: Axes, study: Study, plot: Plot, table: Sequence[Bar]) -> None:
@@ -250,9 +152,8 @@ def _bars(axes: Axes, study: Study, plot: Plot, table: Sequence[Bar]) -> None:
 def _say_value(axes: Axes, place: float, bar: Bar) -> None:
     top = max(value for value in (bar.mean, bar.high, bar.published) if value is not None)
     star = "*" if bar.unfinished else ""
-    assert bar.mean is not None  # noqa: S101 (drawn where there is one)
     axes.annotate(
-        f"{bar.mean:.4g}{star}",
+        f"{_mean(bar):.4g}{star}",
         (place, top),
         (0, 5),
         textcoords="offset points",
@@ -271,7 +172,7 @@ def _lines(axes: Axes, study: Study, plot: Plot, table: Sequence[Bar], across: d
         places = [across[bar.at] for bar in own]
         axes.errorbar(
             places,
-            [bar.mean for bar in own],  # type: ignore[misc]
+            [_mean(bar) for bar in own],
             yerr=[[_below(bar) for bar in own], [_above(bar) for bar in own]],
             label=_group_label(study, plot, group) if group else None,
             color=colour,
@@ -281,7 +182,7 @@ def _lines(axes: Axes, study: Study, plot: Plot, table: Sequence[Bar], across: d
             capsize=2,
         )
         cut = [bar for bar in own if bar.unfinished]
-        axes.plot([across[bar.at] for bar in cut], [bar.mean for bar in cut], "x", color="black", zorder=6)  # type: ignore[arg-type]
+        axes.plot([across[bar.at] for bar in cut], [_mean(bar) for bar in cut], "x", color="black", zorder=6)
     for bar in table:
         if bar.published is not None:
             axes.plot(across[bar.at], bar.published, **HOLLOW)
@@ -329,6 +230,10 @@ def _up(study: Study, plot: Plot, metric: Metric) -> str:
     return "\n".join(shown(line) for line in wrap(metric.title, LONGEST_LINE))
 
 
+def _mean(bar: Bar) -> float:
+    return float("nan") if bar.mean is None else bar.mean
+
+
 def _reach(bar: Bar) -> list[list[float]] | None:
     return [[_below(bar)], [_above(bar)]] if bar.low != bar.high else None
 
@@ -343,28 +248,11 @@ def _above(bar: Bar) -> float:
 
 def _legend(figure: Figure, panels: Sequence[Axes]) -> None:
     """Name each group once, and say what hollow points are where there are any."""
-    axes = panels[0]
     if any(line.get_marker() == HOLLOW["marker"] for panel in panels for line in panel.get_lines()):
-        axes.plot([], [], label="published", **HOLLOW)
-    labels = axes.get_legend_handles_labels()[1]
-    for panel in panels[1:]:
-        for artist in (*panel.get_lines(), *panel.containers):
-            artist.set_label("")
-    if labels:
-        add_legend(figure, labels)
-
-
-def _frame(plot: Plot, table: Sequence[Bar]) -> pl.DataFrame:
-    columns: dict[str, Any] = {
-        "metric": [bar.metric for bar in table],
-        "group": [bar.group for bar in table],
-        "x": [bar.at for bar in table],
-        "mean": [bar.mean for bar in table],
-        "low": [bar.low for bar in table],
-        "high": [bar.high for bar in table],
-        "unfinished": [bar.unfinished for bar in table],
-        "published": [bar.published for bar in table],
-    }
-    numbers = dict.fromkeys(("mean", "low", "high", "published"), pl.Float64)
-    del plot
-    return pl.DataFrame(columns, schema_overrides=numbers)
+        panels[0].plot([], [], label="published", **HOLLOW)
+    found: dict[str, Artist] = {}
+    for panel in panels:
+        for handle, label in zip(*panel.get_legend_handles_labels(), strict=True):
+            found.setdefault(label, handle)
+    if found:
+        add_legend(figure, tuple(found), handles=tuple(found.values()))

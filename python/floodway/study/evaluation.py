@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from floodway.errors import PlotError, StudyError
-from floodway.study.metrics import Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from floodway.results import Result
+    from floodway.study.metrics import Value
     from floodway.study.model import Metric, Place, Study
     from floodway.study.runs import Run
     from floodway.study.storage import Runs

@@ -1,7 +1,7 @@
 """Closed forms of the papers, drawn beside what was simulated.
 
-Symbols: R rate of the long link, D its one-way delay, B buffer of the ingress that it leads to, a share of the
-rate at which that ingress drains. Shares of the rate are in percent, as the metric `utilisation` is.
+Symbols: R rate of the long link, D its one-way delay, B buffer of the ingress that it leads to, alpha the
+share of the rate at which that ingress drains. Shares of the rate are in percent, as the metric `utilisation` is.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def relay_buffer(delay_us: float, rate_gbps: float) -> float:
 
 
 def pfc_buffer(delay_us: float, rate_gbps: float) -> float:
-    """Return the buffer with which PFC loses neither packets nor throughput, in bytes: 4 D R (ibid., section 3)."""
+    """Return the buffer with which PFC loses neither packets nor throughput, in bytes: 4 D R (ibid.)."""
     return 2 * bdp_bytes(delay_us, rate_gbps)
 
 

@@ -117,7 +117,7 @@ def _nic_gbps(result: Result) -> Mapping[str, float]:
 
 
 def _goodput(result: Result, options: Options) -> Value:
-    """Return payload that arrived over the time from the first start to the last arrival, or the run's end."""
+    """Return payload that arrived, over the time from the first start to the last arrival, or to the end."""
     flows = chosen_flows(result, options).filter(pl.col("start_us") < result.outcome.simulated_us)
     if flows.is_empty():
         return Value(value=None)
@@ -140,21 +140,23 @@ def _link(result: Result, options: Options, *, number: str) -> Value:
     buckets = link_buckets(result, options)
     if not len(buckets.gbps):
         return Value(value=None)
-    weights = buckets.span_us
-    mean = float(np.average(buckets.gbps, weights=weights))
-    match number:
-        case "mean":
-            return Value(value=mean)
-        case "stdev":
-            return Value(value=float(np.sqrt(np.average((buckets.gbps - mean) ** 2, weights=weights))))
-        case "peak":
-            return Value(value=float(buckets.gbps.max()))
-        case "idle-buckets":
-            return Value(value=float((buckets.gbps == 0).sum()))
-        case "idle":
-            return Value(value=float(weights[buckets.gbps == 0].sum() / weights.sum() * 100))
+    gbps, weights = buckets.gbps, buckets.span_us
+    mean = float(np.average(gbps, weights=weights))
+    idle = gbps == 0
+    found: dict[str, Callable[[], float]] = {
+        "mean": lambda: mean,
+        "stdev": lambda: float(np.sqrt(np.average((gbps - mean) ** 2, weights=weights))),
+        "peak": lambda: float(gbps.max()),
+        "idle": lambda: float(weights[idle].sum() / weights.sum() * 100),
+        "idle-buckets": lambda: float(idle.sum()),
+        "utilisation": lambda: mean * 100 / _rate_gbps(result, options),
+    }
+    return Value(value=found[number]())
+
+
+def _rate_gbps(result: Result, options: Options) -> float:
     name = chosen_link(result, options)
-    return Value(value=mean * 100 / rates_gbps(result.run.scenario, [name])[name])
+    return rates_gbps(result.run.scenario, [name])[name]
 
 
 def _ports(result: Result, options: Options, *, columns: tuple[str, ...], of: str, unit: float) -> Value:

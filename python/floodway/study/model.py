@@ -17,8 +17,8 @@ __all__ = [
     "AxisPoint",
     "Base",
     "Claim",
-    "Metric",
     "Mark",
+    "Metric",
     "Place",
     "Plot",
     "Quick",
@@ -139,8 +139,8 @@ class Claim:
     metric, variant, at
         What is reckoned: the metric of a variant at a place.
     against, against_at
-        What it is measured against: another variant, the same one at another place, or both; the number is then
-        a difference in percent.
+        What it is measured against: another variant, the same one at another place, or both; the number is
+        then a difference in percent.
     value, unit, tolerance, bound
         What was published, and how far ours may be from it; `at-least` and `at-most` are bounds.
     order, best

@@ -66,7 +66,7 @@ def ready_studies(folder: Path | None = None) -> tuple[tuple[Path, str, str], ..
 
 
 def asked_for(words: Sequence[str], folder: Path | None = None) -> tuple[tuple[str, tuple[Study, ...]], ...]:
-    """Read what `reproduce` is asked for: papers, each followed by its figures; all of them where none follow.
+    """Read what `reproduce` is asked for: papers, each followed by its figures; all where none follow.
 
     Raises
     ------

@@ -73,9 +73,14 @@ class Task:
         return self.run.scenario
 
     @property
+    def failed(self) -> bool:
+        """Whether it came to a bad end."""
+        return bool(self.error)
+
+    @property
     def ended(self) -> bool:
         """Whether it came to an end, good or bad."""
-        return self.wall_s is not None or bool(self.error)
+        return self.wall_s is not None or self.failed
 
 
 @dataclass(eq=False, kw_only=True)
@@ -171,7 +176,7 @@ class _Pool:
     def _begin(self) -> None:
         errors = tempfile.TemporaryFile()  # noqa: SIM115 (closed with the process)
         # A group of its own: Ctrl-C is for this process alone, which tells the others.
-        process = subprocess.Popen(  # noqa: S603 (this very program)
+        process = subprocess.Popen(
             [sys.executable, "-P", "-m", "floodway.study.worker"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

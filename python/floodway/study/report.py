@@ -35,6 +35,7 @@ __all__ = ["PAGE_FILE", "REPORT_FILE", "TIMES", "write_report"]
 
 REPORT_FILE = "report.md"
 PAGE_FILE = "index.html"
+QUICK = "This is the quick form, with fewer points, seeds or flows. Its numbers are for a first look."
 #: The heading of the only part that is not the same every time.
 TIMES = "## Run times"
 
@@ -65,7 +66,7 @@ def write_report(conducted: Conducted, store: Runs, *, title: str) -> tuple[Path
 def _head(conducted: Conducted, title: str) -> Iterator[str]:
     yield f"# {_plain(title)}"
     if conducted.plan.quick:
-        yield "This is the quick form: fewer points, seeds or flows than the full size. Its numbers are for a first look."
+        yield QUICK
     found = [judged.verdict for part in conducted.parts for judged in part.judged]
     if found:
         counts = ", ".join(f"{found.count(verdict)} {verdict}" for verdict in VERDICTS if verdict in found)

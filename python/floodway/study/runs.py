@@ -1,7 +1,7 @@
 """The runs of a study: every variant at every place with every seed, each with its key.
 
-A key is a hash of what decides a result: the whole scenario as it was resolved, the bytes of every file that it
-reads, the seed, and the engine. What a file is called, and which line said something, decides nothing.
+A key is a hash of what decides a result: the whole scenario as it was resolved, the bytes of every file that
+it reads, the seed, and the engine. What a file is called, and which line said something, decides nothing.
 """
 
 from __future__ import annotations
@@ -192,10 +192,10 @@ def key_of(scenario: Scenario, folder: Path) -> str:
 
 @cache
 def engine() -> str:
-    """Return what tells engines apart: the package's version, and a hash of the native half as it was built."""
+    """Return what tells engines apart: the package's version, and a hash of the native half as built."""
     # An environment without the file, such as a frozen one, has its version alone.
     with contextlib.suppress(OSError, TypeError):
-        return f"{_floodway.__version__}+{_digest(Path(_floodway.__file__))[:16]}"  # type: ignore[arg-type]
+        return f"{_floodway.__version__}+{_digest(Path(_floodway.__file__))[:16]}"
     return _floodway.__version__
 
 
@@ -258,7 +258,8 @@ def _without_places(value: Any) -> Any:  # noqa: ANN401 (any JSON value)
 def _files(value: Any, folder: Path) -> Iterator[tuple[str, str]]:  # noqa: ANN401 (any JSON value)
     """Find every text of a scenario that is a file's path, and hash the file.
 
-    Whatever key names a file, now or later, is found so; a word that happens to be a file's name is hashed in vain.
+    Whatever key names a file, now or later, is found so; a word that happens to be a file's name is hashed in
+    vain.
     """
     inner: Iterable[Any] = (
         value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()

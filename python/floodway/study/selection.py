@@ -18,9 +18,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Options", "chosen_flows", "chosen_link", "chosen_ports", "matches"]
 
-#: Names of hosts begin with these letters unless a scenario says otherwise; what is not a switch's port tells.
-PORTS = ("all", "hosts", "switches")
-
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
@@ -114,7 +111,7 @@ def chosen_ports(result: Result, options: Options) -> pl.DataFrame:
 
 
 def matches(name: str, patterns: Iterable[str]) -> bool:
-    """Whether a name is one of those that patterns name: `*` and `?` stand for letters, `h1..h16` for a range.
+    """Whether patterns name a name: `*` and `?` stand for letters, `h1..h16` for a range.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """Runs in a folder, each under its key: complete ones, and notes of those that failed.
 
-A run is written beside its place with checksums of its files and takes its place by renaming, so that a killed
-process leaves nothing that could be taken for a run.
+A run is written beside its place with checksums of its files and takes its place by renaming, so that a
+killed process leaves nothing that could be taken for a run.
 """
 
 from __future__ import annotations
@@ -41,8 +41,6 @@ class StudyFolder:
     ----------
     folder
         Where; made if it does not exist.
-    force
-        Whether runs that are there shall be forgotten.
 
     Raises
     ------
@@ -50,7 +48,7 @@ class StudyFolder:
         If it holds something else, is in use, or cannot be written.
     """
 
-    def __init__(self, folder: Path, *, force: bool) -> None:
+    def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.runs = Runs(folder / "runs")
         self._lock: int | None = None
@@ -58,7 +56,7 @@ class StudyFolder:
             self._refuse_foreign()
             folder.mkdir(parents=True, exist_ok=True)
             self._hold()
-            self._begin(force=force)
+            self._begin()
         except OSError as error:
             self._leave()
             raise OutputError(os.fspath(folder), f"cannot be written: {error.strerror or error}") from error
@@ -96,15 +94,13 @@ class StudyFolder:
             # Some network file systems have no locks.
             pass
 
-    def _begin(self, *, force: bool) -> None:
+    def _begin(self) -> None:
         mark = self.folder / STUDY_FILE
         if not mark.exists():
             # What is cut short is a study, too.
             mark.write_text('{"complete": false}\n', encoding="utf-8")
         self.runs.folder.mkdir(exist_ok=True)
         self.runs.remove_left_behind()
-        if force:
-            self.runs.forget()
 
     def _leave(self) -> None:
         if self._lock is not None:
@@ -191,13 +187,17 @@ class Runs:
         new.write_text(json.dumps({"error": error}, ensure_ascii=False) + "\n", encoding="utf-8")
         new.replace(note)
 
-    def forget(self) -> None:
-        """Remove every run; what is not one is kept."""
-        for entry in self.folder.iterdir():
-            if _KEY.fullmatch(entry.name) and entry.is_dir() and (entry / RUN_FILE).is_file():
-                shutil.rmtree(entry)
-            elif _KEY.fullmatch(entry.stem) and entry.suffix == ".failed":
-                entry.unlink()
+    def forget(self, key: str) -> None:
+        """Remove a run, and the note of its failure.
+
+        Raises
+        ------
+        OutputError
+            As `drop`.
+        """
+        self.note_failure(key, None)
+        if self.place(key).exists():
+            self.drop(key)
 
     def remove_left_behind(self) -> None:
         """Remove what killed processes left beside the places of runs."""
@@ -225,6 +225,8 @@ def publish(result: Result, place: Path) -> None:
         (folder / MARK_FILE).write_text(text + "\n", encoding="utf-8")
         _to_disk([*files, folder / MARK_FILE, folder])
 
+    if place.exists():
+        Runs(place.parent).drop(place.name)
     with Reservation(place, force=True) as reservation:
         reservation.publish(result, also=mark)
     with contextlib.suppress(OSError):

@@ -74,7 +74,7 @@ def _number(claim: Claim, numbers: Numbers) -> Judged:
     values = _values(own, other)
     ours = own.mean if other is None else _percent(own.mean, other.mean)
     cause = _of_cause(claim, numbers, other)
-    if ours is None or not values:
+    if ours is None:
         return Judged(
             claim=claim,
             unfinished=unfinished,
@@ -82,7 +82,7 @@ def _number(claim: Claim, numbers: Numbers) -> Judged:
             seeds=len(own.values),
             verdict="unfinished" if unfinished else "differs",
         )
-    low, high = min(*values, ours), max(*values, ours)
+    low, high = min((*values, ours)), max((*values, ours))
     found = Judged(
         claim=claim, ours=ours, low=low, high=high, seeds=len(values), unfinished=unfinished, cause=cause
     )

@@ -1,7 +1,8 @@
-"""A process that brings runs to their end, one after the other: tasks on stdin, answers on stdout, a line each."""
+"""A process that brings runs to their end: tasks on stdin, answers on stdout, a line each."""
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import queue
@@ -29,7 +30,7 @@ def task_of(recipe: Recipe, *, seed: int, place: Path) -> str:
 
 
 def main() -> None:
-    """Work until stdin ends; when whoever gives the tasks is gone, nothing that is at work is of use any more."""
+    """Work until stdin ends: when whoever gives the tasks is gone, nobody waits for what is at work."""
     # Whatever prints to stdout must not disturb the answers.
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
@@ -53,9 +54,8 @@ def answer_to(task: dict[str, Any], answers: TextIO) -> dict[str, Any]:
 
     try:
         scenario = recipe.scenario().with_seed(task["seed"])
-        if recipe.folder:
-            os.chdir(recipe.folder)
-        result = run(scenario, on_progress=look)
+        with contextlib.chdir(recipe.folder or "."):
+            result = run(scenario, on_progress=look)
         broken = "; ".join(f"invariant {name} broken: {breach}" for name, breach in result.outcome.broken)
         if broken:
             return {"error": f"{broken}; this is a bug of the simulator"}

@@ -1,7 +1,7 @@
 """Closed forms of the papers, drawn beside what was simulated.
 
 Symbols: R rate of the long link, D its one-way delay, B buffer of the ingress that it leads to, alpha the
-share of the rate at which that ingress drains. Shares of the rate are in percent, as the metric `utilisation` is.
+share of the rate at which that ingress drains. Shares of the rate are in percent, as `utilisation` is.
 """
 
 from __future__ import annotations

@@ -95,9 +95,9 @@ def _claim(
         cause_against=_cause_against(cause, table.text("against"), names),
         cause_says=cause.text("says"),
     )
+    _hold_together(table, claim, names)
     cause.finish()
     table.finish()
-    _hold_together(table, claim, names)
     _refuse_nothing(table, claim, variants)
     return claim
 

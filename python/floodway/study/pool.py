@@ -177,7 +177,7 @@ class _Pool:
         errors = tempfile.TemporaryFile()  # noqa: SIM115 (closed with the process)
         # A group of its own: Ctrl-C is for this process alone, which tells the others.
         process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "floodway.study.worker"],
+            [sys.executable, "-P", "-m", "floodway.study"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=errors,

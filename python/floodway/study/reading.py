@@ -150,7 +150,7 @@ class Table:
         """Refuse keys that nobody has read."""
         for key in self._content:
             if key not in self._known:
-                self.choice("", key, what="a key here", allowed=self._known)
+                self.choice("", key, what="a key here", allowed=dict.fromkeys(self._known))
 
     def _typed(self, key: str, kinds: tuple[type, ...], what: str, default: object) -> Any:  # noqa: ANN401
         found = self.value(key, default)

@@ -81,6 +81,3 @@ def _say(answers: TextIO, what: dict[str, Any]) -> None:
     except BrokenPipeError:
         os._exit(0)
 
-
-if __name__ == "__main__":
-    main()

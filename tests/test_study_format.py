@@ -1,0 +1,279 @@
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import floodway as package
+from floodway.study import load_study, plan_of
+from floodway.study.runs import selected
+from floodway.study.values import toml_text
+from studies import STUDY, study_file
+
+if TYPE_CHECKING:
+    from command import Command
+
+PLACES = "allowed: large, little"
+
+
+def fault(folder: Path, text: str) -> str:
+    """What is said of a study's text, without its file."""
+    file = study_file(folder, text)
+    with pytest.raises(package.StudyError) as told:
+        load_study(file)
+    said = str(told.value)
+    assert said.startswith(f"{file}: ")
+    assert told.value.place == str(file)
+    assert "\n" not in said
+    return said.removeprefix(f"{file}: ")
+
+
+def test_a_study_has_what_its_file_says(tmp_path: Path) -> None:
+    study = load_study(study_file(tmp_path))
+    assert (study.name, study.title, study.seeds, study.quick.seeds) == ("pools", "Pools", 2, 1)
+    (axis,) = study.axes
+    assert [(point.name, point.number, point.sets) for point in axis.points] == [
+        ("0.2", 0.2, (("workload.rpc.poisson.load", "0.2"),)),
+        ("0.4", 0.4, (("workload.rpc.poisson.load", "0.4"),)),
+    ]
+    assert axis.quick == ("0.2",)
+    assert study.variant("little").sets == (("defaults.buffer.shared.pool", '"1MB"'),)
+    assert study.claims[0].at == (("load", "0.4"),)
+    assert study.claims[0].unit == "%"
+    assert study.plots[0].along == "load"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        ('title = "Pools"', "", "title: is missing; it is text"),
+        ('title = "Pools"', "title = 3", "title: 3 is a whole number; it takes text"),
+        (
+            'title = "Pools"',
+            'tilte = "Pools"\ntitle = "Pools"',
+            "'tilte' is not a key here; allowed: name, axis, scenario, variant, metric, title, paper, shows, notes, "
+            "source, minutes, set, seeds, claim, plot, quick; did you mean 'title'?",
+        ),
+        (
+            'scenario = "small.toml"',
+            'scenario = "smal.toml"',
+            "scenario: 'smal.toml' is not a file; it lies relative to the study's folder",
+        ),
+        ("seeds = 2", "seeds = 0", "seeds: 0 is neither a number of seeds, at least 1, nor a list of seeds"),
+        ("seeds = 2", "seeds = [1, 1]", "seeds: 1 is given twice"),
+        ("values = [0.2, 0.4]", "values = [0.2, 0.2]", "axis[load].values: '0.2': two points have this name"),
+        ("values = [0.2, 0.4]", "", "axis[load].values: is missing; an axis needs at least one value"),
+        (
+            "values = [0.2, 0.4]",
+            'values = [0.2, 0.4]\nlabels = ["a"]',
+            "axis[load].labels: are 1, and there are 2 values",
+        ),
+        (
+            "quick = [0.2]",
+            "quick = [0.3]",
+            "axis[load].quick: '0.3' is not a point of the axis load; allowed: 0.2, 0.4; did you mean '0.4'?",
+        ),
+        ('name = "little"', 'name = "large"', "variant[large].name: 'large': two variants have this name"),
+        (
+            'label = "1 MB"',
+            'like = "larg"',
+            "variant[little].like: 'larg' is not a variant above this one; allowed: large; did you mean 'large'?",
+        ),
+        (
+            'label = "1 MB"',
+            "only = { laod = 0.2 }",
+            "variant[little].only.laod: 'laod' is not an axis of this study; allowed: load; did you mean 'load'?",
+        ),
+        (
+            '"defaults.buffer.shared.pool"',
+            "defaults.buffer.shared.pool",
+            'variant[little].set.defaults: is a table; quote the whole path, as in "defaults.buffer" = ...',
+        ),
+        (
+            'kind = "fct-p99"',
+            'kind = "fct-p98"',
+            "metric.short-p99.kind: 'fct-p98' is not a metric; allowed: fct-mean, slowdown-mean, fct-p50, "
+            "slowdown-p50, fct-p95, slowdown-p95, fct-p99, slowdown-p99, fct-p999, slowdown-p999, flows, "
+            "unfinished, last-finish, goodput, retransmitted, retransmission-time, timeouts, latency-mean, "
+            "latency-p50, latency-p95, latency-p99, latency-p999, throughput, utilisation, peak-throughput, "
+            "throughput-stdev, idle, idle-buckets, paused-time, pfc-frames, peak-buffer, drops, lossless, "
+            "perftest-bandwidth, perftest-latency; did you mean 'fct-p99'?",
+        ),
+        (
+            'size = ["0B", "10KB"]',
+            'link = "x1>x2"',
+            "metric.short-p99: 'link' is not an option of fct-p99; allowed: label, workload, path-class, from, to, "
+            "size",
+        ),
+        (
+            'size = ["0B", "10KB"]',
+            'size = ["10KB", "0B"]',
+            "metric.short-p99.size: '10KB' is not below '0B'",
+        ),
+        (
+            'size = ["0B", "10KB"]',
+            'size = ["0", "10KB"]',
+            "metric.short-p99.size: '0' is not a number with one of the units B, KB, MB, GB, TB, as in "
+            '["0B", "100KB"]',
+        ),
+        (
+            'variant = "large"\nagainst',
+            'variant = "big"\nagainst',
+            f"claim[mean].variant: 'big' is not a variant of this study; {PLACES}",
+        ),
+        (
+            'against = "little"',
+            'against = "large"',
+            "claim[mean].against: 'large' is measured against itself",
+        ),
+        (
+            "at = { load = 0.4 }\nvalue = -10",
+            "value = -10",
+            "claim[mean].at: says no point of the axis load; allowed: 0.2, 0.4",
+        ),
+        (
+            "at = { load = 0.4 }\nvalue = -10",
+            "at = { load = 0.5 }\nvalue = -10",
+            "claim[mean].at.load: '0.5' is not a point of the axis load; allowed: 0.2, 0.4; did you mean '0.4'?",
+        ),
+        (
+            "value = -10",
+            "",
+            "claim[mean].value: is missing; a claim has a published value, or an order of variants",
+        ),
+        (
+            "value = -10",
+            'order = ["large", "little"]',
+            "claim[mean].against: is of a number, and this claim is an order; it can be one of the two",
+        ),
+        (
+            'label = "1 MB"',
+            "except = { load = 0.4 }",
+            "claim[mean].at: 'little' is not run at load = 0.4",
+        ),
+        ('name = "flows"', 'name = "mean"', "claim[mean].name: 'mean': two claims have this name"),
+        (
+            'metric = "flows"',
+            'metric = "flow"',
+            "claim[flows].metric: 'flow' is not a metric; allowed: short-p99, fct-mean, slowdown-mean, fct-p50, "
+            "slowdown-p50, fct-p95, slowdown-p95, fct-p99, slowdown-p99, fct-p999, slowdown-p999, flows, "
+            "unfinished, last-finish, goodput, retransmitted, retransmission-time, timeouts, latency-mean, "
+            "latency-p50, latency-p95, latency-p99, latency-p999, throughput, utilisation, peak-throughput, "
+            "throughput-stdev, idle, idle-buckets, paused-time, pfc-frames, peak-buffer, drops, lossless, "
+            "perftest-bandwidth, perftest-latency; did you mean 'flows'?",
+        ),
+        (
+            'kind = "lines"',
+            'kind = "line"',
+            "plot[1].kind: 'line' is not a kind of picture; allowed: bars, lines, series, cdf; did you mean 'lines'?",
+        ),
+        ('name = "2"', 'name = "1"', "plot[1].name: '1': two pictures have this name"),
+        ('name = "2"', 'name = "../2"', "plot[../2].name: '../2' is a file's name: letters, digits, - and _"),
+        (
+            'log = "y"',
+            'group = "load"',
+            "plot[2].group: 'load' goes across already",
+        ),
+        (
+            'log = "y"',
+            '[[plot.theory]]\nformula = "bpd"\nx = "delay-us"',
+            "plot[2].theory[1].formula: 'bpd' is not a formula; allowed: swing-eq4, swing-eq6, swing-relay-buffer, "
+            "swing-pfc-buffer, cbfc-lowest, cbfc-highest, bifrost-buffer, bdp; did you mean 'bdp'?",
+        ),
+        (
+            'log = "y"',
+            '[[plot.theory]]\nformula = "bdp"\nx = "delay-us"',
+            "plot[2].theory[1].with: lacks rate-gbps of bdp",
+        ),
+        (
+            "[quick]\nseeds = 1",
+            '[quick]\nvariants = ["larg"]',
+            f"quick.variants: 'larg' is not a variant of this study; {PLACES}; did you mean 'large'?",
+        ),
+    ],
+)
+def test_a_fault_names_its_key_and_what_is_right(tmp_path: Path, before: str, after: str, said: str) -> None:
+    assert before in STUDY
+    assert fault(tmp_path, STUDY.replace(before, after, 1)) == said
+
+
+def test_a_file_that_is_no_study_is_told(tmp_path: Path) -> None:
+    assert fault(tmp_path, "title = ").startswith("is not TOML: ")
+    with pytest.raises(package.StudyError, match="missing.toml: cannot be read: No such file"):
+        load_study(tmp_path / "missing.toml")
+
+
+def test_faults_of_scenarios_name_the_study_and_its_runs(tmp_path: Path, floodway: Command) -> None:
+    file = study_file(tmp_path, STUDY.replace('pool" = "1MB"', 'pol" = "1MB"'))
+    done = floodway("study", file.name)
+    assert (done.code, done.out) == (2, "")
+    (line,) = done.err.splitlines()
+    assert line.startswith("error: pools.toml: little, load=0.2; little, load=0.4: --set ")
+    assert "pol" in line
+    assert not (tmp_path / "out").exists()
+
+
+def test_variants_are_run_where_they_are_wanted(tmp_path: Path) -> None:
+    text = STUDY.replace('label = "1 MB"', "only = { load = [0.2] }").replace(
+        '"little"\nat = { load = 0.4 }', '"little"\nat = { load = 0.2 }'
+    )
+    study = load_study(study_file(tmp_path, text))
+    places = [(variant.name, dict(place)["load"]) for variant, place in selected(study, quick=False)]
+    assert places == [("large", "0.2"), ("large", "0.4"), ("little", "0.2")]
+    quick = [(variant.name, dict(place)["load"]) for variant, place in selected(study, quick=True)]
+    assert quick == [("large", "0.2"), ("little", "0.2")]
+
+
+def test_a_variant_like_another_sets_what_that_sets_and_more(tmp_path: Path) -> None:
+    more = '[[variant]]\nname = "third"\nlike = "little"\nset = { mtu = "2000B" }\n\n[quick]'
+    study = load_study(study_file(tmp_path, STUDY.replace("[quick]", more)))
+    assert study.variant("third").sets == (("defaults.buffer.shared.pool", '"1MB"'), ("mtu", '"2000B"'))
+    runs = plan_of([study]).runs
+    third = next(run for run in runs if run.variant == "third")
+    keys: Any = third.scenario.to_dict()
+    assert (keys["defaults"]["buffer"]["shared"]["pool"], keys["mtu"]) == ("1MB", "2000B")
+
+
+def test_a_value_of_an_axis_may_set_several_keys(tmp_path: Path) -> None:
+    points = 'keys = ["workload.rpc.poisson.load", "mtu"]\nvalues = [[0.2, "1000B"], [0.4, "2000B"]]\nnumbers = [1, 2]'
+    text = STUDY.replace('key = "workload.rpc.poisson.load"\nvalues = [0.2, 0.4]', points)
+    runs = plan_of([load_study(study_file(tmp_path, text))]).runs
+    said: list[Any] = [run.scenario.to_dict() for run in runs if run.variant == "large" and run.seed == 1]
+    assert [(keys["workload"][0]["poisson"]["load"], keys["mtu"]) for keys in said] == [
+        (0.2, "1000B"),
+        (0.4, "2000B"),
+    ]
+
+
+values = st.recursive(
+    st.one_of(
+        st.booleans(),
+        st.integers(-(2**63), 2**63 - 1),
+        st.floats(allow_nan=False, allow_infinity=False),
+        st.text(st.characters(exclude_categories=["Cs"])),
+    ),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3),
+        st.dictionaries(st.text(st.characters(exclude_categories=["Cs"]), max_size=5), inner, max_size=3),
+    ),
+    max_leaves=6,
+)
+
+
+@given(values)
+def test_values_are_written_as_toml_reads_them(value: object) -> None:
+    assert tomllib.loads(f"value = {toml_text(value)}")["value"] == value
+
+
+def test_the_page_s_example_is_a_study_that_runs(tmp_path: Path, floodway: Command) -> None:
+    page = (Path(__file__).parents[1] / "docs" / "studies.md").read_text(encoding="utf-8")
+    block = page.split("<!-- example: begin -->")[1].split("<!-- example: end -->")[0]
+    (tmp_path / "page.toml").write_text(block.replace("```toml", "").replace("```", ""), encoding="utf-8")
+    done = floodway("study", "page.toml", "--quiet", "--json")
+    assert (done.code, done.err) == (0, "")
+    assert '"verdict": "agrees"' in done.out
+    assert '"verdict": "differs"' not in done.out

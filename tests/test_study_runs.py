@@ -1,0 +1,310 @@
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import floodway as package
+from command import environment
+from floodway.study import conduct, load_study, plan_of, runs, states_of
+from floodway.study.report import TIMES
+from scenarios import LONG, SMALL
+from studies import STUDY, study_file
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from command import Command
+
+#: Runs of some tenths of a second, so that a study can be met in its middle.
+SLOWER = SMALL.replace('"2ms"', '"20ms"').replace('"20ms"\ntopology', '"60ms"\ntopology')
+
+
+def keys_of(folder: Path) -> dict[str, int]:
+    """Keys of the runs that are whole, each with the time of its mark."""
+    return {mark.parent.name: mark.stat().st_mtime_ns for mark in folder.glob("runs/*/complete.json")}
+
+
+def report_of(folder: Path) -> dict[str, bytes]:
+    """All that a study writes beside its runs, without how long they took."""
+    files = {file.name: file.read_bytes() for file in folder.iterdir() if file.is_file()}
+    page = files.pop("index.html").decode()
+    text = files.pop("report.md").decode()
+    assert TIMES in text
+    files["report.md"] = text[: text.index(TIMES)].encode()
+    files["index.html"] = page[: page.index(TIMES.removeprefix("## "))].encode()
+    return files
+
+
+def until(there: Callable[[], bool], what: str) -> None:
+    """Wait for what happens soon."""
+    end = time.monotonic() + 60
+    while not there():
+        assert time.monotonic() < end, what
+        time.sleep(0.02)
+
+
+def plan_in(folder: Path, text: str = STUDY) -> Any:  # noqa: ANN401 (a plan)
+    return plan_of([load_study(study_file(folder, text))])
+
+
+def test_a_key_changes_with_what_decides_a_result_and_with_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    flows = "source,destination,size_bytes,start_us\nh1,h3,1000,0\n"
+    listed = f'{SMALL[: SMALL.index("[[workload]]")]}[[workload]]\nname = "list"\nflow-list = {{ file = "flows.csv" }}\n'
+    (tmp_path / "flows.csv").write_text(flows, encoding="utf-8")
+    (tmp_path / "s.toml").write_text(listed, encoding="utf-8")
+
+    def key(text: str = listed, *, name: str = "s", seed: int = 1) -> str:
+        file = tmp_path / f"{name}.toml"
+        file.write_text(text, encoding="utf-8")
+        return runs.key_of(package.load(file).with_seed(seed), tmp_path)
+
+    first = key()
+    assert key() == first
+    assert key("# A comment moves every line.\n" + listed) == first
+    assert key(name="other") == first
+    assert key(seed=2) != first
+    assert key(listed.replace("10MB", "11MB")) != first
+    (tmp_path / "flows.csv").write_text(flows.replace("1000", "2000"), encoding="utf-8")
+    changed = key()
+    assert changed != first
+    monkeypatch.setattr(runs, "engine", lambda: "another")
+    assert key() != changed
+
+
+def test_the_engine_is_known_by_its_version_and_its_native_half() -> None:
+    version, plus, digest = runs.engine().partition("+")
+    assert (version, plus, len(digest)) == (package.__version__, "+", 16)
+
+
+def test_a_second_call_runs_nothing_and_leaves_the_same_bytes(tmp_path: Path, floodway: Command) -> None:
+    study_file(tmp_path)
+    first = floodway("study", "pools.toml", "--out", "out")
+    assert first.code == 0
+    assert "Pools: 8 runs, how long that takes is not known yet" in first.err
+    runs_before, report = keys_of(tmp_path / "out"), report_of(tmp_path / "out")
+    second = floodway("study", "pools.toml", "--out", "out")
+    assert second.code == 0
+    assert second.err == "Pools: all 8 runs are in out/\n"
+    assert second.out == first.out
+    assert len(runs_before) == 8
+    assert keys_of(tmp_path / "out") == runs_before
+    assert report_of(tmp_path / "out") == report
+    forced = floodway("study", "pools.toml", "--out", "out", "--force", "--quiet")
+    assert (forced.code, forced.err) == (0, "")
+    assert set(keys_of(tmp_path / "out").values()).isdisjoint(runs_before.values())
+    assert report_of(tmp_path / "out") == report
+
+
+def test_the_full_size_goes_on_from_the_quick_form(tmp_path: Path, floodway: Command) -> None:
+    study_file(tmp_path)
+    assert floodway("study", "pools.toml", "--out", "out", "--quick", "--quiet").code == 0
+    few = keys_of(tmp_path / "out")
+    assert len(few) == 2
+    done = floodway("study", "pools.toml", "--out", "out")
+    assert "Pools: 6 of 8 runs, less than a minute" in done.err
+    assert few.items() <= keys_of(tmp_path / "out").items()
+
+
+def test_after_a_kill_only_what_was_unfinished_is_run_and_the_report_is_the_same(
+    tmp_path: Path, floodway: Command
+) -> None:
+    study_file(tmp_path, scenario=SLOWER)
+    line = floodway.line("study", "pools.toml", "--out", "cut", "--jobs", "2")
+    with subprocess.Popen(
+        line, cwd=tmp_path, env=environment(), stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL
+    ) as running:
+        until(lambda: len(keys_of(tmp_path / "cut")) >= 3, "three runs")
+        running.kill()
+    whole = keys_of(tmp_path / "cut")
+    assert 3 <= len(whole) < 8
+    # What was at work when it was killed may have left something.
+    (tmp_path / "cut" / "runs" / f".{'0' * 64}.abcd1234").mkdir()
+    (tmp_path / "cut" / "runs" / f".{'0' * 64}.abcd1234" / "new").mkdir()
+    again = floodway("study", "pools.toml", "--out", "cut")
+    assert again.code == 0
+    ended = [line for line in again.err.splitlines() if ": done in " in line]
+    assert len(ended) == 8 - len(whole)
+    assert whole.items() <= keys_of(tmp_path / "cut").items()
+    assert not [entry.name for entry in (tmp_path / "cut" / "runs").iterdir() if entry.name.startswith(".")]
+    assert floodway("study", "pools.toml", "--out", "whole", "--quiet").code == 0
+    assert report_of(tmp_path / "cut") == report_of(tmp_path / "whole")
+
+
+def test_ctrl_c_ends_soon_keeps_what_had_ended_and_says_so(tmp_path: Path, floodway: Command) -> None:
+    study_file(tmp_path, STUDY.replace('"1 MB"', '"1 MB"\nscenario = "long.toml"'))
+    (tmp_path / "long.toml").write_text(LONG, encoding="utf-8")
+    line = floodway.line("study", "pools.toml", "--out", "out", "--jobs", "2")
+    with subprocess.Popen(
+        line, cwd=tmp_path, env=environment(), stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as running:
+        until(lambda: len(keys_of(tmp_path / "out")) == 4, "the four short runs")
+        running.send_signal(signal.SIGINT)
+        sent = time.monotonic()
+        out, err = running.communicate()
+    assert (running.returncode, out) == (130, "")
+    assert time.monotonic() - sent < 10, "a second, and what a busy machine takes to end processes"
+    last = "interrupted; 4 of 8 runs are kept in out/, and the same command goes on from there"
+    assert err.splitlines()[-1] == last
+    assert len(keys_of(tmp_path / "out")) == 4
+    status = floodway("study", "pools.toml", "--out", "out", "--status")
+    assert status.out.splitlines()[0] == "out: 8 runs: 4 done, 0 failed, 4 missing"
+    assert status.out.splitlines()[1] == "  missing pools: little, load=0.2, seed 1"
+
+
+def test_a_killed_worker_is_a_failed_run_and_the_others_go_on(tmp_path: Path, floodway: Command) -> None:
+    text = STUDY.replace("seeds = 2", "seeds = 1").replace('"1 MB"', '"1 MB"\nscenario = "long.toml"')
+    study_file(tmp_path, text.replace("values = [0.2, 0.4]", "values = [0.4, 0.2]"))
+    (tmp_path / "long.toml").write_text(LONG, encoding="utf-8")
+    line = floodway.line("study", "pools.toml", "--out", "out", "--jobs", "1")
+    with subprocess.Popen(
+        line, cwd=tmp_path, env=environment(), stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as running:
+        for _ in range(2):
+            # Both of the long runs, one after the other.
+            until(lambda: len(keys_of(tmp_path / "out")) == 2, "the two short runs")
+            children = Path(f"/proc/{running.pid}/task/{running.pid}/children").read_text(encoding="utf-8")
+            (worker,) = children.split()
+            time.sleep(0.3)
+            os.kill(int(worker), signal.SIGKILL)
+            until(lambda gone=worker: not Path(f"/proc/{gone}").exists(), "its end")  # type: ignore[misc]
+            time.sleep(0.5)
+        out, err = running.communicate()
+    assert running.returncode == 1
+    errors = [line for line in err.splitlines() if line.startswith("error: ")]
+    assert errors == [
+        f"error: little, load={load}, seed 1: its process was killed by SIGKILL" for load in ("0.4", "0.2")
+    ]
+    assert "not run" in out
+    document = json.loads((tmp_path / "out" / "study.json").read_text(encoding="utf-8"))
+    assert [claim["verdict"] for claim in document["studies"][0]["claims"]] == ["not run", "differs"]
+    status = floodway("study", "pools.toml", "--out", "out", "--status")
+    assert status.out.splitlines()[0] == "out: 4 runs: 2 done, 2 failed, 0 missing"
+    assert status.out.splitlines()[1].endswith("little, load=0.4, seed 1: its process was killed by SIGKILL")
+
+
+def test_a_run_that_fails_is_named_and_tried_again(tmp_path: Path) -> None:
+    study_file(tmp_path)
+    text = STUDY.replace('"1 MB"', '"1 MB"\nscenario = "other.toml"')
+    (tmp_path / "other.toml").write_text(SMALL, encoding="utf-8")
+    plan = plan_in(tmp_path, text)
+    (tmp_path / "other.toml").rename(tmp_path / "away.toml")
+    said: list[str] = []
+    conducted = conduct(plan, out=tmp_path / "out", jobs=2, on_message=said.append)
+    assert conducted.complete
+    failed = {run.key: run.label for run in plan.runs if run.variant == "little"}
+    assert set(conducted.failures) == set(failed)
+    assert all("cannot read" in error for error in conducted.failures.values())
+    assert sorted(line.split(": ")[0] for line in said) == sorted(failed.values())
+    assert set(states_of(plan, tmp_path / "out").values()) == {"done", "failed"}
+    report = (tmp_path / "out" / "report.md").read_text(encoding="utf-8")
+    assert "- little, load=0.2, seed 1: failed: " in report
+    (tmp_path / "away.toml").rename(tmp_path / "other.toml")
+    again = conduct(plan, out=tmp_path / "out", jobs=2)
+    assert not again.failures
+    assert set(states_of(plan, tmp_path / "out").values()) == {"done"}
+
+
+@pytest.mark.parametrize(
+    ("harm", "said"),
+    [
+        (lambda run: (run / "flows.parquet").write_bytes(b"PAR1"), "flows.parquet is not as it was written"),
+        (lambda run: (run / "series.parquet").unlink(), "series.parquet is missing"),
+        (lambda run: (run / "complete.json").write_text("{"), "complete.json cannot be read"),
+        (lambda run: (run / "complete.json").unlink(), "complete.json is missing"),
+    ],
+)
+def test_a_run_that_is_not_whole_is_run_again(
+    tmp_path: Path, harm: Callable[[Path], object], said: str
+) -> None:
+    plan = plan_in(tmp_path, STUDY.replace("seeds = 2", "seeds = 1"))
+    conduct(plan, out=tmp_path / "out", jobs=2)
+    before, report = keys_of(tmp_path / "out"), report_of(tmp_path / "out")
+    harmed = plan.runs[1]
+    harm(tmp_path / "out" / "runs" / harmed.key)
+    messages: list[str] = []
+    again = conduct(plan, out=tmp_path / "out", jobs=2, on_message=messages.append)
+    assert messages == [f"{harmed.label}: {said}; it is run again"]
+    assert again.complete
+    kept = {key: made for key, made in before.items() if key != harmed.key}
+    after = keys_of(tmp_path / "out")
+    assert kept.items() <= after.items()
+    assert harmed.key in after
+    assert report_of(tmp_path / "out") == report
+
+
+def test_what_is_not_a_study_s_is_never_touched(tmp_path: Path, floodway: Command) -> None:
+    study_file(tmp_path)
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis.tex").write_text("mine", encoding="utf-8")
+    for force in ([], ["--force"]):
+        done = floodway("study", "pools.toml", "--out", "mine", "--quiet", *force)
+        assert (done.code, done.out) == (2, "")
+        assert done.err == "error: mine: holds something other than a study; choose another folder\n"
+    assert [entry.name for entry in (tmp_path / "mine").iterdir()] == ["thesis.tex"]
+    assert floodway("study", "pools.toml", "--out", "small.toml", "--quiet").err == (
+        "error: small.toml: is not a folder\n"
+    )
+
+
+def test_something_else_in_the_place_of_a_run_is_named_and_kept(tmp_path: Path) -> None:
+    plan = plan_in(tmp_path)
+    conduct(plan, out=tmp_path / "out", jobs=2)
+    place = tmp_path / "out" / "runs" / plan.runs[0].key
+    shutil.rmtree(place)
+    place.mkdir()
+    (place / "notes.txt").write_text("mine", encoding="utf-8")
+    for force in (False, True):
+        with pytest.raises(package.OutputError, match="holds something else; move it away"):
+            conduct(plan, out=tmp_path / "out", force=force)
+    assert (place / "notes.txt").read_text(encoding="utf-8") == "mine"
+
+
+def test_two_studies_at_once_on_a_folder_are_refused(tmp_path: Path, floodway: Command) -> None:
+    study_file(tmp_path, scenario=LONG)
+    line = floodway.line("study", "pools.toml", "--out", "out", "--quiet")
+    with subprocess.Popen(line, cwd=tmp_path, env=environment()) as running:
+        until((tmp_path / "out" / "runs").is_dir, "its begin")
+        done = floodway("study", "pools.toml", "--out", "out", "--quiet")
+        assert (done.code, done.out) == (2, "")
+        assert done.err == (
+            "error: out: another study is at work there; wait for its end, or choose another folder\n"
+        )
+        running.send_signal(signal.SIGTERM)
+    assert running.returncode == 143
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (["--seeds", "0"], "'0' is neither a number of seeds nor a list such as 1,2,7"),
+        (["--seeds", "1,1"], "'1,1' is neither a number of seeds nor a list such as 1,2,7"),
+        (["--seeds", "x"], "'x' is neither a number of seeds nor a list such as 1,2,7"),
+        (["pools.toml", "--out", "out"], "invalid value for --out: is one folder, and 2 studies are given"),
+    ],
+)
+def test_bad_usage_is_told_before_anything_runs(
+    tmp_path: Path, floodway: Command, given: list[str], said: str
+) -> None:
+    study_file(tmp_path)
+    done = floodway("study", "pools.toml", *given)
+    assert (done.code, done.out) == (2, "")
+    assert said in done.err
+    assert not (tmp_path / "out").exists()
+
+
+def test_seeds_of_the_command_line_stand_for_those_of_the_study(tmp_path: Path, floodway: Command) -> None:
+    study_file(tmp_path)
+    done = floodway("study", "pools.toml", "--status", "--seeds", "7,9", "--json")
+    seeds = {row["run"].rpartition(" ")[2] for row in json.loads(done.out)}
+    assert (done.code, seeds) == (0, {"7", "9"})
+    assert not (tmp_path / "out").exists()

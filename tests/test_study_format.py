@@ -55,8 +55,10 @@ def test_a_study_has_what_its_file_says(tmp_path: Path) -> None:
         (
             'title = "Pools"',
             'tilte = "Pools"\ntitle = "Pools"',
-            "'tilte' is not a key here; allowed: name, axis, scenario, variant, metric, title, paper, shows, notes, "
-            "source, minutes, set, seeds, claim, plot, quick; did you mean 'title'?",
+            (
+                "'tilte' is not a key here; allowed: name, axis, scenario, variant, metric, title, paper, shows, notes, "
+                "source, minutes, set, seeds, claim, plot, quick; did you mean 'title'?"
+            ),
         ),
         (
             'scenario = "small.toml"',
@@ -96,18 +98,22 @@ def test_a_study_has_what_its_file_says(tmp_path: Path) -> None:
         (
             'kind = "fct-p99"',
             'kind = "fct-p98"',
-            "metric.short-p99.kind: 'fct-p98' is not a metric; allowed: fct-mean, slowdown-mean, fct-p50, "
-            "slowdown-p50, fct-p95, slowdown-p95, fct-p99, slowdown-p99, fct-p999, slowdown-p999, flows, "
-            "unfinished, last-finish, goodput, retransmitted, retransmission-time, timeouts, latency-mean, "
-            "latency-p50, latency-p95, latency-p99, latency-p999, throughput, utilisation, peak-throughput, "
-            "throughput-stdev, idle, idle-buckets, paused-time, pfc-frames, peak-buffer, drops, lossless, "
-            "perftest-bandwidth, perftest-latency; did you mean 'fct-p99'?",
+            (
+                "metric.short-p99.kind: 'fct-p98' is not a metric; allowed: fct-mean, slowdown-mean, fct-p50, "
+                "slowdown-p50, fct-p95, slowdown-p95, fct-p99, slowdown-p99, fct-p999, slowdown-p999, flows, "
+                "unfinished, last-finish, goodput, retransmitted, retransmission-time, timeouts, latency-mean, "
+                "latency-p50, latency-p95, latency-p99, latency-p999, throughput, utilisation, peak-throughput, "
+                "throughput-stdev, idle, idle-buckets, paused-time, pfc-frames, peak-buffer, drops, lossless, "
+                "perftest-bandwidth, perftest-latency; did you mean 'fct-p99'?"
+            ),
         ),
         (
             'size = ["0B", "10KB"]',
             'link = "x1>x2"',
-            "metric.short-p99: 'link' is not an option of fct-p99; allowed: label, workload, path-class, from, to, "
-            "size",
+            (
+                "metric.short-p99: 'link' is not an option of fct-p99; allowed: label, workload, path-class, from, to, "
+                "size"
+            ),
         ),
         (
             'size = ["0B", "10KB"]',
@@ -117,8 +123,10 @@ def test_a_study_has_what_its_file_says(tmp_path: Path) -> None:
         (
             'size = ["0B", "10KB"]',
             'size = ["0", "10KB"]',
-            "metric.short-p99.size: '0' is not a number with one of the units B, KB, MB, GB, TB, as in "
-            '["0B", "100KB"]',
+            (
+                "metric.short-p99.size: '0' is not a number with one of the units B, KB, MB, GB, TB, as in "
+                '["0B", "100KB"]'
+            ),
         ),
         (
             'variant = "large"\nagainst',
@@ -159,12 +167,14 @@ def test_a_study_has_what_its_file_says(tmp_path: Path) -> None:
         (
             'metric = "flows"',
             'metric = "flow"',
-            "claim[flows].metric: 'flow' is not a metric; allowed: short-p99, fct-mean, slowdown-mean, fct-p50, "
-            "slowdown-p50, fct-p95, slowdown-p95, fct-p99, slowdown-p99, fct-p999, slowdown-p999, flows, "
-            "unfinished, last-finish, goodput, retransmitted, retransmission-time, timeouts, latency-mean, "
-            "latency-p50, latency-p95, latency-p99, latency-p999, throughput, utilisation, peak-throughput, "
-            "throughput-stdev, idle, idle-buckets, paused-time, pfc-frames, peak-buffer, drops, lossless, "
-            "perftest-bandwidth, perftest-latency; did you mean 'flows'?",
+            (
+                "claim[flows].metric: 'flow' is not a metric; allowed: short-p99, fct-mean, slowdown-mean, fct-p50, "
+                "slowdown-p50, fct-p95, slowdown-p95, fct-p99, slowdown-p99, fct-p999, slowdown-p999, flows, "
+                "unfinished, last-finish, goodput, retransmitted, retransmission-time, timeouts, latency-mean, "
+                "latency-p50, latency-p95, latency-p99, latency-p999, throughput, utilisation, peak-throughput, "
+                "throughput-stdev, idle, idle-buckets, paused-time, pfc-frames, peak-buffer, drops, lossless, "
+                "perftest-bandwidth, perftest-latency; did you mean 'flows'?"
+            ),
         ),
         (
             'kind = "lines"',
@@ -181,8 +191,10 @@ def test_a_study_has_what_its_file_says(tmp_path: Path) -> None:
         (
             'log = "y"',
             '[[plot.theory]]\nformula = "bpd"\nx = "delay-us"',
-            "plot[2].theory[1].formula: 'bpd' is not a formula; allowed: swing-eq4, swing-eq6, swing-relay-buffer, "
-            "swing-pfc-buffer, cbfc-lowest, cbfc-highest, bifrost-buffer, bdp; did you mean 'bdp'?",
+            (
+                "plot[2].theory[1].formula: 'bpd' is not a formula; allowed: swing-eq4, swing-eq6, swing-relay-buffer, "
+                "swing-pfc-buffer, cbfc-lowest, cbfc-highest, bifrost-buffer, bdp; did you mean 'bdp'?"
+            ),
         ),
         (
             'log = "y"',
@@ -203,7 +215,7 @@ def test_a_fault_names_its_key_and_what_is_right(tmp_path: Path, before: str, af
 
 def test_a_file_that_is_no_study_is_told(tmp_path: Path) -> None:
     assert fault(tmp_path, "title = ").startswith("is not TOML: ")
-    with pytest.raises(package.StudyError, match="missing.toml: cannot be read: No such file"):
+    with pytest.raises(package.StudyError, match=r"missing\.toml: cannot be read: No such file"):
         load_study(tmp_path / "missing.toml")
 
 
@@ -239,7 +251,10 @@ def test_a_variant_like_another_sets_what_that_sets_and_more(tmp_path: Path) -> 
 
 
 def test_a_value_of_an_axis_may_set_several_keys(tmp_path: Path) -> None:
-    points = 'keys = ["workload.rpc.poisson.load", "mtu"]\nvalues = [[0.2, "1000B"], [0.4, "2000B"]]\nnumbers = [1, 2]'
+    points = """\
+keys = ["workload.rpc.poisson.load", "mtu"]
+values = [[0.2, "1000B"], [0.4, "2000B"]]
+numbers = [1, 2]"""
     text = STUDY.replace('key = "workload.rpc.poisson.load"\nvalues = [0.2, 0.4]', points)
     runs = plan_of([load_study(study_file(tmp_path, text))]).runs
     said: list[Any] = [run.scenario.to_dict() for run in runs if run.variant == "large" and run.seed == 1]

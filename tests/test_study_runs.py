@@ -59,7 +59,8 @@ def test_a_key_changes_with_what_decides_a_result_and_with_nothing_else(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     flows = "source,destination,size_bytes,start_us\nh1,h3,1000,0\n"
-    listed = f'{SMALL[: SMALL.index("[[workload]]")]}[[workload]]\nname = "list"\nflow-list = {{ file = "flows.csv" }}\n'
+    workload = '[[workload]]\nname = "list"\nflow-list = { file = "flows.csv" }\n'
+    listed = SMALL[: SMALL.index("[[workload]]")] + workload
     (tmp_path / "flows.csv").write_text(flows, encoding="utf-8")
     (tmp_path / "s.toml").write_text(listed, encoding="utf-8")
 

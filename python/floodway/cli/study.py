@@ -171,7 +171,7 @@ def _status(plans: Sequence[tuple[Plan, Path]], request: Request) -> int:
         typer.echo(json.dumps(rows, indent=2, ensure_ascii=False))
         return DONE
     for plan, out in plans:
-        counts = Counter(row["state"] for row in rows if row["folder"] == str(out))
+        counts = Counter(states_of(plan, out).values())
         said = ", ".join(f"{counts[state]} {state}" for state in ("done", "failed", "missing"))
         typer.echo(f"{out}: {len(plan.runs)} runs: {said}")
         for row in rows:

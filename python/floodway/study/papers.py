@@ -94,7 +94,11 @@ def _figures(paper: Paper, wanted: Sequence[str]) -> tuple[Study, ...]:
     studies = {file.stem: load_study(file) for file in paper.files}
     if not wanted:
         return tuple(studies.values())
-    names = {name: stem for stem, study in studies.items() for name in _names(stem, study)}
+    # A file's own name is meant before a picture's in another file.
+    names = {stem: stem for stem in studies}
+    for stem, study in studies.items():
+        for name in _names(study):
+            names.setdefault(name, stem)
     found = []
     for figure in wanted:
         if figure not in names:
@@ -105,10 +109,10 @@ def _figures(paper: Paper, wanted: Sequence[str]) -> tuple[Study, ...]:
     return tuple(study for stem, study in studies.items() if stem in found)
 
 
-def _names(stem: str, study: Study) -> set[str]:
-    """Return what a study can be asked for by: its file, its pictures, the figures of its claims."""
-    of_claims = {claim.figure for claim in study.claims if claim.figure}
-    return {stem, *(plot.name for plot in study.plots), *of_claims}
+def _names(study: Study) -> tuple[str, ...]:
+    """Return what a study can be asked for by, beside its file: its pictures, the figures of its claims."""
+    figures = (claim.figure for claim in study.claims if claim.figure)
+    return (*(plot.name for plot in study.plots), *figures)
 
 
 def _files(folder: Path) -> tuple[Path, ...]:

@@ -80,4 +80,3 @@ def _say(answers: TextIO, what: dict[str, Any]) -> None:
         answers.flush()
     except BrokenPipeError:
         os._exit(0)
-

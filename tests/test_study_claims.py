@@ -1,0 +1,172 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
+import pytest
+
+from floodway.study import load_study, plan_of
+from floodway.study.conduct import Part
+from floodway.study.evaluation import Numbers
+from floodway.study.metrics import Value
+from floodway.study.verdicts import Judged, judged
+from floodway.study.words import expected, shown
+from studies import STUDY, study_file
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from floodway.study.model import Study
+
+    Given: TypeAlias = Mapping[str, Sequence[float | Value | None]]
+
+THREE = """\
+title = "Three"
+scenario = "small.toml"
+seeds = 2
+[[variant]]
+name = "a"
+label = "A"
+[[variant]]
+name = "b"
+label = "B"
+set = { mtu = "2000B" }
+[[variant]]
+name = "c"
+label = "C"
+set = { mtu = "3000B" }
+[[claim]]
+figure = "1"
+says = "says"
+metric = "fct-mean"
+"""
+
+
+def judge(folder: Path, claim: str, given: Given) -> tuple[Study, Numbers, Judged]:
+    """Judge a claim over made-up numbers: by variant, a number a seed; none for a run that is not there."""
+    study = load_study(study_file(folder, THREE + claim))
+    runs = plan_of([study]).runs
+    done = {
+        run.key: given[run.variant][run.seed - 1]
+        for run in runs
+        if given[run.variant][run.seed - 1] is not None
+    }
+    values = {key: each if isinstance(each, Value) else Value(value=each) for key, each in done.items()}
+    numbers = Numbers(runs=runs, done=frozenset(done), values={study.claims[0].metric.name: values})
+    (found,) = judged(study, numbers)
+    return study, numbers, found
+
+
+@pytest.mark.parametrize(
+    ("claim", "given_values", "verdict"),
+    [
+        ("value = 100", {"a": (104.0, 104.0)}, "agrees"),
+        ("value = 100", {"a": (106.0, 106.0)}, "differs"),
+        ("value = 100", {"a": (90.0, 120.0)}, "agrees"),
+        ("value = 100\ntolerance = 10", {"a": (109.0, 109.0)}, "agrees"),
+        ('value = 100\nis = "at-least"', {"a": (300.0, 300.0)}, "agrees"),
+        ('value = 100\nis = "at-most"', {"a": (300.0, 300.0)}, "differs"),
+        ('value = 100\nis = "at-most"', {"a": (3.0, 3.0)}, "agrees"),
+        ("value = 100", {"a": (100.0, None)}, "not run"),
+        ("value = 100", {"a": (100.0, Value(value=100.0, unfinished=1))}, "unfinished"),
+        ("value = 100", {"a": (100.0, Value(value=None, unfinished=1))}, "unfinished"),
+        ("value = 100", {"a": (100.0, Value(value=None))}, "differs"),
+        ('against = "b"\nvalue = -50', {"a": (52.0, 52.0)}, "agrees"),
+        ('against = "b"\nvalue = -50', {"a": (60.0, 60.0)}, "same direction"),
+        ('against = "b"\nvalue = -50', {"a": (110.0, 110.0)}, "differs"),
+        ('against = "b"\nvalue = -50', {"a": (40.0, 70.0)}, "agrees"),
+        ('against = "b"\nvalue = -50\nis = "at-most"', {"a": (20.0, 20.0)}, "agrees"),
+        ('against = "b"\nvalue = -50', {"a": (52.0, 52.0), "b": (100.0, None)}, "not run"),
+    ],
+)
+def test_a_number_gets_the_verdict_that_the_page_says(
+    tmp_path: Path, claim: str, given_values: Given, verdict: str
+) -> None:
+    values = {"a": (100.0, 100.0), "b": (100.0, 100.0), "c": (1.0, 1.0), **given_values}
+    _, _, found = judge(tmp_path, f'variant = "a"\n{claim}', values)
+    assert found.verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("given_values", "verdict"),
+    [
+        ({}, "agrees"),
+        ({"b": (3.0, 3.5)}, "same direction"),
+        ({"a": (3.0, 3.5)}, "differs"),
+        ({"c": (Value(value=None, unfinished=2), 3.0)}, "agrees"),
+        ({"c": (Value(value=0.5, unfinished=2), 3.0)}, "agrees"),
+        ({"b": (Value(value=None, unfinished=2), 3.0)}, "same direction"),
+        (
+            {"b": (Value(value=None, unfinished=2), 3.0), "c": (Value(value=None, unfinished=2), 3.0)},
+            "unfinished",
+        ),
+        ({"b": (None, 3.0)}, "not run"),
+    ],
+)
+def test_an_order_gets_the_verdict_that_the_page_says(
+    tmp_path: Path, given_values: Given, verdict: str
+) -> None:
+    values = {"a": (1.0, 1.0), "b": (2.0, 2.0), "c": (3.0, 3.0), **given_values}
+    _, _, found = judge(tmp_path, 'order = ["a", "b", "c"]', values)
+    assert found.verdict == verdict
+
+
+def test_what_is_best_may_be_the_highest(tmp_path: Path) -> None:
+    values = {"a": (1.0, 1.0), "b": (2.0, 2.0), "c": (3.0, 3.0)}
+    _, _, found = judge(tmp_path, 'order = ["c", "b", "a"]\nbest = "highest"', values)
+    assert found.verdict == "agrees"
+    assert found.found == (("c", 3.0), ("b", 2.0), ("a", 1.0))
+
+
+def test_a_difference_is_of_the_means_and_its_range_over_the_seeds(tmp_path: Path) -> None:
+    values = {"a": (50.0, 90.0), "b": (100.0, 200.0), "c": (80.0, 160.0)}
+    cause = 'cause = { variant = "c", says = "C leaves the rest out" }\nremark = "as printed"'
+    study, numbers, found = judge(
+        tmp_path, f'variant = "a"\nagainst = "b"\nvalue = -50\nsource = "section 6"\n{cause}', values
+    )
+    assert found.ours == pytest.approx((140 / 300 - 1) * 100)
+    assert (found.low, found.high) == pytest.approx((-55.0, -50.0))
+    assert found.cause == pytest.approx(-20.0)
+    row = shown(Part(study=study, numbers=numbers, judged=(found,)), found)
+    assert row.cells == (
+        "1",
+        "says",
+        "-50.0 % (section 6)",
+        "-53.3 (-55.0 to -50.0) %",
+        "-3.3 points",
+        "agrees",
+        "as printed. With C: -20.0 %. C leaves the rest out.",
+    )
+
+
+def test_a_number_that_unfinished_flows_touch_is_marked(tmp_path: Path) -> None:
+    values: Given = {"a": (100.0, Value(value=100.0, unfinished=3)), "b": (1.0, 1.0), "c": (1.0, 1.0)}
+    study, numbers, found = judge(tmp_path, 'variant = "a"\nvalue = 100\nunit = "us"', values)
+    row = shown(Part(study=study, numbers=numbers, judged=(found,)), found)
+    assert (row.ours, row.verdict, row.remark) == ("100 us*", "unfinished", "3 flows did not finish.")
+
+
+def test_what_is_measured_against_may_lie_at_another_point(tmp_path: Path) -> None:
+    against = STUDY.replace('against = "little"', "against-at = { load = 0.2 }")
+    study = load_study(study_file(tmp_path, against))
+    claim = study.claims[0]
+    assert (claim.against, claim.against_at, claim.unit) == ("large", (("load", "0.2"),), "%")
+    runs = plan_of([study]).runs
+    values = {run.key: Value(value=10.0 if dict(run.place)["load"] == "0.2" else 9.0) for run in runs}
+    by_metric = {each.metric.name: values for each in study.claims}
+    found = judged(study, Numbers(runs=runs, done=frozenset(values), values=by_metric))[0]
+    assert found.ours == pytest.approx(-10.0)
+    assert found.verdict == "agrees"
+
+
+@pytest.mark.parametrize(
+    ("minutes", "said"),
+    [
+        (None, "how long that takes is not known yet"),
+        (0.2, "less than a minute"),
+        (5.4, "about 5 min in 2 processes"),
+        (125.0, "about 2 h 5 min in 2 processes"),
+    ],
+)
+def test_the_time_that_something_takes_is_said_in_words(minutes: float | None, said: str) -> None:
+    assert expected(minutes, jobs=2) == said

@@ -1,0 +1,205 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import floodway as package
+from floodway.study.buckets import link_buckets
+from floodway.study.formulas import cbfc_highest, cbfc_lowest, pfc_utilisation, relay_utilisation
+from floodway.study.metrics import KINDS
+from floodway.study.selection import Options, chosen_flows, matches
+from made_up import made_up_result
+from scenarios import LISTED, SMALL, STARVED, written
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from floodway.results import Result
+
+ALL = Options()
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Result:
+    return package.run(package.load(written(tmp_path_factory.mktemp("small"), SMALL)))
+
+
+def value(result: Result, kind: str, **options: Any) -> float | None:  # noqa: ANN401 (any option)
+    return KINDS[kind].of(result, replace(ALL, **options)).value
+
+
+def test_numbers_are_those_of_the_summary(small: Result) -> None:
+    total = small.summary().total
+    expected = {
+        "fct-mean": total.fct.mean_us,
+        "fct-p50": total.fct.p50_us,
+        "fct-p99": total.fct.p99_us,
+        "fct-p999": total.fct.p999_us,
+        "slowdown-p99": total.slowdown_p99,
+        "flows": total.measured,
+        "unfinished": 0,
+        "paused-time": small.summary().paused_us,
+        "pfc-frames": small.summary().pfc_frames,
+        "drops": 0,
+        "lossless": 1,
+    }
+    assert {kind: value(small, kind) for kind in expected} == expected
+
+
+def test_unfinished_flows_are_never_averaged_in_silence() -> None:
+    result = made_up_result((1.0, 2.0, 3.0, None))
+    mean, median, tail = (KINDS[f"fct-{each}"].of(result, ALL) for each in ("mean", "p50", "p99"))
+    assert (mean.value, mean.unfinished) == (2.0, 1)
+    assert (median.value, median.unfinished) == (3.0, 0)
+    assert (tail.value, tail.unfinished) == (None, 1)
+    assert value(result, "unfinished") == 1
+
+
+def test_flows_are_chosen_by_size_ends_workload_and_path(small: Result) -> None:
+    largest = chosen_flows(small, Options(largest_bytes=10_000))["size_bytes"].max()
+    smallest = chosen_flows(small, Options(smallest_bytes=10_000))["size_bytes"].min()
+    assert isinstance(largest, int)
+    assert isinstance(smallest, int)
+    assert largest <= 10_000 <= smallest
+    of_one = chosen_flows(small, Options(source=("h1",)))
+    assert set(of_one["source"].to_list()) == {"h1"}
+    assert len(chosen_flows(small, Options(source=("h1..h2",)))) == len(chosen_flows(small, ALL))
+    assert chosen_flows(small, Options(source=("h3..h9",))).is_empty()
+    assert chosen_flows(small, Options(workload=("another",))).is_empty()
+    assert chosen_flows(small, Options(path_class="inter")).is_empty()
+    assert value(small, "fct-mean", path_class="inter") is None
+
+
+def test_ranges_count_and_stars_stand_for_letters() -> None:
+    names = ["h1", "h2", "h10", "x1", "h[1]"]
+    assert [name for name in names if matches(name, ["h1..h9"])] == ["h1", "h2"]
+    assert [name for name in names if matches(name, ["h*", "x?"])] == names
+    assert [name for name in names if matches(name, ["h[1]"])] == ["h[1]"]
+
+
+def test_a_link_carries_in_a_window_what_its_buckets_hold(small: Result) -> None:
+    whole = value(small, "throughput", link="s1>s2")
+    (link,) = (each for each in small.summary().links if each.object.endswith("s1>s2"))
+    assert whole == pytest.approx(link.mean_gbps)
+    assert value(small, "utilisation", link="s1>s2") == pytest.approx(link.mean_gbps)
+    halves = [
+        value(small, "throughput", link="s1>s2", from_us=a, to_us=b)
+        for a, b in ((0.0, 500.0), (500.0, 1000.0))
+    ]
+    both = value(small, "throughput", link="s1>s2", to_us=1000.0)
+    assert sum(half for half in halves if half is not None) / 2 == pytest.approx(both)
+    with pytest.raises(package.PlotError, match="'s1>s3' is not the name of a watched object"):
+        value(small, "throughput", link="s1>s3")
+
+
+@given(st.floats(3.0, 2000.0), st.floats(0.0, 500.0))
+def test_buckets_of_any_width_hold_all_bytes(bucket_us: float, from_us: float) -> None:
+    result = made_up_result()
+    buckets = link_buckets(result, Options(bucket_us=bucket_us, from_us=from_us, to_us=1000.0))
+    sent = float((buckets.gbps * buckets.span_us).sum()) / 8e-3
+    assert sent == pytest.approx(6_250_000.0 * max(0.0, 500.0 - from_us) / 500.0, abs=1e-3)
+    assert float(buckets.span_us.sum()) == pytest.approx(1000.0 - from_us)
+
+
+def test_idle_time_is_that_of_empty_buckets() -> None:
+    result = made_up_result()
+    assert value(result, "idle") == pytest.approx(50.0)
+    assert value(result, "idle", bucket_us=100.0) == pytest.approx(50.0)
+    assert value(result, "idle-buckets", bucket_us=100.0) == 5
+    assert value(result, "throughput") == pytest.approx(50.0)
+    assert value(result, "peak-throughput") == pytest.approx(100.0)
+    assert value(result, "throughput-stdev") == pytest.approx(50.0)
+    # Beyond the run nothing is carried.
+    assert value(result, "throughput", to_us=2000.0) == pytest.approx(25.0)
+
+
+def test_ports_are_hosts_switches_or_named() -> None:
+    result = made_up_result()
+    assert value(result, "paused-time") == 12.5
+    assert value(result, "paused-time", ports=("hosts",)) == 12.5
+    assert value(result, "paused-time", ports=("switches",)) == 0.0
+    assert value(result, "paused-time", ports=("h1 l1",)) == 12.5
+    assert value(result, "paused-time", ports=("h2",)) is None
+    assert value(result, "peak-buffer") == 0.005
+    assert value(result, "pfc-frames", ports=("l*",)) == 2.0
+
+
+def test_goodput_and_the_end_of_the_last_flow_are_of_payload(tmp_path: Path) -> None:
+    result = package.run(package.load(written(tmp_path, LISTED)))
+    end_us = float(result.flows["finish_receiver_us"][0])
+    assert value(result, "goodput") == pytest.approx(100e6 * 8e-3 / end_us)
+    assert value(result, "last-finish") == pytest.approx(end_us / 1000)
+
+
+def test_drops_and_retransmissions_are_counted(tmp_path: Path) -> None:
+    text = STARVED.replace("[defaults]\n", '[defaults]\nreliability = "go-back-n"\n')
+    result = package.run(package.load(written(tmp_path, text)))
+    again = float(result.flows["retransmitted_bytes"].sum())
+    assert value(result, "lossless") == 0
+    assert (value(result, "drops") or 0) > 0
+    assert value(result, "retransmitted") == again > 0
+    assert value(result, "retransmission-time") == pytest.approx(again * 8e-3 / 100)
+
+
+def test_delays_of_packets_come_from_their_histogram(small: Result) -> None:
+    delays = small.latency.filter(pl.col("component").cast(pl.String) == "total").sort("bucket_high_ns")
+    every = np.repeat(delays["bucket_high_ns"].to_numpy(), delays["packets"].to_numpy().astype(np.int64))
+    assert value(small, "latency-p99") == every[990 * len(every) // 1000] / 1000
+    assert value(small, "latency-p50", workload=("another",)) is None
+    assert value(small, "latency-mean") == pytest.approx(every.mean() / 1000, rel=0.02)
+
+
+def test_perftest_reports_bandwidth_and_latency() -> None:
+    scenario = package.Scenario.from_toml(
+        """
+topology.dumbbell = { left = 2, right = 2, rate = "100G", delay = "1us" }
+[[workload]]
+name = "bw"
+perftest = { test = "write-bw", from = "h1", to = "h3", iterations = 100 }
+[[workload]]
+name = "lat"
+perftest = { test = "write-lat", from = "h2", to = "h4", iterations = 100 }
+"""
+    )
+    result = package.run(scenario)
+    bandwidth, latency = result.perftest()
+    assert value(result, "perftest-bandwidth") == bandwidth["bw_average_gbps"][0]
+    assert value(result, "perftest-latency") == latency["t_avg_us"][0]
+    assert value(result, "perftest-latency", column="p99_us") == latency["p99_us"][0]
+    assert value(result, "perftest-latency", column="another") is None
+
+
+def test_where_there_are_no_flows_there_is_no_number(tmp_path: Path) -> None:
+    result = package.run(package.load(written(tmp_path, LISTED)))
+    result = replace(result, flows=result.flows[:0])
+    assert [value(result, kind) for kind in ("fct-mean", "fct-p99", "goodput", "last-finish")] == [None] * 4
+    assert value(result, "flows") == 0
+
+
+@pytest.mark.parametrize(("delay_us", "kept"), [(1.0, True), (293.0, True), (294.0, False), (440.0, False)])
+def test_pfc_keeps_half_the_rate_until_its_threshold_cannot_bridge_a_round_trip(
+    delay_us: float, *, kept: bool
+) -> None:
+    # 11 MB at 100 Gbit/s (Chen et al. 2023, figure 5): 11 MB - 2 D R >= 2 D R / 2 holds up to 293.3 us.
+    assert (pfc_utilisation(delay_us, 0.5, 11e6, 100.0) == 50.0) == kept
+
+
+@given(st.floats(1.0, 440.0), st.floats(0.01, 0.99))
+def test_pfc_never_uses_more_than_the_relay(delay_us: float, alpha: float) -> None:
+    found = pfc_utilisation(delay_us, alpha, 11e6, 100.0)
+    assert 0 < found <= relay_utilisation(delay_us, alpha, 11e6, 100.0) * (1 + 1e-12)
+    assert pfc_utilisation(440.1, alpha, 11e6, 100.0) == 0
+
+
+@given(st.floats(1.0, 3000.0), st.floats(1e4, 1e9), st.floats(0.0, 100.0))
+def test_the_bounds_of_credits_enclose_a_share(
+    delay_us: float, buffer_bytes: float, period_us: float
+) -> None:
+    low = cbfc_lowest(delay_us, buffer_bytes, 100.0, period_us, 1500.0)
+    assert 0 < low <= cbfc_highest(delay_us, buffer_bytes, 100.0) <= 100

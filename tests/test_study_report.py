@@ -1,0 +1,164 @@
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pytest
+
+import floodway as package
+from floodway.study import asked_for, conduct, load_study, papers, plan_of, ready_studies
+from studies import STUDY, study_file
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from command import Command
+
+PNG = b"\x89PNG\r\n\x1a\n"
+
+
+def two_papers(folder: Path) -> Path:
+    """Write two papers: one with figures 2 and 10, the other with figure 1."""
+    one = STUDY.replace("small.toml", "../../small.toml").replace("seeds = 2", "seeds = 1")
+    for paper, figure in (("alpha", "2"), ("alpha", "10"), ("beta", "1")):
+        inner = folder / "studies" / paper
+        inner.mkdir(parents=True, exist_ok=True)
+        text = one.replace('"Pools"', f'"Figure {figure}"').replace('figure = "1"', f'figure = "{figure}a"')
+        (inner / f"{figure}.toml").write_text(text, encoding="utf-8")
+    study_file(folder)
+    return folder / "studies"
+
+
+def test_every_picture_is_drawn_with_its_data(tmp_path: Path) -> None:
+    conducted = conduct(plan_of([load_study(study_file(tmp_path))]), out=tmp_path / "out", jobs=2)
+    out = tmp_path / "out"
+    for name in ("1", "2", "3", "4"):
+        assert (out / f"{name}.png").read_bytes().startswith(PNG)
+        assert (out / f"{name}.png") in conducted.files
+    lines = pl.read_csv(out / "1.csv")
+    assert lines["metric"].to_list() == ["fct-mean"] * 4 + ["short-p99"] * 4
+    assert lines["group"].to_list() == ["large", "large", "little", "little"] * 2
+    assert lines["x"].to_list() == [0.2, 0.4] * 4
+    assert (lines["low"] <= lines["mean"]).all()
+    assert (lines["mean"] <= lines["high"]).all()
+    assert pl.read_csv(out / "3.csv").columns == ["variant", "time_us", "span_us", "gbps"]
+    distribution = pl.read_csv(out / "4.csv")
+    assert distribution.columns == ["variant", "slowdown", "share"]
+    assert distribution["share"].max() == 1.0
+
+
+def test_the_page_needs_nothing_else(tmp_path: Path) -> None:
+    text = STUDY.replace('title = "Pools"', 'title = "Pools <i>"\nnotes = "A *note* with <b>tags</b>."')
+    conduct(plan_of([load_study(study_file(tmp_path, text))], quick=True), out=tmp_path / "out", jobs=2)
+    page = (tmp_path / "out" / "index.html").read_text(encoding="utf-8")
+    assert not re.search(r"src=\"(?!data:)|<link|<script|@import|url\(", page)
+    assert page.count("data:image/png;base64,") == 2
+    assert "<title>Pools &lt;i&gt;</title>" in page
+    assert "A <em>note</em> with &lt;b&gt;tags&lt;/b&gt;." in page
+    assert "<i>" not in page
+    assert "<th>verdict</th>" in page
+    report = (tmp_path / "out" / "report.md").read_text(encoding="utf-8")
+    assert "This is the quick form" in report
+    assert "3: not drawn, none of its runs is there." in report
+    assert "| 1 | the larger pool is sooner | -10.0 % | - |  | not run |  |" in report
+
+
+def test_theory_and_published_points_stand_beside_ours(tmp_path: Path) -> None:
+    theory = """
+[[plot.theory]]
+formula = "swing-relay-buffer"
+label = "2 D R"
+x = "delay-us"
+factor = 1000
+with = { rate-gbps = "100G" }
+[[plot.published]]
+x = 0.2
+group = "little"
+value = 5000
+"""
+    text = STUDY.replace('metric = ["fct-mean", "short-p99"]\n', f'metric = "fct-mean"\n{theory}')
+    conduct(plan_of([load_study(study_file(tmp_path, text))]), out=tmp_path / "out", jobs=2)
+    shown = pl.read_csv(tmp_path / "out" / "1.csv", schema_overrides={"published": pl.Float64})
+    curve = shown.filter(pl.col("group") == "2 D R")
+    assert curve["mean"].to_list() == pytest.approx([float(x) * 25e6 for x in curve["x"]])
+    published = shown.filter(pl.col("published").is_not_null())
+    assert published.select("group", "x", "published").rows() == [("little", 0.2, 5000.0)]
+
+
+def test_published_numbers_of_claims_are_drawn_where_they_belong(tmp_path: Path) -> None:
+    absolute = STUDY.replace('against = "little"\n', "").replace("value = -10", "value = 80")
+    conduct(plan_of([load_study(study_file(tmp_path, absolute))]), out=tmp_path / "out", jobs=2)
+    shown = pl.read_csv(tmp_path / "out" / "1.csv", schema_overrides={"published": pl.Float64})
+    marked = shown.filter(pl.col("published").is_not_null()).select("metric", "group", "x", "published")
+    assert marked.rows() == [("fct-mean", "large", 0.4, 80.0)]
+    text = STUDY.replace('log = "y"', 'relative-to = "little"').replace('"fct-p99"\nx', '"fct-mean"\nx')
+    conduct(plan_of([load_study(study_file(tmp_path, text))]), out=tmp_path / "relative", jobs=2)
+    shown = pl.read_csv(tmp_path / "relative" / "2.csv", schema_overrides={"published": pl.Float64})
+    marked = shown.filter(pl.col("published").is_not_null()).select("group", "x", "published")
+    assert marked.rows() == [("large", 0.4, 0.9)]
+    assert shown.filter(pl.col("group") == "little")["mean"].to_list() == [1.0, 1.0]
+
+
+def test_papers_are_folders_and_figures_files_in_their_order(tmp_path: Path) -> None:
+    folder = two_papers(tmp_path)
+    assert [(paper.name, [file.stem for file in paper.files]) for paper in papers(folder)] == [
+        ("alpha", ["2", "10"]),
+        ("beta", ["1"]),
+    ]
+    (alpha,) = asked_for(["alpha", "10a"], folder)
+    assert (alpha[0], [study.name for study in alpha[1]]) == ("alpha", ["10"])
+    both = asked_for(["beta", "alpha", "2"], folder)
+    assert [(name, [study.name for study in studies]) for name, studies in both] == [
+        ("beta", ["1"]),
+        ("alpha", ["2"]),
+    ]
+    with pytest.raises(package.UnknownNameError) as told:
+        asked_for(["alhpa"], folder)
+    assert str(told.value) == "'alhpa' is not a paper; allowed: alpha, beta; did you mean 'alpha'?"
+    with pytest.raises(package.UnknownNameError) as told:
+        asked_for(["beta", "1b"], folder)
+    assert str(told.value) == ("'1b' is not a figure of beta; allowed: 1, 1a, 2, 3, 4; did you mean '1'?")
+
+
+def test_what_figures_share_is_run_once(tmp_path: Path, floodway: Command) -> None:
+    two_papers(tmp_path)
+    done = floodway("reproduce", "alpha", "beta")
+    assert done.code == 0
+    assert "alpha: 4 runs, " in done.err
+    assert done.out.count("so many flows") == 3
+    assert "report: out/reproduce/alpha/index.html" in done.out
+    out = tmp_path / "out" / "reproduce"
+    assert len(list((out / "alpha" / "runs").iterdir())) == 4
+    assert {file.name for file in (out / "alpha").glob("*.png")} == {
+        *(f"10-{plot}.png" for plot in "1234"),
+        *(f"2-{plot}.png" for plot in "134"),
+        "2.png",
+    }
+    document = json.loads((out / "alpha" / "study.json").read_text(encoding="utf-8"))
+    assert [study["name"] for study in document["studies"]] == ["2", "10"]
+    again = floodway("reproduce", "alpha", "--status")
+    assert again.out == "out/reproduce/alpha: 4 runs: 4 done, 0 failed, 0 missing\n"
+    told = floodway("reproduce", "alpha", "11")
+    assert (told.code, told.out) == (2, "")
+    assert told.err.startswith("error: '11' is not a figure of alpha; allowed: 1, 2, ")
+
+
+def test_studies_are_listed_with_what_they_show(tmp_path: Path, floodway: Command) -> None:
+    folder = two_papers(tmp_path)
+    (folder / "alone.toml").write_text(STUDY.replace('"small.toml"', '"../small.toml"'), encoding="utf-8")
+    (folder / "beta" / "3.toml").write_text("title = 1", encoding="utf-8")
+    found = ready_studies(folder)
+    assert [file.relative_to(folder).as_posix() for file, _, _ in found] == [
+        "alone.toml",
+        "alpha/2.toml",
+        "alpha/10.toml",
+        "beta/1.toml",
+        "beta/3.toml",
+    ]
+    listed = floodway("list", "studies")
+    assert listed.code == 0
+    assert "studies/alpha/10.toml  Figure 10" in listed.out
+    assert "cannot be read" in listed.out
+    assert json.loads(floodway("list", "studies", "--json").out)[0]["title"] == "Pools"

@@ -6,13 +6,23 @@ lines.
 
 from __future__ import annotations
 
+import math
+from itertools import cycle
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from floodway.errors import PlotError
-from floodway.plot.axes import DOTS_PER_INCH, PANEL_HEIGHT, SIZE, NotebookFigure, plain_style, shown
+from floodway.plot.axes import (
+    DOTS_PER_INCH,
+    PANEL_HEIGHT,
+    SIZE,
+    NotebookFigure,
+    plain_style,
+    plain_ticks,
+    shown,
+)
 from floodway.plot.curves import MARKS, Drawing, add_legend, colour_of
 from floodway.study.bars import VARIANT, bars_of, frame_of
 from floodway.study.formulas import FORMULAS
@@ -34,8 +44,12 @@ __all__ = ["bars", "colour_in", "figure_of", "lines"]
 FILLED = 0.8
 #: Letters of a line beside an axis.
 LONGEST_LINE = 32
+#: Numbers from here on are written without decimals.
+WHOLE = 1000
 #: Points of the curve of a formula.
 CURVE_POINTS = 200
+#: Lines of closed forms, so that one is told from the next.
+DASHES = ((0, (5, 2)), (0, (1, 1)), (0, (5, 1, 1, 1)), (0, (5, 1, 1, 1, 1, 1)))
 HOLLOW: dict[str, Any] = {
     "marker": "D",
     "linestyle": "none",
@@ -59,8 +73,6 @@ def bars(study: Study, plot: Plot, numbers: Numbers) -> Drawing:
         for axes, metric in zip(panels, plot.metrics, strict=True):
             _bars(axes, study, plot, [bar for bar in table if bar.metric == metric.name])
             axes.set_ylabel(_up(study, plot, metric))
-            if "y" in plot.log:
-                axes.set_yscale("log")
         if plot.along != VARIANT:
             panels[-1].set_xlabel(shown(study.axis(plot.along).label))
         _legend(figure, panels)
@@ -82,17 +94,23 @@ def lines(study: Study, plot: Plot, numbers: Numbers) -> Drawing:
         figure, panels = figure_of(plot.title, len(plot.metrics))
         for axes, metric in zip(panels, plot.metrics, strict=True):
             _lines(axes, study, plot, [bar for bar in table if bar.metric == metric.name], across)
-            curves += [_curve(axes, theory, across) for theory in plot.theory]
+            own = [theory for theory in plot.theory if theory.metric == metric.name]
+            curves += [_curve(axes, theory, across, dash=dash) for theory, dash in zip(own, cycle(DASHES))]
             axes.set_ylabel(_up(study, plot, metric))
-            for each in plot.log:
-                (axes.set_xscale if each == "x" else axes.set_yscale)("log")
-            if "y" not in plot.log:
-                axes.set_ylim(bottom=0)
+            _scale(axes, plot)
         panels[-1].set_xlabel(shown(study.axis(plot.along).label))
         _legend(figure, panels)
-    return Drawing(
-        figure=figure, data=pl.concat([frame_of(table), *curves[: len(plot.theory)]], how="diagonal")
-    )
+    return Drawing(figure=figure, data=pl.concat([frame_of(table), *curves], how="diagonal"))
+
+
+def _scale(axes: Axes, plot: Plot) -> None:
+    if "x" in plot.log:
+        axes.set_xscale("log")
+    if "y" in plot.log:
+        axes.set_yscale("log")
+        plain_ticks(axes)
+    else:
+        axes.set_ylim(bottom=0)
 
 
 def figure_of(title: str, panels: int) -> tuple[Figure, list[Axes]]:
@@ -121,45 +139,39 @@ def _bars(axes: Axes, study: Study, plot: Plot, table: Sequence[Bar]) -> None:
         first = bar.at == across[0] and bool(plot.group)
         label = _group_label(study, plot, bar.group) if first else None
         colour = _colour(study, plot, bar, groups)
-        if bar.mean is not None:
-            axes.bar(
-                place, bar.mean, yerr=_reach(bar), width=width * 0.92, capsize=3, color=colour, label=label
-            )
-            _say_value(axes, place, bar)
-        else:
-            axes.bar(place, 0, width=width, color=colour, label=label)
-            why = "not reached" if bar.unfinished else "not run"
-            axes.annotate(
-                why,
-                (place, 0),
-                (0, 4),
-                textcoords="offset points",
-                ha="center",
-                rotation=90,
-                fontsize="x-small",
-            )
+        height = 0.0 if bar.mean is None else bar.mean
+        axes.bar(place, height, yerr=_reach(bar), width=width * 0.92, capsize=3, color=colour, label=label)
+        _say_value(axes, place, bar)
         if bar.published is not None:
             axes.plot(place, bar.published, **HOLLOW)
     names = [study.variant(each).label if plot.along == VARIANT else each for each in across]
     axes.set_xticks(range(len(across)), [shown(name) for name in names])
     axes.grid(visible=False, axis="x")
     axes.margins(y=0.15)
-    if "y" not in plot.log:
+    _range(axes, plot, [value for bar in table for value in (bar.low, bar.high, bar.published) if value])
+
+
+def _range(axes: Axes, plot: Plot, values: Sequence[float]) -> None:
+    """Let bars stand on zero, or, on a logarithmic axis, on the power of ten below the least of them."""
+    if "y" not in plot.log or not values:
         # Where all is zero, an axis of its own would show nothing but its own arithmetic.
-        axes.set_ylim(bottom=0, top=None if any(bar.high or bar.published for bar in table) else 1)
+        axes.set_ylim(bottom=0, top=None if values else 1)
+        return
+    axes.set_yscale("log")
+    axes.set_ylim(10.0 ** math.floor(math.log10(min(values) * 0.999)), max(values) * 2)
+    plain_ticks(axes)
 
 
 def _say_value(axes: Axes, place: float, bar: Bar) -> None:
+    """Write a bar's number above it, or, where there is none, why."""
+    look: dict[str, Any] = {"textcoords": "offset points", "ha": "center", "fontsize": "x-small"}
+    if bar.mean is None:
+        why = "not reached" if bar.unfinished else "not run"
+        axes.annotate(why, (place, 0), (0, 4), xycoords=axes.get_xaxis_transform(), rotation=90, **look)
+        return
     top = max(value for value in (bar.mean, bar.high, bar.published) if value is not None)
-    star = "*" if bar.unfinished else ""
-    axes.annotate(
-        f"{_mean(bar):.4g}{star}",
-        (place, top),
-        (0, 5),
-        textcoords="offset points",
-        ha="center",
-        fontsize="x-small",
-    )
+    number = f"{bar.mean:,.0f}" if abs(bar.mean) >= WHOLE else f"{bar.mean:.4g}"
+    axes.annotate(f"{number}{'*' if bar.unfinished else ''}", (place, top), (0, 5), **look)
 
 
 def _lines(axes: Axes, study: Study, plot: Plot, table: Sequence[Bar], across: dict[str, float]) -> None:
@@ -188,14 +200,14 @@ def _lines(axes: Axes, study: Study, plot: Plot, table: Sequence[Bar], across: d
             axes.plot(across[bar.at], bar.published, **HOLLOW)
 
 
-def _curve(axes: Axes, theory: Theory, across: dict[str, float]) -> pl.DataFrame:
+def _curve(axes: Axes, theory: Theory, across: dict[str, float], *, dash: Any) -> pl.DataFrame:  # noqa: ANN401
     """Draw a closed form over the range of the axis."""
     low, high = min(across.values()), max(across.values())
     steps = [low + (high - low) * n / (CURVE_POINTS - 1) for n in range(CURVE_POINTS)]
     along = theory.along.replace("-", "_")
     formula = FORMULAS[theory.formula]
     values = [formula(**{**theory.arguments, along: step * theory.factor}) for step in steps]
-    axes.plot(steps, values, color="0.35", linewidth=0.9, linestyle=(0, (4, 2)), label=shown(theory.label))
+    axes.plot(steps, values, color="0.35", linewidth=0.9, linestyle=dash, label=shown(theory.label))
     return pl.DataFrame(
         {"metric": theory.formula, "group": theory.label, "x": [repr(step) for step in steps], "mean": values}
     )

@@ -182,8 +182,21 @@ class Claim:
 
 @dataclass(frozen=True, kw_only=True)
 class Theory:
-    """A curve by a formula: its name, its arguments, the one that goes along the axis, and by what factor."""
+    """A curve by a formula.
 
+    Attributes
+    ----------
+    metric
+        The metric in whose panel it is drawn.
+    formula, label
+        Its name, and what the legend calls it.
+    along, factor
+        The argument that goes along the axis, and what the axis' numbers are multiplied by for it.
+    arguments
+        The others.
+    """
+
+    metric: str
     formula: str
     label: str
     along: str

@@ -61,11 +61,12 @@ def _plot(
     if group == along:
         raise table.fault("group", f"{group!r} goes across already", given=group)
     free = [each for each in (along, group) if each and each != VARIANT]
+    shown_metrics = _metrics(table, kind, metrics)
     plot = Plot(
         name=name,
         title=table.text("title", name),
         kind=kind,  # type: ignore[arg-type]
-        metrics=_metrics(table, kind, metrics),
+        metrics=shown_metrics,
         along=along,
         group=group,
         at=whole_place(table, "at", axes, free=free),
@@ -75,7 +76,7 @@ def _plot(
             table.choice("log", each, what="an axis of the picture", allowed=("x", "y"))
             for each in table.texts("log")
         ),
-        theory=tuple(_theory(each) for each in table.tables("theory")),
+        theory=tuple(_theory(each, shown_metrics) for each in table.tables("theory")),
         marks=_marks(table, metrics),
         of=table.choice(
             "of", table.text("of", "fct"), what="what a distribution is of", allowed=DISTRIBUTIONS
@@ -113,7 +114,7 @@ def _relative_to(table: Table, variants: Sequence[Variant]) -> str:
     return table.choice("relative-to", given, what="a variant of this study", allowed=names) if given else ""
 
 
-def _theory(table: Table) -> Theory:
+def _theory(table: Table, metrics: Sequence[Metric]) -> Theory:
     formula = table.choice("formula", table.text("formula", due=True), what="a formula", allowed=FORMULAS)
     allowed = arguments_of(formula)
     along = table.choice("x", table.text("x", due=True), what=f"an argument of {formula}", allowed=allowed)
@@ -124,7 +125,9 @@ def _theory(table: Table) -> Theory:
     if missing:
         raise table.fault("with", f"lacks {', '.join(missing)} of {formula}", allowed=allowed)
     factor = table.number("factor")
+    names = [metric.name for metric in metrics]
     theory = Theory(
+        metric=table.choice("metric", table.text("metric", names[0]), what="of this picture", allowed=names),
         formula=formula,
         label=table.text("label", formula),
         along=along,

@@ -10,7 +10,7 @@ from floodway.comparison.execution import cores
 from floodway.study.evaluation import Numbers, evaluated
 from floodway.study.pool import Task, work_off
 from floodway.study.runs import Run, runs_of
-from floodway.study.storage import Runs, StudyFolder
+from floodway.study.storage import Runs, StudyFolder, told
 from floodway.study.verdicts import Judged, judged
 
 if TYPE_CHECKING:
@@ -143,7 +143,7 @@ def conduct(  # noqa: PLR0913 (what a caller may choose)
     """
     folder = Path(out)
     say = on_message or (lambda _: None)
-    with StudyFolder(folder) as place:
+    with StudyFolder(folder) as place, told(folder):
         for run in plan.runs if force else ():
             place.runs.forget(run.key)
         missing = [run for run in plan.runs if not _is_there(place.runs, run, say)]
@@ -168,15 +168,16 @@ def states_of(plan: Plan, folder: Path) -> dict[str, State]:
 def expected_minutes(plan: Plan, folder: Path, *, states: Mapping[str, State], jobs: int) -> float | None:
     """Estimate how long the runs that are missing will take; none where nothing is known.
 
-    What studies say of their full size counts first, then what their runs that are there have taken.
+    What studies say counts first, then what their runs that are there have taken.
     """
     runs = Runs(folder / "runs")
     total = 0.0
     for study, own in plan.studies:
         walls = [runs.wall_s(run.key) for run in own if states.get(run.key) == "done"]
         missing = len(own) - len(walls)
-        if study.minutes is not None and not plan.quick:
-            total += study.minutes * STATED_CORES / jobs * missing / len(own)
+        stated = study.quick.minutes if plan.quick else study.minutes
+        if stated is not None:
+            total += stated * STATED_CORES / jobs * missing / len(own)
         elif walls:
             total += sum(walls) / len(walls) * missing / 60 / jobs
         elif missing:

@@ -261,8 +261,9 @@ class Plot:
 
 @dataclass(frozen=True, kw_only=True)
 class Quick:
-    """What the quick form changes: fewer seeds and variants, and further values."""
+    """What the quick form changes: fewer seeds and variants, and further values; how long it takes."""
 
+    minutes: float | None = None
     seeds: tuple[int, ...] | int | None = None
     sets: Sets = ()
     variants: tuple[str, ...] = ()

@@ -42,7 +42,6 @@ def study_of(file: Path, content: Mapping[str, Any]) -> Study:
         As in `load_study`.
     """
     top = Table(str(file), "", content)
-    top.value("name")
     axes = axes_of(top)
     base = _base(top, file)
     variants = _variants(top, base, axes, file)
@@ -164,6 +163,11 @@ def _quick(table: Table, names: Sequence[str]) -> Quick:
     variants = table.texts("variants")
     for name in variants:
         table.choice("variants", name, what="a variant of this study", allowed=names)
-    quick = Quick(seeds=_seeds(table, "seeds", None), sets=sets_of(table, "set"), variants=variants)
+    quick = Quick(
+        minutes=table.number("minutes"),
+        seeds=_seeds(table, "seeds", None),
+        sets=sets_of(table, "set"),
+        variants=variants,
+    )
     table.finish()
     return quick

@@ -69,7 +69,7 @@ def _head(conducted: Conducted, title: str) -> Iterator[str]:
         yield QUICK
     found = [judged.verdict for part in conducted.parts for judged in part.judged]
     if found:
-        counts = ", ".join(f"{found.count(verdict)} {verdict}" for verdict in VERDICTS if verdict in found)
+        counts = ", ".join(f"{verdict} {found.count(verdict)}" for verdict in VERDICTS if verdict in found)
         yield f"{len(found)} published numbers and orders: {counts}."
 
 

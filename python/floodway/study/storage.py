@@ -20,12 +20,12 @@ from floodway.errors import OutputError
 from floodway.results.store import RUN_FILE, Reservation, read, remove_left_behind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from types import TracebackType
 
     from floodway.results import Result
 
-__all__ = ["MARK_FILE", "Runs", "StudyFolder", "publish"]
+__all__ = ["MARK_FILE", "Runs", "StudyFolder", "publish", "told"]
 
 #: Written last into the folder of a run; it has the checksum of every other file.
 MARK_FILE = "complete.json"
@@ -53,13 +53,11 @@ class StudyFolder:
         self.runs = Runs(folder / "runs")
         self._lock: int | None = None
         try:
-            self._refuse_foreign()
-            folder.mkdir(parents=True, exist_ok=True)
-            self._hold()
-            self._begin()
-        except OSError as error:
-            self._leave()
-            raise OutputError(os.fspath(folder), f"cannot be written: {error.strerror or error}") from error
+            with told(folder):
+                self._refuse_foreign()
+                folder.mkdir(parents=True, exist_ok=True)
+                self._hold()
+                self._begin()
         except OutputError:
             self._leave()
             raise
@@ -207,6 +205,21 @@ class Runs:
 
     def _note(self, key: str) -> Path:
         return self.folder / f"{key}.failed"
+
+
+@contextlib.contextmanager
+def told(folder: Path) -> Iterator[None]:
+    """Say of what the system refuses which folder it concerns.
+
+    Raises
+    ------
+    OutputError
+        In the place of an OSError.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise OutputError(os.fspath(folder), f"cannot be written: {error.strerror or error}") from error
 
 
 def publish(result: Result, place: Path) -> None:

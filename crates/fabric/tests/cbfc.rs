@@ -145,17 +145,15 @@ fn lost_credits_and_lost_data_come_back() {
     let credits = ErrorRates { link_control: 0.3, ..ErrorRates::default() };
     for flow_control in [CBFC, INFINIBAND] {
         for (errors, what) in
-            [(credits, "30 % of credits"), (all(1e-3), "0.1 % of all"), (all(0.05), "5 % of all")]
+            [(credits, "30 % of credits"), (all(1e-3), "0.1 % of all"), (all(0.01), "1 % of all")]
         {
             for buffer in [2_500, 130_000] {
                 let records = held_up(flow_control, buffer, errors);
                 assert_eq!(records.outcome.stopped, Stopped::Finished, "{what}, {flow_control}, {buffer} B");
                 assert_eq!(drops_by(&records, "buffer"), 0, "{what}, {flow_control}, {buffer} B");
                 let lost = drops_by(&records, "link_error");
-                assert!(
-                    if errors.data > 1e-2 { lost > 0 } else { lost == 0 || errors.data > 0.0 },
-                    "{lost} lost"
-                );
+                assert!(lost == 0 || errors.data > 0.0);
+                assert!(lost > 0 || errors.data == 0.0 || buffer < 100_000, "{what}, {flow_control}");
             }
         }
     }

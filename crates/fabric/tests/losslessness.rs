@@ -1,4 +1,4 @@
-//! With headroom at its formula nothing is ever dropped: random chains, rates, delays and traffic.
+//! With headroom at its formula, or with credits, nothing is ever dropped: random chains, rates, delays and traffic.
 #![allow(missing_docs, reason = "tests")]
 
 mod support;
@@ -69,10 +69,30 @@ fn flow_control(xoff: &str, offset: Option<u64>, on_off: bool, react: u64) -> St
     format!(r#"{{"pfc": {{"xoff": {xoff}, "pause": "{pause}", "react": "{react}ns"{offset}}}}}"#)
 }
 
+/// A flow control, and a buffer that it loses nothing in.
+fn controls() -> impl Strategy<Value = (String, String)> {
+    let offset = prop::option::of(prop_oneof![Just(0u64), 0..30_000u64]);
+    let pfc = (thresholds(), offset, any::<bool>(), prop_oneof![Just(0u64), 0..2_000u64]).prop_map(
+        |((xoff, buffer), offset, on_off, react)| (flow_control(&xoff, offset, on_off, react), buffer),
+    );
+    prop_oneof![3 => pfc, 1 => credits()]
+}
+
+/// Credits in a buffer that holds a few frames or many.
+fn credits() -> impl Strategy<Value = (String, String)> {
+    let mode = prop::sample::select(vec!["ideal", "infiniband"]);
+    let on_change =
+        prop_oneof![Just(String::new()), (1u64..9_000).prop_map(|b| format!(r#", "on-change": "{b}B""#))];
+    let size = prop_oneof![12_000u64..20_000, 12_000u64..300_000];
+    (mode, 1u64..12, on_change, size).prop_map(|(mode, period, on_change, size)| {
+        let cbfc = format!(r#"{{"cbfc": {{"mode": "{mode}", "period": "{period}us"{on_change}}}}}"#);
+        (cbfc, format!(r#"{{"static": {{"size": "{size}B"}}}}"#))
+    })
+}
+
 fn plans() -> impl Strategy<Value = Plan> {
     let fast = || vec![10, 25, 30, 40, 100, 400];
     let reliability = prop::sample::select(vec![r#""none""#, r#""go-back-n""#]);
-    let offset = prop::option::of(prop_oneof![Just(0u64), 0..30_000u64]);
     let run = (
         prop::sample::select(vec![Format::Ethernet, Format::HpccNs3]),
         prop::sample::select(vec![256u64, 1000, 1500, 4096]),
@@ -80,7 +100,7 @@ fn plans() -> impl Strategy<Value = Plan> {
         prop_oneof![Just(0u64), 0..1_000u64],
         any::<bool>(),
     );
-    let control = (thresholds(), offset, any::<bool>(), prop_oneof![Just(0u64), 0..2_000u64], reliability);
+    let control = (controls(), reliability);
     let network = (
         prop::collection::vec(cable(fast()), 2..5),
         prop::collection::vec(cable(fast()), 0..3),
@@ -89,7 +109,7 @@ fn plans() -> impl Strategy<Value = Plan> {
     let flow = (0usize..4, 1u64..150_000, 0u64..60_000, prop::bool::weighted(0.2));
     let flows = prop::collection::vec(flow, 4..24);
     (run, control, network, flows).prop_map(|(run, control, network, flows)| {
-        let ((xoff, buffer), offset, on_off, react, reliability) = control;
+        let ((flow_control, buffer), reliability) = control;
         Plan {
             wire: run.0,
             mtu: run.1,
@@ -99,7 +119,7 @@ fn plans() -> impl Strategy<Value = Plan> {
             senders: network.0,
             chain: network.1,
             drain: network.2,
-            flow_control: flow_control(&xoff, offset, on_off, react),
+            flow_control,
             buffer,
             reliability: reliability.to_owned(),
             flows,
@@ -155,7 +175,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn nothing_is_dropped_with_headroom_at_its_formula(plan in plans()) {
+    fn nothing_is_dropped_with_headroom_at_its_formula_or_with_credits(plan in plans()) {
         let records = run(&plan);
         assert_invariants(&records);
         prop_assert_eq!(&records.outcome.lossless, &Lossless::Held);

@@ -91,7 +91,7 @@ fn a_pool_a_tiny_buffer_and_times_that_are_none_are_refused_at_their_lines() {
     let error = refused("flow-control = \"cbfc\"");
     assert_eq!(
         error,
-        "a.toml:8: long-haul.flow-control: x1 (x1-x2) and 1 more: cbfc needs a buffer of the port's own \
+        "a.toml:8: long-haul.flow-control.cbfc: x1 (x1-x2) and 1 more: cbfc needs a buffer of the port's own \
          (buffer.static); a shared pool sets none aside"
     );
     let error = refused("flow-control.cbfc = {}\nbuffer.static = { size = \"1KB\" }");

@@ -12,6 +12,7 @@ fn ready(name: &str) -> Scenario {
 #[test]
 fn ready_scenarios_are_right_and_not_odd() {
     let names = [
+        "control-loss",
         "demo",
         "hot-spot",
         "incast",

@@ -168,7 +168,7 @@ fn one_lost_credit_in_a_thousand_costs_next_to_nothing() {
         }
         net.flow(a, b, Bytes::mb(60), Span::ZERO);
         let records = net.run();
-        assert_eq!((records.outcome.stopped.clone(), drops(&records)), (Stopped::Finished, 0));
+        assert_eq!((records.outcome.stopped, drops(&records)), (Stopped::Finished, 0));
         real(records.flows.column("fct_us"))[0]
     };
     // Twice the period is in the buffer, so that one message may be missing.

@@ -2,7 +2,13 @@
 
 use std::path::Path;
 
+use floodway_mechanisms::registry::FlowControlParams;
 use floodway_scenario::{Scenario, Source};
+
+/// Every choice, as messages list them.
+fn flow_controls() -> String {
+    FlowControlParams::names().join(", ")
+}
 
 /// A scenario that is right; tests change one thing.
 const RIGHT: &str = r#"topology.dumbbell = { left = 2, right = 2, rate = "100G", delay = "1us" }
@@ -60,7 +66,10 @@ fn the_right_one_is_accepted() {
 fn unknown_mechanisms_and_keys_get_the_allowed_and_the_nearest() {
     assert_eq!(
         changed("pfc", "pcf"),
-        r#"a.toml:3: defaults.flow-control: "pcf" is not a choice; allowed: lossy, pfc, bifrost; did you mean "pfc"?"#
+        format!(
+            r#"a.toml:3: defaults.flow-control: "pcf" is not a choice; allowed: {}; did you mean "pfc"?"#,
+            flow_controls()
+        )
     );
     let error = changed("buffer.static", "bufer.static");
     assert!(
@@ -581,7 +590,10 @@ fn sets_are_named_in_errors() {
     let error = Scenario::from_text("a.toml", RIGHT, &sets).expect_err("it is wrong").to_string();
     assert_eq!(
         error,
-        r#"--set defaults.flow-control=pcf: defaults.flow-control: "pcf" is not a choice; allowed: lossy, pfc, bifrost; did you mean "pfc"?"#
+        format!(
+            r#"--set defaults.flow-control=pcf: defaults.flow-control: "pcf" is not a choice; allowed: {}; did you mean "pfc"?"#,
+            flow_controls()
+        )
     );
 }
 

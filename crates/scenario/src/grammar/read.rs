@@ -479,15 +479,25 @@ mod tests {
         }
     }
 
+    fn flow_controls() -> String {
+        floodway_mechanisms::registry::FlowControlParams::names().join(", ")
+    }
+
     #[test]
     fn unknown_names_are_answered_with_the_allowed_ones() {
         assert_eq!(
             error("\nflow-control = 'pcf'"),
-            r#"a.toml:2: flow-control: "pcf" is not a choice; allowed: lossy, pfc, bifrost; did you mean "pfc"?"#
+            format!(
+                r#"a.toml:2: flow-control: "pcf" is not a choice; allowed: {}; did you mean "pfc"?"#,
+                flow_controls()
+            )
         );
         assert_eq!(
             error("\n\nflow-control.pcf = {}"),
-            r#"a.toml:3: flow-control: "pcf" is not a choice; allowed: lossy, pfc, bifrost; did you mean "pfc"?"#
+            format!(
+                r#"a.toml:3: flow-control: "pcf" is not a choice; allowed: {}; did you mean "pfc"?"#,
+                flow_controls()
+            )
         );
         assert_eq!(
             error("flow-contorl = 'pfc'"),

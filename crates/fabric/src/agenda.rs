@@ -20,7 +20,7 @@ pub(crate) const NEVER: u64 = u64::MAX;
 pub(crate) const ID_BITS: u32 = 24;
 /// Bits of the number itself.
 const NUMBER_BITS: u32 = 36;
-/// The numbers before this are for what was set long ago.
+/// The first number; those before it are the nanoseconds at which timers were set long ago.
 const FIRST_NUMBER: u64 = 1 << 32;
 /// Where it begins, above the kind and the object.
 pub(crate) const NUMBER_SHIFT: u32 = 64 - NUMBER_BITS;
@@ -137,8 +137,6 @@ pub(crate) struct Agenda {
     starts: Starts,
     /// The last number given.
     number: u64,
-    /// The last number given to what was set long ago.
-    early: u64,
 }
 
 impl Agenda {
@@ -146,15 +144,7 @@ impl Agenda {
         let numbered = ties == Ties::SchedulingOrder;
         let (kind_shift, id_mask) =
             if numbered { (ID_BITS, (1 << ID_BITS) - 1) } else { (KIND_SHIFT, u32::MAX) };
-        Agenda {
-            queue: Queue::default(),
-            numbered,
-            kind_shift,
-            id_mask,
-            starts,
-            number: FIRST_NUMBER,
-            early: 0,
-        }
+        Agenda { queue: Queue::default(), numbered, kind_shift, id_mask, starts, number: FIRST_NUMBER }
     }
 
     /// The next event before `end`.
@@ -191,13 +181,6 @@ impl Agenda {
         self.number += 1;
         debug_assert!(self.number < 1 << NUMBER_BITS, "the order of scheduling has 36 bits");
         self.number
-    }
-
-    /// A number before that of anything that is scheduled in the run.
-    fn early_number(&mut self) -> u64 {
-        self.early += 1;
-        debug_assert!(self.early < FIRST_NUMBER, "it belongs to what is scheduled");
-        self.early
     }
 
     /// The last number given.
@@ -281,7 +264,10 @@ impl Agenda {
         if at < timer.at {
             timer.at = at;
             timer.order = if self.numbered {
-                let number = if set == Set::LongAgo { self.early_number() } else { self.number() };
+                let number = match set {
+                    Set::Now => self.number(),
+                    Set::At(Time(at)) => (at / 1000 + 1).min(FIRST_NUMBER),
+                };
                 Self::numbered(number, what, id)
             } else {
                 let generation = (timer.order + 1) & GENERATIONS;
@@ -297,8 +283,8 @@ impl Agenda {
 pub(crate) enum Set {
     /// By what happens now.
     Now,
-    /// So long ago that all else of its instant was scheduled later, but for starts.
-    LongAgo,
+    /// Then, so long ago that all else of its instant was scheduled later, but for starts.
+    At(Time),
 }
 
 /// What orders an arrival among those of its instant.

@@ -370,8 +370,7 @@ impl World<'_> {
     fn stack_changed(&mut self, id: u32) {
         let flow = &mut self.flows[id as usize];
         let mut next = flow.sender.next_timeout();
-        // A packet is given up a round trip after it was sent, before all else of that instant was scheduled.
-        let mut set = Set::LongAgo;
+        let mut set = flow.sender.timeout_set().map_or(Set::Now, Set::At);
         if !flow.constant
             && let Some(layers) = flow.stack.iter().filter_map(ReactionPoint::next_timeout).min()
             && next.is_none_or(|next| layers <= next)

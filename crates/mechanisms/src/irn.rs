@@ -283,6 +283,10 @@ impl TransportSender for Sender {
         form!(Sender, self, machine => machine.next_timeout())
     }
 
+    fn timeout_set(&self) -> Option<Time> {
+        form!(Sender, self, machine => machine.timeout_set())
+    }
+
     fn on_timeout(&mut self, now: Time) -> Option<LossView> {
         form!(Sender, self, machine => machine.on_timeout(now))
     }

@@ -15,7 +15,7 @@
 
 use std::collections::VecDeque;
 
-use floodway_units::{Bytes, Time};
+use floodway_units::{Bytes, Span, Time};
 
 use super::marks::Marks;
 use super::sizing::Settings;
@@ -34,7 +34,31 @@ enum State {
 
 /// Timers of one length, in the order in which they run out. Those of packets that were acknowledged, or timed
 /// again, are passed over.
-type Timers = VecDeque<(Time, u64)>;
+#[derive(Clone, Debug)]
+struct Timers {
+    length: Option<Span>,
+    /// When each runs out, and the packet.
+    running: VecDeque<(Time, u64)>,
+}
+
+impl Timers {
+    fn new(length: Option<Span>) -> Self {
+        Timers { length, running: VecDeque::new() }
+    }
+
+    /// When the first one runs out, and when it was set.
+    fn first(&self) -> Option<(Time, Time)> {
+        let (at, _) = self.running.front()?;
+        Some((*at, Time(at.0.saturating_sub(self.length?.0))))
+    }
+
+    /// Sets one for `psn` at `now`; when it runs out.
+    fn set(&mut self, psn: u64, now: Time) -> Option<Time> {
+        let at = now + self.length?;
+        self.running.push_back((at, psn));
+        Some(at)
+    }
+}
 
 /// The sender's end.
 #[derive(Clone, Debug)]
@@ -62,8 +86,8 @@ impl Sender {
             base: 0,
             sent: VecDeque::new(),
             repeats: VecDeque::new(),
-            low: Timers::new(),
-            high: Timers::new(),
+            low: Timers::new(settings.rto_low),
+            high: Timers::new(settings.rto_high),
             in_flight: Bytes::ZERO,
         }
     }
@@ -95,18 +119,9 @@ impl Sender {
     /// Starts the timer of a packet that starts on the wire.
     fn time(&mut self, psn: u64, now: Time) {
         let few = self.window() <= self.settings.low_packets;
-        let (timers, rto) = if few {
-            (&mut self.low, self.settings.rto_low)
-        } else {
-            (&mut self.high, self.settings.rto_high)
-        };
-        let Some(rto) = rto else {
-            self.set(psn, State::Untimed);
-            return;
-        };
-        let at = now + rto;
-        timers.push_back((at, psn));
-        self.set(psn, State::Timed(at));
+        let timers = if few { &mut self.low } else { &mut self.high };
+        let state = timers.set(psn, now).map_or(State::Untimed, State::Timed);
+        self.set(psn, state);
         self.forget_timers();
     }
 
@@ -118,8 +133,8 @@ impl Sender {
             state == Some(&State::Timed(at))
         };
         for timers in [&mut self.low, &mut self.high] {
-            while timers.front().is_some_and(|timer| !waits(timer)) {
-                timers.pop_front();
+            while timers.running.front().is_some_and(|timer| !waits(timer)) {
+                timers.running.pop_front();
             }
         }
     }
@@ -162,13 +177,21 @@ impl Sender {
     /// Takes the next packet whose timer has run out by `now`; of two at one instant the one that was set first.
     fn timed_out(&mut self, now: Time) -> Option<u64> {
         self.forget_timers();
-        let due = |timers: &Timers| timers.front().map(|(at, _)| *at).filter(|at| *at <= now);
-        let timers = match (due(&self.low), due(&self.high)) {
-            (None, None) => return None,
-            (Some(low), high) if high.is_none_or(|high| low < high) => &mut self.low,
-            _ => &mut self.high,
-        };
-        timers.pop_front().map(|(_, psn)| psn)
+        let first = self.first_timers().filter(|timers| timers.first().is_some_and(|(at, _)| at <= now))?;
+        first.running.pop_front().map(|(_, psn)| psn)
+    }
+
+    /// Those of which one runs out next; of two at one instant the one that was set first.
+    fn first_timers(&mut self) -> Option<&mut Timers> {
+        [&mut self.low, &mut self.high]
+            .into_iter()
+            .filter(|timers| timers.first().is_some())
+            .min_by_key(|timers| timers.first())
+    }
+
+    /// When the next timer runs out, and when it was set.
+    fn first_timer(&self) -> Option<(Time, Time)> {
+        [self.low.first(), self.high.first()].into_iter().flatten().min()
     }
 }
 
@@ -233,8 +256,11 @@ impl TransportSender for Sender {
     }
 
     fn next_timeout(&self) -> Option<Time> {
-        let first = |timers: &Timers| timers.front().map(|(at, _)| *at);
-        [first(&self.low), first(&self.high)].into_iter().flatten().min()
+        self.first_timer().map(|(at, _)| at)
+    }
+
+    fn timeout_set(&self) -> Option<Time> {
+        self.first_timer().map(|(_, set)| set)
     }
 
     fn on_timeout(&mut self, now: Time) -> Option<LossView> {

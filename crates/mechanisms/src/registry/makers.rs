@@ -417,6 +417,7 @@ macro_rules! reliabilities {
             fn is_done[self: &Self]() -> bool;
             fn cap[self: &Self]() -> ::floodway_units::Bytes;
             fn next_timeout[self: &Self]() -> Option<::floodway_units::Time>;
+            fn timeout_set[self: &Self]() -> Option<::floodway_units::Time>;
             fn on_timeout[self: &mut Self](now: ::floodway_units::Time) -> Option<$crate::slots::LossView>;
         }
 

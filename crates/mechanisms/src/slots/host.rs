@@ -248,6 +248,11 @@ pub trait TransportSender {
     fn next_timeout(&self) -> Option<Time> {
         None
     }
+    /// When the timer that `next_timeout` names was set, a round trip or more before; `None` where that does not
+    /// matter. It orders events of one instant where ties go by the order of scheduling.
+    fn timeout_set(&self) -> Option<Time> {
+        None
+    }
     /// The instant that `next_timeout` named has come; what it says was lost.
     fn on_timeout(&mut self, _now: Time) -> Option<LossView> {
         None

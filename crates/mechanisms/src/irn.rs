@@ -297,3 +297,6 @@ impl TransportReceiver for Receiver {
         form!(Receiver, self, machine => machine.on_segment(cx, s))
     }
 }
+
+#[cfg(test)]
+mod tests;

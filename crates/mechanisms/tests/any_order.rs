@@ -223,6 +223,7 @@ fn reply() -> impl Strategy<Value = Reply> {
         (0u64..40).prop_map(|next| Reply::Ack { next }),
         (0u64..40).prop_map(|next| Reply::Nak { next }),
         (0u64..40, 0u64..40).prop_map(|(next, seen)| Reply::Sack { next, seen }),
+        (0u64..40).prop_map(|psn| Reply::One { psn }),
     ]
 }
 
@@ -249,6 +250,9 @@ fn drive_transport_sender(choice: &ReliabilityParams, lossless: bool, inputs: &[
                 pushed += bytes;
             }
             Transport::Send => {
+                if machine.has_repeats() {
+                    machine.next_repeat(world.now);
+                }
                 let ready = machine.ready();
                 assert_eq!(machine.next_segment(world.now).map(|segment| segment.payload), ready);
             }

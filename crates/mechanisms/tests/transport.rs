@@ -106,16 +106,28 @@ impl Pair {
     }
 
     fn may_send(&self) -> bool {
-        self.sender
-            .ready()
-            .is_some_and(|payload| self.sender.in_flight() + payload <= Bytes(self.path.window))
+        self.sender.has_repeats() || self.may_send_new()
+    }
+
+    fn may_send_new(&self) -> bool {
+        let window = Bytes(self.path.window).min(self.sender.cap());
+        let fits = |payload| !self.sender.needs_room() || self.sender.in_flight() + payload <= window;
+        self.sender.ready().is_some_and(fits)
     }
 
     fn send(&mut self) -> bool {
         if !self.may_send() {
             return false;
         }
-        let segment = self.sender.next_segment(self.now).expect("one is ready");
+        let repeat = self.sender.has_repeats().then(|| self.sender.next_repeat(self.now)).flatten();
+        let Some(segment) =
+            repeat.or_else(|| self.may_send_new().then(|| self.sender.next_segment(self.now))?)
+        else {
+            // What was to be sent again had arrived meanwhile.
+            return false;
+        };
+        let capped = self.sender.in_flight() <= self.sender.cap().max(Bytes(1000));
+        assert!(capped, "{} in flight exceed the window", self.sender.in_flight());
         self.outcome.retransmissions += u64::from(segment.retransmission);
         self.launch(Event::Data(segment));
         true
@@ -183,6 +195,10 @@ fn choices() -> Vec<ReliabilityParams> {
     let tuned = [
         r#"{ "go-back-n": { "ack-interval": 4, "timeout": "60us" } }"#,
         r#"{ "go-back-n": { "nack-interval": "1us", "timeout": "500us" } }"#,
+        r#"{ "irn": { "window": 7, "rto-low": "150us", "rto-high": "400us" } }"#,
+        r#"{ "irn": { "window": "12500B", "rto-low": "150us", "rto-high": "400us", "low-packets": 0 } }"#,
+        r#"{ "irn": { "form": "swing", "window": 9, "rto-low": "150us", "rto-high": "400us" } }"#,
+        r#"{ "irn": { "form": "swing", "window": 200, "rto-low": "150us", "rto-high": "400us" } }"#,
     ];
     let read = |json: String| serde_json::from_str(&json).expect("the parameters are well formed");
     let all = named.chain(tuned.iter().map(|json| (*json).to_owned())).map(read);

@@ -1,20 +1,151 @@
-//! IRN as its paper has it: one bitmap, one timer, recovery.
+//! IRN as its paper has it: a cumulative number and a bitmap, one timer, and recovery (Mittal et al. 2018, sections
+//! 3.1 and 3.2).
+//!
+//! ```text
+//! in flight = sent - cumulatively acknowledged - selectively acknowledged
+//! recovery: begins with a SACK or the timer, ends when all is acknowledged that was sent before it began
+//!           first snd_una, then each packet with a later one acknowledged, upward from retx_next,
+//!           then new ones while in flight < window
+//! timer:    RTO_low if in flight <= N, else RTO_high; set anew by each packet sent and each reply with news
+//! ```
 
 use floodway_units::{Bytes, Time};
 
+use super::marks::Marks;
 use super::sizing::Settings;
 use crate::slots::{Cx, LossView, Messages, QpInfo, Reply, Segment, TransportReceiver, TransportSender};
+
+/// A recovery from loss.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Recovery {
+    /// After the last packet that was sent before it began (the paper's recovery sequence is that packet).
+    end: u64,
+    /// `snd_una` is to be sent again whatever is known of later ones.
+    first: bool,
+    /// `retx_next`: all lost packets before it were sent again.
+    next: u64,
+}
 
 /// The sender's end.
 #[derive(Clone, Debug)]
 pub struct Sender {
     settings: Settings,
     messages: Messages,
+    /// What is acknowledged; its base is `snd_una`.
+    acknowledged: Marks,
+    /// How many packets that are.
+    known: u64,
+    /// After the highest packet that is acknowledged.
+    top: u64,
+    /// `snd_nxt`: the first packet that was never sent.
+    next: u64,
+    recovery: Option<Recovery>,
+    /// Payload sent and not acknowledged.
+    in_flight: Bytes,
+    /// When the timer runs out; it runs while something is in flight.
+    deadline: Option<Time>,
 }
 
 impl Sender {
     pub(super) fn new(qp: &QpInfo, settings: &Settings) -> Self {
-        Sender { settings: *settings, messages: Messages::new(qp.mtu) }
+        Sender {
+            settings: *settings,
+            messages: Messages::new(qp.mtu),
+            acknowledged: Marks::default(),
+            known: 0,
+            top: 0,
+            next: 0,
+            recovery: None,
+            in_flight: Bytes::ZERO,
+            deadline: None,
+        }
+    }
+
+    /// `snd_una`: the oldest packet that is not acknowledged.
+    fn unacknowledged(&self) -> u64 {
+        self.acknowledged.base()
+    }
+
+    /// Packets in flight.
+    fn flight(&self) -> u64 {
+        self.next - self.known
+    }
+
+    /// The packet to send again now.
+    fn lost(&self) -> Option<u64> {
+        let recovery = self.recovery?;
+        let oldest = self.unacknowledged();
+        if recovery.first {
+            return Some(oldest);
+        }
+        let from = recovery.next.max(oldest);
+        (from < self.top).then(|| self.acknowledged.first_unmarked(from)).filter(|psn| *psn < self.top)
+    }
+
+    fn may_send_new(&self) -> bool {
+        self.next < self.messages.end() && self.flight() < self.settings.window
+    }
+
+    fn restart_timer(&mut self, now: Time) {
+        let few = self.flight() <= self.settings.low_packets;
+        let timeout = if few { self.settings.rto_low } else { self.settings.rto_high };
+        self.deadline = timeout.filter(|_| self.flight() > 0).map(|timeout| now + timeout);
+    }
+
+    /// `psn` has arrived; its payload, if that is news.
+    fn acknowledge(&mut self, psn: u64) -> Bytes {
+        // Nothing can have arrived that was never sent.
+        if psn >= self.next || self.acknowledged.has(psn) {
+            return Bytes::ZERO;
+        }
+        let payload = self.messages.segment(psn, false).payload;
+        self.acknowledged.add(psn);
+        self.known += 1;
+        self.top = self.top.max(psn + 1);
+        payload
+    }
+
+    /// All before `next` has arrived; what of it is news.
+    fn acknowledge_before(&mut self, next: u64) -> Bytes {
+        (self.unacknowledged()..next.min(self.next)).map(|psn| self.acknowledge(psn)).sum()
+    }
+
+    /// What a reply acknowledges for the first time.
+    fn news(&mut self, now: Time, reply: Reply) -> Bytes {
+        let before = self.known;
+        let acked = match reply {
+            Reply::Ack { next } | Reply::Nak { next } => self.acknowledge_before(next),
+            Reply::Sack { next, seen } => self.acknowledge_before(next) + self.acknowledge(seen),
+            Reply::One { psn } => self.acknowledge(psn),
+        };
+        if self.known > before {
+            self.in_flight = self.in_flight.saturating_sub(acked);
+            self.messages.release(self.unacknowledged());
+            self.restart_timer(now);
+        }
+        acked
+    }
+
+    /// Does a reply say that the oldest packet is missing? One from before the last news says nothing.
+    fn tells_of_loss(&self, reply: Reply) -> bool {
+        let oldest = self.unacknowledged();
+        match reply {
+            Reply::Ack { .. } => false,
+            Reply::Nak { next } => next == oldest && oldest < self.next,
+            Reply::Sack { seen, .. } | Reply::One { psn: seen } => oldest < seen && seen < self.next,
+        }
+    }
+
+    fn recover(&mut self) {
+        let oldest = self.unacknowledged();
+        self.recovery = Some(Recovery { end: self.next, first: true, next: oldest });
+    }
+
+    /// Payload that the recovery sends again, as far as is known now.
+    fn holes(&self) -> Bytes {
+        let oldest = self.unacknowledged();
+        let lost = (oldest..self.top.max(oldest + 1)).filter(|psn| !self.acknowledged.has(*psn));
+        lost.map(|psn| self.messages.segment(psn, true).payload).sum()
     }
 }
 
@@ -24,44 +155,105 @@ impl TransportSender for Sender {
     }
 
     fn ready(&self) -> Option<Bytes> {
-        None
+        let psn = self.lost().or_else(|| self.may_send_new().then_some(self.next))?;
+        Some(self.messages.segment(psn, false).payload)
     }
 
-    fn next_segment(&mut self, _now: Time) -> Option<Segment> {
-        None
+    fn next_segment(&mut self, now: Time) -> Option<Segment> {
+        let lost = self.lost();
+        let segment = if let (Some(psn), Some(recovery)) = (lost, &mut self.recovery) {
+            (recovery.first, recovery.next) = (false, psn + 1);
+            self.messages.segment(psn, true)
+        } else if self.may_send_new() {
+            let segment = self.messages.segment(self.next, false);
+            self.next += 1;
+            self.in_flight += segment.payload;
+            segment
+        } else {
+            return None;
+        };
+        self.restart_timer(now);
+        Some(segment)
     }
 
-    fn on_reply(&mut self, _now: Time, _reply: Reply) -> (Bytes, Option<LossView>) {
-        (Bytes::ZERO, None)
+    fn on_reply(&mut self, now: Time, reply: Reply) -> (Bytes, Option<LossView>) {
+        let before = self.unacknowledged();
+        let acked = self.news(now, reply);
+        let oldest = self.unacknowledged();
+        if let Some(recovery) = &mut self.recovery {
+            // What was to be sent first has arrived meanwhile.
+            recovery.first &= oldest == before;
+        }
+        if self.recovery.is_some_and(|recovery| oldest >= recovery.end) {
+            self.recovery = None;
+        }
+        if self.recovery.is_some() || !self.tells_of_loss(reply) {
+            return (acked, None);
+        }
+        self.recover();
+        (acked, Some(LossView { lost: self.holes(), timeout: false }))
+    }
+
+    fn acknowledged(&self, _reply: Reply) -> u64 {
+        self.unacknowledged()
+    }
+
+    fn needs_room(&self) -> bool {
+        self.lost().is_none()
     }
 
     fn next_psn(&self) -> u64 {
-        0
+        self.lost().unwrap_or(self.next)
     }
 
     fn in_flight(&self) -> Bytes {
-        Bytes::ZERO.min(self.settings.window_bytes)
+        self.in_flight
     }
 
     fn is_done(&self) -> bool {
-        self.messages.end() == 0
+        self.unacknowledged() == self.messages.end()
+    }
+
+    fn cap(&self) -> Bytes {
+        self.settings.window_bytes
+    }
+
+    fn next_timeout(&self) -> Option<Time> {
+        self.deadline
+    }
+
+    fn on_timeout(&mut self, now: Time) -> Option<LossView> {
+        if self.deadline.is_none_or(|deadline| now < deadline) {
+            return None;
+        }
+        self.deadline = None;
+        self.recover();
+        Some(LossView { lost: self.holes(), timeout: true })
     }
 }
 
 /// The receiver's end.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Receiver {
-    settings: Settings,
+    /// What has arrived; its base is the expected packet.
+    arrived: Marks,
 }
 
 impl Receiver {
-    pub(super) fn new(_qp: &QpInfo, settings: &Settings) -> Self {
-        Receiver { settings: *settings }
+    pub(super) fn new(_qp: &QpInfo, _settings: &Settings) -> Self {
+        Receiver::default()
     }
 }
 
 impl TransportReceiver for Receiver {
-    fn on_segment(&mut self, _cx: &mut Cx<'_, Reply>, _s: &Segment) -> Bytes {
-        Bytes::ZERO.min(self.settings.window_bytes)
+    fn on_segment(&mut self, cx: &mut Cx<'_, Reply>, s: &Segment) -> Bytes {
+        let new = self.arrived.add(s.psn);
+        let next = self.arrived.base();
+        if new && s.psn > next {
+            cx.push(Reply::Sack { next, seen: s.psn });
+        } else {
+            cx.push(Reply::Ack { next });
+        }
+        if new { s.payload } else { Bytes::ZERO }
     }
 }

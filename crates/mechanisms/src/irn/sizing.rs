@@ -78,8 +78,8 @@ impl Params {
         Ok(Settings {
             window,
             window_bytes,
-            rto_low: self.timer(self.rto_low, self.rto_low(), qp, (qp.base_rtt, qp.largest_rtt)),
-            rto_high: self.timer(self.rto_high, self.rto_high(), qp, (qp.full_rtt, qp.largest_full_rtt)),
+            rto_low: timer(self.rto_low, self.rto_low(), qp, (qp.base_rtt, qp.largest_rtt)),
+            rto_high: timer(self.rto_high, self.rto_high(), qp, (qp.full_rtt, qp.largest_full_rtt)),
             low_packets: u64::from(self.low_packets),
             nack_interval: self.nack_interval.unwrap_or(interval),
         })
@@ -92,18 +92,17 @@ impl Params {
             Window::Payload(bytes) => bytes.0.div_ceil(qp.mtu.0),
         }
     }
+}
 
-    /// The time of a timer, of the path and of the largest: where nothing can be lost, only one that was given.
-    fn timer(
-        &self,
-        given: Option<OfPath<Timeout>>,
-        chosen: OfPath<Timeout>,
-        qp: &QpInfo,
-        (path, largest): (Span, Span),
-    ) -> Option<Span> {
-        if qp.lossless && given.is_none() {
-            return None;
-        }
-        chosen.pick(Timeout::After(path), Timeout::After(largest)).span()
+/// The time of a timer, of the path and of the largest: where nothing can be lost, only one that was given.
+fn timer(
+    given: Option<OfPath<Timeout>>,
+    chosen: OfPath<Timeout>,
+    qp: &QpInfo,
+    (path, largest): (Span, Span),
+) -> Option<Span> {
+    if qp.lossless && given.is_none() {
+        return None;
     }
+    chosen.pick(Timeout::After(path), Timeout::After(largest)).span()
 }

@@ -162,16 +162,21 @@ impl Sender {
 
     /// `from` to `to` are lost: each is to be sent again.
     fn lose(&mut self, from: u64, to: u64) -> Option<LossView> {
-        let mut lost = Bytes::ZERO;
+        let mut loss = None;
         for psn in from.max(self.base)..to.min(self.next()) {
             if self.is_open(psn) {
-                self.set(psn, State::Untimed);
-                self.repeats.push_back(psn);
-                lost += self.messages.segment(psn, true).payload;
+                self.repeat(psn, loss.get_or_insert(LossView { lost: Bytes::ZERO, timeout: false }));
             }
         }
         self.forget_timers();
-        (lost > Bytes::ZERO).then_some(LossView { lost, timeout: false })
+        loss
+    }
+
+    /// Has a packet sent again, as part of a loss.
+    fn repeat(&mut self, psn: u64, loss: &mut LossView) {
+        self.set(psn, State::Untimed);
+        self.repeats.push_back(psn);
+        loss.lost += self.messages.segment(psn, true).payload;
     }
 
     /// Takes the next packet whose timer has run out by `now`; of two at one instant the one that was set first.
@@ -255,6 +260,10 @@ impl TransportSender for Sender {
         self.base == self.messages.end()
     }
 
+    fn cap(&self) -> Bytes {
+        self.settings.window_bytes
+    }
+
     fn next_timeout(&self) -> Option<Time> {
         self.first_timer().map(|(at, _)| at)
     }
@@ -264,14 +273,11 @@ impl TransportSender for Sender {
     }
 
     fn on_timeout(&mut self, now: Time) -> Option<LossView> {
-        let mut lost = Bytes::ZERO;
+        let mut loss = None;
         while let Some(psn) = self.timed_out(now) {
-            self.set(psn, State::Untimed);
-            self.repeats.push_back(psn);
-            lost += self.messages.segment(psn, true).payload;
+            self.repeat(psn, loss.get_or_insert(LossView { lost: Bytes::ZERO, timeout: true }));
         }
-        self.forget_timers();
-        (lost > Bytes::ZERO).then_some(LossView { lost, timeout: true })
+        loss
     }
 }
 

@@ -21,7 +21,7 @@ fn names_are_those_of_scenarios() {
     assert_eq!(SchedulerParams::names(), ["strict", "round-robin", "deficit-round-robin"]);
     assert_eq!(NotificationParams::names(), ["none", "dcqcn"]);
     assert_eq!(ReactionParams::names(), ["line-rate", "static-window", "dcqcn", "timely", "hpcc", "dctcp"]);
-    assert_eq!(ReliabilityParams::names(), ["none", "go-back-n"]);
+    assert_eq!(ReliabilityParams::names(), ["none", "go-back-n", "irn"]);
     assert_eq!(CongestionPointParams::names(), ["red", "proxy-cnp"]);
     let reliability: ReliabilityParams = read(r#"{ "go-back-n": { "timeout": "off" } }"#).unwrap();
     assert_eq!(reliability.name(), "go-back-n");

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use floodway_fabric::Blueprint;
-use floodway_fabric::blueprint::{NodeSpec, Role};
+use floodway_fabric::blueprint::{NodeSpec, Role, Turns};
 use floodway_mechanisms::registry::{
     BufferParams, FlowControlParams, ReactionParams, ReliabilityParams, RoutingParams,
 };
@@ -206,6 +206,12 @@ impl Found<'_> {
             if let Err(error) = plan.reliability.value.build(&probe) {
                 let key = format!("{}.{}", plan.reliability.value.name(), error.key);
                 self.faults.add(&plan.reliability.origin, &key, error.message, place());
+            }
+            if plan.reliability.value.repeats_first() && blueprint.semantics.turns == Turns::List {
+                let message = "it sends again before all new data of a NIC, which NICs of semantics.turns = \
+                               \"hpcc-ns3\" cannot; leave that key out, or choose another form or reliability";
+                let key = plan.reliability.value.name();
+                self.faults.add(&plan.reliability.origin, key, message.to_owned(), place());
             }
             let Choice { value, origin } = &plan.rate_control;
             for (i, layer) in value.iter().enumerate() {

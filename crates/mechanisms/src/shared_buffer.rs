@@ -84,8 +84,11 @@ pub struct Params {
     /// pool's free bytes.
     /// Source: ConWeave's simulator.
     pub egress_alpha: f64,
-    /// Who is charged for the packet that crosses the flow control's threshold.
-    /// Source: floodway's choice: a threshold then is what it says.
+    /// Who is charged for the packet that crosses the flow control's threshold. A lossy class has none: there
+    /// `"headroom"` drops a packet that finds the reserve full unless all of it would fit into the pool, not only
+    /// the part above the reserve.
+    /// Source: floodway's choice: a threshold then is what it says; `"headroom"` is that of the HPCC and SWING
+    /// simulators, lossy classes included.
     pub crossing: Crossing,
 }
 
@@ -241,6 +244,21 @@ mod tests {
         let (mut bench, empty) = (Bench::<()>::new(), ingress(0, 0, 0));
         let dropped = generous.admit(Time::ZERO, &mut bench.rng, &packet(1500), &empty, &egress(0), &full);
         assert_eq!(dropped, Admit::Drop(DropReason::Buffer));
+    }
+
+    #[test]
+    fn by_the_ns3_models_the_pool_must_have_room_for_all_of_a_lossy_packet() {
+        // It is 1 byte above the reserve.
+        let at = |crossing, free| {
+            let params = Params { reserve: Bytes::kb(10), egress_alpha: 16.0, crossing, ..Params::default() };
+            let pool = PoolView { free: Bytes(free), threshold: Bytes::MAX, ..POOL_VIEW };
+            let (mut bench, held) = (Bench::<()>::new(), ingress(8_501, 0, 0));
+            let mut machine = params.build().expect("the parameters are valid");
+            machine.admit(Time::ZERO, &mut bench.rng, &packet(1500), &held, &egress(0), &pool)
+        };
+        assert_eq!(at(Crossing::Shared, 1_499), Admit::Shared);
+        assert_eq!(at(Crossing::Headroom, 1_499), Admit::Drop(DropReason::Buffer));
+        assert_eq!(at(Crossing::Headroom, 1_500), Admit::Shared);
     }
 
     #[test]

@@ -65,7 +65,7 @@ impl<'de> Deserialize<'de> for Window {
 
 impl JsonSchema for Window {
     fn schema_name() -> Cow<'static, str> {
-        "Window".into()
+        "IrnWindow".into()
     }
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         json_schema!({ "anyOf": [{ "type": "integer", "minimum": 1 }, generator.subschema_for::<Bytes>()] })

@@ -88,10 +88,8 @@ fn losses_are_repaired_packet_by_packet() {
         let sent: u64 = whole(records.flows.column("size_bytes")).iter().sum();
         assert!(again > 0 && again < sent / 10, "{again} of {sent} sent again: {irn}");
     }
-    let back = run(
-        &lossy(r#"{}"#, 0.02, (400, 10)).replace("reliability.irn = {}", "reliability = \"go-back-n\""),
-        1,
-    );
+    let back =
+        run(&lossy("{}", 0.02, (400, 10)).replace("reliability.irn = {}", "reliability = \"go-back-n\""), 1);
     let again: u64 = whole(back.flows.column("retransmitted_bytes")).iter().sum();
     let sent: u64 = whole(back.flows.column("size_bytes")).iter().sum();
     assert!(again > sent / 10, "{again} of {sent}");

@@ -70,6 +70,25 @@ pub struct Params {
     /// What the receiver answers to a packet that it has already.
     /// Source: InfiniBand C9-110: an ACK; the HPCC simulator answers nothing.
     pub duplicates: Duplicates,
+    /// What starts the timer anew, while something is outstanding.
+    /// Source: floodway's choice: an ACK that says nothing new does not hide a loss.
+    pub restart: Restart,
+    /// Whether a NAK tells of congestion, as the reply to a marked packet does.
+    /// Source: floodway's choice: a loss is not a mark; ConWeave's simulator sets the flag of a CNP.
+    pub nak_marks: bool,
+}
+
+/// What starts the timer anew.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[schemars(rename = "GoBackNRestart")]
+pub enum Restart {
+    /// An ACK that advances, and the first packet after all were acknowledged. Source: floodway's choice.
+    #[default]
+    Advance,
+    /// Every reply and every packet sent; a NAK does not stop it. Source: InfiniBand o9-85, as ConWeave's simulator
+    /// has it.
+    Any,
 }
 
 /// The answer to a duplicate.
@@ -86,7 +105,7 @@ pub enum Duplicates {
 
 impl Default for Params {
     fn default() -> Self {
-        Params { ack_interval: 1, nack_interval: None, timeout: None, duplicates: Duplicates::Ack }
+        Params { ack_interval: 1, nack_interval: None, timeout: None, duplicates: Duplicates::Ack, restart: Restart::Advance, nak_marks: false }
     }
 }
 
@@ -109,8 +128,8 @@ impl Reliability for Params {
             return Err(ParamError::new("ack-interval", "0 packets: the least is 1"));
         }
         let nack_interval = self.nack_interval.unwrap_or(Span::us(500).max(qp.base_rtt));
-        let receiver = Receiver::new(self.ack_interval, nack_interval, self.duplicates);
-        Ok((Sender::new(qp.mtu, self.timeout(qp)), receiver))
+        let receiver = Receiver::new(self, nack_interval);
+        Ok((Sender::new(qp.mtu, self.timeout(qp), self.restart), receiver))
     }
 }
 
@@ -125,14 +144,15 @@ pub struct Sender {
     /// After the newest packet that was ever sent: what lies before it is sent again.
     highest: u64,
     timeout: Option<Span>,
+    restart: Restart,
     /// When the timer runs out; it runs while something is outstanding.
     deadline: Option<Time>,
 }
 
 impl Sender {
-    fn new(mtu: Bytes, timeout: Option<Span>) -> Self {
+    fn new(mtu: Bytes, timeout: Option<Span>, restart: Restart) -> Self {
         let messages = Messages::new(mtu);
-        Sender { messages, unacknowledged: 0, next: 0, highest: 0, timeout, deadline: None }
+        Sender { messages, unacknowledged: 0, next: 0, highest: 0, timeout, restart, deadline: None }
     }
 
     fn is_outstanding(&self) -> bool {
@@ -142,6 +162,13 @@ impl Sender {
     /// Starts the timer afresh if it has something to watch.
     fn restart_timer(&mut self, now: Time) {
         self.deadline = self.timeout.filter(|_| self.is_outstanding()).map(|timeout| now + timeout);
+    }
+
+    /// Any reply may start the timer anew.
+    fn heard(&mut self, now: Time) {
+        if self.restart == Restart::Any && self.is_outstanding() {
+            self.restart_timer(now);
+        }
     }
 
     /// All before `next` has arrived; the payload that was not known of.
@@ -164,7 +191,9 @@ impl Sender {
     fn go_back(&mut self, timeout: bool) -> Option<LossView> {
         let lost = self.in_flight();
         self.next = self.unacknowledged;
-        self.deadline = None;
+        if timeout || self.restart == Restart::Advance {
+            self.deadline = None;
+        }
         (lost > Bytes::ZERO).then_some(LossView { lost, timeout })
     }
 }
@@ -186,7 +215,7 @@ impl TransportSender for Sender {
         let first_outstanding = !self.is_outstanding();
         self.next += 1;
         self.highest = self.highest.max(self.next);
-        if first_outstanding {
+        if first_outstanding || self.restart == Restart::Any {
             self.restart_timer(now);
         }
         Some(segment)
@@ -198,11 +227,16 @@ impl TransportSender for Sender {
 
     fn on_reply(&mut self, now: Time, reply: Reply) -> (Bytes, Option<LossView>) {
         match reply {
-            Reply::Ack { next } => (self.acknowledge(now, next), None),
+            Reply::Ack { next } => {
+                let acked = self.acknowledge(now, next);
+                self.heard(now);
+                (acked, None)
+            }
             // Its receiver keeps nothing out of order, and so never says this.
             Reply::One { .. } => (Bytes::ZERO, None),
             Reply::Nak { next } | Reply::Sack { next, .. } => {
                 let acked = self.acknowledge(now, next);
+                self.heard(now);
                 // One from before the last ACK says nothing new.
                 let loss = if next == self.unacknowledged { self.go_back(false) } else { None };
                 (acked, loss)
@@ -236,6 +270,7 @@ pub struct Receiver {
     ack_interval: u32,
     nack_interval: Span,
     duplicates: Duplicates,
+    nak_marks: bool,
     /// e: the packet that is expected.
     expected: u64,
     /// Packets taken since the last ACK.
@@ -245,8 +280,16 @@ pub struct Receiver {
 }
 
 impl Receiver {
-    fn new(ack_interval: u32, nack_interval: Span, duplicates: Duplicates) -> Self {
-        Receiver { ack_interval, nack_interval, duplicates, expected: 0, unanswered: 0, nacked: None }
+    fn new(params: &Params, nack_interval: Span) -> Self {
+        Receiver {
+            ack_interval: params.ack_interval,
+            nack_interval,
+            duplicates: params.duplicates,
+            nak_marks: params.nak_marks,
+            expected: 0,
+            unanswered: 0,
+            nacked: None,
+        }
     }
 
     fn acknowledge(&mut self, cx: &mut Cx<'_, Reply>) {
@@ -283,6 +326,10 @@ impl TransportReceiver for Receiver {
             std::cmp::Ordering::Less => {}
         }
         Bytes::ZERO
+    }
+
+    fn marks_disorder(&self) -> bool {
+        self.nak_marks
     }
 }
 
@@ -378,6 +425,21 @@ mod tests {
         assert_eq!(sender.next_timeout(), None);
         assert_eq!(psns(&mut sender, us(150)), [(0, true), (1, true), (2, true)]);
         assert_eq!(sender.next_timeout(), Some(us(250)));
+    }
+
+    #[test]
+    fn any_reply_and_any_packet_start_the_timer_anew_where_chosen() {
+        let mut sender = sender(r#"{ "timeout": "100us", "restart": "any" }"#, 3_000, 0);
+        sender.next_segment(us(1));
+        sender.next_segment(us(5));
+        assert_eq!(sender.next_timeout(), Some(us(105)));
+        sender.on_reply(us(20), Ack { next: 0 });
+        assert_eq!(sender.next_timeout(), Some(us(120)));
+        sender.on_reply(us(30), Nak { next: 1 });
+        assert_eq!(sender.next_timeout(), Some(us(130)));
+        assert_eq!(psns(&mut sender, us(40)), [(1, true), (2, false)]);
+        sender.on_reply(us(50), Ack { next: 3 });
+        assert!(sender.is_done() && sender.next_timeout().is_none());
     }
 
     #[test]

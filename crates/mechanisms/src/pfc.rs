@@ -14,7 +14,7 @@
 //! The upstream finishes the frame that it has begun; only then is the class quiet.
 //!
 //! In `timer` mode a pause runs out by itself and is renewed while it has to last: at 65535 quanta it lasts
-//! 335 us at 100G and 84 us at 400G. In `on-off` mode, that of the ns-3 models, it lasts until the RESUME.
+//! 335 us at 100G and 84 us at 400G. With `renewal = "arrivals"` packets that arrive renew it, not time. In `on-off` mode, that of the ns-3 models, it lasts until the RESUME.
 //!
 //! # Why
 //!
@@ -82,6 +82,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::slots::{FlowControl, LinkInfo, ParamError, PauseMode};
+use receiver::Pauses;
 
 /// Bytes of a PFC frame (802.3 Annex 31D: the smallest frame).
 const PFC_FRAME: Bytes = Bytes(64);
@@ -119,7 +120,16 @@ pub struct Params {
     /// enough for its refresh to arrive.
     /// Source: IEEE 802.1Qbb, the most that the field of 16 bits holds.
     pub quanta: Quanta,
-    /// A PAUSE is renewed when this fraction of its time has gone (`timer` mode), between 0 and 1.
+    /// How long each PAUSE lasts, in place of `quanta` (`timer` mode), above 0 and up to the time of 65535 quanta;
+    /// the frame names it in whole quanta, rounded up. Default: the time of `quanta`.
+    /// Source: ConWeave's simulator, `PAUSE_TIME`, which has 5 us.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pause_time: Option<Span>,
+    /// What renews a pause that has to last (`timer` mode).
+    /// Source: IEEE 802.1Qbb leaves it open; floodway's choice: what renews it in time.
+    pub renewal: Renewal,
+    /// A PAUSE is renewed when this fraction of its time has gone (`timer` mode, `renewal = "timer"`), between 0
+    /// and 1.
     /// Source: IEEE 802.1Qbb leaves it open; floodway's choice: half is usual.
     pub refresh: f64,
     /// The upstream stops this long after a PAUSE has arrived, from 0 up; headroom grows with it.
@@ -142,6 +152,8 @@ impl Default for Params {
             headroom: Headroom::Auto,
             pause: None,
             quanta: Quanta::MAX,
+            pause_time: None,
+            renewal: Renewal::Timer,
             refresh: 0.5,
             react: Span::ZERO,
             trigger: Trigger::Threshold,
@@ -159,6 +171,19 @@ pub enum Trigger {
     Threshold,
     /// Headroom is in use. Source: the static ports of SWING's simulator.
     Headroom,
+}
+
+/// What renews a pause that has to last.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Renewal {
+    /// Time: a part of the pause's, as `refresh` says. Source: floodway's choice.
+    #[default]
+    Timer,
+    /// Each packet that arrives while the condition for a PAUSE holds; a packet that arrives may also send the
+    /// RESUME. A pause that runs out while nothing arrives is over: its upstream sends for a round trip before
+    /// it is paused again, for which headroom is not sized. Source: ConWeave's simulator, `switch-node.cc`.
+    Arrivals,
 }
 
 /// Ends a pause that lasts too long, as a broken neighbour can cause; one per egress port and class.
@@ -264,17 +289,36 @@ impl Params {
             let message = format!("{} is not a fraction between 0 and 1", self.refresh);
             return Err(ParamError::new("refresh", message));
         }
-        let pause = self.quanta.span(link.rate);
+        let pause = self.lasts(link.rate);
         let after = Span((pause.0 as f64 * self.refresh) as u64);
         // The refresh may have to wait for one frame and is one itself.
         let on_its_way = link.rate.time_to_send(link.mtu * 2);
         if after == Span::ZERO || pause - after < on_its_way {
-            return Err(ParamError::new(
-                "quanta",
-                format!("a pause of {} quanta ({pause}) ends before its refresh can arrive", self.quanta.0),
-            ));
+            let (key, named) = match self.pause_time {
+                Some(_) => ("pause-time", pause.to_string()),
+                None => ("quanta", format!("{} quanta ({pause})", self.quanta.0)),
+            };
+            let message = format!("a pause of {named} ends before its refresh can arrive");
+            return Err(ParamError::new(key, message));
         }
         Ok(after)
+    }
+
+    /// How long a PAUSE lasts in timer mode, at a link of this rate.
+    fn lasts(&self, rate: Rate) -> Span {
+        self.pause_time.unwrap_or(self.quanta.span(rate))
+    }
+
+    /// What a PAUSE names in timer mode: its time in quanta, rounded up.
+    fn named_quanta(&self, link: &LinkInfo) -> Result<Quanta, ParamError> {
+        let Some(time) = self.pause_time else { return Ok(self.quanta) };
+        let longest = Quanta::MAX.span(link.rate);
+        if time == Span::ZERO || time > longest {
+            let message = format!("{time} is not a time above 0 and up to the {longest} of 65535 quanta");
+            return Err(ParamError::new("pause-time", message));
+        }
+        let named = (1..=Quanta::MAX.0).find(|&quanta| Quanta(quanta).span(link.rate) >= time);
+        Ok(named.map_or(Quanta::MAX, Quanta))
     }
 
     fn check_watchdog(&self) -> Result<(), ParamError> {
@@ -307,11 +351,20 @@ impl FlowControl for Params {
     fn build(&self, link: &LinkInfo) -> Result<(Sender, Receiver), ParamError> {
         self.check_watchdog()?;
         let mode = self.pause_mode(link.pause);
-        let refresh_after = match mode {
-            PauseMode::Timer => Some(self.refresh_after(link)?),
-            PauseMode::OnOff => None,
+        let pauses = match (mode, self.renewal) {
+            (PauseMode::OnOff, _) => Pauses { quanta: self.quanta, ..Pauses::default() },
+            (PauseMode::Timer, Renewal::Timer) => Pauses {
+                quanta: self.named_quanta(link)?,
+                refresh_after: Some(self.refresh_after(link)?),
+                run_out: None,
+            },
+            (PauseMode::Timer, Renewal::Arrivals) => Pauses {
+                quanta: self.named_quanta(link)?,
+                refresh_after: None,
+                run_out: Some(self.lasts(link.rate)),
+            },
         };
-        Ok((Sender::new(self, mode, link), Receiver::new(self, refresh_after, link)?))
+        Ok((Sender::new(self, mode, link), Receiver::new(self, pauses, link)?))
     }
 
     /// XOFF + MTU - 1 + H, with alpha's part at nothing; XOFF `"auto"` is one MTU at least.

@@ -24,7 +24,7 @@
 //!
 //! | symbol | here |
 //! |---|---|
-//! | q | bytes of the packet's queue |
+//! | q | bytes of the packet's queue, less `offset` |
 //! | Kmin, Kmax, Pmax | `kmin`, `kmax`, `pmax` |
 //! | P | probability of a mark |
 //!
@@ -74,6 +74,10 @@ pub struct Params {
     /// Source: HPCC's simulations, whose thresholds are per 25G.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub per: Option<Rate>,
+    /// Bytes of a queue that do not count: q is what lies beyond them, from 0 up.
+    /// Source: floodway's choice: all of the queue counts; ConWeave's simulator leaves out the 1049 B that each
+    /// queue has for itself.
+    pub offset: Bytes,
     /// When a packet is marked.
     /// Source: the HPCC simulator.
     pub at: At,
@@ -173,7 +177,7 @@ impl Detection for Params {
             let message = format!("kmin = {kmin} is above kmax = {kmax} at a port of {}", port.rate);
             return Err(ParamError::new(key, message));
         }
-        Ok(Cp { kmin, kmax, pmax: self.pmax.unwrap_or(row.pmax), at: self.at })
+        Ok(Cp { kmin, kmax, pmax: self.pmax.unwrap_or(row.pmax), offset: self.offset, at: self.at })
     }
 }
 
@@ -183,6 +187,7 @@ pub struct Cp {
     kmin: Bytes,
     kmax: Bytes,
     pmax: f64,
+    offset: Bytes,
     at: At,
 }
 
@@ -202,7 +207,7 @@ impl Cp {
         if !p.ecn_capable || p.class == Class::CONTROL {
             return Mark::None;
         }
-        let probability = self.probability(q.len);
+        let probability = self.probability(q.len.saturating_sub(self.offset));
         // Certainty takes nothing from the stream: what never marks moves nobody else's draws.
         let marked = probability >= 1.0 || probability > 0.0 && uniform(rng) < probability;
         if marked { Mark::Ce } else { Mark::None }
@@ -312,6 +317,14 @@ mod tests {
         let mut cp = cp(Params::default(), 100);
         assert_eq!(departures(&mut cp, &data(), 400_000, 1_000), (0, false));
         assert_eq!(departures(&mut cp, &data(), 1_600_001, 1_000), (1_000, false));
+    }
+
+    #[test]
+    fn what_the_offset_leaves_of_the_queue_counts() {
+        let mut cp = cp(Params { preset: Preset::Dctcp, offset: Bytes(1_049), ..Params::default() }, 10);
+        assert_eq!(departures(&mut cp, &data(), 31_049, 100), (0, false));
+        assert_eq!(departures(&mut cp, &data(), 31_050, 100), (100, false));
+        assert_eq!(departures(&mut cp, &data(), 1_000, 100), (0, false));
     }
 
     #[test]

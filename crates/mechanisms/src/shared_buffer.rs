@@ -80,10 +80,18 @@ pub struct Params {
     /// R: bytes set aside for each (ingress port, class), from 0 up.
     /// Source: floodway's choice: nothing that is not asked for; HPCC has 4 KiB, SWING 288 KB.
     pub reserve: Bytes,
-    /// A packet of a lossy class is dropped when its egress queue would exceed this share, above 0, of the
-    /// pool's free bytes.
+    /// A packet is dropped when its egress queue would exceed this share, above 0, of the free bytes: of the pool's,
+    /// if its class is lossy; of `egress-pool`, whatever its class, where that is given.
     /// Source: ConWeave's simulator.
     pub egress_alpha: f64,
+    /// What the egress queues of the switch share beside `egress-reserve` of each, in bytes: a second account of the
+    /// same packets, which then limits lossless classes, too. Default: none.
+    /// Source: ConWeave's simulator, where it is the memory less 8 KiB and a bit for each port.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub egress_pool: Option<Bytes>,
+    /// What each egress queue has for itself beside `egress-pool`, in bytes from 0 up.
+    /// Source: floodway's choice: nothing that is not asked for; ConWeave's simulator has 1049 B.
+    pub egress_reserve: Bytes,
     /// Who is charged for the packet that crosses the flow control's threshold. A lossy class has none: there
     /// `"headroom"` drops a packet that finds the reserve full unless all of it would fit into the pool, not only
     /// the part above the reserve.
@@ -99,6 +107,8 @@ impl Default for Params {
             total: None,
             reserve: Bytes::ZERO,
             egress_alpha: 1.0,
+            egress_pool: None,
+            egress_reserve: Bytes::ZERO,
             crossing: Crossing::Shared,
         }
     }
@@ -123,7 +133,11 @@ impl Buffer for Params {
         if !(alpha.is_finite() && alpha > 0.0) {
             return Err(ParamError::new("egress-alpha", format!("{alpha} is not a number above 0")));
         }
-        Ok(Admission { reserve: self.reserve, egress_alpha: alpha, crossing: self.crossing })
+        if self.egress_pool.is_none() && self.egress_reserve > Bytes::ZERO {
+            return Err(ParamError::new("egress-reserve", "it lies beside `egress-pool`, which is not given"));
+        }
+        let egress = self.egress_pool.map(|pool| Egress { pool, reserve: self.egress_reserve });
+        Ok(Admission { reserve: self.reserve, egress_alpha: alpha, egress, crossing: self.crossing })
     }
 }
 
@@ -132,14 +146,31 @@ impl Buffer for Params {
 pub struct Admission {
     reserve: Bytes,
     egress_alpha: f64,
+    egress: Option<Egress>,
     crossing: Crossing,
+}
+
+/// The account of egress queues.
+#[derive(Clone, Copy, Debug)]
+struct Egress {
+    pool: Bytes,
+    reserve: Bytes,
+}
+
+impl Egress {
+    /// Would the queue exceed its share with a frame more?
+    fn exceeds(self, alpha: f64, frame: Bytes, e: &QueueView, pool: &PoolView) -> bool {
+        let share = self.pool.saturating_sub(pool.egress_used).scale(alpha);
+        e.len.saturating_sub(self.reserve).saturating_add(frame) > share
+    }
 }
 
 impl Admission {
     /// A class without flow control: never charged to headroom.
     fn admit_lossy(&self, frame: Bytes, above: Bytes, e: &QueueView, pool: &PoolView) -> Admit {
         let asked = if self.crossing == Crossing::Headroom { frame } else { above };
-        if e.len.saturating_add(frame) > pool.free.scale(self.egress_alpha) {
+        let of_pool = self.egress.is_none();
+        if of_pool && e.len.saturating_add(frame) > pool.free.scale(self.egress_alpha) {
             Admit::Drop(DropReason::Egress)
         } else if asked > pool.free {
             Admit::Drop(DropReason::Buffer)
@@ -160,6 +191,9 @@ impl slots::Admission for Admission {
         e: &QueueView,
         pool: &PoolView,
     ) -> Admit {
+        if self.egress.is_some_and(|egress| egress.exceeds(self.egress_alpha, p.frame, e, pool)) {
+            return Admit::Drop(DropReason::Egress);
+        }
         let held = i.reserved + i.shared;
         // What the packet would add to the shared part.
         let above = p.frame.min((held + p.frame).saturating_sub(self.reserve));
@@ -178,6 +212,11 @@ impl slots::Admission for Admission {
             Admit::Drop(DropReason::Buffer)
         }
     }
+
+    #[inline]
+    fn egress_reserve(&self) -> Option<Bytes> {
+        self.egress.map(|egress| egress.reserve)
+    }
 }
 
 #[cfg(test)]
@@ -190,7 +229,7 @@ mod tests {
 
     /// R = 10 KB, T = 20 KB, 30 KB of headroom, an ample pool.
     const POOL_VIEW: PoolView =
-        PoolView { free: Bytes::mb(1), threshold: Bytes::kb(20), headroom: Bytes::kb(30), size: Bytes::MAX };
+        PoolView { free: Bytes::mb(1), threshold: Bytes::kb(20), headroom: Bytes::kb(30), size: Bytes::MAX, egress_used: Bytes::ZERO };
 
     fn machine(crossing: Crossing) -> Admission {
         let params = Params { reserve: Bytes::kb(10), crossing, ..Params::default() };
@@ -244,6 +283,39 @@ mod tests {
         let (mut bench, empty) = (Bench::<()>::new(), ingress(0, 0, 0));
         let dropped = generous.admit(Time::ZERO, &mut bench.rng, &packet(1500), &empty, &egress(0), &full);
         assert_eq!(dropped, Admit::Drop(DropReason::Buffer));
+    }
+
+    /// One port of ConWeave's simulator with 1 MiB and 16 ports: 914,432 B for all queues beside 1049 B of each.
+    #[test]
+    fn an_egress_pool_limits_lossless_classes_too() {
+        let params = Params {
+            egress_pool: Some(Bytes(914_432)),
+            egress_reserve: Bytes(1_049),
+            crossing: Crossing::Pool,
+            ..Params::default()
+        };
+        let mut machine = params.build().expect("valid");
+        assert_eq!(machine.egress_reserve(), Some(Bytes(1_049)));
+        let mut at = |queue: u64, used: u64| {
+            let pool = PoolView { egress_used: Bytes(used), ..POOL_VIEW };
+            let (mut bench, held) = (Bench::<()>::new(), ingress(0, 30_000, 0));
+            machine.admit(Time::ZERO, &mut bench.rng, &packet(1_048), &held, &egress(queue), &pool)
+        };
+        // 457,216 B at most, of which the frame is a part: half of the pool, which the queue shares with none.
+        assert_eq!(at(1_049 + 456_692, 456_692), Admit::Shared);
+        assert_eq!(at(1_049 + 456_693, 456_693), Admit::Drop(DropReason::Egress));
+        assert_eq!(at(0, 913_384), Admit::Shared);
+        assert_eq!(at(0, 913_385), Admit::Drop(DropReason::Egress));
+        let alone = Params { egress_pool: None, ..params }.build();
+        assert_eq!(alone.map(|_| ()).unwrap_err().key, "egress-reserve");
+    }
+
+    #[test]
+    fn with_the_pools_crossing_the_threshold_only_pauses() {
+        let pool = PoolView { free: Bytes(1_500), ..POOL_VIEW };
+        let at = |pool: &PoolView| admit(Crossing::Pool, 1500, (10_000, 90_000, 0), 0, pool);
+        assert_eq!(at(&pool), Admit::Shared);
+        assert_eq!(at(&PoolView { free: Bytes(1_499), ..POOL_VIEW }), Admit::Headroom);
     }
 
     #[test]

@@ -119,6 +119,7 @@ mod tests {
             threshold: Bytes::kb(60),
             headroom: Bytes(38_500),
             size: Bytes::kb(100),
+            egress_used: Bytes::ZERO,
         };
         let params = Params { size: Sizing::Fixed(Bytes::kb(100)), crossing };
         let mut machine = params.build().expect("a size is given");
@@ -161,6 +162,7 @@ mod tests {
             threshold: Bytes::mb(1),
             headroom: Bytes::kb(40),
             size: Bytes::kb(1_040),
+            egress_used: Bytes::ZERO,
         };
         let mut machine = Params { size: Sizing::Auto, crossing: Crossing::Headroom }.build().expect("valid");
         let mut bench = Bench::<()>::new();

@@ -293,6 +293,7 @@ impl<'a> Pair<'a> {
             threshold: self.receiver.threshold(free),
             headroom: self.headroom_size,
             size: self.capacity,
+            egress_used: Bytes::ZERO,
         };
         let (packet, egress) = (packet(bytes, self.setting.overhead), egress(self.setting.link.rate));
         match self.admission.admit(self.now, &mut self.rng, &packet, &self.view, &egress, &pool) {

@@ -17,20 +17,30 @@ pub struct Receiver {
     /// XOFF - XON.
     resume_offset: Bytes,
     trigger: Trigger,
-    /// What each PAUSE names.
-    quanta: Quanta,
-    /// From a PAUSE to its refresh; none in on-off mode.
-    refresh_after: Option<Span>,
+    pauses: Pauses,
     /// The upstream is to hold its peace.
     paused: bool,
+    /// When the last PAUSE runs out, where arrivals renew it; else never.
+    runs_out_at: Time,
     /// When the pause must be renewed.
     refresh_at: Option<Time>,
+}
+
+/// What the pauses of a link are like.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Pauses {
+    /// What each PAUSE names.
+    pub quanta: Quanta,
+    /// From a PAUSE to its refresh, where time renews it.
+    pub refresh_after: Option<Span>,
+    /// How long a PAUSE lasts, where arrivals renew it.
+    pub run_out: Option<Span>,
 }
 
 impl Receiver {
     pub(super) fn new(
         params: &Params,
-        refresh_after: Option<Span>,
+        pauses: Pauses,
         link: &LinkInfo,
     ) -> Result<Self, ParamError> {
         let (fixed, alpha) = params.threshold(link)?;
@@ -40,17 +50,18 @@ impl Receiver {
             alpha,
             resume_offset: params.resume_offset(link),
             trigger: params.trigger,
-            quanta: params.quanta,
-            refresh_after,
+            pauses,
             paused: false,
+            runs_out_at: Time::NEVER,
             refresh_at: None,
         })
     }
 
     fn pause(&mut self, cx: &mut Cx<'_, FcFrame>) {
         self.paused = true;
-        self.refresh_at = self.refresh_after.map(|after| cx.now + after);
-        cx.push(FcFrame::Pause { class: self.class, quanta: self.quanta });
+        self.refresh_at = self.pauses.refresh_after.map(|after| cx.now + after);
+        self.runs_out_at = self.pauses.run_out.map_or(Time::NEVER, |lasts| cx.now + lasts);
+        cx.push(FcFrame::Pause { class: self.class, quanta: self.pauses.quanta });
     }
 
     fn resume(&mut self, cx: &mut Cx<'_, FcFrame>) {
@@ -69,18 +80,36 @@ impl Receiver {
         let below = || q.shared.saturating_add(self.resume_offset) <= self.threshold(q.pool_free);
         q.headroom == Bytes::ZERO && (q.shared == Bytes::ZERO || below())
     }
+
+    /// A pause that has run out needs no RESUME.
+    fn run_out(&mut self, now: Time) {
+        self.paused &= now < self.runs_out_at;
+    }
+
+    /// Where arrivals renew pauses: each sends one, or the RESUME if others have made room meanwhile.
+    fn renew(&mut self, cx: &mut Cx<'_, FcFrame>, q: &IngressView) {
+        self.run_out(cx.now);
+        if self.must_pause(q) {
+            self.pause(cx);
+        } else if self.paused && self.may_resume(q) {
+            self.resume(cx);
+        }
+    }
 }
 
 impl FcReceiver for Receiver {
     #[inline]
     fn on_enqueue(&mut self, cx: &mut Cx<'_, FcFrame>, q: &IngressView) {
-        if !self.paused && self.must_pause(q) {
+        if self.pauses.run_out.is_some() {
+            self.renew(cx, q);
+        } else if !self.paused && self.must_pause(q) {
             self.pause(cx);
         }
     }
 
     #[inline]
     fn on_release(&mut self, cx: &mut Cx<'_, FcFrame>, q: &IngressView) {
+        self.run_out(cx.now);
         if self.paused && self.may_resume(q) {
             self.resume(cx);
         }
@@ -89,6 +118,10 @@ impl FcReceiver for Receiver {
     #[inline]
     fn awaits_release(&self) -> bool {
         self.paused
+    }
+
+    fn is_pausing(&self, now: Time) -> bool {
+        self.paused && now < self.runs_out_at
     }
 
     #[inline]

@@ -11,6 +11,8 @@ pub struct Sender {
     mode: PauseMode,
     /// Rate of the link, which gives quanta their length.
     rate: Rate,
+    /// How long a PAUSE lasts, whatever its quanta.
+    pause_time: Option<Span>,
     /// From a PAUSE's arrival to its beginning.
     react: Span,
     watchdog: Option<Box<Watch>>,
@@ -57,6 +59,7 @@ impl Sender {
         Sender {
             mode,
             rate: link.rate,
+            pause_time: params.pause_time,
             react: params.react,
             watchdog: params.watchdog.map(watch),
             state: State::Open,
@@ -65,7 +68,7 @@ impl Sender {
 
     /// One that obeys timers and has no watchdog: what a flow control needs that only grants by pauses.
     pub(crate) fn with_timers(rate: Rate, react: Span) -> Self {
-        Sender { mode: PauseMode::Timer, rate, react, watchdog: None, state: State::Open }
+        Sender { mode: PauseMode::Timer, rate, pause_time: None, react, watchdog: None, state: State::Open }
     }
 
     /// Goes through the changes of state that time alone has brought until `now`.
@@ -119,7 +122,7 @@ impl FcSender for Sender {
         if quanta.0 == 0 {
             self.state = State::Open;
         } else {
-            self.pause(cx.now, quanta.span(self.rate));
+            self.pause(cx.now, self.pause_time.unwrap_or(quanta.span(self.rate)));
         }
     }
 

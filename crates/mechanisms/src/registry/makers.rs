@@ -152,6 +152,7 @@ macro_rules! buffers {
                 e: &$crate::slots::QueueView,
                 pool: &$crate::slots::PoolView
             ) -> $crate::slots::Admit;
+            fn egress_reserve[self: &Self]() -> Option<::floodway_units::Bytes>;
         }
     };
 }
@@ -403,6 +404,8 @@ macro_rules! reliabilities {
             ($($variant(<$crate::$module::Params as $crate::slots::Reliability>::Sender),)*)
             fn push[self: &mut Self](message: ::floodway_units::Bytes);
             fn ready[self: &Self]() -> Option<::floodway_units::Bytes>;
+            fn has_more[self: &Self]() -> bool;
+            fn looked_at[self: &mut Self]();
             fn next_segment[self: &mut Self](now: ::floodway_units::Time) -> Option<$crate::slots::Segment>;
             fn on_reply[self: &mut Self](
                 now: ::floodway_units::Time,
@@ -429,6 +432,7 @@ macro_rules! reliabilities {
                 cx: &mut $crate::slots::Cx<'_, $crate::slots::Reply>,
                 s: &$crate::slots::Segment
             ) -> ::floodway_units::Bytes;
+            fn marks_disorder[self: &Self]() -> bool;
         }
     };
 }

@@ -163,6 +163,17 @@ impl Reply {
     }
 }
 
+impl Reply {
+    /// Does it answer a packet that came before one that is missing?
+    pub fn tells_of_gap(self) -> bool {
+        match self {
+            Reply::Nak { .. } => true,
+            Reply::Sack { next, seen } => seen > next,
+            Reply::Ack { .. } => false,
+        }
+    }
+}
+
 /// At the receiver: decides when to send a CNP; one per receiving queue pair.
 pub trait NotificationPoint {
     /// A data packet has arrived.
@@ -214,6 +225,12 @@ pub trait TransportSender {
     fn push(&mut self, message: Bytes);
     /// Payload of what `next_segment` would give now, new data or retransmission.
     fn ready(&self) -> Option<Bytes>;
+    /// Is there anything left to send, whether there is room for it or not?
+    fn has_more(&self) -> bool {
+        self.ready().is_some()
+    }
+    /// A NIC of ConWeave's simulator has looked whether this may send, which changes what is next there.
+    fn looked_at(&mut self) {}
     /// Takes the next packet; `None` exactly where `ready` is.
     fn next_segment(&mut self, now: Time) -> Option<Segment>;
     /// A reply has arrived: payload bytes newly acknowledged, and what it says was lost.
@@ -263,6 +280,10 @@ pub trait TransportSender {
 pub trait TransportReceiver {
     /// A data packet has arrived: payload bytes that are delivered by it, each exactly once.
     fn on_segment(&mut self, cx: &mut Cx<'_, Reply>, s: &Segment) -> Bytes;
+    /// Do replies that tell of a gap count as replies to a marked packet ([`Reply::tells_of_gap`])?
+    fn marks_disorder(&self) -> bool {
+        false
+    }
 }
 
 /// The messages of a queue pair, cut into packets: sequence numbers run on from message to message, and

@@ -92,6 +92,9 @@ pub struct PoolView {
     pub headroom: Bytes,
     /// All that a static buffer holds, headroom included; `Bytes::MAX` with a shared pool.
     pub size: Bytes,
+    /// What the switch's egress queues of data hold beyond what each has for itself; zero where admission does
+    /// not ask for it ([`Admission::egress_reserve`]).
+    pub egress_used: Bytes,
 }
 
 /// Who is charged for the packet that crosses the flow control's threshold.
@@ -104,6 +107,9 @@ pub enum Crossing {
     Shared,
     /// The headroom, whole; it then needs one frame more. Source: the HPCC and SWING simulators.
     Headroom,
+    /// The shared part, however far beyond the threshold, while the pool has room for it; then the headroom. Source:
+    /// ConWeave's simulator, whose threshold only pauses.
+    Pool,
 }
 
 impl Crossing {
@@ -114,6 +120,7 @@ impl Crossing {
         match self {
             Crossing::Shared => shared < threshold,
             Crossing::Headroom => shared.saturating_add(added) <= threshold,
+            Crossing::Pool => true,
         }
     }
 }
@@ -208,6 +215,11 @@ pub trait Admission {
         e: &QueueView,
         pool: &PoolView,
     ) -> Admit;
+
+    /// What each egress queue has for itself, if `PoolView::egress_used` is asked for.
+    fn egress_reserve(&self) -> Option<Bytes> {
+        None
+    }
 }
 
 /// A queue of an egress port that has something to send.

@@ -250,6 +250,16 @@ impl Agenda {
         }
     }
 
+    /// As [`Agenda::sync`], for a timer that is cancelled and scheduled anew each time its machine's wish changes:
+    /// that matters where ties go by the order of scheduling.
+    #[inline]
+    pub fn renew(&mut self, timer: &mut Armed, next: Option<Time>, what: What, id: u32) {
+        if self.numbered && next.is_some_and(|Time(at)| at != timer.at) {
+            timer.at = NEVER;
+        }
+        self.sync(timer, next, what, id);
+    }
+
     /// Brings an armed timer in line with when its machine wants to be called. A later wish is found when the
     /// armed event fires.
     #[inline]

@@ -75,6 +75,9 @@ pub enum Draws {
     /// generator, of which each pause frame takes one, too; replies among data are drawn for, though a mark
     /// means nothing to them.
     HpccNs3,
+    /// As in ConWeave's simulator: the draws of each switch are those of one stream of ns-3's generator, the same
+    /// one for every switch.
+    ConweaveNs3,
 }
 
 /// Where replies (ACK, NAK) queue.
@@ -99,6 +102,16 @@ pub enum Turns {
     /// As in the HPCC simulator: round a list by place, from which finished queue pairs are taken out when
     /// they are come across, without the place of the last turn being moved; and one timer wakes the NIC.
     List,
+    /// As in ConWeave's simulator: likewise, but finished queue pairs keep their places, and only those that wait
+    /// for their pacing time wake the NIC.
+    StandingList,
+}
+
+impl Turns {
+    /// Do turns go round a list, at a NIC with one timer?
+    pub fn by_list(self) -> bool {
+        self != Turns::Ring
+    }
 }
 
 /// When a window lets a packet go.

@@ -11,7 +11,7 @@ use floodway_mechanisms::slots::{
     Admission, Admit, Claim, CongestionPoint, Cx, FcFrame, FcReceiver, FcSender, Gate, IngressView, LinkInfo,
     PacketView, PauseMode, PoolSize, PoolView, PortInfo, QueueView, Sizing, SwitchInfo,
 };
-use floodway_units::mrg32k3a::FirstDraws;
+use floodway_units::mrg32k3a::{FirstDraws, Mrg32k3a};
 use floodway_units::{Bytes, Class, NodeId, PortId, Rate, Rng, Time, fold, mix, name_key, stream};
 use floodway_wire::Format;
 use rustc_hash::FxHashMap;
@@ -317,9 +317,13 @@ impl<'a> World<'a> {
                 }
             };
             let stream = |purpose| stream(seed, key, purpose);
+            let draws = self.blueprint.semantics.draws;
             let streams = Streams {
                 flow_control: stream("flow-control"),
-                congestion_point: stream("congestion-point"),
+                congestion_point: match draws {
+                    Draws::ConweaveNs3 => Rng::Ns3(Box::new(Mrg32k3a::first_by_hand(seed as u32))),
+                    Draws::PerNode | Draws::HpccNs3 => stream("congestion-point"),
+                },
                 routing: stream("routing"),
                 admission: stream("admission"),
                 notification: stream("notification"),

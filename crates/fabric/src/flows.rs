@@ -13,7 +13,7 @@ use floodway_wire::Telemetry;
 
 use crate::agenda::Armed;
 use crate::blueprint::{
-    Acks, Arrivals, BaseRtt, FlowSpec, Pacing, PoissonSpec, Repacing, Sharing, Turns, UNBOUNDED,
+    Acks, Arrivals, BaseRtt, FlowSpec, Pacing, PoissonSpec, Repacing, Sharing, UNBOUNDED,
 };
 use crate::ideal::{Packets, PathFacts};
 use crate::messages::{Message, NO_HOOK};
@@ -350,7 +350,7 @@ impl World<'_> {
             rest: VecDeque::new(),
         };
         self.nics[nic as usize].flows.push(slot as u32);
-        if self.blueprint.semantics.turns == Turns::List {
+        if self.blueprint.semantics.turns.by_list() {
             self.nics[nic as usize].list.push(slot as u32);
         }
         self.records.started(flow.workload, &flow.head);
@@ -612,7 +612,7 @@ impl World<'_> {
                 if state.paced { pacing_gap(state.allowance.rate, wire, semantics.rounding) } else { 0 };
             state.next_send = start + gap;
         }
-        if semantics.turns == Turns::List && state.moves {
+        if semantics.turns.by_list() && state.moves {
             let set = state.stack.iter().filter_map(ReactionPoint::rates_set).sum();
             if std::mem::replace(&mut state.rates_set, set) != set {
                 let (nic, at) = (state.nic as usize, state.next_send);

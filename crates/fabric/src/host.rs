@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use floodway_mechanisms::registry::AnyReactionPoint;
 use floodway_mechanisms::slots::{
-    AckView, Cx, DropReason, LossView, Notice, NotificationPoint as _, ReactionPoint, ReadyView,
+    AckView, Cx, DropReason, LossView, Mark, Notice, NotificationPoint as _, ReactionPoint, ReadyView,
     Scheduler as _, Segment, TransportReceiver as _, TransportSender as _,
 };
 use floodway_units::{Bytes, FlowId, PortId, Span, Time};
@@ -12,7 +12,7 @@ use floodway_wire::Telemetry;
 
 use crate::agenda::{Set, What};
 use crate::arena::Place;
-use crate::blueprint::{Acks, Turns, WindowRule};
+use crate::blueprint::{Acks, WindowRule};
 use crate::flows::Flow;
 use crate::packet::{FIRST, INT, Kind, LAST, ON_PATH, Packet, REPLY, RETRANSMISSION};
 use crate::serial::pacing_gap;
@@ -59,7 +59,7 @@ impl World<'_> {
     /// The queue pair that sends next, and what.
     fn whose_turn(&mut self, port: PortId) -> Option<(u32, Segment)> {
         let now = Time(self.now);
-        if self.blueprint.semantics.turns == Turns::List {
+        if self.blueprint.semantics.turns.by_list() {
             let id = self.next_in_list(port)?;
             return self.flows[id as usize].sender.next_segment(now).map(|segment| (id, segment));
         }
@@ -151,7 +151,7 @@ impl World<'_> {
         let flow = &mut self.flows[id as usize];
         let nic = &mut self.nics[flow.nic as usize];
         let semantics = &self.blueprint.semantics;
-        if semantics.turns == Turns::List {
+        if semantics.turns.by_list() {
             // It is looked at when its turn comes.
             return;
         }
@@ -258,6 +258,9 @@ impl World<'_> {
             answer.set_reply(reply);
             answer.stamp = packet.stamp;
             answer.add_mark(packet.mark());
+            if reply.tells_of_gap() && flow.receiver.marks_disorder() {
+                answer.add_mark(Mark::Ce);
+            }
             answer.flags |= REPLY | packet.flags & INT | self.reply_path_flag(id);
             self.send_reply(port, answer, packet.has(INT).then_some(place));
         }
@@ -390,7 +393,7 @@ impl World<'_> {
     #[inline]
     pub fn kick_nic(&mut self, id: u32) {
         let flow = &self.flows[id as usize];
-        if flow.is_ready || self.blueprint.semantics.turns == Turns::List {
+        if flow.is_ready || self.blueprint.semantics.turns.by_list() {
             self.kick(self.nics[flow.nic as usize].port);
         }
     }

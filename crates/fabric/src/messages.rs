@@ -186,8 +186,13 @@ impl World<'_> {
     fn sent_whole(&mut self, id: u32, index: usize, finish: u64, heard: u64) {
         let flow = &mut self.flows[id as usize];
         flow.sender_done = !flow.shared;
-        if flow.sender_done && self.blueprint.semantics.turns == Turns::List {
-            self.nics[flow.nic as usize].list.finish(id);
+        if flow.sender_done {
+            let list = &mut self.nics[flow.nic as usize].list;
+            match self.blueprint.semantics.turns {
+                Turns::Ring => {}
+                Turns::List => list.finish(id),
+                Turns::StandingList => list.leave(id),
+            }
         }
         let message = flow.message(index);
         (message.sent, message.finish_sender) = (true, finish);

@@ -5,11 +5,15 @@
 //! not moved with them, so that now and then a queue pair has a turn too many or too few. A NIC that finds
 //! nothing to send is woken at the least pacing time of all queue pairs with something left, even those that
 //! wait for their window; if that lies in the past, nothing but an arrival wakes it.
+//!
+//! ConWeave's simulator builds on it, and there finished queue pairs keep their places, so that turns stay in
+//! order, and those whose pacing time lies in the past do not keep others from waking the NIC.
 
 use floodway_mechanisms::slots::TransportSender as _;
 use floodway_units::{PortId, Time};
 
 use crate::agenda::What;
+use crate::blueprint::Turns;
 use crate::world::{NEVER, World};
 
 /// A queue pair that is finished, in the list until a round comes across it.
@@ -19,8 +23,8 @@ const FINISHED: u32 = u32::MAX;
 #[derive(Debug, Default)]
 pub(crate) struct List {
     places: Vec<u32>,
-    /// Place of the last turn.
-    last: usize,
+    /// Place of the last turn; before the first, where that queue pair was the first and is gone.
+    last: isize,
 }
 
 /// What a round finds of a queue pair.
@@ -42,6 +46,14 @@ impl List {
         }
     }
 
+    /// Likewise where turns stay in order: it leaves the list, and the turn goes on from its place.
+    pub fn leave(&mut self, flow: u32) {
+        if let Some(place) = self.places.iter().position(|&other| other == flow) {
+            self.places.remove(place);
+            self.last -= isize::from(place as isize <= self.last);
+        }
+    }
+
     pub fn is_empty(&self) -> bool {
         self.places.is_empty()
     }
@@ -51,7 +63,7 @@ impl List {
         let count = self.places.len();
         let mut first_finished = None;
         let mut chosen = None;
-        for place in (1..=count).map(|step| (self.last + step) % count) {
+        for place in (1..=count).map(|step| (self.last + step as isize) as usize % count) {
             match look(self.places[place]) {
                 Found::Finished => {
                     first_finished = Some(first_finished.map_or(place, |at: usize| at.min(place)));
@@ -67,7 +79,7 @@ impl List {
         if let Some(first) = first_finished {
             chosen = self.take_out(first, chosen);
         }
-        self.last = chosen.unwrap_or(self.last);
+        self.last = chosen.map_or(self.last, |place| place as isize);
         flow
     }
 
@@ -92,7 +104,14 @@ impl World<'_> {
     pub fn next_in_list(&mut self, port: PortId) -> Option<u32> {
         let nic = self.ports[port.index()].owner as usize;
         let mut list = std::mem::take(&mut self.nics[nic].list);
-        let flow = list.turn(|flow| self.look(port, flow));
+        let standing = self.blueprint.semantics.turns == Turns::StandingList;
+        let flow = list.turn(|flow| {
+            let found = self.look(port, flow);
+            if standing {
+                self.flows[flow as usize].sender.looked_at();
+            }
+            found
+        });
         self.nics[nic].list = list;
         if flow.is_none() {
             self.wake_later(port, nic);
@@ -116,8 +135,10 @@ impl World<'_> {
     /// Sets the NIC's one timer, unless it runs.
     fn wake_later(&mut self, port: PortId, nic: usize) {
         let flows = self.nics[nic].list.places.iter().filter(|&&flow| flow != FINISHED);
-        let left = flows.map(|&flow| &self.flows[flow as usize]).filter(|flow| flow.sender.ready().is_some());
-        let at = left.map(|flow| flow.next_send).min().filter(|&at| at > self.now);
+        let left = flows.map(|&flow| &self.flows[flow as usize]).filter(|flow| flow.sender.has_more());
+        let standing = self.blueprint.semantics.turns == Turns::StandingList;
+        let times = left.map(|flow| flow.next_send).filter(|&at| !standing || at > self.now);
+        let at = times.min().filter(|&at| at > self.now);
         let timer = &mut self.nics[nic].pacing_timer;
         if let Some(at) = at
             && timer.at == NEVER
@@ -140,7 +161,7 @@ impl World<'_> {
 mod tests {
     use super::*;
 
-    fn list(places: &[u32], last: usize) -> List {
+    fn list(places: &[u32], last: isize) -> List {
         List { places: places.to_vec(), last }
     }
 
@@ -168,6 +189,21 @@ mod tests {
         let mut list = list(&[FINISHED, 11, FINISHED, 13, FINISHED], 1);
         assert_eq!(turn(&mut list, &[11, 13]), Some(13));
         assert_eq!((list.places.as_slice(), list.last), ([FINISHED, 11, 13].as_slice(), 2));
+    }
+
+    #[test]
+    fn turns_stay_in_order_where_finished_ones_leave() {
+        let mut list = list(&[10, 11, 12, 13], 1);
+        list.leave(10);
+        assert_eq!(turn(&mut list, &[11, 12, 13]), Some(12));
+        list.leave(12);
+        assert_eq!(turn(&mut list, &[11, 13]), Some(13));
+        list.leave(13);
+        list.push(14);
+        assert_eq!(turn(&mut list, &[11, 14]), Some(14));
+        assert_eq!(turn(&mut list, &[11, 14]), Some(11));
+        list.leave(11);
+        assert_eq!((turn(&mut list, &[14]), list.last), (Some(14), 0));
     }
 
     /// Places shift under the last turn's: after 12 at place 2 and the end of 10, the round from place 3

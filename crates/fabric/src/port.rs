@@ -375,7 +375,7 @@ impl World<'_> {
     /// or not.
     pub fn sender_changed(&mut self, port: PortId, lane: usize) {
         let egress = &mut self.egress[lane];
-        self.events.sync(&mut egress.timer, egress.sender.next_timeout(), What::FcSender, lane as u32);
+        self.events.renew(&mut egress.timer, egress.sender.next_timeout(), What::FcSender, lane as u32);
         let now = floodway_units::Time(self.now);
         let open = egress.sender.gate(now, bytes(self.largest_wire)).is_open(now);
         // A smaller frame may start all the same.

@@ -222,11 +222,13 @@ impl World<'_> {
         let frame = u64::from(packet.frame);
         let view = self.account_view(lane, switch);
         let account = &self.ingress[lane];
+        let egress_used = account.admission.egress_reserve().map(|reserve| self.beyond(switch, reserve));
         let pool = PoolView {
             free: view.pool_free,
             threshold: account.receiver.threshold(view.pool_free),
             headroom: bytes(account.headroom_size),
             size: bytes(account.own),
+            egress_used: egress_used.unwrap_or_default(),
         };
         let (packet_view, queue_view) = (self.packet_view(packet), self.queue_view(out, q, packet));
         let node = self.ports[out.index()].node.index();
@@ -264,6 +266,16 @@ impl World<'_> {
         switch.occupied += frame;
         switch.peak = switch.peak.max(switch.occupied);
         None
+    }
+
+    /// What the queues of data at a switch's ports hold beyond `reserve` each. They are gone through, so that
+    /// nobody pays for it who does not ask.
+    fn beyond(&self, switch: usize, reserve: Bytes) -> Bytes {
+        let queues = self.switches[switch].ports.iter().flat_map(|&port| {
+            let first = self.queue(port);
+            &self.queues[first + 1..first + self.queues_per_port]
+        });
+        bytes(queues.map(|queue| queue.bytes.saturating_sub(reserve.0)).sum())
     }
 
     /// Puts a charged packet into its egress queue.

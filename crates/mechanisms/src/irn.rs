@@ -68,6 +68,7 @@ use crate::slots::{
     TransportSender,
 };
 
+mod blocks;
 mod conweave;
 mod marks;
 mod paper;
@@ -239,6 +240,14 @@ impl TransportSender for Sender {
         form!(Sender, self, machine => machine.ready())
     }
 
+    fn has_more(&self) -> bool {
+        form!(Sender, self, machine => machine.has_more())
+    }
+
+    fn looked_at(&mut self) {
+        form!(Sender, self, machine => machine.looked_at());
+    }
+
     fn next_segment(&mut self, now: Time) -> Option<Segment> {
         form!(Sender, self, machine => machine.next_segment(now))
     }
@@ -295,6 +304,10 @@ impl TransportSender for Sender {
 impl TransportReceiver for Receiver {
     fn on_segment(&mut self, cx: &mut Cx<'_, Reply>, s: &Segment) -> Bytes {
         form!(Receiver, self, machine => machine.on_segment(cx, s))
+    }
+
+    fn marks_disorder(&self) -> bool {
+        form!(Receiver, self, machine => machine.marks_disorder())
     }
 }
 

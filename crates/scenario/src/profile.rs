@@ -7,6 +7,7 @@ use crate::grammar::tree::{Entry, Node, Value};
 
 const SWING_NS3: &str = include_str!("../profiles/swing-ns3.toml");
 const HPCC_NS3: &str = include_str!("../profiles/hpcc-ns3.toml");
+const CONWEAVE_NS3: &str = include_str!("../profiles/conweave-ns3.toml");
 
 /// A profile with its text.
 #[derive(Clone, Debug)]
@@ -29,6 +30,7 @@ pub fn load(profile: Profile) -> Result<Loaded, ScenarioError> {
     let (name, text) = match profile {
         Profile::SwingNs3 => ("swing-ns3", SWING_NS3),
         Profile::HpccNs3 => ("hpcc-ns3", HPCC_NS3),
+        Profile::ConweaveNs3 => ("conweave-ns3", CONWEAVE_NS3),
     };
     let mut tree = Node::parse(&format!("profile {name}"), text)?;
     let none = Node { value: Value::Table(Vec::new()), place: tree.place.clone() };
@@ -85,8 +87,10 @@ mod tests {
     fn profiles_are_read() {
         let loaded = load(Profile::SwingNs3).expect("it fits the grammar");
         assert_eq!(loaded.fragment.r#override.len(), 2);
-        let loaded = load(Profile::HpccNs3).expect("it fits the grammar");
-        assert_eq!(loaded.fragment.mtu, floodway_units::Bytes(1000));
+        for profile in [Profile::HpccNs3, Profile::ConweaveNs3] {
+            let loaded = load(profile).expect("it fits the grammar");
+            assert_eq!(loaded.fragment.mtu, floodway_units::Bytes(1000));
+        }
     }
 
     #[test]

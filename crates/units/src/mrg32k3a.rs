@@ -27,6 +27,14 @@ impl Mrg32k3a {
         Mrg32k3a { first: times(jump(one, 76, M1), seed, M1), second: times(jump(two, 76, M2), seed, M2) }
     }
 
+    /// Stream 2^63, substream 1 of `seed`: that of ns-3's variables to which stream 0 is given by hand, since the
+    /// streams below are given out automatically.
+    pub fn first_by_hand(seed: u32) -> Self {
+        let Mrg32k3a { first, second } = Mrg32k3a::first_of(seed);
+        let [one, two] = steps();
+        Mrg32k3a { first: times(jump(one, 190, M1), first, M1), second: times(jump(two, 190, M2), second, M2) }
+    }
+
     /// The next draw, uniform in (0, 1), times 2^32, rounded down.
     pub fn next_u32(&mut self) -> u32 {
         (self.next_f64() * 4_294_967_296.0) as u32

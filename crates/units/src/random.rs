@@ -2,7 +2,7 @@
 
 use rand_core::{Rng as _, SeedableRng};
 
-use crate::mrg32k3a::FirstDraws;
+use crate::mrg32k3a::{FirstDraws, Mrg32k3a};
 
 /// A stream of random numbers: of the named and pinned generator of every stream, or draws as ns-3 makes them.
 #[derive(Clone, Debug, PartialEq)]
@@ -11,6 +11,8 @@ pub enum Rng {
     Xoshiro(rand_xoshiro::Xoshiro256PlusPlus),
     /// Of a stream of its own each.
     FirstDraws(Box<FirstDraws>),
+    /// Of one stream of ns-3's generator.
+    Ns3(Box<Mrg32k3a>),
 }
 
 impl Rng {
@@ -20,6 +22,7 @@ impl Rng {
         match self {
             Rng::Xoshiro(rng) => rng.next_u64(),
             Rng::FirstDraws(draws) => (draws.draw() * 18_446_744_073_709_551_616.0) as u64,
+            Rng::Ns3(generator) => (generator.next_f64() * 18_446_744_073_709_551_616.0) as u64,
         }
     }
 
@@ -65,6 +68,7 @@ pub fn uniform(rng: &mut Rng) -> f64 {
     match rng {
         Rng::Xoshiro(rng) => (rng.next_u64() >> 11) as f64 * (1.0 / (1u64 << 53) as f64),
         Rng::FirstDraws(draws) => draws.draw(),
+        Rng::Ns3(generator) => generator.next_f64(),
     }
 }
 

@@ -72,7 +72,7 @@ impl Blueprint {
             let message = format!("{} is not a payload from 1 B to 15 KB", self.mtu);
             return Err(BuildError { place: "run".into(), key: Some("mtu"), message });
         }
-        if self.semantics.draws == Draws::HpccNs3 && !(1..FirstDraws::SEEDS).contains(&self.seed) {
+        if self.semantics.draws != Draws::PerNode && !(1..FirstDraws::SEEDS).contains(&self.seed) {
             let message =
                 format!("{} is not a seed of ns-3's generator, 1 to {}", self.seed, FirstDraws::SEEDS - 1);
             return Err(BuildError { place: "run".into(), key: Some("seed"), message });

@@ -1,7 +1,16 @@
-//! IRN as ConWeave's simulator has it: in bytes, and back over holes.
+//! IRN as ConWeave's simulator has it (`rdma-hw.cc`, `rdma-queue-pair.cc`): blocks of what has arrived, and back
+//! over the holes between them.
+//!
+//! Both ends keep a list of blocks beyond the cumulative number. A reply that names a block sends the sender back
+//! to its oldest hole, once a recovery; what it sends from there on leaves out the blocks that it knows when it
+//! comes to them. So packets that are on the way are sent again, too. What is in flight counts from the
+//! cumulative number, blocks included.
+//!
+//! That simulator counts bytes, here packets are counted, as full ones.
 
-use floodway_units::{Bytes, Time};
+use floodway_units::{Bytes, Span, Time};
 
+use super::blocks::Blocks;
 use super::sizing::Settings;
 use crate::slots::{Cx, LossView, Messages, QpInfo, Reply, Segment, TransportReceiver, TransportSender};
 
@@ -9,12 +18,108 @@ use crate::slots::{Cx, LossView, Messages, QpInfo, Reply, Segment, TransportRece
 #[derive(Clone, Debug)]
 pub struct Sender {
     settings: Settings,
+    mtu: u64,
     messages: Messages,
+    /// `snd_una`: the oldest packet not acknowledged, alone or in a block that it has met.
+    unacknowledged: u64,
+    /// `snd_nxt`: the packet to send next, unless a block begins there.
+    next: u64,
+    /// `highest_ack`: the largest cumulative number that a reply has named.
+    cumulative: u64,
+    /// `max_seq`: the newest packet that was ever sent.
+    newest: u64,
+    /// After it: what lies before is sent again.
+    sent: u64,
+    /// What has arrived out of order and is not behind `next` yet.
+    blocks: Blocks,
+    recovering: bool,
+    /// `recovery_seq`: the recovery ends when all before it is acknowledged.
+    recovery_end: u64,
+    deadline: Option<Time>,
 }
 
 impl Sender {
     pub(super) fn new(qp: &QpInfo, settings: &Settings) -> Self {
-        Sender { settings: *settings, messages: Messages::new(qp.mtu) }
+        Sender {
+            settings: *settings,
+            mtu: qp.mtu.0,
+            messages: Messages::new(qp.mtu),
+            unacknowledged: 0,
+            next: 0,
+            cumulative: 0,
+            newest: 0,
+            sent: 0,
+            blocks: Blocks::default(),
+            recovering: false,
+            recovery_end: 0,
+            deadline: None,
+        }
+    }
+
+    /// Packets from the cumulative number to the newest one, which is not counted; none where even that one is
+    /// acknowledged, which that simulator takes for more than any window.
+    fn beyond_cumulative(&self) -> Option<u64> {
+        self.newest.checked_sub(self.cumulative)
+    }
+
+    /// May another packet go (`CanIrnTransmit`)?
+    fn has_room(&self) -> bool {
+        let window = self.settings.window_bytes.0;
+        let left = self.messages.payload(self.next, self.messages.end()).0.min(self.mtu);
+        let fits = |packets: u64| packets.saturating_mul(self.mtu).saturating_add(left) < window;
+        self.beyond_cumulative().is_some_and(fits)
+            || (self.next - self.cumulative.min(self.next)).saturating_mul(self.mtu) < window
+    }
+
+    /// The packet that goes next: a block that begins at `next` is left out.
+    fn to_send(&self) -> u64 {
+        self.blocks.front().filter(|block| block.start == self.next).map_or(self.next, |block| block.end)
+    }
+
+    fn skip(&mut self) {
+        let next = self.to_send();
+        if next != self.next {
+            self.next = next;
+            self.blocks.discard(next);
+        }
+    }
+
+    /// The time after which what is in flight now counts as lost.
+    fn timeout(&self) -> Option<Span> {
+        let few = self.beyond_cumulative().is_some_and(|packets| packets <= self.settings.low_packets);
+        if few { self.settings.rto_low } else { self.settings.rto_high }
+    }
+
+    fn restart_timer(&mut self, now: Time) {
+        self.deadline = self.timeout().map(|timeout| now + timeout);
+    }
+
+    /// Takes in what a reply says; the payload that was not known to have arrived.
+    fn acknowledge(&mut self, next: u64, seen: Option<u64>) -> Bytes {
+        let before = self.unacknowledged;
+        // Nothing can have arrived that was never sent.
+        let next = next.min(self.sent);
+        self.unacknowledged = before.max(next);
+        self.cumulative = self.cumulative.max(next);
+        if let Some(seen) = seen.filter(|&seen| seen < self.sent) {
+            self.blocks.insert(seen);
+        }
+        if let Some(met) = self.blocks.front().filter(|block| block.start == self.unacknowledged) {
+            self.unacknowledged = met.end;
+        }
+        self.blocks.discard(self.unacknowledged);
+        self.next = self.next.max(self.unacknowledged);
+        let acked = self.messages.payload(before, self.unacknowledged);
+        self.messages.release(self.unacknowledged);
+        acked
+    }
+
+    /// Sends again from the oldest hole.
+    fn go_back(&mut self, timeout: bool) -> Option<LossView> {
+        let lost = self.in_flight();
+        self.next = self.unacknowledged;
+        self.recovering = true;
+        (lost > Bytes::ZERO).then_some(LossView { lost, timeout })
     }
 }
 
@@ -24,44 +129,150 @@ impl TransportSender for Sender {
     }
 
     fn ready(&self) -> Option<Bytes> {
-        None
+        let next = self.to_send();
+        let left = next < self.messages.end() && self.has_room();
+        left.then(|| self.messages.segment(next, false).payload)
     }
 
-    fn next_segment(&mut self, _now: Time) -> Option<Segment> {
-        None
+    fn has_more(&self) -> bool {
+        self.to_send() < self.messages.end()
     }
 
-    fn on_reply(&mut self, _now: Time, _reply: Reply) -> (Bytes, Option<LossView>) {
-        (Bytes::ZERO, None)
+    fn looked_at(&mut self) {
+        self.skip();
+    }
+
+    fn next_segment(&mut self, now: Time) -> Option<Segment> {
+        self.ready()?;
+        self.skip();
+        let segment = self.messages.segment(self.next, self.next < self.sent);
+        self.newest = self.newest.max(self.next);
+        self.next += 1;
+        self.sent = self.sent.max(self.next);
+        self.restart_timer(now);
+        Some(segment)
+    }
+
+    fn on_reply(&mut self, now: Time, reply: Reply) -> (Bytes, Option<LossView>) {
+        let (next, seen) = match reply {
+            Reply::Ack { next } | Reply::Nak { next } => (next, None),
+            Reply::Sack { next, seen } => (next, Some(seen)),
+            // Its receiver always says more.
+            Reply::One { .. } => return (Bytes::ZERO, None),
+        };
+        let acked = self.acknowledge(next, seen);
+        self.recovering &= self.unacknowledged < self.recovery_end;
+        self.skip();
+        if self.is_done() {
+            self.deadline = None;
+        } else if self.next > self.unacknowledged {
+            self.restart_timer(now);
+        }
+        if seen.is_none() {
+            self.recovering = false;
+            return (acked, None);
+        }
+        if self.recovering {
+            return (acked, None);
+        }
+        self.recovery_end = self.next;
+        (acked, self.go_back(false))
+    }
+
+    fn acknowledged(&self, _reply: Reply) -> u64 {
+        self.unacknowledged
     }
 
     fn next_psn(&self) -> u64 {
-        0
+        self.next
     }
 
     fn in_flight(&self) -> Bytes {
-        Bytes::ZERO.min(self.settings.window_bytes)
+        self.messages.payload(self.unacknowledged, self.next)
     }
 
     fn is_done(&self) -> bool {
-        self.messages.end() == 0
+        self.unacknowledged == self.messages.end()
+    }
+
+    fn next_timeout(&self) -> Option<Time> {
+        self.deadline
+    }
+
+    fn on_timeout(&mut self, now: Time) -> Option<LossView> {
+        if self.deadline.is_none_or(|deadline| now < deadline) {
+            return None;
+        }
+        self.deadline = None;
+        self.go_back(true)
     }
 }
 
 /// The receiver's end.
 #[derive(Clone, Debug)]
 pub struct Receiver {
-    settings: Settings,
+    nack_interval: Span,
+    /// The packet that is expected.
+    expected: u64,
+    /// What has arrived beyond it.
+    blocks: Blocks,
+    /// Before this instant a packet that is in a block is not answered.
+    quiet_until: Time,
 }
 
 impl Receiver {
     pub(super) fn new(_qp: &QpInfo, settings: &Settings) -> Self {
-        Receiver { settings: *settings }
+        Receiver {
+            nack_interval: settings.nack_interval,
+            expected: 0,
+            blocks: Blocks::default(),
+            quiet_until: Time::ZERO,
+        }
+    }
+
+    /// Answers a packet that is expected or behind that: while something is missing, it is named as a block.
+    fn answer(&self, cx: &mut Cx<'_, Reply>, psn: u64) {
+        cx.push(match self.blocks.front() {
+            None => Reply::Ack { next: self.expected },
+            Some(_) => Reply::Sack { next: self.expected, seen: psn },
+        });
+    }
+
+    fn take(&mut self, cx: &mut Cx<'_, Reply>, s: &Segment) -> Bytes {
+        self.expected += 1;
+        if let Some(met) = self.blocks.front().filter(|block| block.start <= self.expected) {
+            self.expected = met.end;
+        }
+        self.blocks.discard(self.expected);
+        self.answer(cx, s.psn);
+        s.payload
+    }
+
+    fn keep(&mut self, cx: &mut Cx<'_, Reply>, s: &Segment) -> Bytes {
+        let known = self.blocks.contains(s.psn);
+        if known && cx.now < self.quiet_until {
+            return Bytes::ZERO;
+        }
+        self.quiet_until = cx.now + self.nack_interval;
+        self.blocks.insert(s.psn);
+        cx.push(Reply::Sack { next: self.expected, seen: s.psn });
+        if known { Bytes::ZERO } else { s.payload }
     }
 }
 
 impl TransportReceiver for Receiver {
-    fn on_segment(&mut self, _cx: &mut Cx<'_, Reply>, _s: &Segment) -> Bytes {
-        Bytes::ZERO.min(self.settings.window_bytes)
+    fn on_segment(&mut self, cx: &mut Cx<'_, Reply>, s: &Segment) -> Bytes {
+        match s.psn.cmp(&self.expected) {
+            std::cmp::Ordering::Equal => self.take(cx, s),
+            std::cmp::Ordering::Greater => self.keep(cx, s),
+            std::cmp::Ordering::Less => {
+                self.answer(cx, s.psn);
+                Bytes::ZERO
+            }
+        }
+    }
+
+    fn marks_disorder(&self) -> bool {
+        true
     }
 }

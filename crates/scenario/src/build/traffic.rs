@@ -263,9 +263,9 @@ impl Builder<'_> {
     ) -> Option<Rows> {
         let rows = match list.format {
             ListFormat::Table => self.table_rows(workload, list),
-            ListFormat::Hpcc => self.hpcc_rows(workload, list, network),
+            ListFormat::Hpcc | ListFormat::Conweave => self.hpcc_rows(workload, list, network),
         }?;
-        let of_scenario = self.document.origin.filter(|_| list.format == ListFormat::Hpcc);
+        let of_scenario = self.document.origin.filter(|_| list.format.is_ns3());
         let origin = list.origin.or(of_scenario).unwrap_or_default();
         let mut shifted = Vec::with_capacity(rows.len());
         for (place, key, mut row) in rows {
@@ -288,7 +288,7 @@ impl Builder<'_> {
 
     fn table_rows(&mut self, workload: &Workload, list: &FlowList) -> Option<Rows> {
         if list.paths.is_some() {
-            let message = "it goes with format = \"hpcc\"; a table has the columns path and ack_path";
+            let message = "it goes with the formats hpcc and conweave; a table has the columns path and ack_path";
             self.fault(&workload_path(workload, "flow-list.paths"), message);
             return None;
         }
@@ -299,7 +299,7 @@ impl Builder<'_> {
     /// The flows of an HPCC simulation's files.
     fn hpcc_rows(&mut self, workload: &Workload, list: &FlowList, network: &Network) -> Option<Rows> {
         let text = self.text_of(workload, "flow-list.file", &list.file)?;
-        let listed = hpcc::flows(&text, network).map(|listed| listed.rows);
+        let listed = hpcc::flows(&text, list.format, network).map(|listed| listed.rows);
         let mut rows = self.placed(workload, &self.files.shown(&list.file), listed)?;
         if let Some(paths) = &list.paths {
             let text = self.text_of(workload, "flow-list.paths", paths)?;

@@ -103,6 +103,8 @@ pub enum Profile {
     SwingNs3,
     /// That of HPCC's authors, on which many forks build.
     HpccNs3,
+    /// That of ConWeave's authors, which builds on it.
+    ConweaveNs3,
 }
 
 /// Makes the table of semantics: each key with its kind, and what holds where nothing is said.
@@ -249,6 +251,9 @@ semantic! {
         /// least pacing time of all queue pairs with something left, so that one that waits for its window
         /// may keep a paced one waiting until something arrives. Hosts have no scheduler then.
         HpccNs3 => List,
+        /// By ConWeave's simulator: likewise, but finished queue pairs keep their places, so that turns stay in order,
+        /// and those whose pacing time lies in the past do not keep others from waking the NIC.
+        ConweaveNs3 => StandingList,
     }
 }
 
@@ -280,6 +285,8 @@ semantic! {
         /// As in HPCC's simulator (one thread only): each draw of the run is the first one of the next stream of
         /// ns-3's generator; each pause frame takes one, too, and replies among data are drawn for.
         HpccNs3 => HpccNs3,
+        /// As in ConWeave's simulator: each switch draws from a stream of ns-3's generator, the same one for all.
+        ConweaveNs3 => ConweaveNs3,
     }
 }
 

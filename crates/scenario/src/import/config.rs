@@ -1,4 +1,5 @@
-//! Reading a configuration of the HPCC simulator: keys with their values, in any order; later ones win.
+//! Reading a configuration of the HPCC simulator or of ConWeave's: keys with their values, in any order; later ones
+//! win.
 
 use std::collections::BTreeMap;
 use std::str::FromStr;
@@ -7,7 +8,7 @@ use std::sync::Arc;
 use floodway_units::{Rate, Time};
 
 use super::Warning;
-use super::keys::{self, Fate, KEYS, Takes};
+use super::keys::{self, CONWEAVE_KEYS, Fate, HPCC_ONLY, KEYS, Takes};
 use crate::error::{Place, ScenarioError, nearest};
 use crate::ns3::{self, LineError, Words};
 
@@ -18,8 +19,8 @@ pub struct Config {
     given: BTreeMap<&'static str, Given>,
     /// Maps by rate in bit/s, all their lines together.
     maps: BTreeMap<&'static str, BTreeMap<u64, Given>>,
-    /// The first key that only ConWeave's simulator knows, with its line.
-    conweave: Option<(u32, String)>,
+    /// It has a key that only ConWeave's simulator knows, and so is one of it.
+    conweave: bool,
     /// Unknown keys, and what is not as it was.
     pub warnings: Vec<Warning>,
     /// Known keys without effect.
@@ -37,13 +38,13 @@ impl Config {
     /// Reads a configuration; `file` is what messages call it.
     ///
     /// # Errors
-    /// A key without its value, or one of another simulator.
+    /// A key without its value.
     pub fn read(file: &str, text: &str) -> Result<Self, ScenarioError> {
         let mut config = Config {
             file: file.into(),
             given: BTreeMap::new(),
             maps: BTreeMap::new(),
-            conweave: None,
+            conweave: false,
             warnings: Vec::new(),
             idle: Vec::new(),
         };
@@ -52,18 +53,30 @@ impl Config {
             let taken = words.next("a key").and_then(|_| config.take(key, line, &mut words));
             taken.map_err(|(line, why)| ScenarioError::new(config.place(Some(line)), key, why))?;
         }
-        match &config.conweave {
-            Some((line, key)) => {
-                let why = "a key of ConWeave's simulator, whose switches and flow files differ: the HPCC \
-                           simulator's are read";
-                Err(ScenarioError::new(config.place(Some(*line)), key.as_str(), why))
-            }
-            None => Ok(config),
+        if config.conweave {
+            config.become_conweaves();
         }
+        Ok(config)
+    }
+
+    /// Leaves out what ConWeave's simulator does not know, or does not leave idle.
+    fn become_conweaves(&mut self) {
+        self.idle.retain(|idle| idle.key != "PAUSE_TIME" && !HPCC_ONLY.contains(&idle.key.as_str()));
+        for key in HPCC_ONLY {
+            if let Some(given) = self.given.remove(key) {
+                self.warn(Some(given.line), key, "is not a key of ConWeave's simulator");
+            }
+        }
+    }
+
+    /// Is it one of ConWeave's simulator?
+    pub fn is_conweave(&self) -> bool {
+        self.conweave
     }
 
     fn take(&mut self, key: &str, line: u32, words: &mut Words<'_>) -> Result<(), LineError> {
         let Some(&(key, takes, fate)) = keys::find(key) else { return self.skip(key, line, words) };
+        self.conweave |= keys::is_conweave(key);
         match takes {
             Takes::Words(count) => {
                 let value = |_| words.next("its value").map(|(_, word)| word.to_owned());
@@ -93,13 +106,7 @@ impl Config {
         if keys::is_comment(key) {
             return self.skip_comment(line, words);
         }
-        if key == "ENABLE_IRN" && words.peek().is_none_or(|(_, value)| value != "0") {
-            return Err((line, "IRN, of ConWeave's simulator, is not here yet".into()));
-        }
-        if keys::is_conweave(key) {
-            self.conweave.get_or_insert((line, key.to_owned()));
-        }
-        let known: Vec<String> = KEYS.iter().map(|(name, ..)| (*name).to_owned()).collect();
+        let known: Vec<String> = KEYS.iter().chain(CONWEAVE_KEYS).map(|(name, ..)| (*name).to_owned()).collect();
         let hint = nearest(key, &known).map_or_else(String::new, |near| format!("; did you mean {near}?"));
         skip_to_key(line, words)?;
         self.warn(Some(line), key, &format!("is not a key of the HPCC simulator{hint}"));

@@ -3,10 +3,13 @@
 use floodway_units::Rate;
 
 use super::config::Config;
+use super::conweave;
 use crate::error::ScenarioError;
 
 /// Where `RP_TIMER` is missing: the default of the simulator's own class.
 const RP_TIMER_US: f64 = 1500.0;
+/// In ConWeave's driver.
+const CONWEAVE_RP_TIMER_US: f64 = 300.0;
 /// Where `MIN_RATE` and `DCTCP_RATE_AI` are missing.
 const MIN_RATE: Rate = Rate(100_000_000);
 const DCTCP_RATE_AI: Rate = Rate(1_000_000_000);
@@ -52,14 +55,16 @@ fn gain(config: &mut Config) -> Result<f64, ScenarioError> {
 }
 
 fn dcqcn(config: &mut Config) -> Result<String, ScenarioError> {
-    if !config.has("RP_TIMER") {
+    if !config.has("RP_TIMER") && !config.is_conweave() {
         config.note("RP_TIMER", "is missing, and that simulator has no default for it: 1500 us is taken");
     }
     let g = gain(config)?;
     let t_alpha = config.microseconds("ALPHA_RESUME_INTERVAL", 55.0)?;
     let t_dec = config.microseconds("RATE_DECREASE_INTERVAL", 4.0)?;
-    let t_inc = config.microseconds("RP_TIMER", RP_TIMER_US)?;
-    let f = config.number::<u32>("FAST_RECOVERY_TIMES", 5)?;
+    let conweave = config.is_conweave();
+    let (t_inc, f) = if conweave { (CONWEAVE_RP_TIMER_US, 1) } else { (RP_TIMER_US, 5) };
+    let t_inc = config.microseconds("RP_TIMER", t_inc)?;
+    let f = config.number::<u32>("FAST_RECOVERY_TIMES", f)?;
     let clamp = config.flag("CLAMP_TARGET_RATE", false)?;
     let (rai, rhai) = (config.step("RATE_AI", None)?, config.step("RATE_HAI", None)?);
     let rmin = config.rate("MIN_RATE", MIN_RATE)?;
@@ -70,7 +75,10 @@ fn dcqcn(config: &mut Config) -> Result<String, ScenarioError> {
     ))
 }
 
-fn hpcc(config: &Config) -> Result<String, ScenarioError> {
+fn hpcc(config: &mut Config) -> Result<String, ScenarioError> {
+    if config.is_conweave() {
+        config.note("CC_MODE", "ACKs with telemetry have 94 B in that simulator, and 88 B here");
+    }
     if !config.flag("HAS_WIN", true)? {
         let message = "HPCC (CC_MODE 3) divides by its window, so that 0 breaks that simulator; write 1";
         return Err(config.error("HAS_WIN", message));
@@ -131,6 +139,9 @@ pub fn reliability(config: &mut Config, mtu: u64) -> Result<String, ScenarioErro
             "each packet is acknowledged from the first on; there only from byte {interval} of a flow on"
         );
         config.note("L2_ACK_INTERVAL", &message);
+    }
+    if config.is_conweave() {
+        return conweave::reliability(config);
     }
     let values = "ack-interval = 1, nack-interval = \"500us\", timeout = \"off\", duplicates = \"silent\"";
     Ok(format!("{{ go-back-n = {{ {values} }} }}"))

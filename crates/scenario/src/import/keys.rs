@@ -1,4 +1,4 @@
-//! The keys of the HPCC simulator's configurations, and of those that resemble them.
+//! The keys of the configurations of the HPCC simulator and of ConWeave's, which builds on it.
 
 /// How many words follow a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,29 +99,52 @@ pub const KEYS: &[Key] = &[
     ("PFC_RESUME_OFFSET", ONE, Fate::Read),
 ];
 
-/// Keys of ConWeave's simulator, whose switches and flow files differ; and all that begin with its name.
-const CONWEAVE: &[&str] = &[
-    "ENABLE_IRN",
-    "ENABLE_PFC",
-    "LB_MODE",
-    "IRN_BDP",
-    "FLOW_INPUT_FILE",
-    "CNP_OUTPUT_FILE",
-    "VOQ_MON_FILE",
-    "VOQ_MON_DETAIL_FILE",
-    "UPLINK_MON_FILE",
-    "CONN_MON_FILE",
-    "EST_ERROR_MON_FILE",
-    "SW_MONITORING_INTERVAL",
-    "FLOWGEN_START_TIME",
-    "FLOWGEN_STOP_TIME",
-    "LOAD",
-    "RANDOM_SEED",
+const CONWEAVE: Fate = Fate::Idle("it counts with LB_MODE 9 only, which is not supported");
+const CONWEAVE_LOGS: Fate = Fate::Idle("floodway writes no file of that form");
+
+/// Keys that only ConWeave's simulator knows, and one of drivers that do not take the window from a topology's
+/// name. It knows most of the others, too.
+pub const CONWEAVE_KEYS: &[Key] = &[
+    ("ENABLE_IRN", ONE, Fate::Read),
+    ("ENABLE_PFC", ONE, Fate::Read),
+    ("LB_MODE", ONE, Fate::Read),
+    ("IRN_BDP", ONE, Fate::Read),
+    ("FLOWGEN_START_TIME", ONE, Fate::Read),
+    ("FLOWGEN_STOP_TIME", ONE, Fate::Read),
+    ("RANDOM_SEED", ONE, Fate::Read),
+    ("FLOW_INPUT_FILE", ONE, Fate::Idle("that simulator leaves it empty")),
+    ("CNP_OUTPUT_FILE", ONE, CONWEAVE_LOGS),
+    ("VOQ_MON_FILE", ONE, CONWEAVE_LOGS),
+    ("VOQ_MON_DETAIL_FILE", ONE, CONWEAVE_LOGS),
+    ("UPLINK_MON_FILE", ONE, CONWEAVE_LOGS),
+    ("CONN_MON_FILE", ONE, CONWEAVE_LOGS),
+    ("EST_ERROR_MON_FILE", ONE, CONWEAVE_LOGS),
+    ("SW_MONITORING_INTERVAL", ONE, CONWEAVE_LOGS),
+    ("LOAD", ONE, UNUSED),
+    ("CONWEAVE_TX_EXPIRY_TIME", ONE, CONWEAVE),
+    ("CONWEAVE_REPLY_TIMEOUT_EXTRA", ONE, CONWEAVE),
+    ("CONWEAVE_PATH_PAUSE_TIME", ONE, CONWEAVE),
+    ("CONWEAVE_EXTRA_VOQ_FLUSH_TIME", ONE, CONWEAVE),
+    ("CONWEAVE_DEFAULT_VOQ_WAITING_TIME", ONE, CONWEAVE),
+];
+
+/// Keys of the HPCC simulator and its drivers that ConWeave's does not know.
+pub const HPCC_ONLY: &[&str] = &[
+    "TRACE_FILE",
+    "TRACE_OUTPUT_FILE",
+    "ENABLE_TRACE",
+    "SIMULATOR_STOP_TIME",
+    "ACK_HIGH_PRIO",
+    "PINT_LOG_BASE",
+    "PINT_PROB",
+    "PFC_A_SHIFT",
+    "PFC_RESERVE",
+    "PFC_RESUME_OFFSET",
 ];
 
 /// A key by its name.
 pub fn find(name: &str) -> Option<&'static Key> {
-    KEYS.iter().find(|(known, ..)| *known == name)
+    KEYS.iter().chain(CONWEAVE_KEYS).find(|(known, ..)| *known == name)
 }
 
 /// Does a word begin a comment? The simulator skips it as a key that it does not know.
@@ -131,5 +154,5 @@ pub fn is_comment(word: &str) -> bool {
 
 /// Does only ConWeave's simulator know it?
 pub fn is_conweave(name: &str) -> bool {
-    CONWEAVE.contains(&name) || name.starts_with("CONWEAVE_")
+    CONWEAVE_KEYS.iter().any(|(known, ..)| *known == name)
 }

@@ -1,8 +1,9 @@
-//! Scenarios from the folders of other simulators: the HPCC simulator's configuration with the files that it
-//! names becomes the text of a scenario that says all of it.
+//! Scenarios from the folders of other simulators: a configuration of the HPCC simulator, or of ConWeave's, with the
+//! files that it names becomes the text of a scenario that says all of it.
 
 mod config;
 mod control;
+mod conweave;
 mod files;
 mod keys;
 mod switches;
@@ -83,7 +84,7 @@ impl fmt::Display for Warning {
 pub fn is_config(text: &str) -> bool {
     let mut lines = text.lines().filter_map(|line| Words::of(line).peek()).map(|(_, first)| first);
     let first = lines.find(|first| !keys::is_comment(first));
-    first.is_some_and(|word| keys::find(word).is_some() || keys::is_conweave(word))
+    first.is_some_and(|word| keys::find(word).is_some())
 }
 
 /// Reads a configuration of the HPCC simulator and the files that it names. Relative paths in the scenario begin

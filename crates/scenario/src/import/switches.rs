@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use floodway_units::{Bytes, Rate, Span};
 
 use super::config::Config;
+use super::conweave;
 use crate::error::ScenarioError;
 use crate::topology::hpcc::{ListedLink, Listing};
 
@@ -79,6 +80,9 @@ pub fn pools(config: &Config, listing: &Listing) -> Result<Vec<(String, Vec<Stri
 /// # Errors
 /// A value that is none, or no host.
 pub fn flow_control(config: &Config, listing: &Listing) -> Result<Vec<OfLinks>, ScenarioError> {
+    if config.is_conweave() {
+        return conweave::flow_control(config, listing);
+    }
     let nic = listing.nic_rate().unwrap_or(Rate::MAX);
     let fixed = config.has("PFC_A_SHIFT").then(|| config.number("PFC_A_SHIFT", SHIFT)).transpose()?;
     if let Some(shift) = fixed.filter(|shift| *shift > 31) {
@@ -114,7 +118,7 @@ fn headroom(rate: Rate, delay: Span) -> Option<Bytes> {
     u32::try_from(once * 3).ok().map(|bytes| Bytes(bytes.into()))
 }
 
-fn too_long(link: &ListedLink) -> String {
+pub fn too_long(link: &ListedLink) -> String {
     let ListedLink { rate, delay, line, .. } = link;
     format!("the link in its line {line}, {rate} over {delay}, needs more headroom than 32 bits can count")
 }
@@ -128,6 +132,7 @@ pub fn marking(config: &Config, listing: &Listing) -> Result<Vec<OfLinks>, Scena
         return Ok(Vec::new());
     }
     let groups = groups(listing, |link| link.rate);
+    let offset = if config.is_conweave() { ", offset = \"1049B\"" } else { "" };
     let of_group = |(rate, link): (Rate, &ListedLink)| {
         let kmin = Bytes::kb(of_rate::<u32>(config, "KMIN_MAP", rate, link)?.into());
         let kmax = Bytes::kb(of_rate::<u32>(config, "KMAX_MAP", rate, link)?.into());
@@ -143,7 +148,7 @@ pub fn marking(config: &Config, listing: &Listing) -> Result<Vec<OfLinks>, Scena
             );
         }
         let setting = format!(
-            "congestion-point.red = {{ kmin = \"{kmin}\", kmax = \"{kmax}\", pmax = {pmax:?}, at = \"dequeue\" }}"
+            "congestion-point.red = {{ kmin = \"{kmin}\", kmax = \"{kmax}\", pmax = {pmax:?}, at = \"dequeue\"{offset} }}"
         );
         Ok(OfLinks { tag: rate.to_string(), setting })
     };
@@ -189,7 +194,7 @@ pub fn check_telemetry(config: &mut Config, listing: &Listing) -> Result<(), Sce
 }
 
 /// The links at switches by what `of` says of them, each with the first of its kind.
-fn groups<K: Ord>(listing: &Listing, of: impl Fn(&ListedLink) -> K) -> Vec<(K, &ListedLink)> {
+pub fn groups<K: Ord>(listing: &Listing, of: impl Fn(&ListedLink) -> K) -> Vec<(K, &ListedLink)> {
     let mut groups = BTreeMap::new();
     let at_switch = |link: &&ListedLink| link.ends.iter().any(|&end| listing.is_switch[end]);
     for link in listing.links.iter().filter(at_switch) {

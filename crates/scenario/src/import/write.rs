@@ -7,17 +7,21 @@ use floodway_units::{Span, Time};
 
 use super::config::Config;
 use super::control;
+use super::conweave;
 use super::files::{Folder, reference, text_of};
 use super::switches::{OfLinks, buffer, check_telemetry, flow_control, marking, pools};
 use crate::error::{Place, ScenarioError};
 use crate::topology::Network;
 use crate::topology::hpcc::{Listing, node_name};
 use crate::workload::csv::{FlowRow, RowError};
+use crate::workload::flows::ListFormat;
 use crate::workload::hpcc;
 
 const SECOND: u64 = 1_000_000_000_000;
-/// That simulator counts a link's failure from here.
-const DOWN_FROM: Time = Time(2 * SECOND);
+/// The HPCC simulator counts a link's failure from here.
+const DOWN_FROM: &str = "2";
+/// ConWeave's simulator runs on for so long after its flows have started, at most.
+const CONWEAVE_DRAIN: Span = Span(10 * SECOND);
 /// The largest `mtu` of a scenario, in bytes.
 const MOST_PAYLOAD: u64 = 15_000;
 
@@ -26,6 +30,7 @@ const MOST_PAYLOAD: u64 = 15_000;
 /// # Errors
 /// What cannot be read, or not be simulated.
 pub fn scenario(config: &mut Config, folder: &Folder, to: &Path) -> Result<String, ScenarioError> {
+    conweave::check_balancing(config)?;
     let inputs = Inputs::read(config, folder)?;
     let mtu = config.number::<u64>("PACKET_PAYLOAD_SIZE", 1000)?;
     warn_of_losses(config, &inputs.listing)?;
@@ -36,7 +41,7 @@ pub fn scenario(config: &mut Config, folder: &Folder, to: &Path) -> Result<Strin
     text += &topology(config, &inputs, to)?;
     text += &defaults(config, &overrides, mtu)?;
     text += &overrides.text();
-    text += &workload(&inputs, to);
+    text += &workload(config, &inputs, to);
     text += &records(config, &inputs)?;
     Ok(text)
 }
@@ -67,7 +72,9 @@ impl Inputs {
         let network = listing.network(0.0).map_err(|error| config.error("TOPOLOGY_FILE", error.message))?;
         let flows = folder.find(config, "FLOW_FILE")?;
         let text = text_of(config, "FLOW_FILE", &flows)?;
-        let listed = hpcc::flows(&text, &network).map_err(|fault| within(&flows, "FLOW_FILE", fault))?;
+        let format = if config.is_conweave() { ListFormat::Conweave } else { ListFormat::Hpcc };
+        let listed =
+            hpcc::flows(&text, format, &network).map_err(|fault| within(&flows, "FLOW_FILE", fault))?;
         let mut rows = listed.rows;
         if let Some(line) = listed.beyond {
             config.note("FLOW_FILE", &not_read(&flows, line, "flows", rows.len()));
@@ -107,15 +114,15 @@ fn times(config: &mut Config, rows: &[(u32, FlowRow)]) -> Result<(Time, Span, bo
     let (Some((_, first)), Some((_, last))) = (rows.first(), rows.last()) else {
         return Err(config.error("FLOW_FILE", "it has no flow"));
     };
-    let stop = config.seconds("SIMULATOR_STOP_TIME", "3.01")?;
+    let (key, stop) = end(config)?;
     if stop <= first.start {
         let message = format!("the simulation ends at {stop}, and its first flow starts at {}", first.start);
-        return Err(config.error("SIMULATOR_STOP_TIME", message));
+        return Err(config.error(key, message));
     }
     let late = rows.iter().filter(|(_, row)| row.start >= stop).count();
     if late > 0 {
         let message = format!("{late} flows start at the end, {stop}, or later, and are left out");
-        config.note("SIMULATOR_STOP_TIME", &message);
+        config.note(key, &message);
     }
     if rows.iter().any(|(_, row)| row.class.is_some_and(|class| class.0 == 0)) {
         let message = "class 0 is served before the others there, and not counted by PFC; here it is a class as \
@@ -126,8 +133,20 @@ fn times(config: &mut Config, rows: &[(u32, FlowRow)]) -> Result<(Time, Span, bo
     Ok((origin, stop.since(origin), last.start >= stop))
 }
 
+/// The key that ends the simulation, and when.
+fn end(config: &Config) -> Result<(&'static str, Time), ScenarioError> {
+    if !config.is_conweave() {
+        return Ok(("SIMULATOR_STOP_TIME", config.seconds("SIMULATOR_STOP_TIME", "3.01")?));
+    }
+    let arrivals = config.seconds("FLOWGEN_STOP_TIME", "2.5")?;
+    Ok(("FLOWGEN_STOP_TIME", Time(arrivals.0.saturating_add(CONWEAVE_DRAIN.0))))
+}
+
 /// That simulator's senders have no timer, so that a loss at a flow's end is never noticed.
 fn warn_of_losses(config: &mut Config, listing: &Listing) -> Result<(), ScenarioError> {
+    if config.is_conweave() {
+        return Ok(());
+    }
     let key = if config.real("ERROR_RATE_PER_LINK", 0.0)? > 0.0 {
         "ERROR_RATE_PER_LINK"
     } else if listing.links.iter().any(|link| link.error_rate > 0.0) {
@@ -173,10 +192,11 @@ impl Overrides {
 
     /// The memory of switches: alike for all, or by their pools where ports have several classes.
     fn add_buffers(&mut self, config: &Config, inputs: &Inputs) -> Result<(), ScenarioError> {
-        if !inputs.has_classes {
+        if !inputs.has_classes && !config.is_conweave() {
             self.common.push(format!("buffer.shared = {}", buffer(config)?));
             return Ok(());
         }
+        let pools = if config.is_conweave() { conweave::pools } else { pools };
         for (n, (buffer, switches)) in (1..).zip(pools(config, &inputs.listing)?) {
             let settings = format!("buffer.shared = {buffer}");
             if n == 1 {
@@ -232,7 +252,9 @@ fn link_down(config: &mut Config, inputs: &Inputs) -> Result<Option<Table>, Scen
         return Err(config.error("LINK_DOWN", format!("no link joins nodes {a} and {b}")));
     };
     let [one, other] = link.ends.map(|end| node_name(end, inputs.listing.is_switch[end]));
-    let from = DOWN_FROM.0.saturating_add(after.saturating_mul(1_000_000)).saturating_sub(inputs.origin.0);
+    // HPCC's driver does not know the key, so that it has been left out there.
+    let counted_from = config.seconds("FLOWGEN_START_TIME", DOWN_FROM)?;
+    let from = counted_from.0.saturating_add(after.saturating_mul(1_000_000)).saturating_sub(inputs.origin.0);
     if from >= inputs.limit.0 {
         config.note("LINK_DOWN", "the link goes down after the end: it has no effect");
         return Ok(None);
@@ -255,16 +277,24 @@ fn head(config: &Config, folder: &Folder, inputs: &Inputs, mtu: u64) -> Result<S
     }
     let printable = |c: char| if c.is_control() { ' ' } else { c };
     let name: String = folder.name.chars().map(printable).collect();
+    let (whose, profile, seed) = if config.is_conweave() {
+        ("ConWeave's simulator", "conweave-ns3", conweave::seed(config)?)
+    } else {
+        ("the HPCC simulator", "hpcc-ns3", String::new())
+    };
     Ok(format!(
-        "# From {name}, a configuration of the HPCC simulator.\n\nprofile = \"hpcc-ns3\"\norigin = \"{}\"\n\
+        "# From {name}, a configuration of {whose}.\n\nprofile = \"{profile}\"\n{seed}origin = \"{}\"\n\
          limit = \"{}\"\nstop = \"acknowledged\"\nmtu = \"{mtu}B\"\n",
         inputs.origin, inputs.limit
     ))
 }
 
 fn semantics(config: &Config) -> Result<String, ScenarioError> {
-    let acks = if config.flag("ACK_HIGH_PRIO", false)? { "data-class-unpaused" } else { "data-class" };
     let pacing = if config.flag("RATE_BOUND", true)? { "on" } else { "off" };
+    if config.is_conweave() {
+        return Ok(format!("\n[semantics]\npacing = \"{pacing}\"\n"));
+    }
+    let acks = if config.flag("ACK_HIGH_PRIO", false)? { "data-class-unpaused" } else { "data-class" };
     Ok(format!("\n[semantics]\nacks = \"{acks}\"\npacing = \"{pacing}\"\n"))
 }
 
@@ -289,12 +319,13 @@ fn defaults(config: &mut Config, overrides: &Overrides, mtu: u64) -> Result<Stri
     Ok(text)
 }
 
-fn workload(inputs: &Inputs, to: &Path) -> String {
+fn workload(config: &Config, inputs: &Inputs, to: &Path) -> String {
+    let format = if config.is_conweave() { "conweave" } else { "hpcc" };
     let file = quoted(&reference(&inputs.flows, to));
     let paths = inputs.paths.as_ref().map(|paths| format!(", paths = {}", quoted(&reference(paths, to))));
     let until = if inputs.has_late { format!("until = \"{}\"\n", inputs.limit) } else { String::new() };
     format!(
-        "\n[[workload]]\nname = \"flows\"\nflow-list = {{ file = {file}, format = \"hpcc\"{} }}\n{until}",
+        "\n[[workload]]\nname = \"flows\"\nflow-list = {{ file = {file}, format = \"{format}\"{} }}\n{until}",
         paths.unwrap_or_default()
     )
 }
@@ -302,6 +333,9 @@ fn workload(inputs: &Inputs, to: &Path) -> String {
 /// Pauses, and queue lengths where the simulator's monitor runs.
 fn records(config: &Config, inputs: &Inputs) -> Result<String, ScenarioError> {
     let mut text = String::from("\n[records]\npauses = true\n");
+    if config.is_conweave() {
+        return Ok(text);
+    }
     let from = config.number::<u64>("QLEN_MON_START", 2_000_000_000)?.saturating_mul(1_000);
     let to = config.number::<u64>("QLEN_MON_END", 2_100_000_000)?.saturating_mul(1_000);
     let from = Span(from.saturating_sub(inputs.origin.0));

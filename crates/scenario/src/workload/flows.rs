@@ -42,6 +42,16 @@ pub enum ListFormat {
     /// destination-port bytes seconds`, sorted by start. Nodes are ids: host 3 is `h3`. The priority group is
     /// the flow's class; source ports count from 10000 for each pair of hosts.
     Hpcc,
+    /// That of ConWeave's simulator: likewise without the destination's port, which counts from 100 for each
+    /// destination; source ports count from 10000 for each source.
+    Conweave,
+}
+
+impl ListFormat {
+    /// Is it one of the HPCC simulator and its kin?
+    pub fn is_ns3(self) -> bool {
+        self != ListFormat::Table
+    }
 }
 
 /// A flow, which may wait for others.

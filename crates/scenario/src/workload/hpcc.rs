@@ -1,16 +1,19 @@
-//! The flow file of the HPCC simulator, and a file that pins the paths of its flows.
+//! The flow files of the HPCC simulator and of ConWeave's, and a file that pins the paths of its flows.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use floodway_units::{Bytes, Class};
 
 use super::csv::{FlowRow, RowError};
+use super::flows::ListFormat;
 use crate::ns3::{self, Words, number};
 use crate::topology::Network;
 use crate::topology::hpcc::node_name;
 
-/// Source port of the first flow of a pair of hosts.
+/// Source port of the first flow of a pair of hosts; in ConWeave's simulator, of a source.
 const FIRST_PORT: u16 = 10_000;
+/// Destination port of the first flow to a host in ConWeave's simulator.
+const FIRST_DESTINATION_PORT: u16 = 100;
 /// That simulator reads sizes into 32 bits.
 const MOST_BYTES: u64 = u32::MAX as u64;
 
@@ -23,54 +26,93 @@ pub struct Listed {
     pub beyond: Option<u32>,
 }
 
-/// Reads a flow file.
+/// Ports count on by whoever they belong to.
+#[derive(Debug, Default)]
+struct Ports(BTreeMap<(String, String), u16>);
+
+impl Ports {
+    /// The next one of an owner, whose first is `first`.
+    fn next(&mut self, owner: (&str, &str), first: u16) -> u16 {
+        let next = self.0.entry((owner.0.to_owned(), owner.1.to_owned())).or_insert(first);
+        let port = *next;
+        *next = next.wrapping_add(1);
+        port
+    }
+}
+
+/// Reads a flow file of a format that is not a table.
 ///
 /// # Errors
 /// The first line that does not fit.
-pub fn flows(text: &str, network: &Network) -> Result<Listed, RowError> {
+pub fn flows(text: &str, format: ListFormat, network: &Network) -> Result<Listed, RowError> {
     let mut words = Words::of(text);
     let all = words.number::<usize>("the number of flows")?;
-    let mut ports = BTreeMap::new();
+    let mut ports = Ports::default();
     let mut rows: Vec<(u32, FlowRow)> = Vec::new();
     for n in 1..=all {
-        let (line, row) = flow(&mut words, (n, all), network, &mut ports)?;
+        let (line, row) = match format {
+            ListFormat::Conweave => conweave_flow(&mut words, (n, all), network, &mut ports)?,
+            ListFormat::Hpcc | ListFormat::Table => flow(&mut words, (n, all), network, &mut ports)?,
+        };
         if let Some((before, _)) = rows.last().filter(|(_, last)| last.start > row.start) {
             let message = format!("it starts before the flow in line {before}: flows are sorted by start");
             return Err((line, message));
         }
         rows.push((line, row));
     }
-    Ok(Listed { rows, beyond: words.one_more(6) })
+    let columns = if format == ListFormat::Conweave { 5 } else { 6 };
+    Ok(Listed { rows, beyond: words.one_more(columns) })
 }
 
-/// A flow, and the next port of its pair of hosts.
+/// A flow of the HPCC simulator.
 fn flow(
     words: &mut Words<'_>,
     (n, all): (usize, usize),
     network: &Network,
-    ports: &mut BTreeMap<(String, String), u16>,
+    ports: &mut Ports,
 ) -> Result<(u32, FlowRow), RowError> {
     let due = format!("flow {n} of {all}: source, destination, priority group, port, bytes and seconds");
     let (line, [source, destination, group, port, size, start]) = words.row(&due)?;
     let at = |why| (line, why);
-    let pair = (host(source, network).map_err(at)?, host(destination, network).map_err(at)?);
-    if source == destination {
-        return Err(at(format!("it goes from {source} to itself")));
-    }
-    let next = ports.entry(pair.clone()).or_insert(FIRST_PORT);
-    let source_port = *next;
-    *next = next.wrapping_add(1);
-    let row = FlowRow {
-        source: pair.0,
-        destination: pair.1,
-        size: Some(payload(size).map_err(at)?),
-        start: ns3::seconds(start).map_err(at)?,
-        class: Some(class(group).map_err(at)?),
-        source_port: Some(source_port),
-        destination_port: Some(number(port, "a port from 0 to 65535").map_err(at)?),
-        ..FlowRow::default()
-    };
+    let mut row = row([source, destination, group, size, start], network).map_err(at)?;
+    row.source_port = Some(ports.next((source, destination), FIRST_PORT));
+    row.destination_port = Some(number(port, "a port from 0 to 65535").map_err(at)?);
     Ok((line, row))
+}
+
+/// A flow of ConWeave's simulator.
+fn conweave_flow(
+    words: &mut Words<'_>,
+    (n, all): (usize, usize),
+    network: &Network,
+    ports: &mut Ports,
+) -> Result<(u32, FlowRow), RowError> {
+    let due = format!("flow {n} of {all}: source, destination, priority group, bytes and seconds");
+    let (line, words) = words.row(&due)?;
+    let mut row = row(words, network).map_err(|why| (line, why))?;
+    let [source, destination, ..] = words;
+    row.source_port = Some(ports.next((source, ""), FIRST_PORT));
+    row.destination_port = Some(ports.next(("", destination), FIRST_DESTINATION_PORT));
+    Ok((line, row))
+}
+
+/// A flow without its ports.
+fn row(
+    [source, destination, group, size, start]: [&str; 5],
+    network: &Network,
+) -> Result<FlowRow, String> {
+    let ends = (host(source, network)?, host(destination, network)?);
+    if source == destination {
+        return Err(format!("it goes from {source} to itself"));
+    }
+    Ok(FlowRow {
+        source: ends.0,
+        destination: ends.1,
+        size: Some(payload(size)?),
+        start: ns3::seconds(start)?,
+        class: Some(class(group)?),
+        ..FlowRow::default()
+    })
 }
 
 /// The name of a host by its id.
@@ -227,7 +269,7 @@ mod tests {
     const PATHS: &str = "# header\n0 0 3 10000 100 1007 | 0 2 4 3 | 3 4 2 0\n2 1 3 10000 200 4294967295 | 1 2 4 3 | 3 4 2 1\n";
 
     fn rows() -> Vec<(u32, FlowRow)> {
-        flows(FLOWS, &network()).expect("it is right").rows
+        flows(FLOWS, ListFormat::Hpcc, &network()).expect("it is right").rows
     }
 
     #[test]
@@ -248,17 +290,29 @@ mod tests {
     }
 
     #[test]
+    fn in_conweaves_files_ports_count_up_for_each_host() {
+        let text = "4\n0 3 3 1000 2\n0 1 3 1000 2\n1 3 3 1000 2\n0 3 3 1000 2.5\n";
+        let listed = flows(text, ListFormat::Conweave, &network()).expect("it is right");
+        let ports = listed.rows.iter().map(|(_, row)| (row.source_port, row.destination_port));
+        let due = [(10_000, 100), (10_001, 100), (10_000, 101), (10_002, 102)];
+        assert_eq!(ports.collect::<Vec<_>>(), due.map(|(source, to)| (Some(source), Some(to))));
+        let fault = flows(FLOWS, ListFormat::Conweave, &network()).unwrap_err();
+        let due = "6 words, and 5 are due: flow 1 of 3: source, destination, priority group, bytes and seconds";
+        assert_eq!(fault, (2, due.to_owned()));
+    }
+
+    #[test]
     fn as_many_flows_are_read_as_are_counted() {
-        let listed = flows(&FLOWS.replace("3\n0", "2\n0"), &network()).expect("it is right");
+        let listed = flows(&FLOWS.replace("3\n0", "2\n0"), ListFormat::Hpcc, &network()).expect("it is right");
         assert_eq!((listed.rows.len(), listed.beyond), (2, Some(4)));
-        let noted = flows(&format!("{FLOWS}\nFirst line: # of flows\n"), &network()).expect("it is right");
+        let noted = flows(&format!("{FLOWS}\nFirst line: # of flows\n"), ListFormat::Hpcc, &network()).expect("it is right");
         assert_eq!((noted.rows.len(), noted.beyond), (3, None));
     }
 
     #[test]
     fn faults_of_flows_are_named_with_their_lines() {
         let is = |from: &str, to: &str, line: u32, why: &str| {
-            let fault = flows(&FLOWS.replace(from, to), &network()).map(|_| ()).unwrap_err();
+            let fault = flows(&FLOWS.replace(from, to), ListFormat::Hpcc, &network()).map(|_| ()).unwrap_err();
             assert_eq!(fault, (line, why.to_owned()));
         };
         let due = "source, destination, priority group, port, bytes and seconds";

@@ -1,0 +1,77 @@
+//! Blocks of packets that have arrived out of order.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+
+/// Blocks in order, apart from each other.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Blocks(VecDeque<Range<u64>>);
+
+impl Blocks {
+    /// The first of them.
+    pub fn front(&self) -> Option<&Range<u64>> {
+        self.0.front()
+    }
+
+    pub fn contains(&self, psn: u64) -> bool {
+        let at = self.0.partition_point(|block| block.end <= psn);
+        self.0.get(at).is_some_and(|block| block.contains(&psn))
+    }
+
+    /// Adds a packet; blocks that then touch become one.
+    pub fn insert(&mut self, psn: u64) {
+        let at = self.0.partition_point(|block| block.end < psn);
+        let Some(block) = self.0.get_mut(at).filter(|block| block.start <= psn + 1) else {
+            self.0.insert(at, psn..psn + 1);
+            return;
+        };
+        block.start = block.start.min(psn);
+        block.end = block.end.max(psn + 1);
+        let end = block.end;
+        if let Some(after) = self.0.get(at + 1).filter(|after| after.start == end) {
+            self.0[at].end = after.end;
+            self.0.remove(at + 1);
+        }
+    }
+
+    /// Forgets what lies before `psn`.
+    pub fn discard(&mut self, psn: u64) {
+        while let Some(block) = self.0.front_mut() {
+            if block.end > psn {
+                block.start = block.start.max(psn);
+                return;
+            }
+            self.0.pop_front();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn blocks(psns: &[u64]) -> Vec<Range<u64>> {
+        let mut blocks = Blocks::default();
+        psns.iter().for_each(|&psn| blocks.insert(psn));
+        blocks.0.into()
+    }
+
+    #[test]
+    fn packets_that_touch_are_one_block() {
+        assert_eq!(blocks(&[5, 3]), [3..4, 5..6]);
+        assert_eq!(blocks(&[5, 3, 4]), [3..6]);
+        assert_eq!(blocks(&[3, 4, 4, 3]), [3..5]);
+        assert_eq!(blocks(&[4, 3, 9, 10, 8, 1]), [1..2, 3..5, 8..11]);
+    }
+
+    #[test]
+    fn what_lies_behind_is_forgotten() {
+        let mut blocks = Blocks::default();
+        [3, 4, 5, 8].into_iter().for_each(|psn| blocks.insert(psn));
+        blocks.discard(4);
+        assert_eq!(blocks.front(), Some(&(4..6)));
+        assert!(!blocks.contains(3) && blocks.contains(5) && blocks.contains(8) && !blocks.contains(6));
+        blocks.discard(6);
+        assert_eq!(blocks.front(), Some(&(8..9)));
+    }
+}

@@ -105,7 +105,14 @@ pub enum Duplicates {
 
 impl Default for Params {
     fn default() -> Self {
-        Params { ack_interval: 1, nack_interval: None, timeout: None, duplicates: Duplicates::Ack, restart: Restart::Advance, nak_marks: false }
+        Params {
+            ack_interval: 1,
+            nack_interval: None,
+            timeout: None,
+            duplicates: Duplicates::Ack,
+            restart: Restart::Advance,
+            nak_marks: false,
+        }
     }
 }
 

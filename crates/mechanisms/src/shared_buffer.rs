@@ -134,7 +134,10 @@ impl Buffer for Params {
             return Err(ParamError::new("egress-alpha", format!("{alpha} is not a number above 0")));
         }
         if self.egress_pool.is_none() && self.egress_reserve > Bytes::ZERO {
-            return Err(ParamError::new("egress-reserve", "it lies beside `egress-pool`, which is not given"));
+            return Err(ParamError::new(
+                "egress-reserve",
+                "it lies beside `egress-pool`, which is not given",
+            ));
         }
         let egress = self.egress_pool.map(|pool| Egress { pool, reserve: self.egress_reserve });
         Ok(Admission { reserve: self.reserve, egress_alpha: alpha, egress, crossing: self.crossing })
@@ -228,8 +231,13 @@ mod tests {
     use crate::testing::{Bench, egress, ingress, packet};
 
     /// R = 10 KB, T = 20 KB, 30 KB of headroom, an ample pool.
-    const POOL_VIEW: PoolView =
-        PoolView { free: Bytes::mb(1), threshold: Bytes::kb(20), headroom: Bytes::kb(30), size: Bytes::MAX, egress_used: Bytes::ZERO };
+    const POOL_VIEW: PoolView = PoolView {
+        free: Bytes::mb(1),
+        threshold: Bytes::kb(20),
+        headroom: Bytes::kb(30),
+        size: Bytes::MAX,
+        egress_used: Bytes::ZERO,
+    };
 
     fn machine(crossing: Crossing) -> Admission {
         let params = Params { reserve: Bytes::kb(10), crossing, ..Params::default() };

@@ -32,7 +32,10 @@ impl Mrg32k3a {
     pub fn first_by_hand(seed: u32) -> Self {
         let Mrg32k3a { first, second } = Mrg32k3a::first_of(seed);
         let [one, two] = steps();
-        Mrg32k3a { first: times(jump(one, 190, M1), first, M1), second: times(jump(two, 190, M2), second, M2) }
+        Mrg32k3a {
+            first: times(jump(one, 190, M1), first, M1),
+            second: times(jump(two, 190, M2), second, M2),
+        }
     }
 
     /// The next draw, uniform in (0, 1), times 2^32, rounded down.
@@ -133,5 +136,20 @@ mod tests {
         );
         assert_eq!(seeds[22..25], [1_616_462_032, 1_567_332_858, 4_116_788_230]);
         assert_eq!(seeds[40..], [745_875_361, 1_471_068_050]);
+    }
+
+    #[test]
+    fn stream_2_to_the_63_lies_2_to_the_190_steps_on() {
+        let mut by_hand = Mrg32k3a::first_by_hand(1);
+        // Doubling a jump: 2^62 streams twice.
+        let [one, two] = steps();
+        let Mrg32k3a { mut first, mut second } = Mrg32k3a::first_of(1);
+        for _ in 0..2 {
+            (first, second) = (times(jump(one, 189, M1), first, M1), times(jump(two, 189, M2), second, M2));
+        }
+        assert_eq!(by_hand, Mrg32k3a { first, second });
+        let draws: Vec<u32> = (0..3).map(|_| by_hand.next_u32()).collect();
+        // With which every random mark of ConWeave's recorded runs comes out.
+        assert_eq!(draws, [4_107_895_768, 3_905_916_689, 2_357_657_433]);
     }
 }

@@ -276,3 +276,151 @@ impl TransportReceiver for Receiver {
         true
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::irn::Params;
+    use crate::slots::Reliability as _;
+    use crate::testing::{Bench, qp, us};
+    use Reply::{Ack, Sack};
+
+    /// The published values, with a window that is for 100G and 4160 ns.
+    const C5: &str = r#"{ "form": "conweave", "window": "52KB", "nack-interval": "4us" }"#;
+
+    fn settings(json: &str) -> (Sender, Receiver) {
+        let params: Params = serde_json::from_str(json).expect("the parameters are well formed");
+        let settings = params.settings(&qp()).expect("the parameters are valid");
+        params.build(&qp()).expect("they are valid for both ends");
+        (Sender::new(&qp(), &settings), Receiver::new(&qp(), &settings))
+    }
+
+    /// A sender of `packets` that has sent all that it may at 0.
+    fn sender(json: &str, packets: u64) -> Sender {
+        let mut sender = settings(json).0;
+        sender.push(Bytes::kb(packets));
+        sends(&mut sender, Time::ZERO);
+        sender
+    }
+
+    fn sends(sender: &mut Sender, now: Time) -> Vec<(u64, bool)> {
+        std::iter::from_fn(|| sender.next_segment(now)).map(|s| (s.psn, s.retransmission)).collect()
+    }
+
+    fn loss(kb: u64) -> LossView {
+        LossView { lost: Bytes::kb(kb), timeout: false }
+    }
+
+    fn answers(receiver: &mut Receiver, at: Time, psns: &[u64]) -> Vec<Reply> {
+        let mut bench = Bench::new();
+        let mut answers = Vec::new();
+        for &psn in psns {
+            let (first, last, retransmission) = (psn == 0, false, false);
+            let s = Segment { psn, payload: Bytes(1_000), first, last, retransmission };
+            answers.extend(bench.sent(at, |cx| {
+                receiver.on_segment(cx, &s);
+            }));
+        }
+        answers
+    }
+
+    #[test]
+    fn the_window_counts_from_the_newest_acknowledged_to_the_newest_sent() {
+        let mut sender = sender(C5, 200);
+        assert_eq!((sender.next_psn(), sender.in_flight()), (52, Bytes::kb(52)));
+        assert!(sender.has_more() && sender.ready().is_none());
+        assert_eq!(sender.on_reply(us(1), Ack { next: 2 }), (Bytes::kb(2), None));
+        assert_eq!(sends(&mut sender, us(1)), [(52, false), (53, false)]);
+        // A block does not make room: what it holds counts until all before it has arrived.
+        sender.on_reply(us(2), Sack { next: 2, seen: 3 });
+        assert_eq!(sends(&mut sender, us(2)).last(), Some(&(53, true)));
+    }
+
+    #[test]
+    fn a_block_sends_back_to_the_hole_and_is_left_out() {
+        let mut sender = sender(C5, 8);
+        assert_eq!(sender.on_reply(us(1), Ack { next: 2 }), (Bytes::kb(2), None));
+        assert_eq!(sender.on_reply(us(2), Sack { next: 2, seen: 4 }), (Bytes::ZERO, Some(loss(6))));
+        assert_eq!(sender.next_segment(us(3)).map(|s| s.psn), Some(2));
+        // In recovery further blocks do not send back, but are left out, too; 7 is not known of.
+        assert_eq!(sender.on_reply(us(4), Sack { next: 2, seen: 5 }), (Bytes::ZERO, None));
+        assert_eq!(sends(&mut sender, us(5)), [(3, true), (6, true), (7, true)]);
+    }
+
+    #[test]
+    fn what_the_cumulative_number_meets_is_acknowledged_with_it() {
+        let mut sender = sender(C5, 8);
+        sender.on_reply(us(1), Sack { next: 2, seen: 3 });
+        assert_eq!(sender.on_reply(us(2), Ack { next: 3 }), (Bytes::kb(2), None));
+        assert_eq!((sender.unacknowledged, sender.acknowledged(Ack { next: 3 })), (4, 4));
+        assert_eq!(sends(&mut sender, us(3))[0], (4, true));
+        assert_eq!(sender.on_reply(us(4), Ack { next: 8 }), (Bytes::kb(4), None));
+        assert!(sender.is_done() && sender.next_timeout().is_none() && !sender.has_more());
+    }
+
+    #[test]
+    fn a_recovery_ends_at_what_was_sent_before_it_or_with_a_reply_without_a_block() {
+        let mut sender = sender(C5, 20);
+        assert_eq!(sender.on_reply(us(1), Sack { next: 2, seen: 4 }), (Bytes::kb(2), Some(loss(18))));
+        assert_eq!(sender.on_reply(us(2), Sack { next: 2, seen: 6 }).1, None);
+        sender.on_reply(us(3), Ack { next: 3 });
+        sends(&mut sender, us(3));
+        assert_eq!(sender.on_reply(us(4), Sack { next: 3, seen: 8 }), (Bytes::ZERO, Some(loss(17))));
+
+        let mut sender = self::sender(C5, 60);
+        assert_eq!(sender.on_reply(us(1), Sack { next: 2, seen: 4 }).1, Some(loss(50)));
+        assert_eq!(sends(&mut sender, us(2)).last(), Some(&(53, false)));
+        assert_eq!(sender.on_reply(us(3), Sack { next: 51, seen: 53 }).1, None);
+        assert_eq!(sender.on_reply(us(4), Sack { next: 52, seen: 53 }).1, Some(loss(2)));
+    }
+
+    #[test]
+    fn the_timer_starts_anew_with_every_packet_and_reply_and_is_short_while_few_are_in_flight() {
+        let mut sender = settings(C5).0;
+        sender.push(Bytes::kb(9));
+        for (psn, due) in [(1, 101), (2, 102), (3, 103), (4, 104), (5, 325)] {
+            sender.next_segment(us(psn));
+            assert_eq!(sender.next_timeout(), Some(us(due)), "packet {psn}");
+        }
+        sender.on_reply(us(10), Ack { next: 0 });
+        assert_eq!(sender.next_timeout(), Some(us(330)));
+        sender.on_reply(us(20), Ack { next: 2 });
+        assert_eq!(sender.next_timeout(), Some(us(120)));
+        assert_eq!(sender.on_timeout(us(119)), None);
+        assert_eq!(sender.on_timeout(us(120)), Some(LossView { lost: Bytes::kb(3), timeout: true }));
+        assert_eq!(sender.next_timeout(), None);
+        assert_eq!(sends(&mut sender, us(130))[..2], [(2, true), (3, true)]);
+    }
+
+    #[test]
+    fn what_was_never_sent_is_not_acknowledged() {
+        let mut sender = sender(C5, 4);
+        assert_eq!(sender.on_reply(us(1), Sack { next: 9, seen: 30 }).0, Bytes::kb(4));
+        assert!(sender.is_done() && sender.blocks.front().is_none());
+    }
+
+    #[test]
+    fn every_packet_is_answered_with_a_block_while_something_is_missing() {
+        let mut receiver = settings(C5).1;
+        let all = answers(&mut receiver, us(1), &[0, 2, 4, 1, 0, 3, 4]);
+        let due = [
+            Ack { next: 1 },
+            Sack { next: 1, seen: 2 },
+            Sack { next: 1, seen: 4 },
+            Sack { next: 3, seen: 1 },
+            Sack { next: 3, seen: 0 },
+            Ack { next: 5 },
+            Ack { next: 5 },
+        ];
+        assert_eq!(all, due);
+        assert_eq!(due.map(Reply::tells_of_gap), [false, true, true, false, false, false, false]);
+    }
+
+    #[test]
+    fn a_block_is_reported_again_after_the_interval_only() {
+        let mut receiver = settings(C5).1;
+        assert_eq!(answers(&mut receiver, us(1), &[2, 2]), [Sack { next: 0, seen: 2 }]);
+        assert_eq!(answers(&mut receiver, us(4), &[2]), []);
+        assert_eq!(answers(&mut receiver, us(5), &[2]), [Sack { next: 0, seen: 2 }]);
+    }
+}

@@ -38,11 +38,7 @@ pub(super) struct Pauses {
 }
 
 impl Receiver {
-    pub(super) fn new(
-        params: &Params,
-        pauses: Pauses,
-        link: &LinkInfo,
-    ) -> Result<Self, ParamError> {
+    pub(super) fn new(params: &Params, pauses: Pauses, link: &LinkInfo) -> Result<Self, ParamError> {
         let (fixed, alpha) = params.threshold(link)?;
         Ok(Receiver {
             class: link.class,

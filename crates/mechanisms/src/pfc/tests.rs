@@ -488,3 +488,65 @@ fn a_share_of_the_pool_can_grow_with_the_links_rate() {
     let nic = LinkInfo { rate: Rate::gbps(400), nic_rate: Rate::gbps(100), ..link() };
     assert_eq!(given.threshold(&nic).unwrap(), (Bytes::ZERO, 0.5));
 }
+
+// ---- pauses that arrivals renew (ConWeave's simulator)
+
+/// 2097 B and a sixteenth of the free bytes, pauses of 5 us: 977 quanta are named.
+const BROADCOM: &str = r#"{ "xoff": { "fixed": "2097B", "alpha": 0.0625 }, "resume-offset": "2B",
+    "pause-time": "5us", "renewal": "arrivals" }"#;
+const PAUSE_5_US: FcFrame = FcFrame::Pause { class: Class::DATA, quanta: Quanta(977) };
+
+/// What `used` bytes of one (port, class) look like where `free` bytes of the pool are.
+fn broadcom(used: u64, free: u64) -> IngressView {
+    IngressView { pool_free: Bytes(free), ..ingress(0, used, 0) }
+}
+
+#[test]
+fn each_arrival_over_the_threshold_sends_a_pause_of_the_time_that_is_given() {
+    let (_, mut receiver) = params(BROADCOM).build(&link()).unwrap();
+    let mut bench = Bench::new();
+    let mut arrival = |at, used| bench.sent(us(at), |cx| receiver.on_enqueue(cx, &broadcom(used, 160_000)));
+    // used - 2096 > 10000 pauses.
+    assert_eq!(arrival(1, 12_096), []);
+    assert_eq!(arrival(2, 12_097), [PAUSE_5_US]);
+    assert_eq!(arrival(3, 13_145), [PAUSE_5_US]);
+    // Others have made room: used - 2096 is below a sixteenth of the free bytes less 16.
+    assert_eq!(arrival(4, 12_096), []);
+    assert_eq!(arrival(4, 12_095), [RESUME]);
+    assert_eq!(arrival(5, 12_095), []);
+}
+
+#[test]
+fn a_pause_that_has_run_out_is_not_resumed_and_begins_again_with_an_arrival() {
+    let (mut sender, mut receiver) = params(BROADCOM).build(&link()).unwrap();
+    assert_eq!(receiver.next_timeout(), None);
+    let mut bench = Bench::new();
+    let over = broadcom(30_000, 160_000);
+    assert_eq!(bench.sent(us(1), |cx| receiver.on_enqueue(cx, &over)), [PAUSE_5_US]);
+    assert!(receiver.is_pausing(us(5)) && !receiver.is_pausing(us(6)));
+    assert_eq!(bench.sent(us(6), |cx| receiver.on_release(cx, &broadcom(0, 160_000))), []);
+    assert_eq!(bench.sent(us(7), |cx| receiver.on_enqueue(cx, &over)), [PAUSE_5_US]);
+    assert_eq!(bench.sent(us(8), |cx| receiver.on_release(cx, &broadcom(0, 160_000))), [RESUME]);
+
+    bench.sent(us(2), |cx| sender.on_frame(cx, PAUSE_5_US));
+    assert_eq!((sender.gate(us(3), Bytes(64)), sender.next_timeout()), (Gate::Until(us(7)), Some(us(7))));
+    bench.sent(us(4), |cx| sender.on_frame(cx, PAUSE_5_US));
+    assert_eq!(sender.gate(us(8), Bytes(64)), Gate::Until(us(9)));
+    assert_eq!(sender.gate(us(9), Bytes(64)), Gate::Open);
+}
+
+#[test]
+fn a_pause_time_must_fit_into_the_field_of_quanta() {
+    let longest = Quanta::MAX.span(link().rate);
+    let (key, message) = error(r#"{ "pause-time": "336us" }"#, &link());
+    assert_eq!(
+        (key, message),
+        ("pause-time", format!("336us is not a time above 0 and up to the {longest} of 65535 quanta"))
+    );
+    assert_eq!(error(r#"{ "pause-time": "0us", "renewal": "arrivals" }"#, &link()).0, "pause-time");
+    let (key, message) = error(r#"{ "pause-time": "100ns" }"#, &link());
+    assert_eq!(
+        (key, message.as_str()),
+        ("pause-time", "a pause of 100ns ends before its refresh can arrive")
+    );
+}

@@ -288,7 +288,8 @@ impl Builder<'_> {
 
     fn table_rows(&mut self, workload: &Workload, list: &FlowList) -> Option<Rows> {
         if list.paths.is_some() {
-            let message = "it goes with the formats hpcc and conweave; a table has the columns path and ack_path";
+            let message =
+                "it goes with the formats hpcc and conweave; a table has the columns path and ack_path";
             self.fault(&workload_path(workload, "flow-list.paths"), message);
             return None;
         }

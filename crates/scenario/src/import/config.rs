@@ -106,7 +106,8 @@ impl Config {
         if keys::is_comment(key) {
             return self.skip_comment(line, words);
         }
-        let known: Vec<String> = KEYS.iter().chain(CONWEAVE_KEYS).map(|(name, ..)| (*name).to_owned()).collect();
+        let known: Vec<String> =
+            KEYS.iter().chain(CONWEAVE_KEYS).map(|(name, ..)| (*name).to_owned()).collect();
         let hint = nearest(key, &known).map_or_else(String::new, |near| format!("; did you mean {near}?"));
         skip_to_key(line, words)?;
         self.warn(Some(line), key, &format!("is not a key of the HPCC simulator{hint}"));

@@ -100,7 +100,8 @@ pub fn pools(config: &Config, listing: &Listing) -> Result<Vec<(String, Vec<Stri
         let taken = kept.saturating_add(others).saturating_add(HEADROOM_OF_NO_PORT);
         let Some(pool) = memory.checked_sub(taken).filter(|pool| *pool > 0) else {
             let name = listing.name(switch);
-            let message = format!("headroom and frames of {name} take {}, all of {}", Bytes(taken), Bytes(memory));
+            let message =
+                format!("headroom and frames of {name} take {}, all of {}", Bytes(taken), Bytes(memory));
             return Err(config.error("BUFFER_SIZE", message));
         };
         let egress = memory - kept;

@@ -97,10 +97,7 @@ fn conweave_flow(
 }
 
 /// A flow without its ports.
-fn row(
-    [source, destination, group, size, start]: [&str; 5],
-    network: &Network,
-) -> Result<FlowRow, String> {
+fn row([source, destination, group, size, start]: [&str; 5], network: &Network) -> Result<FlowRow, String> {
     let ends = (host(source, network)?, host(destination, network)?);
     if source == destination {
         return Err(format!("it goes from {source} to itself"));
@@ -297,22 +294,26 @@ mod tests {
         let due = [(10_000, 100), (10_001, 100), (10_000, 101), (10_002, 102)];
         assert_eq!(ports.collect::<Vec<_>>(), due.map(|(source, to)| (Some(source), Some(to))));
         let fault = flows(FLOWS, ListFormat::Conweave, &network()).unwrap_err();
-        let due = "6 words, and 5 are due: flow 1 of 3: source, destination, priority group, bytes and seconds";
+        let due =
+            "6 words, and 5 are due: flow 1 of 3: source, destination, priority group, bytes and seconds";
         assert_eq!(fault, (2, due.to_owned()));
     }
 
     #[test]
     fn as_many_flows_are_read_as_are_counted() {
-        let listed = flows(&FLOWS.replace("3\n0", "2\n0"), ListFormat::Hpcc, &network()).expect("it is right");
+        let listed =
+            flows(&FLOWS.replace("3\n0", "2\n0"), ListFormat::Hpcc, &network()).expect("it is right");
         assert_eq!((listed.rows.len(), listed.beyond), (2, Some(4)));
-        let noted = flows(&format!("{FLOWS}\nFirst line: # of flows\n"), ListFormat::Hpcc, &network()).expect("it is right");
+        let noted = flows(&format!("{FLOWS}\nFirst line: # of flows\n"), ListFormat::Hpcc, &network())
+            .expect("it is right");
         assert_eq!((noted.rows.len(), noted.beyond), (3, None));
     }
 
     #[test]
     fn faults_of_flows_are_named_with_their_lines() {
         let is = |from: &str, to: &str, line: u32, why: &str| {
-            let fault = flows(&FLOWS.replace(from, to), ListFormat::Hpcc, &network()).map(|_| ()).unwrap_err();
+            let fault =
+                flows(&FLOWS.replace(from, to), ListFormat::Hpcc, &network()).map(|_| ()).unwrap_err();
             assert_eq!(fault, (line, why.to_owned()));
         };
         let due = "source, destination, priority group, port, bytes and seconds";

@@ -14,7 +14,7 @@ const FLOWS: &str = "3\n0 2 3 1000000 2.000000000\n1 2 3 1000 2.0\n0 3 3 1000 2.
 const CONFIG: &str = "TOPOLOGY_FILE topology.txt\nFLOW_FILE flow.txt\nFLOW_INPUT_FILE /dev/null\nCC_MODE 1\nLB_MODE 0\n\
     EWMA_GAIN 0.00390625\nRATE_AI 40Mb/s\nRATE_HAI 100.0Mb/s\nL2_ACK_INTERVAL 1\nHAS_WIN 0\nBUFFER_SIZE 9\n\
     KMAX_MAP 2 100000000000 400 25000000000 100\nKMIN_MAP 2 100000000000 100 25000000000 25\n\
-    PMAX_MAP 2 100000000000 0.20 25000000000 0.2\nFLOWGEN_STOP_TIME 2.01\n";
+    PMAX_MAP 2 100000000000 0.20 25000000000 0.2\nFLOWGEN_STOP_TIME 2.5\n";
 
 /// A folder with a configuration and its files.
 fn with(name: &str, config: &str) -> PathBuf {
@@ -36,9 +36,9 @@ fn import(name: &str, more: &str) -> Result<Imported, String> {
 /// The keys of a scenario, which must be one that can be run.
 fn keys(imported: &Imported) -> toml::Table {
     let folder = &imported.folder;
-    let scenario =
-        Scenario::parse(&folder.join("scenario.toml").display().to_string(), &imported.text, folder, &[]);
-    scenario.and_then(|scenario| scenario.blueprint().map(drop)).unwrap_or_else(|errors| panic!("{errors}"));
+    // The configuration itself runs as what it is imported as.
+    let scenario = Scenario::from_path(&folder.join("config.txt"), &[]);
+    scenario.unwrap_or_else(|errors| panic!("{errors}"));
     imported.text.parse().unwrap_or_else(|error| panic!("{error}"))
 }
 
@@ -50,7 +50,7 @@ fn a_configuration_becomes_a_scenario_that_says_all_of_it() {
 profile = "conweave-ns3"
 seed = 7
 origin = "2s"
-limit = "10.01s"
+limit = "10.5s"
 stop = "acknowledged"
 mtu = "1000B"
 
@@ -61,19 +61,19 @@ pacing = "on"
 file = "topology.txt"
 
 [defaults]
-buffer.shared = { pool = "9343188B", crossing = "pool", egress-pool = "9412032B", egress-reserve = "1049B" }
+buffer.shared = { pool = "9343244B", crossing = "pool", egress-pool = "9412032B", egress-reserve = "1049B" }
 rate-control = { dcqcn = { preset = "hpcc", cnp = "ack-flag", g = 0.00390625, t-alpha = "55us", t-dec = "4us", t-inc = "300us", f = 1, rai = "40M", rhai = "100M", rmin = "100M", clamp = false } }
 reliability = { go-back-n = { ack-interval = 1, nack-interval = "4us", timeout = "4ms", duplicates = "ack", restart = "any", nak-marks = true } }
-
-[[override]]
-name = "pfc-100G-1us"
-links = { tag = "100G-1us" }
-flow-control.pfc = { xoff = { fixed = "2097B", alpha = 0.0625 }, headroom = "27096B", resume-offset = "2B", pause = "timer", pause-time = "5us", renewal = "arrivals" }
 
 [[override]]
 name = "pfc-25G-1us"
 links = { tag = "25G-1us" }
 flow-control.pfc = { xoff = { fixed = "2097B", alpha = 0.0625 }, headroom = "8346B", resume-offset = "2B", pause = "timer", pause-time = "5us", renewal = "arrivals" }
+
+[[override]]
+name = "pfc-100G-1us"
+links = { tag = "100G-1us" }
+flow-control.pfc = { xoff = { fixed = "2097B", alpha = 0.0625 }, headroom = "27096B", resume-offset = "2B", pause = "timer", pause-time = "5us", renewal = "arrivals" }
 
 [[override]]
 name = "ecn-25G"
@@ -164,5 +164,8 @@ fn what_cannot_be_simulated_is_refused_in_words() {
         "BUFFER_SIZE 4096",
         "config.txt:16: BUFFER_SIZE: 4096 MiB are more than 4095, all that the simulator can count",
     );
-    is("FLOWGEN_STOP_TIME x", "config.txt:16: FLOWGEN_STOP_TIME: \"x\" is not a time in seconds");
+    is(
+        "FLOWGEN_STOP_TIME x",
+        "config.txt:16: FLOWGEN_STOP_TIME: \"x\" is not a number of seconds from 0 to 100000",
+    );
 }

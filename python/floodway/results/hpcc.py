@@ -3,7 +3,8 @@
 Fields are separated by one blank, there is no header, times are whole nanoseconds on the simulator's clock:
 the scenario's `origin` is added. A node's number is that in its name where the topology came from a file of
 that simulator, else its place among the hosts and then the switches; `nodes.txt` has a line `number name
-kind` for each.
+kind` for each. Where the scenario has the profile of ConWeave's simulator, `fct.txt` has numbers of nodes in
+the place of addresses, as that simulator writes them.
 """
 
 from __future__ import annotations
@@ -32,6 +33,8 @@ EXPORTED = ("fct.txt", "pfc.txt", "qlen.txt", "nodes.txt")
 HEADERS = 48
 #: Between two blocks of `qlen.txt`, in nanoseconds.
 BLOCK_NS = 100_000_000
+#: The profile of the simulator that writes nodes by their numbers.
+BY_NUMBER = "conweave-ns3"
 #: Width of a bin of `qlen.txt`.
 BIN = 1000
 
@@ -59,9 +62,10 @@ class _Node:
     number: int
     is_switch: bool
 
-    @property
-    def address(self) -> str:
-        """Its address: 11.x.y.1, where x and y are the high and the low byte of the number."""
+    def called(self, *, by_number: bool) -> str:
+        """Return its number, or its address: 11.x.y.1, where x and y are the high and the low byte of it."""
+        if by_number:
+            return str(self.number)
         return f"{0x0B000001 + (self.number // 256 << 16) + (self.number % 256 << 8):08x}"
 
 
@@ -164,8 +168,10 @@ def _fct(flows: pl.DataFrame, nodes: Mapping[str, _Node], scenario: Scenario, or
         pl.col("start", "finish") // 1000,
     )
     standalone = _Standalone(scenario, rows["source"], rows["destination"])
+    by_number = scenario.to_dict().get("profile") == BY_NUMBER
+    called = {name: node.called(by_number=by_number) for name, node in nodes.items()}
     lines = (
-        f"{nodes[source].address} {nodes[destination].address} {sport} {dport} {size} {origin + start}"
+        f"{called[source]} {called[destination]} {sport} {dport} {size} {origin + start}"
         f" {finish - start} {standalone.ns(source, destination, size)}"
         for source, destination, sport, dport, size, start, finish in rows.iter_rows()
     )

@@ -1,4 +1,4 @@
-"""Cases of a folder: configurations of the HPCC simulator, and what it made of each."""
+"""Cases of a folder: configurations of the HPCC simulator or of ConWeave's, and what it made of each."""
 
 from __future__ import annotations
 
@@ -50,6 +50,8 @@ class Case:
         The reference's completion times.
     pauses, queues
         Its PFC frames, and its histogram of queues; none where there is no such file.
+    cnps
+        Its counts of CNPs, which ConWeave's simulator writes.
     """
 
     name: str
@@ -60,6 +62,7 @@ class Case:
     flows: Path
     pauses: Path | None
     queues: Path | None
+    cnps: Path | None = None
 
     @property
     def label(self) -> str:
@@ -120,6 +123,7 @@ def _case(folder: Path, config: Path) -> Case:
         flows=flows,
         pauses=_file(folder, keys.get("PFC_OUTPUT_FILE", ()), f"pfc_{tag}.txt"),
         queues=_file(folder, keys.get("QLEN_MON_FILE", ()), f"qlen_{tag}.txt"),
+        cnps=_file(folder, keys.get("CNP_OUTPUT_FILE", ()), f"cnp_{tag}.txt"),
     )
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from floodway.validation.counts import counts_equal
 from floodway.validation.flows import matched
 from floodway.validation.pauses import lines_equal
 from floodway.validation.queues import samples_apart
@@ -17,11 +18,12 @@ __all__ = ["decided", "equal"]
 
 
 def equal(reference: Side, ours: Side) -> bool:
-    """Tell whether starts and completion times of all flows, all PFC lines and samples of queues are equal.
+    """Tell whether starts and ends of all flows, all PFC lines, samples of queues, and totals are equal.
 
     What the reference does not have is not compared; what it has and ours has not is a difference.
     """
-    return decided(reference, ours) and _queues(reference, ours)
+    same = decided(reference, ours) and _queues(reference, ours)
+    return same and counts_equal(reference.counts, ours.counts)
 
 
 def decided(reference: Side, ours: Side) -> bool:

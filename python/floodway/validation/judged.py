@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from floodway.errors import ValidationError
+from floodway.validation.counts import COUNTS_FILE, count_rows, read_counts, reference_counts
 from floodway.validation.equality import equal
 from floodway.validation.files import read_flows, read_pauses, read_queues
 from floodway.validation.flows import bucket_rows, flow_rows, matched, tied
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from floodway.validation.cases import Case
+    from floodway.validation.counts import Counts
     from floodway.validation.rows import Row
     from floodway.validation.rules import Kind, Verdict
 
@@ -41,11 +43,14 @@ class Side:
         Completion times.
     pauses, queues
         PFC frames and the histogram of queues; none where they were not recorded.
+    counts
+        Totals, as far as they are known.
     """
 
     flows: pl.DataFrame
     pauses: pl.DataFrame | None
     queues: pl.DataFrame | None
+    counts: Counts | None = None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -64,7 +69,7 @@ class Reference:
         ValidationError
             If a file is not of its form, or no flow has finished.
         """
-        side = _read(case.flows, case.pauses, case.queues)
+        side = _read(case.flows, case.pauses, case.queues, reference_counts(case))
         if side.flows.is_empty():
             shown = str(case.flows)
             raise ValidationError(f"{shown}: no flow has finished: there is nothing to compare", place=shown)
@@ -160,9 +165,12 @@ def side_of(folder: Path) -> Side:
     ValidationError
         If a file is not of its form.
     """
-    pauses, queues = (folder / name for name in (PAUSES_FILE, QUEUES_FILE))
+    pauses, queues, counts = (folder / name for name in (PAUSES_FILE, QUEUES_FILE, COUNTS_FILE))
     return _read(
-        folder / FLOWS_FILE, pauses if pauses.is_file() else None, queues if queues.is_file() else None
+        folder / FLOWS_FILE,
+        pauses if pauses.is_file() else None,
+        queues if queues.is_file() else None,
+        read_counts(counts) if counts.is_file() else None,
     )
 
 
@@ -187,12 +195,18 @@ def judge(reference: Reference, sides: Sequence[Side]) -> Iterator[Row]:
     queues = [side.queues for side in sides if side.queues is not None]
     if expected.queues is not None and queues:
         yield from queue_rows(expected.queues, queues, rules)
+    counts = [side.counts for side in sides if side.counts is not None]
+    if expected.counts is not None and counts:
+        yield from count_rows(expected.counts, counts)
 
 
-def _read(flows: Path, pauses: Path | None, queues: Path | None) -> Side:
+def _read(flows: Path, pauses: Path | None, queues: Path | None, counts: Counts | None) -> Side:
     def optional(read: Callable[[Path], pl.DataFrame], file: Path | None) -> pl.DataFrame | None:
         return None if file is None else read(file)
 
     return Side(
-        flows=read_flows(flows), pauses=optional(read_pauses, pauses), queues=optional(read_queues, queues)
+        flows=read_flows(flows),
+        pauses=optional(read_pauses, pauses),
+        queues=optional(read_queues, queues),
+        counts=counts,
     )

@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from floodway.errors import OutputError
 from floodway.scenarios import load
+from floodway.validation.counts import counts_of, write_counts
 
 if TYPE_CHECKING:
     from floodway.errors import ScenarioError
@@ -59,3 +61,7 @@ def export(result: Result, scenario: Scenario, folder: Path) -> None:
     """
     result.save(folder, force=True)
     result.export_hpcc(folder, scenario=scenario, force=True)
+    try:
+        write_counts(counts_of(result, scenario), folder)
+    except OSError as error:
+        raise OutputError(str(folder), f"cannot be written: {error.strerror or error}") from error

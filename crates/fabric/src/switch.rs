@@ -241,9 +241,12 @@ impl World<'_> {
             Admit::Reserved | Admit::Shared => account.held += frame,
             Admit::Headroom => account.headroom += frame,
             Admit::Drop(reason) => {
-                if account.lossless && reason == DropReason::Buffer {
+                if account.lossless && matches!(reason, DropReason::Buffer | DropReason::Egress) {
                     let (size, held) = (account.headroom_size, account.headroom);
-                    let missing = if account.own == NEVER {
+                    let missing = if reason == DropReason::Egress {
+                        // Its queue's share changes with the others': the packet itself had no room.
+                        frame
+                    } else if account.own == NEVER {
                         (held + frame).saturating_sub(size)
                     } else {
                         (account.held + held + frame).saturating_sub(account.own)

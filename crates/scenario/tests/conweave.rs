@@ -136,13 +136,14 @@ fn memory_that_is_not_given_is_so_much_a_port() {
 
 #[test]
 fn keys_that_it_does_not_know_are_told_and_have_no_effect() {
-    let imported = import("unknown", "PFC_RESERVE 0\nPAUSE_TIME 7\nACK_HIGH_PRIO 1")
+    let imported = import("unknown", "PFC_RESERVE 0\nPAUSE_TIME 7\nACK_HIGH_PRIO 1\nQLEN_MON_START 2")
         .unwrap_or_else(|errors| panic!("{errors}"));
     let said: Vec<_> =
         imported.warnings.iter().map(|warning| (warning.key.as_str(), warning.message.as_str())).collect();
     let none = "is not a key of ConWeave's simulator";
     assert_eq!(said, [("ACK_HIGH_PRIO", none), ("PFC_RESERVE", none)]);
-    assert!(imported.idle.iter().all(|idle| idle.key != "PAUSE_TIME"));
+    let idle: Vec<_> = imported.idle.iter().map(|idle| idle.key.as_str()).collect();
+    assert_eq!(idle, ["FLOW_INPUT_FILE", "QLEN_MON_START"]);
     assert!(imported.text.contains("pause-time = \"7us\"") && !imported.text.contains("acks"));
 }
 

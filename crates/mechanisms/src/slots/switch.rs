@@ -130,7 +130,7 @@ impl Crossing {
 pub enum DropReason {
     /// No room at the ingress.
     Buffer,
-    /// No room at the egress (a lossy queue over its share).
+    /// No room at the egress (a queue over its share).
     Egress,
     /// Damaged on a link.
     LinkError,

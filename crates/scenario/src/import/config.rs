@@ -8,7 +8,7 @@ use std::sync::Arc;
 use floodway_units::{Rate, Time};
 
 use super::Warning;
-use super::keys::{self, CONWEAVE_KEYS, Fate, HPCC_ONLY, KEYS, Takes};
+use super::keys::{self, CONWEAVE_KEYS, Fate, HPCC_ONLY, KEYS, Takes, UNUSED_BY_CONWEAVE};
 use crate::error::{Place, ScenarioError, nearest};
 use crate::ns3::{self, LineError, Words};
 
@@ -61,7 +61,13 @@ impl Config {
 
     /// Leaves out what ConWeave's simulator does not know, or does not leave idle.
     fn become_conweaves(&mut self) {
-        self.idle.retain(|idle| idle.key != "PAUSE_TIME" && !HPCC_ONLY.contains(&idle.key.as_str()));
+        let own =
+            |key: &str| key == "PAUSE_TIME" || UNUSED_BY_CONWEAVE.contains(&key) || HPCC_ONLY.contains(&key);
+        self.idle.retain(|idle| !own(&idle.key));
+        for key in UNUSED_BY_CONWEAVE.iter().filter(|key| self.has(key)) {
+            let message = "has no effect: that simulator does not use it either".to_owned();
+            self.idle.push(Warning { place: self.place(self.line(key)), key: (*key).to_owned(), message });
+        }
         for key in HPCC_ONLY {
             if let Some(given) = self.given.remove(key) {
                 self.warn(Some(given.line), key, "is not a key of ConWeave's simulator");

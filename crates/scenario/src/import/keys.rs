@@ -142,6 +142,9 @@ pub const HPCC_ONLY: &[&str] = &[
     "PFC_RESUME_OFFSET",
 ];
 
+/// Keys that ConWeave's simulator reads and does not use.
+pub const UNUSED_BY_CONWEAVE: &[&str] = &["QLEN_MON_FILE", "QLEN_MON_START", "QLEN_MON_END"];
+
 /// A key by its name.
 pub fn find(name: &str) -> Option<&'static Key> {
     KEYS.iter().chain(CONWEAVE_KEYS).find(|(known, ..)| *known == name)

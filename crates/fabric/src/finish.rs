@@ -193,7 +193,9 @@ impl World<'_> {
         }
         let Some(first) = self.records.first_drop else { return Lossless::Held };
         let lossless = self.ingress.iter().filter(|lane| lane.lossless);
-        let drops = |lane: &crate::world::Ingress| lane.rare.drops[DropReason::Buffer as usize];
+        let drops = |lane: &crate::world::Ingress| {
+            lane.rare.drops[DropReason::Buffer as usize] + lane.rare.drops[DropReason::Egress as usize]
+        };
         Lossless::Violated {
             packets: lossless.clone().map(drops).sum(),
             bytes: lossless.clone().map(|lane| lane.rare.buffer_drop_bytes).sum(),

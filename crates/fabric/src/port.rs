@@ -604,7 +604,7 @@ impl World<'_> {
         let counters = &mut self.ingress[lane].rare;
         counters.drops[reason as usize] += 1;
         self.records.dropped(u64::from(packet.frame));
-        if reason == DropReason::Buffer {
+        if matches!(reason, DropReason::Buffer | DropReason::Egress) {
             counters.buffer_drop_bytes += u64::from(packet.frame);
         }
         self.left_network(packet.flow);

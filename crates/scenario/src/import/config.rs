@@ -64,7 +64,10 @@ impl Config {
         let own =
             |key: &str| key == "PAUSE_TIME" || UNUSED_BY_CONWEAVE.contains(&key) || HPCC_ONLY.contains(&key);
         self.idle.retain(|idle| !own(&idle.key));
-        for key in UNUSED_BY_CONWEAVE.iter().filter(|key| self.has(key)) {
+        for key in UNUSED_BY_CONWEAVE {
+            if !self.has(key) {
+                continue;
+            }
             let message = "has no effect: that simulator does not use it either".to_owned();
             self.idle.push(Warning { place: self.place(self.line(key)), key: (*key).to_owned(), message });
         }

@@ -161,15 +161,13 @@ impl Reply {
             Reply::One { .. } => 0,
         }
     }
-}
 
-impl Reply {
     /// Does it answer a packet that came before one that is missing?
     pub fn tells_of_gap(self) -> bool {
         match self {
             Reply::Nak { .. } => true,
             Reply::Sack { next, seen } => seen > next,
-            Reply::Ack { .. } => false,
+            Reply::Ack { .. } | Reply::One { .. } => false,
         }
     }
 }

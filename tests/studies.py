@@ -9,7 +9,7 @@ from scenarios import SMALL
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["STUDY", "study_file"]
+__all__ = ["BRIEF", "STUDY", "study_file"]
 
 #: Two variants at two points with two seeds, each run over in a moment.
 STUDY = """\
@@ -82,6 +82,10 @@ kind = "cdf"
 of = "slowdown"
 at = { load = 0.4 }
 """
+
+
+#: The same without pictures, which take longer than all its runs.
+BRIEF = STUDY[: STUDY.index("[[plot]]")]
 
 
 def study_file(folder: Path, text: str = STUDY, *, scenario: str = SMALL, name: str = "pools") -> Path:

@@ -16,7 +16,7 @@ from command import environment
 from floodway.study import conduct, load_study, plan_of, runs, states_of
 from floodway.study.report import TIMES
 from scenarios import LONG, SMALL
-from studies import STUDY, study_file
+from studies import BRIEF, study_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -51,7 +51,7 @@ def until(there: Callable[[], bool], what: str) -> None:
         time.sleep(0.02)
 
 
-def plan_in(folder: Path, text: str = STUDY) -> Any:  # noqa: ANN401 (a plan)
+def plan_in(folder: Path, text: str = BRIEF) -> Any:  # noqa: ANN401 (a plan)
     return plan_of([load_study(study_file(folder, text))])
 
 
@@ -88,7 +88,7 @@ def test_the_engine_is_known_by_its_version_and_its_native_half() -> None:
 
 
 def test_a_second_call_runs_nothing_and_leaves_the_same_bytes(tmp_path: Path, floodway: Command) -> None:
-    study_file(tmp_path)
+    study_file(tmp_path, BRIEF)
     first = floodway("study", "pools.toml", "--out", "out")
     assert first.code == 0
     assert "Pools: 8 runs, how long that takes is not known yet" in first.err
@@ -107,7 +107,7 @@ def test_a_second_call_runs_nothing_and_leaves_the_same_bytes(tmp_path: Path, fl
 
 
 def test_the_full_size_goes_on_from_the_quick_form(tmp_path: Path, floodway: Command) -> None:
-    study_file(tmp_path)
+    study_file(tmp_path, BRIEF)
     assert floodway("study", "pools.toml", "--out", "out", "--quick", "--quiet").code == 0
     few = keys_of(tmp_path / "out")
     assert len(few) == 2
@@ -142,7 +142,7 @@ def test_after_a_kill_only_what_was_unfinished_is_run_and_the_report_is_the_same
 
 
 def test_ctrl_c_ends_soon_keeps_what_had_ended_and_says_so(tmp_path: Path, floodway: Command) -> None:
-    study_file(tmp_path, STUDY.replace('"1 MB"', '"1 MB"\nscenario = "long.toml"'))
+    study_file(tmp_path, BRIEF.replace('"1 MB"', '"1 MB"\nscenario = "long.toml"'))
     (tmp_path / "long.toml").write_text(LONG, encoding="utf-8")
     line = floodway.line("study", "pools.toml", "--out", "out", "--jobs", "2")
     with subprocess.Popen(
@@ -163,7 +163,7 @@ def test_ctrl_c_ends_soon_keeps_what_had_ended_and_says_so(tmp_path: Path, flood
 
 
 def test_a_killed_worker_is_a_failed_run_and_the_others_go_on(tmp_path: Path, floodway: Command) -> None:
-    text = STUDY.replace("seeds = 2", "seeds = 1").replace('"1 MB"', '"1 MB"\nscenario = "long.toml"')
+    text = BRIEF.replace("seeds = 2", "seeds = 1").replace('"1 MB"', '"1 MB"\nscenario = "long.toml"')
     study_file(tmp_path, text.replace("values = [0.2, 0.4]", "values = [0.4, 0.2]"))
     (tmp_path / "long.toml").write_text(LONG, encoding="utf-8")
     line = floodway.line("study", "pools.toml", "--out", "out", "--jobs", "1")
@@ -194,8 +194,8 @@ def test_a_killed_worker_is_a_failed_run_and_the_others_go_on(tmp_path: Path, fl
 
 
 def test_a_run_that_fails_is_named_and_tried_again(tmp_path: Path) -> None:
-    study_file(tmp_path)
-    text = STUDY.replace('"1 MB"', '"1 MB"\nscenario = "other.toml"')
+    study_file(tmp_path, BRIEF)
+    text = BRIEF.replace('"1 MB"', '"1 MB"\nscenario = "other.toml"')
     (tmp_path / "other.toml").write_text(SMALL, encoding="utf-8")
     plan = plan_in(tmp_path, text)
     (tmp_path / "other.toml").rename(tmp_path / "away.toml")
@@ -215,36 +215,34 @@ def test_a_run_that_fails_is_named_and_tried_again(tmp_path: Path) -> None:
     assert set(states_of(plan, tmp_path / "out").values()) == {"done"}
 
 
-@pytest.mark.parametrize(
-    ("harm", "said"),
-    [
-        (lambda run: (run / "flows.parquet").write_bytes(b"PAR1"), "flows.parquet is not as it was written"),
-        (lambda run: (run / "series.parquet").unlink(), "series.parquet is missing"),
-        (lambda run: (run / "complete.json").write_text("{"), "complete.json cannot be read"),
-        (lambda run: (run / "complete.json").unlink(), "complete.json is missing"),
-    ],
-)
-def test_a_run_that_is_not_whole_is_run_again(
-    tmp_path: Path, harm: Callable[[Path], object], said: str
-) -> None:
-    plan = plan_in(tmp_path, STUDY.replace("seeds = 2", "seeds = 1"))
-    conduct(plan, out=tmp_path / "out", jobs=2)
-    before, report = keys_of(tmp_path / "out"), report_of(tmp_path / "out")
-    harmed = plan.runs[1]
-    harm(tmp_path / "out" / "runs" / harmed.key)
-    messages: list[str] = []
-    again = conduct(plan, out=tmp_path / "out", jobs=2, on_message=messages.append)
-    assert messages == [f"{harmed.label}: {said}; it is run again"]
-    assert again.complete
-    kept = {key: made for key, made in before.items() if key != harmed.key}
-    after = keys_of(tmp_path / "out")
-    assert kept.items() <= after.items()
-    assert harmed.key in after
-    assert report_of(tmp_path / "out") == report
+def harms(run: Path) -> dict[str, Callable[[], object]]:
+    """Return what may happen to the folder of a run, by what is said of it."""
+    return {
+        "flows.parquet is not as it was written": lambda: (run / "flows.parquet").write_bytes(b"PAR1"),
+        "series.parquet is missing": (run / "series.parquet").unlink,
+        "complete.json cannot be read": lambda: (run / "complete.json").write_text("{"),
+        "complete.json is missing": (run / "complete.json").unlink,
+    }
+
+
+def test_a_run_that_is_not_whole_is_run_again(tmp_path: Path) -> None:
+    plan, out = plan_in(tmp_path, BRIEF.replace("seeds = 2", "seeds = 1")), tmp_path / "out"
+    conduct(plan, out=out, jobs=2)
+    before, report, harmed = keys_of(out), report_of(out), plan.runs[1]
+    for said, harm in harms(out / "runs" / harmed.key).items():
+        harm()
+        messages: list[str] = []
+        again = conduct(plan, out=out, jobs=2, on_message=messages.append)
+        assert messages == [f"{harmed.label}: {said}; it is run again"]
+        assert again.complete
+        kept = {key: made for key, made in before.items() if key != harmed.key}
+        assert kept.items() <= keys_of(out).items()
+        assert harmed.key in keys_of(out)
+        assert report_of(out) == report
 
 
 def test_what_is_not_a_study_s_is_never_touched(tmp_path: Path, floodway: Command) -> None:
-    study_file(tmp_path)
+    study_file(tmp_path, BRIEF)
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.tex").write_text("mine", encoding="utf-8")
     for force in ([], ["--force"]):
@@ -271,7 +269,7 @@ def test_something_else_in_the_place_of_a_run_is_named_and_kept(tmp_path: Path) 
 
 
 def test_two_studies_at_once_on_a_folder_are_refused(tmp_path: Path, floodway: Command) -> None:
-    study_file(tmp_path, scenario=LONG)
+    study_file(tmp_path, BRIEF, scenario=LONG)
     line = floodway.line("study", "pools.toml", "--out", "out", "--quiet")
     with subprocess.Popen(line, cwd=tmp_path, env=environment()) as running:
         until((tmp_path / "out" / "runs").is_dir, "its begin")
@@ -296,7 +294,7 @@ def test_two_studies_at_once_on_a_folder_are_refused(tmp_path: Path, floodway: C
 def test_bad_usage_is_told_before_anything_runs(
     tmp_path: Path, floodway: Command, given: list[str], said: str
 ) -> None:
-    study_file(tmp_path)
+    study_file(tmp_path, BRIEF)
     done = floodway("study", "pools.toml", *given)
     assert (done.code, done.out) == (2, "")
     assert said in done.err
@@ -304,7 +302,7 @@ def test_bad_usage_is_told_before_anything_runs(
 
 
 def test_seeds_of_the_command_line_stand_for_those_of_the_study(tmp_path: Path, floodway: Command) -> None:
-    study_file(tmp_path)
+    study_file(tmp_path, BRIEF)
     done = floodway("study", "pools.toml", "--status", "--seeds", "7,9", "--json")
     seeds = {row["run"].rpartition(" ")[2] for row in json.loads(done.out)}
     assert (done.code, seeds) == (0, {"7", "9"})

@@ -50,7 +50,7 @@ impl List {
     pub fn leave(&mut self, flow: u32) {
         if let Some(place) = self.places.iter().position(|&other| other == flow) {
             self.places.remove(place);
-            self.last -= isize::from(place as isize <= self.last);
+            self.last -= isize::from(place.cast_signed() <= self.last);
         }
     }
 
@@ -63,7 +63,7 @@ impl List {
         let count = self.places.len();
         let mut first_finished = None;
         let mut chosen = None;
-        for place in (1..=count).map(|step| (self.last + step as isize) as usize % count) {
+        for place in (1..=count).map(|step| (self.last + step.cast_signed()) as usize % count) {
             match look(self.places[place]) {
                 Found::Finished => {
                     first_finished = Some(first_finished.map_or(place, |at: usize| at.min(place)));
@@ -79,7 +79,7 @@ impl List {
         if let Some(first) = first_finished {
             chosen = self.take_out(first, chosen);
         }
-        self.last = chosen.map_or(self.last, |place| place as isize);
+        self.last = chosen.map_or(self.last, usize::cast_signed);
         flow
     }
 

@@ -3,6 +3,7 @@
 
 mod support;
 
+use floodway_fabric::blueprint::Turns;
 use floodway_fabric::outcome::Lossless;
 use floodway_units::{Bytes, Rate, Span};
 use floodway_wire::Format;
@@ -71,6 +72,5 @@ fn turns_by_a_standing_list_are_those_of_a_ring_where_nothing_waits() {
         }
         fct_ps(&net.run())
     };
-    use floodway_fabric::blueprint::Turns;
     assert_eq!(run(Turns::StandingList), run(Turns::Ring));
 }

@@ -50,24 +50,30 @@ impl Blocks {
 mod tests {
     use super::*;
 
-    fn blocks(psns: &[u64]) -> Vec<Range<u64>> {
+    fn of(psns: &[u64]) -> Blocks {
         let mut blocks = Blocks::default();
-        psns.iter().for_each(|&psn| blocks.insert(psn));
-        blocks.0.into()
+        for &psn in psns {
+            blocks.insert(psn);
+        }
+        blocks
+    }
+
+    /// First packet and the one after the last of each block.
+    fn ends(psns: &[u64]) -> Vec<(u64, u64)> {
+        of(psns).0.into_iter().map(|block| (block.start, block.end)).collect()
     }
 
     #[test]
     fn packets_that_touch_are_one_block() {
-        assert_eq!(blocks(&[5, 3]), [3..4, 5..6]);
-        assert_eq!(blocks(&[5, 3, 4]), [3..6]);
-        assert_eq!(blocks(&[3, 4, 4, 3]), [3..5]);
-        assert_eq!(blocks(&[4, 3, 9, 10, 8, 1]), [1..2, 3..5, 8..11]);
+        assert_eq!(ends(&[5, 3]), [(3, 4), (5, 6)]);
+        assert_eq!(ends(&[5, 3, 4]), [(3, 6)]);
+        assert_eq!(ends(&[3, 4, 4, 3]), [(3, 5)]);
+        assert_eq!(ends(&[4, 3, 9, 10, 8, 1]), [(1, 2), (3, 5), (8, 11)]);
     }
 
     #[test]
     fn what_lies_behind_is_forgotten() {
-        let mut blocks = Blocks::default();
-        [3, 4, 5, 8].into_iter().for_each(|psn| blocks.insert(psn));
+        let mut blocks = of(&[3, 4, 5, 8]);
         blocks.discard(4);
         assert_eq!(blocks.front(), Some(&(4..6)));
         assert!(!blocks.contains(3) && blocks.contains(5) && blocks.contains(8) && !blocks.contains(6));

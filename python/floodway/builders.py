@@ -18,7 +18,7 @@ Examples
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal, Never, Self, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, Literal, Self, TypeAlias
 
 from floodway.builder import Table
 
@@ -38,6 +38,7 @@ __all__ = [
     "ByTag",
     "ByWorkload",
     "CaptureKeys",
+    "Cbfc",
     "Chain",
     "Class",
     "Cnp",
@@ -72,6 +73,7 @@ __all__ = [
     "Format",
     "GoBackN",
     "GoBackNDuplicates",
+    "GoBackNRestart",
     "Hash",
     "HashSeeds",
     "Headroom",
@@ -85,6 +87,11 @@ __all__ = [
     "Hpcc2",
     "HpccPreset",
     "Incast",
+    "Irn",
+    "IrnForm",
+    "IrnPreset",
+    "IrnWindow",
+    "IrnWindowOfPath",
     "Keys",
     "LeafSpine",
     "Length",
@@ -103,6 +110,7 @@ __all__ = [
     "MarkAt",
     "MeasureWindow",
     "MicroBursts",
+    "Mode",
     "MultiDc",
     "NicOrRate",
     "NoNotification",
@@ -122,6 +130,7 @@ __all__ = [
     "Poisson",
     "PresetName",
     "Profile",
+    "ProxyCnp",
     "Qp",
     "Quanta",
     "Rate",
@@ -131,9 +140,9 @@ __all__ = [
     "RecordKeys",
     "Red",
     "RedPreset",
-    "RelayParams",
     "ReleaseKey",
     "ReliabilityParams",
+    "Renewal",
     "RepacingKey",
     "RoundRobin",
     "RoundingKey",
@@ -158,6 +167,8 @@ __all__ = [
     "Stop",
     "Strict",
     "StringList",
+    "Swing",
+    "SwingForm",
     "TaggedNode",
     "Test",
     "TiesKey",
@@ -167,6 +178,7 @@ __all__ = [
     "Timely",
     "TimelyPreset",
     "Timeout",
+    "TimeoutOfPath",
     "Topology",
     "TopologyPreset",
     "Trigger",
@@ -737,8 +749,6 @@ class Defaults(Table):
         Link flow control of the classes of data. Default: `pfc`.
     faults
         What goes wrong on links, or at nodes. Default: nothing.
-    relay
-        A device that breaks a link in two; there is none yet.
     congestion_point
         Detection of congestion at egress ports. Default: none.
     buffer
@@ -764,7 +774,6 @@ class Defaults(Table):
 
     flow_control: FlowControl | None = None
     faults: Faults | None = None
-    relay: RelayParams | None = None
     congestion_point: CongestionPointParamsList | None = None
     buffer: BufferParams | None = None
     routing: RoutingParams | None = None
@@ -814,9 +823,17 @@ class Pfc(Table):
         Pause time that each PAUSE names, in 512 bit times, from 1 to 65535 (`timer` mode). It
         must be long enough for its refresh to arrive. Source: IEEE 802.1Qbb, the most that the
         field of 16 bits holds.
+    pause_time
+        How long each PAUSE lasts, in place of `quanta` (`timer` mode), above 0 and up to the
+        time of 65535 quanta; the frame names it in whole quanta, rounded up. Default: the time
+        of `quanta`. Source: ConWeave's simulator, `PAUSE_TIME`, which has 5 us.
+    renewal
+        What renews a pause that has to last (`timer` mode). Source: IEEE 802.1Qbb leaves it
+        open; floodway's choice: what renews it in time.
     refresh
-        A PAUSE is renewed when this fraction of its time has gone (`timer` mode), between 0 and
-        1. Source: IEEE 802.1Qbb leaves it open; floodway's choice: half is usual.
+        A PAUSE is renewed when this fraction of its time has gone (`timer` mode, `renewal =
+        "timer"`), between 0 and 1. Source: IEEE 802.1Qbb leaves it open; floodway's choice:
+        half is usual.
     react
         The upstream stops this long after a PAUSE has arrived, from 0 up; headroom grows with
         it. Source: floodway's choice: an ideal MAC; IEEE 802.1Qbb allows 394 quanta at 100G,
@@ -835,6 +852,8 @@ class Pfc(Table):
     headroom: Headroom | None = None
     pause: PauseMode | None = None
     quanta: Quanta | None = None
+    pause_time: Time | None = None
+    renewal: Renewal | None = None
     refresh: float | None = None
     react: Time | None = None
     trigger: Trigger | None = None
@@ -949,6 +968,68 @@ class Bifrost(Table):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Cbfc(Table):
+    """Parameters of credit-based flow control.
+
+    Attributes
+    ----------
+    mode
+        How credit is counted. Source: Bifrost, section VI-B, compares with CBFC-ideal, which
+        has no limit of distance.
+    period
+        P, the time between two credit messages, no less than a message takes on the wire.
+        Default: a tenth of the link's one-way delay, but 1 us at least and 10 us at most.
+        Source: floodway's choice: Bifrost's slot of 10 us on long links, for a fair comparison;
+        1 us inside a datacenter.
+    on_change
+        Also send a message as soon as the limit has grown by this much since the last one, 1
+        byte or more. Default: off, the period alone. Source: InfiniBand, 7.9, lets a receiver
+        send one whenever it is of use.
+    """
+
+    _tag: ClassVar[str | None] = "cbfc"
+    mode: Mode | None = None
+    period: Time | None = None
+    on_change: Size | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Swing(Table):
+    """Parameters of SWING.
+
+    Attributes
+    ----------
+    form
+        Where the pauses are made that cross the link. Source: SWING, section 5.2: a relay
+        beside the switch.
+    cable
+        One-way delay of the cable between relay and switch, above 0 (`form = "relay"`). Source:
+        SWING's simulator, `link_relay.csv`.
+    margin
+        Room beyond one bandwidth-delay product, as a share of it, from 0 up. Source: SWING,
+        section 6.1: 41 MB for 40 MB.
+    xoff
+        Bytes handed on at which the switch pauses (`form = "switch"`), at least one MTU.
+        Source: SWING, section 6.1: the switch's port to the relay.
+    resume_offset
+        Resume this far below `xoff`, in bytes up to it (`form = "switch"`). Default: 2 MTU.
+        Source: floodway's choice, as PFC's; SWING has 0, a pause and a resume for each packet.
+    pause
+        How long a pause lasts. Default: as the run's wire format says, `"timer"` with
+        `ethernet` and `"on-off"` with `hpcc-ns3` and `swing-ns3`. Source: IEEE 802.1Qbb
+        (`timer`); SWING's simulator (`on-off`).
+    """
+
+    _tag: ClassVar[str | None] = "swing"
+    form: SwingForm | None = None
+    cable: Time | None = None
+    margin: float | None = None
+    xoff: Size | None = None
+    resume_offset: Size | None = None
+    pause: PauseMode | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class Faults(Table):
     """What goes wrong on a link, or at a node.
 
@@ -1046,6 +1127,10 @@ class Red(Table):
         The rate, above 0, that the `kmin` and `kmax` given beside it are for: they grow with
         the port's rate. Default: they hold for every port as they are. Source: HPCC's
         simulations, whose thresholds are per 25G.
+    offset
+        Bytes of a queue that do not count: q is what lies beyond them, from 0 up. Source:
+        floodway's choice: all of the queue counts; ConWeave's simulator leaves out the 1049 B
+        that each queue has for itself.
     at
         When a packet is marked. Source: the HPCC simulator.
     """
@@ -1056,7 +1141,33 @@ class Red(Table):
     kmax: Size | None = None
     pmax: float | None = None
     per: Rate | None = None
+    offset: Size | None = None
     at: MarkAt | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProxyCnp(Table):
+    """Parameters of CNPs made at a port.
+
+    Attributes
+    ----------
+    kmin
+        Longest queue that tells nobody, in bytes. Source: SWING's configurations of ECN.
+    kmax
+        Beyond this queue every packet is chosen, in bytes; at least `kmin`. Source: SWING's
+        configurations of ECN.
+    pmax
+        Probability at `kmax`, from 0 to 1. Source: SWING's configurations of ECN.
+    interval
+        N: the least time between two CNPs of a flow from here, from 0 up. Source: DCQCN's
+        paper, section 3.1.
+    """
+
+    _tag: ClassVar[str | None] = "proxy-cnp"
+    kmin: Size | None = None
+    kmax: Size | None = None
+    pmax: float | None = None
+    interval: Time | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1095,11 +1206,23 @@ class SharedBuffer(Table):
         R: bytes set aside for each (ingress port, class), from 0 up. Source: floodway's choice:
         nothing that is not asked for; HPCC has 4 KiB, SWING 288 KB.
     egress_alpha
-        A packet of a lossy class is dropped when its egress queue would exceed this share,
-        above 0, of the pool's free bytes. Source: ConWeave's simulator.
+        A packet is dropped when its egress queue would exceed this share, above 0, of the free
+        bytes: of the pool's, if its class is lossy; of `egress-pool`, whatever its class, where
+        that is given. Source: ConWeave's simulator.
+    egress_pool
+        What the egress queues of the switch share beside `egress-reserve` of each, in bytes: a
+        second account of the same packets, which then limits lossless classes, too. Default:
+        none. Source: ConWeave's simulator, where it is the memory less 8 KiB and a bit for each
+        port.
+    egress_reserve
+        What each egress queue has for itself beside `egress-pool`, in bytes from 0 up. Source:
+        floodway's choice: nothing that is not asked for; ConWeave's simulator has 1049 B.
     crossing
-        Who is charged for the packet that crosses the flow control's threshold. Source:
-        floodway's choice: a threshold then is what it says.
+        Who is charged for the packet that crosses the flow control's threshold. A lossy class
+        has none: there `"headroom"` drops a packet that finds the reserve full unless all of it
+        would fit into the pool, not only the part above the reserve. Source: floodway's choice:
+        a threshold then is what it says; `"headroom"` is that of the HPCC and SWING simulators,
+        lossy classes included.
     """
 
     _tag: ClassVar[str | None] = "shared"
@@ -1107,6 +1230,8 @@ class SharedBuffer(Table):
     total: Size | None = None
     reserve: Size | None = None
     egress_alpha: float | None = None
+    egress_pool: Size | None = None
+    egress_reserve: Size | None = None
     crossing: Crossing | None = None
 
 
@@ -1507,6 +1632,12 @@ class GoBackN(Table):
     duplicates
         What the receiver answers to a packet that it has already. Source: InfiniBand C9-110: an
         ACK; the HPCC simulator answers nothing.
+    restart
+        What starts the timer anew, while something is outstanding. Source: floodway's choice:
+        an ACK that says nothing new does not hide a loss.
+    nak_marks
+        Whether a NAK tells of congestion, as the reply to a marked packet does. Source:
+        floodway's choice: a loss is not a mark; ConWeave's simulator sets the flag of a CNP.
     """
 
     _tag: ClassVar[str | None] = "go-back-n"
@@ -1514,6 +1645,55 @@ class GoBackN(Table):
     nack_interval: Time | None = None
     timeout: Timeout | None = None
     duplicates: GoBackNDuplicates | None = None
+    restart: GoBackNRestart | None = None
+    nak_marks: bool | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Irn(Table):
+    """Parameters of IRN.
+
+    Attributes
+    ----------
+    form
+        Whose IRN it is. Source: floodway's choice: the paper's.
+    preset
+        Where window and timeouts come from that are not given. Source: floodway's choice: as
+        published.
+    window
+        Most that may be in flight: packets (110), bytes of payload ("110KB"), at least one
+        packet; `"auto"` for what fills the flow's own path, or `"largest"` for what fills the
+        longest. Default: `"largest"`; by `preset = "per-pair"` `"auto"`. Source: IRN, section
+        3.2: the BDP of the network's longest path.
+    rto_low
+        Time after which a packet counts as lost while few are in flight, or `"off"`; `"auto"`
+        for the base round-trip time of the flow's own path, or `"largest"` for that of the
+        longest. Default: off where the whole path is lossless; else 100 us, in SWING's form
+        `"largest"`; by `preset = "per-pair"` `"auto"`. Source: IRN, section 4.1; SWING, section
+        6.1.
+    rto_high
+        Time after which a packet counts as lost while more are in flight, or `"off"`; `"auto"`
+        for the base round-trip time of the flow's own path with all its queues full, or
+        `"largest"` for the largest such time. Default: off where the whole path is lossless;
+        else 320 us, in SWING's form `"largest"`; by `preset = "per-pair"` `"auto"`. Source:
+        IRN, section 4.1; SWING, section 6.1.
+    low_packets
+        N: the short timeout holds while at most so many packets are in flight, from 0 up.
+        Source: IRN, section 4.1; SWING's and ConWeave's configurations.
+    nack_interval
+        In ConWeave's form: a reply that reports the same block is repeated after this time,
+        from 0 up. Default: the longer of 500 us and the base round-trip time. Source:
+        ConWeave's simulator has 500 us; floodway's choice beyond that.
+    """
+
+    _tag: ClassVar[str | None] = "irn"
+    form: IrnForm | None = None
+    preset: IrnPreset | None = None
+    window: IrnWindowOfPath | None = None
+    rto_low: TimeoutOfPath | None = None
+    rto_high: TimeoutOfPath | None = None
+    low_packets: int | None = None
+    nack_interval: Time | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1546,8 +1726,6 @@ class Override(Table):
         Link flow control of the classes of data. Default: `pfc`.
     faults
         What goes wrong on links, or at nodes. Default: nothing.
-    relay
-        A device that breaks a link in two; there is none yet.
     congestion_point
         Detection of congestion at egress ports. Default: none.
     buffer
@@ -1583,7 +1761,6 @@ class Override(Table):
     hash_seed: int | None = None
     flow_control: FlowControl | None = None
     faults: Faults | None = None
-    relay: RelayParams | None = None
     congestion_point: CongestionPointParamsList | None = None
     buffer: BufferParams | None = None
     routing: RoutingParams | None = None
@@ -2221,7 +2398,7 @@ Class: TypeAlias = "int"
 Cnp: TypeAlias = "Literal['packet', 'ack-flag']"
 
 
-CongestionPointParams: TypeAlias = "Literal['red'] | Red"
+CongestionPointParams: TypeAlias = "Literal['red', 'proxy-cnp'] | Red | ProxyCnp"
 
 
 CongestionPointParamsList: TypeAlias = "CongestionPointParams | Sequence[CongestionPointParams]"
@@ -2232,7 +2409,9 @@ CongestionPointParamsList: TypeAlias = "CongestionPointParams | Sequence[Congest
 #:   most. Source: floodway's choice.
 #: - 'headroom': The headroom, whole; it then needs one frame more. Source: the HPCC and SWING
 #:   simulators.
-Crossing: TypeAlias = "Literal['shared', 'headroom']"
+#: - 'pool': The shared part, however far beyond the threshold, while the pool has room for it; then
+#:   the headroom. Source: ConWeave's simulator, whose threshold only pauses.
+Crossing: TypeAlias = "Literal['shared', 'headroom', 'pool']"
 
 
 #: How a site's long links end in it.
@@ -2270,7 +2449,9 @@ DistanceList: TypeAlias = "Distance | Sequence[Distance]"
 #: - 'hpcc-ns3': As in HPCC's simulator (one thread only): each draw of the run is the first one of
 #:   the next stream of ns-3's generator; each pause frame takes one, too, and replies among data
 #:   are drawn for.
-DrawsKey: TypeAlias = "Literal['per-node', 'hpcc-ns3']"
+#: - 'conweave-ns3': As in ConWeave's simulator: each switch draws from a stream of ns-3's
+#:   generator, the same one for all.
+DrawsKey: TypeAlias = "Literal['per-node', 'hpcc-ns3', 'conweave-ns3']"
 
 
 ErrorRate: TypeAlias = "float | ErrorRates"
@@ -2292,7 +2473,9 @@ FabricKind: TypeAlias = "FatTree | LeafSpine | SingleSwitch | Chain | Dumbbell |
 FlowControl: TypeAlias = "FlowControlParams | Mapping[str, FlowControlParams]"
 
 
-FlowControlParams: TypeAlias = "Literal['lossy', 'pfc', 'bifrost'] | Lossy | Pfc | Bifrost"
+FlowControlParams: TypeAlias = (
+    "Literal['lossy', 'pfc', 'bifrost', 'cbfc', 'swing'] | Lossy | Pfc | Bifrost | Cbfc | Swing"
+)
 
 
 FlowSize: TypeAlias = "Literal['unbounded'] | Size"
@@ -2309,6 +2492,14 @@ Format: TypeAlias = "Literal['ethernet', 'hpcc-ns3', 'swing-ns3']"
 #: - 'ack': An ACK that tells what is expected. Source: InfiniBand C9-110.
 #: - 'silent': None. Source: the HPCC simulator, `ReceiverCheckSeq` in `rdma-hw.cc`.
 GoBackNDuplicates: TypeAlias = "Literal['ack', 'silent']"
+
+
+#: What starts the timer anew.
+#: - 'advance': An ACK that advances, and the first packet after all were acknowledged. Source:
+#:   floodway's choice.
+#: - 'any': Every reply and every packet sent; a NAK does not stop it. Source: InfiniBand o9-85, as
+#:   ConWeave's simulator has it.
+GoBackNRestart: TypeAlias = "Literal['advance', 'any']"
 
 
 #: How a flow is hashed.
@@ -2348,6 +2539,29 @@ HotHosts: TypeAlias = "float | Selector"
 HpccPreset: TypeAlias = "Literal['paper', 'simulator']"
 
 
+#: Whose IRN it is.
+#: - 'paper': A bitmap, a recovery and one timer. Source: Mittal et al., SIGCOMM 2018, sections 3.1
+#:   and 3.2.
+#: - 'swing': Replies for one packet, a timer for each, retransmissions before all new data. Source:
+#:   SWING's simulator.
+#: - 'conweave': Blocks of bytes, back over holes. Source: ConWeave's simulator.
+IrnForm: TypeAlias = "Literal['paper', 'swing', 'conweave']"
+
+
+#: Where window and timeouts come from.
+#: - 'published': One value for all pairs: the window of the network's longest path, and the form's
+#:   timeouts. Source: IRN, sections 3.2 and 4.1; SWING, section 6.1.
+#: - 'per-pair': Each pair its own, from its path, by the same formulas. Source: floodway's choice;
+#:   both papers name the need.
+IrnPreset: TypeAlias = "Literal['published', 'per-pair']"
+
+
+IrnWindow: TypeAlias = "int | Size"
+
+
+IrnWindowOfPath: TypeAlias = "Literal['auto', 'largest'] | IrnWindow"
+
+
 LengthOrBlank: TypeAlias = "Literal['', '0'] | Length"
 
 
@@ -2357,7 +2571,9 @@ LengthOrBlank: TypeAlias = "Literal['', '0'] | Length"
 #:   destination priority-group destination-port bytes seconds`, sorted by start. Nodes are ids:
 #:   host 3 is `h3`. The priority group is the flow's class; source ports count from 10000 for each
 #:   pair of hosts.
-ListFormat: TypeAlias = "Literal['table', 'hpcc']"
+#: - 'conweave': That of ConWeave's simulator: likewise without the destination's port, which counts
+#:   from 100 for each destination; source ports count from 10000 for each source.
+ListFormat: TypeAlias = "Literal['table', 'hpcc', 'conweave']"
 
 
 #: A node, or a range of nodes.
@@ -2373,6 +2589,13 @@ LongLinks: TypeAlias = "Sequence[ListedLong] | LongTable"
 #: - 'enqueue': When it joins the queue, by the queue that includes it. Source: RED, which marks on
 #:   arrival.
 MarkAt: TypeAlias = "Literal['dequeue', 'enqueue']"
+
+
+#: How credit is counted.
+#: - 'ideal': In bytes, without limit. Source: Bifrost, section VI-B (CBFC-ideal).
+#: - 'infiniband': In blocks of 64 bytes modulo 4096, with a credit of 2048 blocks at most. Source:
+#:   InfiniBand, 7.9.
+Mode: TypeAlias = "Literal['ideal', 'infiniband']"
 
 
 NicOrRate: TypeAlias = "Literal['nic'] | Rate"
@@ -2412,7 +2635,8 @@ PresetName: TypeAlias = "Literal['swing-2dc', 'bifrost-2dc', 'bifrost-a', 'bifro
 #: Simulators whose semantics are known in every point.
 #: - 'swing-ns3': That of SWING's authors.
 #: - 'hpcc-ns3': That of HPCC's authors, on which many forks build.
-Profile: TypeAlias = "Literal['swing-ns3', 'hpcc-ns3']"
+#: - 'conweave-ns3': That of ConWeave's authors, which builds on it.
+Profile: TypeAlias = "Literal['swing-ns3', 'hpcc-ns3', 'conweave-ns3']"
 
 
 #: Which flows share a queue pair.
@@ -2447,16 +2671,22 @@ ReactionParamsList: TypeAlias = "ReactionParams | Sequence[ReactionParams]"
 RedPreset: TypeAlias = "Literal['hpcc', 'conweave', 'swing', 'dcqcn-paper', 'dcqcn-tcd', 'dctcp']"
 
 
-RelayParams: TypeAlias = "Never"
-
-
 #: When a packet's bytes leave the ingress account.
 #: - 'end': At its last bit.
 #: - 'start': At the start of its transmission.
 ReleaseKey: TypeAlias = "Literal['end', 'start']"
 
 
-ReliabilityParams: TypeAlias = "Literal['none', 'go-back-n'] | NoReliability | GoBackN"
+ReliabilityParams: TypeAlias = "Literal['none', 'go-back-n', 'irn'] | NoReliability | GoBackN | Irn"
+
+
+#: What renews a pause that has to last.
+#: - 'timer': Time: a part of the pause's, as `refresh` says. Source: floodway's choice.
+#: - 'arrivals': Each packet that arrives while the condition for a PAUSE holds; a packet that
+#:   arrives may also send the RESUME. A pause that runs out while nothing arrives is over: its
+#:   upstream sends for a round trip before it is paused again, for which headroom is not sized.
+#:   Source: ConWeave's simulator, `switch-node.cc`.
+Renewal: TypeAlias = "Literal['timer', 'arrivals']"
 
 
 #: What a new rate does to the packet of a queue pair that waits for its pacing time.
@@ -2522,6 +2752,14 @@ Stop: TypeAlias = "Literal['measured', 'acknowledged', 'limit']"
 StringList: TypeAlias = "str | Sequence[str]"
 
 
+#: Where the pauses are made that cross the link.
+#: - 'relay': By the switch beyond a cable; a relay at each end of the link copies them. Source:
+#:   SWING, section 5.2.
+#: - 'switch': By the switch at the end of the link, which acts as relay and switch in one. Source:
+#:   SWING, section 7.
+SwingForm: TypeAlias = "Literal['relay', 'switch']"
+
+
 #: What is measured.
 #: - 'write-bw': Bandwidth: messages are posted ahead, and another one as each completes at its
 #:   sender.
@@ -2553,6 +2791,9 @@ TimelyPreset: TypeAlias = "Literal['paper', 'patched', 'hpcc']"
 Timeout: TypeAlias = "Literal['off'] | Time"
 
 
+TimeoutOfPath: TypeAlias = "Literal['auto', 'largest'] | Timeout"
+
+
 #: Which network.
 Topology: TypeAlias = "Explicit | SingleSwitch | Chain | Dumbbell | LeafSpine | FatTree | TwoDc | MultiDc | Hpcc | TopologyPreset"
 
@@ -2571,7 +2812,10 @@ Trigger: TypeAlias = "Literal['threshold', 'headroom']"
 #:   timer wakes the NIC, at the least pacing time of all queue pairs with something left, so that
 #:   one that waits for its window may keep a paced one waiting until something arrives. Hosts have
 #:   no scheduler then.
-TurnsKey: TypeAlias = "Literal['ring', 'hpcc-ns3']"
+#: - 'conweave-ns3': By ConWeave's simulator: likewise, but finished queue pairs keep their places,
+#:   so that turns stay in order, and those whose pacing time lies in the past do not keep others
+#:   from waking the NIC.
+TurnsKey: TypeAlias = "Literal['ring', 'hpcc-ns3', 'conweave-ns3']"
 
 
 #: The order in which routing visits neighbours.

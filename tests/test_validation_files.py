@@ -8,6 +8,7 @@ import pytest
 
 from floodway.errors import ValidationError
 from floodway.validation import Reference, cases_of
+from floodway.validation.counts import Counts, counts_equal, read_counts, reference_counts, write_counts
 from floodway.validation.files import read_flows, read_pauses, read_queues
 from floodway.validation.queues import Port, samples_of
 from hpcc_cases import case_in
@@ -180,3 +181,56 @@ def test_a_reference_without_a_finished_flow_is_none(tmp_path: Path) -> None:
     (case,) = cases_of(case_in(tmp_path, flows=""))
     with pytest.raises(ValidationError, match="no flow has finished"):
         Reference.of(case)
+
+
+TABLE = """\
+# A case
+
+| config | mode | drops (switch) | data packets sent (3 needed) |
+|---|---|---|---|
+| config_other.txt | a | 7 | 8 |
+| config_hpcc.txt | b | {drops} | 1,234 |
+
+| config | of another table |
+"""
+
+
+@pytest.mark.parametrize(
+    ("drops", "expected"),
+    [("5 (**lost**)", Counts(drops=5, packets=1234)), ("0", Counts(drops=0, packets=1234, marked=42))],
+)
+def test_totals_come_from_the_readmes_table_and_marks_where_nothing_was_dropped(
+    tmp_path: Path, drops: str, expected: Counts
+) -> None:
+    folder = case_in(tmp_path / "case")
+    (folder / "README.md").write_text(TABLE.format(drops=drops), encoding="utf-8")
+    (folder / "cnp_hpcc.txt").write_text("2000 0 40 3 41\n3000 1 2 0 2\n", encoding="utf-8")
+    (case,) = cases_of(folder)
+    assert reference_counts(case) == expected
+    assert Reference.of(case).side.counts == expected
+
+
+def test_a_case_without_a_table_has_no_totals(tmp_path: Path) -> None:
+    folder = case_in(tmp_path / "case")
+    (folder / "cnp_hpcc.txt").write_text("2000 0 40 3 41\n", encoding="utf-8")
+    (case,) = cases_of(folder)
+    assert reference_counts(case) is None
+    assert counts_equal(None, Counts(drops=1))
+
+
+def test_a_garbled_line_of_cnps_is_told(tmp_path: Path) -> None:
+    folder = case_in(tmp_path / "case")
+    (folder / "README.md").write_text(TABLE.format(drops=0), encoding="utf-8")
+    (folder / "cnp_hpcc.txt").write_text("2000 0 40\n", encoding="utf-8")
+    (case,) = cases_of(folder)
+    with pytest.raises(ValidationError, match=r"cnp_hpcc.txt:1: 2000 0 40; time, node, and CNPs"):
+        reference_counts(case)
+
+
+def test_totals_are_read_as_they_are_written_and_unknown_ones_are_not_compared(tmp_path: Path) -> None:
+    ours = Counts(drops=5, packets=9, marked=3)
+    write_counts(ours, tmp_path)
+    assert read_counts(tmp_path / "counts.txt") == ours
+    assert counts_equal(Counts(drops=5), ours)
+    assert not counts_equal(Counts(drops=5, packets=8), ours)
+    assert not counts_equal(Counts(drops=5), None)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from floodway.results import Result
     from floodway.study.selection import Options
 
-__all__ = ["Buckets", "link_buckets"]
+__all__ = ["Buckets", "link_buckets", "queue_buckets"]
 
 Numbers = np.ndarray[tuple[int], np.dtype[np.float64]]
 
@@ -59,6 +59,30 @@ def link_buckets(result: Result, options: Options) -> Buckets:
     sent = np.diff(np.interp(edges, instants, until))
     spans = np.diff(edges)
     return Buckets(begin_us=edges[:-1], span_us=spans, gbps=sent * 8e-3 / spans)
+
+
+def queue_buckets(result: Result, options: Options) -> pl.DataFrame:
+    """Return the longest queue of a link's port in each bucket of its series that begins inside the window.
+
+    Returns
+    -------
+    polars.DataFrame
+        Columns `time_us`, `span_us` and `queue_mb`, in order of time.
+    """
+    name = chosen_link(result, options)
+    longest = pl.col("metric").cast(pl.String) == "queue_max_bytes"
+    begin = pl.col("time_us").cast(pl.Float64)
+    last = float("inf") if options.to_us is None else options.to_us
+    return (
+        result.series.filter((pl.col("object").cast(pl.String) == name) & longest)
+        .select(
+            begin,
+            span_us=pl.col("bucket_us").cast(pl.Float64),
+            queue_mb=pl.col("value").cast(pl.Float64) / 1e6,
+        )
+        .filter(begin.is_between(options.from_us, last, closed="left"))
+        .sort("time_us")
+    )
 
 
 def _edges(options: Options, begins: Numbers, ends: Numbers) -> Numbers:

@@ -1,4 +1,4 @@
-"""Pictures of what single runs did: throughput in time, and distributions."""
+"""Pictures of what single runs did: throughput and queues in time, and distributions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import polars as pl
 from floodway.errors import PlotError
 from floodway.plot.axes import PANEL_HEIGHT, plain_style, shown
 from floodway.plot.curves import Drawing, add_legend
-from floodway.study.buckets import link_buckets
+from floodway.study.buckets import link_buckets, queue_buckets
 from floodway.study.drawing import colour_in, figure_of
 from floodway.study.selection import chosen_flows
 
@@ -31,46 +31,52 @@ _ACROSS = {
     "slowdown": "slowdown",
     "throughput": "throughput of a bucket, Gbit/s",
 }
+_UP = {"throughput": "throughput in Gbit/s", "queue": "longest queue in MB"}
 
 Values = np.ndarray[tuple[int], np.dtype[np.float64]]
 
 
 def series(study: Study, plot: Plot, numbers: Numbers, store: Runs) -> Drawing:
-    """Draw what a link carried in time, a panel for each variant, of its first seed.
+    """Draw what a link carried, or its queue, in time: a panel for each variant, of its first seed.
 
     Raises
     ------
     PlotError
         If none of its runs is there, or one did not watch the link.
     """
-    options = plot.metrics[0].options
-    shown_variants = [
-        (variant, link_buckets(results[0], options))
-        for variant, results in _results(study, plot, numbers, store)
+    curves = [
+        (variant, _in_time(plot, results[0])) for variant, results in _results(study, plot, numbers, store)
     ]
-    if not shown_variants:
+    if not curves:
         raise PlotError("none of its runs is there")
-    tables = []
     with plain_style():
-        figure, panels = figure_of(plot.title, len(shown_variants))
-        for axes, (variant, buckets) in zip(panels, shown_variants, strict=True):
-            ends = np.append(buckets.begin_us, buckets.begin_us[-1:] + buckets.span_us[-1:]) / 1000
-            values = np.append(buckets.gbps, buckets.gbps[-1:])
+        figure, panels = figure_of(plot.title, len(curves))
+        for axes, (variant, curve) in zip(panels, curves, strict=True):
+            begins, spans, values = (column.to_numpy() for column in curve.get_columns())
+            ends = np.append(begins, begins[-1:] + spans[-1:]) / 1000
+            values = np.append(values, values[-1:])
             axes.step(ends, values, where="post", linewidth=0.9, color=colour_in(study, variant))
             axes.set_title(shown(study.variant(variant).label), fontsize="medium", loc="left")
             axes.set_ylim(bottom=0)
-            tables.append(
-                pl.DataFrame(
-                    {"time_us": buckets.begin_us, "span_us": buckets.span_us, "gbps": buckets.gbps}
-                ).select(pl.lit(variant).alias("variant"), pl.all())
-            )
         top = max(axes.get_ylim()[1] for axes in panels)
         for axes in panels:
             axes.set_ylim(0, top)
         panels[-1].set_xlabel("time in ms")
-        figure.supylabel("throughput in Gbit/s", fontsize="medium")
+        figure.supylabel(_UP[plot.of], fontsize="medium")
         figure.set_figheight(max(figure.get_figheight() * 0.75, PANEL_HEIGHT * len(panels)))
-    return Drawing(figure=figure, data=pl.concat(tables))
+    return Drawing(
+        figure=figure,
+        data=pl.concat(curve.select(pl.lit(variant).alias("variant"), pl.all()) for variant, curve in curves),
+    )
+
+
+def _in_time(plot: Plot, result: Result) -> pl.DataFrame:
+    """Return begin and width of buckets, and what the picture is of."""
+    options = plot.metrics[0].options
+    if plot.of == "queue":
+        return queue_buckets(result, options)
+    buckets = link_buckets(result, options)
+    return pl.DataFrame({"time_us": buckets.begin_us, "span_us": buckets.span_us, "gbps": buckets.gbps})
 
 
 def cdf(study: Study, plot: Plot, numbers: Numbers, store: Runs) -> Drawing:

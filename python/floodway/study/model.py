@@ -223,7 +223,7 @@ class Plot:
     name, title
         Of its files, and above it.
     kind
-        `bars`, `lines`, `series` (a link's throughput in time) or `cdf`.
+        `bars`, `lines`, `series` (a link's throughput or queue in time) or `cdf`.
     metrics
         A panel for each.
     along
@@ -241,7 +241,7 @@ class Plot:
     theory, marks
         Curves and published points.
     of
-        Of `cdf`: completion times (`fct`), slowdown, or throughput of buckets.
+        Of `cdf`: completion times (`fct`), slowdown, or throughput of buckets. Of `series`: throughput or queue.
     """
 
     name: str

@@ -22,6 +22,8 @@ __all__ = ["plots_of"]
 PLOTS = ("bars", "lines", "series", "cdf")
 #: What distributions are of.
 DISTRIBUTIONS = ("fct", "slowdown", "throughput")
+#: What a picture in time is of.
+IN_TIME = ("throughput", "queue")
 VARIANT = "variant"
 
 
@@ -78,13 +80,19 @@ def _plot(
         ),
         theory=tuple(_theory(each, shown_metrics) for each in table.tables("theory")),
         marks=_marks(table, metrics),
-        of=table.choice(
-            "of", table.text("of", "fct"), what="what a distribution is of", allowed=DISTRIBUTIONS
-        ),
+        of=_of(table, kind),
     )
     table.finish()
     _refuse_nothing(table, plot, variants)
     return plot
+
+
+def _of(table: Table, kind: str) -> str:
+    """Read what a distribution, or a picture in time, is of."""
+    of_time = kind == "series"
+    allowed = IN_TIME if of_time else DISTRIBUTIONS
+    what = "what a picture in time is of" if of_time else "what a distribution is of"
+    return table.choice("of", table.text("of", allowed[0]), what=what, allowed=allowed)
 
 
 def _usual_x(kind: str, axes: Sequence[Axis]) -> str:

@@ -241,7 +241,8 @@ class Plot:
     theory, marks
         Curves and published points.
     of
-        Of `cdf`: completion times (`fct`), slowdown, or throughput of buckets. Of `series`: throughput or queue.
+        Of `cdf`: completion times (`fct`), slowdown, or throughput of buckets. Of `series`: throughput or
+        queue.
     """
 
     name: str

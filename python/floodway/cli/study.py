@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,7 @@ from floodway.cli.exits import DONE, FAILED, INTERRUPTED
 from floodway.cli.show import WIDTH, table_of
 from floodway.cli.watch import WatchAll
 from floodway.comparison import cores, folder_names
+from floodway.errors import ScenarioError
 from floodway.study import asked_for, conduct, expected_minutes, load_study, plan_of, states_of
 from floodway.study.words import COLUMNS, expected, shown
 
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Request", "reproduce", "seeds_of", "study"]
 
+#: What is said of a scenario whose files lie where a variable of the environment says, and it says nothing.
+WAITS_FOR_FILES = "needs the environment variable"
 #: Columns that the table takes where nobody looks on.
 TABLE_WIDTH = 160
 
@@ -89,10 +92,7 @@ def seeds_of(text: str | None) -> int | tuple[int, ...] | None:
 
 def _all(asked: Iterable[tuple[str, tuple[Study, ...], Path]], request: Request) -> int:
     """Read everything before the first run, then run one folder after the other."""
-    plans = [
-        (title, plan_of(studies, quick=request.quick, seeds=request.seeds), out)
-        for title, studies, out in asked
-    ]
+    plans = [(title, _plan(studies, request), out) for title, studies, out in asked]
     if request.status:
         return _status([(plan, out) for _, plan, out in plans], request)
     documents: list[dict[str, Any]] = []
@@ -107,6 +107,29 @@ def _all(asked: Iterable[tuple[str, tuple[Study, ...], Path]], request: Request)
             json.dumps(documents if len(documents) > 1 else documents[0], indent=2, ensure_ascii=False)
         )
     return code
+
+
+def _plan(studies: Sequence[Study], request: Request) -> Plan:
+    """Build all that can be built: a figure that waits for files from elsewhere does not stop the others."""
+    if request.quick and len(studies) > 1:
+        skipped = [each.name for each in studies if each.quick.skip]
+        if skipped:
+            typer.echo(f"left out of the quick form: {', '.join(skipped)}", err=True)
+        studies = [each for each in studies if not each.quick.skip]
+    built: list[Plan] = []
+    waiting: list[tuple[Study, ScenarioError]] = []
+    for each in studies:
+        try:
+            built.append(plan_of((each,), quick=request.quick, seeds=request.seeds))
+        except ScenarioError as error:
+            if any(WAITS_FOR_FILES not in fault.text for fault in error.faults):
+                raise
+            waiting.append((each, error))
+    if not built:
+        raise waiting[0][1]
+    for each, why in waiting:
+        typer.echo(f"left out: {why.faults[0].text.replace(str(each.file), each.name, 1)}", err=True)
+    return replace(built[0], studies=tuple(own for plan in built for own in plan.studies))
 
 
 def _one(title: str, plan: Plan, out: Path, request: Request, documents: list[dict[str, Any]]) -> int:

@@ -95,6 +95,8 @@ class Variant:
         What it sets.
     only, without
         By axis: the points that it is run at, and those that it is not.
+    seeds
+        How many of the study's seeds it is run with at most; none for all of them.
     """
 
     name: str
@@ -103,6 +105,7 @@ class Variant:
     sets: Sets = ()
     only: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     without: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    seeds: int | None = None
 
     def runs_at(self, place: Place) -> bool:
         """Whether it is run at a place."""
@@ -262,9 +265,16 @@ class Plot:
 
 @dataclass(frozen=True, kw_only=True)
 class Quick:
-    """What the quick form changes: fewer seeds and variants, and further values; how long it takes."""
+    """What the quick form changes: fewer seeds and variants, and further values; how long it takes.
+
+    Attributes
+    ----------
+    skip
+        Whether the quick form of a paper leaves the study out.
+    """
 
     minutes: float | None = None
+    skip: bool = False
     seeds: tuple[int, ...] | int | None = None
     sets: Sets = ()
     variants: tuple[str, ...] = ()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from floodway.study.model import Base, Quick, Study, Variant
 from floodway.study.parse_axes import axes_of, place_of, sets_of
@@ -122,11 +122,22 @@ def _variant(
         sets=(*(parent.sets if parent else ()), *sets_of(table, "set")),
         only=_points(table, "only", axes) if "only" in table or parent is None else parent.only,
         without=_points(table, "except", axes) if "except" in table or parent is None else parent.without,
+        seeds=_most_seeds(table) if "seeds" in table or parent is None else parent.seeds,
     )
-    for key in ("only", "except"):
+    for key in ("only", "except", "seeds"):
         table.value(key)
     table.finish()
     return variant
+
+
+def _most_seeds(table: Table) -> int | None:
+    """Read how many seeds a variant has at most."""
+    found = _seeds(table, "seeds", None)
+    if isinstance(found, tuple):
+        raise table.fault(
+            "seeds", f"{list(found)!r} is a list; of a variant it is how many of the study's it has at most"
+        )
+    return cast("int | None", found)
 
 
 def _points(table: Table, key: str, axes: Sequence[Axis]) -> dict[str, tuple[str, ...]]:
@@ -165,6 +176,7 @@ def _quick(table: Table, names: Sequence[str]) -> Quick:
         table.choice("variants", name, what="a variant of this study", allowed=names)
     quick = Quick(
         minutes=table.number("minutes"),
+        skip=table.flag("skip"),
         seeds=_seeds(table, "seeds", None),
         sets=sets_of(table, "set"),
         variants=variants,

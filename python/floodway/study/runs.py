@@ -224,6 +224,7 @@ def _with_seeds(  # noqa: PLR0913, PLR0917 (the parts of a run)
     wanted: int | tuple[int, ...],
 ) -> Iterator[Run]:
     seeds: Sequence[int] = range(scenario.seed, scenario.seed + wanted) if isinstance(wanted, int) else wanted
+    seeds = seeds[: variant.seeds]
     if max(seeds) > LARGEST_SEED:
         raise StudyError(f"{study.file}: seeds: {max(seeds)} is above {LARGEST_SEED}", place=str(study.file))
     for seed in seeds:

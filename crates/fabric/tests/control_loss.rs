@@ -22,15 +22,13 @@ enum Fate {
 }
 
 /// A flow control, how its flows repair losses, and what becomes of them.
-const ROWS: [(&str, &str, Fate); 8] = [
+const ROWS: [(&str, &str, Fate); 7] = [
     (r#"{"pfc": {"xoff": "auto", "pause": "timer"}}"#, NONE, Fate::Overflows),
     (r#"{"pfc": {"xoff": "auto", "pause": "timer"}}"#, GO_BACK_N, Fate::Overflows),
     (r#"{"pfc": {"xoff": "auto", "pause": "on-off"}}"#, NONE, Fate::Stalls),
     (r#"{"bifrost": {"slot": "2us"}}"#, NONE, Fate::Heals),
     (r#""cbfc""#, NONE, Fate::Heals),
     (r#"{"cbfc": {"mode": "infiniband"}}"#, NONE, Fate::Heals),
-    // A lost pause is a duty cycle that was too long, and nothing pays it back.
-    (r#"{"swing": {"form": "switch", "xoff": "50KB"}}"#, GO_BACK_N, Fate::Overflows),
     // It has no frames that could be damaged; its buffers overflow all the same.
     (r#""lossy""#, GO_BACK_N, Fate::Overflows),
 ];

@@ -48,9 +48,9 @@
 //! The first term is what is on the way when the drain stops for good (one bandwidth-delay product). The second is
 //! the ripple of the loop between relay and switch, and room for drift: nothing feeds the remote queue back, so
 //! that each relayed pause may leave a frame more in it (what a pause finds on the wire here, less what its copy
-//! finds there, and what the copy waits for). Traffic both ways makes it drift, since copies wait behind packets;
-//! `floodway explain` cannot say for how long a margin lasts, a run can (docs/flow-controls.md has figures). In
-//! `form = "switch"` the loop is inside the switch, and its ripple is `xoff`.
+//! finds there, and what the copy waits for). Traffic both ways makes it drift, since copies wait behind packets:
+//! `floodway reproduce swing drift` measures by how much. In `form = "switch"` the loop is inside the switch, and its
+//! ripple is `xoff`.
 //!
 //! PFC on the cable is that of any short link: `[defaults]` at the switch's end, floodway's own defaults at the
 //! relay's; an override by the tag `relay-cable` sets either, by direction (`"relay>dci"`, `"dci>relay"`).

@@ -86,7 +86,7 @@ mod tests {
     #[test]
     fn profiles_are_read() {
         let loaded = load(Profile::SwingNs3).expect("it fits the grammar");
-        assert_eq!(loaded.fragment.r#override.len(), 2);
+        assert_eq!(loaded.fragment.r#override.len(), 4);
         for profile in [Profile::HpccNs3, Profile::ConweaveNs3] {
             let loaded = load(profile).expect("it fits the grammar");
             assert_eq!(loaded.fragment.mtu, floodway_units::Bytes(1000));

@@ -81,7 +81,7 @@ fn faults_name_the_file_and_the_line() {
     let text = SCENARIO.replace("format = \"hpcc\"", "paths = \"paths.txt\"");
     assert_eq!(
         fault(TOPOLOGY, FLOWS, &text),
-        "a.toml:5: workload.flows.flow-list.paths: it goes with format = \"hpcc\"; a table has the columns path \
+        "a.toml:5: workload.flows.flow-list.paths: it goes with the formats hpcc and conweave; a table has the columns path \
          and ack_path"
     );
     let missing = fault(TOPOLOGY, FLOWS, &SCENARIO.replace("topology.txt", "top.txt"));

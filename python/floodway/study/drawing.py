@@ -237,9 +237,10 @@ def _group_label(study: Study, plot: Plot, group: str) -> str:
 
 
 def _up(study: Study, plot: Plot, metric: Metric) -> str:
+    said = metric.title
     if plot.relative_to:
-        return shown(f"{metric.label}\nover that of {study.variant(plot.relative_to).label}")
-    return "\n".join(shown(line) for line in wrap(metric.title, LONGEST_LINE))
+        said = f"{metric.label} over that of {study.variant(plot.relative_to).label}"
+    return "\n".join(shown(line) for line in wrap(said, LONGEST_LINE))
 
 
 def _mean(bar: Bar) -> float:
@@ -260,7 +261,7 @@ def _above(bar: Bar) -> float:
 
 def _legend(figure: Figure, panels: Sequence[Axes]) -> None:
     """Name each group once, and say what hollow points are where there are any."""
-    if any(line.get_marker() == HOLLOW["marker"] for panel in panels for line in panel.get_lines()):
+    if any(line.get_markerfacecolor() == "none" for panel in panels for line in panel.get_lines()):
         panels[0].plot([], [], label="published", **HOLLOW)
     found: dict[str, Artist] = {}
     for panel in panels:

@@ -8,7 +8,7 @@ use crate::arena::Place;
 use crate::blueprint::PauseFault;
 use crate::packet::Kind;
 use crate::routing::{Routes, peer};
-use crate::world::{Fault, World};
+use crate::world::{Fault, NEVER, World};
 
 impl World<'_> {
     /// The fault `index` strikes.
@@ -77,6 +77,19 @@ impl World<'_> {
                 self.settle_port(port);
             }
             self.with_receiver(lane, port, FcReceiver::on_link_reset);
+            self.repeat_relayed(port, class);
+        }
+    }
+
+    /// A relay's far end starts open: it is told at once of a pause that lasts on the relay's other port.
+    fn repeat_relayed(&mut self, port: PortId, class: u8) {
+        let other = self.relay_at(port).map(|relay| relay.ports.other(port));
+        let Some(other) = other else { return };
+        let Some((disposition, _)) = self.relays(other, class) else { return };
+        if disposition.forwards() && self.egress[self.lane(other, class)].paused_since != NEVER {
+            let class = self.classes[class as usize];
+            self.out.frames.0.push(FcFrame::Pause { class, quanta: Quanta::MAX });
+            self.flush_frames(port);
         }
     }
 

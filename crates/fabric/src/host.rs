@@ -12,7 +12,7 @@ use floodway_wire::Telemetry;
 
 use crate::agenda::{Set, What};
 use crate::arena::Place;
-use crate::blueprint::{Acks, WindowRule};
+use crate::blueprint::{Acks, Ties, WindowRule};
 use crate::flows::Flow;
 use crate::packet::{FIRST, INT, Kind, LAST, ON_PATH, Packet, REPLY, RETRANSMISSION};
 use crate::serial::pacing_gap;
@@ -65,16 +65,24 @@ impl World<'_> {
         }
         let class = self.pick_class(port)? as usize;
         let local = self.ports[port.index()].owner as usize;
-        if self.nics[local].repeating > 0
-            && let Some(repeat) = self.next_repeat(local, class)
-        {
-            return Some(repeat);
+        loop {
+            if self.nics[local].repeating > 0
+                && let Some(repeat) = self.next_repeat(local, class)
+            {
+                return Some(repeat);
+            }
+            let nic = &mut self.nics[local];
+            if let Some(rank) = nic.ready[class].next_after(nic.last[class]) {
+                nic.last[class] = rank;
+                let id = nic.flows[rank as usize];
+                return self.flows[id as usize].sender.next_segment(now).map(|segment| (id, segment));
+            }
+            // What stands behind entries that were passed over has no timer. SWING's simulator leaves it until
+            // something else wakes the NIC.
+            if nic.repeats[class].is_empty() || self.blueprint.semantics.ties == Ties::SchedulingOrder {
+                return None;
+            }
         }
-        let nic = &mut self.nics[local];
-        let rank = nic.ready[class].next_after(nic.last[class])?;
-        nic.last[class] = rank;
-        let id = nic.flows[rank as usize];
-        self.flows[id as usize].sender.next_segment(now).map(|segment| (id, segment))
     }
 
     /// What is sent again before new data: of each queue pair with some, from the one after the last served on,

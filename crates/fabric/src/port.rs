@@ -12,7 +12,7 @@ use crate::arena::Place;
 use crate::blueprint::{Acks, Release};
 use crate::packet::{INT, Kind, Packet};
 use crate::routing::peer;
-use crate::world::{NEVER, Port, World, bytes};
+use crate::world::{NEVER, Port, Relay, World, bytes};
 
 impl World<'_> {
     /// Something may be ready to be sent.
@@ -334,10 +334,15 @@ impl World<'_> {
     }
 
     /// Of a relay's port: what becomes of the pauses of a class, and the other port.
-    fn relays(&self, port: PortId, class: u8) -> Option<(Disposition, PortId)> {
-        let &Port { at_host, owner, .. } = &self.ports[port.index()];
-        let relay = self.switches.get(owner as usize).filter(|_| !at_host)?.relay.as_ref()?;
+    pub fn relays(&self, port: PortId, class: u8) -> Option<(Disposition, PortId)> {
+        let relay = self.relay_at(port)?;
         Some((relay.disposition(port, class), relay.ports.other(port)))
+    }
+
+    /// The relay whose port it is.
+    pub fn relay_at(&self, port: PortId) -> Option<&Relay> {
+        let &Port { at_host, owner, .. } = &self.ports[port.index()];
+        self.switches.get(owner as usize).filter(|_| !at_host)?.relay.as_ref()
     }
 
     /// Sends a pause on out of a relay's other port.

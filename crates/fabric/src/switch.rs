@@ -10,7 +10,7 @@ use crate::agenda::What;
 use crate::arena::Place;
 use crate::packet::{Kind, ON_PATH, Packet, REPLY};
 use crate::records::FirstDrop;
-use crate::world::{NEVER, Port, Uncharge, World, bytes};
+use crate::world::{NEVER, Uncharge, World, bytes};
 
 /// A flow's addresses and ports in a notice between neighbours (RCM's CN).
 const FLOW_ID_BYTES: u64 = 13;
@@ -95,10 +95,10 @@ impl World<'_> {
             let path = if reply { &flow.ack_path } else { &flow.path };
             return path.get(packet.hop as usize).copied().filter(|port| self.ports[port.index()].up);
         }
-        let &Port { node, owner, at_host, .. } = &self.ports[ingress.index()];
-        if !at_host && let Some(relay) = &self.switches[owner as usize].relay {
+        if let Some(relay) = self.relay_at(ingress) {
             return Some(relay.ports.other(ingress));
         }
+        let node = self.ports[ingress.index()].node;
         let (destination, tuple) =
             if reply { (flow.source, flow.tuple.reversed()) } else { (flow.destination, flow.tuple) };
         let candidates = self.routes.candidates(node, destination);

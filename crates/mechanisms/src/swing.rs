@@ -205,9 +205,14 @@ impl FlowControl for Params {
     }
 
     fn caveat(&self, _link: &LinkInfo) -> Option<String> {
-        let why = "nothing feeds a relay's queue back: each relayed pause may leave a frame more in it, so that a \
-                   margin may be used up in a long run with traffic both ways";
-        Some(why.into())
+        let (holds, said) = match self.form {
+            Form::Relay => ("a relay's queue", "relayed pause"),
+            Form::Switch => ("the queue at the far end of the link", "pause"),
+        };
+        Some(format!(
+            "nothing feeds {holds} back: each {said} may leave a frame more in it, so that a margin may be used up in \
+             a long run with traffic both ways"
+        ))
     }
 
     fn pause_mode(&self, run: PauseMode) -> PauseMode {

@@ -199,6 +199,7 @@ fn choices() -> Vec<ReliabilityParams> {
         r#"{ "irn": { "window": "12500B", "rto-low": "150us", "rto-high": "400us", "low-packets": 0 } }"#,
         r#"{ "irn": { "form": "swing", "window": 9, "rto-low": "150us", "rto-high": "400us" } }"#,
         r#"{ "irn": { "form": "swing", "window": 200, "rto-low": "150us", "rto-high": "400us" } }"#,
+        r#"{ "irn": { "form": "conweave", "window": 40, "rto-low": "150us", "rto-high": "400us" } }"#,
     ];
     let read = |json: String| serde_json::from_str(&json).expect("the parameters are well formed");
     let all = named.chain(tuned.iter().map(|json| (*json).to_owned())).map(read);

@@ -103,3 +103,14 @@ fn every_flow_of_list_1_2_with_irn_equals_the_authors_log() {
     };
     assert_eq!(at_ports("drops_buffer").len(), 1);
 }
+
+/// The longest list, all of whose flows finish whatever carries them.
+#[test]
+fn list_4_2_runs_under_pfc_over_relays_and_with_irn() {
+    let Some(reference) = reference() else { return };
+    for scenario in ["swing-80km.toml", "swing-80km-relay.toml", "swing-80km-irn.toml"] {
+        let records = run(&reference, scenario, "4-2");
+        assert_eq!(records.outcome.stopped, Stopped::Finished, "{scenario}");
+        assert_eq!(records.flows.rows(), 12_685, "{scenario}");
+    }
+}

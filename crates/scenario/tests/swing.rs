@@ -321,6 +321,64 @@ fn a_pinned_path_leads_over_the_relays_of_its_links() {
 }
 
 #[test]
+fn a_path_names_parallel_links_in_their_order_whichever_has_relays() {
+    let text = "limit = \"9ms\"\n[topology.explicit]\nhosts = [\"h1\", \"h2\"]\nswitches = [\"s1\", \"s2\"]\nrate = \"100G\"\ndelay = \"1us\"\n\
+                links = [{ between = [\"s1\", \"s2\"], count = 2 }, { between = [\"h1\", \"s1\"] }, { between = [\"s2\", \"h2\"] }]\n\
+                [[override]]\nname = \"first\"\nlinks = \"s1-s2#1\"\nflow-control = \"swing\"\n\
+                [[workload]]\nname = \"one\"\nflows = [{ from = \"h1\", to = \"h2\", size = \"1MB\", path = \"h1,s1,s2#1,h2\" }]\n";
+    let over = |text: &str, link: &str, node: &str| {
+        let scenario = Scenario::from_text("a.toml", text, &[]).unwrap_or_else(|errors| panic!("{errors}"));
+        counter(&run(&scenario), node, link, "rx_packets")
+    };
+    assert_eq!(over(text, "s1-s2#1", "r2"), 1_000);
+    assert_eq!(over(&text.replace("s2#1,h2", "s2#2,h2"), "s1-s2#2", "s2"), 1_000);
+}
+
+#[test]
+fn a_pause_that_outlasts_a_failure_of_the_link_is_told_again() {
+    // h2 takes nothing from 1 ms on; the link is down for 100 us, and its far end would start afresh.
+    let long =
+        "flow-control.swing = { pause = \"on-off\" }\nfaults.down = { from = \"3ms\", to = \"3.1ms\" }";
+    let more = pauses(&[(1_000, 6_000)]);
+    let line = Line { long, more: &more, drain_gbps: 100, limit_us: 6_000, ..Line::default() };
+    let records = line.run();
+    // Until the word has crossed the link, the far relay sends into a buffer that is full: one delay's worth.
+    let Lossless::Violated { bytes, .. } = records.outcome.lossless else { panic!("it was full") };
+    assert!(bytes <= 100 * 12_500, "{bytes}");
+}
+
+#[test]
+fn relays_copy_pfc_whatever_the_rest_of_the_network_has() {
+    for others in ["cbfc", "lossy", "swing"] {
+        let more = format!("[defaults]\nflow-control = \"{others}\"");
+        let scenario = Line { more: &more, ..Line::default() }.scenario();
+        let cable = scenario.blueprint().links.iter().find(|link| link.name == "s2-r2").expect("it is there");
+        assert_eq!(cable.directions[1].flow_control[0].1.name(), "pfc", "{others}");
+        assert_eq!(run(&scenario).outcome.lossless, Lossless::Held, "{others}");
+    }
+    let more = "[[override]]\nname = \"cables\"\nlinks = { tag = \"relay-cable\" }\nflow-control = \"cbfc\"";
+    let refused = Line { more, ..Line::default() }.refused();
+    assert!(refused.contains("cables.flow-control: relays copy the pauses of PFC"), "{refused}");
+}
+
+#[test]
+fn a_link_and_its_cables_pause_alike() {
+    let more = "[defaults]\nflow-control.pfc = { pause = \"on-off\" }";
+    let records = Line { more, drain_gbps: 10, limit_us: 6_000, ..Line::default() }.run();
+    assert_eq!(records.outcome.lossless, Lossless::Held);
+    let long = "flow-control.swing = { pause = \"timer\" }";
+    let refused = Line { more, long, ..Line::default() }.refused();
+    assert!(refused.contains("a relay's cable and its link pause alike"), "{refused}");
+}
+
+#[test]
+fn relays_of_two_lengths_of_cable_on_one_link_are_refused() {
+    let long = "flow-control = { class-3 = { swing = {} }, class-4 = { swing = { cable = \"9us\" } } }";
+    let refused = Line { long, ..Line::default() }.refused();
+    assert!(refused.contains("its relays have cables of 1us and of 9us"), "{refused}");
+}
+
+#[test]
 fn a_proxy_at_the_relay_tells_the_sender_long_before_the_receiver_could() {
     let long = "flow-control = \"swing\"\ncongestion-point = [{ proxy-cnp = {} }]";
     let more = "[defaults]\nrate-control = \"dcqcn\"";

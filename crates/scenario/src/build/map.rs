@@ -31,14 +31,14 @@ impl<'a> Map<'a> {
             let [a, b] = link.ends;
             between.entry((a, b)).or_default().push(vec![PortId(2 * i)]);
             between.entry((b, a)).or_default().push(vec![PortId(2 * i + 1)]);
-        }
-        for pair in network.relays.chunks_exact(2) {
-            let (a, b) = (&pair[0], &pair[1]);
-            let port = |link: usize, end: u32| PortId(2 * link as u32 + end);
-            let there = vec![port(a.cable, 0), port(a.link, 0), port(b.cable, 1)];
-            let back = vec![port(b.cable, 0), port(a.link, 1), port(a.cable, 1)];
-            between.entry((a.at, b.at)).or_default().push(there);
-            between.entry((b.at, a.at)).or_default().push(back);
+            // Over relays from switch to switch, in the place of the link.
+            if let Some([a, b]) = network.relays_of(i as usize) {
+                let port = |link: usize, end: u32| PortId(2 * link as u32 + end);
+                let there = vec![port(a.cable, 0), port(a.link, 0), port(b.cable, 1)];
+                let back = vec![port(b.cable, 0), port(a.link, 1), port(a.cable, 1)];
+                between.entry((a.at, b.at)).or_default().push(there);
+                between.entry((b.at, a.at)).or_default().push(back);
+            }
         }
         let mut far_ends: Vec<Vec<usize>> = vec![Vec::new(); network.nodes.len()];
         for [a, b] in network.links.iter().map(|link| link.ends) {

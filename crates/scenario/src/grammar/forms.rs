@@ -86,6 +86,16 @@ impl FlowControl {
         }
     }
 
+    /// All that are chosen, to be changed, with the class that each is for; none where it is for all.
+    pub fn by_class(&mut self) -> Box<dyn Iterator<Item = (Option<u8>, &mut FlowControlParams)> + '_> {
+        match self {
+            FlowControl::All(params) => Box::new(std::iter::once((None, params))),
+            FlowControl::ByClass(classes) => {
+                Box::new(classes.iter_mut().map(|(class, params)| (Some(*class), params)))
+            }
+        }
+    }
+
     /// All that are chosen.
     pub fn choices(&self) -> impl Iterator<Item = &FlowControlParams> {
         let (all, classes) = match self {

@@ -10,7 +10,7 @@ use floodway_mechanisms::registry::{
 };
 use floodway_units::{Class, Rate, Span, Time};
 
-use crate::error::Place;
+use crate::error::{Place, ScenarioError};
 use crate::grammar::forms::FlowControl;
 use crate::grammar::settings::Qp;
 use crate::topology::{Link, Network};
@@ -31,6 +31,17 @@ impl Origin {
     /// Did a profile choose?
     pub fn is_profile(&self) -> bool {
         self.who.starts_with("profile ")
+    }
+
+    /// Did an override of the scenario choose, for some objects?
+    pub fn is_particular(&self) -> bool {
+        self.who.starts_with("override ")
+    }
+
+    /// An error at the place where it was chosen.
+    pub fn error(&self, message: impl Into<String>) -> ScenarioError {
+        let nowhere = || Place { file: self.who.clone(), line: None };
+        ScenarioError::new(self.place.clone().unwrap_or_else(nowhere), self.key.to_string(), message)
     }
 
     /// What holds where nobody chooses.

@@ -1,7 +1,7 @@
 //! Which links have relays, and what their cables get.
 
 use floodway_mechanisms::registry::FlowControlParams;
-use floodway_mechanisms::slots::Relay;
+use floodway_mechanisms::slots::{FlowControl as _, Relay};
 
 use super::plan::{Choice, LinkPlan, Plan};
 use crate::error::ScenarioError;
@@ -22,25 +22,85 @@ impl Plan {
         self.links.iter().map(LinkPlan::relay).collect()
     }
 
-    /// Gives cables between relays and their switches the rate of the link, and PFC where they would have relays
-    /// of their own.
+    /// Gives cables between relays and their switches the rate of the link, PFC where relays copy its pauses, and the
+    /// link the pause mode of its cables.
     ///
     /// # Errors
-    /// Cables that an override gives another rate.
+    /// Cables that an override gives another rate, another flow control or another pause mode, and relays of
+    /// several lengths of cable on one link.
     pub fn finish_cables(&mut self, network: &Network) -> Vec<ScenarioError> {
         let mut faults = Vec::new();
         for relay in &network.relays {
-            for from in 0..2 {
-                self.relayed_again(relay, from);
-                // One override is wrong once, however many cables it selects.
-                if let Err(fault) = self.rate_of_cable(relay, from)
-                    && !faults.contains(&fault)
-                {
+            let found = [
+                self.one_cable(relay),
+                self.rate_of_cable(relay, 0),
+                self.rate_of_cable(relay, 1),
+                self.pauses_of_cable(relay),
+            ];
+            self.relayed_again(relay, 0);
+            // One override is wrong once, however many cables it selects.
+            for fault in found.into_iter().filter_map(Result::err) {
+                if !faults.contains(&fault) {
                     faults.push(fault);
                 }
             }
         }
         faults
+    }
+
+    /// All flow controls of a link that ask for relays mean the same ones.
+    fn one_cable(&self, relay: &RelayAt) -> Result<(), ScenarioError> {
+        let directions = &self.links[relay.link].directions;
+        let asked =
+            directions.iter().flat_map(|way| way.flow_control.value.choices().map(move |of| (way, of)));
+        let mut cables = asked.filter_map(|(way, of)| Some((&way.flow_control.origin, of.relay()?.cable)));
+        let Some((_, first)) = cables.next() else { return Ok(()) };
+        match cables.find(|(_, other)| *other != first) {
+            Some((origin, other)) => Err(origin.error(format!(
+                "its relays have cables of {first} and of {other}: a link has one relay at each end"
+            ))),
+            None => Ok(()),
+        }
+    }
+
+    /// What a relay copies are the pauses of PFC that come over the cable; they last as long on the link.
+    fn pauses_of_cable(&mut self, relay: &RelayAt) -> Result<(), ScenarioError> {
+        let (link, cable) = (relay.link, relay.cable);
+        let mut of_link = self.links[link].directions[1 - relay.end].flow_control.clone();
+        let of_cable = &mut self.links[cable].directions[1].flow_control;
+        for (class, params) in of_link.value.by_class() {
+            let FlowControlParams::Swing(swing) = params else { continue };
+            if swing.relay().is_none() {
+                continue;
+            }
+            let pauses = of_cable
+                .value
+                .by_class()
+                .filter(|(other, _)| class.is_none() || other.is_none_or(|other| class == Some(other)));
+            let fits =
+                pauses.map(|(_, params)| matches!(params, FlowControlParams::Pfc(_))).reduce(|a, b| a && b);
+            if fits != Some(true) {
+                let again = of_cable.value.choices().any(|params| params.relay().is_some());
+                if of_cable.origin.is_particular() && !again {
+                    let why = "relays copy the pauses of PFC, which this says for the cable: it needs \"pfc\" from relay to switch";
+                    return Err(of_cable.origin.error(why));
+                }
+                *of_cable = pfc();
+            }
+            for (_, params) in of_cable.value.by_class() {
+                let FlowControlParams::Pfc(pfc) = params else { continue };
+                match (pfc.pause, swing.pause) {
+                    (Some(there), Some(here)) if there != here => {
+                        let why = "a relay\'s cable and its link pause alike, \"timer\" or \"on-off\": a copied pause would end otherwise";
+                        return Err(of_cable.origin.error(why));
+                    }
+                    (Some(mode), _) => swing.pause = Some(mode),
+                    (None, mode) => pfc.pause = mode,
+                }
+            }
+        }
+        self.links[link].directions[1 - relay.end].flow_control = of_link;
+        Ok(())
     }
 
     /// A cable from end `from` carries what the link carries the same way.
@@ -52,14 +112,10 @@ impl Plan {
             return Ok(());
         }
         match &rate.origin.place {
-            Some(place) if &*rate.origin.who != "topology" => {
-                let (key, given) = (rate.origin.key.to_string(), rate.value);
-                let message = format!(
-                    "a relay's cable has the rate of its link, {}: at {given} a relayed pause would not last as long",
-                    of_link.value
-                );
-                Err(ScenarioError::new(place.clone(), key, message))
-            }
+            Some(_) if &*rate.origin.who != "topology" => Err(rate.origin.error(format!(
+                "a relay's cable has the rate of its link, {}: at {} a relayed pause would not last as long",
+                of_link.value, rate.value
+            ))),
             _ => {
                 *rate = of_link;
                 Ok(())
@@ -70,9 +126,13 @@ impl Plan {
     fn relayed_again(&mut self, relay: &RelayAt, from: usize) {
         let control = &mut self.links[relay.cable].directions[from].flow_control;
         if control.value.choices().any(|params| params.relay().is_some()) {
-            let pfc = FlowControlParams::Pfc(Default::default());
-            *control =
-                Choice { value: FlowControl::All(pfc), origin: super::Origin::built_in("flow-control") };
+            *control = pfc();
         }
     }
+}
+
+/// What a cable has of itself.
+fn pfc() -> Choice<FlowControl> {
+    let pfc = FlowControlParams::Pfc(Default::default());
+    Choice { value: FlowControl::All(pfc), origin: super::Origin::built_in("flow-control") }
 }

@@ -82,9 +82,17 @@ impl Network {
         self.relays.first().is_some_and(|first| node >= first.node)
     }
 
+    /// The relays at both ends of a link, if it has any.
+    pub fn relays_of(&self, link: usize) -> Option<[&RelayAt; 2]> {
+        let at = self.relays.partition_point(|relay| relay.link < link);
+        match self.relays.get(at..at + 2)? {
+            [a, b] if a.link == link => Some([a, b]),
+            _ => None,
+        }
+    }
+
     /// The switch or host at an end of a link, whether a relay stands between them or not.
     pub fn behind(&self, link: usize, end: usize) -> usize {
-        let relay = self.relays.iter().find(|relay| relay.link == link && relay.end == end);
-        relay.map_or(self.links[link].ends[end], |relay| relay.at)
+        self.relays_of(link).map_or(self.links[link].ends[end], |relays| relays[end].at)
     }
 }

@@ -70,7 +70,8 @@ impl Files<'_> {
                 return Err(format!("{file:?} has a ${{ without its }}"));
             };
             path.push_str(before);
-            path.push_str(&std::env::var(name).map_err(|_| unset(file, name, after))?);
+            let value = std::env::var(name).ok().filter(|value| !value.is_empty());
+            path.push_str(&value.ok_or_else(|| unset(file, name, after))?);
             rest = after;
         }
         path.push_str(rest);

@@ -111,6 +111,34 @@ def test_an_order_gets_the_verdict_that_the_page_says(
     assert found.verdict == verdict
 
 
+@pytest.mark.parametrize(
+    ("given_values", "verdict", "remark"),
+    [
+        ({"b": (1.0, 1.0)}, "differs", "As printed. A and B are equal."),
+        ({"c": (2.0, 2.0)}, "differs", "As printed. B and C are equal."),
+        ({"c": (1.0, 1.0)}, "differs", "As printed. A and C are equal."),
+        # Of means, whatever the seeds are.
+        ({"c": (1.0, 3.0)}, "differs", "As printed. B and C are equal."),
+        (
+            {"b": (1.0, 1.0), "c": (1.0, 1.0)},
+            "differs",
+            "As printed. A and B are equal. B and C are equal.",
+        ),
+        # What did not finish is last, whatever its number.
+        ({"c": (Value(value=2.0, unfinished=2), 2.0)}, "agrees", "As printed. 2 flows did not finish."),
+        ({"c": (2.0, 2.000001)}, "agrees", "As printed."),
+    ],
+)
+@pytest.mark.parametrize("dot", ["", "."])
+def test_an_order_of_equal_numbers_differs_and_says_so(
+    tmp_path: Path, given_values: Given, verdict: str, remark: str, dot: str
+) -> None:
+    values = {"a": (1.0, 1.0), "b": (2.0, 2.0), "c": (3.0, 3.0), **given_values}
+    study, numbers, found = judge(tmp_path, f'order = ["a", "b", "c"]\nremark = "As printed{dot}"', values)
+    row = shown(Part(study=study, numbers=numbers, judged=(found,)), found)
+    assert (row.verdict, row.remark) == (verdict, remark)
+
+
 def test_what_is_best_may_be_the_highest(tmp_path: Path) -> None:
     values = {"a": (1.0, 1.0), "b": (2.0, 2.0), "c": (3.0, 3.0)}
     _, _, found = judge(tmp_path, 'order = ["c", "b", "a"]\nbest = "highest"', values)

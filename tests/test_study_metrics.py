@@ -11,7 +11,14 @@ from hypothesis import strategies as st
 
 import floodway as package
 from floodway.study.buckets import link_buckets
-from floodway.study.formulas import cbfc_highest, cbfc_lowest, pfc_utilisation, relay_utilisation
+from floodway.study.formulas import (
+    FORMULAS,
+    arguments_of,
+    cbfc_highest,
+    cbfc_lowest,
+    pfc_utilisation,
+    relay_utilisation,
+)
 from floodway.study.metrics import KINDS
 from floodway.study.selection import Options, chosen_flows, matches
 from made_up import made_up_result
@@ -203,3 +210,11 @@ def test_the_bounds_of_credits_enclose_a_share(
 ) -> None:
     low = cbfc_lowest(delay_us, buffer_bytes, 100.0, period_us, 1500.0)
     assert 0 < low <= cbfc_highest(delay_us, buffer_bytes, 100.0) <= 100
+
+
+@pytest.mark.parametrize("name", FORMULAS)
+def test_no_formula_fails_where_a_link_has_no_delay(name: str) -> None:
+    given = {"delay-us": 0.0, "alpha": 0.5, "buffer-bytes": 5e6, "rate-gbps": 100.0, "slot-us": 0.0}
+    given |= {"period-us": 0.0, "mtu-bytes": 0.0}
+    shares = {"cbfc-lowest": 100.0, "cbfc-highest": 100.0, "swing-eq4": 50.0, "swing-eq6": 50.0}
+    assert FORMULAS[name](*(given[each] for each in arguments_of(name))) == shares.get(name, 0.0)

@@ -6,6 +6,7 @@ import shutil
 import signal
 import subprocess
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,8 +14,11 @@ import pytest
 
 import floodway as package
 from command import environment
+from floodway.cli import app as cli
+from floodway.cli import study as studying
 from floodway.study import conduct, load_study, plan_of, runs, states_of
 from floodway.study.report import TIMES
+from floodway.study.storage import StudyFolder
 from scenarios import LONG, SMALL
 from studies import BRIEF, study_file
 
@@ -215,6 +219,13 @@ def test_a_run_that_fails_is_named_and_tried_again(tmp_path: Path) -> None:
     assert set(states_of(plan, tmp_path / "out").values()) == {"done"}
 
 
+def remarked(run: Path, **more: str) -> None:
+    """Replace what the mark of a run has beside its checksums."""
+    mark = run / "complete.json"
+    sums = json.loads(mark.read_text(encoding="utf-8"))["sha256"]
+    mark.write_text(json.dumps({**more, "sha256": sums}), encoding="utf-8")
+
+
 def harms(run: Path) -> dict[str, Callable[[], object]]:
     """Return what may happen to the folder of a run, by what is said of it."""
     return {
@@ -222,6 +233,8 @@ def harms(run: Path) -> dict[str, Callable[[], object]]:
         "series.parquet is missing": (run / "series.parquet").unlink,
         "complete.json cannot be read": lambda: (run / "complete.json").write_text("{"),
         "complete.json is missing": (run / "complete.json").unlink,
+        "complete.json has no key": lambda: remarked(run),
+        f"complete.json is of another run, {'0' * 12}": lambda: remarked(run, key="0" * 64),
     }
 
 
@@ -253,6 +266,61 @@ def test_what_is_not_a_study_s_is_never_touched(tmp_path: Path, floodway: Comman
     assert floodway("study", "pools.toml", "--out", "small.toml", "--quiet").err == (
         "error: small.toml: is not a folder\n"
     )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "\xff",
+        "[]",
+        "{}",
+        '{"complete": true}',
+        '{"title": "my survey", "answers": [1, 2]}',
+        '{"complete": "yes", "engine": "V8"}',
+        '{"complete": true, "engine": 8}',
+    ],
+)
+def test_another_program_s_study_file_is_never_touched(tmp_path: Path, floodway: Command, text: str) -> None:
+    study_file(tmp_path, BRIEF)
+    (tmp_path / "mine").mkdir()
+    for name in ("study.json", "report.md"):
+        (tmp_path / "mine" / name).write_text(text, encoding="latin-1")
+    for force in ([], ["--force"]):
+        done = floodway("study", "pools.toml", "--out", "mine", "--quick", "--quiet", *force)
+        assert (done.code, done.out) == (2, "")
+        assert done.err == (
+            "error: mine: holds a study.json that floodway did not write; choose another folder\n"
+        )
+    files = {entry.name: entry.read_text(encoding="latin-1") for entry in (tmp_path / "mine").iterdir()}
+    assert files == {"study.json": text, "report.md": text}
+
+
+def test_a_folder_is_a_study_s_from_its_begin_to_its_end(tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    # As a study that was killed as it began leaves it.
+    (tmp_path / "out" / ".study.json.new").write_text("{", encoding="utf-8")
+    with StudyFolder(tmp_path / "out"):
+        begun = json.loads((tmp_path / "out" / "study.json").read_text(encoding="utf-8"))
+    assert begun == {"complete": False, "engine": runs.engine()}
+    assert not (tmp_path / "out" / ".study.json.new").exists()
+    plan = plan_in(tmp_path, BRIEF.replace("seeds = 2", "seeds = 1"))
+    for _ in range(2):
+        assert conduct(plan, out=tmp_path / "out", jobs=2).complete
+
+
+def test_a_run_under_another_s_key_is_named_and_run_again(tmp_path: Path) -> None:
+    plan, out = plan_in(tmp_path, BRIEF.replace("seeds = 2", "seeds = 1")), tmp_path / "out"
+    conduct(plan, out=out, jobs=2)
+    report, one, other = report_of(out), plan.runs[0], plan.runs[1]
+    shutil.rmtree(out / "runs" / one.key)
+    shutil.copytree(out / "runs" / other.key, out / "runs" / one.key)
+    assert states_of(plan, out)[one.key] == "missing"
+    messages: list[str] = []
+    again = conduct(plan, out=out, jobs=2, on_message=messages.append)
+    assert messages == [f"{one.label}: complete.json is of another run, {other.key[:12]}; it is run again"]
+    assert again.complete
+    assert report_of(out) == report
 
 
 def test_something_else_in_the_place_of_a_run_is_named_and_kept(tmp_path: Path) -> None:
@@ -299,6 +367,24 @@ def test_bad_usage_is_told_before_anything_runs(
     assert (done.code, done.out) == (2, "")
     assert said in done.err
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("verb", ["study", "reproduce"])
+def test_both_verbs_take_the_same_options(monkeypatch: pytest.MonkeyPatch, verb: str) -> None:
+    asked: list[studying.Request] = []
+    monkeypatch.setattr(studying, verb, lambda _, request: asked.append(request))
+    nothing = studying.Request(
+        out=None, jobs=None, seeds=None, quick=False, status=False, force=False, quiet=False, json=False
+    )
+    options: dict[str, tuple[list[str], object]] = {
+        "out": (["--out", "x"], Path("x")),
+        "jobs": (["--jobs", "3"], 3),
+        "seeds": (["--seeds", "7,9"], (7, 9)),
+        **{each: ([f"--{each}"], True) for each in ("quick", "status", "force", "quiet", "json")},
+    }
+    for given, _ in [([], None), *options.values()]:
+        cli.app([verb, "any", *given], standalone_mode=False)
+    assert asked == [nothing, *(replace(nothing, **{name: to}) for name, (_, to) in options.items())]  # type: ignore[arg-type]
 
 
 def test_seeds_of_the_command_line_stand_for_those_of_the_study(tmp_path: Path, floodway: Command) -> None:

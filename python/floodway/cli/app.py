@@ -260,6 +260,30 @@ def compare_(  # noqa: PLR0913 (one argument an option)
     )
 
 
+def _study_request(  # noqa: PLR0913 (one argument an option)
+    *,
+    out: Path | None,
+    jobs: int | None,
+    seeds: str | None,
+    quick: bool,
+    status: bool,
+    force: bool,
+    quiet: bool,
+    json: bool,
+) -> studying.Request:
+    """Return what `study` and `reproduce` are asked for beside what to run."""
+    return studying.Request(
+        out=out,
+        jobs=jobs,
+        seeds=studying.seeds_of(seeds),
+        quick=quick,
+        status=status,
+        force=force,
+        quiet=quiet,
+        json=json,
+    )
+
+
 @app.command(name="study")
 def study_(  # noqa: PLR0913 (one argument an option)
     studies: Annotated[
@@ -300,15 +324,8 @@ def study_(  # noqa: PLR0913 (one argument an option)
     """
     return studying.study(
         studies,
-        studying.Request(
-            out=out,
-            jobs=jobs,
-            seeds=studying.seeds_of(seeds),
-            quick=quick,
-            status=status,
-            force=force,
-            quiet=quiet,
-            json=json,
+        _study_request(
+            out=out, jobs=jobs, seeds=seeds, quick=quick, status=status, force=force, quiet=quiet, json=json
         ),
     )
 
@@ -357,15 +374,8 @@ def reproduce_(  # noqa: PLR0913 (one argument an option)
     """
     return studying.reproduce(
         papers,
-        studying.Request(
-            out=out,
-            jobs=jobs,
-            seeds=studying.seeds_of(seeds),
-            quick=quick,
-            status=status,
-            force=force,
-            quiet=quiet,
-            json=json,
+        _study_request(
+            out=out, jobs=jobs, seeds=seeds, quick=quick, status=status, force=force, quiet=quiet, json=json
         ),
     )
 

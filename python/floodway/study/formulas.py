@@ -77,9 +77,11 @@ def cbfc_lowest(
     --------
     >>> round(cbfc_lowest(400.0, 5e6, 100.0, 10.0, 1500.0), 2)
     49.38
+    >>> cbfc_lowest(0.0, 5e6, 100.0, 0.0, 0.0)
+    100.0
     """
     needed = bdp_bytes(delay_us, rate_gbps) + period_us * rate_gbps * 125 + mtu_bytes
-    return 100 * min(1.0, buffer_bytes / needed)
+    return _share(buffer_bytes, needed)
 
 
 def cbfc_highest(delay_us: float, buffer_bytes: float, rate_gbps: float) -> float:
@@ -89,13 +91,20 @@ def cbfc_highest(delay_us: float, buffer_bytes: float, rate_gbps: float) -> floa
     --------
     >>> cbfc_highest(400.0, 5e6, 100.0)
     50.0
+    >>> cbfc_highest(0.0, 5e6, 100.0)
+    100.0
     """
-    return 100 * min(1.0, buffer_bytes / bdp_bytes(delay_us, rate_gbps))
+    return _share(buffer_bytes, bdp_bytes(delay_us, rate_gbps))
 
 
 def bifrost_buffer(delay_us: float, rate_gbps: float, slot_us: float) -> float:
     """Return the level that Bifrost needs, in bytes (Yu et al. 2023, Theorem 1): 2 D R + 2 R T."""
     return bdp_bytes(delay_us, rate_gbps) + 2 * slot_us * rate_gbps * 125
+
+
+def _share(buffer_bytes: float, needed: float) -> float:
+    """Return how much of what it needs a buffer is, in percent: all, where it needs nothing."""
+    return 100 * min(1.0, buffer_bytes / needed) if needed > 0 else 100.0
 
 
 #: By the names that studies use.

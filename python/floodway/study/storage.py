@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Self
 
 from floodway.errors import OutputError
 from floodway.results.store import RUN_FILE, Reservation, read, remove_left_behind
+from floodway.study.runs import engine
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -27,10 +28,11 @@ if TYPE_CHECKING:
 
 __all__ = ["MARK_FILE", "Runs", "StudyFolder", "publish", "told"]
 
-#: Written last into the folder of a run; it has the checksum of every other file.
+#: Written last into the folder of a run; it has the run's key, and the checksum of every other file.
 MARK_FILE = "complete.json"
 #: What tells the folder of a study from any other.
 STUDY_FILE = "study.json"
+_NEW_STUDY_FILE = f".{STUDY_FILE}.new"
 _KEY = re.compile(r"[0-9a-f]{64}")
 
 
@@ -74,10 +76,15 @@ class StudyFolder:
         shown = os.fspath(self.folder)
         if self.folder.exists() and not self.folder.is_dir():
             raise OutputError(shown, "is not a folder")
-        if not self.folder.is_dir() or not any(self.folder.iterdir()):
+        # What a study that was killed as it began has left is no reason to refuse.
+        if not self.folder.is_dir() or all(each.name == _NEW_STUDY_FILE for each in self.folder.iterdir()):
             return
         if not (self.folder / STUDY_FILE).is_file():
             raise OutputError(shown, "holds something other than a study; choose another folder")
+        if not _is_ours(self.folder / STUDY_FILE):
+            raise OutputError(
+                shown, f"holds a {STUDY_FILE} that floodway did not write; choose another folder"
+            )
 
     def _hold(self) -> None:
         self._lock = os.open(self.folder, os.O_RDONLY | os.O_DIRECTORY)
@@ -96,7 +103,10 @@ class StudyFolder:
         mark = self.folder / STUDY_FILE
         if not mark.exists():
             # What is cut short is a study, too.
-            mark.write_text('{"complete": false}\n', encoding="utf-8")
+            new = self.folder / _NEW_STUDY_FILE
+            new.write_text(json.dumps({"complete": False, "engine": engine()}) + "\n", encoding="utf-8")
+            _to_disk([new])
+            new.replace(mark)
         self.runs.folder.mkdir(exist_ok=True)
         self.runs.remove_left_behind()
 
@@ -131,12 +141,15 @@ class Runs:
         if not place.exists():
             return None
         try:
-            sums = json.loads((place / MARK_FILE).read_text(encoding="utf-8"))["sha256"]
+            document = json.loads((place / MARK_FILE).read_text(encoding="utf-8"))
+            own, sums = document.get("key"), document["sha256"]
             wrong = [name for name, digest in sums.items() if _digest(place / name) != digest]
         except FileNotFoundError as error:
             return f"{Path(error.filename).name} is missing"
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             return f"{MARK_FILE} cannot be read"
+        if own != key:
+            return f"{MARK_FILE} " + ("has no key" if own is None else f"is of another run, {str(own)[:12]}")
         return f"{wrong[0]} is not as it was written" if wrong else None
 
     def has(self, key: str) -> bool:
@@ -234,7 +247,7 @@ def publish(result: Result, place: Path) -> None:
     def mark(folder: Path) -> None:
         files = sorted(folder.iterdir())
         sums = {file.name: _digest(file) for file in files}
-        text = json.dumps({"sha256": sums}, indent=2)
+        text = json.dumps({"key": place.name, "sha256": sums}, indent=2)
         (folder / MARK_FILE).write_text(text + "\n", encoding="utf-8")
         _to_disk([*files, folder / MARK_FILE, folder])
 
@@ -244,6 +257,19 @@ def publish(result: Result, place: Path) -> None:
         reservation.publish(result, also=mark)
     with contextlib.suppress(OSError):
         _to_disk([place.parent])
+
+
+def _is_ours(file: Path) -> bool:
+    """Whether a file is the one that tells the folder of a study: it has what every one of ours has."""
+    try:
+        document = json.loads(file.read_text(encoding="utf-8"))
+    except ValueError:
+        return False
+    return (
+        isinstance(document, dict)
+        and isinstance(document.get("complete"), bool)
+        and isinstance(document.get("engine"), str)
+    )
 
 
 def _to_disk(paths: Iterable[Path]) -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import itertools
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from floodway.study.evaluation import Cell, Numbers
     from floodway.study.model import Claim, Place, Study
@@ -26,7 +27,7 @@ class Judged:
     Attributes
     ----------
     claim
-        What was published.
+        What was published; the remark of an order names those that we found equal.
     ours
         Our number: in percent where the claim is relative; none where there is none.
     low, high
@@ -61,7 +62,9 @@ class Judged:
 
 def judged(study: Study, numbers: Numbers) -> tuple[Judged, ...]:
     """Judge every claim of a study."""
-    return tuple(_order(claim, numbers) if claim.order else _number(claim, numbers) for claim in study.claims)
+    return tuple(
+        _order(study, claim, numbers) if claim.order else _number(claim, numbers) for claim in study.claims
+    )
 
 
 def _number(claim: Claim, numbers: Numbers) -> Judged:
@@ -108,7 +111,7 @@ def _allowed(claim: Claim) -> float:
     return claim.tolerance if in_points else abs(claim.value or 0.0) * claim.tolerance / 100
 
 
-def _order(claim: Claim, numbers: Numbers) -> Judged:
+def _order(study: Study, claim: Claim, numbers: Numbers) -> Judged:
     cells = {name: numbers.cell(claim.metric, name, claim.at) for name in claim.order}
     if any(not cell.values or cell.missing for cell in cells.values()):
         return Judged(claim=claim)
@@ -121,15 +124,33 @@ def _order(claim: Claim, numbers: Numbers) -> Judged:
     ranked = sorted(known, key=lambda name: known[name] * (1 if claim.best == "lowest" else -1))
     order = (*ranked, *last)
     found = tuple((name, known[name]) for name in ranked)
+    equal = [(one, other) for one, other in itertools.pairwise(ranked) if known[one] == known[other]]
     verdict = _order_verdict(
-        claim, order, undecided=len(last) > 1 or (bool(last) and claim.best == "highest")
+        claim,
+        order,
+        undecided=len(last) > 1 or (bool(last) and claim.best == "highest"),
+        tied=bool(equal),
     )
+    if equal:
+        claim = replace(claim, remark=_with_equal(study, claim.remark, equal))
     return Judged(claim=claim, found=found, seeds=seeds, unfinished=unfinished, verdict=verdict)
 
 
-def _order_verdict(claim: Claim, order: Sequence[str], *, undecided: bool) -> Verdict:
+def _with_equal(study: Study, remark: str, equal: Iterable[tuple[str, str]]) -> str:
+    """Return a remark that also names the variants that are equal."""
+    first = [remark if remark.endswith((".", "!", "?")) else f"{remark}."] if remark else []
+    pairs = (
+        f"{study.variant(one).label} and {study.variant(other).label} are equal." for one, other in equal
+    )
+    return " ".join([*first, *pairs])
+
+
+def _order_verdict(claim: Claim, order: Sequence[str], *, undecided: bool, tied: bool) -> Verdict:
     if undecided:
         return "unfinished"
+    # Whoever ranks equal numbers decides the order, not the numbers.
+    if tied:
+        return "differs"
     if tuple(order) == claim.order:
         return "agrees"
     return "same direction" if order[0] == claim.order[0] else "differs"

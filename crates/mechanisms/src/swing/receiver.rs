@@ -60,7 +60,7 @@ impl Swinging {
             let passed = self.rate.bytes_in(now.since(self.at)).0;
             if passed < waiting {
                 self.handed_on += passed;
-                self.at = self.at + self.rate.time_to_send(Bytes(passed));
+                self.at += self.rate.time_to_send(Bytes(passed));
                 return;
             }
             self.handed_on = self.held;

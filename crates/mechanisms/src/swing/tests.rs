@@ -134,19 +134,17 @@ fn open_share(percent: u64) -> f64 {
     let (mut leaves, end) = (Time::ZERO + gap, us(10_000));
     let (mut since, mut paused, mut closed) = (Time::ZERO, false, Span::ZERO);
     while leaves < end {
-        let due = switch.receiver.next_timeout().filter(|&at| at <= leaves);
-        let (now, said) = match due {
-            Some(_) => switch.timeout(),
-            None => {
-                let now = leaves;
-                leaves = leaves + gap;
-                (now, switch.leave(now, 1_500))
-            }
+        let (now, said) = if switch.receiver.next_timeout().is_some_and(|at| at <= leaves) {
+            switch.timeout()
+        } else {
+            let now = leaves;
+            leaves += gap;
+            (now, switch.leave(now, 1_500))
         };
         for pause in said {
             assert_ne!(pause, paused, "a pause or resume is said once");
             if paused {
-                closed = closed + now.since(since);
+                closed += now.since(since);
             }
             (since, paused) = (now, pause);
         }

@@ -11,8 +11,8 @@ use crate::topology::{Network, RelayAt};
 impl LinkPlan {
     /// The relay that the flow controls of the link ask for; where several do, the first.
     fn relay(&self) -> Option<Relay> {
-        let chosen = self.directions.iter().flat_map(|direction| direction.flow_control.value.choices());
-        chosen.filter_map(FlowControlParams::relay).next()
+        let mut chosen = self.directions.iter().flat_map(|direction| direction.flow_control.value.choices());
+        chosen.find_map(FlowControlParams::relay)
     }
 }
 
@@ -133,6 +133,6 @@ impl Plan {
 
 /// What a cable has of itself.
 fn pfc() -> Choice<FlowControl> {
-    let pfc = FlowControlParams::Pfc(Default::default());
+    let pfc = FlowControlParams::Pfc(floodway_mechanisms::pfc::Params::default());
     Choice { value: FlowControl::All(pfc), origin: super::Origin::built_in("flow-control") }
 }

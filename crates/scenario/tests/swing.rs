@@ -93,13 +93,15 @@ fn counter(records: &Records, node: &str, link: &str, name: &str) -> u64 {
     values[row.unwrap_or_else(|| panic!("{node} is at {link}"))]
 }
 
-/// Share of 100 Gbit/s that the long link carries from h1's side, from `from_us` to the end.
+/// Share of 100 Gbit/s that the long link carries from h1's side, from `from_us` to `to_us`.
 fn used(records: &Records, from_us: f64, to_us: f64) -> f64 {
     let series = &records.series;
     let (objects, metrics) = (texts(series, "object"), texts(series, "metric"));
     let (times, values) = (real(series, "time_us"), real(series, "value"));
     let rows = (0..values.len()).filter(|&row| {
-        objects[row] == "s1-s2: r1>r2" && metrics[row] == "tx_bytes" && (from_us..to_us).contains(&times[row])
+        ["s1-s2: r1>r2", "s1-s2: s1>s2"].contains(&objects[row])
+            && metrics[row] == "tx_bytes"
+            && (from_us..to_us).contains(&times[row])
     });
     rows.map(|row| values[row]).sum::<f64>() / (12_500.0 * (to_us - from_us))
 }
@@ -221,10 +223,7 @@ fn a_long_link_is_used_as_much_as_it_is_drained_whatever_its_length() {
                 let line = Line { delay_us, drain_gbps, long, limit_us, ..Line::default() };
                 let records = line.run();
                 let from = (4 * delay_us + 100) as f64;
-                let used = match long == SWING {
-                    true => used(&records, from, limit_us as f64),
-                    false => used_by_switches(&records, from, limit_us as f64),
-                };
+                let used = used(&records, from, limit_us as f64);
                 let drain = drain_gbps as f64 / 100.0;
                 assert!(
                     (used - drain).abs() < 0.02 * drain + 0.005,
@@ -234,17 +233,6 @@ fn a_long_link_is_used_as_much_as_it_is_drained_whatever_its_length() {
             }
         }
     }
-}
-
-/// As [`used`], where no relays are.
-fn used_by_switches(records: &Records, from_us: f64, to_us: f64) -> f64 {
-    let series = &records.series;
-    let (objects, metrics) = (texts(series, "object"), texts(series, "metric"));
-    let (times, values) = (real(series, "time_us"), real(series, "value"));
-    let rows = (0..values.len()).filter(|&row| {
-        objects[row] == "s1-s2: s1>s2" && metrics[row] == "tx_bytes" && (from_us..to_us).contains(&times[row])
-    });
-    rows.map(|row| values[row]).sum::<f64>() / (12_500.0 * (to_us - from_us))
 }
 
 #[test]
@@ -367,7 +355,7 @@ fn a_link_and_its_cables_pause_alike() {
     let records = Line { more, drain_gbps: 10, limit_us: 6_000, ..Line::default() }.run();
     assert_eq!(records.outcome.lossless, Lossless::Held);
     let long = "flow-control.swing = { pause = \"timer\" }";
-    let refused = Line { more, long, ..Line::default() }.refused();
+    let refused = Line { long, more, ..Line::default() }.refused();
     assert!(refused.contains("a relay's cable and its link pause alike"), "{refused}");
 }
 

@@ -402,7 +402,13 @@ impl World<'_> {
         }
         let direction = |port: usize| {
             let id = PortId(port as u32);
-            let name = |port: PortId| &self.blueprint.nodes[self.ports[port.index()].node.index()].name;
+            // A link keeps the names of its ends, whether relays stand between or not.
+            let behind = |port: PortId| match self.relay_at(port) {
+                Some(relay) if relay.ports.remote == port => peer(relay.ports.local),
+                _ => port,
+            };
+            let name =
+                |port: PortId| &self.blueprint.nodes[self.ports[behind(port).index()].node.index()].name;
             let link = &self.blueprint.links[port / 2].name;
             format!("{link}: {}>{}", name(id), name(peer(id)))
         };

@@ -13,6 +13,7 @@ use crate::build::Built;
 use crate::grammar::document::Document;
 use crate::grammar::forms::FlowControl;
 use crate::resolve::Choice;
+use crate::topology::Network;
 
 /// Objects whose every choice is the same and has the same origin.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -49,9 +50,9 @@ pub fn groups(built: &Built, document: &Document) -> Vec<Group> {
         ];
         grouping.add("switch", node.name.clone(), settings);
     }
-    for (link, of) in network.links.iter().zip(&plan.links) {
+    for (i, (link, of)) in network.links.iter().zip(&plan.links).enumerate() {
         for from in 0..2 {
-            let [sender, receiver] = [link.ends[from], link.ends[1 - from]];
+            let [sender, receiver] = [network.behind(i, from), network.behind(i, 1 - from)];
             let direction = &of.directions[from];
             let mut settings = vec![
                 setting("rate", &direction.rate),
@@ -59,10 +60,12 @@ pub fn groups(built: &Built, document: &Document) -> Vec<Group> {
                 flow_control("flow-control", &direction.flow_control),
                 faults(&direction.faults, &of.down),
             ];
-            if !network.nodes[receiver].is_host {
+            let port_at = link.ends[1 - from];
+            if !network.nodes[port_at].is_host {
                 let own = of.ends[1 - from].buffer.as_ref();
-                settings.push(setting("buffer", own.unwrap_or(&plan.nodes[receiver].switch.buffer)));
+                settings.push(setting("buffer", own.unwrap_or(&plan.nodes[port_at].switch.buffer)));
             }
+            settings.extend(relays(network, link.ends, from, i, &direction.flow_control));
             settings.push(setting("scheduler", &of.ends[from].scheduler));
             settings.push(setting("congestion-point", &of.ends[from].congestion_points));
             let name = format!("{}>{}", network.nodes[sender].name, network.nodes[receiver].name);
@@ -85,6 +88,20 @@ pub fn groups(built: &Built, document: &Document) -> Vec<Group> {
         grouping.add("workload", workload.name.clone(), settings);
     }
     grouping.groups
+}
+
+/// The relays at the ends of a direction, where its link has them.
+fn relays(
+    network: &Network,
+    ends: [usize; 2],
+    from: usize,
+    link: usize,
+    choice: &Choice<FlowControl>,
+) -> Option<Setting> {
+    network.relays_of(link)?;
+    let name = |end: usize| network.nodes[ends[end]].name.as_str();
+    let value = json!({ "from": name(from), "to": name(1 - from) });
+    Some(Setting { key: "relays", value, origin: choice.origin.to_string() })
 }
 
 /// The hot hosts of a workload, where it has a hot spot.

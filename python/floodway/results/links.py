@@ -132,14 +132,15 @@ def _summary(
         # A packet counts where its transmission starts, so that a bucket may hold a little too much.
         loaded_idle_share=max(0.0, 1 - loaded_gbps / rate_gbps) if loaded_gbps and rate_gbps else None,
         loaded_paused_share=float(loaded["paused_us"].sum()) / loaded_us if loaded_us else None,
-        receiver_peak_bytes=_receiver_peak(name, counters),
+        receiver_peak_bytes=_receiver_peak(name, counters, settings),
         receiver_buffer_bytes=_receiver_buffer(settings),
     )
 
 
-def _receiver_peak(name: str, counters: pl.DataFrame) -> int | None:
+def _receiver_peak(name: str, counters: pl.DataFrame, settings: Mapping[str, Any]) -> int | None:
     link, _, direction = name.partition(": ")
-    receiver = direction.partition(">")[2]
+    # A link with relays is called after the switches behind them; it is the relay that holds what arrives.
+    receiver = settings.get("relays", {}).get("to", direction.partition(">")[2])
     own = counters.filter((pl.col("link") == link) & (pl.col("node") == receiver))
     return int(own["peak_bytes"].max()) if len(own) else None  # type: ignore[arg-type]
 

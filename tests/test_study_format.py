@@ -67,6 +67,11 @@ def test_a_study_has_what_its_file_says(tmp_path: Path) -> None:
         ),
         ("seeds = 2", "seeds = 0", "seeds: 0 is neither a number of seeds, at least 1, nor a list of seeds"),
         ("seeds = 2", "seeds = [1, 1]", "seeds: 1 is given twice"),
+        (
+            "value = -10",
+            'value = -10\nunit = "us"',
+            "claim[mean].unit: 'us' is not the unit of the number; allowed: '%'",
+        ),
         ("values = [0.2, 0.4]", "values = [0.2, 0.2]", "axis[load].values: '0.2': two points have this name"),
         ("values = [0.2, 0.4]", "", "axis[load].values: is missing; an axis needs at least one value"),
         (

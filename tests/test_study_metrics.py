@@ -187,6 +187,10 @@ def test_where_there_are_no_flows_there_is_no_number(tmp_path: Path) -> None:
     result = replace(result, flows=result.flows[:0])
     assert [value(result, kind) for kind in ("fct-mean", "fct-p99", "goodput", "last-finish")] == [None] * 4
     assert value(result, "flows") == 0
+    # None of no flows is unfinished or was sent again: that is no number either.
+    assert [value(result, kind) for kind in ("unfinished", "timeouts")] == [None] * 2
+    after = result.outcome.simulated_us + 1
+    assert value(result, "idle", from_us=after, to_us=after + 1) is None
 
 
 @pytest.mark.parametrize(("delay_us", "kept"), [(1.0, True), (293.0, True), (294.0, False), (440.0, False)])

@@ -52,6 +52,9 @@
 //! `floodway reproduce swing drift` measures by how much. In `form = "switch"` the loop is inside the switch, and its
 //! ripple is `xoff`.
 //!
+//! The formula is for one class on the link. What another one takes of the cable holds the relay's queue up without a
+//! pause that could be copied: beside another busy class it needs more, by the other's share of a bandwidth-delay product.
+//!
 //! PFC on the cable is that of any short link: `[defaults]` at the switch's end, floodway's own defaults at the
 //! relay's; an override by the tag `relay-cable` sets either, by direction (`"relay>dci"`, `"dci>relay"`).
 //!
@@ -159,7 +162,7 @@ impl Params {
             return refuse("cable", "a link needs a delay above 0".into());
         }
         if !(self.margin.is_finite() && (0.0..=1e6).contains(&self.margin)) {
-            return refuse("margin", format!("{} is not a share from 0 up", self.margin));
+            return refuse("margin", format!("{} is not a share from 0 to 1000000", self.margin));
         }
         if self.form == Form::Switch && self.xoff < link.mtu {
             return refuse("xoff", format!("{} is less than one frame of {}", self.xoff, link.mtu));

@@ -89,11 +89,15 @@ def _statistic(result: Result, options: Options, *, column: str, statistic: str)
 
 
 def _total(result: Result, options: Options, *, column: str) -> Value:
-    return Value(value=float(chosen_flows(result, options)[column].sum()))
+    flows = chosen_flows(result, options)
+    return Value(value=None if flows.is_empty() else float(flows[column].sum()))
 
 
 def _count(result: Result, options: Options, *, unfinished: bool) -> Value:
     flows = chosen_flows(result, options)
+    # No flow is of this selection: then none of it is unfinished either.
+    if unfinished and flows.is_empty():
+        return Value(value=None)
     return Value(value=float((~flows["finished"]).sum() if unfinished else len(flows)))
 
 
@@ -138,7 +142,7 @@ def _last_finish(result: Result, options: Options) -> Value:
 
 def _link(result: Result, options: Options, *, number: str) -> Value:
     buckets = link_buckets(result, options)
-    if not len(buckets.gbps):
+    if not len(buckets.gbps) or (options.from_us or 0.0) >= result.outcome.simulated_us:
         return Value(value=None)
     gbps, weights = buckets.gbps, buckets.span_us
     mean = float(np.average(gbps, weights=weights))

@@ -84,7 +84,7 @@ def _claim(
         against=_against(table, names),
         against_at=_other_place(table, axes, at),
         value=table.number("value"),
-        unit=table.text("unit", "%" if "against" in table or "against-at" in table else metric.kind.unit),
+        unit=_unit(table, "%" if "against" in table or "against-at" in table else metric.kind.unit),
         tolerance=_tolerance(table),
         bound=table.choice("is", table.text("is", "about"), what="a bound", allowed=BOUNDS),  # type: ignore[arg-type]
         order=order,
@@ -100,6 +100,15 @@ def _claim(
     table.finish()
     _refuse_nothing(table, claim, variants)
     return claim
+
+
+def _unit(table: Table, own: str) -> str:
+    """Read the unit of the published number, which is that of ours: nothing is converted."""
+    given = table.text("unit", own)
+    if given != own:
+        allowed = repr(own) if own else "none: it is a plain number"
+        raise table.fault("unit", f"{given!r} is not the unit of the number; allowed: {allowed}", given=given)
+    return given
 
 
 def _variant(table: Table, key: str, names: Sequence[str], variants: Sequence[Variant]) -> str:

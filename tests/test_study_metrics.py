@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import floodway as package
-from floodway.study.buckets import link_buckets
+from floodway.study.buckets import link_buckets, queue_buckets
 from floodway.study.formulas import (
     FORMULAS,
     arguments_of,
@@ -191,6 +191,18 @@ def test_where_there_are_no_flows_there_is_no_number(tmp_path: Path) -> None:
     assert [value(result, kind) for kind in ("unfinished", "timeouts")] == [None] * 2
     after = result.outcome.simulated_us + 1
     assert value(result, "idle", from_us=after, to_us=after + 1) is None
+
+
+def test_a_queue_in_time_is_the_longest_of_each_bucket_inside_the_window(small: Result) -> None:
+    whole = queue_buckets(small, Options(link="s1>s2"))
+    series = small.series.filter(
+        (pl.col("object").cast(pl.String) == "s1-s2: s1>s2")
+        & (pl.col("metric").cast(pl.String) == "queue_max_bytes")
+    )
+    assert whole["queue_mb"].max() == pytest.approx(float(series["value"].max()) / 1e6)  # type: ignore[arg-type]
+    assert whole.height == series.height
+    part = queue_buckets(small, Options(link="s1>s2", from_us=500.0, to_us=1000.0))
+    assert part.equals(whole.filter(pl.col("time_us").is_between(500.0, 1000.0, closed="left")))
 
 
 @pytest.mark.parametrize(("delay_us", "kept"), [(1.0, True), (293.0, True), (294.0, False), (440.0, False)])

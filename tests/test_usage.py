@@ -87,6 +87,8 @@ class Interrupt:
         if name == "polars":
             os.kill(os.getpid(), signal.SIGINT)
 
+# What runs in the background of a shell is born deaf to the signal.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 sys.meta_path.insert(0, Interrupt())
 sys.argv = ["floodway", "--version"]
 from floodway.__main__ import main

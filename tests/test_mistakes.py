@@ -193,8 +193,10 @@ MISTAKES = {
     "a profile without its whole name": (
         'limit = "5ms"',
         'profile = "swing"',
-        'a.toml:2: profile: "swing" is not a choice; allowed: swing-ns3, hpcc-ns3, conweave-ns3; '
-        'did you mean "swing-ns3"?',
+        (
+            'a.toml:2: profile: "swing" is not a choice; allowed: swing-ns3, hpcc-ns3, conweave-ns3; '
+            'did you mean "swing-ns3"?'
+        ),
     ),
     "a network misspelled": (
         "topology.dumbbell",

@@ -1,41 +1,12 @@
 //! Bifrost in scenarios: what is accepted, what the summary says of it, and what is refused.
 
-use floodway_fabric::{Control, Fabric};
-use floodway_scenario::{PortGroup, Scenario, check};
+mod long_haul;
 
-/// Two datacenters 80 km apart, 400 Gbit/s; the override is about the long link.
-fn text(long_haul: &str) -> String {
-    format!(
-        r#"topology.two-dc = {{ fabric.fat-tree = {{ k = 4 }}, rate = "100G", delay = "1us", long-link = {{ rate = "400G", length = "80km", count = 1 }} }}
-[defaults]
-flow-control.pfc = {{ xoff = {{ alpha = 0.25 }} }}
-buffer.shared = {{ pool = "10MB", reserve = "288KB" }}
-[[override]]
-name = "long-haul"
-links = {{ tag = "long-haul" }}
-{long_haul}
-[[workload]]
-name = "hadoop"
-poisson = {{ sizes = "fb-hadoop", load = 0.3, of = {{ tag = "long-haul" }}, from = {{ tag = "dc-a" }}, to = {{ tag = "dc-b" }} }}
-until = "1ms"
-"#
-    )
-}
+use floodway_fabric::{Control, Fabric};
+use floodway_scenario::check;
+use long_haul::{long_haul_ports, refused, scenario, text};
 
 const OWN_BUFFER: &str = "flow-control.bifrost = {}\nbuffer.static = { size = \"42MB\" }";
-
-fn scenario(text: &str) -> Scenario {
-    Scenario::from_text("a.toml", text, &[]).unwrap_or_else(|errors| panic!("{errors}"))
-}
-
-fn refused(long_haul: &str) -> String {
-    Scenario::from_text("a.toml", &text(long_haul), &[]).expect_err("it is wrong").to_string()
-}
-
-/// Ports at the long link, with the names of their flow control.
-fn long_haul_ports(scenario: &Scenario) -> Vec<PortGroup> {
-    check(scenario, false).ports.into_iter().filter(|port| port.kind == "dci from long-haul").collect()
-}
 
 /// Of a round trip of 80 km at 400 Gbit/s: both delays, two frames of 1078 bytes, a pause frame.
 const DELTA: u64 = 40_000_000 + 2 * 1_078 + 64;
@@ -45,7 +16,7 @@ const SLACK: u64 = (1 + 81 + 1) * 1_078;
 
 #[test]
 fn an_override_gives_the_long_link_a_level_that_fits_its_buffer() {
-    let scenario = scenario(&text(OWN_BUFFER));
+    let scenario = scenario(&text(80, OWN_BUFFER));
     assert_eq!(scenario.warnings(), [""; 0]);
     let ports = long_haul_ports(&scenario);
     let [port] = &ports[..] else { panic!("{ports:?}") };
@@ -59,14 +30,14 @@ fn an_override_gives_the_long_link_a_level_that_fits_its_buffer() {
 
 #[test]
 fn an_automatic_buffer_is_the_least_one() {
-    let port = &long_haul_ports(&scenario(&text("flow-control = \"bifrost\"\nbuffer = \"static\"")))[0];
+    let port = &long_haul_ports(&scenario(&text(80, "flow-control = \"bifrost\"\nbuffer = \"static\"")))[0];
     assert_eq!(port.buffer_bytes, port.min_buffer_bytes);
     assert_eq!(port.level_bytes, Some(DELTA + 2 * FULL));
 }
 
 #[test]
 fn the_summarys_table_shows_level_and_least_buffer_and_no_headroom() {
-    let text = check(&scenario(&text(OWN_BUFFER)), false).text();
+    let text = check(&scenario(&text(80, OWN_BUFFER)), false).text();
     let row = text.lines().find(|line| line.starts_with("dci from long-haul")).expect("it is there");
     let cells: Vec<&str> = row.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).collect();
     let expected = [
@@ -90,7 +61,7 @@ fn one_direction_may_have_bifrost_and_the_other_pfc() {
         "flow-control.pfc = {{ xoff = \"auto\" }}\nbuffer.static = {{ size = \"84MB\" }}\n\
          [[override]]\nname = \"there\"\nlinks = {{ tag = \"long-haul\" }}\ndirection = \"x1>x2\"\n{OWN_BUFFER}"
     );
-    let scenario = scenario(&text(&both));
+    let scenario = scenario(&text(80, &both));
     assert_eq!(scenario.warnings(), [""; 0]);
     let named: Vec<_> = long_haul_ports(&scenario)
         .iter()
@@ -101,7 +72,7 @@ fn one_direction_may_have_bifrost_and_the_other_pfc() {
 
 #[test]
 fn its_links_have_timers_in_a_run_whose_pauses_are_on_off() {
-    let scenario = scenario(&format!("wire = \"hpcc-ns3\"\n{}", text(OWN_BUFFER)));
+    let scenario = scenario(&format!("wire = \"hpcc-ns3\"\n{}", text(80, OWN_BUFFER)));
     assert_eq!(scenario.warnings(), [""; 0]);
     let control = Control::default();
     let records = Fabric::build(scenario.blueprint(), &control).expect("it is sound").run();
@@ -118,7 +89,7 @@ fn on_off_is_refused_with_the_reason() {
         "a.toml:8: long-haul.flow-control.bifrost.pause: x1 (x1-x2) and 1 more: \"on-off\" cannot carry Bifrost: its \
          frames name how long the upstream is to pause, and nothing else ends a pause; allowed: \"timer\""
     );
-    assert!(!scenario(&text(&own("{ pause = \"timer\" }"))).name().is_empty());
+    assert!(!scenario(&text(80, &own("{ pause = \"timer\" }"))).name().is_empty());
 }
 
 #[test]
@@ -149,7 +120,7 @@ fn what_does_not_fit_the_link_is_refused_at_its_line() {
 #[test]
 fn a_buffer_that_is_too_small_is_a_warning_with_the_formula() {
     let small = OWN_BUFFER.replace("42MB", "41MB");
-    let scenario = scenario(&text(&small));
+    let scenario = scenario(&text(80, &small));
     let [warning] = scenario.warnings() else { panic!("{:?}", scenario.warnings()) };
     assert!(warning.starts_with("a.toml:9: long-haul.buffer: "), "{warning}");
     assert!(

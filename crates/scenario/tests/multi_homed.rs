@@ -1,8 +1,11 @@
 //! Hosts with several NICs: which one a flow takes, and what happens when one fails.
 #![allow(missing_docs, reason = "tests")]
 
+mod columns;
+
+use columns::{reals, texts, wholes};
 use floodway_fabric::outcome::{Invariants, Lossless, Stopped, Verdict};
-use floodway_fabric::{Control, Fabric, Records, Table, Values};
+use floodway_fabric::{Control, Fabric, Records};
 use floodway_scenario::Scenario;
 
 /// Racks of two leaves, which share two hosts each: h1 and h2 at t1 and t2, h3 and h4 at t3 and t4.
@@ -29,29 +32,6 @@ fn flows(name: &str, ends: [&str; 2], (count, size): (usize, &str), (start, gap)
     };
     let flows: Vec<_> = (0..count).map(flow).collect();
     format!("[[workload]]\nname = \"{name}\"\nflows = [{}]\n", flows.join(", "))
-}
-
-fn texts<'a>(table: &'a Table, column: &str) -> Vec<&'a str> {
-    match table.column(column) {
-        Some(Values::Text { codes, dictionary }) => {
-            codes.iter().map(|code| dictionary[*code as usize].as_str()).collect()
-        }
-        other => panic!("{column} is {other:?}"),
-    }
-}
-
-fn wholes<'a>(table: &'a Table, column: &str) -> &'a [u64] {
-    match table.column(column) {
-        Some(Values::U64(values)) => values,
-        other => panic!("{column} is {other:?}"),
-    }
-}
-
-fn reals<'a>(table: &'a Table, column: &str) -> &'a [f64] {
-    match table.column(column) {
-        Some(Values::F64(values)) => values,
-        other => panic!("{column} is {other:?}"),
-    }
 }
 
 /// Packets of data that `node` sent over `link`.

@@ -1,9 +1,12 @@
 //! SWING in scenarios: where relays are put, what they do on a long link, and what is refused.
 
+mod columns;
+
 use std::fmt::Write as _;
 
+use columns::{reals, texts, wholes};
 use floodway_fabric::outcome::{Lossless, Verdict};
-use floodway_fabric::{Control, Fabric, Records, Table, Values};
+use floodway_fabric::{Control, Fabric, Records, Values};
 use floodway_scenario::{Scenario, check};
 use proptest::prelude::*;
 
@@ -73,22 +76,11 @@ fn run(scenario: &Scenario) -> Records {
     records
 }
 
-fn texts<'a>(table: &'a Table, name: &str) -> Vec<&'a str> {
-    let Some(Values::Text { codes, dictionary }) = table.column(name) else { panic!("{name} is a text") };
-    codes.iter().map(|&code| dictionary[code as usize].as_str()).collect()
-}
-
-fn real<'a>(table: &'a Table, name: &str) -> &'a [f64] {
-    let Some(Values::F64(values)) = table.column(name) else { panic!("{name} is a number") };
-    values
-}
-
 /// A counter of data at a node's port.
 fn counter(records: &Records, node: &str, link: &str, name: &str) -> u64 {
     let counters = &records.counters;
     let (nodes, links) = (texts(counters, "node"), texts(counters, "link"));
-    let Some(Values::U64(classes)) = counters.column("class") else { panic!("it has classes") };
-    let Some(Values::U64(values)) = counters.column(name) else { panic!("{name} is a whole number") };
+    let (classes, values) = (wholes(counters, "class"), wholes(counters, name));
     let row = (0..nodes.len()).find(|&row| nodes[row] == node && links[row] == link && classes[row] == 3);
     values[row.unwrap_or_else(|| panic!("{node} is at {link}"))]
 }
@@ -97,7 +89,7 @@ fn counter(records: &Records, node: &str, link: &str, name: &str) -> u64 {
 fn used(records: &Records, from_us: f64, to_us: f64) -> f64 {
     let series = &records.series;
     let (objects, metrics) = (texts(series, "object"), texts(series, "metric"));
-    let (times, values) = (real(series, "time_us"), real(series, "value"));
+    let (times, values) = (reals(series, "time_us"), reals(series, "value"));
     let rows = (0..values.len()).filter(|&row| {
         ["s1-s2: r1>r2", "s1-s2: s1>s2"].contains(&objects[row])
             && metrics[row] == "tx_bytes"
@@ -195,8 +187,8 @@ fn relays_may_stand_on_any_link_and_change_no_way() {
 /// Data packets that came into a node.
 fn counter_of_all(records: &Records, node: &str, name: &str) -> u64 {
     let nodes = texts(&records.counters, "node");
-    let Some(Values::U64(classes)) = records.counters.column("class") else { panic!("it has classes") };
-    let Some(Values::U64(values)) = records.counters.column(name) else { panic!("{name} is a whole number") };
+    let classes = wholes(&records.counters, "class");
+    let values = wholes(&records.counters, name);
     (0..nodes.len()).filter(|&row| nodes[row] == node && classes[row] == 3).map(|row| values[row]).sum()
 }
 
@@ -373,7 +365,7 @@ fn a_proxy_at_the_relay_tells_the_sender_long_before_the_receiver_could() {
     let cnps = |long| {
         let line = Line { long, more, drain_gbps: 10, delay_us: 400, limit_us: 3_000, ..Line::default() };
         let records = line.run();
-        let Some(Values::U64(cnps)) = records.flows.column("cnps") else { panic!("it is a number") };
+        let cnps = wholes(&records.flows, "cnps");
         cnps[0]
     };
     assert_eq!(cnps("flow-control = \"swing\""), 0);

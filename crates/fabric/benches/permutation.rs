@@ -2,7 +2,7 @@
 //! rate, then with DCQCN over ports that mark ECN.
 //!
 //! Prints the median of five runs, events per packet-hop by cause, and the peak memory of this program.
-//! Arguments: k (8), bytes of a flow (20 MB), runs (5).
+//! Arguments: k (8), bytes of a flow (20 MB), runs (5), case (0 or 1; both).
 #![allow(clippy::print_stdout, reason = "a benchmark's output")]
 
 use std::time::Instant;
@@ -184,7 +184,8 @@ fn main() {
     let number = |i: usize, default: u64| numbers.get(i).copied().unwrap_or(default);
     let (k, size, runs) = (number(0, 8), number(1, 20_000_000), number(2, 5));
     println!("permutation of {size} B flows on a k={k} fat-tree, PFC, an ACK per packet");
-    for case in &CASES {
+    let chosen = numbers.get(3).map_or(0..CASES.len(), |&case| case as usize..case as usize + 1);
+    for case in &CASES[chosen] {
         measure(case, &blueprint(case, k as usize, Bytes(size)), runs);
     }
     if let Some(megabytes) = peak_memory() {
@@ -205,9 +206,9 @@ fn measure(case: &Case, blueprint: &Blueprint, runs: u64) {
     let hops = outcome.packet_hops as f64;
     println!("{}", case.name);
     println!(
-        "  {:.2} M packet-hops/s (median of {runs}), {:.1} M packet-hops a run, {:.0} us simulated",
+        "  {:.2} M packet-hops/s (median of {runs}), {} packet-hops a run, {:.0} us simulated",
         speeds[speeds.len() / 2] / 1e6,
-        hops / 1e6,
+        outcome.packet_hops,
         outcome.simulated_us
     );
     let events: u64 = outcome.events.iter().map(|(_, count)| count).sum();

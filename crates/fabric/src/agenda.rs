@@ -183,6 +183,12 @@ impl Agenda {
         self.number
     }
 
+    /// Two numbers in a row, where ties go by them.
+    #[inline]
+    pub fn two_numbers(&mut self) -> Option<(u64, u64)> {
+        self.numbered.then(|| (self.number(), self.number()))
+    }
+
     /// The last number given.
     #[inline]
     pub fn last_number(&self) -> u64 {

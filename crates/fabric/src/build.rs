@@ -19,7 +19,9 @@ use rustc_hash::FxHashMap;
 use crate::agenda::{Agenda, Armed, What};
 use crate::arena::{Arena, Fifo};
 use crate::base_rtt::Largest;
-use crate::blueprint::{Arrivals, Blueprint, Draws, LinkSpec, RelayPorts, Role, SwitchSpec, UNBOUNDED};
+use crate::blueprint::{
+    Arrivals, Blueprint, Draws, LinkSpec, RelayPorts, Release, Role, SwitchSpec, UNBOUNDED,
+};
 use crate::capture::Capture;
 use crate::counters::{EgressCounters, IngressCounters, RareCounters};
 use crate::error::BuildError;
@@ -240,6 +242,7 @@ impl<'a> World<'a> {
             events: Agenda::new(blueprint.semantics.ties, blueprint.semantics.starts),
             counts: Default::default(),
             release: blueprint.semantics.release,
+            straight: false,
             pause_mode: blueprint.pause_mode(),
             format,
             gap: format.ack().wire.0 - format.ack().frame.0,
@@ -286,7 +289,12 @@ impl<'a> World<'a> {
         world.add_nodes()?;
         let at_switch: Vec<bool> = world.ports.iter().map(|port| !port.at_host).collect();
         world.histograms = histograms(blueprint.records.queue_histogram.as_ref(), &at_switch);
+        world.straight = queues_per_port == 2
+            && world.histograms.is_empty()
+            && !world.telemetry.on
+            && blueprint.semantics.release == Release::End;
         world.add_lanes()?;
+        (0..world.ports.len()).for_each(|port| world.set_hearing(PortId(port as u32)));
         world.largest = world.largest();
         world.arm_sources();
         world.arm_loops();
@@ -367,6 +375,7 @@ impl<'a> World<'a> {
             pipe: VecDeque::new(),
             pool_size: pool.0,
             pool_used: 0,
+            pool_quiet: if pool == Bytes::ZERO { NEVER } else { pool.0 / 2 },
             peak: 0,
             occupied: 0,
             releases: VecDeque::with_capacity(ports.len()),
@@ -411,7 +420,7 @@ impl<'a> World<'a> {
             reserve: 0,
             headroom_size: 0,
             own: NEVER,
-            received: 0,
+            quiet: 0,
             counters: IngressCounters::default(),
             awaits: false,
             rare: RareCounters::default(),
@@ -440,6 +449,7 @@ impl<'a> World<'a> {
         let mut lane = Egress {
             sender: AnyFcSender::Custom(Box::new(Unlimited)),
             counts_sent: false,
+            free: true,
             discards: false,
             timer: Armed::default(),
             paused_since: NEVER,
@@ -459,6 +469,7 @@ impl<'a> World<'a> {
                 .map_err(|error| BuildError::param(self.blueprint.port_name(rx), error))?;
             lane.sender = halves.0;
             lane.counts_sent = lane.sender.counts_sent();
+            lane.free = lane.sender.is_free();
         }
         Ok(lane)
     }
@@ -474,6 +485,22 @@ impl<'a> World<'a> {
         let ingress = &mut self.ingress[lane];
         ingress.awaits = receiver.awaits_release();
         ingress.receiver = receiver;
+        self.set_quiet(lane, port);
+    }
+
+    /// Up to where the port's congestion points do not hear of packets, and who looks at what it sends.
+    fn set_hearing(&mut self, port: PortId) {
+        let points = &self.machines[port.index()].congestion_points;
+        // With several queues each packet's place is kept for them.
+        let several = self.queues_per_port > 2 && !points.is_empty();
+        let quiet = points.iter().map(|point| point.quiet_up_to().unwrap_or_default().0).min();
+        let state = &mut self.ports[port.index()];
+        let quiet = u32::try_from(quiet.unwrap_or(u64::MAX)).unwrap_or(u32::MAX);
+        state.quiet = if several { 0 } else { quiet };
+        state.observed |= state.captured || self.telemetry.on;
+        for class in 1..self.classes.len() as u8 {
+            self.set_quiet(self.lane(port, class), port);
+        }
     }
 
     /// Machines may ask for a timer from the start, before any packet has come.
@@ -514,6 +541,7 @@ impl<'a> World<'a> {
             return Err(congested(self.blueprint.port_name(port), message.into()));
         }
         self.ports[port.index()].has_cp = true;
+        self.set_hearing(port);
         Ok(())
     }
 
@@ -587,8 +615,10 @@ fn build_ports(blueprint: &Blueprint) -> Vec<Port> {
                 armed: false,
                 choosing: false,
                 has_cp: !link.ends[end].congestion_points.is_empty(),
+                quiet: u32::MAX,
                 captured: false,
                 impaired: errors.any(),
+                observed: direction.jitter.0 > 0,
                 free_at: 0,
                 free_order: 0,
                 rate: direction.rate,

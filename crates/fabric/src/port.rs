@@ -94,16 +94,17 @@ impl World<'_> {
         let place = queue.fifo.pop(&self.packets).expect("a picked queue is not empty");
         let packet = &mut self.packets[place];
         let (ingress, class, frame) = (packet.ingress, packet.class, packet.frame);
+        let heard = queue.bytes > u64::from(self.ports[port.index()].quiet);
         queue.bytes -= u64::from(frame);
         let lane = port.index() * self.classes.len() + class as usize;
         packet.paused = packet.paused.wrapping_add(self.egress[lane].paused(self.now));
         self.leaves(port, lane, frame);
-        if self.ports[port.index()].has_cp {
+        if heard {
             let packet = self.packets[place];
             let mark = self.dequeued(port, q, &packet);
             self.mark(lane, place, mark);
         }
-        if self.packets[place].has(INT) && self.packets[place].is_data() {
+        if self.telemetry.on && self.packets[place].has(INT) && self.packets[place].is_data() {
             let left = self.ports[port.index()].waiting;
             self.telemetry.record(place, port, self.rate(port), self.now, left);
         }
@@ -153,9 +154,13 @@ impl World<'_> {
     fn pick_queue(&mut self, port: PortId) -> Option<usize> {
         let first = self.queue(port);
         if self.queues_per_port == 2 {
-            let head = self.queues[first + 1].fifo.front()?;
-            let wire = self.wire(self.packets[head].frame);
+            let queue = &self.queues[first + 1];
+            let head = queue.fifo.front()?;
             let lane = self.lane(port, 1);
+            if self.egress[lane].free && queue.bytes <= u64::from(self.ports[port.index()].quiet) {
+                return Some(1);
+            }
+            let wire = self.wire(self.packets[head].frame);
             return self.gate(port, lane, 1, wire).is_open(self.time()).then_some(1);
         }
         let mut ready = std::mem::take(&mut self.out.ready);
@@ -208,26 +213,22 @@ impl World<'_> {
     }
 
     /// Sets a packet on the wire now: the transmitter is taken, and its arrival is known.
+    #[inline]
     pub fn put_on_link(&mut self, port: PortId, place: Place) {
-        if self.ports[port.index()].captured {
-            self.capture(port, place);
-        }
-        self.telemetry.sent(port, self.packets[place].frame);
-        // The end of the transmission is scheduled first, then the arrival.
-        let numbers = (self.events.number(), self.events.number());
         let state = &mut self.ports[port.index()];
         let packet = &mut self.packets[place];
         let serial = state.serial_time(u64::from(packet.frame) + self.gap);
-        (state.free_at, state.free_order) = (self.now + serial, numbers.0);
-        packet.order = numbers.1;
         let mut arrival = self.now + serial + state.delay;
-        if state.jitter > 0 {
-            let jitter = (uniform(&mut state.rng) * state.jitter as f64) as u64;
-            // Order is kept: no frame arrives before the one ahead of it has been followed by its own bits.
-            let after = state.flight.back().map_or(0, |ahead| self.packets[ahead].at + serial);
-            arrival = (arrival + jitter).max(after);
+        state.free_at = self.now + serial;
+        if state.observed {
+            arrival = self.observe(port, place, arrival, serial);
         }
+        let state = &mut self.ports[port.index()];
         let packet = &mut self.packets[place];
+        if let Some(numbers) = self.events.two_numbers() {
+            // The end of the transmission is scheduled first, then the arrival.
+            (state.free_order, packet.order) = numbers;
+        }
         packet.at = arrival;
         if packet.is_data() {
             packet.base += arrival - self.now;
@@ -235,8 +236,24 @@ impl World<'_> {
         let first = state.flight.is_empty();
         state.flight.push(&mut self.packets, place);
         if first {
-            self.schedule_arrival(port);
+            self.schedule_arrival(port, place);
         }
+    }
+
+    /// What looks at a packet that starts on the wire of an observed port; when the packet then arrives.
+    fn observe(&mut self, port: PortId, place: Place, arrival: u64, serial: u64) -> u64 {
+        if self.ports[port.index()].captured {
+            self.capture(port, place);
+        }
+        self.telemetry.sent(port, self.packets[place].frame);
+        let state = &mut self.ports[port.index()];
+        if state.jitter == 0 {
+            return arrival;
+        }
+        let jitter = (uniform(&mut state.rng) * state.jitter as f64) as u64;
+        // Order is kept: no frame arrives before the one ahead of it has been followed by its own bits.
+        let after = state.flight.back().map_or(0, |ahead| self.packets[ahead].at + serial);
+        (arrival + jitter).max(after)
     }
 
     /// The first packet on the link from `port` reaches the far end.
@@ -247,8 +264,10 @@ impl World<'_> {
             return;
         };
         state.flight.pop(&self.packets);
-        let impaired = state.impaired;
-        self.schedule_arrival(port);
+        let (next, impaired) = (state.flight.front(), state.impaired);
+        if let Some(next) = next {
+            self.schedule_arrival(port, next);
+        }
         let lost = impaired && self.is_lost(port, place);
         let rx = peer(port);
         let packet = &self.packets[place];
@@ -264,11 +283,9 @@ impl World<'_> {
             self.discard(lane, place, DropReason::LinkError);
             return;
         }
-        let wire = self.wire(frame);
-        let account = &mut self.ingress[lane];
-        account.counters.rx_packets += 1;
-        account.counters.rx_bytes += u64::from(frame);
-        account.received += wire;
+        let counters = &mut self.ingress[lane].counters;
+        counters.rx_packets += 1;
+        counters.rx_bytes += u64::from(frame);
         if self.ports[rx.index()].at_host {
             self.host_receives(rx, place);
         } else {
@@ -387,7 +404,7 @@ impl World<'_> {
         let look = open || egress.counts_sent;
         let was_open = egress.paused_since == NEVER;
         let discards = egress.sender.discards(now);
-        egress.discards = discards;
+        (egress.discards, egress.free) = (discards, egress.sender.is_free());
         if open != was_open {
             if open {
                 egress.paused_total += self.now - egress.paused_since;
@@ -487,6 +504,22 @@ impl World<'_> {
         self.series[port.index()].sent(self.now, wire);
     }
 
+    /// A packet goes through a port at which nothing waits, and which is free: it joins its queues and leaves them at
+    /// one instant.
+    #[inline]
+    pub fn goes_through(&mut self, port: PortId, lane: usize, frame: u16) {
+        let wire = self.wire(frame);
+        self.egress[lane].counters.sent(frame);
+        self.series[port.index()].passed(self.now, u64::from(frame), wire);
+    }
+
+    /// Is the port's transmitter free, and does nothing wait for it?
+    #[inline]
+    pub fn is_idle(&self, port: PortId) -> bool {
+        let state = &self.ports[port.index()];
+        state.waiting == 0 && state.control.is_empty() && !state.choosing && !self.is_busy(port)
+    }
+
     /// A packet joins one of the port's queues.
     #[inline]
     pub fn joins(&mut self, port: PortId, frame: u16) {
@@ -548,8 +581,8 @@ impl World<'_> {
         call(&mut ingress.receiver, &mut cx, view);
         self.events.sync(&mut ingress.timer, ingress.receiver.next_timeout(), What::FcReceiver, lane as u32);
         let awaits = ingress.receiver.awaits_release();
-        if awaits != std::mem::replace(&mut ingress.awaits, awaits) && awaits {
-            self.await_releases(lane, port);
+        if awaits != std::mem::replace(&mut ingress.awaits, awaits) {
+            self.awaiting_changed(lane, port);
         }
         if !self.out.frames.0.is_empty() {
             self.pause_sent(port);

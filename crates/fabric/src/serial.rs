@@ -29,8 +29,8 @@ impl Serial {
     }
 
     /// Picoseconds a byte, where that is all that counts; else 0.
-    pub fn simple(&self) -> u32 {
-        if self.truncated.is_some() { 0 } else { u32::try_from(self.ps_per_byte).unwrap_or(0) }
+    pub fn simple(&self) -> u16 {
+        if self.truncated.is_some() { 0 } else { u16::try_from(self.ps_per_byte).unwrap_or(0) }
     }
 
     /// Picoseconds that `wire` bytes take.

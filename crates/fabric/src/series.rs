@@ -74,6 +74,15 @@ impl Series {
         self.tx_bytes += wire;
     }
 
+    /// The queue was empty, and a frame passes it and starts on the wire, all now.
+    #[inline]
+    pub fn passed(&mut self, now: u64, frame: u64, wire: u64) {
+        self.roll(now);
+        self.queue_since = now;
+        self.queue_max = self.queue_max.max(frame);
+        self.tx_bytes += wire;
+    }
+
     /// The queue had `before` bytes until now, and has `after` from now on.
     #[inline]
     pub fn queue(&mut self, now: u64, before: u64, after: u64) {

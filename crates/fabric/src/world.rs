@@ -66,8 +66,10 @@ pub(crate) struct Port {
     pub tie_key: u64,
     /// Of a host's port: its NIC; of a switch's: the switch.
     pub owner: u32,
+    /// Its congestion points do not hear of a packet with no more bytes than this in its queue, itself included.
+    pub quiet: u32,
     /// Picoseconds a byte, where serialisation is that simple; else 0.
-    pub ps_per_byte: u32,
+    pub ps_per_byte: u16,
     /// Is the node a host?
     pub at_host: bool,
     pub up: bool,
@@ -75,10 +77,12 @@ pub(crate) struct Port {
     pub armed: bool,
     /// What goes next is being chosen: who hears of it may have the port look again, which it then does.
     pub choosing: bool,
-    /// Has congestion points.
-    pub has_cp: bool,
     /// Losses on its link.
     pub impaired: bool,
+    /// Something other than the clock looks at what it sends: a capture, telemetry, jitter.
+    pub observed: bool,
+    /// Has congestion points.
+    pub has_cp: bool,
     /// What it sends is captured.
     pub captured: bool,
     pub node: NodeId,
@@ -119,6 +123,8 @@ pub(crate) struct Egress {
     pub sender: AnyFcSender,
     /// The sender half hears of each frame.
     pub counts_sent: bool,
+    /// Every frame may start until the sender half hears of something.
+    pub free: bool,
     /// A watchdog has given the queue up.
     pub discards: bool,
     pub timer: Armed,
@@ -148,8 +154,8 @@ pub(crate) struct Ingress {
     pub headroom_size: u64,
     /// Size of a buffer of its own; `NEVER` with the switch's pool.
     pub own: u64,
-    /// Wire bytes received.
-    pub received: u64,
+    /// While `shared` stays below this and the pool is half empty, packets come in without a word.
+    pub quiet: u64,
     pub counters: IngressCounters,
     /// The receiver half waits for releases.
     pub awaits: bool,
@@ -220,6 +226,8 @@ pub(crate) struct Switch {
     pub next_release: u64,
     pub pool_size: u64,
     pub pool_used: u64,
+    /// Up to here the pool counts as half empty.
+    pub pool_quiet: u64,
     pub occupied: u64,
     pub peak: u64,
     pub pipeline: u64,
@@ -296,6 +304,9 @@ pub(crate) struct World<'a> {
     pub events: Agenda,
     pub counts: [u64; What::ALL.len()],
     pub release: Release,
+    /// A packet that finds nothing to wait for goes straight through a switch: no more queues a port than one of data,
+    /// no samples of their lengths, uncharged at its end.
+    pub straight: bool,
     /// Where the flow control does not choose.
     pub pause_mode: PauseMode,
     pub format: Format,
@@ -406,14 +417,12 @@ impl World<'_> {
         u64::from(frame) + self.gap
     }
 
-    /// Adds the arrival of the first packet on the link from `port`.
+    /// Adds the arrival of a packet that is now the first one on the link from `port`.
     #[inline]
-    pub fn schedule_arrival(&mut self, port: PortId) {
-        let state = &self.ports[port.index()];
-        let Some(place) = state.flight.front() else { return };
+    pub fn schedule_arrival(&mut self, port: PortId, place: Place) {
         let packet = &self.packets[place];
         let (link_control, number) = (packet.is_link_control(), packet.order);
-        let arrival = Arriving { link_control, tie_key: state.tie_key, number };
+        let arrival = Arriving { link_control, tie_key: self.ports[port.index()].tie_key, number };
         self.events.add_arrival(port, packet.at, arrival);
     }
 

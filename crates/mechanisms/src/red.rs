@@ -215,6 +215,10 @@ impl Cp {
 }
 
 impl CongestionPoint for Cp {
+    fn quiet_up_to(&self) -> Option<Bytes> {
+        Some(self.kmin.saturating_add(self.offset))
+    }
+
     fn on_enqueue(&mut self, cx: &mut Cx<'_, CpAction>, p: &PacketView, q: &QueueView) -> Mark {
         if self.at == At::Enqueue { self.mark(cx.rng, p, q) } else { Mark::None }
     }

@@ -220,6 +220,10 @@ impl slots::Admission for Admission {
     fn egress_reserve(&self) -> Option<Bytes> {
         self.egress.map(|egress| egress.reserve)
     }
+
+    fn is_plain(&self) -> bool {
+        self.egress.is_none()
+    }
 }
 
 #[cfg(test)]

@@ -104,6 +104,10 @@ impl slots::Admission for Admission {
             Admit::Headroom
         }
     }
+
+    fn is_plain(&self) -> bool {
+        true
+    }
 }
 
 #[cfg(test)]

@@ -128,6 +128,10 @@ impl FcReceiver for Receiver {
         self.fixed.saturating_add(pool_free.scale(self.alpha))
     }
 
+    fn quiet_below(&self, pool_free: Bytes) -> Bytes {
+        self.threshold(pool_free)
+    }
+
     fn next_timeout(&self) -> Option<Time> {
         self.refresh_at
     }

@@ -142,6 +142,11 @@ impl FcSender for Sender {
         }
     }
 
+    #[inline]
+    fn is_free(&self) -> bool {
+        self.state == State::Open
+    }
+
     fn discards(&self, _now: Time) -> bool {
         let given_up = matches!(self.state, State::GivenUp { .. });
         given_up && self.watchdog.as_deref().is_some_and(|watch| watch.action == Action::Drop)

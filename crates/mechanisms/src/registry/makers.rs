@@ -78,6 +78,7 @@ macro_rules! flow_controls {
                 wire: ::floodway_units::Bytes
             );
             fn gate[self: &Self](now: ::floodway_units::Time, next: ::floodway_units::Bytes) -> $crate::slots::Gate;
+            fn is_free[self: &Self]() -> bool;
             fn discards[self: &Self](now: ::floodway_units::Time) -> bool;
             fn next_timeout[self: &Self]() -> Option<::floodway_units::Time>;
             fn on_timeout[self: &mut Self](cx: &mut $crate::slots::Cx<'_, $crate::slots::FcFrame>);
@@ -102,6 +103,7 @@ macro_rules! flow_controls {
             fn awaits_release[self: &Self]() -> bool;
             fn is_pausing[self: &Self](now: ::floodway_units::Time) -> bool;
             fn threshold[self: &Self](pool_free: ::floodway_units::Bytes) -> ::floodway_units::Bytes;
+            fn quiet_below[self: &Self](pool_free: ::floodway_units::Bytes) -> ::floodway_units::Bytes;
             fn on_frame[self: &mut Self](
                 cx: &mut $crate::slots::Cx<'_, $crate::slots::FcFrame>,
                 frame: $crate::slots::FcFrame,
@@ -153,6 +155,7 @@ macro_rules! buffers {
                 pool: &$crate::slots::PoolView
             ) -> $crate::slots::Admit;
             fn egress_reserve[self: &Self]() -> Option<::floodway_units::Bytes>;
+            fn is_plain[self: &Self]() -> bool;
         }
     };
 }
@@ -255,6 +258,7 @@ macro_rules! congestion_points {
                 q: &$crate::slots::QueueView
             ) -> Option<$crate::slots::DropReason>;
             fn gate[self: &Self](now: ::floodway_units::Time, q: ::floodway_units::QueueId) -> $crate::slots::Gate;
+            fn quiet_up_to[self: &Self]() -> Option<::floodway_units::Bytes>;
             fn on_enqueue[self: &mut Self](
                 cx: &mut $crate::slots::Cx<'_, $crate::slots::CpAction>,
                 p: &$crate::slots::PacketView,

@@ -106,6 +106,13 @@ pub trait CongestionPoint {
         Gate::Open
     }
 
+    /// A hint for speed: with no more bytes than this in its queue, itself included, a packet passes unheard. `admit`
+    /// takes it, `gate` is open, `on_enqueue` and `on_dequeue` mark, say and change nothing, whatever came
+    /// before. Asked once; none, by default.
+    fn quiet_up_to(&self) -> Option<Bytes> {
+        None
+    }
+
     /// The packet has joined the queue; `q` includes it.
     fn on_enqueue(&mut self, _cx: &mut Cx<'_, CpAction>, _p: &PacketView, _q: &QueueView) -> Mark {
         Mark::None

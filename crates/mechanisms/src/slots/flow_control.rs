@@ -141,6 +141,13 @@ pub trait FcReceiver {
         Bytes::MAX
     }
 
+    /// A hint for speed: below this, packets come in without a word. While no release is awaited, nothing is in
+    /// headroom, `pool_free` bytes or more are free, and `shared` with the packet stays below the answer,
+    /// `on_enqueue` does nothing and `threshold` lies above `shared`. Asked once; never, by default.
+    fn quiet_below(&self, _pool_free: Bytes) -> Bytes {
+        Bytes::ZERO
+    }
+
     /// A frame for this half has arrived.
     fn on_frame(&mut self, _cx: &mut Cx<'_, FcFrame>, _frame: FcFrame, _q: &IngressView) {}
 
@@ -171,6 +178,12 @@ pub trait FcSender {
 
     /// May a frame of `next` wire bytes start at `now`?
     fn gate(&self, now: Time, next: Bytes) -> Gate;
+
+    /// A hint for speed: is the gate open for every frame until the next `on_frame`, `on_timeout` or reset, after
+    /// which it is asked again? A half that counts what is sent never says so.
+    fn is_free(&self) -> bool {
+        false
+    }
 
     /// Has a watchdog given this queue up, so that what waits in it and what comes is discarded? Asked after
     /// every frame, timeout and reset: time alone does not change it.

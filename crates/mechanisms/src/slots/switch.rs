@@ -216,6 +216,12 @@ pub trait Admission {
         pool: &PoolView,
     ) -> Admit;
 
+    /// A hint for speed: is a packet taken in below headroom wherever it keeps `shared` below the threshold and the
+    /// pool has room for it, whatever the egress queue holds? A class without a threshold is not asked.
+    fn is_plain(&self) -> bool {
+        false
+    }
+
     /// What each egress queue has for itself, if `PoolView::egress_used` is asked for.
     fn egress_reserve(&self) -> Option<Bytes> {
         None

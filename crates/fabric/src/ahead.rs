@@ -85,7 +85,7 @@ impl World<'_> {
 }
 
 /// Fetches the first cache line of an element; where there is none, of whatever is there.
-#[inline]
+#[inline(always)]
 #[allow(unsafe_code, reason = "a prefetch is a hint; measured in docs/performance.md")]
 pub(crate) fn fetch<T>(of: &[T], index: usize) {
     #[cfg(target_arch = "x86_64")]

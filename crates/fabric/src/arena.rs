@@ -3,6 +3,7 @@
 use std::ops::{Index, IndexMut};
 
 use crate::ahead::fetch;
+use crate::column::Column;
 use crate::packet::Packet;
 
 /// No place: the end of a list.
@@ -15,9 +16,9 @@ pub(crate) struct Place(u32);
 /// All packets and link control frames of a run; places that become free are used again, the latest first.
 #[derive(Debug, Default)]
 pub(crate) struct Arena {
-    packets: Vec<Packet>,
+    packets: Column<Packet>,
     /// By place: the packet behind it in its list, or the next free place.
-    next: Vec<u32>,
+    next: Column<u32>,
     /// Free places, as a list.
     free: Option<Place>,
 }

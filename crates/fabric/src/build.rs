@@ -23,6 +23,7 @@ use crate::blueprint::{
     Arrivals, Blueprint, Draws, LinkSpec, RelayPorts, Release, Role, SwitchSpec, UNBOUNDED,
 };
 use crate::capture::Capture;
+use crate::column::Column;
 use crate::counters::{EgressCounters, IngressCounters, RareCounters};
 use crate::error::BuildError;
 use crate::flows::{Source, following, next_untied};
@@ -249,25 +250,25 @@ impl<'a> World<'a> {
             queues_per_port,
             subs,
             queues: (0..ports.len() * queues_per_port).map(|_| Queue::default()).collect(),
-            egress: Vec::new(),
-            ingress: Vec::new(),
+            egress: Column::default(),
+            ingress: Column::default(),
             nodes: Vec::new(),
-            switches: Vec::new(),
-            nics: Vec::new(),
-            series: build_series(blueprint),
+            switches: Column::default(),
+            nics: Column::default(),
+            series: build_series(blueprint).into(),
             packets: Arena::default(),
             shared_draws: shared_draws(blueprint),
             telemetry: Telemetry::new(blueprint.telemetry() == floodway_wire::Telemetry::Int, ports.len()),
             largest: Largest::default(),
             largest_wire: format.data_with(blueprint.mtu, true, blueprint.telemetry()).wire.0,
-            ports,
+            ports: ports.into(),
             machines,
             routes,
             changing: blueprint.links.iter().any(|link| !link.down.is_empty()),
             link_down: vec![0; blueprint.links.len()],
             ideals: (0..states.len().max(1)).map(|_| Ideals::default()).collect(),
             states,
-            flows: Vec::new(),
+            flows: Column::default(),
             free_flows: Vec::new(),
             sources: build_sources(blueprint),
             triggers: Triggers::new(blueprint),

@@ -147,7 +147,7 @@ impl World<'_> {
                 held[self.lane(packet.ingress, packet.class)] += u64::from(packet.frame);
             }
         };
-        for switch in &self.switches {
+        for switch in self.switches.iter() {
             switch.pipe.iter().for_each(|&(_, _, place)| add(&self.packets[place]));
             for port in &switch.ports {
                 let first = self.queue(*port);
@@ -155,7 +155,7 @@ impl World<'_> {
                 queues.iter().flat_map(|queue| queue.fifo.iter(&self.packets)).for_each(&mut add);
             }
         }
-        for switch in &self.switches {
+        for switch in self.switches.iter() {
             for leaving in &switch.releases {
                 held[leaving.lane as usize] += u64::from(leaving.frame);
             }

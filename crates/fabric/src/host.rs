@@ -216,6 +216,7 @@ impl World<'_> {
     }
 
     /// A packet has arrived at a host.
+    #[inline(never)]
     pub fn host_receives(&mut self, port: PortId, place: Place) {
         let packet = &self.packets.take(place);
         self.records.delivered(u64::from(packet.frame));

@@ -10,6 +10,7 @@ mod base_rtt;
 pub mod blueprint;
 mod build;
 mod capture;
+mod column;
 mod counters;
 mod deadlock;
 pub mod dependencies;

@@ -241,6 +241,7 @@ impl World<'_> {
     }
 
     /// What looks at a packet that starts on the wire of an observed port; when the packet then arrives.
+    #[inline(never)]
     fn observe(&mut self, port: PortId, place: Place, arrival: u64, serial: u64) -> u64 {
         if self.ports[port.index()].captured {
             self.capture(port, place);
@@ -273,15 +274,13 @@ impl World<'_> {
         let packet = &self.packets[place];
         if packet.is_link_control() {
             let frame = self.packets.take(place);
-            self.link_control(rx, frame, lost);
-            return;
+            return self.link_control(rx, frame, lost);
         }
         self.packet_hops += 1;
         let (class, frame) = (packet.class, packet.frame);
         let lane = self.lane(rx, class);
         if lost {
-            self.discard(lane, place, DropReason::LinkError);
-            return;
+            return self.discard(lane, place, DropReason::LinkError);
         }
         let counters = &mut self.ingress[lane].counters;
         counters.rx_packets += 1;
@@ -294,6 +293,7 @@ impl World<'_> {
     }
 
     /// Does the link from `port` lose this packet?
+    #[inline(never)]
     fn is_lost(&mut self, port: PortId, place: Place) -> bool {
         let state = &mut self.ports[port.index()];
         let rate = match &self.packets[place] {
@@ -305,6 +305,7 @@ impl World<'_> {
     }
 
     /// A link control frame has arrived at `port`: it speaks of what the port sends, or receives.
+    #[inline(never)]
     fn link_control(&mut self, port: PortId, packet: Packet, lost: bool) {
         if packet.kind == Kind::Region {
             self.region_notice(port, packet.psn as u32, lost);
@@ -632,6 +633,7 @@ impl World<'_> {
     }
 
     /// A packet that is in no list is lost; `lane` is the ingress account that it came by.
+    #[inline(never)]
     pub fn discard(&mut self, lane: usize, place: Place, reason: DropReason) {
         let packet = self.packets.take(place);
         self.drop_packet(lane, &packet, reason);

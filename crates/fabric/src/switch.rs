@@ -10,21 +10,21 @@ use crate::agenda::What;
 use crate::arena::Place;
 use crate::packet::{Kind, ON_PATH, Packet, REPLY};
 use crate::records::FirstDrop;
-use crate::world::{NEVER, Uncharge, World, bytes};
+use crate::world::{NEVER, Port, Uncharge, World, bytes};
 
 /// A flow's addresses and ports in a notice between neighbours (RCM's CN).
 const FLOW_ID_BYTES: u64 = 13;
 
 impl World<'_> {
     /// A packet has arrived whole at a switch; `lane` is its account there.
+    #[inline]
     pub fn switch_receives(&mut self, ingress: PortId, lane: usize, place: Place) {
         let packet = &mut self.packets[place];
         packet.ingress = ingress;
         packet.hop = packet.hop.saturating_add(1);
         let (class, frame) = (packet.class, packet.frame);
         let Some(out) = self.next_port(ingress, place) else {
-            self.refuse(lane, ingress, place, DropReason::NoRoute);
-            return;
+            return self.refuse(lane, ingress, place, DropReason::NoRoute);
         };
         if class == 0 {
             self.send_control(out, place);
@@ -32,13 +32,20 @@ impl World<'_> {
         }
         let switch = self.ports[ingress.index()].owner;
         self.settle(switch);
-        let switch = switch as usize;
-        if self.charge_unheard(lane, switch, out, class, frame) {
+        if self.charge_unheard(lane, switch as usize, out, class, frame) {
             self.series[ingress.index()].buffer(self.now, self.ingress[lane].held);
             self.pass_on(out, lane, place);
-            return;
+        } else {
+            self.take_in(ingress, lane, out, place);
         }
+    }
+
+    /// Asks everybody who may have a say in whether a packet of data is taken in, and how: `lane` is its account, and
+    /// `out` where it leaves.
+    #[inline(never)]
+    fn take_in(&mut self, ingress: PortId, lane: usize, out: PortId, place: Place) {
         let packet = self.packets[place];
+        let switch = self.ports[ingress.index()].owner as usize;
         let q = self.place(out, &packet);
         if let Some(reason) = self.refused(out, q, &packet) {
             self.refuse(lane, ingress, place, reason);
@@ -109,9 +116,15 @@ impl World<'_> {
             self.put_on_link(out, place);
             self.release_later(out, ingress, lane, frame);
         } else {
-            self.enqueue(out, self.first_queue_of(class), place);
-            self.kick(out);
+            self.join(out, self.first_queue_of(class), place);
         }
+    }
+
+    /// Puts a charged packet into its egress queue, and lets the port look.
+    #[inline(never)]
+    fn join(&mut self, out: PortId, q: usize, place: Place) {
+        self.enqueue(out, q, place);
+        self.kick(out);
     }
 
     /// The switch's accounts hear of releases, or no longer.
@@ -148,11 +161,17 @@ impl World<'_> {
             let path = if packet.has(REPLY) { &flow.ack_path } else { &flow.path };
             return path.get(packet.hop as usize).copied().filter(|port| self.ports[port.index()].up);
         }
-        let packet = *packet;
+        self.look_up(ingress, place)
+    }
+
+    #[inline(never)]
+    fn look_up(&mut self, ingress: PortId, place: Place) -> Option<PortId> {
+        let packet = self.packets[place];
         self.route(ingress, &packet)
     }
 
     /// A packet that has just arrived is discarded before it is charged; `lane` is its account.
+    #[inline(never)]
     fn refuse(&mut self, lane: usize, ingress: PortId, place: Place, reason: DropReason) {
         self.discard(lane, place, reason);
         self.settle_port(ingress);
@@ -404,21 +423,27 @@ impl World<'_> {
         self.after_congestion_points(out);
     }
 
-    /// Puts a packet into the queue of the control class, and lets the port look.
+    /// Sends a packet of the control class on.
+    #[inline]
     pub fn send_control(&mut self, out: PortId, place: Place) {
+        let &Port { up, at_host, owner, .. } = &self.ports[out.index()];
+        if up && self.straight && !at_host && !self.settle(owner) && self.is_idle(out) {
+            self.goes_through(out, self.lane(out, 0), self.packets[place].frame);
+            self.put_on_link(out, place);
+        } else {
+            self.queue_control(out, place);
+        }
+    }
+
+    /// Puts a packet into the queue of the control class, and lets the port look.
+    #[inline(never)]
+    fn queue_control(&mut self, out: PortId, place: Place) {
         if !self.ports[out.index()].up {
             let lane = self.lane(out, 0);
             self.discard(lane, place, DropReason::LinkDown);
             return;
         }
         let frame = self.packets[place].frame;
-        let state = &self.ports[out.index()];
-        let (at_host, owner) = (state.at_host, state.owner);
-        if self.straight && !at_host && !self.settle(owner) && self.is_idle(out) {
-            self.goes_through(out, self.lane(out, 0), frame);
-            self.put_on_link(out, place);
-            return;
-        }
         let at = self.queue(out);
         self.queues[at].fifo.push(&mut self.packets, place);
         self.joins(out, frame);
@@ -578,8 +603,12 @@ impl World<'_> {
 
     /// Takes `frame` bytes off an account, from headroom first, and tells its receiver half.
     pub fn uncharge(&mut self, lane: usize, ingress: PortId, frame: u16) {
+        self.uncharge_at(self.ports[ingress.index()].owner as usize, lane, ingress, frame);
+    }
+
+    #[inline]
+    fn uncharge_at(&mut self, switch: usize, lane: usize, ingress: PortId, frame: u16) {
         let frame = u64::from(frame);
-        let switch = self.ports[ingress.index()].owner as usize;
         let account = &mut self.ingress[lane];
         let shared_before = account.shared();
         let from_headroom = account.headroom.min(frame);
@@ -592,28 +621,25 @@ impl World<'_> {
             switch.pool_used -= shrunk;
         }
         switch.occupied -= frame;
-        if self.ingress[lane].awaits {
+        if account.awaits {
             self.with_receiver(lane, ingress, FcReceiver::on_release);
         }
     }
 
     /// The packet just put on the wire by `port` is uncharged from account `lane` at its last bit.
+    #[inline]
     pub fn release_later(&mut self, port: PortId, ingress: PortId, lane: usize, frame: u16) {
         let state = &self.ports[port.index()];
         let (at, index) = (state.free_at, state.owner);
         let switch = &mut self.switches[index as usize];
         switch.next_release = switch.next_release.min(at);
-        let releases = &mut switch.releases;
-        // Nearly always the last: only a short packet or a faster port overtakes others.
-        let mut place = releases.len();
-        while place > 0 && (releases[place - 1].at, releases[place - 1].port) > (at, port) {
-            place -= 1;
-        }
         let uncharge = Uncharge { at, port, ingress, lane: lane as u32, frame };
-        if place == releases.len() {
-            releases.push_back(uncharge);
+        // Nearly always the last: only a short packet or a faster port overtakes others.
+        if switch.releases.back().is_none_or(|last| (last.at, last.port) < (at, port)) {
+            switch.releases.push_back(uncharge);
         } else {
-            releases.insert(place, uncharge);
+            let after = switch.releases.partition_point(|other| (other.at, other.port) < (at, port));
+            switch.releases.insert(after, uncharge);
         }
         if self.ingress[lane].awaits {
             self.events.add(What::Release, index, at);
@@ -649,6 +675,7 @@ impl World<'_> {
         any
     }
 
+    #[inline(never)]
     fn settle_due(&mut self, switch: u32) {
         loop {
             let state = &mut self.switches[switch as usize];
@@ -657,7 +684,7 @@ impl World<'_> {
                 return;
             }
             let Some(leaving) = state.releases.pop_front() else { return };
-            self.uncharge(leaving.lane as usize, leaving.ingress, leaving.frame);
+            self.uncharge_at(switch as usize, leaving.lane as usize, leaving.ingress, leaving.frame);
         }
     }
 

@@ -30,6 +30,7 @@ use crate::arena::{Arena, Fifo, Place};
 use crate::base_rtt::Largest;
 use crate::blueprint::{Blueprint, ErrorRates, PauseFault, RelayPorts, Release};
 use crate::capture::Capture;
+use crate::column::Column;
 use crate::counters::{EgressCounters, IngressCounters, RareCounters};
 use crate::flows::{Flow, PairKey, Source};
 use crate::histogram::{Histogram, Instants};
@@ -325,14 +326,14 @@ pub(crate) struct World<'a> {
     pub largest: Largest,
     /// Bytes on the link of the largest data packet.
     pub largest_wire: u64,
-    pub ports: Vec<Port>,
-    pub queues: Vec<Queue>,
-    pub egress: Vec<Egress>,
-    pub ingress: Vec<Ingress>,
+    pub ports: Column<Port>,
+    pub queues: Column<Queue>,
+    pub egress: Column<Egress>,
+    pub ingress: Column<Ingress>,
     pub machines: Vec<PortMachines>,
     pub nodes: Vec<Node>,
-    pub switches: Vec<Switch>,
-    pub nics: Vec<Nic>,
+    pub switches: Column<Switch>,
+    pub nics: Column<Nic>,
     pub routes: Routes,
     /// Links come and go: routes are looked up packet by packet.
     pub changing: bool,
@@ -341,7 +342,7 @@ pub(crate) struct World<'a> {
     pub states: Vec<Routes>,
     /// One a state, at least one.
     pub ideals: Vec<Ideals>,
-    pub flows: Vec<Flow>,
+    pub flows: Column<Flow>,
     pub free_flows: Vec<u32>,
     pub sources: Vec<Source>,
     /// Starts that wait for completions; their events are numbered behind the sources.
@@ -352,7 +353,7 @@ pub(crate) struct World<'a> {
     pub labels: Vec<Vec<Label>>,
     /// Faults in the order of time: (when, what), the next last.
     pub faults: Vec<Fault>,
-    pub series: Vec<Series>,
+    pub series: Column<Series>,
     /// By port, where they are kept; else empty.
     pub histograms: Vec<Histogram>,
     /// Where their instants lie among events.

@@ -1,7 +1,8 @@
 //! Coming events, and what orders those of one instant.
 //!
 //! ```text
-//! hashed            kind 4 bits | tie among arrivals, or object and generation of a timer
+//! hashed            kind 4 bits | tie among arrivals, or object and generation of a timer; a queue pair is its
+//!                   NIC 20, its rank there 24 and the generation 16
 //! scheduling order  number in the order of scheduling 36 bits | kind 4 | object 24
 //! ```
 //! By the first, an order owes nothing to when or by whom an event was added. The second is that of the ns-3
@@ -13,6 +14,7 @@ use floodway_engine::{Event, Queue};
 use floodway_units::{PortId, Time, mix};
 
 use crate::blueprint::{Starts, Ties};
+use crate::ranks::RANK_BITS;
 
 /// Never, in picoseconds.
 pub(crate) const NEVER: u64 = u64::MAX;
@@ -29,6 +31,10 @@ const KIND_SHIFT: u32 = 60;
 /// Bits of a timer's generation.
 const GENERATION_BITS: u32 = 28;
 const GENERATIONS: u64 = (1 << GENERATION_BITS) - 1;
+/// Likewise of a queue pair, whose name takes more: a NIC, and its rank there.
+const QP_GENERATION_BITS: u32 = 16;
+const NIC_BITS: u32 = 64 - 4 - RANK_BITS - QP_GENERATION_BITS;
+const QP_GENERATIONS: u64 = (1 << QP_GENERATION_BITS) - 1;
 
 /// What an event is; where ties are hashed, the order in which kinds of one instant and node happen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -93,9 +99,9 @@ impl What {
         }
     }
 
-    /// Does it belong to a machine with an [`Armed`] timer?
+    /// Does it belong to a machine with an [`Armed`] timer that a number names?
     fn is_timer(self) -> bool {
-        (What::FcSender..=What::QueuePair).contains(&self)
+        (What::FcSender..=What::Pacing).contains(&self)
     }
 }
 
@@ -116,8 +122,9 @@ impl Default for Armed {
 impl Armed {
     /// Is this the timer's live event? If so it is no longer armed.
     #[inline]
-    pub fn fires(&mut self, order: u64) -> bool {
-        let live = self.at != NEVER && self.order == order;
+    pub fn fires(&mut self, now: Time, order: u64) -> bool {
+        // Generations come again, but not at the same instant.
+        let live = self.at == now.0 && self.order == order;
         if live {
             self.at = NEVER;
         }
@@ -270,12 +277,22 @@ impl Agenda {
     /// armed event fires.
     #[inline]
     pub fn sync(&mut self, timer: &mut Armed, next: Option<Time>, what: What, id: u32) {
-        self.sync_set(timer, next, what, id, Set::Now);
+        let Some(Time(at)) = next else { return };
+        if at < timer.at {
+            timer.at = at;
+            timer.order = if self.numbered {
+                Self::numbered(self.number(), what, id)
+            } else {
+                let generation = (timer.order + 1) & GENERATIONS;
+                (what as u64) << KIND_SHIFT | u64::from(id) << GENERATION_BITS | generation
+            };
+            self.push(at, timer.order);
+        }
     }
 
-    /// As `sync`, of a timer that was set at another time than now.
+    /// As `sync`, of a queue pair's timer, which may have been set at another time than now.
     #[inline]
-    pub fn sync_set(&mut self, timer: &mut Armed, next: Option<Time>, what: What, id: u32, set: Set) {
+    pub fn sync_queue_pair(&mut self, timer: &mut Armed, next: Option<Time>, key: u64, set: Set) {
         let Some(Time(at)) = next else { return };
         if at < timer.at {
             timer.at = at;
@@ -284,14 +301,49 @@ impl Agenda {
                     Set::Now => self.number(),
                     Set::At(Time(at)) => (at / 1000 + 1).min(FIRST_NUMBER),
                 };
-                Self::numbered(number, what, id)
+                Self::numbered(number, What::QueuePair, key as u32)
             } else {
-                let generation = (timer.order + 1) & GENERATIONS;
-                (what as u64) << KIND_SHIFT | u64::from(id) << GENERATION_BITS | generation
+                let generation = (timer.order + 1) & QP_GENERATIONS;
+                (What::QueuePair as u64) << KIND_SHIFT | key << QP_GENERATION_BITS | generation
             };
             self.push(at, timer.order);
         }
     }
+
+    /// What names a queue pair in the events of its timer: never its slot, which depends on what else the run
+    /// has. Where ties go by scheduling order it is the `birth`-th of the run.
+    pub fn queue_pair_key(&self, nic: u32, rank: u32, birth: u32) -> u64 {
+        debug_assert!(nic < 1 << NIC_BITS, "NICs have 20 bits in the order of a queue pair's timer");
+        if self.numbered {
+            return u64::from(birth & self.id_mask);
+        }
+        u64::from(nic) << RANK_BITS | u64::from(rank) & ((1 << RANK_BITS) - 1)
+    }
+
+    /// Whose timer the event is.
+    #[inline]
+    pub fn queue_pair(&self, order: u64) -> QueuePairName {
+        if self.numbered {
+            return QueuePairName::Born(order as u32 & self.id_mask);
+        }
+        let key = order >> QP_GENERATION_BITS;
+        let (nic, rank) = (key >> RANK_BITS & ((1 << NIC_BITS) - 1), key & ((1 << RANK_BITS) - 1));
+        QueuePairName::Ranked { nic: nic as u32, rank: rank as u32 }
+    }
+
+    /// Do ties go by scheduling order?
+    pub fn is_numbered(&self) -> bool {
+        self.numbered
+    }
+}
+
+/// The lowest bits of what tells a queue pair from all others that are open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum QueuePairName {
+    /// Its NIC, and its rank there.
+    Ranked { nic: u32, rank: u32 },
+    /// So many were opened before it.
+    Born(u32),
 }
 
 /// When a timer was set.

@@ -64,7 +64,7 @@ impl World<'_> {
                 self.packets.fetch(place);
             }
         } else if let Some(place) = self.ports[port.index()].flight.front() {
-            fetch(&self.flows, self.packets[place].flow.index());
+            fetch(&self.ways, self.packets[place].flow.index());
             self.packets.fetch_next(place);
         }
     }
@@ -73,8 +73,8 @@ impl World<'_> {
     fn fetch_egress(&self, port: PortId) {
         let Some(place) = self.ports[port.index()].flight.front() else { return };
         let packet = &self.packets[place];
-        let Some(flow) = self.flows.get(packet.flow.index()).filter(|_| packet.has(ON_PATH)) else { return };
-        let path = if packet.has(REPLY) { &flow.ack_path } else { &flow.path };
+        let Some(way) = self.ways.get(packet.flow.index()).filter(|_| packet.has(ON_PATH)) else { return };
+        let path = if packet.has(REPLY) { &way.ack_path } else { &way.path };
         let Some(&out) = path.get(packet.hop as usize + 1) else { return };
         fetch(&self.ports, out.index());
         fetch(&self.queues, self.queue(out));

@@ -32,6 +32,7 @@ use crate::ideal::Ideals;
 use crate::numbers::labels;
 use crate::outcome::Control;
 use crate::pauses::PauseLog;
+use crate::ranks::Ranks;
 use crate::records::Records;
 use crate::ring::Ring;
 use crate::routing::{Routes, peer};
@@ -268,8 +269,13 @@ impl<'a> World<'a> {
             link_down: vec![0; blueprint.links.len()],
             ideals: (0..states.len().max(1)).map(|_| Ideals::default()).collect(),
             states,
-            flows: Column::default(),
-            free_flows: Vec::new(),
+            ways: Column::default(),
+            senders: Column::default(),
+            receivers: Column::default(),
+            elsewhere: Column::default(),
+            free_slots: Vec::new(),
+            done: Vec::new(),
+            births: Ranks::default(),
             sources: build_sources(blueprint),
             triggers: Triggers::new(blueprint),
             pairs: FxHashMap::default(),

@@ -2,14 +2,14 @@
 //! file of it afterwards.
 
 use floodway_mechanisms::slots::FlowTuple;
-use floodway_units::{NodeId, PortId};
+use floodway_units::{FlowId, NodeId, PortId};
 use floodway_wire::int::Stack;
 use rustc_hash::FxHashMap;
 
 use crate::arena::Place;
 use crate::blueprint::CaptureSpec;
-use crate::flows::Flow;
 use crate::packet::{FIRST, INT, Kind, Packet};
+use crate::ways::Way;
 use crate::world::World;
 
 /// Of a link control frame, which belongs to no flow.
@@ -96,17 +96,18 @@ impl Capture {
         kept.then_some(at as u32)
     }
 
-    fn place_of(&mut self, flow: &Flow) -> u32 {
+    /// `number` is that of its first message that is not over.
+    fn place_of(&mut self, way: &Way, number: u64) -> u32 {
         let next = self.flows.len() as u32;
-        let place = *self.places.entry((flow.nic, flow.rank)).or_insert(next);
+        let place = *self.places.entry((way.nic, way.rank)).or_insert(next);
         if place == next {
             self.flows.push(Seen {
-                workload: flow.workload,
-                source: flow.source,
-                destination: flow.destination,
-                number: flow.head.number,
-                tuple: flow.tuple,
-                has_acks: flow.has_acks,
+                workload: way.workload,
+                source: way.source,
+                destination: way.destination,
+                number,
+                tuple: way.tuple,
+                has_acks: way.has_acks,
             });
         }
         place
@@ -123,7 +124,8 @@ impl World<'_> {
         let flow = if packet.is_link_control() {
             NO_FLOW
         } else {
-            self.capture.place_of(&self.flows[packet.flow.index()])
+            let number = self.oldest_message(packet.flow);
+            self.capture.place_of(&self.ways[packet.flow.index()], number)
         };
         if packet.has(INT) {
             self.capture.stacks.push(self.stack(place));
@@ -157,9 +159,18 @@ impl World<'_> {
     fn message_size(&self, packet: &Packet) -> u32 {
         /// RDMA messages have at most 2 GiB.
         const LARGEST: u64 = 1 << 31;
-        let flow = &self.flows[packet.flow.index()];
-        let begun = |size| packet.psn.saturating_add(self.packets_of(floodway_units::Bytes(size)));
-        let message = flow.messages().find(|message| message.end == begun(message.size));
-        message.map_or(u64::from(packet.payload), |message| message.size).min(LARGEST) as u32
+        let at = packet.flow.index();
+        let ends = |size| packet.psn.saturating_add(self.packets_of(floodway_units::Bytes(size)));
+        let mut messages = self.senders[at].messages().chain(self.receivers[at].messages());
+        let message = messages.find(|&(_, end, size)| end == ends(size));
+        message.map_or(u64::from(packet.payload), |(.., size)| size).min(LARGEST) as u32
+    }
+
+    /// The number of a queue pair's oldest message that is not complete at both ends; of the last one, if all are.
+    fn oldest_message(&self, flow: FlowId) -> u64 {
+        let heads = (self.senders[flow.index()].messages(), self.receivers[flow.index()].messages());
+        let (sending, receiving) = heads;
+        let first = sending.take(1).chain(receiving.take(1)).min_by_key(|&(_, end, _)| end);
+        first.map_or(0, |(number, ..)| number)
     }
 }

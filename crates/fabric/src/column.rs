@@ -21,6 +21,14 @@ impl<T> Column<T> {
     pub fn push(&mut self, element: T) {
         self.0.push(element);
     }
+
+    /// Puts an element into its place, which may be the next one.
+    pub fn put(&mut self, index: usize, element: T) {
+        match self.0.get_mut(index) {
+            Some(old) => *old = element,
+            None => self.0.push(element),
+        }
+    }
 }
 
 impl<T> From<Vec<T>> for Column<T> {

@@ -10,7 +10,7 @@ use crate::outcome::{
     Conservation, DevicePeak, Invariants, Lossless, Outcome, Stopped, Verdict, WorkloadTotals,
 };
 use crate::pauses::PauseLog;
-use crate::records::{COMPONENTS, FlowRow};
+use crate::records::{COMPONENTS, FlowKey, FlowRow, ReceivedRow, SentRow};
 use crate::routing::peer;
 use crate::table::{Table, Values};
 use crate::world::{NEVER, Port, World};
@@ -21,6 +21,7 @@ const SEARCH_EVERY: u64 = 1_000_000_000;
 impl World<'_> {
     /// Called at the end of each epoch; true ends the run.
     pub fn at_epoch(&mut self) -> bool {
+        self.close_queue_pairs();
         self.records.peak_in_network = self.records.peak_in_network.max(self.records.in_network());
         self.control.flows_done.store(self.records.flows_done, Ordering::Relaxed);
         self.control.flows_started.store(self.records.flows_started, Ordering::Relaxed);
@@ -73,13 +74,7 @@ impl World<'_> {
                 self.sample_last(PortId(port as u32), self.ports[port].waiting);
             }
         }
-        let alive: Vec<usize> = (0..self.flows.len()).filter(|&flow| self.flows[flow].alive).collect();
-        for flow in alive {
-            let flow = &self.flows[flow];
-            flow.messages()
-                .filter(|message| message.open)
-                .for_each(|message| self.records.ended(flow, message));
-        }
+        self.close_rows();
         let outcome = self.outcome(self.stopped(interrupted));
         crate::outcome::Records {
             flows: self.flow_table(),
@@ -91,6 +86,20 @@ impl World<'_> {
             capture: self.pcapng(),
             outcome,
         }
+    }
+
+    /// Writes the rows of flows that are open, and puts all of them in order.
+    fn close_rows(&mut self) {
+        let halves = self.senders.iter_mut().zip(self.receivers.iter_mut());
+        for ((sender, receiver), way) in halves.zip(self.ways.iter()) {
+            if sender.alive {
+                sender.close(way, &mut self.records);
+            }
+            if receiver.alive {
+                receiver.close(way, &mut self.records);
+            }
+        }
+        self.records.sort_rows();
     }
 
     fn outcome(&self, stopped: Stopped) -> Outcome {
@@ -171,20 +180,22 @@ impl World<'_> {
     }
 
     fn slowdown(&self) -> Verdict {
-        match &self.records.too_fast {
+        let took = |received: &ReceivedRow| received.finish - received.key.start;
+        let too_fast = |(sent, received): &FlowRow| received.finish != NEVER && took(received) < sent.ideal;
+        match self.records.rows().find(too_fast) {
             None => Verdict::Holds,
-            Some(row) => Verdict::Broken(format!(
+            Some((sent, received)) => Verdict::Broken(format!(
                 "flow {} took {} ps, less than its ideal {} ps",
-                self.flow_name(row),
-                row.finish_receiver - row.start,
-                row.ideal
+                self.flow_name(&sent.key),
+                took(received),
+                sent.ideal
             )),
         }
     }
 
-    fn flow_name(&self, row: &FlowRow) -> String {
-        let workload = &self.blueprint.workloads[row.workload as usize].name;
-        format!("{workload}:{}:{}", self.blueprint.nodes[row.source as usize].name, row.number)
+    fn flow_name(&self, key: &FlowKey) -> String {
+        let workload = &self.blueprint.workloads[key.workload as usize].name;
+        format!("{workload}:{}:{}", self.blueprint.nodes[key.source as usize].name, key.number)
     }
 
     fn lossless(&self) -> Lossless {
@@ -255,17 +266,22 @@ impl World<'_> {
         self.ports.iter().map(number).collect()
     }
 
-    fn flow_table(&mut self) -> Table {
-        let mut rows = std::mem::take(&mut self.records.rows);
-        rows.sort_by_key(|row| (row.start, row.workload, row.source, row.number));
+    fn flow_table(&self) -> Table {
+        let rows: Vec<FlowRow> = self.records.rows().collect();
         let us = |ps: u64| if ps == NEVER { f64::NAN } else { Time(ps).as_us() };
-        let fct = |row: &FlowRow| match row.finish_receiver {
+        let fct = |(_, received): &FlowRow| match received.finish {
             NEVER => f64::NAN,
-            finish => Time(finish - row.start).as_us(),
+            finish => Time(finish - received.key.start).as_us(),
         };
-        let bounded = |row: &FlowRow| row.size < crate::blueprint::UNBOUNDED.0;
-        let names = self.names();
-        let text = |codes: Vec<u32>| Values::Text { codes, dictionary: names.clone() };
+        let slowdown = |(sent, received): &FlowRow| match received.finish {
+            NEVER => f64::NAN,
+            finish => (finish - received.key.start) as f64 / sent.ideal.max(1) as f64,
+        };
+        let bounded = |sent: &SentRow| sent.size < crate::blueprint::UNBOUNDED.0;
+        let text = |dictionary: Vec<String>, of: &dyn Fn(&SentRow) -> u32| Values::Text {
+            codes: rows.iter().map(|(sent, _)| of(sent)).collect(),
+            dictionary,
+        };
         let column = |of: &dyn Fn(&FlowRow) -> u64| Values::U64(rows.iter().map(of).collect());
         let real = |of: &dyn Fn(&FlowRow) -> f64| Values::F64(rows.iter().map(of).collect());
         let truth =
@@ -273,37 +289,34 @@ impl World<'_> {
         let workloads = self.blueprint.workloads.iter().map(|workload| workload.name.clone()).collect();
         let classes = &self.classes;
         Table::new(vec![
-            (
-                "workload",
-                Values::Text { codes: rows.iter().map(|row| row.workload).collect(), dictionary: workloads },
-            ),
-            ("source", text(rows.iter().map(|row| row.source).collect())),
-            ("number", column(&|row| row.number)),
-            ("destination", text(rows.iter().map(|row| row.destination).collect())),
-            ("source_port", column(&|row| u64::from(row.ports.0))),
-            ("destination_port", column(&|row| u64::from(row.ports.1))),
-            ("class", column(&|row| u64::from(classes[row.class as usize].0))),
+            ("workload", text(workloads, &|sent| sent.key.workload)),
+            ("source", text(self.names(), &|sent| sent.key.source)),
+            ("number", column(&|(sent, _)| sent.key.number)),
+            ("destination", text(self.names(), &|sent| sent.destination)),
+            ("source_port", column(&|(sent, _)| u64::from(sent.ports.0))),
+            ("destination_port", column(&|(sent, _)| u64::from(sent.ports.1))),
+            ("class", column(&|(sent, _)| u64::from(classes[sent.class as usize].0))),
             // An unbounded flow has the size that it delivered.
-            ("size_bytes", column(&|row| if bounded(row) { row.size } else { row.delivered })),
-            ("start_us", real(&|row| us(row.start))),
-            ("finish_receiver_us", real(&|row| us(row.finish_receiver))),
-            ("finish_sender_us", real(&|row| us(row.finish_sender))),
-            ("fct_us", real(&fct)),
-            ("ideal_fct_us", real(&|row| if bounded(row) { Time(row.ideal).as_us() } else { f64::NAN })),
             (
-                "slowdown",
-                real(&|row| match row.finish_receiver {
-                    NEVER => f64::NAN,
-                    finish => (finish - row.start) as f64 / row.ideal.max(1) as f64,
-                }),
+                "size_bytes",
+                column(&|(sent, received)| if bounded(sent) { sent.size } else { received.delivered }),
             ),
-            ("delivered_bytes", column(&|row| row.delivered)),
-            ("retransmitted_bytes", column(&|row| row.retransmitted)),
-            ("timeouts", column(&|row| u64::from(row.timeouts))),
-            ("cnps", column(&|row| u64::from(row.cnps))),
+            ("start_us", real(&|(sent, _)| us(sent.key.start))),
+            ("finish_receiver_us", real(&|(_, received)| us(received.finish))),
+            ("finish_sender_us", real(&|(sent, _)| us(sent.finish))),
+            ("fct_us", real(&fct)),
+            (
+                "ideal_fct_us",
+                real(&|(sent, _)| if bounded(sent) { Time(sent.ideal).as_us() } else { f64::NAN }),
+            ),
+            ("slowdown", real(&slowdown)),
+            ("delivered_bytes", column(&|(_, received)| received.delivered)),
+            ("retransmitted_bytes", column(&|(sent, _)| sent.retransmitted)),
+            ("timeouts", column(&|(sent, _)| u64::from(sent.timeouts))),
+            ("cnps", column(&|(sent, _)| u64::from(sent.cnps))),
             ("path_class", self.path_classes(&rows)),
-            ("measured", truth(&|row| row.measured)),
-            ("finished", truth(&|row| row.finish_receiver != NEVER)),
+            ("measured", truth(&|(sent, _)| sent.measured)),
+            ("finished", truth(&|(_, received)| received.finish != NEVER)),
         ])
     }
 
@@ -315,7 +328,7 @@ impl World<'_> {
             .iter()
             .map(|node| node.tags.iter().find(|tag| tag.starts_with("dc-")))
             .collect();
-        let code = |row: &FlowRow| match (dc[row.source as usize], dc[row.destination as usize]) {
+        let code = |(sent, _): &FlowRow| match (dc[sent.key.source as usize], dc[sent.destination as usize]) {
             (Some(a), Some(b)) if a != b => 1,
             _ => 0,
         };

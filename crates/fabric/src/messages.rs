@@ -1,63 +1,147 @@
-//! Messages of queue pairs: what is left of each at both ends.
+//! Messages of queue pairs: what is left of each at either end.
 //!
 //! A queue pair of one flow has one message and never looks at `rest`; on a shared one messages queue there
-//! behind the oldest, in the order in which they were posted, which is that of their packets' numbers.
+//! behind the oldest, in the order in which they were posted, which is that of their packets' numbers. Each end
+//! writes its part of a message's row when the message is complete there; the parts are put together at the end
+//! of the run.
 
 use floodway_mechanisms::slots::TransportSender as _;
 use floodway_units::Bytes;
 
 use crate::blueprint::Turns;
-use crate::flows::Flow;
+use crate::queue_pairs::Posted;
+use crate::receive::ReceiveHalf;
+use crate::records::{FlowKey, ReceivedRow, Records, SentRow};
+use crate::send::SendHalf;
 use crate::triggers::End;
+use crate::ways::Way;
 use crate::world::{NEVER, World};
 
 /// No flow waits for the message.
 pub(crate) const NO_HOOK: u32 = u32::MAX;
 
-/// A flow, as a message of its queue pair. What each packet touches comes last, beside the receiver.
+/// A flow, as a message of its queue pair's sender.
 #[derive(Clone, Copy, Debug)]
-#[repr(C)]
-pub(crate) struct Message {
+pub(crate) struct Outgoing {
     /// Which flow of its workload's source it is, from 0.
     pub number: u64,
     pub start: u64,
+    pub size: u64,
+    /// Sequence number after its last packet.
+    pub end: u64,
     pub ideal: u64,
-    pub finish_sender: u64,
+    /// When it was complete here, else never; never where nothing is acknowledged.
+    pub finish: u64,
     pub retransmitted: u64,
     pub timeouts: u32,
     pub cnps: u32,
     /// Who waits for it, else `NO_HOOK`.
     pub hook: u32,
     pub measured: bool,
-    /// Has no row yet.
-    pub open: bool,
-    /// Complete at the sender.
+    /// Complete here.
     pub sent: bool,
+}
+
+/// A flow, as a message of its queue pair's receiver.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Incoming {
+    pub delivered: u64,
+    pub size: u64,
+    /// When it was complete here, else never.
+    pub finish: u64,
     /// Sequence number after its last packet.
     pub end: u64,
-    pub size: u64,
-    pub delivered: u64,
-    pub finish_receiver: u64,
+    pub number: u64,
+    pub start: u64,
+    pub hook: u32,
+    pub measured: bool,
 }
 
-impl Message {
+impl Outgoing {
+    fn row(&self, way: &Way) -> SentRow {
+        SentRow {
+            key: key(way, self.start, self.number),
+            destination: way.destination.0,
+            ports: (way.tuple.source_port, way.tuple.destination_port),
+            class: way.class,
+            size: self.size,
+            finish: self.finish,
+            ideal: self.ideal,
+            retransmitted: self.retransmitted,
+            timeouts: self.timeouts,
+            cnps: self.cnps,
+            measured: self.measured,
+        }
+    }
+}
+
+impl Incoming {
+    /// What the receiver is told of a message.
+    pub fn of(message: &Outgoing) -> Self {
+        let &Outgoing { number, start, size, end, hook, measured, .. } = message;
+        Incoming { delivered: 0, size, finish: NEVER, end, number, start, hook, measured }
+    }
+
     #[inline]
     fn is_received(&self) -> bool {
-        self.finish_receiver != NEVER
+        self.finish != NEVER
     }
 
-    fn is_over(&self) -> bool {
-        self.sent && self.is_received()
+    fn row(&self, way: &Way) -> ReceivedRow {
+        ReceivedRow { key: key(way, self.start, self.number), finish: self.finish, delivered: self.delivered }
     }
 }
 
-impl Flow {
-    /// Its messages, the oldest first.
-    pub fn messages(&self) -> impl Iterator<Item = &Message> {
-        std::iter::once(&self.head).chain(&self.rest)
+fn key(way: &Way, start: u64, number: u64) -> FlowKey {
+    FlowKey { start, workload: way.workload, source: way.source.0, number }
+}
+
+impl SendHalf {
+    /// Number, end and size of its messages, the oldest first.
+    pub fn messages(&self) -> impl Iterator<Item = (u64, u64, u64)> {
+        let all = std::iter::once(&self.head).chain(&self.rest);
+        all.map(|message| (message.number, message.end, message.size))
     }
 
-    fn message(&mut self, index: usize) -> &mut Message {
+    /// The message of packet `psn`, which is one that is not complete.
+    #[inline]
+    pub fn message_of(&mut self, psn: u64) -> &mut Outgoing {
+        if psn < self.head.end || self.rest.is_empty() {
+            return &mut self.head;
+        }
+        let at = self.rest.partition_point(|message| message.end <= psn);
+        let last = self.rest.len() - 1;
+        &mut self.rest[at.min(last)]
+    }
+
+    /// Adds a message.
+    fn post(&mut self, message: Outgoing, way: &Way, records: &mut Records) {
+        self.end = message.end;
+        if !self.head.sent {
+            self.rest.push_back(message);
+            return;
+        }
+        records.sent_rows.push(self.head.row(way));
+        self.head = message;
+    }
+
+    /// Gives the messages that have no row theirs.
+    pub fn close(&mut self, way: &Way, records: &mut Records) {
+        self.alive = false;
+        self.stack = Vec::new();
+        records.sent_rows.push(self.head.row(way));
+        records.sent_rows.extend(self.rest.drain(..).map(|message| message.row(way)));
+    }
+}
+
+impl ReceiveHalf {
+    /// Number, end and size of its messages, the oldest first.
+    pub fn messages(&self) -> impl Iterator<Item = (u64, u64, u64)> {
+        let all = std::iter::once(&self.head).chain(&self.rest);
+        all.map(|message| (message.number, message.end, message.size))
+    }
+
+    fn message(&mut self, index: usize) -> &mut Incoming {
         if index == 0 { &mut self.head } else { &mut self.rest[index - 1] }
     }
 
@@ -66,33 +150,30 @@ impl Flow {
         if psn < self.head.end { 0 } else { 1 + self.rest.partition_point(|message| message.end <= psn) }
     }
 
-    /// The message of packet `psn`, which is one that is there.
-    #[inline]
-    pub fn message_of(&mut self, psn: u64) -> &mut Message {
-        if self.rest.is_empty() { &mut self.head } else { self.message(self.index_of(psn)) }
+    /// Adds a message. One that is complete has its row.
+    pub fn post(&mut self, message: Incoming) {
+        if self.head.is_received() {
+            self.head = message;
+        } else {
+            self.rest.push_back(message);
+        }
     }
 
-    /// The oldest message that is not complete at the sender, to which notices and timeouts are attributed,
-    /// which name no packet; the newest, if all are.
-    #[inline]
-    pub fn at_work(&mut self) -> &mut Message {
-        if !self.head.sent || self.rest.is_empty() {
-            return &mut self.head;
+    /// Takes out the message at `index`, if another one is there.
+    fn take_out(&mut self, index: usize) {
+        if index > 0 {
+            self.rest.remove(index - 1);
+        } else if let Some(next) = self.rest.pop_front() {
+            self.head = next;
         }
-        let sent = self.rest.partition_point(|message| message.sent);
-        let last = self.rest.len() - 1;
-        &mut self.rest[sent.min(last)]
     }
 
-    /// Takes out the message at `index` if it is over and another one follows it.
-    fn take_over(&mut self, index: usize) -> Option<Message> {
-        if !self.message(index).is_over() || index == self.rest.len() {
-            return None;
-        }
-        match index {
-            0 => self.rest.pop_front().map(|next| std::mem::replace(&mut self.head, next)),
-            index => self.rest.remove(index - 1),
-        }
+    /// Gives the messages that have no row theirs.
+    pub fn close(&mut self, way: &Way, records: &mut Records) {
+        self.alive = false;
+        let head = Some(self.head).filter(|head| !head.is_received());
+        records.received_rows.extend(head.map(|message| message.row(way)));
+        records.received_rows.extend(self.rest.drain(..).map(|message| message.row(way)));
     }
 }
 
@@ -103,20 +184,14 @@ impl World<'_> {
     }
 
     /// Adds a message to a queue pair that goes on.
-    pub fn post(&mut self, slot: u32, mut message: Message) {
+    pub fn post(&mut self, slot: u32, mut message: Outgoing) {
         let packets = self.packets_of(Bytes(message.size));
-        let flow = &mut self.flows[slot as usize];
-        flow.sender.push(Bytes(message.size));
-        flow.end = flow.end.saturating_add(packets);
-        message.end = flow.end;
-        self.records.started(flow.workload, &message);
-        if flow.head.open {
-            let last = flow.rest.len();
-            flow.rest.push_back(message);
-            self.close(slot, last);
-        } else {
-            flow.head = message;
-        }
+        let (half, way) = (&mut self.senders[slot as usize], &self.ways[slot as usize]);
+        half.transport.push(Bytes(message.size));
+        message.end = half.end.saturating_add(packets);
+        half.post(message, way, &mut self.records);
+        self.records.started(way.workload, &message);
+        self.posted(Posted { slot, message: Incoming::of(&message) });
         self.allowance_changed(slot);
         self.kick_nic(slot);
     }
@@ -124,98 +199,86 @@ impl World<'_> {
     /// A receiver has accepted `bytes` by the packet `psn`.
     #[inline]
     pub fn accept(&mut self, id: u32, psn: u64, bytes: u64) {
-        let flow = &mut self.flows[id as usize];
-        if !flow.rest.is_empty() {
+        let half = &mut self.receivers[id as usize];
+        if !half.rest.is_empty() {
             self.accept_among(id, psn, bytes);
             return;
         }
-        flow.head.delivered += bytes;
-        if flow.head.delivered >= flow.head.size && !flow.head.is_received() {
+        half.head.delivered += bytes;
+        if half.head.delivered >= half.head.size && !half.head.is_received() {
             self.received(id, 0);
         }
     }
 
     /// As `accept`, where several messages are there. A packet that fills a gap may release those behind it.
     fn accept_among(&mut self, id: u32, psn: u64, mut bytes: u64) {
-        let mut index = self.flows[id as usize].index_of(psn);
-        while bytes > 0 && index <= self.flows[id as usize].rest.len() {
-            let message = self.flows[id as usize].message(index);
+        let mut index = self.receivers[id as usize].index_of(psn);
+        while bytes > 0 && index <= self.receivers[id as usize].rest.len() {
+            let half = &mut self.receivers[id as usize];
+            let message = half.message(index);
             let taken = bytes.min(message.size - message.delivered);
             message.delivered += taken;
             bytes -= taken;
             let whole = taken > 0 && message.delivered == message.size;
-            let before = self.flows[id as usize].rest.len();
+            let before = half.rest.len();
             if whole {
                 self.received(id, index);
             }
             // If it was taken out, the next one has its index.
-            index += 1 + self.flows[id as usize].rest.len() - before;
+            index += 1 + self.receivers[id as usize].rest.len() - before;
         }
     }
 
+    /// A message is complete at the receiver: nothing of it changes there any more.
     fn received(&mut self, id: u32, index: usize) {
         let now = self.now;
-        let flow = &mut self.flows[id as usize];
-        let workload = flow.workload;
-        let message = flow.message(index);
-        message.finish_receiver = now;
-        let (hook, measured) = (message.hook, message.measured);
-        self.records.received(workload, measured);
-        self.close(id, index);
+        let (half, way) = (&mut self.receivers[id as usize], &self.ways[id as usize]);
+        let message = half.message(index);
+        message.finish = now;
+        let Incoming { hook, measured, .. } = *message;
+        self.records.received_rows.push(message.row(way));
+        half.take_out(index);
+        self.records.received(way.workload, measured);
         self.completed(hook, End::Receiver, now);
     }
 
     /// A reply says that all before `next` has arrived.
     #[inline]
     pub fn acknowledged(&mut self, id: u32, next: u64) {
-        while let head = &self.flows[id as usize].head
+        while let head = &self.senders[id as usize].head
             && next >= head.end
             && !head.sent
         {
-            self.sent_whole(id, 0, self.now, self.now);
+            self.sent_whole(id, self.now, self.now);
         }
     }
 
-    /// Where nothing is acknowledged: the last packet of a message, `psn`, is on the wire until `until`.
-    pub fn left_nic(&mut self, id: u32, psn: u64, until: u64) {
-        let index = self.flows[id as usize].index_of(psn);
-        self.sent_whole(id, index, NEVER, until);
+    /// Where nothing is acknowledged: the last packet of the oldest message is on the wire until `until`.
+    pub fn left_nic(&mut self, id: u32, until: u64) {
+        self.sent_whole(id, NEVER, until);
     }
 
-    /// A message is complete at the sender: what its row says, and when who waits for it hears of it.
-    fn sent_whole(&mut self, id: u32, index: usize, finish: u64, heard: u64) {
-        let flow = &mut self.flows[id as usize];
-        flow.sender_done = !flow.shared;
-        if flow.sender_done {
-            let list = &mut self.nics[flow.nic as usize].list;
+    /// The oldest message is complete at the sender: what its row says, and when who waits for it hears of it. It
+    /// gets its row only when another one follows: the last one may still hear of marks.
+    fn sent_whole(&mut self, id: u32, finish: u64, heard: u64) {
+        let (half, way) = (&mut self.senders[id as usize], &self.ways[id as usize]);
+        half.done = !half.shared;
+        if half.done {
+            self.done.push(id);
+            let list = &mut self.nics[half.nic as usize].list;
             match self.blueprint.semantics.turns {
                 Turns::Ring => {}
                 Turns::List => list.finish(id),
                 Turns::StandingList => list.leave(id),
             }
         }
-        let message = flow.message(index);
-        (message.sent, message.finish_sender) = (true, finish);
-        let (hook, measured) = (message.hook, message.measured);
-        self.records.sent(flow.workload, measured);
-        self.close(id, index);
+        (half.head.sent, half.head.finish) = (true, finish);
+        let Outgoing { hook, measured, .. } = half.head;
+        self.records.sent(way.workload, measured);
+        if let Some(next) = half.rest.pop_front() {
+            let over = std::mem::replace(&mut half.head, next);
+            self.records.sent_rows.push(over.row(way));
+        }
         self.completed(hook, End::Sender, heard);
-    }
-
-    /// Gives a message that is over its row, unless it is the last: that one may still hear of marks.
-    fn close(&mut self, id: u32, index: usize) {
-        let flow = &mut self.flows[id as usize];
-        if let Some(over) = flow.take_over(index) {
-            self.records.ended(flow, &over);
-        }
-    }
-
-    /// Gives the last message its row if it is over; nothing of the queue pair is in the network.
-    pub fn close_last(&mut self, id: u32) {
-        let flow = &mut self.flows[id as usize];
-        if flow.rest.is_empty() && flow.head.open && flow.head.is_over() {
-            flow.head.open = false;
-            self.records.ended(flow, &flow.head);
-        }
     }
 }

@@ -108,7 +108,7 @@ impl World<'_> {
         let flow = list.turn(|flow| {
             let found = self.look(port, flow);
             if standing {
-                self.flows[flow as usize].sender.looked_at();
+                self.senders[flow as usize].transport.looked_at();
             }
             found
         });
@@ -123,11 +123,11 @@ impl World<'_> {
         if id == FINISHED {
             return Found::Finished;
         }
-        let flow = &self.flows[id as usize];
-        let lane = self.lane(port, flow.class);
-        let q = self.first_queue(flow.class);
-        let may = self.may_send(flow)
-            && flow.next_send <= self.now
+        let half = &self.senders[id as usize];
+        let lane = self.lane(port, half.class);
+        let q = self.first_queue(half.class);
+        let may = self.may_send(half)
+            && half.next_send <= self.now
             && self.gate(port, lane, q, self.largest_wire).is_open(self.time());
         if may { Found::MaySend } else { Found::Waits }
     }
@@ -135,9 +135,10 @@ impl World<'_> {
     /// Sets the NIC's one timer, unless it runs.
     fn wake_later(&mut self, port: PortId, nic: usize) {
         let flows = self.nics[nic].list.places.iter().filter(|&&flow| flow != FINISHED);
-        let left = flows.map(|&flow| &self.flows[flow as usize]).filter(|flow| flow.sender.has_more());
+        let halves = flows.map(|&flow| &self.senders[flow as usize]);
+        let left = halves.filter(|half| half.transport.has_more());
         let standing = self.blueprint.semantics.turns == Turns::StandingList;
-        let times = left.map(|flow| flow.next_send).filter(|&at| !standing || at > self.now);
+        let times = left.map(|half| half.next_send).filter(|&at| !standing || at > self.now);
         let at = times.min().filter(|&at| at > self.now);
         let timer = &mut self.nics[nic].pacing_timer;
         if let Some(at) = at

@@ -377,7 +377,7 @@ impl World<'_> {
     pub fn fc_sender_timer(&mut self, lane: usize, order: u64) {
         let port = PortId((lane / self.classes.len()) as u32);
         let egress = &mut self.egress[lane];
-        if !egress.timer.fires(order) {
+        if !egress.timer.fires(floodway_units::Time(self.now), order) {
             return;
         }
         if egress.sender.next_timeout().is_some_and(|at| at.0 <= self.now) {
@@ -595,7 +595,7 @@ impl World<'_> {
     pub fn fc_receiver_timer(&mut self, lane: usize, order: u64) {
         let port = PortId((lane / self.classes.len()) as u32);
         let ingress = &mut self.ingress[lane];
-        if !ingress.timer.fires(order) {
+        if !ingress.timer.fires(floodway_units::Time(self.now), order) {
             return;
         }
         let due = ingress.receiver.next_timeout().is_some_and(|at| at.0 <= self.now);
@@ -647,6 +647,6 @@ impl World<'_> {
         if matches!(reason, DropReason::Buffer | DropReason::Egress) {
             counters.buffer_drop_bytes += u64::from(packet.frame);
         }
-        self.left_network(packet.flow);
+        self.left_elsewhere(packet.flow);
     }
 }

@@ -4,10 +4,8 @@ use floodway_units::{Time, name_key};
 use hdrhistogram::Histogram;
 
 use crate::blueprint::{Blueprint, UNBOUNDED};
-use crate::flows::Flow;
-use crate::messages::Message;
+use crate::messages::Outgoing;
 use crate::outcome::Conservation;
-use crate::world::NEVER;
 
 /// Components of a packet's delay, as the table names them.
 pub(crate) const COMPONENTS: [&str; 4] = ["total", "serialisation-propagation", "queueing", "paused"];
@@ -15,27 +13,43 @@ pub(crate) const COMPONENTS: [&str; 4] = ["total", "serialisation-propagation", 
 /// A longer delay of a packet is recorded as this one: over an hour.
 const LONGEST_DELAY_NS: u64 = 1 << 42;
 
-/// A flow that has ended, or that the run's end found alive.
-#[derive(Clone, Debug)]
-pub(crate) struct FlowRow {
+/// What names a flow, and its place in the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct FlowKey {
+    pub start: u64,
     pub workload: u32,
     pub source: u32,
-    pub destination: u32,
+    /// Among the flows of its workload's source.
     pub number: u64,
+}
+
+/// The sender's part of a flow's row.
+#[derive(Clone, Debug)]
+pub(crate) struct SentRow {
+    pub key: FlowKey,
+    pub destination: u32,
     /// As switches hash them: source, destination.
     pub ports: (u16, u16),
     pub class: u8,
     pub size: u64,
-    pub start: u64,
-    pub finish_receiver: u64,
-    pub finish_sender: u64,
+    pub finish: u64,
     pub ideal: u64,
-    pub delivered: u64,
     pub retransmitted: u64,
     pub timeouts: u32,
     pub cnps: u32,
     pub measured: bool,
 }
+
+/// The receiver's part of a flow's row.
+#[derive(Clone, Debug)]
+pub(crate) struct ReceivedRow {
+    pub key: FlowKey,
+    pub finish: u64,
+    pub delivered: u64,
+}
+
+/// A flow's row.
+pub(crate) type FlowRow<'a> = (&'a SentRow, &'a ReceivedRow);
 
 /// The first packet that a lossless account had no room for.
 #[derive(Clone, Copy, Debug)]
@@ -70,7 +84,9 @@ struct Delays {
 /// What is kept while a run goes.
 pub(crate) struct Records {
     keys: Vec<u64>,
-    pub rows: Vec<FlowRow>,
+    /// Of flows that are over, or that the run's end found open: each has a row in both.
+    pub sent_rows: Vec<SentRow>,
+    pub received_rows: Vec<ReceivedRow>,
     /// By workload: the components of packet delay, in nanoseconds.
     delays: Vec<Delays>,
     pub totals: Vec<Totals>,
@@ -78,8 +94,6 @@ pub(crate) struct Records {
     pub first_drop: Option<FirstDrop>,
     pub flows_started: u64,
     pub flows_done: u64,
-    /// The first flow that was faster than its ideal.
-    pub too_fast: Option<FlowRow>,
     pub peak_in_network: u64,
 }
 
@@ -92,7 +106,8 @@ impl Records {
         let workloads = &blueprint.workloads;
         Records {
             keys: workloads.iter().map(|workload| name_key(&workload.name)).collect(),
-            rows: Vec::new(),
+            sent_rows: Vec::new(),
+            received_rows: Vec::new(),
             delays: workloads
                 .iter()
                 .map(|_| Delays {
@@ -105,7 +120,6 @@ impl Records {
             first_drop: None,
             flows_started: 0,
             flows_done: 0,
-            too_fast: None,
             peak_in_network: 0,
         }
     }
@@ -115,7 +129,7 @@ impl Records {
         self.keys[workload as usize]
     }
 
-    pub fn started(&mut self, workload: u32, flow: &Message) {
+    pub fn started(&mut self, workload: u32, flow: &Outgoing) {
         self.flows_started += 1;
         let totals = &mut self.totals[workload as usize];
         totals.flows += 1;
@@ -155,30 +169,17 @@ impl Records {
         self.totals[workload as usize].delivered += bytes;
     }
 
-    /// A flow has ended, or the run has.
-    pub fn ended(&mut self, flow: &Flow, message: &Message) {
-        let row = FlowRow {
-            workload: flow.workload,
-            source: flow.source.0,
-            destination: flow.destination.0,
-            number: message.number,
-            ports: (flow.tuple.source_port, flow.tuple.destination_port),
-            class: flow.class,
-            size: message.size,
-            start: message.start,
-            finish_receiver: message.finish_receiver,
-            finish_sender: message.finish_sender,
-            ideal: message.ideal,
-            delivered: message.delivered,
-            retransmitted: message.retransmitted,
-            timeouts: message.timeouts,
-            cnps: message.cnps,
-            measured: message.measured,
-        };
-        if row.finish_receiver != NEVER && row.finish_receiver - row.start < row.ideal {
-            self.too_fast.get_or_insert_with(|| row.clone());
-        }
-        self.rows.push(row);
+    /// Puts the rows of flows in the order of the table, of which each part is complete by now.
+    pub fn sort_rows(&mut self) {
+        self.sent_rows.sort_unstable_by_key(|row| row.key);
+        self.received_rows.sort_unstable_by_key(|row| row.key);
+    }
+
+    /// Sorted rows of flows, both parts put together.
+    pub fn rows(&self) -> impl Iterator<Item = FlowRow<'_>> {
+        debug_assert_eq!(self.sent_rows.len(), self.received_rows.len(), "each flow has two parts");
+        let rows = self.sent_rows.iter().zip(&self.received_rows);
+        rows.inspect(|(sent, received)| debug_assert_eq!(sent.key, received.key, "of one flow"))
     }
 
     /// A data packet has arrived: its delay from the NIC on, in picoseconds.

@@ -157,8 +157,8 @@ impl World<'_> {
     fn next_port(&mut self, ingress: PortId, place: Place) -> Option<PortId> {
         let packet = &self.packets[place];
         if packet.has(ON_PATH) {
-            let flow = &self.flows[packet.flow.index()];
-            let path = if packet.has(REPLY) { &flow.ack_path } else { &flow.path };
+            let way = &self.ways[packet.flow.index()];
+            let path = if packet.has(REPLY) { &way.ack_path } else { &way.path };
             return path.get(packet.hop as usize).copied().filter(|port| self.ports[port.index()].up);
         }
         self.look_up(ingress, place)
@@ -201,10 +201,10 @@ impl World<'_> {
 
     /// Where the packet leaves; `None` where no port leads to its destination.
     pub fn route(&mut self, ingress: PortId, packet: &Packet) -> Option<PortId> {
-        let flow = &self.flows[packet.flow.index()];
+        let way = &self.ways[packet.flow.index()];
         let reply = packet.has(REPLY);
         if packet.has(ON_PATH) {
-            let path = if reply { &flow.ack_path } else { &flow.path };
+            let path = if reply { &way.ack_path } else { &way.path };
             return path.get(packet.hop as usize).copied().filter(|port| self.ports[port.index()].up);
         }
         if let Some(relay) = self.relay_at(ingress) {
@@ -212,7 +212,7 @@ impl World<'_> {
         }
         let node = self.ports[ingress.index()].node;
         let (destination, tuple) =
-            if reply { (flow.source, flow.tuple.reversed()) } else { (flow.destination, flow.tuple) };
+            if reply { (way.source, way.tuple.reversed()) } else { (way.destination, way.tuple) };
         let candidates = self.routes.candidates(node, destination);
         let switch = self.nodes[node.index()].switch as usize;
         match *candidates {
@@ -471,7 +471,7 @@ impl World<'_> {
 
     /// A timer of a congestion point has come.
     pub fn cp_timer(&mut self, port: PortId, order: u64) {
-        if !self.machines[port.index()].cp_timer.fires(order) {
+        if !self.machines[port.index()].cp_timer.fires(Time(self.now), order) {
             return;
         }
         let node = self.ports[port.index()].node.index();
@@ -555,7 +555,7 @@ impl World<'_> {
             // In the HPCC simulator replies are drawn for, too.
             ecn_capable: packet.kind == Kind::Data || packet.class != 0 && self.shared_draws.is_some(),
             ce: packet.mark() == Mark::Ce,
-            flow_hash: self.flows[packet.flow.index()].hash,
+            flow_hash: self.ways[packet.flow.index()].hash,
             ingress: packet.ingress,
         }
     }
@@ -570,7 +570,7 @@ impl World<'_> {
             voq: Bytes::ZERO,
             rate: self.rate(port),
             paused: self.egress[lane].paused_since != NEVER,
-            base_rtt: self.flows[packet.flow.index()].base_rtt,
+            base_rtt: self.ways[packet.flow.index()].base_rtt,
         }
     }
 

@@ -32,20 +32,24 @@ use crate::blueprint::{Blueprint, ErrorRates, PauseFault, RelayPorts, Release};
 use crate::capture::Capture;
 use crate::column::Column;
 use crate::counters::{EgressCounters, IngressCounters, RareCounters};
-use crate::flows::{Flow, PairKey, Source};
+use crate::flows::{PairKey, Source};
 use crate::histogram::{Histogram, Instants};
 use crate::ideal::Ideals;
 use crate::nic_list::List;
 use crate::numbers::Label;
 use crate::outcome::{Control, Deadlock};
 use crate::pauses::PauseLog;
+use crate::ranks::Ranks;
+use crate::receive::ReceiveHalf;
 use crate::records::Records;
 use crate::ring::Ring;
 use crate::routing::Routes;
+use crate::send::SendHalf;
 use crate::serial::Serial;
 use crate::series::Series;
 use crate::telemetry::Telemetry;
 use crate::triggers::Triggers;
+use crate::ways::Way;
 
 /// Events between two looks at the stop flag.
 const STOP_CHECK: u64 = 1 << 15;
@@ -281,8 +285,8 @@ pub(crate) struct Nic {
     /// Queue pairs that wait for their pacing time: (time, rank).
     pub pacing: BinaryHeap<Reverse<(u64, u32)>>,
     pub pacing_timer: Armed,
-    /// By rank: the flow, while it lives.
-    pub flows: Vec<u32>,
+    /// Its queue pairs.
+    pub ranks: Ranks,
     /// Where turns go by a list; else empty.
     pub list: List,
 }
@@ -342,8 +346,18 @@ pub(crate) struct World<'a> {
     pub states: Vec<Routes>,
     /// One a state, at least one.
     pub ideals: Vec<Ideals>,
-    pub flows: Column<Flow>,
-    pub free_flows: Vec<u32>,
+    /// Queue pairs by slot: what is fixed, what the sender has and what the receiver has.
+    pub ways: Column<Way>,
+    pub senders: Column<SendHalf>,
+    pub receivers: Column<ReceiveHalf>,
+    /// By slot: packets made on the way less packets lost; it wraps, as the counts of the halves.
+    pub elsewhere: Column<i32>,
+    /// Slots to be used again.
+    pub free_slots: Vec<u32>,
+    /// Queue pairs that are complete at their senders and not closed.
+    pub done: Vec<u32>,
+    /// Where ties go by the order of scheduling: queue pairs in the order in which they were opened.
+    pub births: Ranks,
     pub sources: Vec<Source>,
     /// Starts that wait for completions; their events are numbered behind the sources.
     pub triggers: Triggers,
@@ -471,7 +485,7 @@ impl World<'_> {
             What::FcReceiver => self.fc_receiver_timer(id as usize, event.order),
             What::CongestionPoint => self.cp_timer(PortId(id), event.order),
             What::Pacing => self.pacing_timer(id as usize, event.order),
-            What::QueuePair => self.qp_timer(id, event.order),
+            What::QueuePair => self.qp_timer(event.order),
             What::Start => self.start_flow(id),
             What::Fault => self.fault(id),
         }

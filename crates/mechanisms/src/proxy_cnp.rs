@@ -34,7 +34,7 @@
 
 use std::collections::BTreeMap;
 
-use floodway_units::{Bytes, FlowId, Span, Time};
+use floodway_units::{Bytes, Span, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -92,13 +92,13 @@ impl Detection for Params {
 pub struct Cp {
     chance: red::Cp,
     interval: Span,
-    /// By flow: until when it is not told again.
-    quiet_until: BTreeMap<FlowId, Time>,
+    /// By flow, as a switch tells flows apart: until when it is not told again.
+    quiet_until: BTreeMap<u64, Time>,
 }
 
 impl Cp {
     /// Notes that a flow is told now, if it may be.
-    fn may_tell(&mut self, flow: FlowId, now: Time) -> bool {
+    fn may_tell(&mut self, flow: u64, now: Time) -> bool {
         if self.quiet_until.get(&flow).is_some_and(|&until| now < until) {
             return false;
         }
@@ -116,7 +116,7 @@ impl Cp {
 impl CongestionPoint for Cp {
     fn on_enqueue(&mut self, cx: &mut Cx<'_, CpAction>, p: &PacketView, q: &QueueView) -> Mark {
         let chosen = self.chance.on_enqueue(cx, p, q) == Mark::Ce;
-        if chosen && self.may_tell(p.flow, cx.now) {
+        if chosen && self.may_tell(p.flow_hash, cx.now) {
             let notice = Notice { flow: p.flow, mark: Mark::Ce, window: None, rate: None, degree: 0.0 };
             cx.push(CpAction::ToSource(notice));
         }
@@ -126,7 +126,7 @@ impl CongestionPoint for Cp {
 
 #[cfg(test)]
 mod tests {
-    use floodway_units::{PortId, Rate};
+    use floodway_units::{FlowId, PortId, Rate};
 
     use super::*;
     use crate::testing::{Bench, egress, packet, us};
@@ -142,7 +142,8 @@ mod tests {
         let mut bench = Bench::new();
         let mut flows = Vec::new();
         for &(at, flow, queued) in packets {
-            let data = PacketView { flow: FlowId(flow), ecn_capable: true, ..packet(1_500) };
+            let names = PacketView { flow: FlowId(flow), flow_hash: u64::from(flow), ..packet(1_500) };
+            let data = PacketView { ecn_capable: true, ..names };
             let sent = bench.sent(us(at), |cx| {
                 assert_eq!(cp.on_enqueue(cx, &data, &egress(queued)), Mark::None);
             });

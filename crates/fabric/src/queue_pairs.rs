@@ -1,0 +1,268 @@
+//! Queue pairs: how they are opened, what both ends are told, and when their slots are free again.
+
+use floodway_mechanisms::slots::{FlowTuple, Need, QpInfo, Router as _};
+use floodway_units::{FlowId, NodeId, PortId, Rate, Span, fold};
+
+use crate::agenda::QueuePairName;
+use crate::blueprint::{Acks, BaseRtt};
+use crate::flows::{Begin, PairKey};
+use crate::ideal::{Packets, PathFacts};
+use crate::messages::{Incoming, Outgoing};
+use crate::receive::ReceiveHalf;
+use crate::routing::{Routes, peer};
+use crate::send::SendHalf;
+use crate::ways::Way;
+use crate::world::{Switch, World};
+
+/// What an open queue pair is to those who do not send on it: its way is for everybody on it, its half for the
+/// receiver.
+pub(crate) struct Opened {
+    pub slot: u32,
+    pub way: Way,
+    pub half: ReceiveHalf,
+}
+
+/// A message that comes on a queue pair that is open: word for the receiver.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Posted {
+    pub slot: u32,
+    pub message: Incoming,
+}
+
+impl World<'_> {
+    /// Opens a queue pair for its first message.
+    pub fn open(&mut self, begin: &Begin, head: Outgoing, key: Option<PairKey>) {
+        let tuple = self.tuple(begin);
+        let path = self.path(begin.source, begin.destination, &tuple, begin.pinned.0.as_deref());
+        let reply = tuple.reversed();
+        let ack_path = self.path(begin.destination, begin.source, &reply, begin.pinned.1.as_deref());
+        let nic_port = path.first().copied().or_else(|| self.nic_of(begin.source, begin.destination, &tuple));
+        let nic = nic_port.map_or(0, |port| self.ports[port.index()].owner);
+        let slot = self.free_slots.pop().unwrap_or(self.ways.len() as u32);
+        let info = self.qp_info(begin, slot, &path, &ack_path, &tuple);
+        let settings = &self.blueprint.settings[begin.settings];
+        let (transport, receiver) =
+            settings.reliability.build(&info).expect("checked when the fabric was built");
+        let way = Way {
+            path,
+            ack_path,
+            hash: tuple.key(),
+            base_rtt: info.base_rtt,
+            source: begin.source,
+            destination: begin.destination,
+            workload: begin.workload,
+            class: self.dense(settings.class),
+            telemetry: settings.telemetry(),
+            has_acks: settings.reliability.has_acks(),
+            tuple,
+            nic,
+            rank: self.nics[nic as usize].ranks.next(),
+        };
+        let mut half = SendHalf::new(settings, &way, &info, transport, head);
+        half.shared = key.is_some();
+        half.timer_key = self.events.queue_pair_key(nic, way.rank, self.births.next());
+        half.moves = half.is_moved(self.blueprint.semantics.repacing);
+        let notification = settings.notification.build(&info);
+        let other = ReceiveHalf::new(&way, receiver, notification, Incoming::of(&head));
+        self.records.started(begin.workload, &head);
+        self.enter(slot, key, half);
+        self.opened(Opened { slot, way, half: other });
+        if nic_port.is_some() {
+            self.allowance_changed(slot);
+            self.kick(self.nics[nic as usize].port);
+        }
+    }
+
+    /// A queue pair's sender takes its place.
+    fn enter(&mut self, slot: u32, key: Option<PairKey>, half: SendHalf) {
+        let nic = &mut self.nics[half.nic as usize];
+        nic.ranks.push(slot);
+        if self.blueprint.semantics.turns.by_list() {
+            nic.list.push(slot);
+        }
+        if self.events.is_numbered() {
+            self.births.push(slot);
+        }
+        if let Some(key) = key {
+            self.pairs.insert(key, slot);
+        }
+        self.senders.put(slot as usize, half);
+    }
+
+    /// A queue pair is open: all that the receiving side and those between are told of it.
+    fn opened(&mut self, opened: Opened) {
+        let Opened { slot, way, half } = opened;
+        self.ways.put(slot as usize, way);
+        self.receivers.put(slot as usize, half);
+        self.elsewhere.put(slot as usize, 0);
+    }
+
+    /// A queue pair that goes on has another message: all that the receiving side is told of it.
+    pub fn posted(&mut self, posted: Posted) {
+        self.receivers[posted.slot as usize].post(posted.message);
+    }
+
+    fn tuple(&self, begin: &Begin) -> FlowTuple {
+        let name = self.records.workload_key(begin.workload);
+        let entropy = fold(fold(name, u64::from(begin.source.0)), begin.entropy);
+        FlowTuple {
+            source: self.address(begin.source),
+            destination: self.address(begin.destination),
+            source_port: begin.ports.0.unwrap_or(49_152 + (entropy & 0x3FFF) as u16),
+            // The UDP port of RoCEv2.
+            destination_port: begin.ports.1.unwrap_or(4791),
+        }
+    }
+
+    /// The queue pair that a timer's event names, if it is open.
+    pub fn queue_pair_of(&self, order: u64) -> Option<u32> {
+        match self.events.queue_pair(order) {
+            QueuePairName::Ranked { nic, rank } => self.nics[nic as usize].ranks.get(rank),
+            QueuePairName::Born(birth) => self.births.get(birth),
+        }
+    }
+
+    fn address(&self, node: NodeId) -> u32 {
+        match self.blueprint.nodes[node.index()].role {
+            crate::blueprint::Role::Host { address } => address,
+            crate::blueprint::Role::Switch(_) => node.0,
+        }
+    }
+
+    fn qp_info(
+        &self,
+        begin: &Begin,
+        slot: u32,
+        path: &[PortId],
+        ack_path: &[PortId],
+        tuple: &FlowTuple,
+    ) -> QpInfo {
+        let data = self.some_path(begin.source, begin.destination, path);
+        let ack = self.some_path(begin.destination, begin.source, ack_path);
+        let settings = &self.blueprint.settings[begin.settings];
+        let rates = data.iter().map(|&port| self.rate(port));
+        let nic = data.first().copied().or_else(|| self.nic_of(begin.source, begin.destination, tuple));
+        let base_rtt = self.base_rtt(&data, &ack, settings.telemetry());
+        let queues = settings.needs(Need::Queues).then(|| self.queues(&data, self.dense(settings.class)));
+        QpInfo {
+            flow: FlowId(slot),
+            line_rate: nic.map_or(Rate::MAX, |port| self.rate(port)),
+            path_rate: rates.min().unwrap_or(Rate::MAX),
+            base_rtt,
+            cut_bdp: self.blueprint.semantics.base_rtt == BaseRtt::Payload,
+            largest_rtt: self.largest.rtt,
+            largest_bdp: self.largest.bdp,
+            full_rtt: base_rtt + queues.unwrap_or_default(),
+            largest_full_rtt: self.largest.full_rtt,
+            mtu: self.blueprint.mtu,
+            wire: self.format.data_with(self.blueprint.mtu, false, settings.telemetry()).wire,
+            lossless: self.is_lossless(
+                &self.possible_ports(begin.source, begin.destination, path),
+                &self.possible_ports(begin.destination, begin.source, ack_path),
+                settings.class,
+            ),
+        }
+    }
+
+    /// Can no packet of the class be lost at the ports `data`, nor a reply at `ack`?
+    fn is_lossless(&self, data: &[PortId], ack: &[PortId], class: floodway_units::Class) -> bool {
+        let class = self.dense(class);
+        let sound = |port: &PortId| {
+            let link = &self.blueprint.links[port.index() / 2];
+            !self.ports[port.index()].errors.any() && link.down.is_empty()
+        };
+        let controlled = |port: &PortId| {
+            let rx = peer(*port);
+            self.ports[rx.index()].at_host || self.ingress[self.lane(rx, class)].lossless
+        };
+        let replied = |port: &PortId| {
+            sound(port)
+                && match self.blueprint.semantics.acks {
+                    Acks::Control => true,
+                    Acks::Data => controlled(port),
+                    // Hosts send them through pauses.
+                    Acks::DataUnpaused => false,
+                }
+        };
+        data.iter().all(|port| sound(port) && controlled(port)) && ack.iter().all(replied)
+    }
+
+    /// The ideal over the fastest way that routing offers, whichever links are down at some time of the run.
+    pub fn ideal(&mut self, begin: &Begin) -> Span {
+        let packets = Packets::new(begin.size, self.blueprint.mtu, self.format);
+        let mut ideals = std::mem::take(&mut self.ideals);
+        let ends = (begin.source, begin.destination);
+        let pinned = begin.pinned.0.as_deref();
+        let times = ideals.iter_mut().enumerate().filter_map(|(i, ideals)| {
+            let routes = self.states.get(i).unwrap_or(&self.routes);
+            ideals.time(&self.path_facts(routes), &packets, ends, pinned)
+        });
+        let time = times.min();
+        self.ideals = ideals;
+        time.unwrap_or_default()
+    }
+
+    fn path_facts<'a>(&'a self, routes: &'a Routes) -> PathFacts<'a> {
+        PathFacts {
+            routes,
+            serial: Box::new(|port| &self.ports[port.index()].serial),
+            delay: Box::new(|port| Span(self.ports[port.index()].delay)),
+            pipeline: Box::new(|node| Span(self.switch_of(node).map_or(0, |switch| switch.pipeline))),
+            spreads: Box::new(|node| {
+                let by_flow = |switch: &Switch| switch.router.by_flow(&FlowTuple::default(), 2);
+                self.switch_of(node).is_some_and(|switch| by_flow(switch).is_none())
+            }),
+        }
+    }
+
+    fn switch_of(&self, node: NodeId) -> Option<&Switch> {
+        self.switches.get(self.nodes[node.index()].switch as usize)
+    }
+
+    /// A packet of the queue pair was made on the way.
+    pub fn joins_elsewhere(&mut self, flow: FlowId) {
+        let count = &mut self.elsewhere[flow.index()];
+        *count = count.wrapping_add(1);
+    }
+
+    /// A packet of the queue pair was lost.
+    pub fn left_elsewhere(&mut self, flow: FlowId) {
+        let count = &mut self.elsewhere[flow.index()];
+        *count = count.wrapping_sub(1);
+    }
+
+    /// Packets of a queue pair on links and in queues: only the sum of what its ends and those between have
+    /// counted means anything.
+    fn in_network(&self, slot: u32) -> i32 {
+        let at = slot as usize;
+        let ends = self.senders[at].in_network.wrapping_add(self.receivers[at].in_network);
+        ends.wrapping_add(self.elsewhere[at])
+    }
+
+    /// Closes the queue pairs that are complete at their senders and have nothing in the network: nothing more
+    /// can happen to them. Called between epochs, so that it is no matter who looks when.
+    pub fn close_queue_pairs(&mut self) {
+        let mut done = std::mem::take(&mut self.done);
+        done.retain(|&slot| {
+            let over = self.in_network(slot) == 0;
+            if over {
+                self.close_queue_pair(slot);
+            }
+            !over
+        });
+        self.done = done;
+    }
+
+    fn close_queue_pair(&mut self, slot: u32) {
+        let at = slot as usize;
+        let (way, half) = (&mut self.ways[at], &mut self.senders[at]);
+        self.nics[half.nic as usize].ranks.close(way.rank);
+        if self.events.is_numbered() {
+            self.births.close(half.timer_key as u32);
+        }
+        half.close(way, &mut self.records);
+        self.receivers[at].close(way, &mut self.records);
+        (way.path, way.ack_path) = Default::default();
+        self.free_slots.push(slot);
+    }
+}

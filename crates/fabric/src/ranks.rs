@@ -1,0 +1,94 @@
+//! Names that are never used again, of queue pairs whose slots are.
+
+/// No slot: the queue pair is closed.
+const CLOSED: u32 = u32::MAX;
+/// Of a rank, an event's order holds so many bits.
+pub(crate) const RANK_BITS: u32 = 24;
+/// Closed ones at the front are dropped once they are this many, and half of all: so dropping costs O(1) each.
+const DROPPED: usize = 64;
+
+/// The slots of queue pairs that are numbered in the order in which they were opened.
+#[derive(Debug, Default)]
+pub(crate) struct Ranks {
+    /// Rank of the first in `slots`.
+    first: u32,
+    slots: Vec<u32>,
+    /// Closed ones at the front of `slots`.
+    closed: usize,
+}
+
+impl Ranks {
+    /// The rank that the next one gets.
+    pub fn next(&self) -> u32 {
+        self.first.wrapping_add(self.slots.len() as u32)
+    }
+
+    pub fn push(&mut self, slot: u32) {
+        self.slots.push(slot);
+    }
+
+    /// The slot of a queue pair that is open; of its rank, the lowest bits are enough.
+    #[inline]
+    pub fn get(&self, rank: u32) -> Option<u32> {
+        let at = rank.wrapping_sub(self.first) & ((1 << RANK_BITS) - 1);
+        self.slots.get(at as usize).copied().filter(|&slot| slot != CLOSED)
+    }
+
+    /// A queue pair is closed; its rank is not given again.
+    pub fn close(&mut self, rank: u32) {
+        let at = (rank.wrapping_sub(self.first) & ((1 << RANK_BITS) - 1)) as usize;
+        if let Some(slot) = self.slots.get_mut(at) {
+            *slot = CLOSED;
+        }
+        while self.slots.get(self.closed) == Some(&CLOSED) {
+            self.closed += 1;
+        }
+        if self.closed >= DROPPED && self.closed * 2 >= self.slots.len() {
+            self.slots.drain(..self.closed);
+            self.first = self.first.wrapping_add(self.closed as u32);
+            self.closed = 0;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranks_go_on_while_the_front_is_dropped() {
+        let mut ranks = Ranks::default();
+        for rank in 0..10_000u32 {
+            assert_eq!(ranks.next(), rank);
+            ranks.push(rank + 7);
+            if rank >= 5 {
+                ranks.close(rank - 5);
+                assert_eq!(ranks.get(rank - 5), None);
+            }
+            assert_eq!(ranks.get(rank), Some(rank + 7));
+            assert_eq!(ranks.get(rank.saturating_sub(4)), Some(rank.saturating_sub(4) + 7));
+        }
+        assert!(ranks.slots.len() <= 2 * DROPPED, "{} are kept", ranks.slots.len());
+        assert_eq!(ranks.get(10_000), None, "nobody has it yet");
+    }
+
+    #[test]
+    fn the_lowest_bits_of_a_rank_find_a_queue_pair_beyond_them() {
+        let first = (1 << RANK_BITS) - 2;
+        let mut ranks = Ranks { first, ..Ranks::default() };
+        (0..4).for_each(|slot| ranks.push(slot));
+        assert_eq!(ranks.next(), first + 4);
+        let low = |rank: u32| rank & ((1 << RANK_BITS) - 1);
+        let found: Vec<_> = (0..4).map(|n| ranks.get(low(first + n))).collect();
+        assert_eq!(found, (0..4).map(Some).collect::<Vec<_>>());
+        assert_eq!((low(first + 3), ranks.get(first + 3)), (1, Some(3)));
+    }
+
+    #[test]
+    fn one_that_stays_open_keeps_its_rank_among_closed_ones() {
+        let mut ranks = Ranks::default();
+        (0..300).for_each(|slot| ranks.push(slot));
+        (0..300).filter(|&rank| rank != 150).for_each(|rank| ranks.close(rank));
+        assert_eq!((ranks.get(150), ranks.get(149), ranks.next()), (Some(150), None, 300));
+    }
+}

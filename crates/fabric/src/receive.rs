@@ -1,0 +1,141 @@
+//! The receiver's half of a queue pair: what counts as delivered, and what is answered.
+
+use std::collections::VecDeque;
+
+use floodway_mechanisms::registry::{AnyNotificationPoint, AnyTransportReceiver};
+use floodway_mechanisms::slots::{Cx, Mark, NotificationPoint as _, Segment, TransportReceiver as _};
+use floodway_units::{Bytes, PortId, Time};
+use floodway_wire::Telemetry;
+
+use crate::arena::Place;
+use crate::blueprint::Acks;
+use crate::messages::Incoming;
+use crate::packet::{FIRST, INT, Kind, LAST, ON_PATH, Packet, REPLY, RETRANSMISSION};
+use crate::ways::Way;
+use crate::world::World;
+
+/// A queue pair at its receiver.
+#[derive(Debug)]
+#[repr(C, align(64))]
+pub(crate) struct ReceiveHalf {
+    pub receiver: AnyTransportReceiver,
+    pub notification: AnyNotificationPoint,
+    /// The oldest message that is not complete here, or the last one.
+    pub head: Incoming,
+    /// Messages behind it.
+    pub rest: VecDeque<Incoming>,
+    pub workload: u32,
+    /// Its part of the packets in the network: replies and notices sent less data that arrived; it wraps.
+    pub in_network: i32,
+    /// Where replies leave, if that follows from the flow alone.
+    pub reply_port: Option<PortId>,
+    pub class: u8,
+    pub telemetry: Telemetry,
+    /// Open; else its slot is free.
+    pub alive: bool,
+}
+
+impl ReceiveHalf {
+    /// Of a queue pair that opens with the message `head`.
+    pub fn new(
+        way: &Way,
+        receiver: AnyTransportReceiver,
+        notification: AnyNotificationPoint,
+        head: Incoming,
+    ) -> Self {
+        ReceiveHalf {
+            receiver,
+            notification,
+            head,
+            rest: VecDeque::new(),
+            workload: way.workload,
+            in_network: 0,
+            reply_port: way.ack_path.first().copied(),
+            class: way.class,
+            telemetry: way.telemetry,
+            alive: true,
+        }
+    }
+
+    fn reply_flag(&self) -> u8 {
+        if self.reply_port.is_some() { ON_PATH } else { 0 }
+    }
+}
+
+impl World<'_> {
+    /// Data has arrived at a host; `place` is where the packet was.
+    pub fn receive_data(&mut self, port: PortId, packet: &Packet, place: Place) {
+        let id = packet.flow.0;
+        let segment = Segment {
+            psn: packet.psn,
+            payload: Bytes(u64::from(packet.payload)),
+            first: packet.has(FIRST),
+            last: packet.has(LAST),
+            retransmission: packet.has(RETRANSMISSION),
+        };
+        let view = self.packet_view(packet);
+        let node = self.ports[port.index()].node.index();
+        let now = Time(self.now);
+        let half = &mut self.receivers[packet.flow.index()];
+        half.in_network = half.in_network.wrapping_sub(1);
+        self.records.latency(half.workload, self.now - packet.stamp, packet.base, packet.paused);
+        let streams = &mut self.nodes[node].streams;
+        let mut cx = Cx { now, rng: &mut streams.reliability, out: &mut self.out.replies };
+        let accepted = half.receiver.on_segment(&mut cx, &segment);
+        let mut cx = Cx { now, rng: &mut streams.notification, out: &mut self.out.notices };
+        half.notification.on_data(&mut cx, &view);
+        self.records.accepted(half.workload, accepted.0);
+        self.accept(id, packet.psn, accepted.0);
+        self.send_notices(id, port);
+        self.send_replies(port, packet, place);
+    }
+
+    fn send_notices(&mut self, id: u32, port: PortId) {
+        if self.out.notices.0.is_empty() {
+            return;
+        }
+        let mut notices = std::mem::take(&mut self.out.notices.0);
+        for notice in notices.drain(..) {
+            let mut cnp = self.notice_packet(&notice);
+            cnp.flags |= self.receivers[id as usize].reply_flag();
+            self.send_reply(port, cnp, None);
+        }
+        self.out.notices.0 = notices;
+    }
+
+    /// Sends what the receiver answers to `packet`, which was at `place`.
+    fn send_replies(&mut self, port: PortId, packet: &Packet, place: Place) {
+        let mut replies = std::mem::take(&mut self.out.replies.0);
+        for reply in replies.drain(..) {
+            let half = &self.receivers[packet.flow.index()];
+            let size = self.format.ack_with(half.telemetry);
+            let mut answer = Packet::new(Kind::Ack, packet.flow, size.frame);
+            if self.blueprint.semantics.acks != Acks::Control {
+                answer.class = half.class;
+            }
+            answer.set_reply(reply);
+            answer.stamp = packet.stamp;
+            answer.add_mark(packet.mark());
+            if reply.tells_of_gap() && half.receiver.marks_disorder() {
+                answer.add_mark(Mark::Ce);
+            }
+            answer.flags |= REPLY | packet.flags & INT | half.reply_flag();
+            self.send_reply(port, answer, packet.has(INT).then_some(place));
+        }
+        self.out.replies.0 = replies;
+    }
+
+    /// Sends what answers data from a host's port, or by the flow's own way back, with the records of the
+    /// packet that was at `answered`.
+    fn send_reply(&mut self, port: PortId, packet: Packet, answered: Option<Place>) {
+        let half = &mut self.receivers[packet.flow.index()];
+        let out = half.reply_port.unwrap_or(port);
+        half.in_network = half.in_network.wrapping_add(1);
+        self.records.injected(u64::from(packet.frame));
+        let place = self.packets.add(packet);
+        if let Some(answered) = answered {
+            self.telemetry.copy(answered, place);
+        }
+        self.send_control(out, place);
+    }
+}

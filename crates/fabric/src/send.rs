@@ -1,0 +1,367 @@
+//! The sender's half of a queue pair: what it may send and when, and what replies and notices do.
+
+use std::cmp::Reverse;
+use std::collections::VecDeque;
+
+use floodway_mechanisms::registry::{AnyReactionPoint, AnyTransportSender};
+use floodway_mechanisms::slots::{AckView, Allowance, LossView, QpInfo, ReactionPoint, TransportSender as _};
+use floodway_units::{Bytes, PortId, Rate, Span, Time};
+use floodway_wire::Telemetry;
+
+use crate::agenda::{Armed, Set, What};
+use crate::arena::Place;
+use crate::blueprint::{FlowSettings, Pacing, Repacing, WindowRule};
+use crate::messages::Outgoing;
+use crate::packet::{INT, Packet};
+use crate::serial::pacing_gap;
+use crate::ways::Way;
+use crate::world::{NEVER, Nic, World};
+
+/// A queue pair at its sender. Nothing of the receiver's half is read here, nor the other way round: the two may
+/// be in different partitions.
+#[derive(Debug)]
+#[repr(C, align(64))]
+pub(crate) struct SendHalf {
+    /// The sender's NIC, and its rank there.
+    pub nic: u32,
+    pub rank: u32,
+    pub class: u8,
+    pub telemetry: Telemetry,
+    /// Its packets' way is known.
+    pub on_path: bool,
+    /// Open; else its slot is free.
+    pub alive: bool,
+    pub paced: bool,
+    /// In its NIC's ring.
+    pub is_ready: bool,
+    /// Its retransmissions go before all new data of the NIC, and it has some there now.
+    pub repeats_first: bool,
+    pub is_repeating: bool,
+    /// Its one message is complete here; never of a shared queue pair.
+    pub done: bool,
+    /// Carries messages as they are posted, to the end of the run.
+    pub shared: bool,
+    /// Its reliability answers.
+    pub has_acks: bool,
+    /// No layer of the stack ever changes its mind: it is asked once.
+    pub constant: bool,
+    /// A layer's window shrinks with the rate.
+    pub scales: bool,
+    /// A new rate moves the packet that waits for its pacing time.
+    pub moves: bool,
+    /// Its part of the packets in the network: data sent less replies and notices heard. It wraps, for only the
+    /// sum with what the others count means anything.
+    pub in_network: i32,
+    /// How often its rate was set.
+    pub rates_set: u64,
+    pub allowance: Allowance,
+    pub next_send: u64,
+    /// When its last packet started, and its bytes on the wire.
+    pub last_send: (u64, u64),
+    /// When it waits in its NIC's pacing heap, else never.
+    pub pacing_at: u64,
+    pub timer: Armed,
+    /// What names it in the events of its timer.
+    pub timer_key: u64,
+    pub transport: AnyTransportSender,
+    pub stack: Vec<AnyReactionPoint>,
+    /// The oldest message that is not complete here, or the last one.
+    pub head: Outgoing,
+    /// Messages behind it, none of them complete.
+    pub rest: VecDeque<Outgoing>,
+    /// Sequence number after the last packet of all messages.
+    pub end: u64,
+}
+
+impl SendHalf {
+    /// Of a queue pair that opens with the message `head`.
+    pub fn new(
+        settings: &FlowSettings,
+        way: &Way,
+        info: &QpInfo,
+        mut transport: AnyTransportSender,
+        head: Outgoing,
+    ) -> Self {
+        transport.push(Bytes(head.size));
+        let build = |layer: &floodway_mechanisms::registry::ReactionParams| {
+            layer.build(info).expect("checked when the fabric was built")
+        };
+        let stack: Vec<_> = settings.rate_control.iter().map(build).collect();
+        SendHalf {
+            nic: way.nic,
+            rank: way.rank,
+            class: way.class,
+            telemetry: way.telemetry,
+            on_path: !way.path.is_empty(),
+            alive: true,
+            paced: false,
+            is_ready: false,
+            repeats_first: settings.reliability.repeats_first(),
+            is_repeating: false,
+            done: false,
+            shared: false,
+            has_acks: way.has_acks,
+            constant: stack.iter().all(ReactionPoint::is_constant),
+            scales: stack.iter().any(ReactionPoint::scales_window),
+            moves: false,
+            in_network: 0,
+            rates_set: 0,
+            allowance: Allowance::FREE,
+            next_send: 0,
+            last_send: (0, 0),
+            pacing_at: NEVER,
+            timer: Armed::default(),
+            timer_key: 0,
+            transport,
+            stack,
+            head,
+            rest: VecDeque::new(),
+            end: head.end,
+        }
+    }
+
+    /// Does a new rate move the packet that waits for its pacing time?
+    pub fn is_moved(&self, repacing: Repacing) -> bool {
+        match repacing {
+            Repacing::Moved => true,
+            Repacing::Kept => false,
+            Repacing::ByMechanism => self.stack.iter().any(|layer| layer.rates_set().is_some()),
+        }
+    }
+
+    /// The least window, where some shrink with the rate that the whole stack allows.
+    fn scaled_window(&self, line: Rate) -> Bytes {
+        let rate = self.allowance.rate.min(line);
+        let windows = self.stack.iter().map(|layer| {
+            let window = layer.allowance().window;
+            if !layer.scales_window() || window == Bytes::MAX {
+                return window;
+            }
+            let share = u128::from(window.0) * u128::from(rate.0) / u128::from(line.0);
+            Bytes(u64::try_from(share).unwrap_or(u64::MAX).max(1))
+        });
+        windows.fold(self.transport.cap(), Bytes::min)
+    }
+
+    /// Takes note of whether it has something to send again before new data.
+    pub fn update_repeats(&mut self, nic: &mut Nic) {
+        let has = self.transport.has_repeats();
+        if has == self.is_repeating {
+            return;
+        }
+        self.is_repeating = has;
+        let ring = &mut nic.repeats[self.class as usize];
+        if has {
+            ring.insert(self.rank);
+            nic.repeating += 1;
+        } else {
+            ring.remove(self.rank);
+            nic.repeating -= 1;
+        }
+    }
+
+    #[inline]
+    pub fn may_send(&self, rule: WindowRule) -> bool {
+        self.transport.ready().is_some_and(|payload| {
+            let (in_flight, window) = (self.transport.in_flight(), self.allowance.window);
+            // A window below one packet still lets one go.
+            in_flight == Bytes::ZERO
+                || !self.transport.needs_room()
+                || match rule {
+                    WindowRule::Whole => in_flight.0 + payload.0 <= window.0,
+                    WindowRule::Overshoot => in_flight < window,
+                }
+        })
+    }
+}
+
+impl World<'_> {
+    /// Has a queue pair something to send, and room for it in its window?
+    pub fn may_send(&self, half: &SendHalf) -> bool {
+        half.may_send(self.blueprint.semantics.window)
+    }
+
+    /// Puts a queue pair where it belongs: in the ring, in the pacing heap, or nowhere.
+    pub fn update_qp(&mut self, id: u32) {
+        let half = &mut self.senders[id as usize];
+        let nic = &mut self.nics[half.nic as usize];
+        let semantics = &self.blueprint.semantics;
+        if semantics.turns.by_list() {
+            // It is looked at when its turn comes.
+            return;
+        }
+        if half.repeats_first {
+            half.update_repeats(nic);
+        }
+        let eligible = half.may_send(semantics.window);
+        let ready = eligible && half.next_send <= self.now;
+        if ready != half.is_ready {
+            half.is_ready = ready;
+            let ring = &mut nic.ready[half.class as usize];
+            if ready {
+                ring.insert(half.rank);
+            } else {
+                ring.remove(half.rank);
+            }
+        }
+        if eligible && !ready && half.pacing_at != half.next_send {
+            half.pacing_at = half.next_send;
+            nic.pacing.push(Reverse((half.next_send, half.rank)));
+            let next = nic.pacing.peek().map(|Reverse((at, _))| Time(*at));
+            let port = nic.port.0;
+            self.events.sync(&mut nic.pacing_timer, next, What::Pacing, port);
+        }
+    }
+
+    /// Queue pairs whose pacing time has come may send.
+    pub fn pacing_timer(&mut self, port: usize, order: u64) {
+        let local = self.ports[port].owner as usize;
+        if !self.nics[local].pacing_timer.fires(Time(self.now), order) {
+            return;
+        }
+        while let Some(&Reverse((at, rank))) = self.nics[local].pacing.peek() {
+            if at > self.now {
+                break;
+            }
+            self.nics[local].pacing.pop();
+            // Not an entry that is older than the time at which it waits now.
+            if let Some(id) = self.nics[local].ranks.get(rank)
+                && self.senders[id as usize].pacing_at == at
+            {
+                self.senders[id as usize].pacing_at = NEVER;
+                self.update_qp(id);
+            }
+        }
+        let nic = &mut self.nics[local];
+        let next = nic.pacing.peek().map(|Reverse((at, _))| Time(*at));
+        self.events.sync(&mut nic.pacing_timer, next, What::Pacing, port as u32);
+        self.kick(PortId(port as u32));
+    }
+
+    pub fn receive_notice(&mut self, packet: &Packet) {
+        let now = self.time();
+        let notice = packet.notice();
+        let half = &mut self.senders[packet.flow.index()];
+        half.in_network = half.in_network.wrapping_sub(1);
+        half.head.cnps += 1;
+        layers(half, now, |layer| layer.on_notice(now, &notice));
+        self.stack_changed(packet.flow.0);
+        self.kick_nic(packet.flow.0);
+    }
+
+    /// `place` is where the packet was.
+    pub fn receive_reply(&mut self, packet: &Packet, place: Place) {
+        let now = self.time();
+        let half = &mut self.senders[packet.flow.index()];
+        let reply = packet.reply();
+        half.in_network = half.in_network.wrapping_sub(1);
+        let (acked, loss) = half.transport.on_reply(now, reply);
+        let next = half.transport.acknowledged(reply);
+        let view = AckView {
+            acked,
+            next,
+            sent: half.transport.next_psn(),
+            rtt: Span(self.now - packet.stamp),
+            in_flight: half.transport.in_flight(),
+            marked: packet.mark(),
+            int: if packet.has(INT) { self.telemetry.of(place) } else { &[] },
+        };
+        layers(half, now, |layer| layer.on_ack(now, &view));
+        if let Some(loss) = loss {
+            layers(half, now, |layer| layer.on_loss(now, &loss));
+        }
+        self.acknowledged(packet.flow.0, next);
+        self.stack_changed(packet.flow.0);
+        self.kick_nic(packet.flow.0);
+        self.kick_repeats(packet.flow.0);
+    }
+
+    /// A timer of a queue pair has come: its transport's, or a layer's.
+    pub fn qp_timer(&mut self, order: u64) {
+        let now = self.time();
+        let Some(id) = self.queue_pair_of(order) else { return };
+        let half = &mut self.senders[id as usize];
+        // One that is complete has nothing to time, whether it is closed yet or not.
+        if !half.timer.fires(now, order) || half.done {
+            return;
+        }
+        let due = |at: Option<Time>| at.is_some_and(|at| at <= now);
+        let loss = due(half.transport.next_timeout()).then(|| half.transport.on_timeout(now)).flatten();
+        if let Some(loss) = loss {
+            half.head.timeouts += 1;
+            layers(half, now, |layer| layer.on_loss(now, &LossView { timeout: true, ..loss }));
+        }
+        layers(half, now, |layer| {
+            if due(layer.next_timeout()) {
+                layer.on_timeout(now);
+            }
+        });
+        self.stack_changed(id);
+        self.kick_nic(id);
+        if loss.is_some() {
+            self.kick_repeats(id);
+        }
+    }
+
+    /// The machines of a queue pair have been called: takes what they allow and when they want to be called.
+    pub fn stack_changed(&mut self, id: u32) {
+        let half = &mut self.senders[id as usize];
+        let mut next = half.transport.next_timeout();
+        let mut set = half.transport.timeout_set().map_or(Set::Now, Set::At);
+        if !half.constant
+            && let Some(layers) = half.stack.iter().filter_map(ReactionPoint::next_timeout).min()
+            && next.is_none_or(|next| layers <= next)
+        {
+            (next, set) = (Some(layers), Set::Now);
+        }
+        if !half.done {
+            self.events.sync_queue_pair(&mut half.timer, next, half.timer_key, set);
+        }
+        if half.constant {
+            self.update_qp(id);
+        } else {
+            self.allowance_changed(id);
+        }
+    }
+
+    /// Takes what the stack of a flow now allows.
+    pub fn allowance_changed(&mut self, slot: u32) {
+        let half = &mut self.senders[slot as usize];
+        let line = self.ports[self.nics[half.nic as usize].port.index()].rate;
+        let own = Allowance { rate: Rate::MAX, window: half.transport.cap() };
+        let rate = half.allowance.rate;
+        half.allowance = half.stack.iter().fold(own, |least, layer| least.least(layer.allowance()));
+        if half.scales {
+            half.allowance.window = half.scaled_window(line);
+        }
+        let semantics = &self.blueprint.semantics;
+        half.paced = half.allowance.rate < line && semantics.pacing == Pacing::On;
+        if half.allowance.rate != rate && half.moves {
+            let (start, wire) = half.last_send;
+            let gap = if half.paced { pacing_gap(half.allowance.rate, wire, semantics.rounding) } else { 0 };
+            half.next_send = start + gap;
+        }
+        if semantics.turns.by_list() && half.moves {
+            let set = half.stack.iter().filter_map(ReactionPoint::rates_set).sum();
+            if std::mem::replace(&mut half.rates_set, set) != set {
+                let (nic, at) = (half.nic as usize, half.next_send);
+                self.wake_earlier(nic, at);
+            }
+        }
+        self.update_qp(slot);
+    }
+}
+
+/// Calls each layer of a stack, the lowest first, and tells those above of its increase steps.
+pub(crate) fn layers(half: &mut SendHalf, now: Time, mut call: impl FnMut(&mut AnyReactionPoint)) {
+    if half.constant {
+        return;
+    }
+    for i in 0..half.stack.len() {
+        let before = half.stack[i].increases();
+        call(&mut half.stack[i]);
+        for _ in before..half.stack[i].increases() {
+            half.stack[i + 1..].iter_mut().for_each(|layer| layer.on_increase(now));
+        }
+    }
+}

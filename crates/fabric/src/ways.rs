@@ -1,0 +1,124 @@
+//! Ways of queue pairs: what is fixed once one is open, and what switches read of it.
+
+use floodway_mechanisms::slots::{FlowTuple, Router as _};
+use floodway_units::{NodeId, PortId, Span, fold};
+use floodway_wire::Telemetry;
+
+use crate::routing::{Routes, peer};
+use crate::world::World;
+
+/// What is fixed of a queue pair. Whoever its packets pass may read it; what changes is its ends' own.
+#[derive(Clone, Debug)]
+#[repr(C, align(64))]
+pub(crate) struct Way {
+    /// Egress ports of its data, where they follow from the flow alone.
+    pub path: Box<[PortId]>,
+    /// Egress ports of its replies, likewise.
+    pub ack_path: Box<[PortId]>,
+    pub hash: u64,
+    pub base_rtt: Span,
+    pub source: NodeId,
+    pub destination: NodeId,
+    pub workload: u32,
+    pub class: u8,
+    pub telemetry: Telemetry,
+    /// Its reliability answers.
+    pub has_acks: bool,
+    pub tuple: FlowTuple,
+    /// The sender's NIC, and its rank there, which no two queue pairs of a run share.
+    pub nic: u32,
+    pub rank: u32,
+}
+
+impl World<'_> {
+    /// Egress ports from `source` on, where they follow from the flow alone; else empty.
+    pub fn path(
+        &self,
+        source: NodeId,
+        destination: NodeId,
+        tuple: &FlowTuple,
+        pinned: Option<&[PortId]>,
+    ) -> Box<[PortId]> {
+        if let Some(path) = pinned {
+            return path.into();
+        }
+        if self.changing {
+            return Box::default();
+        }
+        self.walk(source, destination, tuple).unwrap_or_default()
+    }
+
+    /// The path that the flow's packets take if every router on it chooses by flow.
+    fn walk(&self, source: NodeId, destination: NodeId, tuple: &FlowTuple) -> Option<Box<[PortId]>> {
+        let mut path = vec![self.nic_of(source, destination, tuple)?];
+        loop {
+            let node = self.routes.node_of(peer(*path.last()?));
+            if node == destination {
+                return Some(path.into());
+            }
+            let candidates = self.routes.candidates(node, destination);
+            let choice = match candidates.len() {
+                0 => return None,
+                1 => 0,
+                ways => {
+                    let switch = self.nodes[node.index()].switch as usize;
+                    self.switches[switch].router.by_flow(tuple, ways)?
+                }
+            };
+            path.push(candidates[choice]);
+        }
+    }
+
+    /// The NIC that a host uses for a flow: by hash where it has several on shortest paths.
+    pub fn nic_of(&self, source: NodeId, destination: NodeId, tuple: &FlowTuple) -> Option<PortId> {
+        let candidates = self.routes.candidates(source, destination);
+        match candidates.len() {
+            // Every way is cut: the flow waits at its host for one to come back.
+            0 => self.blueprint.ports_of(source).next(),
+            1 => Some(candidates[0]),
+            ways => Some(candidates[(fold(tuple.key(), u64::from(source.0)) % ways as u64) as usize]),
+        }
+    }
+
+    /// The routes that are in force at some time of the run; where all links are up, first.
+    fn routings(&self) -> &[Routes] {
+        if self.states.is_empty() { std::slice::from_ref(&self.routes) } else { &self.states }
+    }
+
+    /// A path of the kind that the flow takes: its own, or the first of equal cost.
+    pub fn some_path(&self, source: NodeId, destination: NodeId, known: &[PortId]) -> Vec<PortId> {
+        if !known.is_empty() {
+            return known.to_vec();
+        }
+        let leads = |routes: &&Routes| !routes.candidates(source, destination).is_empty();
+        let Some(routes) = self.routings().iter().find(leads) else { return Vec::new() };
+        let mut path = Vec::new();
+        let mut node = source;
+        while node != destination {
+            let Some(&port) = routes.candidates(node, destination).first() else { break };
+            path.push(port);
+            node = routes.node_of(peer(port));
+        }
+        path
+    }
+
+    /// Every port that packets may take: of the flow's own path, or of all paths that routing offers.
+    pub fn possible_ports(&self, source: NodeId, destination: NodeId, known: &[PortId]) -> Vec<PortId> {
+        if !known.is_empty() {
+            return known.to_vec();
+        }
+        let all = self.routings().iter().flat_map(|routes| {
+            let (mut nodes, mut ports) = (vec![source], Vec::new());
+            while let Some(node) = nodes.pop() {
+                for &port in if node == destination { &[] } else { routes.candidates(node, destination) } {
+                    if !ports.contains(&port) {
+                        ports.push(port);
+                        nodes.push(routes.node_of(peer(port)));
+                    }
+                }
+            }
+            ports
+        });
+        all.collect()
+    }
+}

@@ -26,7 +26,7 @@ pub trait World {
 pub fn run(world: &mut impl World, limit: Time) -> (Time, Advance) {
     let mut now = Time::ZERO;
     while now < limit {
-        let end = Time((now.0 / EPOCH.0 + 1) * EPOCH.0).min(limit);
+        let end = end_of_epoch(now, limit);
         if world.advance(end) == Advance::Interrupted {
             return (end, Advance::Interrupted);
         }
@@ -36,6 +36,11 @@ pub fn run(world: &mut impl World, limit: Time) -> (Time, Advance) {
         }
     }
     (now, Advance::Reached)
+}
+
+/// End of the epoch that begins at `now`, or within which it lies.
+pub(crate) fn end_of_epoch(now: Time, limit: Time) -> Time {
+    Time((now.0 / EPOCH.0 + 1).saturating_mul(EPOCH.0)).min(limit)
 }
 
 #[cfg(test)]

@@ -4,18 +4,16 @@ mod validate;
 
 use std::collections::VecDeque;
 
-use floodway_mechanisms::registry::{
-    AnyAdmission, AnyCongestionPoint, AnyFcReceiver, AnyFcSender, FlowControlParams,
-};
+use floodway_mechanisms::registry::{AnyAdmission, AnyCongestionPoint, AnyFcReceiver, AnyFcSender};
 use floodway_mechanisms::slots::{
-    Admission, Admit, Claim, CongestionPoint, Cx, FcFrame, FcReceiver, FcSender, Gate, IngressView, LinkInfo,
-    PacketView, PauseMode, PoolSize, PoolView, PortInfo, QueueView, Sizing, SwitchInfo,
+    Admission, Admit, Claim, CongestionPoint, Cx, FcFrame, FcReceiver, FcSender, Gate, IngressView,
+    PacketView, PoolView, PortInfo, QueueView, SwitchInfo,
 };
 use floodway_units::mrg32k3a::{FirstDraws, Mrg32k3a};
 use floodway_units::{Bytes, Class, NodeId, PortId, Rate, Rng, Time, fold, mix, name_key, stream};
-use floodway_wire::Format;
 use rustc_hash::FxHashMap;
 
+use crate::accounts::Accounts;
 use crate::agenda::{Agenda, Armed, What};
 use crate::arena::{Arena, Fifo};
 use crate::base_rtt::Largest;
@@ -79,27 +77,7 @@ impl Admission for Unlimited {
     }
 }
 
-/// What admission gives to an ingress port and class.
-#[derive(Clone, Copy, Debug)]
-pub struct Account {
-    /// Has a flow control that promises to lose nothing.
-    pub lossless: bool,
-    /// A buffer of its own.
-    pub own: Option<Bytes>,
-    /// Set aside of the switch's pool.
-    pub reserve: Bytes,
-    /// Beyond the threshold.
-    pub headroom: Bytes,
-    /// What the flow control knows of the link.
-    pub link: LinkInfo,
-}
-
 impl Blueprint {
-    /// The pause mode where a flow control does not choose: timers with Ethernet's frames, else on-off.
-    pub fn pause_mode(&self) -> PauseMode {
-        if self.wire == Format::Ethernet { PauseMode::Timer } else { PauseMode::OnOff }
-    }
-
     /// Classes in use: the control class first, then those of data.
     pub fn classes(&self) -> Vec<Class> {
         let mut data: Vec<Class> = self.settings.iter().map(|settings| settings.class).collect();
@@ -112,101 +90,6 @@ impl Blueprint {
     pub fn port_name(&self, port: PortId) -> String {
         let link = &self.links[port.index() / 2];
         format!("{} ({})", self.nodes[link.ends[port.index() % 2].node.index()].name, link.name)
-    }
-
-    /// What is fixed about the link into `port`, but for the buffer there.
-    fn link_info(&self, port: PortId, class: Class) -> LinkInfo {
-        let link = &self.links[port.index() / 2];
-        let (data, reverse) = (&link.directions[1 - port.index() % 2], &link.directions[port.index() % 2]);
-        LinkInfo {
-            rate: data.rate,
-            reverse_rate: reverse.rate,
-            delay: data.delay + data.jitter,
-            reverse_delay: reverse.delay + reverse.jitter,
-            reverse_jitter: reverse.jitter,
-            nic_rate: self.nic_rate(),
-            mtu: self.largest_frame(),
-            overhead: self.wire.ack().wire - self.wire.ack().frame,
-            has_errors: data.errors.any() || reverse.errors.any(),
-            to_host: self.switch_at(port).is_none(),
-            class,
-            buffer: Bytes::MAX,
-            pause: self.pause_mode(),
-        }
-    }
-
-    /// Rate of the first host's first port; without hosts the largest number.
-    fn nic_rate(&self) -> Rate {
-        let host = self.nodes.iter().position(|node| matches!(node.role, Role::Host { .. }));
-        let first = host.and_then(|host| self.ports_of(NodeId(host as u32)).next());
-        first.map_or(Rate::MAX, |port| self.links[port.index() / 2].directions[port.index() % 2].rate)
-    }
-
-    fn switch_at(&self, port: PortId) -> Option<&SwitchSpec> {
-        let end = &self.links[port.index() / 2].ends[port.index() % 2];
-        match &self.nodes[end.node.index()].role {
-            Role::Switch(switch) => Some(switch),
-            Role::Host { .. } => None,
-        }
-    }
-
-    /// What the ingress `port` is given for `class`; none at a host.
-    ///
-    /// # Errors
-    /// A flow control that does not fit its buffer, with the port and the missing bytes.
-    pub fn account(&self, port: PortId, class: Class) -> Result<Option<Account>, BuildError> {
-        let Some(switch) = self.switch_at(port) else { return Ok(None) };
-        let link = &self.links[port.index() / 2];
-        let data = &link.directions[1 - port.index() % 2];
-        let own = link.ends[port.index() % 2].buffer.as_ref();
-        let plan = own.unwrap_or(&switch.buffer).plan();
-        let control = data.flow_control.iter().find(|(of, _)| *of == class).map(|(_, params)| params);
-        let mut info = self.link_info(port, class);
-        let own = plan.own.map(|sizing| match sizing {
-            Sizing::Fixed(size) => size,
-            Sizing::Auto => control.map_or(Bytes::MAX, |params| params.min_buffer(&info)),
-        });
-        info.buffer = own.unwrap_or(Bytes::MAX);
-        if let Some(params) = control {
-            params.build(&info).map_err(|error| BuildError::param(self.port_name(port), error))?;
-        }
-        Ok(Some(Account {
-            lossless: control.is_some_and(FlowControlParams::is_lossless),
-            own,
-            reserve: plan.reserve,
-            headroom: control.map_or(Bytes::ZERO, |params| params.headroom(&info)),
-            link: info,
-        }))
-    }
-
-    /// Bytes of a switch's shared pool.
-    ///
-    /// # Errors
-    /// Reserves and headroom take more than there is.
-    pub fn pool(&self, node: NodeId) -> Result<Option<Bytes>, BuildError> {
-        let Role::Switch(switch) = &self.nodes[node.index()].role else { return Ok(None) };
-        match switch.buffer.plan().pool {
-            None => Ok(None),
-            Some(PoolSize::Pool(size)) => Ok(Some(size)),
-            Some(PoolSize::Total(total)) => {
-                let mut taken = Bytes::ZERO;
-                for port in self.ports_of(node) {
-                    for &class in &self.classes()[1..] {
-                        if let Some(account) = self.account(port, class)? {
-                            taken += account.own.unwrap_or(account.reserve + account.headroom);
-                        }
-                    }
-                }
-                total.checked_sub(taken).map(Some).ok_or_else(|| BuildError {
-                    place: format!("switch {}", self.nodes[node.index()].name),
-                    key: Some("total"),
-                    message: format!(
-                        "reserves, headroom and ports' own buffers take {taken}, {} more than the {total} there are",
-                        Bytes(taken.0 - total.0)
-                    ),
-                })
-            }
-        }
     }
 
     /// The ports of a node.
@@ -293,14 +176,15 @@ impl<'a> World<'a> {
             out: Outboxes::default(),
             classes,
         };
-        world.add_nodes()?;
+        let accounts = blueprint.accounts();
+        world.add_nodes(&accounts)?;
         let at_switch: Vec<bool> = world.ports.iter().map(|port| !port.at_host).collect();
         world.histograms = histograms(blueprint.records.queue_histogram.as_ref(), &at_switch);
         world.straight = queues_per_port == 2
             && world.histograms.is_empty()
             && !world.telemetry.on
             && blueprint.semantics.release == Release::End;
-        world.add_lanes()?;
+        world.add_lanes(&accounts)?;
         (0..world.ports.len()).for_each(|port| world.set_hearing(PortId(port as u32)));
         world.largest = world.largest();
         world.arm_sources();
@@ -309,7 +193,7 @@ impl<'a> World<'a> {
         Ok(world)
     }
 
-    fn add_nodes(&mut self) -> Result<(), BuildError> {
+    fn add_nodes(&mut self, accounts: &Accounts<'_>) -> Result<(), BuildError> {
         let seed = self.blueprint.seed;
         let mut ports_of = vec![Vec::new(); self.blueprint.nodes.len()];
         for (i, port) in self.ports.iter().enumerate() {
@@ -327,7 +211,8 @@ impl<'a> World<'a> {
                     u32::MAX
                 }
                 Role::Switch(switch) => {
-                    self.add_switch(node, switch, fold(mix(seed), key), ports)?;
+                    let pool = accounts.pool(node)?.unwrap_or_default();
+                    self.add_switch(node, switch, (fold(mix(seed), key), pool), ports)?;
                     self.switches.len() as u32 - 1
                 }
             };
@@ -366,13 +251,12 @@ impl<'a> World<'a> {
         &mut self,
         node: NodeId,
         spec: &SwitchSpec,
-        key: u64,
+        (key, pool): (u64, Bytes),
         ports: Vec<PortId>,
     ) -> Result<(), BuildError> {
         let place = || format!("switch {}", self.blueprint.nodes[node.index()].name);
         let info = SwitchInfo { key, hash_seed: spec.hash_seed };
         let router = spec.routing.build(&info).map_err(|error| BuildError::param(place(), error))?;
-        let pool = self.blueprint.pool(node)?.unwrap_or_default();
         for &port in &ports {
             self.ports[port.index()].owner = self.switches.len() as u32;
         }
@@ -406,17 +290,22 @@ impl<'a> World<'a> {
     }
 
     /// The halves of every port and class: the receiver half here, the sender half at the peer.
-    fn add_lanes(&mut self) -> Result<(), BuildError> {
+    fn add_lanes(&mut self, accounts: &Accounts<'_>) -> Result<(), BuildError> {
         for port in (0..self.ports.len()).map(|port| PortId(port as u32)) {
             for class in self.classes.clone() {
-                self.ingress.push(self.ingress_lane(port, class)?);
-                self.egress.push(self.egress_lane(port, class)?);
+                self.ingress.push(self.ingress_lane(accounts, port, class)?);
+                self.egress.push(self.egress_lane(accounts, port, class)?);
             }
         }
         Ok(())
     }
 
-    fn ingress_lane(&self, port: PortId, class: Class) -> Result<Ingress, BuildError> {
+    fn ingress_lane(
+        &self,
+        accounts: &Accounts<'_>,
+        port: PortId,
+        class: Class,
+    ) -> Result<Ingress, BuildError> {
         let mut lane = Ingress {
             receiver: AnyFcReceiver::Custom(Box::new(Unlimited)),
             timer: Armed::default(),
@@ -432,7 +321,7 @@ impl<'a> World<'a> {
             awaits: false,
             rare: RareCounters::default(),
         };
-        let account = self.blueprint.account(port, class)?;
+        let account = accounts.of(port, class)?;
         let Some(account) = account.filter(|_| class != Class::CONTROL) else { return Ok(lane) };
         let place = || self.blueprint.port_name(port);
         let link = &self.blueprint.links[port.index() / 2];
@@ -452,7 +341,7 @@ impl<'a> World<'a> {
         Ok(lane)
     }
 
-    fn egress_lane(&self, port: PortId, class: Class) -> Result<Egress, BuildError> {
+    fn egress_lane(&self, accounts: &Accounts<'_>, port: PortId, class: Class) -> Result<Egress, BuildError> {
         let mut lane = Egress {
             sender: AnyFcSender::Custom(Box::new(Unlimited)),
             counts_sent: false,
@@ -468,9 +357,8 @@ impl<'a> World<'a> {
         let control = data.flow_control.iter().find(|(of, _)| *of == class);
         if let Some((_, params)) = control.filter(|_| class != Class::CONTROL) {
             let rx = peer(port);
-            let account = self.blueprint.account(rx, class)?;
-            // A host takes in whatever comes: a buffer that nothing outgrows.
-            let info = account.map_or_else(|| self.host_link(rx, class, params), |account| account.link);
+            let account = accounts.of(rx, class)?;
+            let info = account.map_or_else(|| accounts.host_link(rx, class, params), |account| account.link);
             let halves = params
                 .build(&info)
                 .map_err(|error| BuildError::param(self.blueprint.port_name(rx), error))?;
@@ -479,11 +367,6 @@ impl<'a> World<'a> {
             lane.free = lane.sender.is_free();
         }
         Ok(lane)
-    }
-
-    fn host_link(&self, port: PortId, class: Class, params: &FlowControlParams) -> LinkInfo {
-        let link = LinkInfo { buffer: Bytes(1 << 40), ..self.blueprint.link_info(port, class) };
-        LinkInfo { buffer: params.min_buffer(&link).max(link.buffer), ..link }
     }
 
     /// Puts another receiver half in the place of one before the run starts.

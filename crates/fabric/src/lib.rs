@@ -3,6 +3,7 @@
 //! A [`Blueprint`] of plain values goes in, [`Records`] of columns come out. No mechanism's name appears
 //! here: what a queue, a port or a queue pair does beyond moving packets is asked of its slot.
 
+mod accounts;
 mod agenda;
 mod ahead;
 mod arena;
@@ -51,8 +52,8 @@ use floodway_engine::Advance;
 use floodway_mechanisms::registry::{AnyCongestionPoint, AnyFcReceiver};
 use floodway_units::{Class, PortId};
 
+pub use accounts::{Account, Accounts};
 pub use blueprint::Blueprint;
-pub use build::Account;
 pub use error::BuildError;
 pub use outcome::{Control, Outcome, Records};
 pub use table::{Column, Table, Values};

@@ -56,7 +56,7 @@ fn late(net: &Net) -> f64 {
 #[test]
 fn auto_gives_the_least_buffer() {
     let (net, _) = haul(BIFROST, r#"{"static": {"size": "auto"}}"#);
-    let account = net.blueprint.account(port(1, 1), Class::DATA).unwrap().expect("t is a switch");
+    let account = net.blueprint.accounts().of(port(1, 1), Class::DATA).unwrap().expect("t is a switch");
     assert_eq!((account.own, account.headroom), (Some(Bytes(LEAST)), Bytes::ZERO));
     assert!(account.lossless);
 }
@@ -155,7 +155,7 @@ fn watched(gbps: u64, pauses: &[(u64, u64)]) -> (Vec<(u64, u64)>, u64) {
         net.pauses(2, b, Span::us(from), Time::ZERO + Span::us(to));
     }
     let net = net.limit(Span::ms(12)).until_limit();
-    let account = net.blueprint.account(port(1, 1), Class::DATA).unwrap().expect("t is a switch");
+    let account = net.blueprint.accounts().of(port(1, 1), Class::DATA).unwrap().expect("t is a switch");
     let (_, receiver) = bifrost::Params::default().build(&account.link).expect("it fits");
     let level = receiver.level().0;
     let seen = Arc::new(Mutex::new(Vec::new()));
@@ -317,7 +317,8 @@ fn each_direction_has_a_flow_control_of_its_own() {
         assert_eq!(records.outcome.lossless, Lossless::Held);
         assert!(finished(&records).into_iter().all(|done| done));
         for (node, end) in [("t", 1), ("s", 0)] {
-            let account = net.blueprint.account(port(long, end), Class::DATA).unwrap().expect("a switch");
+            let account =
+                net.blueprint.accounts().of(port(long, end), Class::DATA).unwrap().expect("a switch");
             let peak = counter(&records, node, "s-t", "peak_bytes");
             assert!(peak > FULL && peak <= account.own.unwrap().0, "{peak} at {node}, {there} and {back}");
             assert!(counter(&records, node, "s-t", "pfc_tx") > 0);

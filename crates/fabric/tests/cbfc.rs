@@ -88,7 +88,7 @@ fn the_rate_is_what_the_buffer_allows_and_full_from_a_round_trip_and_a_period_on
 fn an_automatic_buffer_is_the_formulas_and_keeps_the_link_full() {
     let (mut net, ends) = haul(CBFC, Length(20_000), 1);
     net.port_buffer(1, ends[2], r#"{"static": {"size": "auto"}}"#);
-    let account = net.blueprint.account(port(1, 1), Class::DATA).unwrap().expect("t is a switch");
+    let account = net.blueprint.accounts().of(port(1, 1), Class::DATA).unwrap().expect("t is a switch");
     assert!(account.lossless);
     assert_eq!(account.own, Some(Bytes(200 * PER_US + 10 * PER_US + 4 * WIRE + 84)));
     assert!(share(net, ends, 500.0) > 0.999);

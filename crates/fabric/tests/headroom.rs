@@ -117,7 +117,7 @@ fn the_worst_case_fits_into_the_formula() {
         direction.flow_control[0].1 =
             support::params(&format!(r#"{{"pfc": {{"xoff": "{XOFF}B", "react": "{react}"}}}}"#));
     }
-    let account = auto.account(port(0, 1), Class::DATA).unwrap().expect("s is a switch");
+    let account = auto.accounts().of(port(0, 1), Class::DATA).unwrap().expect("s is a switch");
     assert_eq!(account.headroom, Bytes(WORST.headroom()));
     assert_eq!(account.own, Some(Bytes(XOFF + FRAME - 1 + WORST.headroom())));
 
@@ -191,7 +191,10 @@ fn with_a_pool_that_others_have_taken_the_crossing_frame_is_in_headroom_too() {
         for direction in net.blueprint.links.iter_mut().flat_map(|link| &mut link.directions) {
             direction.flow_control[0].1 = support::params(&pfc);
         }
-        (net.blueprint.account(port(0, 1), Class::DATA).unwrap().expect("s is a switch").headroom, net.run())
+        (
+            net.blueprint.accounts().of(port(0, 1), Class::DATA).unwrap().expect("s is a switch").headroom,
+            net.run(),
+        )
     };
     let (auto, records) = run(r#""auto""#);
     assert_eq!(auto, Bytes(WORST.headroom() + FRAME));

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use floodway_fabric::Blueprint;
 use floodway_fabric::blueprint::{NodeSpec, Role, Turns};
+use floodway_fabric::{Account, Accounts, Blueprint, BuildError};
 use floodway_mechanisms::registry::{
     BufferParams, FlowControlParams, ReactionParams, ReliabilityParams, RoutingParams,
 };
@@ -31,6 +31,7 @@ impl Builder<'_> {
     ) {
         let texts = Texts { scenario: self.tree, profile: profile.map(|profile| &profile.tree) };
         let mut found = Found { texts, faults: Alike::default(), odd: Alike::default() };
+        let accounts = blueprint.accounts();
         for port in (0..2 * blueprint.links.len() as u32).map(PortId) {
             let (link, end) = (port.index() / 2, port.index() % 2);
             let node = network.links[link].ends[end];
@@ -41,26 +42,26 @@ impl Builder<'_> {
             let own = plan.links[link].ends[end].buffer.as_ref();
             let buffer = own.unwrap_or(&plan.nodes[node].switch.buffer);
             for &class in &blueprint.classes()[1..] {
-                found.port(blueprint, (port, class), control, buffer);
+                found.port(blueprint, accounts.of(port, class), (port, class), (control, buffer));
             }
             if let Err(error) = buffer.value.build() {
                 let key = format!("{}.{}", buffer.value.name(), error.key);
                 found.faults.add(&buffer.origin, &key, error.message, blueprint.port_name(port));
             }
         }
-        Self::pools(network, plan, blueprint, &mut found.faults);
+        Self::pools(network, plan, &accounts, &mut found.faults);
         found.parameters(plan, blueprint);
-        self.odd_classes(blueprint);
+        self.odd_classes(blueprint, &accounts);
         self.errors.extend(found.faults.into_errors(&texts));
         self.warnings.extend(found.odd.into_errors(&texts).iter().map(ToString::to_string));
     }
 
     /// Classes that are lossless on a part of their way, and ports that hold whatever comes.
-    fn odd_classes(&mut self, blueprint: &Blueprint) {
+    fn odd_classes(&mut self, blueprint: &Blueprint, accounts: &Accounts<'_>) {
         for &class in &blueprint.classes()[1..] {
             let ports = (0..2 * blueprint.links.len() as u32).map(PortId);
-            let accounts = ports.filter_map(|port| Some((port, blueprint.account(port, class).ok()??)));
-            let (lossless, lossy): (Vec<_>, Vec<_>) = accounts.partition(|(_, account)| account.lossless);
+            let of_ports = ports.filter_map(|port| Some((port, accounts.of(port, class).ok()??)));
+            let (lossless, lossy): (Vec<_>, Vec<_>) = of_ports.partition(|(_, account)| account.lossless);
             if let ([(one, _), ..], [(other, _), ..]) = (&lossless[..], &lossy[..]) {
                 self.warnings.push(format!(
                     "class {} is lossless on a part of the links only: from {} on, but not from {} on",
@@ -80,11 +81,11 @@ impl Builder<'_> {
         }
     }
 
-    fn pools(network: &Network, plan: &Plan, blueprint: &Blueprint, faults: &mut Alike) {
+    fn pools(network: &Network, plan: &Plan, accounts: &Accounts<'_>, faults: &mut Alike) {
         // A port's fault would be told again as that of the pool.
         let ports_are_sound = faults.0.is_empty();
         for (i, node) in network.nodes.iter().enumerate().filter(|(_, node)| !node.is_host) {
-            if ports_are_sound && let Err(error) = blueprint.pool(NodeId(i as u32)) {
+            if ports_are_sound && let Err(error) = accounts.pool(NodeId(i as u32)) {
                 let Choice { value, origin } = &plan.nodes[i].switch.buffer;
                 let key = format!("{}.{}", value.name(), error.key.unwrap_or_default());
                 faults.add(origin, &key, error.message, node.name.clone());
@@ -118,11 +119,11 @@ impl Found<'_> {
     fn port(
         &mut self,
         blueprint: &Blueprint,
+        account: Result<Option<Account>, BuildError>,
         (port, class): (PortId, Class),
-        control: &Choice<FlowControl>,
-        buffer: &Choice<BufferParams>,
+        (control, buffer): (&Choice<FlowControl>, &Choice<BufferParams>),
     ) {
-        let account = match blueprint.account(port, class) {
+        let account = match account {
             Ok(Some(account)) => account,
             Ok(None) => return,
             Err(error) => {

@@ -252,8 +252,9 @@ impl PathGroup {
 
 fn pools(blueprint: &Blueprint) -> Vec<Pool> {
     let switches = (0u32..).zip(&blueprint.nodes).filter(|(_, node)| matches!(node.role, Role::Switch(_)));
+    let accounts = blueprint.accounts();
     let keys = switches.filter_map(|(i, node)| {
-        let pool: Bytes = blueprint.pool(NodeId(i)).ok()??;
+        let pool: Bytes = accounts.pool(NodeId(i)).ok()??;
         Some((kind_of(&node.tags, "switch"), pool.0))
     });
     let pool = |((kind, pool_bytes), count)| Pool { kind, count, pool_bytes };

@@ -1,10 +1,10 @@
 //! Buffers, thresholds and headroom of ingress ports, alike ports together.
 
-use floodway_fabric::Blueprint;
+use floodway_fabric::{Accounts, Blueprint};
 use floodway_mechanisms::pfc::Headroom;
 use floodway_mechanisms::registry::{AnyFcReceiver, FlowControlParams};
 use floodway_mechanisms::slots::{FcReceiver as _, LinkInfo};
-use floodway_units::{Bytes, NodeId, PortId};
+use floodway_units::{Bytes, Class, NodeId, PortId};
 use serde::Serialize;
 
 use super::{counted, kind_of};
@@ -40,25 +40,26 @@ pub struct PortGroup {
 
 /// All groups, in the order of the links.
 pub fn groups(blueprint: &Blueprint) -> Vec<PortGroup> {
-    let classes = blueprint.classes();
+    let (classes, accounts) = (blueprint.classes(), blueprint.accounts());
     let pools: Vec<Bytes> = (0..blueprint.nodes.len() as u32)
-        .map(|node| blueprint.pool(NodeId(node)).ok().flatten().unwrap_or_default())
+        .map(|node| accounts.pool(NodeId(node)).ok().flatten().unwrap_or_default())
         .collect();
-    let pools = &pools;
+    let (pools, accounts) = (&pools, &accounts);
     let ports = (0..2 * blueprint.links.len() as u32).map(PortId);
-    let keys = ports
-        .flat_map(|port| classes[1..].iter().filter_map(move |&class| group(blueprint, pools, port, class)));
+    let keys = ports.flat_map(|port| {
+        classes[1..].iter().filter_map(move |&class| group(blueprint, accounts, pools, (port, class)))
+    });
     counted(keys).into_iter().map(|(group, count)| PortGroup { count, ..group }).collect()
 }
 
 fn group(
     blueprint: &Blueprint,
+    accounts: &Accounts<'_>,
     pools: &[Bytes],
-    port: PortId,
-    class: floodway_units::Class,
+    (port, class): (PortId, Class),
 ) -> Option<PortGroup> {
     // A valid blueprint has an account wherever there is a switch.
-    let account = blueprint.account(port, class).ok()??;
+    let account = accounts.of(port, class).ok()??;
     let link = &blueprint.links[port.index() / 2];
     let node = &blueprint.nodes[link.ends[port.index() % 2].node.index()];
     let data = &link.directions[1 - port.index() % 2];

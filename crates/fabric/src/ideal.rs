@@ -1,6 +1,8 @@
 //! The ideal completion time of a flow: line rate, no window, no congestion control, store and forward
 //! over the fastest of its equal-cost paths, in closed form.
 
+use std::sync::Arc;
+
 use floodway_units::{Bytes, NodeId, PortId, Span};
 use floodway_wire::Format;
 use rustc_hash::FxHashMap;
@@ -20,11 +22,23 @@ pub(crate) struct PathFacts<'a> {
     pub spreads: Box<dyn Fn(NodeId) -> bool + 'a>,
 }
 
-/// Distinct equal-cost paths of (from, to), remembered; two paths are alike if their hops have the same
-/// rates and delays.
+/// A way, by hops that stand for all of their kind: two hops are alike if their rates, delays and pipelines are.
+type Path = Box<[PortId]>;
+
+/// Distinct equal-cost paths from nodes to last switches, remembered. Hosts at one switch share them, and so
+/// do nodes whose ways are alike: a large network has a million pairs of switches, and a few kinds of ways.
 #[derive(Debug, Default)]
 pub(crate) struct Ideals {
-    paths: FxHashMap<(NodeId, NodeId), Vec<Vec<PortId>>>,
+    /// A hop of each kind, by what its packets see: the time of a thousand bytes, which tell two rates apart,
+    /// delay, pipeline.
+    kinds: FxHashMap<(u64, Span, Span), PortId>,
+    /// Sets of distinct paths, and where each of them is.
+    sets: Vec<Arc<[Path]>>,
+    places: FxHashMap<Arc<[Path]>, u32>,
+    /// By node and last switch: the set of its paths.
+    paths: FxHashMap<(NodeId, NodeId), u32>,
+    /// Does any node spread the packets of a flow?
+    spreads: Option<bool>,
     ways: FxHashMap<(NodeId, NodeId), Box<[u64]>>,
 }
 
@@ -35,35 +49,82 @@ impl Ideals {
         &mut self,
         facts: &PathFacts<'_>,
         packets: &Packets,
-        ends: (NodeId, NodeId),
+        (from, to): (NodeId, NodeId),
         pinned: Option<&[PortId]>,
     ) -> Option<Span> {
+        let whole = |path: &[PortId]| vec![1; path.len()];
         if let Some(path) = pinned {
-            return Some(packets.time(facts, path, &vec![1; path.len()]));
+            return Some(packets.time(facts, path, &whole(path)));
         }
-        self.find(facts, ends.0, ends.1);
-        let paths = &self.paths[&ends];
-        let ways = self.ways.entry(ends).or_insert_with(|| ways(facts, ends));
-        paths.iter().map(|path| packets.time(facts, path, ways)).min()
+        let last = facts.routes.last_before(to);
+        let set = self.find(facts, from, (last, to));
+        let rest = rest(facts, last, to)?;
+        let spread = self.spread(facts, (from, to)).map(<[u64]>::to_vec);
+        let time = |path: &Path| {
+            let path = [path, &rest[..]].concat();
+            packets.time(facts, &path, spread.as_deref().unwrap_or(&whole(&path)))
+        };
+        self.sets[set as usize].iter().map(time).min()
     }
 
-    fn find(&mut self, facts: &PathFacts<'_>, from: NodeId, to: NodeId) {
-        if self.paths.contains_key(&(from, to)) {
-            return;
+    /// The set of paths from a node to the last switch before `to`.
+    fn find(&mut self, facts: &PathFacts<'_>, from: NodeId, (last, to): (NodeId, NodeId)) -> u32 {
+        if let Some(&set) = self.paths.get(&(from, last)) {
+            return set;
         }
-        let mut found: Vec<Vec<PortId>> = if from == to { vec![Vec::new()] } else { Vec::new() };
-        for &port in if from == to { &[] } else { facts.routes.candidates(from, to) } {
-            let next = facts.routes.node_of(peer(port));
-            self.find(facts, next, to);
-            for rest in &self.paths[&(next, to)] {
-                let path: Vec<PortId> = std::iter::once(port).chain(rest.iter().copied()).collect();
-                if !found.iter().any(|other| alike(facts, other, &path)) {
+        let mut found: Vec<Path> = if from == last { vec![Path::default()] } else { Vec::new() };
+        // Ports of one kind whose ways go on alike are looked at once.
+        let mut seen: Vec<(PortId, u32)> = Vec::new();
+        for &port in if from == last { &[] } else { facts.routes.candidates(from, to) } {
+            let rest = self.find(facts, facts.routes.node_of(peer(port)), (last, to));
+            let hop = (self.kind(facts, port), rest);
+            if seen.contains(&hop) {
+                continue;
+            }
+            seen.push(hop);
+            for rest in self.sets[rest as usize].iter() {
+                let path: Path = std::iter::once(hop.0).chain(rest.iter().copied()).collect();
+                if !found.contains(&path) {
                     found.push(path);
                 }
             }
         }
-        self.paths.insert((from, to), found);
+        let set = self.intern(found);
+        self.paths.insert((from, last), set);
+        set
     }
+
+    fn kind(&mut self, facts: &PathFacts<'_>, port: PortId) -> PortId {
+        let node = facts.routes.node_of(port);
+        let seen = ((facts.serial)(port).time(1000), (facts.delay)(port), (facts.pipeline)(node));
+        *self.kinds.entry(seen).or_insert(port)
+    }
+
+    fn intern(&mut self, paths: Vec<Path>) -> u32 {
+        let paths: Arc<[Path]> = paths.into();
+        *self.places.entry(paths).or_insert_with_key(|paths| {
+            self.sets.push(Arc::clone(paths));
+            self.sets.len() as u32 - 1
+        })
+    }
+
+    /// By hop: over how many ports at most packets are spread; none where no node of the network does so.
+    fn spread(&mut self, facts: &PathFacts<'_>, ends: (NodeId, NodeId)) -> Option<&[u64]> {
+        let spreads =
+            self.spreads.get_or_insert_with(|| facts.routes.nodes().any(|node| (facts.spreads)(node)));
+        spreads.then(|| &**self.ways.entry(ends).or_insert_with(|| ways(facts, ends)))
+    }
+}
+
+/// From the last switch on there is one way, over relays if there are any.
+fn rest(facts: &PathFacts<'_>, last: NodeId, to: NodeId) -> Option<Vec<PortId>> {
+    let (mut at, mut rest) = (last, Vec::new());
+    while at != to {
+        let &port = facts.routes.candidates(at, to).first()?;
+        rest.push(port);
+        at = facts.routes.node_of(peer(port));
+    }
+    Some(rest)
 }
 
 /// By hop: over how many ports at most the packets of a flow are spread.
@@ -85,15 +146,6 @@ fn ways(facts: &PathFacts<'_>, (from, to): (NodeId, NodeId)) -> Box<[u64]> {
         nodes.dedup();
     }
     ways.into()
-}
-
-fn alike(facts: &PathFacts<'_>, a: &[PortId], b: &[PortId]) -> bool {
-    // A thousand bytes tell two rates apart.
-    let facts_of = |&port: &PortId| {
-        let node = facts.routes.node_of(port);
-        ((facts.serial)(port).time(1000), (facts.delay)(port), (facts.pipeline)(node))
-    };
-    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| facts_of(a) == facts_of(b))
 }
 
 /// A flow's packets, as they are sent without a loss.

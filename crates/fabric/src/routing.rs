@@ -140,6 +140,17 @@ impl Routes {
         if leads { std::slice::from_ref(port) } else { &[] }
     }
 
+    /// The switch before a host of a single link, which all ways to it pass last; of another host itself.
+    pub(crate) fn last_before(&self, host: NodeId) -> NodeId {
+        let last = self.destinations[host.index()].and_then(|to| to.last);
+        last.map_or(host, |(switch, _)| switch)
+    }
+
+    /// All nodes.
+    pub(crate) fn nodes(&self) -> impl Iterator<Item = NodeId> {
+        (0..self.ports.len() as u32).map(NodeId)
+    }
+
     /// The node at which `port` is.
     #[inline]
     pub fn node_of(&self, port: PortId) -> NodeId {

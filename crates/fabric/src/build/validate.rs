@@ -3,6 +3,7 @@
 use floodway_mechanisms::slots::{Need, QpInfo};
 use floodway_units::mrg32k3a::FirstDraws;
 use floodway_units::{Bytes, Class, FlowId, NodeId, PortId, Rate, Span};
+use rustc_hash::FxHashMap;
 
 use crate::agenda::ID_BITS;
 use crate::blueprint::{
@@ -24,6 +25,19 @@ fn hops(routes: &Routes, from: NodeId, to: NodeId) -> usize {
         hops += 1;
     }
     hops
+}
+
+/// The first two hosts of each switch: one of them is not the sender, and ways lead to both or to neither.
+fn representatives(routes: &Routes, hosts: impl Iterator<Item = NodeId>) -> Vec<NodeId> {
+    let mut of_last: FxHashMap<NodeId, [Option<NodeId>; 2]> = FxHashMap::default();
+    let mut stands_for = |&host: &NodeId| {
+        let two = of_last.entry(routes.last_before(host)).or_default();
+        if two.contains(&Some(host)) {
+            return false;
+        }
+        two.iter_mut().find(|place| place.is_none()).is_some_and(|place| place.replace(host).is_none())
+    };
+    hosts.filter(|host| stands_for(host)).collect()
 }
 
 impl Blueprint {
@@ -193,9 +207,10 @@ impl Blueprint {
             return Err("its flows follow each other in no time".into());
         }
         poisson.validate_spread()?;
+        let receivers = representatives(routes, poisson.receivers());
         for &source in &poisson.sources {
             self.host(source)?;
-            let mut others = poisson.receivers().filter(|&node| node != source).peekable();
+            let mut others = receivers.iter().copied().filter(|&node| node != source).peekable();
             if others.peek().is_none() {
                 return Err(format!("{} could send to itself only", self.nodes[source.index()].name));
             }

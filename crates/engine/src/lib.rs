@@ -8,6 +8,7 @@ mod epoch;
 mod lookahead;
 mod parallel;
 mod queue;
+mod wheel;
 
 pub use epoch::{Advance, EPOCH, World, run};
 pub use lookahead::{Lookahead, NoDelay};

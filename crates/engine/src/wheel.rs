@@ -1,0 +1,167 @@
+//! A ring of buckets, and the chunks of memory that their events lie in.
+
+use crate::queue::Event;
+
+/// No chunk.
+pub(crate) const NONE: u32 = u32::MAX;
+/// Events that a chunk holds: two cache lines, since processors fetch them in pairs. A list of single events takes 25 to
+/// 30 % more instructions a pop, and twice the time with a million pending.
+const CHUNK: usize = 7;
+
+/// Some events of a bucket, and where more are.
+#[derive(Clone, Copy, Debug)]
+#[repr(C, align(128))]
+pub(crate) struct Chunk {
+    events: [Event; CHUNK],
+    /// The chunk that was filled before, or the next free one.
+    pub next: u32,
+    len: u32,
+}
+
+impl Chunk {
+    /// What it holds.
+    pub fn events(&self) -> &[Event] {
+        &self.events[..self.len as usize]
+    }
+}
+
+/// Chunks; freed ones are used again.
+#[derive(Debug)]
+pub(crate) struct Arena {
+    chunks: Vec<Chunk>,
+    free: u32,
+}
+
+impl Default for Arena {
+    fn default() -> Self {
+        Arena { chunks: Vec::new(), free: NONE }
+    }
+}
+
+impl Arena {
+    /// A chunk with one event, in front of `next`.
+    #[inline]
+    fn add(&mut self, event: Event, next: u32) -> u32 {
+        let at = self.free;
+        let Some(chunk) = self.chunks.get_mut(at as usize) else { return self.grow(event, next) };
+        self.free = chunk.next;
+        chunk.events[0] = event;
+        chunk.next = next;
+        chunk.len = 1;
+        at
+    }
+
+    #[cold]
+    fn grow(&mut self, event: Event, next: u32) -> u32 {
+        self.chunks.push(Chunk { events: [event; CHUNK], next, len: 1 });
+        (self.chunks.len() - 1) as u32
+    }
+
+    /// Frees a chunk; what was in it.
+    pub fn free(&mut self, at: u32) -> Chunk {
+        let chunk = &mut self.chunks[at as usize];
+        let taken = *chunk;
+        chunk.next = self.free;
+        self.free = at;
+        taken
+    }
+
+    /// Frees a chunk and adds its events to a list; the next one.
+    #[inline]
+    fn empty(&mut self, at: u32, into: &mut Vec<Event>) -> u32 {
+        let chunk = &mut self.chunks[at as usize];
+        let len = into.len() + chunk.len as usize;
+        // All places, also those not in use: a copy of known size is a few moves.
+        into.extend_from_slice(&chunk.events);
+        into.truncate(len);
+        let next = chunk.next;
+        chunk.next = self.free;
+        self.free = at;
+        next
+    }
+}
+
+/// A ring of buckets with a bitmap of those that hold something.
+#[derive(Debug)]
+pub(crate) struct Wheel<const BUCKETS: usize, const WORDS: usize> {
+    /// The last chunk of each.
+    heads: Box<[u32; BUCKETS]>,
+    /// A bit a bucket.
+    full: Box<[u64; WORDS]>,
+}
+
+impl<const BUCKETS: usize, const WORDS: usize> Default for Wheel<BUCKETS, WORDS> {
+    fn default() -> Self {
+        Wheel { heads: Box::new([NONE; BUCKETS]), full: Box::new([0; WORDS]) }
+    }
+}
+
+impl<const BUCKETS: usize, const WORDS: usize> Wheel<BUCKETS, WORDS> {
+    const MASK: u64 = BUCKETS as u64 - 1;
+
+    /// Puts an event into a bucket.
+    #[inline]
+    pub fn put(&mut self, bucket: u64, event: Event, arena: &mut Arena) {
+        let slot = (bucket & Self::MASK) as usize;
+        let head = self.heads[slot];
+        if let Some(chunk) = arena.chunks.get_mut(head as usize)
+            && let Some(place) = chunk.events.get_mut(chunk.len as usize)
+        {
+            *place = event;
+            chunk.len += 1;
+            return;
+        }
+        self.heads[slot] = arena.add(event, head);
+        self.full[slot / 64] |= 1 << (slot % 64);
+    }
+
+    /// Empties a bucket into a list.
+    #[inline]
+    pub fn take(&mut self, bucket: u64, arena: &mut Arena, into: &mut Vec<Event>) {
+        let mut at = self.unlink(bucket);
+        while at != NONE {
+            at = arena.empty(at, into);
+        }
+    }
+
+    /// Empties a bucket; its last chunk.
+    #[inline]
+    pub fn unlink(&mut self, bucket: u64) -> u32 {
+        let slot = (bucket & Self::MASK) as usize;
+        self.full[slot / 64] &= !(1 << (slot % 64));
+        std::mem::replace(&mut self.heads[slot], NONE)
+    }
+
+    /// The first full bucket from `from` on, before the wheel begins anew.
+    #[inline]
+    pub fn next_in_turn(&self, from: u64) -> Option<u64> {
+        let slot = (from & Self::MASK) as usize;
+        if slot == 0 {
+            return None;
+        }
+        let mut at = slot / 64;
+        let mut word = self.full[at] & (!0 << (slot % 64));
+        while word == 0 {
+            at += 1;
+            word = *self.full.get(at)?;
+        }
+        let found = at * 64 + word.trailing_zeros() as usize;
+        Some(from + (found - slot) as u64)
+    }
+
+    /// The first full bucket in `from..to`, a span of at most one turn of the wheel.
+    pub fn next(&self, from: u64, to: u64) -> Option<u64> {
+        let to = to.min(from + Self::MASK + 1);
+        let mut at = from;
+        while at < to {
+            let slot = at & Self::MASK;
+            let word = self.full[(slot / 64) as usize] >> (slot % 64);
+            if word != 0 {
+                let found = at + u64::from(word.trailing_zeros());
+                return (found < to).then_some(found);
+            }
+            at += 64 - slot % 64;
+        }
+        None
+    }
+}

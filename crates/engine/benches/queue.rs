@@ -1,40 +1,114 @@
-//! Pop one event, push the next: what an event costs with few and many pending.
+//! Pop one event, push the next: what an event costs with few and many pending, beside the standard library's heap.
 #![allow(missing_docs, reason = "criterion's macros make undocumented functions")]
 
-use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::hint::black_box;
+
+use criterion::{BatchSize, BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use floodway_engine::{Event, Queue};
 use floodway_units::{Time, mix};
 
+/// Pops and pushes of a turn.
+const TURNS: u64 = 10_000;
+
+/// What draws the next event after one.
+type Next = fn(Event) -> Event;
+
 /// A simulation's delays: mostly a packet's time, a microsecond of wire, now and then a long link.
-fn delay(random: u64) -> u64 {
-    match random % 64 {
+fn spread(event: Event) -> Event {
+    let random = mix(event.order ^ event.time.0);
+    let delay = match random % 64 {
         0 => 400_000_000,
         1..=31 => 84_000 + random % 1_000,
         _ => 1_084_000 + random % 1_000,
+    };
+    Event { time: Time(event.time.0 + delay), order: event.order }
+}
+
+/// The delays of a permutation on a fat-tree of 100G links, as recorded: few values, so that two of three events have
+/// company at their instant. Departures go by port, arrivals by a hash.
+fn fabric(event: Event) -> Event {
+    let random = mix(event.order ^ event.time.0);
+    let port = event.order & 0xffff_ffff;
+    let (departs, share) = (random % 100 < 39, (random >> 32) % 100);
+    let delay = match (departs, share) {
+        (true, 0..52) | (false, 0..45) => 86_560,
+        (true, 52..84) | (false, 45..74) => 6_880,
+        (true, 84..90) => 1_280,
+        (true, _) => 80 * (share + 900),
+        (false, 74..82) => 93_440,
+        (false, 82..92) => 173_120,
+        (false, 92..97) => 315_120,
+        (false, _) => 1_087_840,
+    };
+    let kind = if departs { 2 << 60 } else { 3 << 60 | random << 32 >> 4 };
+    Event { time: Time(event.time.0 + delay), order: kind | port }
+}
+
+/// What is compared.
+trait Pending: Default {
+    fn push(&mut self, event: Event);
+    fn pop(&mut self) -> Option<Event>;
+}
+
+impl Pending for Queue {
+    fn push(&mut self, event: Event) {
+        Queue::push(self, event);
+    }
+
+    fn pop(&mut self) -> Option<Event> {
+        self.pop_before(Time::NEVER)
     }
 }
 
-fn pop_and_push(c: &mut Criterion) {
-    for pending in [1_000u64, 10_000, 100_000] {
-        c.bench_function(&format!("{pending} pending"), |b| {
-            b.iter_batched_ref(
-                || {
-                    let mut queue = Queue::default();
-                    (0..pending).for_each(|i| queue.push(Event { time: Time(delay(mix(i))), order: i }));
-                    queue
-                },
-                |queue| {
-                    for _ in 0..10_000 {
-                        let event = queue.pop_before(Time::NEVER).expect("events are put back");
-                        let time = Time(event.time.0 + delay(mix(event.order ^ event.time.0)));
-                        queue.push(Event { time, order: event.order });
-                    }
-                },
-                BatchSize::LargeInput,
-            );
+impl Pending for BinaryHeap<Reverse<Event>> {
+    fn push(&mut self, event: Event) {
+        BinaryHeap::push(self, Reverse(event));
+    }
+
+    fn pop(&mut self) -> Option<Event> {
+        BinaryHeap::pop(self).map(|Reverse(event)| event)
+    }
+}
+
+fn turns(pending: &mut impl Pending, next: Next, turns: u64) {
+    for _ in 0..turns {
+        let event = pending.pop().expect("events are put back");
+        pending.push(next(black_box(event)));
+    }
+}
+
+/// So many events, after each of them was popped once.
+fn filled<P: Pending>(events: u64, next: Next) -> P {
+    let mut pending = P::default();
+    for port in 0..events {
+        pending.push(next(Event { time: Time(0), order: port }));
+    }
+    turns(&mut pending, next, events);
+    pending
+}
+
+fn measure<P: Pending>(c: &mut Criterion, what: &str, next: Next, counts: &[u64]) {
+    let mut group = c.benchmark_group(what);
+    group.throughput(Throughput::Elements(TURNS));
+    for &events in counts {
+        group.bench_function(BenchmarkId::from_parameter(events), |b| {
+            let setup = || filled::<P>(events, next);
+            b.iter_batched_ref(setup, |pending| turns(pending, next, TURNS), BatchSize::LargeInput);
         });
     }
 }
 
-criterion_group!(benches, pop_and_push);
+fn queues(c: &mut Criterion) {
+    let counts = [1_000, 10_000, 100_000];
+    measure::<Queue>(c, "wheel, spread delays", spread, &counts);
+    measure::<BinaryHeap<_>>(c, "binary heap, spread delays", spread, &counts);
+    // Of 16, 128 and 1,024 hosts.
+    let counts = [150, 1_250, 6_000];
+    measure::<Queue>(c, "wheel, delays of a fabric", fabric, &counts);
+    measure::<BinaryHeap<_>>(c, "binary heap, delays of a fabric", fabric, &counts);
+}
+
+criterion_group!(benches, queues);
 criterion_main!(benches);

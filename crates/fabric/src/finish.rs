@@ -6,11 +6,12 @@ use floodway_mechanisms::slots::DropReason;
 use floodway_units::{PortId, Time};
 
 use crate::build::has_bounded;
+use crate::delays::COMPONENTS;
 use crate::outcome::{
     Conservation, DevicePeak, Invariants, Lossless, Outcome, Stopped, Verdict, WorkloadTotals,
 };
 use crate::pauses::PauseLog;
-use crate::records::{COMPONENTS, FlowKey, FlowRow, ReceivedRow, SentRow};
+use crate::records::{FlowKey, FlowRow, ReceivedRow, SentRow};
 use crate::routing::peer;
 use crate::table::{Table, Values};
 use crate::world::{NEVER, Port, World};
@@ -338,19 +339,15 @@ impl World<'_> {
         }
     }
 
-    fn latency_table(&mut self) -> Table {
+    fn latency_table(&self) -> Table {
         let (mut workload, mut component) = (Vec::new(), Vec::new());
         let (mut low, mut high, mut packets) = (Vec::new(), Vec::new(), Vec::new());
-        for (i, parts) in self.records.delays().enumerate() {
-            for (part, histogram) in parts.iter().enumerate() {
-                for value in histogram.iter_recorded() {
-                    workload.push(i as u32);
-                    component.push(part as u32);
-                    low.push(histogram.lowest_equivalent(value.value_iterated_to()));
-                    high.push(histogram.highest_equivalent(value.value_iterated_to()));
-                    packets.push(value.count_at_value());
-                }
-            }
+        for (of, part, bounds, count) in self.records.delays.rows() {
+            workload.push(of);
+            component.push(part);
+            low.push(bounds.0);
+            high.push(bounds.1);
+            packets.push(count);
         }
         let workloads = self.blueprint.workloads.iter().map(|workload| workload.name.clone()).collect();
         Table::new(vec![

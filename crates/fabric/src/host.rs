@@ -10,7 +10,6 @@ use crate::arena::Place;
 use crate::blueprint::Ties;
 use crate::packet::{FIRST, INT, Kind, LAST, ON_PATH, Packet, REPLY, RETRANSMISSION};
 use crate::send::layers;
-use crate::serial::pacing_gap;
 use crate::world::{World, bytes};
 
 impl World<'_> {
@@ -26,11 +25,13 @@ impl World<'_> {
         if segment.retransmission {
             half.message_of(segment.psn).retransmitted += segment.payload.0;
         }
-        layers(half, now, |layer| layer.on_sent(now, bytes(wire)));
+        if half.hears_sent {
+            layers(half, now, |layer| layer.on_sent(now, bytes(wire)));
+        }
         half.last_send = (self.now, wire);
         if half.paced {
             let rounding = self.blueprint.semantics.rounding;
-            half.next_send = self.now + pacing_gap(half.allowance.rate, wire, rounding);
+            half.next_send = self.now + half.gap_behind(wire, rounding);
         }
         self.records.injected(u64::from(packet.frame));
         let lane = self.lane(port, class);
@@ -48,7 +49,11 @@ impl World<'_> {
         if segment.last && !self.senders[id as usize].has_acks {
             self.left_nic(id, self.ports[port.index()].free_at);
         }
-        self.stack_changed(id);
+        if self.senders[id as usize].hears_sent {
+            self.stack_changed(id);
+        } else {
+            self.transport_changed(id);
+        }
     }
 
     /// The queue pair that sends next, and what.

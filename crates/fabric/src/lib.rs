@@ -14,6 +14,7 @@ mod capture;
 mod column;
 mod counters;
 mod deadlock;
+mod delays;
 pub mod dependencies;
 mod error;
 mod faults;

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use floodway_mechanisms::registry::{AnyNotificationPoint, AnyTransportReceiver};
-use floodway_mechanisms::slots::{Cx, Mark, NotificationPoint as _, Segment, TransportReceiver as _};
+use floodway_mechanisms::slots::{Cx, Hears, Mark, NotificationPoint as _, Segment, TransportReceiver as _};
 use floodway_units::{Bytes, PortId, Time};
 use floodway_wire::Telemetry;
 
@@ -31,6 +31,8 @@ pub(crate) struct ReceiveHalf {
     pub reply_port: Option<PortId>,
     pub class: u8,
     pub telemetry: Telemetry,
+    /// Which packets its notification point hears of.
+    pub hears: Hears,
     /// Open; else its slot is free.
     pub alive: bool,
 }
@@ -44,6 +46,7 @@ impl ReceiveHalf {
         head: Incoming,
     ) -> Self {
         ReceiveHalf {
+            hears: notification.hears(),
             receiver,
             notification,
             head,
@@ -73,7 +76,6 @@ impl World<'_> {
             last: packet.has(LAST),
             retransmission: packet.has(RETRANSMISSION),
         };
-        let view = self.packet_view(packet);
         let node = self.ports[port.index()].node.index();
         let now = Time(self.now);
         let half = &mut self.receivers[packet.flow.index()];
@@ -82,22 +84,31 @@ impl World<'_> {
         let streams = &mut self.nodes[node].streams;
         let mut cx = Cx { now, rng: &mut streams.reliability, out: &mut self.out.replies };
         let accepted = half.receiver.on_segment(&mut cx, &segment);
-        let mut cx = Cx { now, rng: &mut streams.notification, out: &mut self.out.notices };
-        half.notification.on_data(&mut cx, &view);
         self.records.accepted(half.workload, accepted.0);
+        let notified = half.hears == Hears::All || half.hears == Hears::Marked && packet.mark() != Mark::None;
         self.accept(id, packet.psn, accepted.0);
-        self.send_notices(id, port);
-        self.send_replies(port, packet, place);
+        if notified {
+            self.notify(port, packet);
+        }
+        if !self.out.replies.0.is_empty() {
+            self.send_replies(port, packet, place);
+        }
     }
 
-    fn send_notices(&mut self, id: u32, port: PortId) {
-        if self.out.notices.0.is_empty() {
-            return;
-        }
+    /// Tells the notification point of a packet, and sends what it answers.
+    fn notify(&mut self, port: PortId, packet: &Packet) {
+        let view = self.packet_view(packet);
+        let node = self.ports[port.index()].node.index();
+        let streams = &mut self.nodes[node].streams;
+        let now = Time(self.now);
+        let mut cx = Cx { now, rng: &mut streams.notification, out: &mut self.out.notices };
+        let half = &mut self.receivers[packet.flow.index()];
+        half.notification.on_data(&mut cx, &view);
+        let flag = half.reply_flag();
         let mut notices = std::mem::take(&mut self.out.notices.0);
         for notice in notices.drain(..) {
             let mut cnp = self.notice_packet(&notice);
-            cnp.flags |= self.receivers[id as usize].reply_flag();
+            cnp.flags |= flag;
             self.send_reply(port, cnp, None);
         }
         self.out.notices.0 = notices;

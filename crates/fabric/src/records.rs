@@ -1,17 +1,11 @@
 //! What is kept while a run goes: flows that ended, packet delays, totals.
 
 use floodway_units::{Time, name_key};
-use hdrhistogram::Histogram;
 
 use crate::blueprint::{Blueprint, UNBOUNDED};
+use crate::delays::Delays;
 use crate::messages::Outgoing;
 use crate::outcome::Conservation;
-
-/// Components of a packet's delay, as the table names them.
-pub(crate) const COMPONENTS: [&str; 4] = ["total", "serialisation-propagation", "queueing", "paused"];
-
-/// A longer delay of a packet is recorded as this one: over an hour.
-const LONGEST_DELAY_NS: u64 = 1 << 42;
 
 /// What names a flow, and its place in the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -74,13 +68,6 @@ pub(crate) struct Totals {
     pub last_start: u64,
 }
 
-/// Packet delays of a workload, by component.
-struct Delays {
-    histograms: [Histogram<u64>; COMPONENTS.len()],
-    /// Those below a nanosecond.
-    zeros: [u64; COMPONENTS.len()],
-}
-
 /// What is kept while a run goes.
 pub(crate) struct Records {
     keys: Vec<u64>,
@@ -88,7 +75,7 @@ pub(crate) struct Records {
     pub sent_rows: Vec<SentRow>,
     pub received_rows: Vec<ReceivedRow>,
     /// By workload: the components of packet delay, in nanoseconds.
-    delays: Vec<Delays>,
+    pub delays: Delays,
     pub totals: Vec<Totals>,
     pub bytes: Conservation,
     pub first_drop: Option<FirstDrop>,
@@ -100,21 +87,12 @@ pub(crate) struct Records {
 impl Records {
     /// For the workloads of a blueprint.
     pub fn new(blueprint: &Blueprint) -> Self {
-        // Saturating records do not widen a histogram.
-        let histogram =
-            || Histogram::new_with_bounds(1, LONGEST_DELAY_NS, 2).expect("the bounds are in order");
         let workloads = &blueprint.workloads;
         Records {
             keys: workloads.iter().map(|workload| name_key(&workload.name)).collect(),
             sent_rows: Vec::new(),
             received_rows: Vec::new(),
-            delays: workloads
-                .iter()
-                .map(|_| Delays {
-                    histograms: std::array::from_fn(|_| histogram()),
-                    zeros: Default::default(),
-                })
-                .collect(),
+            delays: Delays::new(workloads.len()),
             totals: vec![Totals::default(); workloads.len()],
             bytes: Conservation::default(),
             first_drop: None,
@@ -187,26 +165,7 @@ impl Records {
     pub fn latency(&mut self, workload: u32, total: u64, base: u64, paused: u64) {
         let waited = total.saturating_sub(base);
         let paused = paused.min(waited);
-        let parts = [total, base, waited - paused, paused];
-        let delays = &mut self.delays[workload as usize];
-        for (i, part) in parts.into_iter().enumerate() {
-            // Most packets wait nowhere: zeros are counted, and recorded all at once at the end.
-            if part < 1000 {
-                delays.zeros[i] += 1;
-            } else {
-                delays.histograms[i].saturating_record(part / 1000);
-            }
-        }
-    }
-
-    /// Packet delays in nanoseconds, by workload and component.
-    pub fn delays(&mut self) -> impl Iterator<Item = &[Histogram<u64>; COMPONENTS.len()]> {
-        self.delays.iter_mut().map(|delays| {
-            for (histogram, zeros) in delays.histograms.iter_mut().zip(&mut delays.zeros) {
-                histogram.saturating_record_n(0, std::mem::take(zeros));
-            }
-            &delays.histograms
-        })
+        self.delays.count(workload, [total, base, waited - paused, paused]);
     }
 
     #[inline]
@@ -230,7 +189,8 @@ impl Records {
 
     /// Bytes on links and in queues, by the books.
     pub fn in_network(&self) -> u64 {
-        self.bytes.injected - self.bytes.delivered - self.bytes.dropped
+        // Of one partition alone they may be less than nothing: it counts where frames came in and where they left.
+        self.bytes.injected.wrapping_sub(self.bytes.delivered).wrapping_sub(self.bytes.dropped)
     }
 
     /// Span over which a workload's flows started.

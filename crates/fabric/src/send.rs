@@ -10,7 +10,7 @@ use floodway_wire::Telemetry;
 
 use crate::agenda::{Armed, Set, What};
 use crate::arena::Place;
-use crate::blueprint::{FlowSettings, Pacing, Repacing, WindowRule};
+use crate::blueprint::{FlowSettings, Pacing, Repacing, Rounding, WindowRule};
 use crate::messages::Outgoing;
 use crate::packet::{INT, Packet};
 use crate::serial::pacing_gap;
@@ -45,6 +45,9 @@ pub(crate) struct SendHalf {
     pub has_acks: bool,
     /// No layer of the stack ever changes its mind: it is asked once.
     pub constant: bool,
+    /// A layer hears of packets sent, or of replies.
+    pub hears_sent: bool,
+    pub hears_acks: bool,
     /// A layer's window shrinks with the rate.
     pub scales: bool,
     /// A new rate moves the packet that waits for its pacing time.
@@ -58,6 +61,9 @@ pub(crate) struct SendHalf {
     pub next_send: u64,
     /// When its last packet started, and its bytes on the wire.
     pub last_send: (u64, u64),
+    /// Bytes on the wire and the gap behind them at the present rate, of the size computed last: a division of 128
+    /// bits, and rates change less often than packets are sent.
+    pub gap: (u64, u64),
     /// When it waits in its NIC's pacing heap, else never.
     pub pacing_at: u64,
     pub timer: Armed,
@@ -102,6 +108,8 @@ impl SendHalf {
             shared: false,
             has_acks: way.has_acks,
             constant: stack.iter().all(ReactionPoint::is_constant),
+            hears_sent: stack.iter().any(|layer| !layer.is_constant() && layer.hears_sent()),
+            hears_acks: stack.iter().any(|layer| !layer.is_constant() && layer.hears_acks()),
             scales: stack.iter().any(ReactionPoint::scales_window),
             moves: false,
             in_network: 0,
@@ -109,6 +117,7 @@ impl SendHalf {
             allowance: Allowance::FREE,
             next_send: 0,
             last_send: (0, 0),
+            gap: (NEVER, 0),
             pacing_at: NEVER,
             timer: Armed::default(),
             timer_key: 0,
@@ -118,6 +127,15 @@ impl SendHalf {
             rest: VecDeque::new(),
             end: head.end,
         }
+    }
+
+    /// From the start of a packet of `wire` bytes to the next one's, at the present rate.
+    #[inline]
+    pub fn gap_behind(&mut self, wire: u64, rounding: Rounding) -> u64 {
+        if self.gap.0 != wire {
+            self.gap = (wire, pacing_gap(self.allowance.rate, wire, rounding));
+        }
+        self.gap.1
     }
 
     /// Does a new rate move the packet that waits for its pacing time?
@@ -257,21 +275,28 @@ impl World<'_> {
         half.in_network = half.in_network.wrapping_sub(1);
         let (acked, loss) = half.transport.on_reply(now, reply);
         let next = half.transport.acknowledged(reply);
-        let view = AckView {
-            acked,
-            next,
-            sent: half.transport.next_psn(),
-            rtt: Span(self.now - packet.stamp),
-            in_flight: half.transport.in_flight(),
-            marked: packet.mark(),
-            int: if packet.has(INT) { self.telemetry.of(place) } else { &[] },
-        };
-        layers(half, now, |layer| layer.on_ack(now, &view));
+        if half.hears_acks {
+            let view = AckView {
+                acked,
+                next,
+                sent: half.transport.next_psn(),
+                rtt: Span(self.now - packet.stamp),
+                in_flight: half.transport.in_flight(),
+                marked: packet.mark(),
+                int: if packet.has(INT) { self.telemetry.of(place) } else { &[] },
+            };
+            layers(half, now, |layer| layer.on_ack(now, &view));
+        }
+        let changed = half.hears_acks || loss.is_some();
         if let Some(loss) = loss {
             layers(half, now, |layer| layer.on_loss(now, &loss));
         }
         self.acknowledged(packet.flow.0, next);
-        self.stack_changed(packet.flow.0);
+        if changed {
+            self.stack_changed(packet.flow.0);
+        } else {
+            self.transport_changed(packet.flow.0);
+        }
         self.kick_nic(packet.flow.0);
         self.kick_repeats(packet.flow.0);
     }
@@ -301,6 +326,19 @@ impl World<'_> {
         if loss.is_some() {
             self.kick_repeats(id);
         }
+    }
+
+    /// The transport of a queue pair has been called, and no layer, so that what they allow is as it was, and so is
+    /// when they want to be called.
+    #[inline]
+    pub fn transport_changed(&mut self, id: u32) {
+        let half = &mut self.senders[id as usize];
+        let next = half.transport.next_timeout();
+        if next.is_some() && !half.done {
+            let set = half.transport.timeout_set().map_or(Set::Now, Set::At);
+            self.events.sync_queue_pair(&mut half.timer, next, half.timer_key, set);
+        }
+        self.update_qp(id);
     }
 
     /// The machines of a queue pair have been called: takes what they allow and when they want to be called.

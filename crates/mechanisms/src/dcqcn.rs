@@ -281,6 +281,14 @@ impl ReactionPoint for Rp {
         }
     }
 
+    fn hears_sent(&self) -> bool {
+        matches!(self.machine, Machine::Paper(_))
+    }
+
+    fn hears_acks(&self) -> bool {
+        self.cnp == Cnp::AckFlag
+    }
+
     fn on_notice(&mut self, now: Time, n: &Notice) {
         if n.mark == Mark::Ce {
             self.cnp(now);

@@ -30,7 +30,7 @@ use floodway_units::{Span, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::slots::{Cx, Mark, Notice, Notification, NotificationPoint, PacketView, QpInfo};
+use crate::slots::{Cx, Hears, Mark, Notice, Notification, NotificationPoint, PacketView, QpInfo};
 
 /// Parameters of DCQCN's notification point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -66,6 +66,10 @@ pub struct Np {
 }
 
 impl NotificationPoint for Np {
+    fn hears(&self) -> Hears {
+        Hears::Marked
+    }
+
     fn on_data(&mut self, cx: &mut Cx<'_, Notice>, p: &PacketView) {
         if !p.ce || cx.now < self.quiet_until {
             return;

@@ -161,6 +161,10 @@ impl Rp {
 }
 
 impl ReactionPoint for Rp {
+    fn hears_sent(&self) -> bool {
+        false
+    }
+
     fn on_ack(&mut self, _now: Time, ack: &AckView<'_>) {
         let marked = ack.marked == Mark::Ce;
         self.marked += u64::from(marked);

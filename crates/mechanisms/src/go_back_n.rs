@@ -143,13 +143,17 @@ impl Reliability for Params {
 /// The sender's end.
 #[derive(Clone, Debug)]
 pub struct Sender {
-    messages: Messages,
     /// `snd_una`: the oldest packet not acknowledged.
     unacknowledged: u64,
     /// `snd_nxt`: the packet to send next.
     next: u64,
     /// After the newest packet that was ever sent: what lies before it is sent again.
     highest: u64,
+    /// Payload before `snd_una` and before `snd_nxt`, as `messages` counts it: what is in flight is asked at every
+    /// packet and reply, and would else be computed from two numbers each time.
+    acknowledged_bytes: u64,
+    next_bytes: u64,
+    messages: Messages,
     timeout: Option<Span>,
     restart: Restart,
     /// When the timer runs out; it runs while something is outstanding.
@@ -159,7 +163,17 @@ pub struct Sender {
 impl Sender {
     fn new(mtu: Bytes, timeout: Option<Span>, restart: Restart) -> Self {
         let messages = Messages::new(mtu);
-        Sender { messages, unacknowledged: 0, next: 0, highest: 0, timeout, restart, deadline: None }
+        Sender {
+            unacknowledged: 0,
+            next: 0,
+            highest: 0,
+            acknowledged_bytes: 0,
+            next_bytes: 0,
+            messages,
+            timeout,
+            restart,
+            deadline: None,
+        }
     }
 
     fn is_outstanding(&self) -> bool {
@@ -185,19 +199,22 @@ impl Sender {
         if next <= self.unacknowledged {
             return Bytes::ZERO;
         }
-        let acked = self.messages.payload(self.unacknowledged, next);
-        self.unacknowledged = next;
+        let bytes = self.messages.offset(next);
+        let acked = bytes.wrapping_sub(self.acknowledged_bytes);
+        (self.unacknowledged, self.acknowledged_bytes) = (next, bytes);
         // An ACK from before a rewind may overtake what is being sent again.
-        self.next = self.next.max(next);
+        if self.next < next {
+            (self.next, self.next_bytes) = (next, bytes);
+        }
         self.messages.release(next);
         self.restart_timer(now);
-        acked
+        Bytes(acked)
     }
 
     /// Sends again from the oldest packet that is not acknowledged.
     fn go_back(&mut self, timeout: bool) -> Option<LossView> {
         let lost = self.in_flight();
-        self.next = self.unacknowledged;
+        (self.next, self.next_bytes) = (self.unacknowledged, self.acknowledged_bytes);
         if timeout || self.restart == Restart::Advance {
             self.deadline = None;
         }
@@ -221,6 +238,7 @@ impl TransportSender for Sender {
         let segment = self.messages.segment(self.next, self.next < self.highest);
         let first_outstanding = !self.is_outstanding();
         self.next += 1;
+        self.next_bytes = self.next_bytes.wrapping_add(segment.payload.0);
         self.highest = self.highest.max(self.next);
         if first_outstanding || self.restart == Restart::Any {
             self.restart_timer(now);
@@ -252,7 +270,7 @@ impl TransportSender for Sender {
     }
 
     fn in_flight(&self) -> Bytes {
-        self.messages.payload(self.unacknowledged, self.next)
+        Bytes(self.next_bytes.wrapping_sub(self.acknowledged_bytes))
     }
 
     fn is_done(&self) -> bool {

@@ -203,6 +203,10 @@ enum Machine {
 }
 
 impl ReactionPoint for Rp {
+    fn hears_sent(&self) -> bool {
+        false
+    }
+
     fn on_ack(&mut self, _now: Time, ack: &AckView<'_>) {
         match &mut self.machine {
             Machine::Windowed(machine) => machine.on_ack(ack),

@@ -21,7 +21,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::slots::{Cx, Notice, Notification, NotificationPoint, PacketView, QpInfo};
+use crate::slots::{Cx, Hears, Notice, Notification, NotificationPoint, PacketView, QpInfo};
 
 /// Nothing to choose.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -42,6 +42,10 @@ impl Notification for Params {
 pub struct Np;
 
 impl NotificationPoint for Np {
+    fn hears(&self) -> Hears {
+        Hears::Nothing
+    }
+
     fn on_data(&mut self, _cx: &mut Cx<'_, Notice>, _p: &PacketView) {}
 }
 

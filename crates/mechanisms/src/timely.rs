@@ -246,6 +246,10 @@ impl Rp {
 }
 
 impl ReactionPoint for Rp {
+    fn hears_sent(&self) -> bool {
+        false
+    }
+
     fn on_ack(&mut self, _now: Time, ack: &AckView<'_>) {
         if !self.is_due(ack) {
             return;

@@ -307,6 +307,7 @@ macro_rules! notifications {
             /// A receiving queue pair's notification point.
             AnyNotificationPoint: NotificationPoint
             ($($variant(<$crate::$module::Params as $crate::slots::Notification>::Np),)*)
+            fn hears[self: &Self]() -> $crate::slots::Hears;
             fn on_data[self: &mut Self](
                 cx: &mut $crate::slots::Cx<'_, $crate::slots::Notice>,
                 p: &$crate::slots::PacketView
@@ -354,6 +355,8 @@ macro_rules! reactions {
             fn next_timeout[self: &Self]() -> Option<::floodway_units::Time>;
             fn on_timeout[self: &mut Self](now: ::floodway_units::Time);
             fn is_constant[self: &Self]() -> bool;
+            fn hears_sent[self: &Self]() -> bool;
+            fn hears_acks[self: &Self]() -> bool;
             fn scales_window[self: &Self]() -> bool;
             fn rates_set[self: &Self]() -> Option<u64>;
             fn allowance[self: &Self]() -> $crate::slots::Allowance;

@@ -172,8 +172,23 @@ impl Reply {
     }
 }
 
+/// Of which data packets a notification point hears.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hears {
+    /// Of all.
+    All,
+    /// Of those that arrive with a mark.
+    Marked,
+    /// Of none.
+    Nothing,
+}
+
 /// At the receiver: decides when to send a CNP; one per receiving queue pair.
 pub trait NotificationPoint {
+    /// Which packets `on_data` may be called with; it passes over others in silence.
+    fn hears(&self) -> Hears {
+        Hears::All
+    }
     /// A data packet has arrived.
     fn on_data(&mut self, cx: &mut Cx<'_, Notice>, p: &PacketView);
 }
@@ -203,6 +218,14 @@ pub trait ReactionPoint {
     /// Does `allowance` never change, whatever happens?
     fn is_constant(&self) -> bool {
         false
+    }
+    /// Does `on_sent` do anything? If not it is not called, and nothing is asked after a packet has started.
+    fn hears_sent(&self) -> bool {
+        true
+    }
+    /// Likewise of `on_ack`.
+    fn hears_acks(&self) -> bool {
+        true
     }
     /// Does its window hold at line rate, and shrink with the rate that the whole stack allows?
     fn scales_window(&self) -> bool {
@@ -289,10 +312,13 @@ pub trait TransportReceiver {
 #[derive(Clone, Debug)]
 pub struct Messages {
     mtu: u64,
-    /// Those that are open, the oldest first.
-    open: VecDeque<Message>,
     /// Where the oldest open message begins.
     begin: Message,
+    /// Where it ends, at the same place if none is open. It is kept apart from the others, so that a queue pair of
+    /// one message has all that it needs in one place.
+    oldest: Message,
+    /// The open ones behind it, in order.
+    rest: VecDeque<Message>,
 }
 
 /// Where a message ends.
@@ -307,21 +333,33 @@ struct Message {
 impl Messages {
     /// None yet; full packets carry `mtu` bytes.
     pub fn new(mtu: Bytes) -> Self {
-        Messages { mtu: mtu.0, open: VecDeque::new(), begin: Message::default() }
+        let none = Message::default();
+        Messages { mtu: mtu.0, begin: none, oldest: none, rest: VecDeque::new() }
     }
 
     /// Adds a message; one of no bytes still takes a packet.
     pub fn push(&mut self, message: Bytes) {
         let last = self.last();
         let end = last.end.saturating_add(message.0.div_ceil(self.mtu).max(1));
-        self.open.push_back(Message { end, bytes: last.bytes.wrapping_add(message.0) });
+        let message = Message { end, bytes: last.bytes.wrapping_add(message.0) };
+        if self.has_open() {
+            self.rest.push_back(message);
+        } else {
+            self.oldest = message;
+        }
     }
 
+    fn has_open(&self) -> bool {
+        self.begin.end < self.oldest.end
+    }
+
+    #[inline]
     fn last(&self) -> Message {
-        self.open.back().copied().unwrap_or(self.begin)
+        self.rest.back().copied().unwrap_or(self.oldest)
     }
 
     /// The sequence number after the last packet.
+    #[inline]
     pub fn end(&self) -> u64 {
         self.last().end
     }
@@ -330,19 +368,17 @@ impl Messages {
     #[inline]
     fn around(&self, psn: u64) -> (Message, Message) {
         // Mostly it is the oldest.
-        match self.open.front() {
-            Some(&oldest) if psn < oldest.end => (self.begin, oldest),
-            _ => self.search(psn),
-        }
+        if psn < self.oldest.end { (self.begin, self.oldest) } else { self.search(psn) }
     }
 
     fn search(&self, psn: u64) -> (Message, Message) {
-        let at = self.open.partition_point(|message| message.end <= psn);
-        let Some(&message) = self.open.get(at) else { return (self.last(), self.last()) };
-        (if at == 0 { self.begin } else { self.open[at - 1] }, message)
+        let at = self.rest.partition_point(|message| message.end <= psn);
+        let Some(&message) = self.rest.get(at) else { return (self.last(), self.last()) };
+        (if at == 0 { self.oldest } else { self.rest[at - 1] }, message)
     }
 
     /// The packet `psn`, which must lie in an open message.
+    #[inline]
     pub fn segment(&self, psn: u64, retransmission: bool) -> Segment {
         let (begin, message) = self.around(psn);
         debug_assert!(psn < message.end, "packet {psn} lies in no open message");
@@ -354,7 +390,7 @@ impl Messages {
 
     /// Payload before packet `psn`, as `Message::bytes` counts it.
     #[inline]
-    fn offset(&self, psn: u64) -> u64 {
+    pub(crate) fn offset(&self, psn: u64) -> u64 {
         let (begin, _) = self.around(psn);
         begin.bytes.wrapping_add((psn - begin.end) * self.mtu)
     }
@@ -368,13 +404,11 @@ impl Messages {
     }
 
     /// Forgets messages that end at or before `psn`.
+    #[inline]
     pub fn release(&mut self, psn: u64) {
-        while let Some(&message) = self.open.front() {
-            if message.end > psn {
-                break;
-            }
-            self.begin = message;
-            self.open.pop_front();
+        while self.oldest.end <= psn && self.has_open() {
+            self.begin = self.oldest;
+            self.oldest = self.rest.pop_front().unwrap_or(self.begin);
         }
     }
 }

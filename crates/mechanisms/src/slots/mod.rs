@@ -19,8 +19,8 @@ pub use congestion::{
 };
 pub use flow_control::{FcFrame, FcReceiver, FcSender, Gate, IngressView, LinkInfo, PauseMode};
 pub use host::{
-    AckView, Allowance, IntHop, LossView, Messages, NotificationPoint, QpInfo, ReactionPoint, Reply, Segment,
-    TransportReceiver, TransportSender,
+    AckView, Allowance, Hears, IntHop, LossView, Messages, NotificationPoint, QpInfo, ReactionPoint, Reply,
+    Segment, TransportReceiver, TransportSender,
 };
 pub use relay::{Disposition, Relay};
 pub use switch::{

@@ -364,3 +364,61 @@ pub(crate) struct Arriving {
     /// In the order of scheduling.
     pub number: u64,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn arm(agenda: &mut Agenda, timer: &mut Armed, (nic, rank, birth): (u32, u32, u32), at: u64, set: Set) {
+        let key = agenda.queue_pair_key(nic, rank, birth);
+        agenda.sync_queue_pair(timer, Some(Time(at)), key, set);
+    }
+
+    #[test]
+    fn timers_of_one_instant_come_by_nic_and_rank_whichever_was_armed_first() {
+        let mut agenda = Agenda::new(Ties::Hashed, Starts::Last);
+        let last = (1 << NIC_BITS) - 1;
+        for (nic, rank) in [(2, 0), (0, (1 << RANK_BITS) - 1), (last, 1), (1, 3), (0, 1), (2, 1)] {
+            let mut timer = Armed::default();
+            // What was armed for later before, and how often, is no matter.
+            (0..nic % 3)
+                .for_each(|n| arm(&mut agenda, &mut timer, (nic, rank, 0), 90 - u64::from(n), Set::Now));
+            arm(&mut agenda, &mut timer, (nic, rank, 0), 50, Set::Now);
+        }
+        let mut names = Vec::new();
+        while let Some(event) = agenda.pop_before(Time(51)) {
+            assert_eq!(agenda.decode(event.order).0, What::QueuePair);
+            match agenda.queue_pair(event.order) {
+                QueuePairName::Ranked { nic, rank } => names.push((nic, rank)),
+                QueuePairName::Born(_) => panic!("ties are hashed"),
+            }
+        }
+        assert_eq!(names, [(0, 1), (0, (1 << RANK_BITS) - 1), (1, 3), (2, 0), (2, 1), (last, 1)]);
+    }
+
+    #[test]
+    fn timers_set_in_one_nanosecond_come_in_the_order_of_birth_where_ties_go_by_scheduling() {
+        let mut agenda = Agenda::new(Ties::SchedulingOrder, Starts::Last);
+        for birth in [7, 3, 5] {
+            arm(&mut agenda, &mut Armed::default(), (9 - birth, 0, birth), 50, Set::At(Time(1)));
+        }
+        let born = std::iter::from_fn(|| agenda.pop_before(Time(51)).map(|event| event.order));
+        let orders: Vec<u64> = born.collect();
+        let names: Vec<_> = orders.into_iter().map(|order| agenda.queue_pair(order)).collect();
+        assert_eq!(names, [3, 5, 7].map(QueuePairName::Born));
+    }
+
+    #[test]
+    fn an_event_of_an_older_wish_does_not_fire_though_its_generation_has_come_again() {
+        let mut agenda = Agenda::new(Ties::Hashed, Starts::Last);
+        let mut timer = Armed::default();
+        arm(&mut agenda, &mut timer, (1, 2, 0), 200_000, Set::Now);
+        let old = timer.order;
+        for at in (200_000 - QP_GENERATIONS - 1..200_000).rev() {
+            arm(&mut agenda, &mut timer, (1, 2, 0), at, Set::Now);
+        }
+        assert_eq!(timer.order, old, "all generations have been used");
+        assert!(!timer.fires(Time(200_000), old));
+        assert!(timer.fires(Time(200_000 - QP_GENERATIONS - 1), old));
+    }
+}

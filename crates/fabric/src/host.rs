@@ -3,12 +3,11 @@
 use floodway_mechanisms::slots::{
     DropReason, Notice, ReactionPoint as _, ReadyView, Scheduler as _, Segment, TransportSender as _,
 };
-use floodway_units::{FlowId, PortId, Time};
-use floodway_wire::Telemetry;
+use floodway_units::{PortId, Time};
 
 use crate::arena::Place;
 use crate::blueprint::Ties;
-use crate::packet::{FIRST, INT, Kind, LAST, ON_PATH, Packet, REPLY, RETRANSMISSION};
+use crate::packet::{INT, Kind, Packet, REPLY};
 use crate::send::layers;
 use crate::world::{World, bytes};
 
@@ -17,10 +16,14 @@ impl World<'_> {
     pub fn send_from_nic(&mut self, port: PortId) {
         let Some((id, segment)) = self.whose_turn(port) else { return };
         let now = Time(self.now);
-        let class = self.senders[id as usize].class;
-        let packet = self.data_packet(id, class, &segment);
-        let wire = self.wire(packet.frame);
         let half = &mut self.senders[id as usize];
+        let frame = if segment.payload == self.blueprint.mtu && !segment.first {
+            half.full_frame
+        } else {
+            self.format.data_with(segment.payload, segment.first, half.telemetry).frame.0 as u16
+        };
+        let packet = half.data_packet(id, &segment, frame, self.now);
+        let wire = u64::from(frame) + self.gap;
         half.in_network = half.in_network.wrapping_add(1);
         if segment.retransmission {
             half.message_of(segment.psn).retransmitted += segment.payload.0;
@@ -30,9 +33,9 @@ impl World<'_> {
         }
         half.last_send = (self.now, wire);
         if half.paced {
-            let rounding = self.blueprint.semantics.rounding;
-            half.next_send = self.now + half.gap_behind(wire, rounding);
+            half.next_send = self.now + half.gap_behind(wire, self.blueprint.semantics.rounding);
         }
+        let (class, has_acks, hears_sent) = (half.class, half.has_acks, half.hears_sent);
         self.records.injected(u64::from(packet.frame));
         let lane = self.lane(port, class);
         self.sent(port, lane, wire);
@@ -46,10 +49,10 @@ impl World<'_> {
             self.telemetry.begin(place);
         }
         self.put_on_link(port, place);
-        if segment.last && !self.senders[id as usize].has_acks {
+        if segment.last && !has_acks {
             self.left_nic(id, self.ports[port.index()].free_at);
         }
-        if self.senders[id as usize].hears_sent {
+        if hears_sent {
             self.stack_changed(id);
         } else {
             self.transport_changed(id);
@@ -102,22 +105,6 @@ impl World<'_> {
             }
         }
         None
-    }
-
-    fn data_packet(&self, id: u32, class: u8, segment: &Segment) -> Packet {
-        let half = &self.senders[id as usize];
-        let size = self.format.data_with(segment.payload, segment.first, half.telemetry);
-        let mut packet = Packet::new(Kind::Data, FlowId(id), size.frame);
-        packet.psn = segment.psn;
-        packet.payload = segment.payload.0 as u16;
-        packet.stamp = self.now;
-        packet.class = class;
-        packet.flags = if segment.first { FIRST } else { 0 }
-            | if segment.last { LAST } else { 0 }
-            | if segment.retransmission { RETRANSMISSION } else { 0 }
-            | if half.telemetry == Telemetry::Int { INT } else { 0 }
-            | if half.on_path { ON_PATH } else { 0 };
-        packet
     }
 
     pub fn first_queue(&self, class: u8) -> usize {

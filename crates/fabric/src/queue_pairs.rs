@@ -58,12 +58,14 @@ impl World<'_> {
             nic,
             rank: self.nics[nic as usize].ranks.next(),
         };
-        let mut half = SendHalf::new(settings, &way, &info, transport, head);
+        let full_frame = self.format.data_with(self.blueprint.mtu, false, way.telemetry).frame.0 as u16;
+        let reply_frame = self.format.ack_with(way.telemetry).frame.0 as u16;
+        let mut half = SendHalf::new(settings, &way, &info, transport, (head, full_frame));
         half.shared = key.is_some();
         half.timer_key = self.events.queue_pair_key(nic, way.rank, self.births.next());
         half.moves = half.is_moved(self.blueprint.semantics.repacing);
         let notification = settings.notification.build(&info);
-        let other = ReceiveHalf::new(&way, receiver, notification, Incoming::of(&head));
+        let other = ReceiveHalf::new(&way, (receiver, notification), reply_frame, Incoming::of(&head));
         self.records.started(begin.workload, &head);
         self.enter(slot, key, half);
         self.opened(Opened { slot, way, half: other });

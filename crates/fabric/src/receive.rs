@@ -5,7 +5,6 @@ use std::collections::VecDeque;
 use floodway_mechanisms::registry::{AnyNotificationPoint, AnyTransportReceiver};
 use floodway_mechanisms::slots::{Cx, Hears, Mark, NotificationPoint as _, Segment, TransportReceiver as _};
 use floodway_units::{Bytes, PortId, Time};
-use floodway_wire::Telemetry;
 
 use crate::arena::Place;
 use crate::blueprint::Acks;
@@ -30,7 +29,8 @@ pub(crate) struct ReceiveHalf {
     /// Where replies leave, if that follows from the flow alone.
     pub reply_port: Option<PortId>,
     pub class: u8,
-    pub telemetry: Telemetry,
+    /// Bytes in buffers of a reply.
+    pub reply_frame: u16,
     /// Which packets its notification point hears of.
     pub hears: Hears,
     /// Open; else its slot is free.
@@ -41,8 +41,8 @@ impl ReceiveHalf {
     /// Of a queue pair that opens with the message `head`.
     pub fn new(
         way: &Way,
-        receiver: AnyTransportReceiver,
-        notification: AnyNotificationPoint,
+        (receiver, notification): (AnyTransportReceiver, AnyNotificationPoint),
+        reply_frame: u16,
         head: Incoming,
     ) -> Self {
         ReceiveHalf {
@@ -55,7 +55,7 @@ impl ReceiveHalf {
             in_network: 0,
             reply_port: way.ack_path.first().copied(),
             class: way.class,
-            telemetry: way.telemetry,
+            reply_frame,
             alive: true,
         }
     }
@@ -116,11 +116,12 @@ impl World<'_> {
 
     /// Sends what the receiver answers to `packet`, which was at `place`.
     fn send_replies(&mut self, port: PortId, packet: &Packet, place: Place) {
-        let mut replies = std::mem::take(&mut self.out.replies.0);
-        for reply in replies.drain(..) {
+        // One by one in place: taking the list out and putting it back costs as much as a reply.
+        for i in 0..self.out.replies.0.len() {
+            let reply = self.out.replies.0[i];
             let half = &self.receivers[packet.flow.index()];
-            let size = self.format.ack_with(half.telemetry);
-            let mut answer = Packet::new(Kind::Ack, packet.flow, size.frame);
+            let frame = Bytes(u64::from(half.reply_frame));
+            let mut answer = Packet::new(Kind::Ack, packet.flow, frame);
             if self.blueprint.semantics.acks != Acks::Control {
                 answer.class = half.class;
             }
@@ -133,7 +134,7 @@ impl World<'_> {
             answer.flags |= REPLY | packet.flags & INT | half.reply_flag();
             self.send_reply(port, answer, packet.has(INT).then_some(place));
         }
-        self.out.replies.0 = replies;
+        self.out.replies.0.clear();
     }
 
     /// Sends what answers data from a host's port, or by the flow's own way back, with the records of the

@@ -64,7 +64,15 @@ impl World<'_> {
                 self.packets.fetch(place);
             }
         } else if let Some(place) = self.ports[port.index()].flight.front() {
-            fetch(&self.ways, self.packets[place].flow.index());
+            let packet = &self.packets[place];
+            let at = packet.flow.index();
+            if !self.ports[peer(port).index()].at_host {
+                fetch(&self.ways, at);
+            } else if packet.is_data() {
+                fetch_lines(&self.receivers, at, 4);
+            } else {
+                fetch_lines(&self.senders, at, 4);
+            }
             self.packets.fetch_next(place);
         }
     }
@@ -84,16 +92,29 @@ impl World<'_> {
     }
 }
 
+/// Fetches the first cache lines of an element; where there is none, of whatever is there.
+#[inline]
+fn fetch_lines<T>(of: &[T], index: usize, lines: usize) {
+    let first = of.as_ptr().wrapping_add(index).cast::<u8>();
+    (0..lines).for_each(|line| touch(first.wrapping_add(64 * line)));
+}
+
 /// Fetches the first cache line of an element; where there is none, of whatever is there.
 #[inline(always)]
-#[allow(unsafe_code, reason = "a prefetch is a hint; measured in docs/performance.md")]
 pub(crate) fn fetch<T>(of: &[T], index: usize) {
+    touch(of.as_ptr().wrapping_add(index).cast());
+}
+
+/// Fetches a cache line.
+#[inline(always)]
+#[allow(unsafe_code, reason = "a prefetch is a hint; measured in docs/performance.md")]
+fn touch(at: *const u8) {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         // SAFETY: a prefetch neither reads nor writes, and faults at no address.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(of.as_ptr().wrapping_add(index).cast()) };
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(at.cast()) };
     }
     #[cfg(not(target_arch = "x86_64"))]
-    let _ = (of, index);
+    let _ = at;
 }

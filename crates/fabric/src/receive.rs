@@ -13,28 +13,28 @@ use crate::packet::{FIRST, INT, Kind, LAST, ON_PATH, Packet, REPLY, RETRANSMISSI
 use crate::ways::Way;
 use crate::world::World;
 
-/// A queue pair at its receiver.
+/// A queue pair at its receiver; what every packet needs comes first.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(crate) struct ReceiveHalf {
-    pub receiver: AnyTransportReceiver,
-    pub notification: AnyNotificationPoint,
-    /// The oldest message that is not complete here, or the last one.
-    pub head: Incoming,
-    /// Messages behind it.
-    pub rest: VecDeque<Incoming>,
     pub workload: u32,
     /// Its part of the packets in the network: replies and notices sent less data that arrived; it wraps.
     pub in_network: i32,
     /// Where replies leave, if that follows from the flow alone.
     pub reply_port: Option<PortId>,
-    pub class: u8,
     /// Bytes in buffers of a reply.
     pub reply_frame: u16,
+    pub class: u8,
     /// Which packets its notification point hears of.
     pub hears: Hears,
     /// Open; else its slot is free.
     pub alive: bool,
+    /// Messages behind the oldest.
+    pub rest: VecDeque<Incoming>,
+    /// The oldest message that is not complete here, or the last one.
+    pub head: Incoming,
+    pub receiver: AnyTransportReceiver,
+    pub notification: AnyNotificationPoint,
 }
 
 impl ReceiveHalf {

@@ -19,7 +19,7 @@ use crate::serial::pacing_gap;
 use crate::ways::Way;
 use crate::world::{NEVER, Nic, World};
 
-/// A queue pair at its sender. Nothing of the receiver's half is read here, nor the other way round: the two may
+/// A queue pair at its sender; what every packet and reply needs comes first. Nothing of the receiver's half is read here, nor the other way round: the two may
 /// be in different partitions.
 #[derive(Debug)]
 #[repr(C, align(64))]
@@ -27,6 +27,11 @@ pub(crate) struct SendHalf {
     /// The sender's NIC, and its rank there.
     pub nic: u32,
     pub rank: u32,
+    /// Its part of the packets in the network: data sent less replies and notices heard. It wraps, for only the
+    /// sum with what the others count means anything.
+    pub in_network: i32,
+    /// Bytes in buffers of a full packet that is not the first of its message.
+    pub full_frame: u16,
     pub class: u8,
     pub telemetry: Telemetry,
     /// Its packets' way is known.
@@ -45,8 +50,6 @@ pub(crate) struct SendHalf {
     pub shared: bool,
     /// Its reliability answers.
     pub has_acks: bool,
-    /// Bytes in buffers of a full packet that is not the first of its message.
-    pub full_frame: u16,
     /// No layer of the stack ever changes its mind: it is asked once.
     pub constant: bool,
     /// A layer hears of packets sent, or of replies.
@@ -56,23 +59,20 @@ pub(crate) struct SendHalf {
     pub scales: bool,
     /// A new rate moves the packet that waits for its pacing time.
     pub moves: bool,
-    /// Its part of the packets in the network: data sent less replies and notices heard. It wraps, for only the
-    /// sum with what the others count means anything.
-    pub in_network: i32,
-    /// How often its rate was set.
-    pub rates_set: u64,
-    pub allowance: Allowance,
     pub next_send: u64,
     /// When its last packet started, and its bytes on the wire.
     pub last_send: (u64, u64),
+    /// When it waits in its NIC's pacing heap, else never.
+    pub pacing_at: u64,
+    pub allowance: Allowance,
     /// Bytes on the wire and the gap behind them at the present rate, of the size computed last: a division of 128
     /// bits, and rates change less often than packets are sent.
     pub gap: (u64, u64),
-    /// When it waits in its NIC's pacing heap, else never.
-    pub pacing_at: u64,
     pub timer: Armed,
     /// What names it in the events of its timer.
     pub timer_key: u64,
+    /// How often its rate was set.
+    pub rates_set: u64,
     pub transport: AnyTransportSender,
     pub stack: Vec<AnyReactionPoint>,
     /// The oldest message that is not complete here, or the last one.

@@ -635,10 +635,10 @@ impl World<'_> {
         switch.next_release = switch.next_release.min(at);
         let uncharge = Uncharge { at, port, ingress, lane: lane as u32, frame };
         // Nearly always the last: only a short packet or a faster port overtakes others.
-        if switch.releases.back().is_none_or(|last| (last.at, last.port) < (at, port)) {
+        if switch.releases.back().is_none_or(|last| (last.at, last.port) <= (at, port)) {
             switch.releases.push_back(uncharge);
         } else {
-            let after = switch.releases.partition_point(|other| (other.at, other.port) < (at, port));
+            let after = switch.releases.partition_point(|other| (other.at, other.port) <= (at, port));
             switch.releases.insert(after, uncharge);
         }
         if self.ingress[lane].awaits {

@@ -81,7 +81,9 @@ proptest! {
         flows(&mut net, 0, &hosts, Span::us(2), Span::us(13), 400);
         let alone = net.run();
         prop_assert!(sum(&alone, "ecn_marks") > 0);
-        prop_assert!(whole(alone.flows.column("timeouts")).iter().any(|&timeouts| timeouts > 0));
+        prop_assert!(whole(alone.flows.column("retransmitted_bytes")).iter().any(|&bytes| bytes > 0));
+        let timers = |&(cause, count): &(&str, u64)| cause == "queue-pair timer" && count > 100;
+        prop_assert!(alone.outcome.events.iter().any(timers));
         let second = net.workload("others");
         flows(&mut net, second, &others, Span::us(1), Span::us(gap), count);
         prop_assert_eq!(results(&alone), results(&net.run()));

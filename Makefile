@@ -4,7 +4,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-rust test-python bench lint generate validation docs clean tools
+.PHONY: help demo test test-rust test-python bench bench-compare bench-scaling lint generate validation docs clean tools
 
 # Tests against published reference data run where this folder exists, and are skipped elsewhere.
 FLOODWAY_REFERENCE ?= $(abspath $(wildcard ../shared))
@@ -37,8 +37,18 @@ test-rust: tools
 test-python: $(BUILT)
 	$(BIN)/python -m pytest --quiet
 
-bench: tools ## Packet-hops per second, events per packet-hop and peak memory
-	cargo bench --locked -p floodway-fabric --bench permutation
+# Some cases: make bench CASES="two-dc-80km two-dc-600km". A count of runs, or no history: OPTIONS="--runs 3 --no-keep".
+CASES ?=
+OPTIONS ?=
+
+bench: $(BUILT) ## Speed, events and memory of a fixed set, and instructions; adds to benchmarks/history.json
+	$(BIN)/python -m floodway.bench run $(CASES:%=--case %) $(OPTIONS)
+
+bench-compare: $(BUILT) ## The last two entries of that history: fails where one is slower by more than 10 %
+	$(BIN)/python -m floodway.bench compare $(OPTIONS)
+
+bench-scaling: $(BUILT) ## 16 to 8,192 hosts: table and picture of docs/performance.md
+	$(BIN)/python -m floodway.bench scaling $(OPTIONS)
 
 lint: $(BUILT) ## Formatting, clippy, ruff, types
 	cargo fmt --all --check

@@ -1,0 +1,5 @@
+"""Benchmarks of the simulator itself: `make bench`, `make bench-compare`, `make bench-scaling`.
+
+What is run are the scenarios of `benchmarks/`; the measured part is a program without Python
+(`crates/scenario/benches/suite`), one process a run.
+"""

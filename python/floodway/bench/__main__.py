@@ -1,0 +1,177 @@
+"""`python -m floodway.bench run|compare|scaling`, from the root of the repository."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import polars as pl
+import typer
+from rich.console import Console
+
+from floodway.bench import scaling as growing
+from floodway.bench.history import add, entry, read
+from floodway.bench.listing import Listing, chosen
+from floodway.bench.measure import counted, measured
+from floodway.bench.page import benchmarks_block, scaling_block, written
+from floodway.bench.program import built
+from floodway.bench.tables import (
+    CASES,
+    CHANGES,
+    COUNTS,
+    PEERS,
+    case_rows,
+    cause_rows,
+    change_row,
+    count_rows,
+    peer_rows,
+)
+from floodway.bench.verdict import changes, last_of_kind, last_two
+from floodway.cli.show import table_of
+from floodway.errors import FloodwayError
+from floodway.plot.files import save
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+__all__ = ["app"]
+
+ROOT = Path.cwd()
+FOLDER = ROOT / "benchmarks"
+HISTORY = FOLDER / "history.json"
+PAGE = ROOT / "docs" / "performance.md"
+PICTURE = ROOT / "docs" / "pictures" / "scaling"
+EMPTY = "the history is empty: `make bench` begins it"
+#: Columns of results where nobody looks on.
+WIDTH = 160
+WORDS = ("case", "what", "of another simulator", "count", "unit", "verdict", "events a packet-hop")
+
+app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, help=__doc__)
+
+Cases = Annotated[list[str] | None, typer.Option("--case", help="Only this case; may be repeated.")]
+Runs = Annotated[int, typer.Option(min=1, help="Runs of each case; medians count.")]
+# So far a run has one thread.
+Threads = Annotated[list[int] | None, typer.Option(min=1, help="On so many threads; may be repeated.")]
+Counts = Annotated[bool, typer.Option("--counts/--no-counts", help="Count instructions, with valgrind.")]
+
+
+@app.command("run")
+def run(
+    *,
+    case: Cases = None,
+    runs: Runs = 5,
+    threads: Threads = None,
+    counts: Counts = True,
+    keep: Annotated[bool, typer.Option("--keep/--no-keep", help="Add to the history and the page.")] = True,
+) -> None:
+    """Run the set, show it, and add it to the history."""
+    new = _measured(case or [], runs=runs, threads=threads or [1], counts=counts)
+    _show(new)
+    if keep:
+        add(HISTORY, new)
+        if not case:
+            _write_page("benchmarks", benchmarks_block(new, Listing(FOLDER)))
+
+
+@app.command("compare")
+def compare(
+    *,
+    case: Cases = None,
+    runs: Runs = 5,
+    now: Annotated[bool, typer.Option("--now", help="Measure now, against the last entry.")] = False,
+    against: Annotated[str | None, typer.Option(help="Against the entry of this revision.")] = None,
+) -> None:
+    """Compare the last two entries of a kind of machine, or what is measured now; exit 1 on a loss."""
+    entries = read(HISTORY)
+    earlier = [each for each in entries if against is None or each["revision"].startswith(against)]
+    if not earlier:
+        raise FloodwayError(f"no entry of the history is of revision {against!r}" if entries else EMPTY)
+    before: Mapping[str, Any]
+    after: Mapping[str, Any]
+    if now:
+        after = _measured(case or [], runs=runs, threads=[1], counts=True)
+        before = last_of_kind(earlier, after)
+    elif against is not None:
+        before, after = last_of_kind(earlier, entries[-1]), entries[-1]
+    else:
+        before, after = last_two(entries)
+    found = changes(before, after)
+    _print(
+        f"{before['revision'][:12]} of {before['date']} against {after['revision'][:12]} of {after['date']}"
+    )
+    _print_table("", CHANGES, map(change_row, found))
+    worse = [change for change in found if change.flagged]
+    for change in worse:
+        _print(f"worse: {change.name}: {change.part:+.1%} {change.unit}")
+    raise typer.Exit(1 if worse else 0)
+
+
+@app.command("scaling")
+def scaling(*, runs: Runs = 3) -> None:
+    """Run networks from 16 to 8,192 hosts; write the table and the picture of docs/performance.md."""
+    rows = list(growing.measure(built(ROOT), Listing(FOLDER).scaling, runs=runs, tell=_tell))
+    data = pl.DataFrame(rows)
+    _print_table("Scaling", growing.HEAD, growing.rows(data))
+    save(
+        growing.drawing(data), [PICTURE.with_suffix(f".{form}") for form in ("svg", "png", "csv")], force=True
+    )
+    _write_page("scaling", scaling_block(data))
+
+
+def _measured(names: Sequence[str], *, runs: int, threads: Sequence[int], counts: bool) -> dict[str, Any]:
+    listing = Listing(FOLDER)
+    cases = chosen(listing.cases, names)
+    program = built(ROOT)
+    results, skipped = measured(program, cases, runs=runs, threads=threads, tell=_tell)
+    instructions: dict[str, float] = {}
+    if counts:
+        instructions, uncounted = counted(program, listing.counts, tell=_tell)
+        skipped = [*skipped, *uncounted]
+    return entry(ROOT, results, instructions, skipped)
+
+
+def _show(new: Mapping[str, Any]) -> None:
+    listing = Listing(FOLDER)
+    heading, causes = cause_rows(new)
+    _print_table("Runs", CASES, case_rows(new, listing))
+    _print_table("By cause", heading, causes)
+    _print_table(f"Others, {listing.source}", PEERS, peer_rows(new, listing))
+    _print_table("Instructions", COUNTS, count_rows(new, listing))
+    for name, why in new["skipped"].items():
+        _print(f"{name}: skipped, {why}")
+
+
+def _print_table(title: str, heading: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    table = table_of(title, heading, words=WORDS)
+    for row in rows:
+        table.add_row(*row)
+    if table.row_count:
+        _console().print(table)
+
+
+def _print(line: str) -> None:
+    _console().print(line, soft_wrap=True)
+
+
+def _console() -> Console:
+    console = Console(highlight=False, markup=False, emoji=False)
+    if not console.is_terminal:
+        console.width = WIDTH
+    return console
+
+
+def _write_page(name: str, block: str) -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    PAGE.write_text(written(page, name, block), encoding="utf-8")
+
+
+def _tell(line: str) -> None:
+    print(line, file=sys.stderr)  # noqa: T201 (what is done, apart from what came of it)
+
+
+if __name__ == "__main__":
+    try:
+        app()
+    except FloodwayError as error:
+        sys.exit(f"error: {error}")

@@ -1,0 +1,123 @@
+"""What was measured before: `benchmarks/history.json`, an entry a line."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import subprocess
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from floodway.errors import OutputError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from floodway.bench.model import Measured, Skipped
+
+__all__ = ["add", "entry", "kind", "read"]
+
+#: What of each run is kept beside the medians.
+SINGLE = ("wall_s", "read_s", "build_s", "peak_memory_bytes")
+
+
+def entry(
+    root: Path,
+    results: Sequence[Measured],
+    instructions: Mapping[str, float],
+    skipped: Sequence[Skipped],
+) -> dict[str, Any]:
+    """Return what was measured as an entry of the history.
+
+    Parameters
+    ----------
+    root
+        The repository, whose revision was measured.
+    results
+        Runs of the cases.
+    instructions
+        Instructions per packet-hop, by name.
+    skipped
+        What was not measured.
+    """
+    revision = _said("git", "-C", str(root), "rev-parse", "HEAD")
+    changed = _said("git", "-C", str(root), "status", "--porcelain", "--untracked-files=no", "crates")
+    return {
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        "revision": revision,
+        "changed": bool(changed),
+        "machine": machine(),
+        "rustc": _said("rustc", "--version"),
+        "cases": [_case(measured) for measured in results],
+        "instructions": dict(instructions),
+        "skipped": {each.name: each.reason for each in skipped},
+    }
+
+
+def _case(measured: Measured) -> dict[str, Any]:
+    first = measured.runs[0]
+    return {
+        "case": measured.case,
+        "threads": measured.threads,
+        "packet_hops": first["packet_hops"],
+        "simulated_us": first["simulated_us"],
+        "hosts": first["hosts"],
+        "packet_hops_per_s": round(measured.rate),
+        **{f"{key}_median": measured.median(key) for key in SINGLE},
+        "events_per_packet_hop": first["events_per_packet_hop"],
+        **{key: [run[key] for run in measured.runs] for key in SINGLE},
+    }
+
+
+def machine() -> dict[str, Any]:
+    """Return what the system says of this machine: processor, cores, kernel."""
+    return {"cpu": _processor(), "cores": os.cpu_count(), "kernel": platform.release()}
+
+
+def _processor() -> str:
+    listing = Path("/proc/cpuinfo")
+    lines = listing.read_text(encoding="utf-8").splitlines() if listing.exists() else []
+    models = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return models[0] if models else platform.processor() or platform.machine()
+
+
+def kind(entry: Mapping[str, Any]) -> tuple[str, int]:
+    """Return what makes machines comparable: processor and cores."""
+    return entry["machine"]["cpu"], entry["machine"]["cores"]
+
+
+def read(file: Path) -> list[dict[str, Any]]:
+    """Return the entries of a file, the oldest first; none where there is no file.
+
+    Raises
+    ------
+    OutputError
+        It is no history.
+    """
+    if not file.exists():
+        return []
+    try:
+        entries = json.loads(file.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise OutputError(os.fspath(file), f"is not a history of benchmarks: {error}") from error
+    if not isinstance(entries, list):
+        raise OutputError(os.fspath(file), "is not a history of benchmarks: a list is due")
+    return entries
+
+
+def add(file: Path, new: Mapping[str, Any]) -> None:
+    """Add an entry to a file."""
+    lines = ",\n".join(json.dumps(each) for each in [*read(file), new])
+    beside = file.with_name(f".{file.name}.new")
+    beside.write_text(f"[\n{lines}\n]\n", encoding="utf-8")
+    beside.replace(file)
+
+
+def _said(*command: str) -> str:
+    try:
+        told = subprocess.run(command, capture_output=True, text=True, check=False)
+    except FileNotFoundError:
+        return ""
+    return told.stdout.strip()

@@ -1,0 +1,57 @@
+"""What docs/performance.md shows of measurements, between its marks."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from floodway.bench.history import kind
+from floodway.bench.scaling import HEAD
+from floodway.bench.scaling import rows as scaling_rows
+from floodway.bench.tables import CASES, COUNTS, PEERS, case_rows, cause_rows, count_rows, peer_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    import polars as pl
+
+    from floodway.bench.listing import Listing
+
+__all__ = ["benchmarks_block", "scaling_block", "written"]
+
+#: Columns of words stand to the left.
+WORDS = frozenset({"case", "what", "of another simulator", "count", "events a packet-hop"})
+
+
+def benchmarks_block(entry: Mapping[str, Any], listing: Listing) -> str:
+    """Return the tables of an entry of the history."""
+    cpu, cores = kind(entry)
+    heading, causes = cause_rows(entry)
+    revision = f"{entry['revision'][:12]}{', with changes' if entry['changed'] else ''}"
+    parts = [
+        f"{cpu}, {cores} cores; {entry['rustc']}; {entry['date'][:10]}, revision {revision}.",
+        _table(CASES, case_rows(entry, listing)),
+        _table(heading, causes),
+        f"Others: {listing.source}.",
+        _table(PEERS, peer_rows(entry, listing)),
+        _table(COUNTS, count_rows(entry, listing)) if entry["instructions"] else "",
+        "; ".join(f"{name}: not measured, {why}" for name, why in entry["skipped"].items()),
+    ]
+    return "\n\n".join(part for part in parts if part)
+
+
+def scaling_block(data: pl.DataFrame) -> str:
+    """Return the table of the networks of growing size."""
+    return _table(HEAD, scaling_rows(data))
+
+
+def _table(heading: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    sides = ["---" if column in WORDS else "---:" for column in heading]
+    lines = [heading, sides, *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def written(page: str, name: str, block: str) -> str:
+    """Put a block between its marks; a page without them stays as it is."""
+    marks = re.compile(rf"(<!-- begin: {name} -->\n).*(<!-- end: {name} -->)", flags=re.DOTALL)
+    return marks.sub(lambda found: f"{found[1]}\n{block}\n\n{found[2]}", page)

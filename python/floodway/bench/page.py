@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["benchmarks_block", "scaling_block", "written"]
 
+PICTURE = "![Cost of a packet-hop and memory of a host over the number of hosts](pictures/scaling.svg)"
 #: Columns of words stand to the left.
 WORDS = frozenset({"case", "what", "of another simulator", "count", "events a packet-hop"})
 
@@ -41,8 +42,8 @@ def benchmarks_block(entry: Mapping[str, Any], listing: Listing) -> str:
 
 
 def scaling_block(data: pl.DataFrame) -> str:
-    """Return the table of the networks of growing size."""
-    return _table(HEAD, scaling_rows(data))
+    """Return the table of the networks of growing size, and their picture."""
+    return f"{_table(HEAD, scaling_rows(data))}\n\n{PICTURE}"
 
 
 def _table(heading: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from matplotlib.ticker import NullLocator
 
-from floodway.plot.axes import SIZE, NotebookFigure
+from floodway.plot.axes import DOTS_PER_INCH, SIZE, NotebookFigure, plain_ticks
 from floodway.plot.curves import COLOURS, Drawing
 
 if TYPE_CHECKING:
@@ -131,16 +131,16 @@ def _decimal(number: float | None) -> str:
 
 def drawing(data: pl.DataFrame) -> Drawing:
     """Draw the cost of a packet-hop and the memory of a host over the number of hosts."""
-    figure: Figure = NotebookFigure(figsize=SIZE, layout="constrained")
+    figure: Figure = NotebookFigure(figsize=SIZE, dpi=DOTS_PER_INCH, layout="constrained")
     above, below = figure.subplots(2, 1, sharex=True)
-    figure.suptitle("The same load for each host, from 16 to 8,192 hosts")
+    figure.suptitle("The same load for each host, whatever their number")
     _curve(above, data, "ns_per_packet_hop", 1.0, COLOURS[0])
     above.set(ylabel="ns a packet-hop", ylim=(0, None))
     _curve(below, data, "peak_bytes_per_host", 1e-3, COLOURS[1])
     below.set(ylabel="peak memory, KB a host", xlabel="hosts", xscale="log", yscale="log")
     below.set_xticks(data["hosts"].to_list(), [f"{hosts:,}" for hosts in data["hosts"]])
     below.xaxis.set_minor_locator(NullLocator())
-    below.yaxis.set_major_formatter("{x:g}")
+    plain_ticks(below)
     return Drawing(figure=figure, data=data)
 
 

@@ -108,9 +108,8 @@ impl<'a> World<'a> {
     /// # Errors
     /// What makes the blueprint unfit, with the place.
     pub fn build(blueprint: &'a Blueprint, control: &'a Control) -> Result<Self, BuildError> {
-        blueprint.validate()?;
+        let routes = blueprint.validate()?;
         let classes = blueprint.classes();
-        let routes = Routes::new(blueprint, |_| true);
         let states = states(blueprint);
         let ports = build_ports(blueprint);
         let machines = build_machines(blueprint)?;

@@ -41,14 +41,28 @@ fn representatives(routes: &Routes, hosts: impl Iterator<Item = NodeId>) -> Vec<
 }
 
 impl Blueprint {
-    /// Checks what later code relies on.
+    /// Checks what later code relies on; gives the routes over all links, which it needs for that.
     ///
     /// # Errors
     /// The first fault found.
-    pub fn validate(&self) -> Result<(), BuildError> {
+    pub fn validate(&self) -> Result<Routes, BuildError> {
         self.validate_links()?;
         let routes = Routes::new(self, |_| true);
-        self.validate_lengths(&routes)?;
+        self.validate_traffic(&routes)?;
+        Ok(routes)
+    }
+
+    /// The same, where the routes over all links are known.
+    ///
+    /// # Errors
+    /// The first fault found.
+    pub fn validate_with(&self, routes: &Routes) -> Result<(), BuildError> {
+        self.validate_links()?;
+        self.validate_traffic(routes)
+    }
+
+    fn validate_traffic(&self, routes: &Routes) -> Result<(), BuildError> {
+        self.validate_lengths(routes)?;
         for workload in &self.workloads {
             let place = || format!("workload {}", workload.name);
             match &workload.arrivals {
@@ -61,7 +75,7 @@ impl Blueprint {
                     }
                     for (i, flow) in flows.iter().enumerate() {
                         let place = || format!("{}, flow {}", place(), i + 1);
-                        self.validate_flow(&routes, flow).map_err(|why| BuildError::new(place(), why))?;
+                        self.validate_flow(routes, flow).map_err(|why| BuildError::new(place(), why))?;
                     }
                     dependencies::order(flows).map_err(|fault| {
                         BuildError::new(
@@ -71,10 +85,10 @@ impl Blueprint {
                     })?;
                 }
                 Arrivals::ClosedLoop(loops) => {
-                    self.validate_loops(&routes, loops).map_err(|why| BuildError::new(place(), why))?;
+                    self.validate_loops(routes, loops).map_err(|why| BuildError::new(place(), why))?;
                 }
                 Arrivals::Poisson(poisson) => {
-                    self.validate_poisson(&routes, poisson).map_err(|why| BuildError::new(place(), why))?;
+                    self.validate_poisson(routes, poisson).map_err(|why| BuildError::new(place(), why))?;
                 }
             }
         }

@@ -251,7 +251,7 @@ impl Builder<'_> {
         self.windows(&mut blueprint, &routes);
         self.fit(network, plan, profile, &blueprint);
         self.give_up_if_faulty()?;
-        blueprint.validate().map_err(|error| {
+        blueprint.validate_with(&routes).map_err(|error| {
             let path: &[&str] = match error.key {
                 Some("mtu") => &["mtu"],
                 _ => &[],

@@ -139,3 +139,29 @@ fn a_pipeline_delays_each_packet_once_a_switch_and_slows_none() {
     assert_eq!(fct_ps(&records), [Some(fct)]);
     assert_eq!(real(records.flows.column("slowdown")), [1.0]);
 }
+
+#[test]
+fn the_ideal_is_over_the_fastest_of_equal_cost_ways_whichever_host_of_a_switch_it_leads_to() {
+    // Two spines, one near and one far; hosts with links of different rates at the last switch, and one with
+    // links to both leaves.
+    let mut net = Net::new(Format::Ethernet);
+    let (a, b, c, d) = (net.host("a"), net.host("b"), net.host("c"), net.host("d"));
+    let leaves = [net.switch("t1"), net.switch("t2")];
+    let spines = [(net.switch("c1"), Span::us(5)), (net.switch("c2"), Span::us(2))];
+    for (spine, delay) in spines {
+        for leaf in leaves {
+            net.link(leaf, spine, Rate::gbps(100), delay, PFC);
+        }
+    }
+    for (host, leaf, gbps) in [(a, 0, 100), (b, 1, 100), (c, 1, 25), (d, 0, 50), (d, 1, 50)] {
+        net.link(host, leaves[leaf], Rate::gbps(gbps), Span::us(1), PFC);
+    }
+    // Each alone in the network.
+    for (i, to) in (0u64..).zip([b, c, b, d]) {
+        net.flow(a, to, Bytes(500), Span::ms(i));
+    }
+    let ideals = real(net.run().flows.column("ideal_fct_us"));
+    let (near, at) = (3 * 598 * 80 + 6_000_000, |gbps: u64| 598 * 8_000 / gbps);
+    let expected = [near + at(100), near + at(25), near + at(100), 598 * 80 + at(50) + 2_000_000];
+    assert_eq!(ideals, expected.map(|ps: u64| ps as f64 / 1e6));
+}

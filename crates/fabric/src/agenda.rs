@@ -10,7 +10,7 @@
 //! added late here (a departure, when something waits; an arrival, when it is the first of its link) carries
 //! the number that it had got by then.
 
-use floodway_engine::{Event, Queue};
+use floodway_engine::{AHEAD, Event, Queue};
 use floodway_units::{PortId, Time, mix};
 
 use crate::blueprint::{Starts, Ties};
@@ -160,15 +160,24 @@ impl Agenda {
         self.queue.pop_before(end)
     }
 
-    /// The port of the arrival or departure that comes after `n` other events, and whether it is an arrival.
-    /// It is asked four times an event, so it decodes no more than that.
+    /// The events that come next, where so many are known.
     #[inline]
-    pub fn peek_port(&self, n: usize) -> Option<(bool, PortId)> {
-        let order = self.queue.peek(n)?.order;
-        let what = order >> self.kind_shift & 15;
+    pub fn coming(&self) -> Option<&[Event; AHEAD - 1]> {
+        self.queue.coming()
+    }
+
+    /// The port of an event, where it is an arrival or a departure; which of them, is asked of [`Agenda::moves`].
+    #[inline]
+    pub fn port(&self, event: Event) -> PortId {
+        PortId(event.order as u32 & self.id_mask)
+    }
+
+    /// Whether an event is the arrival (true) or the departure (false) of a packet.
+    #[inline]
+    pub fn moves(&self, event: Event) -> Option<bool> {
+        let what = event.order >> self.kind_shift & 15;
         let arrives = what == What::Arrival as u64;
-        let moves = arrives || what == What::Departure as u64;
-        moves.then_some((arrives, PortId(order as u32 & self.id_mask)))
+        (arrives || what == What::Departure as u64).then_some(arrives)
     }
 
     /// What an event is, and its object.
@@ -311,11 +320,12 @@ impl Agenda {
     }
 
     /// What names a queue pair in the events of its timer: never its slot, which depends on what else the run
-    /// has. Where ties go by scheduling order it is the `birth`-th of the run.
-    pub fn queue_pair_key(&self, nic: u32, rank: u32, birth: u32) -> u64 {
+    /// has. Only where ties go by scheduling order, in runs of one partition, it is the slot: so timers that were
+    /// set within one nanosecond keep the order in which results equal the logs of SWING's simulator.
+    pub fn queue_pair_key(&self, nic: u32, rank: u32, slot: u32) -> u64 {
         debug_assert!(nic < 1 << NIC_BITS, "NICs have 20 bits in the order of a queue pair's timer");
         if self.numbered {
-            return u64::from(birth & self.id_mask);
+            return u64::from(slot & self.id_mask);
         }
         u64::from(nic) << RANK_BITS | u64::from(rank) & ((1 << RANK_BITS) - 1)
     }
@@ -324,7 +334,7 @@ impl Agenda {
     #[inline]
     pub fn queue_pair(&self, order: u64) -> QueuePairName {
         if self.numbered {
-            return QueuePairName::Born(order as u32 & self.id_mask);
+            return QueuePairName::Slot(order as u32 & self.id_mask);
         }
         let key = order >> QP_GENERATION_BITS;
         let (nic, rank) = (key >> RANK_BITS & ((1 << NIC_BITS) - 1), key & ((1 << RANK_BITS) - 1));
@@ -342,8 +352,8 @@ impl Agenda {
 pub(crate) enum QueuePairName {
     /// Its NIC, and its rank there.
     Ranked { nic: u32, rank: u32 },
-    /// So many were opened before it.
-    Born(u32),
+    /// Its slot.
+    Slot(u32),
 }
 
 /// When a timer was set.
@@ -369,8 +379,8 @@ pub(crate) struct Arriving {
 mod tests {
     use super::*;
 
-    fn arm(agenda: &mut Agenda, timer: &mut Armed, (nic, rank, birth): (u32, u32, u32), at: u64, set: Set) {
-        let key = agenda.queue_pair_key(nic, rank, birth);
+    fn arm(agenda: &mut Agenda, timer: &mut Armed, (nic, rank, slot): (u32, u32, u32), at: u64, set: Set) {
+        let key = agenda.queue_pair_key(nic, rank, slot);
         agenda.sync_queue_pair(timer, Some(Time(at)), key, set);
     }
 
@@ -390,20 +400,20 @@ mod tests {
             assert_eq!(agenda.decode(event.order).0, What::QueuePair);
             match agenda.queue_pair(event.order) {
                 QueuePairName::Ranked { nic, rank } => names.push((nic, rank)),
-                QueuePairName::Born(_) => panic!("ties are hashed"),
+                QueuePairName::Slot(_) => panic!("ties are hashed"),
             }
         }
         assert_eq!(names, [(0, 1), (0, (1 << RANK_BITS) - 1), (1, 3), (2, 0), (2, 1), (last, 1)]);
     }
 
     #[test]
-    fn timers_set_in_one_nanosecond_come_in_the_order_of_birth_where_ties_go_by_scheduling() {
+    fn timers_set_in_one_nanosecond_come_in_the_order_of_slots_where_ties_go_by_scheduling() {
         let mut agenda = Agenda::new(Ties::SchedulingOrder, Starts::Last);
-        for birth in [7, 3, 5] {
-            arm(&mut agenda, &mut Armed::default(), (9 - birth, 0, birth), 50, Set::At(Time(1)));
+        for slot in [7, 3, 5] {
+            arm(&mut agenda, &mut Armed::default(), (9 - slot, 0, slot), 50, Set::At(Time(1)));
         }
-        let born = std::iter::from_fn(|| agenda.pop_before(Time(51)).map(|event| event.order));
-        let orders: Vec<u64> = born.collect();
+        let slots = std::iter::from_fn(|| agenda.pop_before(Time(51)).map(|event| event.order));
+        let orders: Vec<u64> = slots.collect();
         let names: Vec<_> = orders.into_iter().map(|order| agenda.queue_pair(order)).collect();
         assert_eq!(names, [3, 5, 7].map(QueuePairName::Born));
     }

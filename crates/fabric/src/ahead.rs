@@ -25,55 +25,61 @@ impl World<'_> {
     /// Takes one step for each of the coming events.
     #[inline]
     pub fn look_ahead(&self) {
-        if let Some((_, port)) = self.events.peek_port(PORT) {
-            fetch(&self.ports, port.index());
+        let Some(coming) = self.events.coming() else { return };
+        // Of another kind of event it is some other place, which harms nobody.
+        fetch(&self.ports, self.events.port(coming[PORT]).index());
+        let port = |step: usize| self.events.port(coming[step]);
+        match self.events.moves(coming[PACKET]) {
+            Some(true) => self.fetch_packet(port(PACKET)),
+            Some(false) => self.fetch_queue(port(PACKET)),
+            None => {}
         }
-        if let Some((arrives, port)) = self.events.peek_port(PACKET) {
-            self.fetch_packet(arrives, port);
+        match self.events.moves(coming[FLOW]) {
+            Some(true) => self.fetch_flow(port(FLOW)),
+            Some(false) => self.fetch_waiting(port(FLOW)),
+            None => {}
         }
-        if let Some((arrives, port)) = self.events.peek_port(FLOW) {
-            self.fetch_flow(arrives, port);
-        }
-        if let Some((true, port)) = self.events.peek_port(EGRESS) {
-            self.fetch_egress(port);
+        if self.events.moves(coming[EGRESS]) == Some(true) {
+            self.fetch_egress(port(EGRESS));
         }
     }
 
     #[inline]
-    fn fetch_packet(&self, arrives: bool, port: PortId) {
-        let state = &self.ports[port.index()];
-        if arrives {
-            if let Some(place) = state.flight.front() {
-                self.packets.fetch(place);
-            }
-            let rx = peer(port);
-            fetch(&self.ports, rx.index());
-            // Nearly all packets are of the control class or of the first other one.
-            fetch(&self.ingress, self.lane(rx, 1));
+    fn fetch_packet(&self, port: PortId) {
+        if let Some(place) = self.ports[port.index()].flight.front() {
+            self.packets.fetch(place);
+        }
+        fetch(&self.ports, peer(port).index());
+    }
+
+    #[inline]
+    fn fetch_queue(&self, port: PortId) {
+        fetch(&self.queues, self.queue(port));
+        // Nearly all packets that wait are of the first class of data.
+        fetch(&self.egress, self.lane(port, 1));
+        fetch(&self.series, port.index());
+    }
+
+    #[inline]
+    fn fetch_waiting(&self, port: PortId) {
+        if let Some(place) = self.queues[self.queue(port) + 1].fifo.front() {
+            self.packets.fetch(place);
+        }
+    }
+
+    #[inline]
+    fn fetch_flow(&self, port: PortId) {
+        let Some(place) = self.ports[port.index()].flight.front() else { return };
+        self.packets.fetch_next(place);
+        let packet = &self.packets[place];
+        let (at, rx) = (packet.flow.index(), peer(port));
+        fetch(&self.ingress, self.lane(rx, packet.class));
+        if !self.ports[rx.index()].at_host {
+            fetch(&self.ways, at);
+        } else if packet.is_data() {
+            fetch_lines(&self.receivers, at, 4);
         } else {
-            fetch(&self.queues, self.queue(port));
-            fetch(&self.egress, self.lane(port, 1));
-            fetch(&self.series, port.index());
-        }
-    }
-
-    #[inline]
-    fn fetch_flow(&self, arrives: bool, port: PortId) {
-        if !arrives {
-            if let Some(place) = self.queues[self.queue(port) + 1].fifo.front() {
-                self.packets.fetch(place);
-            }
-        } else if let Some(place) = self.ports[port.index()].flight.front() {
-            let packet = &self.packets[place];
-            let at = packet.flow.index();
-            if !self.ports[peer(port).index()].at_host {
-                fetch(&self.ways, at);
-            } else if packet.is_data() {
-                fetch_lines(&self.receivers, at, 4);
-            } else {
-                fetch_lines(&self.senders, at, 4);
-            }
-            self.packets.fetch_next(place);
+            fetch_lines(&self.senders, at, 4);
         }
     }
 
@@ -81,14 +87,17 @@ impl World<'_> {
     fn fetch_egress(&self, port: PortId) {
         let Some(place) = self.ports[port.index()].flight.front() else { return };
         let packet = &self.packets[place];
-        let Some(way) = self.ways.get(packet.flow.index()).filter(|_| packet.has(ON_PATH)) else { return };
+        fetch(&self.series, peer(port).index());
+        if !packet.has(ON_PATH) {
+            return;
+        }
+        let way = &self.ways[packet.flow.index()];
         let path = if packet.has(REPLY) { &way.ack_path } else { &way.path };
         let Some(&out) = path.get(packet.hop as usize + 1) else { return };
         fetch(&self.ports, out.index());
         fetch(&self.queues, self.queue(out));
         fetch(&self.egress, self.lane(out, packet.class));
         fetch(&self.series, out.index());
-        fetch(&self.series, peer(port).index());
     }
 }
 

@@ -30,7 +30,6 @@ use crate::ideal::Ideals;
 use crate::numbers::labels;
 use crate::outcome::Control;
 use crate::pauses::PauseLog;
-use crate::ranks::Ranks;
 use crate::records::Records;
 use crate::ring::Ring;
 use crate::routing::{Routes, peer};
@@ -157,7 +156,6 @@ impl<'a> World<'a> {
             elsewhere: Column::default(),
             free_slots: Vec::new(),
             done: Vec::new(),
-            births: Ranks::default(),
             sources: build_sources(blueprint),
             triggers: Triggers::new(blueprint),
             pairs: FxHashMap::default(),

@@ -151,6 +151,7 @@ impl World<'_> {
             Kind::Cnp => self.receive_notice(packet),
             _ => self.receive_reply(packet, place),
         }
+        self.left_network(packet.flow);
     }
 
     /// A CNP, which does not know its way.

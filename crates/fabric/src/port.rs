@@ -648,5 +648,6 @@ impl World<'_> {
             counters.buffer_drop_bytes += u64::from(packet.frame);
         }
         self.left_elsewhere(packet.flow);
+        self.left_network(packet.flow);
     }
 }

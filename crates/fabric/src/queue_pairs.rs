@@ -62,7 +62,7 @@ impl World<'_> {
         let reply_frame = self.format.ack_with(way.telemetry).frame.0 as u16;
         let mut half = SendHalf::new(settings, &way, &info, transport, (head, full_frame));
         half.shared = key.is_some();
-        half.timer_key = self.events.queue_pair_key(nic, way.rank, self.births.next());
+        half.timer_key = self.events.queue_pair_key(nic, way.rank, slot);
         half.moves = half.is_moved(self.blueprint.semantics.repacing);
         let notification = settings.notification.build(&info);
         let other = ReceiveHalf::new(&way, (receiver, notification), reply_frame, Incoming::of(&head));
@@ -76,14 +76,14 @@ impl World<'_> {
     }
 
     /// A queue pair's sender takes its place.
-    fn enter(&mut self, slot: u32, key: Option<PairKey>, half: SendHalf) {
+    fn enter(&mut self, slot: u32, key: Option<PairKey>, mut half: SendHalf) {
+        if let Some(before) = self.senders.get(slot as usize).filter(|_| self.events.is_numbered()) {
+            half.timer = before.timer;
+        }
         let nic = &mut self.nics[half.nic as usize];
         nic.ranks.push(slot);
         if self.blueprint.semantics.turns.by_list() {
             nic.list.push(slot);
-        }
-        if self.events.is_numbered() {
-            self.births.push(slot);
         }
         if let Some(key) = key {
             self.pairs.insert(key, slot);
@@ -120,7 +120,7 @@ impl World<'_> {
     pub fn queue_pair_of(&self, order: u64) -> Option<u32> {
         match self.events.queue_pair(order) {
             QueuePairName::Ranked { nic, rank } => self.nics[nic as usize].ranks.get(rank),
-            QueuePairName::Born(birth) => self.births.get(birth),
+            QueuePairName::Slot(slot) => Some(slot),
         }
     }
 
@@ -241,6 +241,17 @@ impl World<'_> {
         ends.wrapping_add(self.elsewhere[at])
     }
 
+    /// A packet of the queue pair has left the network: where ties go by scheduling order, and slots decide some of
+    /// them, a queue pair that is over gives its own back at once.
+    #[inline]
+    pub fn left_network(&mut self, flow: FlowId) {
+        let slot = flow.0;
+        if self.events.is_numbered() && self.senders[flow.index()].done && self.in_network(slot) == 0 {
+            self.done.retain(|&other| other != slot);
+            self.close_queue_pair(slot);
+        }
+    }
+
     /// Closes the queue pairs that are complete at their senders and have nothing in the network: nothing more
     /// can happen to them. Called between epochs, so that it is no matter who looks when.
     pub fn close_queue_pairs(&mut self) {
@@ -259,9 +270,6 @@ impl World<'_> {
         let at = slot as usize;
         let (way, half) = (&mut self.ways[at], &mut self.senders[at]);
         self.nics[half.nic as usize].ranks.close(way.rank);
-        if self.events.is_numbered() {
-            self.births.close(half.timer_key as u32);
-        }
         half.close(way, &mut self.records);
         self.receivers[at].close(way, &mut self.records);
         (way.path, way.ack_path) = Default::default();

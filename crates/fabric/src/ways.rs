@@ -3,18 +3,23 @@
 use floodway_mechanisms::slots::{FlowTuple, Router as _};
 use floodway_units::{NodeId, PortId, Span, fold};
 use floodway_wire::Telemetry;
+use smallvec::{SmallVec, smallvec};
 
 use crate::routing::{Routes, peer};
 use crate::world::World;
+
+/// Egress ports in a row. Both ways through a fat-tree fit one cache line, so that a switch reads one line to find
+/// where a packet leaves, not two behind one another.
+pub(crate) type Path = SmallVec<[PortId; 6]>;
 
 /// What is fixed of a queue pair. Whoever its packets pass may read it; what changes is its ends' own.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Way {
     /// Egress ports of its data, where they follow from the flow alone.
-    pub path: Box<[PortId]>,
+    pub path: Path,
     /// Egress ports of its replies, likewise.
-    pub ack_path: Box<[PortId]>,
+    pub ack_path: Path,
     pub hash: u64,
     pub base_rtt: Span,
     pub source: NodeId,
@@ -38,23 +43,23 @@ impl World<'_> {
         destination: NodeId,
         tuple: &FlowTuple,
         pinned: Option<&[PortId]>,
-    ) -> Box<[PortId]> {
+    ) -> Path {
         if let Some(path) = pinned {
-            return path.into();
+            return Path::from_slice(path);
         }
         if self.changing {
-            return Box::default();
+            return Path::new();
         }
         self.walk(source, destination, tuple).unwrap_or_default()
     }
 
     /// The path that the flow's packets take if every router on it chooses by flow.
-    fn walk(&self, source: NodeId, destination: NodeId, tuple: &FlowTuple) -> Option<Box<[PortId]>> {
-        let mut path = vec![self.nic_of(source, destination, tuple)?];
+    fn walk(&self, source: NodeId, destination: NodeId, tuple: &FlowTuple) -> Option<Path> {
+        let mut path: Path = smallvec![self.nic_of(source, destination, tuple)?];
         loop {
             let node = self.routes.node_of(peer(*path.last()?));
             if node == destination {
-                return Some(path.into());
+                return Some(path);
             }
             let candidates = self.routes.candidates(node, destination);
             let choice = match candidates.len() {

@@ -356,8 +356,6 @@ pub(crate) struct World<'a> {
     pub free_slots: Vec<u32>,
     /// Queue pairs that are complete at their senders and not closed.
     pub done: Vec<u32>,
-    /// Where ties go by the order of scheduling: queue pairs in the order in which they were opened.
-    pub births: Ranks,
     pub sources: Vec<Source>,
     /// Starts that wait for completions; their events are numbered behind the sources.
     pub triggers: Triggers,

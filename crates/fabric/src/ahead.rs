@@ -8,7 +8,7 @@
 use floodway_engine::AHEAD;
 use floodway_units::PortId;
 
-use crate::packet::{ON_PATH, REPLY};
+use crate::packet::{ON_PATH, Packet, REPLY};
 use crate::routing::peer;
 use crate::world::World;
 
@@ -72,15 +72,8 @@ impl World<'_> {
         let Some(place) = self.ports[port.index()].flight.front() else { return };
         self.packets.fetch_next(place);
         let packet = &self.packets[place];
-        let (at, rx) = (packet.flow.index(), peer(port));
-        fetch(&self.ingress, self.lane(rx, packet.class));
-        if !self.ports[rx.index()].at_host {
-            fetch(&self.ways, at);
-        } else if packet.is_data() {
-            fetch_lines(&self.receivers, at, 4);
-        } else {
-            fetch_lines(&self.senders, at, 4);
-        }
+        fetch(&self.ingress, self.lane(peer(port), packet.class));
+        fetch(&self.ways, packet.flow.index());
     }
 
     #[inline]
@@ -93,11 +86,24 @@ impl World<'_> {
         }
         let way = &self.ways[packet.flow.index()];
         let path = if packet.has(REPLY) { &way.ack_path } else { &way.path };
-        let Some(&out) = path.get(packet.hop as usize + 1) else { return };
+        let Some(&out) = path.get(packet.hop as usize + 1) else {
+            self.fetch_half(packet);
+            return;
+        };
         fetch(&self.ports, out.index());
         fetch(&self.queues, self.queue(out));
         fetch(&self.egress, self.lane(out, packet.class));
         fetch(&self.series, out.index());
+    }
+
+    /// Where the way ends, the end's half.
+    #[inline]
+    fn fetch_half(&self, packet: &Packet) {
+        if packet.is_data() {
+            fetch_lines(&self.receivers, packet.flow.index(), 4);
+        } else {
+            fetch_lines(&self.senders, packet.flow.index(), 4);
+        }
     }
 }
 

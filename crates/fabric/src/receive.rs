@@ -139,6 +139,7 @@ impl World<'_> {
 
     /// Sends what answers data from a host's port, or by the flow's own way back, with the records of the
     /// packet that was at `answered`.
+    #[inline]
     fn send_reply(&mut self, port: PortId, packet: Packet, answered: Option<Place>) {
         let half = &mut self.receivers[packet.flow.index()];
         let out = half.reply_port.unwrap_or(port);

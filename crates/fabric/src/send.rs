@@ -225,19 +225,28 @@ impl World<'_> {
     }
 
     /// Puts a queue pair where it belongs: in the ring, in the pacing heap, or nowhere.
+    #[inline]
     pub fn update_qp(&mut self, id: u32) {
         let half = &mut self.senders[id as usize];
-        let nic = &mut self.nics[half.nic as usize];
         let semantics = &self.blueprint.semantics;
         if semantics.turns.by_list() {
             // It is looked at when its turn comes.
             return;
         }
         if half.repeats_first {
-            half.update_repeats(nic);
+            half.update_repeats(&mut self.nics[half.nic as usize]);
         }
         let eligible = half.may_send(semantics.window);
         let ready = eligible && half.next_send <= self.now;
+        // Mostly it is where it belongs: one that is ready, or has nothing to wait for.
+        if ready != half.is_ready || eligible && !ready {
+            self.move_qp(id, eligible, ready);
+        }
+    }
+
+    fn move_qp(&mut self, id: u32, eligible: bool, ready: bool) {
+        let half = &mut self.senders[id as usize];
+        let nic = &mut self.nics[half.nic as usize];
         if ready != half.is_ready {
             half.is_ready = ready;
             let ring = &mut nic.ready[half.class as usize];

@@ -201,10 +201,13 @@ impl SendHalf {
 
     #[inline]
     pub fn may_send(&self, rule: WindowRule) -> bool {
-        // Without a window only what there is to send matters: 15 instructions instead of 60, twice a packet.
-        if self.allowance.window == Bytes::MAX {
-            return self.transport.ready().is_some();
-        }
+        // Without a window only what there is to send matters.
+        if self.allowance.window == Bytes::MAX { self.transport.ready().is_some() } else { self.fits(rule) }
+    }
+
+    /// Is there room in the window for what is to be sent?
+    #[inline(never)]
+    fn fits(&self, rule: WindowRule) -> bool {
         self.transport.ready().is_some_and(|payload| {
             let (in_flight, window) = (self.transport.in_flight(), self.allowance.window);
             // A window below one packet still lets one go.

@@ -49,7 +49,6 @@ impl World<'_> {
         if let Some(place) = self.ports[port.index()].flight.front() {
             self.packets.fetch(place);
         }
-        fetch(&self.ports, peer(port).index());
     }
 
     #[inline]

@@ -177,6 +177,7 @@ impl<'a> World<'a> {
         world.add_nodes(&accounts)?;
         let at_switch: Vec<bool> = world.ports.iter().map(|port| !port.at_host).collect();
         world.histograms = histograms(blueprint.records.queue_histogram.as_ref(), &at_switch);
+        world.meet_far_ends();
         world.straight = queues_per_port == 2
             && world.histograms.is_empty()
             && !world.telemetry.on
@@ -314,6 +315,8 @@ impl<'a> World<'a> {
             headroom_size: 0,
             own: NEVER,
             quiet: 0,
+            pooled: true,
+            headroom_peak: 0,
             counters: IngressCounters::default(),
             awaits: false,
             rare: RareCounters::default(),
@@ -333,6 +336,7 @@ impl<'a> World<'a> {
         lane.admission = buffer.build().map_err(|error| BuildError::param(place(), error))?;
         lane.lossless = account.lossless;
         lane.own = account.own.map_or(NEVER, |own| own.0);
+        lane.pooled = account.own.is_none();
         lane.reserve = account.reserve.0;
         lane.headroom_size = account.headroom.0;
         Ok(lane)
@@ -373,6 +377,14 @@ impl<'a> World<'a> {
         ingress.awaits = receiver.awaits_release();
         ingress.receiver = receiver;
         self.set_quiet(lane, port);
+    }
+
+    /// What each port knows of the far end of its link.
+    fn meet_far_ends(&mut self) {
+        for port in 0..self.ports.len() {
+            let &Port { at_host, owner, .. } = &self.ports[peer(PortId(port as u32)).index()];
+            (self.ports[port].to_host, self.ports[port].far_owner) = (at_host, owner);
+        }
     }
 
     /// Up to where the port's congestion points do not hear of packets, and who looks at what it sends.
@@ -496,7 +508,10 @@ fn build_ports(blueprint: &Blueprint) -> Vec<Port> {
             ports.push(Port {
                 node: link.ends[end].node,
                 at_host: false,
+                to_host: false,
+                controls: false,
                 owner: u32::MAX,
+                far_owner: u32::MAX,
                 ps_per_byte: serial.simple(),
                 up: true,
                 armed: false,

@@ -27,8 +27,8 @@ impl EgressCounters {
 pub(crate) struct IngressCounters {
     pub rx_packets: u64,
     pub rx_bytes: u64,
+    /// Most bytes held.
     pub peak: u64,
-    pub headroom_peak: u64,
 }
 
 /// What an ingress port seldom has to count of a class.

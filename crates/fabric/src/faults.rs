@@ -43,6 +43,7 @@ impl World<'_> {
     /// What is on the wire, and what waits for it, is lost.
     fn cut(&mut self, port: PortId) {
         let state = &mut self.ports[port.index()];
+        state.controls = false;
         let mut lists = [std::mem::take(&mut state.flight), std::mem::take(&mut state.control)];
         let mut next = || lists.iter_mut().find_map(|list| list.pop(&self.packets));
         let lost: Vec<Place> = std::iter::from_fn(&mut next).collect();

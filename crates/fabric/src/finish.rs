@@ -480,7 +480,7 @@ impl World<'_> {
             columns.push((format!("drops_{}", reason.name()), drops));
         }
         columns.push(("peak_bytes".to_owned(), column(&|lane| held[lane].counters.peak)));
-        columns.push(("headroom_peak_bytes".to_owned(), column(&|lane| held[lane].counters.headroom_peak)));
+        columns.push(("headroom_peak_bytes".to_owned(), column(&|lane| held[lane].headroom_peak)));
         Table::new(columns.iter().map(|(name, values)| (name.as_str(), values.clone())).collect())
     }
 }

@@ -40,7 +40,7 @@ impl World<'_> {
         }
         let state = &mut self.ports[port.index()];
         state.choosing = true;
-        if let Some(place) = state.control.pop(&self.packets) {
+        if let Some(place) = state.take_control(&self.packets) {
             let frame = self.packets[place];
             self.count_link_control(port, &frame);
             self.put_on_link(port, place);
@@ -81,7 +81,7 @@ impl World<'_> {
 
     fn has_waiting(&self, port: PortId) -> bool {
         let state = &self.ports[port.index()];
-        if !state.control.is_empty() || state.waiting > 0 {
+        if state.controls || state.waiting > 0 {
             return true;
         }
         state.at_host && self.nics[state.owner as usize].has_waiting()
@@ -266,6 +266,7 @@ impl World<'_> {
         };
         state.flight.pop(&self.packets);
         let (next, impaired) = (state.flight.front(), state.impaired);
+        let (to_host, owner) = (state.to_host, state.far_owner);
         if let Some(next) = next {
             self.schedule_arrival(port, next);
         }
@@ -285,10 +286,10 @@ impl World<'_> {
         let counters = &mut self.ingress[lane].counters;
         counters.rx_packets += 1;
         counters.rx_bytes += u64::from(frame);
-        if self.ports[rx.index()].at_host {
+        if to_host {
             self.host_receives(rx, place);
         } else {
-            self.switch_receives(rx, lane, place);
+            self.switch_receives(owner, rx, lane, place);
         }
     }
 
@@ -469,15 +470,15 @@ impl World<'_> {
             return;
         }
         let size = self.format.link_control().frame;
-        let control = &mut self.ports[port.index()].control;
+        let state = &mut self.ports[port.index()];
         for frame in self.out.frames.0.drain(..) {
-            let merged = control.back().is_some_and(|last| self.packets[last].merge(frame, self.now));
+            let merged = state.control.back().is_some_and(|last| self.packets[last].merge(frame, self.now));
             if !merged {
                 if let Some(draws) = &mut self.shared_draws {
                     draws.skip();
                 }
                 let place = self.packets.add(Packet::link_control(frame, size, self.now));
-                control.push(&mut self.packets, place);
+                state.add_control(&mut self.packets, place);
             }
         }
         self.kick(port);
@@ -518,7 +519,7 @@ impl World<'_> {
     #[inline]
     pub fn is_idle(&self, port: PortId) -> bool {
         let state = &self.ports[port.index()];
-        state.waiting == 0 && state.control.is_empty() && !state.choosing && !self.is_busy(port)
+        state.waiting == 0 && !state.controls && !state.choosing && !self.is_busy(port)
     }
 
     /// A packet joins one of the port's queues.

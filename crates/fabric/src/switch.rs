@@ -18,7 +18,7 @@ const FLOW_ID_BYTES: u64 = 13;
 impl World<'_> {
     /// A packet has arrived whole at a switch; `lane` is its account there.
     #[inline]
-    pub fn switch_receives(&mut self, ingress: PortId, lane: usize, place: Place) {
+    pub fn switch_receives(&mut self, switch: u32, ingress: PortId, lane: usize, place: Place) {
         let packet = &mut self.packets[place];
         packet.ingress = ingress;
         packet.hop = packet.hop.saturating_add(1);
@@ -30,7 +30,6 @@ impl World<'_> {
             self.send_control(out, place);
             return;
         }
-        let switch = self.ports[ingress.index()].owner;
         self.settle(switch);
         if self.charge_unheard(lane, switch as usize, out, class, frame) {
             self.series[ingress.index()].buffer(self.now, self.ingress[lane].held);
@@ -85,7 +84,7 @@ impl World<'_> {
         let pool = &self.switches[switch];
         let held = account.held + frame;
         let shared = held.saturating_sub(account.reserve);
-        if shared >= account.quiet
+        if shared >= u64::from(account.quiet)
             || account.headroom > 0
             || queued > u64::from(port.quiet)
             || pool.pool_used.saturating_add(frame) > pool.pool_quiet
@@ -95,7 +94,7 @@ impl World<'_> {
             return false;
         }
         let account = &mut self.ingress[lane];
-        let grown = if account.own == NEVER { shared - account.shared() } else { 0 };
+        let grown = if account.pooled { shared - account.shared() } else { 0 };
         account.held = held;
         account.counters.peak = account.counters.peak.max(held);
         let switch = &mut self.switches[switch];
@@ -140,7 +139,7 @@ impl World<'_> {
         let account = &self.ingress[lane];
         let switch = self.switches.get(self.ports[port.index()].owner as usize);
         let Some(switch) = switch.filter(|switch| switch.pipeline == 0 && !self.ports[port.index()].at_host) else { return };
-        let pooled = account.own == NEVER;
+        let pooled = account.pooled;
         let plain = !account.awaits && account.admission.is_plain();
         let quiet = if !plain || pooled && switch.pool_size == 0 {
             0
@@ -149,7 +148,7 @@ impl World<'_> {
         } else {
             account.receiver.quiet_below(Bytes::ZERO).0.min(account.own.saturating_sub(account.headroom_size))
         };
-        self.ingress[lane].quiet = quiet;
+        self.ingress[lane].quiet = u32::try_from(quiet).unwrap_or(u32::MAX);
     }
 
     /// Where a packet leaves that has just arrived.
@@ -358,7 +357,7 @@ impl World<'_> {
                     let missing = if reason == DropReason::Egress {
                         // Its queue's share changes with the others': the packet itself had no room.
                         frame
-                    } else if account.own == NEVER {
+                    } else if account.pooled {
                         (held + frame).saturating_sub(size)
                     } else {
                         (account.held + held + frame).saturating_sub(account.own)
@@ -371,8 +370,8 @@ impl World<'_> {
         let grown = account.shared() - shared_before;
         let total = account.held + account.headroom;
         account.counters.peak = account.counters.peak.max(total);
-        account.counters.headroom_peak = account.counters.headroom_peak.max(account.headroom);
-        let pooled = account.own == NEVER;
+        account.headroom_peak = account.headroom_peak.max(account.headroom);
+        let pooled = account.pooled;
         self.series[packet.ingress.index()].buffer(self.now, total);
         let switch = &mut self.switches[switch];
         if pooled {
@@ -521,7 +520,7 @@ impl World<'_> {
         packet.psn = u64::from(place);
         packet.at = self.now;
         let place = self.packets.add(packet);
-        self.ports[ingress.index()].control.push(&mut self.packets, place);
+        self.ports[ingress.index()].add_control(&mut self.packets, place);
         self.kick(ingress);
     }
 
@@ -584,7 +583,7 @@ impl World<'_> {
     fn account_view(&self, lane: usize, switch: usize) -> IngressView {
         let account = &self.ingress[lane];
         let shared = account.shared();
-        let free = if account.own == NEVER {
+        let free = if account.pooled {
             self.switches
                 .get(switch)
                 .map_or(NEVER, |switch| switch.pool_size.saturating_sub(switch.pool_used))
@@ -615,7 +614,7 @@ impl World<'_> {
         account.headroom -= from_headroom;
         account.held -= frame - from_headroom;
         let shrunk = shared_before - account.shared();
-        let pooled = account.own == NEVER;
+        let pooled = account.pooled;
         let switch = &mut self.switches[switch];
         if pooled {
             switch.pool_used -= shrunk;

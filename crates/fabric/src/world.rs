@@ -60,8 +60,6 @@ const STOP_CHECK: u64 = 1 << 15;
 pub(crate) struct Port {
     /// Packets on the link from here, in order of arrival.
     pub flight: Fifo,
-    /// Link control frames that wait to be sent.
-    pub control: Fifo,
     /// When the transmitter is free.
     pub free_at: u64,
     /// Bytes waiting in all queues.
@@ -71,13 +69,19 @@ pub(crate) struct Port {
     pub tie_key: u64,
     /// Of a host's port: its NIC; of a switch's: the switch.
     pub owner: u32,
+    /// The owner of the port at the far end.
+    pub far_owner: u32,
     /// Its congestion points do not hear of a packet with no more bytes than this in its queue, itself included.
     pub quiet: u32,
     /// Picoseconds a byte, where serialisation is that simple; else 0.
     pub ps_per_byte: u16,
     /// Is the node a host?
     pub at_host: bool,
+    /// Is that at the far end?
+    pub to_host: bool,
     pub up: bool,
+    /// Link control frames wait.
+    pub controls: bool,
     /// A departure event is pending at `free_at`.
     pub armed: bool,
     /// What goes next is being chosen: who hears of it may have the port look again, which it then does.
@@ -86,6 +90,8 @@ pub(crate) struct Port {
     pub impaired: bool,
     /// Something other than the clock looks at what it sends: a capture, telemetry, jitter.
     pub observed: bool,
+    /// Link control frames that wait to be sent.
+    pub control: Fifo,
     /// Has congestion points.
     pub has_cp: bool,
     /// What it sends is captured.
@@ -102,6 +108,23 @@ pub(crate) struct Port {
 }
 
 impl Port {
+    /// A link control frame waits to be sent.
+    pub fn add_control(&mut self, packets: &mut Arena, place: Place) {
+        self.control.push(packets, place);
+        self.controls = true;
+    }
+
+    /// The link control frame that is sent next.
+    #[inline]
+    pub fn take_control(&mut self, packets: &Arena) -> Option<Place> {
+        if !self.controls {
+            return None;
+        }
+        let place = self.control.pop(packets);
+        self.controls = !self.control.is_empty();
+        place
+    }
+
     /// Picoseconds that `wire` bytes take.
     #[inline]
     pub fn serial_time(&self, wire: u64) -> u64 {
@@ -125,13 +148,13 @@ pub(crate) struct Egress {
     /// Paused time of pauses that have ended.
     pub paused_total: u64,
     pub counters: EgressCounters,
-    pub sender: AnyFcSender,
     /// The sender half hears of each frame.
     pub counts_sent: bool,
     /// Every frame may start until the sender half hears of something.
     pub free: bool,
     /// A watchdog has given the queue up.
     pub discards: bool,
+    pub sender: AnyFcSender,
     pub timer: Armed,
 }
 
@@ -151,21 +174,24 @@ impl Egress {
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Ingress {
+    pub counters: IngressCounters,
     /// Bytes held below headroom: the reserve first, the rest shared.
     pub held: u64,
     /// Bytes held in headroom.
     pub headroom: u64,
     pub reserve: u64,
-    pub headroom_size: u64,
-    /// Size of a buffer of its own; `NEVER` with the switch's pool.
-    pub own: u64,
     /// While `shared` stays below this and the pool is half empty, packets come in without a word.
-    pub quiet: u64,
-    pub counters: IngressCounters,
+    pub quiet: u32,
+    /// Takes of the switch's pool; else it has a buffer of its own.
+    pub pooled: bool,
     /// The receiver half waits for releases.
     pub awaits: bool,
     /// Has a flow control: must not lose.
     pub lossless: bool,
+    pub headroom_size: u64,
+    /// Size of a buffer of its own; `NEVER` with the switch's pool.
+    pub own: u64,
+    pub headroom_peak: u64,
     pub admission: AnyAdmission,
     pub timer: Armed,
     pub receiver: AnyFcReceiver,

@@ -17,8 +17,8 @@ pub(crate) struct Place(u32);
 #[derive(Debug, Default)]
 pub(crate) struct Arena {
     packets: Column<Packet>,
-    /// By place: the packet behind it in its list, or the next free place.
-    next: Column<u32>,
+    /// By place, where ties go by scheduling order: the number that its arrival got.
+    numbers: Vec<u64>,
     /// Free places, as a list.
     free: Option<Place>,
 }
@@ -41,7 +41,7 @@ impl Arena {
     #[inline]
     pub fn add(&mut self, packet: Packet) -> Place {
         let Some(place) = self.free else { return self.grow(packet) };
-        let next = self.next[place.0 as usize];
+        let next = self[place].next;
         self.free = (next != NONE).then_some(Place(next));
         self[place] = packet;
         place
@@ -51,16 +51,30 @@ impl Arena {
     fn grow(&mut self, packet: Packet) -> Place {
         assert!(self.packets.len() < NONE as usize, "256 GB of packets are too many");
         self.packets.push(packet);
-        self.next.push(NONE);
         Place(self.packets.len() as u32 - 1)
     }
 
     /// Takes a packet, which is in no list, off its place.
     #[inline]
     pub fn take(&mut self, place: Place) -> Packet {
-        self.next[place.0 as usize] = self.free.map_or(NONE, |free| free.0);
+        let taken = self[place];
+        self[place].next = self.free.map_or(NONE, |free| free.0);
         self.free = Some(place);
-        self[place]
+        taken
+    }
+
+    /// The arrival of the packet at a place got this number in the order of scheduling.
+    pub fn set_number(&mut self, place: Place, number: u64) {
+        let at = place.0 as usize;
+        if at >= self.numbers.len() {
+            self.numbers.resize(at + 1, 0);
+        }
+        self.numbers[at] = number;
+    }
+
+    /// The number that was set; 0 where none ever was.
+    pub fn number_of(&self, place: Place) -> u64 {
+        self.numbers.get(place.0 as usize).copied().unwrap_or(0)
     }
 
     /// The number of a place.
@@ -78,7 +92,7 @@ impl Arena {
     /// Has the packet behind this one fetched.
     #[inline]
     pub fn fetch_next(&self, place: Place) {
-        fetch(&self.packets, self.next[place.0 as usize] as usize);
+        fetch(&self.packets, self[place].next as usize);
     }
 }
 
@@ -117,11 +131,11 @@ impl Fifo {
 
     #[inline]
     pub fn push(&mut self, arena: &mut Arena, place: Place) {
-        arena.next[place.0 as usize] = NONE;
+        arena[place].next = NONE;
         if self.head == NONE {
             self.head = place.0;
         } else {
-            arena.next[self.tail as usize] = place.0;
+            arena[Place(self.tail)].next = place.0;
         }
         self.tail = place.0;
     }
@@ -129,14 +143,14 @@ impl Fifo {
     #[inline]
     pub fn pop(&mut self, arena: &Arena) -> Option<Place> {
         let place = self.front()?;
-        self.head = arena.next[place.0 as usize];
+        self.head = arena[place].next;
         Some(place)
     }
 
     /// The packets from front to back.
     pub fn iter<'a>(&self, arena: &'a Arena) -> impl Iterator<Item = &'a Packet> {
         let following = |place: &Place| {
-            let next = arena.next[place.0 as usize];
+            let next = arena[*place].next;
             (next != NONE).then_some(Place(next))
         };
         std::iter::successors(self.front(), following).map(|place| &arena[place])

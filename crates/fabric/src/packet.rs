@@ -52,8 +52,6 @@ pub(crate) const INT: u8 = 128;
 pub(crate) struct Packet {
     /// On a link: when its last bit arrives. In a port's queue of control frames: when it was made.
     pub at: u64,
-    /// On a link, where ties go by scheduling order: that order.
-    pub order: u64,
     /// Sequence number; of a reply the expected one; of a pause frame the times of classes 0 to 3.
     pub psn: u64,
     /// Data: when its first bit left the NIC; a reply echoes it. Of a pause frame: times of classes 4 to 7.
@@ -65,6 +63,8 @@ pub(crate) struct Packet {
     pub flow: FlowId,
     /// The port that it came in by, at the node where it is.
     pub ingress: PortId,
+    /// The place of the packet behind it in its list: beside it, since a list is gone through packet by packet.
+    pub next: u32,
     /// Bytes as buffers hold it.
     pub frame: u16,
     /// Bytes of payload; of a pause frame the enabled classes.
@@ -81,13 +81,13 @@ impl Packet {
     pub fn new(kind: Kind, flow: FlowId, frame: Bytes) -> Self {
         Packet {
             at: 0,
-            order: 0,
             psn: 0,
             stamp: 0,
             base: 0,
             paused: 0,
             flow,
             ingress: PortId(u32::MAX),
+            next: u32::MAX,
             frame: frame.0 as u16,
             payload: 0,
             kind,

@@ -224,11 +224,12 @@ impl World<'_> {
             arrival = self.observe(port, place, arrival, serial);
         }
         let state = &mut self.ports[port.index()];
-        let packet = &mut self.packets[place];
         if let Some(numbers) = self.events.two_numbers() {
             // The end of the transmission is scheduled first, then the arrival.
-            (state.free_order, packet.order) = numbers;
+            state.free_order = numbers.0;
+            self.packets.set_number(place, numbers.1);
         }
+        let packet = &mut self.packets[place];
         packet.at = arrival;
         if packet.is_data() {
             packet.base += arrival - self.now;

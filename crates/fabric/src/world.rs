@@ -460,7 +460,8 @@ impl World<'_> {
     #[inline]
     pub fn schedule_arrival(&mut self, port: PortId, place: Place) {
         let packet = &self.packets[place];
-        let (link_control, number) = (packet.is_link_control(), packet.order);
+        let number = if self.events.is_numbered() { self.packets.number_of(place) } else { 0 };
+        let link_control = packet.is_link_control();
         let arrival = Arriving { link_control, tie_key: self.ports[port.index()].tie_key, number };
         self.events.add_arrival(port, packet.at, arrival);
     }

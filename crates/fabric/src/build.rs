@@ -3,6 +3,7 @@
 mod validate;
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use floodway_mechanisms::registry::{AnyAdmission, AnyCongestionPoint, AnyFcReceiver, AnyFcSender};
 use floodway_mechanisms::slots::{
@@ -20,14 +21,16 @@ use crate::base_rtt::Largest;
 use crate::blueprint::{
     Arrivals, Blueprint, Draws, LinkSpec, RelayPorts, Release, Role, SwitchSpec, UNBOUNDED,
 };
+use crate::border::Border;
 use crate::capture::Capture;
 use crate::column::Column;
 use crate::counters::{EgressCounters, IngressCounters, RareCounters};
+use crate::cut::Cut;
 use crate::error::BuildError;
 use crate::flows::{Source, following, next_untied};
 use crate::histogram::{Instants, histograms};
 use crate::ideal::Ideals;
-use crate::numbers::labels;
+use crate::numbers::{Label, labels};
 use crate::outcome::Control;
 use crate::pauses::PauseLog;
 use crate::records::Records;
@@ -101,15 +104,44 @@ impl Blueprint {
     }
 }
 
+/// What partitions have in common, and never change.
+struct Common {
+    routes: Arc<Routes>,
+    states: Arc<[Routes]>,
+    labels: Arc<[Vec<Label>]>,
+    /// Once it is known.
+    largest: Option<Largest>,
+}
+
 impl<'a> World<'a> {
-    /// A network at rest, with its sources and faults armed.
+    /// The partitions of a network at rest, each with its own sources and faults armed. Every one has a place for
+    /// all that the network is made of, under the same numbers, and works on what it owns.
     ///
     /// # Errors
     /// What makes the blueprint unfit, with the place.
-    pub fn build(blueprint: &'a Blueprint, control: &'a Control) -> Result<Self, BuildError> {
+    pub fn build(
+        blueprint: &'a Blueprint,
+        control: &'a Control,
+        cut: &Arc<Cut>,
+    ) -> Result<Vec<Self>, BuildError> {
         let routes = blueprint.validate()?;
+        let mut common = Common {
+            routes: Arc::new(routes),
+            states: states(blueprint).into(),
+            labels: labels(blueprint).into(),
+            largest: None,
+        };
+        let of = |index| Self::build_part(blueprint, control, Border::new(cut, index), &mut common);
+        (0..cut.parts()).map(of).collect()
+    }
+
+    fn build_part(
+        blueprint: &'a Blueprint,
+        control: &'a Control,
+        border: Border,
+        common: &mut Common,
+    ) -> Result<Self, BuildError> {
         let classes = blueprint.classes();
-        let states = states(blueprint);
         let ports = build_ports(blueprint);
         let machines = build_machines(blueprint)?;
         let classified = machines.iter().flat_map(|machines| &machines.congestion_points);
@@ -145,21 +177,21 @@ impl<'a> World<'a> {
             largest_wire: format.data_with(blueprint.mtu, true, blueprint.telemetry()).wire.0,
             ports: ports.into(),
             machines,
-            routes,
+            routes: Arc::clone(&common.routes),
             changing: blueprint.links.iter().any(|link| !link.down.is_empty()),
             link_down: vec![0; blueprint.links.len()],
-            ideals: (0..states.len().max(1)).map(|_| Ideals::default()).collect(),
-            states,
+            ideals: (0..common.states.len().max(1)).map(|_| Ideals::default()).collect(),
+            states: Arc::clone(&common.states),
             ways: Column::default(),
             senders: Column::default(),
             receivers: Column::default(),
             elsewhere: Column::default(),
             free_slots: Vec::new(),
             done: Vec::new(),
-            sources: build_sources(blueprint),
-            triggers: Triggers::new(blueprint),
+            sources: build_sources(blueprint, &border),
+            triggers: Triggers::new(blueprint, &border),
             pairs: FxHashMap::default(),
-            labels: labels(blueprint),
+            labels: Arc::clone(&common.labels),
             faults: Vec::new(),
             histograms: Vec::new(),
             instants: Instants::new(blueprint.records.queue_histogram.as_ref(), blueprint.semantics.ties),
@@ -168,10 +200,12 @@ impl<'a> World<'a> {
             capture: blueprint.records.capture.as_ref().map(Capture::new).unwrap_or_default(),
             deadlocks: Vec::new(),
             packet_hops: 0,
+            reported: 0,
             regions: Vec::new(),
             free_regions: Vec::new(),
             out: Outboxes::default(),
             classes,
+            border,
         };
         let accounts = blueprint.accounts();
         world.add_nodes(&accounts)?;
@@ -184,7 +218,7 @@ impl<'a> World<'a> {
             && blueprint.semantics.release == Release::End;
         world.add_lanes(&accounts)?;
         (0..world.ports.len()).for_each(|port| world.set_hearing(PortId(port as u32)));
-        world.largest = world.largest();
+        world.largest = *common.largest.get_or_insert_with(|| world.largest());
         world.arm_sources();
         world.arm_loops();
         world.arm_faults();
@@ -396,7 +430,7 @@ impl<'a> World<'a> {
         let state = &mut self.ports[port.index()];
         let quiet = u32::try_from(quiet.unwrap_or(u64::MAX)).unwrap_or(u32::MAX);
         state.quiet = if several { 0 } else { quiet };
-        state.observed |= state.captured || self.telemetry.on;
+        state.observed |= state.captured || self.telemetry.on || self.border.crosses(port);
         for class in 1..self.classes.len() as u8 {
             self.set_quiet(self.lane(port, class), port);
         }
@@ -404,15 +438,17 @@ impl<'a> World<'a> {
 
     /// Machines may ask for a timer from the start, before any packet has come.
     pub fn arm_machines(&mut self) {
-        for (lane, ingress) in self.ingress.iter_mut().enumerate() {
+        let (classes, border, ports) = (self.classes.len(), &self.border, &self.ports);
+        let owns = |port: usize| border.owns(ports[port].node);
+        for (lane, ingress) in self.ingress.iter_mut().enumerate().filter(|(lane, _)| owns(lane / classes)) {
             let next = ingress.receiver.next_timeout();
             self.events.sync(&mut ingress.timer, next, What::FcReceiver, lane as u32);
         }
-        for (lane, egress) in self.egress.iter_mut().enumerate() {
+        for (lane, egress) in self.egress.iter_mut().enumerate().filter(|(lane, _)| owns(lane / classes)) {
             let next = egress.sender.next_timeout();
             self.events.sync(&mut egress.timer, next, What::FcSender, lane as u32);
         }
-        for (port, machines) in self.machines.iter_mut().enumerate() {
+        for (port, machines) in self.machines.iter_mut().enumerate().filter(|&(port, _)| owns(port)) {
             machines.sync(&mut self.events, PortId(port as u32));
         }
     }
@@ -460,7 +496,12 @@ impl<'a> World<'a> {
         }
         for (i, (at, fault)) in faults.into_iter().enumerate() {
             self.faults.push(fault);
-            if at != NEVER {
+            // Routes change everywhere.
+            let here = match fault {
+                Fault::Link { .. } => true,
+                Fault::Pause { port, .. } => self.border.owns(self.ports[port.index()].node),
+            };
+            if at != NEVER && here {
                 self.events.add(What::Fault, i as u32, at);
             }
         }
@@ -587,13 +628,13 @@ fn build_series(blueprint: &Blueprint) -> Vec<Series> {
     series
 }
 
-fn build_sources(blueprint: &Blueprint) -> Vec<Source> {
+fn build_sources(blueprint: &Blueprint, border: &Border) -> Vec<Source> {
     let mut sources = Vec::new();
     for (i, workload) in blueprint.workloads.iter().enumerate() {
         let workload_index = i as u32;
         match &workload.arrivals {
             Arrivals::List(flows) => {
-                sources.push(Source::List { workload: workload_index, next: next_untied(flows, 0) });
+                sources.push(Source::List { workload: workload_index, next: next_untied(flows, 0, border) });
             }
             // Triggers post its messages.
             Arrivals::ClosedLoop(_) => {}
@@ -602,7 +643,8 @@ fn build_sources(blueprint: &Blueprint) -> Vec<Source> {
                     let host = name_key(&blueprint.nodes[node.index()].name);
                     let key = fold(name_key(&workload.name), host);
                     let mut rng = stream(blueprint.seed, key, "arrivals");
-                    let next = following(poisson, &mut rng, poisson.from.0);
+                    let first = following(poisson, &mut rng, poisson.from.0);
+                    let next = if border.owns(node) { first } else { NEVER };
                     sources.push(Source::Poisson { workload: workload_index, node, rng, number: 0, next });
                 }
             }

@@ -5,19 +5,23 @@ use floodway_units::{PortId, Time};
 
 use crate::outcome::Deadlock;
 use crate::routing::peer;
+use crate::whole::Whole;
 use crate::world::{NEVER, World};
 
 /// How long a queue must have been paused to be suspected, in picoseconds.
 const SUSPECT: u64 = 1_000_000_000;
 
-impl World<'_> {
+impl Whole<'_, '_, '_> {
     /// Searches the wait-for graph of queues that have been paused throughout the last millisecond, and wait
     /// for such queues alone; a cycle that is new is kept.
     pub fn search_deadlock(&mut self) {
-        let mut suspects: Vec<usize> = (0..self.egress.len())
+        let (lanes, classes) = (self.first().egress.len(), self.first().classes.len());
+        let port_of = |lane: usize| PortId((lane / classes) as u32);
+        let mut suspects: Vec<usize> = (0..lanes)
             .filter(|&lane| {
-                let since = self.egress[lane].paused_since;
-                since != NEVER && since + SUSPECT <= self.now
+                let world = self.at(port_of(lane));
+                let since = world.egress[lane].paused_since;
+                since != NEVER && since + SUSPECT <= world.now
             })
             .collect();
         // One that waits for a queue that may send will go on, however slowly, and so will those behind it.
@@ -33,41 +37,50 @@ impl World<'_> {
         let waits: Vec<Vec<usize>> = suspects.iter().map(|&lane| self.waits_for(lane, &suspects)).collect();
         let Some(cycle) = cycle(&waits) else { return };
         let mut ports: Vec<PortId> =
-            cycle.into_iter().map(|at| PortId((suspects[at] / self.classes.len()) as u32)).collect();
+            cycle.into_iter().map(|at| port_of(suspects[at])).collect();
         // A cycle has no beginning of its own: the smallest port stands first.
         let smallest = (0..ports.len()).min_by_key(|&at| ports[at]).unwrap_or(0);
         ports.rotate_left(smallest);
-        let ports: Vec<String> = ports.into_iter().map(|port| self.port_name(port)).collect();
-        if self.deadlocks.iter().all(|known| known.ports != ports) {
-            self.deadlocks.push(Deadlock { time_us: Time(self.now).as_us(), ports });
+        let ports: Vec<String> = ports.into_iter().map(|port| self.first().port_name(port)).collect();
+        let time_us = Time(self.first().now).as_us();
+        let known = &mut self.seen.deadlocks;
+        if known.iter().all(|known| known.ports != ports) {
+            known.push(Deadlock { time_us, ports });
         }
     }
 
     /// The suspects for which a paused queue waits: those that hold what came by the port that paused it.
     fn waits_for(&self, lane: usize, suspects: &[usize]) -> Vec<usize> {
-        let port = PortId((lane / self.classes.len()) as u32);
-        let class = (lane % self.classes.len()) as u8;
-        let downstream = peer(port);
-        let node = self.ports[downstream.index()].node;
+        let (class, downstream) = self.paused_by(lane);
+        let world = self.at(downstream);
+        let node = world.ports[downstream.index()].node;
         (0..suspects.len())
             .filter(|&at| {
-                let other = PortId((suspects[at] / self.classes.len()) as u32);
-                self.ports[other.index()].node == node && self.holds(other, downstream, class)
+                let other = PortId((suspects[at] / world.classes.len()) as u32);
+                world.ports[other.index()].node == node && world.holds(other, downstream, class)
             })
             .collect()
     }
 
     /// Is all that came by the port that paused this queue held in suspects?
     fn waits_for_none_but(&self, lane: usize, suspects: &[usize]) -> bool {
-        let port = PortId((lane / self.classes.len()) as u32);
-        let class = (lane % self.classes.len()) as u8;
-        let downstream = peer(port);
-        let switch = self.nodes[self.ports[downstream.index()].node.index()].switch;
+        let (class, downstream) = self.paused_by(lane);
+        let world = self.at(downstream);
+        let switch = world.nodes[world.ports[downstream.index()].node.index()].switch;
         // A host pauses for reasons of its own.
-        let Some(switch) = self.switches.get(switch as usize) else { return true };
-        let mut others = switch.ports.iter().filter(|&&other| !suspects.contains(&self.lane(other, class)));
-        !others.any(|&other| self.holds(other, downstream, class))
+        let Some(switch) = world.switches.get(switch as usize) else { return true };
+        let mut others = switch.ports.iter().filter(|&&other| !suspects.contains(&world.lane(other, class)));
+        !others.any(|&other| world.holds(other, downstream, class))
     }
+
+    /// The class of a lane, and the port that pauses it.
+    fn paused_by(&self, lane: usize) -> (u8, PortId) {
+        let classes = self.first().classes.len();
+        ((lane % classes) as u8, peer(PortId((lane / classes) as u32)))
+    }
+}
+
+impl World<'_> {
 
     /// Does an egress port hold a packet of `class` that came by `ingress`?
     fn holds(&self, port: PortId, ingress: PortId, class: u8) -> bool {

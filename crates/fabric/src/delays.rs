@@ -50,6 +50,11 @@ impl Delays {
         }
     }
 
+    /// Adds what another partition has counted.
+    pub fn absorb(&mut self, other: &Delays) {
+        self.counts.iter_mut().zip(&other.counts).for_each(|(count, more)| *count += more);
+    }
+
     /// What was counted: workload, component, the lowest and the highest delay of the bucket in nanoseconds, and
     /// its packets.
     pub fn rows(&self) -> impl Iterator<Item = (u32, u32, (u64, u64), u64)> {

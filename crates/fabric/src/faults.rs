@@ -1,5 +1,7 @@
 //! Faults at known times: links that go down and up, ports that pause their upstream.
 
+use std::sync::Arc;
+
 use floodway_mechanisms::slots::{Cx, DropReason, FcFrame, FcReceiver, FcSender as _, PauseMode};
 use floodway_units::{Class, PortId, Quanta, Time};
 
@@ -22,7 +24,12 @@ impl World<'_> {
     fn link_changes(&mut self, link: u32, down: bool) {
         self.link_down[link as usize] = u32::from(down);
         let is_down = &self.link_down;
-        self.routes = Routes::new(self.blueprint, |link| is_down[link] == 0);
+        self.routes = Arc::new(Routes::new(self.blueprint, |link| is_down[link] == 0));
+        if !self.border.owns(self.ports[2 * link as usize].node) {
+            // That the routes are others now is all that concerns this partition.
+            self.counts[What::Fault as usize] -= 1;
+            return;
+        }
         for end in 0..2 {
             let port = PortId(2 * link + end);
             self.ports[port.index()].up = !down;

@@ -1,11 +1,8 @@
-//! The end of an epoch, and of a run: whether it is over, its verdicts, its tables.
-
-use std::sync::atomic::Ordering;
+//! The end of a run: its verdicts, its tables.
 
 use floodway_mechanisms::slots::DropReason;
 use floodway_units::{PortId, Time};
 
-use crate::build::has_bounded;
 use crate::delays::COMPONENTS;
 use crate::outcome::{
     Conservation, DevicePeak, Invariants, Lossless, Outcome, Stopped, Verdict, WorkloadTotals,
@@ -16,47 +13,9 @@ use crate::routing::peer;
 use crate::table::{Table, Values};
 use crate::world::{NEVER, Port, World};
 
-/// Between two searches for deadlock, in picoseconds.
-const SEARCH_EVERY: u64 = 1_000_000_000;
-
 impl World<'_> {
-    /// Called at the end of each epoch; true ends the run.
-    pub fn at_epoch(&mut self) -> bool {
-        self.close_queue_pairs();
-        self.records.peak_in_network = self.records.peak_in_network.max(self.records.in_network());
-        self.control.flows_done.store(self.records.flows_done, Ordering::Relaxed);
-        self.control.flows_started.store(self.records.flows_started, Ordering::Relaxed);
-        if self.now.is_multiple_of(SEARCH_EVERY) {
-            self.search_deadlock();
-        }
-        let end = &self.blueprint.end;
-        if end.stop_on_deadlock && !self.deadlocks.is_empty() {
-            return true;
-        }
-        !end.at_limit && self.all_measured_done()
-    }
-
-    fn all_measured_done(&self) -> bool {
-        has_bounded(self.blueprint)
-            && self.records.measured_open(self.blueprint.end.acknowledged) == 0
-            && (0..self.sources.len()).all(|source| !self.may_measure(source, self.now))
-            && (0..self.records.totals.len()).all(|workload| !self.trigger_may_measure(workload, self.now))
-    }
-
-    fn stopped(&self, interrupted: bool) -> Stopped {
-        if interrupted {
-            Stopped::Interrupted
-        } else if self.blueprint.end.stop_on_deadlock && !self.deadlocks.is_empty() {
-            Stopped::Deadlock
-        } else if self.all_measured_done() {
-            Stopped::Finished
-        } else {
-            Stopped::Limit
-        }
-    }
-
     /// Closes the books at `now`.
-    pub fn finish(mut self, now: Time, interrupted: bool) -> crate::outcome::Records {
+    pub fn close(&mut self, now: Time) {
         self.now = now.0;
         for switch in 0..self.switches.len() {
             self.settle(switch as u32);
@@ -76,7 +35,12 @@ impl World<'_> {
             }
         }
         self.close_rows();
-        let outcome = self.outcome(self.stopped(interrupted));
+    }
+
+    /// What is kept of a network whose books are closed.
+    pub fn tables(mut self, stopped: Stopped) -> crate::outcome::Records {
+        self.records.sort_rows();
+        let outcome = self.outcome(stopped);
         crate::outcome::Records {
             flows: self.flow_table(),
             latency: self.latency_table(),
@@ -89,7 +53,7 @@ impl World<'_> {
         }
     }
 
-    /// Writes the rows of flows that are open, and puts all of them in order.
+    /// Writes the rows of flows that are open.
     fn close_rows(&mut self) {
         let halves = self.senders.iter_mut().zip(self.receivers.iter_mut());
         for ((sender, receiver), way) in halves.zip(self.ways.iter()) {
@@ -100,7 +64,6 @@ impl World<'_> {
                 receiver.close(way, &mut self.records);
             }
         }
-        self.records.sort_rows();
     }
 
     fn outcome(&self, stopped: Stopped) -> Outcome {

@@ -3,6 +3,7 @@
 use floodway_units::{Bytes, NodeId, PortId, Rng};
 
 use crate::blueprint::{Arrivals, FlowSpec, PoissonSpec, Sharing, UNBOUNDED};
+use crate::border::Border;
 use crate::messages::{NO_HOOK, Outgoing};
 use crate::sizes::exponential;
 use crate::world::{NEVER, World};
@@ -111,7 +112,7 @@ impl World<'_> {
                 let Arrivals::List(flows) = &self.blueprint.workloads[workload as usize].arrivals else {
                     return;
                 };
-                *next = next_untied(flows, flow + 1);
+                *next = next_untied(flows, flow + 1, &self.border);
                 self.listed(workload, flow)
             }
             Source::Poisson { workload, node, rng, number, next } => {
@@ -207,10 +208,10 @@ impl World<'_> {
     }
 }
 
-/// The first flow from `from` on that waits for no other.
-pub(crate) fn next_untied(flows: &[FlowSpec], from: usize) -> usize {
-    let tied = flows[from..].iter().take_while(|flow| !flow.after.is_empty());
-    from + tied.count()
+/// The first flow from `from` on that starts here and waits for no other.
+pub(crate) fn next_untied(flows: &[FlowSpec], from: usize, border: &Border) -> usize {
+    let passed = flows[from..].iter().take_while(|flow| !flow.after.is_empty() || !border.owns(flow.source));
+    from + passed.count()
 }
 
 /// When a Poisson source starts the flow after one at `last`.

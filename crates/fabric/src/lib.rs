@@ -9,10 +9,12 @@ mod ahead;
 mod arena;
 mod base_rtt;
 pub mod blueprint;
+mod border;
 mod build;
 mod capture;
 mod column;
 mod counters;
+mod cut;
 mod deadlock;
 mod delays;
 pub mod dependencies;
@@ -23,11 +25,13 @@ mod flows;
 mod histogram;
 mod host;
 mod ideal;
+mod merge;
 mod messages;
 mod nic_list;
 mod numbers;
 pub mod outcome;
 mod packet;
+pub mod partition;
 mod pauses;
 mod pcap;
 mod port;
@@ -47,30 +51,65 @@ pub mod table;
 mod telemetry;
 mod triggers;
 mod ways;
+mod whole;
 mod world;
 
-use floodway_engine::Advance;
+use std::sync::Arc;
+
+use floodway_engine::{Advance, run_partitions};
 use floodway_mechanisms::registry::{AnyCongestionPoint, AnyFcReceiver};
-use floodway_units::{Class, PortId};
+use floodway_units::{Class, NodeId, PortId, Time};
 
 pub use accounts::{Account, Accounts};
 pub use blueprint::Blueprint;
 pub use error::BuildError;
 pub use outcome::{Control, Outcome, Records};
+pub use partition::Partitioning;
 pub use table::{Column, Table, Values};
+
+use cut::Cut;
+use whole::{Seen, Whole};
+use world::World;
 
 /// A network that is ready to run.
 pub struct Fabric<'a> {
-    world: world::World<'a>,
+    blueprint: &'a Blueprint,
+    cut: Arc<Cut>,
+    threads: usize,
+    worlds: Vec<World<'a>>,
 }
 
 impl<'a> Fabric<'a> {
-    /// Builds the network of `blueprint`; whoever holds `control` may watch and stop the run.
+    /// Builds the network of `blueprint` to run on one thread; whoever holds `control` may watch and stop the run.
     ///
     /// # Errors
     /// What makes the blueprint unfit, with the place.
     pub fn build(blueprint: &'a Blueprint, control: &'a Control) -> Result<Self, BuildError> {
-        world::World::build(blueprint, control).map(|world| Fabric { world })
+        Self::build_cut(blueprint, control, Cut::none(blueprint), 1)
+    }
+
+    /// Builds the network of `blueprint`, cut into partitions. What is kept of a run is the same to the byte
+    /// however it is cut, on however many threads it runs.
+    ///
+    /// # Errors
+    /// What makes the blueprint unfit, with the place.
+    pub fn build_parts(
+        blueprint: &'a Blueprint,
+        control: &'a Control,
+        parts: &Partitioning,
+    ) -> Result<Self, BuildError> {
+        Self::build_cut(blueprint, control, parts.cut(blueprint), parts.threads())
+    }
+
+    fn build_cut(
+        blueprint: &'a Blueprint,
+        control: &'a Control,
+        cut: Cut,
+        threads: usize,
+    ) -> Result<Self, BuildError> {
+        let cut = Arc::new(cut);
+        let worlds = World::build(blueprint, control, &cut)?;
+        Ok(Fabric { blueprint, cut, threads, worlds })
     }
 
     /// Adds a congestion point from outside the tree to an egress port.
@@ -82,22 +121,41 @@ impl<'a> Fabric<'a> {
         port: PortId,
         point: AnyCongestionPoint,
     ) -> Result<(), BuildError> {
-        self.world.add_congestion_point(port, point)
+        self.owner(port).add_congestion_point(port, point)
     }
 
     /// Gives the ingress `port` a receiver half from outside the tree for `class`, which the run must use.
     pub fn set_receiver(&mut self, port: PortId, class: Class, receiver: AnyFcReceiver) {
-        self.world.set_receiver(port, class, receiver);
+        self.owner(port).set_receiver(port, class, receiver);
+    }
+
+    fn owner(&mut self, port: PortId) -> &mut World<'a> {
+        let node: NodeId = self.blueprint.links[port.index() / 2].ends[port.index() % 2].node;
+        &mut self.worlds[self.cut.owner(node)]
     }
 
     /// Runs to the end.
-    pub fn run(mut self) -> Records {
-        self.world.arm_machines();
-        let limit = self.world.blueprint.end.limit;
-        let (end, how) = floodway_engine::run(&mut self.world, limit);
-        let interrupted = how == Advance::Interrupted;
-        // An interrupted epoch is cut where it stood.
-        let end = if interrupted { floodway_units::Time(self.world.now) } else { end };
-        self.world.finish(end, interrupted)
+    pub fn run(self) -> Records {
+        let Fabric { blueprint, cut, threads, mut worlds } = self;
+        worlds.iter_mut().for_each(World::arm_machines);
+        let (lookahead, _) = cut.lookahead(blueprint);
+        let mut seen = Seen::default();
+        let between = |worlds: &mut [&mut World<'a>], now| Whole::new(worlds, &mut seen, now).at_epoch();
+        let limit = blueprint.end.limit;
+        let (worlds, end, how) = run_partitions(worlds, &lookahead, threads, limit, between);
+        finish(worlds, seen, end, how == Advance::Interrupted)
     }
+}
+
+/// Closes the books of all partitions, and puts them together.
+fn finish(mut worlds: Vec<World<'_>>, mut seen: Seen, end: Time, interrupted: bool) -> Records {
+    // An interrupted epoch is cut where it stood.
+    let reached = worlds.iter().map(|world| Time(world.now)).max();
+    let end = reached.filter(|_| interrupted).unwrap_or(end);
+    let mut all: Vec<&mut World<'_>> = worlds.iter_mut().collect();
+    let stopped = Whole::new(&mut all, &mut seen, end).stopped(interrupted);
+    worlds.iter_mut().for_each(|world| world.close(end));
+    let mut world = merge::merge(worlds).expect("a network has at least one partition");
+    (world.deadlocks, world.records.peak_in_network) = (seen.deadlocks, seen.peak_in_network);
+    world.tables(stopped)
 }

@@ -75,7 +75,37 @@ impl Outgoing {
     }
 }
 
+impl Outgoing {
+    /// No message.
+    pub const NONE: Outgoing = Outgoing {
+        number: 0,
+        start: 0,
+        size: 0,
+        end: 0,
+        ideal: 0,
+        finish: NEVER,
+        retransmitted: 0,
+        timeouts: 0,
+        cnps: 0,
+        hook: NO_HOOK,
+        measured: false,
+        sent: false,
+    };
+}
+
 impl Incoming {
+    /// No message.
+    pub const NONE: Incoming = Incoming {
+        delivered: 0,
+        size: 0,
+        finish: NEVER,
+        end: 0,
+        number: 0,
+        start: 0,
+        hook: NO_HOOK,
+        measured: false,
+    };
+
     /// What the receiver is told of a message.
     pub fn of(message: &Outgoing) -> Self {
         let &Outgoing { number, start, size, end, hook, measured, .. } = message;

@@ -17,6 +17,8 @@ pub(crate) struct PauseLog {
 #[derive(Clone, Copy, Debug)]
 struct Row {
     time: u64,
+    /// Of the event by which it came.
+    order: u64,
     /// The egress (port, class) that it speaks of.
     lane: u32,
     pauses: bool,
@@ -29,12 +31,22 @@ impl PauseLog {
     }
 
     /// A pause, or a resume, has arrived for what `lane` sends.
-    pub fn heard(&mut self, time: u64, lane: usize, pauses: bool) {
+    pub fn heard(&mut self, (time, order): (u64, u64), lane: usize, pauses: bool) {
         if self.rows.len() < self.most {
-            self.rows.push(Row { time, lane: lane as u32, pauses });
+            self.rows.push(Row { time, order, lane: lane as u32, pauses });
         } else {
             self.beyond += 1;
         }
+    }
+
+    /// Takes over what another partition has heard.
+    pub fn absorb(&mut self, other: PauseLog) {
+        let heard = self.rows.len() + other.rows.len();
+        self.rows.extend(other.rows);
+        // What one frame says of several classes stays in its order.
+        self.rows.sort_by_key(|row| (row.time, row.order));
+        self.rows.truncate(self.most);
+        self.beyond += other.beyond + (heard - self.rows.len()) as u64;
     }
 
     pub fn totals(&self) -> PauseTotals {

@@ -222,6 +222,9 @@ impl World<'_> {
         state.free_at = self.now + serial;
         if state.observed {
             arrival = self.observe(port, place, arrival, serial);
+            if self.border.crosses(port) {
+                return self.send_across(port, place, arrival);
+            }
         }
         let state = &mut self.ports[port.index()];
         if let Some(numbers) = self.events.two_numbers() {
@@ -254,6 +257,11 @@ impl World<'_> {
         }
         let jitter = (uniform(&mut state.rng) * state.jitter as f64) as u64;
         // Order is kept: no frame arrives before the one ahead of it has been followed by its own bits.
+        if self.border.crosses(port) {
+            let latest = self.border.latest(port);
+            *latest = (arrival + jitter).max(*latest + serial);
+            return *latest;
+        }
         let after = state.flight.back().map_or(0, |ahead| self.packets[ahead].at + serial);
         (arrival + jitter).max(after)
     }
@@ -334,7 +342,7 @@ impl World<'_> {
             }
             self.egress[lane].counters.pfc_rx += 1;
             if let (FcFrame::Pause { quanta, .. }, Some(log)) = (frame, &mut self.pauses) {
-                log.heard(self.now, lane, quanta.0 > 0);
+                log.heard((self.now, self.order), lane, quanta.0 > 0);
             }
             let onward = self.relays(port, class);
             if onward.is_some_and(|(disposition, _)| !disposition.obeys()) {

@@ -93,6 +93,7 @@ impl World<'_> {
 
     /// A queue pair is open: all that the receiving side and those between are told of it.
     fn opened(&mut self, opened: Opened) {
+        let opened = if self.border.is_alone() { opened } else { self.announce(opened) };
         let Opened { slot, way, half } = opened;
         self.ways.put(slot as usize, way);
         self.receivers.put(slot as usize, half);
@@ -101,7 +102,9 @@ impl World<'_> {
 
     /// A queue pair that goes on has another message: all that the receiving side is told of it.
     pub fn posted(&mut self, posted: Posted) {
-        self.receivers[posted.slot as usize].post(posted.message);
+        if self.border.is_alone() || !self.post_across(posted.slot, posted.message) {
+            self.receivers[posted.slot as usize].post(posted.message);
+        }
     }
 
     fn tuple(&self, begin: &Begin) -> FlowTuple {
@@ -235,7 +238,7 @@ impl World<'_> {
 
     /// Packets of a queue pair on links and in queues: only the sum of what its ends and those between have
     /// counted means anything.
-    fn in_network(&self, slot: u32) -> i32 {
+    pub fn in_network(&self, slot: u32) -> i32 {
         let at = slot as usize;
         let ends = self.senders[at].in_network.wrapping_add(self.receivers[at].in_network);
         ends.wrapping_add(self.elsewhere[at])
@@ -252,27 +255,19 @@ impl World<'_> {
         }
     }
 
-    /// Closes the queue pairs that are complete at their senders and have nothing in the network: nothing more
-    /// can happen to them. Called between epochs, so that it is no matter who looks when.
-    pub fn close_queue_pairs(&mut self) {
-        let mut done = std::mem::take(&mut self.done);
-        done.retain(|&slot| {
-            let over = self.in_network(slot) == 0;
-            if over {
-                self.close_queue_pair(slot);
-            }
-            !over
-        });
-        self.done = done;
-    }
-
-    fn close_queue_pair(&mut self, slot: u32) {
+    /// Nothing more can happen to a queue pair: what of it is here is written down, and its slot is free.
+    pub fn close_queue_pair(&mut self, slot: u32) {
         let at = slot as usize;
-        let (way, half) = (&mut self.ways[at], &mut self.senders[at]);
-        self.nics[half.nic as usize].ranks.close(way.rank);
-        half.close(way, &mut self.records);
-        self.receivers[at].close(way, &mut self.records);
+        let (way, half, other) = (&mut self.ways[at], &mut self.senders[at], &mut self.receivers[at]);
+        if half.alive {
+            self.nics[half.nic as usize].ranks.close(way.rank);
+            half.close(way, &mut self.records);
+        }
+        if other.alive {
+            other.close(way, &mut self.records);
+        }
         (way.path, way.ack_path) = Default::default();
+        self.border.forget(slot);
         self.free_slots.push(slot);
     }
 }

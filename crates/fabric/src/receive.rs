@@ -3,7 +3,9 @@
 use std::collections::VecDeque;
 
 use floodway_mechanisms::registry::{AnyNotificationPoint, AnyTransportReceiver};
-use floodway_mechanisms::slots::{Cx, Hears, Mark, NotificationPoint as _, Segment, TransportReceiver as _};
+use floodway_mechanisms::slots::{
+    Cx, Hears, Mark, Notice, NotificationPoint, PacketView, Reply, Segment, TransportReceiver,
+};
 use floodway_units::{Bytes, PortId, Time};
 
 use crate::arena::Place;
@@ -60,9 +62,39 @@ impl ReceiveHalf {
         }
     }
 
+    /// In the place of one that is in another partition, or of none.
+    pub fn absent() -> Self {
+        ReceiveHalf {
+            receiver: AnyTransportReceiver::Custom(Box::new(Nobody)),
+            notification: AnyNotificationPoint::Custom(Box::new(Nobody)),
+            head: Incoming::NONE,
+            rest: VecDeque::new(),
+            workload: 0,
+            in_network: 0,
+            reply_port: None,
+            class: 0,
+            reply_frame: 0,
+            hears: Hears::Nothing,
+            alive: false,
+        }
+    }
+
     fn reply_flag(&self) -> u8 {
         if self.reply_port.is_some() { ON_PATH } else { 0 }
     }
+}
+
+/// Hears nothing.
+struct Nobody;
+
+impl TransportReceiver for Nobody {
+    fn on_segment(&mut self, _cx: &mut Cx<'_, Reply>, _s: &Segment) -> Bytes {
+        Bytes::ZERO
+    }
+}
+
+impl NotificationPoint for Nobody {
+    fn on_data(&mut self, _cx: &mut Cx<'_, Notice>, _p: &PacketView) {}
 }
 
 impl World<'_> {

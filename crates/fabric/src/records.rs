@@ -50,6 +50,8 @@ pub(crate) type FlowRow<'a> = (&'a SentRow, &'a ReceivedRow);
 pub(crate) struct FirstDrop {
     pub lane: usize,
     pub time: u64,
+    /// Of the event.
+    pub order: u64,
     pub missing: u64,
 }
 
@@ -66,6 +68,27 @@ pub(crate) struct Totals {
     pub delivered: u64,
     pub first_start: Option<u64>,
     pub last_start: u64,
+}
+
+impl Totals {
+    /// Adds what another partition has counted.
+    pub fn absorb(&mut self, other: &Totals) {
+        self.flows += other.flows;
+        self.finished += other.finished;
+        self.measured += other.measured;
+        self.measured_finished += other.measured_finished;
+        self.measured_sent += other.measured_sent;
+        self.offered += other.offered;
+        self.delivered += other.delivered;
+        self.first_start = self.first_start.into_iter().chain(other.first_start).min();
+        self.last_start = self.last_start.max(other.last_start);
+    }
+
+    /// Measured flows that have started and not finished; at their senders either, if so asked.
+    pub fn measured_open(&self, acknowledged: bool) -> u64 {
+        let sent = if acknowledged { self.measured_sent } else { self.measured };
+        self.measured - self.measured_finished.min(sent)
+    }
 }
 
 /// What is kept while a run goes.
@@ -132,15 +155,6 @@ impl Records {
         self.totals[workload as usize].measured_sent += u64::from(measured);
     }
 
-    /// Measured flows that have started and not finished; at their senders either, if so asked.
-    pub fn measured_open(&self, acknowledged: bool) -> u64 {
-        let open = |totals: &Totals| {
-            let sent = if acknowledged { totals.measured_sent } else { totals.measured };
-            totals.measured - totals.measured_finished.min(sent)
-        };
-        self.totals.iter().map(open).sum()
-    }
-
     /// Payload that a receiver has accepted.
     #[inline]
     pub fn accepted(&mut self, workload: u32, bytes: u64) {
@@ -187,10 +201,19 @@ impl Records {
         self.first_drop.get_or_insert(drop);
     }
 
-    /// Bytes on links and in queues, by the books.
-    pub fn in_network(&self) -> u64 {
-        // Of one partition alone they may be less than nothing: it counts where frames came in and where they left.
-        self.bytes.injected.wrapping_sub(self.bytes.delivered).wrapping_sub(self.bytes.dropped)
+    /// Takes over what another partition has kept.
+    pub fn absorb(&mut self, other: Records) {
+        self.sent_rows.extend(other.sent_rows);
+        self.received_rows.extend(other.received_rows);
+        self.totals.iter_mut().zip(&other.totals).for_each(|(totals, more)| totals.absorb(more));
+        self.delays.absorb(&other.delays);
+        self.bytes.injected += other.bytes.injected;
+        self.bytes.delivered += other.bytes.delivered;
+        self.bytes.dropped += other.bytes.dropped;
+        let drops = self.first_drop.into_iter().chain(other.first_drop);
+        self.first_drop = drops.min_by_key(|drop| (drop.time, drop.order));
+        self.flows_started += other.flows_started;
+        self.flows_done += other.flows_done;
     }
 
     /// Span over which a workload's flows started.

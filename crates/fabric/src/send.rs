@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 use floodway_mechanisms::registry::{AnyReactionPoint, AnyTransportSender};
 use floodway_mechanisms::slots::{
-    AckView, Allowance, LossView, QpInfo, ReactionPoint, Segment, TransportSender as _,
+    AckView, Allowance, LossView, QpInfo, ReactionPoint, Reply, Segment, TransportSender,
 };
 use floodway_units::{Bytes, FlowId, PortId, Rate, Span, Time};
 use floodway_wire::Telemetry;
@@ -159,6 +159,45 @@ impl SendHalf {
         self.gap.1
     }
 
+    /// In the place of one that is in another partition.
+    pub fn absent() -> Self {
+        SendHalf {
+            nic: 0,
+            rank: 0,
+            class: 0,
+            telemetry: Telemetry::None,
+            on_path: false,
+            alive: false,
+            paced: false,
+            is_ready: false,
+            repeats_first: false,
+            is_repeating: false,
+            done: false,
+            shared: false,
+            has_acks: false,
+            constant: true,
+            hears_sent: false,
+            hears_acks: false,
+            full_frame: 0,
+            gap: (NEVER, 0),
+            scales: false,
+            moves: false,
+            in_network: 0,
+            rates_set: 0,
+            allowance: Allowance::FREE,
+            next_send: 0,
+            last_send: (0, 0),
+            pacing_at: NEVER,
+            timer: Armed::default(),
+            timer_key: 0,
+            transport: AnyTransportSender::Custom(Box::new(Nobody)),
+            stack: Vec::new(),
+            head: Outgoing::NONE,
+            rest: VecDeque::new(),
+            end: 0,
+        }
+    }
+
     /// Does a new rate move the packet that waits for its pacing time?
     pub fn is_moved(&self, repacing: Repacing) -> bool {
         match repacing {
@@ -218,6 +257,37 @@ impl SendHalf {
                     WindowRule::Overshoot => in_flight < window,
                 }
         })
+    }
+}
+
+/// Has nothing to send.
+struct Nobody;
+
+impl TransportSender for Nobody {
+    fn push(&mut self, _message: Bytes) {}
+
+    fn ready(&self) -> Option<Bytes> {
+        None
+    }
+
+    fn next_segment(&mut self, _now: Time) -> Option<Segment> {
+        None
+    }
+
+    fn on_reply(&mut self, _now: Time, _reply: Reply) -> (Bytes, Option<LossView>) {
+        (Bytes::ZERO, None)
+    }
+
+    fn next_psn(&self) -> u64 {
+        0
+    }
+
+    fn in_flight(&self) -> Bytes {
+        Bytes::ZERO
+    }
+
+    fn is_done(&self) -> bool {
+        true
     }
 }
 

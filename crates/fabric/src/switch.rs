@@ -362,7 +362,7 @@ impl World<'_> {
                     } else {
                         (account.held + held + frame).saturating_sub(account.own)
                     };
-                    self.records.lossless_drop(FirstDrop { lane, time: self.now, missing });
+                    self.records.lossless_drop(FirstDrop { lane, time: self.now, order: self.order, missing });
                 }
                 return Some(reason);
             }
@@ -509,12 +509,7 @@ impl World<'_> {
         if !self.ports[ingress.index()].up {
             return;
         }
-        let place = self.free_regions.pop().unwrap_or(self.regions.len() as u32);
-        if place as usize == self.regions.len() {
-            self.regions.push(notice);
-        } else {
-            self.regions[place as usize] = notice;
-        }
+        let place = self.keep_region(notice);
         let size = self.format.link_control().frame + Bytes(FLOW_ID_BYTES * u64::from(notice.count));
         let mut packet = Packet::new(Kind::Region, FlowId(u32::MAX), size);
         packet.psn = u64::from(place);
@@ -522,6 +517,17 @@ impl World<'_> {
         let place = self.packets.add(packet);
         self.ports[ingress.index()].add_control(&mut self.packets, place);
         self.kick(ingress);
+    }
+
+    /// A notice between neighbours is on its way; its place.
+    pub fn keep_region(&mut self, notice: RegionNotice) -> u32 {
+        let place = self.free_regions.pop().unwrap_or(self.regions.len() as u32);
+        if place as usize == self.regions.len() {
+            self.regions.push(notice);
+        } else {
+            self.regions[place as usize] = notice;
+        }
+        place
     }
 
     /// A notice has arrived at the egress port that it speaks of, or was lost on the way.

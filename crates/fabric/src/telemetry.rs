@@ -39,6 +39,17 @@ impl Telemetry {
         self.counts[at] = 0;
     }
 
+    /// Gives a packet that came from elsewhere its records.
+    pub fn put(&mut self, place: Place, hops: &[IntHop]) {
+        self.begin(place);
+        while hops.len() > self.room {
+            self.widen();
+        }
+        let at = Arena::number(place);
+        self.counts[at] = hops.len() as u8;
+        self.hops[at * self.room..at * self.room + hops.len()].copy_from_slice(hops);
+    }
+
     /// The packet at `place` starts on the wire of `port`, which leaves `queue` behind.
     pub fn record(&mut self, place: Place, port: PortId, rate: Rate, now: u64, queue: u64) {
         let at = Arena::number(place);

@@ -7,6 +7,7 @@
 use rustc_hash::FxHashMap;
 
 use crate::blueprint::{Arrivals, Blueprint, FlowSpec, LoopSpec, Next, UNBOUNDED, WorkloadSpec};
+use crate::border::Border;
 use crate::flows::{Begin, Carrier};
 use crate::messages::NO_HOOK;
 use crate::world::World;
@@ -59,31 +60,32 @@ pub(crate) struct Triggers {
     hooked: FxHashMap<(u32, usize), u32>,
     /// By workload: flows and messages with an end that wait.
     pub waiting: Vec<u64>,
-    /// By workload: messages of loops that are posted and not complete.
-    outstanding: Vec<u64>,
+    /// By workload: messages of loops that are posted and not complete. It wraps: one may be posted in a partition
+    /// and complete in another.
+    pub outstanding: Vec<u64>,
 }
 
 impl Triggers {
-    /// Those of a blueprint.
-    pub fn new(blueprint: &Blueprint) -> Self {
+    /// Those of a blueprint; what waits is counted where it starts.
+    pub fn new(blueprint: &Blueprint, border: &Border) -> Self {
         let mut triggers = Triggers::default();
         for (i, workload) in (0..).zip(&blueprint.workloads) {
             triggers.waiting.push(0);
             triggers.outstanding.push(0);
             match &workload.arrivals {
-                Arrivals::List(flows) => triggers.add_flows(i, flows),
-                Arrivals::ClosedLoop(loops) => triggers.add_loops(i, loops),
+                Arrivals::List(flows) => triggers.add_flows(i, flows, border),
+                Arrivals::ClosedLoop(loops) => triggers.add_loops(i, loops, border),
                 Arrivals::Poisson(_) => {}
             }
         }
         triggers
     }
 
-    fn add_flows(&mut self, workload: u32, flows: &[FlowSpec]) {
+    fn add_flows(&mut self, workload: u32, flows: &[FlowSpec], border: &Border) {
         for (i, flow) in flows.iter().enumerate().filter(|(_, flow)| !flow.after.is_empty()) {
             let id = self.all.len() as u32;
             self.all.push(Trigger::Flow { workload, flow: i, unmet: flow.after.len(), ready: 0 });
-            self.waiting[workload as usize] += u64::from(flow.size < UNBOUNDED);
+            self.waiting[workload as usize] += u64::from(flow.size < UNBOUNDED && border.owns(flow.source));
             for &before in &flow.after {
                 let hook = *self.hooked.entry((workload, before)).or_insert_with(|| {
                     self.hooks.push(Hook::default());
@@ -95,14 +97,14 @@ impl Triggers {
         }
     }
 
-    fn add_loops(&mut self, workload: u32, loops: &[LoopSpec]) {
+    fn add_loops(&mut self, workload: u32, loops: &[LoopSpec], border: &Border) {
         let first = (self.all.len() as u32, self.hooks.len() as u32);
         let hook = Hook { counted: Some(workload), ..Hook::default() };
         self.hooks.resize(self.hooks.len() + loops.len(), hook);
         for (index, spec) in loops.iter().enumerate() {
             let hook = first.1 + index as u32;
             self.all.push(Trigger::Loop { workload, index, left: spec.messages, hook });
-            self.waiting[workload as usize] += spec.messages;
+            self.waiting[workload as usize] += if border.owns(spec.source) { spec.messages } else { 0 };
             let (of, end) = match spec.next {
                 Next::Sent => (index, End::Sender),
                 Next::Arrived(other) => (other, End::Receiver),
@@ -146,6 +148,9 @@ impl World<'_> {
         for id in 0..self.triggers.all.len() {
             if let Trigger::Loop { workload, index, .. } = self.triggers.all[id] {
                 let spec = self.loop_spec(workload, index);
+                if !self.border.owns(spec.source) {
+                    continue;
+                }
                 let (ahead, start) = (spec.ahead.min(spec.messages), spec.start.0);
                 (0..ahead).for_each(|_| self.schedule_trigger(id as u32, start));
             }
@@ -179,7 +184,8 @@ impl World<'_> {
     pub fn completed(&mut self, hook: u32, end: End, at: u64) {
         if hook != NO_HOOK {
             if let Some(workload) = self.triggers.hooks[hook as usize].counted_at(end) {
-                self.triggers.outstanding[workload as usize] -= 1;
+                let outstanding = &mut self.triggers.outstanding[workload as usize];
+                *outstanding = outstanding.wrapping_sub(1);
             }
             let waits = self.triggers.hooks[hook as usize].at(end).len();
             (0..waits).for_each(|i| self.fulfil(self.triggers.hooks[hook as usize].at(end)[i], at));
@@ -223,7 +229,8 @@ impl World<'_> {
                 }
                 *left -= 1;
                 let left = *left;
-                self.triggers.outstanding[workload as usize] += 1;
+                let outstanding = &mut self.triggers.outstanding[workload as usize];
+                *outstanding = outstanding.wrapping_add(1);
                 self.looped(workload, index, left, hook)
             }
         };
@@ -250,14 +257,14 @@ impl World<'_> {
         }
     }
 
-    /// May a workload's triggers still start a measured flow at `now` or later? Or do loops that are at their
-    /// end still wait for a message to be complete, where that is at the sender?
-    pub fn trigger_may_measure(&self, workload: usize, now: u64) -> bool {
-        let spec = &self.blueprint.workloads[workload];
-        let (from, to) = spec.measure;
-        if self.triggers.waiting[workload] == 0 || now >= spec.until.0 {
-            return from < to && self.triggers.outstanding[workload] > 0;
-        }
-        now < to.0
+}
+
+/// May a workload's triggers, of which `waiting` wait, still start a measured flow at `now` or later? Or do loops
+/// that are at their end still wait for a message to be complete, where that is at the sender?
+pub(crate) fn may_measure(spec: &WorkloadSpec, waiting: u64, outstanding: u64, now: u64) -> bool {
+    let (from, to) = spec.measure;
+    if waiting == 0 || now >= spec.until.0 {
+        return from < to && outstanding > 0;
     }
+    now < to.0
 }

@@ -10,6 +10,7 @@
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use floodway_engine::{Advance, Event};
@@ -28,6 +29,7 @@ pub(crate) use crate::agenda::NEVER;
 use crate::agenda::{Agenda, Armed, Arriving, NUMBER_SHIFT, What};
 use crate::arena::{Arena, Fifo, Place};
 use crate::base_rtt::Largest;
+use crate::border::Border;
 use crate::blueprint::{Blueprint, ErrorRates, PauseFault, RelayPorts, Release};
 use crate::capture::Capture;
 use crate::column::Column;
@@ -329,6 +331,8 @@ impl Nic {
 pub(crate) struct World<'a> {
     pub blueprint: &'a Blueprint,
     pub control: &'a Control,
+    /// Its place among the partitions.
+    pub border: Border,
     pub now: u64,
     /// Order of the event at work.
     pub order: u64,
@@ -364,12 +368,12 @@ pub(crate) struct World<'a> {
     pub nodes: Vec<Node>,
     pub switches: Column<Switch>,
     pub nics: Column<Nic>,
-    pub routes: Routes,
+    pub routes: Arc<Routes>,
     /// Links come and go: routes are looked up packet by packet.
     pub changing: bool,
     pub link_down: Vec<u32>,
     /// Where links come and go: the routes of each set of links that is up at some time; else empty.
-    pub states: Vec<Routes>,
+    pub states: Arc<[Routes]>,
     /// One a state, at least one.
     pub ideals: Vec<Ideals>,
     /// Queue pairs by slot: what is fixed, what the sender has and what the receiver has.
@@ -388,7 +392,7 @@ pub(crate) struct World<'a> {
     /// Queue pairs that several flows share.
     pub pairs: FxHashMap<PairKey, u32>,
     /// By workload: what each flow of its list, or each of its loops, is numbered.
-    pub labels: Vec<Vec<Label>>,
+    pub labels: Arc<[Vec<Label>]>,
     /// Faults in the order of time: (when, what), the next last.
     pub faults: Vec<Fault>,
     pub series: Column<Series>,
@@ -402,6 +406,8 @@ pub(crate) struct World<'a> {
     pub capture: Capture,
     pub deadlocks: Vec<Deadlock>,
     pub packet_hops: u64,
+    /// Of these, reported to whoever watches.
+    pub reported: u64,
     /// Notices between neighbours that are on links or wait for them.
     pub regions: Vec<RegionNotice>,
     pub free_regions: Vec<u32>,
@@ -529,14 +535,14 @@ impl World<'_> {
         named
     }
 
-    fn report(&self) {
-        self.control.time.store(self.now, Ordering::Relaxed);
-        self.control.packet_hops.store(self.packet_hops, Ordering::Relaxed);
+    fn report(&mut self) {
+        self.control.time.fetch_max(self.now, Ordering::Relaxed);
+        let unreported = self.packet_hops - std::mem::replace(&mut self.reported, self.packet_hops);
+        self.control.packet_hops.fetch_add(unreported, Ordering::Relaxed);
     }
-}
 
-impl floodway_engine::World for World<'_> {
-    fn advance(&mut self, end: Time) -> Advance {
+    /// Lets all happen that happens before `end`.
+    pub fn run_until(&mut self, end: Time) -> Advance {
         let mut until_check = STOP_CHECK;
         while let Some(event) = self.events.pop_before(end) {
             self.look_ahead();
@@ -552,12 +558,6 @@ impl floodway_engine::World for World<'_> {
         }
         self.report();
         if self.control.stop.load(Ordering::Relaxed) { Advance::Interrupted } else { Advance::Reached }
-    }
-
-    fn is_over(&mut self, now: Time) -> bool {
-        self.now = now.0;
-        self.order = 0;
-        self.at_epoch()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use floodway_fabric::Blueprint;
+use floodway_fabric::{Blueprint, Partitioning};
 use floodway_fabric::blueprint::{Arrivals, End, WorkloadSpec};
 use floodway_units::{NodeId, Time};
 use serde_json::json;
@@ -204,6 +204,14 @@ impl Scenario {
     /// What a fabric is built from.
     pub fn blueprint(&self) -> &Blueprint {
         &self.built.blueprint
+    }
+
+    /// How a run is cut into partitions, and on how many threads of so many cores: `threads` if that is given, else what
+    /// the scenario says, else what pays.
+    pub fn partitioning(&self, threads: Option<usize>, cores: usize) -> Partitioning {
+        let Built { blueprint, partitions, .. } = &self.built;
+        let asked = threads.or(self.document.engine.threads);
+        Partitioning::of_run(blueprint, partitions, asked, cores).expect("checked when it was read")
     }
 
     /// Seeds every random stream and tie.

@@ -1,5 +1,6 @@
 //! From a scenario's values to what a fabric is built from.
 
+mod engine;
 mod fit;
 mod loads;
 mod map;
@@ -18,7 +19,7 @@ use std::collections::BTreeMap;
 use floodway_fabric::Blueprint;
 use floodway_fabric::blueprint::{CaptureSpec, End, HistogramSpec, RecordSpec, Semantics};
 use floodway_fabric::routing::Routes;
-use floodway_units::{Bytes, PortId, Span, Time};
+use floodway_units::{Bytes, NodeId, PortId, Span, Time};
 use floodway_wire::{Format, Telemetry};
 
 use crate::error::{Place, ScenarioError, ScenarioErrors};
@@ -51,6 +52,8 @@ pub struct Built {
     pub semantics: SemanticsKeys,
     /// What a fabric is built from.
     pub blueprint: Blueprint,
+    /// Nodes that are simulated together, where the scenario says so.
+    pub partitions: Vec<Vec<NodeId>>,
     /// By which a seed draws what is left to chance in it.
     pub recipes: Vec<Recipe>,
     /// What is odd, but may be meant.
@@ -81,9 +84,11 @@ pub fn build(
     let of_profile = profile.as_ref().map_or_else(Default::default, |profile| profile.fragment.semantics);
     let semantics = document.semantics.or(of_profile).or(SemanticsKeys::DEFAULT);
     let mut blueprint = builder.blueprint(&network, &plan, profile.as_ref(), semantics)?;
+    let partitions = builder.partitions(&network, &blueprint);
+    builder.give_up_if_faulty()?;
     let Builder { recipes, warnings, .. } = builder;
     draw(&recipes, document.seed, &mut blueprint);
-    Ok(Built { network, plan, profile, semantics, blueprint, recipes, warnings })
+    Ok(Built { network, plan, profile, semantics, blueprint, partitions, recipes, warnings })
 }
 
 /// An error at a path of the scenario.

@@ -72,6 +72,9 @@ pub struct Document {
     /// What is kept beyond the tables of flows and counters.
     #[serde(default)]
     pub records: RecordKeys,
+    /// How the run is computed. It changes nothing of what is kept.
+    #[serde(default)]
+    pub engine: EngineKeys,
 }
 
 fn one() -> u64 {
@@ -383,6 +386,18 @@ pub struct RecordKeys {
     pub queue_histogram: Option<HistogramKeys>,
     /// Frames that are kept as a file for Wireshark, `capture.pcapng`. Default: none.
     pub capture: Option<CaptureKeys>,
+}
+
+/// How a run is computed. It changes nothing of what is kept.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct EngineKeys {
+    /// Threads of a run, from 1 up; never more than there are partitions. `--threads` wins. Default: one a core where
+    /// the cut links are long enough and there is enough to be sent, else one.
+    pub threads: Option<usize>,
+    /// Nodes that are simulated together: a selector of hosts and switches for each partition, two or more; the other
+    /// nodes follow their neighbours. Default: by datacenter, then by what is below one switch, as many as threads.
+    pub partitions: Option<Vec<Selector>>,
 }
 
 /// Frames that are kept as a file for Wireshark: what links carry, in the bytes that RoCEv2 and 802.1Qbb give it.

@@ -26,6 +26,7 @@ pub const ROOTS: &[&str] = &[
     "stop",
     "on-deadlock",
     "records",
+    "engine",
 ];
 
 /// Keys whose table holds one choice: setting another replaces it.

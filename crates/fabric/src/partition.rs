@@ -1,0 +1,144 @@
+//! Which nodes are simulated together, and on how many threads.
+//!
+//! A network is cut where its links are long, for the delay of a cut is how far its two sides may run apart. Links
+//! are taken away by falling delay until what is left hangs together in several parts with hosts: datacenters, then
+//! what is below one switch. These are packed into as many groups as are wanted, neighbours together, with like
+//! shares of the ports' rates; switches that have no hosts (aggregation, cores) follow most of their links, and
+//! are dealt out where those lead everywhere.
+
+mod auto;
+mod pays;
+
+use floodway_units::{NodeId, Span};
+
+use crate::blueprint::{Blueprint, Draws, Ties};
+use crate::cut::{Cut, MOST_PARTS, uncut};
+
+/// How a network is cut into partitions, and on how many threads they run. Results do not depend on it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Partitioning {
+    /// By node: its partition.
+    owner: Vec<u8>,
+    parts: usize,
+    threads: usize,
+    /// Why there are no more threads, where more were to be had.
+    why: Option<String>,
+}
+
+impl Partitioning {
+    /// All in one partition, on one thread; `why` says for what reason.
+    fn whole(blueprint: &Blueprint, why: Option<String>) -> Self {
+        Partitioning { owner: vec![0; blueprint.nodes.len()], parts: 1, threads: 1, why }
+    }
+
+    /// At most `parts` partitions where the network's own structure suggests them, each on a thread of its own.
+    pub fn automatic(blueprint: &Blueprint, parts: usize) -> Self {
+        if let Some(why) = indivisible(blueprint) {
+            return Self::whole(blueprint, Some(why));
+        }
+        let wanted = parts.clamp(1, MOST_PARTS);
+        let (owner, found) = auto::divide(blueprint, wanted);
+        let few = || format!("the network is cut into {found}, since links between parts of it need a delay");
+        Partitioning { owner, parts: found, threads: found, why: (found < wanted).then(few) }
+    }
+
+    /// Partitions of these nodes, each on a thread of its own; all other nodes follow their neighbours.
+    ///
+    /// # Errors
+    /// A node in two groups, too many groups, or two of them with a link between them that cannot be cut.
+    pub fn of_groups(blueprint: &Blueprint, groups: &[Vec<NodeId>]) -> Result<Self, String> {
+        if let Some(why) = indivisible(blueprint) {
+            return Ok(Self::whole(blueprint, Some(why)));
+        }
+        if groups.len() > MOST_PARTS {
+            return Err(format!("{} partitions are too many; allowed: up to {MOST_PARTS}", groups.len()));
+        }
+        if groups.len() < 2 {
+            return Ok(Self::whole(blueprint, None));
+        }
+        let owner = auto::follow(blueprint, groups)?;
+        Ok(Partitioning { owner, parts: groups.len(), threads: groups.len(), why: None })
+    }
+
+    /// What a run does: on `asked` threads if somebody has asked for that, else on so many as `cores` allow and as pay,
+    /// in the partitions `groups` or, where there are none, in those of [`Partitioning::automatic`].
+    ///
+    /// # Errors
+    /// As [`Partitioning::of_groups`].
+    pub fn of_run(
+        blueprint: &Blueprint,
+        groups: &[Vec<NodeId>],
+        asked: Option<usize>,
+        cores: usize,
+    ) -> Result<Self, String> {
+        let wanted = asked.unwrap_or(cores).max(1);
+        let given = if groups.is_empty() { None } else { Some(Self::of_groups(blueprint, groups)?) };
+        if wanted == 1 {
+            return Ok(Self::whole(blueprint, None));
+        }
+        let parts = given.unwrap_or_else(|| Self::automatic(blueprint, wanted)).on(wanted);
+        if asked.is_none()
+            && parts.parts > 1
+            && let Some(why) = pays::too_little(blueprint, parts.shortest(blueprint), parts.threads)
+        {
+            return Ok(Self::whole(blueprint, Some(why)));
+        }
+        Ok(parts)
+    }
+
+    /// The same partitions on at most so many threads.
+    #[must_use]
+    pub fn on(mut self, threads: usize) -> Self {
+        self.threads = threads.clamp(1, self.parts);
+        self
+    }
+
+    /// How many partitions there are.
+    pub fn parts(&self) -> usize {
+        self.parts
+    }
+
+    /// On how many threads they run.
+    pub fn threads(&self) -> usize {
+        self.threads
+    }
+
+    /// The partition of a node.
+    pub fn of(&self, node: NodeId) -> usize {
+        usize::from(self.owner[node.index()])
+    }
+
+    /// Why there are no more threads, where more were to be had.
+    pub fn why(&self) -> Option<&str> {
+        self.why.as_deref()
+    }
+
+    pub(crate) fn cut(&self, blueprint: &Blueprint) -> Cut {
+        Cut::new(blueprint, self.parts, self.owner.clone())
+    }
+
+    /// The shortest of the links that are cut.
+    fn shortest(&self, blueprint: &Blueprint) -> Span {
+        self.cut(blueprint).lookahead(blueprint).1.unwrap_or(Span(u64::MAX))
+    }
+}
+
+/// Why nodes of a blueprint cannot be simulated apart, if so.
+fn indivisible(blueprint: &Blueprint) -> Option<String> {
+    let why = if blueprint.semantics.ties == Ties::SchedulingOrder {
+        "ties go by the order in which events are scheduled, which is one for the whole network"
+    } else if blueprint.semantics.draws == Draws::HpccNs3 {
+        "all marks are drawn from one stream"
+    } else if blueprint.records.capture.is_some() {
+        "frames are captured in one order"
+    } else {
+        return None;
+    };
+    Some(why.to_owned())
+}
+
+/// The nodes at a link's ends, and the shorter of its delays.
+fn ends_of(link: &crate::blueprint::LinkSpec) -> ([usize; 2], Span) {
+    let [a, b] = [0, 1].map(|end| link.ends[end].node.index());
+    ([a, b], link.directions[0].delay.min(link.directions[1].delay))
+}

@@ -13,9 +13,9 @@ use floodway_engine::{Advance, Partition};
 use floodway_mechanisms::slots::{IntHop, RegionNotice};
 use floodway_units::{FlowId, NodeId, PortId, Time};
 
+use crate::arena::Place;
 use crate::column::Column;
 use crate::cut::Cut;
-use crate::arena::Place;
 use crate::messages::Incoming;
 use crate::packet::{INT, Kind, Packet};
 use crate::queue_pairs::Opened;

@@ -36,8 +36,7 @@ impl Whole<'_, '_, '_> {
         }
         let waits: Vec<Vec<usize>> = suspects.iter().map(|&lane| self.waits_for(lane, &suspects)).collect();
         let Some(cycle) = cycle(&waits) else { return };
-        let mut ports: Vec<PortId> =
-            cycle.into_iter().map(|at| port_of(suspects[at])).collect();
+        let mut ports: Vec<PortId> = cycle.into_iter().map(|at| port_of(suspects[at])).collect();
         // A cycle has no beginning of its own: the smallest port stands first.
         let smallest = (0..ports.len()).min_by_key(|&at| ports[at]).unwrap_or(0);
         ports.rotate_left(smallest);
@@ -81,7 +80,6 @@ impl Whole<'_, '_, '_> {
 }
 
 impl World<'_> {
-
     /// Does an egress port hold a packet of `class` that came by `ingress`?
     fn holds(&self, port: PortId, ingress: PortId, class: u8) -> bool {
         let first = self.queue(port);

@@ -138,7 +138,10 @@ impl World<'_> {
     pub fn set_quiet(&mut self, lane: usize, port: PortId) {
         let account = &self.ingress[lane];
         let switch = self.switches.get(self.ports[port.index()].owner as usize);
-        let Some(switch) = switch.filter(|switch| switch.pipeline == 0 && !self.ports[port.index()].at_host) else { return };
+        let Some(switch) = switch.filter(|switch| switch.pipeline == 0 && !self.ports[port.index()].at_host)
+        else {
+            return;
+        };
         let pooled = account.pooled;
         let plain = !account.awaits && account.admission.is_plain();
         let quiet = if !plain || pooled && switch.pool_size == 0 {
@@ -362,7 +365,12 @@ impl World<'_> {
                     } else {
                         (account.held + held + frame).saturating_sub(account.own)
                     };
-                    self.records.lossless_drop(FirstDrop { lane, time: self.now, order: self.order, missing });
+                    self.records.lossless_drop(FirstDrop {
+                        lane,
+                        time: self.now,
+                        order: self.order,
+                        missing,
+                    });
                 }
                 return Some(reason);
             }

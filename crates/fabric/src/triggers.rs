@@ -256,7 +256,6 @@ impl World<'_> {
             carrier: Carrier::Loop(index),
         }
     }
-
 }
 
 /// May a workload's triggers, of which `waiting` wait, still start a measured flow at `now` or later? Or do loops

@@ -77,9 +77,10 @@ impl<'w, 'p, 'a> Whole<'w, 'p, 'a> {
         let first = self.first();
         has_bounded(first.blueprint)
             && self.totals().iter().all(|totals| totals.measured_open(first.blueprint.end.acknowledged) == 0)
-            && !self.worlds.iter().any(|world| {
-                (0..world.sources.len()).any(|source| world.may_measure(source, world.now))
-            })
+            && !self
+                .worlds
+                .iter()
+                .any(|world| (0..world.sources.len()).any(|source| world.may_measure(source, world.now)))
             && !self.triggers_may_measure()
     }
 

@@ -3,12 +3,12 @@
 
 mod support;
 
-use floodway_fabric::Records;
 use floodway_fabric::blueprint::{Arrivals, UNBOUNDED};
 use floodway_fabric::outcome::{Lossless, Stopped};
+use floodway_fabric::{Control, Fabric, Partitioning, Records};
 use floodway_units::{Bytes, NodeId, Rate, Span, Time};
 use floodway_wire::Format;
-use support::{Net, counter, finished, whole};
+use support::{Net, counter, everything, finished, whole};
 
 const G100: Rate = Rate::gbps(100);
 const PFC: &str = r#"{"pfc": {"xoff": "20KB"}}"#;
@@ -63,6 +63,18 @@ fn a_run_that_goes_on_reports_the_same_deadlock_once_and_never_finishes() {
         assert_eq!(finished(&records), [false; 3]);
         assert_eq!(records.outcome.simulated_us, 8_000.0);
     }
+}
+
+#[test]
+fn a_ring_whose_switches_are_in_partitions_of_their_own_locks_alike() {
+    let mut net = ring("timer", Bytes::mb(50));
+    net.blueprint.end.stop_on_deadlock = true;
+    let control = Control::default();
+    let parts = Partitioning::automatic(&net.blueprint, 3);
+    assert_eq!(parts.parts(), 3);
+    let records = Fabric::build_parts(&net.blueprint, &control, &parts).expect("it is sound").run();
+    assert_eq!(records.outcome.deadlocks[0].ports, RING);
+    assert_eq!(everything(&net.run()), everything(&records));
 }
 
 #[test]

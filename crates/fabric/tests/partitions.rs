@@ -9,10 +9,14 @@ use floodway_fabric::blueprint::{
 use floodway_fabric::sizes::Sizes;
 use floodway_fabric::spread::Spread;
 use floodway_fabric::{Blueprint, Control, Fabric, Partitioning};
+use floodway_mechanisms::registry::{AnyCongestionPoint, NotificationParams};
+use floodway_mechanisms::slots::{
+    CongestionPoint, CpAction, Cx, Mark, Notice, PacketView, QueueView, RegionNotice,
+};
 use floodway_units::{Bytes, NodeId, PortId, Rate, Span, Time};
 use floodway_wire::Format;
 use proptest::prelude::*;
-use support::{Net, assert_invariants, everything, params, sum};
+use support::{Net, assert_invariants, everything, params};
 
 /// All that is kept of a run in these partitions.
 fn run(blueprint: &Blueprint, parts: &Partitioning) -> String {
@@ -41,6 +45,8 @@ fn assert_same(blueprint: &Blueprint, parts: &Partitioning) {
     assert!(one == many, "{parts:?}\n{}", difference(&one, &many));
 }
 
+/// Enough to meet each mechanism in each way of cutting.
+const CASES: u32 = 150;
 const G100: Rate = Rate::gbps(100);
 
 /// What is drawn of a network.
@@ -62,6 +68,8 @@ struct Plan {
     traffic: usize,
     relay: bool,
     pipeline: bool,
+    /// Buffers are too small for what is on its way.
+    tight: bool,
     /// By node: the group that it is to be in.
     groups: Vec<usize>,
     parts: usize,
@@ -77,16 +85,32 @@ fn plans() -> impl Strategy<Value = Plan> {
         prop::collection::vec(200..3_000u64, 24),
     );
     let choices = (0..FLOW_CONTROLS.len(), 0..TRANSPORTS.len(), 0..POINTS.len(), 0..5usize, 0..2usize);
-    let more = (any::<bool>(), 0..4usize, prop::bool::weighted(0.3), prop::bool::weighted(0.2));
+    let more = (any::<bool>(), 0..4usize, prop::bool::weighted(0.3), any::<[bool; 2]>());
     let cut = (prop::collection::vec(0..4usize, 40), 2..5usize, 1..4usize);
     (network, choices, more, cut).prop_map(|(network, choices, others, cut)| {
         let (seed, switches, more, hosts, delays) = network;
         let (flow_control, transport, point, chance, routing) = choices;
-        let (classes, traffic, relay, pipeline) = others;
+        let (classes, traffic, relay, [pipeline, tight]) = others;
         let (groups, parts, threads) = cut;
         Plan {
-            seed, switches, more, hosts, delays, flow_control, transport, point, chance, routing, classes,
-            traffic, relay, pipeline, groups, parts, threads,
+            seed,
+            switches,
+            more,
+            hosts,
+            delays,
+            flow_control,
+            transport,
+            point,
+            chance,
+            routing,
+            classes,
+            traffic,
+            relay,
+            pipeline,
+            tight,
+            groups,
+            parts,
+            threads,
         }
     })
 }
@@ -94,7 +118,7 @@ fn plans() -> impl Strategy<Value = Plan> {
 const FLOW_CONTROLS: [&str; 7] = [
     r#"{"pfc": {"xoff": "20KB"}}"#,
     r#"{"pfc": {"xoff": "20KB", "pause": "on-off"}}"#,
-    r#""bifrost""#,
+    r#"{"bifrost": {"slot": "1500ns"}}"#,
     r#""cbfc""#,
     r#"{"cbfc": {"mode": "infiniband"}}"#,
     r#"{"pfc": {"xoff": "15KB", "watchdog": {"after": "50us", "restore": "50us", "action": "drop"}}}"#,
@@ -124,14 +148,20 @@ impl Plan {
         let (reliability, rate_control) = TRANSPORTS[self.transport];
         let mut net = Net::new(Format::Ethernet).reliability(reliability).rate_control(&[rate_control]);
         let settings = &mut net.blueprint.settings[0];
-        settings.notification = floodway_mechanisms::registry::NotificationParams::asked_by(&settings.rate_control);
+        settings.notification = NotificationParams::asked_by(&settings.rate_control);
         net.blueprint.seed = self.seed;
         net = net.limit(Span::us(350));
         let control = FLOW_CONTROLS[self.flow_control];
-        let buffer = if control == r#""lossy""# { r#"{"shared": {"pool": "60KB"}}"# } else { r#"{"static": {"size": "auto"}}"# };
+        let buffer = match (control, self.tight) {
+            (r#""lossy""#, _) => r#"{"shared": {"pool": "60KB"}}"#,
+            (control, true) if control.contains("pfc") => r#"{"static": {"size": "22KB"}}"#,
+            _ => r#"{"static": {"size": "auto"}}"#,
+        };
         let switches: Vec<NodeId> =
             (0..self.switches).map(|i| net.switch_with(&format!("s{i}"), buffer)).collect();
-        let mut delays = self.delays.iter().cycle().map(|&ns| Span::ns(ns));
+        // Bifrost is for links that are longer than a switch takes to react.
+        let more = if control.contains("bifrost") { 2_000 } else { 0 };
+        let mut delays = self.delays.iter().cycle().map(|&ns| Span::ns(ns + more));
         let mut delay = || delays.next().expect("there are some");
         let mut hosts = Vec::new();
         for (i, &switch) in switches.iter().enumerate() {
@@ -162,11 +192,16 @@ impl Plan {
     fn add_relays(&self, net: &mut Net, a: NodeId, b: NodeId, delay: Span) {
         let pfc = r#"{"pfc": {"xoff": "20KB"}}"#;
         let relays = ["ra", "rb"].map(|name| net.switch(name));
-        let cables = [net.link(a, relays[0], G100, Span::ns(50), pfc), net.link(b, relays[1], G100, Span::ns(50), pfc)];
+        let cables = [
+            net.link(a, relays[0], G100, Span::ns(50), pfc),
+            net.link(b, relays[1], G100, Span::ns(50), pfc),
+        ];
         let long = net.link(relays[0], relays[1], G100, delay, r#""swing""#);
         for (end, (relay, cable)) in relays.into_iter().zip(cables).enumerate() {
             let ports = RelayPorts { local: support::port(cable, 1), remote: support::port(long, end) };
-            let Role::Switch(spec) = &mut net.blueprint.nodes[relay.index()].role else { panic!("it is one") };
+            let Role::Switch(spec) = &mut net.blueprint.nodes[relay.index()].role else {
+                panic!("it is one")
+            };
             spec.relay = Some(ports);
         }
     }
@@ -225,7 +260,8 @@ impl Plan {
         }
         for i in 0..hosts.len() {
             net.flow(host(i), host(i + 1), Bytes(150_000 + 7_000 * i as u64), Span::us(i as u64 % 3));
-            net.flow(host(i), host(0), Bytes(30_000), Span::us(i as u64 % 5)).destination = host(hosts.len() - 1 - i % 2);
+            net.flow(host(i), host(0), Bytes(30_000), Span::us(i as u64 % 5)).destination =
+                host(hosts.len() - 1 - i % 2);
         }
         let Arrivals::List(flows) = &mut net.blueprint.workloads[0].arrivals else { panic!("a list") };
         flows.retain(|flow| flow.source != flow.destination);
@@ -234,7 +270,7 @@ impl Plan {
             let first = flows[0].clone();
             let mut answer = first.clone();
             (answer.source, answer.destination, answer.after) = (first.destination, first.source, vec![0]);
-            answer.wait = Span::us(2);
+            (answer.start, answer.wait) = (flows[flows.len() - 1].start, Span::us(2));
             flows.push(answer);
         }
         let poisson = net.workload("poisson");
@@ -285,7 +321,7 @@ impl Plan {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 120, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: CASES, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn any_network_in_any_partitions_keeps_the_same_bytes(plan in plans()) {
@@ -293,4 +329,190 @@ proptest! {
         let parts = plan.partitioning(&net.blueprint);
         assert_same(&net.blueprint, &parts);
     }
+}
+
+/// Two datacenters of two pods, each of two switches below one: hosts `h<dc><pod><switch><n>`.
+fn sites(delay: Span) -> Net {
+    let control = FLOW_CONTROLS[0];
+    let mut net = Net::new(Format::Ethernet).reliability(TRANSPORTS[0].0).limit(Span::us(400));
+    let tops: Vec<NodeId> = (0..2).map(|dc| net.switch(&format!("top{dc}"))).collect();
+    net.link(tops[0], tops[1], G100, delay, control);
+    let mut hosts = Vec::new();
+    for dc in 0..2 {
+        for pod in 0..2 {
+            let agg = net.switch(&format!("a{dc}{pod}"));
+            net.link(agg, tops[dc], G100, Span::us(1), control);
+            for tor in 0..2 {
+                let switch = net.switch(&format!("t{dc}{pod}{tor}"));
+                net.link(switch, agg, G100, Span::us(1), control);
+                for i in 0..2 {
+                    hosts.push(net.host(&format!("h{dc}{pod}{tor}{i}")));
+                    net.link(hosts[hosts.len() - 1], switch, G100, Span::us(1), control);
+                }
+            }
+        }
+    }
+    for i in 0..hosts.len() {
+        for step in [1, 5, 8] {
+            net.flow(hosts[i], hosts[(i + step) % hosts.len()], Bytes(40_000), Span::us(step as u64));
+        }
+    }
+    let Arrivals::List(flows) = &mut net.blueprint.workloads[0].arrivals else { panic!("a list") };
+    flows.sort_by_key(|flow| (flow.start, flow.source));
+    net
+}
+
+/// Names of nodes by partition.
+fn members(net: &Net, parts: &Partitioning) -> Vec<String> {
+    let mut members = vec![String::new(); parts.parts()];
+    for (i, node) in (0..).zip(&net.blueprint.nodes).filter(|(_, node)| !node.name.starts_with('h')) {
+        let of = &mut members[parts.of(NodeId(i))];
+        *of = format!("{of} {}", node.name).trim_start().to_owned();
+    }
+    members
+}
+
+#[test]
+fn any_number_of_partitions_on_any_number_of_threads_keeps_the_same_bytes() {
+    let net = sites(Span::us(40));
+    let one = whole(&net.blueprint);
+    for parts in 1..=8 {
+        let of = Partitioning::automatic(&net.blueprint, parts);
+        assert_eq!(of.parts(), parts);
+        for threads in 1..=3 {
+            let many = run(&net.blueprint, &of.clone().on(threads));
+            assert!(one == many, "{parts} on {threads}\n{}", difference(&one, &many));
+        }
+    }
+}
+
+#[test]
+fn long_links_are_cut_first_and_then_pods() {
+    let net = sites(Span::us(40));
+    let of = |parts| {
+        let mut members = members(&net, &Partitioning::automatic(&net.blueprint, parts));
+        members.sort_unstable();
+        members
+    };
+    let dc = |i: usize| format!("top{i} a{i}0 t{i}00 t{i}01 a{i}1 t{i}10 t{i}11");
+    assert_eq!(of(2), [dc(0), dc(1)]);
+    assert_eq!(of(3), ["a11 t110 t111", &dc(0), "top1 a10 t100 t101"]);
+    let four = ["top0 a00 t000 t001", "a01 t010 t011", "top1 a10 t100 t101", "a11 t110 t111"];
+    assert_eq!(of(4).len(), 4);
+    for pod in four.map(|pod| pod.split(' ').rev().take(3).collect::<Vec<_>>()) {
+        let names = pod.iter().rev().copied().collect::<Vec<_>>().join(" ");
+        assert!(of(4).iter().any(|of| of.contains(&names)), "{names} stay together: {:?}", of(4));
+    }
+    let hosts = Partitioning::automatic(&net.blueprint, 8);
+    for link in net.blueprint.links.iter().filter(|link| link.name.starts_with('h')) {
+        let [host, switch] = [0, 1].map(|end| hosts.of(link.ends[end].node));
+        assert_eq!(host, switch, "{} is not cut", link.name);
+    }
+}
+
+#[test]
+fn named_partitions_draw_their_neighbours_to_them() {
+    let net = sites(Span::us(40));
+    let node = |name: &str| {
+        let at = net.blueprint.nodes.iter().position(|node| node.name == name);
+        NodeId(at.expect("it is there") as u32)
+    };
+    let groups = [vec![node("t000")], vec![node("top1"), node("t010")]];
+    let parts = Partitioning::of_groups(&net.blueprint, &groups).expect("they can be cut");
+    assert_eq!(members(&net, &parts)[1], "top0 top1 a01 t010 t011 a10 t100 t101 a11 t110 t111");
+    assert_same(&net.blueprint, &parts);
+    let twice = [vec![node("t000")], vec![node("t000")]];
+    let error = Partitioning::of_groups(&net.blueprint, &twice).expect_err("one node");
+    assert_eq!(error, "t000 is in two partitions");
+}
+
+#[test]
+fn a_link_that_goes_down_holds_its_ends_together() {
+    let mut net = sites(Span::us(40));
+    net.blueprint.links[0].down = vec![(Time::ZERO + Span::us(20), Time::ZERO + Span::us(90))];
+    let tops = [0, 1].map(NodeId);
+    let error =
+        Partitioning::of_groups(&net.blueprint, &tops.map(|top| vec![top])).expect_err("it is not cut");
+    assert_eq!(error, "links keep top1 together with another partition, as top0-top1 does: it goes down");
+    let parts = Partitioning::automatic(&net.blueprint, 3);
+    assert_eq!((parts.parts(), parts.of(tops[0])), (3, parts.of(tops[1])));
+    assert_same(&net.blueprint, &parts);
+}
+
+#[test]
+fn what_has_one_order_for_all_is_not_cut_and_says_why() {
+    let mut net = sites(Span::us(40));
+    net.blueprint.semantics.ties = Ties::SchedulingOrder;
+    let parts = Partitioning::automatic(&net.blueprint, 2);
+    assert_eq!(parts.parts(), 1);
+    assert_eq!(
+        parts.why(),
+        Some("ties go by the order in which events are scheduled, which is one for the whole network")
+    );
+    assert_same(&net.blueprint, &parts);
+}
+
+#[test]
+fn threads_are_used_where_they_pay_and_where_somebody_asks_for_them() {
+    let net = sites(Span::us(40));
+    let of = |asked, cores| {
+        let parts = Partitioning::of_run(&net.blueprint, &[], asked, cores).expect("it can be cut");
+        (parts.parts(), parts.threads(), parts.why().map(str::to_owned))
+    };
+    assert_eq!(of(Some(2), 8), (2, 2, None));
+    assert_eq!(of(Some(1), 8), (1, 1, None));
+    let (parts, threads, why) = of(None, 2);
+    assert_eq!((parts, threads), (1, 1));
+    assert_eq!(why.as_deref(), Some("about 1920 packets are to be sent: too few for threads to pay"));
+    assert_eq!(of(None, 1), (1, 1, None));
+}
+
+/// Tells its neighbour upstream of the flow of each tenth packet, and the source of a flow of which it is told.
+#[derive(Default)]
+struct Gossip(u64);
+
+impl CongestionPoint for Gossip {
+    fn on_dequeue(&mut self, cx: &mut Cx<'_, CpAction>, p: &PacketView, _q: &QueueView) -> Mark {
+        self.0 += 1;
+        if self.0.is_multiple_of(10) {
+            let notice = RegionNotice { degree: 1, count: 2, flows: [p.flow; 16] };
+            cx.push(CpAction::ToUpstream(p.ingress, notice));
+        }
+        Mark::None
+    }
+
+    fn on_notice(&mut self, cx: &mut Cx<'_, CpAction>, notice: &RegionNotice) {
+        for &flow in &notice.flows[..usize::from(notice.count)] {
+            cx.push(CpAction::ToSource(Notice {
+                flow,
+                mark: Mark::Ce,
+                window: None,
+                rate: None,
+                degree: 0.0,
+            }));
+        }
+    }
+}
+
+#[test]
+fn notices_between_neighbours_name_the_same_flows_on_both_sides_of_a_cut() {
+    let net = sites(Span::us(4));
+    let run = |parts: usize| {
+        let control = Control::default();
+        let parts = Partitioning::automatic(&net.blueprint, parts);
+        let mut fabric = Fabric::build_parts(&net.blueprint, &control, &parts).expect("it is sound");
+        for (i, link) in (0..).zip(&net.blueprint.links) {
+            for (end, port) in link.ends.iter().zip([PortId(2 * i), PortId(2 * i + 1)]) {
+                if matches!(net.blueprint.nodes[end.node.index()].role, Role::Switch(_)) {
+                    let gossip = AnyCongestionPoint::Custom(Box::new(Gossip::default()));
+                    fabric.add_congestion_point(port, gossip).expect("it claims nothing");
+                }
+            }
+        }
+        fabric.run()
+    };
+    let (one, many) = (run(1), run(4));
+    let heard = support::whole(one.flows.column("cnps")).iter().filter(|&&cnps| cnps > 0).count();
+    assert!(heard > 20, "{heard} flows were told of");
+    assert_eq!(everything(&one), everything(&many));
 }

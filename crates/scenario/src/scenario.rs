@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use floodway_fabric::{Blueprint, Partitioning};
 use floodway_fabric::blueprint::{Arrivals, End, WorkloadSpec};
+use floodway_fabric::{Blueprint, Partitioning};
 use floodway_units::{NodeId, Time};
 use serde_json::json;
 

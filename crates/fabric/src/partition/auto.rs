@@ -1,5 +1,8 @@
 //! Groups of nodes, from the network alone.
 
+use std::collections::BTreeMap;
+use std::ops::Range;
+
 use floodway_units::Span;
 
 use super::{NodeId, ends_of, uncut};
@@ -32,7 +35,6 @@ pub(super) fn divide(blueprint: &Blueprint, wanted: usize) -> (Vec<u8>, usize) {
     let mut group = vec![NOWHERE; units.weight.len()];
     let all: Vec<usize> = (0..group.len()).collect();
     let groups = units.split(&all, wanted, &mut group, 0);
-    units.attach(&mut group, groups);
     (units.by_node(&group), groups)
 }
 
@@ -54,7 +56,8 @@ pub(super) fn follow(blueprint: &Blueprint, groups: &[Vec<NodeId>]) -> Result<Ve
             *unit = i;
         }
     }
-    units.attach(&mut group, groups.len());
+    let all: Vec<usize> = (0..group.len()).collect();
+    units.attach(&all, &mut group, 0..groups.len());
     Ok(units.by_node(&group))
 }
 
@@ -114,8 +117,8 @@ impl Units {
         units
     }
 
-    /// Splits some units where the longest links are that divide their hosts; the groups made, numbered from
-    /// `first`. Units without hosts may be left over.
+    /// Splits some units where the longest links are that divide their hosts; how many groups are made, numbered
+    /// from `first`.
     fn split(&self, units: &[usize], wanted: usize, group: &mut [u8], first: usize) -> usize {
         let parts = if wanted > 1 { self.parts(units) } else { Vec::new() };
         if parts.len() < 2 {
@@ -123,17 +126,19 @@ impl Units {
             return 1;
         }
         let weights: Vec<u128> = parts.iter().map(|part| self.weight_of(part)).collect();
+        let mut made = wanted;
         if parts.len() < wanted {
-            let mut made = 0;
+            made = 0;
             for (part, share) in parts.iter().zip(shares(&weights, wanted)) {
                 made += self.split(part, share, group, first + made);
             }
-            return made;
+        } else {
+            for (part, at) in parts.iter().zip(pack(&weights, wanted)) {
+                part.iter().for_each(|&unit| group[unit] = (first + at) as u8);
+            }
         }
-        for (part, at) in parts.iter().zip(pack(&weights, wanted)) {
-            part.iter().for_each(|&unit| group[unit] = (first + at) as u8);
-        }
-        wanted
+        self.attach(units, group, first..first + made);
+        made
     }
 
     fn weight_of(&self, part: &[usize]) -> u128 {
@@ -181,36 +186,44 @@ impl Units {
         parts.sort_by_key(|part| (nearest[part_of[part[0]]], part[0]));
     }
 
-    /// Gives units without a group, round by round outward, that with which they share most; where several share
-    /// the same, the one with the least so far.
-    fn attach(&self, group: &mut [u8], groups: usize) {
-        let mut load = vec![0; groups];
-        for (unit, &of) in group.iter().enumerate().filter(|&(_, &of)| of != NOWHERE) {
-            load[usize::from(of)] += self.weight[unit];
+    /// Gives those of `units` that are in no group, round by round outward, the group with which they share most; where
+    /// several share the same, the one with the least so far.
+    fn attach(&self, units: &[usize], group: &mut [u8], groups: Range<usize>) {
+        let mut load = vec![0; groups.end];
+        for &unit in units.iter().filter(|&&unit| group[unit] != NOWHERE) {
+            load[usize::from(group[unit])] += self.weight[unit];
         }
-        loop {
-            let mut shared = vec![Vec::new(); group.len()];
-            for link in &self.links {
-                for (own, other) in [(0, 1), (1, 0)].map(|(a, b)| (link.ends[a], link.ends[b])) {
-                    if group[own] == NOWHERE && group[other] != NOWHERE {
-                        shared[own].resize(groups, 0);
-                        shared[own][usize::from(group[other])] += link.rate;
-                    }
-                }
-            }
-            let mut any = false;
-            for (unit, shared) in shared.iter().enumerate().filter(|(_, shared)| !shared.is_empty()) {
+        while let Some(round) = self.round(units, group, groups.end) {
+            for (unit, shared) in round {
                 let most = shared.iter().max();
-                let best = (0..groups).filter(|&of| Some(&shared[of]) == most).min_by_key(|&of| load[of]);
-                let best = best.unwrap_or_default();
-                (group[unit], any) = (best as u8, true);
+                let best = groups.clone().filter(|&of| shared.get(of) == most).min_by_key(|&of| load[of]);
+                let best = best.unwrap_or(groups.start);
+                group[unit] = best as u8;
                 load[best] += self.weight[unit];
             }
-            if !any {
-                break;
+        }
+        for &unit in units {
+            if group[unit] == NOWHERE {
+                // It is linked to nobody.
+                group[unit] = groups.start as u8;
             }
         }
-        group.iter_mut().filter(|of| **of == NOWHERE).for_each(|of| *of = 0);
+    }
+
+    /// The units that are in no group and have a link to one that is: what they share with each group, in order.
+    fn round(&self, units: &[usize], group: &[u8], groups: usize) -> Option<BTreeMap<usize, Vec<u128>>> {
+        let mut within = vec![false; group.len()];
+        units.iter().for_each(|&unit| within[unit] = true);
+        let mut shared: BTreeMap<usize, Vec<u128>> = BTreeMap::new();
+        for link in self.links.iter().filter(|link| link.ends.iter().all(|&end| within[end])) {
+            for (own, other) in [(0, 1), (1, 0)].map(|(a, b)| (link.ends[a], link.ends[b])) {
+                if group[own] == NOWHERE && group[other] != NOWHERE {
+                    let of = shared.entry(own).or_insert_with(|| vec![0; groups]);
+                    of[usize::from(group[other])] += link.rate;
+                }
+            }
+        }
+        (!shared.is_empty()).then_some(shared)
     }
 
     fn by_node(&self, group: &[u8]) -> Vec<u8> {

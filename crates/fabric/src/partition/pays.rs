@@ -27,7 +27,8 @@ pub(super) fn too_little(blueprint: &Blueprint, window: Span, threads: usize) ->
 
 /// The sum of all hosts' NICs.
 fn line_rate(blueprint: &Blueprint) -> Rate {
-    let of_host = |node: floodway_units::NodeId| matches!(blueprint.nodes[node.index()].role, Role::Host { .. });
+    let of_host =
+        |node: floodway_units::NodeId| matches!(blueprint.nodes[node.index()].role, Role::Host { .. });
     let ends = blueprint.links.iter().flat_map(|link| link.ends.iter().zip(&link.directions));
     let rates = ends.filter(|(end, _)| of_host(end.node)).map(|(_, direction)| direction.rate.0);
     Rate(rates.fold(0, u64::saturating_add))

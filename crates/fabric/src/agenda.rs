@@ -415,7 +415,7 @@ mod tests {
         let slots = std::iter::from_fn(|| agenda.pop_before(Time(51)).map(|event| event.order));
         let orders: Vec<u64> = slots.collect();
         let names: Vec<_> = orders.into_iter().map(|order| agenda.queue_pair(order)).collect();
-        assert_eq!(names, [3, 5, 7].map(QueuePairName::Born));
+        assert_eq!(names, [3, 5, 7].map(QueuePairName::Slot));
     }
 
     #[test]

@@ -160,6 +160,12 @@ class Records:
     @property
     def outcome_json(self) -> str:
         """Verdicts and totals, as JSON."""
+    @property
+    def threads(self) -> int:
+        """On how many threads it ran; nothing else that is kept depends on it."""
+    @property
+    def threads_why(self) -> str | None:
+        """Why not on more, where there is a reason in the scenario."""
 
 def parse_file(
     path: str | PathLike[str], *, sets: Sequence[tuple[str, str]], tables: Callable[[Path], str]
@@ -193,5 +199,8 @@ def catalog_json() -> str:
 def check(scenario: Scenario, *, resolved: bool = False) -> Check:
     """Build a scenario without running it; `resolved` adds what every object ended up with."""
 
-def run(scenario: Scenario, *, progress: Progress) -> Records:
-    """Build and run a scenario; the interpreter lock is released meanwhile."""
+def run(scenario: Scenario, *, progress: Progress, threads: int | None = None) -> Records:
+    """Build and run a scenario, on so many threads or on as many as pay.
+
+    The interpreter lock is released meanwhile.
+    """

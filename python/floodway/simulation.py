@@ -30,7 +30,12 @@ __all__ = ["POLL_S", "run", "stopped_by_interrupt"]
 POLL_S = 0.1
 
 
-def run(scenario: Scenario, *, on_progress: Callable[[Progress], None] | None = None) -> Result:
+def run(
+    scenario: Scenario,
+    *,
+    threads: int | None = None,
+    on_progress: Callable[[Progress], None] | None = None,
+) -> Result:
     """Simulate a scenario to its end.
 
     The interpreter lock is released meanwhile. Ctrl-C, and a notebook's interrupt, end the run within a
@@ -43,6 +48,9 @@ def run(scenario: Scenario, *, on_progress: Callable[[Progress], None] | None = 
     ----------
     scenario
         What to simulate.
+    threads
+        On how many threads, 1 or more: at most one for each partition into which the network can be cut. By
+        default what the scenario says, else one a core where that pays. What is kept does not depend on it.
     on_progress
         Called about ten times a second in the calling thread.
 
@@ -55,6 +63,8 @@ def run(scenario: Scenario, *, on_progress: Callable[[Progress], None] | None = 
     ------
     TypeError
         If it is no scenario.
+    ValueError
+        If there are to be no threads.
     ScenarioError
         If the network cannot be built.
     RunError
@@ -62,16 +72,20 @@ def run(scenario: Scenario, *, on_progress: Callable[[Progress], None] | None = 
     """
     if not isinstance(scenario, Scenario):
         raise TypeError(f"a {type(scenario).__name__} is not a Scenario; floodway.load reads a file")
+    if threads is not None and threads < 1:
+        raise ValueError(f"{threads} is not a number of threads, 1 or more")
     progress, loads = _floodway.Progress(), asked_loads(scenario)
     started, clock = datetime.now(UTC), time.perf_counter()
     with stopped_by_interrupt(progress.stop):
-        records = _watched(scenario, progress, on_progress)
+        records = _watched(scenario, progress, on_progress, threads)
     wall_s = time.perf_counter() - clock
     verdicts = json.loads(records.outcome_json)
     timings = Timings(
         started=started.isoformat(timespec="seconds"),
         wall_s=wall_s,
         packet_hops_per_s=verdicts["packet_hops"] / wall_s,
+        threads=records.threads,
+        threads_why=records.threads_why,
     )
     info = RunInfo(
         name=scenario.name,
@@ -129,10 +143,13 @@ def stopped_by_interrupt(stop: Callable[[], None]) -> Iterator[None]:
 
 
 def _watched(
-    scenario: Scenario, progress: Progress, on_progress: Callable[[Progress], None] | None
+    scenario: Scenario,
+    progress: Progress,
+    on_progress: Callable[[Progress], None] | None,
+    threads: int | None,
 ) -> Records:
     with ThreadPoolExecutor(max_workers=1, thread_name_prefix="floodway") as pool:
-        running = pool.submit(_floodway.run, scenario.native, progress=progress)
+        running = pool.submit(_floodway.run, scenario.native, progress=progress, threads=threads)
         try:
             while wait((running,), timeout=POLL_S).not_done:
                 if on_progress is not None:

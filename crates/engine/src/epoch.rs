@@ -13,31 +13,6 @@ pub enum Advance {
     Interrupted,
 }
 
-/// What runs in epochs.
-pub trait World {
-    /// Lets all happen that happens before `end`.
-    fn advance(&mut self, end: Time) -> Advance;
-
-    /// Called between epochs; true ends the run.
-    fn is_over(&mut self, now: Time) -> bool;
-}
-
-/// Runs `world` until it is over, interrupted, or at `limit`; the instant at which it stopped.
-pub fn run(world: &mut impl World, limit: Time) -> (Time, Advance) {
-    let mut now = Time::ZERO;
-    while now < limit {
-        let end = end_of_epoch(now, limit);
-        if world.advance(end) == Advance::Interrupted {
-            return (end, Advance::Interrupted);
-        }
-        now = end;
-        if world.is_over(now) {
-            break;
-        }
-    }
-    (now, Advance::Reached)
-}
-
 /// End of the epoch that begins at `now`, or within which it lies.
 pub(crate) fn end_of_epoch(now: Time, limit: Time) -> Time {
     Time((now.0 / EPOCH.0 + 1).saturating_mul(EPOCH.0)).min(limit)
@@ -47,26 +22,10 @@ pub(crate) fn end_of_epoch(now: Time, limit: Time) -> Time {
 mod tests {
     use super::*;
 
-    struct Counts {
-        epochs: u64,
-        over_after: u64,
-    }
-
-    impl World for Counts {
-        fn advance(&mut self, _: Time) -> Advance {
-            self.epochs += 1;
-            Advance::Reached
-        }
-
-        fn is_over(&mut self, _: Time) -> bool {
-            self.epochs >= self.over_after
-        }
-    }
-
     #[test]
-    fn a_run_ends_at_an_epoch_or_at_its_limit() {
-        let limit = Time::ZERO + Span::us(250);
-        assert_eq!(run(&mut Counts { epochs: 0, over_after: 9 }, limit), (limit, Advance::Reached));
-        assert_eq!(run(&mut Counts { epochs: 0, over_after: 2 }, limit).0, Time::ZERO + Span::us(200));
+    fn an_epoch_ends_at_a_multiple_of_its_length_or_at_the_limit() {
+        let at = |us| Time::ZERO + Span::us(us);
+        let ends = [0, 99, 100, 200].map(|now| end_of_epoch(at(now), at(250)));
+        assert_eq!(ends, [at(100), at(100), at(200), at(250)]);
     }
 }

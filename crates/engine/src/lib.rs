@@ -10,7 +10,7 @@ mod parallel;
 mod queue;
 mod wheel;
 
-pub use epoch::{Advance, EPOCH, World, run};
+pub use epoch::{Advance, EPOCH};
 pub use lookahead::{Lookahead, NoDelay};
 pub use parallel::{Partition, run_partitions};
 pub use queue::{AHEAD, Event, Queue};

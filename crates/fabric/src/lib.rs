@@ -154,7 +154,9 @@ fn finish(mut worlds: Vec<World<'_>>, mut seen: Seen, end: Time, interrupted: bo
     let end = reached.filter(|_| interrupted).unwrap_or(end);
     let mut all: Vec<&mut World<'_>> = worlds.iter_mut().collect();
     let stopped = Whole::new(&mut all, &mut seen, end).stopped(interrupted);
-    worlds.iter_mut().for_each(|world| world.close(end));
+    for world in &mut worlds {
+        world.close(end);
+    }
     let mut world = merge::merge(worlds).expect("a network has at least one partition");
     (world.deadlocks, world.records.peak_in_network) = (seen.deadlocks, seen.peak_in_network);
     world.tables(stopped)

@@ -30,7 +30,9 @@ pub(crate) struct Whole<'w, 'p, 'a> {
 impl<'w, 'p, 'a> Whole<'w, 'p, 'a> {
     /// These partitions, of which there is at least one, at the time `now`.
     pub fn new(worlds: &'w mut [&'p mut World<'a>], seen: &'w mut Seen, now: Time) -> Self {
-        worlds.iter_mut().for_each(|world| (world.now, world.order) = (now.0, 0));
+        for world in worlds.iter_mut() {
+            (world.now, world.order) = (now.0, 0);
+        }
         Whole { worlds, seen }
     }
 

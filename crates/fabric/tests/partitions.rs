@@ -181,7 +181,7 @@ impl Plan {
             }
         }
         if self.relay {
-            self.add_relays(&mut net, switches[0], switches[self.switches - 1], delay());
+            Self::add_relays(&mut net, switches[0], switches[self.switches - 1], delay());
         }
         self.choose(&mut net, &switches, &hosts);
         self.send(&mut net, &hosts);
@@ -189,7 +189,7 @@ impl Plan {
     }
 
     /// A long link with relays at both ends.
-    fn add_relays(&self, net: &mut Net, a: NodeId, b: NodeId, delay: Span) {
+    fn add_relays(net: &mut Net, a: NodeId, b: NodeId, delay: Span) {
         let pfc = r#"{"pfc": {"xoff": "20KB"}}"#;
         let relays = ["ra", "rb"].map(|name| net.switch(name));
         let cables = [
@@ -288,12 +288,12 @@ impl Plan {
         }
         if self.traffic == 3 {
             let loops = net.workload("loops");
-            net.blueprint.workloads[loops].arrivals = Arrivals::ClosedLoop(self.loops(hosts));
+            net.blueprint.workloads[loops].arrivals = Arrivals::ClosedLoop(Self::loops(hosts));
         }
     }
 
     /// One loop that goes on as it is sent, and a pair of which each answers the other.
-    fn loops(&self, hosts: &[NodeId]) -> Vec<LoopSpec> {
+    fn loops(hosts: &[NodeId]) -> Vec<LoopSpec> {
         let (a, b) = (hosts[0], hosts[hosts.len() - 1]);
         let of = |source, destination, ahead, next| LoopSpec {
             source,
@@ -338,10 +338,10 @@ fn sites(delay: Span) -> Net {
     let tops: Vec<NodeId> = (0..2).map(|dc| net.switch(&format!("top{dc}"))).collect();
     net.link(tops[0], tops[1], G100, delay, control);
     let mut hosts = Vec::new();
-    for dc in 0..2 {
+    for (dc, &top) in tops.iter().enumerate() {
         for pod in 0..2 {
             let agg = net.switch(&format!("a{dc}{pod}"));
-            net.link(agg, tops[dc], G100, Span::us(1), control);
+            net.link(agg, top, G100, Span::us(1), control);
             for tor in 0..2 {
                 let switch = net.switch(&format!("t{dc}{pod}{tor}"));
                 net.link(switch, agg, G100, Span::us(1), control);
@@ -367,7 +367,10 @@ fn members(net: &Net, parts: &Partitioning) -> Vec<String> {
     let mut members = vec![String::new(); parts.parts()];
     for (i, node) in (0..).zip(&net.blueprint.nodes).filter(|(_, node)| !node.name.starts_with('h')) {
         let of = &mut members[parts.of(NodeId(i))];
-        *of = format!("{of} {}", node.name).trim_start().to_owned();
+        if !of.is_empty() {
+            of.push(' ');
+        }
+        of.push_str(&node.name);
     }
     members
 }

@@ -1,5 +1,6 @@
 //! Turns a panic, which is a bug, into a value, so that Python sees one error and no trace of Rust's.
 
+use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind, set_hook, take_hook};
 
@@ -26,13 +27,19 @@ pub fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     // What was left half done is dropped with `work`, and never seen again.
     let done = catch_unwind(AssertUnwindSafe(work));
     GUARDED.set(false);
-    done.map_err(|_| REPORT.take())
+    done.map_err(|payload| {
+        let report = REPORT.take();
+        // Of a panic in another thread of the run, the hook has told elsewhere.
+        if report.is_empty() { message(&*payload).to_owned() } else { report }
+    })
 }
 
 fn report(info: &PanicHookInfo<'_>) -> String {
     let place = info.location().map_or(String::from("unknown place"), ToString::to_string);
-    let payload = info.payload();
+    format!("{} ({place})", message(info.payload()).lines().collect::<Vec<_>>().join(" "))
+}
+
+fn message(payload: &dyn Any) -> &str {
     let formatted = payload.downcast_ref::<String>().map(String::as_str);
-    let message = formatted.or(payload.downcast_ref::<&str>().copied()).unwrap_or("no message");
-    format!("{} ({place})", message.lines().collect::<Vec<_>>().join(" "))
+    formatted.or(payload.downcast_ref::<&str>().copied()).unwrap_or("no message")
 }

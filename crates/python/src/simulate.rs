@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::thread::available_parallelism;
 
-use floodway_fabric::{Control, Fabric, Records as Kept};
+use floodway_fabric::{Control, Fabric, Partitioning, Records as Kept};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -74,10 +75,14 @@ pub struct Records {
     capture: Option<Py<PyBytes>>,
     /// Verdicts and totals, as JSON.
     outcome_json: String,
+    /// On how many threads it ran; nothing else that is kept depends on it.
+    threads: usize,
+    /// Why not on more, where there is a reason in the scenario.
+    threads_why: Option<String>,
 }
 
 impl Records {
-    fn new(py: Python<'_>, kept: Kept) -> PyResult<Self> {
+    fn new(py: Python<'_>, kept: Kept, parts: &Partitioning) -> PyResult<Self> {
         let outcome = serde_json::to_string(&kept.outcome);
         Ok(Records {
             flows: Table::new(py, kept.flows)?,
@@ -88,19 +93,31 @@ impl Records {
             queue_histogram: kept.queue_histogram.map(|rows| Table::new(py, rows)).transpose()?,
             capture: kept.capture.map(|file| PyBytes::new(py, &file).unbind()),
             outcome_json: outcome.expect("an outcome has only string keys and finite numbers"),
+            threads: parts.threads(),
+            threads_why: parts.why().map(str::to_owned),
         })
     }
 }
 
-/// Builds and runs a scenario; the interpreter lock is released meanwhile.
+/// Builds and runs a scenario, on so many threads or on as many as pay; the interpreter lock is released meanwhile.
 #[pyfunction]
-#[pyo3(signature = (scenario, *, progress))]
-pub fn run(py: Python<'_>, scenario: &Scenario, progress: &Progress) -> PyResult<Records> {
+#[pyo3(signature = (scenario, *, progress, threads=None))]
+pub fn run(
+    py: Python<'_>,
+    scenario: &Scenario,
+    progress: &Progress,
+    threads: Option<usize>,
+) -> PyResult<Records> {
     let control = &*progress.control;
-    let blueprint = scenario.parsed().blueprint();
-    let done = py.detach(|| guarded(|| Fabric::build(blueprint, control).map(Fabric::run)));
+    let parsed = scenario.parsed();
+    let work = || {
+        let parts = parsed.partitioning(threads, available_parallelism().map_or(1, usize::from));
+        let fabric = Fabric::build_parts(parsed.blueprint(), control, &parts)?;
+        Ok((fabric.run(), parts))
+    };
+    let done = py.detach(|| guarded(work));
     match done {
-        Ok(Ok(kept)) => Records::new(py, kept),
+        Ok(Ok((kept, parts))) => Records::new(py, kept, &parts),
         Ok(Err(fault)) => Err(errors::unfit(py, scenario.parsed().file(), &fault)),
         Err(bug) => Err(errors::internal(py, &bug)),
     }

@@ -153,6 +153,14 @@ def run_(  # noqa: PLR0913 (one argument an option)
             show_default=False,
         ),
     ] = None,
+    threads: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Threads; results do not depend on them.",
+            show_default="one a core where that pays",
+        ),
+    ] = None,
 ) -> int:
     """Simulate a scenario, write its results and print what it came to.
 
@@ -186,6 +194,7 @@ def run_(  # noqa: PLR0913 (one argument an option)
             on_deadlock=on_deadlock,
             export=export,
             pcap=pcap or [],
+            threads=threads,
         )
     )
 
@@ -217,6 +226,9 @@ def compare_(  # noqa: PLR0913 (one argument an option)
         int | None,
         typer.Option(min=1, help="Runs at a time.", show_default="one a core"),
     ] = None,
+    threads: Annotated[
+        int, typer.Option(min=1, help="Threads of each run; results do not depend on them.")
+    ] = 1,
     sets: Sets = None,
     out: Annotated[
         Path | None,
@@ -250,6 +262,7 @@ def compare_(  # noqa: PLR0913 (one argument an option)
             vary=vary or [],
             seeds=seeds,
             jobs=jobs,
+            threads=threads,
             sets=sets or [],
             out=out,
             force=force,

@@ -35,6 +35,7 @@ class Request:
     vary: Sequence[str]
     seeds: int
     jobs: int | None
+    threads: int
     sets: Sequence[str]
     out: Path | None
     force: bool
@@ -56,6 +57,7 @@ def compare(request: Request) -> int:
                 variants,
                 seeds=request.seeds,
                 jobs=request.jobs,
+                threads=request.threads,
                 out=out,
                 force=request.force,
                 on_progress=watch.update,

@@ -40,6 +40,7 @@ class Request:
     on_deadlock: Literal["stop", "continue"] | None
     export: Literal["hpcc"] | None = None
     pcap: Sequence[str] = ()
+    threads: int | None = None
 
 
 def run(request: Request) -> int:
@@ -72,7 +73,7 @@ def _run(request: Request) -> int:
             for warning in scenario.warnings:
                 typer.echo(f"warning: {warning}", err=True)
         with Watch(scenario, quiet=request.quiet) as watch:
-            result = floodway.run(scenario, on_progress=watch.update)
+            result = floodway.run(scenario, threads=request.threads, on_progress=watch.update)
         notes = _publish(place, result, scenario if request.export else None)
     for note in notes:
         typer.echo(f"warning: {note}", err=True)

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from floodway.results import Outcome, Result, Summary, WorkloadSummary
+    from floodway.results.result import Timings
 
 __all__ = ["WIDTH", "document", "show", "table_of"]
 
@@ -105,8 +106,16 @@ def _headline(result: Result) -> str:
         "interrupted": "interrupted",
     }
     took = f"{run.timings.wall_s:.1f} s, {run.timings.packet_hops_per_s / 1e6:.1f} M packet-hops/s"
+    took += _threads(run.timings)
     simulated = f"{outcome.simulated_us / 1000:,.2f} ms simulated in {took}"
     return f"{run.name}, seed {run.seed}: {simulated}; {why[outcome.stopped]}"
+
+
+def _threads(timings: Timings) -> str:
+    """Say on how many threads a run was, and why not on more; nothing where one was all there was to have."""
+    if timings.threads > 1:
+        return f" on {timings.threads} threads" + (f" ({timings.threads_why})" if timings.threads_why else "")
+    return f" on one thread ({timings.threads_why})" if timings.threads_why else ""
 
 
 def _traffic(summary: Summary) -> Table:

@@ -119,6 +119,7 @@ def compare(  # noqa: PLR0913 (what a caller may choose)
     *,
     seeds: int = 1,
     jobs: int | None = None,
+    threads: int = 1,
     out: str | os.PathLike[str] | None = None,
     force: bool = False,
     on_progress: Callable[[Sequence[Task]], None] | None = None,
@@ -136,6 +137,8 @@ def compare(  # noqa: PLR0913 (what a caller may choose)
         So many runs of each variant, with its scenario's own seed and those that follow it.
     jobs
         So many runs at a time; by default one a core.
+    threads
+        On so many threads each; what is kept does not depend on it.
     out
         Where results, tables, pictures and a page shall be written: each run's as soon as it has ended.
         By default nothing is written.
@@ -181,7 +184,7 @@ def compare(  # noqa: PLR0913 (what a caller may choose)
         for seed in own
     ]
     with Place(out, slots, force=force) as place:
-        run_all(tasks, jobs=jobs or cores(), on_progress=on_progress, on_result=place.publish)
+        run_all(tasks, jobs=jobs or cores(), threads=threads, on_progress=on_progress, on_result=place.publish)
         comparison = _comparison(chosen, seeds_of, tasks, per_variant=seeds)
         if comparison.complete:
             place.finish(comparison)

@@ -69,6 +69,7 @@ def run_all(
     tasks: Sequence[Task],
     *,
     jobs: int,
+    threads: int,
     on_progress: Callable[[Sequence[Task]], None] | None,
     on_result: Callable[[int, Result], None],
 ) -> None:
@@ -80,6 +81,8 @@ def run_all(
         What to run; each gets its result.
     jobs
         So many at a time.
+    threads
+        On so many threads each.
     on_progress
         Called about ten times a second in the calling thread.
     on_result
@@ -92,7 +95,7 @@ def run_all(
     """
     stop = threading.Event()
     with stopped_by_interrupt(stop.set), ThreadPoolExecutor(jobs, thread_name_prefix="compare") as pool:
-        numbers = {pool.submit(_run, task, stop): number for number, task in enumerate(tasks)}
+        numbers = {pool.submit(_run, task, stop, threads): number for number, task in enumerate(tasks)}
         running = set(numbers)
         try:
             while running:
@@ -109,7 +112,7 @@ def run_all(
             raise
 
 
-def _run(task: Task, stop: threading.Event) -> Result | None:
+def _run(task: Task, stop: threading.Event, threads: int) -> Result | None:
     def look(progress: Progress) -> None:
         task.progress = progress
         if stop.is_set():
@@ -118,7 +121,7 @@ def _run(task: Task, stop: threading.Event) -> Result | None:
     if stop.is_set():
         return None
     task.began = time.monotonic()
-    result = run(task.scenario, on_progress=look)
+    result = run(task.scenario, threads=threads, on_progress=look)
     return None if result.outcome.stopped == "interrupted" else result
 
 

@@ -46,11 +46,27 @@ class AskedLoad:
 
 @dataclass(frozen=True, kw_only=True)
 class Timings:
-    """What a run took: when it began (ISO 8601, UTC), its seconds, packet-hops per second."""
+    """What a run took.
+
+    Attributes
+    ----------
+    started
+        When it began (ISO 8601, UTC).
+    wall_s
+        Its seconds.
+    packet_hops_per_s
+        Packets received over a link, in a second.
+    threads
+        On how many threads it ran.
+    threads_why
+        Why not on more, where there is a reason in the scenario.
+    """
 
     started: str
     wall_s: float
     packet_hops_per_s: float
+    threads: int = 1
+    threads_why: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

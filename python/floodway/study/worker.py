@@ -55,7 +55,7 @@ def answer_to(task: dict[str, Any], answers: TextIO) -> dict[str, Any]:
     try:
         scenario = recipe.scenario().with_seed(task["seed"])
         with contextlib.chdir(recipe.folder or "."):
-            result = run(scenario, on_progress=look)
+            result = run(scenario, threads=1, on_progress=look)
         broken = "; ".join(f"invariant {name} broken: {breach}" for name, breach in result.outcome.broken)
         if broken:
             return {"error": f"{broken}; this is a bug of the simulator"}

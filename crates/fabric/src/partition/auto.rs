@@ -96,14 +96,14 @@ impl Units {
     /// Joined by links that cannot be cut, and by those for which `stays` holds.
     fn new(blueprint: &Blueprint, stays: impl Fn(usize) -> bool) -> Self {
         let links = blueprint.links.iter().enumerate();
-        let whole = links.clone().filter(|&(i, link)| uncut(link).is_some() || stays(i));
+        let whole = links.filter(|&(i, link)| uncut(link).is_some() || stays(i));
         let of = components(blueprint.nodes.len(), whole.map(|(_, link)| ends_of(link).0));
         let count = of.iter().max().map_or(0, |last| last + 1);
         let mut units = Units { weight: vec![0; count], hosts: vec![false; count], links: Vec::new(), of };
         for (node, spec) in blueprint.nodes.iter().enumerate() {
             units.hosts[units.of[node]] |= matches!(spec.role, Role::Host { .. });
         }
-        for (_, link) in links {
+        for link in &blueprint.links {
             let (nodes, delay) = ends_of(link);
             let ends = nodes.map(|node| units.of[node]);
             for (unit, direction) in ends.into_iter().zip(&link.directions) {
@@ -122,7 +122,9 @@ impl Units {
     fn split(&self, units: &[usize], wanted: usize, group: &mut [u8], first: usize) -> usize {
         let parts = if wanted > 1 { self.parts(units) } else { Vec::new() };
         if parts.len() < 2 {
-            units.iter().for_each(|&unit| group[unit] = first as u8);
+            for &unit in units {
+                group[unit] = first as u8;
+            }
             return 1;
         }
         let weights: Vec<u128> = parts.iter().map(|part| self.weight_of(part)).collect();
@@ -134,7 +136,9 @@ impl Units {
             }
         } else {
             for (part, at) in parts.iter().zip(pack(&weights, wanted)) {
-                part.iter().for_each(|&unit| group[unit] = (first + at) as u8);
+                for &unit in part {
+                    group[unit] = (first + at) as u8;
+                }
             }
         }
         self.attach(units, group, first..first + made);
@@ -145,13 +149,18 @@ impl Units {
         part.iter().map(|&unit| self.weight[unit]).sum()
     }
 
+    fn links_within(&self, units: &[usize]) -> Vec<&Link> {
+        let mut within = vec![false; self.weight.len()];
+        for &unit in units {
+            within[unit] = true;
+        }
+        self.links.iter().filter(|link| link.ends.iter().all(|&end| within[end])).collect()
+    }
+
     /// What is left together when the longest links are taken away, so many that hosts are in two parts or more;
     /// parts with hosts only. Those with the same neighbours follow each other.
     fn parts(&self, units: &[usize]) -> Vec<Vec<usize>> {
-        let mut within = vec![false; self.weight.len()];
-        units.iter().for_each(|&unit| within[unit] = true);
-        let links: Vec<&Link> =
-            self.links.iter().filter(|link| link.ends.iter().all(|&end| within[end])).collect();
+        let links: Vec<&Link> = self.links_within(units);
         let mut delays: Vec<Span> = links.iter().map(|link| link.delay).collect();
         delays.sort_unstable();
         delays.dedup();
@@ -159,7 +168,9 @@ impl Units {
             let short = links.iter().filter(|link| link.delay < longest).map(|link| link.ends);
             let of = components(self.weight.len(), short);
             let mut parts = vec![Vec::new(); self.weight.len()];
-            units.iter().for_each(|&unit| parts[of[unit]].push(unit));
+            for &unit in units {
+                parts[of[unit]].push(unit);
+            }
             parts.retain(|part| part.iter().any(|&unit| self.hosts[unit]));
             if parts.len() > 1 {
                 self.order(&mut parts, &links);
@@ -173,7 +184,9 @@ impl Units {
     fn order(&self, parts: &mut [Vec<usize>], links: &[&Link]) {
         let mut part_of = vec![usize::MAX; self.weight.len()];
         for (i, part) in parts.iter().enumerate() {
-            part.iter().for_each(|&unit| part_of[unit] = i);
+            for &unit in part {
+                part_of[unit] = i;
+            }
         }
         let mut nearest = vec![usize::MAX; parts.len()];
         for link in links {
@@ -212,10 +225,8 @@ impl Units {
 
     /// The units that are in no group and have a link to one that is: what they share with each group, in order.
     fn round(&self, units: &[usize], group: &[u8], groups: usize) -> Option<BTreeMap<usize, Vec<u128>>> {
-        let mut within = vec![false; group.len()];
-        units.iter().for_each(|&unit| within[unit] = true);
         let mut shared: BTreeMap<usize, Vec<u128>> = BTreeMap::new();
-        for link in self.links.iter().filter(|link| link.ends.iter().all(|&end| within[end])) {
+        for link in self.links_within(units) {
             for (own, other) in [(0, 1), (1, 0)].map(|(a, b)| (link.ends[a], link.ends[b])) {
                 if group[own] == NOWHERE && group[other] != NOWHERE {
                     let of = shared.entry(own).or_insert_with(|| vec![0; groups]);

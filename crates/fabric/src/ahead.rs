@@ -114,13 +114,13 @@ fn fetch_lines<T>(of: &[T], index: usize, lines: usize) {
 }
 
 /// Fetches the first cache line of an element; where there is none, of whatever is there.
-#[inline(always)]
+#[inline]
 pub(crate) fn fetch<T>(of: &[T], index: usize) {
     touch(of.as_ptr().wrapping_add(index).cast());
 }
 
 /// Fetches a cache line.
-#[inline(always)]
+#[inline]
 #[allow(unsafe_code, reason = "a prefetch is a hint; measured in docs/performance.md")]
 fn touch(at: *const u8) {
     #[cfg(target_arch = "x86_64")]

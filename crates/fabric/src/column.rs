@@ -113,7 +113,7 @@ impl<T> Index<Range<usize>> for Column<T> {
 #[allow(unsafe_code, reason = "measured in docs/performance.md")]
 impl<T> Index<usize> for Column<T> {
     type Output = T;
-    #[inline(always)]
+    #[inline]
     fn index(&self, index: usize) -> &T {
         debug_assert!(index < self.0.len(), "{index} is not an index of {} elements", self.0.len());
         // SAFETY: ids are made with the element that they name, and no element is ever taken away.
@@ -123,7 +123,7 @@ impl<T> Index<usize> for Column<T> {
 
 #[allow(unsafe_code, reason = "measured in docs/performance.md")]
 impl<T> IndexMut<usize> for Column<T> {
-    #[inline(always)]
+    #[inline]
     fn index_mut(&mut self, index: usize) -> &mut T {
         debug_assert!(index < self.0.len(), "{index} is not an index of {} elements", self.0.len());
         // SAFETY: as above.

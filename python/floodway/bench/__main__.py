@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -51,8 +52,10 @@ app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, help=__d
 
 Cases = Annotated[list[str] | None, typer.Option("--case", help="Only this case; may be repeated.")]
 Runs = Annotated[int, typer.Option(min=1, help="Runs of each case; medians count.")]
-# So far a run has one thread.
-Threads = Annotated[list[int] | None, typer.Option(min=1, help="On so many threads; may be repeated.")]
+Threads = Annotated[
+    list[int] | None,
+    typer.Option(min=1, help="On so many threads; may be repeated. One, and all cores, if none is given."),
+]
 Counts = Annotated[bool, typer.Option("--counts/--no-counts", help="Count instructions, with valgrind.")]
 
 
@@ -66,7 +69,7 @@ def run(
     keep: Annotated[bool, typer.Option("--keep/--no-keep", help="Add to the history and the page.")] = True,
 ) -> None:
     """Run the set, show it, and add it to the history."""
-    new = _measured(case or [], runs=runs, threads=threads or [1], counts=counts)
+    new = _measured(case or [], runs=runs, threads=threads or _one_and_all(), counts=counts)
     _show(new)
     if keep:
         add(HISTORY, new)
@@ -117,6 +120,11 @@ def scaling(*, runs: Runs = 3) -> None:
         growing.drawing(data), [PICTURE.with_suffix(f".{form}") for form in ("svg", "png", "csv")], force=True
     )
     _write_page("scaling", scaling_block(data))
+
+
+def _one_and_all() -> list[int]:
+    """One core, and all of them."""
+    return sorted({1, os.cpu_count() or 1})
 
 
 def _measured(names: Sequence[str], *, runs: int, threads: Sequence[int], counts: bool) -> dict[str, Any]:

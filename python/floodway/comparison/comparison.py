@@ -184,7 +184,9 @@ def compare(  # noqa: PLR0913 (what a caller may choose)
         for seed in own
     ]
     with Place(out, slots, force=force) as place:
-        run_all(tasks, jobs=jobs or cores(), threads=threads, on_progress=on_progress, on_result=place.publish)
+        run_all(
+            tasks, jobs=jobs or cores(), threads=threads, on_progress=on_progress, on_result=place.publish
+        )
         comparison = _comparison(chosen, seeds_of, tasks, per_variant=seeds)
         if comparison.complete:
             place.finish(comparison)

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use floodway_fabric::blueprint::Role;
 use floodway_fabric::outcome::Outcome;
-use floodway_fabric::{Blueprint, Control, Fabric, Records};
+use floodway_fabric::{Blueprint, Control, Fabric};
 use floodway_scenario::Scenario;
 use serde_json::{Map, Value, json};
 
@@ -29,11 +29,14 @@ pub fn measured(order: &Order) -> Result<Value, String> {
     let memory_read = peak_memory();
     let control = Control::default();
     let start = Instant::now();
-    let fabric = Fabric::build(read.blueprint(), &control).map_err(|error| error.to_string())?;
+    let parts = read.partitioning(Some(order.threads), order.threads);
+    let built = Fabric::build_parts(read.blueprint(), &control, &parts);
+    let fabric = built.map_err(|error| error.to_string())?;
     let build_s = start.elapsed().as_secs_f64();
     let mut value = json!({
         "case": stem(&order.scenario),
         "threads": order.threads,
+        "partitions": parts.parts(),
         "read_s": read_s,
         "build_s": build_s,
         "read_memory_bytes": memory_read,
@@ -42,20 +45,12 @@ pub fn measured(order: &Order) -> Result<Value, String> {
     add(&mut value, size(read.blueprint()));
     if !order.build_only {
         let start = Instant::now();
-        let records = run(fabric, order.threads)?;
+        let records = fabric.run();
         let wall_s = start.elapsed().as_secs_f64();
         add(&mut value, json!({ "wall_s": wall_s, "peak_memory_bytes": peak_memory() }));
         add(&mut value, outcome(&records.outcome));
     }
     Ok(value)
-}
-
-/// The run proper.
-fn run(fabric: Fabric<'_>, threads: usize) -> Result<Records, String> {
-    match threads {
-        1 => Ok(fabric.run()),
-        more => Err(format!("--threads {more}: a run has one thread so far")),
-    }
 }
 
 fn stem(path: &Path) -> Option<&str> {

@@ -58,6 +58,7 @@ __all__ = [
     "DrawsKey",
     "Dumbbell",
     "Ecmp",
+    "EngineKeys",
     "ErrorRate",
     "ErrorRates",
     "Explicit",
@@ -2325,6 +2326,26 @@ class CaptureKeys(Table):
 
 
 @dataclass(frozen=True, kw_only=True)
+class EngineKeys(Table):
+    """How a run is computed. It changes nothing of what is kept.
+
+    Attributes
+    ----------
+    threads
+        Threads of a run, from 1 up; never more than there are partitions. `--threads` wins.
+        Default: one a core where the cut links are long enough and there is enough to be sent,
+        else one.
+    partitions
+        Nodes that are simulated together: a selector of hosts and switches for each partition,
+        two or more; the other nodes follow their neighbours. Default: by datacenter, then by
+        what is below one switch, as many as threads.
+    """
+
+    threads: int | None = None
+    partitions: Sequence[Selector] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class TopologyPreset(Table):
     """The network of a published experiment, by its name.
 
@@ -2883,6 +2904,8 @@ class Keys:
         What a deadlock does. Default: `stop`.
     records
         What is kept beyond the tables of flows and counters.
+    engine
+        How the run is computed. It changes nothing of what is kept.
     """
 
     def __init__(
@@ -2905,6 +2928,7 @@ class Keys:
         stop: Stop | None = None,
         on_deadlock: OnDeadlock | None = None,
         records: RecordKeys | None = None,
+        engine: EngineKeys | None = None,
     ) -> None:
         self._begin(
             {
@@ -2925,6 +2949,7 @@ class Keys:
                 "stop": stop,
                 "on-deadlock": on_deadlock,
                 "records": records,
+                "engine": engine,
             }
         )
 
@@ -2948,6 +2973,7 @@ class Keys:
         stop: Stop | None = None,
         on_deadlock: OnDeadlock | None = None,
         records: RecordKeys | None = None,
+        engine: EngineKeys | None = None,
         sets: Sequence[tuple[str, str]] = (),
     ) -> Self:
         """Return the same scenario with other values for some keys; `None` leaves a key as it is.
@@ -2993,6 +3019,8 @@ class Keys:
             What a deadlock does. Default: `stop`.
         records
             What is kept beyond the tables of flows and counters.
+        engine
+            How the run is computed. It changes nothing of what is kept.
         sets
             Paths of keys with values, written after that, as `--set` of the command line.
 
@@ -3020,6 +3048,7 @@ class Keys:
                 "stop": stop,
                 "on-deadlock": on_deadlock,
                 "records": records,
+                "engine": engine,
             },
             sets,
         )

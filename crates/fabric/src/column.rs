@@ -2,7 +2,7 @@
 //!
 //! Whoever reads or writes an element names it by an id that the fabric itself made for this column, and columns
 //! never shrink. So an index is checked where debug assertions are on, as in every test, and nowhere else: the
-//! checks were a fifth of all instructions of a packet-hop (docs/performance.md).
+//! checks were an eighth of all instructions of a packet-hop (docs/performance.md).
 
 use std::ops::{Deref, DerefMut, Index, IndexMut, Range};
 

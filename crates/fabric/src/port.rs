@@ -216,16 +216,30 @@ impl World<'_> {
     #[inline]
     pub fn put_on_link(&mut self, port: PortId, place: Place) {
         let state = &mut self.ports[port.index()];
-        let packet = &mut self.packets[place];
+        let packet = &self.packets[place];
         let serial = state.serial_time(u64::from(packet.frame) + self.gap);
-        let mut arrival = self.now + serial + state.delay;
+        let arrival = self.now + serial + state.delay;
         state.free_at = self.now + serial;
         if state.observed {
-            arrival = self.observe(port, place, arrival, serial);
-            if self.border.crosses(port) {
-                return self.send_across(port, place, arrival);
-            }
+            return self.put_on_observed_link(port, place, arrival, serial);
         }
+        self.fly(port, place, arrival);
+    }
+
+    /// As [`World::put_on_link`], where somebody looks on or the link leads out of this partition.
+    #[inline(never)]
+    fn put_on_observed_link(&mut self, port: PortId, place: Place, arrival: u64, serial: u64) {
+        let arrival = self.observe(port, place, arrival, serial);
+        if self.border.crosses(port) {
+            self.send_across(port, place, arrival);
+        } else {
+            self.fly(port, place, arrival);
+        }
+    }
+
+    /// A packet is on the link from here.
+    #[inline]
+    fn fly(&mut self, port: PortId, place: Place, arrival: u64) {
         let state = &mut self.ports[port.index()];
         if let Some(numbers) = self.events.two_numbers() {
             // The end of the transmission is scheduled first, then the arrival.

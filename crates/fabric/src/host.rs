@@ -107,10 +107,6 @@ impl World<'_> {
         None
     }
 
-    pub fn first_queue(&self, class: u8) -> usize {
-        (class as usize - 1) * self.subs + 1
-    }
-
     /// The class whose queue pairs send next.
     fn pick_class(&mut self, port: PortId) -> Option<u8> {
         let local = self.ports[port.index()].owner as usize;

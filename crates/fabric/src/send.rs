@@ -104,33 +104,18 @@ impl SendHalf {
             telemetry: way.telemetry,
             on_path: !way.path.is_empty(),
             alive: true,
-            paced: false,
-            is_ready: false,
             repeats_first: settings.reliability.repeats_first(),
-            is_repeating: false,
-            done: false,
-            shared: false,
             has_acks: way.has_acks,
             full_frame,
             constant: stack.iter().all(ReactionPoint::is_constant),
             hears_sent: stack.iter().any(|layer| !layer.is_constant() && layer.hears_sent()),
             hears_acks: stack.iter().any(|layer| !layer.is_constant() && layer.hears_acks()),
             scales: stack.iter().any(ReactionPoint::scales_window),
-            moves: false,
-            in_network: 0,
-            rates_set: 0,
-            allowance: Allowance::FREE,
-            next_send: 0,
-            last_send: (0, 0),
-            gap: (NEVER, 0),
-            pacing_at: NEVER,
-            timer: Armed::default(),
-            timer_key: 0,
             transport,
             stack,
             head,
-            rest: VecDeque::new(),
             end: head.end,
+            ..Self::absent()
         }
     }
 
@@ -159,7 +144,7 @@ impl SendHalf {
         self.gap.1
     }
 
-    /// In the place of one that is in another partition.
+    /// In the place of one that is in another partition; and what one that opens has not done yet.
     pub fn absent() -> Self {
         SendHalf {
             nic: 0,

@@ -80,7 +80,7 @@ impl World<'_> {
         let account = &self.ingress[lane];
         let egress = &self.egress[self.lane(out, class)];
         let port = &self.ports[out.index()];
-        let queued = self.queues[self.queue(out) + self.first_queue_of(class)].bytes + frame;
+        let queued = self.queues[self.queue(out) + self.first_queue(class)].bytes + frame;
         let pool = &self.switches[switch];
         let held = account.held + frame;
         let shared = held.saturating_sub(account.reserve);
@@ -94,13 +94,10 @@ impl World<'_> {
             return false;
         }
         let account = &mut self.ingress[lane];
-        let grown = if account.pooled { shared - account.shared() } else { 0 };
+        let of_pool = if account.pooled { shared - account.shared() } else { 0 };
         account.held = held;
         account.counters.peak = account.counters.peak.max(held);
-        let switch = &mut self.switches[switch];
-        switch.pool_used += grown;
-        switch.occupied += frame;
-        switch.peak = switch.peak.max(switch.occupied);
+        self.switches[switch].holds(frame, of_pool);
         true
     }
 
@@ -115,7 +112,7 @@ impl World<'_> {
             self.put_on_link(out, place);
             self.release_later(out, ingress, lane, frame);
         } else {
-            self.join(out, self.first_queue_of(class), place);
+            self.join(out, self.first_queue(class), place);
         }
     }
 
@@ -201,14 +198,10 @@ impl World<'_> {
         self.kick(out);
     }
 
-    /// Where the packet leaves; `None` where no port leads to its destination.
+    /// Where a packet leaves whose way is not fixed; `None` where no port leads to its destination.
     pub fn route(&mut self, ingress: PortId, packet: &Packet) -> Option<PortId> {
         let way = &self.ways[packet.flow.index()];
         let reply = packet.has(REPLY);
-        if packet.has(ON_PATH) {
-            let path = if reply { &way.ack_path } else { &way.path };
-            return path.get(packet.hop as usize).copied().filter(|port| self.ports[port.index()].up);
-        }
         if let Some(relay) = self.relay_at(ingress) {
             return Some(relay.ports.other(ingress));
         }
@@ -279,7 +272,7 @@ impl World<'_> {
     /// The queue that the packet joins: where its flow should go, unless it still has packets elsewhere.
     fn place(&mut self, out: PortId, packet: &Packet) -> usize {
         if !self.ports[out.index()].has_cp || self.subs == 1 && self.queues_per_port == 2 {
-            return self.first_queue_of(packet.class);
+            return self.first_queue(packet.class);
         }
         if let Some(&(q, _)) = self.machines[out.index()].placed.get(&packet.flow.0) {
             return q;
@@ -292,12 +285,13 @@ impl World<'_> {
             .find(|point| point.claims().contains(&floodway_mechanisms::slots::Claim::Classify));
         match owner.map(|point| point.classify(now, &view)) {
             Some(id) => self.queue_index(id),
-            None => self.first_queue_of(packet.class),
+            None => self.first_queue(packet.class),
         }
     }
 
+    /// Index of the first of a port's queues of a class.
     #[inline]
-    fn first_queue_of(&self, class: u8) -> usize {
+    pub fn first_queue(&self, class: u8) -> usize {
         if class == 0 { 0 } else { (class as usize - 1) * self.subs + 1 }
     }
 
@@ -379,14 +373,9 @@ impl World<'_> {
         let total = account.held + account.headroom;
         account.counters.peak = account.counters.peak.max(total);
         account.headroom_peak = account.headroom_peak.max(account.headroom);
-        let pooled = account.pooled;
+        let of_pool = if account.pooled { grown } else { 0 };
         self.series[packet.ingress.index()].buffer(self.now, total);
-        let switch = &mut self.switches[switch];
-        if pooled {
-            switch.pool_used += grown;
-        }
-        switch.occupied += frame;
-        switch.peak = switch.peak.max(switch.occupied);
+        self.switches[switch].holds(frame, of_pool);
         None
     }
 

@@ -90,7 +90,7 @@ pub(crate) struct Port {
     pub choosing: bool,
     /// Losses on its link.
     pub impaired: bool,
-    /// Something other than the clock looks at what it sends: a capture, telemetry, jitter.
+    /// What it sends is no matter of the clock alone: a capture, telemetry, jitter, or another partition is there.
     pub observed: bool,
     /// Link control frames that wait to be sent.
     pub control: Fifo,
@@ -270,6 +270,16 @@ pub(crate) struct Switch {
     pub pipe: VecDeque<(u64, PortId, Place)>,
     /// Where it is a relay.
     pub relay: Option<Relay>,
+}
+
+impl Switch {
+    /// It holds `frame` bytes more, `of_pool` of them in its pool.
+    #[inline]
+    pub fn holds(&mut self, frame: u64, of_pool: u64) {
+        self.pool_used += of_pool;
+        self.occupied += frame;
+        self.peak = self.peak.max(self.occupied);
+    }
 }
 
 /// What a relay does with pauses.

@@ -5,8 +5,8 @@ use floodway_units::{Bytes, Rate, Span, Time};
 use crate::blueprint::{Arrivals, Blueprint, FlowSpec, LoopSpec, PoissonSpec, Role};
 
 /// So many full packets must hosts be able to send in a window, for each thread: between two windows a thread says how far
-/// it is and hears of the others, which takes about as long as some ten packets. Two datacenters 1 us apart or 600 km,
-/// and a fat-tree with links of 1 us, are far above it; a handful of hosts is below.
+/// it is and hears of the others. An estimate: two datacenters, and a fat-tree with links of 1 us, are far above it; a handful
+/// of hosts is below.
 const PACKETS_A_WINDOW: u64 = 50;
 /// So many full packets are a run for which threads are begun: less takes a fraction of a second.
 const PACKETS_A_RUN: u64 = 200_000;

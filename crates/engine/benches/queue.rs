@@ -23,7 +23,7 @@ fn spread(event: Event) -> Event {
         1..=31 => 84_000 + random % 1_000,
         _ => 1_084_000 + random % 1_000,
     };
-    Event { time: Time(event.time.0 + delay), order: event.order }
+    Event { time: Time(event.time.0 + delay), order: event.order, item: 0 }
 }
 
 /// The delays of a permutation on a fat-tree of 100G links, as recorded: few values, so that two of three events have
@@ -43,7 +43,7 @@ fn fabric(event: Event) -> Event {
         (false, _) => 1_087_840,
     };
     let kind = if departs { 2 << 60 } else { 3 << 60 | random << 32 >> 4 };
-    Event { time: Time(event.time.0 + delay), order: kind | port }
+    Event { time: Time(event.time.0 + delay), order: kind | port, item: 0 }
 }
 
 /// What is compared.
@@ -83,7 +83,7 @@ fn turns(pending: &mut impl Pending, next: Next, turns: u64) {
 fn filled<P: Pending>(events: u64, next: Next) -> P {
     let mut pending = P::default();
     for port in 0..events {
-        pending.push(next(Event { time: Time(0), order: port }));
+        pending.push(next(Event { time: Time(0), order: port, item: 0 }));
     }
     turns(&mut pending, next, events);
     pending

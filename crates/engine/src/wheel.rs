@@ -6,7 +6,7 @@ use crate::queue::Event;
 pub(crate) const NONE: u32 = u32::MAX;
 /// Events that a chunk holds: two cache lines, since processors fetch them in pairs. A list of single events takes 12 %
 /// more instructions a pop with 128 hosts, and nearly twice the time with a million pending; chunks of three take 8 % more.
-const CHUNK: usize = 7;
+const CHUNK: usize = 5;
 
 /// Some events of a bucket, and where more are.
 #[derive(Clone, Copy, Debug)]

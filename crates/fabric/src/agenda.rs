@@ -13,6 +13,7 @@
 use floodway_engine::{AHEAD, Event, Queue};
 use floodway_units::{PortId, Time, mix};
 
+use crate::arena::Place;
 use crate::blueprint::{Starts, Ties};
 use crate::ranks::RANK_BITS;
 
@@ -166,20 +167,6 @@ impl Agenda {
         self.queue.coming()
     }
 
-    /// The port of an event, where it is an arrival or a departure; which of them, is asked of [`Agenda::moves`].
-    #[inline]
-    pub fn port(&self, event: Event) -> PortId {
-        PortId(event.order as u32 & self.id_mask)
-    }
-
-    /// Whether an event is the arrival (true) or the departure (false) of a packet.
-    #[inline]
-    pub fn moves(&self, event: Event) -> Option<bool> {
-        let what = event.order >> self.kind_shift & 15;
-        let arrives = what == What::Arrival as u64;
-        (arrives || what == What::Departure as u64).then_some(arrives)
-    }
-
     /// What an event is, and its object.
     #[inline]
     pub fn decode(&self, order: u64) -> (What, u32) {
@@ -218,10 +205,16 @@ impl Agenda {
         number << NUMBER_SHIFT | (what as u64) << ID_BITS | u64::from(id)
     }
 
+    /// As [`Agenda::push`], of an event that a packet has to be fetched for.
+    #[inline]
+    pub fn push_of(&mut self, place: Place, at: u64, order: u64) {
+        self.queue.push(Time(at), order, place.number());
+    }
+
     /// Adds an event of which all is known.
     #[inline]
     pub fn push(&mut self, at: u64, order: u64) {
-        self.queue.push(Event { time: Time(at), order });
+        self.queue.push(Time(at), order, 0);
     }
 
     /// Adds an event that nothing but its kind and object orders, or that is scheduled now.
@@ -248,17 +241,16 @@ impl Agenda {
         self.push(at, Self::numbered(number, What::Start, source));
     }
 
-    /// Adds the arrival of the first frame on the link from `port`.
+    /// Order of the arrival at `at` of what was sent from `port`.
     #[inline]
-    pub fn add_arrival(&mut self, port: PortId, at: u64, arrival: Arriving) {
-        let order = if self.numbered {
+    pub fn arrival(&self, port: PortId, at: u64, arrival: Arriving) -> u64 {
+        if self.numbered {
             Self::numbered(arrival.number, What::Arrival, port.0)
         } else {
             let what = if arrival.link_control { What::LinkControl } else { What::Arrival };
             let tie = mix(arrival.tie_key ^ at) >> 36;
             (what as u64) << KIND_SHIFT | tie << 32 | u64::from(port.0)
-        };
-        self.push(at, order);
+        }
     }
 
     /// Order of the event at which `port`'s transmitter becomes free, which got `number` when the

@@ -1,24 +1,28 @@
-//! Packets stay where they are while they live: links and queues hold lists of their places.
+//! Packets stay where they are while they live: events of arrivals and lists of queues hold their places.
 
 use std::ops::{Index, IndexMut};
 
+use floodway_units::{Bytes, FlowId, PortId};
+
 use crate::ahead::fetch;
 use crate::column::Column;
-use crate::packet::Packet;
+use crate::packet::{Kind, Packet};
 
 /// No place: the end of a list.
 const NONE: u32 = u32::MAX;
+/// In the place of the next packet: it is in no list, but on a link.
+const FLYING: u32 = u32::MAX - 1;
+/// Likewise: it was lost on the link, and the event of its arrival has still to come.
+const LOST: u32 = u32::MAX - 2;
 
 /// Where a packet is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Place(u32);
 
 /// All packets and link control frames of a run; places that become free are used again, the latest first.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Arena {
     packets: Column<Packet>,
-    /// By place, where ties go by scheduling order: the number that its arrival got.
-    numbers: Vec<u64>,
     /// Free places, as a list.
     free: Option<Place>,
 }
@@ -36,6 +40,15 @@ impl Default for Fifo {
     }
 }
 
+impl Default for Arena {
+    /// With one place in use that is no packet's, so that whatever an event names is a place.
+    fn default() -> Self {
+        let mut packets = Column::default();
+        packets.push(Packet::new(Kind::Data, FlowId(0), Bytes::ZERO));
+        Arena { packets, free: None }
+    }
+}
+
 impl Arena {
     /// Gives a packet a place.
     #[inline]
@@ -49,7 +62,7 @@ impl Arena {
 
     #[cold]
     fn grow(&mut self, packet: Packet) -> Place {
-        assert!(self.packets.len() < NONE as usize, "256 GB of packets are too many");
+        assert!(self.packets.len() < LOST as usize, "256 GB of packets are too many");
         self.packets.push(packet);
         Place(self.packets.len() as u32 - 1)
     }
@@ -63,36 +76,63 @@ impl Arena {
         taken
     }
 
-    /// The arrival of the packet at a place got this number in the order of scheduling.
-    pub fn set_number(&mut self, place: Place, number: u64) {
-        let at = place.0 as usize;
-        if at >= self.numbers.len() {
-            self.numbers.resize(at + 1, 0);
-        }
-        self.numbers[at] = number;
+    /// The packets on links.
+    pub fn flying(&self) -> impl Iterator<Item = &Packet> {
+        self.packets.iter().filter(|packet| packet.next == FLYING)
     }
 
-    /// The number that was set; 0 where none ever was.
-    pub fn number_of(&self, place: Place) -> u64 {
-        self.numbers.get(place.0 as usize).copied().unwrap_or(0)
+    /// Those that arrive at `port` if they are not lost, the first one first.
+    pub fn flying_to(&self, port: PortId) -> Vec<Place> {
+        let places = (0..self.packets.len() as u32).map(Place);
+        let mut places: Vec<Place> =
+            places.filter(|&place| self[place].next == FLYING && self[place].ingress == port).collect();
+        places.sort_by_key(|&place| self[place].at);
+        places
     }
 
-    /// The number of a place.
+    /// A packet on a link is lost: its place becomes free when it would have arrived.
+    pub fn lose(&mut self, place: Place) -> Packet {
+        self[place].next = LOST;
+        self[place]
+    }
+
+    /// Has a packet arrived that was on a link? If it was lost there, its place is free now.
     #[inline]
-    pub fn number(place: Place) -> usize {
-        place.0 as usize
+    pub fn lands(&mut self, place: Place) -> bool {
+        let lands = self[place].next == FLYING;
+        if !lands {
+            self.take(place);
+        }
+        lands
     }
 
+    /// The packet at a place, which is in no list, is on a link until `at`, when it comes in by `ingress`.
+    #[inline]
+    pub fn fly(&mut self, place: Place, ingress: PortId, at: u64) {
+        let packet = &mut self[place];
+        (packet.next, packet.ingress, packet.at) = (FLYING, ingress, at);
+    }
     /// Has a packet fetched.
     #[inline]
     pub fn fetch(&self, place: Place) {
         fetch(&self.packets, place.0 as usize);
     }
+}
 
-    /// Has the packet behind this one fetched.
+impl Place {
+    /// No packet's.
+    pub const NOBODY: Place = Place(0);
+
+    /// Of what an event's item names.
     #[inline]
-    pub fn fetch_next(&self, place: Place) {
-        fetch(&self.packets, self[place].next as usize);
+    pub fn of(item: u32) -> Place {
+        Place(item)
+    }
+
+    /// Its number, as an event's item.
+    #[inline]
+    pub fn number(self) -> u32 {
+        self.0
     }
 }
 
@@ -121,6 +161,13 @@ impl Fifo {
     #[inline]
     pub fn front(self) -> Option<Place> {
         (self.head != NONE).then_some(Place(self.head))
+    }
+
+    /// The packet that has waited longest, or else that of another list, or else nobody.
+    #[inline]
+    pub fn front_or(self, other: Fifo) -> Place {
+        let second = if other.head == NONE { Place::NOBODY } else { Place(other.head) };
+        if self.head == NONE { second } else { Place(self.head) }
     }
 
     /// The packet that came last.
@@ -159,10 +206,7 @@ impl Fifo {
 
 #[cfg(test)]
 mod tests {
-    use floodway_units::{Bytes, FlowId};
-
     use super::*;
-    use crate::packet::Kind;
 
     fn packet(flow: u32) -> Packet {
         Packet::new(Kind::Data, FlowId(flow), Bytes(1000))
@@ -188,6 +232,6 @@ mod tests {
             arena.take(place);
         }
         assert!(b.is_empty() && b.front().is_none());
-        assert_eq!(arena.packets.len(), 6);
+        assert_eq!(arena.packets.len(), 7);
     }
 }

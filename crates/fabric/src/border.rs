@@ -1,7 +1,7 @@
 //! What a partition says to the others, and hears of them: packets on links that are cut, and of queue pairs what
 //! whoever their packets come to has to know.
 //!
-//! A packet that crosses leaves its arena and goes by value; it waits in the list of its link where it arrives. A queue
+//! A packet that crosses leaves its arena and goes by value; it is an event where it arrives. A queue
 //! pair has a slot in each partition that knows it, and crosses under the name that it was given where it was opened.
 //! Whoever sends a packet on to a partition that may not know its queue pair tells of that first. What is told
 //! is no event: it only has to be there before the first packet is.
@@ -20,6 +20,7 @@ use crate::messages::Incoming;
 use crate::packet::{INT, Kind, Packet};
 use crate::queue_pairs::Opened;
 use crate::receive::ReceiveHalf;
+use crate::routing::peer;
 use crate::send::SendHalf;
 use crate::ways::Way;
 use crate::world::World;
@@ -81,8 +82,6 @@ pub(crate) struct Border {
     knowing: Vec<u64>,
     /// By partition and slot there: the slot here.
     slots: Vec<Column<u32>>,
-    /// By port with jitter whose link is cut: when the last packet arrives.
-    latest: Vec<u64>,
 }
 
 impl Border {
@@ -96,7 +95,6 @@ impl Border {
             names: Vec::new(),
             knowing: Vec::new(),
             slots: (0..others).map(|_| Column::default()).collect(),
-            latest: Vec::new(),
         }
     }
 
@@ -121,14 +119,6 @@ impl Border {
     #[inline]
     pub fn crosses(&self, port: PortId) -> bool {
         self.cut.beyond(port).is_some()
-    }
-
-    /// When the last packet arrives that crossed by a port with jitter.
-    pub fn latest(&mut self, port: PortId) -> &mut u64 {
-        if self.latest.len() <= port.index() {
-            self.latest.resize(port.index() + 1, 0);
-        }
-        &mut self.latest[port.index()]
     }
 
     /// The slot here of a queue pair that was opened in partition `part`, if it is known.
@@ -201,6 +191,7 @@ impl World<'_> {
         let Some(to) = self.border.cut.beyond(port) else { return };
         let mut packet = self.packets.take(place);
         packet.at = arrival;
+        packet.out = self.out_of(peer(port), &packet);
         if packet.is_data() {
             packet.base += arrival - self.now;
         }
@@ -281,12 +272,8 @@ impl World<'_> {
         if packet.has(INT) {
             self.telemetry.put(place, hops);
         }
-        let flight = &mut self.ports[port.index()].flight;
-        let first = flight.is_empty();
-        flight.push(&mut self.packets, place);
-        if first {
-            self.schedule_arrival(port, place);
-        }
+        let order = self.fly(port, place, packet.at, 0);
+        self.events.push_of(place, packet.at, order);
     }
 }
 

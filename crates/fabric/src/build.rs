@@ -211,12 +211,12 @@ impl<'a> World<'a> {
         world.add_nodes(&accounts)?;
         let at_switch: Vec<bool> = world.ports.iter().map(|port| !port.at_host).collect();
         world.histograms = histograms(blueprint.records.queue_histogram.as_ref(), &at_switch);
-        world.meet_far_ends();
         world.straight = queues_per_port == 2
             && world.histograms.is_empty()
             && !world.telemetry.on
             && blueprint.semantics.release == Release::End;
         world.add_lanes(&accounts)?;
+        world.meet_ports();
         (0..world.ports.len()).for_each(|port| world.set_hearing(PortId(port as u32)));
         world.largest = *common.largest.get_or_insert_with(|| world.largest());
         world.arm_sources();
@@ -349,6 +349,9 @@ impl<'a> World<'a> {
             headroom_size: 0,
             own: NEVER,
             quiet: 0,
+            owner: u32::MAX,
+            at_host: false,
+            impaired: false,
             pooled: true,
             headroom_peak: 0,
             counters: IngressCounters::default(),
@@ -413,11 +416,16 @@ impl<'a> World<'a> {
         self.set_quiet(lane, port);
     }
 
-    /// What each port knows of the far end of its link.
-    fn meet_far_ends(&mut self) {
-        for port in 0..self.ports.len() {
-            let &Port { at_host, owner, .. } = &self.ports[peer(PortId(port as u32)).index()];
-            (self.ports[port].to_host, self.ports[port].far_owner) = (at_host, owner);
+    /// What the accounts of each port know of it, and of the link that leads there.
+    fn meet_ports(&mut self) {
+        for port in (0..self.ports.len()).map(|port| PortId(port as u32)) {
+            let &Port { at_host, owner, .. } = &self.ports[port.index()];
+            let impaired = self.ports[peer(port).index()].impaired;
+            for class in 0..self.classes.len() as u8 {
+                let lane = self.lane(port, class);
+                let account = &mut self.ingress[lane];
+                (account.at_host, account.owner, account.impaired) = (at_host, owner, impaired);
+            }
         }
     }
 
@@ -549,10 +557,8 @@ fn build_ports(blueprint: &Blueprint) -> Vec<Port> {
             ports.push(Port {
                 node: link.ends[end].node,
                 at_host: false,
-                to_host: false,
                 controls: false,
                 owner: u32::MAX,
-                far_owner: u32::MAX,
                 ps_per_byte: serial.simple(),
                 up: true,
                 armed: false,
@@ -567,9 +573,9 @@ fn build_ports(blueprint: &Blueprint) -> Vec<Port> {
                 rate: direction.rate,
                 delay: direction.delay.0,
                 jitter: direction.jitter.0,
+                latest: 0,
                 errors,
                 serial: serial.clone(),
-                flight: Fifo::default(),
                 control: Fifo::default(),
                 tie_key: tie_key(blueprint.seed, name_key(&far.name), peer(id)),
                 waiting: 0,

@@ -6,9 +6,8 @@ use floodway_mechanisms::slots::{Cx, DropReason, FcFrame, FcReceiver, FcSender a
 use floodway_units::{Class, PortId, Quanta, Time};
 
 use crate::agenda::What;
-use crate::arena::Place;
 use crate::blueprint::PauseFault;
-use crate::packet::Kind;
+use crate::packet::{Kind, Packet};
 use crate::routing::{Routes, peer};
 use crate::world::{Fault, NEVER, World};
 
@@ -50,12 +49,14 @@ impl World<'_> {
     /// What is on the wire, and what waits for it, is lost.
     fn cut(&mut self, port: PortId) {
         let state = &mut self.ports[port.index()];
-        state.controls = false;
-        let mut lists = [std::mem::take(&mut state.flight), std::mem::take(&mut state.control)];
-        let mut next = || lists.iter_mut().find_map(|list| list.pop(&self.packets));
-        let lost: Vec<Place> = std::iter::from_fn(&mut next).collect();
-        for place in lost {
-            let packet = self.packets.take(place);
+        (state.controls, state.latest) = (false, 0);
+        let mut waiting = std::mem::take(&mut state.control);
+        let flying = self.packets.flying_to(peer(port));
+        let mut lost: Vec<Packet> = flying.into_iter().map(|place| self.packets.lose(place)).collect();
+        while let Some(place) = waiting.pop(&self.packets) {
+            lost.push(self.packets.take(place));
+        }
+        for packet in lost {
             if packet.kind == Kind::Region {
                 self.free_regions.push(packet.psn as u32);
             } else if !packet.is_link_control() {

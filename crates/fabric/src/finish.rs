@@ -100,10 +100,10 @@ impl World<'_> {
 
     /// Bytes of packets on links, in pipelines and in queues.
     fn in_flight(&self) -> u64 {
-        let flying = self.ports.iter().flat_map(|port| port.flight.iter(&self.packets));
         let queued = self.queues.iter().flat_map(|queue| queue.fifo.iter(&self.packets));
         let piped = self.switches.iter().flat_map(|switch| &switch.pipe);
         let piped = piped.map(|&(_, _, place)| &self.packets[place]);
+        let flying = self.packets.flying();
         flying
             .chain(queued)
             .chain(piped)

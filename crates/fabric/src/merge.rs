@@ -7,7 +7,6 @@ use floodway_units::{NodeId, PortId};
 
 use crate::arena::{Arena, Fifo};
 use crate::border::exchange;
-use crate::routing::peer;
 use crate::world::World;
 
 /// One network of all its partitions; none if there are none.
@@ -35,12 +34,11 @@ fn move_list(list: &mut Fifo, from: &mut Arena, to: &mut Arena) -> Fifo {
 impl<'a> World<'a> {
     /// Takes over what partition `part` owns.
     fn absorb(&mut self, mut other: World<'a>, part: usize) {
+        for &packet in other.packets.flying() {
+            let place = self.packets.add(packet);
+            self.packets.fly(place, packet.ingress, packet.at);
+        }
         for port in (0..self.ports.len()).map(|port| PortId(port as u32)) {
-            // What is on a link is where it arrives.
-            if self.is_of(self.ports[peer(port).index()].node, part) {
-                let flight = &mut other.ports[port.index()].flight;
-                self.ports[port.index()].flight = move_list(flight, &mut other.packets, &mut self.packets);
-            }
             if self.is_of(self.ports[port.index()].node, part) {
                 self.absorb_port(&mut other, port);
             }

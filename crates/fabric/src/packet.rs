@@ -61,9 +61,13 @@ pub(crate) struct Packet {
     /// Data: time in paused queues (while queued: less the queue's paused time at its arrival, wrapping).
     pub paused: u64,
     pub flow: FlowId,
-    /// The port that it came in by, at the node where it is.
+    /// The port that it came in by, at the node where it is or to which it is on the way.
     pub ingress: PortId,
-    /// The place of the packet behind it in its list: beside it, since a list is gone through packet by packet.
+    /// Where it leaves the node where it is or to which it is on the way, if its path is fixed; at its end, and where
+    /// that is not known, `ingress`.
+    pub out: PortId,
+    /// The place of the packet behind it in its list: beside it, since a list is gone through packet by packet. Where
+    /// it is in none, what it does instead (`arena.rs`).
     pub next: u32,
     /// Bytes as buffers hold it.
     pub frame: u16,
@@ -86,7 +90,8 @@ impl Packet {
             base: 0,
             paused: 0,
             flow,
-            ingress: PortId(u32::MAX),
+            ingress: PortId(0),
+            out: PortId(0),
             next: u32::MAX,
             frame: frame.0 as u16,
             payload: 0,

@@ -223,7 +223,7 @@ impl World<'_> {
         if state.observed {
             return self.put_on_observed_link(port, place, arrival, serial);
         }
-        self.fly(port, place, arrival);
+        self.take_off(port, place, arrival);
     }
 
     /// As [`World::put_on_link`], where somebody looks on or the link leads out of this partition.
@@ -233,29 +233,26 @@ impl World<'_> {
         if self.border.crosses(port) {
             self.send_across(port, place, arrival);
         } else {
-            self.fly(port, place, arrival);
+            self.take_off(port, place, arrival);
         }
     }
 
     /// A packet is on the link from here.
     #[inline]
-    fn fly(&mut self, port: PortId, place: Place, arrival: u64) {
-        let state = &mut self.ports[port.index()];
+    fn take_off(&mut self, port: PortId, place: Place, arrival: u64) {
+        let mut number = 0;
         if let Some(numbers) = self.events.two_numbers() {
             // The end of the transmission is scheduled first, then the arrival.
-            state.free_order = numbers.0;
-            self.packets.set_number(place, numbers.1);
+            (self.ports[port.index()].free_order, number) = numbers;
         }
+        let out = self.out_of(peer(port), &self.packets[place]);
         let packet = &mut self.packets[place];
-        packet.at = arrival;
+        packet.out = out;
         if packet.is_data() {
             packet.base += arrival - self.now;
         }
-        let first = state.flight.is_empty();
-        state.flight.push(&mut self.packets, place);
-        if first {
-            self.schedule_arrival(port, place);
-        }
+        let order = self.fly(port, place, arrival, number);
+        self.events.push_of(place, arrival, order);
     }
 
     /// What looks at a packet that starts on the wire of an observed port; when the packet then arrives.
@@ -271,45 +268,34 @@ impl World<'_> {
         }
         let jitter = (uniform(&mut state.rng) * state.jitter as f64) as u64;
         // Order is kept: no frame arrives before the one ahead of it has been followed by its own bits.
-        if self.border.crosses(port) {
-            let latest = self.border.latest(port);
-            *latest = (arrival + jitter).max(*latest + serial);
-            return *latest;
-        }
-        let after = state.flight.back().map_or(0, |ahead| self.packets[ahead].at + serial);
-        (arrival + jitter).max(after)
+        state.latest = (arrival + jitter).max(state.latest + serial);
+        state.latest
     }
 
-    /// The first packet on the link from `port` reaches the far end.
-    pub fn arrive(&mut self, port: PortId) {
-        let state = &mut self.ports[port.index()];
-        // The link went down meanwhile, or another packet is the first one now.
-        let Some(place) = state.flight.front().filter(|&first| self.packets[first].at == self.now) else {
+    /// A packet on the link from `port` reaches the far end.
+    pub fn arrive(&mut self, port: PortId, place: Place) {
+        // Else the link went down meanwhile.
+        if !self.packets.lands(place) {
             return;
-        };
-        state.flight.pop(&self.packets);
-        let (next, impaired) = (state.flight.front(), state.impaired);
-        let (to_host, owner) = (state.to_host, state.far_owner);
-        if let Some(next) = next {
-            self.schedule_arrival(port, next);
         }
-        let lost = impaired && self.is_lost(port, place);
         let rx = peer(port);
         let packet = &self.packets[place];
         if packet.is_link_control() {
+            let lost = self.is_lost(port, place);
             let frame = self.packets.take(place);
             return self.link_control(rx, frame, lost);
         }
         self.packet_hops += 1;
         let (class, frame) = (packet.class, packet.frame);
         let lane = self.lane(rx, class);
-        if lost {
+        if self.ingress[lane].impaired && self.is_lost(port, place) {
             return self.discard(lane, place, DropReason::LinkError);
         }
-        let counters = &mut self.ingress[lane].counters;
-        counters.rx_packets += 1;
-        counters.rx_bytes += u64::from(frame);
-        if to_host {
+        let account = &mut self.ingress[lane];
+        account.counters.rx_packets += 1;
+        account.counters.rx_bytes += u64::from(frame);
+        let owner = account.owner;
+        if account.at_host {
             self.host_receives(rx, place);
         } else {
             self.switch_receives(owner, rx, lane, place);

@@ -20,7 +20,6 @@ impl World<'_> {
     #[inline]
     pub fn switch_receives(&mut self, switch: u32, ingress: PortId, lane: usize, place: Place) {
         let packet = &mut self.packets[place];
-        packet.ingress = ingress;
         packet.hop = packet.hop.saturating_add(1);
         let (class, frame) = (packet.class, packet.frame);
         let Some(out) = self.next_port(ingress, place) else {
@@ -154,13 +153,23 @@ impl World<'_> {
     /// Where a packet leaves that has just arrived.
     #[inline]
     fn next_port(&mut self, ingress: PortId, place: Place) -> Option<PortId> {
-        let packet = &self.packets[place];
-        if packet.has(ON_PATH) {
-            let way = &self.ways[packet.flow.index()];
-            let path = if packet.has(REPLY) { &way.ack_path } else { &way.path };
-            return path.get(packet.hop as usize).copied().filter(|port| self.ports[port.index()].up);
+        let &Packet { out, .. } = &self.packets[place];
+        if out != ingress {
+            return self.ports[out.index()].up.then_some(out);
         }
         self.look_up(ingress, place)
+    }
+
+    /// Where a packet on the way to `ingress` will leave the node there: found beforehand, so that all that it needs
+    /// there can be fetched at once.
+    #[inline]
+    pub fn out_of(&self, ingress: PortId, packet: &Packet) -> PortId {
+        if !packet.has(ON_PATH) {
+            return ingress;
+        }
+        let way = &self.ways[packet.flow.index()];
+        let path = if packet.has(REPLY) { &way.ack_path } else { &way.path };
+        path.get(packet.hop as usize + 1).copied().unwrap_or(ingress)
     }
 
     #[inline(never)]

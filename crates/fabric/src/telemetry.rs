@@ -4,7 +4,7 @@
 use floodway_mechanisms::slots::IntHop;
 use floodway_units::{Bytes, PortId, Rate, Time};
 
-use crate::arena::{Arena, Place};
+use crate::arena::Place;
 
 /// Room for so many records a packet at first.
 const HOPS: usize = 8;
@@ -30,7 +30,7 @@ impl Telemetry {
 
     /// A packet at `place` has no records yet.
     pub fn begin(&mut self, place: Place) {
-        let at = Arena::number(place);
+        let at = place.number() as usize;
         if at >= self.counts.len() {
             self.counts.resize(at + 1, 0);
             let none = IntHop { rate: Rate(0), time: Time::ZERO, tx_bytes: 0, queue: Bytes::ZERO };
@@ -45,14 +45,14 @@ impl Telemetry {
         while hops.len() > self.room {
             self.widen();
         }
-        let at = Arena::number(place);
+        let at = place.number() as usize;
         self.counts[at] = hops.len() as u8;
         self.hops[at * self.room..at * self.room + hops.len()].copy_from_slice(hops);
     }
 
     /// The packet at `place` starts on the wire of `port`, which leaves `queue` behind.
     pub fn record(&mut self, place: Place, port: PortId, rate: Rate, now: u64, queue: u64) {
-        let at = Arena::number(place);
+        let at = place.number() as usize;
         if self.counts[at] as usize == self.room {
             self.widen();
         }
@@ -75,7 +75,7 @@ impl Telemetry {
             return;
         }
         self.begin(to);
-        let (from, to) = (Arena::number(from), Arena::number(to));
+        let (from, to) = (from.number() as usize, to.number() as usize);
         let begin = from * self.room;
         self.counts[to] = self.counts[from];
         self.hops.copy_within(begin..begin + self.counts[from] as usize, to * self.room);
@@ -83,7 +83,7 @@ impl Telemetry {
 
     /// The records of the packet that is or was last at `place`.
     pub fn of(&self, place: Place) -> &[IntHop] {
-        let at = Arena::number(place);
+        let at = place.number() as usize;
         let begin = at * self.room;
         self.counts.get(at).map_or(&[], |&count| &self.hops[begin..begin + count as usize])
     }

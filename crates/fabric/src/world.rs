@@ -2,11 +2,13 @@
 //!
 //! ```text
 //!          kick            start                      arrive
-//!  queue ───────► transmitter ───► flight (the link's list) ───► next node
+//!  queue ───────► transmitter ───────► event of arrival ───────► next node
 //!                     │ departure event only while something waits
 //!                     └ release of the ingress account, settled when a view is read
 //! ```
-//! Packets on a link wait in the link's own list, and only the first of each list is an event.
+//! A packet on a link is an event that names the packet's place. (Lists of what is on a link, of which only the first
+//! packet is an event, make for fewer pending events; but then who arrives has to look for whom it leaves behind, in
+//! memory that nobody has touched for long.)
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -45,7 +47,7 @@ use crate::ranks::Ranks;
 use crate::receive::ReceiveHalf;
 use crate::records::Records;
 use crate::ring::Ring;
-use crate::routing::Routes;
+use crate::routing::{Routes, peer};
 use crate::send::SendHalf;
 use crate::serial::Serial;
 use crate::series::Series;
@@ -60,8 +62,6 @@ const STOP_CHECK: u64 = 1 << 15;
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Port {
-    /// Packets on the link from here, in order of arrival.
-    pub flight: Fifo,
     /// When the transmitter is free.
     pub free_at: u64,
     /// Bytes waiting in all queues.
@@ -71,16 +71,12 @@ pub(crate) struct Port {
     pub tie_key: u64,
     /// Of a host's port: its NIC; of a switch's: the switch.
     pub owner: u32,
-    /// The owner of the port at the far end.
-    pub far_owner: u32,
     /// Its congestion points do not hear of a packet with no more bytes than this in its queue, itself included.
     pub quiet: u32,
     /// Picoseconds a byte, where serialisation is that simple; else 0.
     pub ps_per_byte: u16,
     /// Is the node a host?
     pub at_host: bool,
-    /// Is that at the far end?
-    pub to_host: bool,
     pub up: bool,
     /// Link control frames wait.
     pub controls: bool,
@@ -104,6 +100,8 @@ pub(crate) struct Port {
     pub serial: Serial,
     pub rate: Rate,
     pub jitter: u64,
+    /// With jitter: when the last packet on the link from here arrives.
+    pub latest: u64,
     pub errors: ErrorRates,
     /// Draws losses and jitter.
     pub rng: Rng,
@@ -184,6 +182,11 @@ pub(crate) struct Ingress {
     pub reserve: u64,
     /// While `shared` stays below this and the pool is half empty, packets come in without a word.
     pub quiet: u32,
+    /// That of the port.
+    pub owner: u32,
+    pub at_host: bool,
+    /// Losses on the link that leads here.
+    pub impaired: bool,
     /// Takes of the switch's pool; else it has a buffer of its own.
     pub pooled: bool,
     /// The receiver half waits for releases.
@@ -472,14 +475,14 @@ impl World<'_> {
         u64::from(frame) + self.gap
     }
 
-    /// Adds the arrival of a packet that is now the first one on the link from `port`.
+    /// The packet at a place is on the link from `port` until `at`; its arrival has this number where ties go by the
+    /// order of scheduling. The order of its event.
     #[inline]
-    pub fn schedule_arrival(&mut self, port: PortId, place: Place) {
-        let packet = &self.packets[place];
-        let number = if self.events.is_numbered() { self.packets.number_of(place) } else { 0 };
-        let link_control = packet.is_link_control();
+    pub fn fly(&mut self, port: PortId, place: Place, at: u64, number: u64) -> u64 {
+        self.packets.fly(place, peer(port), at);
+        let link_control = self.packets[place].is_link_control();
         let arrival = Arriving { link_control, tie_key: self.ports[port.index()].tie_key, number };
-        self.events.add_arrival(port, packet.at, arrival);
+        self.events.arrival(port, at, arrival)
     }
 
     /// Order of the event at which `port`'s transmitter becomes free.
@@ -495,15 +498,24 @@ impl World<'_> {
         free_at > self.now || (free_at == self.now && self.departure_order(port) > self.order)
     }
 
-    /// Asks for an event when the transmitter is free.
+    /// Asks for an event when the transmitter, which is at work, is free.
     #[inline]
     pub fn arm(&mut self, port: PortId) {
         let order = self.departure_order(port);
         let state = &mut self.ports[port.index()];
         if !state.armed {
             state.armed = true;
-            self.events.push(state.free_at, order);
+            let at = state.free_at;
+            let first = self.first_waiting(port);
+            self.events.push_of(first, at, order);
         }
+    }
+
+    /// The packet that probably leaves next: what its departure has to have fetched.
+    #[inline]
+    fn first_waiting(&self, port: PortId) -> Place {
+        let first = self.queue(port);
+        self.queues[first].fifo.front_or(self.queues[first + 1].fifo)
     }
 
     fn dispatch(&mut self, event: Event) {
@@ -513,7 +525,7 @@ impl World<'_> {
         let (what, id) = self.events.decode(event.order);
         self.counts[what as usize] += 1;
         match what {
-            What::Arrival | What::LinkControl => self.arrive(PortId(id)),
+            What::Arrival | What::LinkControl => self.arrive(PortId(id), Place::of(event.item)),
             What::Departure => {
                 self.ports[id as usize].armed = false;
                 self.transmit(PortId(id));

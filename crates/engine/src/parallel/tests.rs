@@ -73,7 +73,7 @@ impl Toy<'_> {
     fn send(&mut self, word: Word) {
         let to = self.home[word.node];
         if to == self.own {
-            self.queue.push(Event { time: Time(word.at), order: (word.node as u64) << 32 | word.token });
+            self.queue.push(Time(word.at), (word.node as u64) << 32 | word.token, 0);
         } else {
             self.out[to].push(word);
         }

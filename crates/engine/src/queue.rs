@@ -47,7 +47,7 @@ const MANY: usize = 64;
 pub const AHEAD: usize = 12;
 /// And where buckets are opened, so many more, since each look for them costs (7 % of a pop with 16 hosts).
 const MORE: usize = 4;
-/// With so many popped events in front of the open ones, these are moved to the front.
+/// With so many popped events in front of the open ones, and as many as these, these are moved to the front.
 const GONE: usize = 64;
 
 /// Pending events, popped in order of (time, order).
@@ -93,14 +93,13 @@ impl Queue {
     // A call, since code that has it inlined is itself cut up otherwise: 1.4 % of a run's instructions more.
     #[inline(never)]
     pub fn push(&mut self, time: Time, order: u64, item: u32) {
-        let event = Event { time, order, item };
         let bucket = time.0 >> NEAR_SHIFT;
         // Of an open bucket this is a huge number.
-        if bucket.wrapping_sub(self.cursor + 1) < NEAR - 1 {
+        let near = bucket.wrapping_sub(self.cursor + 1) < NEAR - 1;
+        if near && self.near.put(bucket, &mut self.arena, time, order, item) {
             self.waiting += 1;
-            self.near.put(bucket, event, &mut self.arena);
         } else {
-            self.push_elsewhere(bucket, event);
+            self.push_elsewhere(bucket, time, order, item);
         }
     }
 
@@ -137,12 +136,17 @@ impl Queue {
         self.len() == 0
     }
 
-    /// Adds an event that is of an open bucket, or far.
+    /// Adds an event that is of an open bucket, or far, or needs a chunk of its own.
     #[inline(never)]
-    fn push_elsewhere(&mut self, bucket: u64, event: Event) {
+    fn push_elsewhere(&mut self, bucket: u64, time: Time, order: u64, item: u32) {
+        let event = Event { time, order, item };
         if bucket > self.cursor {
             self.waiting += 1;
-            self.push_far(event);
+            if bucket - self.cursor < NEAR {
+                self.near.put_anew(bucket, event, &mut self.arena);
+            } else {
+                self.push_far(event);
+            }
             return;
         }
         if self.open.len() - self.next < MANY {
@@ -162,7 +166,7 @@ impl Queue {
     /// Opens buckets until enough events are open.
     #[inline(never)]
     fn look_further(&mut self, end: Time) {
-        if self.next >= GONE {
+        if self.next >= GONE && 2 * self.next >= self.open.len() {
             self.open.drain(..self.next);
             self.next = 0;
         }
@@ -193,7 +197,7 @@ impl Queue {
     fn push_far(&mut self, event: Event) {
         let block = event.time.0 >> (NEAR_SHIFT + NEAR_BITS);
         if block - (self.cursor >> NEAR_BITS) < FAR {
-            self.far.put(block, event, &mut self.arena);
+            self.far.add(block, event, &mut self.arena);
         } else {
             self.beyond.push(Reverse(event));
         }
@@ -237,13 +241,13 @@ impl Queue {
                 break;
             }
             self.beyond.pop();
-            self.far.put(of, event, &mut self.arena);
+            self.far.add(of, event, &mut self.arena);
         }
         let mut at = self.far.unlink(block);
         while at != NONE {
             let chunk = self.arena.free(at);
             for &event in chunk.events() {
-                self.near.put(event.time.0 >> NEAR_SHIFT, event, &mut self.arena);
+                self.near.add(event.time.0 >> NEAR_SHIFT, event, &mut self.arena);
             }
             at = chunk.next;
         }

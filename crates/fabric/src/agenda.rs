@@ -167,6 +167,19 @@ impl Agenda {
         self.queue.coming()
     }
 
+    /// Of the two kinds that nearly all events are, the arrival and the departure of a packet: which, and the port that
+    /// it was sent from.
+    #[inline]
+    pub fn moves(&self, order: u64) -> Option<(What, PortId)> {
+        let what = order >> self.kind_shift & 15;
+        let port = PortId(order as u32 & self.id_mask);
+        if what == What::Arrival as u64 {
+            Some((What::Arrival, port))
+        } else {
+            (what == What::Departure as u64).then_some((What::Departure, port))
+        }
+    }
+
     /// What an event is, and its object.
     #[inline]
     pub fn decode(&self, order: u64) -> (What, u32) {

@@ -27,6 +27,58 @@ impl World<'_> {
         }
     }
 
+    /// The transmitter is free, and something waits.
+    #[inline]
+    pub fn depart(&mut self, port: PortId) {
+        let state = &mut self.ports[port.index()];
+        state.armed = false;
+        let &mut Port { at_host, up, owner, .. } = state;
+        if at_host || !up {
+            return self.transmit(port);
+        }
+        // What is uncharged now may send word by this very port, and that then goes first.
+        if self.settle(owner) && self.is_busy(port) {
+            return;
+        }
+        if self.straight && !self.ports[port.index()].controls && self.sends_unheard(port) {
+            if self.ports[port.index()].waiting > 0 {
+                self.arm(port);
+            }
+        } else {
+            self.transmit(port);
+        }
+    }
+
+    /// Sends the packet that is next at a switch's port with one queue of data, where nobody has anything to decide or to
+    /// say about it; false if somebody has. As [`World::transmit`], for what three of four departures are.
+    #[inline]
+    fn sends_unheard(&mut self, port: PortId) -> bool {
+        let at = self.queue(port);
+        let quiet = u64::from(self.ports[port.index()].quiet);
+        let lane = self.lane(port, 1);
+        let (q, place) = match (self.queues[at].fifo.front(), self.queues[at + 1].fifo.front()) {
+            (Some(place), _) if self.packets[place].class == 0 => (0, place),
+            (None, Some(place)) if self.egress[lane].free && self.queues[at + 1].bytes <= quiet => (1, place),
+            _ => return false,
+        };
+        let paused = self.egress[lane].paused(self.now);
+        let queue = &mut self.queues[at + q];
+        queue.fifo.pop(&self.packets);
+        let packet = &mut self.packets[place];
+        let (frame, ingress) = (packet.frame, packet.ingress);
+        if q == 0 {
+            self.leaves(port, self.lane(port, 0), frame);
+            self.put_on_link(port, place);
+        } else {
+            queue.bytes -= u64::from(frame);
+            packet.paused = packet.paused.wrapping_add(paused);
+            self.leaves(port, lane, frame);
+            self.put_on_link(port, place);
+            self.release_later(port, ingress, self.lane(ingress, 1), frame);
+        }
+        true
+    }
+
     /// The transmitter is free: sends what comes next, if anything may go.
     pub fn transmit(&mut self, port: PortId) {
         let state = &self.ports[port.index()];
@@ -220,25 +272,21 @@ impl World<'_> {
         let serial = state.serial_time(u64::from(packet.frame) + self.gap);
         let arrival = self.now + serial + state.delay;
         state.free_at = self.now + serial;
-        if state.observed {
-            return self.put_on_observed_link(port, place, arrival, serial);
+        if !state.observed {
+            self.take_off(port, place, arrival);
+        } else if let Some(arrival) = self.observe(port, place, arrival, serial) {
+            self.take_off_observed(port, place, arrival);
         }
+    }
+
+    #[inline(never)]
+    fn take_off_observed(&mut self, port: PortId, place: Place, arrival: u64) {
         self.take_off(port, place, arrival);
     }
 
-    /// As [`World::put_on_link`], where somebody looks on or the link leads out of this partition.
-    #[inline(never)]
-    fn put_on_observed_link(&mut self, port: PortId, place: Place, arrival: u64, serial: u64) {
-        let arrival = self.observe(port, place, arrival, serial);
-        if self.border.crosses(port) {
-            self.send_across(port, place, arrival);
-        } else {
-            self.take_off(port, place, arrival);
-        }
-    }
-
     /// A packet is on the link from here.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "measured in docs/performance.md")]
+    #[inline(always)]
     fn take_off(&mut self, port: PortId, place: Place, arrival: u64) {
         let mut number = 0;
         if let Some(numbers) = self.events.two_numbers() {
@@ -255,36 +303,43 @@ impl World<'_> {
         self.events.push_of(place, arrival, order);
     }
 
-    /// What looks at a packet that starts on the wire of an observed port; when the packet then arrives.
+    /// What looks at a packet that starts on the wire of an observed port; when the packet then arrives, if that is in
+    /// this partition.
     #[inline(never)]
-    fn observe(&mut self, port: PortId, place: Place, arrival: u64, serial: u64) -> u64 {
+    fn observe(&mut self, port: PortId, place: Place, arrival: u64, serial: u64) -> Option<u64> {
         if self.ports[port.index()].captured {
             self.capture(port, place);
         }
         self.telemetry.sent(port, self.packets[place].frame);
         let state = &mut self.ports[port.index()];
-        if state.jitter == 0 {
-            return arrival;
+        let mut arrival = arrival;
+        if state.jitter > 0 {
+            let jitter = (uniform(&mut state.rng) * state.jitter as f64) as u64;
+            // Order is kept: no frame arrives before the one ahead of it has been followed by its own bits.
+            arrival = (arrival + jitter).max(state.latest + serial);
+            state.latest = arrival;
         }
-        let jitter = (uniform(&mut state.rng) * state.jitter as f64) as u64;
-        // Order is kept: no frame arrives before the one ahead of it has been followed by its own bits.
-        state.latest = (arrival + jitter).max(state.latest + serial);
-        state.latest
+        if self.border.crosses(port) {
+            self.send_across(port, place, arrival);
+            return None;
+        }
+        Some(arrival)
     }
 
     /// A packet on the link from `port` reaches the far end.
+    #[expect(clippy::inline_always, reason = "measured in docs/performance.md")]
+    #[inline(always)]
     pub fn arrive(&mut self, port: PortId, place: Place) {
+        let packet = &self.packets[place];
+        if packet.is_link_control() {
+            return self.link_control_arrives(port, place);
+        }
         // Else the link went down meanwhile.
         if !self.packets.lands(place) {
             return;
         }
         let rx = peer(port);
         let packet = &self.packets[place];
-        if packet.is_link_control() {
-            let lost = self.is_lost(port, place);
-            let frame = self.packets.take(place);
-            return self.link_control(rx, frame, lost);
-        }
         self.packet_hops += 1;
         let (class, frame) = (packet.class, packet.frame);
         let lane = self.lane(rx, class);
@@ -302,6 +357,16 @@ impl World<'_> {
         }
     }
 
+    /// A link control frame on the link from `port` reaches the far end.
+    #[inline(never)]
+    pub fn link_control_arrives(&mut self, port: PortId, place: Place) {
+        if self.packets.lands(place) {
+            let lost = self.is_lost(port, place);
+            let frame = self.packets.take(place);
+            self.link_control(peer(port), frame, lost);
+        }
+    }
+
     /// Does the link from `port` lose this packet?
     #[inline(never)]
     fn is_lost(&mut self, port: PortId, place: Place) -> bool {
@@ -315,7 +380,6 @@ impl World<'_> {
     }
 
     /// A link control frame has arrived at `port`: it speaks of what the port sends, or receives.
-    #[inline(never)]
     fn link_control(&mut self, port: PortId, packet: Packet, lost: bool) {
         if packet.kind == Kind::Region {
             self.region_notice(port, packet.psn as u32, lost);
@@ -547,7 +611,9 @@ impl World<'_> {
     #[inline]
     fn leaves(&mut self, port: PortId, lane: usize, frame: u16) {
         self.quits(port, frame);
-        self.count_sent(port, lane, frame);
+        self.egress[lane].counters.sent(frame);
+        let wire = self.wire(frame);
+        self.series[port.index()].sent_at_once(wire);
     }
 
     /// A packet leaves its queue.

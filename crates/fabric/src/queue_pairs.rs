@@ -11,7 +11,7 @@ use crate::messages::{Incoming, Outgoing};
 use crate::receive::ReceiveHalf;
 use crate::routing::{Routes, peer};
 use crate::send::SendHalf;
-use crate::ways::Way;
+use crate::ways::{Hops, Way};
 use crate::world::{Switch, World};
 
 /// What an open queue pair is to those who do not send on it: its way is for everybody on it, its half for the
@@ -44,8 +44,7 @@ impl World<'_> {
         let (transport, receiver) =
             settings.reliability.build(&info).expect("checked when the fabric was built");
         let way = Way {
-            path,
-            ack_path,
+            hops: Hops::new(path, ack_path),
             hash: tuple.key(),
             base_rtt: info.base_rtt,
             source: begin.source,
@@ -266,7 +265,6 @@ impl World<'_> {
         if other.alive {
             other.close(way, &mut self.records);
         }
-        (way.path, way.ack_path) = Default::default();
         self.border.forget(slot);
         self.free_slots.push(slot);
     }

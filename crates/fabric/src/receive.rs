@@ -55,7 +55,7 @@ impl ReceiveHalf {
             rest: VecDeque::new(),
             workload: way.workload,
             in_network: 0,
-            reply_port: way.ack_path.first().copied(),
+            reply_port: way.port(true, 0),
             class: way.class,
             reply_frame,
             alive: true,

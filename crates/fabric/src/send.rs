@@ -102,7 +102,7 @@ impl SendHalf {
             rank: way.rank,
             class: way.class,
             telemetry: way.telemetry,
-            on_path: !way.path.is_empty(),
+            on_path: way.port(false, 0).is_some(),
             alive: true,
             repeats_first: settings.reliability.repeats_first(),
             has_acks: way.has_acks,

@@ -26,7 +26,7 @@ impl World<'_> {
             return self.refuse(lane, ingress, place, DropReason::NoRoute);
         };
         if class == 0 {
-            self.send_control(out, place);
+            self.pass_control_on(out, place);
             return;
         }
         self.settle(switch);
@@ -168,8 +168,7 @@ impl World<'_> {
             return ingress;
         }
         let way = &self.ways[packet.flow.index()];
-        let path = if packet.has(REPLY) { &way.ack_path } else { &way.path };
-        path.get(packet.hop as usize + 1).copied().unwrap_or(ingress)
+        way.port(packet.has(REPLY), packet.hop as usize + 1).unwrap_or(ingress)
     }
 
     #[inline(never)]
@@ -428,9 +427,16 @@ impl World<'_> {
         self.after_congestion_points(out);
     }
 
-    /// Sends a packet of the control class on.
-    #[inline]
+    /// Sends a packet of the control class.
+    #[inline(never)]
     pub fn send_control(&mut self, out: PortId, place: Place) {
+        self.pass_control_on(out, place);
+    }
+
+    /// Sends a packet of the control class on: straight through where the port has nothing else to do.
+    #[expect(clippy::inline_always, reason = "measured in docs/performance.md")]
+    #[inline(always)]
+    fn pass_control_on(&mut self, out: PortId, place: Place) {
         let &Port { up, at_host, owner, .. } = &self.ports[out.index()];
         if up && self.straight && !at_host && !self.settle(owner) && self.is_idle(out) {
             self.goes_through(out, self.lane(out, 0), self.packets[place].frame);

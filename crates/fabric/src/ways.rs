@@ -8,18 +8,38 @@ use smallvec::{SmallVec, smallvec};
 use crate::routing::{Routes, peer};
 use crate::world::World;
 
-/// Egress ports in a row. Both ways through a fat-tree fit one cache line, so that a switch reads one line to find
-/// where a packet leaves, not two behind one another.
-pub(crate) type Path = SmallVec<[PortId; 6]>;
+/// Egress ports in a row.
+pub(crate) type Path = SmallVec<[PortId; 8]>;
+/// No port.
+const NONE: PortId = PortId(u32::MAX);
+/// Ports of a path that are kept in place.
+const NEAR: usize = 8;
+
+/// The egress ports of a queue pair's data and of its replies, where they follow from the flow alone. Both ways through
+/// a fat-tree are one cache line, so that one is read to find where a packet leaves, not two behind one another.
+#[derive(Clone, Debug)]
+#[repr(C)]
+pub(crate) struct Hops {
+    /// The first of them, of data and of replies.
+    near: [[PortId; NEAR]; 2],
+    /// All, where those of one are more.
+    far: Option<Box<[Path; 2]>>,
+}
+
+impl Hops {
+    pub fn new(data: Path, replies: Path) -> Self {
+        let near = |path: &Path| std::array::from_fn(|hop| path.get(hop).copied().unwrap_or(NONE));
+        let near = [near(&data), near(&replies)];
+        let far = data.len().max(replies.len()) > NEAR;
+        Hops { near, far: far.then(|| Box::new([data, replies])) }
+    }
+}
 
 /// What is fixed of a queue pair. Whoever its packets pass may read it; what changes is its ends' own.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Way {
-    /// Egress ports of its data, where they follow from the flow alone.
-    pub path: Path,
-    /// Egress ports of its replies, likewise.
-    pub ack_path: Path,
+    pub hops: Hops,
     pub hash: u64,
     pub base_rtt: Span,
     pub source: NodeId,
@@ -33,6 +53,23 @@ pub(crate) struct Way {
     /// The sender's NIC, and its rank there, which no two queue pairs of a run share.
     pub nic: u32,
     pub rank: u32,
+}
+
+impl Way {
+    /// The egress port after `hop` others of its data or of its replies, if it is known from the start.
+    #[inline]
+    pub fn port(&self, reply: bool, hop: usize) -> Option<PortId> {
+        let ports = &self.hops.near[usize::from(reply)];
+        match ports.get(hop) {
+            Some(&port) => (port != NONE).then_some(port),
+            None => self.far_port(reply, hop),
+        }
+    }
+
+    #[cold]
+    fn far_port(&self, reply: bool, hop: usize) -> Option<PortId> {
+        self.hops.far.as_ref()?[usize::from(reply)].get(hop).copied()
+    }
 }
 
 impl World<'_> {

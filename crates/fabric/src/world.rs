@@ -522,14 +522,27 @@ impl World<'_> {
         self.now = event.time.0;
         self.order = event.order;
         self.instants.pass(self.now, event.order >> NUMBER_SHIFT, self.events.last_number());
+        match self.events.moves(event.order) {
+            Some((What::Arrival, port)) => {
+                self.counts[What::Arrival as usize] += 1;
+                self.arrive(port, Place::of(event.item));
+            }
+            Some((_, port)) => {
+                self.counts[What::Departure as usize] += 1;
+                self.depart(port);
+            }
+            None => self.dispatch_other(event),
+        }
+    }
+
+    /// As [`World::dispatch`], of what is neither the arrival nor the departure of a packet.
+    #[inline(never)]
+    fn dispatch_other(&mut self, event: Event) {
         let (what, id) = self.events.decode(event.order);
         self.counts[what as usize] += 1;
         match what {
-            What::Arrival | What::LinkControl => self.arrive(PortId(id), Place::of(event.item)),
-            What::Departure => {
-                self.ports[id as usize].armed = false;
-                self.transmit(PortId(id));
-            }
+            What::Arrival | What::Departure => {}
+            What::LinkControl => self.link_control_arrives(PortId(id), Place::of(event.item)),
             What::Release => {
                 self.settle(id);
             }

@@ -1,7 +1,5 @@
 //! A ring of buckets, and the chunks of memory that their events lie in.
 
-use floodway_units::Time;
-
 use crate::queue::Event;
 
 /// No chunk.
@@ -101,32 +99,29 @@ impl<const BUCKETS: usize, const WORDS: usize> Default for Wheel<BUCKETS, WORDS>
 impl<const BUCKETS: usize, const WORDS: usize> Wheel<BUCKETS, WORDS> {
     const MASK: u64 = BUCKETS as u64 - 1;
 
-    /// Puts an event into a bucket, if its last chunk has room. The event comes in parts, which stay in registers.
+    /// A place for another event in a bucket's last chunk, if that has room.
     #[inline]
-    pub fn put(&mut self, bucket: u64, arena: &mut Arena, time: Time, order: u64, item: u32) -> bool {
-        let slot = (bucket & Self::MASK) as usize;
-        if let Some(chunk) = arena.chunks.get_mut(self.heads[slot] as usize)
-            && let Some(place) = chunk.events.get_mut(chunk.len as usize)
-        {
-            (place.time, place.order, place.item) = (time, order, item);
-            chunk.len += 1;
-            return true;
-        }
-        false
+    pub fn place<'a>(&self, bucket: u64, arena: &'a mut Arena) -> Option<&'a mut Event> {
+        let head = self.heads[(bucket & Self::MASK) as usize];
+        let chunk = arena.chunks.get_mut(head as usize)?;
+        let place = chunk.events.get_mut(chunk.len as usize)?;
+        chunk.len += 1;
+        Some(place)
     }
 
     /// Puts an event into a new chunk of a bucket.
     #[inline]
-    pub fn put_anew(&mut self, bucket: u64, event: Event, arena: &mut Arena) {
+    pub fn add(&mut self, bucket: u64, event: Event, arena: &mut Arena) {
         let slot = (bucket & Self::MASK) as usize;
         self.heads[slot] = arena.add(event, self.heads[slot]);
         self.full[slot / 64] |= 1 << (slot % 64);
     }
 
     /// Puts an event into a bucket.
-    pub fn add(&mut self, bucket: u64, event: Event, arena: &mut Arena) {
-        if !self.put(bucket, arena, event.time, event.order, event.item) {
-            self.put_anew(bucket, event, arena);
+    pub fn put(&mut self, bucket: u64, event: Event, arena: &mut Arena) {
+        match self.place(bucket, arena) {
+            Some(place) => *place = event,
+            None => self.add(bucket, event, arena),
         }
     }
 

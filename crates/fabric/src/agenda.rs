@@ -161,10 +161,16 @@ impl Agenda {
         self.queue.pop_before(end)
     }
 
-    /// The events that come next, where so many are known.
+    /// The next event and those that come after it, where so many are known.
     #[inline]
-    pub fn coming(&self) -> Option<&[Event; AHEAD - 1]> {
-        self.queue.coming()
+    pub fn window(&self) -> Option<&[Event; AHEAD]> {
+        self.queue.window()
+    }
+
+    /// Pops the first event of the window.
+    #[inline]
+    pub fn advance(&mut self) {
+        self.queue.advance();
     }
 
     /// Of the two kinds that nearly all events are, the arrival and the departure of a packet: which, and the port that

@@ -5,22 +5,21 @@
 //! than the first, so that what it reads has arrived. Both are the same for all kinds of events, without a branch: of
 //! an event that is no packet's they fetch what belongs to place zero. Nothing here changes any state.
 
-use floodway_engine::AHEAD;
+use floodway_engine::{AHEAD, Event};
 
 use crate::arena::Place;
 use crate::packet::Packet;
 use crate::world::World;
 
 /// How many events before it an event's packet is fetched.
-const PACKET: usize = AHEAD - 2;
+const PACKET: usize = AHEAD - 1;
 /// And what the packet names.
-const REST: usize = 4;
+const REST: usize = 5;
 
 impl World<'_> {
-    /// Takes one step for each of two coming events.
+    /// Takes one step for each of two events that come after the next one.
     #[inline]
-    pub fn look_ahead(&self) {
-        let Some(coming) = self.events.coming() else { return };
+    pub fn look_ahead(&self, coming: &[Event; AHEAD]) {
         self.packets.fetch(Place::of(coming[PACKET].item));
         let packet = &self.packets[Place::of(coming[REST].item)];
         let (ingress, out, class) = (packet.ingress, packet.out, packet.class);

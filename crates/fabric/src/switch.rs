@@ -79,13 +79,12 @@ impl World<'_> {
         let account = &self.ingress[lane];
         let egress = &self.egress[self.lane(out, class)];
         let port = &self.ports[out.index()];
-        let queued = self.queues[self.queue(out) + self.first_queue(class)].bytes + frame;
         let pool = &self.switches[switch];
         let held = account.held + frame;
         let shared = held.saturating_sub(account.reserve);
         if shared >= u64::from(account.quiet)
             || account.headroom > 0
-            || queued > u64::from(port.quiet)
+            || port.waiting + frame > u64::from(port.quiet) && self.joins_heard(out, class, frame)
             || pool.pool_used.saturating_add(frame) > pool.pool_quiet
             || egress.discards
             || !port.up
@@ -98,6 +97,13 @@ impl World<'_> {
         account.counters.peak = account.counters.peak.max(held);
         self.switches[switch].holds(frame, of_pool);
         true
+    }
+
+    /// Do congestion points hear of a frame that joins the first queue of its class?
+    #[inline(never)]
+    fn joins_heard(&self, out: PortId, class: u8, frame: u64) -> bool {
+        let queue = &self.queues[self.queue(out) + self.first_queue(class)];
+        queue.bytes + frame > u64::from(self.ports[out.index()].quiet)
     }
 
     /// Sends a packet on that no congestion point hears of: straight through where the port has nothing else to do, else
@@ -696,12 +702,14 @@ impl World<'_> {
     fn settle_due(&mut self, switch: u32) {
         loop {
             let state = &mut self.switches[switch as usize];
-            state.next_release = state.releases.front().map_or(NEVER, |first| first.at);
-            if state.next_release > self.now {
+            let Some(leaving) = state.releases.pop_front() else { return };
+            let next = state.releases.front().map_or(NEVER, |first| first.at);
+            state.next_release = next;
+            self.uncharge_at(switch as usize, leaving.lane as usize, leaving.ingress, leaving.frame);
+            // What was said of it may have led here, too.
+            if next > self.now || self.switches[switch as usize].next_release > self.now {
                 return;
             }
-            let Some(leaving) = state.releases.pop_front() else { return };
-            self.uncharge_at(switch as usize, leaving.lane as usize, leaving.ingress, leaving.frame);
         }
     }
 

@@ -579,8 +579,19 @@ impl World<'_> {
     /// Lets all happen that happens before `end`.
     pub fn run_until(&mut self, end: Time) -> Advance {
         let mut until_check = STOP_CHECK;
-        while let Some(event) = self.events.pop_before(end) {
-            self.look_ahead();
+        loop {
+            let event = match self.events.window() {
+                Some(window) if window[0].time < end => {
+                    self.look_ahead(window);
+                    let Event { time, order, item } = window[0];
+                    self.events.advance();
+                    Event { time, order, item }
+                }
+                _ => match self.events.pop_before(end) {
+                    Some(event) => event,
+                    None => break,
+                },
+            };
             self.dispatch(event);
             until_check -= 1;
             if until_check == 0 {

@@ -24,11 +24,9 @@ impl World<'_> {
         let packet = &self.packets[Place::of(coming[REST].item)];
         let (ingress, out, class) = (packet.ingress, packet.out, packet.class);
         fetch(&self.ingress, self.lane(ingress, class));
-        fetch(&self.series, ingress.index());
         fetch(&self.ways, packet.flow.index());
         fetch(&self.ports, out.index());
         fetch(&self.queues, self.queue(out));
-        fetch(&self.egress, self.lane(out, class));
         fetch(&self.series, out.index());
         if out == ingress {
             self.fetch_half(packet);

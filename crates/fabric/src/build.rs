@@ -24,7 +24,7 @@ use crate::blueprint::{
 use crate::border::Border;
 use crate::capture::Capture;
 use crate::column::Column;
-use crate::counters::{EgressCounters, IngressCounters, RareCounters};
+use crate::counters::{EgressCounters, RareCounters, Traffic};
 use crate::cut::Cut;
 use crate::error::BuildError;
 use crate::flows::{Source, following, next_untied};
@@ -354,7 +354,10 @@ impl<'a> World<'a> {
             impaired: false,
             pooled: true,
             headroom_peak: 0,
-            counters: IngressCounters::default(),
+            received: Traffic::default(),
+            told_until: 0,
+            told: 0,
+            peak: 0,
             awaits: false,
             rare: RareCounters::default(),
         };
@@ -383,8 +386,6 @@ impl<'a> World<'a> {
         let mut lane = Egress {
             sender: AnyFcSender::Custom(Box::new(Unlimited)),
             counts_sent: false,
-            free: true,
-            discards: false,
             timer: Armed::default(),
             paused_since: NEVER,
             paused_total: 0,
@@ -402,7 +403,6 @@ impl<'a> World<'a> {
                 .map_err(|error| BuildError::param(self.blueprint.port_name(rx), error))?;
             lane.sender = halves.0;
             lane.counts_sent = lane.sender.counts_sent();
-            lane.free = lane.sender.is_free();
         }
         Ok(lane)
     }
@@ -416,7 +416,7 @@ impl<'a> World<'a> {
         self.set_quiet(lane, port);
     }
 
-    /// What the accounts of each port know of it, and of the link that leads there.
+    /// What the accounts of each port know of it and of the link that leads there, and what it knows of their classes.
     fn meet_ports(&mut self) {
         for port in (0..self.ports.len()).map(|port| PortId(port as u32)) {
             let &Port { at_host, owner, .. } = &self.ports[port.index()];
@@ -425,6 +425,9 @@ impl<'a> World<'a> {
                 let lane = self.lane(port, class);
                 let account = &mut self.ingress[lane];
                 (account.at_host, account.owner, account.impaired) = (at_host, owner, impaired);
+                if self.egress[lane].sender.is_free() {
+                    self.ports[port.index()].free |= 1 << class;
+                }
             }
         }
     }
@@ -563,6 +566,9 @@ fn build_ports(blueprint: &Blueprint) -> Vec<Port> {
                 up: true,
                 armed: false,
                 choosing: false,
+                free: 0,
+                discards: 0,
+                paused: 0,
                 has_cp: !link.ends[end].congestion_points.is_empty(),
                 quiet: u32::MAX,
                 captured: false,

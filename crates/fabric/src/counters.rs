@@ -1,34 +1,37 @@
-//! Counters of ports, by class.
+//! Counters of ports, by class. What an egress port has sent is not counted: it has come in at the other end, is on the
+//! link or was lost there.
 
 use floodway_mechanisms::slots::DropReason;
 
-/// What an egress port has done with a class.
+/// What an egress port has heard and done of a class.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct EgressCounters {
-    pub tx_packets: u64,
-    pub tx_bytes: u64,
     /// Pause and credit frames received for this queue.
     pub pfc_rx: u64,
     pub ecn_marks: u64,
 }
 
-impl EgressCounters {
-    /// A packet starts on the wire.
-    #[inline]
-    pub fn sent(&mut self, frame: u16) {
-        self.tx_packets += 1;
-        self.tx_bytes += u64::from(frame);
-    }
+/// Packets and their bytes.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
+pub(crate) struct Traffic {
+    pub packets: u64,
+    pub bytes: u64,
 }
 
-/// What an ingress port has seen of a class.
-#[derive(Clone, Debug, Default)]
-#[repr(C)]
-pub(crate) struct IngressCounters {
-    pub rx_packets: u64,
-    pub rx_bytes: u64,
-    /// Most bytes held.
-    pub peak: u64,
+impl Traffic {
+    /// A frame more.
+    #[inline]
+    pub fn add(&mut self, frame: u16) {
+        self.packets += 1;
+        self.bytes += u64::from(frame);
+    }
+
+    /// Others more.
+    pub fn add_all(&mut self, others: Traffic) {
+        self.packets += others.packets;
+        self.bytes += others.bytes;
+    }
 }
 
 /// What an ingress port seldom has to count of a class.
@@ -40,4 +43,6 @@ pub(crate) struct RareCounters {
     pub drops: [u64; DropReason::ALL.len()],
     /// Bytes dropped for want of buffer.
     pub buffer_drop_bytes: u64,
+    /// What was lost on the link that leads here.
+    pub lost: Traffic,
 }

@@ -52,6 +52,13 @@ impl World<'_> {
         (state.controls, state.latest) = (false, 0);
         let mut waiting = std::mem::take(&mut state.control);
         let flying = self.packets.flying_to(peer(port));
+        for &place in &flying {
+            let Packet { class, frame, .. } = self.packets[place];
+            if !self.packets[place].is_link_control() {
+                let lane = self.lane(peer(port), class);
+                self.ingress[lane].rare.lost.add(frame);
+            }
+        }
         let mut lost: Vec<Packet> = flying.into_iter().map(|place| self.packets.lose(place)).collect();
         while let Some(place) = waiting.pop(&self.packets) {
             lost.push(self.packets.take(place));

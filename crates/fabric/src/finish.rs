@@ -3,6 +3,7 @@
 use floodway_mechanisms::slots::DropReason;
 use floodway_units::{PortId, Time};
 
+use crate::counters::Traffic;
 use crate::delays::COMPONENTS;
 use crate::outcome::{
     Conservation, DevicePeak, Invariants, Lossless, Outcome, Stopped, Verdict, WorkloadTotals,
@@ -403,12 +404,29 @@ impl World<'_> {
         ])
     }
 
+    /// By lane, what has started on the wire: it has arrived at the other end, was lost on the link or is there now.
+    fn traffic_sent(&self) -> Vec<Traffic> {
+        let classes = self.classes.len();
+        let far = |lane: usize| self.lane(peer(PortId((lane / classes) as u32)), (lane % classes) as u8);
+        let arrived = |lane: usize| {
+            let account = &self.ingress[far(lane)];
+            let mut received = account.received;
+            received.add_all(account.rare.lost);
+            received
+        };
+        let mut sent: Vec<Traffic> = (0..self.egress.len()).map(arrived).collect();
+        for packet in self.packets.flying().filter(|packet| !packet.is_link_control()) {
+            sent[far(self.lane(packet.ingress, packet.class))].add(packet.frame);
+        }
+        sent
+    }
+
     fn counter_table(&self) -> Table {
         let lanes: Vec<usize> = (0..self.egress.len()).collect();
         let port_of = |lane: usize| lane / self.classes.len();
         let column = |of: &dyn Fn(usize) -> u64| Values::U64(lanes.iter().map(|&lane| of(lane)).collect());
         let numbers = self.port_numbers();
-        let (out, held) = (&self.egress, &self.ingress);
+        let (out, held, sent) = (&self.egress, &self.ingress, self.traffic_sent());
         let mut columns = vec![
             (
                 "node".to_owned(),
@@ -426,10 +444,10 @@ impl World<'_> {
                 },
             ),
             ("class".to_owned(), column(&|lane| u64::from(self.classes[lane % self.classes.len()].0))),
-            ("tx_packets".to_owned(), column(&|lane| out[lane].counters.tx_packets)),
-            ("tx_bytes".to_owned(), column(&|lane| out[lane].counters.tx_bytes)),
-            ("rx_packets".to_owned(), column(&|lane| held[lane].counters.rx_packets)),
-            ("rx_bytes".to_owned(), column(&|lane| held[lane].counters.rx_bytes)),
+            ("tx_packets".to_owned(), column(&|lane| sent[lane].packets)),
+            ("tx_bytes".to_owned(), column(&|lane| sent[lane].bytes)),
+            ("rx_packets".to_owned(), column(&|lane| held[lane].received.packets)),
+            ("rx_bytes".to_owned(), column(&|lane| held[lane].received.bytes)),
             ("pfc_tx".to_owned(), column(&|lane| held[lane].rare.pfc_tx)),
             ("pfc_rx".to_owned(), column(&|lane| out[lane].counters.pfc_rx)),
             (
@@ -442,7 +460,7 @@ impl World<'_> {
             let drops = column(&|lane| held[lane].rare.drops[reason as usize]);
             columns.push((format!("drops_{}", reason.name()), drops));
         }
-        columns.push(("peak_bytes".to_owned(), column(&|lane| held[lane].counters.peak)));
+        columns.push(("peak_bytes".to_owned(), column(&|lane| held[lane].peak)));
         columns.push(("headroom_peak_bytes".to_owned(), column(&|lane| held[lane].headroom_peak)));
         Table::new(columns.iter().map(|(name, values)| (name.as_str(), values.clone())).collect())
     }

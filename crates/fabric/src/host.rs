@@ -43,7 +43,7 @@ impl World<'_> {
             let id = self.queue_id(self.first_queue(class));
             self.machines[port.index()].scheduler.on_sent(now, id, bytes(wire));
         }
-        self.count_sent(port, lane, packet.frame);
+        self.count_sent(port, packet.frame);
         let place = self.packets.add(packet);
         if packet.has(INT) {
             self.telemetry.begin(place);

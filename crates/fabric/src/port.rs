@@ -58,21 +58,21 @@ impl World<'_> {
         let lane = self.lane(port, 1);
         let (q, place) = match (self.queues[at].fifo.front(), self.queues[at + 1].fifo.front()) {
             (Some(place), _) if self.packets[place].class == 0 => (0, place),
-            (None, Some(place)) if self.egress[lane].free && self.queues[at + 1].bytes <= quiet => (1, place),
+            (None, Some(place)) if self.is_free(port, 1) && self.queues[at + 1].bytes <= quiet => (1, place),
             _ => return false,
         };
-        let paused = self.egress[lane].paused(self.now);
+        let paused = if self.ports[port.index()].paused == 0 { 0 } else { self.egress[lane].paused(self.now) };
         let queue = &mut self.queues[at + q];
         queue.fifo.pop(&self.packets);
         let packet = &mut self.packets[place];
         let (frame, ingress) = (packet.frame, packet.ingress);
         if q == 0 {
-            self.leaves(port, self.lane(port, 0), frame);
+            self.leaves(port, frame);
             self.put_on_link(port, place);
         } else {
             queue.bytes -= u64::from(frame);
             packet.paused = packet.paused.wrapping_add(paused);
-            self.leaves(port, lane, frame);
+            self.leaves(port, frame);
             self.put_on_link(port, place);
             self.release_later(port, ingress, self.lane(ingress, 1), frame);
         }
@@ -99,7 +99,7 @@ impl World<'_> {
         } else if let Some(place) = self.take_control(port) {
             let Packet { frame, class, .. } = self.packets[place];
             let lane = self.lane(port, class);
-            self.leaves(port, lane, frame);
+            self.leaves(port, frame);
             if class != 0 {
                 self.sent(port, lane, self.wire(frame));
             }
@@ -150,7 +150,7 @@ impl World<'_> {
         queue.bytes -= u64::from(frame);
         let lane = port.index() * self.classes.len() + class as usize;
         packet.paused = packet.paused.wrapping_add(self.egress[lane].paused(self.now));
-        self.leaves(port, lane, frame);
+        self.leaves(port, frame);
         if heard {
             let packet = self.packets[place];
             let mark = self.dequeued(port, q, &packet);
@@ -209,7 +209,7 @@ impl World<'_> {
             let queue = &self.queues[first + 1];
             let head = queue.fifo.front()?;
             let lane = self.lane(port, 1);
-            if self.egress[lane].free && queue.bytes <= u64::from(self.ports[port.index()].quiet) {
+            if self.is_free(port, 1) && queue.bytes <= u64::from(self.ports[port.index()].quiet) {
                 return Some(1);
             }
             let wire = self.wire(self.packets[head].frame);
@@ -344,11 +344,11 @@ impl World<'_> {
         let (class, frame) = (packet.class, packet.frame);
         let lane = self.lane(rx, class);
         if self.ingress[lane].impaired && self.is_lost(port, place) {
+            self.ingress[lane].rare.lost.add(frame);
             return self.discard(lane, place, DropReason::LinkError);
         }
         let account = &mut self.ingress[lane];
-        account.counters.rx_packets += 1;
-        account.counters.rx_bytes += u64::from(frame);
+        account.received.add(frame);
         let owner = account.owner;
         if account.at_host {
             self.host_receives(rx, place);
@@ -479,7 +479,11 @@ impl World<'_> {
         let look = open || egress.counts_sent;
         let was_open = egress.paused_since == NEVER;
         let discards = egress.sender.discards(now);
-        (egress.discards, egress.free) = (discards, egress.sender.is_free());
+        let (free, class) = (egress.sender.is_free(), lane % self.classes.len());
+        let state = &mut self.ports[port.index()];
+        state.free = state.free & !(1 << class) | u16::from(free) << class;
+        state.discards = state.discards & !(1 << class) | u16::from(discards) << class;
+        let egress = &mut self.egress[lane];
         if open != was_open {
             if open {
                 egress.paused_total += self.now - egress.paused_since;
@@ -487,6 +491,7 @@ impl World<'_> {
                 egress.paused_since = NEVER;
             } else {
                 egress.paused_since = self.now;
+                self.ports[port.index()].paused |= 1 << class;
             }
             if self.ports[port.index()].has_cp {
                 self.pause_changed(port, lane, !open);
@@ -571,20 +576,24 @@ impl World<'_> {
         self.series[port.index()].sent(self.now, wire);
     }
 
+    /// May frames of a class start until its sender half hears of something?
+    #[inline]
+    pub fn is_free(&self, port: PortId, class: u8) -> bool {
+        self.ports[port.index()].free >> class & 1 != 0
+    }
+
     /// A packet starts on the wire.
     #[inline]
-    pub fn count_sent(&mut self, port: PortId, lane: usize, frame: u16) {
+    pub fn count_sent(&mut self, port: PortId, frame: u16) {
         let wire = self.wire(frame);
-        self.egress[lane].counters.sent(frame);
         self.series[port.index()].sent(self.now, wire);
     }
 
     /// A packet goes through a port at which nothing waits, and which is free: it joins its queues and leaves them at
     /// one instant.
     #[inline]
-    pub fn goes_through(&mut self, port: PortId, lane: usize, frame: u16) {
+    pub fn goes_through(&mut self, port: PortId, frame: u16) {
         let wire = self.wire(frame);
-        self.egress[lane].counters.sent(frame);
         self.series[port.index()].passed(self.now, u64::from(frame), wire);
     }
 
@@ -609,9 +618,8 @@ impl World<'_> {
 
     /// A packet leaves its queue and starts on the wire.
     #[inline]
-    fn leaves(&mut self, port: PortId, lane: usize, frame: u16) {
+    fn leaves(&mut self, port: PortId, frame: u16) {
         self.quits(port, frame);
-        self.egress[lane].counters.sent(frame);
         let wire = self.wire(frame);
         self.series[port.index()].sent_at_once(wire);
     }

@@ -111,6 +111,11 @@ impl Series {
         self.buffer_max = self.buffer_max.max(held);
     }
 
+    /// When the bucket at work ends.
+    pub fn ends(&self) -> u64 {
+        self.end
+    }
+
     /// A class was paused from `from` to `to`, which is now.
     pub fn paused(&mut self, from: u64, to: u64) {
         self.roll(to);

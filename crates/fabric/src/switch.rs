@@ -30,8 +30,7 @@ impl World<'_> {
             return;
         }
         self.settle(switch);
-        if self.charge_unheard(lane, switch as usize, out, class, frame) {
-            self.series[ingress.index()].buffer(self.now, self.ingress[lane].held);
+        if self.charge_unheard(lane, switch as usize, ingress, out, class, frame) {
             self.pass_on(out, lane, place);
         } else {
             self.take_in(ingress, lane, out, place);
@@ -74,10 +73,17 @@ impl World<'_> {
     /// every threshold, and the egress queue is so short that no congestion point hears of the packet. Two packets of
     /// three are let through here with a tenth of the work of the calls that it spares; false if those are due.
     #[inline]
-    fn charge_unheard(&mut self, lane: usize, switch: usize, out: PortId, class: u8, frame: u16) -> bool {
+    fn charge_unheard(
+        &mut self,
+        lane: usize,
+        switch: usize,
+        ingress: PortId,
+        out: PortId,
+        class: u8,
+        frame: u16,
+    ) -> bool {
         let frame = u64::from(frame);
         let account = &self.ingress[lane];
-        let egress = &self.egress[self.lane(out, class)];
         let port = &self.ports[out.index()];
         let pool = &self.switches[switch];
         let held = account.held + frame;
@@ -86,7 +92,7 @@ impl World<'_> {
             || account.headroom > 0
             || port.waiting + frame > u64::from(port.quiet) && self.joins_heard(out, class, frame)
             || pool.pool_used.saturating_add(frame) > pool.pool_quiet
-            || egress.discards
+            || port.discards != 0
             || !port.up
         {
             return false;
@@ -94,9 +100,24 @@ impl World<'_> {
         let account = &mut self.ingress[lane];
         let of_pool = if account.pooled { shared - account.shared() } else { 0 };
         account.held = held;
-        account.counters.peak = account.counters.peak.max(held);
+        if held > u64::from(account.told) || self.now >= account.told_until {
+            self.tell_held(lane, ingress, held);
+        }
         self.switches[switch].holds(frame, of_pool);
         true
+    }
+
+    /// An account holds `held` bytes: its peak and the port's series hear of it.
+    #[inline(never)]
+    fn tell_held(&mut self, lane: usize, ingress: PortId, held: u64) {
+        let series = &mut self.series[ingress.index()];
+        series.buffer(self.now, held);
+        let account = &mut self.ingress[lane];
+        account.peak = account.peak.max(held);
+        if self.now >= account.told_until {
+            (account.told, account.told_until) = (0, series.ends());
+        }
+        account.told = account.told.max(u32::try_from(held).unwrap_or(u32::MAX - 1));
     }
 
     /// Do congestion points hear of a frame that joins the first queue of its class?
@@ -111,9 +132,8 @@ impl World<'_> {
     #[inline]
     fn pass_on(&mut self, out: PortId, lane: usize, place: Place) {
         let Packet { class, frame, ingress, .. } = self.packets[place];
-        let egress = self.lane(out, class);
-        if self.straight && self.egress[egress].free && self.is_idle(out) {
-            self.goes_through(out, egress, frame);
+        if self.straight && self.is_free(out, class) && self.is_idle(out) {
+            self.goes_through(out, frame);
             self.put_on_link(out, place);
             self.release_later(out, ingress, lane, frame);
         } else {
@@ -314,8 +334,8 @@ impl World<'_> {
         if !self.ports[out.index()].up {
             return Some(DropReason::LinkDown);
         }
-        let lane = self.lane(out, self.class_of_queue(q));
-        self.egress[lane].discards.then_some(DropReason::Watchdog)
+        let discards = self.ports[out.index()].discards >> self.class_of_queue(q) & 1 != 0;
+        discards.then_some(DropReason::Watchdog)
     }
 
     /// Does a failed link, a watchdog or a congestion point drop the packet before it is charged?
@@ -385,10 +405,9 @@ impl World<'_> {
         }
         let grown = account.shared() - shared_before;
         let total = account.held + account.headroom;
-        account.counters.peak = account.counters.peak.max(total);
         account.headroom_peak = account.headroom_peak.max(account.headroom);
         let of_pool = if account.pooled { grown } else { 0 };
-        self.series[packet.ingress.index()].buffer(self.now, total);
+        self.tell_held(lane, packet.ingress, total);
         self.switches[switch].holds(frame, of_pool);
         None
     }
@@ -408,7 +427,9 @@ impl World<'_> {
         let packet = &mut self.packets[place];
         let frame = packet.frame;
         let lane = out.index() * self.classes.len() + packet.class as usize;
-        packet.paused = packet.paused.wrapping_sub(self.egress[lane].paused(self.now));
+        if self.ports[out.index()].paused >> packet.class & 1 != 0 {
+            packet.paused = packet.paused.wrapping_sub(self.egress[lane].paused(self.now));
+        }
         let queue = &mut self.queues[out.index() * self.queues_per_port + q];
         queue.bytes += u64::from(frame);
         let queued = queue.bytes;
@@ -445,7 +466,7 @@ impl World<'_> {
     fn pass_control_on(&mut self, out: PortId, place: Place) {
         let &Port { up, at_host, owner, .. } = &self.ports[out.index()];
         if up && self.straight && !at_host && !self.settle(owner) && self.is_idle(out) {
-            self.goes_through(out, self.lane(out, 0), self.packets[place].frame);
+            self.goes_through(out, self.packets[place].frame);
             self.put_on_link(out, place);
         } else {
             self.queue_control(out, place);
@@ -619,7 +640,7 @@ impl World<'_> {
             reserved: bytes(account.held - shared),
             shared: bytes(shared),
             headroom: bytes(account.headroom),
-            received: bytes(account.counters.rx_bytes + self.gap * account.counters.rx_packets),
+            received: bytes(account.received.bytes + self.gap * account.received.packets),
             pool_free: bytes(free),
         }
     }

@@ -35,7 +35,7 @@ use crate::blueprint::{Blueprint, ErrorRates, PauseFault, RelayPorts, Release};
 use crate::border::Border;
 use crate::capture::Capture;
 use crate::column::Column;
-use crate::counters::{EgressCounters, IngressCounters, RareCounters};
+use crate::counters::{EgressCounters, RareCounters, Traffic};
 use crate::flows::{PairKey, Source};
 use crate::histogram::{Histogram, Instants};
 use crate::ideal::Ideals;
@@ -90,6 +90,12 @@ pub(crate) struct Port {
     pub observed: bool,
     /// Link control frames that wait to be sent.
     pub control: Fifo,
+    /// By index of a class, as bits: its frames may start until the sender half hears of something.
+    pub free: u16,
+    /// A watchdog has given its queues up.
+    pub discards: u16,
+    /// It was paused at some time.
+    pub paused: u16,
     /// Has congestion points.
     pub has_cp: bool,
     /// What it sends is captured.
@@ -150,10 +156,6 @@ pub(crate) struct Egress {
     pub counters: EgressCounters,
     /// The sender half hears of each frame.
     pub counts_sent: bool,
-    /// Every frame may start until the sender half hears of something.
-    pub free: bool,
-    /// A watchdog has given the queue up.
-    pub discards: bool,
     pub sender: AnyFcSender,
     pub timer: Armed,
 }
@@ -174,12 +176,16 @@ impl Egress {
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Ingress {
-    pub counters: IngressCounters,
+    /// What has come in.
+    pub received: Traffic,
     /// Bytes held below headroom: the reserve first, the rest shared.
     pub held: u64,
     /// Bytes held in headroom.
     pub headroom: u64,
     pub reserve: u64,
+    /// Until then the series, and `peak`, need not hear of `told` bytes held, or of fewer.
+    pub told_until: u64,
+    pub told: u32,
     /// While `shared` stays below this and the pool is half empty, packets come in without a word.
     pub quiet: u32,
     /// That of the port.
@@ -196,6 +202,8 @@ pub(crate) struct Ingress {
     pub headroom_size: u64,
     /// Size of a buffer of its own; `NEVER` with the switch's pool.
     pub own: u64,
+    /// Most bytes held.
+    pub peak: u64,
     pub headroom_peak: u64,
     pub admission: AnyAdmission,
     pub timer: Armed,

@@ -5,12 +5,14 @@
 //! means is the caller's business.
 
 mod epoch;
+mod fetch;
 mod lookahead;
 mod parallel;
 mod queue;
 mod wheel;
 
 pub use epoch::{Advance, EPOCH};
+pub use fetch::{fetch, fetch_lines};
 pub use lookahead::{Lookahead, NoDelay};
 pub use parallel::{Partition, run_partitions};
 pub use queue::{AHEAD, Event, Queue};

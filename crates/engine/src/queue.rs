@@ -50,6 +50,12 @@ const MORE: usize = 4;
 /// With so many popped events in front of the open ones, and as many as these, these are moved to the front.
 const GONE: usize = 64;
 
+/// With so many events pending, their chunks are no longer in the second-level cache when they are opened.
+const SCATTERED: usize = 1 << 14;
+/// So many buckets before they are opened, their chunks begin to be fetched: the last one, then those behind it, one
+/// each time that a bucket is opened.
+const TRAILS: usize = 4;
+
 /// Pending events, popped in order of (time, order).
 #[derive(Debug)]
 pub struct Queue {
@@ -69,6 +75,10 @@ pub struct Queue {
     arena: Arena,
     /// Events in the wheels and beyond.
     waiting: usize,
+    /// The last near bucket whose chunks are being fetched.
+    scouted: u64,
+    /// Of it and the ones before it, the chunk that was fetched last.
+    trails: [u32; TRAILS],
 }
 
 impl Default for Queue {
@@ -84,6 +94,8 @@ impl Default for Queue {
             beyond: BinaryHeap::new(),
             arena: Arena::default(),
             waiting: 0,
+            scouted: 0,
+            trails: [NONE; TRAILS],
         }
     }
 }
@@ -227,7 +239,30 @@ impl Queue {
         }
         self.cursor = bucket;
         self.open_bucket();
+        if self.waiting > SCATTERED {
+            self.scout();
+        }
         true
+    }
+
+    /// Has the chunks of coming buckets fetched.
+    #[inline(never)]
+    fn scout(&mut self) {
+        for trail in &mut self.trails {
+            *trail = self.arena.fetch_next(*trail);
+        }
+        for _ in 0..2 {
+            let from = self.scouted.max(self.cursor) + 1;
+            if from > self.cursor + TRAILS as u64 {
+                return;
+            }
+            let Some(bucket) = self.near.next_in_turn(from) else { return };
+            self.scouted = bucket;
+            let last = self.near.last(bucket);
+            self.arena.fetch(last);
+            let [_, a, b, c] = self.trails;
+            self.trails = [a, b, c, last];
+        }
     }
 
     /// Goes on to the next block that holds an event, if it does not begin behind `last`.

@@ -1,5 +1,6 @@
 //! A ring of buckets, and the chunks of memory that their events lie in.
 
+use crate::fetch::fetch_lines;
 use crate::queue::Event;
 
 /// No chunk.
@@ -55,6 +56,22 @@ impl Arena {
     fn grow(&mut self, event: Event, next: u32) -> u32 {
         self.chunks.push(Chunk { events: [event; CHUNK], next, len: 1 });
         (self.chunks.len() - 1) as u32
+    }
+
+    /// Has a chunk fetched; a hint that may be outdated.
+    #[inline]
+    pub fn fetch(&self, at: u32) {
+        fetch_lines(&self.chunks, at as usize, 2);
+    }
+
+    /// Has the chunk behind one fetched that was fetched before; which it is. Both are hints.
+    #[inline]
+    pub fn fetch_next(&self, at: u32) -> u32 {
+        let next = self.chunks.get(at as usize).map_or(NONE, |chunk| chunk.next);
+        if next != NONE {
+            self.fetch(next);
+        }
+        next
     }
 
     /// Frees a chunk; what was in it.
@@ -132,6 +149,12 @@ impl<const BUCKETS: usize, const WORDS: usize> Wheel<BUCKETS, WORDS> {
         while at != NONE {
             at = arena.empty(at, into);
         }
+    }
+
+    /// The last chunk of a bucket.
+    #[inline]
+    pub fn last(&self, bucket: u64) -> u32 {
+        self.heads[(bucket & Self::MASK) as usize]
     }
 
     /// Empties a bucket; its last chunk.

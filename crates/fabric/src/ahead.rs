@@ -5,7 +5,7 @@
 //! than the first, so that what it reads has arrived. Both are the same for all kinds of events, without a branch: of
 //! an event that is no packet's they fetch what belongs to place zero. Nothing here changes any state.
 
-use floodway_engine::{AHEAD, Event};
+use floodway_engine::{AHEAD, Event, fetch, fetch_lines};
 
 use crate::arena::Place;
 use crate::packet::Packet;
@@ -42,31 +42,4 @@ impl World<'_> {
             fetch_lines(&self.senders, packet.flow.index(), 4);
         }
     }
-}
-
-/// Fetches the first cache lines of an element; where there is none, of whatever is there.
-#[inline]
-fn fetch_lines<T>(of: &[T], index: usize, lines: usize) {
-    let first = of.as_ptr().wrapping_add(index).cast::<u8>();
-    (0..lines).for_each(|line| touch(first.wrapping_add(64 * line)));
-}
-
-/// Fetches the first cache line of an element; where there is none, of whatever is there.
-#[inline]
-pub(crate) fn fetch<T>(of: &[T], index: usize) {
-    touch(of.as_ptr().wrapping_add(index).cast());
-}
-
-/// Fetches a cache line.
-#[inline]
-#[allow(unsafe_code, reason = "a prefetch is a hint; measured in docs/performance.md")]
-fn touch(at: *const u8) {
-    #[cfg(target_arch = "x86_64")]
-    {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: a prefetch neither reads nor writes, and faults at no address.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(at.cast()) };
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = at;
 }

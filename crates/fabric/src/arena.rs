@@ -2,9 +2,9 @@
 
 use std::ops::{Index, IndexMut};
 
+use floodway_engine::fetch;
 use floodway_units::{Bytes, FlowId, PortId};
 
-use crate::ahead::fetch;
 use crate::column::Column;
 use crate::packet::{Kind, Packet};
 

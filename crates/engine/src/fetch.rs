@@ -1,0 +1,28 @@
+//! Fetching memory into the caches before it is needed.
+
+/// Fetches the cache line of an element; where there is none, of whatever is there.
+#[inline]
+pub fn fetch<T>(of: &[T], index: usize) {
+    fetch_lines(of, index, 1);
+}
+
+/// Fetches the first cache lines of an element; where there is none, of whatever is there.
+#[inline]
+pub fn fetch_lines<T>(of: &[T], index: usize, lines: usize) {
+    let first = of.as_ptr().wrapping_add(index).cast::<u8>();
+    (0..lines).for_each(|line| touch(first.wrapping_add(64 * line)));
+}
+
+/// Fetches a cache line.
+#[inline]
+#[allow(unsafe_code, reason = "a prefetch is a hint; measured in docs/performance.md")]
+fn touch(at: *const u8) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: a prefetch neither reads nor writes, and faults at no address.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(at.cast()) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = at;
+}

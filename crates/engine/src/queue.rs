@@ -50,8 +50,8 @@ const MORE: usize = 4;
 /// With so many popped events in front of the open ones, and as many as these, these are moved to the front.
 const GONE: usize = 64;
 
-/// With so many events pending, their chunks are no longer in the second-level cache when they are opened.
-const SCATTERED: usize = 1 << 14;
+/// Where buckets hold so many events, their chunks are no longer in the second-level cache when they are opened.
+const CROWDED: usize = 16;
 /// So many buckets before they are opened, their chunks begin to be fetched: the last one, then those behind it, one
 /// each time that a bucket is opened.
 const TRAILS: usize = 4;
@@ -238,8 +238,7 @@ impl Queue {
             return false;
         }
         self.cursor = bucket;
-        self.open_bucket();
-        if self.waiting > SCATTERED {
+        if self.open_bucket() > CROWDED {
             self.scout();
         }
         true
@@ -304,21 +303,22 @@ impl Queue {
         self.open_bucket();
     }
 
-    /// Opens the bucket at the cursor: all its events come after the open ones.
+    /// Opens the bucket at the cursor, all of whose events come after the open ones; how many there were.
     #[inline]
-    fn open_bucket(&mut self) {
+    fn open_bucket(&mut self) -> usize {
         let first = self.open.len();
         self.near.take(self.cursor, &mut self.arena, &mut self.open);
         let opened = &mut self.open[first..];
-        self.waiting -= opened.len();
-        if opened.len() > 1 {
-            // Two of three buckets hold two events at most where there are few hosts.
-            match opened {
-                [a, b] if a.key() <= b.key() => {}
-                [a, b] => std::mem::swap(a, b),
-                _ => opened.sort_unstable_by_key(|event| event.key()),
-            }
+        let count = opened.len();
+        self.waiting -= count;
+        // Two of three buckets hold two events at most where there are few hosts.
+        match opened {
+            [] | [_] => {}
+            [a, b] if a.key() <= b.key() => {}
+            [a, b] => std::mem::swap(a, b),
+            _ => opened.sort_unstable_by_key(|event| event.key()),
         }
+        count
     }
 }
 

@@ -54,7 +54,7 @@ trait Pending: Default {
 
 impl Pending for Queue {
     fn push(&mut self, event: Event) {
-        Queue::push(self, event);
+        Queue::push(self, event.time, event.order, event.item);
     }
 
     fn pop(&mut self) -> Option<Event> {

@@ -61,7 +61,8 @@ impl World<'_> {
             (None, Some(place)) if self.is_free(port, 1) && self.queues[at + 1].bytes <= quiet => (1, place),
             _ => return false,
         };
-        let paused = if self.ports[port.index()].paused == 0 { 0 } else { self.egress[lane].paused(self.now) };
+        let paused =
+            if self.ports[port.index()].paused == 0 { 0 } else { self.egress[lane].paused(self.now) };
         let queue = &mut self.queues[at + q];
         queue.fifo.pop(&self.packets);
         let packet = &mut self.packets[place];

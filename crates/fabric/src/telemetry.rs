@@ -106,6 +106,7 @@ mod tests {
     use floodway_units::FlowId;
 
     use super::*;
+    use crate::arena::Arena;
     use crate::packet::{Kind, Packet};
 
     #[test]

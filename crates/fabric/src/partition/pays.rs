@@ -5,11 +5,13 @@ use floodway_units::{Bytes, Rate, Span, Time};
 use crate::blueprint::{Arrivals, Blueprint, FlowSpec, LoopSpec, PoissonSpec, Role};
 
 /// So many full packets must hosts be able to send in a window, for each thread: between two windows a thread says how far
-/// it is and hears of the others. An estimate: two datacenters, and a fat-tree with links of 1 us, are far above it; a handful
-/// of hosts is below.
-const PACKETS_A_WINDOW: u64 = 50;
-/// So many full packets are a run for which threads are begun: less takes a fraction of a second.
-const PACKETS_A_RUN: u64 = 200_000;
+/// it is and hears of the others. Measured with permutations on fat-trees of 16 and 128 hosts and links of 20 ns to 1 us
+/// (docs/performance.md): two threads lose with up to 80 packets in a window, are even with 100 and gain a quarter with
+/// 200.
+const PACKETS_A_WINDOW: u64 = 75;
+/// So many full packets are a run for which threads are begun. Measured likewise: 128 hosts are even with 128,000 packets,
+/// 16 hosts with 16,000; less takes a fraction of a second.
+const PACKETS_A_RUN: u64 = 100_000;
 
 /// Why `threads` threads do not pay with a lookahead of `window`, if so.
 pub(super) fn too_little(blueprint: &Blueprint, window: Span, threads: usize) -> Option<String> {

@@ -100,6 +100,7 @@ impl Arena {
     #[inline]
     pub fn lands(&mut self, place: Place) -> bool {
         let lands = self[place].next == FLYING;
+        self[place].next = NONE;
         if !lands {
             self.take(place);
         }

@@ -2332,13 +2332,14 @@ class EngineKeys(Table):
     Attributes
     ----------
     threads
-        Threads of a run, from 1 up; never more than there are partitions. `--threads` wins.
-        Default: one a core where the cut links are long enough and there is enough to be sent,
-        else one.
+        Threads of a run, from 1 up; never more than there are partitions. `--threads` wins, and
+        `floodway compare` has one if it is not told otherwise. Default: one a core where the
+        cut links are long enough and there is enough to be sent, else one.
     partitions
         Nodes that are simulated together: a selector of hosts and switches for each partition,
-        two or more; the other nodes follow their neighbours. Default: by datacenter, then by
-        what is below one switch, as many as threads.
+        two or more; the other nodes follow their neighbours. They are used where there are
+        threads for them. Default: by datacenter, then by what is below one switch, as many as
+        threads.
     """
 
     threads: int | None = None
@@ -2905,7 +2906,9 @@ class Keys:
     records
         What is kept beyond the tables of flows and counters.
     engine
-        How the run is computed. It changes nothing of what is kept.
+        How the run is computed: `threads = 2`, and `partitions = ["site1-*", "site2-*"]`, a
+        selector of hosts and switches for each partition, whose neighbours follow. It changes
+        nothing of what is kept.
     """
 
     def __init__(
@@ -3020,7 +3023,9 @@ class Keys:
         records
             What is kept beyond the tables of flows and counters.
         engine
-            How the run is computed. It changes nothing of what is kept.
+            How the run is computed: `threads = 2`, and `partitions = ["site1-*", "site2-*"]`, a
+            selector of hosts and switches for each partition, whose neighbours follow. It changes
+            nothing of what is kept.
         sets
             Paths of keys with values, written after that, as `--set` of the command line.
 

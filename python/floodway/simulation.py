@@ -28,6 +28,26 @@ __all__ = ["POLL_S", "run", "stopped_by_interrupt"]
 
 #: Seconds between two looks at the progress.
 POLL_S = 0.1
+#: More threads than any run is given.
+MOST_THREADS = 4096
+
+
+def check_threads(threads: int | None) -> None:
+    """See to it that a number of threads is one.
+
+    Raises
+    ------
+    TypeError
+        If it is no whole number.
+    ValueError
+        If there are to be none, or more than 4096.
+    """
+    if threads is None:
+        return
+    if isinstance(threads, bool) or not isinstance(threads, int):
+        raise TypeError(f"threads: {threads!r} is no whole number")
+    if not 1 <= threads <= MOST_THREADS:
+        raise ValueError(f"{threads} is not a number of threads, 1 to {MOST_THREADS}")
 
 
 def run(
@@ -62,9 +82,9 @@ def run(
     Raises
     ------
     TypeError
-        If it is no scenario.
+        If it is no scenario, or `threads` no whole number.
     ValueError
-        If there are to be no threads.
+        If there are to be no threads, or more than 4096.
     ScenarioError
         If the network cannot be built.
     RunError
@@ -72,8 +92,7 @@ def run(
     """
     if not isinstance(scenario, Scenario):
         raise TypeError(f"a {type(scenario).__name__} is not a Scenario; floodway.load reads a file")
-    if threads is not None and threads < 1:
-        raise ValueError(f"{threads} is not a number of threads, 1 or more")
+    check_threads(threads)
     progress, loads = _floodway.Progress(), asked_loads(scenario)
     started, clock = datetime.now(UTC), time.perf_counter()
     with stopped_by_interrupt(progress.stop):

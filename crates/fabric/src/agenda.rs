@@ -7,8 +7,7 @@
 //! ```
 //! By the first, an order owes nothing to when or by whom an event was added. The second is that of the ns-3
 //! models, whose events of one instant happen in the order in which they were scheduled. An event that is
-//! added late here (a departure, when something waits; an arrival, when it is the first of its link) carries
-//! the number that it had got by then.
+//! added late here (a departure, when something waits) carries the number that it had got by then.
 
 use floodway_engine::{AHEAD, Event, Queue};
 use floodway_units::{PortId, Time, mix};

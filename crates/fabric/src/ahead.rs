@@ -2,13 +2,14 @@
 //!
 //! A packet-hop touches some twenty cache lines, of a state that is larger than the caches near the processor. What
 //! an event needs is found in two steps: its packet, which names all the rest. The second is taken some events later
-//! than the first, so that what it reads has arrived. Both are the same for all kinds of events, without a branch: of
-//! an event that is no packet's they fetch what belongs to place zero. Nothing here changes any state.
+//! than the first, so that what it reads has arrived. Both are the same for all kinds of events, but that where the
+//! way ends the end's half is fetched, too: of an event that is no packet's they fetch what belongs to place zero.
+//! Nothing here changes any state.
 
 use floodway_engine::{AHEAD, Event, fetch, fetch_lines};
 
 use crate::arena::Place;
-use crate::packet::Packet;
+use crate::packet::{ON_PATH, Packet};
 use crate::world::World;
 
 /// How many events before it an event's packet is fetched.
@@ -28,7 +29,7 @@ impl World<'_> {
         fetch(&self.ports, out.index());
         fetch(&self.queues, self.queue(out));
         fetch(&self.series, out.index());
-        if out == ingress {
+        if out == ingress && packet.has(ON_PATH) {
             self.fetch_half(packet);
         }
     }

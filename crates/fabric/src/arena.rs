@@ -83,11 +83,10 @@ impl Arena {
 
     /// Those that arrive at `port` if they are not lost, the first one first.
     pub fn flying_to(&self, port: PortId) -> Vec<Place> {
-        let places = (0..self.packets.len() as u32).map(Place);
-        let mut places: Vec<Place> =
-            places.filter(|&place| self[place].next == FLYING && self[place].ingress == port).collect();
-        places.sort_by_key(|&place| self[place].at);
-        places
+        let flies = |place: &Place| self[*place].next == FLYING && self[*place].ingress == port;
+        let mut flying: Vec<Place> = (0..self.packets.len() as u32).map(Place).filter(flies).collect();
+        flying.sort_by_key(|&place| self[place].at);
+        flying
     }
 
     /// A packet on a link is lost: its place becomes free when it would have arrived.
@@ -113,6 +112,7 @@ impl Arena {
         let packet = &mut self[place];
         (packet.next, packet.ingress, packet.at) = (FLYING, ingress, at);
     }
+
     /// Has a packet fetched.
     #[inline]
     pub fn fetch(&self, place: Place) {
@@ -211,6 +211,25 @@ mod tests {
 
     fn packet(flow: u32) -> Packet {
         Packet::new(Kind::Data, FlowId(flow), Bytes(1000))
+    }
+
+    #[test]
+    fn what_is_lost_on_a_link_keeps_its_place_until_it_would_have_arrived() {
+        let mut arena = Arena::default();
+        let (near, far) = (PortId(4), PortId(5));
+        let places: Vec<Place> = (0..4).map(|flow| arena.add(packet(flow))).collect();
+        for (i, &place) in places.iter().enumerate() {
+            arena.fly(place, if i == 3 { near } else { far }, 30 - i as u64);
+        }
+        assert_eq!(arena.flying().count(), 4);
+        assert_eq!(arena.flying_to(far), [places[2], places[1], places[0]]);
+        assert!(arena.lands(places[1]));
+        assert_eq!(arena.lose(places[0]).flow, FlowId(0));
+        assert_eq!(arena.flying().map(|packet| packet.flow.0).collect::<Vec<_>>(), [2, 3]);
+        let other = arena.add(packet(9));
+        assert!(!places.contains(&other), "the lost one's event has still to come");
+        assert!(!arena.lands(places[0]));
+        assert_eq!(arena.add(packet(10)), places[0]);
     }
 
     #[test]

@@ -18,9 +18,7 @@ use crate::accounts::Accounts;
 use crate::agenda::{Agenda, Armed, What};
 use crate::arena::{Arena, Fifo};
 use crate::base_rtt::Largest;
-use crate::blueprint::{
-    Arrivals, Blueprint, Draws, LinkSpec, RelayPorts, Release, Role, SwitchSpec, UNBOUNDED,
-};
+use crate::blueprint::{Arrivals, Blueprint, Draws, LinkSpec, RelayPorts, Role, SwitchSpec, UNBOUNDED};
 use crate::border::Border;
 use crate::capture::Capture;
 use crate::column::Column;
@@ -56,6 +54,10 @@ impl FcSender for Unlimited {
 
     fn gate(&self, _now: Time, _next: Bytes) -> Gate {
         Gate::Open
+    }
+
+    fn is_free(&self) -> bool {
+        true
     }
 }
 
@@ -211,10 +213,7 @@ impl<'a> World<'a> {
         world.add_nodes(&accounts)?;
         let at_switch: Vec<bool> = world.ports.iter().map(|port| !port.at_host).collect();
         world.histograms = histograms(blueprint.records.queue_histogram.as_ref(), &at_switch);
-        world.straight = queues_per_port == 2
-            && world.histograms.is_empty()
-            && !world.telemetry.on
-            && blueprint.semantics.release == Release::End;
+        world.straight = queues_per_port == 2 && world.histograms.is_empty() && !world.telemetry.on;
         world.add_lanes(&accounts)?;
         world.meet_ports();
         (0..world.ports.len()).for_each(|port| world.set_hearing(PortId(port as u32)));
@@ -420,7 +419,7 @@ impl<'a> World<'a> {
     fn meet_ports(&mut self) {
         for port in (0..self.ports.len()).map(|port| PortId(port as u32)) {
             let &Port { at_host, owner, .. } = &self.ports[port.index()];
-            let impaired = self.ports[peer(port).index()].impaired;
+            let impaired = self.ports[peer(port).index()].errors.any();
             for class in 0..self.classes.len() as u8 {
                 let lane = self.lane(port, class);
                 let account = &mut self.ingress[lane];
@@ -572,7 +571,6 @@ fn build_ports(blueprint: &Blueprint) -> Vec<Port> {
                 has_cp: !link.ends[end].congestion_points.is_empty(),
                 quiet: u32::MAX,
                 captured: false,
-                impaired: errors.any(),
                 observed: direction.jitter.0 > 0,
                 free_at: 0,
                 free_order: 0,

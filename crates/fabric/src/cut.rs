@@ -4,7 +4,7 @@
 //!   partition 0         |  partition 1
 //!   host ── switch ─────┼───── switch ── host
 //!                       |
-//!            the link's packets wait at the end where they arrive
+//!            the link's packets are events at the end where they arrive
 //! ```
 
 use floodway_engine::Lookahead;

@@ -52,13 +52,6 @@ impl World<'_> {
         (state.controls, state.latest) = (false, 0);
         let mut waiting = std::mem::take(&mut state.control);
         let flying = self.packets.flying_to(peer(port));
-        for &place in &flying {
-            let Packet { class, frame, .. } = self.packets[place];
-            if !self.packets[place].is_link_control() {
-                let lane = self.lane(peer(port), class);
-                self.ingress[lane].rare.lost.add(frame);
-            }
-        }
         let mut lost: Vec<Packet> = flying.into_iter().map(|place| self.packets.lose(place)).collect();
         while let Some(place) = waiting.pop(&self.packets) {
             lost.push(self.packets.take(place));
@@ -67,7 +60,9 @@ impl World<'_> {
             if packet.kind == Kind::Region {
                 self.free_regions.push(packet.psn as u32);
             } else if !packet.is_link_control() {
+                // What waits are link control frames: this was on the wire.
                 let lane = self.lane(peer(port), packet.class);
+                self.ingress[lane].rare.lost.add(packet.frame);
                 self.drop_packet(lane, &packet, DropReason::LinkDown);
             }
         }

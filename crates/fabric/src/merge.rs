@@ -35,8 +35,7 @@ impl<'a> World<'a> {
     /// Takes over what partition `part` owns.
     fn absorb(&mut self, mut other: World<'a>, part: usize) {
         for &packet in other.packets.flying() {
-            let place = self.packets.add(packet);
-            self.packets.fly(place, packet.ingress, packet.at);
+            self.packets.add(packet);
         }
         for port in (0..self.ports.len()).map(|port| PortId(port as u32)) {
             if self.is_of(self.ports[port.index()].node, part) {

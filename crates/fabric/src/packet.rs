@@ -63,8 +63,8 @@ pub(crate) struct Packet {
     pub flow: FlowId,
     /// The port that it came in by, at the node where it is or to which it is on the way.
     pub ingress: PortId,
-    /// Where it leaves the node where it is or to which it is on the way, if its path is fixed; at its end, and where
-    /// that is not known, `ingress`.
+    /// Where it leaves the node where it is or to which it is on the way, if its path is fixed; at its end, where that is
+    /// not known and where it turns back, `ingress`.
     pub out: PortId,
     /// The place of the packet behind it in its list: beside it, since a list is gone through packet by packet. Where
     /// it is in none, what it does instead (`arena.rs`).

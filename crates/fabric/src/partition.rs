@@ -38,8 +38,8 @@ impl Partitioning {
         }
         let wanted = parts.clamp(1, MOST_PARTS);
         let (owner, found) = auto::divide(blueprint, wanted);
-        let few = || format!("the network is cut into {found}, since links between parts of it need a delay");
-        Partitioning { owner, parts: found, threads: found, why: (found < wanted).then(few) }
+        let why = (found < wanted).then(|| too_few(blueprint, found));
+        Partitioning { owner, parts: found, threads: found, why }
     }
 
     /// Partitions of these nodes, each on a thread of its own; all other nodes follow their neighbours.
@@ -76,11 +76,15 @@ impl Partitioning {
         if wanted == 1 {
             return Ok(Self::whole(blueprint, None));
         }
-        let parts = given.unwrap_or_else(|| Self::automatic(blueprint, wanted)).on(wanted);
-        if asked.is_none()
-            && parts.parts > 1
-            && let Some(why) = pays::too_little(blueprint, parts.shortest(blueprint), parts.threads)
-        {
+        let mut parts = given.unwrap_or_else(|| Self::automatic(blueprint, wanted)).on(wanted);
+        if parts.parts < 2 {
+            return Ok(parts);
+        }
+        let window = parts.shortest(blueprint);
+        if asked.is_some() {
+            let slow = pays::too_short(blueprint, window, parts.threads);
+            parts.why = slow.map(|why| format!("{why}, and one may be faster")).or(parts.why);
+        } else if let Some(why) = pays::too_little(blueprint, window, parts.threads) {
             return Ok(Self::whole(blueprint, Some(why)));
         }
         Ok(parts)
@@ -120,6 +124,16 @@ impl Partitioning {
     /// The shortest of the links that are cut.
     fn shortest(&self, blueprint: &Blueprint) -> Span {
         self.cut(blueprint).lookahead(blueprint).1.unwrap_or(Span(u64::MAX))
+    }
+}
+
+/// Why a network is cut into `found` partitions and no more.
+fn too_few(blueprint: &Blueprint, found: usize) -> String {
+    let uncut = blueprint.links.iter().find_map(|link| uncut(link).map(|why| (&link.name, why)));
+    let reason = uncut.map_or_else(String::new, |(name, why)| format!(", since {name} is not cut: {why}"));
+    match found {
+        0 | 1 => format!("the network is not cut{reason}"),
+        parts => format!("the network comes apart into {parts} by itself{reason}"),
     }
 }
 

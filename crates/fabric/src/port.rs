@@ -61,23 +61,39 @@ impl World<'_> {
             (None, Some(place)) if self.is_free(port, 1) && self.queues[at + 1].bytes <= quiet => (1, place),
             _ => return false,
         };
-        let paused =
-            if self.ports[port.index()].paused == 0 { 0 } else { self.egress[lane].paused(self.now) };
-        let queue = &mut self.queues[at + q];
-        queue.fifo.pop(&self.packets);
         let packet = &mut self.packets[place];
         let (frame, ingress) = (packet.frame, packet.ingress);
+        let account = self.lane(ingress, 1);
+        // A release that somebody waits for may come back to this very port.
+        if q == 1 && self.release == Release::Start && self.ingress[account].awaits {
+            return false;
+        }
+        self.queues[at + q].fifo.pop(&self.packets);
+        self.leaves(port, frame);
         if q == 0 {
-            self.leaves(port, frame);
             self.put_on_link(port, place);
         } else {
-            queue.bytes -= u64::from(frame);
-            packet.paused = packet.paused.wrapping_add(paused);
-            self.leaves(port, frame);
-            self.put_on_link(port, place);
-            self.release_later(port, ingress, self.lane(ingress, 1), frame);
+            self.queues[at + q].bytes -= u64::from(frame);
+            if self.ports[port.index()].paused != 0 {
+                let paused = self.egress[lane].paused(self.now);
+                let packet = &mut self.packets[place];
+                packet.paused = packet.paused.wrapping_add(paused);
+            }
+            self.send_charged(port, place, (ingress, account), frame);
         }
         true
+    }
+
+    /// Sets a packet on the wire that is charged to an account of the port `from`.
+    #[inline]
+    pub fn send_charged(&mut self, port: PortId, place: Place, (from, lane): (PortId, usize), frame: u16) {
+        if self.release == Release::Start {
+            self.uncharge(lane, from, frame);
+            self.put_on_link(port, place);
+        } else {
+            self.put_on_link(port, place);
+            self.release_later(port, from, lane, frame);
+        }
     }
 
     /// The transmitter is free: sends what comes next, if anything may go.
@@ -168,14 +184,7 @@ impl World<'_> {
             let (now, wire) = (self.time(), bytes(self.wire(frame)));
             self.machines[port.index()].scheduler.on_sent(now, id, wire);
         }
-        let ingress_lane = self.lane(ingress, class);
-        if self.release == Release::Start {
-            self.uncharge(ingress_lane, ingress, frame);
-        }
-        self.put_on_link(port, place);
-        if self.release == Release::End {
-            self.release_later(port, ingress, ingress_lane, frame);
-        }
+        self.send_charged(port, place, (ingress, self.lane(ingress, class)), frame);
     }
 
     /// Marks a packet that the egress lane `lane` sends or takes in.
@@ -335,9 +344,8 @@ impl World<'_> {
         if packet.is_link_control() {
             return self.link_control_arrives(port, place);
         }
-        // Else the link went down meanwhile.
         if !self.packets.lands(place) {
-            return;
+            return self.was_lost(What::Arrival);
         }
         let rx = peer(port);
         let packet = &self.packets[place];
@@ -361,11 +369,19 @@ impl World<'_> {
     /// A link control frame on the link from `port` reaches the far end.
     #[inline(never)]
     pub fn link_control_arrives(&mut self, port: PortId, place: Place) {
-        if self.packets.lands(place) {
-            let lost = self.is_lost(port, place);
-            let frame = self.packets.take(place);
-            self.link_control(peer(port), frame, lost);
+        if !self.packets.lands(place) {
+            let what = if self.events.is_numbered() { What::Arrival } else { What::LinkControl };
+            return self.was_lost(what);
         }
+        let lost = self.is_lost(port, place);
+        let frame = self.packets.take(place);
+        self.link_control(peer(port), frame, lost);
+    }
+
+    /// The event of an arrival is that of a packet that was lost when its link went down: nothing happens.
+    #[cold]
+    fn was_lost(&mut self, what: What) {
+        self.counts[what as usize] -= 1;
     }
 
     /// Does the link from `port` lose this packet?
@@ -621,8 +637,7 @@ impl World<'_> {
     #[inline]
     fn leaves(&mut self, port: PortId, frame: u16) {
         self.quits(port, frame);
-        let wire = self.wire(frame);
-        self.series[port.index()].sent_at_once(wire);
+        self.count_sent(port, frame);
     }
 
     /// A packet leaves its queue.

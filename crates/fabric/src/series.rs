@@ -74,12 +74,6 @@ impl Series {
         self.tx_bytes += wire;
     }
 
-    /// As [`Series::sent`], where the series has heard of this instant already.
-    #[inline]
-    pub fn sent_at_once(&mut self, wire: u64) {
-        self.tx_bytes += wire;
-    }
-
     /// The queue was empty, and a frame passes it and starts on the wire, all now.
     #[inline]
     pub fn passed(&mut self, now: u64, frame: u64, wire: u64) {

@@ -117,7 +117,7 @@ impl World<'_> {
         if self.now >= account.told_until {
             (account.told, account.told_until) = (0, series.ends());
         }
-        account.told = account.told.max(u32::try_from(held).unwrap_or(u32::MAX - 1));
+        account.told = account.told.max(u32::try_from(held).unwrap_or(u32::MAX));
     }
 
     /// Do congestion points hear of a frame that joins the first queue of its class?
@@ -134,8 +134,7 @@ impl World<'_> {
         let Packet { class, frame, ingress, .. } = self.packets[place];
         if self.straight && self.is_free(out, class) && self.is_idle(out) {
             self.goes_through(out, frame);
-            self.put_on_link(out, place);
-            self.release_later(out, ingress, lane, frame);
+            self.send_charged(out, place, (ingress, lane), frame);
         } else {
             self.join(out, self.first_queue(class), place);
         }
@@ -200,6 +199,12 @@ impl World<'_> {
     #[inline(never)]
     fn look_up(&mut self, ingress: PortId, place: Place) -> Option<PortId> {
         let packet = self.packets[place];
+        // A fixed path that leads back where it comes from.
+        let way = &self.ways[packet.flow.index()];
+        let back = way.port(packet.has(REPLY), packet.hop as usize).filter(|_| packet.has(ON_PATH));
+        if let Some(out) = back {
+            return self.ports[out.index()].up.then_some(out);
+        }
         self.route(ingress, &packet)
     }
 

@@ -6,9 +6,7 @@
 //!                     │ departure event only while something waits
 //!                     └ release of the ingress account, settled when a view is read
 //! ```
-//! A packet on a link is an event that names the packet's place. (Lists of what is on a link, of which only the first
-//! packet is an event, make for fewer pending events; but then who arrives has to look for whom it leaves behind, in
-//! memory that nobody has touched for long.)
+//! A packet on a link is an event that names the packet's place.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -84,8 +82,6 @@ pub(crate) struct Port {
     pub armed: bool,
     /// What goes next is being chosen: who hears of it may have the port look again, which it then does.
     pub choosing: bool,
-    /// Losses on its link.
-    pub impaired: bool,
     /// What it sends is no matter of the clock alone: a capture, telemetry, jitter, or another partition is there.
     pub observed: bool,
     /// Link control frames that wait to be sent.
@@ -361,7 +357,7 @@ pub(crate) struct World<'a> {
     pub counts: [u64; What::ALL.len()],
     pub release: Release,
     /// A packet that finds nothing to wait for goes straight through a switch: no more queues a port than one of data,
-    /// no samples of their lengths, uncharged at its end.
+    /// no samples of their lengths.
     pub straight: bool,
     /// Where the flow control does not choose.
     pub pause_mode: PauseMode,
@@ -523,7 +519,8 @@ impl World<'_> {
     #[inline]
     fn first_waiting(&self, port: PortId) -> Place {
         let first = self.queue(port);
-        self.queues[first].fifo.front_or(self.queues[first + 1].fifo)
+        let data = self.queues.get(first + 1).map_or(Fifo::default(), |queue| queue.fifo);
+        self.queues[first].fifo.front_or(data)
     }
 
     fn dispatch(&mut self, event: Event) {
@@ -591,9 +588,9 @@ impl World<'_> {
             let event = match self.events.window() {
                 Some(window) if window[0].time < end => {
                     self.look_ahead(window);
-                    let Event { time, order, item } = window[0];
+                    let event = window[0];
                     self.events.advance();
-                    Event { time, order, item }
+                    event
                 }
                 _ => match self.events.pop_before(end) {
                     Some(event) => event,

@@ -21,6 +21,7 @@ from floodway.cli import study as studying
 from floodway.cli import validate as validating
 from floodway.cli.exits import FAILED, INTERRUPTED, TERMINATED, USAGE
 from floodway.errors import FloodwayError, RunError
+from floodway.simulation import MOST_THREADS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -157,6 +158,7 @@ def run_(  # noqa: PLR0913 (one argument an option)
         int | None,
         typer.Option(
             min=1,
+            max=MOST_THREADS,
             help="Threads; results do not depend on them.",
             show_default="one a core where that pays",
         ),
@@ -227,7 +229,12 @@ def compare_(  # noqa: PLR0913 (one argument an option)
         typer.Option(min=1, help="Runs at a time.", show_default="one a core"),
     ] = None,
     threads: Annotated[
-        int, typer.Option(min=1, help="Threads of each run; results do not depend on them.")
+        int,
+        typer.Option(
+            min=1,
+            max=MOST_THREADS,
+            help="Threads of each run, whatever its scenario says; results do not depend on them.",
+        ),
     ] = 1,
     sets: Sets = None,
     out: Annotated[

@@ -6,22 +6,29 @@ use crate::blueprint::{Arrivals, Blueprint, FlowSpec, LoopSpec, PoissonSpec, Rol
 
 /// So many full packets must hosts be able to send in a window, for each thread: between two windows a thread says how far
 /// it is and hears of the others. Measured with permutations on fat-trees of 16 and 128 hosts and links of 20 ns to 1 us
-/// (docs/performance.md): two threads lose with up to 80 packets in a window, are even with 100 and gain a quarter with
-/// 200.
+/// (docs/performance.md): two threads lose or are even with up to 100 packets in a window, and gain a quarter with 200.
 const PACKETS_A_WINDOW: u64 = 75;
 /// So many full packets are a run for which threads are begun. Measured likewise: 128 hosts are even with 128,000 packets,
 /// 16 hosts with 16,000; less takes a fraction of a second.
 const PACKETS_A_RUN: u64 = 100_000;
 
+/// Why a lookahead of `window` is too short for `threads` threads, if so.
+pub(super) fn too_short(blueprint: &Blueprint, window: Span, threads: usize) -> Option<String> {
+    let packets = line_rate(blueprint).bytes_in(window).0 / blueprint.mtu.0.max(1);
+    let least = PACKETS_A_WINDOW * threads as u64;
+    (packets < least).then(|| {
+        format!(
+            "the shortest cut is {window}, in which hosts send {packets} packets at most: {threads} threads need {least}"
+        )
+    })
+}
+
 /// Why `threads` threads do not pay with a lookahead of `window`, if so.
 pub(super) fn too_little(blueprint: &Blueprint, window: Span, threads: usize) -> Option<String> {
-    let line = line_rate(blueprint);
-    let packets = line.bytes_in(window).0 / blueprint.mtu.0.max(1);
-    if packets < PACKETS_A_WINDOW * threads as u64 {
-        return Some(format!(
-            "the shortest cut is {window}, in which hosts send {packets} packets at most: too few for {threads} threads"
-        ));
+    if let Some(why) = too_short(blueprint, window, threads) {
+        return Some(why);
     }
+    let line = line_rate(blueprint);
     let packets = offered(blueprint, line).0 / blueprint.mtu.0.max(1);
     let few = packets < PACKETS_A_RUN;
     few.then(|| format!("about {packets} packets are to be sent: too few for threads to pay"))

@@ -72,7 +72,8 @@ pub struct Document {
     /// What is kept beyond the tables of flows and counters.
     #[serde(default)]
     pub records: RecordKeys,
-    /// How the run is computed. It changes nothing of what is kept.
+    /// How the run is computed: `threads = 2`, and `partitions = ["site1-*", "site2-*"]`, a selector of hosts and switches for
+    /// each partition, whose neighbours follow. It changes nothing of what is kept.
     #[serde(default)]
     pub engine: EngineKeys,
 }
@@ -392,11 +393,12 @@ pub struct RecordKeys {
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct EngineKeys {
-    /// Threads of a run, from 1 up; never more than there are partitions. `--threads` wins. Default: one a core where
+    /// Threads of a run, from 1 up; never more than there are partitions. `--threads` wins, and `floodway compare` has one
+    /// if it is not told otherwise. Default: one a core where
     /// the cut links are long enough and there is enough to be sent, else one.
     pub threads: Option<usize>,
     /// Nodes that are simulated together: a selector of hosts and switches for each partition, two or more; the other
-    /// nodes follow their neighbours. Default: by datacenter, then by what is below one switch, as many as threads.
+    /// nodes follow their neighbours. They are used where there are threads for them. Default: by datacenter, then by what is below one switch, as many as threads.
     pub partitions: Option<Vec<Selector>>,
 }
 

@@ -197,11 +197,16 @@ impl Fifo {
 
     /// The packets from front to back.
     pub fn iter<'a>(&self, arena: &'a Arena) -> impl Iterator<Item = &'a Packet> {
+        self.places(arena).map(|place| &arena[place])
+    }
+
+    /// Where the packets are, from front to back.
+    pub fn places<'a>(&self, arena: &'a Arena) -> impl Iterator<Item = Place> {
         let following = |place: &Place| {
             let next = arena[*place].next;
             (next != NONE).then_some(Place(next))
         };
-        std::iter::successors(self.front(), following).map(|place| &arena[place])
+        std::iter::successors(self.front(), following)
     }
 }
 

@@ -1,10 +1,10 @@
 //! Base round-trip times: of a flow's own path, and the largest of all pairs of hosts.
 
-use floodway_mechanisms::slots::Need;
+use floodway_mechanisms::slots::{Need, PortInfo};
 use floodway_units::{Bytes, NodeId, PortId, Rate, Span};
 use floodway_wire::Telemetry;
 
-use crate::blueprint::{BaseRtt, Blueprint, FlowSettings};
+use crate::blueprint::{BaseRtt, Blueprint, DirectionSpec, FlowSettings};
 use crate::routing::peer;
 use crate::world::{NEVER, World};
 
@@ -54,6 +54,20 @@ impl Blueprint {
     pub fn largest_frame(&self) -> Bytes {
         self.wire.largest_frame(self.mtu, self.telemetry())
     }
+
+    /// What the congestion points of an egress port may know of it, but for what the whole network decides.
+    pub fn port_info(&self, port: PortId) -> PortInfo {
+        let &DirectionSpec { rate, delay, .. } = &self.links[port.index() / 2].directions[port.index() % 2];
+        let size = self.wire.data_with(self.mtu, true, self.telemetry());
+        PortInfo { port, rate, delay, mtu: size.frame, wire: size.wire, largest_rtt: Span::ZERO }
+    }
+
+    /// Must a mechanism of the run know the largest base round-trip time of all pairs of hosts?
+    fn needs_largest(&self) -> bool {
+        let mut points = self.links.iter().flat_map(|link| &link.ends).flat_map(|end| &end.congestion_points);
+        self.settings.iter().any(|settings| settings.needs(Need::Largest))
+            || points.any(|point| point.needs().contains(&Need::Largest))
+    }
 }
 
 impl World<'_> {
@@ -99,7 +113,7 @@ impl World<'_> {
     /// The largest base round-trip time and bandwidth-delay product, each over the first of equal-cost paths
     /// with the reply on the same one, if a mechanism of the run needs them.
     pub fn largest(&self) -> Largest {
-        if !self.blueprint.settings.iter().any(|settings| settings.needs(Need::Largest)) {
+        if !self.blueprint.needs_largest() {
             return Largest::default();
         }
         let telemetry = self.blueprint.telemetry();

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use floodway_mechanisms::registry::{AnyAdmission, AnyCongestionPoint, AnyFcReceiver, AnyFcSender};
 use floodway_mechanisms::slots::{
-    Admission, Admit, Claim, CongestionPoint, Cx, FcFrame, FcReceiver, FcSender, Gate, IngressView,
+    Admission, Admit, Claim, CongestionPoint, Cx, FcFrame, FcReceiver, FcSender, Gate, IngressView, Need,
     PacketView, PoolView, PortInfo, QueueView, SwitchInfo,
 };
 use floodway_units::mrg32k3a::{FirstDraws, Mrg32k3a};
@@ -216,8 +216,9 @@ impl<'a> World<'a> {
         world.straight = queues_per_port == 2 && world.histograms.is_empty() && !world.telemetry.on;
         world.add_lanes(&accounts)?;
         world.meet_ports();
-        (0..world.ports.len()).for_each(|port| world.set_hearing(PortId(port as u32)));
         world.largest = *common.largest.get_or_insert_with(|| world.largest());
+        world.build_with_largest()?;
+        (0..world.ports.len()).for_each(|port| world.set_hearing(PortId(port as u32)));
         world.arm_sources();
         world.arm_loops();
         world.arm_faults();
@@ -431,15 +432,28 @@ impl<'a> World<'a> {
         }
     }
 
+    /// Builds the congestion points again that must know the largest base round-trip time, which is known only now.
+    fn build_with_largest(&mut self) -> Result<(), BuildError> {
+        for (i, machines) in self.machines.iter_mut().enumerate() {
+            let port = PortId(i as u32);
+            let end = &self.blueprint.links[i / 2].ends[i % 2];
+            for (point, params) in machines.congestion_points.iter_mut().zip(&end.congestion_points) {
+                if params.needs().contains(&Need::Largest) {
+                    let info = PortInfo { largest_rtt: self.largest.rtt, ..self.blueprint.port_info(port) };
+                    let place = || self.blueprint.port_name(port);
+                    *point = params.build(&info).map_err(|error| BuildError::param(place(), error))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Up to where the port's congestion points do not hear of packets, and who looks at what it sends.
     fn set_hearing(&mut self, port: PortId) {
-        let points = &self.machines[port.index()].congestion_points;
-        // With several queues each packet's place is kept for them.
-        let several = self.queues_per_port > 2 && !points.is_empty();
-        let quiet = points.iter().map(|point| point.quiet_up_to().unwrap_or_default().0).min();
+        let machines = &mut self.machines[port.index()];
+        machines.recounts = machines.congestion_points.iter().any(CongestionPoint::recounts);
+        self.set_port_quiet(port);
         let state = &mut self.ports[port.index()];
-        let quiet = u32::try_from(quiet.unwrap_or(u64::MAX)).unwrap_or(u32::MAX);
-        state.quiet = if several { 0 } else { quiet };
         state.observed |= state.captured || self.telemetry.on || self.border.crosses(port);
         for class in 1..self.classes.len() as u8 {
             self.set_quiet(self.lane(port, class), port);
@@ -598,8 +612,7 @@ fn build_machines(blueprint: &Blueprint) -> Result<Vec<PortMachines>, BuildError
     for port in (0..2 * blueprint.links.len()).map(|port| PortId(port as u32)) {
         let link = &blueprint.links[port.index() / 2];
         let end = &link.ends[port.index() % 2];
-        let info =
-            PortInfo { port, rate: link.directions[port.index() % 2].rate, mtu: blueprint.largest_frame() };
+        let info = blueprint.port_info(port);
         let place = || blueprint.port_name(port);
         let scheduler = end.scheduler.build(&info).map_err(|error| BuildError::param(place(), error))?;
         let mut congestion_points = Vec::new();
@@ -613,6 +626,7 @@ fn build_machines(blueprint: &Blueprint) -> Result<Vec<PortMachines>, BuildError
             scheduler,
             congestion_points,
             cp_timer: Armed::default(),
+            recounts: false,
             placed: FxHashMap::default(),
         });
     }

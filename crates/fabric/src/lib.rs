@@ -13,6 +13,7 @@ mod border;
 mod build;
 mod capture;
 mod column;
+mod congestion;
 mod counters;
 mod cut;
 mod deadlock;

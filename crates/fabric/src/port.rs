@@ -3,9 +3,9 @@
 use floodway_mechanisms::registry::AnyFcReceiver;
 use floodway_mechanisms::slots::{
     CongestionPoint as _, Cx, Disposition, DropReason, FcFrame, FcReceiver as _, FcSender as _, Gate,
-    IngressView, Mark, QueueView, ReadyView, Scheduler as _, most_closed,
+    IngressView, ReadyView, Scheduler as _, most_closed,
 };
-use floodway_units::{Bytes, Class, PortId, QueueId, Rate, Span, uniform};
+use floodway_units::{Class, PortId, QueueId, Rate, uniform};
 
 use crate::agenda::What;
 use crate::arena::Place;
@@ -185,14 +185,6 @@ impl World<'_> {
             self.machines[port.index()].scheduler.on_sent(now, id, wire);
         }
         self.send_charged(port, place, (ingress, self.lane(ingress, class)), frame);
-    }
-
-    /// Marks a packet that the egress lane `lane` sends or takes in.
-    pub fn mark(&mut self, lane: usize, place: Place, mark: Mark) {
-        if mark != Mark::None && self.packets[place].is_data() {
-            self.egress[lane].counters.ecn_marks += 1;
-            self.packets[place].add_mark(mark);
-        }
     }
 
     /// Tells the flow control's sender half that a frame of its class starts.
@@ -522,33 +514,6 @@ impl World<'_> {
         }
     }
 
-    fn pause_changed(&mut self, port: PortId, lane: usize, paused: bool) {
-        let class = (lane % self.classes.len()) as u8;
-        let first = self.queue(port);
-        let len = (1..self.queues_per_port)
-            .filter(|&q| self.class_of_queue(q) == class)
-            .map(|q| self.queues[first + q].bytes)
-            .sum();
-        let view = QueueView {
-            port,
-            class: self.classes[class as usize],
-            len: Bytes(len),
-            voq: Bytes::ZERO,
-            rate: self.rate(port),
-            paused,
-            base_rtt: Span::ZERO,
-        };
-        let now = self.time();
-        for point in &mut self.machines[port.index()].congestion_points {
-            if paused {
-                point.on_paused(now, &view);
-            } else {
-                point.on_resumed(now, &view);
-            }
-        }
-        self.after_congestion_points(port);
-    }
-
     #[inline]
     pub fn rate(&self, port: PortId) -> Rate {
         self.ports[port.index()].rate
@@ -707,29 +672,6 @@ impl World<'_> {
                 receiver.on_timeout(cx, view);
             }
         });
-    }
-
-    /// Tells the switch's congestion points that `ingress` has just paused its upstream.
-    fn pause_sent(&mut self, ingress: PortId) {
-        let node = self.ports[ingress.index()].node;
-        let switch = self.nodes[node.index()].switch;
-        if switch == u32::MAX {
-            return;
-        }
-        let pauses = self.out.frames.0.iter().filter_map(|frame| match frame {
-            FcFrame::Pause { class, quanta } if quanta.0 > 0 => Some(*class),
-            _ => None,
-        });
-        let now = self.time();
-        for class in pauses {
-            for port in &self.switches[switch as usize].ports {
-                let machines = &mut self.machines[port.index()];
-                for point in &mut machines.congestion_points {
-                    point.on_pause_sent(now, ingress, class);
-                }
-                machines.sync(&mut self.events, *port);
-            }
-        }
     }
 
     /// A packet that is in no list is lost; `lane` is the ingress account that it came by.

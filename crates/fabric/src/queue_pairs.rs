@@ -160,6 +160,7 @@ impl World<'_> {
             largest_full_rtt: self.largest.full_rtt,
             mtu: self.blueprint.mtu,
             wire: self.format.data_with(self.blueprint.mtu, false, settings.telemetry()).wire,
+            steps_below: false,
             lossless: self.is_lossless(
                 &self.possible_ports(begin.source, begin.destination, path),
                 &self.possible_ports(begin.destination, begin.source, ack_path),

@@ -93,8 +93,11 @@ impl SendHalf {
         (head, full_frame): (Outgoing, u16),
     ) -> Self {
         transport.push(Bytes(head.size));
+        let mut info = *info;
         let build = |layer: &floodway_mechanisms::registry::ReactionParams| {
-            layer.build(info).expect("checked when the fabric was built")
+            let built = layer.build(&info).expect("checked when the fabric was built");
+            info.steps_below |= layer.has_steps();
+            built
         };
         let stack: Vec<_> = settings.rate_control.iter().map(build).collect();
         SendHalf {

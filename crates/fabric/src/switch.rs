@@ -1,19 +1,16 @@
 //! A switch: how a packet passes it, and the account of its buffer.
 
 use floodway_mechanisms::slots::{
-    Admission as _, Admit, CongestionPoint, CpAction, Cx, DropReason, FcReceiver, IngressView, Mark,
-    PacketView, PoolView, PortView, QueueView, RegionNotice, Router as _, Signals,
+    Admission as _, Admit, CongestionPoint, DropReason, FcReceiver, IngressView, PacketView, PoolView,
+    PortView, QueueView, Router as _, Signals,
 };
-use floodway_units::{Bytes, FlowId, PortId, Time};
+use floodway_units::{Bytes, PortId};
 
 use crate::agenda::What;
 use crate::arena::Place;
 use crate::packet::{Kind, ON_PATH, Packet, REPLY};
 use crate::records::FirstDrop;
 use crate::world::{NEVER, Port, Uncharge, World, bytes};
-
-/// A flow's addresses and ports in a notice between neighbours (RCM's CN).
-const FLOW_ID_BYTES: u64 = 13;
 
 impl World<'_> {
     /// A packet has arrived whole at a switch; `lane` is its account there.
@@ -443,20 +440,7 @@ impl World<'_> {
         if queued <= u64::from(self.ports[out.index()].quiet) {
             return;
         }
-        let packet = self.packets[place];
-        if self.subs > 1 || self.queues_per_port > 2 {
-            let placed = self.machines[out.index()].placed.entry(packet.flow.0).or_insert((q, 0));
-            placed.1 += 1;
-        }
-        let (view, queue) = (self.packet_view(&packet), self.queue_view(out, q, &packet));
-        let node = self.ports[out.index()].node.index();
-        let own = &mut self.nodes[node].streams.congestion_point;
-        let rng = self.shared_draws.as_mut().unwrap_or(own);
-        let mut cx = Cx { now: Time(self.now), rng, out: &mut self.out.actions };
-        let points = &mut self.machines[out.index()].congestion_points;
-        let mark = points.iter_mut().map(|point| point.on_enqueue(&mut cx, &view, &queue)).max();
-        self.mark(lane, place, mark.unwrap_or_default());
-        self.after_congestion_points(out);
+        self.enqueued(out, q, lane, place);
     }
 
     /// Sends a packet of the control class.
@@ -493,109 +477,8 @@ impl World<'_> {
         self.kick(out);
     }
 
-    /// Tells the congestion points that a packet starts on the wire; the mark that they give it.
-    pub fn dequeued(&mut self, port: PortId, q: usize, packet: &Packet) -> Mark {
-        if let Some(placed) = self.machines[port.index()].placed.get_mut(&packet.flow.0) {
-            placed.1 -= 1;
-            if placed.1 == 0 {
-                self.machines[port.index()].placed.remove(&packet.flow.0);
-            }
-        }
-        let (view, queue) = (self.packet_view(packet), self.queue_view(port, q, packet));
-        let node = self.ports[port.index()].node.index();
-        let own = &mut self.nodes[node].streams.congestion_point;
-        let rng = self.shared_draws.as_mut().unwrap_or(own);
-        let mut cx = Cx { now: Time(self.now), rng, out: &mut self.out.actions };
-        let points = &mut self.machines[port.index()].congestion_points;
-        let mark = points.iter_mut().map(|point| point.on_dequeue(&mut cx, &view, &queue)).max();
-        self.after_congestion_points(port);
-        mark.unwrap_or_default()
-    }
-
-    /// A timer of a congestion point has come.
-    pub fn cp_timer(&mut self, port: PortId, order: u64) {
-        if !self.machines[port.index()].cp_timer.fires(Time(self.now), order) {
-            return;
-        }
-        let node = self.ports[port.index()].node.index();
-        let now = Time(self.now);
-        let mut cx =
-            Cx { now, rng: &mut self.nodes[node].streams.congestion_point, out: &mut self.out.actions };
-        for point in &mut self.machines[port.index()].congestion_points {
-            if point.next_timeout().is_some_and(|at| at <= now) {
-                point.on_timeout(&mut cx);
-            }
-        }
-        self.after_congestion_points(port);
-        // A gate may have opened.
-        self.kick(port);
-    }
-
-    pub fn after_congestion_points(&mut self, port: PortId) {
-        self.machines[port.index()].sync(&mut self.events, port);
-        self.flush_actions(port);
-    }
-
-    /// Delivers what congestion points of `port` have just said.
-    pub fn flush_actions(&mut self, port: PortId) {
-        let mut actions = std::mem::take(&mut self.out.actions.0);
-        for action in actions.drain(..) {
-            match action {
-                CpAction::ToSource(notice) => self.notify_source(port, &notice),
-                CpAction::ToUpstream(ingress, notice) => self.notify_upstream(ingress, notice),
-            }
-        }
-        self.out.actions.0 = actions;
-    }
-
-    /// Sends a notice one hop, out of the port by which the neighbour's packets come in.
-    fn notify_upstream(&mut self, ingress: PortId, notice: RegionNotice) {
-        if !self.ports[ingress.index()].up {
-            return;
-        }
-        let place = self.keep_region(notice);
-        let size = self.format.link_control().frame + Bytes(FLOW_ID_BYTES * u64::from(notice.count));
-        let mut packet = Packet::new(Kind::Region, FlowId(u32::MAX), size);
-        packet.psn = u64::from(place);
-        packet.at = self.now;
-        let place = self.packets.add(packet);
-        self.ports[ingress.index()].add_control(&mut self.packets, place);
-        self.kick(ingress);
-    }
-
-    /// A notice between neighbours is on its way; its place.
-    pub fn keep_region(&mut self, notice: RegionNotice) -> u32 {
-        let place = self.free_regions.pop().unwrap_or(self.regions.len() as u32);
-        if place as usize == self.regions.len() {
-            self.regions.push(notice);
-        } else {
-            self.regions[place as usize] = notice;
-        }
-        place
-    }
-
-    /// A notice has arrived at the egress port that it speaks of, or was lost on the way.
-    pub fn region_notice(&mut self, port: PortId, place: u32, lost: bool) {
-        let notice = self.regions[place as usize];
-        self.free_regions.push(place);
-        if lost || !self.ports[port.index()].has_cp {
-            return;
-        }
-        let node = self.ports[port.index()].node.index();
-        let mut cx = Cx {
-            now: Time(self.now),
-            rng: &mut self.nodes[node].streams.congestion_point,
-            out: &mut self.out.actions,
-        };
-        for point in &mut self.machines[port.index()].congestion_points {
-            point.on_notice(&mut cx, &notice);
-        }
-        self.after_congestion_points(port);
-        // A gate may have changed.
-        self.kick(port);
-    }
-
     pub fn packet_view(&self, packet: &Packet) -> PacketView {
+        let way = &self.ways[packet.flow.index()];
         PacketView {
             flow: packet.flow,
             class: self.classes[packet.class as usize],
@@ -603,13 +486,15 @@ impl World<'_> {
             wire: bytes(self.wire(packet.frame)),
             // In the HPCC simulator replies are drawn for, too.
             ecn_capable: packet.kind == Kind::Data || packet.class != 0 && self.shared_draws.is_some(),
-            ce: packet.mark() == Mark::Ce,
-            flow_hash: self.ways[packet.flow.index()].hash,
+            mark: packet.mark(),
+            flow_hash: way.hash,
+            source: way.tuple.source,
+            destination: way.tuple.destination,
             ingress: packet.ingress,
         }
     }
 
-    fn queue_view(&self, port: PortId, q: usize, packet: &Packet) -> QueueView {
+    pub fn queue_view(&self, port: PortId, q: usize, packet: &Packet) -> QueueView {
         let class = self.class_of_queue(q);
         let lane = self.lane(port, class);
         QueueView {
@@ -757,6 +642,7 @@ impl World<'_> {
                 let packet = self.packets.take(place);
                 self.quits(port, packet.frame);
                 self.machines[port.index()].placed.remove(&packet.flow.0);
+                self.removed(port, &packet);
                 if self.ports[port.index()].at_host {
                     let lane = self.lane(port, packet.class);
                     self.drop_packet(lane, &packet, reason);

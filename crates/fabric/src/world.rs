@@ -220,6 +220,8 @@ pub(crate) struct PortMachines {
     pub scheduler: AnyScheduler,
     pub congestion_points: Vec<AnyCongestionPoint>,
     pub cp_timer: Armed,
+    /// A machine must know what waits when it comes to hear.
+    pub recounts: bool,
     /// Where a machine classifies: of each flow with packets here, its queue and how many.
     pub placed: FxHashMap<u32, (usize, u32)>,
 }

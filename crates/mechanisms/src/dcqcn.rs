@@ -220,6 +220,10 @@ impl Reaction for Params {
         if acks { &[Need::Marks, Need::Acks] } else { &[Need::Marks] }
     }
 
+    fn has_steps(&self) -> bool {
+        true
+    }
+
     fn cnp_interval(&self) -> Option<Span> {
         (self.cnp == Cnp::Packet).then_some(self.interval())
     }

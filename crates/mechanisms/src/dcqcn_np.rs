@@ -71,11 +71,11 @@ impl NotificationPoint for Np {
     }
 
     fn on_data(&mut self, cx: &mut Cx<'_, Notice>, p: &PacketView) {
-        if !p.ce || cx.now < self.quiet_until {
+        if p.mark != Mark::Ce || cx.now < self.quiet_until {
             return;
         }
         self.quiet_until = cx.now + self.interval;
-        cx.push(Notice { flow: p.flow, mark: Mark::Ce, window: None, rate: None, degree: 0.0 });
+        cx.push(Notice::of(p.flow, Mark::Ce));
     }
 }
 
@@ -91,7 +91,8 @@ mod tests {
         let mut np = Params { cnp_interval }.build(&qp());
         let mut bench = Bench::new();
         let mut answers = |&(at, ce): &(u64, bool)| {
-            let data = PacketView { ce, ecn_capable: true, flow: FlowId(7), ..packet(1_000) };
+            let mark = if ce { Mark::Ce } else { Mark::None };
+            let data = PacketView { mark, ecn_capable: true, flow: FlowId(7), ..packet(1_000) };
             let sent = bench.sent(us(at), |cx| np.on_data(cx, &data));
             assert!(sent.iter().all(|notice| notice.flow == FlowId(7) && notice.mark == Mark::Ce));
             sent.len()

@@ -106,6 +106,10 @@ impl Reaction for Params {
         })
     }
 
+    fn has_steps(&self) -> bool {
+        true
+    }
+
     fn needs(&self) -> &'static [Need] {
         &[Need::Acks, Need::Marks]
     }

@@ -239,12 +239,10 @@ mod tests {
 
     use super::*;
     use crate::slots::{Gate, Scheduler as _};
-    use crate::testing::{ready, us};
-    use floodway_units::{PortId, Rate};
+    use crate::testing::{port, ready, us};
 
     fn scheduler(quantum: u64, weights: Weights) -> Scheduler {
-        let port = PortInfo { port: PortId(0), rate: Rate::gbps(100), mtu: Bytes(1500) };
-        Params { quantum: Some(Bytes(quantum)), weights }.build(&port).expect("the parameters are valid")
+        Params { quantum: Some(Bytes(quantum)), weights }.build(&port(100)).expect("the parameters are valid")
     }
 
     fn serve(scheduler: &mut Scheduler, queues: &[ReadyView]) -> u8 {
@@ -352,10 +350,9 @@ mod tests {
 
     #[test]
     fn quanta_that_cannot_work_are_refused() {
-        let port = PortInfo { port: PortId(0), rate: Rate::gbps(100), mtu: Bytes(1500) };
         let key = |quantum, weight| {
             let weights = Weights::default().with(Class(0), weight);
-            Params { quantum: Some(Bytes(quantum)), weights }.build(&port).unwrap_err().key
+            Params { quantum: Some(Bytes(quantum)), weights }.build(&port(100)).unwrap_err().key
         };
         assert_eq!((key(0, 1), key(u64::MAX, 2), key(1_500, u32::MAX)), ("quantum", "weights", "weights"));
     }

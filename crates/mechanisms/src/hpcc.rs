@@ -181,6 +181,10 @@ impl Reaction for Params {
         Ok(Rp { machine })
     }
 
+    fn has_steps(&self) -> bool {
+        true
+    }
+
     fn needs(&self) -> &'static [Need] {
         if self.asks_for_largest() {
             &[Need::Acks, Need::Int, Need::Largest]

@@ -32,6 +32,7 @@ pub mod static_window;
 pub mod strict;
 pub mod swing;
 pub mod timely;
+mod told;
 
 #[cfg(test)]
 mod testing;

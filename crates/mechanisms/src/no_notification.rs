@@ -52,12 +52,13 @@ impl NotificationPoint for Np {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::slots::Mark;
     use crate::testing::{Bench, packet, qp, us};
 
     #[test]
     fn a_marked_packet_is_passed_over_in_silence() {
         let mut np = Params {}.build(&qp());
-        let marked = PacketView { ce: true, ecn_capable: true, ..packet(1_000) };
+        let marked = PacketView { mark: Mark::Ce, ecn_capable: true, ..packet(1_000) };
         assert!(Bench::new().sent(us(1), |cx| np.on_data(cx, &marked)).is_empty());
     }
 }

@@ -32,9 +32,7 @@
 //! - Chen et al., "Swing: Providing Long-Range Lossless RDMA via PFC-Relay", IEEE TPDS 34(1), 2023, section 7.
 //! - Zhu et al., "Congestion Control for Large-Scale RDMA Deployments", SIGCOMM 2015, section 3.1.
 
-use std::collections::BTreeMap;
-
-use floodway_units::{Bytes, Span, Time};
+use floodway_units::{Bytes, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -42,9 +40,7 @@ use crate::red;
 use crate::slots::{
     CongestionPoint, CpAction, Cx, Detection, Mark, Notice, PacketView, ParamError, PortInfo, QueueView,
 };
-
-/// At most so many flows are remembered.
-const MOST_FLOWS: usize = 4096;
+use crate::told::Told;
 
 /// Parameters of CNPs made at a port.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -83,7 +79,7 @@ impl Detection for Params {
             at: red::At::Enqueue,
             ..red::Params::default()
         };
-        Ok(Cp { chance: red.build(port)?, interval, quiet_until: BTreeMap::new() })
+        Ok(Cp { chance: red.build(port)?, told: Told::new(interval) })
     }
 }
 
@@ -91,33 +87,15 @@ impl Detection for Params {
 #[derive(Clone, Debug)]
 pub struct Cp {
     chance: red::Cp,
-    interval: Span,
-    /// By flow, as a switch tells flows apart: until when it is not told again.
-    quiet_until: BTreeMap<u64, Time>,
-}
-
-impl Cp {
-    /// Notes that a flow is told now, if it may be.
-    fn may_tell(&mut self, flow: u64, now: Time) -> bool {
-        if self.quiet_until.get(&flow).is_some_and(|&until| now < until) {
-            return false;
-        }
-        if self.quiet_until.len() >= MOST_FLOWS {
-            self.quiet_until.retain(|_, until| now < *until);
-        }
-        let room = self.quiet_until.len() < MOST_FLOWS;
-        if room && self.interval > Span::ZERO {
-            self.quiet_until.insert(flow, now + self.interval);
-        }
-        room
-    }
+    /// By flow, as a switch tells flows apart.
+    told: Told,
 }
 
 impl CongestionPoint for Cp {
     fn on_enqueue(&mut self, cx: &mut Cx<'_, CpAction>, p: &PacketView, q: &QueueView) -> Mark {
         let chosen = self.chance.on_enqueue(cx, p, q) == Mark::Ce;
-        if chosen && self.may_tell(p.flow_hash, cx.now) {
-            let notice = Notice { flow: p.flow, mark: Mark::Ce, window: None, rate: None, degree: 0.0 };
+        if chosen && self.told.may_tell(p.flow_hash, cx.now) {
+            let notice = Notice::of(p.flow, Mark::Ce);
             cx.push(CpAction::ToSource(notice));
         }
         Mark::None
@@ -126,15 +104,14 @@ impl CongestionPoint for Cp {
 
 #[cfg(test)]
 mod tests {
-    use floodway_units::{FlowId, PortId, Rate};
+    use floodway_units::FlowId;
 
     use super::*;
-    use crate::testing::{Bench, egress, packet, us};
+    use crate::testing::{Bench, egress, packet, port, us};
 
     fn cp(json: &str) -> Cp {
         let params: Params = serde_json::from_str(json).expect("the parameters are well formed");
-        let port = PortInfo { port: PortId(1), rate: Rate::gbps(400), mtu: Bytes(1_500) };
-        params.build(&port).expect("the parameters are valid")
+        params.build(&port(400)).expect("the parameters are valid")
     }
 
     /// The flows that are told when a packet of each joins a queue of `queued` bytes at its instant.
@@ -168,18 +145,8 @@ mod tests {
     }
 
     #[test]
-    fn the_table_of_flows_is_bounded_and_forgets_what_is_past() {
-        let mut cp = cp("{}");
-        let burst: Vec<_> = (0..5_000).map(|flow| (1, flow, 900_000)).collect();
-        assert_eq!(told(&mut cp, &burst).len(), MOST_FLOWS);
-        assert_eq!(told(&mut cp, &[(52, 4_999, 900_000)]), [4_999]);
-        assert_eq!(cp.quiet_until.len(), 1);
-    }
-
-    #[test]
     fn thresholds_out_of_order_are_refused() {
         let params = Params { kmin: Bytes::mb(1), ..Params::default() };
-        let port = PortInfo { port: PortId(1), rate: Rate::gbps(400), mtu: Bytes(1_500) };
-        assert_eq!(params.build(&port).unwrap_err().key, "kmin");
+        assert_eq!(params.build(&port(400)).unwrap_err().key, "kmin");
     }
 }

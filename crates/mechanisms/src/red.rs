@@ -230,14 +230,8 @@ impl CongestionPoint for Cp {
 
 #[cfg(test)]
 mod tests {
-    use floodway_units::PortId;
-
     use super::*;
-    use crate::testing::{Bench, egress, packet, us};
-
-    fn port(gbps: u64) -> PortInfo {
-        PortInfo { port: PortId(1), rate: Rate::gbps(gbps), mtu: Bytes(1500) }
-    }
+    use crate::testing::{Bench, egress, packet, port, us};
 
     fn cp(params: Params, gbps: u64) -> Cp {
         params.build(&port(gbps)).expect("the parameters are valid")

@@ -3,7 +3,8 @@
 use floodway_units::{Bytes, Class, FlowId, PortId, QueueId, Rate, Rng, Span, Time, stream};
 
 use crate::slots::{
-    Cx, Gate, IngressView, LinkInfo, Outbox, PacketView, PauseMode, QpInfo, QueueView, ReadyView,
+    Cx, Gate, IngressView, LinkInfo, Mark, Outbox, PacketView, PauseMode, PortInfo, QpInfo, QueueView,
+    ReadyView,
 };
 
 /// The surroundings of a machine: a random stream and an outbox.
@@ -61,6 +62,7 @@ pub(crate) fn qp() -> QpInfo {
         largest_full_rtt: Span::us(60),
         mtu: Bytes(1000),
         wire: Bytes(1052),
+        steps_below: false,
         lossless: false,
     }
 }
@@ -72,9 +74,23 @@ pub(crate) fn packet(frame: u64) -> PacketView {
         frame: Bytes(frame),
         wire: Bytes(frame),
         ecn_capable: false,
-        ce: false,
+        mark: Mark::None,
         flow_hash: 0,
+        source: 1,
+        destination: 2,
         ingress: PortId(0),
+    }
+}
+
+/// A port of so many Gbit/s with a link of 1 us and 1500-byte frames.
+pub(crate) fn port(gbps: u64) -> PortInfo {
+    PortInfo {
+        port: PortId(1),
+        rate: Rate::gbps(gbps),
+        delay: Span::us(1),
+        mtu: Bytes(1500),
+        wire: Bytes(1520),
+        largest_rtt: Span::us(20),
     }
 }
 

@@ -73,7 +73,19 @@ fn qp(lossless: bool) -> QpInfo {
         largest_full_rtt: Span::us(60),
         mtu: Bytes(1000),
         wire: Bytes(1052),
+        steps_below: false,
         lossless,
+    }
+}
+
+fn port() -> PortInfo {
+    PortInfo {
+        port: PortId(0),
+        rate: Rate::gbps(100),
+        delay: Span::us(1),
+        mtu: Bytes(1500),
+        wire: Bytes(1520),
+        largest_rtt: Span::us(20),
     }
 }
 
@@ -468,14 +480,17 @@ fn drive_congestion_point(mut machine: AnyCongestionPoint, inputs: &[(u64, Passi
 }
 
 fn packet(class: Class, ecn_capable: bool, ce: bool) -> PacketView {
+    let mark = if ce { Mark::Ce } else { Mark::None };
     PacketView {
         flow: FlowId(0),
         class,
         frame: Bytes(1000),
         wire: Bytes(1020),
         ecn_capable,
-        ce,
+        mark,
         flow_hash: 0,
+        source: 1,
+        destination: 2,
         ingress: PortId(0),
     }
 }
@@ -545,9 +560,8 @@ proptest! {
 
     #[test]
     fn congestion_points_bear_any_order_of_calls(inputs in inputs(passing())) {
-        let port = PortInfo { port: PortId(0), rate: Rate::gbps(100), mtu: Bytes(1500) };
         for choice in congestion_points() {
-            drive_congestion_point(choice.build(&port).expect("the parameters are valid"), &inputs);
+            drive_congestion_point(choice.build(&port()).expect("the parameters are valid"), &inputs);
         }
     }
 
@@ -555,7 +569,7 @@ proptest! {
     fn schedulers_pick_an_open_queue_wherever_there_is_one(
         rounds in proptest::collection::vec((proptest::collection::vec(ready_view(), 0..10), any::<bool>()), 1..40),
     ) {
-        let port = PortInfo { port: PortId(0), rate: Rate::gbps(100), mtu: Bytes(1500) };
+        let port = port();
         for choice in all::<SchedulerParams>(SchedulerParams::names()) {
             let mut scheduler = choice.build(&port).expect("the defaults are valid");
             for (queues, send) in &rounds {

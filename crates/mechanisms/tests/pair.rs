@@ -15,8 +15,8 @@ use floodway_mechanisms::registry::{
     AnyAdmission, AnyFcReceiver, AnyFcSender, BufferParams, FlowControlParams,
 };
 use floodway_mechanisms::slots::{
-    Admission, Admit, Cx, FcFrame, FcReceiver, FcSender, Gate, IngressView, LinkInfo, Outbox, PacketView,
-    PauseMode, PoolView, QueueView,
+    Admission, Admit, Cx, FcFrame, FcReceiver, FcSender, Gate, IngressView, LinkInfo, Mark, Outbox,
+    PacketView, PauseMode, PoolView, QueueView,
 };
 use floodway_units::{Bytes, Class, FlowId, PortId, Quanta, Rate, Rng, Span, Time, stream};
 use proptest::prelude::*;
@@ -431,8 +431,10 @@ fn packet(bytes: u64, overhead: u64) -> PacketView {
         frame: Bytes(bytes),
         wire: Bytes(bytes + overhead),
         ecn_capable: false,
-        ce: false,
+        mark: Mark::None,
         flow_hash: 0,
+        source: 1,
+        destination: 2,
         ingress: PortId(0),
     }
 }

@@ -69,6 +69,7 @@ impl Pair {
             largest_full_rtt: Span::us(60),
             mtu: Bytes(1000),
             wire: Bytes(1052),
+            steps_below: false,
             lossless: false,
         };
         let (mut sender, receiver) = choice.build(&qp).expect("the parameters are valid");

@@ -6,9 +6,9 @@ mod standing;
 
 use floodway_fabric::{Control, Fabric, Records, Values};
 use floodway_mechanisms::registry::AnyCongestionPoint;
-use floodway_mechanisms::slots::{Detection, PortInfo};
+use floodway_mechanisms::slots::Detection;
 use floodway_scenario::Scenario;
-use floodway_units::{Bytes, PortId};
+use floodway_units::PortId;
 
 /// A flow of `size` bytes from 100 to 25 Gbit/s, whose window keeps a queue of some 180 KB as long as it lasts.
 fn scenario(size: &str) -> Scenario {
@@ -27,7 +27,7 @@ fn marks(scenario: &Scenario, params: &standing::Params) -> u64 {
     let blueprint = scenario.blueprint();
     let link = blueprint.links.iter().position(|link| link.name == "s1-s2").expect("a dumbbell has it");
     let port = PortId(2 * link as u32);
-    let info = PortInfo { port, rate: blueprint.links[link].directions[0].rate, mtu: Bytes(1_078) };
+    let info = blueprint.port_info(port);
     let point = AnyCongestionPoint::Custom(Box::new(params.build(&info).unwrap()));
 
     let control = Control::default();

@@ -264,6 +264,7 @@ impl Blueprint {
             largest_full_rtt: Span::us(60),
             mtu: self.mtu,
             wire: self.wire.data_with(self.mtu, false, self.telemetry()).wire,
+            steps_below: false,
             lossless: false,
         };
         for settings in &self.settings {

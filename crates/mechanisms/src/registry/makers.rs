@@ -241,6 +241,18 @@ macro_rules! congestion_points {
                     })*
                 }
             }
+
+            /// What it cannot work without.
+            pub fn needs(&self) -> &'static [$crate::slots::Need] {
+                use $crate::slots::Detection as _;
+                match self { $(Self::$variant(params) => params.needs(),)* }
+            }
+
+            /// Does it send windows to sources?
+            pub fn sends_windows(&self) -> bool {
+                use $crate::slots::Detection as _;
+                match self { $(Self::$variant(params) => params.sends_windows(),)* }
+            }
         }
 
         slot_enum! {
@@ -259,6 +271,9 @@ macro_rules! congestion_points {
             ) -> Option<$crate::slots::DropReason>;
             fn gate[self: &Self](now: ::floodway_units::Time, q: ::floodway_units::QueueId) -> $crate::slots::Gate;
             fn quiet_up_to[self: &Self]() -> Option<::floodway_units::Bytes>;
+            fn recounts[self: &Self]() -> bool;
+            fn on_waiting[self: &mut Self](p: &$crate::slots::PacketView);
+            fn on_removed[self: &mut Self](now: ::floodway_units::Time, p: &$crate::slots::PacketView);
             fn on_enqueue[self: &mut Self](
                 cx: &mut $crate::slots::Cx<'_, $crate::slots::CpAction>,
                 p: &$crate::slots::PacketView,
@@ -282,6 +297,7 @@ macro_rules! congestion_points {
             );
             fn next_timeout[self: &Self]() -> Option<::floodway_units::Time>;
             fn on_timeout[self: &mut Self](cx: &mut $crate::slots::Cx<'_, $crate::slots::CpAction>);
+            fn state[self: &Self](now: ::floodway_units::Time, class: ::floodway_units::Class) -> &'static str;
             fn signals[self: &Self]() -> $crate::slots::Signals;
             fn is_culprit[self: &Self](flow: ::floodway_units::FlowId) -> bool;
         }
@@ -340,6 +356,12 @@ macro_rules! reactions {
             pub fn cnp_interval(&self) -> Option<::floodway_units::Span> {
                 use $crate::slots::Reaction as _;
                 match self { $(Self::$variant(params) => params.cnp_interval(),)* }
+            }
+
+            /// Does it make increase steps, of which the layers above hear?
+            pub fn has_steps(&self) -> bool {
+                use $crate::slots::Reaction as _;
+                match self { $(Self::$variant(params) => params.has_steps(),)* }
             }
         }
 

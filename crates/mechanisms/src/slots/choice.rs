@@ -91,6 +91,16 @@ pub trait Detection {
 
     /// The machine of one egress port.
     fn build(&self, port: &PortInfo) -> Result<Self::Cp, ParamError>;
+
+    /// What it cannot work without.
+    fn needs(&self) -> &'static [Need] {
+        &[]
+    }
+
+    /// Does it send windows to sources?
+    fn sends_windows(&self) -> bool {
+        false
+    }
 }
 
 /// Notification of the sender by the receiver.
@@ -118,6 +128,11 @@ pub trait Reaction {
     /// The least time between two CNPs of a flow that it asks the receiver for; none where it needs none.
     fn cnp_interval(&self) -> Option<Span> {
         None
+    }
+
+    /// Does it make increase steps, of which the layers above hear ([`ReactionPoint::increases`])?
+    fn has_steps(&self) -> bool {
+        false
     }
 }
 

@@ -1,6 +1,6 @@
 //! Congestion points: one machine per egress port, which hears everything that its queues do.
 
-use floodway_units::{Bytes, Class, FlowId, PortId, QueueId, Rate, Rng, Time};
+use floodway_units::{Bytes, Class, FlowId, PortId, QueueId, Rate, Rng, Span, Time};
 
 use super::{Cx, DropReason, Gate, PacketView, QueueView};
 
@@ -29,6 +29,13 @@ pub struct Notice {
     pub rate: Option<Rate>,
     /// A weight.
     pub degree: f32,
+}
+
+impl Notice {
+    /// That reports `mark` to the source of `flow`, and nothing else.
+    pub fn of(flow: FlowId, mark: Mark) -> Self {
+        Notice { flow, mark, window: None, rate: None, degree: 0.0 }
+    }
 }
 
 /// One hop, to the neighbour that feeds this port (RCM's CN).
@@ -80,8 +87,15 @@ pub struct PortInfo {
     pub port: PortId,
     /// Its rate.
     pub rate: Rate,
+    /// Delay of its link.
+    pub delay: Span,
     /// The largest frame as buffers hold it.
     pub mtu: Bytes,
+    /// The largest frame as the link carries it.
+    pub wire: Bytes,
+    /// The largest base round-trip time of all pairs of hosts; zero where no mechanism of the run needs it
+    /// ([`Need::Largest`](super::Need::Largest)).
+    pub largest_rtt: Span,
 }
 
 /// One machine of an egress port.
@@ -107,11 +121,24 @@ pub trait CongestionPoint {
     }
 
     /// A hint for speed: with no more bytes than this in its queue, itself included, a packet passes unheard. `admit`
-    /// takes it, `gate` is open, `on_enqueue` and `on_dequeue` mark, say and change nothing, whatever came
-    /// before. Asked once; none, by default.
+    /// takes it, `gate` is open, `on_enqueue` and `on_dequeue` mark, say and change nothing. Asked again after every
+    /// call; none, by default.
     fn quiet_up_to(&self) -> Option<Bytes> {
         None
     }
+
+    /// Must it know what waits, packet by packet, as soon as it is quiet no more? Then, when a packet joins a queue beyond
+    /// `quiet_up_to`, or a queue of the port is paused, `on_waiting` tells of all packets that wait there already, before
+    /// the call that is due. Of packets within the bound it may hear or not, as other machines of the port need it.
+    fn recounts(&self) -> bool {
+        false
+    }
+
+    /// The packet waits at the port since a time when this machine was quiet; see `recounts`.
+    fn on_waiting(&mut self, _p: &PacketView) {}
+
+    /// The packet has left its queue and will not be sent: the link went down, or a watchdog has given the queue up.
+    fn on_removed(&mut self, _now: Time, _p: &PacketView) {}
 
     /// The packet has joined the queue; `q` includes it.
     fn on_enqueue(&mut self, _cx: &mut Cx<'_, CpAction>, _p: &PacketView, _q: &QueueView) -> Mark {
@@ -142,6 +169,11 @@ pub trait CongestionPoint {
 
     /// The instant that `next_timeout` named has come.
     fn on_timeout(&mut self, _cx: &mut Cx<'_, CpAction>) {}
+
+    /// The state that a queue is in, as results show it (`records.signals`); empty where there are no states.
+    fn state(&self, _now: Time, _class: Class) -> &'static str {
+        ""
+    }
 
     /// What others may read.
     fn signals(&self) -> Signals {

@@ -35,6 +35,8 @@ pub struct QpInfo {
     pub mtu: Bytes,
     /// A full packet as a link carries it.
     pub wire: Bytes,
+    /// A layer below this one makes increase steps ([`ReactionPoint::on_increase`]); false for other machines.
+    pub steps_below: bool,
     /// Every link of the path, there and back, has a flow control for the flow's class, no error rate
     /// and no down time.
     pub lossless: bool,

@@ -74,10 +74,14 @@ pub struct PacketView {
     pub wire: Bytes,
     /// May be marked CE rather than dropped.
     pub ecn_capable: bool,
-    /// Has been marked CE on the way.
-    pub ce: bool,
+    /// The gravest mark that it has got so far.
+    pub mark: Mark,
     /// A hash of the flow's addresses and ports, the same at every switch.
     pub flow_hash: u64,
+    /// Address of the flow's sender.
+    pub source: u32,
+    /// Address of the flow's receiver.
+    pub destination: u32,
     /// The port that it came in by.
     pub ingress: PortId,
 }

@@ -169,11 +169,10 @@ impl Found<'_> {
                 self.faults.add(&plan.switch.routing.origin, &key, error.message, spec.name.clone());
             }
         }
-        let mtu = blueprint.largest_frame();
-        for (i, (link, spec)) in plan.links.iter().zip(&blueprint.links).enumerate() {
+        for (i, link) in plan.links.iter().enumerate() {
             for (end, plan) in link.ends.iter().enumerate() {
                 let port = PortId((2 * i + end) as u32);
-                let info = PortInfo { port, rate: spec.directions[end].rate, mtu };
+                let info = PortInfo { largest_rtt: Span::us(20), ..blueprint.port_info(port) };
                 let Choice { value, origin } = &plan.scheduler;
                 if let Err(error) = value.build(&info) {
                     let key = format!("{}.{}", value.name(), error.key);
@@ -200,6 +199,7 @@ impl Found<'_> {
             largest_full_rtt: Span::us(60),
             mtu: blueprint.mtu,
             wire: blueprint.wire.data_with(blueprint.mtu, false, blueprint.telemetry()).wire,
+            steps_below: false,
             lossless: false,
         };
         for (plan, workload) in plan.flows.iter().zip(&blueprint.workloads) {

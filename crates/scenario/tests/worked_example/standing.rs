@@ -105,7 +105,14 @@ mod tests {
 
     use super::*;
 
-    const PORT: PortInfo = PortInfo { port: PortId(0), rate: Rate::gbps(100), mtu: Bytes(1_500) };
+    const PORT: PortInfo = PortInfo {
+        port: PortId(0),
+        rate: Rate::gbps(100),
+        delay: Span::us(1),
+        mtu: Bytes(1_500),
+        wire: Bytes(1_520),
+        largest_rtt: Span::ZERO,
+    };
 
     enum Step {
         Joins,
@@ -123,8 +130,10 @@ mod tests {
             frame: Bytes(1_078),
             wire: Bytes(1_098),
             ecn_capable: true,
-            ce: false,
+            mark: Mark::None,
             flow_hash: 0,
+            source: 1,
+            destination: 2,
             ingress: PortId(1),
         };
         let queue = QueueView {

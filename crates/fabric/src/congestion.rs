@@ -1,0 +1,242 @@
+//! Congestion points of a port: what they hear, and what becomes of what they say.
+
+use floodway_mechanisms::slots::{CongestionPoint, CpAction, Cx, FcFrame, Mark, QueueView, RegionNotice};
+use floodway_units::{Bytes, FlowId, PortId, Span, Time};
+
+use crate::arena::Place;
+use crate::packet::{Kind, Packet};
+use crate::world::World;
+
+/// A flow's addresses and ports in a notice between neighbours (RCM's CN).
+const FLOW_ID_BYTES: u64 = 13;
+
+impl World<'_> {
+    /// Marks a packet that the egress lane `lane` sends or takes in.
+    pub fn mark(&mut self, lane: usize, place: Place, mark: Mark) {
+        if mark != Mark::None && self.packets[place].is_data() {
+            self.egress[lane].counters.ecn_marks += 1;
+            self.packets[place].add_mark(mark);
+        }
+    }
+
+    /// Tells the congestion points that a packet starts on the wire; the mark that they give it.
+    pub fn dequeued(&mut self, port: PortId, q: usize, packet: &Packet) -> Mark {
+        if let Some(placed) = self.machines[port.index()].placed.get_mut(&packet.flow.0) {
+            placed.1 -= 1;
+            if placed.1 == 0 {
+                self.machines[port.index()].placed.remove(&packet.flow.0);
+            }
+        }
+        let (view, queue) = (self.packet_view(packet), self.queue_view(port, q, packet));
+        let node = self.ports[port.index()].node.index();
+        let own = &mut self.nodes[node].streams.congestion_point;
+        let rng = self.shared_draws.as_mut().unwrap_or(own);
+        let mut cx = Cx { now: Time(self.now), rng, out: &mut self.out.actions };
+        let points = &mut self.machines[port.index()].congestion_points;
+        let mark = points.iter_mut().map(|point| point.on_dequeue(&mut cx, &view, &queue)).max();
+        self.after_congestion_points(port);
+        mark.unwrap_or_default()
+    }
+
+    /// A timer of a congestion point has come.
+    pub fn cp_timer(&mut self, port: PortId, order: u64) {
+        if !self.machines[port.index()].cp_timer.fires(Time(self.now), order) {
+            return;
+        }
+        let node = self.ports[port.index()].node.index();
+        let now = Time(self.now);
+        let mut cx =
+            Cx { now, rng: &mut self.nodes[node].streams.congestion_point, out: &mut self.out.actions };
+        for point in &mut self.machines[port.index()].congestion_points {
+            if point.next_timeout().is_some_and(|at| at <= now) {
+                point.on_timeout(&mut cx);
+            }
+        }
+        self.after_congestion_points(port);
+        // A gate may have opened.
+        self.kick(port);
+    }
+
+    /// Congestion points of `port` have been called: their timers, what they hear from now on, and what they said.
+    pub fn after_congestion_points(&mut self, port: PortId) {
+        self.machines[port.index()].sync(&mut self.events, port);
+        self.set_port_quiet(port);
+        self.flush_actions(port);
+    }
+
+    /// Up to where the congestion points of `port` do not hear of packets.
+    pub fn set_port_quiet(&mut self, port: PortId) {
+        let points = &self.machines[port.index()].congestion_points;
+        // With several queues each packet's place is kept for them.
+        let several = self.queues_per_port > 2 && !points.is_empty();
+        let quiet = points.iter().map(|point| point.quiet_up_to().unwrap_or_default().0).min();
+        let quiet = u32::try_from(quiet.unwrap_or(u64::MAX)).unwrap_or(u32::MAX);
+        self.ports[port.index()].quiet = if several { 0 } else { quiet };
+    }
+
+    /// Machines that must know what waits, and come to hear now, are told of the packets at `port`: all but `newest`, which
+    /// makes its queue `len` bytes long, or all of them where the port is paused.
+    fn recount(&mut self, port: PortId, newest: Option<(Place, u64)>) {
+        let mut points = std::mem::take(&mut self.machines[port.index()].congestion_points);
+        let first = self.queue(port);
+        for point in points.iter_mut().filter(|point| point.recounts()) {
+            let passes = |bound: Bytes| newest.is_none_or(|(_, len)| len > bound.0);
+            if !point.quiet_up_to().is_some_and(passes) {
+                continue;
+            }
+            for queue in &self.queues[first + 1..first + self.queues_per_port] {
+                let is_newest = |place: &Place| newest.is_some_and(|(newest, _)| newest == *place);
+                for place in queue.fifo.places(&self.packets).filter(|place| !is_newest(place)) {
+                    point.on_waiting(&self.packet_view(&self.packets[place]));
+                }
+            }
+        }
+        self.machines[port.index()].congestion_points = points;
+    }
+
+    /// The packet at `place`, which has joined the `q`-th queue of `out`, is heard of.
+    pub fn enqueued(&mut self, out: PortId, q: usize, lane: usize, place: Place) {
+        let packet = self.packets[place];
+        if self.subs > 1 || self.queues_per_port > 2 {
+            let placed = self.machines[out.index()].placed.entry(packet.flow.0).or_insert((q, 0));
+            placed.1 += 1;
+        }
+        let (view, queue) = (self.packet_view(&packet), self.queue_view(out, q, &packet));
+        if self.machines[out.index()].recounts {
+            self.recount(out, Some((place, queue.len.0)));
+        }
+        let node = self.ports[out.index()].node.index();
+        let own = &mut self.nodes[node].streams.congestion_point;
+        let rng = self.shared_draws.as_mut().unwrap_or(own);
+        let mut cx = Cx { now: Time(self.now), rng, out: &mut self.out.actions };
+        let points = &mut self.machines[out.index()].congestion_points;
+        let mark = points.iter_mut().map(|point| point.on_enqueue(&mut cx, &view, &queue)).max();
+        self.mark(lane, place, mark.unwrap_or_default());
+        self.after_congestion_points(out);
+    }
+
+    /// A packet has left its queue at `port` and will not be sent.
+    pub fn removed(&mut self, port: PortId, packet: &Packet) {
+        if !self.ports[port.index()].has_cp {
+            return;
+        }
+        let (now, view) = (self.time(), self.packet_view(packet));
+        for point in &mut self.machines[port.index()].congestion_points {
+            point.on_removed(now, &view);
+        }
+        self.after_congestion_points(port);
+    }
+
+    /// Delivers what congestion points of `port` have just said.
+    pub fn flush_actions(&mut self, port: PortId) {
+        let mut actions = std::mem::take(&mut self.out.actions.0);
+        for action in actions.drain(..) {
+            match action {
+                CpAction::ToSource(notice) => self.notify_source(port, &notice),
+                CpAction::ToUpstream(ingress, notice) => self.notify_upstream(ingress, notice),
+            }
+        }
+        self.out.actions.0 = actions;
+    }
+
+    /// Sends a notice one hop, out of the port by which the neighbour's packets come in.
+    fn notify_upstream(&mut self, ingress: PortId, notice: RegionNotice) {
+        if !self.ports[ingress.index()].up {
+            return;
+        }
+        let place = self.keep_region(notice);
+        let size = self.format.link_control().frame + Bytes(FLOW_ID_BYTES * u64::from(notice.count));
+        let mut packet = Packet::new(Kind::Region, FlowId(u32::MAX), size);
+        packet.psn = u64::from(place);
+        packet.at = self.now;
+        let place = self.packets.add(packet);
+        self.ports[ingress.index()].add_control(&mut self.packets, place);
+        self.kick(ingress);
+    }
+
+    /// A notice between neighbours is on its way; its place.
+    pub fn keep_region(&mut self, notice: RegionNotice) -> u32 {
+        let place = self.free_regions.pop().unwrap_or(self.regions.len() as u32);
+        if place as usize == self.regions.len() {
+            self.regions.push(notice);
+        } else {
+            self.regions[place as usize] = notice;
+        }
+        place
+    }
+
+    /// A notice has arrived at the egress port that it speaks of, or was lost on the way.
+    pub fn region_notice(&mut self, port: PortId, place: u32, lost: bool) {
+        let notice = self.regions[place as usize];
+        self.free_regions.push(place);
+        if lost || !self.ports[port.index()].has_cp {
+            return;
+        }
+        let node = self.ports[port.index()].node.index();
+        let mut cx = Cx {
+            now: Time(self.now),
+            rng: &mut self.nodes[node].streams.congestion_point,
+            out: &mut self.out.actions,
+        };
+        for point in &mut self.machines[port.index()].congestion_points {
+            point.on_notice(&mut cx, &notice);
+        }
+        self.after_congestion_points(port);
+        // A gate may have changed.
+        self.kick(port);
+    }
+
+    /// The class of `lane` may not leave `port` any more, or may again.
+    pub fn pause_changed(&mut self, port: PortId, lane: usize, paused: bool) {
+        let class = (lane % self.classes.len()) as u8;
+        let first = self.queue(port);
+        let len = (1..self.queues_per_port)
+            .filter(|&q| self.class_of_queue(q) == class)
+            .map(|q| self.queues[first + q].bytes)
+            .sum();
+        let view = QueueView {
+            port,
+            class: self.classes[class as usize],
+            len: Bytes(len),
+            voq: Bytes::ZERO,
+            rate: self.rate(port),
+            paused,
+            base_rtt: Span::ZERO,
+        };
+        if paused && self.machines[port.index()].recounts {
+            self.recount(port, None);
+        }
+        let now = self.time();
+        for point in &mut self.machines[port.index()].congestion_points {
+            if paused {
+                point.on_paused(now, &view);
+            } else {
+                point.on_resumed(now, &view);
+            }
+        }
+        self.after_congestion_points(port);
+    }
+
+    /// Tells the switch's congestion points that `ingress` has just paused its upstream.
+    pub fn pause_sent(&mut self, ingress: PortId) {
+        let node = self.ports[ingress.index()].node;
+        let switch = self.nodes[node.index()].switch;
+        if switch == u32::MAX {
+            return;
+        }
+        let pauses = self.out.frames.0.iter().filter_map(|frame| match frame {
+            FcFrame::Pause { class, quanta } if quanta.0 > 0 => Some(*class),
+            _ => None,
+        });
+        let now = self.time();
+        for class in pauses {
+            for &port in &self.switches[switch as usize].ports {
+                let machines = &mut self.machines[port.index()];
+                for point in &mut machines.congestion_points {
+                    point.on_pause_sent(now, ingress, class);
+                }
+                machines.sync(&mut self.events, port);
+            }
+        }
+    }
+}

@@ -479,6 +479,8 @@ impl World<'_> {
 
     pub fn packet_view(&self, packet: &Packet) -> PacketView {
         let way = &self.ways[packet.flow.index()];
+        let is_reply = packet.has(REPLY);
+        let tuple = if is_reply { way.tuple.reversed() } else { way.tuple };
         PacketView {
             flow: packet.flow,
             class: self.classes[packet.class as usize],
@@ -486,10 +488,11 @@ impl World<'_> {
             wire: bytes(self.wire(packet.frame)),
             // In the HPCC simulator replies are drawn for, too.
             ecn_capable: packet.kind == Kind::Data || packet.class != 0 && self.shared_draws.is_some(),
+            is_reply,
             mark: packet.mark(),
             flow_hash: way.hash,
-            source: way.tuple.source,
-            destination: way.tuple.destination,
+            source: tuple.source,
+            destination: tuple.destination,
             ingress: packet.ingress,
         }
     }

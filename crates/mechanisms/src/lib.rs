@@ -17,6 +17,8 @@ pub mod hpcc;
 pub mod irn;
 pub mod line_rate;
 pub mod lossy;
+pub mod mercury;
+pub mod mercury_window;
 pub mod no_notification;
 pub mod no_reliability;
 pub mod pfc;

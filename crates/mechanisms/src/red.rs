@@ -124,6 +124,12 @@ struct Row {
 }
 
 impl Preset {
+    /// Kmin at a port of this rate.
+    pub(crate) fn kmin(self, rate: Rate) -> Bytes {
+        let row = self.row();
+        scaled(row.kmin, row.per, rate)
+    }
+
     fn row(self) -> Row {
         let row = |kmin, kmax, pmax, per| Row { kmin: Bytes::kb(kmin), kmax: Bytes::kb(kmax), pmax, per };
         match self {

@@ -40,6 +40,7 @@ schedulers! {
 congestion_points! {
     Red => red,
     ProxyCnp => proxy_cnp,
+    Mercury => mercury,
 }
 
 notifications! {
@@ -54,6 +55,7 @@ reactions! {
     Timely => timely,
     Hpcc => hpcc,
     Dctcp => dctcp,
+    Mercury => mercury_window,
 }
 
 reliabilities! {

@@ -74,6 +74,7 @@ pub(crate) fn packet(frame: u64) -> PacketView {
         frame: Bytes(frame),
         wire: Bytes(frame),
         ecn_capable: false,
+        is_reply: false,
         mark: Mark::None,
         flow_hash: 0,
         source: 1,

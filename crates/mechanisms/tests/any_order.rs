@@ -487,6 +487,7 @@ fn packet(class: Class, ecn_capable: bool, ce: bool) -> PacketView {
         frame: Bytes(1000),
         wire: Bytes(1020),
         ecn_capable,
+        is_reply: false,
         mark,
         flow_hash: 0,
         source: 1,

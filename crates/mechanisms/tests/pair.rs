@@ -431,6 +431,7 @@ fn packet(bytes: u64, overhead: u64) -> PacketView {
         frame: Bytes(bytes),
         wire: Bytes(bytes + overhead),
         ecn_capable: false,
+        is_reply: false,
         mark: Mark::None,
         flow_hash: 0,
         source: 1,

@@ -74,13 +74,15 @@ pub struct PacketView {
     pub wire: Bytes,
     /// May be marked CE rather than dropped.
     pub ecn_capable: bool,
+    /// It answers data: an ACK or NAK that queues among data.
+    pub is_reply: bool,
     /// The gravest mark that it has got so far.
     pub mark: Mark,
     /// A hash of the flow's addresses and ports, the same at every switch.
     pub flow_hash: u64,
-    /// Address of the flow's sender.
+    /// Address of who sent it: of data the flow's sender.
     pub source: u32,
-    /// Address of the flow's receiver.
+    /// Address of who receives it.
     pub destination: u32,
     /// The port that it came in by.
     pub ingress: PortId,

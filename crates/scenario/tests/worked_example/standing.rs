@@ -130,6 +130,7 @@ mod tests {
             frame: Bytes(1_078),
             wire: Bytes(1_098),
             ecn_capable: true,
+            is_reply: false,
             mark: Mark::None,
             flow_hash: 0,
             source: 1,

@@ -1,0 +1,389 @@
+//! Mercury's congestion point: the switch tells a paused port from a congested one, and sends the senders of congested
+//! flows the window that is their share (He et al., Journal of Cloud Computing, 2024).
+//!
+//! # What it does
+//!
+//! Each queue of an egress port is determined or undetermined. A pause makes it undetermined; the resume decides:
+//!
+//! | at the resume | the queue is |
+//! |---|---|
+//! | Q < threshold | determined |
+//! | Q >= threshold, rxByte <= C · Tpause + tolerance | undetermined: what came in drains as fast as it came |
+//! | Q >= threshold, else | determined: congested by itself |
+//!
+//! An undetermined queue looks again each T, at the next departure: if it is at the threshold or above and has fallen
+//! since, it stays so, else it is determined. A packet that leaves a determined queue longer than the threshold has
+//! its sender told: by a CNP made here, in the control class, that carries the window
+//!
+//! ```text
+//! Win[f] = C · data[f] / Σ data · base RTT
+//! ```
+//!
+//! where data\[f\] are the bytes of flow f in the queue. A flow is told at most once in `cnp-interval`.
+//!
+//! # Why
+//!
+//! ECN blames whatever waits in a long queue, also a flow that only waits because the next switch has paused the port.
+//! Here such a queue says nothing, so that victims keep their rates, and the culprits hear of it from the switch, before
+//! a receiver could tell them. It takes the place of `red`, not a place beside it: nothing else must mark. At the
+//! sender, `rate-control = ["dcqcn", "mercury"]` cuts the rate as DCQCN does and keeps the window.
+//!
+//! # Symbols
+//!
+//! | symbol | here |
+//! |---|---|
+//! | Threshold | `threshold` |
+//! | T | `period` |
+//! | C | the port's rate |
+//! | baseRTT | `base-rtt` |
+//! | rxByte | bytes that join the queue during a pause, as the link carries them |
+//! | Tpause | from the pause to the resume; a pause that runs out ends like one that is taken back |
+//! | FID | `flows` |
+//!
+//! # Known differences
+//!
+//! - The paper gives no threshold: it is the Kmin of HPCC's ECN at the port's rate.
+//! - Algorithm 1 sets a state at the resume only, the text at the pause: here the pause makes it undetermined, and the
+//!   resume decides. T runs from there. A pause that is repeated changes nothing.
+//! - rxByte has the links' overhead in it, as C · Tpause has. Packets of n inputs with C in sum exceed C · Tpause by less
+//!   than n packets, by which Algorithm 1 would call a victim congested: hence `tolerance`.
+//! - The paper sends a CNP for each packet; `cnp-interval` is the least time between two of DCQCN's notification point.
+//! - The window is reckoned before the leaving packet is taken off the table: its flow may have no other.
+//! - Replies that queue among data (`semantics.acks = "data-class"`) count in the table as flows of their own, and are told
+//!   nothing.
+//! - The table of a queue is exact, and bounded: while it is full, a flow that is not in it is counted in the sum and told
+//!   nothing, until another one has left.
+//!
+//! # References
+//!
+//! - He et al., "Accurate and fast congestion feedback in MEC-enabled RDMA datacenters", Journal of Cloud Computing,
+//!   2024, Algorithms 1 and 2.
+
+mod table;
+#[cfg(test)]
+mod tests;
+
+use floodway_units::{Bytes, Class, Rate, Span, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::red;
+use crate::slots::{
+    CongestionPoint, CpAction, Cx, Detection, Mark, Need, Notice, OfPath, PacketView, ParamError, PortInfo,
+    QueueView,
+};
+use crate::told::Told;
+use table::Table;
+
+/// Parameters of Mercury's congestion point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+#[schemars(rename = "Mercury")]
+pub struct Params {
+    /// Threshold: a longer queue is congested, unless it is undetermined; in bytes. Default: 100 KB per 25G of the port's
+    /// rate.
+    /// Source: floodway's choice: the Kmin of HPCC's ECN; the paper gives none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub threshold: Option<Bytes>,
+    /// T: after so long an undetermined queue looks again; above 0.
+    /// Source: the paper, parameter settings.
+    pub period: Span,
+    /// By so many full packets what comes in during a pause may exceed what the link could carry, from 0 up.
+    /// Source: floodway's choice: one for each of the two inputs of the paper's motivation; the paper has 0.
+    pub tolerance: u32,
+    /// The round-trip time that windows cover: `"auto"` for that of each flow's own path, `"largest"` for the largest of all
+    /// pairs of hosts, or a time for all; above 0. A time that is too short for a long path starves it.
+    /// Source: floodway's choice; the paper has one fixed value, the largest of its topology, 12 us.
+    pub base_rtt: OfPath<Span>,
+    /// The least time between two CNPs of a flow from here, from 0 up; 0 tells of every packet.
+    /// Source: DCQCN's paper, section 3.1.
+    pub cnp_interval: Span,
+    /// What is one flow.
+    /// Source: the paper: the pair of addresses.
+    pub flows: Flows,
+    /// Most flows that the table of a queue holds, 1 at least.
+    /// Source: floodway's choice; the paper says that the table is small.
+    pub most_flows: u32,
+}
+
+/// What is one flow to a switch.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[schemars(rename = "MercuryFlows")]
+pub enum Flows {
+    /// All between two addresses; who is told is the queue pair of the packet that leaves. Source: the paper.
+    #[default]
+    Addresses,
+    /// A queue pair, by its addresses and ports. Source: floodway's choice, for many queue pairs between two hosts.
+    QueuePairs,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Params {
+            threshold: None,
+            period: Span::us(10),
+            tolerance: 2,
+            base_rtt: OfPath::Auto,
+            cnp_interval: Span::us(50),
+            flows: Flows::Addresses,
+            most_flows: 4096,
+        }
+    }
+}
+
+impl Params {
+    fn check(&self) -> Result<(), ParamError> {
+        if self.period == Span::ZERO {
+            return Err(ParamError::new("period", "0us is no period; write it like \"10us\""));
+        }
+        if self.base_rtt == OfPath::Fixed(Span::ZERO) {
+            return Err(ParamError::new("base-rtt", "0us makes every window 0; write it like \"12us\""));
+        }
+        if self.most_flows == 0 {
+            return Err(ParamError::new(
+                "most-flows",
+                "a table of 0 flows tells nobody; allowed: 1 at least",
+            ));
+        }
+        Ok(())
+    }
+}
+
+impl Detection for Params {
+    type Cp = Cp;
+
+    fn build(&self, port: &PortInfo) -> Result<Cp, ParamError> {
+        self.check()?;
+        Ok(Cp {
+            threshold: self.threshold.unwrap_or_else(|| red::Preset::Hpcc.kmin(port.rate)),
+            period: self.period,
+            slack: u128::from(port.wire.0) * u128::from(self.tolerance),
+            base_rtt: match self.base_rtt {
+                OfPath::Auto => None,
+                OfPath::Largest => Some(port.largest_rtt),
+                OfPath::Fixed(given) => Some(given),
+            },
+            rate: port.rate,
+            flows: self.flows,
+            most_flows: self.most_flows as usize,
+            told: Told::new(self.cnp_interval),
+            queues: Vec::new(),
+            hears: false,
+        })
+    }
+
+    fn needs(&self) -> &'static [Need] {
+        if self.base_rtt == OfPath::Largest { &[Need::Largest] } else { &[] }
+    }
+
+    fn sends_windows(&self) -> bool {
+        true
+    }
+}
+
+/// One per egress port.
+#[derive(Clone, Debug)]
+pub struct Cp {
+    threshold: Bytes,
+    period: Span,
+    /// The tolerance in bytes.
+    slack: u128,
+    /// The same for all flows, or each one's own.
+    base_rtt: Option<Span>,
+    rate: Rate,
+    flows: Flows,
+    most_flows: usize,
+    told: Told,
+    /// A queue for each class that was heard of, in the order of that.
+    queues: Vec<Queue>,
+    /// The tables are kept. Elsewise all queues are determined, not paused and no longer than the threshold, so that
+    /// nothing would be read of them.
+    hears: bool,
+}
+
+/// A queue of the port.
+#[derive(Clone, Debug)]
+struct Queue {
+    class: Class,
+    state: State,
+    pause: Option<Pause>,
+    table: Table,
+}
+
+/// Whether the length of a queue tells of congestion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Determined,
+    /// It looks again at `until`, and was `length` bytes long when it looked last.
+    Undetermined {
+        until: Time,
+        length: Bytes,
+    },
+}
+
+/// What has come in since a pause.
+#[derive(Clone, Copy, Debug)]
+struct Pause {
+    since: Time,
+    received: Bytes,
+}
+
+impl Cp {
+    /// Place of the queue of a class.
+    fn index(&mut self, class: Class) -> usize {
+        self.queues.iter().position(|queue| queue.class == class).unwrap_or_else(|| {
+            let table = Table::new(self.most_flows);
+            self.queues.push(Queue { class, state: State::Determined, pause: None, table });
+            self.queues.len() - 1
+        })
+    }
+
+    fn queue(&mut self, class: Class) -> &mut Queue {
+        let at = self.index(class);
+        &mut self.queues[at]
+    }
+
+    fn key(&self, p: &PacketView) -> u64 {
+        match self.flows {
+            Flows::Addresses => u64::from(p.source) << 32 | u64::from(p.destination),
+            Flows::QueuePairs => p.flow_hash,
+        }
+    }
+
+    /// Algorithm 1, lines 6 to 14.
+    fn after_pause(&self, now: Time, pause: Pause, length: Bytes) -> State {
+        let drains = u128::from(self.rate.bytes_in(now - pause.since).0) + self.slack;
+        if length >= self.threshold && u128::from(pause.received.0) <= drains {
+            self.undetermined(now, length)
+        } else {
+            State::Determined
+        }
+    }
+
+    /// Algorithm 1, lines 15 to 20.
+    fn at_departure(&self, now: Time, state: State, length: Bytes) -> State {
+        match state {
+            State::Undetermined { until, length: before } if now >= until => {
+                if length >= self.threshold && length < before {
+                    self.undetermined(now, length)
+                } else {
+                    State::Determined
+                }
+            }
+            other => other,
+        }
+    }
+
+    fn undetermined(&self, now: Time, length: Bytes) -> State {
+        State::Undetermined { until: now + self.period, length }
+    }
+
+    /// Algorithm 2, lines 10 to 13: what a packet's flow may have in flight; none while it is not in the table. A window
+    /// of 0 would be none, so it is a byte at least.
+    fn window(&self, table: &Table, p: &PacketView, q: &QueueView) -> Option<Bytes> {
+        let share = table.share(self.key(p))?;
+        let whole = self.rate.bytes_in(self.base_rtt.unwrap_or(q.base_rtt));
+        Some(share.of(whole).max(Bytes(1)))
+    }
+
+    /// Sends the source of a packet its window, if it has one and was not told lately.
+    fn tell(&mut self, cx: &mut Cx<'_, CpAction>, at: usize, p: &PacketView, q: &QueueView) {
+        let window = self.window(&self.queues[at].table, p, q);
+        if window.is_some() && self.told.may_tell(self.key(p), cx.now) {
+            cx.push(CpAction::ToSource(Notice { window, ..Notice::of(p.flow, Mark::Ce) }));
+        }
+    }
+
+    /// Tables are not kept on, but made anew when a queue is beyond the threshold or paused.
+    fn rest(&mut self) {
+        self.hears = false;
+        self.queues.iter_mut().for_each(|queue| queue.table.clear());
+    }
+
+    /// Has nothing that may be asked of the tables before the queue is beyond the threshold again?
+    fn may_rest(&self, length: Bytes) -> bool {
+        // Half of it leaves so much to come in that counting anew costs less than counting on.
+        length <= Bytes(self.threshold.0 / 2)
+            && self.queues.iter().all(|queue| queue.state == State::Determined && queue.pause.is_none())
+    }
+}
+
+impl CongestionPoint for Cp {
+    fn quiet_up_to(&self) -> Option<Bytes> {
+        (!self.hears).then_some(self.threshold)
+    }
+
+    fn recounts(&self) -> bool {
+        true
+    }
+
+    fn on_waiting(&mut self, p: &PacketView) {
+        let key = self.key(p);
+        self.queue(p.class).table.add(key, p.frame);
+    }
+
+    fn on_enqueue(&mut self, _cx: &mut Cx<'_, CpAction>, p: &PacketView, q: &QueueView) -> Mark {
+        if !self.hears && q.len <= self.threshold {
+            return Mark::None;
+        }
+        self.hears = true;
+        let key = self.key(p);
+        let queue = self.queue(q.class);
+        // Algorithm 1, lines 4 and 5.
+        if let Some(pause) = &mut queue.pause {
+            pause.received += p.wire;
+        }
+        queue.table.add(key, p.frame);
+        Mark::None
+    }
+
+    fn on_dequeue(&mut self, cx: &mut Cx<'_, CpAction>, p: &PacketView, q: &QueueView) -> Mark {
+        if !self.hears {
+            return Mark::None;
+        }
+        let at = self.index(q.class);
+        let state = self.at_departure(cx.now, self.queues[at].state, q.len);
+        self.queues[at].state = state;
+        // Algorithm 1, lines 21 to 24.
+        if state == State::Determined && q.len > self.threshold && !p.is_reply {
+            self.tell(cx, at, p, q);
+        }
+        let key = self.key(p);
+        self.queues[at].table.take(key, p.frame);
+        if self.may_rest(q.len) {
+            self.rest();
+        }
+        Mark::None
+    }
+
+    fn on_removed(&mut self, _now: Time, p: &PacketView) {
+        let key = self.key(p);
+        if self.hears {
+            self.queue(p.class).table.take(key, p.frame);
+        }
+    }
+
+    fn on_paused(&mut self, now: Time, q: &QueueView) {
+        self.hears = true;
+        let state = self.undetermined(now, q.len);
+        let queue = self.queue(q.class);
+        // Lines 1 to 3.
+        queue.pause.get_or_insert(Pause { since: now, received: Bytes::ZERO });
+        queue.state = state;
+    }
+
+    fn on_resumed(&mut self, now: Time, q: &QueueView) {
+        if let Some(pause) = self.queue(q.class).pause.take() {
+            self.queue(q.class).state = self.after_pause(now, pause, q.len);
+        }
+    }
+
+    fn state(&self, _now: Time, class: Class) -> &'static str {
+        let queue = self.queues.iter().find(|queue| queue.class == class);
+        match queue.map(|queue| queue.state) {
+            Some(State::Undetermined { .. }) => "undetermined",
+            Some(State::Determined) | None => "determined",
+        }
+    }
+}

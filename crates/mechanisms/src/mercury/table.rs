@@ -1,0 +1,77 @@
+//! The flow table of a queue: how many of its bytes are whose (Algorithm 2, lines 1 to 8).
+
+use std::collections::BTreeMap;
+
+use floodway_units::Bytes;
+
+/// Bytes of each flow in a queue, and of all. A flow leaves with its last byte.
+#[derive(Clone, Debug)]
+pub(super) struct Table {
+    data: BTreeMap<u64, u64>,
+    sum: u64,
+    most: usize,
+}
+
+/// Part of the bytes of a queue that are one flow's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Share {
+    data: u64,
+    sum: u64,
+}
+
+impl Share {
+    /// The part of `whole`, rounded down.
+    pub(super) fn of(self, whole: Bytes) -> Bytes {
+        let part = u128::from(whole.0) * u128::from(self.data) / u128::from(self.sum);
+        // No part is larger than the whole.
+        Bytes(part as u64)
+    }
+}
+
+impl Table {
+    /// Empty, for at most so many flows at a time.
+    pub(super) fn new(most: usize) -> Self {
+        Table { data: BTreeMap::new(), sum: 0, most }
+    }
+
+    /// A packet joins the queue. While the table is full, a new flow counts in the sum alone.
+    pub(super) fn add(&mut self, flow: u64, frame: Bytes) {
+        self.sum += frame.0;
+        if let Some(data) = self.data.get_mut(&flow) {
+            *data += frame.0;
+        } else if self.data.len() < self.most {
+            self.data.insert(flow, frame.0);
+        }
+    }
+
+    /// A packet leaves the queue. Of a flow that came while the table was full, more may leave than is counted.
+    pub(super) fn take(&mut self, flow: u64, frame: Bytes) {
+        self.sum = self.sum.saturating_sub(frame.0);
+        let Some(data) = self.data.get_mut(&flow) else { return };
+        *data = data.saturating_sub(frame.0);
+        if *data == 0 {
+            self.data.remove(&flow);
+        }
+    }
+
+    /// What a flow has of the queue; none if it is not in the table.
+    pub(super) fn share(&self, flow: u64) -> Option<Share> {
+        self.data.get(&flow).map(|&data| Share { data, sum: self.sum })
+    }
+
+    /// Forgets all.
+    pub(super) fn clear(&mut self) {
+        self.data.clear();
+        self.sum = 0;
+    }
+
+    #[cfg(test)]
+    pub(super) fn is_empty(&self) -> bool {
+        self.data.is_empty() && self.sum == 0
+    }
+
+    #[cfg(test)]
+    pub(super) fn flows(&self) -> Vec<u64> {
+        self.data.keys().copied().collect()
+    }
+}

@@ -4,6 +4,7 @@ mod engine;
 mod fit;
 mod loads;
 mod map;
+mod needs;
 mod pace;
 mod patterns;
 mod perftest;

@@ -5,8 +5,6 @@ use std::sync::Arc;
 use floodway_fabric::Blueprint;
 use floodway_fabric::blueprint::{Arrivals, WorkloadSpec};
 use floodway_fabric::routing::Routes;
-use floodway_mechanisms::registry::NotificationParams;
-use floodway_mechanisms::slots::Need;
 use floodway_units::{Bytes, Class, Time};
 
 use super::map::{Map, check_class, settings};
@@ -15,7 +13,7 @@ use super::{Builder, error_at, workload_path};
 use crate::error::{Place, ScenarioError};
 use crate::grammar::bounds::MOST_TIME;
 use crate::grammar::selector::Selector;
-use crate::resolve::{FlowPlan, Plan};
+use crate::resolve::Plan;
 use crate::topology::Network;
 use crate::workload::Workload;
 use crate::workload::csv::{self, FlowRow, RowError};
@@ -50,62 +48,10 @@ impl Builder<'_> {
             }
             self.check_needs(flows);
             self.check_marks(plan, flows);
+            self.check_windows(plan, flows);
             blueprint.settings.push(settings(flows, flows.class.value));
         }
         blueprint.classes()[1..].to_vec()
-    }
-
-    fn check_needs(&mut self, flows: &FlowPlan) {
-        let origin = &flows.rate_control.origin;
-        let place = origin.place.clone().unwrap_or_else(|| self.tree.place.clone());
-        if flows.rate_control.value.is_empty() {
-            self.errors.push(ScenarioError::new(
-                place,
-                &*origin.key,
-                "the stack is empty: name one at least",
-            ));
-            return;
-        }
-        for layer in &flows.rate_control.value {
-            if layer.needs().contains(&Need::Acks) && !flows.reliability.value.has_acks() {
-                let message = format!(
-                    "{:?} needs acknowledgements, and reliability is {:?} ({})",
-                    layer.name(),
-                    flows.reliability.value.name(),
-                    flows.reliability.origin
-                );
-                self.errors.push(ScenarioError::new(place.clone(), &*origin.key, message));
-            }
-        }
-    }
-
-    /// A rate control that nothing ever reaches is odd.
-    fn check_marks(&mut self, plan: &Plan, flows: &FlowPlan) {
-        let origin = &flows.rate_control.origin;
-        let Some(layer) = flows.rate_control.value.iter().find(|layer| layer.needs().contains(&Need::Marks))
-        else {
-            return;
-        };
-        let place = origin.place.clone().unwrap_or_else(|| self.tree.place.clone());
-        let mut odd = |message: String| {
-            let warning = ScenarioError::new(place.clone(), &*origin.key, message).to_string();
-            if !self.warnings.contains(&warning) {
-                self.warnings.push(warning);
-            }
-        };
-        let name = layer.name();
-        if plan.links.iter().flat_map(|link| &link.ends).all(|end| end.congestion_points.value.is_empty()) {
-            odd(format!(
-                "{name:?} never acts: no port has a congestion-point, such as \"red\", that marks packets"
-            ));
-        }
-        let sends = !matches!(flows.notification.value, NotificationParams::None(_));
-        if layer.cnp_interval().is_some() && !sends {
-            odd(format!(
-                "{name:?} waits for CNPs, and notification is \"none\" ({})",
-                flows.notification.origin
-            ));
-        }
     }
 
     /// Arrivals of each workload.

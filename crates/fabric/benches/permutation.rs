@@ -1,8 +1,8 @@
 //! Packet-hops per second on a k=8 fat-tree: a permutation of 20 MB flows, PFC on, an ACK per packet; at line
-//! rate, then with DCQCN over ports that mark ECN.
+//! rate, then with DCQCN over ports that mark ECN, then with Mercury.
 //!
 //! Prints the median of five runs, events per packet-hop by cause, and the peak memory of this program.
-//! Arguments: k (8), bytes of a flow (20 MB), runs (5), case (0 or 1; both).
+//! Arguments: k (8), bytes of a flow (20 MB), runs (5), case (0 to 2; all).
 #![allow(clippy::print_stdout, reason = "a benchmark's output")]
 
 use std::time::Instant;
@@ -29,13 +29,18 @@ fn node(name: String, role: Role, rank: usize) -> NodeSpec {
 /// What is measured.
 struct Case {
     name: &'static str,
-    rate_control: &'static str,
+    rate_control: &'static [&'static str],
     congestion_points: &'static [&'static str],
 }
 
-const CASES: [Case; 2] = [
-    Case { name: "line rate", rate_control: r#""line-rate""#, congestion_points: &[] },
-    Case { name: "ECN and DCQCN", rate_control: r#""dcqcn""#, congestion_points: &[r#""red""#] },
+const CASES: [Case; 3] = [
+    Case { name: "line rate", rate_control: &[r#""line-rate""#], congestion_points: &[] },
+    Case { name: "ECN and DCQCN", rate_control: &[r#""dcqcn""#], congestion_points: &[r#""red""#] },
+    Case {
+        name: "Mercury over DCQCN",
+        rate_control: &[r#""dcqcn""#, r#""mercury""#],
+        congestion_points: &[r#""mercury""#],
+    },
 ];
 
 fn link(case: &Case, nodes: &[NodeSpec], a: usize, b: usize) -> LinkSpec {
@@ -128,7 +133,7 @@ fn permutation(hosts: usize, size: Bytes) -> Vec<FlowSpec> {
 
 fn blueprint(case: &Case, k: usize, size: Bytes) -> Blueprint {
     let (nodes, links) = fat_tree(case, k);
-    let rate_control = vec![params(case.rate_control)];
+    let rate_control: Vec<_> = case.rate_control.iter().map(|layer| params(layer)).collect();
     let hosts = k * k * k / 4;
     Blueprint {
         seed: 1,

@@ -152,6 +152,12 @@ class Records:
     def pauses(self) -> Table | None:
         """One row a pause or resume as it was received, where the scenario asks for them."""
     @property
+    def signals(self) -> Table | None:
+        """One row a mark, CNP or change of state of a congestion point, where the scenario asks for them."""
+    @property
+    def allowances(self) -> Table | None:
+        """One row each time that a sender's allowance changed, where the scenario asks for them."""
+    @property
     def queue_histogram(self) -> Table | None:
         """One row a switch's egress port and bin of queue length, where the scenario asks for them."""
     @property

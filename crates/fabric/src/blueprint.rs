@@ -494,10 +494,23 @@ pub struct RecordSpec {
     pub buckets: usize,
     /// At most this many pauses and resumes, each as it was received; none are kept by default.
     pub pauses: Option<usize>,
+    /// At most this many marks, CNPs and changes of state of congestion points; none are kept by default.
+    pub signals: Option<usize>,
+    /// What senders may, each time that it changes; not kept by default.
+    pub allowances: Option<AllowanceSpec>,
     /// How long the queues of switches were; not kept by default.
     pub queue_histogram: Option<HistogramSpec>,
     /// Frames that are captured.
     pub capture: Option<CaptureSpec>,
+}
+
+/// Whose allowances are kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AllowanceSpec {
+    /// Indices of the workloads whose flows they are.
+    pub workloads: Vec<usize>,
+    /// At most so many rows.
+    pub rows: usize,
 }
 
 /// Which frames are captured.
@@ -518,6 +531,8 @@ impl Default for RecordSpec {
             busiest: 8,
             buckets: 1000,
             pauses: None,
+            signals: None,
+            allowances: None,
             queue_histogram: None,
             capture: None,
         }

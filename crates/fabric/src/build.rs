@@ -16,13 +16,14 @@ use rustc_hash::FxHashMap;
 
 use crate::accounts::Accounts;
 use crate::agenda::{Agenda, Armed, What};
+use crate::allowances::AllowanceLog;
 use crate::arena::{Arena, Fifo};
 use crate::base_rtt::Largest;
 use crate::blueprint::{Arrivals, Blueprint, Draws, LinkSpec, RelayPorts, Role, SwitchSpec, UNBOUNDED};
 use crate::border::Border;
 use crate::capture::Capture;
 use crate::column::Column;
-use crate::counters::{EgressCounters, RareCounters, Traffic};
+use crate::counters::{EgressCounters, RareCounters, RareEgressCounters, Traffic};
 use crate::cut::Cut;
 use crate::error::BuildError;
 use crate::flows::{Source, following, next_untied};
@@ -36,6 +37,7 @@ use crate::ring::Ring;
 use crate::routing::{Routes, peer};
 use crate::serial::Serial;
 use crate::series::Series;
+use crate::signals::SignalLog;
 use crate::telemetry::Telemetry;
 use crate::triggers::Triggers;
 use crate::world::{
@@ -151,6 +153,7 @@ impl<'a> World<'a> {
             if classified.into_iter().any(|point| point.claims().contains(&Claim::Classify)) { 2 } else { 1 };
         let queues_per_port = 1 + (classes.len() - 1) * subs;
         let format = blueprint.wire;
+        let (ports_in_all, allowances) = (ports.len(), blueprint.records.allowances.as_ref());
         let mut world = World {
             blueprint,
             control,
@@ -198,6 +201,8 @@ impl<'a> World<'a> {
             histograms: Vec::new(),
             instants: Instants::new(blueprint.records.queue_histogram.as_ref(), blueprint.semantics.ties),
             pauses: blueprint.records.pauses.map(PauseLog::new),
+            signals: blueprint.records.signals.map(|most| SignalLog::new(most, ports_in_all * classes.len())),
+            allowances: allowances.map(|spec| AllowanceLog::new(spec, blueprint.workloads.len())),
             records: Records::new(blueprint),
             capture: blueprint.records.capture.as_ref().map(Capture::new).unwrap_or_default(),
             deadlocks: Vec::new(),
@@ -390,6 +395,7 @@ impl<'a> World<'a> {
             paused_since: NEVER,
             paused_total: 0,
             counters: EgressCounters::default(),
+            rare: RareEgressCounters::default(),
         };
         let link = &self.blueprint.links[port.index() / 2];
         let data = &link.directions[port.index() % 2];
@@ -475,6 +481,7 @@ impl<'a> World<'a> {
         for (port, machines) in self.machines.iter_mut().enumerate().filter(|&(port, _)| owns(port)) {
             machines.sync(&mut self.events, PortId(port as u32));
         }
+        self.start_signals();
     }
 
     /// Adds a congestion point before the run starts.

@@ -13,9 +13,17 @@ const FLOW_ID_BYTES: u64 = 13;
 impl World<'_> {
     /// Marks a packet that the egress lane `lane` sends or takes in.
     pub fn mark(&mut self, lane: usize, place: Place, mark: Mark) {
-        if mark != Mark::None && self.packets[place].is_data() {
-            self.egress[lane].counters.ecn_marks += 1;
-            self.packets[place].add_mark(mark);
+        if mark == Mark::None || !self.packets[place].is_data() {
+            return;
+        }
+        let egress = &mut self.egress[lane];
+        match mark {
+            Mark::Ue => egress.rare.ue_marks += 1,
+            Mark::None | Mark::Ce => egress.counters.ecn_marks += 1,
+        }
+        self.packets[place].add_mark(mark);
+        if self.signals.is_some() {
+            self.note_mark(lane, place, mark);
         }
     }
 
@@ -62,6 +70,7 @@ impl World<'_> {
         self.machines[port.index()].sync(&mut self.events, port);
         self.set_port_quiet(port);
         self.flush_actions(port);
+        self.note_states(port);
     }
 
     /// Up to where the congestion points of `port` do not hear of packets.
@@ -132,7 +141,10 @@ impl World<'_> {
         let mut actions = std::mem::take(&mut self.out.actions.0);
         for action in actions.drain(..) {
             match action {
-                CpAction::ToSource(notice) => self.notify_source(port, &notice),
+                CpAction::ToSource(notice) => {
+                    self.note_cnp(port, &notice);
+                    self.notify_source(port, &notice);
+                }
                 CpAction::ToUpstream(ingress, notice) => self.notify_upstream(ingress, notice),
             }
         }
@@ -237,6 +249,9 @@ impl World<'_> {
                 }
                 machines.sync(&mut self.events, port);
             }
+        }
+        if self.signals.is_some() {
+            self.note_states_of(switch);
         }
     }
 }

@@ -8,7 +8,17 @@ use floodway_mechanisms::slots::DropReason;
 pub(crate) struct EgressCounters {
     /// Pause and credit frames received for this queue.
     pub pfc_rx: u64,
+    /// Packets marked with congestion experienced.
     pub ecn_marks: u64,
+}
+
+/// What an egress port seldom has to count of a class.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct RareEgressCounters {
+    /// Packets marked with undetermined congestion.
+    pub ue_marks: u64,
+    /// CNPs that its congestion points made.
+    pub cnps: u64,
 }
 
 /// Packets and their bytes.

@@ -3,6 +3,7 @@
 use floodway_mechanisms::slots::DropReason;
 use floodway_units::{PortId, Time};
 
+use crate::allowances::AllowanceLog;
 use crate::counters::Traffic;
 use crate::delays::COMPONENTS;
 use crate::outcome::{
@@ -11,6 +12,7 @@ use crate::outcome::{
 use crate::pauses::PauseLog;
 use crate::records::{FlowKey, FlowRow, ReceivedRow, SentRow};
 use crate::routing::peer;
+use crate::signals::SignalLog;
 use crate::table::{Table, Values};
 use crate::world::{NEVER, Port, World};
 
@@ -48,6 +50,8 @@ impl World<'_> {
             series: self.series_table(),
             counters: self.counter_table(),
             pauses: self.pause_table(),
+            signals: self.signal_table(),
+            allowances: self.allowance_table(),
             queue_histogram: self.queue_table(),
             capture: self.pcapng(),
             outcome,
@@ -94,6 +98,8 @@ impl World<'_> {
             peak_in_network_bytes: self.records.peak_in_network,
             devices: self.devices(),
             pauses: self.pauses.as_ref().map(PauseLog::totals),
+            signals: self.signals.as_ref().map(SignalLog::totals),
+            allowances: self.allowances.as_ref().map(AllowanceLog::totals),
             queue_samples: self.queue_samples(),
             capture: self.capture_totals(),
         }
@@ -455,6 +461,8 @@ impl World<'_> {
                 Values::F64(lanes.iter().map(|&lane| Time(out[lane].paused(self.now)).as_us()).collect()),
             ),
             ("ecn_marks".to_owned(), column(&|lane| out[lane].counters.ecn_marks)),
+            ("ue_marks".to_owned(), column(&|lane| out[lane].rare.ue_marks)),
+            ("cnps".to_owned(), column(&|lane| out[lane].rare.cnps)),
         ];
         for reason in DropReason::ALL {
             let drops = column(&|lane| held[lane].rare.drops[reason as usize]);

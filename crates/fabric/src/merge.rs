@@ -56,6 +56,12 @@ impl<'a> World<'a> {
         if let (Some(log), Some(more)) = (&mut self.pauses, other.pauses) {
             log.absorb(more);
         }
+        if let (Some(log), Some(more)) = (&mut self.signals, other.signals) {
+            log.absorb(more);
+        }
+        if let (Some(log), Some(more)) = (&mut self.allowances, other.allowances) {
+            log.absorb(more);
+        }
     }
 
     fn is_of(&self, node: NodeId, part: usize) -> bool {

@@ -19,6 +19,10 @@ pub struct Records {
     pub counters: Table,
     /// One row a pause or resume as it was received, where they are kept.
     pub pauses: Option<Table>,
+    /// One row a mark, CNP or change of state of a congestion point, where they are kept.
+    pub signals: Option<Table>,
+    /// One row each time that a sender's allowance changed, where they are kept.
+    pub allowances: Option<Table>,
     /// One row a (switch's egress port, bin of queue length), where they are kept.
     pub queue_histogram: Option<Table>,
     /// Captured frames as a pcapng file, where some were to be captured.
@@ -70,7 +74,13 @@ pub struct Outcome {
     pub devices: Vec<DevicePeak>,
     /// How much of the table of pauses there is, where it is kept.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub pauses: Option<PauseTotals>,
+    pub pauses: Option<RowTotals>,
+    /// How much of the table of signals there is, where it is kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub signals: Option<RowTotals>,
+    /// How much of the table of allowances there is, where it is kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub allowances: Option<RowTotals>,
     /// The instants of the table of queue lengths, where it is kept.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queue_samples: Option<QueueSamples>,
@@ -79,12 +89,12 @@ pub struct Outcome {
     pub capture: Option<CaptureTotals>,
 }
 
-/// How much of the table of pauses there is.
+/// How much there is of a table that keeps rows up to a number of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct PauseTotals {
+pub struct RowTotals {
     /// Rows of the table.
     pub rows: u64,
-    /// Pauses and resumes that were received when it was full.
+    /// Rows that came when it was full.
     pub beyond: u64,
 }
 

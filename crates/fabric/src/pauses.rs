@@ -1,16 +1,14 @@
 //! The log of pauses and resumes, each as it was received.
 
-use crate::outcome::PauseTotals;
+use crate::log::Log;
+use crate::outcome::RowTotals;
 use crate::table::{Table, Values};
 use crate::world::World;
 
 /// Pauses and resumes in the order in which they came, up to a number of them.
 #[derive(Debug)]
 pub(crate) struct PauseLog {
-    rows: Vec<Row>,
-    most: usize,
-    /// Came when the log was full.
-    beyond: u64,
+    log: Log<Row>,
 }
 
 /// A pause or resume.
@@ -27,37 +25,28 @@ struct Row {
 impl PauseLog {
     /// Keeps at most this many rows.
     pub fn new(most: usize) -> Self {
-        PauseLog { rows: Vec::new(), most, beyond: 0 }
+        PauseLog { log: Log::new(most) }
     }
 
     /// A pause, or a resume, has arrived for what `lane` sends.
     pub fn heard(&mut self, (time, order): (u64, u64), lane: usize, pauses: bool) {
-        if self.rows.len() < self.most {
-            self.rows.push(Row { time, order, lane: lane as u32, pauses });
-        } else {
-            self.beyond += 1;
-        }
+        self.log.push(Row { time, order, lane: lane as u32, pauses });
     }
 
     /// Takes over what another partition has heard.
     pub fn absorb(&mut self, other: PauseLog) {
-        let heard = self.rows.len() + other.rows.len();
-        self.rows.extend(other.rows);
-        // What one frame says of several classes stays in its order.
-        self.rows.sort_by_key(|row| (row.time, row.order));
-        self.rows.truncate(self.most);
-        self.beyond += other.beyond + (heard - self.rows.len()) as u64;
+        self.log.absorb(other.log, |row| (row.time, row.order));
     }
 
-    pub fn totals(&self) -> PauseTotals {
-        PauseTotals { rows: self.rows.len() as u64, beyond: self.beyond }
+    pub fn totals(&self) -> RowTotals {
+        self.log.totals()
     }
 }
 
 impl World<'_> {
     /// One row for each pause or resume that was received; none where they are not kept.
     pub fn pause_table(&self) -> Option<Table> {
-        let rows = &self.pauses.as_ref()?.rows;
+        let rows = self.pauses.as_ref()?.log.rows();
         let classes = self.classes.len();
         let port_of = |row: &Row| row.lane as usize / classes;
         let numbers = self.port_numbers();

@@ -56,6 +56,7 @@ impl World<'_> {
             tuple,
             nic,
             rank: self.nics[nic as usize].ranks.next(),
+            number: u32::try_from(head.number).unwrap_or(u32::MAX),
         };
         let full_frame = self.format.data_with(self.blueprint.mtu, false, way.telemetry).frame.0 as u16;
         let reply_frame = self.format.ack_with(way.telemetry).frame.0 as u16;
@@ -68,6 +69,9 @@ impl World<'_> {
         self.records.started(begin.workload, &head);
         self.enter(slot, key, half);
         self.opened(Opened { slot, way, half: other });
+        if let Some(log) = &mut self.allowances {
+            log.open(slot);
+        }
         if nic_port.is_some() {
             self.allowance_changed(slot);
             self.kick(self.nics[nic as usize].port);

@@ -484,6 +484,9 @@ impl World<'_> {
                 self.wake_earlier(nic, at);
             }
         }
+        if self.allowances.is_some() {
+            self.note_allowance(slot);
+        }
         self.update_qp(slot);
     }
 }

@@ -1,5 +1,8 @@
 //! Columns of results, as they are handed to whoever writes or shows them.
 
+/// The code of a string that is not there.
+pub const NONE: u32 = u32::MAX;
+
 /// A table: columns of one length.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Table {
@@ -25,7 +28,7 @@ pub enum Values {
     F64(Vec<f64>),
     /// Truth values, 0 or 1.
     Bool(Vec<u8>),
-    /// Strings, as codes into a dictionary.
+    /// Strings, as codes into a dictionary; [`NONE`] stands for "none".
     Text {
         /// One a row.
         codes: Vec<u32>,

@@ -3,6 +3,7 @@
 use floodway_mechanisms::slots::{FlowTuple, Router as _};
 use floodway_units::{NodeId, PortId, Span, fold};
 use floodway_wire::Telemetry;
+use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
 
 use crate::routing::{Routes, peer};
@@ -53,6 +54,36 @@ pub(crate) struct Way {
     /// The sender's NIC, and its rank there, which no two queue pairs of a run share.
     pub nic: u32,
     pub rank: u32,
+    /// Which flow of its workload's source opened it.
+    pub number: u32,
+}
+
+/// What results call a flow; one of several that share a queue pair is named as the first of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct FlowName {
+    workload: u32,
+    source: u32,
+    number: u32,
+}
+
+/// Flows in the order in which they are met.
+#[derive(Debug, Default)]
+pub(crate) struct FlowNames {
+    codes: FxHashMap<FlowName, u32>,
+    /// What results call them.
+    pub words: Vec<String>,
+}
+
+impl FlowNames {
+    /// The place of a flow in `words`.
+    pub fn code(&mut self, world: &World<'_>, flow: FlowName) -> u32 {
+        let next = self.words.len() as u32;
+        let code = *self.codes.entry(flow).or_insert(next);
+        if code == next {
+            self.words.push(world.flow_word(flow));
+        }
+        code
+    }
 }
 
 impl Way {
@@ -66,6 +97,11 @@ impl Way {
         }
     }
 
+    /// What results call the flow that opened it.
+    pub fn name(&self) -> FlowName {
+        FlowName { workload: self.workload, source: self.source.0, number: self.number }
+    }
+
     #[cold]
     fn far_port(&self, reply: bool, hop: usize) -> Option<PortId> {
         self.hops.far.as_ref()?[usize::from(reply)].get(hop).copied()
@@ -73,6 +109,12 @@ impl Way {
 }
 
 impl World<'_> {
+    /// A flow's id, as in the table of flows.
+    fn flow_word(&self, flow: FlowName) -> String {
+        let workload = &self.blueprint.workloads[flow.workload as usize].name;
+        format!("{workload}:{}:{}", self.blueprint.nodes[flow.source as usize].name, flow.number)
+    }
+
     /// Egress ports from `source` on, where they follow from the flow alone; else empty.
     pub fn path(
         &self,

@@ -27,13 +27,14 @@ use rustc_hash::FxHashMap;
 
 pub(crate) use crate::agenda::NEVER;
 use crate::agenda::{Agenda, Armed, Arriving, NUMBER_SHIFT, What};
+use crate::allowances::AllowanceLog;
 use crate::arena::{Arena, Fifo, Place};
 use crate::base_rtt::Largest;
 use crate::blueprint::{Blueprint, ErrorRates, PauseFault, RelayPorts, Release};
 use crate::border::Border;
 use crate::capture::Capture;
 use crate::column::Column;
-use crate::counters::{EgressCounters, RareCounters, Traffic};
+use crate::counters::{EgressCounters, RareCounters, RareEgressCounters, Traffic};
 use crate::flows::{PairKey, Source};
 use crate::histogram::{Histogram, Instants};
 use crate::ideal::Ideals;
@@ -49,6 +50,7 @@ use crate::routing::{Routes, peer};
 use crate::send::SendHalf;
 use crate::serial::Serial;
 use crate::series::Series;
+use crate::signals::SignalLog;
 use crate::telemetry::Telemetry;
 use crate::triggers::Triggers;
 use crate::ways::Way;
@@ -154,6 +156,7 @@ pub(crate) struct Egress {
     pub counts_sent: bool,
     pub sender: AnyFcSender,
     pub timer: Armed,
+    pub rare: RareEgressCounters,
 }
 
 impl Egress {
@@ -421,6 +424,8 @@ pub(crate) struct World<'a> {
     pub instants: Instants,
     /// Where they are kept.
     pub pauses: Option<PauseLog>,
+    pub signals: Option<SignalLog>,
+    pub allowances: Option<AllowanceLog>,
     pub records: Records,
     pub capture: Capture,
     pub deadlocks: Vec<Deadlock>,

@@ -4,7 +4,7 @@
 mod support;
 
 use floodway_fabric::blueprint::{HistogramSpec, PauseFault, RecordSpec};
-use floodway_fabric::outcome::{PauseTotals, QueueSamples};
+use floodway_fabric::outcome::{QueueSamples, RowTotals};
 use floodway_fabric::{Records, Table, Values};
 use floodway_units::{Bytes, Class, Rate, Span, Time};
 use floodway_wire::Format;
@@ -55,7 +55,7 @@ fn the_log_has_as_many_rows_as_pause_frames_were_received() {
         let rows = logged.iter().filter(|row| *row == place).count() as u64;
         assert_eq!(rows, count, "{place:?}");
     }
-    let totals = PauseTotals { rows: log.rows() as u64, beyond: 0 };
+    let totals = RowTotals { rows: log.rows() as u64, beyond: 0 };
     assert_eq!(records.outcome.pauses, Some(totals));
     assert!(real(log.column("time_ns")).is_sorted());
 }
@@ -85,7 +85,7 @@ fn what_comes_when_the_log_is_full_is_counted() {
     let all = net.run().outcome.pauses.expect("it was asked for").rows;
     net.blueprint.records = logged(3);
     let records = net.run();
-    assert_eq!(records.outcome.pauses, Some(PauseTotals { rows: 3, beyond: all - 3 }));
+    assert_eq!(records.outcome.pauses, Some(RowTotals { rows: 3, beyond: all - 3 }));
     assert_eq!(records.pauses.map(|log| log.rows()), Some(3));
 }
 

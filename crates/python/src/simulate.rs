@@ -69,6 +69,10 @@ pub struct Records {
     counters: Py<Table>,
     /// One row a pause or resume as it was received, where the scenario asks for them.
     pauses: Option<Py<Table>>,
+    /// One row a mark, CNP or change of state of a congestion point, where the scenario asks for them.
+    signals: Option<Py<Table>>,
+    /// One row each time that a sender's allowance changed, where the scenario asks for them.
+    allowances: Option<Py<Table>>,
     /// One row a switch's egress port and bin of queue length, where the scenario asks for them.
     queue_histogram: Option<Py<Table>>,
     /// Captured frames as a pcapng file; none where nothing was to be captured.
@@ -90,6 +94,8 @@ impl Records {
             series: Table::new(py, kept.series)?,
             counters: Table::new(py, kept.counters)?,
             pauses: kept.pauses.map(|rows| Table::new(py, rows)).transpose()?,
+            signals: kept.signals.map(|rows| Table::new(py, rows)).transpose()?,
+            allowances: kept.allowances.map(|rows| Table::new(py, rows)).transpose()?,
             queue_histogram: kept.queue_histogram.map(|rows| Table::new(py, rows)).transpose()?,
             capture: kept.capture.map(|file| PyBytes::new(py, &file).unbind()),
             outcome_json: outcome.expect("an outcome has only string keys and finite numbers"),

@@ -18,13 +18,15 @@ mod window;
 use std::collections::BTreeMap;
 
 use floodway_fabric::Blueprint;
-use floodway_fabric::blueprint::{CaptureSpec, End, HistogramSpec, RecordSpec, Semantics};
+use floodway_fabric::blueprint::{AllowanceSpec, CaptureSpec, End, HistogramSpec, RecordSpec, Semantics};
 use floodway_fabric::routing::Routes;
 use floodway_units::{Bytes, NodeId, PortId, Span, Time};
 use floodway_wire::{Format, Telemetry};
 
 use crate::error::{Place, ScenarioError, ScenarioErrors};
-use crate::grammar::document::{CaptureKeys, Document, HistogramKeys, OnDeadlock, SemanticsKeys, Stop};
+use crate::grammar::document::{
+    AllowanceKeys, CaptureKeys, Document, HistogramKeys, OnDeadlock, SemanticsKeys, Stop,
+};
 use crate::grammar::read::key_path;
 use crate::grammar::sets::ROOTS;
 use crate::grammar::tree::Node;
@@ -35,8 +37,8 @@ use crate::workload::Workload;
 use crate::workload::files::Files;
 use crate::workload::recipe::{Recipe, draw};
 
-/// The table of pauses has no more rows: 160 MB while the run goes.
-const MOST_PAUSES: usize = 10_000_000;
+/// The tables of pauses, signals and allowances have no more rows: 240 to 560 MB each while the run goes.
+const MOST_ROWS: usize = 10_000_000;
 /// Narrower bins of queue length are refused: they tell no two packets apart, and cost memory.
 const SMALLEST_BIN: Bytes = Bytes(64);
 
@@ -291,10 +293,33 @@ impl Builder<'_> {
             self.fault(&["records", "buckets"], message);
         }
         let queue_histogram = keys.queue_histogram.map(|keys| self.queue_histogram(&keys));
-        let pauses = keys.pauses.then_some(MOST_PAUSES);
+        let pauses = keys.pauses.then_some(MOST_ROWS);
         let capture = keys.capture.as_ref().map(|keys| self.capture(network, keys));
+        let signals = keys.signals.then_some(MOST_ROWS);
+        let allowances = self.allowances(&keys.allowances);
         let (busiest, buckets) = (keys.busiest, keys.buckets);
-        blueprint.records = RecordSpec { watch, busiest, buckets, pauses, queue_histogram, capture };
+        blueprint.records =
+            RecordSpec { watch, busiest, buckets, pauses, signals, allowances, queue_histogram, capture };
+    }
+
+    /// Whose allowances are kept: flows of which workloads.
+    fn allowances(&mut self, keys: &AllowanceKeys) -> Option<AllowanceSpec> {
+        let workloads = &self.document.workload;
+        let chosen: Vec<usize> = match keys {
+            AllowanceKeys::Whether(false) => return None,
+            AllowanceKeys::Whether(true) => (0..workloads.len()).collect(),
+            AllowanceKeys::Of(selector) => {
+                let matches = |&at: &usize| selector.matches(&workloads[at].name, &workloads[at].tags);
+                (0..workloads.len()).filter(matches).collect()
+            }
+        };
+        if let (AllowanceKeys::Of(selector), true) = (keys, chosen.is_empty()) {
+            let labels = workloads.iter().map(|of| (of.name.as_str(), of.tags.as_slice()));
+            let error =
+                error_at(self.tree, &["records", "allowances"], format!("{selector} matches nothing"));
+            self.errors.push(error.meant(selector.meant(labels)));
+        }
+        Some(AllowanceSpec { workloads: chosen, rows: MOST_ROWS })
     }
 
     fn queue_histogram(&mut self, keys: &HistogramKeys) -> HistogramSpec {

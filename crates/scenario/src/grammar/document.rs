@@ -382,11 +382,29 @@ pub struct RecordKeys {
     /// Whether each pause and resume is kept as it is received, in the table `pauses`: of ten million at most;
     /// how many more there were is in the run's verdicts. Default: false.
     pub pauses: bool,
+    /// Whether congestion feedback is kept, in the table `signals`: each mark and CNP of a port's congestion points, and
+    /// each change of the state that they say a queue is in; of ten million rows at most, and how many more there
+    /// were is in the run's verdicts. Default: false.
+    pub signals: bool,
+    /// Whose allowances are kept, in the table `allowances`: the pacing rate and the window of a flow's sender, each time
+    /// that they change; of ten million rows at most, as above. `true` for all flows, or their workloads: by name or
+    /// tag, as `flows` of overrides. Default: nobody's.
+    pub allowances: AllowanceKeys,
     /// How long the queues of every switch's port were at regular instants, in the table `queue_histogram`.
     /// Default: not kept.
     pub queue_histogram: Option<HistogramKeys>,
     /// Frames that are kept as a file for Wireshark, `capture.pcapng`. Default: none.
     pub capture: Option<CaptureKeys>,
+}
+
+/// Flows whose allowances are kept.
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(untagged, expecting = "true, false, a workload, a list of workloads, or { tag = \"...\" }")]
+pub enum AllowanceKeys {
+    /// All flows, or none.
+    Whether(bool),
+    /// Those of these workloads.
+    Of(Selector),
 }
 
 /// How a run is computed. It changes nothing of what is kept.
@@ -433,6 +451,8 @@ impl Default for RecordKeys {
             busiest: 8,
             buckets: 1000,
             pauses: false,
+            signals: false,
+            allowances: AllowanceKeys::Whether(false),
             queue_histogram: None,
             capture: None,
         }

@@ -390,6 +390,13 @@ pub enum Arrivals {
     ClosedLoop(Vec<LoopSpec>),
 }
 
+impl Arrivals {
+    /// Does this loop post a flow as soon as the one before has left the NIC?
+    pub fn is_back_to_back(&self, index: usize) -> bool {
+        matches!(self, Arrivals::ClosedLoop(loops) if loops[index].next == Next::Left)
+    }
+}
+
 /// Messages on one queue pair of their own, each posted when another one completes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoopSpec {
@@ -415,6 +422,9 @@ pub enum Next {
     /// One of its own is complete at the sender: its last byte is acknowledged, or has left the NIC where
     /// nothing is acknowledged.
     Sent,
+    /// The last byte of one of its own has left the NIC, for the first time. Each message is then a flow as others
+    /// are, with a queue pair of its own unless its settings share them.
+    Left,
     /// One of this loop of the workload, which leads here, has arrived whole.
     Arrived(usize),
 }

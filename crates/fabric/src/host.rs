@@ -49,8 +49,8 @@ impl World<'_> {
             self.telemetry.begin(place);
         }
         self.put_on_link(port, place);
-        if segment.last && !has_acks {
-            self.left_nic(id, self.ports[port.index()].free_at);
+        if segment.last {
+            self.last_sent(id, &segment, has_acks, self.ports[port.index()].free_at);
         }
         if hears_sent {
             self.stack_changed(id);

@@ -5,7 +5,7 @@
 //! writes its part of a message's row when the message is complete there; the parts are put together at the end
 //! of the run.
 
-use floodway_mechanisms::slots::TransportSender as _;
+use floodway_mechanisms::slots::{Segment, TransportSender as _};
 use floodway_units::Bytes;
 
 use crate::blueprint::Turns;
@@ -283,9 +283,16 @@ impl World<'_> {
         }
     }
 
-    /// Where nothing is acknowledged: the last packet of the oldest message is on the wire until `until`.
-    pub fn left_nic(&mut self, id: u32, until: u64) {
-        self.sent_whole(id, NEVER, until);
+    /// The last packet of a message is on the wire until `until`. Where nothing is acknowledged it is the oldest
+    /// message, which is complete then.
+    pub fn last_sent(&mut self, id: u32, segment: &Segment, has_acks: bool, until: u64) {
+        let hook = self.senders[id as usize].message_of(segment.psn).hook;
+        if !has_acks {
+            self.sent_whole(id, NEVER, until);
+        }
+        if !segment.retransmission {
+            self.completed(hook, End::Nic, until);
+        }
     }
 
     /// The oldest message is complete at the sender: what its row says, and when who waits for it hears of it. It

@@ -12,11 +12,15 @@ use crate::flows::{Begin, Carrier};
 use crate::messages::NO_HOOK;
 use crate::world::World;
 
-/// Where a message is complete.
+/// What has become of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum End {
+    /// Complete at its receiver.
     Receiver,
+    /// Complete at its sender.
     Sender,
+    /// Its last byte has left the sender's NIC.
+    Nic,
 }
 
 /// A start that waits for completions.
@@ -47,6 +51,7 @@ pub(crate) enum Trigger {
 struct Hook {
     receiver: Vec<u32>,
     sender: Vec<u32>,
+    nic: Vec<u32>,
     /// Of a loop's messages: their workload, whose outstanding ones they are.
     counted: Option<u32>,
 }
@@ -107,6 +112,7 @@ impl Triggers {
             self.waiting[workload as usize] += if border.owns(spec.source) { spec.messages } else { 0 };
             let (of, end) = match spec.next {
                 Next::Sent => (index, End::Sender),
+                Next::Left => (index, End::Nic),
                 Next::Arrived(other) => (other, End::Receiver),
             };
             self.hooks[first.1 as usize + of].add(end, first.0 + index as u32);
@@ -124,6 +130,7 @@ impl Hook {
         match end {
             End::Receiver => self.receiver.push(trigger),
             End::Sender => self.sender.push(trigger),
+            End::Nic => self.nic.push(trigger),
         }
     }
 
@@ -131,6 +138,7 @@ impl Hook {
         match end {
             End::Receiver => &self.receiver,
             End::Sender => &self.sender,
+            End::Nic => &self.nic,
         }
     }
 
@@ -179,7 +187,7 @@ impl World<'_> {
         }
     }
 
-    /// A message is complete at one of its ends: who waits there for it starts at `at`, or later.
+    /// A message is complete at one of its ends, or has left its NIC: who waits for that starts at `at`, or later.
     #[inline]
     pub fn completed(&mut self, hook: u32, end: End, at: u64) {
         if hook != NO_HOOK {
@@ -224,7 +232,12 @@ impl World<'_> {
             }
             Trigger::Loop { workload, index, left, hook } => {
                 let (workload, index, hook) = (*workload, *index, *hook);
-                if *left == 0 || self.now >= self.blueprint.workloads[workload as usize].until.0 {
+                let spec = &self.blueprint.workloads[workload as usize];
+                if *left == 0 || self.now >= spec.until.0 {
+                    if spec.arrivals.is_back_to_back(index) {
+                        // Its time is over; nobody waits for as many messages as the line rate would have allowed.
+                        self.triggers.waiting[workload as usize] -= std::mem::take(left);
+                    }
                     return;
                 }
                 *left -= 1;
@@ -240,7 +253,7 @@ impl World<'_> {
 
     /// The message of a loop behind which `left` are to come.
     fn looped(&self, workload: u32, index: usize, left: u64, hook: u32) -> Begin {
-        let LoopSpec { source, destination, size, messages, .. } = *self.loop_spec(workload, index);
+        let LoopSpec { source, destination, size, messages, next, .. } = *self.loop_spec(workload, index);
         let label = self.labels[workload as usize][index];
         Begin {
             workload,
@@ -253,7 +266,7 @@ impl World<'_> {
             ports: (None, None),
             pinned: (None, None),
             hook,
-            carrier: Carrier::Loop(index),
+            carrier: if next == Next::Left { Carrier::AsSet } else { Carrier::Loop(index) },
         }
     }
 }

@@ -94,6 +94,51 @@ fn without_acks_the_next_message_is_posted_as_the_last_byte_leaves() {
     assert_eq!(ps(&records, "start_us"), (0..20).map(|i| i * each).collect::<Vec<u64>>());
 }
 
+/// 20 messages of two packets, each of which begins as the last byte of the one before has left the NIC.
+fn back_to_back(a: NodeId, b: NodeId) -> LoopSpec {
+    LoopSpec { next: Next::Left, ..bandwidth(a, b, 1_500, 20, 1) }
+}
+
+#[test]
+fn back_to_back_the_next_message_is_posted_as_the_last_byte_leaves_also_with_acks() {
+    for reliability in [r#""none""#, r#""go-back-n""#] {
+        let (net, a, b) = net(reliability);
+        let records = run(net, vec![back_to_back(a, b)]);
+        let each = (1098 + 582) * BYTE;
+        assert_eq!(ps(&records, "start_us"), (0..20).map(|i| i * each).collect::<Vec<u64>>(), "{reliability}");
+        assert_eq!((records.flows.rows(), records.outcome.stopped), (20, Stopped::Finished));
+        // Each has a queue pair of its own, so a port of its own.
+        let mut ports = real(records.flows.column("source_port"));
+        ports.sort_unstable_by(f64::total_cmp);
+        ports.dedup();
+        assert!(ports.len() > 15, "{ports:?}");
+    }
+}
+
+#[test]
+fn back_to_back_a_last_packet_that_is_sent_again_posts_no_other_message() {
+    let (mut net, a, b) = net(r#""go-back-n""#);
+    for direction in net.blueprint.links.iter_mut().flat_map(|link| &mut link.directions) {
+        direction.errors.data = 0.1;
+    }
+    let records = run(net, vec![back_to_back(a, b)]);
+    assert!(real(records.flows.column("retransmitted_bytes")).iter().sum::<f64>() > 0.0);
+    assert_eq!((records.flows.rows(), records.outcome.workloads[0].finished), (20, 20));
+    let mut starts = ps(&records, "start_us");
+    starts.dedup();
+    assert_eq!(starts.len(), 20);
+}
+
+#[test]
+fn back_to_back_what_the_time_was_too_short_for_is_not_missed() {
+    let (mut net, a, b) = net(r#""go-back-n""#);
+    net.blueprint.workloads[0].until = Time(10 * (1098 + 582) * BYTE);
+    let records = run(net, vec![back_to_back(a, b)]);
+    let totals = &records.outcome.workloads[0];
+    assert_eq!((totals.flows, totals.finished, totals.never_started), (10, 10, 0));
+    assert_eq!(records.outcome.stopped, Stopped::Finished);
+}
+
 /// Ping and pong of `messages` each way.
 fn ping_pong(a: NodeId, b: NodeId, size: u64, messages: u64) -> Vec<LoopSpec> {
     let there = LoopSpec { next: Next::Arrived(1), ..bandwidth(a, b, size, messages, 1) };
@@ -190,6 +235,10 @@ fn loops_that_cannot_run_are_refused() {
     assert_eq!(refused(|loops| loops[1].messages = 0), "workload flows: loop 2: it has no message");
     assert_eq!(
         refused(|loops| loops[1].next = Next::Sent),
+        "workload flows: loop 2: nothing posts its first message"
+    );
+    assert_eq!(
+        refused(|loops| loops[1].next = Next::Left),
         "workload flows: loop 2: nothing posts its first message"
     );
     assert_eq!(

@@ -1,5 +1,6 @@
 //! From a scenario's values to what a fabric is built from.
 
+mod back_to_back;
 mod engine;
 mod fit;
 mod loads;

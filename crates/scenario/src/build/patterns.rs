@@ -288,7 +288,7 @@ impl Builder<'_> {
 }
 
 /// What a host sends at: of several NICs, at the slowest one's rate.
-fn nic_rate(blueprint: &Blueprint, host: usize) -> Rate {
+pub(super) fn nic_rate(blueprint: &Blueprint, host: usize) -> Rate {
     let ends = blueprint.links.iter().flat_map(|link| link.ends.iter().zip(&link.directions));
     let nics = ends.filter(|(end, _)| end.node == NodeId(host as u32));
     nics.map(|(_, direction)| direction.rate).min().unwrap_or(Rate(0))

@@ -28,13 +28,13 @@ pub(super) const MOST_FLOWS: u64 = 1 << 20;
 type Rows = Vec<Row>;
 
 /// Who sends to whom, at once.
-struct Pattern {
+pub(super) struct Pattern {
     /// The key that says so.
     key: &'static str,
     /// Payload of each flow; none without end.
     size: Option<Bytes>,
     /// Senders and receivers.
-    pairs: Vec<(usize, usize)>,
+    pub pairs: Vec<(usize, usize)>,
 }
 
 impl Builder<'_> {
@@ -72,6 +72,8 @@ impl Builder<'_> {
                 self.poisson(workload, poisson, &map, blueprint)
             } else if let Some(perftest) = &workload.perftest {
                 self.perftest(workload, perftest, &map)
+            } else if let Some(burst) = workload.burst.as_ref().filter(|burst| burst.back_to_back) {
+                self.back_to_back(workload, burst, &map, blueprint)
             } else if workload.is_generated() {
                 self.generated(workload, &map, blueprint)
             } else {
@@ -181,7 +183,7 @@ impl Builder<'_> {
     }
 
     /// A pattern of who sends to whom.
-    fn pattern(&mut self, workload: &Workload, map: &Map<'_>) -> Option<Pattern> {
+    pub(super) fn pattern(&mut self, workload: &Workload, map: &Map<'_>) -> Option<Pattern> {
         let both = |builder: &mut Self, kind: &str, from: &Selector, to: &Selector| {
             let key = format!("{kind}.to");
             let from = builder.hosts(workload, &format!("{kind}.from"), from, map);

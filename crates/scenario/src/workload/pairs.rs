@@ -10,7 +10,7 @@ use crate::grammar::selector::Selector;
 
 /// Each sender sends one flow: the i-th of them to the i-th receiver, and so on around.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Burst {
     /// Hosts that send. Default: all.
     #[serde(default = "Selector::all")]
@@ -19,9 +19,13 @@ pub struct Burst {
     pub to: Selector,
     /// Payload of each flow.
     pub size: Bytes,
-    /// Again after this time, until the workload's `until`. Default: once.
+    /// Again after this time, until the workload's `until`. Not together with `back-to-back`. Default: once.
     #[serde(default)]
     pub every: Option<Span>,
+    /// Again as soon as the last byte of the sender's flow before has left its NIC, until the workload's `until`:
+    /// a sender that is never idle, whose flows all begin anew. Default: false.
+    #[serde(default)]
+    pub back_to_back: bool,
 }
 
 /// Each host sends one flow, and receives one, of a partner drawn by the seed: with flows as long as the run

@@ -105,7 +105,11 @@ fn back_to_back_the_next_message_is_posted_as_the_last_byte_leaves_also_with_ack
         let (net, a, b) = net(reliability);
         let records = run(net, vec![back_to_back(a, b)]);
         let each = (1098 + 582) * BYTE;
-        assert_eq!(ps(&records, "start_us"), (0..20).map(|i| i * each).collect::<Vec<u64>>(), "{reliability}");
+        assert_eq!(
+            ps(&records, "start_us"),
+            (0..20).map(|i| i * each).collect::<Vec<u64>>(),
+            "{reliability}"
+        );
         assert_eq!((records.flows.rows(), records.outcome.stopped), (20, Stopped::Finished));
         // Each has a queue pair of its own, so a port of its own.
         let mut ports = real(records.flows.column("source_port"));

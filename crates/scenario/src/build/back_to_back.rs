@@ -53,7 +53,9 @@ impl Builder<'_> {
                 ("burst", "\"every\" and \"back-to-back\" stand side by side: only one may".to_owned())
             }
             Some(until) if start < until => return Some((start, until)),
-            Some(until) => ("burst", format!("it starts at {start}, and none of its flows may at {until} or later")),
+            Some(until) => {
+                ("burst", format!("it starts at {start}, and none of its flows may at {until} or later"))
+            }
             None => ("burst.back-to-back", "a burst that repeats needs the workload's \"until\"".to_owned()),
         };
         self.fault(&workload_path(workload, key), message);

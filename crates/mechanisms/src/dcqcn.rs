@@ -16,6 +16,9 @@
 //! cut. An increase step halves the gap to Rt; in the second stage Rt has risen by `rai` before, in the third
 //! by `rhai`. Rc and Rt never exceed the NIC's rate.
 //!
+//! Where ports have `tcd`, the receiver may tell of congestion that is not determined (UE). By default that holds the
+//! rate: Rc and α stay, Rt = Rc, and the timer, the byte counter and the stages of increase begin afresh.
+//!
 //! α is no timer: it is caught up when it is read, and n periods without a CNP give α · (1 - g)^n by
 //! squaring, which is the definition. Checks are made only where a CNP has come, and increase steps sleep at
 //! line rate once one has followed the last CNP; the phases are those of timers that always run. At one
@@ -54,8 +57,8 @@
 //! - The paper names no least rate: it is that of the NICs.
 //! - Rt is capped at the NIC's rate in both machines, as NICs do.
 //! - In `paper` a stage counter is raised before it is compared with F.
-//! - Only notices that report CE are CNPs; a notice of another kind (a window, or congestion that is not
-//!   determined) changes no rate.
+//! - Only notices that report CE are CNPs, and those that report UE hold the rate; a notice of another kind (a window)
+//!   changes none.
 //! - The bandwidth-delay product of the window counts the ACK's way back with its serialisation, which
 //!   SWING's leaves out.
 //!
@@ -65,6 +68,7 @@
 //! - NVIDIA, "DCQCN Parameters" (the NICs' defaults).
 //! - Li et al., "HPCC: High Precision Congestion Control", SIGCOMM 2019, its simulator's `rdma-hw.cc` and
 //!   `run.py`.
+//! - Zhang et al., "Congestion Detection in Lossless Networks", SIGCOMM 2021 (UE).
 //! - Chen et al., "Swing: Providing Long-Range Lossless RDMA via PFC-Relay", IEEE TPDS 34(1), 2023, section 6
 //!   and its configurations.
 
@@ -103,6 +107,10 @@ pub struct Params {
     /// Source: Zhu et al., section 3.1; newer NICs, `min_time_between_cnps`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cnp_interval: Option<Span>,
+    /// What word of undetermined congestion does (UE, where ports have `tcd`). Default: `"hold"`.
+    /// Source: Zhang et al., SIGCOMM 2021, and the `DCQCN-TCD` simulator.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ue: Option<Ue>,
     /// What limits the payload bytes in flight. Default: `"variable-bdp"` in `swing`, `"none"` in the others.
     /// Source: SWING's configurations; the paper and NICs have no window.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -182,6 +190,18 @@ pub enum Cnp {
     AckFlag,
 }
 
+/// What word of undetermined congestion (UE) does to the rate.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[schemars(rename = "DcqcnUe")]
+pub enum Ue {
+    /// Rc and α stay, Rt = Rc, and increase steps and stages begin afresh. Source: Zhang et al., SIGCOMM 2021.
+    #[default]
+    Hold,
+    /// Nothing. Source: the `DCQCN-TCD` simulator without its rate adjustment.
+    Ignore,
+}
+
 /// Payload bytes that DCQCN lets be in flight. A window of constant size is a layer of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -212,7 +232,7 @@ impl Reaction for Params {
             }
         };
         let interval = if self.preset == Preset::Paper { self.interval() } else { Span::ZERO };
-        Ok(Rp { machine, cnp: self.cnp, interval, window })
+        Ok(Rp { machine, cnp: self.cnp, ue: self.ue.unwrap_or_default(), interval, window })
     }
 
     fn needs(&self) -> &'static [Need] {
@@ -234,6 +254,7 @@ impl Reaction for Params {
 pub struct Rp {
     machine: Machine,
     cnp: Cnp,
+    ue: Ue,
     /// Flags within this time after a CNP are part of it: the paper's machine cuts at each CNP, and has its
     /// receiver thin them out, which flags do not pass.
     interval: Span,
@@ -248,10 +269,15 @@ enum Machine {
 }
 
 impl Rp {
-    fn cnp(&mut self, now: Time) {
-        match &mut self.machine {
-            Machine::Paper(machine) => machine.on_cnp(now),
-            Machine::Mellanox(machine) => machine.on_cnp(now),
+    /// The receiver has told of `mark`.
+    fn told(&mut self, now: Time, mark: Mark) {
+        match (mark, &mut self.machine) {
+            (Mark::Ce, Machine::Paper(machine)) => machine.on_cnp(now),
+            (Mark::Ce, Machine::Mellanox(machine)) => machine.on_cnp(now),
+            (Mark::Ue, _) if self.ue == Ue::Ignore => {}
+            (Mark::Ue, Machine::Paper(machine)) => machine.hold(now),
+            (Mark::Ue, Machine::Mellanox(machine)) => machine.hold(now),
+            (Mark::None, _) => {}
         }
     }
 
@@ -280,8 +306,8 @@ impl ReactionPoint for Rp {
 
     #[inline]
     fn on_ack(&mut self, now: Time, ack: &AckView<'_>) {
-        if ack.marked == Mark::Ce && self.cnp == Cnp::AckFlag && !self.is_part_of_the_last(now) {
-            self.cnp(now);
+        if ack.marked != Mark::None && self.cnp == Cnp::AckFlag && !self.is_part_of_the_last(now) {
+            self.told(now, ack.marked);
         }
     }
 
@@ -294,9 +320,7 @@ impl ReactionPoint for Rp {
     }
 
     fn on_notice(&mut self, now: Time, n: &Notice) {
-        if n.mark == Mark::Ce {
-            self.cnp(now);
-        }
+        self.told(now, n.mark);
     }
 
     fn increases(&self) -> u64 {

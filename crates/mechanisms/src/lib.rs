@@ -33,6 +33,8 @@ pub mod static_buffer;
 pub mod static_window;
 pub mod strict;
 pub mod swing;
+pub mod tcd;
+pub mod tcd_np;
 pub mod timely;
 mod told;
 

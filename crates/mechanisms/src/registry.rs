@@ -41,11 +41,13 @@ congestion_points! {
     Red => red,
     ProxyCnp => proxy_cnp,
     Mercury => mercury,
+    Tcd => tcd,
 }
 
 notifications! {
     None => no_notification,
     Dcqcn => dcqcn_np,
+    Tcd => tcd_np,
 }
 
 reactions! {
@@ -103,6 +105,17 @@ impl NotificationParams {
             || NotificationParams::None(crate::no_notification::Params {}),
             |cnp_interval| NotificationParams::Dcqcn(crate::dcqcn_np::Params { cnp_interval }),
         )
+    }
+
+    /// As it is, or where it tells of CE alone, that which tells of UE too and as often.
+    #[must_use]
+    pub fn with_undetermined(self) -> Self {
+        match self {
+            NotificationParams::Dcqcn(crate::dcqcn_np::Params { cnp_interval }) => {
+                NotificationParams::Tcd(crate::tcd_np::Params { cnp_interval })
+            }
+            other => other,
+        }
     }
 }
 

@@ -87,6 +87,18 @@ impl Machine {
         }
     }
 
+    /// Undetermined congestion: no increase until a whole period has gone by without such word. A check that is due for
+    /// an earlier CNP still comes.
+    pub(super) fn hold(&mut self, now: Time) {
+        if self.step_at == Time::NEVER {
+            return;
+        }
+        self.rates.lower_target();
+        // Asleep, steps go on at the phase of this instant.
+        self.step_at = if self.asleep { now } else { now + self.settings.t_inc };
+        self.stage = 0;
+    }
+
     /// Catches α up with all ticks at `now` and before.
     fn tick_until(&mut self, now: Time) {
         let mut periods = now.since(self.ticked).0 / self.settings.t_alpha.0;

@@ -56,6 +56,17 @@ impl Machine {
         (self.sent, self.timer_stage, self.byte_stage) = (Bytes::ZERO, 0, 0);
     }
 
+    /// Undetermined congestion: no increase until a whole period has gone by without such word. At line rate there is
+    /// nothing to hold.
+    pub(super) fn hold(&mut self, now: Time) {
+        if self.next_step == Time::NEVER {
+            return;
+        }
+        self.rates.lower_target();
+        self.next_step = now + self.settings.t_inc;
+        (self.sent, self.timer_stage, self.byte_stage) = (Bytes::ZERO, 0, 0);
+    }
+
     /// Has a CNP come less than `span` ago?
     pub(super) fn has_heard_within(&self, span: Span, now: Time) -> bool {
         self.last_cnp != Time::NEVER && now.since(self.last_cnp) < span

@@ -134,6 +134,15 @@ impl Model {
         self.heard_by_check = true;
     }
 
+    fn hold(&mut self, now: Time) {
+        if self.timers.step == Time::NEVER {
+            return;
+        }
+        self.target = self.current;
+        self.timers.step = now + self.settings.t_inc;
+        (self.sent, self.stages) = (0, (0, 0));
+    }
+
     fn sent(&mut self, now: Time, bytes: u64) {
         if !self.paper || self.timers.step == Time::NEVER {
             return;
@@ -170,6 +179,8 @@ impl Sleeper {
 #[derive(Clone, Copy, Debug)]
 enum Input {
     Cnp,
+    /// Word of undetermined congestion.
+    Hold,
     Sent(u64),
 }
 
@@ -181,7 +192,7 @@ fn inputs() -> impl Strategy<Value = Vec<(u64, Input)>> {
         1 => (0u64..2_500).prop_map(|us| us * 1_000_000),
         1 => 0u64..2_500_000_000,
     ];
-    let input = prop_oneof![3 => Just(Input::Cnp), 1 => (0u64..60_000).prop_map(Input::Sent)];
+    let input = prop_oneof![3 => Just(Input::Cnp), 1 => Just(Input::Hold), 1 => (0u64..60_000).prop_map(Input::Sent)];
     proptest::collection::vec((wait, input), 1..40)
 }
 
@@ -201,10 +212,12 @@ fn compare(json: &str, inputs: &[(u64, Input)]) {
         match input {
             Input::Cnp => {
                 cnps.push((now, sleeper.steps.len(), model.steps.len()));
-                let notice =
-                    Notice { flow: FlowId(0), mark: Mark::Ce, window: None, rate: None, degree: 0.0 };
-                sleeper.noting(now, |rp| rp.on_notice(now, &notice));
+                sleeper.noting(now, |rp| rp.on_notice(now, &Notice::of(FlowId(0), Mark::Ce)));
                 model.cnp(now);
+            }
+            Input::Hold => {
+                sleeper.noting(now, |rp| rp.on_notice(now, &Notice::of(FlowId(0), Mark::Ue)));
+                model.hold(now);
             }
             Input::Sent(bytes) => {
                 sleeper.noting(now, |rp| rp.on_sent(now, Bytes(*bytes)));

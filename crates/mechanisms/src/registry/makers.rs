@@ -253,6 +253,12 @@ macro_rules! congestion_points {
                 use $crate::slots::Detection as _;
                 match self { $(Self::$variant(params) => params.sends_windows(),)* }
             }
+
+            /// Does it mark packets UE?
+            pub fn marks_undetermined(&self) -> bool {
+                use $crate::slots::Detection as _;
+                match self { $(Self::$variant(params) => params.marks_undetermined(),)* }
+            }
         }
 
         slot_enum! {

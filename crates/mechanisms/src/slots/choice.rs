@@ -101,6 +101,11 @@ pub trait Detection {
     fn sends_windows(&self) -> bool {
         false
     }
+
+    /// Does it mark packets UE?
+    fn marks_undetermined(&self) -> bool {
+        false
+    }
 }
 
 /// Notification of the sender by the receiver.

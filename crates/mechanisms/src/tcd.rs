@@ -1,0 +1,303 @@
+//! Ternary congestion detection: a port that its downstream pauses again and again says that it cannot tell, instead of
+//! blaming the packets that wait (Zhang et al., SIGCOMM 2021).
+//!
+//! # What it does
+//!
+//! A queue at the egress of a lossless network may mean three things: nothing, congestion of this port, or the backlog of
+//! pauses that come from elsewhere. A port is *undetermined* while it has been allowed to send, since the last RESUME, for
+//! no longer than max(Ton), the longest time that a pattern of pauses leaves it on. Packets that leave it then get the mark
+//! UE. After that time the queue decides. Each departure of data looks, for its class:
+//!
+//! | state, time on | q, the queue left behind | mark | next state |
+//! |---|---|---|---|
+//! | any, at most max(Ton) | | UE, unless it has CE | undetermined |
+//! | undetermined, longer | at least that at the RESUME | CE by RED | congestion |
+//! | | less | none | checking, from this time and q |
+//! | checking | at most 2 packets | none | non-congestion |
+//! | checking for less than max(Ton) | more | none | checking |
+//! | checking for max(Ton) | below q at the start + 0.9 packet | none | checking, from this time and q |
+//! | | more | CE by RED | congestion |
+//! | congestion, non-congestion | marked by RED | CE | congestion |
+//! | | not marked | none | non-congestion |
+//!
+//! A RESUME, or the end of a pause that has run out, notes the time and the queue; it changes no state by itself.
+//!
+//! # Why
+//!
+//! `red` marks whatever waits, so that victims of pauses are slowed as if they had caused them. With this in its place
+//! (`congestion-point = "tcd"`) the receivers tell CE and UE apart (notification `tcd`, which they have where nothing else
+//! is chosen), and `dcqcn` cuts the rate for CE and holds it for UE. A port that was never paused costs and marks what `red`
+//! would. It decides late, after max(Ton): `mercury` is the answer to that.
+//!
+//! # Symbols
+//!
+//! | symbol | here |
+//! |---|---|
+//! | max(Ton) | `max-ton` |
+//! | Xoff - Xon | `gap` |
+//! | ε | `eps`: the downstream drains no faster than C / (1 + ε) |
+//! | τ | feedback time of the hop: twice the link's delay and the time of two largest frames |
+//! | C | the port's rate |
+//! | Kmin, Kmax, Pmax | `red` |
+//!
+//! # Sizing
+//!
+//! ```text
+//! Ton      = (Xoff - Xon + r·τ) / (C - r) + τ          where the downstream drains at r < C
+//! max(Ton) = (Xoff - Xon)·(1 + ε) / (C·ε) + τ·(1 + 1/ε)          at r = C / (1 + ε)
+//! ```
+//!
+//! At 40 Gbit/s, 4 us, frames of 1030 B and a gap of 2060 B this is 97.06 us; the authors' configuration has 97 us.
+//!
+//! # Known differences
+//!
+//! - The formula of max(Ton) follows from the pattern of pauses; the authors' simulator is given a number (97 us, 40 us
+//!   where none is configured).
+//! - A port that was never resumed is determined. The authors' simulator starts as if a RESUME had come at time 0, so
+//!   that all packets of its first max(Ton) bear UE.
+//! - A packet is the largest frame of the port.
+//! - What cannot be marked (replies in a class of data) leaves the state as it is.
+//! - The simulator writes UE as ECT(0) and leaves unmarked packets at 00; a capture here has unmarked packets as ECT(1),
+//!   so that they are still ECN-capable.
+//!
+//! # References
+//!
+//! - Zhang, Liu, Meng and Ren, "Congestion Detection in Lossless Networks", SIGCOMM 2021.
+//! - Its simulator, `Yi-ran/DCQCN-TCD`: `qbb-net-device.cc`, `config/configburst.txt`.
+
+use floodway_units::{Bytes, Class, Span, Time};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::red;
+use crate::slots::{
+    CongestionPoint, CpAction, Cx, Detection, Mark, PacketView, ParamError, PortInfo, QueueView, word_or,
+    word_or_schema,
+};
+
+/// Parameters of ternary detection.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+#[schemars(rename = "Tcd")]
+pub struct Params {
+    /// The rule by which a determined port marks CE, with the parameters of `red`; always at dequeue.
+    /// Source: floodway's choice: as `red` alone, so that both mark by the same thresholds; the simulator's
+    /// `configburst.txt` has the row `dcqcn-paper`.
+    pub red: red::Params,
+    /// max(Ton): a port that has been on for no longer since its last RESUME is undetermined. A time, from 0 up, or
+    /// `"auto"`: by the formula, for each port.
+    /// Source: floodway's choice: the formula, which gives the 97 us of the simulator's `configburst.txt` there.
+    pub max_ton: MaxTon,
+    /// ε: the downstream is assumed to drain no faster than the port's rate over 1 + ε; above 0; for `max-ton = "auto"`
+    /// alone. Default: 0.1.
+    /// Source: floodway's choice: it gives the 97 us of the simulator's configuration.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub eps: Option<f64>,
+    /// Bytes between the downstream's thresholds of PAUSE and RESUME (Xoff - Xon), from 0 up; for `max-ton = "auto"`
+    /// alone. Default: 2 KB.
+    /// Source: the simulator: two packets.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gap: Option<Bytes>,
+}
+
+/// The longest time that a pattern of pauses leaves a port on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum MaxTon {
+    /// By the formula, from the port's rate and delay.
+    #[default]
+    Auto,
+    /// As given.
+    Fixed(Span),
+}
+
+impl Serialize for MaxTon {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            MaxTon::Auto => serializer.serialize_str("auto"),
+            MaxTon::Fixed(span) => span.serialize(serializer),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for MaxTon {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let span = word_or::<Span, D>("auto", deserializer)?;
+        Ok(span.map_or(MaxTon::Auto, MaxTon::Fixed))
+    }
+}
+
+impl JsonSchema for MaxTon {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "MaxTon".into()
+    }
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        word_or_schema::<Span>("auto", generator)
+    }
+}
+
+impl Params {
+    /// max(Ton) of a port: of an ON-OFF pattern whose downstream drains at C / (1 + ε).
+    fn max_ton(&self, port: &PortInfo) -> Span {
+        if let MaxTon::Fixed(span) = self.max_ton {
+            return span;
+        }
+        let (eps, gap) = (self.eps.unwrap_or(0.1), self.gap.unwrap_or(Bytes::kb(2)));
+        let tau = (port.delay + port.rate.time_to_send(port.wire)) * 2;
+        let drained = gap.0 as f64 * 8e12 / port.rate.0 as f64;
+        Span((drained * (1.0 + eps) / eps + tau.0 as f64 * (1.0 + 1.0 / eps)).round() as u64)
+    }
+
+    fn check(&self) -> Result<(), ParamError> {
+        if self.red.at == red::At::Enqueue {
+            return Err(ParamError::new("red.at", "\"tcd\" marks at dequeue, where it knows the state of the port"));
+        }
+        if let Some(eps) = self.eps.filter(|&eps| !(eps > 0.0 && eps.is_finite())) {
+            return Err(ParamError::new("eps", format!("{eps} is not a number above 0, such as 0.1")));
+        }
+        let unused = |key| ParamError::new(key, "it is part of the formula of max-ton = \"auto\", and max-ton is given");
+        match (self.max_ton, self.eps, self.gap) {
+            (MaxTon::Fixed(_), Some(_), _) => Err(unused("eps")),
+            (MaxTon::Fixed(_), None, Some(_)) => Err(unused("gap")),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Detection for Params {
+    type Cp = Cp;
+
+    fn build(&self, port: &PortInfo) -> Result<Cp, ParamError> {
+        self.check()?;
+        let below = |error: ParamError| ParamError::new("red", format!("{}: {}", error.key, error.message));
+        Ok(Cp {
+            red: self.red.build(port).map_err(below)?,
+            max_ton: self.max_ton(port),
+            packet: port.mtu,
+            lanes: Box::new([Lane::default(); Class::COUNT]),
+        })
+    }
+
+    fn marks_undetermined(&self) -> bool {
+        true
+    }
+}
+
+/// One per egress port.
+#[derive(Clone, Debug)]
+pub struct Cp {
+    red: red::Cp,
+    max_ton: Span,
+    /// The largest frame.
+    packet: Bytes,
+    /// By class.
+    lanes: Box<[Lane; Class::COUNT]>,
+}
+
+/// What is known of a class.
+#[derive(Clone, Copy, Debug, Default)]
+struct Lane {
+    /// As the last departure left it.
+    stage: Stage,
+    /// The last RESUME; forgotten once the port is determined and free of congestion.
+    resumed: Option<Noted>,
+}
+
+/// A queue at an instant.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Noted {
+    at: Time,
+    len: Bytes,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+enum Stage {
+    #[default]
+    NonCongestion,
+    Congestion,
+    Undetermined,
+    /// Whether the backlog of pauses drains.
+    Checking(Noted),
+}
+
+impl Lane {
+    /// No departure from a short queue changes anything here.
+    fn is_quiet(&self) -> bool {
+        self.stage == Stage::NonCongestion && self.resumed.is_none()
+    }
+
+    /// Has it been on for no longer than `max_ton`?
+    fn is_young(&self, now: Time, max_ton: Span) -> bool {
+        self.resumed.is_some_and(|resumed| now.since(resumed.at) <= max_ton)
+    }
+
+    /// The state after a departure that leaves `left` behind, where a look at the queue is due; none where RED
+    /// decides. It has been on for longer than `max_ton`.
+    fn looks(&self, left: Noted, max_ton: Span, packet: Bytes) -> Option<Stage> {
+        match self.stage {
+            Stage::NonCongestion | Stage::Congestion => None,
+            Stage::Undetermined => {
+                let grows = self.resumed.is_none_or(|resumed| left.len >= resumed.len);
+                (!grows).then_some(Stage::Checking(left))
+            }
+            Stage::Checking(_) if left.len <= packet + packet => Some(Stage::NonCongestion),
+            Stage::Checking(from) if left.at.since(from.at) < max_ton => Some(self.stage),
+            Stage::Checking(from) => {
+                let grows = u128::from(left.len.0) * 10 >= u128::from(from.len.0) * 10 + u128::from(packet.0) * 9;
+                (!grows).then_some(Stage::Checking(left))
+            }
+        }
+    }
+}
+
+impl CongestionPoint for Cp {
+    fn quiet_up_to(&self) -> Option<Bytes> {
+        if self.lanes.iter().all(Lane::is_quiet) { self.red.quiet_up_to() } else { None }
+    }
+
+    fn on_dequeue(&mut self, cx: &mut Cx<'_, CpAction>, p: &PacketView, q: &QueueView) -> Mark {
+        if !p.ecn_capable || p.class == Class::CONTROL {
+            return Mark::None;
+        }
+        let lane = &mut self.lanes[usize::from(p.class.0) % Class::COUNT];
+        if lane.is_young(cx.now, self.max_ton) {
+            lane.stage = Stage::Undetermined;
+            return if p.mark == Mark::Ce { Mark::None } else { Mark::Ue };
+        }
+        let after_pauses = matches!(lane.stage, Stage::Undetermined | Stage::Checking(_));
+        let mark = match lane.looks(Noted { at: cx.now, len: q.len }, self.max_ton, self.packet) {
+            Some(stage) => {
+                lane.stage = stage;
+                Mark::None
+            }
+            None => {
+                let mark = self.red.on_dequeue(cx, p, q);
+                let congested = after_pauses || mark == Mark::Ce;
+                lane.stage = if congested { Stage::Congestion } else { Stage::NonCongestion };
+                mark
+            }
+        };
+        if lane.stage == Stage::NonCongestion {
+            lane.resumed = None;
+        }
+        mark
+    }
+
+    fn on_resumed(&mut self, now: Time, q: &QueueView) {
+        self.lanes[usize::from(q.class.0) % Class::COUNT].resumed = Some(Noted { at: now, len: q.len });
+    }
+
+    /// A RESUME tells at once, before the next departure does.
+    fn state(&self, now: Time, class: Class) -> &'static str {
+        let lane = &self.lanes[usize::from(class.0) % Class::COUNT];
+        match lane.stage {
+            _ if lane.is_young(now, self.max_ton) => "undetermined",
+            Stage::NonCongestion => "non-congestion",
+            Stage::Congestion => "congestion",
+            Stage::Undetermined => "undetermined",
+            Stage::Checking(_) => "checking",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,138 @@
+//! The notification point of ternary congestion detection: the receiver tells congestion from what is not determined
+//! (Zhang et al., SIGCOMM 2021).
+//!
+//! # What it does
+//!
+//! A marked packet of a flow that has sent no CNP for N sends one at once, which reports the packet's mark, CE or UE; the
+//! marks within N after a CNP send none. But CE within N after a CNP that reported UE is told at once, and begins a new N.
+//! Packets without a mark do nothing.
+//!
+//! # Why
+//!
+//! It is `dcqcn`'s notification point for ports with `tcd`: a sender that hears of UE holds its rate. Where such a port is
+//! in the network and no notification is chosen, the flows whose rate control asks for CNPs have it, with the interval that
+//! it asks for; choose it to set another, or `dcqcn` to tell of CE alone.
+//!
+//! # Symbols
+//!
+//! | symbol | here |
+//! |---|---|
+//! | N | `cnp-interval` |
+//!
+//! # Known differences
+//!
+//! - The simulator of its authors looks each N which marks came, and sends CE if one was CE, else UE. Here the first mark
+//!   is told when it comes: so a CNP of UE may precede one of CE in an interval, and CE never waits.
+//!
+//! # References
+//!
+//! - Zhang, Liu, Meng and Ren, "Congestion Detection in Lossless Networks", SIGCOMM 2021, and its simulator,
+//!   `Yi-ran/DCQCN-TCD`.
+
+use floodway_units::{Span, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::slots::{Cx, Hears, Mark, Notice, Notification, NotificationPoint, PacketView, QpInfo};
+
+/// Parameters of the notification point of ternary detection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+#[schemars(rename = "TcdNp")]
+pub struct Params {
+    /// N: the least time between two CNPs of a flow that report the same mark; 0 answers every marked packet. Where a
+    /// rate control asks for CNPs and no notification is chosen, its own interval holds.
+    /// Source: the simulator's `configburst.txt`; DCQCN's paper.
+    pub cnp_interval: Span,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Params { cnp_interval: Span::us(50) }
+    }
+}
+
+impl Notification for Params {
+    type Np = Np;
+
+    fn build(&self, _qp: &QpInfo) -> Np {
+        Np { interval: self.cnp_interval, told: Mark::None, quiet_until: Time::ZERO }
+    }
+}
+
+/// One per receiving queue pair.
+#[derive(Clone, Copy, Debug)]
+pub struct Np {
+    interval: Span,
+    /// The mark that the last CNP reported.
+    told: Mark,
+    /// Before this instant no graver mark than that sends a CNP.
+    quiet_until: Time,
+}
+
+impl NotificationPoint for Np {
+    fn hears(&self) -> Hears {
+        Hears::Marked
+    }
+
+    fn on_data(&mut self, cx: &mut Cx<'_, Notice>, p: &PacketView) {
+        let is_known = cx.now < self.quiet_until && p.mark <= self.told;
+        if p.mark == Mark::None || is_known {
+            return;
+        }
+        (self.told, self.quiet_until) = (p.mark, cx.now + self.interval);
+        cx.push(Notice::of(p.flow, p.mark));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use floodway_units::FlowId;
+
+    use super::*;
+    use crate::testing::{Bench, packet, qp, us};
+
+    use Mark::{Ce, None, Ue};
+
+    /// What packets that arrive with a mark, in microseconds, make the receiver tell, and when.
+    fn told(json: &str, arrivals: &[(u64, Mark)]) -> Vec<(u64, Mark)> {
+        let params: Params = serde_json::from_str(json).expect("the parameters are well formed");
+        let (mut np, mut bench, mut told) = (params.build(&qp()), Bench::new(), Vec::new());
+        for &(at, mark) in arrivals {
+            let data = PacketView { mark, ecn_capable: true, flow: FlowId(7), ..packet(1_000) };
+            for notice in bench.sent(us(at), |cx| np.on_data(cx, &data)) {
+                assert_eq!(notice, Notice::of(FlowId(7), notice.mark));
+                told.push((at, notice.mark));
+            }
+        }
+        told
+    }
+
+    #[test]
+    fn each_mark_is_told_once_in_an_interval() {
+        for mark in [Ce, Ue] {
+            let marks = [0, 1, 49, 50, 99, 100, 400].map(|at| (at, mark));
+            assert_eq!(told("{}", &marks), [0, 50, 100, 400].map(|at| (at, mark)));
+        }
+    }
+
+    #[test]
+    fn congestion_is_told_at_once_though_undetermined_was() {
+        let arrivals = [(10, Ue), (20, Ue), (30, Ce), (40, Ce), (50, Ue), (70, Ue), (79, Ce), (80, Ue)];
+        assert_eq!(told("{}", &arrivals), [(10, Ue), (30, Ce), (80, Ue)]);
+    }
+
+    #[test]
+    fn undetermined_after_congestion_waits_for_the_interval() {
+        let arrivals = [(10, Ce), (11, Ue), (59, Ue), (60, Ue), (61, Ce), (62, Ue)];
+        assert_eq!(told("{}", &arrivals), [(10, Ce), (60, Ue), (61, Ce)]);
+    }
+
+    #[test]
+    fn unmarked_packets_do_nothing_and_no_interval_answers_every_mark() {
+        let arrivals = [(1, None), (2, Ue), (2, Ue), (3, None), (4, Ce), (4, Ue)];
+        let expected = [(2, Ue), (2, Ue), (4, Ce), (4, Ue)];
+        assert_eq!(told(r#"{"cnp-interval": "0us"}"#, &arrivals), expected);
+        assert_eq!(told(r#"{"cnp-interval": "3us"}"#, &arrivals), [(2, Ue), (4, Ce)]);
+    }
+}

@@ -1,5 +1,6 @@
 //! A capture as a pcapng file: each frame in the bytes that it has in RoCEv2 and 802.1Qbb.
 
+use floodway_mechanisms::registry::CongestionPointParams;
 use floodway_units::Class;
 use floodway_wire::ethernet::{Frame, Mac};
 use floodway_wire::pcapng::{Interface, Packet, Writer};
@@ -63,6 +64,7 @@ impl World<'_> {
     /// The first frame of a queue pair says whose it is.
     fn write_packets(&self, writer: &mut Writer) {
         let (mut named, mut stacks) = (0, self.capture.stacks.iter().copied());
+        let codes = self.codes();
         for packet in &self.capture.packets {
             let mut comment = String::new();
             if packet.flow == named {
@@ -70,7 +72,7 @@ impl World<'_> {
                 named += 1;
             }
             let telemetry = if packet.flags & INT == 0 { None } else { stacks.next() };
-            let frame = self.frame(packet, telemetry);
+            let frame = self.frame(packet, codes, telemetry);
             writer.packet(&Packet {
                 interface: packet.port,
                 time: packet.at,
@@ -89,7 +91,16 @@ impl World<'_> {
         format!("queue pair {:#x}: {workload}:{from}:{}, to {to}", FIRST_QUEUE_PAIR + flow, seen.number)
     }
 
-    fn frame(&self, packet: &Captured, telemetry: Option<int::Stack>) -> Frame {
+    /// A port of the run, also one from outside the registry, that marks UE takes ECT(0) for it.
+    fn codes(&self) -> Codes {
+        let ends = self.blueprint.links.iter().flat_map(|link| &link.ends);
+        let mut points = ends.flat_map(|end| &end.congestion_points);
+        let ternary = points.any(CongestionPointParams::marks_undetermined)
+            || self.capture.packets.iter().any(|packet| packet.flags & UE != 0);
+        if ternary { Codes::Ternary } else { Codes::Binary }
+    }
+
+    fn frame(&self, packet: &Captured, codes: Codes, telemetry: Option<int::Stack>) -> Frame {
         let port = self.capture.taps[packet.port as usize].port;
         let macs = [Mac::of_port(port.0), Mac::of_port(peer(port).0)];
         let keep = self.capture.keep;
@@ -98,12 +109,12 @@ impl World<'_> {
             Kind::Credit => word::Word::Credit(packet.psn),
             Kind::Sent => word::Word::Sent(packet.psn),
             Kind::Region => word::Word::Region,
-            _ => return self.roce(packet, macs, telemetry),
+            _ => return self.roce(packet, macs, codes, telemetry),
         };
         word::frame(macs, packet.class, word, keep)
     }
 
-    fn roce(&self, packet: &Captured, macs: [Mac; 2], telemetry: Option<int::Stack>) -> Frame {
+    fn roce(&self, packet: &Captured, macs: [Mac; 2], codes: Codes, telemetry: Option<int::Stack>) -> Frame {
         let flow = &self.capture.flows[packet.flow as usize];
         let ends = [flow.tuple.source, flow.tuple.destination];
         let headers = Headers {
@@ -111,7 +122,7 @@ impl World<'_> {
             addresses: if packet.kind == Kind::Data { ends } else { [ends[1], ends[0]] },
             source_port: flow.tuple.source_port,
             dscp: dscp(self.classes[packet.class as usize]),
-            ecn: ecn(packet),
+            ecn: codes.of(packet),
             ttl: TTL - packet.hop.min(TTL - 1),
             // Both ends have the same number, so that one filter shows both directions.
             queue_pair: FIRST_QUEUE_PAIR + packet.flow,
@@ -127,13 +138,24 @@ fn dscp(class: Class) -> u8 {
     class.0 << 3
 }
 
-/// ECT(0) where nothing is marked; ECT(1) stands for a mark "undetermined".
-fn ecn(packet: &Captured) -> IpEcn {
-    match (packet.kind, packet.flags & (CE | UE)) {
-        (Kind::Data, 0) => IpEcn::Ect0,
-        (Kind::Data, UE) => IpEcn::Ect1,
-        (Kind::Data, _) => IpEcn::CongestionExperienced,
-        _ => IpEcn::NotEct,
+/// What the two bits of ECN say.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Codes {
+    /// Senders write ECT(0), ports CE (RFC 3168).
+    Binary,
+    /// Ports write CE and, for "undetermined" (TCD), the code of ECT(0): so senders write ECT(1).
+    Ternary,
+}
+
+impl Codes {
+    fn of(self, packet: &Captured) -> IpEcn {
+        match (packet.kind, packet.flags & (CE | UE)) {
+            (Kind::Data, 0) if self == Codes::Binary => IpEcn::Ect0,
+            (Kind::Data, 0) => IpEcn::Ect1,
+            (Kind::Data, UE) => IpEcn::Ect0,
+            (Kind::Data, _) => IpEcn::CongestionExperienced,
+            _ => IpEcn::NotEct,
+        }
     }
 }
 

@@ -223,3 +223,46 @@ fn records_grow_by_one_at_the_switch_and_come_back_in_the_ack() {
     let back = answered.iter().filter(|stack| known.contains(stack)).count();
     assert!(answered.len() - back < 20, "only first and last packets of messages are not among the known");
 }
+
+/// The codes of ECN that data bear on a link's first direction, in order and each once.
+fn codes(frames: &[Frame], link: usize) -> Vec<u8> {
+    let data = frames.iter().filter(|frame| matches!(frame.opcode(), Some(0x06..=0x08)));
+    let of_link = data.filter(|frame| frame.interface == 2 * link as u32);
+    of_link.map(|frame| frame.bytes[15] & 3).collect::<std::collections::BTreeSet<u8>>().into_iter().collect()
+}
+
+const ECT_1: u8 = 0b01;
+const ECT_0: u8 = 0b10;
+const CE: u8 = 0b11;
+
+/// `a` sends by `s` and `t` to `r`, `b` by `t` alone, so that `t` pauses `s`.
+fn chain(point: &str) -> Records {
+    let mut net = Net::new(Format::Ethernet).reliability(r#""go-back-n""#);
+    let pfc = r#"{"pfc": {"xoff": "60KB"}}"#;
+    let (a, b, r) = (net.host("a"), net.host("b"), net.host("r"));
+    let (s, t) = (net.switch("s"), net.switch("t"));
+    let links = [(a, s), (s, t), (t, r), (b, t)];
+    let [_, middle, last, _] = links.map(|(x, y)| net.link(x, y, Rate::gbps(100), Span::us(1), pfc));
+    net.congestion_point(middle, s, point);
+    net.congestion_point(last, t, point);
+    net.flow(a, r, Bytes::mb(1), Span::ZERO);
+    net.flow(b, r, Bytes::mb(1), Span::ZERO);
+    let ports = (0..4).map(|link| port(link, 0)).collect();
+    net.blueprint.records.capture = Some(CaptureSpec { ports, packets: 100_000, bytes: 128 });
+    net.run()
+}
+
+#[test]
+fn undetermined_has_the_code_of_ect_0_and_unmarked_packets_then_have_that_of_ect_1() {
+    let red = r#"{"kmin": "5KB", "kmax": "200KB", "pmax": 0.1}"#;
+    let records = chain(&format!(r#"{{"tcd": {{"red": {red}}}}}"#));
+    let ternary = frames(&records);
+    assert_eq!((codes(&ternary, 0), codes(&ternary, 3)), (vec![ECT_1], vec![ECT_1]), "as senders send it");
+    let middle = codes(&ternary, 1);
+    assert!(middle.contains(&ECT_1) && middle.contains(&ECT_0), "{middle:?}");
+    assert_eq!(codes(&ternary, 2), [ECT_1, ECT_0, CE], "t passes on what s has marked, and marks");
+
+    let records = chain(&format!(r#"{{"red": {red}}}"#));
+    let binary = frames(&records);
+    assert_eq!((codes(&binary, 0), codes(&binary, 2)), (vec![ECT_0], vec![ECT_0, CE]));
+}

@@ -149,12 +149,17 @@ impl Params {
 
     fn check(&self) -> Result<(), ParamError> {
         if self.red.at == red::At::Enqueue {
-            return Err(ParamError::new("red.at", "\"tcd\" marks at dequeue, where it knows the state of the port"));
+            return Err(ParamError::new(
+                "red.at",
+                "\"tcd\" marks at dequeue, where it knows the state of the port",
+            ));
         }
         if let Some(eps) = self.eps.filter(|&eps| !(eps > 0.0 && eps.is_finite())) {
             return Err(ParamError::new("eps", format!("{eps} is not a number above 0, such as 0.1")));
         }
-        let unused = |key| ParamError::new(key, "it is part of the formula of max-ton = \"auto\", and max-ton is given");
+        let unused = |key| {
+            ParamError::new(key, "it is part of the formula of max-ton = \"auto\", and max-ton is given")
+        };
         match (self.max_ton, self.eps, self.gap) {
             (MaxTon::Fixed(_), Some(_), _) => Err(unused("eps")),
             (MaxTon::Fixed(_), None, Some(_)) => Err(unused("gap")),
@@ -242,7 +247,8 @@ impl Lane {
             Stage::Checking(_) if left.len <= packet + packet => Some(Stage::NonCongestion),
             Stage::Checking(from) if left.at.since(from.at) < max_ton => Some(self.stage),
             Stage::Checking(from) => {
-                let grows = u128::from(left.len.0) * 10 >= u128::from(from.len.0) * 10 + u128::from(packet.0) * 9;
+                let grows =
+                    u128::from(left.len.0) * 10 >= u128::from(from.len.0) * 10 + u128::from(packet.0) * 9;
                 (!grows).then_some(Stage::Checking(left))
             }
         }

@@ -334,7 +334,7 @@ fn ack() -> impl Strategy<Value = Ack> {
 enum Feedback {
     Sent(u64),
     Ack(Ack),
-    Notice { mark: bool, window: Option<u64> },
+    Notice { mark: Mark, window: Option<u64> },
     Loss(LossView),
     Increase,
     Timeout,
@@ -344,7 +344,7 @@ fn feedback() -> impl Strategy<Value = Feedback> {
     prop_oneof![
         1 => (64u64..1500).prop_map(Feedback::Sent),
         3 => ack().prop_map(Feedback::Ack),
-        1 => (any::<bool>(), proptest::option::of(1_000u64..99_000))
+        1 => (prop::sample::select(vec![Mark::None, Mark::Ue, Mark::Ce]), proptest::option::of(1_000u64..99_000))
             .prop_map(|(mark, window)| Feedback::Notice { mark, window }),
         1 => (1u64..9_000, any::<bool>())
             .prop_map(|(lost, timeout)| Feedback::Loss(LossView { lost: Bytes(lost), timeout })),
@@ -370,9 +370,11 @@ fn drive_reaction(choice: &ReactionParams, inputs: &[(u64, Feedback)]) {
                 machine.on_ack(now, &ack_view(ack, acknowledged));
             }
             Feedback::Notice { mark, window } => {
-                let mark = if *mark { Mark::Ce } else { Mark::None };
                 let window = window.map(Bytes);
-                machine.on_notice(now, &Notice { flow: FlowId(0), mark, window, rate: None, degree: 0.5 });
+                machine.on_notice(
+                    now,
+                    &Notice { flow: FlowId(0), mark: *mark, window, rate: None, degree: 0.5 },
+                );
             }
             Feedback::Loss(loss) => machine.on_loss(now, loss),
             Feedback::Increase => machine.on_increase(now),
@@ -421,6 +423,7 @@ fn congestion_points() -> Vec<CongestionPointParams> {
     let tuned = [
         r#"{ "red": { "at": "enqueue", "kmin": "1KB", "kmax": "300KB", "pmax": 1 } }"#,
         r#"{ "red": { "preset": "dctcp" } }"#,
+        r#"{ "tcd": { "max-ton": "3us", "red": { "kmin": "1KB", "kmax": "300KB", "pmax": 0.5 } } }"#,
     ];
     with_tuned(CongestionPointParams::names(), &tuned)
 }

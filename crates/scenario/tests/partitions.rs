@@ -25,6 +25,7 @@ fn scenarios_keep_the_same_bytes_on_several_threads() {
         ("ring-allreduce.toml", ("limit", "1ms")),
         ("proxy.toml", ("limit", "3ms")),
         ("perftest.toml", ("limit", "1ms")),
+        ("tcd-victim.toml", ("limit", "2ms")),
     ] {
         let scenario = load(name, set);
         let one = run(&scenario, &scenario.partitioning(Some(1), 8));

@@ -287,6 +287,113 @@ fn a_step_follows_a_cnp_at_line_rate_too() {
     }
 }
 
+/// Word of undetermined congestion.
+fn ue(rp: &mut Rp, at: u64) {
+    pass(rp, at);
+    rp.on_notice(us(at), &notice(Mark::Ue));
+}
+
+#[test]
+fn undetermined_congestion_holds_the_papers_machine() {
+    let mut rp = rp(r#"{"preset": "paper", "g": 0.5}"#);
+    cnp(&mut rp, 0);
+    assert_eq!(rates(&mut rp, 29), (50 * G, 100 * G));
+    sends(&mut rp, 29, 9);
+    ue(&mut rp, 30);
+    assert_eq!(rates(&mut rp, 30), (50 * G, 50 * G));
+    // The step of 55 us comes at 85, and the 9 MB before no longer count.
+    sends(&mut rp, 31, 9);
+    assert_eq!((rates(&mut rp, 84), rp.increases()), ((50 * G, 50 * G), 0));
+    assert_eq!((rates(&mut rp, 85), rp.increases()), ((50 * G, 50 * G), 1));
+    // alpha has heard nothing of it: two periods after the CNP it is 1/4, and the cut is by 1/8.
+    cnp(&mut rp, 120);
+    assert_eq!(rates(&mut rp, 120), (43_750_000_000, 50 * G));
+}
+
+#[test]
+fn undetermined_congestion_holds_the_machine_of_nics() {
+    let mut rp = rp(DYADIC);
+    cnp(&mut rp, 0);
+    ue(&mut rp, 13);
+    // The step of 14 us comes at 23 and finds no gap; the one at 33 adds 2G to Rt.
+    assert_eq!((rates(&mut rp, 22), rp.increases()), ((96_875_000_000, 96_875_000_000), 0));
+    assert_eq!((rates(&mut rp, 32), rp.increases()), ((96_875_000_000, 96_875_000_000), 1));
+    assert_eq!(rates(&mut rp, 33), (97_875_000_000, 98_875_000_000));
+    // A cut that is due for a CNP still comes.
+    cnp(&mut rp, 34);
+    ue(&mut rp, 35);
+    assert_eq!(rates(&mut rp, 35), (97_875_000_000, 97_875_000_000));
+    // alpha is 1/2 by the tick at 34 and 1/8 at 36 us: 97.875 · 15/16.
+    assert_eq!(rates(&mut rp, 36).0 / 1_000_000, 91_757);
+}
+
+#[test]
+fn undetermined_congestion_holds_for_as_long_as_it_is_told() {
+    for json in [r#"{"preset": "paper"}"#, r#"{"t-inc": "55us"}"#] {
+        let mut held = rp(json);
+        cnp(&mut held, 0);
+        let cut = rates(&mut held, 10).0;
+        for at in (20..2_000).step_by(50) {
+            ue(&mut held, at);
+            assert_eq!((rates(&mut held, at + 1), held.increases()), ((cut, cut), 0), "{json}");
+        }
+        assert!(rates(&mut held, 4_000).0 > cut, "{json}");
+    }
+}
+
+#[test]
+fn undetermined_congestion_is_nothing_at_line_rate_or_where_it_is_ignored() {
+    for json in [r#"{"preset": "paper", "ue": "ignore"}"#, r#"{"t-inc": "55us", "ue": "ignore"}"#] {
+        let (mut told, mut other) = (rp(json), rp(json));
+        for at in (0..400).step_by(40) {
+            cnp(&mut told, at);
+            cnp(&mut other, at);
+            ue(&mut told, at + 21);
+            assert_eq!(rates(&mut told, at + 30), rates(&mut other, at + 30), "{json}");
+        }
+        let mut fresh = rp(&json.replace("ignore", "hold"));
+        ue(&mut fresh, 10);
+        assert_eq!((rates(&mut fresh, 10), fresh.next_timeout()), ((100 * G, 100 * G), None));
+    }
+}
+
+#[test]
+fn flags_of_undetermined_congestion_hold_and_are_part_of_a_cnp_just_before() {
+    let flag = |marked| AckView {
+        acked: Bytes(1_000),
+        next: 1,
+        sent: 10,
+        rtt: Span::us(10),
+        in_flight: Bytes(9_000),
+        marked,
+        int: &[],
+    };
+    let mut nic = rp(r#"{"cnp": "ack-flag"}"#);
+    nic.on_ack(us(0), &flag(Mark::Ce));
+    let cut = rates(&mut nic, 10).0;
+    nic.on_ack(us(11), &flag(Mark::Ue));
+    assert_eq!(rates(&mut nic, 11), (cut, cut));
+    let mut paper = rp(r#"{"preset": "paper", "cnp": "ack-flag"}"#);
+    paper.on_ack(us(0), &flag(Mark::Ce));
+    paper.on_ack(us(49), &flag(Mark::Ue));
+    assert_eq!(rates(&mut paper, 49), (50 * G, 100 * G), "of the CNP's interval");
+    paper.on_ack(us(50), &flag(Mark::Ue));
+    assert_eq!(rates(&mut paper, 50), (50 * G, 50 * G));
+}
+
+#[test]
+fn where_ports_mark_ue_receivers_pass_it_on_as_often_as_they_are_asked() {
+    let asked = |stack: &str| {
+        let stack: Vec<ReactionParams> = serde_json::from_str(stack).expect("a stack");
+        let asked = NotificationParams::asked_by(&stack).with_undetermined();
+        serde_json::to_value(asked).expect("parameters are plain values")
+    };
+    let paper = asked(r#"[{"dcqcn": {"preset": "paper"}}]"#);
+    assert_eq!(paper, serde_json::json!({"tcd": {"cnp-interval": "50us"}}));
+    assert_eq!(asked(r#"["line-rate"]"#), serde_json::json!({"none": {}}));
+    assert_eq!(asked(r#"[{"dcqcn": {"cnp": "ack-flag"}}]"#), serde_json::json!({"none": {}}));
+}
+
 #[test]
 fn a_marked_ack_is_a_cnp_only_where_acks_carry_the_flag() {
     let ack = |marked| AckView {

@@ -192,7 +192,8 @@ fn inputs() -> impl Strategy<Value = Vec<(u64, Input)>> {
         1 => (0u64..2_500).prop_map(|us| us * 1_000_000),
         1 => 0u64..2_500_000_000,
     ];
-    let input = prop_oneof![3 => Just(Input::Cnp), 1 => Just(Input::Hold), 1 => (0u64..60_000).prop_map(Input::Sent)];
+    let input =
+        prop_oneof![3 => Just(Input::Cnp), 1 => Just(Input::Hold), 1 => (0u64..60_000).prop_map(Input::Sent)];
     proptest::collection::vec((wait, input), 1..40)
 }
 

@@ -226,11 +226,17 @@ impl Plan {
         }
     }
 
-    /// Where nobody has chosen a notification, receivers do what the rate control asks of them.
+    /// Where nobody has chosen a notification, receivers do what the rate control asks of them, and pass UE on where a
+    /// port marks it.
     pub fn notify_as_asked(&mut self) {
+        let mut ends = self.links.iter().flat_map(|link| &link.ends);
+        let marks =
+            |end: &EndPlan| end.congestion_points.value.iter().any(CongestionPointParams::marks_undetermined);
+        let undetermined = ends.any(marks);
         for flows in &mut self.flows {
             if flows.notification.origin.place.is_none() {
-                let value = NotificationParams::asked_by(&flows.rate_control.value);
+                let asked = NotificationParams::asked_by(&flows.rate_control.value);
+                let value = if undetermined { asked.with_undetermined() } else { asked };
                 flows.notification = Choice { value, origin: flows.rate_control.origin.clone() };
             }
         }

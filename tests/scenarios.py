@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["APART", "LISTED", "LONG", "RING", "SMALL", "STARVED", "written"]
+__all__ = ["APART", "LISTED", "LONG", "RING", "SMALL", "STARVED", "TOLD", "written"]
 
 #: Four hosts and two switches, some hundred flows, over in a moment.
 SMALL = """\
@@ -109,3 +109,31 @@ def written(folder: Path, text: str, *, name: str = "small") -> Path:
     file = folder / f"{name}.toml"
     file.write_text(text, encoding="utf-8")
     return file
+
+
+#: Three senders to one: switches mark and make CNPs, and everything about it is kept.
+TOLD = """\
+mtu = "1000B"
+limit = "2ms"
+topology.dumbbell = { left = 3, right = 1, rate = "100G", delay = "1us" }
+records = { watch = "*", pauses = true, signals = true, allowances = ["culprits"] }
+
+[defaults]
+flow-control.pfc = { xoff = "100KB" }
+rate-control = "dcqcn"
+congestion-point = [
+    { red = { kmin = "20KB", kmax = "100KB" } },
+    { proxy-cnp = { kmin = "20KB", kmax = "100KB" } },
+]
+
+[[workload]]
+name = "culprits"
+flows = [
+    { from = "h1", to = "h4", size = "1MB", start = "10us" },
+    { from = "h2", to = "h4", size = "1MB", start = "10us" },
+]
+
+[[workload]]
+name = "other"
+flows = [{ from = "h3", to = "h4", size = "1MB", start = "10us" }]
+"""

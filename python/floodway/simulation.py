@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from floodway import _floodway
-from floodway.results.frames import flows_frame, frame
+from floodway.results.frames import flows_frame, frame, optional_frame
 from floodway.results.result import AskedLoad, Result, RunInfo, Timings
 from floodway.scenarios import Scenario
 
@@ -120,8 +120,10 @@ def run(
         latency=frame(records.latency),
         series=frame(records.series),
         counters=frame(records.counters),
-        pauses=None if records.pauses is None else frame(records.pauses),
-        queue_histogram=None if records.queue_histogram is None else frame(records.queue_histogram),
+        pauses=optional_frame(records.pauses),
+        signals=optional_frame(records.signals),
+        allowances=optional_frame(records.allowances),
+        queue_histogram=optional_frame(records.queue_histogram),
         capture=records.capture,
         run=info,
     )

@@ -4,7 +4,7 @@ use floodway_mechanisms::slots::Allowance;
 use floodway_units::{Bytes, Rate, Span};
 
 use crate::blueprint::AllowanceSpec;
-use crate::log::Log;
+use crate::log::{Log, Logged};
 use crate::outcome::RowTotals;
 use crate::table::{Table, Values};
 use crate::ways::{FlowName, FlowNames};
@@ -24,12 +24,23 @@ pub(crate) struct AllowanceLog {
 #[derive(Clone, Copy, Debug)]
 struct Row {
     time: u64,
-    /// Of the event by which it came.
-    order: u64,
+    nic: u32,
     flow: FlowName,
     allowance: Allowance,
     /// Gbit/s.
     allowed: f64,
+}
+
+impl Logged for Row {
+    type Place = u32;
+
+    fn time(&self) -> u64 {
+        self.time
+    }
+
+    fn place(&self) -> u32 {
+        self.nic
+    }
 }
 
 /// The least of the line's rate, the pacing rate and the window in each base round-trip time, in Gbit/s.
@@ -50,7 +61,11 @@ impl AllowanceLog {
     }
 
     pub fn absorb(&mut self, other: AllowanceLog) {
-        self.log.absorb(other.log, |row| (row.time, row.order));
+        self.log.absorb(other.log);
+    }
+
+    pub fn close(&mut self) {
+        self.log.close();
     }
 
     pub fn totals(&self) -> RowTotals {
@@ -78,7 +93,6 @@ impl World<'_> {
     /// Writes down what the stack of a queue pair allows, if that is something else than before.
     #[inline(never)]
     pub fn note_allowance(&mut self, slot: u32) {
-        let (time, order) = (self.now, self.order);
         let Some(log) = &mut self.allowances else { return };
         let (half, way) = (&self.senders[slot as usize], &self.ways[slot as usize]);
         if half.done || !log.chosen[way.workload as usize] {
@@ -88,7 +102,7 @@ impl World<'_> {
         if log.last(slot).replace(allowance) != Some(allowance) {
             let line = self.ports[self.nics[half.nic as usize].port.index()].rate;
             let allowed = allowed_gbps(&allowance, line, way.base_rtt);
-            log.log.push(Row { time, order, flow: way.name(), allowance, allowed });
+            log.log.push(Row { time: self.now, nic: half.nic, flow: way.name(), allowance, allowed });
         }
     }
 

@@ -43,6 +43,7 @@ impl World<'_> {
     /// What is kept of a network whose books are closed.
     pub fn tables(mut self, stopped: Stopped) -> crate::outcome::Records {
         self.records.sort_rows();
+        self.close_logs();
         let outcome = self.outcome(stopped);
         crate::outcome::Records {
             flows: self.flow_table(),
@@ -56,6 +57,13 @@ impl World<'_> {
             capture: self.pcapng(),
             outcome,
         }
+    }
+
+    /// Puts what was written down as it came in order.
+    fn close_logs(&mut self) {
+        self.pauses.iter_mut().for_each(PauseLog::close);
+        self.signals.iter_mut().for_each(SignalLog::close);
+        self.allowances.iter_mut().for_each(AllowanceLog::close);
     }
 
     /// Writes the rows of flows that are open.

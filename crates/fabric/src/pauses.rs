@@ -1,6 +1,6 @@
 //! The log of pauses and resumes, each as it was received.
 
-use crate::log::Log;
+use crate::log::{Log, Logged};
 use crate::outcome::RowTotals;
 use crate::table::{Table, Values};
 use crate::world::World;
@@ -22,6 +22,19 @@ struct Row {
     pauses: bool,
 }
 
+impl Logged for Row {
+    type Place = u64;
+
+    fn time(&self) -> u64 {
+        self.time
+    }
+
+    /// What one frame says of several classes stays in its order.
+    fn place(&self) -> u64 {
+        self.order
+    }
+}
+
 impl PauseLog {
     /// Keeps at most this many rows.
     pub fn new(most: usize) -> Self {
@@ -35,7 +48,11 @@ impl PauseLog {
 
     /// Takes over what another partition has heard.
     pub fn absorb(&mut self, other: PauseLog) {
-        self.log.absorb(other.log, |row| (row.time, row.order));
+        self.log.absorb(other.log);
+    }
+
+    pub fn close(&mut self) {
+        self.log.close();
     }
 
     pub fn totals(&self) -> RowTotals {

@@ -6,7 +6,7 @@ use floodway_mechanisms::slots::{CongestionPoint as _, Mark, Notice};
 use floodway_units::{Bytes, Class, PortId, Time};
 
 use crate::arena::Place;
-use crate::log::Log;
+use crate::log::{Log, Logged};
 use crate::table::{NONE, Table, Values};
 use crate::ways::{FlowName, FlowNames};
 use crate::world::World;
@@ -23,8 +23,6 @@ pub(crate) struct SignalLog {
 #[derive(Clone, Copy, Debug)]
 struct Row {
     time: u64,
-    /// Of the event by which it came.
-    order: u64,
     /// The egress (port, class).
     lane: u32,
     what: What,
@@ -77,13 +75,16 @@ impl What {
     }
 }
 
-impl Row {
-    /// Orders rows of all partitions: no event brings the first states, which stand in the order of ports.
-    fn key(&self) -> (u64, bool, u64, u32) {
-        match self.what {
-            What::Start(_) => (0, false, 0, self.lane),
-            _ => (self.time, true, self.order, 0),
-        }
+impl Logged for Row {
+    /// No event brings the first states; they come first.
+    type Place = (bool, u32);
+
+    fn time(&self) -> u64 {
+        self.time
+    }
+
+    fn place(&self) -> (bool, u32) {
+        (!matches!(self.what, What::Start(_)), self.lane)
     }
 }
 
@@ -94,15 +95,19 @@ impl SignalLog {
     }
 
     pub fn absorb(&mut self, other: SignalLog) {
-        self.log.absorb(other.log, Row::key);
+        self.log.absorb(other.log);
+    }
+
+    pub fn close(&mut self) {
+        self.log.close();
     }
 
     pub fn totals(&self) -> crate::outcome::RowTotals {
         self.log.totals()
     }
 
-    fn say(&mut self, (time, order): (u64, u64), lane: usize, what: What) {
-        self.log.push(Row { time, order, lane: lane as u32, what });
+    fn say(&mut self, time: u64, lane: usize, what: What) {
+        self.log.push(Row { time, lane: lane as u32, what });
     }
 }
 
@@ -141,36 +146,34 @@ impl World<'_> {
 
     #[inline(never)]
     fn tell_states(&mut self, port: PortId, what: fn(&'static str) -> What) {
-        let (now, when, classes) = (self.time(), (self.now, self.order), self.classes.len());
+        let (now, classes) = (self.time(), self.classes.len());
         let Some(log) = &mut self.signals else { return };
         let points = &self.machines[port.index()].congestion_points;
         for class in 1..classes {
             let lane = port.index() * classes + class;
             let state = state_of(points, now, self.classes[class]);
             if state != std::mem::replace(&mut log.states[lane], state) {
-                log.say(when, lane, what(state));
+                log.say(now.0, lane, what(state));
             }
         }
     }
 
     /// Writes down that the egress `lane` has marked a packet.
     pub fn note_mark(&mut self, lane: usize, place: Place, mark: Mark) {
-        let when = (self.now, self.order);
         if let Some(log) = &mut self.signals {
             let flow = self.ways[self.packets[place].flow.index()].name();
-            log.say(when, lane, What::Mark(mark, flow));
+            log.say(self.now, lane, What::Mark(mark, flow));
         }
     }
 
     /// Counts a CNP that a machine of `port` has made, and writes it down.
     pub fn note_cnp(&mut self, port: PortId, notice: &Notice) {
-        let when = (self.now, self.order);
         let way = &self.ways[notice.flow.index()];
         let lane = self.lane(port, way.class);
         let name = way.name();
         self.egress[lane].rare.cnps += 1;
         if let Some(log) = &mut self.signals {
-            log.say(when, lane, What::Cnp(name, notice.window));
+            log.say(self.now, lane, What::Cnp(name, notice.window));
         }
     }
 

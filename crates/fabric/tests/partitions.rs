@@ -4,7 +4,8 @@
 mod support;
 
 use floodway_fabric::blueprint::{
-    Arrivals, ErrorRates, HistogramSpec, LoopSpec, Next, PoissonSpec, RelayPorts, Role, Sharing, Ties,
+    AllowanceSpec, Arrivals, ErrorRates, HistogramSpec, LoopSpec, Next, PoissonSpec, RelayPorts, Role,
+    Sharing, Ties,
 };
 use floodway_fabric::sizes::Sizes;
 use floodway_fabric::spread::Spread;
@@ -243,6 +244,8 @@ impl Plan {
             net.scheduler(r#""deficit-round-robin""#);
         }
         net.blueprint.records.pauses = Some(200);
+        net.blueprint.records.signals = Some(200);
+        net.blueprint.records.allowances = Some(AllowanceSpec { workloads: vec![0, 1], rows: 200 });
         if self.pipeline {
             net.blueprint.records.queue_histogram = Some(HistogramSpec {
                 from: Time::ZERO,

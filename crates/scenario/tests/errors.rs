@@ -313,6 +313,10 @@ fn selectors_that_match_nothing_name_what_was_meant() {
     assert!(error.ends_with(r#"matches nothing; did you mean "bottleneck"?"#), "{error}");
     let error = changed("[[workload]]", "[records]\ncapture = { links = \"s1-t2\" }\n[[workload]]");
     assert_eq!(error, r#"a.toml:9: records.capture.links: "s1-t2" matches nothing; did you mean "s1-s2"?"#);
+    let error = changed("[[workload]]", "[records]\nallowances = \"wbe\"\n[[workload]]");
+    assert_eq!(error, r#"a.toml:9: records.allowances: "wbe" matches nothing; did you mean "web"?"#);
+    let error = changed("[[workload]]", "[records]\nallowances = 3\n[[workload]]");
+    assert!(error.contains("true, false, a workload, a list of workloads"), "{error}");
     let error = changed("[[workload]]", "[[override]]\nname = \"o\"\nflows = \"wbe\"\n[[workload]]");
     assert_eq!(error, r#"a.toml:10: o.flows: "wbe" matches nothing; did you mean "web"?"#);
 }

@@ -83,9 +83,17 @@ def _run(request: Request) -> int:
 
 def _publish(place: Reservation, result: Result, exported: floodway.Scenario | None) -> list[str]:
     """Put a result in its place, with its export where one is asked for; what is worth a warning."""
-    notes = []
-    if beyond := result.outcome.pauses_beyond:
-        notes.append(f"the table of pauses is full: {beyond} more pauses and resumes have no row")
+    outcome = result.outcome
+    full = (
+        ("pauses", outcome.pauses_beyond, "pauses and resumes"),
+        ("signals", outcome.signals_beyond, "marks, CNPs and changes of state"),
+        ("allowances", outcome.allowances_beyond, "changes"),
+    )
+    notes = [
+        f"the table of {table} is full: {beyond} more {what} have no row"
+        for table, beyond, what in full
+        if beyond
+    ]
     if exported is None:
         place.publish(result)
     else:

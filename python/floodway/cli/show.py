@@ -67,7 +67,13 @@ def show(result: Result, stream: TextIO) -> None:
     console.print(_fct(summary))
     for workload in _several(summary) or (summary.total,):
         console.print(_slowdown(workload))
-    for table in (_endless(summary), _links(summary), _buffers(summary), _paused(summary)):
+    for table in (
+        _endless(summary),
+        _links(summary),
+        _buffers(summary),
+        _paused(summary),
+        _feedback(summary),
+    ):
         if table.row_count:
             console.print(table)
     for line in _verdicts(summary):
@@ -198,6 +204,16 @@ def _paused(summary: Summary) -> Table:
     for port in summary.most_paused:
         table.add_row(port.node, port.link, str(port.class_), f"{port.paused_us:,.1f}", f"{port.pfc_rx:,}")
     table.caption = f"{summary.paused_us:,.1f} us over all ports, {summary.pfc_frames:,} frames received"
+    return table
+
+
+def _feedback(summary: Summary) -> Table:
+    columns = ("port", "link", "class", "CNPs made", "CE marks", "UE marks")
+    table = table_of("Most CNPs made by ports", columns)
+    for port in summary.most_cnps:
+        numbers = (port.cnps, port.ecn_marks, port.ue_marks)
+        table.add_row(port.node, port.link, str(port.class_), *(f"{number:,}" for number in numbers))
+    table.caption = f"{summary.cnps_made:,} over all ports"
     return table
 
 

@@ -8,6 +8,7 @@ from floodway.results.store import Reservation, read
 from floodway.results.summary import (
     EndlessSummary,
     FctSummary,
+    FeedbackSummary,
     PortSummary,
     SizeBucket,
     Summary,
@@ -20,6 +21,7 @@ __all__ = [
     "Deadlock",
     "EndlessSummary",
     "FctSummary",
+    "FeedbackSummary",
     "HpccExport",
     "LinkSummary",
     "Loss",

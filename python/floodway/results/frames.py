@@ -10,8 +10,10 @@ import polars as pl
 if TYPE_CHECKING:
     from floodway._floodway import Column, Table
 
-__all__ = ["flows_frame", "frame"]
+__all__ = ["flows_frame", "frame", "optional_frame"]
 
+#: The code of a text that is not there.
+NONE = 0xFFFF_FFFF
 #: What numpy calls the values of each kind of column; codes, for text.
 DTYPES: dict[str, type[np.generic[Any]]] = {
     "u64": np.uint64,
@@ -24,6 +26,11 @@ DTYPES: dict[str, type[np.generic[Any]]] = {
 def frame(table: Table) -> pl.DataFrame:
     """Make a frame of a table: NaN becomes null, codes become an Enum over their dictionary."""
     return pl.DataFrame([_series(column) for column in table.columns])
+
+
+def optional_frame(table: Table | None) -> pl.DataFrame | None:
+    """Make a frame of a table that is there where the scenario asks for it."""
+    return None if table is None else frame(table)
 
 
 def flows_frame(table: Table) -> pl.DataFrame:
@@ -49,7 +56,8 @@ def _series(column: Column) -> pl.Series:
         case "text":
             words = column.dictionary
             meaning = pl.Series(column.name, words, dtype=pl.Enum(words))
-            return meaning.gather(pl.Series(values))
+            codes = pl.Series(values)
+            return meaning.gather(codes.set(codes == NONE, None))
 
 
 def _empty(column: Column) -> np.ndarray[tuple[int], np.dtype[Any]]:

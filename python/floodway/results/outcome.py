@@ -125,6 +125,8 @@ class Outcome:
         How full each switch's buffer was.
     pauses_beyond
         Pauses and resumes that came when the table `pauses` was full, and have no row.
+    signals_beyond, allowances_beyond
+        The same of marks, CNPs and states, and of changed allowances.
     capture
         What the capture holds, where there is one.
     """
@@ -140,6 +142,8 @@ class Outcome:
     drops: tuple[tuple[str, int], ...]
     switches: tuple[SwitchPeak, ...]
     pauses_beyond: int = 0
+    signals_beyond: int = 0
+    allowances_beyond: int = 0
     capture: Captured | None = None
 
     @classmethod
@@ -162,6 +166,8 @@ class Outcome:
             drops=tuple((reason, packets) for reason, packets in raw["drops"] if packets),
             switches=tuple(SwitchPeak(**device) for device in raw["devices"]),
             pauses_beyond=raw.get("pauses", {}).get("beyond", 0),
+            signals_beyond=raw.get("signals", {}).get("beyond", 0),
+            allowances_beyond=raw.get("allowances", {}).get("beyond", 0),
             capture=Captured(**raw["capture"]) if "capture" in raw else None,
         )
 

@@ -119,6 +119,12 @@ class Result:
     pauses
         One row a pause or resume as it was received, where the scenario says `records.pauses = true`; else
         none.
+    signals
+        One row a mark, CNP or change of state of a port's congestion points, where the scenario says
+        `records.signals = true`; else none.
+    allowances
+        One row each time that the pacing rate or the window of a flow's sender changed, where the scenario
+        has `records.allowances`; else none.
     queue_histogram
         One row a switch's port and bin of queue length, where the scenario has `records.queue-histogram`;
         else none.
@@ -151,6 +157,8 @@ class Result:
     counters: pl.DataFrame
     run: RunInfo
     pauses: pl.DataFrame | None = None
+    signals: pl.DataFrame | None = None
+    allowances: pl.DataFrame | None = None
     queue_histogram: pl.DataFrame | None = None
     capture: bytes | None = None
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = [
     "EndlessSummary",
     "FctSummary",
+    "FeedbackSummary",
     "LinkSummary",
     "PortSummary",
     "SizeBucket",
@@ -139,6 +140,18 @@ class EndlessSummary:
 
 
 @dataclass(frozen=True, kw_only=True)
+class FeedbackSummary:
+    """A port and class whose congestion points made CNPs, and what they marked."""
+
+    node: str
+    link: str
+    class_: int
+    cnps: int
+    ecn_marks: int
+    ue_marks: int
+
+
+@dataclass(frozen=True, kw_only=True)
 class PortSummary:
     """A port and class with its highest buffer use, and how long it was paused."""
 
@@ -174,6 +187,10 @@ class Summary:
         Time paused, summed over ports and classes.
     pfc_frames
         Pause frames received, resumes among them.
+    cnps_made
+        CNPs that congestion points of ports made; those of receivers are not among them.
+    most_cnps
+        The ports that made most of them.
     outcome
         Verdicts and totals.
     """
@@ -186,6 +203,8 @@ class Summary:
     most_paused: tuple[PortSummary, ...]
     paused_us: float
     pfc_frames: int
+    cnps_made: int
+    most_cnps: tuple[FeedbackSummary, ...]
     outcome: Outcome
 
 
@@ -197,6 +216,7 @@ def summarise(
     run: RunInfo,
 ) -> Summary:
     """Compute the summary of a run from its tables and verdicts, and from what is known about it."""
+    feedback = _feedback(counters)
     return Summary(
         total=_workload("all", flows, outcome.workloads, run.loads),
         workloads=tuple(_of_workload(flows, totals, run.loads) for totals in outcome.workloads),
@@ -206,6 +226,8 @@ def summarise(
         most_paused=_ports(counters, by="paused_us"),
         paused_us=float(counters["paused_us"].sum()),
         pfc_frames=int(counters["pfc_rx"].sum()),
+        cnps_made=sum(port.cnps for port in feedback),
+        most_cnps=feedback[:NAMED_PORTS],
         outcome=outcome,
     )
 
@@ -342,6 +364,24 @@ def _fct(measured: pl.DataFrame) -> FctSummary:
 
 def _sorted(values: pl.Series) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
     return np.sort(values.drop_nulls().to_numpy())
+
+
+def _feedback(counters: pl.DataFrame) -> tuple[FeedbackSummary, ...]:
+    """Name the ports that made CNPs, those that made most first; results of older versions know of none."""
+    if "cnps" not in counters.columns:
+        return ()
+    rows = counters.filter(pl.col("cnps") > 0).sort("cnps", descending=True, maintain_order=True)
+    return tuple(
+        FeedbackSummary(
+            node=row["node"],
+            link=row["link"],
+            class_=row["class"],
+            cnps=row["cnps"],
+            ecn_marks=row["ecn_marks"],
+            ue_marks=row["ue_marks"],
+        )
+        for row in rows.iter_rows(named=True)
+    )
 
 
 def _ports(counters: pl.DataFrame, *, by: str) -> tuple[PortSummary, ...]:

@@ -1,0 +1,120 @@
+"""What a run keeps of congestion feedback, and of what senders may."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pytest
+
+import floodway as package
+from made_up import made_up_result
+from scenarios import SMALL, TOLD, written
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from command import Command
+    from floodway.results import Result
+
+SIGNALS = ("time_ns", "node", "port", "link", "class", "event", "state", "flow_id", "window_bytes")
+MARKS = {"mark-ce": "ecn_marks", "mark-ue": "ue_marks", "cnp": "cnps"}
+
+
+@pytest.fixture(scope="module")
+def told(tmp_path_factory: pytest.TempPathFactory) -> Result:
+    return package.run(package.load(written(tmp_path_factory.mktemp("told"), TOLD)))
+
+
+def test_marks_and_cnps_have_as_many_rows_as_the_counters_count(told: Result) -> None:
+    assert told.signals is not None
+    for event, column in MARKS.items():
+        rows = told.signals.filter(pl.col("event") == event)
+        assert len(rows) == told.counters[column].sum()
+    assert told.counters["ecn_marks"].sum() > 100
+    assert told.counters["cnps"].sum() > 3
+    assert told.counters["ue_marks"].sum() == 0
+
+
+def test_signals_name_port_flow_and_time(told: Result) -> None:
+    assert told.signals is not None
+    assert told.signals.columns == [*SIGNALS]
+    assert told.signals["time_ns"].is_sorted()
+    assert told.signals["time_ns"].min() > 10_000  # type: ignore[operator]
+    assert set(told.signals["flow_id"].cast(pl.String)) == set(told.flows["flow_id"])
+    assert set(told.signals["node"].cast(pl.String)) <= {"s1", "s2"}
+    # These machines have no states, and their CNPs no window.
+    assert told.signals["state"].null_count() == len(told.signals)
+    assert told.signals["window_bytes"].null_count() == len(told.signals)
+
+
+def test_allowances_are_of_the_chosen_flows_and_begin_with_them(told: Result) -> None:
+    assert told.allowances is not None
+    assert told.allowances.columns == ["time_ns", "flow_id", "rate_gbps", "window_bytes", "allowed_gbps"]
+    flows = told.allowances.group_by(pl.col("flow_id").cast(pl.String), maintain_order=True)
+    first = {row["flow_id"]: row for row in flows.first().iter_rows(named=True)}
+    assert sorted(first) == ["culprits:h1:0", "culprits:h2:0"]
+    for row in first.values():
+        assert (row["time_ns"], row["rate_gbps"], row["allowed_gbps"]) == (10_000.0, 100.0, 100.0)
+    lowest = flows.agg(pl.col("allowed_gbps").min())["allowed_gbps"]
+    assert (lowest < 60).all()
+    assert (lowest > 0).all()
+
+
+def test_feedback_is_saved_and_read_again_and_left_out_where_it_is_not_kept(
+    told: Result, tmp_path: Path
+) -> None:
+    told.save(tmp_path / "told")
+    again = package.read(tmp_path / "told")
+    assert told.signals is not None
+    assert told.allowances is not None
+    assert told.signals.equals(again.signals)  # type: ignore[arg-type]
+    assert told.allowances.equals(again.allowances)  # type: ignore[arg-type]
+    small = package.run(package.load(written(tmp_path, SMALL)))
+    assert (small.signals, small.allowances) == (None, None)
+    small.save(tmp_path / "told", force=True)
+    assert not (tmp_path / "told" / "signals.parquet").exists()
+
+
+def test_threads_and_partitions_change_nothing(tmp_path: Path) -> None:
+    parts = 'engine.partitions = ["s1", "s2"]\n'
+    one = package.run(package.load(written(tmp_path, TOLD)), threads=1)
+    two = package.run(package.load(written(tmp_path, parts + TOLD)), threads=2)
+    assert two.run.timings.threads == 2
+    assert one.signals is not None
+    assert one.allowances is not None
+    assert one.signals.equals(two.signals)  # type: ignore[arg-type]
+    assert one.allowances.equals(two.allowances)  # type: ignore[arg-type]
+
+
+def test_the_summary_names_ports_that_made_cnps(floodway: Command, told: Result, tmp_path: Path) -> None:
+    summary = told.summary()
+    assert summary.cnps_made == told.counters["cnps"].sum()
+    assert summary.most_cnps[0].cnps == told.counters["cnps"].max()
+    out = floodway("run", written(tmp_path, TOLD), "--out", tmp_path / "out").out
+    assert "Most CNPs made by ports" in out
+    assert f"{summary.cnps_made:,} over all ports" in out
+    assert "CNPs made" not in floodway("run", written(tmp_path, SMALL), "--out", tmp_path / "small").out
+    # Results of older versions do not count them.
+    assert (made_up_result().summary().cnps_made, made_up_result().summary().most_cnps) == (0, ())
+
+
+def test_full_tables_are_told_of() -> None:
+    outcome = made_up_result(signals={"rows": 4, "beyond": 7}, allowances={"rows": 4, "beyond": 2}).outcome
+    assert (outcome.signals_beyond, outcome.allowances_beyond, outcome.pauses_beyond) == (7, 2, 0)
+    assert made_up_result().outcome.signals_beyond == 0
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ('["culprit"]', '"culprit" matches nothing; did you mean "culprits"?'),
+        ('{ tag = "x" }', "matches nothing"),
+        ("3", "true, false, a workload, a list of workloads"),
+    ],
+)
+def test_allowances_of_nobody_are_a_mistake(given: str, said: str, tmp_path: Path) -> None:
+    with pytest.raises(package.ScenarioError) as error:
+        package.load(written(tmp_path, TOLD.replace('["culprits"]', given)))
+    assert said in str(error.value)
+    assert "allowances" in str(error.value)

@@ -77,6 +77,14 @@ def judge(folder: Path, claim: str, given: Given) -> tuple[Study, Numbers, Judge
         ('against = "b"\nvalue = -50', {"a": (40.0, 70.0)}, "agrees"),
         ('against = "b"\nvalue = -50\nis = "at-most"', {"a": (20.0, 20.0)}, "agrees"),
         ('against = "b"\nvalue = -50', {"a": (52.0, 52.0), "b": (100.0, None)}, "not run"),
+        ("between = [90, 110]", {"a": (100.0, 100.0)}, "agrees"),
+        ("between = [90, 110]", {"a": (115.0, 115.0)}, "agrees"),
+        ("between = [90, 110]", {"a": (117.0, 117.0)}, "differs"),
+        ("between = [90, 110]", {"a": (80.0, 80.0)}, "differs"),
+        ("between = [90, 110]\ntolerance = 0", {"a": (80.0, 92.0)}, "agrees"),
+        ('against = "b"\nbetween = [-60, -40]', {"a": (64.9, 64.9)}, "agrees"),
+        ('against = "b"\nbetween = [-60, -40]', {"a": (70.0, 70.0)}, "same direction"),
+        ('against = "b"\nbetween = [-60, -40]', {"a": (110.0, 110.0)}, "differs"),
     ],
 )
 def test_a_number_gets_the_verdict_that_the_page_says(
@@ -137,6 +145,94 @@ def test_an_order_of_equal_numbers_differs_and_says_so(
     study, numbers, found = judge(tmp_path, f'order = ["a", "b", "c"]\nremark = "As printed{dot}"', values)
     row = shown(Part(study=study, numbers=numbers, judged=(found,)), found)
     assert (row.verdict, row.remark) == (verdict, remark)
+
+
+@pytest.mark.parametrize(
+    ("given_values", "verdict"),
+    [
+        ({"b": (3.5, 3.5)}, "agrees"),
+        ({"b": (3.0, 3.0)}, "agrees"),
+        ({"b": (1.0, 1.0)}, "differs"),
+        ({"a": (2.5, 2.5)}, "differs"),
+        ({"c": (None, 3.0)}, "not run"),
+    ],
+)
+def test_a_first_one_says_nothing_of_those_behind_it(
+    tmp_path: Path, given_values: Given, verdict: str
+) -> None:
+    values = {"a": (1.0, 1.0), "b": (2.0, 2.0), "c": (3.0, 3.0), **given_values}
+    _, _, found = judge(tmp_path, 'first = "a"', values)
+    assert (found.claim.order, found.verdict) == (("a", "b", "c"), verdict)
+
+
+AGAINST_BOTH = 'variant = "a"\nagainst = ["b", "c"]\n'
+
+
+@pytest.mark.parametrize(
+    ("claim", "verdict", "ours", "remark"),
+    [
+        ("between = [-60, -40]", "agrees", "-55.0 to -50.0 %", ""),
+        ('value = -40\nis = "at-most"\ntolerance = 0', "agrees", "-55.0 to -50.0 %", ""),
+        (
+            'value = -55\nis = "at-most"\ntolerance = 0',
+            "same direction",
+            "-55.0 to -50.0 %",
+            "So at 1 of 2; not against B.",
+        ),
+        ('take = "lowest"\nvalue = -55\ntolerance = 0.1', "agrees", "-55.0 %", "Ours is against C."),
+        ('take = "highest"\nvalue = -50\ntolerance = 0.1', "agrees", "-50.0 %", "Ours is against B."),
+        ('take = "highest"\nvalue = 50\ntolerance = 0.1', "differs", "-50.0 %", "Ours is against B."),
+    ],
+)
+def test_a_claim_may_be_measured_against_several(
+    tmp_path: Path, claim: str, verdict: str, ours: str, remark: str
+) -> None:
+    values = {"a": (45.0, 45.0), "b": (90.0, 90.0), "c": (100.0, 100.0)}
+    study, numbers, found = judge(tmp_path, AGAINST_BOTH + claim, values)
+    row = shown(Part(study=study, numbers=numbers, judged=(found,)), found)
+    assert (row.verdict, row.ours, row.remark) == (verdict, ours, remark)
+
+
+def test_a_claim_over_several_is_not_run_while_one_is_missing(tmp_path: Path) -> None:
+    values: Given = {"a": (45.0, 45.0), "b": (90.0, 90.0), "c": (100.0, None)}
+    _, _, found = judge(tmp_path, AGAINST_BOTH + "between = [-60, -40]", values)
+    assert found.verdict == "not run"
+    values = {"a": (45.0, 45.0), "b": (90.0, 90.0), "c": (100.0, Value(value=90.0, unfinished=1))}
+    _, _, found = judge(tmp_path, AGAINST_BOTH + "between = [-60, -40]", values)
+    assert (found.verdict, found.unfinished) == ("unfinished", 1)
+
+
+@pytest.mark.parametrize("at", ['"*"', "[0.2, 0.4]"])
+def test_a_claim_may_be_over_points_of_an_axis(tmp_path: Path, at: str) -> None:
+    everywhere = STUDY.replace("at = { load = 0.4 }\nvalue = -10", f"at = {{ load = {at} }}\nvalue = -10")
+    study = load_study(study_file(tmp_path, everywhere))
+    for quick, parts in ((False, ("0.2", "0.4")), (True, ("0.2",))):
+        runs = plan_of([study], quick=quick).runs
+        values = {run.key: Value(value=9.0 if run.variant == "large" else 10.0) for run in runs}
+        by_metric = {each.metric.name: values for each in study.claims}
+        found = judged(study, Numbers(runs=runs, done=frozenset(values), values=by_metric))[0]
+        assert [dict(part.claim.at)["load"] for part in found.parts] == list(parts)
+        assert found.verdict == "agrees"
+        assert found.low == pytest.approx(-10.0)
+        # The quick form goes over fewer points, and the report says so.
+        assert ("Of 1 of 2 numbers" in found.claim.remark) == quick
+
+
+def test_a_first_one_over_all_points_says_where_it_is_not(tmp_path: Path) -> None:
+    first = STUDY.replace(
+        'variant = "large"\nagainst = "little"\nat = { load = 0.4 }\nvalue = -10',
+        'first = "large"\nat = { load = "*" }',
+    )
+    study = load_study(study_file(tmp_path, first))
+    runs = plan_of([study]).runs
+    best = {("large", "0.2"): 1.0, ("little", "0.2"): 2.0, ("large", "0.4"): 4.0, ("little", "0.4"): 3.0}
+    values = {run.key: Value(value=best[run.variant, dict(run.place)["load"]]) for run in runs}
+    by_metric = {each.metric.name: values for each in study.claims}
+    numbers = Numbers(runs=runs, done=frozenset(values), values=by_metric)
+    found = judged(study, numbers)[0]
+    row = shown(Part(study=study, numbers=numbers, judged=(found,)), found)
+    assert (row.published, row.ours, row.verdict) == ("10 MB lowest", "so at 1 of 2", "differs")
+    assert row.remark == "So at 1 of 2; not at load = 0.4, where 1 MB is."
 
 
 def test_what_is_best_may_be_the_highest(tmp_path: Path) -> None:

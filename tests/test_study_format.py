@@ -165,6 +165,41 @@ def test_a_study_has_what_its_file_says(tmp_path: Path) -> None:
             "claim[mean].against: is of a number, and this claim is an order; it can be one of the two",
         ),
         (
+            "value = -10",
+            "between = [-10, -20]",
+            "claim[mean].between: [-10.0, -20.0] is no range: it takes two numbers, the lower first",
+        ),
+        (
+            "value = -10",
+            "value = -10\nbetween = [-20, -10]",
+            "claim[mean].between: stands beside a value; it can be one of the two",
+        ),
+        (
+            "value = -10",
+            'value = -10\ntake = "lowest"',
+            "claim[mean].take: says which of several numbers counts, and this claim is of one",
+        ),
+        (
+            "at = { load = 0.4 }\nvalue = -10",
+            'at = { load = "*" }\nvalue = -10\nagainst-at = { load = 0.2 }',
+            "claim[mean].against-at: is of one number, and this claim is over several",
+        ),
+        (
+            "at = { load = 0.4 }\nvalue = -10",
+            "at = { load = [0.2, 0.5] }\nvalue = -10",
+            "claim[mean].at.load: '0.5' is not a point of the axis load; allowed: 0.2, 0.4; did you mean '0.4'?",
+        ),
+        (
+            'against = "little"\nat = { load = 0.4 }\nvalue = -10',
+            'at = { load = 0.4 }\nfirst = "big"',
+            f"claim[mean].first: 'big' is not a variant of this study; {PLACES}",
+        ),
+        (
+            'variant = "large"\nagainst = "little"\nat = { load = 0.4 }\nvalue = -10',
+            'at = { load = 0.4 }\nfirst = "large"\namong = ["large"]',
+            "claim[mean].among: takes at least two variants, each once, best first",
+        ),
+        (
             'label = "1 MB"',
             "except = { load = 0.4 }",
             "claim[mean].at: 'little' is not run at load = 0.4",

@@ -24,6 +24,7 @@ __all__ = [
     "Quick",
     "Sets",
     "Study",
+    "Take",
     "Theory",
     "Variant",
 ]
@@ -33,6 +34,8 @@ Sets = tuple[tuple[str, str], ...]
 #: Axes with the names of their points.
 Place = tuple[tuple[str, str], ...]
 PlotKind = Literal["bars", "lines", "series", "cdf"]
+#: Which of several numbers a claim is of.
+Take = Literal["each", "lowest", "highest"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -144,10 +147,16 @@ class Claim:
     against, against_at
         What it is measured against: another variant, the same one at another place, or both; the number is
         then a difference in percent.
-    value, unit, tolerance, bound
-        What was published, and how far ours may be from it; `at-least` and `at-most` are bounds.
-    order, best
-        For an order: the variants, best first, and whether the lowest or the highest is best.
+    places, rivals, take
+        Of a claim over several numbers: all its places, of which `at` is the first; all that it is measured
+        against, of which `against` is the first; and whether the `lowest`, the `highest` or `each` of these
+        numbers is to be as published.
+    value, between, unit, tolerance, bound
+        What was published, a value or a range, and how far ours may be from it; `at-least` and `at-most` are
+        bounds.
+    order, best, only_first
+        For an order: the variants, best first, whether the lowest or the highest is best, and whether nothing
+        is said of those behind the first.
     cause, cause_against, cause_says
         The variant that isolates why ours differs, what it is measured against, and what it shows.
     """
@@ -162,12 +171,17 @@ class Claim:
     at: Place
     against: str
     against_at: Place
+    places: tuple[Place, ...]
+    rivals: tuple[str, ...]
+    take: Take
     value: float | None
+    between: tuple[float, float] | None
     unit: str
     tolerance: float
     bound: Literal["about", "at-least", "at-most"]
     order: tuple[str, ...]
     best: str
+    only_first: bool
     cause: str
     cause_against: str
     cause_says: str
@@ -176,6 +190,11 @@ class Claim:
     def relative(self) -> bool:
         """Whether the number is a difference to another one."""
         return bool(self.against)
+
+    @property
+    def several(self) -> bool:
+        """Whether it is over several numbers or orders."""
+        return len(self.places) > 1 or len(self.rivals) > 1
 
     @property
     def variants(self) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING
 
 from floodway.study.model import Claim
@@ -19,6 +20,11 @@ __all__ = ["claims_of", "whole_place"]
 #: Where nothing is said, so much in points of a percentage, or in percent of another number.
 TOLERANCE = 5.0
 BOUNDS = ("about", "at-least", "at-most")
+TAKES = ("each", "lowest", "highest")
+#: All points of an axis.
+EVERY = "*"
+#: Keys that an order has no use for.
+OF_NUMBERS = ("value", "between", "against", "variant", "tolerance", "is", "take")
 
 
 def claims_of(
@@ -68,9 +74,11 @@ def _claim(
     table: Table, name: str, variants: Sequence[Variant], axes: Sequence[Axis], metrics: Mapping[str, Metric]
 ) -> Claim:
     names = [variant.name for variant in variants]
-    order = table.texts("order")
+    order, only_first = _order(table, variants)
     metric = metric_named(table, "metric", table.text("metric", due=True), metrics)
-    at = whole_place(table, "at", axes)
+    places = _places(table, axes)
+    at = places[0]
+    rivals = _rivals(table, names)
     cause = table.table("cause")
     claim = Claim(
         name=table.text("name", name),
@@ -81,9 +89,13 @@ def _claim(
         metric=metric,
         variant="" if order else _variant(table, "variant", names, variants),
         at=at,
-        against=_against(table, names),
+        against=rivals[0] if rivals else "",
         against_at=_other_place(table, axes, at),
+        places=places,
+        rivals=rivals,
+        take=table.choice("take", table.text("take", "each"), what="a choice", allowed=TAKES),  # type: ignore[arg-type]
         value=table.number("value"),
+        between=_between(table),
         unit=_unit(table, "%" if "against" in table or "against-at" in table else metric.kind.unit),
         tolerance=_tolerance(table),
         bound=table.choice("is", table.text("is", "about"), what="a bound", allowed=BOUNDS),  # type: ignore[arg-type]
@@ -91,8 +103,9 @@ def _claim(
         best=table.choice(
             "best", table.text("best", metric.kind.best), what="an end", allowed=("lowest", "highest")
         ),
+        only_first=only_first,
         cause=_variant(cause, "variant", names, variants) if "cause" in table else "",
-        cause_against=_cause_against(cause, table.text("against"), names),
+        cause_against=_cause_against(cause, rivals[0] if rivals else "", names),
         cause_says=cause.text("says"),
     )
     _hold_together(table, claim, names)
@@ -117,11 +130,66 @@ def _variant(table: Table, key: str, names: Sequence[str], variants: Sequence[Va
     return table.choice(key, given, what="a variant of this study", allowed=names)
 
 
-def _against(table: Table, names: Sequence[str]) -> str:
-    given = table.text("against")
-    if given:
-        return table.choice("against", given, what="a variant of this study", allowed=names)
-    return table.text("variant", names[0]) if "against-at" in table else ""
+def _order(table: Table, variants: Sequence[Variant]) -> tuple[tuple[str, ...], bool]:
+    """Read an order, or who is the first of it: then the others stand behind in any order."""
+    first = table.text("first")
+    if not first:
+        return table.texts("order"), False
+    names = [variant.name for variant in variants]
+    table.choice("first", first, what="a variant of this study", allowed=names)
+    if "order" in table:
+        raise table.fault("first", "stands beside an order, which has a first one; it can be one of the two")
+    among = table.texts("among") or tuple(names)
+    for name in among:
+        table.choice("among", name, what="a variant of this study", allowed=names)
+    return (first, *(name for name in among if name != first)), True
+
+
+def _places(table: Table, axes: Sequence[Axis]) -> tuple[Place, ...]:
+    """Read where a claim is: of an axis a point, a list of points, or all of them."""
+    inner = table.table("at")
+    given = {name: inner.value(name) for name in inner.names()}
+    points = {axis.name: axis.names for axis in axes if given.get(axis.name) == EVERY}
+    points |= {
+        name: tuple(dict(place_of(inner, {name: point}, axes))[name] for point in value)
+        for name, value in given.items()
+        if isinstance(value, list) and value
+    }
+    if not points:
+        return (whole_place(table, "at", axes),)
+    said = dict(place_of(inner, {name: value for name, value in given.items() if name not in points}, axes))
+    for axis in axes:
+        if axis.name in said or axis.name in points:
+            continue
+        if len(axis.points) > 1:
+            text = f"says no point of the axis {axis.name}; allowed: {', '.join(axis.names)}, {EVERY}"
+            raise table.fault("at", text, allowed=(*axis.names, EVERY))
+        said[axis.name] = axis.names[0]
+    names = [axis.name for axis in axes]
+    choices = [points.get(name, (said.get(name, ""),)) for name in names]
+    return tuple(tuple(zip(names, choice, strict=True)) for choice in itertools.product(*choices))
+
+
+def _rivals(table: Table, names: Sequence[str]) -> tuple[str, ...]:
+    """Read what it is measured against: a variant, or several."""
+    given = table.texts("against")
+    for name in given:
+        table.choice("against", name, what="a variant of this study", allowed=names)
+    if given or "against-at" not in table:
+        return given
+    return (table.text("variant", names[0]),)
+
+
+def _between(table: Table) -> tuple[float, float] | None:
+    """Read a published range."""
+    found = table.numbers("between")
+    if "between" not in table:
+        return None
+    if len(found) != len(("low", "high")) or found[0] > found[1]:
+        raise table.fault(
+            "between", f"{list(found)} is no range: it takes two numbers, the lower first", given=found
+        )
+    return found[0], found[1]
 
 
 def _cause_against(cause: Table, usual: str, names: Sequence[str]) -> str:
@@ -149,21 +217,37 @@ def _hold_together(table: Table, claim: Claim, names: Sequence[str]) -> None:
     if claim.order:
         if len(set(claim.order)) < max(2, len(claim.order)):
             raise table.fault(
-                "order", "takes at least two variants, each once, best first", given=claim.order
+                "among" if claim.only_first else "order",
+                "takes at least two variants, each once, best first",
+                given=claim.order,
             )
-        for key in ("value", "against", "variant", "tolerance", "is"):
+        for key in OF_NUMBERS:
             if key in table:
                 raise table.fault(key, "is of a number, and this claim is an order; it can be one of the two")
-    elif claim.value is None:
+    elif claim.value is None and claim.between is None:
         raise table.fault("value", "is missing; a claim has a published value, or an order of variants")
-    if claim.against == claim.variant and claim.against_at == claim.at and claim.against:
-        raise table.fault("against", f"{claim.against!r} is measured against itself", given=claim.against)
+    if claim.variant in claim.rivals and claim.against_at == claim.at:
+        raise table.fault("against", f"{claim.variant!r} is measured against itself", given=claim.variant)
+    _hold_several_together(table, claim)
+
+
+def _hold_several_together(table: Table, claim: Claim) -> None:
+    if claim.value is not None and claim.between is not None:
+        raise table.fault("between", "stands beside a value; it can be one of the two")
+    if claim.between is not None and claim.bound != "about":
+        raise table.fault("is", "is of a value, and this claim is of a range, which has two bounds")
+    for key in ("against-at", "cause"):
+        if claim.several and key in table:
+            raise table.fault(key, "is of one number, and this claim is over several")
+    if not claim.several and "take" in table:
+        raise table.fault("take", "says which of several numbers counts, and this claim is of one")
 
 
 def _refuse_nothing(table: Table, claim: Claim, variants: Sequence[Variant]) -> None:
     """Refuse a claim over runs that the study does not have."""
-    needed = [(name, claim.at) for name in claim.variants]
-    needed += [(claim.against, claim.against_at)] if claim.against else []
+    needed = [(name, place) for name in (*claim.variants, *claim.rivals) for place in claim.places]
+    if claim.against_at != claim.at:
+        needed = [(claim.variant, claim.at), (claim.against, claim.against_at)]
     needed += [(claim.cause, claim.at)] if claim.cause else []
     needed += [(claim.cause_against, claim.at)] if claim.cause and claim.cause_against else []
     for name, place in needed:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from floodway.study.model import Plot
     from floodway.study.runs import Run
     from floodway.study.storage import Runs
+    from floodway.study.verdicts import Judged
 
 __all__ = ["PAGE_FILE", "REPORT_FILE", "TIMES", "write_report"]
 
@@ -200,9 +201,10 @@ def _part_document(part: Part, conducted: Conducted) -> dict[str, Any]:
                 "name": judged.claim.name,
                 "figure": judged.claim.figure,
                 "says": judged.claim.says,
-                "published": list(judged.claim.order) or judged.claim.value,
+                "published": list(judged.claim.order or judged.claim.between or ()) or judged.claim.value,
                 "unit": judged.claim.unit,
                 "ours": [name for name, _ in judged.found] if judged.claim.order else judged.ours,
+                **({"parts": [_number_document(each) for each in judged.parts]} if judged.parts else {}),
                 "low": judged.low,
                 "high": judged.high,
                 "seeds": judged.seeds,
@@ -213,6 +215,16 @@ def _part_document(part: Part, conducted: Conducted) -> dict[str, Any]:
             for judged in part.judged
         ],
         "runs": [_run_document(part, run, conducted) for run in part.numbers.runs],
+    }
+
+
+def _number_document(judged: Judged) -> dict[str, Any]:
+    """Return one of several numbers of a claim."""
+    return {
+        "at": dict(judged.claim.at),
+        "against": judged.claim.against or None,
+        "ours": [name for name, _ in judged.found] if judged.claim.order else judged.ours,
+        "verdict": judged.verdict,
     }
 
 

@@ -16,6 +16,10 @@ __all__ = ["VERDICTS", "Judged", "Verdict", "judged"]
 
 Verdict = Literal["agrees", "same direction", "differs", "unfinished", "not run"]
 VERDICTS: tuple[Verdict, ...] = ("agrees", "same direction", "differs", "unfinished", "not run")
+#: From what is best for a claim over several numbers to what is worst; what did not finish decides nothing.
+_BAD: tuple[Verdict, ...] = ("agrees", "same direction", "differs", "unfinished", "not run")
+#: So many numbers that are not as published are named.
+MOST_NAMED = 4
 #: A published value lies inside a range over this many seeds or more only.
 LEAST_SEEDS = 2
 
@@ -42,6 +46,8 @@ class Judged:
         The number that the experiment of its cause gives in its place; none where there is none.
     verdict
         What is to be said.
+    parts
+        Of a claim over several numbers or orders: each of those that are run.
     """
 
     claim: Claim
@@ -53,18 +59,38 @@ class Judged:
     found: tuple[tuple[str, float], ...] = ()
     cause: float | None = None
     verdict: Verdict = "not run"
+    parts: tuple[Judged, ...] = ()
 
     @property
     def difference(self) -> float | None:
-        """Ours less the published value."""
-        return None if self.ours is None or self.claim.value is None else self.ours - self.claim.value
+        """Ours less the published value; of a range, less the nearer end, and 0 inside."""
+        return None if self.ours is None or self.nearest is None else self.ours - self.nearest
+
+    @property
+    def nearest(self) -> float | None:
+        """The published number that is nearest to ours."""
+        if self.claim.between is None or self.ours is None:
+            return self.claim.value
+        low, high = self.claim.between
+        return min(max(self.ours, low), high)
 
 
 def judged(study: Study, numbers: Numbers) -> tuple[Judged, ...]:
     """Judge every claim of a study."""
-    return tuple(
-        _order(study, claim, numbers) if claim.order else _number(claim, numbers) for claim in study.claims
-    )
+    return tuple(_judged(study, claim, numbers) for claim in study.claims)
+
+
+def _judged(study: Study, claim: Claim, numbers: Numbers) -> Judged:
+    if claim.several:
+        parts = [_judged(study, part, numbers) for part in _parts(claim) if _is_planned(part, numbers)]
+        return _together(study, claim, tuple(parts))
+    return _order(study, claim, numbers) if claim.order else _number(claim, numbers)
+
+
+def _is_planned(claim: Claim, numbers: Numbers) -> bool:
+    """Whether all that a claim needs is to be run: the quick form leaves points and variants out."""
+    cells = [numbers.cell(claim.metric, name, claim.at) for name in (*claim.variants, *claim.rivals)]
+    return all(cell.values or cell.missing for cell in cells)
 
 
 def _number(claim: Claim, numbers: Numbers) -> Judged:
@@ -94,21 +120,21 @@ def _number(claim: Claim, numbers: Numbers) -> Judged:
 
 def _verdict(found: Judged) -> Verdict:
     claim = found.claim
-    if found.ours is None or found.low is None or found.high is None or claim.value is None:
+    difference, nearest = found.difference, found.nearest
+    if difference is None or nearest is None or found.ours is None or found.low is None or found.high is None:
         return "not run"
-    difference = found.ours - claim.value
-    inside = found.seeds >= LEAST_SEEDS and found.low <= claim.value <= found.high
+    inside = found.seeds >= LEAST_SEEDS and found.low <= nearest <= found.high
     beyond = (claim.bound == "at-least" and difference >= 0) or (claim.bound == "at-most" and difference <= 0)
-    if abs(difference) <= _allowed(claim) or inside or beyond:
+    if abs(difference) <= _allowed(claim, nearest) or inside or beyond:
         return "agrees"
-    same = claim.relative and found.ours * claim.value > 0
+    same = claim.relative and found.ours * nearest > 0
     return "same direction" if same else "differs"
 
 
-def _allowed(claim: Claim) -> float:
+def _allowed(claim: Claim, nearest: float) -> float:
     """Return how far ours may be off: points of a percentage, percent of anything else."""
     in_points = claim.relative or claim.unit == "%"
-    return claim.tolerance if in_points else abs(claim.value or 0.0) * claim.tolerance / 100
+    return claim.tolerance if in_points else abs(nearest) * claim.tolerance / 100
 
 
 def _order(study: Study, claim: Claim, numbers: Numbers) -> Judged:
@@ -129,9 +155,9 @@ def _order(study: Study, claim: Claim, numbers: Numbers) -> Judged:
         claim,
         order,
         undecided=len(last) > 1 or (bool(last) and claim.best == "highest"),
-        tied=bool(equal),
+        tied=any(not claim.only_first or claim.order[0] in pair for pair in equal),
     )
-    if equal:
+    if equal and not claim.only_first:
         claim = replace(claim, remark=_with_equal(study, claim.remark, equal))
     return Judged(claim=claim, found=found, seeds=seeds, unfinished=unfinished, verdict=verdict)
 
@@ -148,6 +174,8 @@ def _with_equal(study: Study, remark: str, equal: Iterable[tuple[str, str]]) -> 
 def _order_verdict(claim: Claim, order: Sequence[str], *, undecided: bool, tied: bool) -> Verdict:
     if undecided:
         return "unfinished"
+    if claim.only_first:
+        return "agrees" if order[0] == claim.order[0] and not tied else "differs"
     # Whoever ranks equal numbers decides the order, not the numbers.
     if tied:
         return "differs"
@@ -182,3 +210,58 @@ def _of_cause(claim: Claim, numbers: Numbers, other: Cell | None) -> float | Non
     if not cell.whole or cell.unfinished:
         return None
     return cell.mean if other is None else _percent(cell.mean, other.mean)
+
+
+def _parts(claim: Claim) -> Iterable[Claim]:
+    """Return a claim over several numbers as one claim for each of them."""
+    for place in claim.places:
+        for rival in claim.rivals or ("",):
+            rivals = (rival,) if rival else ()
+            yield replace(
+                claim, at=place, against_at=place, places=(place,), against=rival, rivals=rivals, remark=""
+            )
+
+
+def _together(study: Study, claim: Claim, parts: tuple[Judged, ...]) -> Judged:
+    """Judge a claim over several numbers by what became of each."""
+    left_out = len(claim.places) * max(1, len(claim.rivals)) - len(parts)
+    if left_out and parts:
+        claim = _remarked(
+            claim, f"Of {len(parts)} of {len(parts) + left_out} numbers: the others are not run"
+        )
+    unfinished = sum(part.unfinished for part in parts)
+    found = Judged(
+        claim=claim, parts=parts, unfinished=unfinished, seeds=min((part.seeds for part in parts), default=0)
+    )
+    if not parts or any(part.verdict == "not run" for part in parts):
+        return found
+    known = [part for part in parts if part.ours is not None]
+    if claim.take != "each" and len(known) == len(parts):
+        extreme = (min if claim.take == "lowest" else max)(known, key=lambda part: part.ours or 0.0)
+        claim = _remarked(claim, f"Ours is {_where(study, claim, extreme)}")
+        return replace(extreme, claim=claim, parts=parts, unfinished=unfinished)
+    worst = max((part.verdict for part in parts), key=_BAD.index)
+    if worst in ("differs", "same direction"):
+        others = [_where(study, claim, part) for part in parts if part.verdict != "agrees"]
+        shown = "; ".join(others[:MOST_NAMED]) + (" and others" if len(others) > MOST_NAMED else "")
+        claim = _remarked(claim, f"So at {len(parts) - len(others)} of {len(parts)}; not {shown}")
+    low, high = (choose((part.ours or 0.0 for part in known), default=None) for choose in (min, max))
+    return replace(found, claim=claim, low=low, high=high, verdict=worst)
+
+
+def _remarked(claim: Claim, text: str) -> Claim:
+    """Return a claim of which something more is said."""
+    first = [claim.remark if claim.remark.endswith((".", "!", "?")) else f"{claim.remark}."]
+    return replace(claim, remark=" ".join([*(first if claim.remark else []), f"{text}."]))
+
+
+def _where(study: Study, claim: Claim, part: Judged) -> str:
+    """Say which of its numbers a part of a claim is, and of an order who is the first there."""
+    place = [f"{axis} = {point}" for axis, point in part.claim.at if _goes_along(claim, axis)]
+    against = [f"against {study.variant(part.claim.against).label}"] if len(claim.rivals) > 1 else []
+    best = [f"where {study.variant(part.found[0][0]).label} is"] if claim.order and part.found else []
+    return ", ".join((["at " + ", ".join(place)] if place else []) + against + best)
+
+
+def _goes_along(claim: Claim, axis: str) -> bool:
+    return len({dict(place)[axis] for place in claim.places}) > 1

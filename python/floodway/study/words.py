@@ -69,14 +69,25 @@ def expected(minutes: float | None, *, jobs: int) -> str:
 
 def _published(part: Part, found: Judged) -> str:
     claim = found.claim
+    if claim.only_first:
+        return f"{part.study.variant(claim.order[0]).label} {claim.best}"
     if claim.order:
         return ", ".join(part.study.variant(name).label for name in claim.order) + " (best first)"
+    if claim.between is not None:
+        low, high = (_number(each, relative=claim.relative) for each in claim.between)
+        return f"{low} to {high}{_unit(found)}"
     return f"{_BOUNDS[claim.bound]}{_number(claim.value, relative=claim.relative)}{_unit(found)}"
 
 
 def _ours(part: Part, found: Judged) -> str:
+    if found.claim.order and found.parts:
+        first = sum(part.verdict == "agrees" for part in found.parts)
+        return f"so at {first} of {len(found.parts)}"
     if found.claim.order:
         return ", ".join(f"{part.study.variant(name).label} {mean:,.4g}" for name, mean in found.found)
+    if found.ours is None and found.low is not None and found.high is not None:
+        low, high = (_number(each, relative=found.claim.relative) for each in (found.low, found.high))
+        return f"{low} to {high}{_unit(found)}" + ("*" if found.unfinished else "")
     if found.ours is None:
         return f"not reached: {found.unfinished} flows unfinished" if found.unfinished else "-"
     text = _number(found.ours, relative=found.claim.relative)
@@ -91,7 +102,7 @@ def _difference(found: Judged) -> str:
         return ""
     if found.claim.unit == "%":
         return f"{found.difference:+.1f} points"
-    value = found.claim.value
+    value = found.nearest
     return f"{found.difference / value * 100:+.1f} %" if value else f"{found.difference:+.4g}"
 
 

@@ -179,7 +179,7 @@ fn a_port_that_is_never_paused_marks_as_red_does() {
         let scenario = Scenario::from_text("a.toml", &text, &[]).unwrap_or_else(|errors| panic!("{errors}"));
         run(&scenario)
     };
-    let (red, tcd) = (incast(r#"{ red = { pmax = 1 } }"#), incast(r#"{ tcd = { red = { pmax = 1 } } }"#));
+    let (red, tcd) = (incast("{ red = { pmax = 1 } }"), incast("{ tcd = { red = { pmax = 1 } } }"));
     assert!(marks(&red, "s1", "h3-s1") > 10);
     assert_eq!((red.flows, red.counters, red.series), (tcd.flows, tcd.counters, tcd.series));
 }

@@ -20,7 +20,8 @@
 //! | congestion, non-congestion | marked by RED | CE | congestion |
 //! | | not marked | none | non-congestion |
 //!
-//! A RESUME, or the end of a pause that has run out, notes the time and the queue; it changes no state by itself.
+//! A RESUME, or the end of a pause that has run out, notes the time and the queue; it changes no state by itself. A port
+//! that was resumed with an empty queue passes through congestion for one departure, mostly without a mark.
 //!
 //! # Why
 //!

@@ -11,7 +11,7 @@ use floodway_mechanisms::slots::{
     PacketView, PoolView, PortInfo, QueueView, SwitchInfo,
 };
 use floodway_units::mrg32k3a::{FirstDraws, Mrg32k3a};
-use floodway_units::{Bytes, Class, NodeId, PortId, Rate, Rng, Time, fold, mix, name_key, stream};
+use floodway_units::{Bytes, Class, NodeId, PortId, Rate, Rng, Span, Time, fold, mix, name_key, stream};
 use rustc_hash::FxHashMap;
 
 use crate::accounts::Accounts;
@@ -193,6 +193,7 @@ impl<'a> World<'a> {
             elsewhere: Column::default(),
             free_slots: Vec::new(),
             done: Vec::new(),
+            remembers: Span::ZERO,
             sources: build_sources(blueprint, &border),
             triggers: Triggers::new(blueprint, &border),
             pairs: FxHashMap::default(),
@@ -458,6 +459,8 @@ impl<'a> World<'a> {
     fn set_hearing(&mut self, port: PortId) {
         let machines = &mut self.machines[port.index()];
         machines.recounts = machines.congestion_points.iter().any(CongestionPoint::recounts);
+        let remembers = machines.congestion_points.iter().map(CongestionPoint::remembers).max();
+        self.remembers = self.remembers.max(remembers.unwrap_or_default());
         self.set_port_quiet(port);
         let state = &mut self.ports[port.index()];
         state.observed |= state.captured || self.telemetry.on || self.border.crosses(port);

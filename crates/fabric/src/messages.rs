@@ -15,7 +15,7 @@ use crate::records::{FlowKey, ReceivedRow, Records, SentRow};
 use crate::send::SendHalf;
 use crate::triggers::End;
 use crate::ways::Way;
-use crate::world::{NEVER, World};
+use crate::world::{Done, NEVER, World};
 
 /// No flow waits for the message.
 pub(crate) const NO_HOOK: u32 = u32::MAX;
@@ -301,7 +301,7 @@ impl World<'_> {
         let (half, way) = (&mut self.senders[id as usize], &self.ways[id as usize]);
         half.done = !half.shared;
         if half.done {
-            self.done.push(id);
+            self.done.push(Done { slot: id, gone: None });
             let list = &mut self.nics[half.nic as usize].list;
             match self.blueprint.semantics.turns {
                 Turns::Ring => {}

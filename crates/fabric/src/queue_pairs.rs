@@ -249,12 +249,13 @@ impl World<'_> {
     }
 
     /// A packet of the queue pair has left the network: where ties go by scheduling order, and slots decide some of
-    /// them, a queue pair that is over gives its own back at once.
+    /// them, a queue pair that is over gives its own back at once, unless a machine may name it later.
     #[inline]
     pub fn left_network(&mut self, flow: FlowId) {
         let slot = flow.0;
-        if self.events.is_numbered() && self.senders[flow.index()].done && self.in_network(slot) == 0 {
-            self.done.retain(|&other| other != slot);
+        let at_once = self.events.is_numbered() && self.remembers == Span::ZERO;
+        if at_once && self.senders[flow.index()].done && self.in_network(slot) == 0 {
+            self.done.retain(|done| done.slot != slot);
             self.close_queue_pair(slot);
         }
     }

@@ -8,7 +8,7 @@ use crate::build::has_bounded;
 use crate::outcome::{Conservation, Deadlock, Stopped};
 use crate::records::Totals;
 use crate::triggers;
-use crate::world::World;
+use crate::world::{Done, World};
 
 /// Between two searches for deadlock, in picoseconds.
 const SEARCH_EVERY: u64 = 1_000_000_000;
@@ -123,21 +123,25 @@ impl<'w, 'p, 'a> Whole<'w, 'p, 'a> {
         control.flows_started.store(started, Ordering::Relaxed);
     }
 
-    /// Closes the queue pairs that are complete at their senders and have nothing in the network: nothing more
-    /// can happen to them. Done between epochs, so that it is no matter who looks when.
+    /// Closes the queue pairs that are complete at their senders and have had nothing in the network for as long as
+    /// machines may name them: nothing more can happen to them. Done between epochs, so that it is no matter who looks
+    /// when.
     fn close_queue_pairs(&mut self) {
         for part in 0..self.worlds.len() {
             let mut done = std::mem::take(&mut self.worlds[part].done);
-            done.retain(|&slot| !self.close_if_over(part, slot));
+            done.retain_mut(|done| !self.close_if_over(part, done));
             self.worlds[part].done = done;
         }
     }
 
     /// Closes a queue pair that was opened in partition `part`, if it is over; whether it is.
-    fn close_if_over(&mut self, part: usize, slot: u32) -> bool {
+    fn close_if_over(&mut self, part: usize, done: &mut Done) -> bool {
+        let slot = done.slot;
         let here = |world: &World<'a>| world.border.slot_of(part, slot);
         let counted = self.worlds.iter().filter_map(|world| Some(world.in_network(here(world)?)));
-        let over = counted.fold(0, i32::wrapping_add) == 0;
+        let (now, empty) = (self.first().now, counted.fold(0, i32::wrapping_add) == 0);
+        done.gone = empty.then(|| done.gone.unwrap_or(Time(now)));
+        let over = done.gone.is_some_and(|gone| Time(now).since(gone) >= self.first().remembers);
         if over {
             for world in self.worlds.iter_mut() {
                 if let Some(slot) = here(world) {

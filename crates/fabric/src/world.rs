@@ -21,7 +21,7 @@ use floodway_mechanisms::slots::{
     CongestionPoint, CpAction, Disposition, FcFrame, Notice, Outbox, PauseMode, PortView, ReadyView,
     RegionNotice, Reply,
 };
-use floodway_units::{Bytes, NodeId, PortId, Rate, Rng, Time, fold, mix};
+use floodway_units::{Bytes, NodeId, PortId, Rate, Rng, Span, Time, fold, mix};
 use floodway_wire::Format;
 use rustc_hash::FxHashMap;
 
@@ -407,7 +407,9 @@ pub(crate) struct World<'a> {
     /// Slots to be used again.
     pub free_slots: Vec<u32>,
     /// Queue pairs that are complete at their senders and not closed.
-    pub done: Vec<u32>,
+    pub done: Vec<Done>,
+    /// For how long some congestion point may name a queue pair of which nothing is in the network any more.
+    pub remembers: Span,
     pub sources: Vec<Source>,
     /// Starts that wait for completions; their events are numbered behind the sources.
     pub triggers: Triggers,
@@ -436,6 +438,14 @@ pub(crate) struct World<'a> {
     pub regions: Vec<RegionNotice>,
     pub free_regions: Vec<u32>,
     pub out: Outboxes,
+}
+
+/// A queue pair that is complete at its sender.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Done {
+    pub slot: u32,
+    /// The end of the epoch since which nothing of it has been in the network.
+    pub gone: Option<Time>,
 }
 
 /// A change of the network at a known time.

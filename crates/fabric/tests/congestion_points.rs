@@ -3,13 +3,13 @@
 
 mod support;
 
-use floodway_fabric::blueprint::UNBOUNDED;
+use floodway_fabric::blueprint::{Ties, UNBOUNDED};
 use floodway_fabric::{Control, Fabric, Records};
 use floodway_mechanisms::registry::AnyCongestionPoint;
 use floodway_mechanisms::slots::{Claim, CongestionPoint, CpAction, Cx, Mark, Notice, PacketView, QueueView};
 use floodway_units::{Bytes, FlowId, NodeId, PortId, Rate, Span, Time};
 use floodway_wire::Format;
-use support::{Net, assert_invariants, counter, port};
+use support::{Net, assert_invariants, counter, port, whole};
 
 const G100: Rate = Rate::gbps(100);
 const PFC: &str = r#"{"pfc": {"xoff": "2MB"}}"#;
@@ -80,6 +80,50 @@ fn a_port_sends_no_faster_than_its_rate_though_its_machine_sends_by_it() {
     let wire = count("tx_bytes") + 20 * count("tx_packets");
     assert!(wire <= 12_500_000 + 1_100, "{wire}");
     assert!(wire > 12_000_000, "{wire}");
+}
+
+/// Names the flow of the first packet that it hears of once more, 160 us later.
+#[derive(Default)]
+struct Late {
+    heard: Option<(FlowId, Time)>,
+    told: bool,
+}
+
+impl CongestionPoint for Late {
+    fn remembers(&self) -> Span {
+        Span::us(160)
+    }
+
+    fn on_dequeue(&mut self, cx: &mut Cx<'_, CpAction>, p: &PacketView, _q: &QueueView) -> Mark {
+        self.heard.get_or_insert((p.flow, cx.now));
+        Mark::None
+    }
+
+    fn next_timeout(&self) -> Option<Time> {
+        self.heard.filter(|_| !self.told).map(|(_, at)| at + Span::us(160))
+    }
+
+    fn on_timeout(&mut self, cx: &mut Cx<'_, CpAction>) {
+        if let Some((flow, _)) = self.heard {
+            cx.push(notice(flow));
+            self.told = true;
+        }
+    }
+}
+
+#[test]
+fn a_flow_keeps_its_name_while_a_machine_may_use_it() {
+    for ties in [Ties::Hashed, Ties::SchedulingOrder] {
+        let (mut net, [a, s, b], [_, last]) = line();
+        net.blueprint.semantics.ties = ties;
+        let c = net.host("c");
+        net.link(c, s, G100, Span::us(1), PFC);
+        net.flow(a, b, Bytes::kb(2), Span::ZERO);
+        // Between two epochs, when nothing of the first flow has been in the network for long.
+        net.flow(c, b, Bytes::mb(1), Span::us(110));
+        let records = run(&net, port(last, 0), Late::default());
+        assert_eq!(whole(records.flows.column("cnps")), [1, 0], "{ties:?}");
+    }
 }
 
 /// Wants queues of its own.

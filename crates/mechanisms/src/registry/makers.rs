@@ -280,6 +280,7 @@ macro_rules! congestion_points {
             fn recounts[self: &Self]() -> bool;
             fn on_waiting[self: &mut Self](p: &$crate::slots::PacketView);
             fn on_removed[self: &mut Self](now: ::floodway_units::Time, p: &$crate::slots::PacketView);
+            fn remembers[self: &Self]() -> ::floodway_units::Span;
             fn on_enqueue[self: &mut Self](
                 cx: &mut $crate::slots::Cx<'_, $crate::slots::CpAction>,
                 p: &$crate::slots::PacketView,

@@ -140,6 +140,12 @@ pub trait CongestionPoint {
     /// The packet has left its queue and will not be sent: the link went down, or a watchdog has given the queue up.
     fn on_removed(&mut self, _now: Time, _p: &PacketView) {}
 
+    /// For how long after it heard of a packet it may still name the packet's flow in what it sends: for so long the name
+    /// is no other flow's, though the flow is over. By default it names flows of packets in hand alone.
+    fn remembers(&self) -> Span {
+        Span::ZERO
+    }
+
     /// The packet has joined the queue; `q` includes it.
     fn on_enqueue(&mut self, _cx: &mut Cx<'_, CpAction>, _p: &PacketView, _q: &QueueView) -> Mark {
         Mark::None

@@ -21,6 +21,7 @@ pub mod mercury;
 pub mod mercury_window;
 pub mod no_notification;
 pub mod no_reliability;
+pub mod pacc;
 pub mod pfc;
 pub mod proxy_cnp;
 pub mod red;

@@ -42,6 +42,7 @@ congestion_points! {
     ProxyCnp => proxy_cnp,
     Mercury => mercury,
     Tcd => tcd,
+    Pacc => pacc,
 }
 
 notifications! {

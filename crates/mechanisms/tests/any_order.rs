@@ -424,6 +424,8 @@ fn congestion_points() -> Vec<CongestionPointParams> {
         r#"{ "red": { "at": "enqueue", "kmin": "1KB", "kmax": "300KB", "pmax": 1 } }"#,
         r#"{ "red": { "preset": "dctcp" } }"#,
         r#"{ "tcd": { "max-ton": "3us", "red": { "kmin": "1KB", "kmax": "300KB", "pmax": 0.5 } } }"#,
+        r#"{ "pacc": { "qref": "1KB", "period": "4us", "theta": 0 } }"#,
+        r#"{ "pacc": { "multi": true, "period": "13us", "a": 9, "b": 0, "most-flows": 1 } }"#,
     ];
     with_tuned(CongestionPointParams::names(), &tuned)
 }

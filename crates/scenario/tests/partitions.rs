@@ -24,6 +24,7 @@ fn scenarios_keep_the_same_bytes_on_several_threads() {
         ("three-sites.toml", ("workload.between-sites.until", "300us")),
         ("ring-allreduce.toml", ("limit", "1ms")),
         ("proxy.toml", ("limit", "3ms")),
+        ("pacc-incast.toml", ("limit", "2ms")),
         ("perftest.toml", ("limit", "1ms")),
         ("tcd-victim.toml", ("limit", "2ms")),
     ] {

@@ -1,0 +1,329 @@
+//! PACC's congestion point as a reconstruction: a controller of the queue decides once in a period how many CNPs the switch
+//! sends to the flows that fill it (after Zhong et al., INFOCOM 2022, as Mercury's paper describes it). The constants and
+//! steps below are floodway's own, so results with it are those of a reconstruction, not of PACC as published.
+//!
+//! # What it does
+//!
+//! It counts bytes and packets of each flow that join a queue while it is longer than Qref. At the end of each period:
+//!
+//! ```text
+//! 1. control          p = p + a · (Q - Qref) / Qref + b · (Q - Qold) / Qref, held within 0 and 1
+//! 2. amount           N = round(p · packets / m), at most Nmax
+//! 3. discrimination   keep each flow f with bytes(f) >= theta · bytes
+//! 4. allocation       n(f) = ceil(N · bytes(f) / bytes), at most one for each 4 us of the period
+//! 5. clearing         the table is empty, Qold = Q
+//! ```
+//!
+//! A flow with n(f) > 0 gets one CNP in the control class, whose `degree` is n(f); with `multi`, n(f) CNPs 4 us apart.
+//!
+//! # Why
+//!
+//! A CNP from the switch is at the sender before the receiver could answer a mark, and goes to the flows that fill the
+//! queue, not to whichever packet the dice chose. The sender is DCQCN's, unchanged: `rate-control = "dcqcn"`. Senders hear
+//! of congestion a period late at worst, and a queue that only waits for a paused port is blamed like any other: that is
+//! what `mercury` and `tcd` are for. It takes the place of `red`, not a place beside it: where nothing marks, receivers
+//! send no CNPs.
+//!
+//! # Symbols
+//!
+//! | symbol | here |
+//! |---|---|
+//! | Tp | `period`; it runs from the first packet that waits at the port, for all its queues |
+//! | a, b | `a`, `b` |
+//! | Q, Qold | bytes of the queue now, and a period ago |
+//! | Qref | `qref` |
+//! | m, Nmax | `m`, `nmax` |
+//! | theta | `theta` |
+//! | packets, bytes | what joined the queue in the period while Q > Qref, the packet itself counted in Q |
+//!
+//! # Known differences
+//!
+//! - Of the published algorithm only this is known here: the switch makes the CNPs, a proportional-integral controller on
+//!   the queue decides how many, in proportion to the congested packets, a table of flows is settled each 80 us, and the
+//!   sender is DCQCN's. All the rest is reconstructed: form and gains of the controller, m, Nmax, theta, Qref.
+//! - DCQCN's sender reads no `degree`: one CNP of a period cuts its rate once, whatever it stands for. Its cuts are at least
+//!   4 us apart, hence the bound of step 4.
+//! - A table holds `most-flows` flows of a period. While it is full a newcomer counts among packets and bytes and is told
+//!   nothing; n of theta counts the flows in the table.
+//! - Replies that queue among data (`semantics.acks = "data-class"`) make the queue longer and are not counted.
+//!
+//! # References
+//!
+//! - Zhong et al., "PACC: Proactive and Accurate Congestion Feedback for RDMA Congestion Control", INFOCOM 2022.
+//! - He et al., "Accurate and fast congestion feedback in MEC-enabled RDMA datacenters", Journal of Cloud Computing,
+//!   2024 (what is known of it here).
+//! - Taheri et al., "RoCC: Robust Congestion Control for RDMA", CoNEXT 2020 (the ratio of the gains).
+
+#[cfg(test)]
+mod clocks;
+mod queue;
+#[cfg(test)]
+mod tests;
+
+use floodway_units::{Bytes, Class, Span, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::red;
+use crate::slots::{
+    CongestionPoint, CpAction, Cx, Detection, Mark, Notice, PacketView, ParamError, PortInfo, QueueView,
+    word_or, word_or_schema,
+};
+use queue::{Due, Queue};
+
+/// The least time between two CNPs of a flow. Source: the least time between two cuts of DCQCN's sender.
+const GAP: Span = Span::us(4);
+
+/// Parameters of the reconstruction of PACC's congestion point.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+#[schemars(rename = "Pacc")]
+pub struct Params {
+    /// Tp: from one settling of the table to the next, from 4 us to 1 s.
+    /// Source: Mercury's paper, which names it as PACC's default.
+    pub period: Span,
+    /// a: gain of the distance of the queue from `qref`, from 0 up.
+    /// Source: reconstruction; RoCC's ratio of the gains.
+    pub a: f64,
+    /// b: gain of the growth of the queue, from 0 up.
+    /// Source: reconstruction; RoCC's ratio of the gains.
+    pub b: f64,
+    /// Qref: the queue that the controller aims at, above 0; packets that join a longer one are congested. Default: 100 KB
+    /// per 25G of the port's rate.
+    /// Source: reconstruction: the Kmin of HPCC's ECN.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub qref: Option<Bytes>,
+    /// m: congested packets that one CNP stands for at most, 1 at least.
+    /// Source: reconstruction.
+    pub m: u32,
+    /// Nmax: most CNPs that a queue allots in a period, before they are rounded up flow by flow; 1 at least.
+    /// Source: reconstruction.
+    pub nmax: u32,
+    /// theta: the share of a period's bytes, from 0 to 1, below which a flow gets no CNP; `"auto"` for 1/(2n) with n flows.
+    /// Source: reconstruction.
+    pub theta: Theta,
+    /// Does a flow get each of its CNPs, 4 us apart, in place of one that stands for all?
+    /// Source: floodway's choice: one; DCQCN's sender would cut again at each.
+    pub multi: bool,
+    /// Most flows of a period that the table of a queue holds, 1 at least.
+    /// Source: floodway's choice.
+    pub most_flows: u32,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Params {
+            period: Span::us(80),
+            a: 0.3,
+            b: 1.5,
+            qref: None,
+            m: 16,
+            nmax: 64,
+            theta: Theta::Auto,
+            multi: false,
+            most_flows: 4096,
+        }
+    }
+}
+
+/// The share of a period's bytes below which a flow does not matter.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Theta {
+    /// Half of an even share.
+    Auto,
+    /// As given.
+    Given(f64),
+}
+
+impl Serialize for Theta {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Theta::Auto => serializer.serialize_str("auto"),
+            Theta::Given(share) => share.serialize(serializer),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Theta {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let share = word_or::<f64, D>("auto", deserializer)?;
+        Ok(share.map_or(Theta::Auto, Theta::Given))
+    }
+}
+
+impl JsonSchema for Theta {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "PaccTheta".into()
+    }
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        word_or_schema::<f64>("auto", generator)
+    }
+}
+
+impl Params {
+    fn check(&self) -> Result<(), ParamError> {
+        let refuse = |key, message: &str| Err(ParamError::new(key, message));
+        let gain = |gain: f64| gain.is_finite() && gain >= 0.0;
+        match *self {
+            Params { period, .. } if !(GAP..=Span::ms(1000)).contains(&period) => {
+                refuse("period", "CNPs of a flow are 4us apart; allowed: from 4us to 1s")
+            }
+            Params { a, .. } if !gain(a) => refuse("a", "it is not a gain; allowed: 0 and more"),
+            Params { b, .. } if !gain(b) => refuse("b", "it is not a gain; allowed: 0 and more"),
+            Params { qref: Some(Bytes::ZERO), .. } => {
+                refuse("qref", "distances are parts of it; allowed: above 0B, such as \"100KB\"")
+            }
+            Params { m: 0, .. } => refuse("m", "a CNP stands for 1 packet at least"),
+            Params { nmax: 0, .. } => refuse("nmax", "with 0 nobody is told; allowed: 1 at least"),
+            Params { theta: Theta::Given(share), .. } if !(0.0..=1.0).contains(&share) => {
+                Err(ParamError::new("theta", format!("{share} is not a share from 0 to 1")))
+            }
+            Params { most_flows: 0, .. } => {
+                refuse("most-flows", "a table of 0 flows tells nobody; allowed: 1 at least")
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Detection for Params {
+    type Cp = Cp;
+
+    fn build(&self, port: &PortInfo) -> Result<Cp, ParamError> {
+        self.check()?;
+        let qref = self.qref.unwrap_or_else(|| red::Preset::Hpcc.kmin(port.rate)).max(Bytes(1));
+        let settings = Settings { params: *self, qref, most_at_once: self.period.0 / GAP.0 };
+        Ok(Cp {
+            settings,
+            origin: None,
+            ends: Time::NEVER,
+            queues: Vec::new(),
+            due: Vec::new(),
+            tells: Time::NEVER,
+        })
+    }
+}
+
+/// What is fixed of a port's machine.
+#[derive(Clone, Copy, Debug)]
+struct Settings {
+    params: Params,
+    qref: Bytes,
+    /// Most CNPs of a flow in a period.
+    most_at_once: u64,
+}
+
+/// One per egress port.
+#[derive(Clone, Debug)]
+pub struct Cp {
+    settings: Settings,
+    /// When the first packet waited: periods end at whole numbers of them from there.
+    origin: Option<Time>,
+    /// When the period ends; never, while that would change nothing.
+    ends: Time,
+    /// One for each class that was heard of, in that order.
+    queues: Vec<Queue>,
+    /// CNPs of the last period that are not sent yet.
+    due: Vec<Due>,
+    /// When the next ones of them are.
+    tells: Time,
+}
+
+impl Cp {
+    /// Place of the queue of a class.
+    fn index(&mut self, class: Class) -> usize {
+        self.queues.iter().position(|queue| queue.class == class).unwrap_or_else(|| {
+            self.queues.push(Queue::new(class));
+            self.queues.len() - 1
+        })
+    }
+
+    /// A queue is so long now; its place.
+    fn has_length(&mut self, cx: &mut Cx<'_, CpAction>, q: &QueueView) -> usize {
+        self.end_periods(cx);
+        let at = self.index(q.class);
+        self.queues[at].length = q.len;
+        if self.ends == Time::NEVER && q.len > Bytes::ZERO {
+            self.wake(cx.now);
+        }
+        at
+    }
+
+    /// The clock goes on at its old phase. A period holds its beginning, not its end.
+    fn wake(&mut self, now: Time) {
+        let (origin, period) = (*self.origin.get_or_insert(now), self.settings.params.period);
+        self.ends = origin + period * (now.since(origin).0 / period.0 + 1);
+    }
+
+    /// Steps 1 to 5 for a period that is over.
+    fn end_periods(&mut self, cx: &mut Cx<'_, CpAction>) {
+        while self.ends <= cx.now {
+            self.due.clear();
+            for queue in &mut self.queues {
+                queue.end_period(&self.settings, &mut self.due);
+            }
+            let rests = self.queues.iter().all(Queue::is_idle);
+            self.ends = if rests { Time::NEVER } else { self.ends + self.settings.params.period };
+            self.tell(cx);
+        }
+    }
+
+    /// Each flow to which a CNP is due gets one, for all of them or one of several.
+    fn tell(&mut self, cx: &mut Cx<'_, CpAction>) {
+        let multi = self.settings.params.multi;
+        for due in &mut self.due {
+            let stands_for = if multi { 1 } else { due.cnps };
+            due.cnps -= stands_for;
+            let notice = Notice { degree: stands_for as f32, ..Notice::of(due.flow, Mark::Ce) };
+            cx.push(CpAction::ToSource(notice));
+        }
+        self.due.retain(|due| due.cnps > 0);
+        self.tells = if self.due.is_empty() { Time::NEVER } else { cx.now + GAP };
+    }
+}
+
+impl CongestionPoint for Cp {
+    /// To the end of the period that the packet is counted in, and of the next one, within which the last of its CNPs goes.
+    fn remembers(&self) -> Span {
+        self.settings.params.period * 2
+    }
+
+    fn on_enqueue(&mut self, cx: &mut Cx<'_, CpAction>, p: &PacketView, q: &QueueView) -> Mark {
+        if p.class != Class::CONTROL {
+            let at = self.has_length(cx, q);
+            if q.len > self.settings.qref && !p.is_reply {
+                self.queues[at].count(p, self.settings.params.most_flows as usize);
+            }
+        }
+        Mark::None
+    }
+
+    fn on_dequeue(&mut self, cx: &mut Cx<'_, CpAction>, p: &PacketView, q: &QueueView) -> Mark {
+        if p.class != Class::CONTROL {
+            self.has_length(cx, q);
+        }
+        Mark::None
+    }
+
+    fn on_removed(&mut self, _now: Time, p: &PacketView) {
+        if let Some(queue) = self.queues.iter_mut().find(|queue| queue.class == p.class) {
+            queue.length = queue.length.saturating_sub(p.frame);
+        }
+    }
+
+    fn next_timeout(&self) -> Option<Time> {
+        Some(self.ends.min(self.tells)).filter(|at| *at < Time::NEVER)
+    }
+
+    fn on_timeout(&mut self, cx: &mut Cx<'_, CpAction>) {
+        if cx.now >= self.tells {
+            self.tell(cx);
+        }
+        self.end_periods(cx);
+    }
+
+    fn state(&self, _now: Time, class: Class) -> &'static str {
+        let queue = self.queues.iter().find(|queue| queue.class == class);
+        if queue.is_some_and(|queue| queue.length > self.settings.qref) { "congested" } else { "uncongested" }
+    }
+}

@@ -160,7 +160,7 @@ impl World<'_> {
 
     fn slowdown(&self) -> Verdict {
         let took = |received: &ReceivedRow| received.finish - received.key.start;
-        let too_fast = |(sent, received): &FlowRow| received.finish != NEVER && took(received) < sent.ideal;
+        let too_fast = |row: &FlowRow| row.1.finish != NEVER && self.is_too_fast(row);
         match self.records.rows().find(too_fast) {
             None => Verdict::Holds,
             Some((sent, received)) => Verdict::Broken(format!(

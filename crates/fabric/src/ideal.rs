@@ -171,6 +171,20 @@ impl Packets {
         }
     }
 
+    /// The smallest of them.
+    pub fn smallest(&self) -> Bytes {
+        self.last
+    }
+
+    /// Picoseconds of all of them behind one another.
+    pub fn on(&self, serial: &Serial) -> u64 {
+        let [first, middle, last] = [self.first, self.middle, self.last].map(|wire| serial.time(wire.0));
+        match self.count {
+            1 => first,
+            count => (count - 2).saturating_mul(middle).saturating_add(first).saturating_add(last),
+        }
+    }
+
     /// From the first bit sent to the last bit received, in each hop's own rounding; what no clock could show
     /// is the latest time that it shows.
     fn time(&self, facts: &PathFacts<'_>, path: &[PortId], ways: &[u64]) -> Span {

@@ -23,6 +23,7 @@ pub mod dependencies;
 mod error;
 mod faults;
 mod finish;
+mod floor;
 mod flows;
 mod histogram;
 mod host;

@@ -316,6 +316,48 @@ proptest! {
     }
 }
 
+/// The first packets go the long way around the ring, the others straight on from 27 us on: those do not wait behind the
+/// first one, which is larger by its RETH.
+#[test]
+fn a_flow_whose_way_changes_may_beat_the_ideal_of_one_way() {
+    let trouble = Trouble {
+        seed: 165_232_737_257_515_411,
+        spray: false,
+        control: r#"{"pfc": {"xoff": {"alpha": 0.5}, "pause": "on-off"}}"#,
+        reliability: r#""none""#,
+        rates: vec![30, 30, 30, 30, 10, 100, 30, 10],
+        errors: 0.0,
+        jitter: 0,
+        pipeline: 0,
+        down: vec![(1, 5, 22)],
+        flows: vec![(2, 3, 19_452, 25)],
+    };
+    let mut net = ring(&trouble);
+    net.blueprint.end.limit = Time(284 * 123_457);
+    let slowdown = real(net.run().flows.column("slowdown"))[0];
+    assert!((0.9999..1.0).contains(&slowdown), "{slowdown}");
+}
+
+/// Two ways, of which one is left when the other comes back: what waits on the slow one and what takes the fast one arrive
+/// together.
+#[test]
+fn two_ways_in_turn_may_be_much_faster_than_one() {
+    let mut net = Net::new(Format::Ethernet).limit(Span::ms(10));
+    let (a, s, t, b) = (net.host("a"), net.switch("s"), net.switch("t"), net.host("b"));
+    let m = net.switch("m");
+    let fat = r#"{"pfc": {"xoff": "2MB"}}"#;
+    net.link(a, s, G100, Span::us(1), fat);
+    let short = net.link(s, t, Rate::gbps(10), Span::us(1), fat);
+    net.link(s, m, Rate::gbps(10), Span::us(1), fat);
+    net.link(m, t, Rate::gbps(10), Span::us(1), fat);
+    net.link(t, b, G100, Span::us(1), fat);
+    // Half of the flow has left its host by 45 us.
+    net.blueprint.links[short].down = vec![(Time::ZERO, at(45))];
+    net.flow(a, b, Bytes::mb(1), Span::ZERO);
+    let slowdown = real(net.run().flows.column("slowdown"))[0];
+    assert!((0.5..0.6).contains(&slowdown), "{slowdown}");
+}
+
 #[test]
 fn the_ideal_of_sprayed_packets_knows_how_many_links_share_the_work() {
     // Four ways of two hops, each a quarter of the hosts' rate, with nothing that makes them unequal.

@@ -224,10 +224,10 @@ fn records_grow_by_one_at_the_switch_and_come_back_in_the_ack() {
     assert!(answered.len() - back < 20, "only first and last packets of messages are not among the known");
 }
 
-/// The codes of ECN that data bear on a link's first direction, in order and each once.
-fn codes(frames: &[Frame], link: usize) -> Vec<u8> {
+/// The codes of ECN that data bear on a link, in order and each once.
+fn codes(frames: &[Frame], link: u32) -> Vec<u8> {
     let data = frames.iter().filter(|frame| matches!(frame.opcode(), Some(0x06..=0x08)));
-    let of_link = data.filter(|frame| frame.interface == 2 * link as u32);
+    let of_link = data.filter(|frame| frame.interface == link);
     of_link.map(|frame| frame.bytes[15] & 3).collect::<std::collections::BTreeSet<u8>>().into_iter().collect()
 }
 

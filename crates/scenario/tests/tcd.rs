@@ -46,14 +46,14 @@ impl CongestionPoint for Spy {
 }
 
 fn run(scenario: &Scenario) -> Records {
-    spied(scenario, None).0
+    spied(scenario, &[]).0
 }
 
-/// What a run gives, and what the packets bore that left the port `spied`.
-fn spied(scenario: &Scenario, spied: Option<PortId>) -> (Records, Vec<[u64; 3]>) {
+/// What a run gives, and what the packets bore that left the ports `spied`.
+fn spied(scenario: &Scenario, spied: &[PortId]) -> (Records, Vec<[u64; 3]>) {
     let (control, seen) = (Control::default(), Seen::default());
     let mut fabric = Fabric::build(scenario.blueprint(), &control).expect("it is sound");
-    if let Some(port) = spied {
+    for &port in spied {
         let spy = AnyCongestionPoint::Custom(Box::new(Spy(Arc::clone(&seen))));
         fabric.add_congestion_point(port, spy).expect("it claims nothing");
     }
@@ -111,7 +111,7 @@ fn a_scenario_with_tcd_has_receivers_that_pass_ue_on_unless_told_otherwise() {
 #[test]
 fn red_blames_the_victim_of_pauses_and_slows_it() {
     let scenario = victim(&[RED]);
-    let (records, seen) = spied(&scenario, Some(port_of(&scenario, "h3-s5", "s5")));
+    let (records, seen) = spied(&scenario, &[port_of(&scenario, "h3-s5", "s5")]);
     let [[_, ue, ce]] = seen[..] else { panic!("one flow goes there") };
     assert!(ue == 0 && ce > 100, "{seen:?}");
     let (cnps, fct) = flow(&records, "victim");
@@ -123,7 +123,7 @@ fn red_blames_the_victim_of_pauses_and_slows_it() {
 #[test]
 fn upstream_of_the_root_ports_are_undetermined_while_pauses_come() {
     let scenario = victim(&[]);
-    let (records, seen) = spied(&scenario, Some(port_of(&scenario, "h3-s5", "s5")));
+    let (records, seen) = spied(&scenario, &[port_of(&scenario, "h3-s5", "s5")]);
     let [[none, ue, ce]] = seen[..] else { panic!("one flow goes there") };
     assert_eq!(none + ue + ce, 15_000);
     assert!(ce == 0 && ue > 100 && none > 1_000, "{seen:?}");
@@ -132,6 +132,17 @@ fn upstream_of_the_root_ports_are_undetermined_while_pauses_come() {
     assert!(marks(&records, "s5", "h4-s5") > 100);
     assert!(counter(&records, "s4", "s4-s5", "pfc_rx") > 1, "its pauses reach the row");
     assert!(flow(&records, "culprit").0 > 5, "the culprit is told");
+}
+
+#[test]
+fn what_passes_a_quiet_port_unheard_would_have_changed_nothing() {
+    let scenario = victim(&[]);
+    // A spy hears of every packet, and so does the machine beside it.
+    let ports: Vec<PortId> = (0..2 * scenario.blueprint().links.len() as u32).map(PortId).collect();
+    let (heard, seen) = spied(&scenario, &ports);
+    assert!(seen.len() > 2, "{seen:?}");
+    let quiet = run(&scenario);
+    assert_eq!((heard.flows, heard.counters, heard.series), (quiet.flows, quiet.counters, quiet.series));
 }
 
 #[test]

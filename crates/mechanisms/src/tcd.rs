@@ -254,6 +254,13 @@ impl Lane {
             }
         }
     }
+
+    /// RED has decided about a packet; a queue that pauses have left and that does not drain is congestion either way.
+    fn decides(&mut self, mark: Mark) {
+        let after_pauses = matches!(self.stage, Stage::Undetermined | Stage::Checking(_));
+        let congested = after_pauses || mark == Mark::Ce;
+        self.stage = if congested { Stage::Congestion } else { Stage::NonCongestion };
+    }
 }
 
 impl CongestionPoint for Cp {
@@ -270,18 +277,14 @@ impl CongestionPoint for Cp {
             lane.stage = Stage::Undetermined;
             return if p.mark == Mark::Ce { Mark::None } else { Mark::Ue };
         }
-        let after_pauses = matches!(lane.stage, Stage::Undetermined | Stage::Checking(_));
-        let mark = match lane.looks(Noted { at: cx.now, len: q.len }, self.max_ton, self.packet) {
-            Some(stage) => {
-                lane.stage = stage;
-                Mark::None
-            }
-            None => {
-                let mark = self.red.on_dequeue(cx, p, q);
-                let congested = after_pauses || mark == Mark::Ce;
-                lane.stage = if congested { Stage::Congestion } else { Stage::NonCongestion };
-                mark
-            }
+        let left = Noted { at: cx.now, len: q.len };
+        let mark = if let Some(stage) = lane.looks(left, self.max_ton, self.packet) {
+            lane.stage = stage;
+            Mark::None
+        } else {
+            let mark = self.red.on_dequeue(cx, p, q);
+            lane.decides(mark);
+            mark
         };
         if lane.stage == Stage::NonCongestion {
             lane.resumed = None;

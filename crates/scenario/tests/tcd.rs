@@ -140,7 +140,7 @@ fn what_passes_a_quiet_port_unheard_would_have_changed_nothing() {
     // A spy hears of every packet, and so does the machine beside it.
     let ports: Vec<PortId> = (0..2 * scenario.blueprint().links.len() as u32).map(PortId).collect();
     let (heard, seen) = spied(&scenario, &ports);
-    assert!(seen.len() > 2, "{seen:?}");
+    assert!(seen.iter().all(|[_, ue, _]| *ue > 100), "{seen:?}");
     let quiet = run(&scenario);
     assert_eq!((heard.flows, heard.counters, heard.series), (quiet.flows, quiet.counters, quiet.series));
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -95,3 +96,36 @@ def made_up_result(fct_us: Sequence[float | None] = (1.0, 2.0, 3.0, 4.0), **verd
         loads=(AskedLoad(workload="load", gbps=8.0, load=0.4),),
     )
     return Result(flows=made_up_flows(fct_us), latency=latency, series=series, counters=counters, run=info)
+
+
+def made_up_feedback() -> Result:
+    """Result of a made-up run of 1 ms that kept pauses, signals and allowances of the link's two ports."""
+    plain = made_up_result()
+    port = {"node": "s1", "port": 0, "link": "l1", "class": 3}
+    pauses = [(100, "pause"), (150, "pause"), (200, "resume"), (900, "pause")]
+    signals: list[tuple[float, str, str | None, str | None]] = [
+        (0, "state", "calm", None),
+        (250, "state", "busy", None),
+        (260, "mark-ce", None, "load:h1:0"),
+        (270, "mark-ue", None, "load:h1:0"),
+        (280, "cnp", None, "load:h1:0"),
+        (400, "state", "calm", None),
+    ]
+    allowances = [(0, "load:h1:0", 100.0), (300, "load:h1:0", 20.0), (500, "load:h1:0", 60.0)]
+    ends = pl.DataFrame({"finish_sender_us": [700.0], "finish_receiver_us": [650.0]})
+    series = plain.series.with_columns(metric=pl.lit("queue_max_bytes"), value=pl.Series([5000.0, 3000.0]))
+    return replace(
+        plain,
+        flows=plain.flows.head(1).hstack(ends),
+        series=pl.concat([plain.series, series]).with_columns(object=pl.lit("l1: s1>h1")),
+        pauses=pl.DataFrame([{"time_ns": at * 1e3, **port, "event": event} for at, event in pauses]),
+        signals=pl.DataFrame(
+            [
+                {"time_ns": at * 1e3, **port, "event": event, "state": state, "flow_id": flow}
+                for at, event, state, flow in signals
+            ]
+        ).with_columns(window_bytes=pl.lit(None, dtype=pl.Float64)),
+        allowances=pl.DataFrame(
+            [{"time_ns": at * 1e3, "flow_id": flow, "allowed_gbps": gbps} for at, flow, gbps in allowances]
+        ),
+    )

@@ -21,8 +21,8 @@ from floodway.study.formulas import (
 )
 from floodway.study.metrics import KINDS
 from floodway.study.selection import Options, chosen_flows, matches
-from made_up import made_up_result
-from scenarios import LISTED, SMALL, STARVED, written
+from made_up import made_up_feedback, made_up_result
+from scenarios import LISTED, SMALL, STARVED, TOLD, written
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -203,6 +203,56 @@ def test_a_queue_in_time_is_the_longest_of_each_bucket_inside_the_window(small: 
     assert whole.height == series.height
     part = queue_buckets(small, Options(link="s1>s2", from_us=500.0, to_us=1000.0))
     assert part.equals(whole.filter(pl.col("time_us").is_between(500.0, 1000.0, closed="left")))
+
+
+def test_what_senders_allow_is_weighted_by_time_until_the_flow_is_complete() -> None:
+    result = made_up_feedback()
+    assert value(result, "allowed-min") == 20.0
+    # 300 us, 200 us, and 200 us until the end at the sender.
+    assert value(result, "allowed-mean") == pytest.approx((300 * 100 + 200 * 20 + 200 * 60) / 700)
+    assert value(result, "allowed-min", from_us=500.0) == 60.0
+    assert value(result, "allowed-mean", from_us=250.0, to_us=350.0) == pytest.approx(60.0)
+    assert value(result, "allowed-min", workload=("load",)) == 20.0
+    assert value(result, "allowed-min", from_us=700.0) is None
+    with pytest.raises(package.PlotError, match="kept no allowance of other"):
+        value(result, "allowed-min", workload=("other",))
+    with pytest.raises(package.PlotError, match=r"records\.allowances = true"):
+        value(made_up_result(), "allowed-min")
+
+
+def test_time_in_a_state_is_that_of_all_chosen_queues_inside_the_window() -> None:
+    result = made_up_feedback()
+    assert value(result, "time-in-state", state="busy") == 150.0
+    assert value(result, "time-in-state", state="calm") == 850.0
+    assert value(result, "time-in-state", state="calm", from_us=200.0, to_us=500.0) == 150.0
+    assert value(result, "time-in-state", state="busy", ports=("h1",)) == 0.0
+    assert value(result, "time-in-state", state="busy", ports=("s1 l1",)) == 150.0
+    with pytest.raises(package.PlotError, match=r"records\.signals = true"):
+        value(made_up_result(), "time-in-state", state="busy")
+
+
+def test_the_longest_queue_is_that_of_a_link_or_of_watched_ports() -> None:
+    result = made_up_feedback()
+    assert value(result, "max-queue") == 5.0
+    assert value(result, "max-queue", ports=("switches",)) == 5.0
+    assert value(result, "max-queue", ports=("hosts",)) is None
+    assert value(result, "max-queue", from_us=500.0) == 3.0
+    assert value(result, "max-queue", link="s1>h1", from_us=500.0) == 3.0
+    assert value(result, "max-queue", from_us=2000.0) is None
+
+
+def test_marks_and_cnps_are_counted_by_port(tmp_path: Path) -> None:
+    result = package.run(package.load(written(tmp_path, TOLD)))
+    counters = result.counters
+    assert value(result, "ecn-marks") == counters["ecn_marks"].sum() > 0
+    assert value(result, "cnps-made", ports=("switches",)) == counters["cnps"].sum() > 0
+    assert value(result, "cnps-made", ports=("hosts",)) == 0
+    assert value(result, "ue-marks") == 0
+    lowest = value(result, "lowest-throughput", link="s1>s2", bucket_us=10.0, to_us=100.0)
+    assert lowest is not None
+    assert lowest <= (value(result, "throughput", link="s1>s2", to_us=100.0) or 0)
+    # No packet starts there before 10 us.
+    assert lowest == 0
 
 
 @pytest.mark.parametrize(("delay_us", "kept"), [(1.0, True), (293.0, True), (294.0, False), (440.0, False)])

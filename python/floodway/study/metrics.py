@@ -17,6 +17,7 @@ from floodway.results.quantities import quantity_gbps
 from floodway.results.settings import direction_settings, rates_gbps
 from floodway.results.summary import percentile
 from floodway.study.buckets import link_buckets
+from floodway.study.feedback import allowed, longest_queue, time_in_state
 from floodway.study.selection import chosen_flows, chosen_link, chosen_ports
 
 if TYPE_CHECKING:
@@ -68,6 +69,8 @@ class Kind:
         Computes it.
     best
         Whether the lowest or the highest is best.
+    due
+        Names of the options without which it means nothing.
     """
 
     label: str
@@ -75,6 +78,7 @@ class Kind:
     options: tuple[str, ...]
     of: Callable[[Result, Options], Value]
     best: str = "lowest"
+    due: tuple[str, ...] = ()
 
 
 def _statistic(result: Result, options: Options, *, column: str, statistic: str) -> Value:
@@ -153,6 +157,7 @@ def _link(result: Result, options: Options, *, number: str) -> Value:
         "peak": lambda: float(gbps.max()),
         "idle": lambda: float(weights[idle].sum() / weights.sum() * 100),
         "idle-buckets": lambda: float(idle.sum()),
+        "lowest": lambda: float(gbps.min()),
         "utilisation": lambda: mean * 100 / _rate_gbps(result, options),
     }
     return Value(value=found[number]())
@@ -256,6 +261,21 @@ def _link_kind(label: str, unit: str, number: str, *, best: str) -> Kind:
     return Kind(label=label, unit=unit, options=LINK, of=partial(_link, number=number), best=best)
 
 
+def _allowed_kind(label: str, statistic: str) -> Kind:
+    return Kind(
+        label=label,
+        unit="Gbit/s",
+        options=("workload", "window"),
+        of=_numbered(partial(allowed, statistic=statistic)),
+        best="highest",
+    )
+
+
+def _numbered(of: Callable[[Result, Options], float | None]) -> Callable[[Result, Options], Value]:
+    """Make a number a value."""
+    return lambda result, options: Value(value=of(result, options))
+
+
 #: All of them, by the names that studies use.
 KINDS: Mapping[str, Kind] = {
     **_of_flows(),
@@ -283,12 +303,28 @@ KINDS: Mapping[str, Kind] = {
         best="highest",
     ),
     "peak-throughput": _link_kind("highest throughput of a bucket", "Gbit/s", "peak", best="highest"),
+    "lowest-throughput": _link_kind("lowest throughput of a bucket", "Gbit/s", "lowest", best="highest"),
     "throughput-stdev": _link_kind("standard deviation of throughput", "Gbit/s", "stdev", best="lowest"),
     "idle": _link_kind("time without a packet", "%", "idle", best="lowest"),
     "idle-buckets": _link_kind("buckets without a packet", "", "idle-buckets", best="lowest"),
     "paused-time": _ports_kind("time paused", "us", ("paused_us",)),
     "pfc-frames": _ports_kind("pause frames received", "", ("pfc_rx",)),
     "peak-buffer": _ports_kind("most held by a port", "MB", ("peak_bytes",), of="max", per=1e6),
+    "max-queue": Kind(
+        label="longest queue", unit="KB", options=("link", "ports", "window"), of=_numbered(longest_queue)
+    ),
+    "ecn-marks": _ports_kind("packets marked CE", "", ("ecn_marks",)),
+    "ue-marks": _ports_kind("packets marked UE", "", ("ue_marks",)),
+    "cnps-made": _ports_kind("CNPs made by ports", "", ("cnps",)),
+    "time-in-state": Kind(
+        label="time in a state",
+        unit="us",
+        options=("ports", "state", "window"),
+        of=_numbered(time_in_state),
+        due=("state",),
+    ),
+    "allowed-min": _allowed_kind("lowest rate that a sender allowed", "min"),
+    "allowed-mean": _allowed_kind("mean rate that senders allowed", "mean"),
     "drops": Kind(label="packets dropped", unit="", options=PORTS, of=_drops),
     "lossless": Kind(label="lossless (1) or not (0)", unit="", options=(), of=_verdict, best="highest"),
     "perftest-bandwidth": Kind(

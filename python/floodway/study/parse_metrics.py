@@ -49,6 +49,9 @@ def metric_named(table: Table, key: str, name: str, metrics: Mapping[str, Metric
         return metrics[name]
     table.choice(key, name, what="a metric", allowed=(*metrics, *KINDS))
     kind = KINDS[name]
+    if kind.due:
+        text = f"{name} needs {', '.join(kind.due)}: name a metric of this kind under [metric.NAME]"
+        raise table.fault(key, text, given=name)
     return Metric(name=name, label=kind.label, kind_name=name, kind=kind, options=Options())
 
 
@@ -59,6 +62,8 @@ def _metric(table: Table, name: str) -> Metric:
     for key in table.names():
         if key not in ("kind", "label"):
             table.choice("", key, what=f"an option of {kind_name}", allowed=("label", *kind.options))
+    for key in kind.due:
+        table.text(key, due=True)
     options = _options(table)
     table.finish()
     return Metric(
@@ -86,6 +91,7 @@ def _options(table: Table) -> Options:
         to_us=None if window is None else window[1],
         bucket_us=_quantity(table, "bucket", bucket, quantity_us, "100us") if bucket else None,
         column=table.text("column"),
+        state=table.text("state"),
     )
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from floodway.results import Result
 
-__all__ = ["Options", "chosen_flows", "chosen_link", "chosen_ports", "matches"]
+__all__ = ["Options", "chosen_flows", "chosen_link", "chosen_ports", "matches", "of_ports"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,6 +39,8 @@ class Options:
         Width of the buckets; those of the series where there is none.
     column
         Of perftest's report.
+    state
+        Name of a state of a port's queue.
     """
 
     workload: tuple[str, ...] = ()
@@ -53,6 +55,7 @@ class Options:
     to_us: float | None = None
     bucket_us: float | None = None
     column: str = ""
+    state: str = ""
 
 
 def chosen_flows(result: Result, options: Options) -> pl.DataFrame:
@@ -108,6 +111,14 @@ def chosen_ports(result: Result, options: Options) -> pl.DataFrame:
     ]
     chosen = pl.DataFrame(wanted, schema={"node": pl.String, "link": pl.String}, orient="row")
     return named.join(chosen, on=["node", "link"], how="semi", maintain_order="left")
+
+
+def of_ports(result: Result, options: Options, rows: pl.DataFrame) -> pl.DataFrame:
+    """Return the rows of the ports that a number is of, of a table with `node` and `link` as plain text."""
+    if options.ports == ("all",):
+        return rows
+    ports = chosen_ports(result, options).select(pl.col("node", "link").cast(pl.String)).unique()
+    return rows.join(ports, on=["node", "link"], how="semi", maintain_order="left")
 
 
 def matches(name: str, patterns: Iterable[str]) -> bool:

@@ -406,7 +406,8 @@ def plot_(  # noqa: PLR0913 (one argument an option)
         plotting.Kind,
         typer.Argument(
             metavar="KIND",
-            help="Completion times; slowdown against flow size; a metric in time, or as colours.",
+            help="Completion times; slowdown against flow size; a metric in time, or as colours; ports and "
+            "senders in time.",
             show_default=False,
         ),
     ],
@@ -444,8 +445,8 @@ def plot_(  # noqa: PLR0913 (one argument an option)
         typer.Option(
             "--object",
             metavar="GLOB",
-            help="Of series and heatmap: a link (x1-x2) or its direction (x1>x2); may be repeated.",
-            show_default="the busiest; all in a heatmap",
+            help="Of series, heatmap and ports: a link (x1-x2) or its direction (x1>x2); may be repeated.",
+            show_default="the busiest; all in a heatmap; the ports with most to tell",
         ),
     ] = None,
     workloads: Annotated[
@@ -456,6 +457,23 @@ def plot_(  # noqa: PLR0913 (one argument an option)
             help="Of fct and slowdown: only this one; may be repeated.",
             show_default=False,
         ),
+    ] = None,
+    flows: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--flow",
+            metavar="GLOB",
+            help="Of ports: a flow (its flow_id) or a workload, whose allowance is shown; may be repeated.",
+            show_default="the first six",
+        ),
+    ] = None,
+    begin: Annotated[
+        str | None,
+        typer.Option("--from", metavar="TIME", help="Of ports: where time begins.", show_default="0us"),
+    ] = None,
+    end: Annotated[
+        str | None,
+        typer.Option("--to", metavar="TIME", help="Of ports: where it ends.", show_default="the run's end"),
     ] = None,
     csv: Annotated[bool, typer.Option("--csv", help="Write the data only.", show_default=False)] = False,
     force: Annotated[
@@ -473,6 +491,7 @@ def plot_(  # noqa: PLR0913 (one argument an option)
       floodway plot slowdown out/demo out/demo-7 --format pdf --out figures
       floodway plot series out/demo --object 'x1>x2' --metric queue --out queue.svg
       floodway plot heatmap out/demo --metric paused
+      floodway plot ports out/demo --object 'x1>x2' --from 1ms --to 2ms
 
     \b
     Exit codes:
@@ -489,6 +508,9 @@ def plot_(  # noqa: PLR0913 (one argument an option)
             metric=metric,
             objects=objects or [],
             workloads=workloads or [],
+            flows=flows or [],
+            begin=begin,
+            end=end,
             csv=csv,
             force=force,
             quiet=quiet,

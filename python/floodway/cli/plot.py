@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import typer
 
 from floodway.cli.exits import DONE
+from floodway.results.quantities import quantity_us
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Format", "Kind", "Request", "plot"]
 
-Kind = Literal["fct", "slowdown", "series", "heatmap"]
+Kind = Literal["fct", "slowdown", "series", "heatmap", "ports"]
 Format = Literal["png", "pdf", "svg"]
 #: The endings that make `--out` a file.
 ENDINGS: dict[str, Format] = {".png": "png", ".pdf": "pdf", ".svg": "svg"}
@@ -26,6 +27,15 @@ OTHER_ENDINGS = {".jpg", ".jpeg", ".gif", ".webp", ".eps", ".ps", ".tif", ".tiff
 #: Pictures of flows, and of what was watched in time, with the metric that each shows by default.
 OF_FLOWS = ("fct", "slowdown")
 METRICS = {"series": "throughput", "heatmap": "utilisation"}
+#: Options, by the kinds of pictures for which they mean something.
+OPTIONS: dict[str, tuple[Kind, ...]] = {
+    "--workload": ("fct", "slowdown"),
+    "--metric": ("series", "heatmap"),
+    "--object": ("series", "heatmap", "ports"),
+    "--flow": ("ports",),
+    "--from": ("ports",),
+    "--to": ("ports",),
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,6 +49,9 @@ class Request:
     metric: str | None
     objects: Sequence[str]
     workloads: Sequence[str]
+    flows: Sequence[str]
+    begin: str | None
+    end: str | None
     csv: bool
     force: bool
     quiet: bool
@@ -66,16 +79,28 @@ def plot(request: Request) -> int:
 
 def _refuse_unused(request: Request) -> None:
     """Refuse options that mean nothing for the kind of picture, rather than leave them unheard."""
-    of_time = {"--metric": request.metric is not None, "--object": bool(request.objects)}
-    unused = of_time if request.kind in OF_FLOWS else {"--workload": bool(request.workloads)}
-    for option, given in unused.items():
-        if given:
-            kinds = " and ".join(
-                kind for kind in (*OF_FLOWS, *METRICS) if (kind in OF_FLOWS) != (request.kind in OF_FLOWS)
-            )
-            raise typer.BadParameter(
-                f"has no meaning for {request.kind}; it is of {kinds}", param_hint=option
-            )
+    given = {
+        "--workload": request.workloads,
+        "--metric": request.metric is not None,
+        "--object": request.objects,
+        "--flow": request.flows,
+        "--from": request.begin is not None,
+        "--to": request.end is not None,
+    }
+    for option, kinds in OPTIONS.items():
+        if given[option] and request.kind not in kinds:
+            said = f"has no meaning for {request.kind}; it is of {' and '.join(kinds)}"
+            raise typer.BadParameter(said, param_hint=option)
+
+
+def _time(option: str, text: str | None) -> float | None:
+    """Read a time, in microseconds."""
+    if text is None:
+        return None
+    try:
+        return quantity_us(text)
+    except ValueError as error:
+        raise typer.BadParameter(f"{error}, as in 3ms", param_hint=option) from error
 
 
 def _files(request: Request) -> list[Path]:
@@ -105,11 +130,14 @@ def _default_out(request: Request) -> Path:
 
 
 def _drawn(request: Request, sources: Sequence[Source]) -> Drawing:
-    from floodway.plot import fct, heatmap, series, slowdown  # noqa: PLC0415 (as above)
+    from floodway.plot import fct, heatmap, ports, series, slowdown  # noqa: PLC0415 (as above)
 
     if request.kind in OF_FLOWS:
         of_flows = fct if request.kind == "fct" else slowdown
         return of_flows(sources, workloads=request.workloads)
+    if request.kind == "ports":
+        window = (_time("--from", request.begin), _time("--to", request.end))
+        return ports(sources, objects=request.objects, flows=request.flows, window=window)
     in_time = series if request.kind == "series" else heatmap
     return in_time(sources, objects=request.objects, metric=request.metric or METRICS[request.kind])
 
@@ -118,7 +146,7 @@ def _warnings(request: Request, sources: Sequence[Source]) -> Iterator[str]:
     """Tell what a picture does not show."""
     for source in sources:
         seeds = [result.run.seed for result in source.results]
-        if request.kind in METRICS and len(seeds) > 1:
+        if request.kind not in OF_FLOWS and len(seeds) > 1:
             yield f"{source.label}: the first of {len(seeds)} seeds is shown, {seeds[0]}"
         early = [result for result in source.results if result.outcome.stopped in ("interrupted", "deadlock")]
         for result in early:

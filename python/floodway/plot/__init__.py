@@ -6,6 +6,7 @@ from floodway.plot.fct import fct
 from floodway.plot.files import refuse_taken, save
 from floodway.plot.heatmap import heatmap
 from floodway.plot.pictures import save_all
+from floodway.plot.ports import ports
 from floodway.plot.series import series
 from floodway.plot.slowdown import slowdown
 from floodway.plot.sources import folder_labels, sources_of
@@ -18,6 +19,7 @@ __all__ = [
     "fct",
     "folder_labels",
     "heatmap",
+    "ports",
     "refuse_taken",
     "save",
     "save_all",

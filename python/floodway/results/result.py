@@ -339,6 +339,44 @@ class Result:
 
         return plot.heatmap(self._sources(), objects=_several(objects), metric=metric).figure
 
+    def plot_ports(
+        self,
+        *,
+        objects: Sequence[str] | str = (),
+        flows: Sequence[str] | str = (),
+        from_us: float | None = None,
+        to_us: float | None = None,
+    ) -> Figure:
+        """Draw ports in time: queues, pauses, marks, CNPs and states, and below what senders might send.
+
+        Each is shown where the run kept it: `records.watch`, `records.pauses`, `records.signals`,
+        `records.allowances`.
+
+        Parameters
+        ----------
+        objects
+            As in `plot_series`, panels in this order; the four ports with most to tell by default.
+        flows
+            Patterns of `flow_id` or of workloads; the first six flows by default.
+        from_us, to_us
+            From when to when, in microseconds; the whole run by default.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            As `plot_fct` returns it.
+
+        Raises
+        ------
+        PlotError
+            If nothing was kept of these ports, or there is no such port or flow.
+        """
+        from floodway import plot  # noqa: PLC0415 (as above)
+
+        window = (from_us, to_us)
+        drawn = plot.ports(self._sources(), objects=_several(objects), flows=_several(flows), window=window)
+        return drawn.figure
+
     @cached_property
     def outcome(self) -> Outcome:
         """Verdicts and totals."""

@@ -1,0 +1,225 @@
+"""How ports and senders in time look: queues over pauses, and below each a strip of ticks and states."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+
+from floodway.plot.axes import DOTS_PER_INCH, PANEL_WIDTH, SIZE, NotebookFigure, shown
+from floodway.plot.curves import COLOURS, add_legend, colour_of
+from floodway.plot.units import time_unit, value_unit
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from floodway.plot.ports import FlowInTime, PortInTime
+
+__all__ = ["draw"]
+
+#: Inches of a queue's panel, of a row of the strip below it, of the panel of senders, and of what is around.
+QUEUE_HEIGHT, ROW_HEIGHT, FLOWS_HEIGHT, AROUND = 1.25, 0.16, 1.7, 1.1
+#: Ticks, by event, in the order of their rows.
+TICK_COLOURS: Mapping[str, str] = {"mark-ce": "#d55e00", "mark-ue": "#cc79a7", "cnp": "#000000"}
+TICK_NAMES: Mapping[str, str] = {"mark-ce": "CE", "mark-ue": "UE", "cnp": "CNP"}
+PAUSED: dict[str, Any] = {"facecolor": "0.82", "linewidth": 0}
+#: States, in the order of their names; light ones, for they fill their row.
+STATE_COLOURS = ("#56b4e9", "#e69f00", "#009e73", "#f0e442", "#cc79a7", "#999999")
+QUEUE_COLOUR = COLOURS[0]
+
+
+def draw(
+    columns: Sequence[Sequence[PortInTime]],
+    senders: Sequence[Sequence[FlowInTime]],
+    limits: tuple[float, float],
+    *,
+    title: str,
+    labels: Sequence[str],
+) -> Figure:
+    """Draw results beside one another, their ports below one another, their senders at the bottom.
+
+    Parameters
+    ----------
+    columns
+        By result: its ports, the same of all.
+    senders
+        By result: its flows, the same of all; none at all for no panel.
+    limits
+        From when to when, in microseconds.
+    title, labels
+        What stands above the figure, and above each result; no labels for a single one.
+    """
+    look = _Look(columns, senders, limits)
+    figure, grid = look.grid()
+    for c, column in enumerate(columns):
+        for p, port in enumerate(column):
+            look.queue(grid[2 * p][c], port)
+            look.strip(grid[2 * p + 1][c], port, named=c == 0)
+        if labels:
+            grid[0][c].set_title(shown(labels[c]), fontsize="medium")
+        if look.has_senders:
+            look.senders(grid[-1][c], senders[c])
+        last = grid[-1][c] if look.has_senders else grid[-1][c] if look.rows else grid[-2][c]
+        last.set_xlabel(f"time in {look.time}")
+        last.tick_params(labelbottom=True)
+    look.name_axes(grid)
+    figure.suptitle(title)
+    handles = look.legend()
+    if handles:
+        add_legend(figure, [label for label, _ in handles], handles=[handle for _, handle in handles])
+    return figure
+
+
+class _Look:
+    """What all panels of a figure share: units, rows of the strips, colours."""
+
+    def __init__(
+        self,
+        columns: Sequence[Sequence[PortInTime]],
+        senders: Sequence[Sequence[FlowInTime]],
+        limits: tuple[float, float],
+    ) -> None:
+        every = [port for column in columns for port in column]
+        self.ports = [port.name for port in columns[0]]
+        self.results = len(columns)
+        frame = pl.DataFrame({"time_us": [limits[0]], "span_us": [limits[1] - limits[0]]})
+        self.per_time, self.time = time_unit([frame])
+        self.limits = (limits[0] / self.per_time, limits[1] / self.per_time)
+        self.per_queue, self.queue_unit = value_unit("queue_bytes", [port.queue for port in every])
+        self.has_senders = any(senders)
+        self.flows = [flow.name for flow in senders[0]] if self.has_senders else []
+        self.carried = any(not flow.carried.is_empty() for own in senders for flow in own)
+        self.paused = any(not port.pauses.is_empty() for port in every)
+        self.watched = any(not port.queue.is_empty() for port in every)
+        told = [event for event in TICK_NAMES if any(not port.ticks[event].is_empty() for port in every)]
+        states = [port.states for port in every if not port.states.is_empty()]
+        self.classes = sorted({number for frame in states for number in frame["class"]})
+        self.states = sorted({str(state) for frame in states for state in frame["state"]})
+        #: Rows of each strip from the top down: an event, or the class whose states it shows.
+        self.rows: list[str | int] = [*told, *self.classes]
+
+    def grid(self) -> tuple[Figure, list[list[Axes]]]:
+        """Make a row of queues and one of strips for each port, and one of senders."""
+        strip = ROW_HEIGHT * max(len(self.rows), 0.05)
+        heights = [QUEUE_HEIGHT, strip] * len(self.ports) + [FLOWS_HEIGHT] * self.has_senders
+        wide = SIZE[0] + 0.5 if self.results == 1 else 1.0 + PANEL_WIDTH * self.results
+        size = (wide, sum(heights) + AROUND)
+        figure = NotebookFigure(figsize=size, dpi=DOTS_PER_INCH, layout="constrained")
+        figure.get_layout_engine().set(h_pad=0.02, hspace=0.0)  # type: ignore[union-attr, call-arg]
+        grid = figure.subplots(
+            len(heights),
+            self.results,
+            sharex=True,
+            sharey="row",
+            squeeze=False,
+            gridspec_kw={"height_ratios": heights},
+        )
+        grid[0, 0].set_xlim(*self.limits)
+        for axes in grid.flat:
+            axes.tick_params(labelsize="small", labelbottom=False)
+        return figure, [list(row) for row in grid]
+
+    def queue(self, axes: Axes, port: PortInTime) -> None:
+        """Draw a queue over the pauses of its port."""
+        axes.grid(visible=True, alpha=0.3)
+        axes.set_axisbelow(True)
+        for begin, end in port.pauses.iter_rows():
+            axes.axvspan(begin / self.per_time, end / self.per_time, **PAUSED)
+        box = {"facecolor": "white", "alpha": 0.75, "linewidth": 0, "pad": 1.0}
+        name = shown(port.name.partition(": ")[2] or port.name)
+        where: dict[str, Any] = {"transform": axes.transAxes, "va": "top", "fontsize": "small", "bbox": box}
+        axes.text(0.008, 0.95, name, **where)
+        if port.queue.is_empty():
+            axes.text(0.992, 0.95, "queue not watched", ha="right", color="0.4", **where)
+            return
+        self._step(axes, port.queue, self.per_queue, color=QUEUE_COLOUR, linewidth=1.0)
+        axes.set_ylim(bottom=0)
+
+    def strip(self, axes: Axes, port: PortInTime, *, named: bool) -> None:
+        """Draw ticks of marks and CNPs, and states as coloured spans, a row each."""
+        axes.set_ylim(len(self.rows) - 0.5, -0.5)
+        if not self.rows:
+            axes.set_visible(False)
+            return
+        for spine in ("top", "right", "left"):
+            axes.spines[spine].set_visible(False)
+        for place, row in enumerate(self.rows):
+            if isinstance(row, str):
+                times = port.ticks[row].select((pl.col("from_us") + pl.col("to_us")) / 2).to_series()
+                axes.vlines(
+                    times.to_numpy() / self.per_time,
+                    place - 0.4,
+                    place + 0.4,
+                    colors=TICK_COLOURS[row],
+                    linewidth=0.5,
+                )
+                continue
+            for state, begin, end in self._states(port, row):
+                axes.broken_barh(
+                    [(begin / self.per_time, (end - begin) / self.per_time)],
+                    (place - 0.4, 0.8),
+                    facecolor=self._state_colour(state),
+                    linewidth=0,
+                )
+        several = len(self.classes) > 1
+        words = [
+            TICK_NAMES[row] if isinstance(row, str) else f"state {row}" if several else "state"
+            for row in self.rows
+        ]
+        axes.set_yticks(range(len(words)), words if named else [""] * len(words), fontsize="xx-small")
+        axes.tick_params(axis="y", length=0)
+
+    def senders(self, axes: Axes, flows: Sequence[FlowInTime]) -> None:
+        """Draw what senders might send, and thinner what their last links carried."""
+        axes.grid(visible=True, alpha=0.3)
+        for number, flow in enumerate(flows):
+            colour = colour_of(number)
+            if not flow.carried.is_empty():
+                self._step(axes, flow.carried, 1.0, color=colour, linewidth=0.6, alpha=0.55, zorder=1.5)
+            begins, ends, rates = (column.to_numpy() for column in flow.allowed.get_columns())
+            if len(begins):
+                edges = np.append(begins, ends[-1]) / self.per_time
+                axes.step(edges, np.append(rates, rates[-1]), where="post", linewidth=1.5, color=colour)
+        axes.set_ylim(bottom=0)
+
+    def name_axes(self, grid: Sequence[Sequence[Axes]]) -> None:
+        """Say what goes up."""
+        for p in range(len(self.ports)):
+            grid[2 * p][0].set_ylabel(self.queue_unit if self.watched else "", fontsize="small")
+        if self.has_senders:
+            grid[-1][0].set_ylabel("Gbit/s", fontsize="small")
+
+    def legend(self) -> list[tuple[str, Artist]]:
+        """Name everything that is drawn, with samples."""
+        named: list[tuple[str, Artist]] = []
+        if self.watched:
+            named.append(("longest queue", Line2D([], [], color=QUEUE_COLOUR)))
+        if self.paused:
+            named.append(("paused", Patch(**PAUSED)))
+        named += [(shown(state), Patch(facecolor=self._state_colour(state))) for state in self.states]
+        for number, flow in enumerate(self.flows):
+            named.append((f"{shown(flow)} allowed", Line2D([], [], color=colour_of(number), linewidth=1.5)))
+        if self.carried:
+            named.append(("carried by its last link", Line2D([], [], color="0.4", linewidth=0.6)))
+        return named
+
+    def _states(self, port: PortInTime, number: int) -> list[tuple[str, float, float]]:
+        if port.states.is_empty():
+            return []
+        own = port.states.filter(pl.col("class") == number)
+        return list(own.select("state", "from_us", "to_us").iter_rows())
+
+    def _state_colour(self, state: str) -> str:
+        return STATE_COLOURS[self.states.index(state) % len(STATE_COLOURS)]
+
+    def _step(self, axes: Axes, curve: pl.DataFrame, per: float, **look: Any) -> None:  # noqa: ANN401 (of lines)
+        begins, spans, values = (column.to_numpy() for column in curve.get_columns())
+        edges = np.append(begins, begins[-1] + spans[-1]) / self.per_time
+        axes.step(edges, np.append(values, values[-1]) / per, where="post", **look)

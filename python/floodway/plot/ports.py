@@ -1,0 +1,332 @@
+"""Ports in time: queues with pauses, marks, CNPs and states beside them, and below what senders might send.
+
+All panels lie over one time axis. Each shows what the run kept of it: `records.watch` (queues),
+`records.pauses`, `records.signals`, `records.allowances`.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from floodway.errors import PlotError
+from floodway.names import not_a_choice
+from floodway.plot.axes import plain_style, shown
+from floodway.plot.curves import Drawing, titled
+from floodway.plot.port_panels import draw
+from floodway.results.feedback import (
+    allowed_spans,
+    chosen_ports_of,
+    pause_spans,
+    port_names,
+    signal_rows,
+    state_spans,
+)
+from floodway.results.metrics import METRICS, THROUGHPUT, natural, over_parts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from floodway.plot.curves import Source
+    from floodway.results import Result
+
+__all__ = ["TICKS", "FlowInTime", "PortInTime", "ports"]
+
+#: Of a curve in time, and of ticks: more would lie on top of one another.
+POINTS, TICK_PLACES = 1000, 1500
+#: Ports and flows that are shown where none are named.
+USUAL_PORTS, USUAL_FLOWS = 4, 6
+#: More than these are hard to read: ports, flows, results beside one another.
+MOST_PORTS, MOST_FLOWS, MOST_RESULTS = 12, 12, 4
+#: Events that are shown as ticks, by what pictures call them.
+TICKS: Mapping[str, str] = {"mark-ce": "CE", "mark-ue": "UE", "cnp": "CNP"}
+#: What a scenario has to say for there to be something to show.
+KEEPS = (
+    "records.watch keeps queues, records.pauses = true pauses, records.signals = true marks, CNPs and states"
+)
+QUEUE = next(metric for metric in METRICS if metric.name == "queue-max")
+
+
+@dataclass(frozen=True, kw_only=True)
+class PortInTime:
+    """What a port did inside the window.
+
+    Attributes
+    ----------
+    queue
+        `time_us`, `span_us`, `value` in bytes: the most of each part; empty where it was not watched.
+    pauses
+        `from_us`, `to_us`.
+    ticks
+        By event: `from_us`, `to_us`, `count`.
+    states
+        `class`, `state`, `from_us`, `to_us`.
+    """
+
+    name: str
+    queue: pl.DataFrame
+    pauses: pl.DataFrame
+    ticks: Mapping[str, pl.DataFrame]
+    states: pl.DataFrame
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is known of it."""
+        return all(frame.is_empty() for frame in (self.queue, self.pauses, self.states, *self.ticks.values()))
+
+
+@dataclass(frozen=True, kw_only=True)
+class FlowInTime:
+    """What a flow's sender might send inside the window, and what its last link carried.
+
+    Attributes
+    ----------
+    allowed
+        `from_us`, `to_us`, `allowed_gbps`.
+    link
+        Direction of the link that leads to its destination; empty where it was not watched.
+    carried
+        `time_us`, `span_us`, `value` in Gbit/s.
+    """
+
+    name: str
+    allowed: pl.DataFrame
+    link: str
+    carried: pl.DataFrame
+
+
+def ports(
+    sources: Sequence[Source],
+    *,
+    objects: Sequence[str] = (),
+    flows: Sequence[str] = (),
+    window: tuple[float | None, float | None] = (None, None),
+    title: str | None = None,
+) -> Drawing:
+    """Draw ports and senders in time, results beside one another.
+
+    Parameters
+    ----------
+    sources
+        The results, four at most; of several seeds the first is shown.
+    objects
+        Patterns of egress ports, as in `chosen_objects`; panels are in their order. By default the four ports
+        of which most was told (pauses, marks, CNPs, states), else those with the longest queues.
+    flows
+        Patterns of `flow_id` or of workloads. By default the first six flows whose allowances were kept.
+    window
+        From when to when, in microseconds. Default: the whole run.
+    title
+        What stands above. Default: that ports are shown in time.
+
+    Returns
+    -------
+    Drawing
+        Its table has `result`, `seed`, `object` (a port or a flow), `what`, `from_us`, `to_us`, and of each
+        row one of `queue_bytes`, `count` (of marks and CNPs), `state`, `allowed_gbps`, `throughput_gbps`.
+
+    Raises
+    ------
+    PlotError
+        If there is no such port or flow, too much is to be shown, or nothing was kept of it.
+    """
+    first = [source.results[0] for source in sources]
+    if len(sources) > MOST_RESULTS:
+        text = f"{len(sources)} results are too many beside one another; choose at most {MOST_RESULTS}"
+        raise PlotError(text, key="result")
+    limits = _limits(first, window)
+    names = _named_ports(first, objects)
+    columns = [[_port(result, name, limits) for name in names] for result in first]
+    if all(port.is_empty for column in columns for port in column):
+        raise PlotError(f"nothing was kept of these ports in this time; {KEEPS}", key="object")
+    senders = _senders(first, flows, limits)
+    with plain_style():
+        heading = shown(title) if title else titled("Ports in time", sources)
+        labels = [source.label for source in sources] if len(sources) > 1 else []
+        figure = draw(columns, senders, limits, title=heading, labels=labels)
+    return Drawing(figure=figure, data=_table(sources, columns, senders))
+
+
+def _limits(results: Sequence[Result], window: tuple[float | None, float | None]) -> tuple[float, float]:
+    end = max(result.outcome.simulated_us for result in results)
+    begin = 0.0 if window[0] is None else window[0]
+    last = end if window[1] is None else min(window[1], end)
+    if begin >= last:
+        raise PlotError(f"nothing lies from {begin:g} us to {last:g} us, where the run ends", key="from")
+    return begin, last
+
+
+def _named_ports(results: Sequence[Result], patterns: Sequence[str]) -> list[str]:
+    """Choose ports, in the order of the patterns."""
+    if not patterns:
+        return _telling(results)
+    names = [name for pattern in patterns for name in chosen_ports_of(results[0], [pattern])]
+    chosen = list(dict.fromkeys(names))
+    if len(chosen) > MOST_PORTS:
+        text = f"{len(chosen)} ports are too many panels for a picture; choose {MOST_PORTS} at most"
+        raise PlotError(text, key="object")
+    return chosen
+
+
+def _telling(results: Sequence[Result]) -> list[str]:
+    """Name the ports of which there is most to tell."""
+    told: dict[str, float] = {}
+    for result in results:
+        rows = port_names(result)
+        for table in (result.pauses, result.signals):
+            if table is None:
+                continue
+            plain = table.select(pl.col("node", "link").cast(pl.String))
+            for name, count in rows.join(plain, on=["node", "link"]).group_by("object").len().iter_rows():
+                told[name] = told.get(name, 0.0) + count
+    if not told:
+        queues = pl.concat(result.series.filter(pl.col("metric") == QUEUE.source) for result in results)
+        longest = queues.group_by(pl.col("object").cast(pl.String)).agg(pl.col("value").max())
+        told = {name: value for name, value in longest.iter_rows() if value > 0}
+    if not told:
+        raise PlotError(f"nothing was kept of any port; {KEEPS}")
+    most = sorted(told, key=lambda name: (-told[name], natural(name)))[:USUAL_PORTS]
+    return sorted(most, key=natural)
+
+
+def _port(result: Result, name: str, limits: tuple[float, float]) -> PortInTime:
+    pauses = None if result.pauses is None else pause_spans(result)
+    states = None if result.signals is None else state_spans(result)
+    rows = None if result.signals is None else signal_rows(result)
+    return PortInTime(
+        name=name,
+        queue=_curve(result, name, limits, of_queue=True),
+        pauses=_cut(pauses, name, limits, columns=("from_us", "to_us")),
+        ticks={event: _ticks(rows, name, event, limits) for event in TICKS},
+        states=_cut(states, name, limits, columns=("class", "state", "from_us", "to_us")),
+    )
+
+
+def _curve(result: Result, name: str, limits: tuple[float, float], *, of_queue: bool) -> pl.DataFrame:
+    """Return the longest queue, or what was carried, in equal parts of the window."""
+    own = result.series.with_columns(pl.col("object").cast(pl.String)).filter(
+        pl.col("object") == name,
+        pl.col("time_us") + pl.col("bucket_us") > limits[0],
+        pl.col("time_us") < limits[1],
+    )
+    parts = over_parts(own, QUEUE if of_queue else THROUGHPUT, points=POINTS)
+    return parts.select("time_us", "span_us", pl.col("value").cast(pl.Float64))
+
+
+def _cut(
+    spans: pl.DataFrame | None, name: str, limits: tuple[float, float], *, columns: Sequence[str]
+) -> pl.DataFrame:
+    """Return what of the spans of a port lies inside the window."""
+    if spans is None:
+        return pl.DataFrame(schema=dict.fromkeys(columns, pl.Float64))
+    begin, end = (
+        pl.max_horizontal("from_us", pl.lit(limits[0])),
+        pl.min_horizontal("to_us", pl.lit(limits[1])),
+    )
+    own = spans.filter(pl.col("object") == name).with_columns(begin.alias("from_us"), end.alias("to_us"))
+    return own.filter(pl.col("from_us") < pl.col("to_us")).select(columns)
+
+
+def _ticks(rows: pl.DataFrame | None, name: str, event: str, limits: tuple[float, float]) -> pl.DataFrame:
+    """Count events in parts of the window that are too narrow to be told apart."""
+    width = (limits[1] - limits[0]) / TICK_PLACES
+    times = np.empty(0)
+    if rows is not None:
+        own = rows.filter(pl.col("object") == name, pl.col("event") == event)
+        times = own["time_ns"].to_numpy() / 1000
+    inside = times[(times >= limits[0]) & (times <= limits[1])]
+    places, counts = np.unique(((inside - limits[0]) // width).astype(np.int64), return_counts=True)
+    begins = limits[0] + places * width
+    return pl.DataFrame({"from_us": begins, "to_us": begins + width, "count": counts.astype(np.int64)})
+
+
+def _senders(
+    results: Sequence[Result], patterns: Sequence[str], limits: tuple[float, float]
+) -> list[list[FlowInTime]]:
+    """Choose flows, the same of all results; none where no allowances were kept and none are asked for."""
+    if not patterns and any(result.allowances is None for result in results):
+        return [[] for _ in results]
+    spans = [allowed_spans(result) for result in results]
+    known = list(dict.fromkeys(name for frame in spans for name in frame["flow_id"].to_list()))
+    for pattern in patterns:
+        if not any(_is_flow(name, pattern) for name in known):
+            text, near = not_a_choice(pattern, what="a flow whose allowance was kept", allowed=known)
+            raise PlotError(text, key="flow", given=pattern, allowed=tuple(known), nearest=near)
+    chosen = [name for pattern in patterns for name in known if _is_flow(name, pattern)]
+    names = list(dict.fromkeys(chosen)) if patterns else known[:USUAL_FLOWS]
+    if len(names) > MOST_FLOWS:
+        text = f"{len(names)} flows are too many curves for a picture; choose {MOST_FLOWS} at most"
+        raise PlotError(text, key="flow")
+    pairs = zip(results, spans, strict=True)
+    return [[_flow(result, own, name, limits) for name in names] for result, own in pairs]
+
+
+def _is_flow(name: str, pattern: str) -> bool:
+    plain = pattern.replace("[", "[[]")
+    return any(fnmatch.fnmatchcase(part, plain) for part in (name, name.partition(":")[0]))
+
+
+def _flow(result: Result, spans: pl.DataFrame, name: str, limits: tuple[float, float]) -> FlowInTime:
+    own = spans.filter(pl.col("flow_id") == name).with_columns(object=pl.lit(name))
+    link = _last_link(result, name)
+    return FlowInTime(
+        name=name,
+        allowed=_cut(own, name, limits, columns=("from_us", "to_us", "allowed_gbps")),
+        link=link.partition(": ")[2],
+        carried=_curve(result, link, limits, of_queue=False),
+    )
+
+
+def _last_link(result: Result, flow: str) -> str:
+    """Name the watched link that leads to a flow's destination, if there is one."""
+    row = result.flows.filter(pl.col("flow_id") == flow)
+    if row.is_empty():
+        return ""
+    destination = str(row["destination"][0])
+    watched = result.series["object"].cast(pl.String).unique().to_list()
+    return min((name for name in watched if name.endswith(f">{destination}")), default="", key=natural)
+
+
+def _table(
+    sources: Sequence[Source],
+    columns: Sequence[Sequence[PortInTime]],
+    senders: Sequence[Sequence[FlowInTime]],
+) -> pl.DataFrame:
+    frames = [
+        frame.select(
+            pl.lit(source.label).alias("result"),
+            pl.lit(source.results[0].run.seed, dtype=pl.UInt64).alias("seed"),
+            pl.lit(name).alias("object"),
+            pl.lit(what).alias("what"),
+            pl.all(),
+        )
+        for source, shown_ports, flows in zip(sources, columns, senders, strict=True)
+        for name, what, frame in (*_port_rows(shown_ports), *_flow_rows(flows))
+        if not frame.is_empty()
+    ]
+    return pl.concat(frames, how="diagonal")
+
+
+def _port_rows(own: Sequence[PortInTime]) -> Iterator[tuple[str, str, pl.DataFrame]]:
+    for port in own:
+        yield port.name, "queue", _parts(port.queue, "queue_bytes")
+        yield port.name, "paused", port.pauses
+        yield port.name, "state", port.states
+        for event, ticks in port.ticks.items():
+            yield port.name, event, ticks
+
+
+def _flow_rows(own: Sequence[FlowInTime]) -> Iterator[tuple[str, str, pl.DataFrame]]:
+    for flow in own:
+        yield flow.name, "allowed", flow.allowed
+        if flow.link:
+            yield flow.name, f"carried {flow.link}", _parts(flow.carried, "throughput_gbps")
+
+
+def _parts(curve: pl.DataFrame, column: str) -> pl.DataFrame:
+    end = pl.col("time_us") + pl.col("span_us")
+    return curve.select(from_us="time_us", to_us=end, value="value").rename({"value": column})

@@ -10,7 +10,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from floodway.plot.axes import DOTS_PER_INCH, PANEL_WIDTH, SIZE, NotebookFigure, shown
-from floodway.plot.curves import COLOURS, add_legend, colour_of
+from floodway.plot.curves import add_legend, colour_of
 from floodway.plot.units import time_unit, value_unit
 
 if TYPE_CHECKING:
@@ -30,9 +30,18 @@ QUEUE_HEIGHT, ROW_HEIGHT, FLOWS_HEIGHT, AROUND = 1.25, 0.16, 1.7, 1.1
 TICK_COLOURS: Mapping[str, str] = {"mark-ce": "#d55e00", "mark-ue": "#cc79a7", "cnp": "#000000"}
 TICK_NAMES: Mapping[str, str] = {"mark-ce": "CE", "mark-ue": "UE", "cnp": "CNP"}
 PAUSED: dict[str, Any] = {"facecolor": "0.82", "linewidth": 0}
-#: States, in the order of their names; light ones, for they fill their row.
-STATE_COLOURS = ("#56b4e9", "#e69f00", "#009e73", "#f0e442", "#cc79a7", "#999999")
-QUEUE_COLOUR = COLOURS[0]
+#: States of the mechanisms that have some: calm ones pale, so that the others are seen; and those of others.
+STATE_COLOURS: Mapping[str, str] = {
+    "determined": "#b5e0d2",
+    "non-congestion": "#b5e0d2",
+    "undetermined": "#e69f00",
+    "checking": "#56b4e9",
+    "congestion": "#d55e00",
+    "congested": "#d55e00",
+}
+OTHER_STATES = ("#f0e442", "#cc79a7", "#999999", "#009e73")
+#: None of the colours that tell flows apart.
+QUEUE_COLOUR = "0.2"
 
 
 def draw(
@@ -140,7 +149,8 @@ class _Look:
             axes.text(0.992, 0.95, "queue not watched", ha="right", color="0.4", **where)
             return
         self._step(axes, port.queue, self.per_queue, color=QUEUE_COLOUR, linewidth=1.0)
-        axes.set_ylim(bottom=0)
+        # A queue that was always empty has no range of its own.
+        axes.set_ylim(bottom=0, top=max(axes.get_ylim()[1], 1.0))
 
     def strip(self, axes: Axes, port: PortInTime, *, named: bool) -> None:
         """Draw ticks of marks and CNPs, and states as coloured spans, a row each."""
@@ -148,8 +158,8 @@ class _Look:
         if not self.rows:
             axes.set_visible(False)
             return
-        for spine in ("top", "right", "left"):
-            axes.spines[spine].set_visible(False)
+        axes.spines[:].set_visible(False)  # type: ignore[call-overload]
+        axes.tick_params(axis="x", length=0)
         for place, row in enumerate(self.rows):
             if isinstance(row, str):
                 times = port.ticks[row].select((pl.col("from_us") + pl.col("to_us")) / 2).to_series()
@@ -173,8 +183,8 @@ class _Look:
             TICK_NAMES[row] if isinstance(row, str) else f"state {row}" if several else "state"
             for row in self.rows
         ]
-        axes.set_yticks(range(len(words)), words if named else [""] * len(words), fontsize="xx-small")
-        axes.tick_params(axis="y", length=0)
+        axes.set_yticks(range(len(words)), words, fontsize="xx-small")
+        axes.tick_params(axis="y", length=0, labelleft=named)
 
     def senders(self, axes: Axes, flows: Sequence[FlowInTime]) -> None:
         """Draw what senders might send, and thinner what their last links carried."""
@@ -217,7 +227,8 @@ class _Look:
         return list(own.select("state", "from_us", "to_us").iter_rows())
 
     def _state_colour(self, state: str) -> str:
-        return STATE_COLOURS[self.states.index(state) % len(STATE_COLOURS)]
+        others = [other for other in self.states if other not in STATE_COLOURS]
+        return STATE_COLOURS.get(state) or OTHER_STATES[others.index(state) % len(OTHER_STATES)]
 
     def _step(self, axes: Axes, curve: pl.DataFrame, per: float, **look: Any) -> None:  # noqa: ANN401 (of lines)
         begins, spans, values = (column.to_numpy() for column in curve.get_columns())

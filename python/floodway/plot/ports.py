@@ -33,11 +33,13 @@ if TYPE_CHECKING:
 
     from floodway.plot.curves import Source
     from floodway.results import Result
+    from floodway.results.metrics import Metric
 
 __all__ = ["TICKS", "FlowInTime", "PortInTime", "ports"]
 
-#: Of a curve in time, and of ticks: more would lie on top of one another.
-POINTS, TICK_PLACES = 1000, 1500
+#: Parts of the window that a queue is shown in, and ticks: more would lie on top of one another. Of what a
+#: link carried, fewer: in a part of a few packets, one more or less is all that shows.
+POINTS, TICK_PLACES, CARRIED_POINTS = 1000, 1500, 100
 #: Ports and flows that are shown where none are named.
 USUAL_PORTS, USUAL_FLOWS = 4, 6
 #: More than these are hard to read: ports, flows, results beside one another.
@@ -173,7 +175,7 @@ def _named_ports(results: Sequence[Result], patterns: Sequence[str]) -> list[str
 
 
 def _telling(results: Sequence[Result]) -> list[str]:
-    """Name the ports of which there is most to tell."""
+    """Name the ports of which there is most to tell: those of switches, if there are any."""
     told: dict[str, float] = {}
     for result in results:
         rows = port_names(result)
@@ -189,8 +191,15 @@ def _telling(results: Sequence[Result]) -> list[str]:
         told = {name: value for name, value in longest.iter_rows() if value > 0}
     if not told:
         raise PlotError(f"nothing was kept of any port; {KEEPS}")
-    most = sorted(told, key=lambda name: (-told[name], natural(name)))[:USUAL_PORTS]
+    switches = {device.node for result in results for device in result.outcome.switches}
+    at_switch = {name: told[name] for name in told if _node(name) in switches} or told
+    most = sorted(at_switch, key=lambda name: (-at_switch[name], natural(name)))[:USUAL_PORTS]
     return sorted(most, key=natural)
+
+
+def _node(name: str) -> str:
+    """Return whose port it is."""
+    return name.partition(": ")[2].partition(">")[0]
 
 
 def _port(result: Result, name: str, limits: tuple[float, float]) -> PortInTime:
@@ -199,21 +208,23 @@ def _port(result: Result, name: str, limits: tuple[float, float]) -> PortInTime:
     rows = None if result.signals is None else signal_rows(result)
     return PortInTime(
         name=name,
-        queue=_curve(result, name, limits, of_queue=True),
+        queue=_curve(result, name, limits, metric=QUEUE, points=POINTS),
         pauses=_cut(pauses, name, limits, columns=("from_us", "to_us")),
         ticks={event: _ticks(rows, name, event, limits) for event in TICKS},
         states=_cut(states, name, limits, columns=("class", "state", "from_us", "to_us")),
     )
 
 
-def _curve(result: Result, name: str, limits: tuple[float, float], *, of_queue: bool) -> pl.DataFrame:
+def _curve(
+    result: Result, name: str, limits: tuple[float, float], *, metric: Metric, points: int
+) -> pl.DataFrame:
     """Return the longest queue, or what was carried, in equal parts of the window."""
     own = result.series.with_columns(pl.col("object").cast(pl.String)).filter(
         pl.col("object") == name,
         pl.col("time_us") + pl.col("bucket_us") > limits[0],
         pl.col("time_us") < limits[1],
     )
-    parts = over_parts(own, QUEUE if of_queue else THROUGHPUT, points=POINTS)
+    parts = over_parts(own, metric, points=points)
     return parts.select("time_us", "span_us", pl.col("value").cast(pl.Float64))
 
 
@@ -277,7 +288,7 @@ def _flow(result: Result, spans: pl.DataFrame, name: str, limits: tuple[float, f
         name=name,
         allowed=_cut(own, name, limits, columns=("from_us", "to_us", "allowed_gbps")),
         link=link.partition(": ")[2],
-        carried=_curve(result, link, limits, of_queue=False),
+        carried=_curve(result, link, limits, metric=THROUGHPUT, points=CARRIED_POINTS),
     )
 
 

@@ -1,4 +1,4 @@
-"""Pictures of what single runs did: throughput and queues in time, and distributions."""
+"""Pictures of what single runs did: throughput, queues and ports in time, and distributions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ import polars as pl
 
 from floodway.errors import PlotError
 from floodway.plot.axes import PANEL_HEIGHT, plain_style, shown
-from floodway.plot.curves import Drawing, add_legend
+from floodway.plot.curves import Drawing, Source, add_legend
+from floodway.plot.ports import ports
 from floodway.study.buckets import link_buckets, queue_buckets
 from floodway.study.drawing import colour_in, figure_of
 from floodway.study.selection import chosen_flows
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from floodway.study.model import Plot, Study
     from floodway.study.storage import Runs
 
-__all__ = ["cdf", "series"]
+__all__ = ["cdf", "ports_in_time", "series"]
 
 #: A curve of more points is drawn through so many of them.
 MOST_POINTS = 2000
@@ -68,6 +69,23 @@ def series(study: Study, plot: Plot, numbers: Numbers, store: Runs) -> Drawing:
         figure=figure,
         data=pl.concat(curve.select(pl.lit(variant).alias("variant"), pl.all()) for variant, curve in curves),
     )
+
+
+def ports_in_time(study: Study, plot: Plot, numbers: Numbers, store: Runs) -> Drawing:
+    """Draw ports and senders in time, the variants beside one another, of the first seed of each.
+
+    Raises
+    ------
+    PlotError
+        If none of its runs is there, or nothing was kept of these ports.
+    """
+    sources = [
+        Source(label=study.variant(variant).label, results=(results[0],))
+        for variant, results in _results(study, plot, numbers, store)
+    ]
+    if not sources:
+        raise PlotError("none of its runs is there")
+    return ports(sources, objects=plot.ports, flows=plot.flows, window=plot.window, title=plot.title)
 
 
 def _in_time(plot: Plot, result: Result) -> pl.DataFrame:

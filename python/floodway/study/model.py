@@ -33,7 +33,7 @@ __all__ = [
 Sets = tuple[tuple[str, str], ...]
 #: Axes with the names of their points.
 Place = tuple[tuple[str, str], ...]
-PlotKind = Literal["bars", "lines", "series", "cdf"]
+PlotKind = Literal["bars", "lines", "series", "cdf", "ports"]
 #: Which of several numbers a claim is of.
 Take = Literal["each", "lowest", "highest"]
 
@@ -245,7 +245,8 @@ class Plot:
     name, title
         Of its files, and above it.
     kind
-        `bars`, `lines`, `series` (a link's throughput or queue in time) or `cdf`.
+        `bars`, `lines`, `series` (a link's throughput or queue in time), `cdf` or `ports` (ports and
+        senders in time).
     metrics
         A panel for each.
     along
@@ -265,6 +266,9 @@ class Plot:
     of
         Of `cdf`: completion times (`fct`), slowdown, or throughput of buckets. Of `series`: throughput or
         queue.
+    ports, flows, window
+        Of `ports`: patterns of ports and of flows, and from when to when in microseconds, as `floodway plot
+        ports` takes them.
     """
 
     name: str
@@ -280,6 +284,9 @@ class Plot:
     theory: tuple[Theory, ...]
     marks: tuple[Mark, ...]
     of: str
+    ports: tuple[str, ...] = ()
+    flows: tuple[str, ...] = ()
+    window: tuple[float | None, float | None] = (None, None)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from floodway.study.reading import Table
 
-__all__ = ["metric_named", "metrics_of"]
+__all__ = ["metric_named", "metrics_of", "window_of"]
 
 #: How a metric's label is extended by what it is of.
 _WORDS = {"intra": "within a datacenter", "inter": "between datacenters"}
@@ -76,7 +76,7 @@ def _options(table: Table) -> Options:
     if path_class:
         table.choice("path-class", path_class, what="a path class", allowed=("intra", "inter"))
     sizes = _pair(table, "size", quantity_bytes, "two sizes", '["0B", "100KB"]')
-    window = _pair(table, "window", quantity_us, "two times", '["0us", "100ms"]')
+    window = window_of(table)
     bucket = table.text("bucket")
     return Options(
         workload=table.texts("workload"),
@@ -93,6 +93,17 @@ def _options(table: Table) -> Options:
         column=table.text("column"),
         state=table.text("state"),
     )
+
+
+def window_of(table: Table) -> tuple[float, float] | None:
+    """Read `window`, in microseconds; none where there is none.
+
+    Raises
+    ------
+    StudyError
+        If it is not two times, the first below the second.
+    """
+    return _pair(table, "window", quantity_us, "two times", '["0us", "100ms"]')
 
 
 def _pair(

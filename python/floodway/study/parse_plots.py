@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict
 
 from floodway.study.formulas import FORMULAS, arguments_of
 from floodway.study.model import Mark, Plot, Theory
 from floodway.study.parse_axes import number_of
 from floodway.study.parse_claims import whole_place
-from floodway.study.parse_metrics import metric_named
+from floodway.study.parse_metrics import metric_named, window_of
 from floodway.study.values import plain
 
 if TYPE_CHECKING:
@@ -19,12 +19,22 @@ if TYPE_CHECKING:
 
 __all__ = ["plots_of"]
 
-PLOTS = ("bars", "lines", "series", "cdf")
+PLOTS = ("bars", "lines", "series", "cdf", "ports")
 #: What distributions are of.
 DISTRIBUTIONS = ("fct", "slowdown", "throughput")
 #: What a picture in time is of.
 IN_TIME = ("throughput", "queue")
 VARIANT = "variant"
+#: A picture of ports has variants beside one another, no more than can be read.
+MOST_RESULTS = 4
+
+
+class _OfPorts(TypedDict, total=False):
+    """What only a picture of ports has."""
+
+    ports: tuple[str, ...]
+    flows: tuple[str, ...]
+    window: tuple[float | None, float | None]
 
 
 def plots_of(
@@ -81,10 +91,22 @@ def _plot(
         theory=tuple(_theory(each, shown_metrics) for each in table.tables("theory")),
         marks=_marks(table, metrics),
         of=_of(table, kind),
+        **_of_ports(table, kind),
     )
     table.finish()
     _refuse_nothing(table, plot, variants)
     return plot
+
+
+def _of_ports(table: Table, kind: str) -> _OfPorts:
+    """Read which ports and flows are shown, and when; of other pictures these are no keys."""
+    if kind != "ports":
+        return {}
+    return {
+        "ports": table.texts("ports"),
+        "flows": table.texts("flows"),
+        "window": window_of(table) or (None, None),
+    }
 
 
 def _of(table: Table, kind: str) -> str:
@@ -175,6 +197,9 @@ def _marks(table: Table, metrics: Mapping[str, Metric]) -> tuple[Mark, ...]:
 
 def _refuse_nothing(table: Table, plot: Plot, variants: Sequence[Variant]) -> None:
     shown = [variant for variant in variants if variant.name in plot.variants]
+    if plot.kind == "ports" and len(shown) > MOST_RESULTS:
+        text = f"{len(shown)} variants are too many beside one another; choose at most {MOST_RESULTS}"
+        raise table.fault("variants", text, given=plot.variants)
     if not any(variant.runs_at(plot.at) for variant in shown):
         where = ", ".join(f"{axis} = {point}" for axis, point in plot.at)
         raise table.fault("at", f"no variant of this picture is run at {where}", given=where)

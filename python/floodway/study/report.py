@@ -14,7 +14,7 @@ from markdown_it import MarkdownIt
 from floodway.errors import OutputError, PlotError
 from floodway.plot.files import save
 from floodway.simulation import versions
-from floodway.study.distributions import cdf, series
+from floodway.study.distributions import cdf, ports_in_time, series
 from floodway.study.drawing import bars, lines
 from floodway.study.runs import engine
 from floodway.study.storage import STUDY_FILE
@@ -121,6 +121,8 @@ def _drawn(part: Part, plot: Plot, store: Runs) -> Drawing:
             return series(part.study, plot, part.numbers, store)
         case "cdf":
             return cdf(part.study, plot, part.numbers, store)
+        case "ports":
+            return ports_in_time(part.study, plot, part.numbers, store)
 
 
 def _runs(part: Part, conducted: Conducted, store: Runs) -> str:

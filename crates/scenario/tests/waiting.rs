@@ -166,6 +166,40 @@ fn queue_pairs_are_chosen_like_other_settings_of_flows() {
 }
 
 #[test]
+fn bursts_back_to_back_are_loops_of_as_many_flows_as_their_time_allows() {
+    let burst = |keys: &str, times: &str| {
+        format!(
+            "burst = {{ from = [\"h1\", \"h2\"], to = \"h3\", size = \"50KB\", back-to-back = true{keys} }}\n{times}"
+        )
+    };
+    let scenario = with(&burst("", "start = \"1ms\"\nuntil = \"1.1ms\"")).expect("it is right");
+    let Arrivals::ClosedLoop(loops) = &scenario.blueprint().workloads[0].arrivals else {
+        panic!("they are loops");
+    };
+    let found: Vec<_> = loops.iter().map(|of| (of.source.0, of.destination.0, of.ahead, of.next)).collect();
+    assert_eq!(found, [(0, 2, 1, Next::Left), (1, 2, 1, Next::Left)]);
+    // 100 us at 100G are 1.25 MB, 25 flows of 50 KB, and one more for what rounding may add.
+    assert!(loops.iter().all(|of| (of.messages, of.start) == (26, Time(1_000_000_000))));
+    let said = |keys: &str, times: &str| refused(&burst(keys, times));
+    assert_eq!(
+        said(", every = \"1us\"", "until = \"1ms\""),
+        r#"a.toml:4: workload.w.burst: "every" and "back-to-back" stand side by side: only one may"#
+    );
+    assert_eq!(
+        said("", ""),
+        r#"a.toml:4: workload.w.burst.back-to-back: a burst that repeats needs the workload's "until""#
+    );
+    assert_eq!(
+        said("", "start = \"2ms\"\nuntil = \"1ms\""),
+        "a.toml:4: workload.w.burst: it starts at 2ms, and none of its flows may at 1ms or later"
+    );
+    assert_eq!(
+        said("", "until = \"1000s\""),
+        "a.toml:4: workload.w.burst.back-to-back: that may make more than 1048576 flows"
+    );
+}
+
+#[test]
 fn perftest_has_its_own_defaults() {
     let loops = |text: &str| match with(text).expect("it is right").blueprint().workloads[0].arrivals.clone()
     {

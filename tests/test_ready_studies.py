@@ -1,0 +1,31 @@
+"""Every study that comes with floodway is read, and its quick form planned."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from floodway.study import load_study, plan_of
+
+STUDIES = Path(__file__).parents[1] / "studies"
+FILES = sorted(STUDIES.rglob("*.toml"))
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(STUDIES)))
+def test_a_study_s_quick_form_can_be_planned(file: Path) -> None:
+    if "FLOODWAY_REFERENCE" not in os.environ and "${FLOODWAY_REFERENCE}" in file.read_text(encoding="utf-8"):
+        pytest.skip("it reads published files, and FLOODWAY_REFERENCE is not set")
+    study = load_study(file)
+    runs = plan_of([study], quick=True).runs
+    assert runs
+    assert {run.variant for run in runs} <= {variant.name for variant in study.variants}
+
+
+@pytest.mark.parametrize("figure", ["13", "14"])
+def test_figures_of_one_paper_share_their_runs(figure: str) -> None:
+    """Figures 13 and 14 of Mercury take Figure 11's runs apart by the flows' sizes."""
+    both = [load_study(STUDIES / "mercury" / f"{name}.toml") for name in ("11", figure)]
+    whole, part = ({run.key for run in plan_of([study]).runs} for study in both)
+    assert part < whole

@@ -31,6 +31,7 @@ __all__ = [
     "AcksKey",
     "Action",
     "AllToAll",
+    "AllowanceKeys",
     "BaseRttKey",
     "Bifrost",
     "BufferParams",
@@ -49,6 +50,7 @@ __all__ = [
     "Dcqcn",
     "DcqcnNp",
     "DcqcnPreset",
+    "DcqcnUe",
     "DcqcnWindow",
     "Dctcp",
     "Defaults",
@@ -109,7 +111,11 @@ __all__ = [
     "LongTable",
     "Lossy",
     "MarkAt",
+    "MaxTon",
     "MeasureWindow",
+    "Mercury",
+    "MercuryFlows",
+    "MercuryWindow",
     "MicroBursts",
     "Mode",
     "MultiDc",
@@ -119,6 +125,8 @@ __all__ = [
     "NotificationParams",
     "OnDeadlock",
     "Override",
+    "Pacc",
+    "PaccTheta",
     "PacingKey",
     "Pause",
     "PauseList",
@@ -171,6 +179,8 @@ __all__ = [
     "Swing",
     "SwingForm",
     "TaggedNode",
+    "Tcd",
+    "TcdNp",
     "Test",
     "TiesKey",
     "Time",
@@ -1172,6 +1182,126 @@ class ProxyCnp(Table):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Mercury(Table):
+    """Parameters of Mercury's congestion point.
+
+    Attributes
+    ----------
+    threshold
+        Threshold: a longer queue is congested, unless it is undetermined; in bytes. Default:
+        100 KB per 25G of the port's rate. Source: floodway's choice: the Kmin of HPCC's ECN;
+        the paper gives none.
+    period
+        T: after so long an undetermined queue looks again; above 0. Source: the paper,
+        parameter settings.
+    tolerance
+        By so many full packets what comes in during a pause may exceed what the link could
+        carry, from 0 up. Source: floodway's choice: one for each of the two inputs of the
+        paper's motivation; the paper has 0.
+    base_rtt
+        The round-trip time that windows cover: `"auto"` for that of each flow's own path,
+        `"largest"` for the largest of all pairs of hosts, or a time for all; above 0. A time
+        that is too short for a long path starves it. Source: floodway's choice; the paper has
+        one fixed value, the largest of its topology, 12 us.
+    cnp_interval
+        The least time between two CNPs of a flow from here, from 0 up; 0 tells of every packet.
+        Source: DCQCN's paper, section 3.1.
+    flows
+        What is one flow. Source: the paper: the pair of addresses.
+    most_flows
+        Most flows that the table of a queue holds, 1 at least. Source: floodway's choice; the
+        paper says that the table is small.
+    """
+
+    _tag: ClassVar[str | None] = "mercury"
+    threshold: Size | None = None
+    period: Time | None = None
+    tolerance: int | None = None
+    base_rtt: TimeOfPath | None = None
+    cnp_interval: Time | None = None
+    flows: MercuryFlows | None = None
+    most_flows: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tcd(Table):
+    """Parameters of ternary detection.
+
+    Attributes
+    ----------
+    red
+        The rule by which a determined port marks CE, with the parameters of `red`; always at
+        dequeue. Source: floodway's choice: as `red` alone, so that both mark by the same
+        thresholds; the simulator's `configburst.txt` has the row `dcqcn-paper`.
+    max_ton
+        max(Ton): a port that has been on for no longer since its last RESUME is undetermined. A
+        time, from 0 up, or `"auto"`: by the formula, for each port. Source: floodway's choice:
+        the formula, which gives the 97 us of the simulator's `configburst.txt` there.
+    eps
+        ε: the downstream is assumed to drain no faster than the port's rate over 1 + ε; above
+        0; for `max-ton = "auto"` alone. Default: 0.1. Source: floodway's choice: it gives the
+        97 us of the simulator's configuration.
+    gap
+        Bytes between the downstream's thresholds of PAUSE and RESUME (Xoff - Xon), from 0 up;
+        for `max-ton = "auto"` alone. Default: 2 KB. Source: the simulator: two packets.
+    """
+
+    _tag: ClassVar[str | None] = "tcd"
+    red: Red | None = None
+    max_ton: MaxTon | None = None
+    eps: float | None = None
+    gap: Size | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pacc(Table):
+    """Parameters of the reconstruction of PACC's congestion point.
+
+    Attributes
+    ----------
+    period
+        Tp: from one settling of the table to the next, from 4 us to 1 s. Source: Mercury's
+        paper, which names it as PACC's default.
+    a
+        a: gain of the distance of the queue from `qref`, from 0 up. Source: reconstruction;
+        RoCC's ratio of the gains.
+    b
+        b: gain of the growth of the queue, from 0 up. Source: reconstruction; RoCC's ratio of
+        the gains.
+    qref
+        Qref: the queue that the controller aims at, above 0; packets that join a longer one are
+        congested. Default: 100 KB per 25G of the port's rate. Source: reconstruction: the Kmin
+        of HPCC's ECN.
+    m
+        m: congested packets that one CNP stands for at most, 1 at least. Source:
+        reconstruction.
+    nmax
+        Nmax: most CNPs that a queue allots in a period, before they are rounded up flow by
+        flow; 1 at least. Source: reconstruction.
+    theta
+        theta: the share of a period's bytes, from 0 to 1, below which a flow gets no CNP;
+        `"auto"` for 1/(2n) with n flows. Source: reconstruction.
+    multi
+        Does a flow get each of its CNPs, 4 us apart, in place of one that stands for all?
+        Source: floodway's choice: one; DCQCN's sender would cut again at each.
+    most_flows
+        Most flows of a period that the table of a queue holds, 1 at least. Source: floodway's
+        choice.
+    """
+
+    _tag: ClassVar[str | None] = "pacc"
+    period: Time | None = None
+    a: float | None = None
+    b: float | None = None
+    qref: Size | None = None
+    m: int | None = None
+    nmax: int | None = None
+    theta: PaccTheta | None = None
+    multi: bool | None = None
+    most_flows: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class StaticBuffer(Table):
     """Parameters of a static buffer.
 
@@ -1321,6 +1451,22 @@ class DcqcnNp(Table):
 
 
 @dataclass(frozen=True, kw_only=True)
+class TcdNp(Table):
+    """Parameters of the notification point of ternary detection.
+
+    Attributes
+    ----------
+    cnp_interval
+        N: the least time between two CNPs of a flow that report the same mark; 0 answers every
+        marked packet. Where a rate control asks for CNPs and no notification is chosen, its own
+        interval holds. Source: the simulator's `configburst.txt`; DCQCN's paper.
+    """
+
+    _tag: ClassVar[str | None] = "tcd"
+    cnp_interval: Time | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class LineRate(Table):
     """Parameters of sending at a constant rate.
 
@@ -1373,6 +1519,9 @@ class Dcqcn(Table):
         Least time between two CNPs of a flow, at its receiver; with `cnp = "ack-flag"` at the
         sender, in `paper` only. Default: 50 us in `paper` (N), 4 us in the others. Source: Zhu
         et al., section 3.1; newer NICs, `min_time_between_cnps`.
+    ue
+        What word of undetermined congestion does (UE, where ports have `tcd`). Default:
+        `"hold"`. Source: Zhang et al., SIGCOMM 2021, and the `DCQCN-TCD` simulator.
     window
         What limits the payload bytes in flight. Default: `"variable-bdp"` in `swing`, `"none"`
         in the others. Source: SWING's configurations; the paper and NICs have no window.
@@ -1431,6 +1580,7 @@ class Dcqcn(Table):
     preset: DcqcnPreset | None = None
     cnp: Cnp | None = None
     cnp_interval: Time | None = None
+    ue: DcqcnUe | None = None
     window: DcqcnWindow | None = None
     g: float | None = None
     initial_alpha: float | None = None
@@ -1603,6 +1753,28 @@ class Dctcp(Table):
     g: float | None = None
     rai: Rate | None = None
     rmin: Rate | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class MercuryWindow(Table):
+    """Parameters of Mercury's window.
+
+    Attributes
+    ----------
+    base_rtt
+        The round-trip time that the whole window covers at the NIC's rate: `"auto"` for that of
+        the flow's path, `"largest"` for the largest of all pairs of hosts, or a time; above 0.
+        Source: floodway's choice; the paper has one fixed value, the largest of its topology,
+        12 us.
+    restore_after
+        Without a CNP for so long the window is whole again; only where no layer below makes
+        increase steps. Above 0. Source: floodway's choice: the time between increase steps of
+        NICs.
+    """
+
+    _tag: ClassVar[str | None] = "mercury"
+    base_rtt: TimeOfPath | None = None
+    restore_after: Time | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -2041,13 +2213,19 @@ class Burst(Table):
     from_
         Hosts that send. Default: all.
     every
-        Again after this time, until the workload's `until`. Default: once.
+        Again after this time, until the workload's `until`. Not together with `back-to-back`.
+        Default: once.
+    back_to_back
+        Again as soon as the last byte of the sender's flow before has left its NIC, until the
+        workload's `until`: a sender that is never idle, whose flows all begin anew. Default:
+        false.
     """
 
     to: Selector
     size: Size
     from_: Selector | None = None
     every: Time | None = None
+    back_to_back: bool | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -2261,6 +2439,16 @@ class RecordKeys(Table):
     pauses
         Whether each pause and resume is kept as it is received, in the table `pauses`: of ten
         million at most; how many more there were is in the run's verdicts. Default: false.
+    signals
+        Whether congestion feedback is kept, in the table `signals`: each mark and CNP of a
+        port's congestion points, and each change of the state that they say a queue is in; of
+        ten million rows at most, and how many more there were is in the run's verdicts.
+        Default: false.
+    allowances
+        Whose allowances are kept, in the table `allowances`: the pacing rate and the window of
+        a flow's sender, each time that they change; of ten million rows at most, as above.
+        `true` for all flows, or their workloads: by name or tag, as `flows` of overrides.
+        Default: nobody's.
     queue_histogram
         How long the queues of every switch's port were at regular instants, in the table
         `queue_histogram`. Default: not kept.
@@ -2272,6 +2460,8 @@ class RecordKeys(Table):
     busiest: int | None = None
     buckets: int | None = None
     pauses: bool | None = None
+    signals: bool | None = None
+    allowances: AllowanceKeys | None = None
     queue_histogram: HistogramKeys | None = None
     capture: CaptureKeys | None = None
 
@@ -2397,6 +2587,10 @@ AcksKey: TypeAlias = "Literal['control', 'data-class', 'data-class-unpaused']"
 Action: TypeAlias = "Literal['drop', 'ignore']"
 
 
+#: Flows whose allowances are kept.
+AllowanceKeys: TypeAlias = "bool | Selector"
+
+
 #: What a base round-trip time counts.
 #: - 'exact': Propagation, pipelines, and store and forward of a full packet there and of an ACK
 #:   back.
@@ -2420,7 +2614,9 @@ Class: TypeAlias = "int"
 Cnp: TypeAlias = "Literal['packet', 'ack-flag']"
 
 
-CongestionPointParams: TypeAlias = "Literal['red', 'proxy-cnp'] | Red | ProxyCnp"
+CongestionPointParams: TypeAlias = (
+    "Literal['red', 'proxy-cnp', 'mercury', 'tcd', 'pacc'] | Red | ProxyCnp | Mercury | Tcd | Pacc"
+)
 
 
 CongestionPointParamsList: TypeAlias = "CongestionPointParams | Sequence[CongestionPointParams]"
@@ -2451,6 +2647,13 @@ Dci: TypeAlias = "Literal['shared', 'per-link']"
 #: - 'swing': The NICs' machine as SWING's simulations set it, with their variable window. Source:
 #:   SWING's configurations.
 DcqcnPreset: TypeAlias = "Literal['paper', 'mellanox', 'hpcc', 'swing']"
+
+
+#: What word of undetermined congestion (UE) does to the rate.
+#: - 'hold': Rc and α stay, Rt = Rc, and increase steps and stages begin afresh. Source: Zhang et
+#:   al., SIGCOMM 2021.
+#: - 'ignore': Nothing. Source: the `DCQCN-TCD` simulator without its rate adjustment.
+DcqcnUe: TypeAlias = "Literal['hold', 'ignore']"
 
 
 #: Payload bytes that DCQCN lets be in flight. A window of constant size is a layer of its own.
@@ -2613,6 +2816,17 @@ LongLinks: TypeAlias = "Sequence[ListedLong] | LongTable"
 MarkAt: TypeAlias = "Literal['dequeue', 'enqueue']"
 
 
+MaxTon: TypeAlias = "Literal['auto'] | Time"
+
+
+#: What is one flow to a switch.
+#: - 'addresses': All between two addresses; who is told is the queue pair of the packet that
+#:   leaves. Source: the paper.
+#: - 'queue-pairs': A queue pair, by its addresses and ports. Source: floodway's choice, for many
+#:   queue pairs between two hosts.
+MercuryFlows: TypeAlias = "Literal['addresses', 'queue-pairs']"
+
+
 #: How credit is counted.
 #: - 'ideal': In bytes, without limit. Source: Bifrost, section VI-B (CBFC-ideal).
 #: - 'infiniband': In blocks of 64 bytes modulo 4096, with a credit of 2048 blocks at most. Source:
@@ -2623,13 +2837,16 @@ Mode: TypeAlias = "Literal['ideal', 'infiniband']"
 NicOrRate: TypeAlias = "Literal['nic'] | Rate"
 
 
-NotificationParams: TypeAlias = "Literal['none', 'dcqcn'] | NoNotification | DcqcnNp"
+NotificationParams: TypeAlias = "Literal['none', 'dcqcn', 'tcd'] | NoNotification | DcqcnNp | TcdNp"
 
 
 #: What a deadlock does.
 #: - 'stop': It ends the run.
 #: - 'continue': It is reported, and the run goes on.
 OnDeadlock: TypeAlias = "Literal['stop', 'continue']"
+
+
+PaccTheta: TypeAlias = "Literal['auto'] | float"
 
 
 #: Whether rates hold packets back.
@@ -2676,7 +2893,7 @@ Quanta: TypeAlias = "int"
 RateOrBlank: TypeAlias = "Literal['', '0'] | Rate"
 
 
-ReactionParams: TypeAlias = "Literal['line-rate', 'static-window', 'dcqcn', 'timely', 'hpcc', 'dctcp'] | LineRate | StaticWindow | Dcqcn | Timely | Hpcc2 | Dctcp"
+ReactionParams: TypeAlias = "Literal['line-rate', 'static-window', 'dcqcn', 'timely', 'hpcc', 'dctcp', 'mercury'] | LineRate | StaticWindow | Dcqcn | Timely | Hpcc2 | Dctcp | MercuryWindow"
 
 
 ReactionParamsList: TypeAlias = "ReactionParams | Sequence[ReactionParams]"

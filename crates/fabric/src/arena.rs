@@ -201,7 +201,7 @@ impl Fifo {
     }
 
     /// Where the packets are, from front to back.
-    pub fn places<'a>(&self, arena: &'a Arena) -> impl Iterator<Item = Place> {
+    pub fn places(&self, arena: &Arena) -> impl Iterator<Item = Place> {
         let following = |place: &Place| {
             let next = arena[*place].next;
             (next != NONE).then_some(Place(next))

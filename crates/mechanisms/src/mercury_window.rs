@@ -18,7 +18,7 @@
 //! |---|---|
 //! | cwnd | window |
 //! | baseRTT | `base-rtt` |
-//! | Rate_recovery | an increase step: of `dcqcn` each of its timer and byte counter, of `timely`, `hpcc` and `dctcp` each update upward, clipped at line rate or not |
+//! | `Rate_recovery` | an increase step: of `dcqcn` each of its timer and byte counter, of `timely`, `hpcc` and `dctcp` each update upward, clipped at line rate or not |
 //!
 //! # Known differences
 //!

@@ -334,7 +334,7 @@ enum Step {
 }
 
 fn steps(pauses: bool) -> impl Strategy<Value = Vec<(u64, Step)>> {
-    let rare = if pauses { 1 } else { 0 };
+    let rare = u32::from(pauses);
     let step = prop_oneof![
         8 => (0u32..12, 64u64..1_500).prop_map(|(flow, frame)| Step::Joins(flow, frame)),
         6 => Just(Step::Leaves),

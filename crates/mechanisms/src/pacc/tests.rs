@@ -37,7 +37,7 @@ impl Driven {
     /// All timers up to `until`, and no later ones.
     pub(super) fn pass(&mut self, until: Time) {
         while let Some(at) = self.cp.next_timeout().filter(|at| *at <= until) {
-            self.call(at, |cp, cx| cp.on_timeout(cx));
+            self.call(at, Cp::on_timeout);
         }
     }
 
@@ -111,7 +111,9 @@ fn what_a_period_tells_is_bounded_for_all_and_for_each() {
 /// Flows 1, 2 and 3 bring 60, 30 and 10 packets in the first period, whose p is 1: N = round(100 / 16) = 6.
 fn three(json: &str) -> Driven {
     let mut driven = Driven::new(json);
-    [(1, 60), (2, 30), (3, 10)].into_iter().for_each(|(flow, packets)| driven.join(us(1), flow, packets));
+    for (flow, packets) in [(1, 60), (2, 30), (3, 10)] {
+        driven.join(us(1), flow, packets);
+    }
     driven.is(us(2), 200_000);
     driven.pass(us(81));
     driven

@@ -23,7 +23,7 @@ impl World<'_> {
     pub fn is_too_fast(&self, &(sent, received): &FlowRow<'_>) -> bool {
         let took = received.finish - received.key.start;
         let mixed = || self.any_change(received.key.start, received.finish) && !self.is_pinned(sent);
-        took < sent.ideal && !(mixed() && took >= self.floor(sent))
+        took < sent.ideal && !(mixed() && took >= self.floor(ends(sent), Bytes(sent.size)))
     }
 
     /// Does a link go down or come up from `start` to `finish`, both included?
@@ -35,10 +35,9 @@ impl World<'_> {
 
     /// Do all flows of the workload between these ends name their ways?
     fn is_pinned(&self, sent: &SentRow) -> bool {
-        let ends = (NodeId(sent.key.source), NodeId(sent.destination));
         match &self.blueprint.workloads[sent.key.workload as usize].arrivals {
             Arrivals::List(flows) => {
-                let mut alike = flows.iter().filter(|flow| (flow.source, flow.destination) == ends);
+                let mut alike = flows.iter().filter(|flow| (flow.source, flow.destination) == ends(sent));
                 alike.all(|flow| flow.path.is_some())
             }
             _ => false,
@@ -46,9 +45,8 @@ impl World<'_> {
     }
 
     /// Picoseconds that a flow takes at least, whichever links are up when.
-    fn floor(&self, sent: &SentRow) -> u64 {
-        let (source, destination) = (NodeId(sent.key.source), NodeId(sent.destination));
-        let packets = Packets::new(Bytes(sent.size), self.blueprint.mtu, self.format);
+    fn floor(&self, (source, destination): (NodeId, NodeId), size: Bytes) -> u64 {
+        let packets = Packets::new(size, self.blueprint.mtu, self.format);
         let leave = self.through(source, (destination, 0), &packets, true);
         let mut last = self.blueprint.ports_of(destination).map(peer);
         match (last.next(), last.next()) {
@@ -104,5 +102,105 @@ impl World<'_> {
         let switch = self.nodes[state.node.index()].switch as usize;
         let pipeline = self.switches.get(switch).map_or(0, |switch| switch.pipeline);
         pipeline.saturating_add(sends).saturating_add(state.delay)
+    }
+}
+
+fn ends(sent: &SentRow) -> (NodeId, NodeId) {
+    (NodeId(sent.key.source), NodeId(sent.destination))
+}
+
+#[cfg(test)]
+mod tests {
+    use floodway_units::{Class, Rate, Span, Time};
+    use floodway_wire::Format;
+
+    use super::*;
+    use crate::Fabric;
+    use crate::blueprint::{
+        Blueprint, DirectionSpec, End, EndSpec, ErrorRates, LinkSpec, NodeSpec, RecordSpec, Semantics,
+        SwitchSpec,
+    };
+    use crate::outcome::Control;
+
+    fn link(name: &str, ends: [u32; 2], gbps: u64) -> LinkSpec {
+        let read = |json| serde_json::from_str(json).expect("it is a choice");
+        let end = |node| EndSpec {
+            node: NodeId(node),
+            buffer: None,
+            scheduler: serde_json::from_str(r#""strict""#).expect("it is a choice"),
+            congestion_points: Vec::new(),
+            pauses: Vec::new(),
+        };
+        let direction = DirectionSpec {
+            rate: Rate::gbps(gbps),
+            delay: Span::us(1),
+            jitter: Span::ZERO,
+            flow_control: vec![(Class::DATA, read(r#""lossy""#))],
+            errors: ErrorRates::default(),
+        };
+        LinkSpec {
+            name: name.into(),
+            tags: Vec::new(),
+            ends: ends.map(end),
+            directions: [direction.clone(), direction],
+            down: Vec::new(),
+        }
+    }
+
+    fn node(name: &str, rank: u32) -> NodeSpec {
+        let switch = || SwitchSpec {
+            buffer: serde_json::from_str(r#"{"static": {"size": "1MB"}}"#).expect("it is a choice"),
+            routing: serde_json::from_str(r#""ecmp""#).expect("it is a choice"),
+            hash_seed: None,
+            pipeline: Span::ns(100),
+            relay: None,
+        };
+        let role = if rank < 2 { Role::Host { address: rank } } else { Role::Switch(switch()) };
+        NodeSpec { name: name.into(), tags: Vec::new(), role, rank }
+    }
+
+    /// Switches take 100 ns, links 1 us.
+    ///
+    /// ```text
+    ///  a --100G-- s --10G-- t --40G-- b        s --100G-- m --100G-- t
+    /// ```
+    fn network() -> Blueprint {
+        let names = ["a", "b", "s", "t", "m"];
+        Blueprint {
+            seed: 1,
+            wire: Format::Ethernet,
+            mtu: Bytes(1000),
+            semantics: Semantics::default(),
+            nodes: names.iter().zip(0..).map(|(name, rank)| node(name, rank)).collect(),
+            links: vec![
+                link("a-s", [0, 2], 100),
+                link("s-t", [2, 3], 10),
+                link("s-m", [2, 4], 100),
+                link("m-t", [4, 3], 100),
+                link("t-b", [3, 1], 40),
+            ],
+            settings: Vec::new(),
+            workloads: Vec::new(),
+            end: End {
+                limit: Time::ZERO + Span::ms(1),
+                at_limit: false,
+                acknowledged: false,
+                stop_on_deadlock: false,
+            },
+            records: RecordSpec::default(),
+        }
+    }
+
+    #[test]
+    fn all_packets_pass_the_slower_end_and_one_the_rest_of_the_shortest_way() {
+        let (blueprint, control) = (network(), Control::default());
+        let fabric = Fabric::build(&blueprint, &control).expect("it is sound");
+        let wire = |payload, first| Format::Ethernet.data(Bytes(payload), first).wire.0;
+        let all = wire(1_000, true) + wire(1_000, false) + wire(500, false);
+        // The last packet alone at 10G and 100G; a switch before each of two links, three links. Over m it is later.
+        let alone = wire(500, false) * (800 + 80) + 2 * 100_000 + 3 * 1_000_000;
+        let floor = |from, to| fabric.worlds[0].floor((NodeId(from), NodeId(to)), Bytes(2_500));
+        assert_eq!(floor(0, 1), all * 200 + alone, "they arrive one after another at 40G");
+        assert_eq!(floor(1, 0), all * 200 + alone, "they leave one after another at 40G");
     }
 }

@@ -344,12 +344,12 @@ fn a_flow_whose_way_changes_may_beat_the_ideal_of_one_way() {
 fn two_ways_in_turn_may_be_much_faster_than_one() {
     let mut net = Net::new(Format::Ethernet).limit(Span::ms(10));
     let (a, s, t, b) = (net.host("a"), net.switch("s"), net.switch("t"), net.host("b"));
-    let m = net.switch("m");
+    let middle = net.switch("m");
     let fat = r#"{"pfc": {"xoff": "2MB"}}"#;
     net.link(a, s, G100, Span::us(1), fat);
     let short = net.link(s, t, Rate::gbps(10), Span::us(1), fat);
-    net.link(s, m, Rate::gbps(10), Span::us(1), fat);
-    net.link(m, t, Rate::gbps(10), Span::us(1), fat);
+    net.link(s, middle, Rate::gbps(10), Span::us(1), fat);
+    net.link(middle, t, Rate::gbps(10), Span::us(1), fat);
     net.link(t, b, G100, Span::us(1), fat);
     // Half of the flow has left its host by 45 us.
     net.blueprint.links[short].down = vec![(Time::ZERO, at(45))];

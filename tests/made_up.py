@@ -112,7 +112,7 @@ def made_up_feedback() -> Result:
         (400, "state", "calm", None),
     ]
     allowances = [(0, "load:h1:0", 100.0), (300, "load:h1:0", 20.0), (500, "load:h1:0", 60.0)]
-    ends = pl.DataFrame({"finish_sender_us": [700.0], "finish_receiver_us": [650.0]})
+    ends = pl.DataFrame({"destination": ["h9"], "finish_sender_us": [700.0], "finish_receiver_us": [650.0]})
     series = plain.series.with_columns(metric=pl.lit("queue_max_bytes"), value=pl.Series([5000.0, 3000.0]))
     return replace(
         plain,

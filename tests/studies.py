@@ -81,6 +81,13 @@ name = "4"
 kind = "cdf"
 of = "slowdown"
 at = { load = 0.4 }
+
+[[plot]]
+name = "5"
+kind = "ports"
+ports = ["s1>s2"]
+window = ["100us", "1ms"]
+at = { load = 0.4 }
 """
 
 

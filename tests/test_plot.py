@@ -277,7 +277,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-@pytest.mark.parametrize("kind", ["fct", "slowdown", "series", "heatmap"])
+@pytest.mark.parametrize("kind", ["fct", "slowdown", "series", "heatmap", "ports"])
 @pytest.mark.parametrize("form", plot.FORMATS)
 def test_the_same_results_give_the_same_bytes_in_every_format(
     folders: Path, tmp_path: Path, kind: str, form: plot.Format

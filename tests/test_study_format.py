@@ -108,8 +108,9 @@ def test_a_study_has_what_its_file_says(tmp_path: Path) -> None:
                 "slowdown-p50, fct-p95, slowdown-p95, fct-p99, slowdown-p99, fct-p999, slowdown-p999, flows, "
                 "unfinished, last-finish, goodput, retransmitted, retransmission-time, timeouts, latency-mean, "
                 "latency-p50, latency-p95, latency-p99, latency-p999, throughput, utilisation, "
-                "lossless-utilisation, peak-throughput, "
-                "throughput-stdev, idle, idle-buckets, paused-time, pfc-frames, peak-buffer, drops, lossless, "
+                "lossless-utilisation, peak-throughput, lowest-throughput, "
+                "throughput-stdev, idle, idle-buckets, paused-time, pfc-frames, peak-buffer, max-queue, ecn-marks, "
+                "ue-marks, cnps-made, time-in-state, allowed-min, allowed-mean, drops, lossless, "
                 "perftest-bandwidth, perftest-latency; did you mean 'fct-p99'?"
             ),
         ),
@@ -213,15 +214,42 @@ def test_a_study_has_what_its_file_says(tmp_path: Path) -> None:
                 "slowdown-p50, fct-p95, slowdown-p95, fct-p99, slowdown-p99, fct-p999, slowdown-p999, flows, "
                 "unfinished, last-finish, goodput, retransmitted, retransmission-time, timeouts, latency-mean, "
                 "latency-p50, latency-p95, latency-p99, latency-p999, throughput, utilisation, "
-                "lossless-utilisation, peak-throughput, "
-                "throughput-stdev, idle, idle-buckets, paused-time, pfc-frames, peak-buffer, drops, lossless, "
+                "lossless-utilisation, peak-throughput, lowest-throughput, "
+                "throughput-stdev, idle, idle-buckets, paused-time, pfc-frames, peak-buffer, max-queue, ecn-marks, "
+                "ue-marks, cnps-made, time-in-state, allowed-min, allowed-mean, drops, lossless, "
                 "perftest-bandwidth, perftest-latency; did you mean 'flows'?"
             ),
         ),
         (
             'kind = "lines"',
             'kind = "line"',
-            "plot[1].kind: 'line' is not a kind of picture; allowed: bars, lines, series, cdf; did you mean 'lines'?",
+            (
+                "plot[1].kind: 'line' is not a kind of picture; allowed: bars, lines, series, cdf, ports; "
+                "did you mean 'lines'?"
+            ),
+        ),
+        (
+            'kind = "fct-p99"\nsize = ["0B", "10KB"]',
+            'kind = "time-in-state"\nports = "s1"',
+            "metric.short-p99.state: is missing; it is text",
+        ),
+        (
+            'metric = "flows"',
+            'metric = "time-in-state"',
+            "claim[flows].metric: time-in-state needs state: name a metric of this kind under [metric.NAME]",
+        ),
+        (
+            'window = ["100us", "1ms"]',
+            'window = ["1ms", "100us"]',
+            "plot[5].window: '1ms' is not below '100us'",
+        ),
+        (
+            'kind = "cdf"\n',
+            'kind = "cdf"\nports = "s1>s2"\n',
+            (
+                "plot[4]: 'ports' is not a key here; allowed: name, kind, x, group, metric, title, at, variants, "
+                "relative-to, log, theory, published, of"
+            ),
         ),
         ('name = "2"', 'name = "1"', "plot[1].name: '1': two pictures have this name"),
         ('name = "2"', 'name = "../2"', "plot[../2].name: '../2' is a file's name: letters, digits, - and _"),

@@ -34,7 +34,7 @@ def two_papers(folder: Path) -> Path:
 def test_every_picture_is_drawn_with_its_data(tmp_path: Path) -> None:
     conducted = conduct(plan_of([load_study(study_file(tmp_path))]), out=tmp_path / "out", jobs=2)
     out = tmp_path / "out"
-    for name in ("1", "2", "3", "4"):
+    for name in ("1", "2", "3", "4", "5"):
         assert (out / f"{name}.png").read_bytes().startswith(PNG)
         assert (out / f"{name}.png") in conducted.files
     lines = pl.read_csv(out / "1.csv")
@@ -47,6 +47,12 @@ def test_every_picture_is_drawn_with_its_data(tmp_path: Path) -> None:
     distribution = pl.read_csv(out / "4.csv")
     assert distribution.columns == ["variant", "slowdown", "share"]
     assert distribution["share"].max() == 1.0
+    ports = pl.read_csv(out / "5.csv", infer_schema_length=None)
+    assert ports["result"].unique(maintain_order=True).to_list() == ["10 MB", "1 MB"]
+    assert ports["object"].unique().to_list() == ["s1-s2: s1>s2"]
+    # In buckets that reach into the window.
+    assert ports["to_us"].min() > 100.0  # type: ignore[operator]
+    assert ports["from_us"].max() < 1000.0  # type: ignore[operator]
 
 
 def test_the_page_needs_nothing_else(tmp_path: Path) -> None:
@@ -119,7 +125,7 @@ def test_papers_are_folders_and_figures_files_in_their_order(tmp_path: Path) -> 
     assert str(told.value) == "'alhpa' is not a paper; allowed: alpha, beta; did you mean 'alpha'?"
     with pytest.raises(package.UnknownNameError) as told:
         asked_for(["beta", "1b"], folder)
-    assert str(told.value) == ("'1b' is not a figure of beta; allowed: 1, 1a, 2, 3, 4; did you mean '1'?")
+    assert str(told.value) == ("'1b' is not a figure of beta; allowed: 1, 1a, 2, 3, 4, 5; did you mean '1'?")
 
 
 def test_what_figures_share_is_run_once(tmp_path: Path, floodway: Command) -> None:
@@ -132,8 +138,8 @@ def test_what_figures_share_is_run_once(tmp_path: Path, floodway: Command) -> No
     out = tmp_path / "out" / "reproduce"
     assert len(list((out / "alpha" / "runs").iterdir())) == 4
     assert {file.name for file in (out / "alpha").glob("*.png")} == {
-        *(f"10-{plot}.png" for plot in "1234"),
-        *(f"2-{plot}.png" for plot in "134"),
+        *(f"10-{plot}.png" for plot in "12345"),
+        *(f"2-{plot}.png" for plot in "1345"),
         "2.png",
     }
     document = json.loads((out / "alpha" / "study.json").read_text(encoding="utf-8"))

@@ -19,7 +19,17 @@ if TYPE_CHECKING:
 
     from floodway.results import Result
 
-__all__ = ["Curve", "Drawing", "Source", "add_legend", "colour_of", "flow_curves", "titled"]
+__all__ = [
+    "LEGEND_ROW",
+    "Curve",
+    "Drawing",
+    "Source",
+    "add_legend",
+    "colour_of",
+    "flow_curves",
+    "legend_columns",
+    "titled",
+]
 
 #: Told apart also by those who see fewer colours (Okabe and Ito 2008, without yellow).
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000")
@@ -131,8 +141,7 @@ def add_legend(figure: Figure, labels: Sequence[str], *, handles: Sequence[Artis
     handles
         What of the figure each label names; by default everything that has one.
     """
-    longest = max(len(label) for label in labels)
-    columns = max(1, min(4, LEGEND_LETTERS // (longest + LEGEND_KEY)))
+    columns = legend_columns(labels)
     rows = -(-len(labels) // columns)
     width, height = figure.get_size_inches()
     figure.set_size_inches(width, height + LEGEND_ROW * (rows - 1))
@@ -141,6 +150,12 @@ def add_legend(figure: Figure, labels: Sequence[str], *, handles: Sequence[Artis
         figure.legend(**look)
     else:
         figure.legend(list(handles), list(labels), **look)
+
+
+def legend_columns(labels: Sequence[str]) -> int:
+    """Return in how many columns a legend below the axes stands."""
+    longest = max(len(label) for label in labels)
+    return max(1, min(4, LEGEND_LETTERS // (longest + LEGEND_KEY)))
 
 
 def titled(what: str, sources: Sequence[Source]) -> str:

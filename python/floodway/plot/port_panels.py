@@ -10,7 +10,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from floodway.plot.axes import DOTS_PER_INCH, PANEL_WIDTH, SIZE, NotebookFigure, shown
-from floodway.plot.curves import add_legend, colour_of
+from floodway.plot.curves import LEGEND_ROW, colour_of, legend_columns
 from floodway.plot.units import time_unit, value_unit
 
 if TYPE_CHECKING:
@@ -24,8 +24,12 @@ if TYPE_CHECKING:
 
 __all__ = ["draw"]
 
-#: Inches of a queue's panel, of a row of the strip below it, of the panel of senders, and of what is around.
-QUEUE_HEIGHT, ROW_HEIGHT, FLOWS_HEIGHT, AROUND = 1.25, 0.16, 1.7, 1.1
+#: Inches of a queue's panel, of a row of the strip below it, and of the panel of senders.
+QUEUE_HEIGHT, ROW_HEIGHT, FLOWS_HEIGHT = 1.2, 0.15, 1.6
+#: Inches between a queue and its strip, between a port and what is below it, and between results.
+TO_STRIP, TO_NEXT, ASIDE = 0.06, 0.12, 0.15
+#: Inches left and right of all panels, of a line of the title, of the labels of results, of the axis of time.
+LEFT, RIGHT, TITLE_LINE, LABELS, TIME = 0.7, 0.15, 0.24, 0.24, 0.5
 #: Ticks, by event, in the order of their rows.
 TICK_COLOURS: Mapping[str, str] = {"mark-ce": "#d55e00", "mark-ue": "#cc79a7", "cnp": "#000000"}
 TICK_NAMES: Mapping[str, str] = {"mark-ce": "CE", "mark-ue": "UE", "cnp": "CNP"}
@@ -66,7 +70,7 @@ def draw(
         What stands above the figure, and above each result; no labels for a single one.
     """
     look = _Look(columns, senders, limits)
-    figure, grid = look.grid()
+    figure, grid = look.grid(title, labelled=bool(labels))
     for c, column in enumerate(columns):
         for p, port in enumerate(column):
             look.queue(grid[2 * p][c], port)
@@ -75,14 +79,10 @@ def draw(
             grid[0][c].set_title(shown(labels[c]), fontsize="medium")
         if look.has_senders:
             look.senders(grid[-1][c], senders[c])
-        last = grid[-1][c] if look.has_senders else grid[-1][c] if look.rows else grid[-2][c]
+        last = grid[-1 if look.has_senders or look.rows else -2][c]
         last.set_xlabel(f"time in {look.time}")
         last.tick_params(labelbottom=True)
     look.name_axes(grid)
-    figure.suptitle(title)
-    handles = look.legend()
-    if handles:
-        add_legend(figure, [label for label, _ in handles], handles=[handle for _, handle in handles])
     return figure
 
 
@@ -114,26 +114,51 @@ class _Look:
         #: Rows of each strip from the top down: an event, or the class whose states it shows.
         self.rows: list[str | int] = [*told, *self.classes]
 
-    def grid(self) -> tuple[Figure, list[list[Axes]]]:
-        """Make a row of queues and one of strips for each port, and one of senders."""
-        strip = ROW_HEIGHT * max(len(self.rows), 0.05)
-        heights = [QUEUE_HEIGHT, strip] * len(self.ports) + [FLOWS_HEIGHT] * self.has_senders
-        wide = SIZE[0] + 0.5 if self.results == 1 else 1.0 + PANEL_WIDTH * self.results
-        size = (wide, sum(heights) + AROUND)
-        figure = NotebookFigure(figsize=size, dpi=DOTS_PER_INCH, layout="constrained")
-        figure.get_layout_engine().set(h_pad=0.02, hspace=0.0)  # type: ignore[union-attr, call-arg]
-        grid = figure.subplots(
-            len(heights),
-            self.results,
-            sharex=True,
-            sharey="row",
-            squeeze=False,
-            gridspec_kw={"height_ratios": heights},
-        )
-        grid[0, 0].set_xlim(*self.limits)
-        for axes in grid.flat:
-            axes.tick_params(labelsize="small", labelbottom=False)
-        return figure, [list(row) for row in grid]
+    def grid(self, title: str, *, labelled: bool) -> tuple[Figure, list[list[Axes]]]:
+        """Make a row of queues and one of strips for each port, and one of senders, with title and legend.
+
+        All has its place in inches: what would solve for places does so up to the last digits of its numbers,
+        which are not the same each time.
+        """
+        strip = (ROW_HEIGHT * len(self.rows) or 0.01, TO_NEXT)
+        rows = [(QUEUE_HEIGHT, TO_STRIP), strip] * len(self.ports) + [(FLOWS_HEIGHT, 0.0)] * self.has_senders
+        panel = SIZE[0] - 0.5 if self.results == 1 else PANEL_WIDTH
+        wide = LEFT + panel * self.results + ASIDE * (self.results - 1) + RIGHT
+        above = 0.12 + TITLE_LINE * (title.count("\n") + 1) + LABELS * labelled
+        named = self.legend()
+        columns = legend_columns([label for label, _ in named])
+        below = TIME + LEGEND_ROW * -(-len(named) // columns) + 0.2
+        high = above + sum(map(sum, rows)) + below
+        figure = NotebookFigure(figsize=(wide, high), dpi=DOTS_PER_INCH)
+        grid: list[list[Axes]] = []
+        top = high - above
+        for height, gap in rows:
+            lefts = [LEFT + (panel + ASIDE) * c for c in range(self.results)]
+            places = [(left / wide, (top - height) / high, panel / wide, height / high) for left in lefts]
+            grid.append(self._row(figure, places, grid))
+            top -= height + gap
+        grid[0][0].set_xlim(*self.limits)
+        figure.suptitle(title, y=1 - 0.08 / high, va="top")
+        handles = [handle for _, handle in named]
+        place: dict[str, Any] = {"loc": "lower center", "bbox_to_anchor": (0.5, 0.02 / high)}
+        look: dict[str, Any] = {"ncols": columns, "fontsize": "small"}
+        figure.legend(handles, [label for label, _ in named], **place, **look)
+        return figure, grid
+
+    def _row(
+        self,
+        figure: Figure,
+        places: Sequence[tuple[float, float, float, float]],
+        grid: Sequence[Sequence[Axes]],
+    ) -> list[Axes]:
+        """Make panels beside one another with the same range upward, and that of all others across."""
+        made: list[Axes] = []
+        for place in places:
+            across = grid[0][0] if grid else made[0] if made else None
+            axes = figure.add_axes(place, sharex=across, sharey=made[0] if made else None)
+            axes.tick_params(labelsize="small", labelbottom=False, labelleft=not made)
+            made.append(axes)
+        return made
 
     def queue(self, axes: Axes, port: PortInTime) -> None:
         """Draw a queue over the pauses of its port."""
@@ -154,11 +179,11 @@ class _Look:
 
     def strip(self, axes: Axes, port: PortInTime, *, named: bool) -> None:
         """Draw ticks of marks and CNPs, and states as coloured spans, a row each."""
-        axes.set_ylim(len(self.rows) - 0.5, -0.5)
         if not self.rows:
             axes.set_visible(False)
             return
-        axes.spines[:].set_visible(False)  # type: ignore[call-overload]
+        axes.set_ylim(len(self.rows) - 0.5, -0.5)
+        axes.spines[:].set_visible(False)
         axes.tick_params(axis="x", length=0)
         for place, row in enumerate(self.rows):
             if isinstance(row, str):

@@ -46,6 +46,21 @@ USUAL_PORTS, USUAL_FLOWS = 4, 6
 MOST_PORTS, MOST_FLOWS, MOST_RESULTS = 12, 12, 4
 #: Events that are shown as ticks, by what pictures call them.
 TICKS: Mapping[str, str] = {"mark-ce": "CE", "mark-ue": "UE", "cnp": "CNP"}
+#: Columns of the table, of which each row has the first six and what it is about.
+TABLE: Mapping[str, type[pl.DataType]] = {
+    "result": pl.String,
+    "seed": pl.UInt64,
+    "object": pl.String,
+    "what": pl.String,
+    "from_us": pl.Float64,
+    "to_us": pl.Float64,
+    "class": pl.UInt64,
+    "state": pl.String,
+    "count": pl.Int64,
+    "queue_bytes": pl.Float64,
+    "allowed_gbps": pl.Float64,
+    "throughput_gbps": pl.Float64,
+}
 #: What a scenario has to say for there to be something to show.
 KEEPS = (
     "records.watch keeps queues, records.pauses = true pauses, records.signals = true marks, CNPs and states"
@@ -129,7 +144,8 @@ def ports(
     -------
     Drawing
         Its table has `result`, `seed`, `object` (a port or a flow), `what`, `from_us`, `to_us`, and of each
-        row one of `queue_bytes`, `count` (of marks and CNPs), `state`, `allowed_gbps`, `throughput_gbps`.
+        row one of `queue_bytes`, `count` (of marks and CNPs), `state` with its `class`, `allowed_gbps`,
+        `throughput_gbps`.
 
     Raises
     ------
@@ -141,11 +157,11 @@ def ports(
         text = f"{len(sources)} results are too many beside one another; choose at most {MOST_RESULTS}"
         raise PlotError(text, key="result")
     limits = _limits(first, window)
+    senders = _senders(first, flows, limits)
     names = _named_ports(first, objects)
     columns = [[_port(result, name, limits) for name in names] for result in first]
     if all(port.is_empty for column in columns for port in column):
         raise PlotError(f"nothing was kept of these ports in this time; {KEEPS}", key="object")
-    senders = _senders(first, flows, limits)
     with plain_style():
         heading = shown(title) if title else titled("Ports in time", sources)
         labels = [source.label for source in sources] if len(sources) > 1 else []
@@ -186,9 +202,12 @@ def _telling(results: Sequence[Result]) -> list[str]:
             for name, count in rows.join(plain, on=["node", "link"]).group_by("object").len().iter_rows():
                 told[name] = told.get(name, 0.0) + count
     if not told:
-        queues = pl.concat(result.series.filter(pl.col("metric") == QUEUE.source) for result in results)
-        longest = queues.group_by(pl.col("object").cast(pl.String)).agg(pl.col("value").max())
-        told = {name: value for name, value in longest.iter_rows() if value > 0}
+        name, value = pl.col("object").cast(pl.String), pl.col("value").cast(pl.Float64)
+        queues = [
+            result.series.filter(pl.col("metric") == QUEUE.source).select(name, value) for result in results
+        ]
+        longest = pl.concat(queues).group_by("object").agg(pl.col("value").max())
+        told = {port: most for port, most in longest.iter_rows() if most > 0}
     if not told:
         raise PlotError(f"nothing was kept of any port; {KEEPS}")
     switches = {device.node for result in results for device in result.outcome.switches}
@@ -319,7 +338,7 @@ def _table(
         for name, what, frame in (*_port_rows(shown_ports), *_flow_rows(flows))
         if not frame.is_empty()
     ]
-    return pl.concat(frames, how="diagonal")
+    return pl.concat([pl.DataFrame(schema=TABLE), *frames], how="diagonal_relaxed")
 
 
 def _port_rows(own: Sequence[PortInTime]) -> Iterator[tuple[str, str, pl.DataFrame]]:

@@ -1,0 +1,168 @@
+"""Pictures of ports and senders in time."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+import pytest
+from matplotlib.collections import LineCollection, PolyCollection
+
+import floodway as package
+from floodway import plot
+from floodway.plot.axes import bytes_of
+from made_up import made_up_feedback, made_up_result
+from scenarios import SMALL, TOLD, written
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from matplotlib.figure import Figure
+
+    from command import Command
+    from floodway.results import Result
+
+
+def source(result: Result, label: str = "one") -> plot.Source:
+    return plot.Source(label=label, results=(result,))
+
+
+def labels(figure: Figure) -> list[str]:
+    return [text.get_text() for legend in figure.legends for text in legend.get_texts()]
+
+
+def rows(drawn: plot.Drawing, what: str, *columns: str) -> list[tuple[Any, ...]]:
+    return drawn.data.filter(pl.col("what") == what).select("from_us", "to_us", *columns).rows()
+
+
+def test_a_picture_shows_all_that_was_kept_of_a_port_and_its_sender() -> None:
+    drawn = plot.ports([source(made_up_feedback())], objects=["s1>h1"])
+    assert rows(drawn, "queue", "queue_bytes") == [(0.0, 500.0, 5000.0), (500.0, 1000.0, 3000.0)]
+    # A pause that is repeated goes on; one without a resume lasts to the end.
+    assert rows(drawn, "paused") == [(100.0, 200.0), (900.0, 1000.0)]
+    states = [(0.0, 250.0, "calm"), (250.0, 400.0, "busy"), (400.0, 1000.0, "calm")]
+    assert rows(drawn, "state", "state") == states
+    assert rows(drawn, "allowed", "allowed_gbps") == [
+        (0.0, 300.0, 100.0),
+        (300.0, 500.0, 20.0),
+        (500.0, 700.0, 60.0),
+    ]
+    for event, at in (("mark-ce", 260.0), ("mark-ue", 270.0), ("cnp", 280.0)):
+        ((begin, end, count),) = rows(drawn, event, "count")
+        assert begin <= at < end
+        assert count == 1
+    queue, strip, senders = drawn.figure.axes
+    assert [label.get_text() for label in strip.get_yticklabels()] == ["CE", "UE", "CNP", "state"]
+    assert len([each for each in strip.collections if isinstance(each, LineCollection)]) == 3
+    assert len([each for each in strip.collections if isinstance(each, PolyCollection)]) == len(states)
+    assert len(queue.patches) == 2
+    assert len(senders.lines) == 1
+    assert labels(drawn.figure) == ["longest queue", "paused", "busy", "calm", "load:h1:0 allowed"]
+
+
+def test_a_window_cuts_all_panels() -> None:
+    drawn = plot.ports([source(made_up_feedback())], objects=["s1>h1"], window=(150.0, 350.0))
+    assert rows(drawn, "paused") == [(150.0, 200.0)]
+    assert rows(drawn, "state", "state") == [(150.0, 250.0, "calm"), (250.0, 350.0, "busy")]
+    assert rows(drawn, "allowed", "allowed_gbps") == [(150.0, 300.0, 100.0), (300.0, 350.0, 20.0)]
+    assert rows(drawn, "queue", "queue_bytes") == [(0.0, 500.0, 5000.0)]
+    assert drawn.figure.axes[0].get_xlim() == (150.0, 350.0)
+    late = plot.ports([source(made_up_feedback())], objects=["s1>h1"], window=(500.0, None))
+    assert rows(late, "mark-ce", "count") == []
+    assert [label.get_text() for label in late.figure.axes[1].get_yticklabels()] == ["state"]
+    with pytest.raises(package.PlotError, match="nothing lies from 2000 us to 1000 us, where the run ends"):
+        plot.ports([source(made_up_feedback())], window=(2000.0, None))
+
+
+def test_ports_are_in_the_order_in_which_they_are_asked_for() -> None:
+    result = made_up_feedback()
+    drawn = plot.ports([source(result)], objects=["h1>s1", "s1>h1"])
+    names = [text.get_text() for axes in drawn.figure.axes for text in axes.texts]
+    assert names == ["h1>s1", "queue not watched", "s1>h1"]
+    assert drawn.data["object"].unique().to_list().count("l1: h1>s1") == 0, "nothing is known of it"
+
+
+def test_by_default_ports_of_switches_with_most_to_tell_are_shown(tmp_path: Path) -> None:
+    result = package.run(package.load(written(tmp_path, TOLD)))
+    drawn = plot.ports([source(result)])
+    shown = {name for name in drawn.data["object"] if ">" in name}
+    told = result.signals
+    assert told is not None
+    most = told.group_by(pl.col("link").cast(pl.String)).len().sort("len")["link"][-1]
+    assert any(name.startswith(f"{most}: s") for name in shown)
+    assert all(name.partition(": ")[2].startswith("s") for name in shown)
+    assert {"culprits:h1:0", "culprits:h2:0"} <= set(drawn.data["object"])
+    # Flows go over the last link together: it carried more than each was allowed, no more than its rate.
+    carried = drawn.data.filter(pl.col("what").str.starts_with("carried"))
+    assert carried["what"].unique().to_list() == ["carried s2>h4"]
+    assert 50 < (carried["throughput_gbps"].max() or 0) < 110  # type: ignore[operator]
+
+
+def test_marks_are_counted_where_they_cannot_be_told_apart(tmp_path: Path) -> None:
+    result = package.run(package.load(written(tmp_path, TOLD)))
+    drawn = plot.ports([source(result)], objects=["*"])
+    for event, column in (("mark-ce", "ecn_marks"), ("cnp", "cnps")):
+        counted = sum(count for *_, count in rows(drawn, event, "count"))
+        assert counted == result.counters[column].sum()
+
+
+def test_results_stand_beside_one_another_in_the_same_ranges() -> None:
+    one, other = made_up_feedback(), replace(made_up_feedback(), signals=None)
+    drawn = plot.ports([source(one, "with"), source(other, "without")], objects=["s1>h1"], title="Both")
+    assert len(drawn.figure.axes) == 6
+    assert [axes.get_title() for axes in drawn.figure.axes[:2]] == ["with", "without"]
+    assert drawn.data["result"].unique(maintain_order=True).to_list() == ["with", "without"]
+    left, right = drawn.figure.axes[:2]
+    assert left.get_ylim() == right.get_ylim()
+    assert drawn.figure.get_suptitle() == "Both"
+    again = plot.ports([source(one, "with"), source(other, "without")], objects=["s1>h1"], title="Both")
+    assert bytes_of(drawn.figure, "png") == bytes_of(again.figure, "png")
+
+
+def test_a_port_of_which_only_the_queue_is_known_has_no_strip(tmp_path: Path) -> None:
+    result = package.run(package.load(written(tmp_path, SMALL)))
+    drawn = plot.ports([source(result)], objects=["s1>s2"])
+    assert set(drawn.data["what"]) == {"queue"}
+    assert [axes.get_visible() for axes in drawn.figure.axes] == [True, False]
+    assert labels(drawn.figure) == ["longest queue"]
+    figure = result.plot_ports(objects="s1>s2", from_us=100.0, to_us=200.0)
+    assert figure.axes[0].get_xlim() == (100.0, 200.0)
+
+
+@pytest.mark.parametrize(
+    ("result", "given", "message"),
+    [
+        (made_up_feedback(), {"objects": ["s1>h9"]}, r"'s1>h9' is not the name .*did you mean"),
+        (made_up_feedback(), {"flows": ["laod"]}, r"'laod' is not a flow whose allowance was kept"),
+        (made_up_result(), {"flows": ["load"]}, r"did not keep allowances; records\.allowances = true"),
+        (made_up_feedback(), {"objects": ["h1>s1"]}, r"nothing was kept of these ports .*records\.watch"),
+        (made_up_result(), {}, r"nothing was kept of any port; records\.watch"),
+    ],
+)
+def test_what_is_lacking_is_told_with_the_key_that_keeps_it(
+    result: Result, given: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(package.PlotError, match=message):
+        plot.ports([source(result)], **given)
+
+
+def test_too_much_is_refused() -> None:
+    many = [source(made_up_feedback(), str(n)) for n in range(5)]
+    with pytest.raises(package.PlotError, match="5 results are too many beside one another"):
+        plot.ports(many)
+
+
+def test_the_verb_draws_ports(floodway: Command, tmp_path: Path) -> None:
+    assert floodway("run", written(tmp_path, TOLD), "--out", "told").code == 0
+    window = ("--from", "10us", "--to", "100us")
+    done = floodway("plot", "ports", "told", "--object", "s2>h4", "--flow", "culprits", *window, "--out", "p")
+    assert (done.code, done.err) == (0, "")
+    assert done.out.splitlines() == ["p/ports.png", "p/ports.csv"]
+    data = pl.read_csv(floodway.folder / "p" / "ports.csv", infer_schema_length=None)
+    assert data.columns[:6] == ["result", "seed", "object", "what", "from_us", "to_us"]
+    assert data.filter(pl.col("what") == "allowed")["to_us"].max() == 100.0
+    bad = floodway("plot", "ports", "told", "--from", "soon")
+    assert bad.code == 2
+    assert "--from" in bad.err
+    assert "has no meaning for fct; it is of ports" in floodway("plot", "fct", "told", "--flow", "x").err

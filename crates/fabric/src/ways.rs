@@ -206,3 +206,13 @@ impl World<'_> {
         all.collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_way_is_two_cache_lines() {
+        assert_eq!(size_of::<Way>(), 128);
+    }
+}

@@ -27,7 +27,7 @@ __all__ = ["draw"]
 #: Inches of a queue's panel, of a row of the strip below it, and of the panel of senders.
 QUEUE_HEIGHT, ROW_HEIGHT, FLOWS_HEIGHT = 1.2, 0.15, 1.6
 #: Inches between a queue and its strip, between a port and what is below it, and between results.
-TO_STRIP, TO_NEXT, ASIDE = 0.06, 0.12, 0.15
+TO_STRIP, TO_NEXT, ASIDE = 0.06, 0.12, 0.35
 #: Inches left and right of all panels, of a line of the title, of the labels of results, of the axis of time.
 LEFT, RIGHT, TITLE_LINE, LABELS, TIME = 0.7, 0.15, 0.24, 0.24, 0.5
 #: Ticks, by event, in the order of their rows.

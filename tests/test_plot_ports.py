@@ -120,6 +120,24 @@ def test_results_stand_beside_one_another_in_the_same_ranges() -> None:
     assert bytes_of(drawn.figure, "png") == bytes_of(again.figure, "png")
 
 
+def test_the_range_of_a_row_holds_the_longest_queue_of_all_results() -> None:
+    one = made_up_feedback()
+    longer = replace(one, series=one.series.with_columns(value=pl.col("value") * 10))
+    faster = replace(longer, allowances=made_up_allowances(one, 5.0))
+    drawn = plot.ports([source(one, "short"), source(faster, "long")], objects=["s1>h1"])
+    queues, senders = drawn.figure.axes[:2], drawn.figure.axes[-2:]
+    for axes in queues:
+        assert axes.get_ylim()[0] == 0
+        assert axes.get_ylim()[1] >= 50.0, "KB"
+    assert all(axes.get_ylim()[1] >= 500.0 for axes in senders)
+
+
+def made_up_allowances(result: Result, times: float) -> pl.DataFrame:
+    """So many times what senders were allowed."""
+    assert result.allowances is not None
+    return result.allowances.with_columns(pl.col("allowed_gbps") * times)
+
+
 def test_a_port_of_which_only_the_queue_is_known_has_no_strip(tmp_path: Path) -> None:
     result = package.run(package.load(written(tmp_path, SMALL)))
     drawn = plot.ports([source(result)], objects=["s1>s2"])

@@ -82,7 +82,7 @@ def draw(
         last = grid[-1 if look.has_senders or look.rows else -2][c]
         last.set_xlabel(f"time in {look.time}")
         last.tick_params(labelbottom=True)
-    look.name_axes(grid)
+    look.finish(grid)
     return figure
 
 
@@ -174,8 +174,6 @@ class _Look:
             axes.text(0.992, 0.95, "queue not watched", ha="right", color="0.4", **where)
             return
         self._step(axes, port.queue, self.per_queue, color=QUEUE_COLOUR, linewidth=1.0)
-        # A queue that was always empty has no range of its own.
-        axes.set_ylim(bottom=0, top=max(axes.get_ylim()[1], 1.0))
 
     def strip(self, axes: Axes, port: PortInTime, *, named: bool) -> None:
         """Draw ticks of marks and CNPs, and states as coloured spans, a row each."""
@@ -222,14 +220,17 @@ class _Look:
             if len(begins):
                 edges = np.append(begins, ends[-1]) / self.per_time
                 axes.step(edges, np.append(rates, rates[-1]), where="post", linewidth=1.5, color=colour)
-        axes.set_ylim(bottom=0)
 
-    def name_axes(self, grid: Sequence[Sequence[Axes]]) -> None:
-        """Say what goes up."""
-        for p in range(len(self.ports)):
-            grid[2 * p][0].set_ylabel(self.queue_unit if self.watched else "", fontsize="small")
+    def finish(self, grid: Sequence[Sequence[Axes]]) -> None:
+        """Say what goes up, and from where on, once all that shares a range is drawn."""
+        queues = [grid[2 * p][0] for p in range(len(self.ports))]
+        for axes in queues:
+            axes.set_ylabel(self.queue_unit if self.watched else "", fontsize="small")
+            # A queue that was always empty has no range of its own.
+            axes.set_ylim(bottom=0, top=max(axes.get_ylim()[1], 1.0))
         if self.has_senders:
             grid[-1][0].set_ylabel("Gbit/s", fontsize="small")
+            grid[-1][0].set_ylim(bottom=0)
 
     def legend(self) -> list[tuple[str, Artist]]:
         """Name everything that is drawn, with samples."""

@@ -239,14 +239,14 @@ const CE: u8 = 0b11;
 fn chain(point: &str) -> Records {
     let mut net = Net::new(Format::Ethernet).reliability(r#""go-back-n""#);
     let pfc = r#"{"pfc": {"xoff": "60KB"}}"#;
-    let (a, b, r) = (net.host("a"), net.host("b"), net.host("r"));
-    let (s, t) = (net.switch("s"), net.switch("t"));
-    let links = [(a, s), (s, t), (t, r), (b, t)];
+    let [far, near, receiver] = ["a", "b", "r"].map(|name| net.host(name));
+    let [s, t] = ["s", "t"].map(|name| net.switch(name));
+    let links = [(far, s), (s, t), (t, receiver), (near, t)];
     let [_, middle, last, _] = links.map(|(x, y)| net.link(x, y, Rate::gbps(100), Span::us(1), pfc));
     net.congestion_point(middle, s, point);
     net.congestion_point(last, t, point);
-    net.flow(a, r, Bytes::mb(1), Span::ZERO);
-    net.flow(b, r, Bytes::mb(1), Span::ZERO);
+    net.flow(far, receiver, Bytes::mb(1), Span::ZERO);
+    net.flow(near, receiver, Bytes::mb(1), Span::ZERO);
     let ports = (0..4).map(|link| port(link, 0)).collect();
     net.blueprint.records.capture = Some(CaptureSpec { ports, packets: 100_000, bytes: 128 });
     net.run()

@@ -85,7 +85,9 @@ mod tests {
 
     fn log(most: usize, rows: Vec<Row>) -> Log<Row> {
         let mut log = Log::new(most);
-        rows.into_iter().for_each(|row| log.push(row));
+        for row in rows {
+            log.push(row);
+        }
         log
     }
 
@@ -98,7 +100,9 @@ mod tests {
             let mut one = log(most, vec![]);
             let mut all: Vec<Row> = here().into_iter().chain(there()).collect();
             all.sort_by_key(|row| row.0);
-            all.into_iter().for_each(|row| one.push(row));
+            for row in all {
+                one.push(row);
+            }
             one.close();
             let mut two = log(most, there());
             two.absorb(log(most, here()));

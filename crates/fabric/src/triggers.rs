@@ -255,18 +255,23 @@ impl World<'_> {
     fn looped(&self, workload: u32, index: usize, left: u64, hook: u32) -> Begin {
         let LoopSpec { source, destination, size, messages, next, .. } = *self.loop_spec(workload, index);
         let label = self.labels[workload as usize][index];
+        let number = label.number.saturating_add(messages - left - 1);
+        let (carrier, entropy) = match next {
+            Next::Left => (Carrier::AsSet, number),
+            Next::Sent | Next::Arrived(_) => (Carrier::Loop(index), label.entropy),
+        };
         Begin {
             workload,
             settings: self.workload(workload).settings,
             source,
             destination,
             size,
-            number: label.number.saturating_add(messages - left - 1),
-            entropy: label.entropy,
+            number,
+            entropy,
             ports: (None, None),
             pinned: (None, None),
             hook,
-            carrier: if next == Next::Left { Carrier::AsSet } else { Carrier::Loop(index) },
+            carrier,
         }
     }
 }

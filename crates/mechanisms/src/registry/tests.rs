@@ -20,9 +20,12 @@ fn names_are_those_of_scenarios() {
     assert_eq!(RoutingParams::names(), ["ecmp", "spray"]);
     assert_eq!(SchedulerParams::names(), ["strict", "round-robin", "deficit-round-robin"]);
     assert_eq!(NotificationParams::names(), ["none", "dcqcn", "tcd"]);
-    assert_eq!(ReactionParams::names(), ["line-rate", "static-window", "dcqcn", "timely", "hpcc", "dctcp"]);
+    assert_eq!(
+        ReactionParams::names(),
+        ["line-rate", "static-window", "dcqcn", "timely", "hpcc", "dctcp", "mercury"]
+    );
     assert_eq!(ReliabilityParams::names(), ["none", "go-back-n", "irn"]);
-    assert_eq!(CongestionPointParams::names(), ["red", "proxy-cnp", "tcd"]);
+    assert_eq!(CongestionPointParams::names(), ["red", "proxy-cnp", "mercury", "tcd", "pacc"]);
     let reliability: ReliabilityParams = read(r#"{ "go-back-n": { "timeout": "off" } }"#).unwrap();
     assert_eq!(reliability.name(), "go-back-n");
 }

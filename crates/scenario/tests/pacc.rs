@@ -6,7 +6,7 @@ mod long_haul;
 
 use columns::{reals, texts, wholes};
 use floodway_fabric::outcome::{Lossless, Verdict};
-use floodway_fabric::{Control, Fabric, Partitioning, Records};
+use floodway_fabric::{Control, Fabric, Partitioning, Records, Values};
 use floodway_scenario::Scenario;
 use long_haul::{scenario, text};
 
@@ -149,6 +149,26 @@ fn senders_slow_down_as_dcqcn_does_until_the_queue_is_back_at_qref() {
     assert_eq!((cnps(&told), cnps(&untold)), (vec![5; 4], vec![0; 4]));
     let (low, high) = (last_queue(&told), last_queue(&untold));
     assert!(low < 100_000.0 && high > 1_500_000.0, "{low} and {high}");
+}
+
+#[test]
+fn signals_show_each_cnp_and_when_the_queue_is_beyond_qref() {
+    let records = run(&incast(PACC, "records.signals = true"));
+    let signals = records.signals.as_ref().expect("they were asked for");
+    let (events, links) = (texts(signals, "event"), texts(signals, "link"));
+    let (nodes, classes) = (texts(signals, "node"), wholes(signals, "class"));
+    let toward = |row: &usize| (nodes[*row], links[*row], classes[*row]) == ("s", "s-r", 3);
+    let events = &events;
+    let of = |event| (0..events.len()).filter(move |row| events[*row] == event);
+    assert!(of("cnp").all(|row| toward(&row)), "no other queue is beyond Qref");
+    // The last ones may be on their way.
+    let heard: u64 = wholes(&records.flows, "cnps").iter().sum();
+    let cnps = of("cnp").count() as u64;
+    assert!(cnps > 40 && cnps - heard <= 4, "{cnps} and {heard}");
+    let Some(Values::Text { codes, dictionary }) = signals.column("state") else { panic!("it is text") };
+    let states = of("state").filter(toward).map(|row| dictionary[codes[row] as usize].as_str());
+    let states: Vec<&str> = states.collect();
+    assert!(states.contains(&"congested") && states.windows(2).all(|pair| pair[0] != pair[1]), "{states:?}");
 }
 
 #[test]

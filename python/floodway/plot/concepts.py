@@ -19,7 +19,8 @@ from matplotlib.figure import Figure
 from floodway import _floodway
 from floodway.errors import FloodwayError
 from floodway.plot.axes import SIZE, panels_of
-from floodway.plot.curves import COLOURS
+from floodway.plot.curves import COLOURS, Source
+from floodway.plot.ports import ports
 from floodway.results.quantities import quantity_bytes
 from floodway.scenarios import load
 from floodway.simulation import run
@@ -178,11 +179,28 @@ def _long_link(file: Path) -> Figure:
 
 
 #: The picture of each scenario.
+def _victim(file: Path) -> Figure:
+    mercury = (
+        ("defaults.congestion-point", '{ mercury = { threshold = "40KB" } }'),
+        ("defaults.rate-control", '[{ dcqcn = { preset = "paper", initial-alpha = 0.5 } }, "mercury"]'),
+    )
+    results = {"ECN and DCQCN": _run(file), "Mercury": _run(file, *mercury)}
+    drawing = ports(
+        [Source(label=label, results=(result,)) for label, result in results.items()],
+        objects=("s3>h4", "s2>s3", "s1>s2"),
+        flows=("f1", "f2"),
+        window=(50, 900),
+        title="A victim of pauses, blamed and not",
+    )
+    return drawing.figure
+
+
 PICTURES: dict[str, Callable[[Path], Figure]] = {
     "pfc": _pfc,
     "headroom": _headroom,
     "head-of-line": _head_of_line,
     "congestion-tree": _congestion_tree,
+    "victim": _victim,
     "long-link": _long_link,
 }
 

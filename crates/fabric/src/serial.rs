@@ -67,7 +67,7 @@ pub(crate) fn pacing_gap(rate: Rate, wire: u64, rounding: Rounding) -> u64 {
 /// Nanoseconds of `bytes` as ns-3 computes them: seconds in double, in 64.64 fixed point, cut to whole
 /// nanoseconds. SWING's version rounds to the fixed point, and an exact nanosecond comes out one lower where
 /// the fixed number lies below it. HPCC's version cuts there, too, so that every exact nanosecond does.
-fn whole_ns(bytes: u64, rate: Rate, rounding: Rounding) -> u64 {
+pub(crate) fn whole_ns(bytes: u64, rate: Rate, rounding: Rounding) -> u64 {
     let seconds = bytes as f64 * 8.0 / rate.0 as f64;
     let half = if rounding == Rounding::CutNanosecond { 0.0 } else { 0.5 };
     let fixed = (seconds * 18_446_744_073_709_551_616.0 + half) as u128;

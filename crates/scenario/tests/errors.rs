@@ -105,6 +105,27 @@ fn quantities_need_units_and_no_sign() {
     );
 }
 
+/// PFC frames of HPCC's simulator have 43 bytes: 860 ps at 400 Gbit/s, which it cuts to 0 ns.
+#[test]
+fn frames_that_take_no_time_need_the_order_of_their_simulator() {
+    let text = |ties: &str| {
+        format!(
+            r#"
+            wire = "hpcc-ns3"
+            semantics = {{ rounding = "hpcc-ns3"{ties} }}
+            topology.single-switch = {{ hosts = 2, rate = "400G", delay = "1us" }}
+            workload = [{{ name = "flow", flows = [{{ from = "h1", to = "h2", size = "1MB" }}] }}]
+            "#
+        )
+    };
+    let refused = errors_of(&text(""));
+    assert!(refused.contains("let its smallest frames take none"), "{refused}");
+    let copied = Scenario::from_text("a.toml", &text(r#", ties = "scheduling-order""#), &[]);
+    assert!(copied.is_ok(), "{copied:?}");
+    let slower = text("").replace("400G", "100G");
+    assert!(Scenario::from_text("a.toml", &slower, &[]).is_ok());
+}
+
 #[test]
 fn links_need_a_rate_and_a_delay() {
     assert_eq!(

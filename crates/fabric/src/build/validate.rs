@@ -7,11 +7,12 @@ use rustc_hash::FxHashMap;
 
 use crate::agenda::ID_BITS;
 use crate::blueprint::{
-    Arrivals, Blueprint, Draws, FlowSpec, LoopSpec, Next, PoissonSpec, Role, Ties, UNBOUNDED,
+    Arrivals, Blueprint, Draws, FlowSpec, LoopSpec, Next, PoissonSpec, Role, Rounding, Ties, UNBOUNDED,
 };
 use crate::dependencies;
 use crate::error::BuildError;
 use crate::routing::{Routes, peer};
+use crate::serial::whole_ns;
 
 /// At most so many links lie between two hosts.
 const MOST_HOPS: usize = 250;
@@ -122,6 +123,12 @@ impl Blueprint {
                     Some((
                         "delay",
                         "a link needs a delay above 0, for events at different nodes never coincide",
+                    ))
+                } else if self.has_instant_frames(direction.rate) {
+                    Some((
+                        "rate",
+                        "times cut to nanoseconds (semantics.rounding) let its smallest frames take none, so that two of \
+                         them would have no order: leave rounding as it is, or copy that simulator's semantics.ties, too",
                     ))
                 } else {
                     None
@@ -249,6 +256,15 @@ impl Blueprint {
             return Err(format!("loop {}: {fault}", i + 1));
         }
         if loops.is_empty() { Err("it has no loop".into()) } else { Ok(()) }
+    }
+
+    /// Would frames follow one another at one instant, where only the time tells their order?
+    fn has_instant_frames(&self, rate: Rate) -> bool {
+        let semantics = &self.semantics;
+        let smallest = self.wire.link_control().wire.min(self.wire.ack().wire);
+        semantics.ties != Ties::SchedulingOrder
+            && semantics.rounding != Rounding::Picosecond
+            && whole_ns(smallest.0, rate, semantics.rounding) == 0
     }
 
     fn validate_settings(&self) -> Result<(), BuildError> {

@@ -62,12 +62,12 @@ mod tests;
 
 use floodway_units::{Bytes, Class, Span, Time};
 use schemars::JsonSchema;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
 use crate::red;
 use crate::slots::{
-    CongestionPoint, CpAction, Cx, Detection, Mark, Notice, PacketView, ParamError, PortInfo, QueueView,
-    word_or, word_or_schema,
+    CongestionPoint, CpAction, Cx, Detection, Mark, Notice, OrAuto, PacketView, ParamError, PortInfo,
+    QueueView,
 };
 use queue::{Due, Queue};
 
@@ -101,7 +101,7 @@ pub struct Params {
     pub nmax: u32,
     /// theta: the share of a period's bytes, from 0 to 1, below which a flow gets no CNP; `"auto"` for 1/(2n) with n flows.
     /// Source: reconstruction.
-    pub theta: Theta,
+    pub theta: OrAuto<f64>,
     /// Does a flow get each of its CNPs, 4 us apart, in place of one that stands for all?
     /// Source: floodway's choice: one; DCQCN's sender would cut again at each.
     pub multi: bool,
@@ -119,44 +119,10 @@ impl Default for Params {
             qref: None,
             m: 16,
             nmax: 64,
-            theta: Theta::Auto,
+            theta: OrAuto::Auto,
             multi: false,
             most_flows: 4096,
         }
-    }
-}
-
-/// The share of a period's bytes below which a flow does not matter.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Theta {
-    /// Half of an even share.
-    Auto,
-    /// As given.
-    Given(f64),
-}
-
-impl Serialize for Theta {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Theta::Auto => serializer.serialize_str("auto"),
-            Theta::Given(share) => share.serialize(serializer),
-        }
-    }
-}
-
-impl<'de> Deserialize<'de> for Theta {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let share = word_or::<f64, D>("auto", deserializer)?;
-        Ok(share.map_or(Theta::Auto, Theta::Given))
-    }
-}
-
-impl JsonSchema for Theta {
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "PaccTheta".into()
-    }
-    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        word_or_schema::<f64>("auto", generator)
     }
 }
 
@@ -175,7 +141,7 @@ impl Params {
             }
             Params { m: 0, .. } => refuse("m", "a CNP stands for 1 packet at least"),
             Params { nmax: 0, .. } => refuse("nmax", "with 0 nobody is told; allowed: 1 at least"),
-            Params { theta: Theta::Given(share), .. } if !(0.0..=1.0).contains(&share) => {
+            Params { theta: OrAuto::Given(share), .. } if !(0.0..=1.0).contains(&share) => {
                 Err(ParamError::new("theta", format!("{share} is not a share from 0 to 1")))
             }
             Params { most_flows: 0, .. } => {

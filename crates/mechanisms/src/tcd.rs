@@ -67,13 +67,12 @@
 //! - Its simulator, `Yi-ran/DCQCN-TCD`: `qbb-net-device.cc`, `config/configburst.txt`.
 
 use floodway_units::{Bytes, Class, Span, Time};
-use schemars::{JsonSchema, Schema, SchemaGenerator};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use crate::red;
 use crate::slots::{
-    CongestionPoint, CpAction, Cx, Detection, Mark, PacketView, ParamError, PortInfo, QueueView, word_or,
-    word_or_schema,
+    CongestionPoint, CpAction, Cx, Detection, Mark, OrAuto, PacketView, ParamError, PortInfo, QueueView,
 };
 
 /// Parameters of ternary detection.
@@ -88,7 +87,7 @@ pub struct Params {
     /// max(Ton): a port that has been on for no longer since its last RESUME is undetermined. A time, from 0 up, or
     /// `"auto"`: by the formula, for each port.
     /// Source: floodway's choice: the formula, which gives the 97 us of the simulator's `configburst.txt` there.
-    pub max_ton: MaxTon,
+    pub max_ton: OrAuto<Span>,
     /// ε: the downstream is assumed to drain no faster than the port's rate over 1 + ε; above 0; for `max-ton = "auto"`
     /// alone. Default: 0.1.
     /// Source: floodway's choice: it gives the 97 us of the simulator's configuration.
@@ -101,45 +100,10 @@ pub struct Params {
     pub gap: Option<Bytes>,
 }
 
-/// The longest time that a pattern of pauses leaves a port on.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum MaxTon {
-    /// By the formula, from the port's rate and delay.
-    #[default]
-    Auto,
-    /// As given.
-    Fixed(Span),
-}
-
-impl Serialize for MaxTon {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            MaxTon::Auto => serializer.serialize_str("auto"),
-            MaxTon::Fixed(span) => span.serialize(serializer),
-        }
-    }
-}
-
-impl<'de> Deserialize<'de> for MaxTon {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let span = word_or::<Span, D>("auto", deserializer)?;
-        Ok(span.map_or(MaxTon::Auto, MaxTon::Fixed))
-    }
-}
-
-impl JsonSchema for MaxTon {
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "MaxTon".into()
-    }
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        word_or_schema::<Span>("auto", generator)
-    }
-}
-
 impl Params {
     /// max(Ton) of a port: of an ON-OFF pattern whose downstream drains at C / (1 + ε).
     fn max_ton(&self, port: &PortInfo) -> Span {
-        if let MaxTon::Fixed(span) = self.max_ton {
+        if let OrAuto::Given(span) = self.max_ton {
             return span;
         }
         let (eps, gap) = (self.eps.unwrap_or(0.1), self.gap.unwrap_or(Bytes::kb(2)));
@@ -162,8 +126,8 @@ impl Params {
             ParamError::new(key, "it is part of the formula of max-ton = \"auto\", and max-ton is given")
         };
         match (self.max_ton, self.eps, self.gap) {
-            (MaxTon::Fixed(_), Some(_), _) => Err(unused("eps")),
-            (MaxTon::Fixed(_), None, Some(_)) => Err(unused("gap")),
+            (OrAuto::Given(_), Some(_), _) => Err(unused("eps")),
+            (OrAuto::Given(_), None, Some(_)) => Err(unused("gap")),
             _ => Ok(()),
         }
     }

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use floodway_units::{Bytes, Class, FlowId};
 
-use super::{Settings, Theta};
-use crate::slots::PacketView;
+use super::Settings;
+use crate::slots::{OrAuto, PacketView};
 
 /// CNPs that a flow is to get.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,10 +92,10 @@ impl Queue {
     }
 
     /// Step 3: does a flow have so much of the period's bytes?
-    fn matters(&self, part: &Part, theta: Theta) -> bool {
+    fn matters(&self, part: &Part, theta: OrAuto<f64>) -> bool {
         match theta {
-            Theta::Auto => 2 * self.flows.len() as u128 * u128::from(part.bytes) >= u128::from(self.bytes),
-            Theta::Given(share) => part.bytes as f64 >= share * self.bytes as f64,
+            OrAuto::Auto => 2 * self.flows.len() as u128 * u128::from(part.bytes) >= u128::from(self.bytes),
+            OrAuto::Given(share) => part.bytes as f64 >= share * self.bytes as f64,
         }
     }
 

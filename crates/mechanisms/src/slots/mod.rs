@@ -27,7 +27,7 @@ pub use switch::{
     Admission, Admit, BufferPlan, Crossing, DropReason, FlowTuple, PoolSize, PoolView, PortView, ReadyView,
     Router, Scheduler, SwitchInfo,
 };
-pub use words::{OfPath, Sizing, Timeout};
+pub use words::{OfPath, OrAuto, Sizing, Timeout};
 pub(crate) use words::{word_or, word_or_schema};
 
 use floodway_units::{Bytes, Class, FlowId, PortId, Rate, Rng, Span, Time};

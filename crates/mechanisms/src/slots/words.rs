@@ -71,6 +71,50 @@ impl<T> OfPath<T> {
     }
 }
 
+/// A quantity that is given, or follows from a formula.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OrAuto<T> {
+    /// What the formula beside the parameter gives.
+    #[default]
+    Auto,
+    /// As given.
+    Given(T),
+}
+
+impl<T> OrAuto<T> {
+    /// The quantity, where `auto` gives what the formula says.
+    pub fn or_else(self, auto: impl FnOnce() -> T) -> T {
+        match self {
+            OrAuto::Auto => auto(),
+            OrAuto::Given(given) => given,
+        }
+    }
+}
+
+impl<T: Serialize> Serialize for OrAuto<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            OrAuto::Auto => serializer.serialize_str("auto"),
+            OrAuto::Given(given) => given.serialize(serializer),
+        }
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for OrAuto<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(word_or::<T, D>("auto", deserializer)?.map_or(OrAuto::Auto, OrAuto::Given))
+    }
+}
+
+impl<T: JsonSchema> JsonSchema for OrAuto<T> {
+    fn schema_name() -> Cow<'static, str> {
+        format!("{}OrAuto", T::schema_name()).into()
+    }
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        word_or_schema::<T>("auto", generator)
+    }
+}
+
 impl<T: Serialize> Serialize for OfPath<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {

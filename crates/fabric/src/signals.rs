@@ -124,7 +124,7 @@ impl World<'_> {
         }
         for port in (0..self.ports.len()).map(|port| PortId(port as u32)) {
             let state = &self.ports[port.index()];
-            if state.has_cp && self.border.owns(state.node) {
+            if state.has_cp && !state.at_host && self.border.owns(state.node) {
                 self.tell_states(port, What::Start);
             }
         }
@@ -132,7 +132,8 @@ impl World<'_> {
 
     /// Writes down what states the machines of `port` have changed; they have just been called.
     pub fn note_states(&mut self, port: PortId) {
-        if self.signals.is_some() {
+        // Machines at a host's end hear of pauses, but of no packets.
+        if self.signals.is_some() && !self.ports[port.index()].at_host {
             self.tell_states(port, What::State);
         }
     }

@@ -127,27 +127,31 @@ const FLOW_CONTROLS: [&str; 7] = [
 ];
 
 /// Reliability and rate control.
-const TRANSPORTS: [(&str, &str); 8] = [
-    (r#""go-back-n""#, r#""dcqcn""#),
-    (r#""go-back-n""#, r#""hpcc""#),
-    (r#""irn""#, r#""dcqcn""#),
-    (r#""go-back-n""#, r#""timely""#),
-    (r#""go-back-n""#, r#""dctcp""#),
-    (r#""irn""#, r#""line-rate""#),
-    (r#""none""#, r#""line-rate""#),
-    (r#""go-back-n""#, r#"{"static-window": {"size": "20KB"}}"#),
+const TRANSPORTS: [(&str, &[&str]); 9] = [
+    (r#""go-back-n""#, &[r#""dcqcn""#]),
+    (r#""go-back-n""#, &[r#""hpcc""#]),
+    (r#""irn""#, &[r#""dcqcn""#]),
+    (r#""go-back-n""#, &[r#""timely""#]),
+    (r#""go-back-n""#, &[r#""dctcp""#]),
+    (r#""irn""#, &[r#""line-rate""#]),
+    (r#""none""#, &[r#""line-rate""#]),
+    (r#""go-back-n""#, &[r#"{"static-window": {"size": "20KB"}}"#]),
+    (r#""go-back-n""#, &[r#""dcqcn""#, r#""mercury""#]),
 ];
 
-const POINTS: [Option<&str>; 3] = [
+const POINTS: [Option<&str>; 6] = [
     None,
     Some(r#"{"red": {"kmin": "5KB", "kmax": "40KB", "pmax": 0.2}}"#),
     Some(r#"{"proxy-cnp": {"kmin": "5KB", "kmax": "40KB", "interval": "5us"}}"#),
+    Some(r#"{"mercury": {"threshold": "5KB", "period": "2us", "cnp-interval": "5us"}}"#),
+    Some(r#"{"tcd": {"max-ton": "5us", "red": {"kmin": "5KB", "kmax": "40KB", "pmax": 0.2}}}"#),
+    Some(r#"{"pacc": {"qref": "5KB", "period": "9us"}}"#),
 ];
 
 impl Plan {
     fn net(&self) -> Net {
         let (reliability, rate_control) = TRANSPORTS[self.transport];
-        let mut net = Net::new(Format::Ethernet).reliability(reliability).rate_control(&[rate_control]);
+        let mut net = Net::new(Format::Ethernet).reliability(reliability).rate_control(rate_control);
         let settings = &mut net.blueprint.settings[0];
         settings.notification = NotificationParams::asked_by(&settings.rate_control);
         net.blueprint.seed = self.seed;

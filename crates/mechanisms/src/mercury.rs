@@ -51,6 +51,9 @@
 //! - The window is reckoned before the leaving packet is taken off the table: its flow may have no other.
 //! - Replies that queue among data (`semantics.acks = "data-class"`) count in the table as flows of their own, and are told
 //!   nothing.
+//! - A class that flow control by credits (`cbfc`, `bifrost`) does not let the largest frame start of counts as paused, however short
+//!   that is.
+//! - Of an interval at most 4096 flows are told.
 //! - The table of a queue is exact, and bounded: while it is full, a flow that is not in it is counted in the sum and told
 //!   nothing, until another one has left.
 //!
@@ -280,11 +283,11 @@ impl Cp {
     }
 
     /// Algorithm 2, lines 10 to 13: what a packet's flow may have in flight; none while it is not in the table. A window
-    /// of 0 would be none, so it is a byte at least.
+    /// of 0 would be none, so it is a byte at least; it has 32 bits.
     fn window(&self, table: &Table, p: &PacketView, q: &QueueView) -> Option<Bytes> {
         let share = table.share(self.key(p))?;
         let whole = self.rate.bytes_in(self.base_rtt.unwrap_or(q.base_rtt));
-        Some(share.of(whole).max(Bytes(1)))
+        Some(share.of(whole).clamp(Bytes(1), Bytes(u64::from(u32::MAX))))
     }
 
     /// Sends the source of a packet its window, if it has one and was not told lately.
@@ -301,11 +304,13 @@ impl Cp {
         self.queues.iter_mut().for_each(|queue| queue.table.clear());
     }
 
-    /// Has nothing that may be asked of the tables before the queue is beyond the threshold again?
-    fn may_rest(&self, length: Bytes) -> bool {
+    /// Has nothing that may be asked of the tables before a queue is beyond the threshold again?
+    fn may_rest(&self) -> bool {
         // Half of it leaves so much to come in that counting anew costs less than counting on.
-        length <= Bytes(self.threshold.0 / 2)
-            && self.queues.iter().all(|queue| queue.state == State::Determined && queue.pause.is_none())
+        let short = Bytes(self.threshold.0 / 2);
+        self.queues.iter().all(|queue| {
+            queue.state == State::Determined && queue.pause.is_none() && queue.table.sum() <= short
+        })
     }
 }
 
@@ -351,7 +356,7 @@ impl CongestionPoint for Cp {
         }
         let key = self.key(p);
         self.queues[at].table.take(key, p.frame);
-        if self.may_rest(q.len) {
+        if self.may_rest() {
             self.rest();
         }
         Mark::None
@@ -369,8 +374,10 @@ impl CongestionPoint for Cp {
         let state = self.undetermined(now, q.len);
         let queue = self.queue(q.class);
         // Lines 1 to 3.
-        queue.pause.get_or_insert(Pause { since: now, received: Bytes::ZERO });
-        queue.state = state;
+        if queue.pause.is_none() {
+            queue.pause = Some(Pause { since: now, received: Bytes::ZERO });
+            queue.state = state;
+        }
     }
 
     fn on_resumed(&mut self, now: Time, q: &QueueView) {

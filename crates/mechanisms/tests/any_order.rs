@@ -424,6 +424,7 @@ fn congestion_points() -> Vec<CongestionPointParams> {
         r#"{ "red": { "at": "enqueue", "kmin": "1KB", "kmax": "300KB", "pmax": 1 } }"#,
         r#"{ "red": { "preset": "dctcp" } }"#,
         r#"{ "tcd": { "max-ton": "3us", "red": { "kmin": "1KB", "kmax": "300KB", "pmax": 0.5 } } }"#,
+        r#"{ "mercury": { "threshold": "2KB", "period": "1us", "cnp-interval": "0us", "most-flows": 1 } }"#,
         r#"{ "pacc": { "qref": "1KB", "period": "4us", "theta": 0 } }"#,
         r#"{ "pacc": { "multi": true, "period": "13us", "a": 9, "b": 0, "most-flows": 1 } }"#,
     ];
@@ -445,7 +446,9 @@ fn drive_notification(mut machine: AnyNotificationPoint, inputs: &[(u64, bool)])
 enum Passing {
     Enqueue { len: u64, control: bool, ecn: bool },
     Dequeue { len: u64, control: bool, ecn: bool },
-    Paused(bool),
+    Paused { paused: bool, len: u64 },
+    Waiting,
+    Removed,
     Timeout,
 }
 
@@ -454,7 +457,9 @@ fn passing() -> impl Strategy<Value = Passing> {
     prop_oneof![
         4 => queue().prop_map(|(len, control, ecn)| Passing::Enqueue { len, control, ecn }),
         4 => queue().prop_map(|(len, control, ecn)| Passing::Dequeue { len, control, ecn }),
-        1 => any::<bool>().prop_map(Passing::Paused),
+        1 => (any::<bool>(), 0u64..3_000_000).prop_map(|(paused, len)| Passing::Paused { paused, len }),
+        1 => Just(Passing::Waiting),
+        1 => Just(Passing::Removed),
         1 => Just(Passing::Timeout),
     ]
 }
@@ -476,11 +481,17 @@ fn drive_congestion_point(mut machine: AnyCongestionPoint, inputs: &[(u64, Passi
                 let mark = machine.on_dequeue(&mut world.cx(), &packet(class, ecn, false), &queue(len));
                 assert!(mark == Mark::None || ecn && !control, "{mark:?} for a packet that bears none");
             }
-            Passing::Paused(true) => machine.on_paused(now, &queue(0)),
-            Passing::Paused(false) => machine.on_resumed(now, &queue(0)),
+            Passing::Paused { paused: true, len } => machine.on_paused(now, &queue(len)),
+            Passing::Paused { paused: false, len } => machine.on_resumed(now, &queue(len)),
+            Passing::Waiting => machine.on_waiting(&packet(Class::DATA, true, false)),
+            Passing::Removed => machine.on_removed(now, &packet(Class::DATA, true, false)),
             Passing::Timeout => machine.on_timeout(&mut world.cx()),
         }
         assert!(machine.next_timeout().is_none_or(|at| at >= now));
+        assert!(
+            machine.quiet_up_to().is_none()
+                || machine.gate(now, QueueId { class: Class::DATA, sub: 0 }) == Gate::Open
+        );
     }
 }
 

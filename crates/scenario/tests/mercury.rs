@@ -132,6 +132,23 @@ fn windows_in_cnps_are_shares_of_what_the_port_and_its_flows_can_hold() {
 }
 
 #[test]
+fn the_window_that_a_sender_keeps_is_the_least_that_it_was_told() {
+    let records = motivation(MERCURY);
+    let least = |table: &Table, flow: &str| {
+        let rows = texts(table, "flow_id").into_iter().zip(reals(table, "window_bytes"));
+        rows.filter(|(id, window)| *id == flow && !window.is_nan())
+            .map(|(_, window)| *window)
+            .fold(f64::MAX, f64::min)
+    };
+    let told = records.signals.as_ref().expect("they are kept");
+    let kept = records.allowances.as_ref().expect("they are kept");
+    let f2 = "long:h2:0";
+    assert_eq!(least(kept, f2), least(told, f2).max(1_000.0));
+    // 20 Gbit/s over the base round trip of F1's way, which nothing has shrunk.
+    assert!((50_000.0..60_000.0).contains(&least(kept, "long:h1:0")), "{}", least(kept, "long:h1:0"));
+}
+
+#[test]
 fn threads_change_nothing() {
     let scenario = scenario(&[MERCURY, MOTIVATION]);
     let one = format!("{:?}", run(&scenario, &scenario.partitioning(Some(1), 1)));
@@ -154,9 +171,16 @@ name = "long-haul"
 links = { tag = "long-haul" }
 flow-control = "bifrost"
 buffer.static = { size = "auto" }
+[[override]]
+name = "deaf"
+flows = { workload = "within" }
+rate-control = "line-rate"
 [[workload]]
 name = "across"
 burst = { from = ["h1", "h2", "h3", "h4"], to = "h5", size = "5MB" }
+[[workload]]
+name = "within"
+burst = { from = ["h6", "h7", "h8"], to = "h5", size = "40MB" }
 "#;
 
 #[test]
@@ -164,11 +188,16 @@ fn mercury_works_beside_bifrost_on_the_long_link() {
     let scenario = scenario(&[MERCURY, LONG]);
     let one = run(&scenario, &scenario.partitioning(Some(1), 1));
     assert!(matches!(one.outcome.lossless, Lossless::Held), "{:?}", one.outcome.lossless);
-    assert_eq!(wholes(&one.flows, "size_bytes").len(), 4);
+    assert_eq!(wholes(&one.flows, "size_bytes").len(), 7);
     assert!(wholes(&one.flows, "cnps").iter().sum::<u64>() > 0);
     // A window of the flow's own base round trip, 800 us and more: a fixed one of 12 us would be 150 KB.
     let table = one.signals.as_ref().expect("they are kept");
     assert!(reals(table, "window_bytes").iter().any(|window| *window > 1e6));
+    // Bifrost holds the long link up while the far side is congested: what waits there is not to blame.
+    let (near, link) = ("x1", "x1-x2");
+    assert!(paused(&one, near, link) > 10.0);
+    let at = texts(table, "node").into_iter().zip(texts(table, "link")).zip(texts(table, "state"));
+    assert!(at.filter(|(at, _)| *at == (near, link)).any(|(_, state)| state == "undetermined"));
     let parts = scenario.partitioning(Some(2), 2);
     assert!(parts.parts() > 1 && format!("{one:?}") == format!("{:?}", run(&scenario, &parts)));
 }

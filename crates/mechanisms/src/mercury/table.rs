@@ -59,6 +59,11 @@ impl Table {
         self.data.get(&flow).map(|&data| Share { data, sum: self.sum })
     }
 
+    /// Bytes of all flows: those of the queue.
+    pub(super) fn sum(&self) -> Bytes {
+        Bytes(self.sum)
+    }
+
     /// Forgets all.
     pub(super) fn clear(&mut self) {
         self.data.clear();

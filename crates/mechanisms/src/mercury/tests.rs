@@ -298,6 +298,21 @@ fn what_is_removed_leaves_the_table() {
 }
 
 #[test]
+fn a_short_queue_of_another_class_takes_no_table_away() {
+    let mut port = Port::new(r#"{ "threshold": "5KB" }"#);
+    port.fill(us(1), 7, 12);
+    let other = PacketView { class: Class(4), ..of(9, KB) };
+    let queue = |len| QueueView { class: Class(4), ..crate::testing::egress(len) };
+    let sent = port.bench.sent(us(2), |cx| {
+        port.cp.on_enqueue(cx, &other, &queue(KB));
+        port.cp.on_dequeue(cx, &other, &queue(0));
+    });
+    assert!(sent.is_empty());
+    assert!(port.cp.quiet_up_to().is_none(), "the other class is beyond the threshold");
+    assert_eq!(port.leaves(us(3)), Some((7, 50_000)));
+}
+
+#[test]
 fn what_cannot_be_is_refused_by_its_key() {
     for (json, key) in [
         (r#"{ "period": "0us" }"#, "period"),
@@ -368,6 +383,52 @@ fn drive(port: &mut Port, steps: &[(u64, Step)], mut check: impl FnMut(&Port)) -
 /// A low threshold, so that short queues cross it often; every departure may tell.
 const OFTEN: &str = r#"{ "threshold": "6KB", "period": "2us", "cnp-interval": "0us", "tolerance": 0 }"#;
 
+/// Algorithms 1 and 2 with plain lists and nanoseconds, for the parameters of [`OFTEN`].
+#[derive(Default)]
+struct Model {
+    waiting: Vec<(u32, u64)>,
+    /// Since when, and what has come in.
+    pause: Option<(u64, u64)>,
+    /// When it looks again, and how long it was.
+    undetermined: Option<(u64, u64)>,
+}
+
+impl Model {
+    fn len(&self) -> u64 {
+        self.waiting.iter().map(|packet| packet.1).sum()
+    }
+
+    fn joins(&mut self, flow: u32, frame: u64) {
+        self.waiting.push((flow, frame));
+        if let Some((_, received)) = &mut self.pause {
+            *received += frame + 24;
+        }
+    }
+
+    fn resume(&mut self, now: u64) {
+        let (since, received) = self.pause.take().expect("it was paused");
+        // 5 bytes a nanosecond.
+        let undetermined = self.len() >= 6_000 && received <= 5 * (now - since);
+        self.undetermined = undetermined.then(|| (now + 2_000, self.len()));
+    }
+
+    fn leaves(&mut self, now: u64) -> Option<(u32, u64)> {
+        let of_flow = |flow: u32| move |packet: &&(u32, u64)| packet.0 == flow;
+        let (flow, _) = self.waiting[0];
+        let data: u64 = self.waiting.iter().filter(of_flow(flow)).map(|packet| packet.1).sum();
+        let sum = self.len();
+        self.waiting.remove(0);
+        let left = self.len();
+        if let Some((until, before)) = self.undetermined
+            && now >= until
+        {
+            self.undetermined = (left >= 6_000 && left < before).then_some((now + 2_000, left));
+        }
+        let tells = self.undetermined.is_none() && left > 6_000;
+        tells.then(|| (flow, (50_000 * data / sum).max(1)))
+    }
+}
+
 proptest! {
     #[test]
     fn a_port_that_is_never_paused_is_always_determined(steps in steps(false)) {
@@ -380,9 +441,14 @@ proptest! {
         let mut port = Port::new(OFTEN);
         drive(&mut port, &steps, |port| {
             for queue in &port.cp.queues {
-                let shares = queue.table.flows().into_iter().filter_map(|flow| queue.table.share(flow));
-                let sum: u64 = shares.map(|share| share.of(Bytes(50_000)).0).sum();
-                assert!(sum <= 50_000, "{sum}");
+                let flows = queue.table.flows();
+                let windows = flows.iter().filter_map(|flow| {
+                    let packet = of((flow >> 32) as u32, KB);
+                    port.cp.window(&queue.table, &packet, &port.view())
+                });
+                let sum: u64 = windows.map(|window| window.0).sum();
+                // A window is a byte at least.
+                assert!(sum <= 50_000 + flows.len() as u64, "{sum}");
             }
         });
     }
@@ -398,10 +464,47 @@ proptest! {
                 });
                 let table = &port.cp.queues[0].table;
                 assert_eq!(table.flows(), model.keys().copied().collect::<Vec<_>>());
-                assert_eq!(table.share(*model.keys().next().unwrap_or(&0)).is_some(), !model.is_empty());
+                let sum: u64 = model.values().sum();
+                assert_eq!(table.sum(), Bytes(sum));
+                for (&flow, &data) in &model {
+                    let whole = Bytes(1_000_000);
+                    assert_eq!(table.share(flow).map(|share| share.of(whole).0), Some(whole.0 * data / sum));
+                }
             }
             assert!(!port.waiting.is_empty() || port.cp.queues.iter().all(|queue| queue.table.is_empty()));
         });
+    }
+
+    /// Against tables and states as the paper has them, of all packets at all times.
+    #[test]
+    fn what_it_says_is_what_the_paper_says(steps in steps(true)) {
+        let mut port = Port::new(OFTEN);
+        let mut model = Model::default();
+        let mut now = 0;
+        for &(wait, step) in &steps {
+            now += wait;
+            let at = Time::ZERO + Span::ns(now);
+            match step {
+                Step::Joins(flow, frame) => {
+                    port.joins(at, flow, frame);
+                    model.joins(flow, frame);
+                }
+                Step::Leaves if !port.paused && !port.waiting.is_empty() => {
+                    prop_assert_eq!(port.leaves(at), model.leaves(now));
+                }
+                Step::Pause if !port.paused => {
+                    port.pause(at);
+                    model.pause = Some((now, 0));
+                    model.undetermined = Some((u64::MAX, 0));
+                }
+                Step::Resume if port.paused => {
+                    port.resume(at);
+                    model.resume(now);
+                }
+                _ => {}
+            }
+            prop_assert_eq!(port.state() == "undetermined", model.undetermined.is_some());
+        }
     }
 
     #[test]

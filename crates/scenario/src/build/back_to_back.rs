@@ -5,7 +5,7 @@ use floodway_fabric::blueprint::{Arrivals, LoopSpec, Next};
 use floodway_units::{NodeId, Time};
 
 use super::map::Map;
-use super::patterns::nic_rate;
+use super::patterns::fastest_nic;
 use super::traffic::MOST_FLOWS;
 use super::{Builder, workload_path};
 use crate::workload::Workload;
@@ -31,7 +31,7 @@ impl Builder<'_> {
         let mut loops = Vec::with_capacity(pairs.len());
         for (source, destination) in pairs {
             // As many as the payload alone would let the NIC send: never too few.
-            let most = nic_rate(blueprint, source).bytes_in(until.since(start));
+            let most = fastest_nic(blueprint, source).bytes_in(until.since(start));
             let messages = most.0.div_ceil(burst.size.0) + 1;
             let [source, destination] = [source, destination].map(|node| NodeId(node as u32));
             let next = Next::Left;

@@ -288,8 +288,17 @@ impl Builder<'_> {
 }
 
 /// What a host sends at: of several NICs, at the slowest one's rate.
-pub(super) fn nic_rate(blueprint: &Blueprint, host: usize) -> Rate {
+fn nic_rate(blueprint: &Blueprint, host: usize) -> Rate {
+    nic_rates(blueprint, host).min().unwrap_or(Rate(0))
+}
+
+/// The rate of a host's fastest NIC.
+pub(super) fn fastest_nic(blueprint: &Blueprint, host: usize) -> Rate {
+    nic_rates(blueprint, host).max().unwrap_or(Rate(0))
+}
+
+fn nic_rates(blueprint: &Blueprint, host: usize) -> impl Iterator<Item = Rate> {
     let ends = blueprint.links.iter().flat_map(|link| link.ends.iter().zip(&link.directions));
-    let nics = ends.filter(|(end, _)| end.node == NodeId(host as u32));
-    nics.map(|(_, direction)| direction.rate).min().unwrap_or(Rate(0))
+    let nics = ends.filter(move |(end, _)| end.node == NodeId(host as u32));
+    nics.map(|(_, direction)| direction.rate)
 }

@@ -5,7 +5,8 @@ use floodway_fabric::{Table, Values};
 pub fn texts<'a>(table: &'a Table, column: &str) -> Vec<&'a str> {
     match table.column(column) {
         Some(Values::Text { codes, dictionary }) => {
-            codes.iter().map(|code| dictionary[*code as usize].as_str()).collect()
+            // A word that is not there is empty.
+            codes.iter().map(|code| dictionary.get(*code as usize).map_or("", String::as_str)).collect()
         }
         other => panic!("{column} is {other:?}"),
     }

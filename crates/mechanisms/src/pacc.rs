@@ -52,7 +52,7 @@
 //! - Zhong et al., "PACC: Proactive and Accurate Congestion Feedback for RDMA Congestion Control", INFOCOM 2022.
 //! - He et al., "Accurate and fast congestion feedback in MEC-enabled RDMA datacenters", Journal of Cloud Computing,
 //!   2024 (what is known of it here).
-//! - Taheri et al., "`RoCC`: Robust Congestion Control for RDMA", CONEXT 2020 (the ratio of the gains).
+//! - Taheri et al., "RoCC: Robust Congestion Control for RDMA", CoNEXT 2020 (the ratio of the gains).
 
 #[cfg(test)]
 mod clocks;
@@ -83,10 +83,10 @@ pub struct Params {
     /// Source: Mercury's paper, which names it as PACC's default.
     pub period: Span,
     /// a: gain of the distance of the queue from `qref`, from 0 up.
-    /// Source: reconstruction; ratio of the gains as in Taheri et al., CONEXT 2020.
+    /// Source: reconstruction; ratio of the gains as in Taheri et al., CoNEXT 2020.
     pub a: f64,
     /// b: gain of the growth of the queue, from 0 up.
-    /// Source: reconstruction; ratio of the gains as in Taheri et al., CONEXT 2020.
+    /// Source: reconstruction; ratio of the gains as in Taheri et al., CoNEXT 2020.
     pub b: f64,
     /// Qref: the queue that the controller aims at, above 0; packets that join a longer one are congested. Default: 100 KB
     /// per 25G of the port's rate.

@@ -111,7 +111,6 @@ __all__ = [
     "LongTable",
     "Lossy",
     "MarkAt",
-    "MaxTon",
     "MeasureWindow",
     "Mercury",
     "MercuryFlows",
@@ -126,7 +125,6 @@ __all__ = [
     "OnDeadlock",
     "Override",
     "Pacc",
-    "PaccTheta",
     "PacingKey",
     "Pause",
     "PauseList",
@@ -185,6 +183,7 @@ __all__ = [
     "TiesKey",
     "Time",
     "TimeOfPath",
+    "TimeOrAuto",
     "TimeOrBlank",
     "Timely",
     "TimelyPreset",
@@ -202,6 +201,7 @@ __all__ = [
     "Workload",
     "Xoff",
     "XoffParts",
+    "doubleOrAuto",
 ]
 
 
@@ -1248,7 +1248,7 @@ class Tcd(Table):
 
     _tag: ClassVar[str | None] = "tcd"
     red: Red | None = None
-    max_ton: MaxTon | None = None
+    max_ton: TimeOrAuto | None = None
     eps: float | None = None
     gap: Size | None = None
 
@@ -1264,10 +1264,10 @@ class Pacc(Table):
         paper, which names it as PACC's default.
     a
         a: gain of the distance of the queue from `qref`, from 0 up. Source: reconstruction;
-        RoCC's ratio of the gains.
+        ratio of the gains as in Taheri et al., CoNEXT 2020.
     b
-        b: gain of the growth of the queue, from 0 up. Source: reconstruction; RoCC's ratio of
-        the gains.
+        b: gain of the growth of the queue, from 0 up. Source: reconstruction; ratio of the
+        gains as in Taheri et al., CoNEXT 2020.
     qref
         Qref: the queue that the controller aims at, above 0; packets that join a longer one are
         congested. Default: 100 KB per 25G of the port's rate. Source: reconstruction: the Kmin
@@ -1296,7 +1296,7 @@ class Pacc(Table):
     qref: Size | None = None
     m: int | None = None
     nmax: int | None = None
-    theta: PaccTheta | None = None
+    theta: doubleOrAuto | None = None
     multi: bool | None = None
     most_flows: int | None = None
 
@@ -2816,9 +2816,6 @@ LongLinks: TypeAlias = "Sequence[ListedLong] | LongTable"
 MarkAt: TypeAlias = "Literal['dequeue', 'enqueue']"
 
 
-MaxTon: TypeAlias = "Literal['auto'] | Time"
-
-
 #: What is one flow to a switch.
 #: - 'addresses': All between two addresses; who is told is the queue pair of the packet that
 #:   leaves. Source: the paper.
@@ -2844,9 +2841,6 @@ NotificationParams: TypeAlias = "Literal['none', 'dcqcn', 'tcd'] | NoNotificatio
 #: - 'stop': It ends the run.
 #: - 'continue': It is reported, and the run goes on.
 OnDeadlock: TypeAlias = "Literal['stop', 'continue']"
-
-
-PaccTheta: TypeAlias = "Literal['auto'] | float"
 
 
 #: Whether rates hold packets back.
@@ -3015,6 +3009,9 @@ TiesKey: TypeAlias = "Literal['hashed', 'scheduling-order']"
 TimeOfPath: TypeAlias = "Literal['auto', 'largest'] | Time"
 
 
+TimeOrAuto: TypeAlias = "Literal['auto'] | Time"
+
+
 TimeOrBlank: TypeAlias = "Literal['', '0'] | Time"
 
 
@@ -3076,6 +3073,9 @@ WindowKey: TypeAlias = "Literal['whole', 'overshoot']"
 
 
 Xoff: TypeAlias = "Literal['auto'] | Size | XoffParts"
+
+
+doubleOrAuto: TypeAlias = "Literal['auto'] | float"
 
 
 class Keys:

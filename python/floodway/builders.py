@@ -57,6 +57,7 @@ __all__ = [
     "DeficitRoundRobin",
     "Distance",
     "DistanceList",
+    "DoubleOrAuto",
     "DrawsKey",
     "Dumbbell",
     "Ecmp",
@@ -201,7 +202,6 @@ __all__ = [
     "Workload",
     "Xoff",
     "XoffParts",
-    "doubleOrAuto",
 ]
 
 
@@ -1296,7 +1296,7 @@ class Pacc(Table):
     qref: Size | None = None
     m: int | None = None
     nmax: int | None = None
-    theta: doubleOrAuto | None = None
+    theta: DoubleOrAuto | None = None
     multi: bool | None = None
     most_flows: int | None = None
 
@@ -2669,6 +2669,9 @@ Distance: TypeAlias = "Length | Time"
 DistanceList: TypeAlias = "Distance | Sequence[Distance]"
 
 
+DoubleOrAuto: TypeAlias = "Literal['auto'] | float"
+
+
 #: Where congestion points draw from.
 #: - 'per-node': Each node from a stream of its own.
 #: - 'hpcc-ns3': As in HPCC's simulator (one thread only): each draw of the run is the first one of
@@ -3073,9 +3076,6 @@ WindowKey: TypeAlias = "Literal['whole', 'overshoot']"
 
 
 Xoff: TypeAlias = "Literal['auto'] | Size | XoffParts"
-
-
-doubleOrAuto: TypeAlias = "Literal['auto'] | float"
 
 
 class Keys:

@@ -108,7 +108,10 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for OrAuto<T> {
 
 impl<T: JsonSchema> JsonSchema for OrAuto<T> {
     fn schema_name() -> Cow<'static, str> {
-        format!("{}OrAuto", T::schema_name()).into()
+        // Plain numbers have names in small letters.
+        let name = T::schema_name();
+        let (first, rest) = name.split_at(1);
+        format!("{}{rest}OrAuto", first.to_uppercase()).into()
     }
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         word_or_schema::<T>("auto", generator)

@@ -2650,8 +2650,8 @@ DcqcnPreset: TypeAlias = "Literal['paper', 'mellanox', 'hpcc', 'swing']"
 
 
 #: What word of undetermined congestion (UE) does to the rate.
-#: - 'hold': Rc and α stay, Rt = Rc, and increase steps and stages begin afresh. Source: Zhang et
-#:   al., SIGCOMM 2021.
+#: - 'hold': Rc and alpha stay, Rt = Rc, and increase steps and stages begin afresh. Source: Zhang
+#:   et al., SIGCOMM 2021.
 #: - 'ignore': Nothing. Source: the `DCQCN-TCD` simulator without its rate adjustment.
 DcqcnUe: TypeAlias = "Literal['hold', 'ignore']"
 

@@ -17,7 +17,7 @@
 //! by `rhai`. Rc and Rt never exceed the NIC's rate.
 //!
 //! Where ports have `tcd`, the receiver may tell of congestion that is not determined (UE). By default that holds the
-//! rate: Rc and α stay, Rt = Rc, and the timer, the byte counter and the stages of increase begin afresh.
+//! rate: Rc and alpha stay, Rt = Rc, and the timer, the byte counter and the stages of increase begin afresh.
 //!
 //! α is no timer: it is caught up when it is read, and n periods without a CNP give α · (1 - g)^n by
 //! squaring, which is the definition. Checks are made only where a CNP has come, and increase steps sleep at
@@ -195,7 +195,7 @@ pub enum Cnp {
 #[serde(rename_all = "kebab-case")]
 #[schemars(rename = "DcqcnUe")]
 pub enum Ue {
-    /// Rc and α stay, Rt = Rc, and increase steps and stages begin afresh. Source: Zhang et al., SIGCOMM 2021.
+    /// Rc and alpha stay, Rt = Rc, and increase steps and stages begin afresh. Source: Zhang et al., SIGCOMM 2021.
     #[default]
     Hold,
     /// Nothing. Source: the `DCQCN-TCD` simulator without its rate adjustment.

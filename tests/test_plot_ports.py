@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -12,12 +13,12 @@ from matplotlib.collections import LineCollection, PolyCollection
 import floodway as package
 from floodway import plot
 from floodway.plot.axes import bytes_of
+from floodway.results.feedback import chosen_ports_of
+from floodway.results.pauses import paused_spans
 from made_up import made_up_feedback, made_up_result
 from scenarios import SMALL, TOLD, written
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from matplotlib.figure import Figure
 
     from command import Command
@@ -71,8 +72,98 @@ def test_a_window_cuts_all_panels() -> None:
     late = plot.ports([source(made_up_feedback())], objects=["s1>h1"], window=(500.0, None))
     assert rows(late, "mark-ce", "count") == []
     assert [label.get_text() for label in late.figure.axes[1].get_yticklabels()] == ["state"]
-    with pytest.raises(package.PlotError, match="nothing lies from 2000 us to 1000 us, where the run ends"):
-        plot.ports([source(made_up_feedback())], window=(2000.0, None))
+
+
+@pytest.mark.parametrize(
+    ("window", "message"),
+    [
+        ((2000.0, None), "nothing lies from 2000 us on: the run ends at 1000 us"),
+        ((1e8, None), "nothing lies from 100000000 us on: the run ends at 1000 us"),
+        ((700.0, 300.5), "from, 700 us, is not before to, 300.5 us"),
+        ((None, 0.0), "from, 0 us, is not before to, 0 us"),
+        ((2e8, 1e8), "from, 200000000 us, is not before to, 100000000 us"),
+    ],
+)
+def test_a_window_in_which_nothing_can_lie_is_refused(
+    window: tuple[float | None, float | None], message: str
+) -> None:
+    with pytest.raises(package.PlotError) as refused:
+        plot.ports([source(made_up_feedback())], window=window)
+    assert str(refused.value) == message
+
+
+@pytest.fixture(scope="module")
+def victim() -> Path:
+    return Path(__file__).parents[1] / "scenarios" / "concepts" / "victim.toml"
+
+
+def with_downs(victim: Path, folder: Path, **records: str) -> Result:
+    """Run the victim's scenario with a trunk that goes down twice while it is paused."""
+    down = 'faults.down = [{ from = "150us", to = "250us" }, { from = "400us", to = "900us" }]'
+    text = f'{victim.read_text()}\n[[override]]\nname = "d"\nlinks = "s2-s3"\n{down}\n'
+    sets = tuple((f"records.{key}", said) for key, said in records.items())
+    return package.run(package.load(written(folder, text), sets=sets))
+
+
+@pytest.mark.parametrize("buckets", ["1500", "100", "7"])
+def test_pauses_that_end_unheard_end_when_the_port_sends_again(
+    victim: Path, tmp_path: Path, buckets: str
+) -> None:
+    result = with_downs(victim, tmp_path, buckets=buckets)
+    paused = result.counters.filter(pl.col("paused_us") > 0)
+    assert len(paused) > 8
+    for node, link, held_us in paused.select("node", "link", "paused_us").iter_rows():
+        (name,) = chosen_ports_of(result, [f"{link}: {node}>*"])
+        spans = paused_spans(result, name)
+        assert (spans["to_us"] - spans["from_us"]).sum() == pytest.approx(held_us, abs=1e-3)
+        assert (spans["from_us"].shift(-1) > spans["to_us"]).all()
+    if buckets == "1500":
+        drawn = plot.ports([source(result)], objects=["s2>s3"])
+        expected = ((123.1804, 250.0), (279.628, 348.9796), (368.8984, 900.0))
+        assert rows(drawn, "paused") == [pytest.approx(span) for span in expected]
+
+
+def test_pauses_of_a_port_that_is_not_watched_last_to_the_next_resume(victim: Path, tmp_path: Path) -> None:
+    result = with_downs(victim, tmp_path)
+    unwatched = result.series.filter(pl.col("object").cast(pl.String) != "s2-s3: s2>s3")
+    drawn = plot.ports([source(replace(result, series=unwatched))], objects=["s2>s3"])
+    assert rows(drawn, "paused") == [
+        pytest.approx(span) for span in ((123.1804, 348.9796), (368.8984, 1500.0))
+    ]
+
+
+def test_time_without_credit_is_shown_where_no_frame_pauses() -> None:
+    plain = made_up_feedback()
+    buckets = pl.DataFrame(
+        {
+            "object": "l1: s1>h1",
+            "kind": "link",
+            "metric": "paused_us",
+            "time_us": [0.0, 100.0, 200.0, 300.0, 400.0],
+            "bucket_us": 100.0,
+            "value": [0.0, 30.0, 100.0, 20.0, 0.0],
+        }
+    )
+    drawn = plot.ports([source(replace(plain, series=buckets, pauses=None))], objects=["s1>h1"])
+    assert rows(drawn, "paused") == [(170.0, 320.0)]
+
+
+@pytest.mark.parametrize(
+    ("size", "expected"),
+    [("1MB", {"s1>s2", "s2>h9", "s1>h1", "s1>h2"}), ("1KB", {"s1>s2", "s2>h9", "s1>h1", "s1>h2"})],
+)
+def test_the_state_in_which_a_port_begins_is_nothing_told(
+    tmp_path: Path, size: str, expected: set[str]
+) -> None:
+    text = TOLD.replace("left = 3", "left = 8").replace('"h4"', '"h9"').replace('"1MB"', f'"{size}"')
+    head, tail = text[: text.index("congestion-point")], text[text.index("]\n\n[[") + 1 :]
+    result = package.run(package.load(written(tmp_path, f"{head}congestion-point.tcd = {{}}{tail}")))
+    signals = result.signals
+    assert signals is not None
+    assert len(signals.filter(pl.col("time_ns") == 0)) > 8, "each port has a state from the start"
+    assert (signals["time_ns"] > 0).any() == (size == "1MB")
+    drawn = plot.ports([source(result)])
+    assert {name.partition(": ")[2] for name in drawn.data["object"] if ">" in name} == expected
 
 
 def test_ports_are_in_the_order_in_which_they_are_asked_for() -> None:
@@ -118,6 +209,18 @@ def test_results_stand_beside_one_another_in_the_same_ranges() -> None:
     assert drawn.figure.get_suptitle() == "Both"
     again = plot.ports([source(one, "with"), source(other, "without")], objects=["s1>h1"], title="Both")
     assert bytes_of(drawn.figure, "png") == bytes_of(again.figure, "png")
+
+
+def test_senders_are_shown_of_the_results_that_kept_them() -> None:
+    one, other = made_up_feedback(), replace(made_up_feedback(), allowances=None)
+    both = [source(other, "without"), source(one, "with")]
+    drawn = plot.ports(both, objects=["s1>h1"])
+    without, kept = drawn.figure.axes[-2:]
+    assert (len(without.lines), len(kept.lines)) == (0, 1)
+    assert labels(drawn.figure)[-1] == "load:h1:0 allowed"
+    assert drawn.data.filter(pl.col("what") == "allowed")["result"].unique().to_list() == ["with"]
+    with pytest.raises(package.PlotError, match=r"^without: the run did not keep allowances; records\.allow"):
+        plot.ports(both, objects=["s1>h1"], flows=["load"])
 
 
 def test_the_range_of_a_row_holds_the_longest_queue_of_all_results() -> None:

@@ -18,15 +18,15 @@ from floodway.names import not_a_choice
 from floodway.plot.axes import plain_style, shown
 from floodway.plot.curves import Drawing, titled
 from floodway.plot.port_panels import draw
+from floodway.plot.telling import KEEPS, QUEUE, telling_ports
 from floodway.results.feedback import (
     allowed_spans,
     chosen_ports_of,
-    pause_spans,
-    port_names,
     signal_rows,
     state_spans,
 )
-from floodway.results.metrics import METRICS, THROUGHPUT, natural, over_parts
+from floodway.results.metrics import THROUGHPUT, natural, over_parts
+from floodway.results.pauses import paused_spans
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -40,8 +40,8 @@ __all__ = ["TICKS", "FlowInTime", "PortInTime", "ports"]
 #: Parts of the window that a queue is shown in, and ticks: more would lie on top of one another. Of what a
 #: link carried, fewer: in a part of a few packets, one more or less is all that shows.
 POINTS, TICK_PLACES, CARRIED_POINTS = 1000, 1500, 100
-#: Ports and flows that are shown where none are named.
-USUAL_PORTS, USUAL_FLOWS = 4, 6
+#: Flows that are shown where none are named.
+USUAL_FLOWS = 6
 #: More than these are hard to read: ports, flows, results beside one another.
 MOST_PORTS, MOST_FLOWS, MOST_RESULTS = 12, 12, 4
 #: Events that are shown as ticks, by what pictures call them.
@@ -61,11 +61,13 @@ TABLE: Mapping[str, type[pl.DataType]] = {
     "allowed_gbps": pl.Float64,
     "throughput_gbps": pl.Float64,
 }
-#: What a scenario has to say for there to be something to show.
-KEEPS = (
-    "records.watch keeps queues, records.pauses = true pauses, records.signals = true marks, CNPs and states"
-)
-QUEUE = next(metric for metric in METRICS if metric.name == "queue-max")
+#: What is known of a sender of whom nothing was kept.
+ALLOWED: Mapping[str, type[pl.DataType]] = {
+    "flow_id": pl.String,
+    "from_us": pl.Float64,
+    "to_us": pl.Float64,
+    "allowed_gbps": pl.Float64,
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,7 +134,7 @@ def ports(
         The results, four at most; of several seeds the first is shown.
     objects
         Patterns of egress ports, as in `chosen_objects`; panels are in their order. By default the four ports
-        of which most was told (pauses, marks, CNPs, states), else those with the longest queues.
+        of which most was told (pauses, marks, CNPs, changes of state); ties go by the longest queue.
     flows
         Patterns of `flow_id` or of workloads. By default the first six flows whose allowances were kept.
     window
@@ -157,7 +159,7 @@ def ports(
         text = f"{len(sources)} results are too many beside one another; choose at most {MOST_RESULTS}"
         raise PlotError(text, key="result")
     limits = _limits(first, window)
-    senders = _senders(first, flows, limits)
+    senders = _senders(sources, flows, limits)
     names = _named_ports(first, objects)
     columns = [[_port(result, name, limits) for name in names] for result in first]
     if all(port.is_empty for column in columns for port in column):
@@ -172,16 +174,25 @@ def ports(
 def _limits(results: Sequence[Result], window: tuple[float | None, float | None]) -> tuple[float, float]:
     end = max(result.outcome.simulated_us for result in results)
     begin = 0.0 if window[0] is None else window[0]
+    if window[1] is not None and begin >= window[1]:
+        text = f"from, {_plain_us(begin)}, is not before to, {_plain_us(window[1])}"
+        raise PlotError(text, key="from" if window[0] is not None else "to")
     last = end if window[1] is None else min(window[1], end)
     if begin >= last:
-        raise PlotError(f"nothing lies from {begin:g} us to {last:g} us, where the run ends", key="from")
+        text = f"nothing lies from {_plain_us(begin)} on: the run ends at {_plain_us(end)}"
+        raise PlotError(text, key="from")
     return begin, last
+
+
+def _plain_us(time: float) -> str:
+    """Write a time out, however long."""
+    return f"{np.format_float_positional(time, trim='-')} us"
 
 
 def _named_ports(results: Sequence[Result], patterns: Sequence[str]) -> list[str]:
     """Choose ports, in the order of the patterns."""
     if not patterns:
-        return _telling(results)
+        return telling_ports(results)
     names = [name for pattern in patterns for name in chosen_ports_of(results[0], [pattern])]
     chosen = list(dict.fromkeys(names))
     if len(chosen) > MOST_PORTS:
@@ -190,45 +201,14 @@ def _named_ports(results: Sequence[Result], patterns: Sequence[str]) -> list[str
     return chosen
 
 
-def _telling(results: Sequence[Result]) -> list[str]:
-    """Name the ports of which there is most to tell: those of switches, if there are any."""
-    told: dict[str, float] = {}
-    for result in results:
-        rows = port_names(result)
-        for table in (result.pauses, result.signals):
-            if table is None:
-                continue
-            plain = table.select(pl.col("node", "link").cast(pl.String))
-            for name, count in rows.join(plain, on=["node", "link"]).group_by("object").len().iter_rows():
-                told[name] = told.get(name, 0.0) + count
-    if not told:
-        name, value = pl.col("object").cast(pl.String), pl.col("value").cast(pl.Float64)
-        queues = [
-            result.series.filter(pl.col("metric") == QUEUE.source).select(name, value) for result in results
-        ]
-        longest = pl.concat(queues).group_by("object").agg(pl.col("value").max())
-        told = {port: most for port, most in longest.iter_rows() if most > 0}
-    if not told:
-        raise PlotError(f"nothing was kept of any port; {KEEPS}")
-    switches = {device.node for result in results for device in result.outcome.switches}
-    at_switch = {name: told[name] for name in told if _node(name) in switches} or told
-    most = sorted(at_switch, key=lambda name: (-at_switch[name], natural(name)))[:USUAL_PORTS]
-    return sorted(most, key=natural)
-
-
-def _node(name: str) -> str:
-    """Return whose port it is."""
-    return name.partition(": ")[2].partition(">")[0]
-
-
 def _port(result: Result, name: str, limits: tuple[float, float]) -> PortInTime:
-    pauses = None if result.pauses is None else pause_spans(result)
+    paused = paused_spans(result, name).with_columns(object=pl.lit(name))
     states = None if result.signals is None else state_spans(result)
     rows = None if result.signals is None else signal_rows(result)
     return PortInTime(
         name=name,
         queue=_curve(result, name, limits, metric=QUEUE, points=POINTS),
-        pauses=_cut(pauses, name, limits, columns=("from_us", "to_us")),
+        pauses=_cut(paused, name, limits, columns=("from_us", "to_us")),
         ticks={event: _ticks(rows, name, event, limits) for event in TICKS},
         states=_cut(states, name, limits, columns=("class", "state", "from_us", "to_us")),
     )
@@ -275,12 +255,13 @@ def _ticks(rows: pl.DataFrame | None, name: str, event: str, limits: tuple[float
 
 
 def _senders(
-    results: Sequence[Result], patterns: Sequence[str], limits: tuple[float, float]
+    sources: Sequence[Source], patterns: Sequence[str], limits: tuple[float, float]
 ) -> list[list[FlowInTime]]:
     """Choose flows, the same of all results; none where no allowances were kept and none are asked for."""
-    if not patterns and any(result.allowances is None for result in results):
+    results = [source.results[0] for source in sources]
+    if not patterns and all(result.allowances is None for result in results):
         return [[] for _ in results]
-    spans = [allowed_spans(result) for result in results]
+    spans = [_allowed(source, asked=bool(patterns), named=len(sources) > 1) for source in sources]
     known = list(dict.fromkeys(name for frame in spans for name in frame["flow_id"].to_list()))
     for pattern in patterns:
         if not any(_is_flow(name, pattern) for name in known):
@@ -293,6 +274,17 @@ def _senders(
         raise PlotError(text, key="flow")
     pairs = zip(results, spans, strict=True)
     return [[_flow(result, own, name, limits) for name in names] for result, own in pairs]
+
+
+def _allowed(source: Source, *, asked: bool, named: bool) -> pl.DataFrame:
+    """Return what a result's senders might send; where that was not kept, nothing unless it is asked for."""
+    result = source.results[0]
+    if result.allowances is None and not asked:
+        return pl.DataFrame(schema=ALLOWED)
+    try:
+        return allowed_spans(result)
+    except PlotError as error:
+        raise PlotError(f"{source.label}: {error}" if named else str(error), key="flow") from error
 
 
 def _is_flow(name: str, pattern: str) -> bool:

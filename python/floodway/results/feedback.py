@@ -48,7 +48,8 @@ def chosen_ports_of(result: Result, patterns: Sequence[str]) -> list[str]:
 def pause_spans(result: Result) -> pl.DataFrame:
     """Return when classes of ports were paused: `object`, `class`, `from_us`, `to_us`.
 
-    From the first pause to the resume, or to the end of the run: a pause that expires unheard has no row.
+    From the first pause to the resume, or to the end of the run. An end that no frame tells (a pause runs
+    out, a link goes down) has no row; `paused_spans` knows of it where the link was watched.
 
     Raises
     ------

@@ -1,0 +1,121 @@
+"""When a port was paused, from the pauses that it heard and from the time for which it was held up.
+
+The table `pauses` has frames alone, as they arrived, and no row where a pause runs out or ends with its link.
+The series `paused_us` of a watched link has the time alone, bucket by bucket. Together they tell
+both.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from floodway.results.feedback import pause_spans
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from floodway.results.result import Result
+
+__all__ = ["paused_spans"]
+
+Span = tuple[float, float]
+Times = np.ndarray[tuple[int], np.dtype[np.float64]]
+
+#: Times that differ by less are the same, in microseconds: the simulator's own are whole picoseconds.
+SAME_US = 1e-5
+
+
+def paused_spans(result: Result, name: str) -> pl.DataFrame:
+    """Return when a port was paused: `from_us`, `to_us`, in the order of time.
+
+    Of a watched link the spans are as long in all as the series `paused_us`: those of the table `pauses` in
+    buckets of which it says the same, in others the bucket's time, at that end where its neighbour is paused.
+    Once the two differ, spans of several classes at a time are one. Of a link that was not watched a pause
+    lasts to its resume or to the end of the run, as in `pause_spans`.
+
+    Parameters
+    ----------
+    result
+        What the run kept; nothing of the port, no spans.
+    name
+        The port, as the series call it: `link: from>to`.
+    """
+    heard = _heard(result, name)
+    paused = result.series.filter(
+        pl.col("object").cast(pl.String) == name, pl.col("metric").cast(pl.String) == "paused_us"
+    ).sort("time_us")
+    spans = [span for own in heard for span in own] if paused.is_empty() else _agreed(heard, paused)
+    schema = {"from_us": pl.Float64, "to_us": pl.Float64}
+    return pl.DataFrame(sorted(spans), schema=schema, orient="row")
+
+
+def _heard(result: Result, name: str) -> list[list[Span]]:
+    """Return the spans of each class, in the order of time."""
+    if result.pauses is None:
+        return []
+    own = pause_spans(result).filter(pl.col("object") == name)
+    classes = own.partition_by("class", maintain_order=True)
+    return [list(each.select("from_us", "to_us").iter_rows()) for each in classes]
+
+
+def _agreed(heard: Sequence[Sequence[Span]], paused: pl.DataFrame) -> list[Span]:
+    """Take what was heard in buckets that were paused for as long, and the time itself in the others."""
+    begins, widths, values = (paused[column].to_numpy() for column in ("time_us", "bucket_us", "value"))
+    ends = begins + widths
+    told = sum((_before(own, ends) - _before(own, begins) for own in heard), np.zeros_like(begins))
+    differs = np.abs(told - values) > SAME_US
+    kept = [part for own in heard for span in own for part in _outside(span, begins[differs], ends[differs])]
+    starts = np.array(sorted(begin for own in heard for begin, _ in own))
+    lasting = np.pad(values, 1)
+    for place in np.flatnonzero(differs & (values > SAME_US)):
+        bucket = (float(begins[place]), float(ends[place]))
+        span = min(float(values[place]), bucket[1] - bucket[0])
+        before, after = lasting[place] > 0, lasting[place + 2] > 0
+        begin = _begin(bucket, span, starts, before=bool(before), after=bool(after))
+        kept.append((begin, begin + span))
+    return _joined(kept) if differs.any() else kept
+
+
+def _begin(bucket: Span, span: float, starts: Times, *, before: bool, after: bool) -> float:
+    """Place paused time in its bucket: beside a neighbour that is paused, else where it was heard of."""
+    if before:
+        return bucket[0]
+    if after:
+        return bucket[1] - span
+    inside = starts[(starts >= bucket[0]) & (starts < bucket[1])]
+    return min(float(inside[0]), bucket[1] - span) if len(inside) else bucket[0]
+
+
+def _before(spans: Sequence[Span], times: Times) -> Times:
+    """Return how much of spans, of which none overlap, lies before each time."""
+    edges = np.array(spans).ravel()
+    lengths = np.diff(edges, prepend=edges[0])
+    lengths[::2] = 0.0
+    before: Times = np.interp(times, edges, np.cumsum(lengths))
+    return before
+
+
+def _outside(span: Span, begins: Times, ends: Times) -> Iterator[Span]:
+    """Cut buckets, given in the order of time, out of a span."""
+    begin, end = span
+    first, last = np.searchsorted(ends, begin, side="right"), np.searchsorted(begins, end, side="left")
+    for place in range(int(first), int(last)):
+        if begins[place] > begin:
+            yield begin, float(begins[place])
+        begin = max(begin, float(ends[place]))
+    if begin < end:
+        yield begin, end
+
+
+def _joined(spans: Sequence[Span]) -> list[Span]:
+    """Make spans that touch or overlap one."""
+    made: list[Span] = []
+    for begin, end in sorted(spans):
+        if made and begin - made[-1][1] <= SAME_US:
+            made[-1] = (made[-1][0], max(made[-1][1], end))
+        else:
+            made.append((begin, end))
+    return made

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import floodway as package
 from floodway.study.buckets import link_buckets, queue_buckets
+from floodway.study.feedback import STATES
 from floodway.study.formulas import (
     FORMULAS,
     arguments_of,
@@ -229,6 +230,26 @@ def test_time_in_a_state_is_that_of_all_chosen_queues_inside_the_window() -> Non
     assert value(result, "time-in-state", state="busy", ports=("s1 l1",)) == 150.0
     with pytest.raises(package.PlotError, match=r"records\.signals = true"):
         value(made_up_result(), "time-in-state", state="busy")
+    # A state that its congestion point gives, though no queue of this run was in it.
+    assert value(result, "time-in-state", state="checking") == 0.0
+    with pytest.raises(package.PlotError, match=r"'bussy' is not a state of queues; .*did you mean 'busy'\?"):
+        value(result, "time-in-state", state="bussy")
+    for kind in ("time-in-state", "max-queue"):
+        with pytest.raises(
+            package.PlotError, match=r"ports: 's2 l1' names no port; .*did you mean 's1 l1'\?"
+        ):
+            value(result, kind, state="busy", ports=("s2 l1",))
+
+
+@pytest.mark.parametrize("point", sorted(STATES))
+def test_states_are_those_that_congestion_points_give(tmp_path: Path, point: str) -> None:
+    head, tail = TOLD[: TOLD.index("congestion-point")], TOLD[TOLD.index("]\n\n[[") + 1 :]
+    text = f"{head}congestion-point.{point} = {{}}{tail}".replace("100KB", "40KB")
+    signals = package.run(package.load(written(tmp_path, text))).signals
+    assert signals is not None
+    found = set(signals["state"].drop_nulls().cast(pl.String))
+    assert found
+    assert found <= set(STATES[point])
 
 
 def test_the_longest_queue_is_that_of_a_link_or_of_watched_ports() -> None:

@@ -71,6 +71,21 @@ def test_the_page_needs_nothing_else(tmp_path: Path) -> None:
     assert "| 1 | the larger pool is sooner | -10.0 % | - |  | not run |  |" in report
 
 
+def test_a_picture_that_cannot_be_drawn_is_told_on_the_way(tmp_path: Path) -> None:
+    text = STUDY[: STUDY.index("[[plot]]")] + STUDY[STUDY.rindex("[[plot]]") :].replace("s1>s2", "s1>s3")
+    said: list[str] = []
+    plan = plan_of([load_study(study_file(tmp_path, text))])
+    conduct(plan, out=tmp_path / "out", jobs=2, on_message=said.append)
+    (line,) = said
+    assert line.startswith("not drawn: pools: plot[5]: 's1>s3' is not the name of a watched object")
+    assert "5: not drawn, " in (tmp_path / "out" / "report.md").read_text(encoding="utf-8")
+    # That the quick form leaves a picture's runs out is no fault.
+    said.clear()
+    quick = plan_of([load_study(study_file(tmp_path, text))], quick=True)
+    conduct(quick, out=tmp_path / "quick", jobs=2, on_message=said.append)
+    assert said == []
+
+
 def test_theory_and_published_points_stand_beside_ours(tmp_path: Path) -> None:
     theory = """
 [[plot.theory]]

@@ -15,10 +15,17 @@ if TYPE_CHECKING:
     from floodway.study.evaluation import Cell, Numbers
     from floodway.study.model import Metric, Place, Plot, Study
 
-__all__ = ["VARIANT", "Bar", "bars_of", "frame_of"]
+__all__ = ["VARIANT", "Bar", "NothingRanError", "bars_of", "frame_of"]
 
 #: What `x` and `group` call the variants.
 VARIANT = "variant"
+
+
+class NothingRanError(PlotError):
+    """A picture of which no run is there: left out of the quick form, or failed, which is told anyhow."""
+
+    def __init__(self) -> None:
+        super().__init__("none of its runs is there")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,7 +64,7 @@ def bars_of(study: Study, plot: Plot, numbers: Numbers) -> list[Bar]:
         for at, group, variant, place in _cells(study, plot)
     ]
     if not any(bar.mean is not None for bar in made):
-        raise PlotError("none of its runs is there")
+        raise NothingRanError
     # What the quick form leaves out everywhere takes no room.
     asked = {(run.variant, run.place) for run in numbers.runs}
     there = [(at, group) for at, group, variant, place in _cells(study, plot) if (variant, place) in asked]

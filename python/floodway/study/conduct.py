@@ -132,7 +132,8 @@ def conduct(  # noqa: PLR0913 (what a caller may choose)
     on_progress
         Called about ten times a second.
     on_message
-        Called with what is to be said: a run that failed, or that was not whole and is run again.
+        Called with what is to be said: a run that failed, or that was not whole and is run again; a picture
+        that cannot be drawn.
 
     Raises
     ------
@@ -156,7 +157,7 @@ def conduct(  # noqa: PLR0913 (what a caller may choose)
 
         complete = not tasks or work_off(tasks, jobs=jobs or cores(), on_progress=on_progress, on_end=end)
         place.runs.remove_left_behind()
-        return _finished(plan, place, tasks, complete=complete, title=title)
+        return _finished(plan, place, tasks, complete=complete, title=title, say=say)
 
 
 def states_of(plan: Plan, folder: Path) -> dict[str, State]:
@@ -203,8 +204,14 @@ def _is_there(runs: Runs, run: Run, say: Callable[[str], None]) -> bool:
     return False
 
 
-def _finished(
-    plan: Plan, place: StudyFolder, tasks: Sequence[Task], *, complete: bool, title: str
+def _finished(  # noqa: PLR0913 (as `conduct`)
+    plan: Plan,
+    place: StudyFolder,
+    tasks: Sequence[Task],
+    *,
+    complete: bool,
+    title: str,
+    say: Callable[[str], None],
 ) -> Conducted:
     # Drawing is loaded where it is needed: it takes as long as all the rest.
     from floodway.study.report import write_report  # noqa: PLC0415
@@ -218,7 +225,8 @@ def _finished(
     )
     if not complete:
         return conducted
-    files = write_report(conducted, place.runs, title=title or plan.studies[0][0].title)
+    heading = title or plan.studies[0][0].title
+    files = write_report(conducted, place.runs, title=heading, on_message=say)
     return Conducted(**{**conducted.__dict__, "files": files})
 
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from floodway.errors import PlotError
 from floodway.plot.axes import PANEL_HEIGHT, plain_style, shown
 from floodway.plot.curves import Drawing, Source, add_legend
 from floodway.plot.ports import ports
+from floodway.study.bars import NothingRanError
 from floodway.study.buckets import link_buckets, queue_buckets
 from floodway.study.drawing import colour_in, figure_of
 from floodway.study.selection import chosen_flows
@@ -49,7 +49,7 @@ def series(study: Study, plot: Plot, numbers: Numbers, store: Runs) -> Drawing:
         (variant, _in_time(plot, results[0])) for variant, results in _results(study, plot, numbers, store)
     ]
     if not curves:
-        raise PlotError("none of its runs is there")
+        raise NothingRanError
     with plain_style():
         figure, panels = figure_of(plot.title, len(curves))
         for axes, (variant, curve) in zip(panels, curves, strict=True):
@@ -84,7 +84,7 @@ def ports_in_time(study: Study, plot: Plot, numbers: Numbers, store: Runs) -> Dr
         for variant, results in _results(study, plot, numbers, store)
     ]
     if not sources:
-        raise PlotError("none of its runs is there")
+        raise NothingRanError
     return ports(sources, objects=plot.ports, flows=plot.flows, window=plot.window, title=plot.title)
 
 
@@ -122,7 +122,7 @@ def cdf(study: Study, plot: Plot, numbers: Numbers, store: Runs) -> Drawing:
             )
             tables.append(pl.DataFrame({"variant": variant, plot.of: points, "share": shares}))
         if not tables:
-            raise PlotError("none of its runs is there")
+            raise NothingRanError
         axes.set(xlabel=_ACROSS[plot.of], ylabel="share", ylim=(0, 1.01))
         for each in plot.log:
             (axes.set_xscale if each == "x" else axes.set_yscale)("log")

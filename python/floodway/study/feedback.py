@@ -7,15 +7,25 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from floodway.errors import PlotError
+from floodway.names import not_a_choice
 from floodway.results.feedback import allowed_spans, port_names, state_spans
 from floodway.study.buckets import queue_buckets
 from floodway.study.selection import of_ports
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from floodway.results import Result
     from floodway.study.selection import Options
 
-__all__ = ["allowed", "longest_queue", "time_in_state"]
+__all__ = ["STATES", "allowed", "longest_queue", "time_in_state"]
+
+#: States that congestion points give to queues, by the point's name: no run has to show all of them.
+STATES: Mapping[str, tuple[str, ...]] = {
+    "mercury": ("determined", "undetermined"),
+    "tcd": ("non-congestion", "congestion", "undetermined", "checking"),
+    "pacc": ("uncongested", "congested"),
+}
 
 
 def allowed(result: Result, options: Options, *, statistic: str) -> float | None:
@@ -56,9 +66,11 @@ def time_in_state(result: Result, options: Options) -> float:
     Raises
     ------
     PlotError
-        If the run did not keep signals.
+        If the run did not keep signals, patterns name no port, or queues have no such state.
     """
-    spans = of_ports(result, options, state_spans(result).filter(pl.col("state") == options.state))
+    every = state_spans(result)
+    _refuse_unknown(options.state, every["state"].unique(maintain_order=True).to_list())
+    spans = of_ports(result, options, every.filter(pl.col("state") == options.state))
     return float(_inside(spans, options)["span_us"].sum())
 
 
@@ -87,6 +99,14 @@ def longest_queue(result: Result, options: Options) -> float | None:
     rows = of_ports(result, options, series.join(port_names(result), on="object", how="inner"))
     value = rows["value"].max()
     return None if value is None else float(value) / 1000  # type: ignore[arg-type]
+
+
+def _refuse_unknown(state: str, found: Sequence[str]) -> None:
+    """Refuse a state that no queue was in and no congestion point gives."""
+    known = list(dict.fromkeys((*found, *(name for names in STATES.values() for name in names))))
+    if state not in known:
+        text, near = not_a_choice(state, what="a state of queues", allowed=known)
+        raise PlotError(text, key="state", given=state, allowed=tuple(known), nearest=near)
 
 
 def _inside(spans: pl.DataFrame, options: Options) -> pl.DataFrame:

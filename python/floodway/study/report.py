@@ -14,6 +14,7 @@ from markdown_it import MarkdownIt
 from floodway.errors import OutputError, PlotError
 from floodway.plot.files import save
 from floodway.simulation import versions
+from floodway.study.bars import NothingRanError
 from floodway.study.distributions import cdf, ports_in_time, series
 from floodway.study.drawing import bars, lines
 from floodway.study.runs import engine
@@ -22,7 +23,7 @@ from floodway.study.verdicts import VERDICTS
 from floodway.study.words import COLUMNS, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from floodway.plot.curves import Drawing
@@ -41,8 +42,12 @@ QUICK = "This is the quick form, with fewer points, seeds or flows. Its numbers 
 TIMES = "## Run times"
 
 
-def write_report(conducted: Conducted, store: Runs, *, title: str) -> tuple[Path, ...]:
+def write_report(
+    conducted: Conducted, store: Runs, *, title: str, on_message: Callable[[str], None]
+) -> tuple[Path, ...]:
     """Write numbers, pictures and the report into the folder of the studies, and return the files.
+
+    `on_message` hears of each picture that cannot be drawn though some of its runs are there.
 
     Raises
     ------
@@ -51,7 +56,13 @@ def write_report(conducted: Conducted, store: Runs, *, title: str) -> tuple[Path
     """
     folder = conducted.folder
     pictures: list[Path] = []
-    sections = [_section(part, conducted, store, pictures) for part in conducted.parts]
+    sections = []
+    for part in conducted.parts:
+        texts = [
+            _picture(part, plot, conducted, pictures, store=store, say=on_message)
+            for plot in part.study.plots
+        ]
+        sections.append(_section(part, conducted, store, texts))
     text = "\n\n".join([*_head(conducted, title), *sections, *_foot(conducted, store)]) + "\n"
     page = _page(title, text, folder)
     contents = {
@@ -74,13 +85,13 @@ def _head(conducted: Conducted, title: str) -> Iterator[str]:
         yield f"{len(found)} published numbers and orders: {counts}."
 
 
-def _section(part: Part, conducted: Conducted, store: Runs, pictures: list[Path]) -> str:
+def _section(part: Part, conducted: Conducted, store: Runs, pictures: Sequence[str]) -> str:
     study = part.study
     # A report on one study has its title already.
     title = f"## {_plain(study.title)}" if len(conducted.parts) > 1 else ""
     blocks = [title, _plain(study.shows), study.notes.strip()]
     blocks += [_table(part)] if part.judged else []
-    blocks += [_picture(part, plot, conducted, store, pictures) for plot in study.plots]
+    blocks += pictures
     blocks += [f"Numbers: {_plain(study.source)}"] if study.source else []
     blocks += [_runs(part, conducted, store)]
     return "\n\n".join(block for block in blocks if block)
@@ -98,10 +109,20 @@ def _markdown_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> st
     )
 
 
-def _picture(part: Part, plot: Plot, conducted: Conducted, store: Runs, pictures: list[Path]) -> str:
+def _picture(  # noqa: PLR0913 (what is shown, where it goes, who hears of it)
+    part: Part,
+    plot: Plot,
+    conducted: Conducted,
+    pictures: list[Path],
+    *,
+    store: Runs,
+    say: Callable[[str], None],
+) -> str:
     try:
         drawing = _drawn(part, plot, store)
     except PlotError as error:
+        if not isinstance(error, NothingRanError):
+            say(f"not drawn: {part.study.name}: plot[{plot.name}]: {error}")
         return f"{_plain(plot.title)}: not drawn, {_plain(str(error))}."
     several = len(conducted.parts) > 1 and not plot.name.startswith(part.study.name)
     name = f"{part.study.name}-{plot.name}" if several else plot.name

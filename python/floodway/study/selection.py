@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from floodway.errors import PlotError
+from floodway.names import nearest
 from floodway.results.metrics import chosen_objects
 
 if TYPE_CHECKING:
@@ -114,11 +116,33 @@ def chosen_ports(result: Result, options: Options) -> pl.DataFrame:
 
 
 def of_ports(result: Result, options: Options, rows: pl.DataFrame) -> pl.DataFrame:
-    """Return the rows of the ports that a number is of, of a table with `node` and `link` as plain text."""
+    """Return the rows of the ports that a number is of, of a table with `node` and `link` as plain text.
+
+    Raises
+    ------
+    PlotError
+        If patterns name no port at all.
+    """
     if options.ports == ("all",):
         return rows
     ports = chosen_ports(result, options).select(pl.col("node", "link").cast(pl.String)).unique()
+    if ports.is_empty() and options.ports not in (("hosts",), ("switches",)):
+        raise _no_port(result, options.ports)
     return rows.join(ports, on=["node", "link"], how="semi", maintain_order="left")
+
+
+def _no_port(result: Result, patterns: Sequence[str]) -> PlotError:
+    """Say that patterns name no port, with the name that is nearest to the first of them."""
+    ports = result.counters.select(pl.col("node", "link").cast(pl.String)).unique(maintain_order=True)
+    known = [f"{node} {link}" for node, link in ports.iter_rows()]
+    names = dict.fromkeys((*known, *ports["node"], *ports["link"]))
+    near = nearest(patterns[0], names)
+    hint = f"; did you mean {near!r}?" if near else ""
+    said = ", ".join(map(repr, patterns))
+    text = (
+        f"ports: {said} names no port; allowed: all, hosts, switches, or a node, a link, or `node link`{hint}"
+    )
+    return PlotError(text, key="ports", given=said, allowed=tuple(names), nearest=near)
 
 
 def matches(name: str, patterns: Iterable[str]) -> bool:

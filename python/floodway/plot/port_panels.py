@@ -26,10 +26,11 @@ __all__ = ["draw"]
 
 #: Inches of a queue's panel, of a row of the strip below it, and of the panel of senders.
 QUEUE_HEIGHT, ROW_HEIGHT, FLOWS_HEIGHT = 1.2, 0.15, 1.6
-#: Inches between a queue and its strip, between a port and what is below it, and between results.
-TO_STRIP, TO_NEXT, ASIDE = 0.06, 0.12, 0.35
+#: Inches of a port's name above its queue, between a queue and its strip, between a port and what is below it,
+#: and between results.
+NAME, TO_STRIP, TO_NEXT, ASIDE = 0.16, 0.06, 0.08, 0.35
 #: Inches left and right of all panels, of a line of the title, of the labels of results, of the axis of time.
-LEFT, RIGHT, TITLE_LINE, LABELS, TIME = 0.7, 0.15, 0.24, 0.24, 0.5
+LEFT, RIGHT, TITLE_LINE, LABELS, TIME = 0.7, 0.3, 0.24, 0.1, 0.5
 #: Ticks, by event, in the order of their rows.
 TICK_COLOURS: Mapping[str, str] = {"mark-ce": "#d55e00", "mark-ue": "#cc79a7", "cnp": "#000000"}
 TICK_NAMES: Mapping[str, str] = {"mark-ce": "CE", "mark-ue": "UE", "cnp": "CNP"}
@@ -41,7 +42,8 @@ STATE_COLOURS: Mapping[str, str] = {
     "undetermined": "#e69f00",
     "checking": "#56b4e9",
     "congestion": "#d55e00",
-    "congested": "#d55e00",
+    "uncongested": "#d5d0ea",
+    "congested": "#7b4fb5",
 }
 OTHER_STATES = ("#f0e442", "#cc79a7", "#999999", "#009e73")
 #: None of the colours that tell flows apart.
@@ -121,7 +123,9 @@ class _Look:
         which are not the same each time.
         """
         strip = (ROW_HEIGHT * len(self.rows) or 0.01, TO_NEXT)
-        rows = [(QUEUE_HEIGHT, TO_STRIP), strip] * len(self.ports) + [(FLOWS_HEIGHT, 0.0)] * self.has_senders
+        # Above each panel, its height, and what is below it.
+        port = [(NAME, QUEUE_HEIGHT, TO_STRIP), (0.0, *strip)]
+        rows = port * len(self.ports) + [(TO_NEXT, FLOWS_HEIGHT, 0.0)] * self.has_senders
         panel = SIZE[0] - 0.5 if self.results == 1 else PANEL_WIDTH
         wide = LEFT + panel * self.results + ASIDE * (self.results - 1) + RIGHT
         above = 0.12 + TITLE_LINE * (title.count("\n") + 1) + LABELS * labelled
@@ -132,7 +136,8 @@ class _Look:
         figure = NotebookFigure(figsize=(wide, high), dpi=DOTS_PER_INCH)
         grid: list[list[Axes]] = []
         top = high - above
-        for height, gap in rows:
+        for before, height, gap in rows:
+            top -= before
             lefts = [LEFT + (panel + ASIDE) * c for c in range(self.results)]
             places = [(left / wide, (top - height) / high, panel / wide, height / high) for left in lefts]
             grid.append(self._row(figure, places, grid))
@@ -166,12 +171,13 @@ class _Look:
         axes.set_axisbelow(True)
         for begin, end in port.pauses.iter_rows():
             axes.axvspan(begin / self.per_time, end / self.per_time, **PAUSED)
-        box = {"facecolor": "white", "alpha": 0.75, "linewidth": 0, "pad": 1.0}
         name = shown(port.name.partition(": ")[2] or port.name)
-        where: dict[str, Any] = {"transform": axes.transAxes, "va": "top", "fontsize": "small", "bbox": box}
-        axes.text(0.008, 0.95, name, **where)
+        above: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "offset points", "va": "bottom"}
+        axes.annotate(name, (0, 1), (0, 2), ha="left", fontsize="small", **above)
         if port.queue.is_empty():
-            axes.text(0.992, 0.95, "queue not watched", ha="right", color="0.4", **where)
+            axes.annotate(
+                "queue not watched", (1, 1), (0, 2), ha="right", fontsize="x-small", color="0.4", **above
+            )
             return
         self._step(axes, port.queue, self.per_queue, color=QUEUE_COLOUR, linewidth=1.0)
 
@@ -243,7 +249,7 @@ class _Look:
         for number, flow in enumerate(self.flows):
             named.append((f"{shown(flow)} allowed", Line2D([], [], color=colour_of(number), linewidth=1.5)))
         if self.carried:
-            named.append(("carried by its last link", Line2D([], [], color="0.4", linewidth=0.6)))
+            named.append(("thin: carried by its last link", Line2D([], [], color="0.4", linewidth=0.6)))
         return named
 
     def _states(self, port: PortInTime, number: int) -> list[tuple[str, float, float]]:

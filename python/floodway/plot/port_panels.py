@@ -26,8 +26,7 @@ __all__ = ["draw"]
 
 #: Inches of a queue's panel, of a row of the strip below it, and of the panel of senders.
 QUEUE_HEIGHT, ROW_HEIGHT, FLOWS_HEIGHT = 1.2, 0.15, 1.6
-#: Inches of a port's name above its queue, between a queue and its strip, between a port and what is below it,
-#: and between results.
+#: Inches of a port's name above its queue, between a queue and its strip, a port and the next, and results.
 NAME, TO_STRIP, TO_NEXT, ASIDE = 0.16, 0.06, 0.08, 0.35
 #: Inches left and right of all panels, of a line of the title, of the labels of results, of the axis of time.
 LEFT, RIGHT, TITLE_LINE, LABELS, TIME = 0.7, 0.3, 0.24, 0.1, 0.5
@@ -104,6 +103,8 @@ class _Look:
         self.per_time, self.time = time_unit([frame])
         self.limits = (limits[0] / self.per_time, limits[1] / self.per_time)
         self.per_queue, self.queue_unit = value_unit("queue_bytes", [port.queue for port in every])
+        rows = list(zip(*columns, strict=True))
+        self.empty = [not any((port.queue["value"] > 0).any() for port in row) for row in rows]
         self.has_senders = any(senders)
         self.flows = [flow.name for flow in senders[0]] if self.has_senders else []
         self.carried = any(not flow.carried.is_empty() for own in senders for flow in own)
@@ -229,11 +230,11 @@ class _Look:
 
     def finish(self, grid: Sequence[Sequence[Axes]]) -> None:
         """Say what goes up, and from where on, once all that shares a range is drawn."""
-        queues = [grid[2 * p][0] for p in range(len(self.ports))]
-        for axes in queues:
+        for p, was_empty in enumerate(self.empty):
+            axes = grid[2 * p][0]
             axes.set_ylabel(self.queue_unit if self.watched else "", fontsize="small")
             # A queue that was always empty has no range of its own.
-            axes.set_ylim(bottom=0, top=max(axes.get_ylim()[1], 1.0))
+            axes.set_ylim(bottom=0, top=1.0 if was_empty else None)
         if self.has_senders:
             grid[-1][0].set_ylabel("Gbit/s", fontsize="small")
             grid[-1][0].set_ylim(bottom=0)

@@ -44,6 +44,8 @@ __all__ = ["bars", "colour_in", "figure_of", "lines"]
 FILLED = 0.8
 #: Letters of a line beside an axis.
 LONGEST_LINE = 32
+#: Inches across the axes of a picture; letters to an inch below them; inches of a digit above a bar.
+ACROSS, LETTERS, DIGIT = 6.0, 13.5, 0.058
 #: Numbers from here on are written without decimals.
 WHOLE = 1000
 #: Points of the curve of a formula.
@@ -134,44 +136,58 @@ def _bars(axes: Axes, study: Study, plot: Plot, table: Sequence[Bar]) -> None:
     across = list(dict.fromkeys(bar.at for bar in table))
     groups = list(dict.fromkeys(bar.group for bar in table))
     width = FILLED / len(groups)
-    for bar in table:
-        place = across.index(bar.at) + (groups.index(bar.group) - (len(groups) - 1) / 2) * width
+    middle = (len(groups) - 1) / 2
+    places = [across.index(bar.at) + (groups.index(bar.group) - middle) * width for bar in table]
+    for place, bar in zip(places, table, strict=True):
         first = bar.at == across[0] and bool(plot.group)
         label = _group_label(study, plot, bar.group) if first else None
         colour = _colour(study, plot, bar, groups)
         height = 0.0 if bar.mean is None else bar.mean
         axes.bar(place, height, yerr=_reach(bar), width=width * 0.92, capsize=3, color=colour, label=label)
-        _say_value(axes, place, bar)
         if bar.published is not None:
             axes.plot(place, bar.published, **HOLLOW)
+    upright = max(len(_number(bar)) for bar in table) * DIGIT > ACROSS / len(across) * width
+    for place, bar in zip(places, table, strict=True):
+        _say_value(axes, place, bar, upright=upright)
     names = [study.variant(each).label if plot.along == VARIANT else each for each in across]
-    axes.set_xticks(range(len(across)), [shown(name) for name in names])
+    letters = max(1, int(ACROSS / len(across) * LETTERS))
+    axes.set_xticks(range(len(across)), ["\n".join(wrap(shown(name), letters)) for name in names])
+    if any(len(name) > letters for name in names):
+        axes.tick_params(axis="x", labelsize="small")
     axes.grid(visible=False, axis="x")
-    axes.margins(y=0.15)
-    _range(axes, plot, [value for bar in table for value in (bar.low, bar.high, bar.published) if value])
+    axes.margins(y=0.3 if upright else 0.15)
+    values = [value for bar in table for value in (bar.low, bar.high, bar.published) if value]
+    _range(axes, plot, values, room=5 if upright else 2)
 
 
-def _range(axes: Axes, plot: Plot, values: Sequence[float]) -> None:
+def _range(axes: Axes, plot: Plot, values: Sequence[float], *, room: float) -> None:
     """Let bars stand on zero, or, on a logarithmic axis, on the power of ten below the least of them."""
     if "y" not in plot.log or not values:
         # Where all is zero, an axis of its own would show nothing but its own arithmetic.
         axes.set_ylim(bottom=0, top=None if values else 1)
         return
     axes.set_yscale("log")
-    axes.set_ylim(10.0 ** math.floor(math.log10(min(values) * 0.999)), max(values) * 2)
+    axes.set_ylim(10.0 ** math.floor(math.log10(min(values) * 0.999)), max(values) * room)
     plain_ticks(axes)
 
 
-def _say_value(axes: Axes, place: float, bar: Bar) -> None:
-    """Write a bar's number above it, or, where there is none, why."""
+def _number(bar: Bar) -> str:
+    """Write a bar's number, with a star where flows did not finish; nothing where there is none."""
+    if bar.mean is None:
+        return ""
+    number = f"{bar.mean:,.0f}" if abs(bar.mean) >= WHOLE else f"{bar.mean:.4g}"
+    return f"{number}{'*' if bar.unfinished else ''}"
+
+
+def _say_value(axes: Axes, place: float, bar: Bar, *, upright: bool) -> None:
+    """Write a bar's number above it, upright where it is wider than the bar, or, where there is none, why."""
     look: dict[str, Any] = {"textcoords": "offset points", "ha": "center", "fontsize": "x-small"}
     if bar.mean is None:
         why = "not reached" if bar.unfinished else "not run"
         axes.annotate(why, (place, 0), (0, 4), xycoords=axes.get_xaxis_transform(), rotation=90, **look)
         return
     top = max(value for value in (bar.mean, bar.high, bar.published) if value is not None)
-    number = f"{bar.mean:,.0f}" if abs(bar.mean) >= WHOLE else f"{bar.mean:.4g}"
-    axes.annotate(f"{number}{'*' if bar.unfinished else ''}", (place, top), (0, 5), **look)
+    axes.annotate(_number(bar), (place, top), (0, 5), rotation=90 if upright else 0, **look)
 
 
 def _lines(axes: Axes, study: Study, plot: Plot, table: Sequence[Bar], across: dict[str, float]) -> None:

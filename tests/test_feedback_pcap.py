@@ -71,6 +71,8 @@ def test_they_come_from_the_flows_receiver_and_go_to_its_sender(result: Result, 
 
     assert len({source for source, _ in map(ends, cnps)}) == 1
     assert len({destination for _, destination in map(ends, cnps)}) == 4
+    # TTL counts from the switch.
+    assert {frame[IP + 8] for frame in cnps} == {64}
     # DSCP 48, the control class; BECN is set.
     assert {frame[IP + 1] >> 2 for frame in cnps} == {48}
     assert {frame[BTH + 4] for frame in cnps} == {0x40}

@@ -31,6 +31,26 @@ def test_the_version_is_the_package_s(floodway: Command) -> None:
     assert (done.code, done.out, done.err) == (0, f"floodway {package.__version__}\n", "")
 
 
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            ["plot", "port", "out"],
+            "invalid value for 'KIND': 'port' is not one of 'fct', 'slowdown', 'series', 'heatmap', 'ports'; "
+            "did you mean 'ports'?",
+        ),
+        (
+            ["plot", "fct", "out", "--format", "gif"],
+            "invalid value for '--format': 'gif' is not one of 'png', 'pdf', 'svg'.",
+        ),
+    ],
+)
+def test_a_choice_that_is_none_is_told_with_the_nearest(
+    floodway: Command, arguments: list[str], message: str
+) -> None:
+    assert refused(floodway(*arguments)) == message
+
+
 @pytest.mark.parametrize("arguments", [["--help"], ["run", "--help"], ["check", "-h"]])
 def test_help_opens_with_examples(floodway: Command, arguments: list[str]) -> None:
     done = floodway(*arguments)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import sys
 import traceback
@@ -21,6 +22,7 @@ from floodway.cli import study as studying
 from floodway.cli import validate as validating
 from floodway.cli.exits import FAILED, INTERRUPTED, TERMINATED, USAGE
 from floodway.errors import FloodwayError, RunError
+from floodway.names import nearest
 from floodway.simulation import MOST_THREADS
 
 if TYPE_CHECKING:
@@ -806,5 +808,14 @@ def _usage(error: typer.TyperException) -> str:
     option = getattr(error, "option_name", None)
     if nearest:
         return f"no such option {option}; did you mean {nearest[0]}?"
-    message = " ".join(error.format_message().split())
-    return message[:1].lower() + message[1:]
+    message = " ".join(error.format_message().split()).replace("Value error, ", "")
+    hint = _hint(message)
+    message = message.removesuffix(".") if hint else message
+    return f"{message[:1].lower()}{message[1:]}{hint}"
+
+
+def _hint(message: str) -> str:
+    """Return the nearest of the choices that a fault names, where there is one."""
+    found = re.search(r"'([^']*)' is not one of ('[^']*'(?:, '[^']*')*)", message)
+    near = found and nearest(found[1], re.findall(r"'([^']*)'", found[2]))
+    return f"; did you mean {near!r}?" if near else ""

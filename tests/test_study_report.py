@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import floodway as package
-from floodway.study import asked_for, conduct, load_study, papers, plan_of, ready_studies
+from floodway.study import asked_for, conduct, drawing, load_study, papers, plan_of, ready_studies
 from studies import STUDY, study_file
 
 if TYPE_CHECKING:
@@ -84,6 +84,26 @@ def test_a_picture_that_cannot_be_drawn_is_told_on_the_way(tmp_path: Path) -> No
     quick = plan_of([load_study(study_file(tmp_path, text))], quick=True)
     conduct(quick, out=tmp_path / "quick", jobs=2, on_message=said.append)
     assert said == []
+
+
+def test_long_labels_of_bars_have_lines_and_wide_numbers_stand_upright(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = "a pool of so many bytes that its label is long"
+    text = STUDY[: STUDY.index("[[plot]]")].replace('"10 MB"', f'"{name}"') + (
+        '[[plot]]\nname = "1"\nkind = "bars"\nmetric = "fct-mean"\nat = { load = 0.4 }\n'
+    )
+    folder = tmp_path / "out"
+    conducted = conduct(plan_of([load_study(study_file(tmp_path, text))]), out=folder, jobs=2)
+    (part,) = conducted.parts
+    (axes,) = drawing.bars(part.study, part.study.plots[0], part.numbers).figure.axes
+    first, second = (label.get_text() for label in axes.get_xticklabels())
+    assert first.split("\n") == ["a pool of so many bytes that its label", "is long"]
+    assert second == "1 MB"
+    assert {number.get_rotation() for number in axes.texts} == {0.0}
+    monkeypatch.setattr(drawing, "ACROSS", 0.5)
+    (axes,) = drawing.bars(part.study, part.study.plots[0], part.numbers).figure.axes
+    assert {number.get_rotation() for number in axes.texts} == {90.0}
 
 
 def test_theory_and_published_points_stand_beside_ours(tmp_path: Path) -> None:

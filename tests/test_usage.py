@@ -37,8 +37,8 @@ def test_the_version_is_the_package_s(floodway: Command) -> None:
         (
             ["plot", "port", "out"],
             (
-                "invalid value for 'KIND': 'port' is not one of 'fct', 'slowdown', 'series', 'heatmap', 'ports'; "
-                "did you mean 'ports'?"
+                "invalid value for 'KIND': 'port' is not one of 'fct', 'slowdown', 'series', 'heatmap', "
+                "'ports'; did you mean 'ports'?"
             ),
         ),
         (

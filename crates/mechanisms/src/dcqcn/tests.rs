@@ -287,6 +287,19 @@ fn a_step_follows_a_cnp_at_line_rate_too() {
     }
 }
 
+/// An acknowledgement of a packet that bore this mark.
+fn ack(marked: Mark) -> AckView<'static> {
+    AckView {
+        acked: Bytes(1_000),
+        next: 1,
+        sent: 10,
+        rtt: Span::us(10),
+        in_flight: Bytes(9_000),
+        marked,
+        int: &[],
+    }
+}
+
 /// Word of undetermined congestion.
 fn ue(rp: &mut Rp, at: u64) {
     pass(rp, at);
@@ -359,25 +372,16 @@ fn undetermined_congestion_is_nothing_at_line_rate_or_where_it_is_ignored() {
 
 #[test]
 fn flags_of_undetermined_congestion_hold_and_are_part_of_a_cnp_just_before() {
-    let flag = |marked| AckView {
-        acked: Bytes(1_000),
-        next: 1,
-        sent: 10,
-        rtt: Span::us(10),
-        in_flight: Bytes(9_000),
-        marked,
-        int: &[],
-    };
     let mut nic = rp(r#"{"cnp": "ack-flag"}"#);
-    nic.on_ack(us(0), &flag(Mark::Ce));
+    nic.on_ack(us(0), &ack(Mark::Ce));
     let cut = rates(&mut nic, 10).0;
-    nic.on_ack(us(11), &flag(Mark::Ue));
+    nic.on_ack(us(11), &ack(Mark::Ue));
     assert_eq!(rates(&mut nic, 11), (cut, cut));
     let mut paper = rp(r#"{"preset": "paper", "cnp": "ack-flag"}"#);
-    paper.on_ack(us(0), &flag(Mark::Ce));
-    paper.on_ack(us(49), &flag(Mark::Ue));
+    paper.on_ack(us(0), &ack(Mark::Ce));
+    paper.on_ack(us(49), &ack(Mark::Ue));
     assert_eq!(rates(&mut paper, 49), (50 * G, 100 * G), "of the CNP's interval");
-    paper.on_ack(us(50), &flag(Mark::Ue));
+    paper.on_ack(us(50), &ack(Mark::Ue));
     assert_eq!(rates(&mut paper, 50), (50 * G, 50 * G));
 }
 
@@ -396,15 +400,6 @@ fn where_ports_mark_ue_receivers_pass_it_on_as_often_as_they_are_asked() {
 
 #[test]
 fn a_marked_ack_is_a_cnp_only_where_acks_carry_the_flag() {
-    let ack = |marked| AckView {
-        acked: Bytes(1_000),
-        next: 1,
-        sent: 10,
-        rtt: Span::us(10),
-        in_flight: Bytes(9_000),
-        marked,
-        int: &[],
-    };
     for preset in ["paper", "hpcc"] {
         let mut deaf = rp(&format!(r#"{{"preset": "{preset}"}}"#));
         let mut keen = rp(&format!(r#"{{"preset": "{preset}", "cnp": "ack-flag"}}"#));

@@ -270,6 +270,15 @@ def test_a_number_that_unfinished_flows_touch_is_marked(tmp_path: Path) -> None:
     assert (row.ours, row.verdict, row.remark) == ("100 us*", "unfinished", "3 flows did not finish.")
 
 
+@pytest.mark.parametrize(
+    ("ours", "said"), [(0.0, "-100.0 %"), (110.0, "+10.0 %"), (1_000.0, "+900.0 %"), (12_194.0, "122 times")]
+)
+def test_a_large_difference_is_told_as_a_factor(tmp_path: Path, ours: float, said: str) -> None:
+    values = {"a": (ours, ours), "b": (1.0, 1.0), "c": (1.0, 1.0)}
+    study, numbers, found = judge(tmp_path, 'variant = "a"\nvalue = 100\nunit = "us"', values)
+    assert shown(Part(study=study, numbers=numbers, judged=(found,)), found).difference == said
+
+
 def test_what_is_measured_against_may_lie_at_another_point(tmp_path: Path) -> None:
     against = STUDY.replace('against = "little"', "against-at = { load = 0.2 }")
     study = load_study(study_file(tmp_path, against))

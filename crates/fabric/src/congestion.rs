@@ -67,10 +67,15 @@ impl World<'_> {
 
     /// Congestion points of `port` have been called: their timers, what they hear from now on, and what they said.
     pub fn after_congestion_points(&mut self, port: PortId) {
-        self.machines[port.index()].sync(&mut self.events, port);
-        self.set_port_quiet(port);
+        self.ask_again(port);
         self.flush_actions(port);
         self.note_states(port);
+    }
+
+    /// Timers of the congestion points of `port`, and what they hear from now on.
+    fn ask_again(&mut self, port: PortId) {
+        self.machines[port.index()].sync(&mut self.events, port);
+        self.set_port_quiet(port);
     }
 
     /// Up to where the congestion points of `port` do not hear of packets.
@@ -236,18 +241,18 @@ impl World<'_> {
         if switch == u32::MAX {
             return;
         }
-        let pauses = self.out.frames.0.iter().filter_map(|frame| match frame {
-            FcFrame::Pause { class, quanta } if quanta.0 > 0 => Some(*class),
-            _ => None,
-        });
         let now = self.time();
-        for class in pauses {
-            for &port in &self.switches[switch as usize].ports {
-                let machines = &mut self.machines[port.index()];
-                for point in &mut machines.congestion_points {
+        for frame in 0..self.out.frames.0.len() {
+            let class = match self.out.frames.0[frame] {
+                FcFrame::Pause { class, quanta } if quanta.0 > 0 => class,
+                _ => continue,
+            };
+            for i in 0..self.switches[switch as usize].ports.len() {
+                let port = self.switches[switch as usize].ports[i];
+                for point in &mut self.machines[port.index()].congestion_points {
                     point.on_pause_sent(now, ingress, class);
                 }
-                machines.sync(&mut self.events, port);
+                self.ask_again(port);
             }
         }
         if self.signals.is_some() {

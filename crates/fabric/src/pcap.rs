@@ -1,6 +1,6 @@
 //! A capture as a pcapng file: each frame in the bytes that it has in RoCEv2 and 802.1Qbb.
 
-use floodway_mechanisms::registry::CongestionPointParams;
+use floodway_mechanisms::slots::Tells;
 use floodway_units::Class;
 use floodway_wire::ethernet::{Frame, Mac};
 use floodway_wire::pcapng::{Interface, Packet, Writer};
@@ -95,7 +95,7 @@ impl World<'_> {
     fn codes(&self) -> Codes {
         let ends = self.blueprint.links.iter().flat_map(|link| &link.ends);
         let mut points = ends.flat_map(|end| &end.congestion_points);
-        let ternary = points.any(CongestionPointParams::marks_undetermined)
+        let ternary = points.any(|point| point.tells(Tells::Undetermined))
             || self.capture.packets.iter().any(|packet| packet.flags & UE != 0);
         if ternary { Codes::Ternary } else { Codes::Binary }
     }

@@ -5,13 +5,14 @@ mod support;
 
 use std::sync::atomic::Ordering;
 
-use floodway_fabric::blueprint::{ErrorRates, UNBOUNDED};
+use floodway_fabric::blueprint::{EndSpec, ErrorRates, UNBOUNDED};
 use floodway_fabric::outcome::{Lossless, Stopped};
 use floodway_fabric::{Control, Fabric, Records};
+use floodway_mechanisms::registry::NotificationParams;
 use floodway_units::{Bytes, NodeId, Rate, Span, Time};
 use floodway_wire::Format;
 use proptest::prelude::*;
-use support::{Net, assert_invariants, counter, drops_by, fct_ps, finished, real, whole};
+use support::{Net, POINTS, assert_invariants, counter, drops_by, fct_ps, finished, params, real, whole};
 
 const G100: Rate = Rate::gbps(100);
 const PFC: &str = r#"{"pfc": {"xoff": "30KB"}}"#;
@@ -216,6 +217,7 @@ struct Trouble {
     spray: bool,
     control: &'static str,
     reliability: &'static str,
+    point: Option<&'static str>,
     rates: Vec<u64>,
     errors: f64,
     jitter: u64,
@@ -231,13 +233,15 @@ fn troubles() -> impl Strategy<Value = Trouble> {
     let line = (prop_oneof![Just(0.0), 0.0..0.05], prop_oneof![Just(0u64), 0..5_000u64], 0u64..2_000);
     let down = prop::collection::vec((0usize..8, 1u64..300, 1u64..300), 0..4);
     let flows = prop::collection::vec((0usize..4, 1usize..4, 1u64..200_000, 0u64..100), 1..12);
-    let choice =
-        (any::<u64>(), any::<bool>(), prop::sample::select(controls), prop::sample::select(reliabilities));
+    let points = prop::sample::select(POINTS.to_vec());
+    let machines = (prop::sample::select(controls), prop::sample::select(reliabilities), points);
+    let choice = (any::<u64>(), any::<bool>(), machines);
     (choice, rates, line, down, flows).prop_map(|(choice, rates, line, down, flows)| Trouble {
         seed: choice.0,
         spray: choice.1,
-        control: choice.2,
-        reliability: choice.3,
+        control: choice.2.0,
+        reliability: choice.2.1,
+        point: choice.2.2,
         rates,
         errors: line.0,
         jitter: line.1,
@@ -267,6 +271,17 @@ fn ring(trouble: &Trouble) -> Net {
         net.pipeline(switches[i], Span::ns(trouble.pipeline));
         if trouble.spray {
             net.routing(switches[i], r#""spray""#);
+        }
+    }
+    if let Some(point) = trouble.point {
+        // A window needs acknowledgements.
+        let layers = if trouble.reliability == r#""none""# { 1 } else { 2 };
+        net = net.rate_control(&[r#""dcqcn""#, r#""mercury""#][..layers]);
+        let settings = &mut net.blueprint.settings[0];
+        settings.notification = NotificationParams::asked_by(&settings.rate_control).with_undetermined();
+        let is_switch = |end: &&mut EndSpec| switches.contains(&end.node);
+        for end in net.blueprint.links.iter_mut().flat_map(|link| &mut link.ends).filter(is_switch) {
+            end.congestion_points.push(params(point));
         }
     }
     let errors = trouble.errors;
@@ -325,6 +340,7 @@ fn a_flow_whose_way_changes_may_beat_the_ideal_of_one_way() {
         spray: false,
         control: r#"{"pfc": {"xoff": {"alpha": 0.5}, "pause": "on-off"}}"#,
         reliability: r#""none""#,
+        point: None,
         rates: vec![30, 30, 30, 30, 10, 100, 30, 10],
         errors: 0.0,
         jitter: 0,

@@ -17,7 +17,7 @@ use floodway_mechanisms::slots::{
 use floodway_units::{Bytes, NodeId, PortId, Rate, Span, Time};
 use floodway_wire::Format;
 use proptest::prelude::*;
-use support::{Net, assert_invariants, everything, params};
+use support::{Net, POINTS, assert_invariants, everything, params};
 
 /// All that is kept of a run in these partitions.
 fn run(blueprint: &Blueprint, parts: &Partitioning) -> String {
@@ -137,15 +137,6 @@ const TRANSPORTS: [(&str, &[&str]); 9] = [
     (r#""none""#, &[r#""line-rate""#]),
     (r#""go-back-n""#, &[r#"{"static-window": {"size": "20KB"}}"#]),
     (r#""go-back-n""#, &[r#""dcqcn""#, r#""mercury""#]),
-];
-
-const POINTS: [Option<&str>; 6] = [
-    None,
-    Some(r#"{"red": {"kmin": "5KB", "kmax": "40KB", "pmax": 0.2}}"#),
-    Some(r#"{"proxy-cnp": {"kmin": "5KB", "kmax": "40KB", "interval": "5us"}}"#),
-    Some(r#"{"mercury": {"threshold": "5KB", "period": "2us", "cnp-interval": "5us"}}"#),
-    Some(r#"{"tcd": {"max-ton": "5us", "red": {"kmin": "5KB", "kmax": "40KB", "pmax": 0.2}}}"#),
-    Some(r#"{"pacc": {"qref": "5KB", "period": "9us"}}"#),
 ];
 
 impl Plan {

@@ -73,7 +73,7 @@ use serde::{Deserialize, Serialize};
 use crate::red;
 use crate::slots::{
     CongestionPoint, CpAction, Cx, Detection, Mark, Need, Notice, OfPath, PacketView, ParamError, PortInfo,
-    QueueView,
+    QueueView, Tells,
 };
 use crate::told::Told;
 use table::Table;
@@ -136,6 +136,11 @@ impl Default for Params {
 }
 
 impl Params {
+    /// The threshold at a port of this rate.
+    fn threshold(&self, rate: Rate) -> Bytes {
+        self.threshold.unwrap_or_else(|| red::Preset::Hpcc.kmin(rate))
+    }
+
     fn check(&self) -> Result<(), ParamError> {
         if self.period == Span::ZERO {
             return Err(ParamError::new("period", "0us is no period; write it like \"10us\""));
@@ -159,7 +164,7 @@ impl Detection for Params {
     fn build(&self, port: &PortInfo) -> Result<Cp, ParamError> {
         self.check()?;
         Ok(Cp {
-            threshold: self.threshold.unwrap_or_else(|| red::Preset::Hpcc.kmin(port.rate)),
+            threshold: self.threshold(port.rate),
             period: self.period,
             slack: u128::from(port.wire.0) * u128::from(self.tolerance),
             base_rtt: match self.base_rtt {
@@ -180,8 +185,12 @@ impl Detection for Params {
         if self.base_rtt == OfPath::Largest { &[Need::Largest] } else { &[] }
     }
 
-    fn sends_windows(&self) -> bool {
-        true
+    fn tells(&self) -> &'static [Tells] {
+        &[Tells::Cnps, Tells::Windows]
+    }
+
+    fn settled(&self, port: &PortInfo) -> Self {
+        Params { threshold: Some(self.threshold(port.rate)), ..*self }
     }
 }
 

@@ -60,14 +60,14 @@ mod queue;
 #[cfg(test)]
 mod tests;
 
-use floodway_units::{Bytes, Class, Span, Time};
+use floodway_units::{Bytes, Class, Rate, Span, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::red;
 use crate::slots::{
     CongestionPoint, CpAction, Cx, Detection, Mark, Notice, OrAuto, PacketView, ParamError, PortInfo,
-    QueueView,
+    QueueView, Tells,
 };
 use queue::{Due, Queue};
 
@@ -127,6 +127,11 @@ impl Default for Params {
 }
 
 impl Params {
+    /// Qref at a port of this rate.
+    fn qref(&self, rate: Rate) -> Bytes {
+        self.qref.unwrap_or_else(|| red::Preset::Hpcc.kmin(rate)).max(Bytes(1))
+    }
+
     fn check(&self) -> Result<(), ParamError> {
         let refuse = |key, message: &str| Err(ParamError::new(key, message));
         let gain = |gain: f64| gain.is_finite() && gain >= 0.0;
@@ -157,7 +162,7 @@ impl Detection for Params {
 
     fn build(&self, port: &PortInfo) -> Result<Cp, ParamError> {
         self.check()?;
-        let qref = self.qref.unwrap_or_else(|| red::Preset::Hpcc.kmin(port.rate)).max(Bytes(1));
+        let qref = self.qref(port.rate);
         let settings = Settings { params: *self, qref, most_at_once: self.period.0 / GAP.0 };
         Ok(Cp {
             settings,
@@ -167,6 +172,14 @@ impl Detection for Params {
             due: Vec::new(),
             tells: Time::NEVER,
         })
+    }
+
+    fn tells(&self) -> &'static [Tells] {
+        &[Tells::Cnps]
+    }
+
+    fn settled(&self, port: &PortInfo) -> Self {
+        Params { qref: Some(self.qref(port.rate)), ..*self }
     }
 }
 

@@ -39,6 +39,7 @@ use serde::{Deserialize, Serialize};
 use crate::red;
 use crate::slots::{
     CongestionPoint, CpAction, Cx, Detection, Mark, Notice, PacketView, ParamError, PortInfo, QueueView,
+    Tells,
 };
 use crate::told::Told;
 
@@ -80,6 +81,10 @@ impl Detection for Params {
             ..red::Params::default()
         };
         Ok(Cp { chance: red.build(port)?, told: Told::new(interval) })
+    }
+
+    fn tells(&self) -> &'static [Tells] {
+        &[Tells::Cnps]
     }
 }
 

@@ -46,7 +46,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::slots::{
-    CongestionPoint, CpAction, Cx, Detection, Mark, PacketView, ParamError, PortInfo, QueueView,
+    CongestionPoint, CpAction, Cx, Detection, Mark, PacketView, ParamError, PortInfo, QueueView, Tells,
 };
 
 /// Parameters of RED: a row of published values, and what differs from it.
@@ -151,6 +151,21 @@ fn scaled(size: Bytes, per: Option<Rate>, rate: Rate) -> Bytes {
 }
 
 impl Params {
+    /// What holds at a port of this rate.
+    fn row(&self, rate: Rate) -> Row {
+        let row = self.preset.row();
+        let size = |given: Option<Bytes>, preset| match given {
+            Some(size) => scaled(size, self.per, rate),
+            None => scaled(preset, row.per, rate),
+        };
+        Row {
+            kmin: size(self.kmin, row.kmin),
+            kmax: size(self.kmax, row.kmax),
+            pmax: self.pmax.unwrap_or(row.pmax),
+            per: None,
+        }
+    }
+
     fn check(&self) -> Result<(), ParamError> {
         match *self {
             Params { per: Some(Rate(0)), .. } => {
@@ -172,18 +187,22 @@ impl Detection for Params {
 
     fn build(&self, port: &PortInfo) -> Result<Cp, ParamError> {
         self.check()?;
-        let row = self.preset.row();
-        let size = |given: Option<Bytes>, preset| match given {
-            Some(size) => scaled(size, self.per, port.rate),
-            None => scaled(preset, row.per, port.rate),
-        };
-        let (kmin, kmax) = (size(self.kmin, row.kmin), size(self.kmax, row.kmax));
+        let Row { kmin, kmax, pmax, .. } = self.row(port.rate);
         if kmin > kmax {
             let key = if self.kmin.is_some() { "kmin" } else { "kmax" };
             let message = format!("kmin = {kmin} is above kmax = {kmax} at a port of {}", port.rate);
             return Err(ParamError::new(key, message));
         }
-        Ok(Cp { kmin, kmax, pmax: self.pmax.unwrap_or(row.pmax), offset: self.offset, at: self.at })
+        Ok(Cp { kmin, kmax, pmax, offset: self.offset, at: self.at })
+    }
+
+    fn tells(&self) -> &'static [Tells] {
+        &[Tells::Marks]
+    }
+
+    fn settled(&self, port: &PortInfo) -> Self {
+        let Row { kmin, kmax, pmax, per } = self.row(port.rate);
+        Params { kmin: Some(kmin), kmax: Some(kmax), pmax: Some(pmax), per, ..*self }
     }
 }
 

@@ -73,6 +73,7 @@ use serde::{Deserialize, Serialize};
 use crate::red;
 use crate::slots::{
     CongestionPoint, CpAction, Cx, Detection, Mark, OrAuto, PacketView, ParamError, PortInfo, QueueView,
+    Tells,
 };
 
 /// Parameters of ternary detection.
@@ -147,8 +148,13 @@ impl Detection for Params {
         })
     }
 
-    fn marks_undetermined(&self) -> bool {
-        true
+    fn tells(&self) -> &'static [Tells] {
+        &[Tells::Marks, Tells::Undetermined]
+    }
+
+    fn settled(&self, port: &PortInfo) -> Self {
+        let max_ton = OrAuto::Given(self.max_ton(port));
+        Params { red: self.red.settled(port), max_ton, eps: None, gap: None }
     }
 }
 

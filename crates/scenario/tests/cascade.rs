@@ -81,6 +81,64 @@ fn a_rate_control_that_no_mark_can_reach_is_odd() {
 }
 
 #[test]
+fn cnps_of_switches_need_no_receivers_that_send_them() {
+    let tables = |point: &str| {
+        notified(&format!(
+            "[defaults]\ncongestion-point = \"{point}\"\nrate-control = \"dcqcn\"\nnotification = \"none\"\n"
+        ))
+    };
+    for point in ["mercury", "pacc", "proxy-cnp"] {
+        assert_eq!(tables(point), ("none", vec![]), "{point}");
+    }
+    for point in ["red", "tcd"] {
+        assert_eq!(tables(point).1.len(), 1, "{point}");
+    }
+}
+
+#[test]
+fn a_congestion_point_that_nobody_heeds_is_odd() {
+    for point in ["mercury", "tcd", "pacc", "proxy-cnp"] {
+        for layer in ["line-rate", "timely", "hpcc"] {
+            let tables = format!("[defaults]\ncongestion-point = \"{point}\"\nrate-control = \"{layer}\"\n");
+            let expected = format!(
+                "a.toml:3: defaults.congestion-point: \"{point}\" tells nobody: no rate-control of the run, such as \"dcqcn\", heeds marks or CNPs"
+            );
+            assert_eq!(notified(&tables).1, [expected], "{layer}");
+        }
+    }
+    let marks = "[defaults]\ncongestion-point = \"red\"\nrate-control = \"timely\"\n";
+    assert_eq!(notified(marks).1, [""; 0]);
+    let window = "[defaults]\ncongestion-point = \"mercury\"\nrate-control = [\"timely\", \"mercury\"]\n";
+    assert_eq!(notified(window).1, [""; 0]);
+}
+
+#[test]
+fn two_congestion_points_that_tell_of_one_queue_are_odd() {
+    let with = |points: &str| {
+        notified(&format!("[defaults]\ncongestion-point = [{points}]\nrate-control = \"dcqcn\"\n")).1
+    };
+    assert_eq!(with("\"red\""), [""; 0]);
+    let both = |one: &str, other: &str| {
+        format!(
+            "a.toml:3: defaults.congestion-point: both \"{one}\" and \"{other}\" tell senders of the same queues: one alone is usual"
+        )
+    };
+    assert_eq!(with("\"red\", \"tcd\""), [both("red", "tcd")]);
+    assert_eq!(with("\"mercury\", \"mercury\""), [both("mercury", "mercury")]);
+    assert_eq!(with("{ pacc = { } }, \"red\""), [both("pacc", "red")]);
+}
+
+#[test]
+fn what_is_wrong_with_the_defaults_is_told_once_for_all_workloads() {
+    let other = FLOW.replace("\"one\"", "\"other\"");
+    let tables = "[defaults]\nreliability = \"none\"\nrate-control = \"timely\"\n";
+    let Err(errors) = Scenario::from_text("a.toml", &format!("{NETWORK}{tables}{FLOW}{other}"), &[]) else {
+        panic!("TIMELY needs acknowledgements")
+    };
+    assert_eq!(errors.0.len(), 1, "{errors}");
+}
+
+#[test]
 fn a_profile_gives_mechanisms_its_parameters_but_for_those_that_are_given() {
     let tables = "profile = \"swing-ns3\"\n[defaults]\nreliability = \"go-back-n\"\n\
                   congestion-point.red = { kmax = \"900KB\" }\nrate-control = [\"dcqcn\"]\n";

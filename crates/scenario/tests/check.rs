@@ -5,8 +5,12 @@ use std::path::Path;
 use floodway_scenario::{Scenario, check};
 
 fn ready(name: &str) -> Scenario {
+    ready_with(name, &[])
+}
+
+fn ready_with(name: &str, sets: &[(String, String)]) -> Scenario {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../scenarios/{name}.toml"));
-    Scenario::from_path(&path, &[]).unwrap_or_else(|errors| panic!("{errors}"))
+    Scenario::from_path(&path, sets).unwrap_or_else(|errors| panic!("{errors}"))
 }
 
 #[test]
@@ -63,6 +67,28 @@ fn the_summary_of_the_demo_has_its_network_and_its_buffers() {
     let hadoop = &report.workloads[0];
     assert!((hadoop.offered_gbps.expect("it is Poisson") - 280.0).abs() < 1e-4);
     assert_eq!((hadoop.measure_from_us, hadoop.measure_to_us), (5_000.0, Some(50_000.0)));
+}
+
+#[test]
+fn the_summary_has_the_thresholds_that_ports_of_each_rate_come_to() {
+    let with = |point: &str| {
+        check(&ready_with("demo", &[("defaults.congestion-point".into(), point.into())]), false)
+    };
+    let report = with("\"mercury\"");
+    let of = |kind: &str| {
+        let group = report.egress.iter().find(|group| group.kind == kind).expect("it is there");
+        (
+            group.count,
+            serde_json::to_value(&group.congestion_points[0]).unwrap()["mercury"]["threshold"].clone(),
+        )
+    };
+    // 100 KB per 25G.
+    assert_eq!(of("dci to long-haul"), (2, "1.6MB".into()));
+    assert_eq!(of("tor to host-tor"), (32, "400KB".into()));
+    let text = with("\"tcd\"").text();
+    assert!(text.contains("\negress ports "), "{text}");
+    assert!(text.contains("max-ton = "), "{text}");
+    assert_eq!(with("[]").egress, []);
 }
 
 #[test]

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 __all__ = ["COLUMNS", "Shown", "expected", "shown"]
 
 COLUMNS = ("figure", "claim", "published", "ours", "difference", "verdict", "remark")
+# From here on a difference in percent is harder to read than how many times as much it is.
+_TENFOLD = 9
 _BOUNDS = {"about": "", "at-least": "at least ", "at-most": "at most "}
 
 
@@ -103,7 +105,10 @@ def _difference(found: Judged) -> str:
     if found.claim.unit == "%":
         return f"{found.difference:+.1f} points"
     value = found.nearest
-    return f"{found.difference / value * 100:+.1f} %" if value else f"{found.difference:+.4g}"
+    if not value:
+        return f"{found.difference:+.4g}"
+    part = found.difference / value
+    return f"{part + 1:,.0f} times" if part > _TENFOLD else f"{part * 100:+.1f} %"
 
 
 def _remark(part: Part, found: Judged) -> str:

@@ -248,16 +248,17 @@ macro_rules! congestion_points {
                 match self { $(Self::$variant(params) => params.needs(),)* }
             }
 
-            /// Does it send windows to sources?
-            pub fn sends_windows(&self) -> bool {
+            /// Does it tell senders by this?
+            pub fn tells(&self, by: $crate::slots::Tells) -> bool {
                 use $crate::slots::Detection as _;
-                match self { $(Self::$variant(params) => params.sends_windows(),)* }
+                match self { $(Self::$variant(params) => params.tells().contains(&by),)* }
             }
 
-            /// Does it mark packets UE?
-            pub fn marks_undetermined(&self) -> bool {
+            /// Itself at a port: what a rate or a delay decides is there in numbers.
+            #[must_use]
+            pub fn settled(&self, port: &$crate::slots::PortInfo) -> Self {
                 use $crate::slots::Detection as _;
-                match self { $(Self::$variant(params) => params.marks_undetermined(),)* }
+                match self { $(Self::$variant(params) => Self::$variant(params.settled(port)),)* }
             }
         }
 

@@ -6,7 +6,7 @@ use floodway_units::{Bytes, Span};
 
 use super::{
     Admission, BufferPlan, CongestionPoint, FcReceiver, FcSender, LinkInfo, Need, NotificationPoint,
-    ParamError, PauseMode, PortInfo, QpInfo, ReactionPoint, Relay, Router, Scheduler, SwitchInfo,
+    ParamError, PauseMode, PortInfo, QpInfo, ReactionPoint, Relay, Router, Scheduler, SwitchInfo, Tells,
     TransportReceiver, TransportSender,
 };
 
@@ -97,14 +97,18 @@ pub trait Detection {
         &[]
     }
 
-    /// Does it send windows to sources?
-    fn sends_windows(&self) -> bool {
-        false
+    /// By what it tells senders.
+    fn tells(&self) -> &'static [Tells] {
+        &[]
     }
 
-    /// Does it mark packets UE?
-    fn marks_undetermined(&self) -> bool {
-        false
+    /// Itself at a port: what a rate or a delay decides is there in numbers.
+    #[must_use]
+    fn settled(&self, _port: &PortInfo) -> Self
+    where
+        Self: Clone,
+    {
+        self.clone()
     }
 }
 

@@ -16,6 +16,19 @@ pub enum Mark {
     Ce,
 }
 
+/// By what a congestion point tells senders.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tells {
+    /// Packets marked CE, of which receivers tell.
+    Marks,
+    /// Packets marked UE, likewise.
+    Undetermined,
+    /// CNPs of its own.
+    Cnps,
+    /// Windows in them.
+    Windows,
+}
+
 /// To a flow's source: a CNP with whatever its maker put in.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Notice {

@@ -15,7 +15,7 @@ mod words;
 
 pub use choice::{Buffer, Detection, FlowControl, Notification, Reaction, Reliability, Routing, Scheduling};
 pub use congestion::{
-    Claim, CongestionPoint, CpAction, Mark, Notice, PortInfo, RegionNotice, Signals, most_closed,
+    Claim, CongestionPoint, CpAction, Mark, Notice, PortInfo, RegionNotice, Signals, Tells, most_closed,
 };
 pub use flow_control::{FcFrame, FcReceiver, FcSender, Gate, IngressView, LinkInfo, PauseMode};
 pub use host::{

@@ -51,6 +51,7 @@ impl Builder<'_> {
             self.check_windows(plan, flows);
             blueprint.settings.push(settings(flows, flows.class.value));
         }
+        self.check_telling(plan);
         blueprint.classes()[1..].to_vec()
     }
 

@@ -1,5 +1,6 @@
 //! What a scenario comes to when it is built but not run.
 
+mod egress;
 mod ports;
 mod text;
 
@@ -15,6 +16,7 @@ use crate::paths::{base_rtt, first_path, pairs, path_rate};
 use crate::resolved::{Group, groups, hot_hosts};
 use crate::scenario::Scenario;
 
+pub use egress::EgressGroup;
 pub use ports::PortGroup;
 pub(crate) use ports::formula_headroom;
 
@@ -41,6 +43,8 @@ pub struct Report {
     pub paths: Vec<PathGroup>,
     /// Ingress ports of switches by kind and what they have.
     pub ports: Vec<PortGroup>,
+    /// Egress ports of switches by kind and how they detect congestion; without those that do not.
+    pub egress: Vec<EgressGroup>,
     /// Shared pools of switches.
     pub pools: Vec<Pool>,
     /// Traffic.
@@ -144,6 +148,7 @@ pub fn check(scenario: &Scenario, resolved: bool) -> Report {
         links: links(blueprint),
         paths: paths(blueprint, &routes),
         ports: ports::groups(blueprint),
+        egress: egress::groups(blueprint),
         pools: pools(blueprint),
         workloads: blueprint.workloads.iter().map(|workload| traffic(blueprint, workload)).collect(),
         warnings: scenario.warnings().to_vec(),

@@ -22,7 +22,8 @@ pub fn render(report: &Report) -> String {
         time(report.limit_us),
     );
     let _ = writeln!(text, "nodes: {}", nodes.join(", "));
-    let sections = [links(report), paths(report), ports(report), pools(report), workloads(report)];
+    let sections =
+        [links(report), paths(report), ports(report), egress(report), pools(report), workloads(report)];
     for (header, rows) in sections.into_iter().filter(|(_, rows)| !rows.is_empty()) {
         text.push('\n');
         table(&mut text, &header, &rows);
@@ -115,6 +116,15 @@ fn threshold(port: &super::PortGroup, size: impl Fn(u64) -> String) -> String {
         (None, Some(level)) => format!("level {}", size(level)),
         (None, None) => "-".into(),
     }
+}
+
+fn egress(report: &Report) -> Section {
+    let row = |group: &super::EgressGroup| {
+        let points = serde_json::to_value(&group.congestion_points).unwrap_or_default();
+        let points = points.as_array().map_or(&[][..], Vec::as_slice).iter().map(resolved::inline);
+        vec![group.kind.clone(), group.count.to_string(), points.collect::<Vec<_>>().join(", ")]
+    };
+    (vec!["egress ports", "number", "congestion point"], report.egress.iter().map(row).collect())
 }
 
 fn pools(report: &Report) -> Section {

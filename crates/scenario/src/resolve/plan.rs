@@ -8,6 +8,7 @@ use floodway_mechanisms::registry::{
     BufferParams, CongestionPointParams, FlowControlParams, NotificationParams, ReactionParams,
     ReliabilityParams, RoutingParams, SchedulerParams,
 };
+use floodway_mechanisms::slots::Tells;
 use floodway_units::{Class, Rate, Span, Time};
 
 use crate::error::{Place, ScenarioError};
@@ -123,6 +124,13 @@ pub struct EndPlan {
     pub pauses: Vec<PauseFault>,
 }
 
+impl EndPlan {
+    /// Does a congestion point of the port tell senders by this?
+    pub fn tells(&self, by: Tells) -> bool {
+        self.congestion_points.value.iter().any(|point| point.tells(by))
+    }
+}
+
 /// Of a node.
 #[derive(Clone, Debug)]
 pub struct NodePlan {
@@ -230,9 +238,7 @@ impl Plan {
     /// port marks it.
     pub fn notify_as_asked(&mut self) {
         let mut ends = self.links.iter().flat_map(|link| &link.ends);
-        let marks =
-            |end: &EndPlan| end.congestion_points.value.iter().any(CongestionPointParams::marks_undetermined);
-        let undetermined = ends.any(marks);
+        let undetermined = ends.any(|end| end.tells(Tells::Undetermined));
         for flows in &mut self.flows {
             if flows.notification.origin.place.is_none() {
                 let asked = NotificationParams::asked_by(&flows.rate_control.value);

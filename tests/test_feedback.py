@@ -87,16 +87,16 @@ def test_threads_and_partitions_change_nothing(tmp_path: Path) -> None:
     assert one.allowances.equals(two.allowances)  # type: ignore[arg-type]
 
 
-def test_the_summary_names_ports_that_made_cnps(floodway: Command, told: Result, tmp_path: Path) -> None:
+def test_the_summary_names_ports_that_told_senders(floodway: Command, told: Result, tmp_path: Path) -> None:
     summary = told.summary()
     assert summary.cnps_made == told.counters["cnps"].sum()
-    assert summary.most_cnps[0].cnps == told.counters["cnps"].max()
+    assert summary.most_feedback[0].cnps == told.counters["cnps"].max()
     out = floodway("run", written(tmp_path, TOLD), "--out", tmp_path / "out").out
-    assert "Most CNPs made by ports" in out
-    assert f"{summary.cnps_made:,} over all ports" in out
+    assert "Most feedback by ports" in out
+    assert f"{summary.cnps_made:,} CNPs over all ports" in out
     assert "CNPs made" not in floodway("run", written(tmp_path, SMALL), "--out", tmp_path / "small").out
     # Results of older versions do not count them.
-    assert (made_up_result().summary().cnps_made, made_up_result().summary().most_cnps) == (0, ())
+    assert (made_up_result().summary().cnps_made, made_up_result().summary().most_feedback) == (0, ())
 
 
 def test_full_tables_are_told_of() -> None:

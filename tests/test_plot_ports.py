@@ -54,7 +54,7 @@ def test_a_picture_shows_all_that_was_kept_of_a_port_and_its_sender() -> None:
         assert begin <= at < end
         assert count == 1
     queue, strip, senders = drawn.figure.axes
-    assert [label.get_text() for label in strip.get_yticklabels()] == ["CE", "UE", "CNP", "state"]
+    assert [label.get_text() for label in strip.get_yticklabels()] == ["CE", "UE", "CNP made", "state"]
     assert len([each for each in strip.collections if isinstance(each, LineCollection)]) == 3
     assert len([each for each in strip.collections if isinstance(each, PolyCollection)]) == len(states)
     assert len(queue.patches) == 2
@@ -170,7 +170,7 @@ def test_ports_are_in_the_order_in_which_they_are_asked_for() -> None:
     result = made_up_feedback()
     drawn = plot.ports([source(result)], objects=["h1>s1", "s1>h1"])
     names = [text.get_text() for axes in drawn.figure.axes for text in axes.texts]
-    assert names == ["h1>s1", "queue not watched", "s1>h1"]
+    assert names == ["h1>s1", "what waits is in queue pairs", "s1>h1"]
     assert drawn.data["object"].unique().to_list().count("l1: h1>s1") == 0, "nothing is known of it"
 
 
@@ -286,4 +286,14 @@ def test_the_verb_draws_ports(floodway: Command, tmp_path: Path) -> None:
     bad = floodway("plot", "ports", "told", "--from", "soon")
     assert bad.code == 2
     assert "--from" in bad.err
+    one = '    { from = "h1", to = "h4", size = "1MB", start = "10us" },\n'
+    many = written(tmp_path, TOLD.replace(one, 6 * one), name="many")
+    assert floodway("run", many, "--out", "many").code == 0
+    told = floodway("plot", "ports", "many", "--object", "s2>h4", *window, "--out", "q").err
+    assert told == "warning: many: the first 6 of 7 flows are shown; --flow names others\n"
+    plain = written(tmp_path, SMALL, name="plain")
+    assert floodway("run", plain, "--out", "plain").code == 0
+    lacking = floodway("plot", "ports", "plain", "--out", "r").err
+    for key in ("pauses", "signals", "allowances"):
+        assert f"records.{key} = true keeps" in lacking
     assert "has no meaning for fct; it is of ports" in floodway("plot", "fct", "told", "--flow", "x").err

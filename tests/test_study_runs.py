@@ -16,7 +16,7 @@ import floodway as package
 from command import environment
 from floodway.cli import app as cli
 from floodway.cli import study as studying
-from floodway.study import conduct, load_study, plan_of, runs, states_of
+from floodway.study import conduct, expected_minutes, load_study, plan_of, runs, states_of
 from floodway.study.report import TIMES
 from floodway.study.storage import StudyFolder
 from scenarios import LONG, SMALL
@@ -385,6 +385,20 @@ def test_both_verbs_take_the_same_options(monkeypatch: pytest.MonkeyPatch, verb:
     for given, _ in [([], None), *options.values()]:
         cli.app([verb, "any", *given], standalone_mode=False)
     assert asked == [nothing, *(replace(nothing, **{name: to}) for name, (_, to) in options.items())]  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("quick", "minutes"), [(False, 10.0), (True, 10.0)])
+def test_the_time_of_runs_that_studies_share_counts_once(
+    tmp_path: Path, *, quick: bool, minutes: float
+) -> None:
+    # Without a quick form of its own, a study takes as long in both.
+    plain = BRIEF.replace("quick = [0.2]\n", "").replace("[quick]\nseeds = 1\n", "")
+    text = f"minutes = 10\n{plain}"
+    (tmp_path / "other").mkdir()
+    both = [load_study(study_file(folder, text)) for folder in (tmp_path, tmp_path / "other")]
+    plan = plan_of(both, quick=quick)
+    assert expected_minutes(plan, tmp_path, states=states_of(plan, tmp_path), jobs=2) == minutes
+    assert expected_minutes(plan, tmp_path, states=states_of(plan, tmp_path), jobs=1) == 2 * minutes
 
 
 def test_seeds_of_the_command_line_stand_for_those_of_the_study(tmp_path: Path, floodway: Command) -> None:

@@ -1239,8 +1239,8 @@ class Tcd(Table):
         the formula, which gives the 97 us of the simulator's `configburst.txt` there.
     eps
         ε: the downstream is assumed to drain no faster than the port's rate over 1 + ε; above
-        0; for `max-ton = "auto"` alone. Default: 0.1. Source: floodway's choice: it gives the
-        97 us of the simulator's configuration.
+        0; for `max-ton = "auto"` alone, which gives a second at most. Default: 0.1. Source:
+        floodway's choice: it gives the 97 us of the simulator's configuration.
     gap
         Bytes between the downstream's thresholds of PAUSE and RESUME (Xoff - Xon), from 0 up;
         for `max-ton = "auto"` alone. Default: 2 KB. Source: the simulator: two packets.
@@ -2435,7 +2435,8 @@ class RecordKeys(Table):
     busiest
         How many egress ports more, the busiest. Default: 8.
     buckets
-        At most this many buckets of a series. Default: 1000.
+        At most this many buckets of a series: of links that are watched by name; of the busiest
+        others, 100. Default: 1000.
     pauses
         Whether each pause and resume is kept as it is received, in the table `pauses`: of ten
         million at most; how many more there were is in the run's verdicts. Default: false.

@@ -240,6 +240,10 @@ impl Reaction for Params {
         if acks { &[Need::Marks, Need::Acks] } else { &[Need::Marks] }
     }
 
+    fn heeds_cnps(&self) -> bool {
+        true
+    }
+
     fn has_steps(&self) -> bool {
         true
     }

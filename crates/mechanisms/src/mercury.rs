@@ -19,7 +19,7 @@
 //! Win[f] = C · data[f] / Σ data · base RTT
 //! ```
 //!
-//! where data\[f\] are the bytes of flow f in the queue. A flow is told at most once in `cnp-interval`.
+//! where `data[f]` are the bytes of flow f in the queue. A flow is told at most once in `cnp-interval`.
 //!
 //! # Why
 //!

@@ -84,6 +84,10 @@ impl Reaction for Params {
             &[Need::Acks, Need::Windows]
         }
     }
+
+    fn heeds_cnps(&self) -> bool {
+        true
+    }
 }
 
 /// One per sending queue pair.

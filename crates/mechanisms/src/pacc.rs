@@ -133,24 +133,26 @@ impl Params {
     }
 
     fn check(&self) -> Result<(), ParamError> {
-        let refuse = |key, message: &str| Err(ParamError::new(key, message));
-        let gain = |gain: f64| gain.is_finite() && gain >= 0.0;
+        let refuse = |key, message: String| Err(ParamError::new(key, message));
+        let is_gain = |gain: f64| gain.is_finite() && gain >= 0.0;
         match *self {
-            Params { period, .. } if !(GAP..=Span::ms(1000)).contains(&period) => {
-                refuse("period", "CNPs of a flow are 4us apart; allowed: from 4us to 1s")
-            }
-            Params { a, .. } if !gain(a) => refuse("a", "it is not a gain; allowed: 0 and more"),
-            Params { b, .. } if !gain(b) => refuse("b", "it is not a gain; allowed: 0 and more"),
-            Params { qref: Some(Bytes::ZERO), .. } => {
-                refuse("qref", "distances are parts of it; allowed: above 0B, such as \"100KB\"")
-            }
-            Params { m: 0, .. } => refuse("m", "a CNP stands for 1 packet at least"),
-            Params { nmax: 0, .. } => refuse("nmax", "with 0 nobody is told; allowed: 1 at least"),
+            Params { period, .. } if !(GAP..=Span::ms(1000)).contains(&period) => refuse(
+                "period",
+                format!("{period} is not a time from {GAP}, the least between two CNPs of a flow, to 1s"),
+            ),
+            Params { a, .. } if !is_gain(a) => refuse("a", format!("{a} is not a gain from 0 up")),
+            Params { b, .. } if !is_gain(b) => refuse("b", format!("{b} is not a gain from 0 up")),
+            Params { qref: Some(Bytes::ZERO), .. } => refuse(
+                "qref",
+                "0B has no parts for distances to be; it is above 0B, such as \"100KB\"".into(),
+            ),
+            Params { m: 0, .. } => refuse("m", "0 is too few: a CNP stands for 1 packet at least".into()),
+            Params { nmax: 0, .. } => refuse("nmax", "with 0 nobody is told; allowed: 1 at least".into()),
             Params { theta: OrAuto::Given(share), .. } if !(0.0..=1.0).contains(&share) => {
-                Err(ParamError::new("theta", format!("{share} is not a share from 0 to 1")))
+                refuse("theta", format!("{share} is not a share from 0 to 1"))
             }
             Params { most_flows: 0, .. } => {
-                refuse("most-flows", "a table of 0 flows tells nobody; allowed: 1 at least")
+                refuse("most-flows", "a table of 0 flows tells nobody; allowed: 1 at least".into())
             }
             _ => Ok(()),
         }

@@ -76,6 +76,9 @@ use crate::slots::{
     Tells,
 };
 
+/// A longer max(Ton) by the formula is a slip.
+const LONGEST: Span = Span::ms(1000);
+
 /// Parameters of ternary detection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
@@ -90,7 +93,7 @@ pub struct Params {
     /// Source: floodway's choice: the formula, which gives the 97 us of the simulator's `configburst.txt` there.
     pub max_ton: OrAuto<Span>,
     /// ε: the downstream is assumed to drain no faster than the port's rate over 1 + ε; above 0; for `max-ton = "auto"`
-    /// alone. Default: 0.1.
+    /// alone, which gives a second at most. Default: 0.1.
     /// Source: floodway's choice: it gives the 97 us of the simulator's configuration.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub eps: Option<f64>,
@@ -124,7 +127,10 @@ impl Params {
             return Err(ParamError::new("eps", format!("{eps} is not a number above 0, such as 0.1")));
         }
         let unused = |key| {
-            ParamError::new(key, "it is part of the formula of max-ton = \"auto\", and max-ton is given")
+            ParamError::new(
+                key,
+                "it is part of the formula of max-ton = \"auto\", and max-ton is given: leave out one of the two",
+            )
         };
         match (self.max_ton, self.eps, self.gap) {
             (OrAuto::Given(_), Some(_), _) => Err(unused("eps")),
@@ -139,10 +145,17 @@ impl Detection for Params {
 
     fn build(&self, port: &PortInfo) -> Result<Cp, ParamError> {
         self.check()?;
+        let max_ton = self.max_ton(port);
+        if self.max_ton == OrAuto::Auto && max_ton > LONGEST {
+            let message = format!(
+                "the formula of max-ton gives more than {LONGEST}: choose a larger eps or a smaller gap"
+            );
+            return Err(ParamError::new(if self.gap.is_some() { "gap" } else { "eps" }, message));
+        }
         let below = |error: ParamError| ParamError::new("red", format!("{}: {}", error.key, error.message));
         Ok(Cp {
             red: self.red.build(port).map_err(below)?,
-            max_ton: self.max_ton(port),
+            max_ton,
             packet: port.mtu,
             lanes: Box::new([Lane::default(); Class::COUNT]),
         })

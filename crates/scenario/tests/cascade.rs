@@ -87,7 +87,7 @@ fn cnps_of_switches_need_no_receivers_that_send_them() {
             "[defaults]\ncongestion-point = \"{point}\"\nrate-control = \"dcqcn\"\nnotification = \"none\"\n"
         ))
     };
-    for point in ["mercury", "pacc", "proxy-cnp"] {
+    for point in ["pacc", "proxy-cnp"] {
         assert_eq!(tables(point), ("none", vec![]), "{point}");
     }
     for point in ["red", "tcd"] {
@@ -95,37 +95,61 @@ fn cnps_of_switches_need_no_receivers_that_send_them() {
     }
 }
 
-#[test]
-fn a_congestion_point_that_nobody_heeds_is_odd() {
-    for point in ["mercury", "tcd", "pacc", "proxy-cnp"] {
-        for layer in ["line-rate", "timely", "hpcc"] {
-            let tables = format!("[defaults]\ncongestion-point = \"{point}\"\nrate-control = \"{layer}\"\n");
-            let expected = format!(
-                "a.toml:3: defaults.congestion-point: \"{point}\" tells nobody: no rate-control of the run, such as \"dcqcn\", heeds marks or CNPs"
-            );
-            assert_eq!(notified(&tables).1, [expected], "{layer}");
-        }
-    }
-    let marks = "[defaults]\ncongestion-point = \"red\"\nrate-control = \"timely\"\n";
-    assert_eq!(notified(marks).1, [""; 0]);
-    let window = "[defaults]\ncongestion-point = \"mercury\"\nrate-control = [\"timely\", \"mercury\"]\n";
-    assert_eq!(notified(window).1, [""; 0]);
+/// The warnings with one congestion point and one stack, in TOML.
+fn told(points: &str, stack: &str) -> Vec<String> {
+    notified(&format!("[defaults]\ncongestion-point = {points}\nrate-control = {stack}\n")).1
+}
+
+fn odd_points(message: &str) -> Vec<String> {
+    vec![format!("a.toml:3: defaults.congestion-point: {message}")]
 }
 
 #[test]
-fn two_congestion_points_that_tell_of_one_queue_are_odd() {
-    let with = |points: &str| {
-        notified(&format!("[defaults]\ncongestion-point = [{points}]\nrate-control = \"dcqcn\"\n")).1
+fn a_congestion_point_that_nobody_heeds_is_odd() {
+    let nobody = |point: &str, what: &str| {
+        odd_points(&format!(
+            "{point} tells nobody: no rate-control of the run, such as \"dcqcn\", heeds {what}"
+        ))
     };
-    assert_eq!(with("\"red\""), [""; 0]);
-    let both = |one: &str, other: &str| {
-        format!(
-            "a.toml:3: defaults.congestion-point: both \"{one}\" and \"{other}\" tell senders of the same queues: one alone is usual"
+    for layer in ["\"line-rate\"", "\"timely\"", "\"hpcc\""] {
+        for point in ["\"mercury\"", "\"pacc\"", "\"proxy-cnp\""] {
+            assert_eq!(told(point, layer), nobody(point, "CNPs"), "{layer}");
+        }
+        assert_eq!(told("\"tcd\"", layer), nobody("\"tcd\"", "marks"), "{layer}");
+        assert_eq!(told("\"red\"", layer), [""; 0], "{layer}");
+    }
+    // It hears of marks by ACKs, and of CNPs not at all.
+    assert_eq!(told("\"pacc\"", "\"dctcp\""), nobody("\"pacc\"", "CNPs"));
+    assert_eq!(told("\"tcd\"", "\"dctcp\""), [""; 0]);
+    assert_eq!(told("\"mercury\"", "[\"timely\", \"mercury\"]"), [""; 0]);
+    assert_eq!(
+        told("\"mercury\"", "\"dcqcn\""),
+        odd_points(
+            "the windows in CNPs of \"mercury\" reach nobody: no rate-control of the run has the layer \"mercury\", as in [\"dcqcn\", \"mercury\"]"
         )
+    );
+}
+
+#[test]
+fn congestion_points_that_tell_of_one_queue_are_odd() {
+    let both =
+        |names: &str| odd_points(&format!("{names} tell senders of the same queues: one alone is usual"));
+    assert_eq!(told("[\"red\"]", "\"dcqcn\""), [""; 0]);
+    assert_eq!(told("[\"red\", \"tcd\"]", "\"dcqcn\""), both("\"red\" and \"tcd\""));
+    assert_eq!(
+        told("[{ pacc = { } }, \"red\", \"proxy-cnp\"]", "\"dcqcn\""),
+        both("\"pacc\", \"red\" and \"proxy-cnp\"")
+    );
+}
+
+#[test]
+fn a_layer_stands_once_in_a_stack() {
+    let tables = "[defaults]\nrate-control = [\"dcqcn\", \"static-window\", \"dcqcn\"]\n";
+    let Err(errors) = Scenario::from_text("a.toml", &format!("{NETWORK}{tables}{FLOW}"), &[]) else {
+        panic!("it is refused")
     };
-    assert_eq!(with("\"red\", \"tcd\""), [both("red", "tcd")]);
-    assert_eq!(with("\"mercury\", \"mercury\""), [both("mercury", "mercury")]);
-    assert_eq!(with("{ pacc = { } }, \"red\""), [both("pacc", "red")]);
+    let expected = "a.toml:3: defaults.rate-control: \"dcqcn\" stands twice in the stack; once is enough";
+    assert_eq!(errors.to_string(), expected);
 }
 
 #[test]

@@ -117,6 +117,9 @@ pub(crate) fn parse(text: &str, units: Units) -> Result<u64, UnitError> {
     if suffix.is_empty() {
         return Err(error("its unit is missing".into()));
     }
+    if number.is_empty() {
+        return Err(error("it begins with what is not a number".into()));
+    }
     let Some(&(_, unit)) = units.table.iter().find(|(name, _)| *name == suffix) else {
         let allowed: Vec<_> = units.table.iter().map(|(name, _)| *name).collect();
         let fault = error(format!("the unit {suffix:?} is not one of {}", allowed.join(", ")));

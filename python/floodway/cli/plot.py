@@ -27,6 +27,12 @@ OTHER_ENDINGS = {".jpg", ".jpeg", ".gif", ".webp", ".eps", ".ps", ".tif", ".tiff
 #: Pictures of flows, and of what was watched in time, with the metric that each shows by default.
 OF_FLOWS = ("fct", "slowdown")
 METRICS = {"series": "throughput", "heatmap": "utilisation"}
+#: What ports in time are drawn from, and what a scenario has to say for it to be kept.
+KEPT = {
+    "pauses": "when pauses were is known to within a bucket; records.pauses = true keeps it",
+    "signals": "no marks, CNPs and states were kept; records.signals = true keeps them",
+    "allowances": "what senders might send was not kept; records.allowances = true keeps it",
+}
 #: Options, by the kinds of pictures for which they mean something.
 OPTIONS: dict[str, tuple[Kind, ...]] = {
     "--workload": ("fct", "slowdown"),
@@ -148,6 +154,22 @@ def _warnings(request: Request, sources: Sequence[Source]) -> Iterator[str]:
         seeds = [result.run.seed for result in source.results]
         if request.kind not in OF_FLOWS and len(seeds) > 1:
             yield f"{source.label}: the first of {len(seeds)} seeds is shown, {seeds[0]}"
+        if request.kind == "ports":
+            yield from _not_in_picture(request, source)
         early = [result for result in source.results if result.outcome.stopped in ("interrupted", "deadlock")]
         for result in early:
             yield f"{source.label}, seed {result.run.seed}: the run ended early: {result.outcome.stopped}"
+
+
+def _not_in_picture(request: Request, source: Source) -> Iterator[str]:
+    """Tell what of ports and senders was not kept, or is left out."""
+    from floodway.plot.ports import USUAL_FLOWS  # noqa: PLC0415 (as above)
+
+    result = source.results[0]
+    for table, why in KEPT.items():
+        if getattr(result, table) is None:
+            yield f"{source.label}: {why}"
+    if result.allowances is not None and not request.flows:
+        flows = result.allowances["flow_id"].n_unique()
+        if flows > USUAL_FLOWS:
+            yield f"{source.label}: the first {USUAL_FLOWS} of {flows:,} flows are shown; --flow names others"

@@ -209,11 +209,11 @@ def _paused(summary: Summary) -> Table:
 
 def _feedback(summary: Summary) -> Table:
     columns = ("port", "link", "class", "CNPs made", "CE marks", "UE marks")
-    table = table_of("Most CNPs made by ports", columns)
-    for port in summary.most_cnps:
+    table = table_of("Most feedback by ports", columns)
+    for port in summary.most_feedback:
         numbers = (port.cnps, port.ecn_marks, port.ue_marks)
         table.add_row(port.node, port.link, str(port.class_), *(f"{number:,}" for number in numbers))
-    table.caption = f"{summary.cnps_made:,} over all ports"
+    table.caption = f"{summary.cnps_made:,} CNPs over all ports"
     return table
 
 

@@ -29,10 +29,12 @@ QUEUE_HEIGHT, ROW_HEIGHT, FLOWS_HEIGHT = 1.2, 0.15, 1.6
 #: Inches of a port's name above its queue, between a queue and its strip, a port and the next, and results.
 NAME, TO_STRIP, TO_NEXT, ASIDE = 0.16, 0.06, 0.08, 0.35
 #: Inches left and right of all panels, of a line of the title, of the labels of results, of the axis of time.
-LEFT, RIGHT, TITLE_LINE, LABELS, TIME = 0.7, 0.3, 0.24, 0.1, 0.5
+LEFT, RIGHT, TITLE_LINE, LABELS, TIME = 0.7, 0.3, 0.24, 0.2, 0.5
+#: Longer labels of results are written smaller, so that they stay above their own panels.
+LONG_LABEL = 42
 #: Ticks, by event, in the order of their rows.
 TICK_COLOURS: Mapping[str, str] = {"mark-ce": "#d55e00", "mark-ue": "#cc79a7", "cnp": "#000000"}
-TICK_NAMES: Mapping[str, str] = {"mark-ce": "CE", "mark-ue": "UE", "cnp": "CNP"}
+TICK_NAMES: Mapping[str, str] = {"mark-ce": "CE", "mark-ue": "UE", "cnp": "CNP made"}
 PAUSED: dict[str, Any] = {"facecolor": "0.82", "linewidth": 0}
 #: States of the mechanisms that have some: calm ones pale, so that the others are seen; and those of others.
 STATE_COLOURS: Mapping[str, str] = {
@@ -77,7 +79,8 @@ def draw(
             look.queue(grid[2 * p][c], port)
             look.strip(grid[2 * p + 1][c], port, named=c == 0)
         if labels:
-            grid[0][c].set_title(shown(labels[c]), fontsize="medium")
+            size = "medium" if len(labels[c]) <= LONG_LABEL else "x-small"
+            grid[0][c].set_title(shown(labels[c]), fontsize=size, pad=72 * NAME + 2)
         if look.has_senders:
             look.senders(grid[-1][c], senders[c])
         last = grid[-1 if look.has_senders or look.rows else -2][c]
@@ -97,6 +100,7 @@ class _Look:
         limits: tuple[float, float],
     ) -> None:
         every = [port for column in columns for port in column]
+        self.exact = all(port.heard for port in every)
         self.ports = [port.name for port in columns[0]]
         self.results = len(columns)
         frame = pl.DataFrame({"time_us": [limits[0]], "span_us": [limits[1] - limits[0]]})
@@ -175,10 +179,9 @@ class _Look:
         name = shown(port.name.partition(": ")[2] or port.name)
         above: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "offset points", "va": "bottom"}
         axes.annotate(name, (0, 1), (0, 2), ha="left", fontsize="small", **above)
-        if port.queue.is_empty():
-            axes.annotate(
-                "queue not watched", (1, 1), (0, 2), ha="right", fontsize="x-small", color="0.4", **above
-            )
+        unknown = "what waits is in queue pairs" if port.at_host else "queue not watched"
+        if port.at_host or port.queue.is_empty():
+            axes.annotate(unknown, (1, 1), (0, 2), ha="right", fontsize="x-small", color="0.4", **above)
             return
         self._step(axes, port.queue, self.per_queue, color=QUEUE_COLOUR, linewidth=1.0)
 
@@ -245,12 +248,12 @@ class _Look:
         if self.watched:
             named.append(("longest queue", Line2D([], [], color=QUEUE_COLOUR)))
         if self.paused:
-            named.append(("paused", Patch(**PAUSED)))
+            named.append(("paused" if self.exact else "paused, to within a bucket", Patch(**PAUSED)))
         named += [(shown(state), Patch(facecolor=self._state_colour(state))) for state in self.states]
         for number, flow in enumerate(self.flows):
             named.append((f"{shown(flow)} allowed", Line2D([], [], color=colour_of(number), linewidth=1.5)))
         if self.carried:
-            named.append(("thin: carried by its last link", Line2D([], [], color="0.4", linewidth=0.6)))
+            named.append(("thin: all that its last link carried", Line2D([], [], color="0.4", linewidth=0.6)))
         return named
 
     def _states(self, port: PortInTime, number: int) -> list[tuple[str, float, float]]:

@@ -18,7 +18,7 @@ from floodway.names import not_a_choice
 from floodway.plot.axes import plain_style, shown
 from floodway.plot.curves import Drawing, titled
 from floodway.plot.port_panels import draw
-from floodway.plot.telling import KEEPS, QUEUE, telling_ports
+from floodway.plot.telling import KEEPS, QUEUE, node_of, telling_ports
 from floodway.results.feedback import (
     allowed_spans,
     chosen_ports_of,
@@ -76,6 +76,10 @@ class PortInTime:
 
     Attributes
     ----------
+    at_host
+        Whether it is a host's, whose data waits in queue pairs.
+    heard
+        Whether its pauses are known as it heard of them, not by buckets of time.
     queue
         `time_us`, `span_us`, `value` in bytes: the most of each part; empty where it was not watched.
     pauses
@@ -87,6 +91,8 @@ class PortInTime:
     """
 
     name: str
+    at_host: bool
+    heard: bool
     queue: pl.DataFrame
     pauses: pl.DataFrame
     ticks: Mapping[str, pl.DataFrame]
@@ -205,8 +211,11 @@ def _port(result: Result, name: str, limits: tuple[float, float]) -> PortInTime:
     paused = paused_spans(result, name).with_columns(object=pl.lit(name))
     states = None if result.signals is None else state_spans(result)
     rows = None if result.signals is None else signal_rows(result)
+    switches = {device.node for device in result.outcome.switches}
     return PortInTime(
         name=name,
+        at_host=node_of(name) not in switches,
+        heard=result.pauses is not None,
         queue=_curve(result, name, limits, metric=QUEUE, points=POINTS),
         pauses=_cut(paused, name, limits, columns=("from_us", "to_us")),
         ticks={event: _ticks(rows, name, event, limits) for event in TICKS},

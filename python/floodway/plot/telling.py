@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from floodway.results import Result
 
-__all__ = ["KEEPS", "QUEUE", "telling_ports"]
+__all__ = ["KEEPS", "QUEUE", "node_of", "telling_ports"]
 
 #: Ports that are shown where none are named.
 USUAL_PORTS = 4
@@ -41,7 +41,7 @@ def telling_ports(results: Sequence[Result]) -> list[str]:
     counted = [name for name, count in told.items() if count]
     queued = [name for name, most in longest.items() if most > 0]
     choices = [
-        *([name for name in names if _node(name) in switches] for names in (counted, queued)),
+        *([name for name in names if node_of(name) in switches] for names in (counted, queued)),
         counted or queued or [*told],
     ]
     known = next((names for names in choices if names), None)
@@ -80,6 +80,6 @@ def _longest(results: Sequence[Result]) -> dict[str, float]:
     return dict(pl.concat(queues).group_by("object").agg(pl.col("value").max()).iter_rows())
 
 
-def _node(name: str) -> str:
+def node_of(name: str) -> str:
     """Return whose port it is."""
     return name.partition(": ")[2].partition(">")[0]

@@ -141,7 +141,7 @@ class EndlessSummary:
 
 @dataclass(frozen=True, kw_only=True)
 class FeedbackSummary:
-    """A port and class whose congestion points made CNPs, and what they marked."""
+    """A port and class whose congestion points told senders of something, by CNPs of their own or by marks."""
 
     node: str
     link: str
@@ -189,8 +189,8 @@ class Summary:
         Pause frames received, resumes among them.
     cnps_made
         CNPs that congestion points of ports made; those of receivers are not among them.
-    most_cnps
-        The ports that made most of them.
+    most_feedback
+        The ports that told senders most: those that made most CNPs, then those that marked most.
     outcome
         Verdicts and totals.
     """
@@ -204,7 +204,7 @@ class Summary:
     paused_us: float
     pfc_frames: int
     cnps_made: int
-    most_cnps: tuple[FeedbackSummary, ...]
+    most_feedback: tuple[FeedbackSummary, ...]
     outcome: Outcome
 
 
@@ -227,7 +227,7 @@ def summarise(
         paused_us=float(counters["paused_us"].sum()),
         pfc_frames=int(counters["pfc_rx"].sum()),
         cnps_made=sum(port.cnps for port in feedback),
-        most_cnps=feedback[:NAMED_PORTS],
+        most_feedback=feedback[:NAMED_PORTS],
         outcome=outcome,
     )
 
@@ -367,10 +367,12 @@ def _sorted(values: pl.Series) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
 
 
 def _feedback(counters: pl.DataFrame) -> tuple[FeedbackSummary, ...]:
-    """Name the ports that made CNPs, those that made most first; results of older versions know of none."""
-    if "cnps" not in counters.columns:
+    """Name the ports that told senders of something; results of older versions know of none."""
+    by = ("cnps", "ue_marks", "ecn_marks")
+    if not set(by) <= set(counters.columns):
         return ()
-    rows = counters.filter(pl.col("cnps") > 0).sort("cnps", descending=True, maintain_order=True)
+    told = counters.filter(pl.any_horizontal(pl.col(by) > 0))
+    rows = told.sort(by, descending=True, maintain_order=True)
     return tuple(
         FeedbackSummary(
             node=row["node"],

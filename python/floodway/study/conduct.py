@@ -169,14 +169,18 @@ def states_of(plan: Plan, folder: Path) -> dict[str, State]:
 def expected_minutes(plan: Plan, folder: Path, *, states: Mapping[str, State], jobs: int) -> float | None:
     """Estimate how long the runs that are missing will take; none where nothing is known.
 
-    What studies say counts first, then what their runs that are there have taken.
+    What studies say counts first, then what their runs that are there have taken. A run that studies have in
+    common counts once.
     """
     runs = Runs(folder / "runs")
     total = 0.0
+    counted: set[str] = set()
     for study, own in plan.studies:
         walls = [runs.wall_s(run.key) for run in own if states.get(run.key) == "done"]
-        missing = len(own) - len(walls)
-        stated = study.quick.minutes if plan.quick else study.minutes
+        left = {run.key for run in own if states.get(run.key) != "done"}
+        missing = len(left - counted)
+        counted |= left
+        stated = study.quick.minutes if plan.quick and study.has_quick_form else study.minutes
         if stated is not None:
             total += stated * STATED_CORES / jobs * missing / len(own)
         elif walls:

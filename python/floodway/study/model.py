@@ -349,6 +349,11 @@ class Study:
     plots: tuple[Plot, ...]
     quick: Quick
 
+    @property
+    def has_quick_form(self) -> bool:
+        """Whether the quick form is another than the full size."""
+        return self.quick != Quick() or any(axis.quick != axis.names for axis in self.axes)
+
     def variant(self, name: str) -> Variant:
         """Return a variant by its name."""
         return next(variant for variant in self.variants if variant.name == name)

@@ -4,9 +4,7 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use schemars::{Schema, json_schema};
-use serde::de::{
-    self, Deserialize, DeserializeOwned, Deserializer, IgnoredAny, IntoDeserializer, MapAccess, Visitor,
-};
+use serde::de::{self, Deserialize, DeserializeOwned, Deserializer, IntoDeserializer, MapAccess, Visitor};
 use serde::forward_to_deserialize_any;
 
 /// A slot's choice, as the visitor needs it.
@@ -160,9 +158,9 @@ impl<'de, C: Choice> Visitor<'de> for ChoiceVisitor<C> {
             )));
         };
         let choice = C::read(kind, &mut map)?;
-        if map.next_key::<IgnoredAny>()?.is_some() {
+        if let Some(other) = map.next_key::<String>()? {
             return Err(de::Error::custom(format_args!(
-                "two are chosen: name one of {}",
+                "two are chosen, since {other:?} stands beside another: write the whole choice anew, with one of {}",
                 Self::alternatives()
             )));
         }

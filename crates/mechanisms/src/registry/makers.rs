@@ -366,6 +366,12 @@ macro_rules! reactions {
                 match self { $(Self::$variant(params) => params.cnp_interval(),)* }
             }
 
+            /// Does it heed CNPs, whoever made them?
+            pub fn heeds_cnps(&self) -> bool {
+                use $crate::slots::Reaction as _;
+                match self { $(Self::$variant(params) => params.heeds_cnps(),)* }
+            }
+
             /// Does it make increase steps, of which the layers above hear?
             pub fn has_steps(&self) -> bool {
                 use $crate::slots::Reaction as _;

@@ -54,7 +54,9 @@ fn an_unknown_name_is_refused_with_those_allowed() {
 #[test]
 fn exactly_one_is_chosen() {
     let two = read::<FlowControlParams>(r#"{ "pfc": {}, "lossy": {} }"#).unwrap_err();
-    assert!(two.contains("two are chosen: name one of lossy, pfc, bifrost, cbfc, swing"), "{two}");
+    let expected = "two are chosen, since \"lossy\" stands beside another: write the whole choice anew, with one of \
+                    lossy, pfc, bifrost, cbfc, swing";
+    assert!(two.contains(expected), "{two}");
     let none = read::<FlowControlParams>("{}").unwrap_err();
     assert!(none.contains("nothing is chosen: name one of lossy, pfc, bifrost, cbfc, swing"), "{none}");
     let number = read::<FlowControlParams>("3").unwrap_err();

@@ -139,6 +139,11 @@ pub trait Reaction {
         None
     }
 
+    /// Does it heed CNPs, whoever made them ([`ReactionPoint::on_notice`])?
+    fn heeds_cnps(&self) -> bool {
+        false
+    }
+
     /// Does it make increase steps, of which the layers above hear ([`ReactionPoint::increases`])?
     fn has_steps(&self) -> bool {
         false

@@ -1,6 +1,6 @@
 //! What rate controls need of others: acknowledgements, marks, windows, and layers in their order.
 
-use floodway_mechanisms::registry::{NotificationParams, ReactionParams};
+use floodway_mechanisms::registry::{CongestionPointParams, NotificationParams, ReactionParams};
 use floodway_mechanisms::slots::{Need, Tells};
 
 use super::Builder;
@@ -26,6 +26,10 @@ impl Builder<'_> {
                 );
                 self.fault_once(ScenarioError::new(place.clone(), &*origin.key, message));
             }
+        }
+        if let Some(name) = twice(&flows.rate_control.value) {
+            let message = format!("{name:?} stands twice in the stack; once is enough");
+            self.fault_once(ScenarioError::new(place.clone(), &*origin.key, message));
         }
         if let Some((layer, above)) = told_too_late(&flows.rate_control.value) {
             let message = format!(
@@ -53,29 +57,14 @@ impl Builder<'_> {
     /// A congestion point that no rate control heeds is odd, and so are two of a port that tell of the same queue. Not
     /// so marks of `red` alone, which switches have whoever sends: scenarios leave them on to compare rate controls.
     pub(super) fn check_telling(&mut self, plan: &Plan) {
-        let mut layers = plan.flows.iter().flat_map(|flows| &flows.rate_control.value);
-        let heeded = layers.any(|layer| {
-            let needs = layer.needs();
-            needs.contains(&Need::Marks) || needs.contains(&Need::Windows)
-        });
+        let layers: Vec<_> = plan.flows.iter().flat_map(|flows| &flows.rate_control.value).collect();
         for points in ends(plan).map(|end| &end.congestion_points) {
-            let telling = points.value.iter().filter(|of| of.tells(Tells::Marks) || of.tells(Tells::Cnps));
-            let telling: Vec<_> = telling.collect();
-            let unheard = telling.iter().find(|of| of.tells(Tells::Cnps) || of.tells(Tells::Undetermined));
-            let message = match (&telling[..], unheard) {
-                (_, Some(point)) if !heeded => format!(
-                    "{:?} tells nobody: no rate-control of the run, such as \"dcqcn\", heeds marks or CNPs",
-                    point.name()
-                ),
-                ([one, other, ..], _) => format!(
-                    "both {:?} and {:?} tell senders of the same queues: one alone is usual",
-                    one.name(),
-                    other.name()
-                ),
-                _ => continue,
-            };
+            let messages =
+                points.value.iter().filter_map(|point| unheard(point, &layers)).chain(doubled(&points.value));
             let place = points.origin.place.clone().unwrap_or_else(|| self.tree.place.clone());
-            self.warn(ScenarioError::new(place, &*points.origin.key, message));
+            for message in messages {
+                self.warn(ScenarioError::new(place.clone(), &*points.origin.key, message));
+            }
         }
     }
 
@@ -118,6 +107,38 @@ impl Builder<'_> {
             ));
         }
     }
+}
+
+/// Why what a congestion point tells reaches nobody, if so.
+fn unheard(point: &CongestionPointParams, layers: &[&ReactionParams]) -> Option<String> {
+    let name = point.name();
+    let needs = |need: Need| layers.iter().any(|layer| layer.needs().contains(&need));
+    if point.tells(Tells::Cnps) && !layers.iter().any(|layer| layer.heeds_cnps()) {
+        Some(format!("{name:?} tells nobody: no rate-control of the run, such as \"dcqcn\", heeds CNPs"))
+    } else if point.tells(Tells::Windows) && !needs(Need::Windows) {
+        Some(format!(
+            "the windows in CNPs of {name:?} reach nobody: no rate-control of the run has the layer \"mercury\", as in \
+             [\"dcqcn\", \"mercury\"]"
+        ))
+    } else if point.tells(Tells::Undetermined) && !needs(Need::Marks) {
+        Some(format!("{name:?} tells nobody: no rate-control of the run, such as \"dcqcn\", heeds marks"))
+    } else {
+        None
+    }
+}
+
+/// Which congestion points of a port tell senders of the same queues, if there are several.
+fn doubled(points: &[CongestionPointParams]) -> Option<String> {
+    let tells = |point: &&CongestionPointParams| point.tells(Tells::Marks) || point.tells(Tells::Cnps);
+    let names: Vec<String> = points.iter().filter(tells).map(|point| format!("{:?}", point.name())).collect();
+    let (last, others) = names.split_last().filter(|(_, others)| !others.is_empty())?;
+    Some(format!("{} and {last} tell senders of the same queues: one alone is usual", others.join(", ")))
+}
+
+/// A layer that stands twice in a stack.
+fn twice(stack: &[ReactionParams]) -> Option<&'static str> {
+    let names: Vec<_> = stack.iter().map(ReactionParams::name).collect();
+    names.iter().enumerate().find(|(i, name)| names[..*i].contains(name)).map(|(_, name)| *name)
 }
 
 /// All ports.

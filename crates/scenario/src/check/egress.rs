@@ -13,6 +13,8 @@ use super::kind_of;
 pub struct EgressGroup {
     /// First tags of node and link, as in "tor to host-tor".
     pub kind: String,
+    /// Rate of the link.
+    pub rate_gbps: f64,
     /// How many.
     pub count: usize,
     /// What detects congestion there; thresholds that a port's rate or delay decides are numbers.
@@ -24,18 +26,16 @@ pub struct EgressGroup {
 pub fn groups(blueprint: &Blueprint) -> Vec<EgressGroup> {
     let ports = (0..2 * blueprint.links.len() as u32).map(PortId);
     let mut alike: Vec<EgressGroup> = Vec::new();
-    for (kind, congestion_points) in ports.filter_map(|port| points(blueprint, port)) {
-        let same =
-            |group: &&mut EgressGroup| group.kind == kind && group.congestion_points == congestion_points;
-        match alike.iter_mut().find(same) {
+    for one in ports.filter_map(|port| alone(blueprint, port)) {
+        match alike.iter_mut().find(|group| EgressGroup { count: 1, ..(**group).clone() } == one) {
             Some(group) => group.count += 1,
-            None => alike.push(EgressGroup { kind, count: 1, congestion_points }),
+            None => alike.push(one),
         }
     }
     alike
 }
 
-fn points(blueprint: &Blueprint, port: PortId) -> Option<(String, Vec<CongestionPointParams>)> {
+fn alone(blueprint: &Blueprint, port: PortId) -> Option<EgressGroup> {
     let link = &blueprint.links[port.index() / 2];
     let end = &link.ends[port.index() % 2];
     let node = &blueprint.nodes[end.node.index()];
@@ -44,6 +44,7 @@ fn points(blueprint: &Blueprint, port: PortId) -> Option<(String, Vec<Congestion
     }
     let kind = format!("{} to {}", kind_of(&node.tags, "switch"), kind_of(&link.tags, "link"));
     let info = blueprint.port_info(port);
-    let points: Vec<_> = end.congestion_points.iter().map(|point| point.settled(&info)).collect();
-    (!points.is_empty()).then_some((kind, points))
+    let congestion_points: Vec<_> = end.congestion_points.iter().map(|point| point.settled(&info)).collect();
+    let rate_gbps = info.rate.as_gbps();
+    (!congestion_points.is_empty()).then_some(EgressGroup { kind, rate_gbps, count: 1, congestion_points })
 }

@@ -122,9 +122,14 @@ fn egress(report: &Report) -> Section {
     let row = |group: &super::EgressGroup| {
         let points = serde_json::to_value(&group.congestion_points).unwrap_or_default();
         let points = points.as_array().map_or(&[][..], Vec::as_slice).iter().map(resolved::inline);
-        vec![group.kind.clone(), group.count.to_string(), points.collect::<Vec<_>>().join(", ")]
+        vec![
+            group.kind.clone(),
+            group.count.to_string(),
+            format!("{}G", group.rate_gbps),
+            points.collect::<Vec<_>>().join(", "),
+        ]
     };
-    (vec!["egress ports", "number", "congestion point"], report.egress.iter().map(row).collect())
+    (vec!["egress ports", "number", "rate", "congestion point"], report.egress.iter().map(row).collect())
 }
 
 fn pools(report: &Report) -> Section {

@@ -377,7 +377,7 @@ pub struct RecordKeys {
     pub watch: Option<Selector>,
     /// How many egress ports more, the busiest. Default: 8.
     pub busiest: usize,
-    /// At most this many buckets of a series. Default: 1000.
+    /// At most this many buckets of a series: of links that are watched by name; of the busiest others, 100. Default: 1000.
     pub buckets: usize,
     /// Whether each pause and resume is kept as it is received, in the table `pauses`: of ten million at most;
     /// how many more there were is in the run's verdicts. Default: false.

@@ -141,7 +141,7 @@ class EndlessSummary:
 
 @dataclass(frozen=True, kw_only=True)
 class FeedbackSummary:
-    """A port and class whose congestion points told senders of something, by CNPs of their own or by marks."""
+    """A port and class whose congestion points told senders of something, by CNPs or by marks."""
 
     node: str
     link: str

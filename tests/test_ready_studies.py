@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import floodway as package
 from floodway.study import load_study, plan_of
 
 STUDIES = Path(__file__).parents[1] / "studies"
@@ -15,10 +16,13 @@ FILES = sorted(STUDIES.rglob("*.toml"))
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(STUDIES)))
 def test_a_study_s_quick_form_can_be_planned(file: Path) -> None:
-    if "FLOODWAY_REFERENCE" not in os.environ and "${FLOODWAY_REFERENCE}" in file.read_text(encoding="utf-8"):
-        pytest.skip("it reads published files, and FLOODWAY_REFERENCE is not set")
     study = load_study(file)
-    runs = plan_of([study], quick=True).runs
+    try:
+        runs = plan_of([study], quick=True).runs
+    except package.ScenarioError as error:
+        if "FLOODWAY_REFERENCE" in os.environ or "environment variable FLOODWAY_REFERENCE" not in str(error):
+            raise
+        pytest.skip("it reads published files, and FLOODWAY_REFERENCE is not set")
     assert runs
     assert {run.variant for run in runs} <= {variant.name for variant in study.variants}
 

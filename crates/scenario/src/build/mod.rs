@@ -120,6 +120,11 @@ impl Builder<'_> {
         self.warnings.push(error_at(self.tree, path, message).to_string());
     }
 
+    /// The line of a choice; of a built-in one, the scenario's first.
+    fn place_of(&self, origin: &Origin) -> Place {
+        origin.place.clone().unwrap_or_else(|| self.tree.place.clone())
+    }
+
     fn give_up_if_faulty(&mut self) -> Result<(), ScenarioErrors> {
         if self.errors.is_empty() { Ok(()) } else { Err(ScenarioErrors(std::mem::take(&mut self.errors))) }
     }

@@ -11,7 +11,7 @@ impl Builder<'_> {
     /// What rate controls cannot work without.
     pub(super) fn check_needs(&mut self, flows: &FlowPlan) {
         let origin = &flows.rate_control.origin;
-        let place = origin.place.clone().unwrap_or_else(|| self.tree.place.clone());
+        let place = self.place_of(origin);
         if flows.rate_control.value.is_empty() {
             self.fault_once(ScenarioError::new(place, &*origin.key, "the stack is empty: name one at least"));
             return;
@@ -49,7 +49,7 @@ impl Builder<'_> {
                 "{:?} never acts: no port has a congestion-point, such as \"mercury\", that sends windows",
                 layer.name()
             );
-            let place = origin.place.clone().unwrap_or_else(|| self.tree.place.clone());
+            let place = self.place_of(origin);
             self.warn(ScenarioError::new(place, &*origin.key, message));
         }
     }
@@ -61,9 +61,8 @@ impl Builder<'_> {
         for points in ends(plan).map(|end| &end.congestion_points) {
             let messages =
                 points.value.iter().filter_map(|point| unheard(point, &layers)).chain(doubled(&points.value));
-            let place = points.origin.place.clone().unwrap_or_else(|| self.tree.place.clone());
             for message in messages {
-                self.warn(ScenarioError::new(place.clone(), &*points.origin.key, message));
+                self.warn(ScenarioError::new(self.place_of(&points.origin), &*points.origin.key, message));
             }
         }
     }
@@ -90,7 +89,7 @@ impl Builder<'_> {
         else {
             return;
         };
-        let place = origin.place.clone().unwrap_or_else(|| self.tree.place.clone());
+        let place = self.place_of(origin);
         let mut odd = |message: String| self.warn(ScenarioError::new(place.clone(), &*origin.key, message));
         let name = layer.name();
         if ends(plan).all(|end| end.congestion_points.value.is_empty()) {

@@ -43,8 +43,7 @@ impl Builder<'_> {
         for flows in &plan.flows {
             if let Err(why) = check_class(flows.class.value) {
                 let origin = &flows.class.origin;
-                let place = origin.place.clone().unwrap_or_else(|| self.tree.place.clone());
-                self.errors.push(ScenarioError::new(place, &*origin.key, why));
+                self.errors.push(ScenarioError::new(self.place_of(origin), &*origin.key, why));
             }
             self.check_needs(flows);
             self.check_marks(plan, flows);

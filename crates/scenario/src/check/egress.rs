@@ -27,12 +27,22 @@ pub fn groups(blueprint: &Blueprint) -> Vec<EgressGroup> {
     let ports = (0..2 * blueprint.links.len() as u32).map(PortId);
     let mut alike: Vec<EgressGroup> = Vec::new();
     for one in ports.filter_map(|port| alone(blueprint, port)) {
-        match alike.iter_mut().find(|group| EgressGroup { count: 1, ..(**group).clone() } == one) {
+        match alike.iter_mut().find(|group| group.is_like(&one)) {
             Some(group) => group.count += 1,
             None => alike.push(one),
         }
     }
     alike
+}
+
+impl EgressGroup {
+    /// Is a port of the one as a port of the other?
+    fn is_like(&self, other: &EgressGroup) -> bool {
+        let EgressGroup { kind, rate_gbps, count: _, congestion_points } = other;
+        self.kind == *kind
+            && self.rate_gbps.to_bits() == rate_gbps.to_bits()
+            && self.congestion_points == *congestion_points
+    }
 }
 
 fn alone(blueprint: &Blueprint, port: PortId) -> Option<EgressGroup> {

@@ -15,6 +15,8 @@ pub struct Account {
     pub lossless: bool,
     /// A buffer of its own.
     pub own: Option<Bytes>,
+    /// That buffer is of each egress port alone: a virtual output queue.
+    pub by_output: bool,
     /// Set aside of the switch's pool.
     pub reserve: Bytes,
     /// Beyond the threshold.
@@ -94,6 +96,7 @@ impl Accounts<'_> {
         Ok(Some(Account {
             lossless: control.is_some_and(FlowControlParams::is_lossless),
             own,
+            by_output: plan.crossbar.is_some(),
             reserve: plan.reserve,
             headroom: control.map_or(Bytes::ZERO, |params| params.headroom(&info)),
             link: info,

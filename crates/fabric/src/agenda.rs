@@ -50,6 +50,8 @@ pub(crate) enum What {
     Arrival,
     /// A packet leaves a switch's pipeline.
     Pipeline,
+    /// Packets have crossed a switch from input to output, or others may start to.
+    Crossing,
     /// A timer of a flow control's sender half.
     FcSender,
     /// A timer of a flow control's receiver half.
@@ -67,12 +69,13 @@ pub(crate) enum What {
 }
 
 impl What {
-    pub const ALL: [What; 12] = [
+    pub const ALL: [What; 13] = [
         What::LinkControl,
         What::Release,
         What::Departure,
         What::Arrival,
         What::Pipeline,
+        What::Crossing,
         What::FcSender,
         What::FcReceiver,
         What::CongestionPoint,
@@ -90,6 +93,7 @@ impl What {
             What::Departure => "departure",
             What::Arrival => "packet arrival",
             What::Pipeline => "pipeline",
+            What::Crossing => "crossing",
             What::FcSender | What::FcReceiver => "flow-control timer",
             What::CongestionPoint => "congestion-point timer",
             What::Pacing => "pacing",

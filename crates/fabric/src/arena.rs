@@ -195,6 +195,17 @@ impl Fifo {
         Some(place)
     }
 
+    /// The list with its packets moved from one arena to another.
+    pub fn moved(mut self, from: &mut Arena, to: &mut Arena) -> Fifo {
+        let mut moved = Fifo::default();
+        while let Some(place) = self.pop(from) {
+            let packet = from.take(place);
+            let place = to.add(packet);
+            moved.push(to, place);
+        }
+        moved
+    }
+
     /// The packets from front to back.
     pub fn iter<'a>(&self, arena: &'a Arena) -> impl Iterator<Item = &'a Packet> {
         self.places(arena).map(|place| &arena[place])

@@ -24,6 +24,7 @@ use crate::border::Border;
 use crate::capture::Capture;
 use crate::column::Column;
 use crate::counters::{EgressCounters, RareCounters, RareEgressCounters, Traffic};
+use crate::crossing::Inputs;
 use crate::cut::Cut;
 use crate::error::BuildError;
 use crate::flows::{Source, following, next_untied};
@@ -163,6 +164,7 @@ impl<'a> World<'a> {
             counts: Default::default(),
             release: blueprint.semantics.release,
             straight: false,
+            crossbars: false,
             pause_mode: blueprint.pause_mode(),
             format,
             gap: format.ack().wire.0 - format.ack().frame.0,
@@ -219,7 +221,9 @@ impl<'a> World<'a> {
         world.add_nodes(&accounts)?;
         let at_switch: Vec<bool> = world.ports.iter().map(|port| !port.at_host).collect();
         world.histograms = histograms(blueprint.records.queue_histogram.as_ref(), &at_switch);
-        world.straight = queues_per_port == 2 && world.histograms.is_empty() && !world.telemetry.on;
+        world.crossbars = world.switches.iter().any(|switch| switch.inputs.is_some());
+        world.straight =
+            !world.crossbars && queues_per_port == 2 && world.histograms.is_empty() && !world.telemetry.on;
         world.add_lanes(&accounts)?;
         world.meet_ports();
         world.largest = *common.largest.get_or_insert_with(|| world.largest());
@@ -295,9 +299,15 @@ impl<'a> World<'a> {
         let place = || format!("switch {}", self.blueprint.nodes[node.index()].name);
         let info = SwitchInfo { key, hash_seed: spec.hash_seed };
         let router = spec.routing.build(&info).map_err(|error| BuildError::param(place(), error))?;
-        for &port in &ports {
-            self.ports[port.index()].owner = self.switches.len() as u32;
+        let crossbar = spec.buffer.plan().crossbar;
+        for (i, &port) in ports.iter().enumerate() {
+            let state = &mut self.ports[port.index()];
+            state.owner = self.switches.len() as u32;
+            (state.local, state.has_crossbar) = (i as u16, crossbar.is_some());
         }
+        let rates: Vec<(PortId, Rate)> = ports.iter().map(|&port| (port, self.rate(port))).collect();
+        let (queues, classes) = (self.queues_per_port - 1, self.classes.len() - 1);
+        let inputs = crossbar.map(|plan| Box::new(Inputs::new(plan, &rates, queues, classes)));
         self.switches.push(Switch {
             router,
             pipeline: spec.pipeline.0,
@@ -311,6 +321,7 @@ impl<'a> World<'a> {
             next_release: NEVER,
             ports,
             relay: spec.relay.map(|ports| self.relaying(ports)),
+            inputs,
         });
         Ok(())
     }
@@ -349,6 +360,7 @@ impl<'a> World<'a> {
             timer: Armed::default(),
             admission: AnyAdmission::Custom(Box::new(Unlimited)),
             lossless: false,
+            by_output: false,
             held: 0,
             headroom: 0,
             reserve: 0,
@@ -381,6 +393,7 @@ impl<'a> World<'a> {
         let buffer = link.ends[port.index() % 2].buffer.as_ref().unwrap_or(&switch.buffer);
         lane.admission = buffer.build().map_err(|error| BuildError::param(place(), error))?;
         lane.lossless = account.lossless;
+        lane.by_output = account.by_output;
         lane.own = account.own.map_or(NEVER, |own| own.0);
         lane.pooled = account.own.is_none();
         lane.reserve = account.reserve.0;
@@ -582,6 +595,8 @@ fn build_ports(blueprint: &Blueprint) -> Vec<Port> {
             let errors = direction.errors;
             ports.push(Port {
                 node: link.ends[end].node,
+                local: 0,
+                has_crossbar: false,
                 at_host: false,
                 controls: false,
                 owner: u32::MAX,

@@ -108,12 +108,20 @@ impl World<'_> {
         self.machines[port.index()].congestion_points = points;
     }
 
+    /// A packet waits for the `q`-th queue of a port with congestion points, or in it: where queues may be chosen, others of its
+    /// flow follow it there.
+    pub fn note_placed(&mut self, out: PortId, q: usize, packet: &Packet) {
+        if self.ports[out.index()].has_cp && (self.subs > 1 || self.queues_per_port > 2) {
+            let placed = self.machines[out.index()].placed.entry(packet.flow.0).or_insert((q, 0));
+            placed.1 += 1;
+        }
+    }
+
     /// The packet at `place`, which has joined the `q`-th queue of `out`, is heard of.
     pub fn enqueued(&mut self, out: PortId, q: usize, lane: usize, place: Place) {
         let packet = self.packets[place];
-        if self.subs > 1 || self.queues_per_port > 2 {
-            let placed = self.machines[out.index()].placed.entry(packet.flow.0).or_insert((q, 0));
-            placed.1 += 1;
+        if !self.has_crossbar(out) {
+            self.note_placed(out, q, &packet);
         }
         let (view, queue) = (self.packet_view(&packet), self.queue_view(out, q, &packet));
         if self.machines[out.index()].recounts {

@@ -82,6 +82,9 @@ impl Whole<'_, '_, '_> {
 impl World<'_> {
     /// Does an egress port hold a packet of `class` that came by `ingress`?
     fn holds(&self, port: PortId, ingress: PortId, class: u8) -> bool {
+        if self.has_crossbar(port) {
+            return self.voq_bytes(ingress, port, class) > 0;
+        }
         let first = self.queue(port);
         self.queues[first + 1..first + self.queues_per_port].iter().any(|queue| {
             queue.fifo.iter(&self.packets).any(|packet| packet.ingress == ingress && packet.class == class)

@@ -113,15 +113,19 @@ impl World<'_> {
         }
     }
 
-    /// Bytes of packets on links, in pipelines and in queues.
+    /// Bytes of packets on links, in pipelines, in queues and between them.
     fn in_flight(&self) -> u64 {
         let queued = self.queues.iter().flat_map(|queue| queue.fifo.iter(&self.packets));
         let piped = self.switches.iter().flat_map(|switch| &switch.pipe);
         let piped = piped.map(|&(_, _, place)| &self.packets[place]);
+        let inputs = self.switches.iter().filter_map(|switch| switch.inputs.as_deref());
+        let crossing =
+            inputs.flat_map(|inputs| inputs.places(&self.packets)).map(|place| &self.packets[place]);
         let flying = self.packets.flying();
         flying
             .chain(queued)
             .chain(piped)
+            .chain(crossing)
             .filter(|packet| !packet.is_link_control())
             .map(|packet| u64::from(packet.frame))
             .sum()
@@ -137,6 +141,11 @@ impl World<'_> {
         };
         for switch in self.switches.iter() {
             switch.pipe.iter().for_each(|&(_, _, place)| add(&self.packets[place]));
+            if let Some(inputs) = &switch.inputs {
+                // What has crossed is charged to nobody.
+                inputs.places(&self.packets).for_each(|place| add(&self.packets[place]));
+                continue;
+            }
             for port in &switch.ports {
                 let first = self.queue(*port);
                 let queues = &self.queues[first + 1..first + self.queues_per_port];

@@ -16,6 +16,7 @@ mod capture;
 mod column;
 mod congestion;
 mod counters;
+mod crossing;
 mod cut;
 mod deadlock;
 mod delays;

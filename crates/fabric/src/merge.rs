@@ -1,11 +1,10 @@
 //! Partitions put together again when a run is over and their books are closed: what each owns goes into the place
 //! that the first one has for it.
 
-use std::mem::{swap, take};
+use std::mem::swap;
 
 use floodway_units::{NodeId, PortId};
 
-use crate::arena::{Arena, Fifo};
 use crate::border::exchange;
 use crate::world::World;
 
@@ -18,17 +17,6 @@ pub(crate) fn merge(mut worlds: Vec<World<'_>>) -> Option<World<'_>> {
         whole.absorb(part, index);
     }
     Some(whole)
-}
-
-/// Moves the packets of a list from one arena to another.
-fn move_list(list: &mut Fifo, from: &mut Arena, to: &mut Arena) -> Fifo {
-    let mut moved = Fifo::default();
-    while let Some(place) = list.pop(from) {
-        let packet = from.take(place);
-        let place = to.add(packet);
-        moved.push(to, place);
-    }
-    moved
 }
 
 impl<'a> World<'a> {
@@ -83,8 +71,7 @@ impl<'a> World<'a> {
         let first = self.queue(port);
         for q in first..first + self.queues_per_port {
             swap(&mut self.queues[q], &mut other.queues[q]);
-            let mut waiting = take(&mut self.queues[q].fifo);
-            self.queues[q].fifo = move_list(&mut waiting, &mut other.packets, &mut self.packets);
+            self.queues[q].fifo = self.queues[q].fifo.moved(&mut other.packets, &mut self.packets);
         }
     }
 
@@ -92,6 +79,9 @@ impl<'a> World<'a> {
         swap(&mut self.switches[switch], &mut other.switches[switch]);
         for (_, _, place) in &mut self.switches[switch].pipe {
             *place = self.packets.add(other.packets[*place]);
+        }
+        if let Some(inputs) = &mut self.switches[switch].inputs {
+            inputs.move_packets(&mut other.packets, &mut self.packets);
         }
     }
 }

@@ -184,7 +184,12 @@ impl World<'_> {
             let (now, wire) = (self.time(), bytes(self.wire(frame)));
             self.machines[port.index()].scheduler.on_sent(now, id, wire);
         }
-        self.send_charged(port, place, (ingress, self.lane(ingress, class)), frame);
+        if self.has_crossbar(port) {
+            self.put_on_link(port, place);
+            self.left_output(port, frame);
+        } else {
+            self.send_charged(port, place, (ingress, self.lane(ingress, class)), frame);
+        }
     }
 
     /// Tells the flow control's sender half that a frame of its class starts.

@@ -52,9 +52,16 @@ impl World<'_> {
         let view = self.account_view(lane, switch);
         let pipeline = self.switches[switch].pipeline;
         if pipeline == 0 {
-            self.enqueue(out, q, place);
+            let crosses = self.has_crossbar(out);
+            if crosses {
+                self.wait_to_cross(out, q, place);
+            } else {
+                self.enqueue(out, q, place);
+            }
             self.tell_receiver(lane, ingress, &view, FcReceiver::on_enqueue);
-            self.kick(out);
+            if !crosses {
+                self.kick(out);
+            }
             return;
         }
         self.tell_receiver(lane, ingress, &view, FcReceiver::on_enqueue);
@@ -227,11 +234,16 @@ impl World<'_> {
             let lane = self.lane(packet.ingress, packet.class);
             self.discard(lane, place, reason);
             self.settle(switch);
-            self.uncharge(lane, packet.ingress, packet.frame);
-            return;
+            if self.has_crossbar(out) {
+                self.never_crosses(out, &packet);
+            } else {
+                self.uncharge(lane, packet.ingress, packet.frame);
+            }
+        } else if self.has_crossbar(out) {
+            self.wait_to_cross(out, q, place);
+        } else {
+            self.join(out, q, place);
         }
-        self.enqueue(out, q, place);
-        self.kick(out);
     }
 
     /// Where a packet leaves whose way is not fixed; `None` where no port leads to its destination.
@@ -332,7 +344,7 @@ impl World<'_> {
     }
 
     /// Does a queue take no packet at all, and why?
-    fn shut(&self, out: PortId, q: usize) -> Option<DropReason> {
+    pub fn shut(&self, out: PortId, q: usize) -> Option<DropReason> {
         if !self.ports[out.index()].up {
             return Some(DropReason::LinkDown);
         }
@@ -387,7 +399,9 @@ impl World<'_> {
             Admit::Drop(reason) => {
                 if account.lossless && matches!(reason, DropReason::Buffer | DropReason::Egress) {
                     let (size, held) = (account.headroom_size, account.headroom);
-                    let missing = if reason == DropReason::Egress {
+                    let missing = if account.by_output {
+                        (queue_view.voq.0 + frame).saturating_sub(account.own)
+                    } else if reason == DropReason::Egress {
                         // Its queue's share changes with the others': the packet itself had no room.
                         frame
                     } else if account.pooled {
@@ -411,6 +425,9 @@ impl World<'_> {
         let of_pool = if account.pooled { grown } else { 0 };
         self.tell_held(lane, packet.ingress, total);
         self.switches[switch].holds(frame, of_pool);
+        if self.has_crossbar(out) {
+            self.charge_voq(packet.ingress, out, packet.class, packet.frame);
+        }
         None
     }
 
@@ -425,7 +442,7 @@ impl World<'_> {
     }
 
     /// Puts a charged packet into its egress queue.
-    fn enqueue(&mut self, out: PortId, q: usize, place: Place) {
+    pub fn enqueue(&mut self, out: PortId, q: usize, place: Place) {
         let packet = &mut self.packets[place];
         let frame = packet.frame;
         let lane = out.index() * self.classes.len() + packet.class as usize;
@@ -504,7 +521,7 @@ impl World<'_> {
             port,
             class: self.classes[class as usize],
             len: bytes(self.queues[self.queue(port) + q].bytes),
-            voq: Bytes::ZERO,
+            voq: bytes(self.voq_bytes(packet.ingress, port, class)),
             rate: self.rate(port),
             paused: self.egress[lane].paused_since != NEVER,
             base_rtt: self.ways[packet.flow.index()].base_rtt,
@@ -520,7 +537,7 @@ impl World<'_> {
 
     fn account_view(&self, lane: usize, switch: usize) -> IngressView {
         let account = &self.ingress[lane];
-        let shared = account.shared();
+        let shared = if account.by_output { self.longest_voq_of(lane) } else { account.shared() };
         let free = if account.pooled {
             self.switches
                 .get(switch)
@@ -530,7 +547,7 @@ impl World<'_> {
         };
         IngressView {
             queued: bytes(account.held + account.headroom),
-            reserved: bytes(account.held - shared),
+            reserved: bytes(account.held - account.shared()),
             shared: bytes(shared),
             headroom: bytes(account.headroom),
             received: bytes(account.received.bytes + self.gap * account.received.packets),
@@ -545,6 +562,13 @@ impl World<'_> {
 
     #[inline]
     fn uncharge_at(&mut self, switch: usize, lane: usize, ingress: PortId, frame: u16) {
+        self.switches[switch].occupied -= u64::from(frame);
+        self.uncharge_account(switch, lane, ingress, frame);
+    }
+
+    /// Takes `frame` bytes off an account that stay in the switch, or have left it.
+    #[inline]
+    pub fn uncharge_account(&mut self, switch: usize, lane: usize, ingress: PortId, frame: u16) {
         let frame = u64::from(frame);
         let account = &mut self.ingress[lane];
         let shared_before = account.shared();
@@ -557,7 +581,6 @@ impl World<'_> {
         if pooled {
             switch.pool_used -= shrunk;
         }
-        switch.occupied -= frame;
         if account.awaits {
             self.with_receiver(lane, ingress, FcReceiver::on_release);
         }
@@ -634,6 +657,9 @@ impl World<'_> {
 
     /// Drops what waits in the queues of a class.
     pub fn flush_queues(&mut self, port: PortId, class: u8, reason: DropReason) {
+        if class != 0 && self.has_crossbar(port) {
+            self.flush_inputs(port, class, reason);
+        }
         let first = self.queue(port);
         for q in 0..self.queues_per_port {
             if self.class_of_queue(q) != class {
@@ -653,7 +679,9 @@ impl World<'_> {
                 }
                 let lane = self.lane(packet.ingress, packet.class);
                 self.drop_packet(lane, &packet, reason);
-                if packet.class != 0 {
+                if packet.class != 0 && self.has_crossbar(port) {
+                    self.left_output(port, packet.frame);
+                } else if packet.class != 0 {
                     self.settle_port(packet.ingress);
                     self.uncharge(lane, packet.ingress, packet.frame);
                 }

@@ -35,6 +35,7 @@ use crate::border::Border;
 use crate::capture::Capture;
 use crate::column::Column;
 use crate::counters::{EgressCounters, RareCounters, RareEgressCounters, Traffic};
+use crate::crossing::Inputs;
 use crate::flows::{PairKey, Source};
 use crate::histogram::{Histogram, Instants};
 use crate::ideal::Ideals;
@@ -99,6 +100,10 @@ pub(crate) struct Port {
     /// What it sends is captured.
     pub captured: bool,
     pub node: NodeId,
+    /// Its place among its node's ports.
+    pub local: u16,
+    /// Belongs to an input-output queued switch.
+    pub has_crossbar: bool,
     /// Where ties go by scheduling order: the number of the event at `free_at`.
     pub free_order: u64,
     pub serial: Serial,
@@ -198,6 +203,8 @@ pub(crate) struct Ingress {
     pub awaits: bool,
     /// Has a flow control: must not lose.
     pub lossless: bool,
+    /// Has a buffer for each output rather than one.
+    pub by_output: bool,
     pub headroom_size: u64,
     /// Size of a buffer of its own; `NEVER` with the switch's pool.
     pub own: u64,
@@ -282,6 +289,8 @@ pub(crate) struct Switch {
     pub pipe: VecDeque<(u64, PortId, Place)>,
     /// Where it is a relay.
     pub relay: Option<Relay>,
+    /// Where it is input-output queued.
+    pub inputs: Option<Box<Inputs>>,
 }
 
 impl Switch {
@@ -364,6 +373,8 @@ pub(crate) struct World<'a> {
     /// A packet that finds nothing to wait for goes straight through a switch: no more queues a port than one of data,
     /// no samples of their lengths.
     pub straight: bool,
+    /// Some switch is input-output queued.
+    pub crossbars: bool,
     /// Where the flow control does not choose.
     pub pause_mode: PauseMode,
     pub format: Format,
@@ -569,6 +580,7 @@ impl World<'_> {
                 self.settle(id);
             }
             What::Pipeline => self.leave_pipeline(id),
+            What::Crossing => self.crossbar_wakes(id),
             What::FcSender => self.fc_sender_timer(id as usize, event.order),
             What::FcReceiver => self.fc_receiver_timer(id as usize, event.order),
             What::CongestionPoint => self.cp_timer(PortId(id), event.order),

@@ -218,6 +218,7 @@ struct Trouble {
     control: &'static str,
     reliability: &'static str,
     point: Option<&'static str>,
+    buffer: &'static str,
     rates: Vec<u64>,
     errors: f64,
     jitter: u64,
@@ -225,6 +226,10 @@ struct Trouble {
     down: Vec<(usize, u64, u64)>,
     flows: Vec<(usize, usize, u64, u64)>,
 }
+
+const POOLED: &str = r#"{"shared": {"pool": "100KB"}}"#;
+/// Virtual output queues that have room for PFC's headroom.
+const CROSSED: &str = r#"{"ioq": {"voq": "1MB", "output": "5KB", "speed-up": 1.2}}"#;
 
 fn troubles() -> impl Strategy<Value = Trouble> {
     let controls = vec![PFC, r#""lossy""#, r#"{"pfc": {"xoff": {"alpha": 0.5}, "pause": "on-off"}}"#];
@@ -235,13 +240,15 @@ fn troubles() -> impl Strategy<Value = Trouble> {
     let flows = prop::collection::vec((0usize..4, 1usize..4, 1u64..200_000, 0u64..100), 1..12);
     let points = prop::sample::select(POINTS.to_vec());
     let machines = (prop::sample::select(controls), prop::sample::select(reliabilities), points);
-    let choice = (any::<u64>(), any::<bool>(), machines);
+    let buffer = prop_oneof![2 => Just(POOLED), 1 => Just(CROSSED)];
+    let choice = (any::<u64>(), any::<bool>(), machines, buffer);
     (choice, rates, line, down, flows).prop_map(|(choice, rates, line, down, flows)| Trouble {
         seed: choice.0,
         spray: choice.1,
         control: choice.2.0,
         reliability: choice.2.1,
         point: choice.2.2,
+        buffer: choice.3,
         rates,
         errors: line.0,
         jitter: line.1,
@@ -254,8 +261,7 @@ fn troubles() -> impl Strategy<Value = Trouble> {
 fn ring(trouble: &Trouble) -> Net {
     let mut net = Net::new(Format::Ethernet).reliability(trouble.reliability).limit(Span::ms(100));
     net.blueprint.seed = trouble.seed;
-    let pooled = r#"{"shared": {"pool": "100KB"}}"#;
-    let switches: Vec<_> = (0..4).map(|i| net.switch_with(&format!("s{i}"), pooled)).collect();
+    let switches: Vec<_> = (0..4).map(|i| net.switch_with(&format!("s{i}"), trouble.buffer)).collect();
     let hosts: Vec<_> = (0..4).map(|i| net.host(&format!("h{i}"))).collect();
     for i in 0..4 {
         net.link(
@@ -341,6 +347,7 @@ fn a_flow_whose_way_changes_may_beat_the_ideal_of_one_way() {
         control: r#"{"pfc": {"xoff": {"alpha": 0.5}, "pause": "on-off"}}"#,
         reliability: r#""none""#,
         point: None,
+        buffer: POOLED,
         rates: vec![30, 30, 30, 30, 10, 100, 30, 10],
         errors: 0.0,
         jitter: 0,

@@ -71,6 +71,8 @@ struct Plan {
     pipeline: bool,
     /// Buffers are too small for what is on its way.
     tight: bool,
+    /// Switches are input-output queued.
+    crossbar: bool,
     /// By node: the group that it is to be in.
     groups: Vec<usize>,
     parts: usize,
@@ -86,12 +88,13 @@ fn plans() -> impl Strategy<Value = Plan> {
         prop::collection::vec(200..3_000u64, 24),
     );
     let choices = (0..FLOW_CONTROLS.len(), 0..TRANSPORTS.len(), 0..POINTS.len(), 0..5usize, 0..2usize);
-    let more = (any::<bool>(), 0..4usize, prop::bool::weighted(0.3), any::<[bool; 2]>());
+    let more =
+        (any::<bool>(), 0..4usize, prop::bool::weighted(0.3), any::<[bool; 2]>(), prop::bool::weighted(0.3));
     let cut = (prop::collection::vec(0..4usize, 40), 2..5usize, 1..4usize);
     (network, choices, more, cut).prop_map(|(network, choices, others, cut)| {
         let (seed, switches, more, hosts, delays) = network;
         let (flow_control, transport, point, chance, routing) = choices;
-        let (classes, traffic, relay, [pipeline, tight]) = others;
+        let (classes, traffic, relay, [pipeline, tight], crossbar) = others;
         let (groups, parts, threads) = cut;
         Plan {
             seed,
@@ -109,6 +112,7 @@ fn plans() -> impl Strategy<Value = Plan> {
             relay,
             pipeline,
             tight,
+            crossbar,
             groups,
             parts,
             threads,
@@ -149,6 +153,8 @@ impl Plan {
         net = net.limit(Span::us(350));
         let control = FLOW_CONTROLS[self.flow_control];
         let buffer = match (control, self.tight) {
+            (_, false) if self.crossbar => r#"{"ioq": {"voq": "1MB", "output": "9KB", "speed-up": 1.5}}"#,
+            (control, true) if self.crossbar && control.contains("pfc") => r#"{"ioq": {"voq": "22KB"}}"#,
             (r#""lossy""#, _) => r#"{"shared": {"pool": "60KB"}}"#,
             (control, true) if control.contains("pfc") => r#"{"static": {"size": "22KB"}}"#,
             _ => r#"{"static": {"size": "auto"}}"#,

@@ -7,6 +7,7 @@
 
 pub mod bifrost;
 pub mod cbfc;
+pub mod crossbar;
 pub mod dcqcn;
 pub mod dcqcn_np;
 pub mod dctcp;
@@ -14,6 +15,7 @@ pub mod deficit_round_robin;
 pub mod ecmp;
 pub mod go_back_n;
 pub mod hpcc;
+pub mod ioq;
 pub mod irn;
 pub mod line_rate;
 pub mod lossy;

@@ -369,10 +369,9 @@ impl FlowControl for Params {
 
     /// XOFF + MTU - 1 + H, with alpha's part at nothing; XOFF `"auto"` is one MTU at least.
     fn min_buffer(&self, link: &LinkInfo) -> Bytes {
-        let xoff = match self.xoff {
-            Some(Xoff::Auto) => link.mtu,
-            Some(Xoff::At { fixed, .. }) => fixed,
-            None => XOFF,
+        let xoff = match self.xoff(link) {
+            Xoff::Auto => link.mtu,
+            Xoff::At { fixed, .. } => fixed,
         };
         self.buffer_for(xoff, link)
     }

@@ -24,6 +24,7 @@ flow_controls! {
 buffers! {
     Static => static_buffer,
     Shared => shared_buffer,
+    Ioq => ioq,
 }
 
 routings! {

@@ -122,7 +122,7 @@ impl Buffer for Params {
             Some(total) => PoolSize::Total(total),
             None => PoolSize::Pool(self.pool.unwrap_or(POOL)),
         };
-        BufferPlan { own: None, pool: Some(pool), reserve: self.reserve }
+        BufferPlan { own: None, pool: Some(pool), reserve: self.reserve, crossbar: None }
     }
 
     fn build(&self) -> Result<Admission, ParamError> {

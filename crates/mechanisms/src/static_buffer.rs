@@ -68,7 +68,7 @@ impl Buffer for Params {
     type Admission = Admission;
 
     fn plan(&self) -> BufferPlan {
-        BufferPlan { own: Some(self.size), pool: None, reserve: Bytes::ZERO }
+        BufferPlan { own: Some(self.size), pool: None, reserve: Bytes::ZERO, crossbar: None }
     }
 
     fn build(&self) -> Result<Admission, ParamError> {

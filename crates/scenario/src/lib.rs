@@ -21,7 +21,9 @@ pub mod topology;
 pub mod workload;
 
 pub use catalog::{Catalog, schema};
-pub use check::{EgressGroup, Kind, LinkGroup, PathGroup, Pool, PortGroup, Report, Traffic, check};
+pub use check::{
+    CrossbarGroup, EgressGroup, Kind, LinkGroup, PathGroup, Pool, PortGroup, Report, Traffic, check,
+};
 pub use error::{Place, ScenarioError, ScenarioErrors};
 pub use resolved::{Group, Setting};
 pub use scenario::{Scenario, Source};

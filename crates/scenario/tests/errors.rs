@@ -407,6 +407,10 @@ fn buffers_hold_what_flow_control_asks() {
         changed("buffer.static = { size = \"1MB\" }", "buffer.shared = { reserve = \"1MB\" }"),
         "a.toml:7: middle.buffer: s1 and 1 more: a port takes part in its switch's pool, and this switch has none"
     );
+    assert_eq!(
+        changed("buffer.static = { size = \"1MB\" }", "buffer.ioq = {}"),
+        "a.toml:7: middle.buffer.ioq: its crossbar belongs to switches: choose it in `defaults` or by `switches`"
+    );
 }
 
 #[test]

@@ -1,13 +1,14 @@
 //! What later code relies on in a blueprint.
 
-use floodway_mechanisms::slots::{Need, QpInfo};
+use floodway_mechanisms::slots::{Need, QpInfo, Sizing};
 use floodway_units::mrg32k3a::FirstDraws;
 use floodway_units::{Bytes, Class, FlowId, NodeId, PortId, Rate, Span};
 use rustc_hash::FxHashMap;
 
 use crate::agenda::ID_BITS;
 use crate::blueprint::{
-    Arrivals, Blueprint, Draws, FlowSpec, LoopSpec, Next, PoissonSpec, Role, Rounding, Ties, UNBOUNDED,
+    Arrivals, Blueprint, Draws, FlowSpec, LoopSpec, Next, NodeSpec, PoissonSpec, Role, Rounding, Ties,
+    UNBOUNDED,
 };
 use crate::dependencies;
 use crate::error::BuildError;
@@ -96,7 +97,40 @@ impl Blueprint {
         self.validate_settings()
     }
 
+    /// Does a switch with a crossbar have room for a frame in each of its queues?
+    ///
+    /// # Errors
+    /// The queue that has not, by its key.
+    pub fn validate_crossbar(&self, node: NodeId) -> Result<(), BuildError> {
+        let NodeSpec { name, role, .. } = &self.nodes[node.index()];
+        let Role::Switch(switch) = role else { return Ok(()) };
+        let plan = switch.buffer.plan();
+        let (Some(crossbar), Some(Sizing::Fixed(voq))) = (plan.crossbar, plan.own) else { return Ok(()) };
+        let frame = self.largest_frame();
+        match [("voq", voq), ("output", crossbar.output)].into_iter().find(|(_, room)| *room < frame) {
+            None => Ok(()),
+            Some((key, room)) => Err(BuildError {
+                place: format!("switch {name}"),
+                key: Some(key),
+                message: format!("{room} has no room for a frame of {frame}"),
+            }),
+        }
+    }
+
+    fn validate_buffers(&self) -> Result<(), BuildError> {
+        (0..self.nodes.len() as u32).try_for_each(|node| self.validate_crossbar(NodeId(node)))?;
+        for port in (0..2 * self.links.len() as u32).map(PortId) {
+            let own = &self.links[port.index() / 2].ends[port.index() % 2].buffer;
+            if own.as_ref().is_some_and(|own| own.plan().crossbar.is_some()) {
+                let message = "a crossbar belongs to a switch, and cannot be chosen for a port";
+                return Err(BuildError::new(self.port_name(port), message));
+            }
+        }
+        Ok(())
+    }
+
     fn validate_links(&self) -> Result<(), BuildError> {
+        self.validate_buffers()?;
         if self.mtu == Bytes::ZERO || self.largest_frame().0 > 16_000 {
             let message = format!("{} is not a payload from 1 B to 15 KB", self.mtu);
             return Err(BuildError { place: "run".into(), key: Some("mtu"), message });

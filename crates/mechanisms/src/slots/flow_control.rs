@@ -73,7 +73,8 @@ pub enum FcFrame {
     },
 }
 
-/// What an ingress port holds of one class: `queued = reserved + shared + headroom`.
+/// What an ingress port holds of one class: `queued = reserved + shared + headroom`; of an input-output queued switch,
+/// `shared` is its longest virtual output queue, and nothing is in headroom.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct IngressView {
     /// All bytes held.

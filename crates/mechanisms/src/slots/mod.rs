@@ -24,8 +24,8 @@ pub use host::{
 };
 pub use relay::{Disposition, Relay};
 pub use switch::{
-    Admission, Admit, BufferPlan, Crossing, DropReason, FlowTuple, PoolSize, PoolView, PortView, ReadyView,
-    Router, Scheduler, SwitchInfo,
+    Admission, Admit, BufferPlan, CrossbarPlan, Crossing, DropReason, FlowTuple, PoolSize, PoolView,
+    PortView, ReadyView, Router, Scheduler, SwitchInfo,
 };
 pub use words::{OfPath, OrAuto, Sizing, Timeout};
 pub(crate) use words::{word_or, word_or_schema};
@@ -97,7 +97,8 @@ pub struct QueueView {
     pub class: Class,
     /// Bytes waiting in the queue.
     pub len: Bytes,
-    /// Of these, the bytes that came in by the packet's ingress (the input queue of an input-output queued switch).
+    /// Bytes of its class that came in by the packet's ingress and have still to cross to this port: the input queue of an
+    /// input-output queued switch; zero in others.
     pub voq: Bytes,
     /// The port's rate.
     pub rate: Rate,

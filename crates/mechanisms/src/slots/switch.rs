@@ -193,14 +193,25 @@ pub enum PoolSize {
 }
 
 /// What an admission takes of a switch's memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BufferPlan {
-    /// A buffer of each (ingress port, class) alone.
+    /// A buffer of each (ingress port, class) alone; with a crossbar, of each (ingress port, egress port, class).
     pub own: Option<Sizing>,
     /// A pool shared by the switch.
     pub pool: Option<PoolSize>,
     /// Set aside for each (ingress port, class).
     pub reserve: Bytes,
+    /// Packets wait at the inputs for each output alone, and cross to queues at the outputs.
+    pub crossbar: Option<CrossbarPlan>,
+}
+
+/// How an input-output queued switch takes packets from its inputs to its outputs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CrossbarPlan {
+    /// Room of an output queue, of each (egress port, class).
+    pub output: Bytes,
+    /// How much faster than the switch's fastest link packets cross.
+    pub speed_up: f64,
 }
 
 /// Decides where an arriving packet is charged; one per ingress port.

@@ -5,9 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use floodway_fabric::blueprint::{NodeSpec, Role, Turns};
 use floodway_fabric::{Account, Accounts, Blueprint, BuildError};
 use floodway_mechanisms::registry::{
-    BufferParams, FlowControlParams, ReactionParams, ReliabilityParams, RoutingParams,
+    AnyCongestionPoint, BufferParams, FlowControlParams, ReactionParams, ReliabilityParams, RoutingParams,
 };
-use floodway_mechanisms::slots::{Crossing, LinkInfo, Need, OfPath, PortInfo, QpInfo, SwitchInfo};
+use floodway_mechanisms::slots::{
+    CongestionPoint as _, Crossing, LinkInfo, Need, OfPath, PortInfo, QpInfo, SwitchInfo,
+};
 use floodway_units::{Bytes, Class, FlowId, NodeId, PortId, Rate, Span};
 
 use super::Builder;
@@ -49,7 +51,7 @@ impl Builder<'_> {
                 found.faults.add(&buffer.origin, &key, error.message, blueprint.port_name(port));
             }
         }
-        Self::pools(network, plan, &accounts, &mut found.faults);
+        Self::pools(network, plan, (blueprint, &accounts), &mut found.faults);
         found.parameters(plan, blueprint);
         self.odd_classes(blueprint, &accounts);
         self.errors.extend(found.faults.into_errors(&texts));
@@ -81,11 +83,19 @@ impl Builder<'_> {
         }
     }
 
-    fn pools(network: &Network, plan: &Plan, accounts: &Accounts<'_>, faults: &mut Alike) {
+    fn pools(
+        network: &Network,
+        plan: &Plan,
+        (blueprint, accounts): (&Blueprint, &Accounts<'_>),
+        faults: &mut Alike,
+    ) {
         // A port's fault would be told again as that of the pool.
         let ports_are_sound = faults.0.is_empty();
         for (i, node) in network.nodes.iter().enumerate().filter(|(_, node)| !node.is_host) {
-            if ports_are_sound && let Err(error) = accounts.pool(NodeId(i as u32)) {
+            let node_id = NodeId(i as u32);
+            let sound =
+                accounts.pool(node_id).map(|_| ()).and_then(|()| blueprint.validate_crossbar(node_id));
+            if ports_are_sound && let Err(error) = sound {
                 let Choice { value, origin } = &plan.nodes[i].switch.buffer;
                 let key = format!("{}.{}", value.name(), error.key.unwrap_or_default());
                 faults.add(origin, &key, error.message, node.name.clone());
@@ -180,9 +190,17 @@ impl Found<'_> {
                 }
                 let Choice { value, origin } = &plan.congestion_points;
                 for (i, point) in value.iter().enumerate() {
-                    if let Err(error) = point.build(&info) {
-                        let key = self.texts.key_in_list(origin, i, point.name(), error.key);
-                        self.faults.add(origin, &key, error.message, blueprint.port_name(port));
+                    match point.build(&info) {
+                        Err(error) => {
+                            let key = self.texts.key_in_list(origin, i, point.name(), error.key);
+                            self.faults.add(origin, &key, error.message, blueprint.port_name(port));
+                        }
+                        Ok(machine) => {
+                            let key = self.texts.key_in_list(origin, i, point.name(), "");
+                            if let Some(why) = too_short(blueprint, port, point.name(), &machine) {
+                                self.odd.add_unless_copied(origin, &key, why, blueprint.port_name(port));
+                            }
+                        }
                     }
                 }
             }
@@ -272,6 +290,22 @@ impl Found<'_> {
     }
 }
 
+/// Why a congestion point behind a crossbar sees no long queue: what waits there waits at the inputs.
+fn too_short(
+    blueprint: &Blueprint,
+    port: PortId,
+    name: &str,
+    machine: &AnyCongestionPoint,
+) -> Option<String> {
+    let node = blueprint.links[port.index() / 2].ends[port.index() % 2].node;
+    let Role::Switch(switch) = &blueprint.nodes[node.index()].role else { return None };
+    let output = switch.buffer.plan().crossbar?.output;
+    let quiet = machine.quiet_up_to().filter(|quiet| *quiet >= output)?;
+    Some(format!(
+        "{name:?} looks at queues beyond {quiet}, and an output queue behind the crossbar holds {output}"
+    ))
+}
+
 /// Why a layer needs the ACK of each packet.
 fn hears_every_ack(layer: &ReactionParams) -> Option<String> {
     let stalls = match layer {
@@ -334,7 +368,8 @@ impl Texts<'_> {
     fn key_in_list(&self, origin: &Origin, i: usize, name: &str, parameter: &str) -> String {
         let slot = path_of_key(&origin.key).try_fold(self.of(origin), Node::get);
         let is_list = matches!(slot, Some(Node { value: Value::List(_), .. }));
-        if is_list { format!("{}.{name}.{parameter}", i + 1) } else { format!("{name}.{parameter}") }
+        let named = if is_list { format!("{}.{name}", i + 1) } else { name.to_owned() };
+        if parameter.is_empty() { named } else { format!("{named}.{parameter}") }
     }
 }
 

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use floodway_fabric::Blueprint;
 use floodway_fabric::blueprint::{Arrivals, Role, UNBOUNDED};
 use floodway_fabric::routing::Routes;
+use floodway_mechanisms::slots::Sizing;
 use floodway_units::{Bytes, NodeId, Rate, Span, Time};
 use serde::Serialize;
 
@@ -47,6 +48,8 @@ pub struct Report {
     pub egress: Vec<EgressGroup>,
     /// Shared pools of switches.
     pub pools: Vec<Pool>,
+    /// Input-output queued switches.
+    pub crossbars: Vec<CrossbarGroup>,
     /// Traffic.
     pub workloads: Vec<Traffic>,
     /// What is odd, but may be meant.
@@ -110,6 +113,21 @@ pub struct Pool {
     pub pool_bytes: u64,
 }
 
+/// Input-output queued switches that are alike.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CrossbarGroup {
+    /// The switches' first tag.
+    pub kind: String,
+    /// How many.
+    pub count: usize,
+    /// Room of each virtual output queue: one for each input, output and class.
+    pub voq_bytes: u64,
+    /// Room of each output queue: one for each output and class.
+    pub output_bytes: u64,
+    /// How much faster than the switch's fastest link packets cross.
+    pub speed_up: f64,
+}
+
 /// A workload.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Traffic {
@@ -150,6 +168,7 @@ pub fn check(scenario: &Scenario, resolved: bool) -> Report {
         ports: ports::groups(blueprint),
         egress: egress::groups(blueprint),
         pools: pools(blueprint),
+        crossbars: crossbars(blueprint),
         workloads: blueprint.workloads.iter().map(|workload| traffic(blueprint, workload)).collect(),
         warnings: scenario.warnings().to_vec(),
         resolved: if resolved { groups(scenario.built(), scenario.document()) } else { Vec::new() },
@@ -264,6 +283,28 @@ fn pools(blueprint: &Blueprint) -> Vec<Pool> {
     });
     let pool = |((kind, pool_bytes), count)| Pool { kind, count, pool_bytes };
     counted(keys).into_iter().map(pool).collect()
+}
+
+fn crossbars(blueprint: &Blueprint) -> Vec<CrossbarGroup> {
+    let mut groups: Vec<CrossbarGroup> = Vec::new();
+    for node in &blueprint.nodes {
+        let Role::Switch(switch) = &node.role else { continue };
+        let plan = switch.buffer.plan();
+        let (Some(crossbar), Some(Sizing::Fixed(voq))) = (plan.crossbar, plan.own) else { continue };
+        let one = CrossbarGroup {
+            kind: kind_of(&node.tags, "switch"),
+            count: 1,
+            voq_bytes: voq.0,
+            output_bytes: crossbar.output.0,
+            speed_up: crossbar.speed_up,
+        };
+        let alike = |group: &&mut CrossbarGroup| CrossbarGroup { count: 1, ..(**group).clone() } == one;
+        match groups.iter_mut().find(alike) {
+            Some(group) => group.count += 1,
+            None => groups.push(one),
+        }
+    }
+    groups
 }
 
 fn traffic(blueprint: &Blueprint, workload: &floodway_fabric::blueprint::WorkloadSpec) -> Traffic {

@@ -22,6 +22,8 @@ pub struct PortGroup {
     pub flow_control: Option<&'static str>,
     /// A buffer of the port's own; none in a shared pool.
     pub buffer_bytes: Option<u64>,
+    /// The buffer is of each output alone: the port has so much for each.
+    pub by_output: bool,
     /// The smallest buffer with which the flow control does what it promises; none without flow control.
     pub min_buffer_bytes: Option<u64>,
     /// Set aside in the switch beside its pool.
@@ -75,6 +77,7 @@ fn group(
         class: class.0,
         flow_control: control.map(FlowControlParams::name),
         buffer_bytes: account.own.filter(|own| *own < Bytes::MAX).map(|own| own.0),
+        by_output: account.by_output,
         min_buffer_bytes: control.map(|control| control.min_buffer(&account.link).0),
         reserve_bytes: account.reserve.0,
         threshold_bytes: receiver.as_ref().and_then(|receiver| threshold(receiver, pool)),

@@ -22,8 +22,7 @@ pub fn render(report: &Report) -> String {
         time(report.limit_us),
     );
     let _ = writeln!(text, "nodes: {}", nodes.join(", "));
-    let sections =
-        [links(report), paths(report), ports(report), egress(report), pools(report), workloads(report)];
+    let sections = [links, paths, ports, egress, pools, crossbars, workloads].map(|section| section(report));
     for (header, rows) in sections.into_iter().filter(|(_, rows)| !rows.is_empty()) {
         text.push('\n');
         table(&mut text, &header, &rows);
@@ -89,6 +88,7 @@ fn ports(report: &Report) -> Section {
         let in_bdps = |size: u64| format!("{} ({:.2} BDP)", bytes(size), size as f64 / port.bdp_bytes as f64);
         let none = || "-".to_owned();
         let buffer = match (port.buffer_bytes, port.reserve_bytes) {
+            (Some(own), _) if port.by_output => format!("{} a VOQ", bytes(own)),
             (Some(own), _) => in_bdps(own),
             (None, 0) => "pool".into(),
             (None, reserve) => format!("pool, {} reserved", bytes(reserve)),
@@ -135,6 +135,20 @@ fn egress(report: &Report) -> Section {
 fn pools(report: &Report) -> Section {
     let row = |pool: &super::Pool| vec![pool.kind.clone(), pool.count.to_string(), bytes(pool.pool_bytes)];
     (vec!["shared pools", "switches", "size"], report.pools.iter().map(row).collect())
+}
+
+fn crossbars(report: &Report) -> Section {
+    let row = |group: &super::CrossbarGroup| {
+        vec![
+            group.kind.clone(),
+            group.count.to_string(),
+            bytes(group.voq_bytes),
+            bytes(group.output_bytes),
+            group.speed_up.to_string(),
+        ]
+    };
+    let header = vec!["crossbars", "switches", "VOQ", "output queue", "speed-up"];
+    (header, report.crossbars.iter().map(row).collect())
 }
 
 fn workloads(report: &Report) -> Section {

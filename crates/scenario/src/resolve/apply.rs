@@ -178,7 +178,7 @@ impl<'a> Layer<'a> {
         Ok(())
     }
 
-    /// A port cannot have a pool of its own.
+    /// A port can have neither a pool nor a crossbar of its own.
     fn check_buffer(&self, selector: Option<&str>) -> Result<(), ScenarioError> {
         match self.slots.buffer {
             Some(BufferParams::Shared(shared)) if selector == Some("links") => {
@@ -191,6 +191,10 @@ impl<'a> Layer<'a> {
                     }
                     None => Ok(()),
                 }
+            }
+            Some(buffer) if selector == Some("links") && buffer.plan().crossbar.is_some() => {
+                let message = "its crossbar belongs to switches: choose it in `defaults` or by `switches`";
+                Err(self.error(&format!("buffer.{}", buffer.name()), message))
             }
             _ => Ok(()),
         }

@@ -1,0 +1,330 @@
+//! The inputs of an input-output queued switch: a queue for each output at each of them, and the crossbar behind.
+//!
+//! ```text
+//! take_in ─► VOQ of (input, output, queue) ─► crossbar ─► enqueue at the output ─► kick
+//!            charged to the input's account               uncharged: it has crossed
+//! ```
+
+use std::mem::take;
+
+use floodway_mechanisms::crossbar::Crossbar;
+use floodway_mechanisms::slots::{CrossbarPlan, DropReason};
+use floodway_units::{PortId, Rate};
+
+use crate::agenda::What;
+use crate::arena::{Arena, Place};
+use crate::packet::Packet;
+use crate::world::{NEVER, Queue, World};
+
+/// What a switch has before its crossbar; ports by their place among the switch's, queues and classes those of data alone.
+#[derive(Debug)]
+pub(crate) struct Inputs {
+    crossbar: Crossbar,
+    plan: CrossbarPlan,
+    /// The port with the fastest link, whose time a packet takes, divided by the speed-up.
+    clock: PortId,
+    ports: usize,
+    queues: usize,
+    classes: usize,
+    /// By input, output and queue: what may cross.
+    voqs: Vec<Queue>,
+    /// By input, output and class: bytes that are charged, from the pipeline until their last bit has crossed.
+    held: Vec<u64>,
+    /// By output and queue: bytes that are crossing to it.
+    coming: Vec<u64>,
+    /// By output: packets that wait for it.
+    waiting: Vec<u32>,
+    /// By output: the class that crosses next, if it can.
+    turn: Vec<usize>,
+    crossing: Vec<Crosses>,
+    /// When the next event is due, else never.
+    wake: u64,
+    /// Scratch space that is used again.
+    pairs: Vec<(usize, usize)>,
+}
+
+/// A packet that is crossing.
+#[derive(Clone, Copy, Debug)]
+struct Crosses {
+    /// When its last bit has crossed.
+    at: u64,
+    output: usize,
+    input: usize,
+    /// The queue of data that it joins.
+    queue: usize,
+    place: Place,
+}
+
+impl Inputs {
+    /// Of a switch at rest with these ports, and their rates.
+    pub fn new(plan: CrossbarPlan, ports: &[(PortId, Rate)], queues: usize, classes: usize) -> Self {
+        let n = ports.len();
+        let fastest = ports.iter().rev().max_by_key(|(_, rate)| *rate);
+        Inputs {
+            crossbar: Crossbar::new(n),
+            plan,
+            clock: fastest.map_or(PortId(0), |&(port, _)| port),
+            ports: n,
+            queues,
+            classes,
+            voqs: (0..n * n * queues).map(|_| Queue::default()).collect(),
+            held: vec![0; n * n * classes],
+            coming: vec![0; n * queues],
+            waiting: vec![0; n],
+            turn: vec![0; n],
+            crossing: Vec::with_capacity(n),
+            wake: NEVER,
+            pairs: Vec::with_capacity(n),
+        }
+    }
+
+    fn voq(&self, input: usize, output: usize, queue: usize) -> usize {
+        (input * self.ports + output) * self.queues + queue
+    }
+
+    fn account(&self, input: usize, output: usize, class: usize) -> usize {
+        (input * self.ports + output) * self.classes + class
+    }
+
+    /// Takes the first that has crossed by `now`, in order of time, then of outputs.
+    fn pop_crossed(&mut self, now: u64) -> Option<Crosses> {
+        let due = self.crossing.iter().enumerate().filter(|(_, packet)| packet.at <= now);
+        let (first, _) = due.min_by_key(|(_, packet)| (packet.at, packet.output))?;
+        Some(self.crossing.swap_remove(first))
+    }
+
+    /// All packets: those that wait, then those that are crossing.
+    pub fn places<'a>(&'a self, packets: &'a Arena) -> impl Iterator<Item = Place> + 'a {
+        let waiting = self.voqs.iter().flat_map(|voq| voq.fifo.places(packets));
+        waiting.chain(self.crossing.iter().map(|packet| packet.place))
+    }
+
+    /// Moves its packets from one arena to another.
+    pub fn move_packets(&mut self, from: &mut Arena, to: &mut Arena) {
+        for voq in &mut self.voqs {
+            voq.fifo = voq.fifo.moved(from, to);
+        }
+        for packet in &mut self.crossing {
+            packet.place = to.add(from.take(packet.place));
+        }
+    }
+}
+
+impl World<'_> {
+    /// Does the port belong to an input-output queued switch?
+    #[inline]
+    pub fn has_crossbar(&self, port: PortId) -> bool {
+        self.crossbars && self.ports[port.index()].has_crossbar
+    }
+
+    fn inputs(&self, switch: usize) -> &Inputs {
+        self.switches[switch].inputs.as_ref().expect("the switch has a crossbar")
+    }
+
+    fn inputs_mut(&mut self, switch: usize) -> &mut Inputs {
+        self.switches[switch].inputs.as_mut().expect("the switch has a crossbar")
+    }
+
+    fn local(&self, port: PortId) -> usize {
+        self.ports[port.index()].local as usize
+    }
+
+    /// Where the bytes are counted that came in by `ingress` and are to cross to `out`.
+    fn voq_account(&self, ingress: PortId, out: PortId, class: u8) -> (usize, usize) {
+        let switch = self.ports[out.index()].owner as usize;
+        (switch, self.inputs(switch).account(self.local(ingress), self.local(out), class as usize - 1))
+    }
+
+    /// Bytes of data of a class that came in by `ingress` and have still to cross to `out`; zero where nothing crosses.
+    pub fn voq_bytes(&self, ingress: PortId, out: PortId, class: u8) -> u64 {
+        if class == 0 || !self.has_crossbar(out) {
+            return 0;
+        }
+        let (switch, account) = self.voq_account(ingress, out, class);
+        self.inputs(switch).held[account]
+    }
+
+    /// The most bytes that an account holds for one output.
+    pub fn longest_voq_of(&self, lane: usize) -> u64 {
+        let ingress = PortId((lane / self.classes.len()) as u32);
+        let class = lane % self.classes.len() - 1;
+        let inputs = self.inputs(self.ports[ingress.index()].owner as usize);
+        let of = |output| inputs.held[inputs.account(self.local(ingress), output, class)];
+        (0..inputs.ports).map(of).max().unwrap_or(0)
+    }
+
+    /// A packet has been charged that will cross to `out`.
+    pub fn charge_voq(&mut self, ingress: PortId, out: PortId, class: u8, frame: u16) {
+        let (switch, account) = self.voq_account(ingress, out, class);
+        self.inputs_mut(switch).held[account] += u64::from(frame);
+    }
+
+    /// A packet has crossed to `out`, or never will: its input has room for another one.
+    fn uncharge_voq(&mut self, out: PortId, packet: &Packet) {
+        let (switch, account) = self.voq_account(packet.ingress, out, packet.class);
+        self.inputs_mut(switch).held[account] -= u64::from(packet.frame);
+        let lane = self.lane(packet.ingress, packet.class);
+        self.uncharge_account(switch, lane, packet.ingress, packet.frame);
+    }
+
+    /// A packet that is to leave by `out` and has not crossed has been dropped.
+    pub fn never_crosses(&mut self, out: PortId, packet: &Packet) {
+        let switch = self.ports[out.index()].owner as usize;
+        self.switches[switch].occupied -= u64::from(packet.frame);
+        self.uncharge_voq(out, packet);
+    }
+
+    /// A charged packet waits at its input until it may cross to the `q`-th queue of `out`.
+    pub fn wait_to_cross(&mut self, out: PortId, q: usize, place: Place) {
+        let packet = self.packets[place];
+        let switch = self.ports[out.index()].owner as usize;
+        let (input, output) = (self.local(packet.ingress), self.local(out));
+        let inputs = self.switches[switch].inputs.as_mut().expect("the switch has a crossbar");
+        let voq = inputs.voq(input, output, q - 1);
+        inputs.voqs[voq].fifo.push(&mut self.packets, place);
+        inputs.voqs[voq].bytes += u64::from(packet.frame);
+        inputs.waiting[output] += 1;
+        let may_start = inputs.crossbar.is_free(input, output);
+        self.note_placed(out, q, &packet);
+        if may_start {
+            self.wake_crossbar(switch, self.now);
+        }
+    }
+
+    /// A packet starts on the wire of an output: its queue has room for another one.
+    pub fn left_output(&mut self, port: PortId, frame: u16) {
+        let switch = self.ports[port.index()].owner as usize;
+        self.switches[switch].occupied -= u64::from(frame);
+        let (output, inputs) = (self.local(port), self.inputs(switch));
+        if inputs.waiting[output] > 0 && inputs.crossbar.is_output_free(output) {
+            self.wake_crossbar(switch, self.now);
+        }
+    }
+
+    /// Asks for an event of the crossbar.
+    fn wake_crossbar(&mut self, switch: usize, at: u64) {
+        let inputs = self.inputs_mut(switch);
+        if at < inputs.wake {
+            inputs.wake = at;
+            self.events.add(What::Crossing, switch as u32, at);
+        }
+    }
+
+    /// Packets have crossed, or others may start to.
+    pub fn crossbar_wakes(&mut self, switch: u32) {
+        let switch = switch as usize;
+        // Else it was woken earlier since.
+        if self.inputs(switch).wake != self.now {
+            return;
+        }
+        while let Some(packet) = self.switches[switch].inputs.as_mut().and_then(|i| i.pop_crossed(self.now)) {
+            self.has_crossed(switch, packet);
+        }
+        self.make_pairs(switch);
+        let inputs = self.inputs_mut(switch);
+        inputs.wake = NEVER;
+        if let Some(next) = inputs.crossing.iter().map(|packet| packet.at).min() {
+            self.wake_crossbar(switch, next);
+        }
+    }
+
+    fn has_crossed(&mut self, switch: usize, crossed: Crosses) {
+        let Crosses { output, input, queue, place, .. } = crossed;
+        let packet = self.packets[place];
+        let out = self.switches[switch].ports[output];
+        let inputs = self.inputs_mut(switch);
+        inputs.crossbar.release(input, output);
+        let coming = output * inputs.queues + queue;
+        inputs.coming[coming] -= u64::from(packet.frame);
+        // Its link may have failed meanwhile, or a watchdog have given its queue up.
+        if let Some(reason) = self.shut(out, queue + 1) {
+            self.machines[out.index()].placed.remove(&packet.flow.0);
+            self.discard(self.lane(packet.ingress, packet.class), place, reason);
+            self.never_crosses(out, &packet);
+            return;
+        }
+        self.uncharge_voq(out, &packet);
+        self.enqueue(out, queue + 1, place);
+        self.kick(out);
+    }
+
+    /// Lets packets start to cross until no pair of free ports is left that has one.
+    fn make_pairs(&mut self, switch: usize) {
+        let inputs = self.inputs_mut(switch);
+        let (mut crossbar, mut pairs) = (take(&mut inputs.crossbar), take(&mut inputs.pairs));
+        let inputs = self.inputs(switch);
+        crossbar.make_pairs(
+            |output| inputs.waiting[output] > 0,
+            |input, output| self.next_across(switch, input, output).is_some(),
+            &mut pairs,
+        );
+        self.inputs_mut(switch).crossbar = crossbar;
+        for (input, output) in pairs.drain(..) {
+            let queue = self.next_across(switch, input, output).expect("pairs are made of what may cross");
+            self.start_across(switch, (input, output), queue);
+        }
+        self.inputs_mut(switch).pairs = pairs;
+    }
+
+    /// The queue of data whose first packet would cross next from `input` to `output`, if any may: classes take turns.
+    fn next_across(&self, switch: usize, input: usize, output: usize) -> Option<usize> {
+        let inputs = self.inputs(switch);
+        let classes = (0..inputs.classes).map(|i| (inputs.turn[output] + i) % inputs.classes);
+        let mut queues = classes.flat_map(|class| class * self.subs..(class + 1) * self.subs);
+        queues.find(|&queue| {
+            let first = inputs.voqs[inputs.voq(input, output, queue)].fifo.front();
+            first.is_some_and(|place| self.has_room(switch, output, queue, self.packets[place].frame.into()))
+        })
+    }
+
+    /// Has an output room for `frame` bytes more in a queue of data? The queues of a class share its room, of which those
+    /// behind the first take no more than half each.
+    fn has_room(&self, switch: usize, output: usize, queue: usize, frame: u64) -> bool {
+        let inputs = self.inputs(switch);
+        let first = self.queue(self.switches[switch].ports[output]) + 1;
+        let held =
+            |queue: usize| self.queues[first + queue].bytes + inputs.coming[output * inputs.queues + queue];
+        let class = queue / self.subs;
+        let all: u64 = (class * self.subs..(class + 1) * self.subs).map(held).sum();
+        let room = inputs.plan.output.0;
+        let share = if queue.is_multiple_of(self.subs) { room } else { (room / 2).max(frame) };
+        all + frame <= room && held(queue) + frame <= share
+    }
+
+    /// The first packet of a VOQ starts to cross.
+    fn start_across(&mut self, switch: usize, (input, output): (usize, usize), queue: usize) {
+        let subs = self.subs;
+        let inputs = self.switches[switch].inputs.as_mut().expect("the switch has a crossbar");
+        let voq = inputs.voq(input, output, queue);
+        let place = inputs.voqs[voq].fifo.pop(&self.packets).expect("a packet waits");
+        let frame = u64::from(self.packets[place].frame);
+        inputs.voqs[voq].bytes -= frame;
+        inputs.waiting[output] -= 1;
+        inputs.coming[output * inputs.queues + queue] += frame;
+        inputs.turn[output] = (queue / subs + 1) % inputs.classes;
+        let serial = self.ports[inputs.clock.index()].serial_time(frame + self.gap);
+        let at = self.now + (serial as f64 / inputs.plan.speed_up).ceil() as u64;
+        inputs.crossing.push(Crosses { at, output, input, queue, place });
+    }
+
+    /// Drops what waits at the inputs to cross to a port.
+    pub fn flush_inputs(&mut self, out: PortId, class: u8, reason: DropReason) {
+        let switch = self.ports[out.index()].owner as usize;
+        let output = self.local(out);
+        let queues = (class as usize - 1) * self.subs..class as usize * self.subs;
+        for input in 0..self.inputs(switch).ports {
+            for queue in queues.clone() {
+                let inputs = self.inputs_mut(switch);
+                let voq = inputs.voq(input, output, queue);
+                let mut dropped = take(&mut inputs.voqs[voq]).fifo;
+                while let Some(place) = dropped.pop(&self.packets) {
+                    let packet = self.packets.take(place);
+                    self.inputs_mut(switch).waiting[output] -= 1;
+                    self.machines[out.index()].placed.remove(&packet.flow.0);
+                    self.drop_packet(self.lane(packet.ingress, class), &packet, reason);
+                    self.never_crosses(out, &packet);
+                }
+            }
+        }
+    }
+}

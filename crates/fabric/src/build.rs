@@ -472,6 +472,7 @@ impl<'a> World<'a> {
     fn set_hearing(&mut self, port: PortId) {
         let machines = &mut self.machines[port.index()];
         machines.recounts = machines.congestion_points.iter().any(CongestionPoint::recounts);
+        machines.watches = machines.congestion_points.iter().any(CongestionPoint::watches_inputs);
         let remembers = machines.congestion_points.iter().map(CongestionPoint::remembers).max();
         self.remembers = self.remembers.max(remembers.unwrap_or_default());
         self.set_port_quiet(port);
@@ -652,6 +653,8 @@ fn build_machines(blueprint: &Blueprint) -> Result<Vec<PortMachines>, BuildError
             congestion_points,
             cp_timer: Armed::default(),
             recounts: false,
+            watches: false,
+            inputs: FxHashMap::default(),
             placed: FxHashMap::default(),
         });
     }

@@ -1,11 +1,14 @@
 //! Congestion points of a port: what they hear, and what becomes of what they say.
 
-use floodway_mechanisms::slots::{CongestionPoint, CpAction, Cx, FcFrame, Mark, QueueView, RegionNotice};
-use floodway_units::{Bytes, FlowId, PortId, Span, Time};
+use floodway_mechanisms::slots::{
+    Claim, CongestionPoint, CpAction, Cx, FcFrame, Mark, QueueView, RegionNotice,
+};
+use floodway_units::{Bytes, Class, FlowId, PortId, Span, Time};
 
-use crate::arena::Place;
+use crate::arena::{Fifo, Place};
 use crate::packet::{Kind, Packet};
-use crate::world::World;
+use crate::routing::peer;
+use crate::world::{Queue, World};
 
 /// A flow's addresses and ports in a notice between neighbours (RCM's CN).
 const FLOW_ID_BYTES: u64 = 13;
@@ -35,6 +38,7 @@ impl World<'_> {
                 self.machines[port.index()].placed.remove(&packet.flow.0);
             }
         }
+        self.count_input(port, packet, false);
         let (view, queue) = (self.packet_view(packet), self.queue_view(port, q, packet));
         let node = self.ports[port.index()].node.index();
         let own = &mut self.nodes[node].streams.congestion_point;
@@ -122,6 +126,8 @@ impl World<'_> {
         let packet = self.packets[place];
         if !self.has_crossbar(out) {
             self.note_placed(out, q, &packet);
+            self.count_input(out, &packet, true);
+            self.came_in(out, q, &packet);
         }
         let (view, queue) = (self.packet_view(&packet), self.queue_view(out, q, &packet));
         if self.machines[out.index()].recounts {
@@ -142,11 +148,88 @@ impl World<'_> {
         if !self.ports[port.index()].has_cp {
             return;
         }
+        self.count_input(port, packet, false);
         let (now, view) = (self.time(), self.packet_view(packet));
         for point in &mut self.machines[port.index()].congestion_points {
             point.on_removed(now, &view);
         }
         self.after_congestion_points(port);
+    }
+
+    /// Where machines watch inputs and there is no crossbar: a packet waits at the port, or no longer.
+    fn count_input(&mut self, port: PortId, packet: &Packet, joins: bool) {
+        if !self.machines[port.index()].watches || packet.class == 0 || self.has_crossbar(port) {
+            return;
+        }
+        let frame = u64::from(packet.frame);
+        let inputs = &mut self.machines[port.index()].inputs;
+        let held = inputs.entry((packet.ingress, packet.class)).or_default();
+        // What waited before the machine came was not counted.
+        *held = if joins { *held + frame } else { held.saturating_sub(frame) };
+    }
+
+    /// Tells the congestion points that watch inputs that a packet has come in, for the `q`-th queue of `out`.
+    pub fn came_in(&mut self, out: PortId, q: usize, packet: &Packet) {
+        if !self.machines[out.index()].watches {
+            return;
+        }
+        let (view, queue) = (self.packet_view(packet), self.queue_view(out, q, packet));
+        let node = self.ports[out.index()].node.index();
+        let rng = &mut self.nodes[node].streams.congestion_point;
+        let mut cx = Cx { now: Time(self.now), rng, out: &mut self.out.actions };
+        for point in &mut self.machines[out.index()].congestion_points {
+            point.on_input(&mut cx, &view, &queue);
+        }
+        self.after_congestion_points(out);
+    }
+
+    /// Asks anew, of every packet of a class that waits at a port, in which of the class's two queues it should.
+    fn resort(&mut self, port: PortId, class: Class) {
+        let class = self.dense(class);
+        if self.subs != 2 || class == u8::MAX {
+            return;
+        }
+        let first = self.queue(port) + self.first_queue(class);
+        let lists = [self.queues[first].fifo, self.queues[first + 1].fifo];
+        let sorted = self.sorted(port, class, lists);
+        let bytes = sorted.each_ref().map(|queue| Bytes(queue.bytes));
+        for (at, queue) in (first..).zip(sorted) {
+            self.queues[at] = queue;
+        }
+        if self.has_crossbar(port) {
+            self.resort_inputs(port, class);
+        }
+        let (now, class) = (self.time(), self.classes[class as usize]);
+        for point in &mut self.machines[port.index()].congestion_points {
+            point.on_resorted(now, class, bytes);
+        }
+    }
+
+    /// The packets of two lists in the queues that they should wait in now, each flow's in its order.
+    pub fn sorted(&mut self, port: PortId, class: u8, lists: [Fifo; 2]) -> [Queue; 2] {
+        let mut sorted = [Queue::default(), Queue::default()];
+        for mut list in lists {
+            while let Some(place) = list.pop(&self.packets) {
+                let packet = self.packets[place];
+                let sub = self.sub_of(port, &packet);
+                let q = self.first_queue_of(class, sub);
+                if let Some(placed) = self.machines[port.index()].placed.get_mut(&packet.flow.0) {
+                    placed.0 = q;
+                }
+                let queue = &mut sorted[sub];
+                queue.bytes += u64::from(packet.frame);
+                queue.fifo.push(&mut self.packets, place);
+            }
+        }
+        sorted
+    }
+
+    /// In which queue of its class a packet should wait.
+    pub fn sub_of(&mut self, port: PortId, packet: &Packet) -> usize {
+        let (now, view) = (self.time(), self.packet_view(packet));
+        let points = &mut self.machines[port.index()].congestion_points;
+        let owner = points.iter_mut().find(|point| point.claims().contains(&Claim::Classify));
+        owner.map_or(0, |point| usize::from(point.classify(now, &view).sub))
     }
 
     /// Delivers what congestion points of `port` have just said.
@@ -159,14 +242,15 @@ impl World<'_> {
                     self.notify_source(port, &notice);
                 }
                 CpAction::ToUpstream(ingress, notice) => self.notify_upstream(ingress, notice),
+                CpAction::Resort(class) => self.resort(port, class),
             }
         }
         self.out.actions.0 = actions;
     }
 
-    /// Sends a notice one hop, out of the port by which the neighbour's packets come in.
+    /// Sends a notice one hop, out of the port by which the neighbour's packets come in; hosts would not understand it.
     fn notify_upstream(&mut self, ingress: PortId, notice: RegionNotice) {
-        if !self.ports[ingress.index()].up {
+        if !self.ports[ingress.index()].up || self.ports[peer(ingress).index()].at_host {
             return;
         }
         let place = self.keep_region(notice);
@@ -222,7 +306,9 @@ impl World<'_> {
         let view = QueueView {
             port,
             class: self.classes[class as usize],
+            sub: 0,
             len: Bytes(len),
+            first: Bytes(self.queues[first + self.first_queue(class)].bytes),
             voq: Bytes::ZERO,
             rate: self.rate(port),
             paused,

@@ -135,10 +135,14 @@ impl World<'_> {
         (switch, self.inputs(switch).account(self.local(ingress), self.local(out), class as usize - 1))
     }
 
-    /// Bytes of data of a class that came in by `ingress` and have still to cross to `out`; zero where nothing crosses.
+    /// Bytes of data of a class that came in by `ingress` and have still to cross to `out`; where nothing crosses, those that wait
+    /// at `out`, if a machine there watches inputs.
     pub fn voq_bytes(&self, ingress: PortId, out: PortId, class: u8) -> u64 {
-        if class == 0 || !self.has_crossbar(out) {
+        if class == 0 {
             return 0;
+        }
+        if !self.has_crossbar(out) {
+            return self.machines[out.index()].inputs.get(&(ingress, class)).copied().unwrap_or_default();
         }
         let (switch, account) = self.voq_account(ingress, out, class);
         self.inputs(switch).held[account]
@@ -186,6 +190,7 @@ impl World<'_> {
         inputs.waiting[output] += 1;
         let may_start = inputs.crossbar.is_free(input, output);
         self.note_placed(out, q, &packet);
+        self.came_in(out, q, &packet);
         if may_start {
             self.wake_crossbar(switch, self.now);
         }
@@ -305,6 +310,32 @@ impl World<'_> {
         let serial = self.ports[inputs.clock.index()].serial_time(frame + self.gap);
         let at = self.now + (serial as f64 / inputs.plan.speed_up).ceil() as u64;
         inputs.crossing.push(Crosses { at, output, input, queue, place });
+    }
+
+    /// What waits at the inputs for a class of `out`, or is crossing, goes into the queues that it should wait in now.
+    pub fn resort_inputs(&mut self, out: PortId, class: u8) {
+        let switch = self.ports[out.index()].owner as usize;
+        let output = self.local(out);
+        let first = (class as usize - 1) * self.subs;
+        for input in 0..self.inputs(switch).ports {
+            let inputs = self.inputs(switch);
+            let voq = inputs.voq(input, output, first);
+            let lists = [inputs.voqs[voq].fifo, inputs.voqs[voq + 1].fifo];
+            let [others, held] = self.sorted(out, class, lists);
+            let inputs = self.inputs_mut(switch);
+            (inputs.voqs[voq], inputs.voqs[voq + 1]) = (others, held);
+        }
+        let is_its = |packet: &Crosses| packet.output == output && (first..first + 2).contains(&packet.queue);
+        // One packet at most crosses to an output.
+        if let Some(at) = self.inputs(switch).crossing.iter().position(is_its) {
+            let Crosses { place, queue, .. } = self.inputs(switch).crossing[at];
+            let packet = self.packets[place];
+            let sub = self.sub_of(out, &packet);
+            let inputs = self.inputs_mut(switch);
+            inputs.crossing[at].queue = first + sub;
+            inputs.coming[output * inputs.queues + queue] -= u64::from(packet.frame);
+            inputs.coming[output * inputs.queues + first + sub] += u64::from(packet.frame);
+        }
     }
 
     /// Drops what waits at the inputs to cross to a port.

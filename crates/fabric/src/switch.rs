@@ -168,7 +168,8 @@ impl World<'_> {
             return;
         };
         let pooled = account.pooled;
-        let plain = !account.awaits && account.admission.is_plain();
+        // Behind a crossbar nothing goes straight through.
+        let plain = !account.awaits && account.admission.is_plain() && switch.inputs.is_none();
         let quiet = if !plain || pooled && switch.pool_size == 0 {
             0
         } else if pooled {
@@ -303,15 +304,18 @@ impl World<'_> {
             up: self.ports[port.index()].up,
             signals: Signals::default(),
             culprit: false,
+            holds_flow: false,
         };
         if full {
+            view.holds_flow = self.machines[port.index()].placed.contains_key(&packet.flow.0);
             view.queued = bytes(self.ports[port.index()].waiting);
             for point in &self.machines[port.index()].congestion_points {
-                let signals = point.signals();
+                let signals = point.signals(self.time());
                 view.signals.degree = view.signals.degree.max(signals.degree);
                 view.signals.local |= signals.local;
                 view.signals.remote |= signals.remote;
-                view.culprit |= point.is_culprit(packet.flow);
+                view.signals.severe |= signals.severe;
+                view.culprit |= point.is_culprit(self.time(), packet.flow);
             }
         }
         view
@@ -340,7 +344,13 @@ impl World<'_> {
     /// Index of the first of a port's queues of a class.
     #[inline]
     pub fn first_queue(&self, class: u8) -> usize {
-        if class == 0 { 0 } else { (class as usize - 1) * self.subs + 1 }
+        self.first_queue_of(class, 0)
+    }
+
+    /// Index of the `sub`-th of a port's queues of a class.
+    #[inline]
+    pub fn first_queue_of(&self, class: u8, sub: usize) -> usize {
+        if class == 0 { 0 } else { (class as usize - 1) * self.subs + 1 + sub }
     }
 
     /// Does a queue take no packet at all, and why?
@@ -520,7 +530,9 @@ impl World<'_> {
         QueueView {
             port,
             class: self.classes[class as usize],
+            sub: self.queue_id(q).sub,
             len: bytes(self.queues[self.queue(port) + q].bytes),
+            first: bytes(self.queues[self.queue(port) + self.first_queue(class)].bytes),
             voq: bytes(self.voq_bytes(packet.ingress, port, class)),
             rate: self.rate(port),
             paused: self.egress[lane].paused_since != NEVER,

@@ -232,6 +232,10 @@ pub(crate) struct PortMachines {
     pub cp_timer: Armed,
     /// A machine must know what waits when it comes to hear.
     pub recounts: bool,
+    /// A machine watches inputs.
+    pub watches: bool,
+    /// Where a machine watches inputs and there is no crossbar: bytes that wait, by ingress port and class.
+    pub inputs: FxHashMap<(PortId, u8), u64>,
     /// Where a machine classifies: of each flow with packets here, its queue and how many.
     pub placed: FxHashMap<u32, (usize, u32)>,
 }

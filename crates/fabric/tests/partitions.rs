@@ -87,7 +87,7 @@ fn plans() -> impl Strategy<Value = Plan> {
         prop::collection::vec(1..3usize, 6),
         prop::collection::vec(200..3_000u64, 24),
     );
-    let choices = (0..FLOW_CONTROLS.len(), 0..TRANSPORTS.len(), 0..POINTS.len(), 0..5usize, 0..2usize);
+    let choices = (0..FLOW_CONTROLS.len(), 0..TRANSPORTS.len(), 0..POINTS.len(), 0..5usize, 0..3usize);
     let more =
         (any::<bool>(), 0..4usize, prop::bool::weighted(0.3), any::<[bool; 2]>(), prop::bool::weighted(0.3));
     let cut = (prop::collection::vec(0..4usize, 40), 2..5usize, 1..4usize);
@@ -210,8 +210,8 @@ impl Plan {
 
     fn choose(&self, net: &mut Net, switches: &[NodeId], hosts: &[NodeId]) {
         for &switch in switches {
-            if self.routing == 1 {
-                net.routing(switch, r#""spray""#);
+            if self.routing > 0 {
+                net.routing(switch, [r#""spray""#, r#""sar""#][self.routing - 1]);
             }
             if self.pipeline {
                 net.pipeline(switch, Span::ns(300));
@@ -482,14 +482,14 @@ impl CongestionPoint for Gossip {
     fn on_dequeue(&mut self, cx: &mut Cx<'_, CpAction>, p: &PacketView, _q: &QueueView) -> Mark {
         self.0 += 1;
         if self.0.is_multiple_of(10) {
-            let notice = RegionNotice { degree: 1, count: 2, flows: [p.flow; 16] };
+            let notice = RegionNotice::new(p.class, 1, [p.flow, p.flow].into_iter());
             cx.push(CpAction::ToUpstream(p.ingress, notice));
         }
         Mark::None
     }
 
     fn on_notice(&mut self, cx: &mut Cx<'_, CpAction>, notice: &RegionNotice) {
-        for &flow in &notice.flows[..usize::from(notice.count)] {
+        for &flow in notice.named() {
             cx.push(CpAction::ToSource(Notice {
                 flow,
                 mark: Mark::Ce,

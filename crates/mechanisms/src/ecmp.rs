@@ -265,6 +265,7 @@ mod tests {
             up: true,
             signals: Signals::default(),
             culprit: false,
+            holds_flow: false,
         };
         let candidates: Vec<_> = (0..7).map(view).collect();
         let mut bench = Bench::<()>::new();

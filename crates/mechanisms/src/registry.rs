@@ -30,6 +30,7 @@ buffers! {
 routings! {
     Ecmp => ecmp,
     Spray => spray,
+    Sar => sar,
 }
 
 schedulers! {
@@ -44,6 +45,7 @@ congestion_points! {
     Mercury => mercury,
     Tcd => tcd,
     Pacc => pacc,
+    Rcm => rcm,
 }
 
 notifications! {

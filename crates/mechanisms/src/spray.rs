@@ -71,6 +71,7 @@ mod tests {
             up: true,
             signals: Signals::default(),
             culprit: false,
+            holds_flow: false,
         };
         let candidates: Vec<_> = (0..8).map(view).collect();
         let mut bench = Bench::<()>::new();

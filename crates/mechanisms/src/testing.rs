@@ -111,7 +111,9 @@ pub(crate) fn egress(len: u64) -> QueueView {
     QueueView {
         port: PortId(1),
         class: Class::DATA,
+        sub: 0,
         len: Bytes(len),
+        first: Bytes(len),
         voq: Bytes(len),
         rate: Rate::gbps(100),
         paused: false,

@@ -8,8 +8,8 @@ use floodway_mechanisms::registry::{
 use floodway_mechanisms::slots::{
     AckView, CongestionPoint, Cx, FcFrame, FcReceiver, FcSender, Gate, IngressView, IntHop, LinkInfo,
     LossView, Mark, Notice, NotificationPoint, Outbox, PacketView, PauseMode, PortInfo, PortView, QpInfo,
-    QueueView, ReactionPoint, ReadyView, Reply, Router, Scheduler, Segment, Signals, SwitchInfo,
-    TransportReceiver, TransportSender,
+    QueueView, ReactionPoint, ReadyView, RegionNotice, Reply, Router, Scheduler, Segment, Signals,
+    SwitchInfo, TransportReceiver, TransportSender,
 };
 use floodway_units::{Bytes, Class, FlowId, PortId, Quanta, QueueId, Rate, Rng, Span, Time, stream};
 use proptest::prelude::*;
@@ -426,6 +426,8 @@ fn congestion_points() -> Vec<CongestionPointParams> {
         r#"{ "tcd": { "max-ton": "3us", "red": { "kmin": "1KB", "kmax": "300KB", "pmax": 0.5 } } }"#,
         r#"{ "mercury": { "threshold": "2KB", "period": "1us", "cnp-interval": "0us", "most-flows": 1 } }"#,
         r#"{ "pacc": { "qref": "1KB", "period": "4us", "theta": 0 } }"#,
+        r#"{ "rcm": { "equilibrium": "1KB", "cam-depth": 1, "cam-interval": "1B", "expire": "1us" } }"#,
+        r#"{ "rcm": { "weight": 0, "remote-weight": 1, "cam-depth": 4, "cam-hits": 4, "severe": 63 } }"#,
         r#"{ "pacc": { "multi": true, "period": "13us", "a": 9, "b": 0, "most-flows": 1 } }"#,
     ];
     with_tuned(CongestionPointParams::names(), &tuned)
@@ -449,6 +451,9 @@ enum Passing {
     Paused { paused: bool, len: u64 },
     Waiting,
     Removed,
+    Input { len: u64 },
+    Noticed { degree: u8, named: bool },
+    Sorted { second: u64 },
     Timeout,
 }
 
@@ -460,6 +465,9 @@ fn passing() -> impl Strategy<Value = Passing> {
         1 => (any::<bool>(), 0u64..3_000_000).prop_map(|(paused, len)| Passing::Paused { paused, len }),
         1 => Just(Passing::Waiting),
         1 => Just(Passing::Removed),
+        2 => (0u64..200_000).prop_map(|len| Passing::Input { len }),
+        1 => (0u8..64, any::<bool>()).prop_map(|(degree, named)| Passing::Noticed { degree, named }),
+        1 => (0u64..100_000).prop_map(|second| Passing::Sorted { second }),
         1 => Just(Passing::Timeout),
     ]
 }
@@ -485,6 +493,17 @@ fn drive_congestion_point(mut machine: AnyCongestionPoint, inputs: &[(u64, Passi
             Passing::Paused { paused: false, len } => machine.on_resumed(now, &queue(len)),
             Passing::Waiting => machine.on_waiting(&packet(Class::DATA, true, false)),
             Passing::Removed => machine.on_removed(now, &packet(Class::DATA, true, false)),
+            Passing::Input { len } => {
+                machine.on_input(&mut world.cx(), &packet(Class::DATA, true, false), &queue(len));
+            }
+            Passing::Noticed { degree, named } => {
+                let flows = [FlowId(u32::from(!named)), FlowId(7)];
+                let notice = RegionNotice::new(Class::DATA, degree, flows.into_iter());
+                machine.on_notice(&mut world.cx(), &notice);
+            }
+            Passing::Sorted { second } => {
+                machine.on_resorted(now, Class::DATA, [Bytes(5_000), Bytes(second)])
+            }
             Passing::Timeout => machine.on_timeout(&mut world.cx()),
         }
         assert!(machine.next_timeout().is_none_or(|at| at >= now));
@@ -516,7 +535,9 @@ fn queue(len: u64) -> QueueView {
     QueueView {
         port: PortId(0),
         class: Class::DATA,
+        sub: 0,
         len: Bytes(len),
+        first: Bytes(len),
         voq: Bytes(len),
         rate: Rate::gbps(100),
         paused: false,
@@ -616,6 +637,7 @@ proptest! {
             up: true,
             signals: Signals::default(),
             culprit: false,
+            holds_flow: false,
         };
         let candidates: Vec<_> = (0..ways).map(view).collect();
         let mut rng = stream(1, 1, "route");

@@ -444,7 +444,9 @@ fn egress(rate: Rate) -> QueueView {
     QueueView {
         port: PortId(1),
         class: Class::DATA,
+        sub: 0,
         len: Bytes::ZERO,
+        first: Bytes::ZERO,
         voq: Bytes::ZERO,
         rate,
         paused: false,

@@ -50,7 +50,7 @@ fn crossbars_work_beside_long_links_with_buffers_of_their_own() {
         let sets = [IOQ, PFC, (long_haul.0, long_haul.1.as_str()), ("workload.hadoop.until", "300us")];
         let records = run(&ready("demo", &sets).unwrap_or_else(|error| panic!("{flow_control}: {error}")));
         assert_eq!(records.outcome.lossless, Lossless::Held, "{flow_control}");
-        assert!(records.outcome.workloads[0].finished > 100, "{flow_control}");
+        assert!(records.outcome.workloads[0].finished > 30, "{flow_control}");
     }
 }
 

@@ -45,6 +45,10 @@ STATE_COLOURS: Mapping[str, str] = {
     "congestion": "#d55e00",
     "uncongested": "#d5d0ea",
     "congested": "#7b4fb5",
+    "outside": "#e6e6e6",
+    "edge": "#f6c667",
+    "inner": "#e07b39",
+    "root": "#b2182b",
 }
 OTHER_STATES = ("#f0e442", "#cc79a7", "#999999", "#009e73")
 #: None of the colours that tell flows apart.

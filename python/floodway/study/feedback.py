@@ -25,6 +25,7 @@ STATES: Mapping[str, tuple[str, ...]] = {
     "mercury": ("determined", "undetermined"),
     "tcd": ("non-congestion", "congestion", "undetermined", "checking"),
     "pacc": ("uncongested", "congested"),
+    "rcm": ("outside", "edge", "inner", "root"),
 }
 
 

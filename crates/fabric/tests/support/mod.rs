@@ -20,13 +20,14 @@ pub fn params<P: DeserializeOwned>(json: &str) -> P {
 pub const PFC: &str = r#"{"pfc": {"xoff": "100KB"}}"#;
 
 /// Congestion points that act on the short queues of small networks, and none.
-pub const POINTS: [Option<&str>; 6] = [
+pub const POINTS: [Option<&str>; 7] = [
     None,
     Some(r#"{"red": {"kmin": "5KB", "kmax": "40KB", "pmax": 0.2}}"#),
     Some(r#"{"proxy-cnp": {"kmin": "5KB", "kmax": "40KB", "interval": "5us"}}"#),
     Some(r#"{"mercury": {"threshold": "5KB", "period": "2us", "cnp-interval": "5us"}}"#),
     Some(r#"{"tcd": {"max-ton": "5us", "red": {"kmin": "5KB", "kmax": "40KB", "pmax": 0.2}}}"#),
     Some(r#"{"pacc": {"qref": "5KB", "period": "9us"}}"#),
+    Some(r#"{"rcm": {"equilibrium": "3KB", "cam-depth": 8, "expire": "20us"}}"#),
 ];
 
 /// A network in the making.

@@ -282,6 +282,17 @@ macro_rules! congestion_points {
             fn on_waiting[self: &mut Self](p: &$crate::slots::PacketView);
             fn on_removed[self: &mut Self](now: ::floodway_units::Time, p: &$crate::slots::PacketView);
             fn remembers[self: &Self]() -> ::floodway_units::Span;
+            fn watches_inputs[self: &Self]() -> bool;
+            fn on_input[self: &mut Self](
+                cx: &mut $crate::slots::Cx<'_, $crate::slots::CpAction>,
+                p: &$crate::slots::PacketView,
+                q: &$crate::slots::QueueView
+            );
+            fn on_resorted[self: &mut Self](
+                now: ::floodway_units::Time,
+                class: ::floodway_units::Class,
+                queues: [::floodway_units::Bytes; 2]
+            );
             fn on_enqueue[self: &mut Self](
                 cx: &mut $crate::slots::Cx<'_, $crate::slots::CpAction>,
                 p: &$crate::slots::PacketView,
@@ -306,8 +317,8 @@ macro_rules! congestion_points {
             fn next_timeout[self: &Self]() -> Option<::floodway_units::Time>;
             fn on_timeout[self: &mut Self](cx: &mut $crate::slots::Cx<'_, $crate::slots::CpAction>);
             fn state[self: &Self](now: ::floodway_units::Time, class: ::floodway_units::Class) -> &'static str;
-            fn signals[self: &Self]() -> $crate::slots::Signals;
-            fn is_culprit[self: &Self](flow: ::floodway_units::FlowId) -> bool;
+            fn signals[self: &Self](now: ::floodway_units::Time) -> $crate::slots::Signals;
+            fn is_culprit[self: &Self](now: ::floodway_units::Time, flow: ::floodway_units::FlowId) -> bool;
         }
     };
 }

@@ -16,8 +16,8 @@ fn a_bare_name_means_all_defaults() {
 #[test]
 fn names_are_those_of_scenarios() {
     assert_eq!(FlowControlParams::names(), ["lossy", "pfc", "bifrost", "cbfc", "swing"]);
-    assert_eq!(BufferParams::names(), ["static", "shared"]);
-    assert_eq!(RoutingParams::names(), ["ecmp", "spray"]);
+    assert_eq!(BufferParams::names(), ["static", "shared", "ioq"]);
+    assert_eq!(RoutingParams::names(), ["ecmp", "spray", "sar"]);
     assert_eq!(SchedulerParams::names(), ["strict", "round-robin", "deficit-round-robin"]);
     assert_eq!(NotificationParams::names(), ["none", "dcqcn", "tcd"]);
     assert_eq!(
@@ -25,7 +25,7 @@ fn names_are_those_of_scenarios() {
         ["line-rate", "static-window", "dcqcn", "timely", "hpcc", "dctcp", "mercury"]
     );
     assert_eq!(ReliabilityParams::names(), ["none", "go-back-n", "irn"]);
-    assert_eq!(CongestionPointParams::names(), ["red", "proxy-cnp", "mercury", "tcd", "pacc"]);
+    assert_eq!(CongestionPointParams::names(), ["red", "proxy-cnp", "mercury", "tcd", "pacc", "rcm"]);
     let reliability: ReliabilityParams = read(r#"{ "go-back-n": { "timeout": "off" } }"#).unwrap();
     assert_eq!(reliability.name(), "go-back-n");
 }

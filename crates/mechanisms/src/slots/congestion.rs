@@ -54,12 +54,31 @@ impl Notice {
 /// One hop, to the neighbour that feeds this port (RCM's CN).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RegionNotice {
-    /// Quantised degree of congestion.
+    /// Of whose queues it speaks.
+    pub class: Class,
+    /// Quantised degree of congestion; 0 says that it is over.
     pub degree: u8,
     /// How many of `flows` are named.
     pub count: u8,
     /// The culprits.
     pub flows: [FlowId; 16],
+}
+
+impl RegionNotice {
+    /// Names `flows`, the first of them where there are too many.
+    pub fn new(class: Class, degree: u8, named: impl Iterator<Item = FlowId>) -> Self {
+        let mut notice = RegionNotice { class, degree, count: 0, flows: [FlowId(u32::MAX); 16] };
+        for (place, flow) in notice.flows.iter_mut().zip(named) {
+            *place = flow;
+            notice.count += 1;
+        }
+        notice
+    }
+
+    /// The culprits.
+    pub fn named(&self) -> &[FlowId] {
+        &self.flows[..usize::from(self.count)]
+    }
 }
 
 /// What a congestion point sends.
@@ -69,6 +88,9 @@ pub enum CpAction {
     ToSource(Notice),
     /// One hop upstream, out of the named ingress.
     ToUpstream(PortId, RegionNotice),
+    /// To the port itself: where flows of a class should wait is not what it was. The port asks anew of every packet that waits,
+    /// and a flow's packets keep their order.
+    Resort(Class),
 }
 
 /// What routing and telemetry may read of a congestion point.
@@ -80,6 +102,8 @@ pub struct Signals {
     pub local: bool,
     /// Told by the neighbour downstream.
     pub remote: bool,
+    /// So congested that others should go another way.
+    pub severe: bool,
 }
 
 /// A hook that only one machine of a port may own.
@@ -159,6 +183,18 @@ pub trait CongestionPoint {
         Span::ZERO
     }
 
+    /// Does it look at what comes in by each port (`on_input`)?
+    fn watches_inputs(&self) -> bool {
+        false
+    }
+
+    /// The packet has come in and is to leave here: `q.voq` includes it. With a crossbar that is before it joins the queue.
+    fn on_input(&mut self, _cx: &mut Cx<'_, CpAction>, _p: &PacketView, _q: &QueueView) {}
+
+    /// The packets of a class have been sorted anew, as [`CpAction::Resort`] asked for: now so many bytes wait in its first queue
+    /// and in its second.
+    fn on_resorted(&mut self, _now: Time, _class: Class, _queues: [Bytes; 2]) {}
+
     /// The packet has joined the queue; `q` includes it.
     fn on_enqueue(&mut self, _cx: &mut Cx<'_, CpAction>, _p: &PacketView, _q: &QueueView) -> Mark {
         Mark::None
@@ -195,12 +231,12 @@ pub trait CongestionPoint {
     }
 
     /// What others may read.
-    fn signals(&self) -> Signals {
+    fn signals(&self, _now: Time) -> Signals {
         Signals::default()
     }
 
     /// Is this flow one that the port holds back?
-    fn is_culprit(&self, _flow: FlowId) -> bool {
+    fn is_culprit(&self, _now: Time, _flow: FlowId) -> bool {
         false
     }
 }

@@ -95,8 +95,12 @@ pub struct QueueView {
     pub port: PortId,
     /// The class of the queue.
     pub class: Class,
+    /// Which of the class's queues it is, from 0 on.
+    pub sub: u8,
     /// Bytes waiting in the queue.
     pub len: Bytes,
+    /// Bytes waiting in the class's first queue.
+    pub first: Bytes,
     /// Bytes of its class that came in by the packet's ingress and have still to cross to this port: the input queue of an
     /// input-output queued switch; zero in others.
     pub voq: Bytes,

@@ -63,6 +63,8 @@ pub struct PortView {
     pub signals: Signals,
     /// The packet's flow is held back there.
     pub culprit: bool,
+    /// Packets of its flow wait there, as far as the port knows: one whose congestion points choose among queues does.
+    pub holds_flow: bool,
 }
 
 /// Chooses among equal-cost ports; one per switch.

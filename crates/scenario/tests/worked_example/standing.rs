@@ -140,7 +140,9 @@ mod tests {
         let queue = QueueView {
             port: PORT.port,
             class: Class::DATA,
+            sub: 0,
             len: Bytes(len),
+            first: Bytes(len),
             voq: Bytes(len),
             rate: PORT.rate,
             paused: false,

@@ -1,0 +1,558 @@
+//! RCM, regional congestion mitigation: a port finds the flows that congest it, holds them back by a window, lets the others by, and
+//! tells the neighbour upstream to do the same ("Regional Congestion Mitigation in Lossless Datacenter Networks").
+//!
+//! ```text
+//!  upstream port <──── CN: degree, flows ──── inputs ─► [ VOQ ]──crossbar──►[ others   ]─┬─ window ─► downstream
+//!  holds them back, too                       CRD here                      [ culprits ]─┘   RCC
+//!                                                                            CRD and CFR here
+//! ```
+//!
+//! # What it does
+//!
+//! *Region detection* (CRD): what comes in for this port is sampled, by each input and at the output queue, the more often the graver
+//! it is. A sample has the degree Fb = (length - Qeq) + wq · (growth since the last sample); above 0 is congestion, which sets the
+//! local flag. A congested input sends a notification (CN) to its neighbour upstream, with the degree and the flows
+//! that are to blame. Who receives one has the remote flag set. A port with the local flag only is the root of the congestion, one
+//! with the remote flag only is the region's edge, one with both lies inside.
+//!
+//! *Flow recognition* (CFR): from the moment that the root detects congestion, packets that leave are sampled into a memory of M entries. A flow
+//! that holds h of them when it is full is a culprit, until the control is over; where that does not end the congestion, those that
+//! hold h of them then are culprits, too. The edge and inner ports take those that the CN names.
+//!
+//! *Regional control* (RCC): W bytes are measured until all culprits have been seen, Wc of them theirs. From then on culprits wait in a queue of their
+//! own behind the others', and send no more than Wc of each W. Each sample of congestion and each CN cuts Wc by F · Gd, a half at most.
+//! While the others' queue is no longer than Qeq and no neighbour complains, Wc grows by W/16 a period; when it is what it was, the control is over.
+//! Held back, culprits fill their inputs, and so the next port upstream is told.
+//!
+//! Other flows take other ways around the region where `routing = "sar"` is chosen.
+//!
+//! # Why
+//!
+//! It acts a hop away from where congestion is, in microseconds, while end-to-end control needs a round trip. Choose it for bursts that are over
+//! before their senders can be told; keep `dcqcn` for what lasts longer, as the paper does. It needs queues of its own
+//! at each port, and does nothing about a burst of many small flows, none of which stands out.
+//!
+//! # Symbols
+//!
+//! | symbol | here |
+//! |---|---|
+//! | Qeq, wq | `equilibrium`, `weight` |
+//! | Fb, F'b, Fbr | the port's degree, the degree sent, the degree received; in 6 bits, where 63 stands for Qeq · (2 wq + 1) |
+//! | w | `remote-weight`: F'b = (1 - w) Fb + w Fbr |
+//! | M, h | `cam-depth`, `cam-hits` |
+//! | W, Wc, Wnc | bytes of a period, and of them the culprits' and the others', as the link carries them |
+//! | Gd | 1/126: at the largest degree of 63, half of Wc is left |
+//!
+//! # Known differences
+//!
+//! - The paper gives neither Qeq, wq, w, M, its sampling nor what a hit is. Samples are those of IEEE 802.1Qau, which it builds on.
+//! - A flow is to blame from h entries on. By the letter one is enough, and then all flows of a port are as soon as there are not many.
+//! - The memory is written anew when congestion is detected, so that it shows the flows that congest and not those of before.
+//! - A period is time of the port: it ends after W bytes, or after the time that W bytes take. Without others, Wnc would never
+//!   be sent, and the port stand still.
+//! - When culprits are found, what waits of them is moved to their queue at once, in order, and back when the control is over: so nothing is reordered, and
+//!   what waits already is held back, too.
+//! - A CN is 64 B and 13 B for each flow that it names, in front of all data, and goes to switches only.
+//! - A flow that nothing was seen or heard of for `expire` is no culprit any more.
+//!
+//! # References
+//!
+//! - "Regional Congestion Mitigation in Lossless Datacenter Networks", sections 3.1 to 3.4.
+//! - IEEE Std 802.1Qau-2010, "Congestion Notification" (samples and degrees of 6 bits).
+
+mod cam;
+mod culprits;
+mod sampler;
+#[cfg(test)]
+mod tests;
+mod window;
+
+use floodway_units::{Bytes, Class, FlowId, PortId, QueueId, Span, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::slots::{
+    Claim, CongestionPoint, CpAction, Cx, Detection, Gate, Mark, PacketView, ParamError, PortInfo, QueueView,
+    RegionNotice, Signals,
+};
+use cam::Cam;
+use culprits::Culprits;
+use sampler::{Law, MOST, Sample, Sampler};
+use window::{Turn, Window};
+
+/// A second CN within this time makes the first one grave (section 3.1: "several" notifications).
+const REPEATED: Span = Span::us(50);
+
+/// Parameters of RCM.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+#[schemars(rename = "Rcm")]
+pub struct Params {
+    /// Qeq: the length that queues are kept at, in bytes above 0.
+    /// Source: floodway's choice: 20 % of the paper's queues of 100 KB, as QCN has of its buffer.
+    pub equilibrium: Bytes,
+    /// wq: what the growth of a queue counts beside its length, from 0 to 64.
+    /// Source: IEEE 802.1Qau; the paper gives none.
+    pub weight: u8,
+    /// w: what the degree of the neighbour downstream counts in the one that is sent upstream, from 0 to 1.
+    /// Source: floodway's choice: both alike; the paper gives none.
+    pub remote_weight: f64,
+    /// M: entries of the memory of a port and class, from 1 to 255.
+    /// Source: floodway's choice; the paper gives none. `floodway reproduce rcm` sweeps it.
+    pub cam_depth: u8,
+    /// h: a flow is to blame that holds so many entries, from 1 to M. Default: 3/16 of M, 1 at least.
+    /// Source: floodway's choice: it lies between the quarter of a port that each flow of the paper's incast has, all of which congest it, and
+    /// the eighth that each has beside the burst; the paper speaks of relatively high rates.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cam_hits: Option<u8>,
+    /// Bytes that leave from one sample of the memory to the next, above 0; it varies by 15 % either way.
+    /// Source: floodway's choice: M of them are some 2 us at 100G, much less than the paper's burst of 20 us.
+    pub cam_interval: Bytes,
+    /// The degree from which on others should take another way, from 1 to 63.
+    /// Source: floodway's choice: half of the largest; the paper does not say.
+    pub severe: u8,
+    /// So long a notification holds, and a flow of which nothing is seen is remembered; above 0.
+    /// Source: floodway's choice.
+    pub expire: Span,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Params {
+            equilibrium: Bytes::kb(20),
+            weight: 2,
+            remote_weight: 0.5,
+            cam_depth: 16,
+            cam_hits: None,
+            cam_interval: Bytes::kb(1),
+            severe: 32,
+            expire: Span::us(100),
+        }
+    }
+}
+
+impl Params {
+    fn hits(&self) -> usize {
+        usize::from(self.cam_hits.unwrap_or((u32::from(self.cam_depth) * 3 / 16) as u8).max(1))
+    }
+
+    fn check(&self) -> Result<(), ParamError> {
+        let wrong = |key, message: String| Err(ParamError::new(key, message));
+        if self.equilibrium == Bytes::ZERO {
+            return wrong("equilibrium", "0B is no length; write it like \"20KB\"".into());
+        }
+        if self.weight > 64 {
+            return wrong("weight", format!("{} is not a number from 0 to 64", self.weight));
+        }
+        if !(0.0..=1.0).contains(&self.remote_weight) {
+            return wrong("remote-weight", format!("{} is not a number from 0 to 1", self.remote_weight));
+        }
+        if self.cam_depth == 0 {
+            return wrong("cam-depth", "a memory of 0 entries knows no flow; allowed: 1 to 255".into());
+        }
+        if let Some(hits) = self.cam_hits.filter(|hits| !(1..=self.cam_depth).contains(hits)) {
+            return wrong(
+                "cam-hits",
+                format!("{hits} is not a number from 1 to {} (cam-depth)", self.cam_depth),
+            );
+        }
+        if self.cam_interval == Bytes::ZERO {
+            return wrong("cam-interval", "0B is no interval; write it like \"2KB\"".into());
+        }
+        if !(1..=MOST).contains(&self.severe) {
+            return wrong("severe", format!("{} is not a degree from 1 to {MOST}", self.severe));
+        }
+        if self.expire == Span::ZERO {
+            return wrong("expire", "0us is no time; write it like \"100us\"".into());
+        }
+        Ok(())
+    }
+}
+
+impl Detection for Params {
+    type Cp = Cp;
+
+    fn build(&self, port: &PortInfo) -> Result<Cp, ParamError> {
+        self.check()?;
+        let law = Law { equilibrium: self.equilibrium.0, weight: self.weight.into() };
+        Ok(Cp { params: *self, law, port: *port, regions: Vec::new() })
+    }
+
+    fn settled(&self, _port: &PortInfo) -> Self {
+        Params { cam_hits: Some(self.hits() as u8), ..*self }
+    }
+}
+
+/// One per egress port.
+#[derive(Clone, Debug)]
+pub struct Cp {
+    params: Params,
+    law: Law,
+    port: PortInfo,
+    /// One for each class that was heard of, in the order of that.
+    regions: Vec<Region>,
+}
+
+/// What the port knows of the congestion of a class.
+#[derive(Clone, Debug)]
+struct Region {
+    class: Class,
+    /// Of the others' queue.
+    output: Sampler,
+    inputs: Vec<(PortId, Sampler)>,
+    cam: Cam,
+    /// Waits for the memory to be full.
+    recognises: bool,
+    culprits: Culprits,
+    remote: Option<Remote>,
+    window: Option<Window>,
+    /// Bytes that wait: others', and culprits' in the queue of their own.
+    others: Bytes,
+    held: Bytes,
+}
+
+/// The newest word of the neighbour downstream.
+#[derive(Clone, Copy, Debug)]
+struct Remote {
+    degree: u8,
+    at: Time,
+    /// It has complained before, not long ago.
+    again: bool,
+}
+
+impl Cp {
+    fn region(&mut self, class: Class) -> &mut Region {
+        let place = self.regions.iter().position(|region| region.class == class);
+        let place = place.unwrap_or_else(|| {
+            let Params { cam_depth, cam_interval, expire, .. } = self.params;
+            self.regions.push(Region {
+                class,
+                output: Sampler::default(),
+                inputs: Vec::new(),
+                cam: Cam::new(cam_depth, cam_interval, expire),
+                recognises: false,
+                culprits: Culprits::new(expire),
+                remote: None,
+                window: None,
+                others: Bytes::ZERO,
+                held: Bytes::ZERO,
+            });
+            self.regions.len() - 1
+        });
+        &mut self.regions[place]
+    }
+
+    fn known(&self, class: Class) -> Option<&Region> {
+        self.regions.iter().find(|region| region.class == class)
+    }
+
+    /// Eq. 2: F'b = (1 - w) Fb + w Fbr, with Fb alone where no neighbour complains.
+    fn combined(&self, degree: u8, remote: Option<Remote>) -> u8 {
+        let Some(remote) = remote else { return degree };
+        let w = self.params.remote_weight;
+        ((1.0 - w) * f64::from(degree) + w * f64::from(remote.degree)) as u8
+    }
+
+    /// The control of a class is over, or has nobody to hold.
+    fn release(region: &mut Region, cx: &mut Cx<'_, CpAction>) {
+        let was_limiting = region.window.as_ref().is_some_and(Window::is_limiting);
+        region.window = None;
+        region.culprits.clear();
+        if was_limiting {
+            cx.push(CpAction::Resort(region.class));
+        }
+    }
+
+    /// Begins the periods that are due, and ends the control if it is time.
+    fn roll(&mut self, class: Class, cx: &mut Cx<'_, CpAction>) {
+        let (equilibrium, expire) = (self.params.equilibrium, self.params.expire);
+        let region = self.region(class);
+        let calm = region.others <= equilibrium && region.remote(cx.now, expire).is_none();
+        let Some(window) = &mut region.window else { return };
+        let over = window.roll(cx.now, calm, region.held > Bytes::ZERO);
+        if over || region.culprits.are_gone(cx.now) {
+            Self::release(region, cx);
+        }
+    }
+
+    /// A sample has found congestion here: holds the culprits back more, or begins to look for them.
+    fn congested(&mut self, class: Class, now: Time, cut: Option<u8>) {
+        let expire = self.params.expire;
+        let region = self.region(class);
+        match (&mut region.window, cut) {
+            (Some(window), Some(degree)) => window.cut(degree),
+            (Some(_), None) => {}
+            (None, _) => {
+                if !region.recognises && region.remote(now, expire).is_none() {
+                    region.recognises = true;
+                    region.cam.clear();
+                }
+            }
+        }
+    }
+
+    /// The culprits have as little as they can have, and the others' queue is congested all the same: who has most of the port now
+    /// is a culprit, too.
+    fn look_again(&mut self, cx: &mut Cx<'_, CpAction>, class: Class) {
+        let Params { expire, cam_depth, .. } = self.params;
+        let least = self.params.hits();
+        let now = cx.now;
+        let region = self.region(class);
+        let Some(window) = region.window.as_mut().filter(|window| window.is_at_floor()) else { return };
+        if !region.cam.is_full() || region.remote.is_some_and(|remote| now.since(remote.at) <= expire) {
+            return;
+        }
+        let mut entries = 0;
+        for flow in region.cam.harmful(now, least) {
+            if !region.culprits.contains(now, flow) && region.culprits.add_seen(now, flow) {
+                entries += region.cam.hits(now, flow);
+            }
+        }
+        if entries > 0 {
+            window.widen(entries as f64 / f64::from(cam_depth));
+            region.cam.clear();
+            cx.push(CpAction::Resort(class));
+        }
+    }
+
+    /// Tells the neighbour upstream of an input how grave it is, and who is to blame.
+    fn tell(&mut self, cx: &mut Cx<'_, CpAction>, class: Class, ingress: PortId, degree: u8) {
+        let expire = self.params.expire;
+        let now = cx.now;
+        let remote = self.region(class).remote(now, expire);
+        let degree = self.combined(degree, remote);
+        let named = self.region(class).culprits.seen(now);
+        cx.push(CpAction::ToUpstream(ingress, RegionNotice::new(class, degree, named)));
+    }
+
+    /// Nothing waits any more of what came in by `ingress`.
+    fn input_is_empty(&mut self, cx: &mut Cx<'_, CpAction>, class: Class, ingress: PortId) {
+        let input = self.region(class).inputs.iter_mut().find(|(port, _)| *port == ingress);
+        if input.is_some_and(|(_, sampler)| sampler.empty()) {
+            cx.push(CpAction::ToUpstream(ingress, RegionNotice::new(class, 0, std::iter::empty())));
+        }
+    }
+}
+
+impl Region {
+    /// The newest word of the neighbour, while it holds.
+    fn remote(&self, now: Time, expire: Span) -> Option<Remote> {
+        self.remote.filter(|remote| now.since(remote.at) <= expire)
+    }
+
+    fn is_local(&self) -> bool {
+        self.output.is_local() || self.inputs.iter().any(|(_, input)| input.is_local())
+    }
+
+    fn is_held(&self, now: Time, flow: FlowId) -> bool {
+        self.window.as_ref().is_some_and(Window::is_limiting) && self.culprits.contains(now, flow)
+    }
+
+    fn input(&mut self, ingress: PortId) -> &mut Sampler {
+        let place = self.inputs.iter().position(|(port, _)| *port == ingress);
+        let place = place.unwrap_or_else(|| {
+            self.inputs.push((ingress, Sampler::default()));
+            self.inputs.len() - 1
+        });
+        &mut self.inputs[place].1
+    }
+}
+
+impl CongestionPoint for Cp {
+    fn claims(&self) -> &'static [Claim] {
+        &[Claim::Classify, Claim::Gate]
+    }
+
+    fn classify(&mut self, now: Time, p: &PacketView) -> QueueId {
+        let held = self.known(p.class).is_some_and(|region| region.is_held(now, p.flow));
+        QueueId { class: p.class, sub: held.into() }
+    }
+
+    fn gate(&self, now: Time, q: QueueId) -> Gate {
+        let Some(region) = self.known(q.class) else { return Gate::Open };
+        let window = region.window.as_ref();
+        window.map_or(Gate::Open, |window| window.gate(now, q.sub > 0, region.held > Bytes::ZERO))
+    }
+
+    /// A notice is on its way for the link's delay, and may name flows that were seen within `expire`; it is believed for as long,
+    /// and whom it has named is then seen, or forgotten as soon.
+    fn remembers(&self) -> Span {
+        self.params.expire * 4 + self.port.delay
+    }
+
+    fn watches_inputs(&self) -> bool {
+        true
+    }
+
+    fn on_input(&mut self, cx: &mut Cx<'_, CpAction>, p: &PacketView, q: &QueueView) {
+        let law = self.law;
+        let sample = self.region(q.class).input(p.ingress).pass(&law, cx.rng, p.frame, q.voq);
+        match sample {
+            Some(Sample { ended: true, .. }) => {
+                cx.push(CpAction::ToUpstream(p.ingress, RegionNotice::new(q.class, 0, std::iter::empty())));
+            }
+            Some(Sample { degree, .. }) if degree > 0 => {
+                self.congested(q.class, cx.now, None);
+                self.tell(cx, q.class, p.ingress, degree);
+            }
+            _ => {}
+        }
+    }
+
+    fn on_enqueue(&mut self, cx: &mut Cx<'_, CpAction>, p: &PacketView, q: &QueueView) -> Mark {
+        let law = self.law;
+        self.roll(q.class, cx);
+        let region = self.region(q.class);
+        region.culprits.see(cx.now, p.flow);
+        region.others = q.first;
+        if q.sub > 0 {
+            region.held = q.len;
+        }
+        if let Some(Sample { degree, .. }) = region.output.pass(&law, cx.rng, p.frame, q.first)
+            && degree > 0
+        {
+            self.look_again(cx, q.class);
+            self.congested(q.class, cx.now, Some(degree));
+        }
+        if q.voq == Bytes::ZERO {
+            self.input_is_empty(cx, q.class, p.ingress);
+        }
+        Mark::None
+    }
+
+    fn on_dequeue(&mut self, cx: &mut Cx<'_, CpAction>, p: &PacketView, q: &QueueView) -> Mark {
+        let hits = self.params.hits();
+        let expire = self.params.expire;
+        let PortInfo { rate, wire, .. } = self.port;
+        self.roll(q.class, cx);
+        let region = self.region(q.class);
+        region.others = q.first;
+        if q.sub > 0 {
+            region.held = q.len;
+        }
+        let sampled = region.cam.pass(cx.now, cx.rng, p.flow, p.frame);
+        let place = region.culprits.see(cx.now, p.flow);
+        let turn = match &mut region.window {
+            Some(window) => window.on_sent(cx.now, place, p.wire, region.culprits.len()),
+            None => Turn::Nothing,
+        };
+        match turn {
+            Turn::Nothing => {}
+            Turn::NobodyHere => region.window = None,
+            Turn::Measured => {
+                let degree = region.remote(cx.now, expire).map_or(0, |remote| remote.degree);
+                let degree = degree.max(region.output.degree());
+                if let Some(window) = &mut region.window {
+                    window.cut(degree);
+                }
+                region.cam.clear();
+                cx.push(CpAction::Resort(q.class));
+            }
+        }
+        if sampled && region.recognises && region.cam.is_full() {
+            region.culprits.set_seen(cx.now, region.cam.harmful(cx.now, hits));
+            if region.culprits.len() > 0 {
+                region.recognises = false;
+                region.window = Some(Window::new(cx.now, rate, wire));
+            }
+        }
+        if q.first == Bytes::ZERO && region.held == Bytes::ZERO {
+            region.output.empty();
+            region.recognises &= region.is_local();
+        }
+        if q.voq == Bytes::ZERO {
+            self.input_is_empty(cx, q.class, p.ingress);
+        }
+        Mark::None
+    }
+
+    /// All queues of the class are emptied then.
+    fn on_removed(&mut self, _now: Time, p: &PacketView) {
+        let region = self.region(p.class);
+        (region.others, region.held) = (Bytes::ZERO, Bytes::ZERO);
+        region.output.empty();
+        region.inputs.iter_mut().for_each(|(_, input)| {
+            input.empty();
+        });
+    }
+
+    fn on_resorted(&mut self, now: Time, class: Class, queues: [Bytes; 2]) {
+        let region = self.region(class);
+        [region.others, region.held] = queues;
+        // From now on its timer may be asked for, which must not lie behind.
+        if let Some(window) = &mut region.window {
+            window.roll(now, false, false);
+        }
+    }
+
+    fn on_notice(&mut self, cx: &mut Cx<'_, CpAction>, n: &RegionNotice) {
+        let expire = self.params.expire;
+        let PortInfo { rate, wire, .. } = self.port;
+        self.roll(n.class, cx);
+        let region = self.region(n.class);
+        if n.degree == 0 {
+            region.remote = None;
+            return;
+        }
+        let again = region.remote(cx.now, expire).is_some_and(|last| cx.now.since(last.at) <= REPEATED);
+        region.remote = Some(Remote { degree: n.degree, at: cx.now, again });
+        region.recognises = false;
+        if n.count == 0 {
+            return;
+        }
+        let changed = region.culprits.set_named(cx.now, n.named());
+        match &mut region.window {
+            None => region.window = Some(Window::new(cx.now, rate, wire)),
+            Some(window) if window.is_limiting() => {
+                window.cut(n.degree);
+                if changed {
+                    cx.push(CpAction::Resort(n.class));
+                }
+            }
+            Some(_) => {}
+        }
+    }
+
+    fn next_timeout(&self) -> Option<Time> {
+        let waiting = self.regions.iter().filter(|region| region.held > Bytes::ZERO);
+        waiting.filter_map(|region| region.window.as_ref()?.period_end()).min()
+    }
+
+    fn on_timeout(&mut self, cx: &mut Cx<'_, CpAction>) {
+        for place in 0..self.regions.len() {
+            self.roll(self.regions[place].class, cx);
+        }
+    }
+
+    fn state(&self, now: Time, class: Class) -> &'static str {
+        let Some(region) = self.known(class) else { return "outside" };
+        match (region.is_local(), region.remote(now, self.params.expire).is_some()) {
+            (true, false) => "root",
+            (true, true) => "inner",
+            (false, true) => "edge",
+            (false, false) => "outside",
+        }
+    }
+
+    fn signals(&self, now: Time) -> Signals {
+        let mut signals = Signals::default();
+        for region in &self.regions {
+            let remote = region.remote(now, self.params.expire);
+            let degree = self.combined(region.output.degree(), remote);
+            signals.degree = signals.degree.max(degree.into());
+            signals.local |= region.is_local();
+            signals.remote |= remote.is_some();
+            signals.severe |= degree >= self.params.severe
+                || remote.is_some_and(|remote| remote.again)
+                // The paper's reserved buffer that is almost full: 80 % of a queue of which Qeq is 20 %.
+                || region.others.0 > 4 * self.params.equilibrium.0;
+        }
+        signals
+    }
+
+    fn is_culprit(&self, now: Time, flow: FlowId) -> bool {
+        self.regions
+            .iter()
+            .any(|region| region.culprits.contains(now, flow) || region.cam.contains(now, flow))
+    }
+}

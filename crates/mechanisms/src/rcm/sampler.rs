@@ -1,0 +1,162 @@
+//! CRD: detects congestion of one queue by samples, as a congestion point of QCN does (section 3.2, eq. 1).
+
+use floodway_units::{Bytes, Rng, uniform};
+
+/// Degrees are quantised to 6 bits.
+pub(super) const MOST: u8 = 63;
+
+/// Bytes from one sample to the next, by the degree's upper three bits (IEEE 802.1Qau).
+const INTERVALS: [u64; 8] = [150_000, 75_000, 50_000, 37_500, 30_000, 25_000, 21_500, 18_500];
+
+/// So many samples in a row without congestion end it.
+const CALM: u8 = 2;
+
+/// How degrees follow from lengths.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Law {
+    /// Qeq, bytes.
+    pub equilibrium: u64,
+    /// wq.
+    pub weight: u64,
+}
+
+impl Law {
+    /// Fb = Qoff + wq · Qdelta of a queue of `len` bytes that had `before` (eq. 1): positive where it is congested.
+    pub fn degree(&self, len: u64, before: u64) -> i64 {
+        let signed = |bytes: u64| i64::try_from(bytes).unwrap_or(i64::MAX / 8);
+        (signed(len) - signed(self.equilibrium)) + signed(self.weight) * (signed(len) - signed(before))
+    }
+
+    /// Fb in 6 bits, where 63 stands for Qeq · (2 wq + 1) and more.
+    pub fn quantised(&self, degree: i64) -> u8 {
+        let most = self.equilibrium * (2 * self.weight + 1);
+        let degree = u64::try_from(degree).unwrap_or(0).min(most);
+        (degree * u64::from(MOST) / most) as u8
+    }
+}
+
+/// The samples of one queue.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Sampler {
+    /// Bytes that came in since the last sample, and after how many the next one is due.
+    since: u64,
+    due: u64,
+    /// The length at the last sample.
+    before: u64,
+    degree: u8,
+    /// Samples in a row without congestion.
+    calm: u8,
+    local: bool,
+}
+
+/// What a sample has found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Sample {
+    /// The degree, quantised; 0 as well where Fb > 0 is less than a 63rd.
+    pub degree: u8,
+    /// Congestion has begun with it, or ended.
+    pub began: bool,
+    pub ended: bool,
+}
+
+impl Sampler {
+    /// `frame` bytes have joined the queue, which has `len` now.
+    pub fn pass(&mut self, law: &Law, rng: &mut Rng, frame: Bytes, len: Bytes) -> Option<Sample> {
+        if self.due == 0 {
+            self.due = INTERVALS[0];
+        }
+        self.since += frame.0;
+        if self.since < self.due {
+            return None;
+        }
+        let found = law.degree(len.0, self.before);
+        let was_local = self.local;
+        (self.before, self.since, self.degree) = (len.0, 0, law.quantised(found));
+        self.calm = if found > 0 { 0 } else { self.calm.saturating_add(1) };
+        self.local = found > 0 || self.local && self.calm < CALM;
+        self.due = (INTERVALS[usize::from(self.degree / 8)] as f64 * (0.85 + 0.3 * uniform(rng))) as u64;
+        Some(Sample { degree: self.degree, began: self.local && !was_local, ended: was_local && !self.local })
+    }
+
+    /// The queue is empty: whatever it was, that is over. Was it congested?
+    pub fn empty(&mut self) -> bool {
+        (self.before, self.degree, self.calm) = (0, 0, CALM);
+        std::mem::take(&mut self.local)
+    }
+
+    /// The degree of the last sample.
+    pub fn degree(&self) -> u8 {
+        self.degree
+    }
+
+    /// The local flag: congestion was detected, and is not over.
+    pub fn is_local(&self) -> bool {
+        self.local
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use floodway_units::stream;
+
+    use super::*;
+
+    const LAW: Law = Law { equilibrium: 20_000, weight: 2 };
+
+    #[test]
+    fn degrees_by_hand() {
+        // At the equilibrium and at rest; 10 KB above it; falling; at what fills the 6 bits.
+        assert_eq!(LAW.degree(20_000, 20_000), 0);
+        assert_eq!((LAW.degree(30_000, 30_000), LAW.quantised(10_000)), (10_000, 6));
+        assert_eq!((LAW.degree(30_000, 20_000), LAW.quantised(30_000)), (30_000, 18));
+        assert_eq!((LAW.degree(30_000, 40_000), LAW.quantised(-10_000)), (-10_000, 0));
+        assert_eq!((LAW.degree(100_000, 90_000), LAW.quantised(100_000)), (100_000, 63));
+        assert_eq!((LAW.quantised(5_000_000), LAW.quantised(1_587), LAW.quantised(1_588)), (63, 0, 1));
+        // A queue that grows is congested before it has reached the equilibrium.
+        assert_eq!(LAW.degree(10_000, 0), 10_000);
+    }
+
+    #[test]
+    fn samples_come_the_sooner_the_graver_it_is() {
+        let mut rng = stream(1, 1, "test");
+        let mut sampler = Sampler::default();
+        let mut gaps = Vec::new();
+        let mut passed = 0;
+        for len in std::iter::repeat_n(Bytes(90_000), 1_000) {
+            passed += 1_000;
+            if sampler.pass(&LAW, &mut rng, Bytes(1_000), len).is_some() {
+                gaps.push(std::mem::take(&mut passed));
+            }
+        }
+        assert_eq!(gaps[0], 150_000, "nothing was known");
+        // Then Fb = 70 + 180 KB is the most; later Qdelta is gone: Fb = 70 KB, q = 44.
+        assert!((15_725..22_275).contains(&gaps[1]), "{gaps:?}");
+        assert!(gaps[2..].iter().all(|gap| (21_250..29_750).contains(gap)), "{gaps:?}");
+        let mean = gaps[2..].iter().sum::<u64>() as f64 / (gaps.len() - 2) as f64;
+        assert!((mean / 25_500.0 - 1.0).abs() < 0.1, "{mean}");
+    }
+
+    #[test]
+    fn two_calm_samples_in_a_row_end_congestion() {
+        let mut rng = stream(1, 1, "test");
+        let mut sampler = Sampler::default();
+        let mut at = |len: u64| loop {
+            if let Some(sample) = sampler.pass(&LAW, &mut rng, Bytes(1_000), Bytes(len)) {
+                return (sample.began, sample.ended);
+            }
+        };
+        let found = [0, 40_000, 10_000, 40_000, 10_000, 10_000, 10_000].map(&mut at);
+        let (none, began, ended) = ((false, false), (true, false), (false, true));
+        assert_eq!(found, [none, began, none, none, none, ended, none]);
+    }
+
+    #[test]
+    fn an_empty_queue_is_not_congested() {
+        let mut rng = stream(1, 1, "test");
+        let mut sampler = Sampler::default();
+        while sampler.pass(&LAW, &mut rng, Bytes(1_000), Bytes(90_000)).is_none() {}
+        assert!(sampler.is_local() && sampler.degree() == 63);
+        assert!(sampler.empty() && !sampler.empty());
+        assert!(!sampler.is_local() && sampler.degree() == 0);
+    }
+}

@@ -1,0 +1,234 @@
+use super::*;
+use crate::slots::Outbox;
+use crate::testing::{egress, packet, port, us};
+use floodway_units::{Rng, stream};
+
+/// A port at 100 Gbit/s with its surroundings.
+struct Bench {
+    cp: Cp,
+    rng: Rng,
+    out: Outbox<CpAction>,
+    now: Time,
+}
+
+const FRAME: u64 = 1_000;
+const NEAR: PortId = PortId(7);
+
+impl Bench {
+    fn new(params: Params) -> Self {
+        let cp = params.build(&port(100)).expect("the parameters are valid");
+        Bench { cp, rng: stream(1, 1, "test"), out: Outbox::default(), now: us(0) }
+    }
+
+    fn view(flow: u32) -> PacketView {
+        PacketView { flow: FlowId(flow), ingress: NEAR, ..packet(FRAME) }
+    }
+
+    /// What `call` sends now.
+    fn call(&mut self, call: impl FnOnce(&mut Cp, &mut Cx<'_, CpAction>)) -> Vec<CpAction> {
+        call(&mut self.cp, &mut Cx { now: self.now, rng: &mut self.rng, out: &mut self.out });
+        std::mem::take(&mut self.out.0)
+    }
+
+    /// A packet joins a queue of `len` bytes, of which `voq` have still to cross.
+    fn joins(&mut self, flow: u32, len: u64, voq: u64) -> Vec<CpAction> {
+        let p = Self::view(flow);
+        let sub = self.cp.classify(self.now, &p).sub;
+        let q = QueueView { sub, voq: Bytes(voq), ..egress(len) };
+        self.call(|cp, cx| {
+            cp.on_input(cx, &p, &q);
+            cp.on_enqueue(cx, &p, &q);
+        })
+    }
+
+    /// A packet leaves a queue that has `len` bytes then, and the time that it takes passes.
+    fn leaves(&mut self, flow: u32, len: u64, voq: u64) -> Vec<CpAction> {
+        let p = Self::view(flow);
+        let sub = self.cp.classify(self.now, &p).sub;
+        let q = QueueView { sub, voq: Bytes(voq), ..egress(len) };
+        let said = self.call(|cp, cx| {
+            cp.on_dequeue(cx, &p, &q);
+        });
+        self.now = self.now + self.cp.port.rate.time_to_send(Bytes(FRAME));
+        said
+    }
+
+    /// Packets of these flows in turn pass a queue of `len` bytes, `count` of them.
+    fn pass(&mut self, flows: &[u32], len: u64, count: usize) -> Vec<CpAction> {
+        let mut said = Vec::new();
+        for &flow in flows.iter().cycle().take(count) {
+            said.extend(self.joins(flow, len, len));
+            said.extend(self.leaves(flow, len, len));
+        }
+        said
+    }
+
+    fn hears(&mut self, degree: u8, flows: &[u32]) -> Vec<CpAction> {
+        let notice = RegionNotice::new(Class::DATA, degree, flows.iter().map(|&flow| FlowId(flow)));
+        self.call(|cp, cx| cp.on_notice(cx, &notice))
+    }
+
+    fn state(&self) -> &'static str {
+        self.cp.state(self.now, Class::DATA)
+    }
+
+    fn is_held(&mut self, flow: u32) -> bool {
+        self.cp.classify(self.now, &Self::view(flow)).sub == 1
+    }
+}
+
+fn notices(said: &[CpAction]) -> Vec<(u8, Vec<FlowId>)> {
+    let heard = said.iter().filter_map(|action| match action {
+        CpAction::ToUpstream(port, notice) => {
+            assert_eq!(*port, NEAR);
+            Some((notice.degree, notice.named().to_vec()))
+        }
+        _ => None,
+    });
+    heard.collect()
+}
+
+const RESORT: CpAction = CpAction::Resort(Class::DATA);
+
+#[test]
+fn flags_give_each_role() {
+    let mut bench = Bench::new(Params::default());
+    assert_eq!(bench.state(), "outside");
+    bench.pass(&[1, 2], 90_000, 200);
+    assert_eq!(bench.state(), "root");
+    bench.hears(20, &[5]);
+    assert_eq!(bench.state(), "inner");
+    // Whom the root held back before waits among the others now.
+    bench.cp.on_resorted(bench.now, Class::DATA, [Bytes(90_000), Bytes::ZERO]);
+    bench.leaves(1, 0, 0);
+    assert_eq!(bench.state(), "edge");
+    bench.hears(0, &[]);
+    assert_eq!(bench.state(), "outside");
+    bench.hears(20, &[5]);
+    bench.now = bench.now + Span::us(101);
+    assert_eq!(bench.state(), "outside", "a notification does not hold for ever");
+}
+
+#[test]
+fn the_root_holds_the_flow_back_that_has_most_of_the_port() {
+    // Of 64 entries a flow of an eighth has 16 once in 150 times.
+    let mut bench = Bench::new(Params { cam_depth: 64, ..Params::default() });
+    let said = bench.pass(&[1, 2, 1, 3, 1, 4, 1, 5], 90_000, 300);
+    assert!(said.contains(&RESORT));
+    assert!(bench.is_held(1));
+    assert!((2..=5).all(|flow| !bench.is_held(flow)), "each has an eighth");
+    let named: Vec<_> = notices(&said);
+    assert!(named[0].1.is_empty(), "at first nobody is known");
+    assert_eq!(named.last().map(|(_, flows)| flows.as_slice()), Some(&[FlowId(1)][..]));
+}
+
+#[test]
+fn degrees_that_are_sent_are_combined_with_the_neighbours() {
+    let bench = Bench::new(Params::default());
+    let remote = |degree| Some(Remote { degree, at: us(0), again: false });
+    // (1 - 0.5) · 40 + 0.5 · 20, of which the whole part counts.
+    assert_eq!(bench.cp.combined(40, remote(20)), 30);
+    assert_eq!(bench.cp.combined(41, remote(20)), 30);
+    assert_eq!(bench.cp.combined(40, None), 40);
+    let mut downstream = Bench::new(Params { remote_weight: 0.25, ..Params::default() });
+    assert_eq!(downstream.cp.combined(40, remote(20)), 35);
+    // Fb = 70 KB of a queue at rest: 44. With the neighbour's 60: 0.75 · 44 + 15.
+    downstream.hears(60, &[9]);
+    let said = downstream.pass(&[1, 2], 90_000, 200);
+    assert_eq!(notices(&said).last().map(|(degree, _)| *degree), Some(48));
+}
+
+#[test]
+fn the_edge_holds_whom_it_is_told_of_and_nobody_else() {
+    let mut bench = Bench::new(Params::default());
+    bench.hears(63, &[2]);
+    assert!(!bench.is_held(2), "its share is not known yet");
+    let said = bench.pass(&[1, 2], 3_000, 16);
+    assert_eq!(said, [RESORT]);
+    assert!(bench.is_held(2) && !bench.is_held(1));
+    // Other flows are named: these are held now.
+    assert_eq!(bench.hears(10, &[1]), [RESORT]);
+    assert!(bench.is_held(1) && !bench.is_held(2));
+    assert_eq!(bench.hears(10, &[1]), []);
+}
+
+#[test]
+fn who_is_named_and_never_comes_by_is_not_controlled() {
+    let mut bench = Bench::new(Params::default());
+    bench.hears(63, &[9]);
+    assert_eq!(bench.pass(&[1, 2], 3_000, 64), []);
+    assert!(bench.cp.regions[0].window.is_none());
+}
+
+#[test]
+fn control_ends_when_congestion_has_ended() {
+    let mut bench = Bench::new(Params::default());
+    bench.pass(&[1, 2, 1, 3, 1, 4, 1, 5], 90_000, 300);
+    assert!(bench.is_held(1));
+    // The queues are short again, and nobody complains: Wc grows by a sixteenth of W a period.
+    let said = bench.pass(&[1, 2], 3_000, 400);
+    assert!(said.contains(&RESORT));
+    assert!(!bench.is_held(1) && bench.cp.regions[0].window.is_none());
+    assert!(bench.cp.next_timeout().is_none());
+}
+
+#[test]
+fn an_input_that_runs_empty_takes_its_complaint_back_once() {
+    let mut bench = Bench::new(Params::default());
+    bench.pass(&[1, 2], 90_000, 200);
+    assert_eq!(notices(&bench.leaves(1, 0, 0)), [(0, Vec::new())]);
+    assert_eq!(bench.leaves(1, 0, 0), []);
+}
+
+#[test]
+fn while_culprits_wait_a_timer_begins_their_next_period() {
+    let mut bench = Bench::new(Params::default());
+    bench.hears(63, &[1]);
+    bench.pass(&[1], 50_000, 16);
+    assert!(bench.is_held(1));
+    bench.cp.on_resorted(bench.now, Class::DATA, [Bytes::ZERO, Bytes(50_000)]);
+    let queue = QueueId { class: Class::DATA, sub: 1 };
+    let mut sent = 0;
+    while bench.cp.gate(bench.now, queue) == Gate::Open {
+        bench.leaves(1, 50_000, 50_000);
+        sent += 1;
+    }
+    let at = bench.cp.next_timeout().expect("culprits wait");
+    assert_eq!(bench.cp.gate(bench.now, queue), Gate::Until(at));
+    // W was known when the 16th packet started; it takes 1.28 us, and half of it is Wc.
+    assert_eq!((sent, at), (8, us(0) + Span::ns(1_200 + 1_280)));
+    bench.now = at;
+    bench.call(|cp, cx| cp.on_timeout(cx));
+    assert_eq!(bench.cp.gate(bench.now, queue), Gate::Open);
+}
+
+#[test]
+fn signals_tell_routers_how_grave_it_is_and_who_may_not_leave() {
+    let mut bench = Bench::new(Params::default());
+    assert_eq!(bench.cp.signals(bench.now), Signals::default());
+    bench.pass(&[1, 2, 1, 3, 1, 4, 1, 5], 60_000, 300);
+    let signals = bench.cp.signals(bench.now);
+    assert!(signals.local && !signals.remote && !signals.severe, "{signals:?}");
+    assert!(bench.cp.is_culprit(bench.now, FlowId(1)) && !bench.cp.is_culprit(bench.now, FlowId(77)));
+    bench.hears(10, &[1]);
+    assert!(!bench.cp.signals(bench.now).severe);
+    bench.hears(10, &[1]);
+    assert!(bench.cp.signals(bench.now).severe, "twice within 50 us");
+}
+
+#[test]
+fn parameters_out_of_range_are_refused_by_name() {
+    let wrong = [
+        ("equilibrium", Params { equilibrium: Bytes::ZERO, ..Params::default() }),
+        ("weight", Params { weight: 65, ..Params::default() }),
+        ("remote-weight", Params { remote_weight: 1.5, ..Params::default() }),
+        ("cam-depth", Params { cam_depth: 0, ..Params::default() }),
+        ("cam-hits", Params { cam_hits: Some(17), ..Params::default() }),
+        ("cam-interval", Params { cam_interval: Bytes::ZERO, ..Params::default() }),
+        ("severe", Params { severe: 64, ..Params::default() }),
+        ("expire", Params { expire: Span::ZERO, ..Params::default() }),
+    ];
+    for (key, params) in wrong {
+        assert_eq!(params.build(&port(100)).map(|_| ()).unwrap_err().key, key);
+    }
+}

@@ -1,0 +1,297 @@
+//! RCC: how much of a period the congestion flows get (section 3.4, eq. 3 to 6).
+
+use floodway_units::{Bytes, Rate, Span, Time};
+
+use super::sampler::MOST;
+use crate::slots::Gate;
+
+/// Gd = 1/2 of the largest degree's inverse: it takes a half at most.
+const CUT: f64 = 1.0 / (2.0 * MOST as f64);
+/// W is measured over so many bytes at least and at most, and no longer than this.
+const LEAST: u64 = 16_000;
+const MOST_BYTES: u64 = 64_000;
+const LONGEST: Span = Span::us(50);
+/// Wc grows by this part of W in a period.
+const GROWTH: u64 = 16;
+
+/// The window of a port and class.
+#[derive(Clone, Debug)]
+pub(super) struct Window {
+    rate: Rate,
+    /// A full packet: Wc never is less.
+    floor: u64,
+    phase: Phase,
+}
+
+#[derive(Clone, Debug)]
+enum Phase {
+    /// Until packets of all congestion flows have been sent once.
+    Measuring {
+        since: Time,
+        /// By their places among the culprits, as bits: seen.
+        seen: u16,
+        culprits: u64,
+        others: u64,
+    },
+    Limiting(Period),
+}
+
+/// Bytes as the link carries them.
+#[derive(Clone, Copy, Debug)]
+struct Period {
+    /// W.
+    whole: u64,
+    /// Wc as it was measured, without restriction.
+    free: u64,
+    /// Wc.
+    culprits: u64,
+    start: Time,
+    sent_culprits: u64,
+    sent_others: u64,
+}
+
+/// What a packet's start has led to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Turn {
+    Nothing,
+    /// W is known: the congestion flows are held from now on.
+    Measured,
+    /// None of them came by while it was measured.
+    NobodyHere,
+}
+
+impl Window {
+    /// Measures W from now on.
+    pub fn new(now: Time, rate: Rate, full: Bytes) -> Self {
+        let phase = Phase::Measuring { since: now, seen: 0, culprits: 0, others: 0 };
+        Window { rate, floor: full.0, phase }
+    }
+
+    /// A packet starts on the wire, of the congestion flow at this place among `flows` of them, or of another flow.
+    pub fn on_sent(&mut self, now: Time, place: Option<usize>, wire: Bytes, flows: usize) -> Turn {
+        match &mut self.phase {
+            Phase::Measuring { since, seen, culprits, others } => {
+                match place {
+                    Some(place) => {
+                        *seen |= 1 << place;
+                        *culprits += wire.0;
+                    }
+                    None => *others += wire.0,
+                }
+                let (whole, all) = (*culprits + *others, seen.count_ones() as usize == flows);
+                let done = all && whole >= LEAST || whole >= MOST_BYTES || now.since(*since) >= LONGEST;
+                match (done, *culprits) {
+                    (false, _) => Turn::Nothing,
+                    (true, 0) => Turn::NobodyHere,
+                    (true, free) => {
+                        self.phase = Phase::Limiting(Period {
+                            whole,
+                            free,
+                            culprits: free.max(self.floor),
+                            start: now,
+                            sent_culprits: 0,
+                            sent_others: 0,
+                        });
+                        Turn::Measured
+                    }
+                }
+            }
+            Phase::Limiting(period) => {
+                if place.is_some() {
+                    period.sent_culprits += wire.0;
+                } else {
+                    period.sent_others += wire.0;
+                }
+                Turn::Nothing
+            }
+        }
+    }
+
+    /// Are congestion flows held? Not while it is measured what they have.
+    pub fn is_limiting(&self) -> bool {
+        matches!(self.phase, Phase::Limiting(_))
+    }
+
+    /// Wc ← Wc (1 - F Gd) (eq. 5), which leaves Wnc = W - Wc to the others (eq. 6).
+    pub fn cut(&mut self, degree: u8) {
+        if let Phase::Limiting(period) = &mut self.phase {
+            let left = period.culprits as f64 * (1.0 - f64::from(degree) * CUT);
+            period.culprits = (left as u64).max(self.floor);
+        }
+    }
+
+    /// Has it been cut as far as it can be?
+    pub fn is_at_floor(&self) -> bool {
+        matches!(&self.phase, Phase::Limiting(period) if period.culprits <= self.floor)
+    }
+
+    /// Others have become congestion flows that had this part of W: it is Wc's now.
+    pub fn widen(&mut self, part: f64) {
+        if let Phase::Limiting(period) = &mut self.phase {
+            let more = (period.whole as f64 * part) as u64;
+            period.free = (period.free + more).min(period.whole);
+            period.culprits = (period.culprits + more).min(period.whole);
+        }
+    }
+
+    /// Begins the periods that have begun by `now`; while nothing is congested, Wc grows with each. Has it grown back to
+    /// what it was without restriction, so that the control is over?
+    pub fn roll(&mut self, now: Time, calm: bool, culprits_wait: bool) -> bool {
+        let rate = self.rate;
+        let Phase::Limiting(period) = &mut self.phase else { return false };
+        let lasts = rate.time_to_send(Bytes(period.whole)).0.max(1);
+        let mut begun = now.since(period.start).0 / lasts;
+        if begun > 0 {
+            period.start = period.start + Span(begun * lasts);
+        } else if period.sent_culprits + period.sent_others >= period.whole {
+            (begun, period.start) = (1, now);
+        } else {
+            return false;
+        }
+        // What the last packet took beyond its part is taken off the next period; of the others', if somebody waited for it.
+        let others = period.whole.saturating_sub(period.culprits);
+        let beyond = |sent: u64, part: u64| sent.saturating_sub(begun.saturating_mul(part));
+        period.sent_culprits = beyond(period.sent_culprits, period.culprits);
+        period.sent_others = if culprits_wait { beyond(period.sent_others, others) } else { 0 };
+        if calm {
+            period.culprits = period.culprits.saturating_add(begun.saturating_mul(period.whole / GROWTH));
+        }
+        calm && period.culprits >= period.free
+    }
+
+    /// May a queue send: that of the congestion flows, or that of the others, while some of the former wait?
+    pub fn gate(&self, now: Time, of_culprits: bool, culprits_wait: bool) -> Gate {
+        let Phase::Limiting(period) = &self.phase else { return Gate::Open };
+        let end = self.period_end().unwrap_or(now);
+        let spent = period.sent_culprits >= period.culprits;
+        let others = period.whole.saturating_sub(period.culprits);
+        let closed =
+            if of_culprits { spent } else { culprits_wait && !spent && period.sent_others >= others };
+        if closed && now < end { Gate::Until(end) } else { Gate::Open }
+    }
+
+    /// When the period in hand ends, as time of the port.
+    pub fn period_end(&self) -> Option<Time> {
+        match &self.phase {
+            Phase::Measuring { .. } => None,
+            Phase::Limiting(period) => Some(period.start + self.rate.time_to_send(Bytes(period.whole))),
+        }
+    }
+
+    /// W and Wc in bytes.
+    #[cfg(test)]
+    fn sizes(&self) -> Option<(u64, u64)> {
+        match &self.phase {
+            Phase::Measuring { .. } => None,
+            Phase::Limiting(period) => Some((period.whole, period.culprits)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::us;
+
+    const RATE: Rate = Rate::gbps(100);
+    const PACKET: Bytes = Bytes(1_000);
+
+    /// After `packets` of these flows in turn, at `us(0)`.
+    fn measured(flows: &[u32], held: &[u32]) -> (Window, usize) {
+        let mut window = Window::new(us(0), RATE, PACKET);
+        let mut sent = 0;
+        for &flow in flows.iter().cycle() {
+            sent += 1;
+            let place = held.iter().position(|of| *of == flow);
+            if window.on_sent(us(0), place, PACKET, held.len()) == Turn::Measured {
+                return (window, sent);
+            }
+        }
+        unreachable!("the flows go on for ever")
+    }
+
+    #[test]
+    fn the_window_is_what_was_sent_until_all_congestion_flows_were_seen() {
+        // 8 of 16 packets; one of two is seen at the 20th packet only; another never.
+        assert_eq!(measured(&[1, 2, 1, 3], &[1]).0.sizes(), Some((16_000, 8_000)));
+        let mut late = vec![1; 19];
+        late.push(2);
+        let (window, sent) = measured(&late, &[1, 2]);
+        assert_eq!((window.sizes(), sent), (Some((20_000, 20_000)), 20));
+        let (window, sent) = measured(&[1, 3], &[1, 7]);
+        assert_eq!((window.sizes(), sent), (Some((64_000, 32_000)), 64));
+        // After 50 us it is enough.
+        let mut window = Window::new(us(0), RATE, PACKET);
+        assert_eq!(window.on_sent(us(0), None, PACKET, 1), Turn::Nothing);
+        assert_eq!(window.on_sent(us(50), None, PACKET, 1), Turn::NobodyHere);
+    }
+
+    #[test]
+    fn cuts_by_hand() {
+        let (mut window, _) = measured(&[1, 2], &[1]);
+        let mut cut = |degree| {
+            window.cut(degree);
+            window.sizes().expect("it is measured").1
+        };
+        // 8,000 (1 - 63/126); (1 - 21/126); nothing; down to a packet.
+        assert_eq!([63, 21, 0, 63, 63].map(&mut cut), [4_000, 3_333, 3_333, 1_666, 1_000]);
+    }
+
+    #[test]
+    fn no_cut_takes_more_than_a_half() {
+        for degree in 0..=MOST {
+            let (mut window, _) = measured(&[1], &[1]);
+            window.cut(degree);
+            let (whole, left) = window.sizes().expect("it is measured");
+            assert!(left * 2 >= whole && left <= whole, "{degree}");
+        }
+    }
+
+    /// The share of `rounds` periods that the congestion flow sends, where `others` says whether others wait too.
+    fn share(degree: u8, others: bool) -> f64 {
+        let (mut window, _) = measured(if others { &[1, 2] } else { &[1] }, &[1]);
+        window.cut(degree);
+        let turn = RATE.time_to_send(PACKET);
+        let (mut now, mut sent) = (us(0), [0u64; 2]);
+        while now < us(1_000) {
+            window.roll(now, false, true);
+            let may = |of_culprits| window.gate(now, of_culprits, true).is_open(now);
+            let place = match (others && may(false), may(true)) {
+                (true, _) => None,
+                (false, true) => Some(0),
+                (false, false) => {
+                    now = window.period_end().expect("it limits");
+                    continue;
+                }
+            };
+            sent[usize::from(place.is_none())] += PACKET.0;
+            window.on_sent(now, place, PACKET, 1);
+            now = now + turn;
+        }
+        sent[0] as f64 / RATE.bytes_in(now.since(us(0))).0 as f64
+    }
+
+    #[test]
+    fn with_congestion_flows_only_the_port_sends_at_their_rate_and_never_stands_still() {
+        for degree in [0, 21, 42, 63] {
+            let expected = 1.0 - f64::from(degree) / 126.0;
+            assert!((share(degree, false) - expected).abs() < 0.01, "{degree}: {}", share(degree, false));
+            // Beside others they had half.
+            assert!((share(degree, true) - expected / 2.0).abs() < 0.01, "{degree}: {}", share(degree, true));
+        }
+    }
+
+    #[test]
+    fn it_grows_back_while_nothing_is_congested_and_is_then_over() {
+        let (mut window, _) = measured(&[1, 2], &[1]);
+        window.cut(63);
+        let period = RATE.time_to_send(Bytes(16_000));
+        assert!(!window.roll(us(0) + period, false, true));
+        assert_eq!(window.sizes(), Some((16_000, 4_000)));
+        // 1,000 a period: the fourth makes it whole.
+        for (periods, over) in [(2, false), (4, false), (5, true)] {
+            assert_eq!(window.roll(us(0) + Span(period.0 * periods), true, true), over, "{periods}");
+        }
+        assert_eq!(window.sizes(), Some((16_000, 8_000)));
+    }
+}

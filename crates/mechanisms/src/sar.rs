@@ -1,0 +1,234 @@
+//! SAR, RCM's switch-level adaptive routing: flows that do not congest leave a congested port for an equal way whose region is
+//! less congested ("Regional Congestion Mitigation in Lossless Datacenter Networks", section 3.4).
+//!
+//! # What it does
+//!
+//! A flow starts on the way that a hash picks, as `ecmp` does. Where its port says that it is severely congested, a
+//! packet takes the equal-cost port with the smallest degree of those that are not, and its flow follows it, unless
+//!
+//! - the flow is a culprit there, or in the memory of flows that pass: congestion must not spread;
+//! - packets of the flow wait at the port: the packet would overtake them;
+//! - every other way is severely congested, too.
+//!
+//! Where a flow went is remembered by its hash, for `most-flows` flows: beyond that the one that moved first goes back to the way of its
+//! hash. Acknowledgements and CNPs stay where they are.
+//!
+//! # Why
+//!
+//! Two large flows that meet on one way, or a way through somebody else's congestion, are seen where they are, within
+//! microseconds. It needs a congestion point that says how congested a port is (`rcm`); without one it is `ecmp`. All ways are
+//! shortest ways, so a packet cannot go in circles. Packets ahead on the old way may be overtaken farther on: go-back-N sends those again, IRN
+//! does not (`floodway reproduce rcm reordering` counts them).
+//!
+//! # Known differences
+//!
+//! - The paper does not say when congestion is severe, nor how order is kept: here `rcm` says the former (`severe`), and a flow moves
+//!   only while nothing of it waits at the port.
+//! - New flows are not treated otherwise than old ones: what nothing is known of is on the way of its hash.
+//!
+//! # References
+//!
+//! - "Regional Congestion Mitigation in Lossless Datacenter Networks", section 3.4.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use floodway_units::{PortId, Rng, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::ecmp;
+use crate::slots::{self, PacketView, ParamError, PortView, Routing, SwitchInfo};
+
+/// Parameters of switch-level adaptive routing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+#[schemars(rename = "Sar")]
+pub struct Params {
+    /// Other first ways with the same run seed: any whole number of 32 bits.
+    /// Source: floodway's choice.
+    pub seed: u32,
+    /// Flows of which a switch remembers that they have moved, 1 at least.
+    /// Source: floodway's choice; the paper does not say.
+    pub most_flows: u32,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Params { seed: 0, most_flows: 4096 }
+    }
+}
+
+impl Routing for Params {
+    type Router = Router;
+
+    fn build(&self, switch: &SwitchInfo) -> Result<Router, ParamError> {
+        if self.most_flows == 0 {
+            return Err(ParamError::new(
+                "most-flows",
+                "who remembers 0 flows moves none; allowed: 1 at least",
+            ));
+        }
+        let home = ecmp::Params { seed: self.seed, ..ecmp::Params::default() }.build(switch)?;
+        Ok(Router {
+            home,
+            most_flows: self.most_flows as usize,
+            moved: BTreeMap::new(),
+            order: VecDeque::new(),
+        })
+    }
+}
+
+/// One per switch.
+#[derive(Clone, Debug)]
+pub struct Router {
+    home: ecmp::Router,
+    most_flows: usize,
+    /// Where flows are that are not on the way of their hash, or were not.
+    moved: BTreeMap<u64, PortId>,
+    /// Those flows, in the order in which they moved first.
+    order: VecDeque<u64>,
+}
+
+impl Router {
+    fn remember(&mut self, flow: u64, port: PortId) {
+        if self.moved.insert(flow, port).is_some() {
+            return;
+        }
+        self.order.push_back(flow);
+        if self.order.len() > self.most_flows
+            && let Some(first) = self.order.pop_front()
+        {
+            self.moved.remove(&first);
+        }
+    }
+}
+
+/// Should a packet that may leave do so?
+fn is_left(view: &PortView) -> bool {
+    view.signals.severe && !view.culprit && !view.holds_flow
+}
+
+/// The least congested of the ways that are not severely congested; of equal ones the first from `home` on.
+fn best(candidates: &[PortView], home: usize) -> Option<usize> {
+    let ways = candidates.len();
+    let from_home = (0..ways).map(|i| (home + i) % ways);
+    let open = from_home.filter(|&way| candidates[way].up && !candidates[way].signals.severe);
+    open.min_by(|&a, &b| {
+        let degree = |way: usize| candidates[way].signals.degree;
+        degree(a).total_cmp(&degree(b)).then(candidates[a].queued.cmp(&candidates[b].queued))
+    })
+}
+
+impl slots::Router for Router {
+    fn reads_ports(&self) -> bool {
+        true
+    }
+
+    fn route(&mut self, now: Time, rng: &mut Rng, p: &PacketView, candidates: &[PortView]) -> usize {
+        let home = self.home.route(now, rng, p, candidates);
+        if p.is_reply {
+            return home;
+        }
+        let moved = self.moved.get(&p.flow_hash);
+        let at = moved.and_then(|port| candidates.iter().position(|view| view.port == *port));
+        let at = at.unwrap_or(home);
+        if !is_left(&candidates[at]) {
+            return at;
+        }
+        let Some(better) = best(candidates, home) else { return at };
+        self.remember(p.flow_hash, candidates[better].port);
+        better
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use floodway_units::{Bytes, Rate};
+
+    use super::*;
+    use crate::slots::{Router as _, Signals};
+    use crate::testing::{Bench, packet};
+
+    fn view(port: u32, degree: f32) -> PortView {
+        PortView {
+            port: PortId(port),
+            queued: Bytes::ZERO,
+            rate: Rate::gbps(100),
+            up: true,
+            signals: Signals { degree, severe: degree >= 32.0, ..Signals::default() },
+            culprit: false,
+            holds_flow: false,
+        }
+    }
+
+    fn router(most_flows: u32) -> Router {
+        let params = Params { most_flows, ..Params::default() };
+        params.build(&SwitchInfo { key: 7, hash_seed: None }).expect("valid")
+    }
+
+    fn route(router: &mut Router, flow: u64, views: &[PortView]) -> usize {
+        let mut bench = Bench::<()>::new();
+        router.route(Time::ZERO, &mut bench.rng, &PacketView { flow_hash: flow, ..packet(1_000) }, views)
+    }
+
+    /// Three ways with these degrees, the first of them that of the flow's hash.
+    fn ways(router: &mut Router, flow: u64, degrees: [f32; 3]) -> (usize, Vec<PortView>) {
+        let calm: Vec<_> = (0..3).map(|port| view(port, 0.0)).collect();
+        let home = route(router, flow, &calm);
+        let mut views = calm;
+        for (i, degree) in degrees.into_iter().enumerate() {
+            let port = (home + i) % 3;
+            views[port] = view(port as u32, degree);
+        }
+        (home, views)
+    }
+
+    #[test]
+    fn a_flow_leaves_a_severely_congested_port_for_the_least_congested_and_stays_there() {
+        let mut router = router(8);
+        let (home, mut views) = ways(&mut router, 5, [40.0, 20.0, 10.0]);
+        let chosen = route(&mut router, 5, &views);
+        assert_eq!(chosen, (home + 2) % 3);
+        // It is over where it came from: that is no reason to go back.
+        views[home] = view(home as u32, 0.0);
+        assert_eq!(route(&mut router, 5, &views), chosen);
+        views[chosen] = view(chosen as u32, 63.0);
+        assert_eq!(route(&mut router, 5, &views), home);
+    }
+
+    #[test]
+    fn culprits_and_flows_of_which_something_waits_never_move() {
+        let mut router = router(8);
+        for held in [true, false] {
+            let (home, mut views) = ways(&mut router, 5, [63.0, 0.0, 0.0]);
+            (views[home].culprit, views[home].holds_flow) = (held, !held);
+            assert_eq!(route(&mut router, 5, &views), home);
+        }
+        let (home, views) = ways(&mut router, 5, [63.0, 32.0, 40.0]);
+        assert_eq!(route(&mut router, 5, &views), home, "there is no other way");
+        let (home, views) = ways(&mut router, 5, [31.0, 0.0, 0.0]);
+        assert_eq!(route(&mut router, 5, &views), home, "it is not severe");
+    }
+
+    #[test]
+    fn ways_that_are_down_are_not_chosen() {
+        let mut router = router(8);
+        let (home, mut views) = ways(&mut router, 5, [63.0, 0.0, 9.0]);
+        views[(home + 1) % 3].up = false;
+        assert_eq!(route(&mut router, 5, &views), (home + 2) % 3);
+    }
+
+    #[test]
+    fn beyond_its_memory_the_flow_that_moved_first_goes_home() {
+        let mut router = router(2);
+        let mut moved = Vec::new();
+        for flow in 1..=3 {
+            let (home, views) = ways(&mut router, flow, [63.0, 0.0, 0.0]);
+            moved.push((flow, home, route(&mut router, flow, &views)));
+        }
+        let calm: Vec<_> = (0..3).map(|port| view(port, 0.0)).collect();
+        let now: Vec<_> = moved.iter().map(|&(flow, ..)| route(&mut router, flow, &calm)).collect();
+        assert_eq!(now, [moved[0].1, moved[1].2, moved[2].2]);
+        assert_eq!((router.moved.len(), router.order.len()), (2, 2));
+    }
+}

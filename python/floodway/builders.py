@@ -91,6 +91,7 @@ __all__ = [
     "Hpcc2",
     "HpccPreset",
     "Incast",
+    "Ioq",
     "Irn",
     "IrnForm",
     "IrnPreset",
@@ -143,6 +144,7 @@ __all__ = [
     "Quanta",
     "Rate",
     "RateOrBlank",
+    "Rcm",
     "ReactionParams",
     "ReactionParamsList",
     "RecordKeys",
@@ -155,6 +157,7 @@ __all__ = [
     "RoundRobin",
     "RoundingKey",
     "RoutingParams",
+    "Sar",
     "SchedulerParams",
     "Selector",
     "SemanticsKeys",
@@ -1302,6 +1305,52 @@ class Pacc(Table):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Rcm(Table):
+    """Parameters of RCM.
+
+    Attributes
+    ----------
+    equilibrium
+        Qeq: the length that queues are kept at, in bytes above 0. Source: floodway's choice: 20
+        % of the paper's queues of 100 KB, as QCN has of its buffer.
+    weight
+        wq: what the growth of a queue counts beside its length, from 0 to 64. Source: IEEE
+        802.1Qau; the paper gives none.
+    remote_weight
+        w: what the degree of the neighbour downstream counts in the one that is sent upstream,
+        from 0 to 1. Source: floodway's choice: both alike; the paper gives none.
+    cam_depth
+        M: entries of the memory of a port and class, from 1 to 255. Source: floodway's choice;
+        the paper gives none. `floodway reproduce rcm` sweeps it.
+    cam_hits
+        h: a flow is to blame that holds so many entries, from 1 to M. Default: 3/16 of M, 1 at
+        least. Source: floodway's choice: it lies between the quarter of a port that each flow
+        of the paper's incast has, all of which congest it, and the eighth that each has beside
+        the burst; the paper speaks of relatively high rates.
+    cam_interval
+        Bytes that leave from one sample of the memory to the next, above 0; it varies by 15 %
+        either way. Source: floodway's choice: M of them are some 2 us at 100G, much less than
+        the paper's burst of 20 us.
+    severe
+        The degree from which on others should take another way, from 1 to 63. Source:
+        floodway's choice: half of the largest; the paper does not say.
+    expire
+        So long a notification holds, and a flow of which nothing is seen is remembered; above
+        0. Source: floodway's choice.
+    """
+
+    _tag: ClassVar[str | None] = "rcm"
+    equilibrium: Size | None = None
+    weight: int | None = None
+    remote_weight: float | None = None
+    cam_depth: int | None = None
+    cam_hits: int | None = None
+    cam_interval: Size | None = None
+    severe: int | None = None
+    expire: Time | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class StaticBuffer(Table):
     """Parameters of a static buffer.
 
@@ -1367,6 +1416,30 @@ class SharedBuffer(Table):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Ioq(Table):
+    """Parameters of an input-output queued switch.
+
+    Attributes
+    ----------
+    voq
+        Room of each virtual output queue, in bytes: one for each input, output and class, and
+        at least a frame. Source: RCM, section 4: each queue of the switch has 100 KB.
+    output
+        Room of each output queue, in bytes: one for each output and class, and at least a
+        frame. Source: RCM, section 4.
+    speed_up
+        How much faster than the switch's fastest link a packet crosses, from 1 to 16. Source:
+        floodway's choice, since RCM's paper does not say: with 2 every maximal matching carries
+        all admissible traffic (Dai and Prabhakar, 2000).
+    """
+
+    _tag: ClassVar[str | None] = "ioq"
+    voq: Size | None = None
+    output: Size | None = None
+    speed_up: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class Ecmp(Table):
     """Parameters of equal-cost multipath.
 
@@ -1390,6 +1463,25 @@ class Spray(Table):
     """Nothing to choose."""
 
     _tag: ClassVar[str | None] = "spray"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sar(Table):
+    """Parameters of switch-level adaptive routing.
+
+    Attributes
+    ----------
+    seed
+        Other first ways with the same run seed: any whole number of 32 bits. Source: floodway's
+        choice.
+    most_flows
+        Flows of which a switch remembers that they have moved, 1 at least. Source: floodway's
+        choice; the paper does not say.
+    """
+
+    _tag: ClassVar[str | None] = "sar"
+    seed: int | None = None
+    most_flows: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -2600,7 +2692,7 @@ AllowanceKeys: TypeAlias = "bool | Selector"
 BaseRttKey: TypeAlias = "Literal['exact', 'payload']"
 
 
-BufferParams: TypeAlias = "Literal['static', 'shared'] | StaticBuffer | SharedBuffer"
+BufferParams: TypeAlias = "Literal['static', 'shared', 'ioq'] | StaticBuffer | SharedBuffer | Ioq"
 
 
 #: A priority (802.1Q) or virtual lane, 0 to 7.
@@ -2615,9 +2707,7 @@ Class: TypeAlias = "int"
 Cnp: TypeAlias = "Literal['packet', 'ack-flag']"
 
 
-CongestionPointParams: TypeAlias = (
-    "Literal['red', 'proxy-cnp', 'mercury', 'tcd', 'pacc'] | Red | ProxyCnp | Mercury | Tcd | Pacc"
-)
+CongestionPointParams: TypeAlias = "Literal['red', 'proxy-cnp', 'mercury', 'tcd', 'pacc', 'rcm'] | Red | ProxyCnp | Mercury | Tcd | Pacc | Rcm"
 
 
 CongestionPointParamsList: TypeAlias = "CongestionPointParams | Sequence[CongestionPointParams]"
@@ -2941,7 +3031,7 @@ RepacingKey: TypeAlias = "Literal['moved', 'kept', 'hpcc-ns3']"
 RoundingKey: TypeAlias = "Literal['picosecond', 'truncated-ns', 'hpcc-ns3']"
 
 
-RoutingParams: TypeAlias = "Literal['ecmp', 'spray'] | Ecmp | Spray"
+RoutingParams: TypeAlias = "Literal['ecmp', 'spray', 'sar'] | Ecmp | Spray | Sar"
 
 
 SchedulerParams: TypeAlias = (

@@ -44,7 +44,9 @@ fn incast(buffer: &str, point: Option<&str>) -> Net {
     let links = [(a, s), (b, s)].map(|(from, to)| net.link(from, to, G100, Span::us(1), PFC));
     let last = net.link(s, d, G100, Span::us(1), PFC);
     for (link, from) in [(links[0], a), (links[1], b), (last, s)] {
-        point.iter().for_each(|point| net.congestion_point(link, from, point));
+        if let Some(point) = point {
+            net.congestion_point(link, from, point);
+        }
     }
     for &host in &hosts {
         net.flow(host, d, UNBOUNDED, Span::ZERO);

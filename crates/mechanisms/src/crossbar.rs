@@ -159,7 +159,9 @@ mod tests {
         for _ in 0..5 {
             let made = pairs(&mut crossbar, &all);
             assert_eq!(made.len(), 4);
-            made.into_iter().for_each(|(input, output)| crossbar.release(input, output));
+            for (input, output) in made {
+                crossbar.release(input, output);
+            }
         }
         let first_grants: std::collections::BTreeSet<u32> = crossbar.grants_from.iter().copied().collect();
         assert_eq!(first_grants.len(), 4, "each output would serve another input first");

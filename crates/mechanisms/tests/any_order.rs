@@ -502,7 +502,7 @@ fn drive_congestion_point(mut machine: AnyCongestionPoint, inputs: &[(u64, Passi
                 machine.on_notice(&mut world.cx(), &notice);
             }
             Passing::Sorted { second } => {
-                machine.on_resorted(now, Class::DATA, [Bytes(5_000), Bytes(second)])
+                machine.on_resorted(now, Class::DATA, [Bytes(5_000), Bytes(second)]);
             }
             Passing::Timeout => machine.on_timeout(&mut world.cx()),
         }

@@ -53,12 +53,11 @@ impl Culprits {
         self.flows.retain(|of| flows.contains(&of.flow));
         let mut changed = self.flows.len() < before;
         for &flow in flows.iter().take(MOST) {
-            match self.flows.iter_mut().find(|of| of.flow == flow) {
-                Some(known) => known.named = Some(now),
-                None => {
-                    changed = true;
-                    self.flows.push(Culprit { flow, seen: None, named: Some(now) });
-                }
+            if let Some(known) = self.flows.iter_mut().find(|of| of.flow == flow) {
+                known.named = Some(now);
+            } else {
+                changed = true;
+                self.flows.push(Culprit { flow, seen: None, named: Some(now) });
             }
         }
         changed

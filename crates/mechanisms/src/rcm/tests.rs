@@ -49,7 +49,7 @@ impl Bench {
         let said = self.call(|cp, cx| {
             cp.on_dequeue(cx, &p, &q);
         });
-        self.now = self.now + self.cp.port.rate.time_to_send(Bytes(FRAME));
+        self.now += self.cp.port.rate.time_to_send(Bytes(FRAME));
         said
     }
 
@@ -105,7 +105,7 @@ fn flags_give_each_role() {
     bench.hears(0, &[]);
     assert_eq!(bench.state(), "outside");
     bench.hears(20, &[5]);
-    bench.now = bench.now + Span::us(101);
+    bench.now += Span::us(101);
     assert_eq!(bench.state(), "outside", "a notification does not hold for ever");
 }
 
@@ -198,7 +198,7 @@ fn while_culprits_wait_a_timer_begins_their_next_period() {
     // W was known when the 16th packet started; it takes 1.28 us, and half of it is Wc.
     assert_eq!((sent, at), (8, us(0) + Span::ns(1_200 + 1_280)));
     bench.now = at;
-    bench.call(|cp, cx| cp.on_timeout(cx));
+    bench.call(CongestionPoint::on_timeout);
     assert_eq!(bench.cp.gate(bench.now, queue), Gate::Open);
 }
 

@@ -142,7 +142,7 @@ impl Window {
         let lasts = rate.time_to_send(Bytes(period.whole)).0.max(1);
         let mut begun = now.since(period.start).0 / lasts;
         if begun > 0 {
-            period.start = period.start + Span(begun * lasts);
+            period.start += Span(begun * lasts);
         } else if period.sent_culprits + period.sent_others >= period.whole {
             (begun, period.start) = (1, now);
         } else {
@@ -266,7 +266,7 @@ mod tests {
             };
             sent[usize::from(place.is_none())] += PACKET.0;
             window.on_sent(now, place, PACKET, 1);
-            now = now + turn;
+            now += turn;
         }
         sent[0] as f64 / RATE.bytes_in(now.since(us(0))).0 as f64
     }

@@ -305,9 +305,10 @@ impl<'a> World<'a> {
             state.owner = self.switches.len() as u32;
             (state.local, state.has_crossbar) = (i as u16, crossbar.is_some());
         }
-        let rates: Vec<(PortId, Rate)> = ports.iter().map(|&port| (port, self.rate(port))).collect();
-        let (queues, classes) = (self.queues_per_port - 1, self.classes.len() - 1);
-        let inputs = crossbar.map(|plan| Box::new(Inputs::new(plan, &rates, queues, classes)));
+        let inputs = crossbar.map(|plan| {
+            let rates: Vec<(PortId, Rate)> = ports.iter().map(|&port| (port, self.rate(port))).collect();
+            Box::new(Inputs::new(plan, &rates, self.queues_per_port - 1, self.classes.len() - 1))
+        });
         self.switches.push(Switch {
             router,
             pipeline: spec.pipeline.0,

@@ -12,9 +12,9 @@ use floodway_mechanisms::slots::{CrossbarPlan, DropReason};
 use floodway_units::{PortId, Rate};
 
 use crate::agenda::What;
-use crate::arena::{Arena, Place};
+use crate::arena::{Arena, Fifo, Place};
 use crate::packet::Packet;
-use crate::world::{NEVER, Queue, World};
+use crate::world::{NEVER, World};
 
 /// What a switch has before its crossbar; ports by their place among the switch's, queues and classes those of data alone.
 #[derive(Debug)]
@@ -27,7 +27,7 @@ pub(crate) struct Inputs {
     queues: usize,
     classes: usize,
     /// By input, output and queue: what may cross.
-    voqs: Vec<Queue>,
+    voqs: Vec<Fifo>,
     /// By input, output and class: bytes that are charged, from the pipeline until their last bit has crossed.
     held: Vec<u64>,
     /// By output and queue: bytes that are crossing to it.
@@ -67,7 +67,7 @@ impl Inputs {
             ports: n,
             queues,
             classes,
-            voqs: (0..n * n * queues).map(|_| Queue::default()).collect(),
+            voqs: vec![Fifo::default(); n * n * queues],
             held: vec![0; n * n * classes],
             coming: vec![0; n * queues],
             waiting: vec![0; n],
@@ -95,14 +95,14 @@ impl Inputs {
 
     /// All packets: those that wait, then those that are crossing.
     pub fn places<'a>(&'a self, packets: &'a Arena) -> impl Iterator<Item = Place> + 'a {
-        let waiting = self.voqs.iter().flat_map(|voq| voq.fifo.places(packets));
+        let waiting = self.voqs.iter().flat_map(|voq| voq.places(packets));
         waiting.chain(self.crossing.iter().map(|packet| packet.place))
     }
 
     /// Moves its packets from one arena to another.
     pub fn move_packets(&mut self, from: &mut Arena, to: &mut Arena) {
         for voq in &mut self.voqs {
-            voq.fifo = voq.fifo.moved(from, to);
+            *voq = voq.moved(from, to);
         }
         for packet in &mut self.crossing {
             packet.place = to.add(from.take(packet.place));
@@ -185,8 +185,7 @@ impl World<'_> {
         let (input, output) = (self.local(packet.ingress), self.local(out));
         let inputs = self.switches[switch].inputs.as_mut().expect("the switch has a crossbar");
         let voq = inputs.voq(input, output, q - 1);
-        inputs.voqs[voq].fifo.push(&mut self.packets, place);
-        inputs.voqs[voq].bytes += u64::from(packet.frame);
+        inputs.voqs[voq].push(&mut self.packets, place);
         inputs.waiting[output] += 1;
         let may_start = inputs.crossbar.is_free(input, output);
         self.note_placed(out, q, &packet);
@@ -277,7 +276,7 @@ impl World<'_> {
         let classes = (0..inputs.classes).map(|i| (inputs.turn[output] + i) % inputs.classes);
         let mut queues = classes.flat_map(|class| class * self.subs..(class + 1) * self.subs);
         queues.find(|&queue| {
-            let first = inputs.voqs[inputs.voq(input, output, queue)].fifo.front();
+            let first = inputs.voqs[inputs.voq(input, output, queue)].front();
             first.is_some_and(|place| self.has_room(switch, output, queue, self.packets[place].frame.into()))
         })
     }
@@ -301,9 +300,8 @@ impl World<'_> {
         let subs = self.subs;
         let inputs = self.switches[switch].inputs.as_mut().expect("the switch has a crossbar");
         let voq = inputs.voq(input, output, queue);
-        let place = inputs.voqs[voq].fifo.pop(&self.packets).expect("a packet waits");
+        let place = inputs.voqs[voq].pop(&self.packets).expect("a packet waits");
         let frame = u64::from(self.packets[place].frame);
-        inputs.voqs[voq].bytes -= frame;
         inputs.waiting[output] -= 1;
         inputs.coming[output * inputs.queues + queue] += frame;
         inputs.turn[output] = (queue / subs + 1) % inputs.classes;
@@ -320,10 +318,10 @@ impl World<'_> {
         for input in 0..self.inputs(switch).ports {
             let inputs = self.inputs(switch);
             let voq = inputs.voq(input, output, first);
-            let lists = [inputs.voqs[voq].fifo, inputs.voqs[voq + 1].fifo];
+            let lists = [inputs.voqs[voq], inputs.voqs[voq + 1]];
             let [others, held] = self.sorted(out, class, lists);
             let inputs = self.inputs_mut(switch);
-            (inputs.voqs[voq], inputs.voqs[voq + 1]) = (others, held);
+            (inputs.voqs[voq], inputs.voqs[voq + 1]) = (others.fifo, held.fifo);
         }
         let is_its = |packet: &Crosses| packet.output == output && (first..first + 2).contains(&packet.queue);
         // One packet at most crosses to an output.
@@ -347,7 +345,7 @@ impl World<'_> {
             for queue in queues.clone() {
                 let inputs = self.inputs_mut(switch);
                 let voq = inputs.voq(input, output, queue);
-                let mut dropped = take(&mut inputs.voqs[voq]).fifo;
+                let mut dropped = take(&mut inputs.voqs[voq]);
                 while let Some(place) = dropped.pop(&self.packets) {
                     let packet = self.packets.take(place);
                     self.inputs_mut(switch).waiting[output] -= 1;

@@ -261,8 +261,7 @@ impl World<'_> {
     }
 
     pub fn queue_index(&self, id: QueueId) -> usize {
-        let class = self.dense(id.class);
-        if class == 0 { 0 } else { (class as usize - 1) * self.subs + 1 + id.sub as usize }
+        self.first_queue_of(self.dense(id.class), id.sub.into())
     }
 
     /// Index of a class among those in use.

@@ -329,16 +329,8 @@ impl World<'_> {
         if let Some(&(q, _)) = self.machines[out.index()].placed.get(&packet.flow.0) {
             return q;
         }
-        let view = self.packet_view(packet);
-        let now = self.time();
-        let owner = self.machines[out.index()]
-            .congestion_points
-            .iter_mut()
-            .find(|point| point.claims().contains(&floodway_mechanisms::slots::Claim::Classify));
-        match owner.map(|point| point.classify(now, &view)) {
-            Some(id) => self.queue_index(id),
-            None => self.first_queue(packet.class),
-        }
+        let sub = self.sub_of(out, packet);
+        self.first_queue_of(packet.class, sub)
     }
 
     /// Index of the first of a port's queues of a class.

@@ -298,8 +298,9 @@ impl Cp {
         let least = self.params.hits();
         let now = cx.now;
         let region = self.region(class);
+        let is_told = region.remote(now, expire).is_some();
         let Some(window) = region.window.as_mut().filter(|window| window.is_at_floor()) else { return };
-        if !region.cam.is_full() || region.remote.is_some_and(|remote| now.since(remote.at) <= expire) {
+        if !region.cam.is_full() || is_told {
             return;
         }
         let mut entries = 0;
@@ -325,11 +326,16 @@ impl Cp {
         cx.push(CpAction::ToUpstream(ingress, RegionNotice::new(class, degree, named)));
     }
 
+    /// Takes back what the neighbour upstream of an input was told.
+    fn take_back(cx: &mut Cx<'_, CpAction>, class: Class, ingress: PortId) {
+        cx.push(CpAction::ToUpstream(ingress, RegionNotice::new(class, 0, std::iter::empty())));
+    }
+
     /// Nothing waits any more of what came in by `ingress`.
     fn input_is_empty(&mut self, cx: &mut Cx<'_, CpAction>, class: Class, ingress: PortId) {
         let input = self.region(class).inputs.iter_mut().find(|(port, _)| *port == ingress);
         if input.is_some_and(|(_, sampler)| sampler.empty()) {
-            cx.push(CpAction::ToUpstream(ingress, RegionNotice::new(class, 0, std::iter::empty())));
+            Self::take_back(cx, class, ingress);
         }
     }
 }
@@ -338,6 +344,14 @@ impl Region {
     /// The newest word of the neighbour, while it holds.
     fn remote(&self, now: Time, expire: Span) -> Option<Remote> {
         self.remote.filter(|remote| now.since(remote.at) <= expire)
+    }
+
+    /// What waits, as one of the queues has it now.
+    fn look_at(&mut self, q: &QueueView) {
+        self.others = q.first;
+        if q.sub > 0 {
+            self.held = q.len;
+        }
     }
 
     fn is_local(&self) -> bool {
@@ -388,9 +402,7 @@ impl CongestionPoint for Cp {
         let law = self.law;
         let sample = self.region(q.class).input(p.ingress).pass(&law, cx.rng, p.frame, q.voq);
         match sample {
-            Some(Sample { ended: true, .. }) => {
-                cx.push(CpAction::ToUpstream(p.ingress, RegionNotice::new(q.class, 0, std::iter::empty())));
-            }
+            Some(Sample { ended: true, .. }) => Self::take_back(cx, q.class, p.ingress),
             Some(Sample { degree, .. }) if degree > 0 => {
                 self.congested(q.class, cx.now, None);
                 self.tell(cx, q.class, p.ingress, degree);
@@ -404,10 +416,7 @@ impl CongestionPoint for Cp {
         self.roll(q.class, cx);
         let region = self.region(q.class);
         region.culprits.see(cx.now, p.flow);
-        region.others = q.first;
-        if q.sub > 0 {
-            region.held = q.len;
-        }
+        region.look_at(q);
         if let Some(Sample { degree, .. }) = region.output.pass(&law, cx.rng, p.frame, q.first)
             && degree > 0
         {
@@ -426,10 +435,7 @@ impl CongestionPoint for Cp {
         let PortInfo { rate, wire, .. } = self.port;
         self.roll(q.class, cx);
         let region = self.region(q.class);
-        region.others = q.first;
-        if q.sub > 0 {
-            region.held = q.len;
-        }
+        region.look_at(q);
         let sampled = region.cam.pass(cx.now, cx.rng, p.flow, p.frame);
         let place = region.culprits.see(cx.now, p.flow);
         let turn = match &mut region.window {

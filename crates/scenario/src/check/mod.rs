@@ -286,25 +286,20 @@ fn pools(blueprint: &Blueprint) -> Vec<Pool> {
 }
 
 fn crossbars(blueprint: &Blueprint) -> Vec<CrossbarGroup> {
-    let mut groups: Vec<CrossbarGroup> = Vec::new();
-    for node in &blueprint.nodes {
-        let Role::Switch(switch) = &node.role else { continue };
+    let keys = blueprint.nodes.iter().filter_map(|node| {
+        let Role::Switch(switch) = &node.role else { return None };
         let plan = switch.buffer.plan();
-        let (Some(crossbar), Some(Sizing::Fixed(voq))) = (plan.crossbar, plan.own) else { continue };
-        let one = CrossbarGroup {
-            kind: kind_of(&node.tags, "switch"),
-            count: 1,
-            voq_bytes: voq.0,
-            output_bytes: crossbar.output.0,
-            speed_up: crossbar.speed_up,
-        };
-        let alike = |group: &&mut CrossbarGroup| CrossbarGroup { count: 1, ..(**group).clone() } == one;
-        match groups.iter_mut().find(alike) {
-            Some(group) => group.count += 1,
-            None => groups.push(one),
-        }
-    }
-    groups
+        let (Some(crossbar), Some(Sizing::Fixed(voq))) = (plan.crossbar, plan.own) else { return None };
+        Some((kind_of(&node.tags, "switch"), voq.0, crossbar.output.0, crossbar.speed_up.to_bits()))
+    });
+    let group = |((kind, voq_bytes, output_bytes, speed_up), count)| CrossbarGroup {
+        kind,
+        count,
+        voq_bytes,
+        output_bytes,
+        speed_up: f64::from_bits(speed_up),
+    };
+    counted(keys).into_iter().map(group).collect()
 }
 
 fn traffic(blueprint: &Blueprint, workload: &floodway_fabric::blueprint::WorkloadSpec) -> Traffic {

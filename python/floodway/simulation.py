@@ -123,6 +123,7 @@ def run(
         pauses=optional_frame(records.pauses),
         signals=optional_frame(records.signals),
         allowances=optional_frame(records.allowances),
+        shares=optional_frame(records.shares),
         queue_histogram=optional_frame(records.queue_histogram),
         capture=records.capture,
         run=info,

@@ -508,6 +508,8 @@ pub struct RecordSpec {
     pub signals: Option<usize>,
     /// What senders may, each time that it changes; not kept by default.
     pub allowances: Option<AllowanceSpec>,
+    /// What each flow has of chosen ports; not kept by default.
+    pub shares: Option<ShareSpec>,
     /// How long the queues of switches were; not kept by default.
     pub queue_histogram: Option<HistogramSpec>,
     /// Frames that are captured.
@@ -519,6 +521,17 @@ pub struct RecordSpec {
 pub struct AllowanceSpec {
     /// Indices of the workloads whose flows they are.
     pub workloads: Vec<usize>,
+    /// At most so many rows.
+    pub rows: usize,
+}
+
+/// At which ports flows are told apart.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ShareSpec {
+    /// The ports that send them.
+    pub ports: Vec<PortId>,
+    /// Width of a bucket of time, above 0.
+    pub bucket: Span,
     /// At most so many rows.
     pub rows: usize,
 }
@@ -543,6 +556,7 @@ impl Default for RecordSpec {
             pauses: None,
             signals: None,
             allowances: None,
+            shares: None,
             queue_histogram: None,
             capture: None,
         }

@@ -38,6 +38,7 @@ use crate::ring::Ring;
 use crate::routing::{Routes, peer};
 use crate::serial::Serial;
 use crate::series::Series;
+use crate::shares::ShareLog;
 use crate::signals::SignalLog;
 use crate::telemetry::Telemetry;
 use crate::triggers::Triggers;
@@ -155,6 +156,7 @@ impl<'a> World<'a> {
         let queues_per_port = 1 + (classes.len() - 1) * subs;
         let format = blueprint.wire;
         let (ports_in_all, allowances) = (ports.len(), blueprint.records.allowances.as_ref());
+        let shares = blueprint.records.shares.as_ref();
         let mut world = World {
             blueprint,
             control,
@@ -206,6 +208,7 @@ impl<'a> World<'a> {
             pauses: blueprint.records.pauses.map(PauseLog::new),
             signals: blueprint.records.signals.map(|most| SignalLog::new(most, ports_in_all * classes.len())),
             allowances: allowances.map(|spec| AllowanceLog::new(spec, blueprint.workloads.len())),
+            shares: shares.map(|spec| ShareLog::new(spec, ports_in_all)),
             records: Records::new(blueprint),
             capture: blueprint.records.capture.as_ref().map(Capture::new).unwrap_or_default(),
             deadlocks: Vec::new(),
@@ -478,7 +481,7 @@ impl<'a> World<'a> {
         self.remembers = self.remembers.max(remembers.unwrap_or_default());
         self.set_port_quiet(port);
         let state = &mut self.ports[port.index()];
-        state.observed |= state.captured || self.telemetry.on || self.border.crosses(port);
+        state.observed |= state.noted || self.telemetry.on || self.border.crosses(port);
         for class in 1..self.classes.len() as u8 {
             self.set_quiet(self.lane(port, class), port);
         }
@@ -611,7 +614,7 @@ fn build_ports(blueprint: &Blueprint) -> Vec<Port> {
                 paused: 0,
                 has_cp: !link.ends[end].congestion_points.is_empty(),
                 quiet: u32::MAX,
-                captured: false,
+                noted: false,
                 observed: direction.jitter.0 > 0,
                 free_at: 0,
                 free_order: 0,
@@ -628,8 +631,10 @@ fn build_ports(blueprint: &Blueprint) -> Vec<Port> {
             });
         }
     }
-    for port in blueprint.records.capture.iter().flat_map(|capture| &capture.ports) {
-        ports[port.index()].captured = true;
+    let captured = blueprint.records.capture.iter().flat_map(|capture| &capture.ports);
+    let shared = blueprint.records.shares.iter().flat_map(|shares| &shares.ports);
+    for port in captured.chain(shared) {
+        ports[port.index()].noted = true;
     }
     ports
 }

@@ -12,6 +12,7 @@ use crate::outcome::{
 use crate::pauses::PauseLog;
 use crate::records::{FlowKey, FlowRow, ReceivedRow, SentRow};
 use crate::routing::peer;
+use crate::shares::ShareLog;
 use crate::signals::SignalLog;
 use crate::table::{Table, Values};
 use crate::world::{NEVER, Port, World};
@@ -53,6 +54,7 @@ impl World<'_> {
             pauses: self.pause_table(),
             signals: self.signal_table(),
             allowances: self.allowance_table(),
+            shares: self.share_table(),
             queue_histogram: self.queue_table(),
             capture: self.pcapng(),
             outcome,
@@ -64,6 +66,7 @@ impl World<'_> {
         self.pauses.iter_mut().for_each(PauseLog::close);
         self.signals.iter_mut().for_each(SignalLog::close);
         self.allowances.iter_mut().for_each(AllowanceLog::close);
+        self.shares.iter_mut().for_each(ShareLog::close);
     }
 
     /// Writes the rows of flows that are open.
@@ -108,6 +111,7 @@ impl World<'_> {
             pauses: self.pauses.as_ref().map(PauseLog::totals),
             signals: self.signals.as_ref().map(SignalLog::totals),
             allowances: self.allowances.as_ref().map(AllowanceLog::totals),
+            shares: self.shares.as_ref().map(ShareLog::totals),
             queue_samples: self.queue_samples(),
             capture: self.capture_totals(),
         }
@@ -369,6 +373,18 @@ impl World<'_> {
         watched
     }
 
+    /// What tables call the direction in which a port sends.
+    pub fn direction(&self, port: PortId) -> String {
+        // A link keeps the names of its ends, whether relays stand between or not.
+        let behind = |port: PortId| match self.relay_at(port) {
+            Some(relay) if relay.ports.remote == port => peer(relay.ports.local),
+            _ => port,
+        };
+        let name = |port: PortId| &self.blueprint.nodes[self.ports[behind(port).index()].node.index()].name;
+        let link = &self.blueprint.links[port.index() / 2].name;
+        format!("{link}: {}>{}", name(port), name(peer(port)))
+    }
+
     fn series_table(&self) -> Table {
         let (mut object, mut kind, mut metric) = (Vec::new(), Vec::new(), Vec::new());
         let (mut time, mut width, mut value) = (Vec::new(), Vec::new(), Vec::new());
@@ -397,18 +413,6 @@ impl World<'_> {
                 begin += series.width();
             }
         }
-        let direction = |port: usize| {
-            let id = PortId(port as u32);
-            // A link keeps the names of its ends, whether relays stand between or not.
-            let behind = |port: PortId| match self.relay_at(port) {
-                Some(relay) if relay.ports.remote == port => peer(relay.ports.local),
-                _ => port,
-            };
-            let name =
-                |port: PortId| &self.blueprint.nodes[self.ports[behind(port).index()].node.index()].name;
-            let link = &self.blueprint.links[port / 2].name;
-            format!("{link}: {}>{}", name(id), name(peer(id)))
-        };
         let kinds = ["link", "queue", "buffer"];
         let texts = |names: &[&str]| names.iter().map(ToString::to_string).collect();
         Table::new(vec![
@@ -416,7 +420,7 @@ impl World<'_> {
                 "object",
                 Values::Text {
                     codes: object,
-                    dictionary: watched.iter().map(|&port| direction(port)).collect(),
+                    dictionary: watched.iter().map(|&port| self.direction(PortId(port as u32))).collect(),
                 },
             ),
             ("kind", Values::Text { codes: kind, dictionary: texts(&kinds) }),

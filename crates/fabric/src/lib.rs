@@ -49,6 +49,7 @@ pub mod routing;
 mod send;
 mod serial;
 mod series;
+mod shares;
 mod signals;
 pub mod sizes;
 pub mod spread;

@@ -50,6 +50,9 @@ impl<'a> World<'a> {
         if let (Some(log), Some(more)) = (&mut self.allowances, other.allowances) {
             log.absorb(more);
         }
+        if let (Some(log), Some(more)) = (&mut self.shares, other.shares) {
+            log.absorb(more);
+        }
     }
 
     fn is_of(&self, node: NodeId, part: usize) -> bool {

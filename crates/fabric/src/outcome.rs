@@ -23,6 +23,8 @@ pub struct Records {
     pub signals: Option<Table>,
     /// One row each time that a sender's allowance changed, where they are kept.
     pub allowances: Option<Table>,
+    /// One row a chosen port, bucket of time and flow, where the blueprint asks for them.
+    pub shares: Option<Table>,
     /// One row a (switch's egress port, bin of queue length), where they are kept.
     pub queue_histogram: Option<Table>,
     /// Captured frames as a pcapng file, where some were to be captured.
@@ -84,6 +86,9 @@ pub struct Outcome {
     /// The instants of the table of queue lengths, where it is kept.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queue_samples: Option<QueueSamples>,
+    /// How much of the table of shares there is, where it is kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shares: Option<RowTotals>,
     /// What the capture holds, where there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub capture: Option<CaptureTotals>,

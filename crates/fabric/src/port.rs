@@ -313,8 +313,9 @@ impl World<'_> {
     /// this partition.
     #[inline(never)]
     fn observe(&mut self, port: PortId, place: Place, arrival: u64, serial: u64) -> Option<u64> {
-        if self.ports[port.index()].captured {
+        if self.ports[port.index()].noted {
             self.capture(port, place);
+            self.note_share(port, place);
         }
         self.telemetry.sent(port, self.packets[place].frame);
         let state = &mut self.ports[port.index()];

@@ -51,6 +51,7 @@ use crate::routing::{Routes, peer};
 use crate::send::SendHalf;
 use crate::serial::Serial;
 use crate::series::Series;
+use crate::shares::ShareLog;
 use crate::signals::SignalLog;
 use crate::telemetry::Telemetry;
 use crate::triggers::Triggers;
@@ -97,8 +98,8 @@ pub(crate) struct Port {
     pub paused: u16,
     /// Has congestion points.
     pub has_cp: bool,
-    /// What it sends is captured.
-    pub captured: bool,
+    /// What it sends is captured, or counted by flow.
+    pub noted: bool,
     pub node: NodeId,
     /// Its place among its node's ports.
     pub local: u16,
@@ -443,6 +444,7 @@ pub(crate) struct World<'a> {
     pub pauses: Option<PauseLog>,
     pub signals: Option<SignalLog>,
     pub allowances: Option<AllowanceLog>,
+    pub shares: Option<ShareLog>,
     pub records: Records,
     pub capture: Capture,
     pub deadlocks: Vec<Deadlock>,

@@ -5,7 +5,7 @@ mod support;
 
 use floodway_fabric::blueprint::{
     AllowanceSpec, Arrivals, ErrorRates, HistogramSpec, LoopSpec, Next, PoissonSpec, RelayPorts, Role,
-    Sharing, Ties,
+    ShareSpec, Sharing, Ties,
 };
 use floodway_fabric::sizes::Sizes;
 use floodway_fabric::spread::Spread;
@@ -247,6 +247,8 @@ impl Plan {
         net.blueprint.records.pauses = Some(200);
         net.blueprint.records.signals = Some(200);
         net.blueprint.records.allowances = Some(AllowanceSpec { workloads: vec![0, 1], rows: 200 });
+        let ports = (0..2 * net.blueprint.links.len() as u32).map(PortId).collect();
+        net.blueprint.records.shares = Some(ShareSpec { ports, bucket: Span::us(3), rows: 200 });
         if self.pipeline {
             net.blueprint.records.queue_histogram = Some(HistogramSpec {
                 from: Time::ZERO,

@@ -100,9 +100,9 @@ pub struct Params {
     /// M: entries of the memory of a port and class, from 1 to 255.
     /// Source: floodway's choice; the paper gives none. `floodway reproduce rcm` sweeps it.
     pub cam_depth: u8,
-    /// h: a flow is to blame that holds so many entries, from 1 to M. Default: 3/16 of M, 1 at least.
-    /// Source: floodway's choice: it lies between the quarter of a port that each flow of the paper's incast has, all of which congest it, and
-    /// the eighth that each has beside the burst; the paper speaks of relatively high rates.
+    /// h: a flow is to blame that holds so many entries, from 1 to M. Default: a quarter of M, 1 at least.
+    /// Source: floodway's choice: of the paper's five flows the burst has half of the port and is found, and the others have an eighth each and
+    /// are not, which by the letter they were (h = 1); the paper speaks of relatively high rates.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cam_hits: Option<u8>,
     /// Bytes that leave from one sample of the memory to the next, above 0; it varies by 15 % either way.
@@ -133,7 +133,7 @@ impl Default for Params {
 
 impl Params {
     fn hits(&self) -> usize {
-        usize::from(self.cam_hits.unwrap_or((u32::from(self.cam_depth) * 3 / 16) as u8).max(1))
+        usize::from(self.cam_hits.unwrap_or(self.cam_depth / 4).max(1))
     }
 
     fn check(&self) -> Result<(), ParamError> {

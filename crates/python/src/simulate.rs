@@ -73,6 +73,8 @@ pub struct Records {
     signals: Option<Py<Table>>,
     /// One row each time that a sender's allowance changed, where the scenario asks for them.
     allowances: Option<Py<Table>>,
+    /// One row a chosen port, bucket of time and flow, where the scenario asks for them.
+    shares: Option<Py<Table>>,
     /// One row a switch's egress port and bin of queue length, where the scenario asks for them.
     queue_histogram: Option<Py<Table>>,
     /// Captured frames as a pcapng file; none where nothing was to be captured.
@@ -96,6 +98,7 @@ impl Records {
             pauses: kept.pauses.map(|rows| Table::new(py, rows)).transpose()?,
             signals: kept.signals.map(|rows| Table::new(py, rows)).transpose()?,
             allowances: kept.allowances.map(|rows| Table::new(py, rows)).transpose()?,
+            shares: kept.shares.map(|rows| Table::new(py, rows)).transpose()?,
             queue_histogram: kept.queue_histogram.map(|rows| Table::new(py, rows)).transpose()?,
             capture: kept.capture.map(|file| PyBytes::new(py, &file).unbind()),
             outcome_json: outcome.expect("an outcome has only string keys and finite numbers"),

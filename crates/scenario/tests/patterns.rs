@@ -259,6 +259,19 @@ fn a_share_goes_to_other_datacenters() {
 }
 
 #[test]
+fn groups_are_hosts_that_follow_one_another() {
+    let spec = poisson(TREE, "groups = 4", 1);
+    let Spread::Groups { share, groups, home } = &spec.spread else { panic!("{:?}", spec.spread) };
+    let hosts = |range: std::ops::Range<u32>| range.map(NodeId).collect::<Vec<_>>();
+    assert_eq!((*share, &groups[..]), (0.0, &[hosts(0..4), hosts(4..8), hosts(8..12), hosts(12..16)][..]));
+    assert_eq!((home[0], home[3], home[4], home[15], home[16]), (0, 0, 1, 3, 4));
+    // Who only receives is in a group, too.
+    let spec = poisson(TREE, "groups = 2, from = [\"h1\", \"h3\"], to = [\"h2\", \"h4\"]", 1);
+    let Spread::Groups { groups, .. } = &spec.spread else { panic!("{:?}", spec.spread) };
+    assert_eq!(groups[..], [hosts(1..2), hosts(3..4)]);
+}
+
+#[test]
 fn patterns_that_cannot_be_are_refused() {
     for (pattern, why) in [
         (
@@ -365,6 +378,10 @@ fn spreads_that_cannot_be_are_refused() {
         ),
         ("inter-dc = 0.3", ".inter-dc: h1 is in no datacenter: it has no tag \"dc-*\""),
         ("hot-spot = {}, inter-dc = 0.3", ": \"hot-spot\" and \"inter-dc\" stand side by side: only one may"),
+        ("groups = 4, hot-spot = {}", ": \"hot-spot\" and \"groups\" stand side by side: only one may"),
+        ("groups = 0", ".groups: 16 hosts are not 0 groups of as many each"),
+        ("groups = 5", ".groups: 16 hosts are not 5 groups of as many each"),
+        ("groups = 16", ".groups: h1 has no other host of its group to send to"),
     ] {
         assert_eq!(refused(TREE, keys), why);
     }

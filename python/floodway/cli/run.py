@@ -88,6 +88,7 @@ def _publish(place: Reservation, result: Result, exported: floodway.Scenario | N
         ("pauses", outcome.pauses_beyond, "pauses and resumes"),
         ("signals", outcome.signals_beyond, "marks, CNPs and changes of state"),
         ("allowances", outcome.allowances_beyond, "changes"),
+        ("shares", outcome.shares_beyond, "shares of flows"),
     )
     notes = [
         f"the table of {table} is full: {beyond} more {what} have no row"

@@ -125,8 +125,8 @@ class Outcome:
         How full each switch's buffer was.
     pauses_beyond
         Pauses and resumes that came when the table `pauses` was full, and have no row.
-    signals_beyond, allowances_beyond
-        The same of marks, CNPs and states, and of changed allowances.
+    signals_beyond, allowances_beyond, shares_beyond
+        The same of marks, CNPs and states, of changed allowances, and of flows' shares of links.
     capture
         What the capture holds, where there is one.
     """
@@ -144,6 +144,7 @@ class Outcome:
     pauses_beyond: int = 0
     signals_beyond: int = 0
     allowances_beyond: int = 0
+    shares_beyond: int = 0
     capture: Captured | None = None
 
     @classmethod
@@ -168,6 +169,7 @@ class Outcome:
             pauses_beyond=raw.get("pauses", {}).get("beyond", 0),
             signals_beyond=raw.get("signals", {}).get("beyond", 0),
             allowances_beyond=raw.get("allowances", {}).get("beyond", 0),
+            shares_beyond=raw.get("shares", {}).get("beyond", 0),
             capture=Captured(**raw["capture"]) if "capture" in raw else None,
         )
 

@@ -125,6 +125,9 @@ class Result:
     allowances
         One row each time that the pacing rate or the window of a flow's sender changed, where the scenario
         has `records.allowances`; else none.
+    shares
+        One row a flow, direction of a link and bucket of time, where the scenario has `records.shares`; else
+        none.
     queue_histogram
         One row a switch's port and bin of queue length, where the scenario has `records.queue-histogram`;
         else none.
@@ -159,6 +162,7 @@ class Result:
     pauses: pl.DataFrame | None = None
     signals: pl.DataFrame | None = None
     allowances: pl.DataFrame | None = None
+    shares: pl.DataFrame | None = None
     queue_histogram: pl.DataFrame | None = None
     capture: bytes | None = None
 

@@ -32,7 +32,7 @@ __all__ = ["CAPTURE_FILE", "FILES", "RUN_FILE", "TABLES", "Reservation", "read",
 #: The tables of a result, each in a file of its name.
 TABLES = ("flows", "latency", "series", "counters")
 #: Tables that are there where the scenario asks for them.
-OPTIONAL_TABLES = ("pauses", "signals", "allowances", "queue_histogram")
+OPTIONAL_TABLES = ("pauses", "signals", "allowances", "shares", "queue_histogram")
 #: What tells a folder of results from any other.
 RUN_FILE = "run.json"
 #: Captured frames, where there are any.

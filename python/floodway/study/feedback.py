@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from floodway.results import Result
     from floodway.study.selection import Options
 
-__all__ = ["STATES", "allowed", "longest_queue", "time_in_state"]
+__all__ = ["STATES", "allowed", "first_in_state", "longest_queue", "time_in_state"]
 
 #: States that congestion points give to queues, by the point's name: no run has to show all of them.
 STATES: Mapping[str, tuple[str, ...]] = {
@@ -69,10 +69,31 @@ def time_in_state(result: Result, options: Options) -> float:
     PlotError
         If the run did not keep signals, patterns name no port, or queues have no such state.
     """
+    return float(_in_state(result, options)["span_us"].sum())
+
+
+def first_in_state(result: Result, options: Options) -> float | None:
+    """Return when a queue of the ports was first in a state inside the window, in microseconds.
+
+    Returns
+    -------
+    float or None
+        None where none was.
+
+    Raises
+    ------
+    PlotError
+        As of `time_in_state`.
+    """
+    first = _in_state(result, options)["from_us"].min()
+    return None if first is None else max(float(first), options.from_us)  # type: ignore[arg-type]
+
+
+def _in_state(result: Result, options: Options) -> pl.DataFrame:
+    """Return the spans for which queues of ports were in a state inside the window."""
     every = state_spans(result)
     _refuse_unknown(options.state, every["state"].unique(maintain_order=True).to_list())
-    spans = of_ports(result, options, every.filter(pl.col("state") == options.state))
-    return float(_inside(spans, options)["span_us"].sum())
+    return _inside(of_ports(result, options, every.filter(pl.col("state") == options.state)), options)
 
 
 def longest_queue(result: Result, options: Options) -> float | None:

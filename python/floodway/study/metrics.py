@@ -17,8 +17,9 @@ from floodway.results.quantities import quantity_gbps
 from floodway.results.settings import direction_settings, rates_gbps
 from floodway.results.summary import percentile
 from floodway.study.buckets import link_buckets
-from floodway.study.feedback import allowed, longest_queue, time_in_state
+from floodway.study.feedback import allowed, first_in_state, longest_queue, time_in_state
 from floodway.study.selection import chosen_flows, chosen_link, chosen_ports
+from floodway.study.shares import flow_throughput
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -271,6 +272,16 @@ def _allowed_kind(label: str, statistic: str) -> Kind:
     )
 
 
+def _shares_kind(label: str, *, lowest: bool) -> Kind:
+    return Kind(
+        label=label,
+        unit="Gbit/s",
+        options=("workload", "link", "window"),
+        of=_numbered(partial(flow_throughput, lowest=lowest)),
+        best="highest",
+    )
+
+
 def _numbered(of: Callable[[Result, Options], float | None]) -> Callable[[Result, Options], Value]:
     """Make a number a value."""
     return lambda result, options: Value(value=of(result, options))
@@ -323,6 +334,15 @@ KINDS: Mapping[str, Kind] = {
         of=_numbered(time_in_state),
         due=("state",),
     ),
+    "first-in-state": Kind(
+        label="first time in a state",
+        unit="us",
+        options=("ports", "state", "window"),
+        of=_numbered(first_in_state),
+        due=("state",),
+    ),
+    "flow-throughput": _shares_kind("throughput of flows", lowest=False),
+    "lowest-flow-throughput": _shares_kind("throughput of the flow that has least", lowest=True),
     "allowed-min": _allowed_kind("lowest rate that a sender allowed", "min"),
     "allowed-mean": _allowed_kind("mean rate that senders allowed", "mean"),
     "drops": Kind(label="packets dropped", unit="", options=PORTS, of=_drops),

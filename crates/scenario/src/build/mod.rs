@@ -19,16 +19,19 @@ mod window;
 use std::collections::BTreeMap;
 
 use floodway_fabric::Blueprint;
-use floodway_fabric::blueprint::{AllowanceSpec, CaptureSpec, End, HistogramSpec, RecordSpec, Semantics};
+use floodway_fabric::blueprint::{
+    AllowanceSpec, CaptureSpec, End, HistogramSpec, RecordSpec, Semantics, ShareSpec,
+};
 use floodway_fabric::routing::Routes;
 use floodway_units::{Bytes, NodeId, PortId, Span, Time};
 use floodway_wire::{Format, Telemetry};
 
 use crate::error::{Place, ScenarioError, ScenarioErrors};
 use crate::grammar::document::{
-    AllowanceKeys, CaptureKeys, Document, HistogramKeys, OnDeadlock, SemanticsKeys, Stop,
+    AllowanceKeys, CaptureKeys, Document, HistogramKeys, OnDeadlock, SemanticsKeys, ShareKeys, Stop,
 };
 use crate::grammar::read::key_path;
+use crate::grammar::selector::Selector;
 use crate::grammar::sets::ROOTS;
 use crate::grammar::tree::Node;
 use crate::profile::Loaded;
@@ -38,7 +41,7 @@ use crate::workload::Workload;
 use crate::workload::files::Files;
 use crate::workload::recipe::{Recipe, draw};
 
-/// The tables of pauses, signals and allowances have no more rows: 240 to 560 MB each while the run goes.
+/// The tables of pauses, signals, allowances and shares have no more rows: 240 to 560 MB each while the run goes.
 const MOST_ROWS: usize = 10_000_000;
 /// Narrower bins of queue length are refused: they tell no two packets apart, and cost memory.
 const SMALLEST_BIN: Bytes = Bytes(64);
@@ -303,9 +306,19 @@ impl Builder<'_> {
         let capture = keys.capture.as_ref().map(|keys| self.capture(network, keys));
         let signals = keys.signals.then_some(MOST_ROWS);
         let allowances = self.allowances(&keys.allowances);
+        let shares = keys.shares.as_ref().map(|keys| self.shares(network, keys));
         let (busiest, buckets) = (keys.busiest, keys.buckets);
-        blueprint.records =
-            RecordSpec { watch, busiest, buckets, pauses, signals, allowances, queue_histogram, capture };
+        blueprint.records = RecordSpec {
+            watch,
+            busiest,
+            buckets,
+            pauses,
+            signals,
+            allowances,
+            shares,
+            queue_histogram,
+            capture,
+        };
     }
 
     /// Whose allowances are kept: flows of which workloads.
@@ -343,15 +356,28 @@ impl Builder<'_> {
         HistogramSpec { from: keys.from, to, every: keys.every, bin: keys.bin }
     }
 
-    fn capture(&mut self, network: &Network, keys: &CaptureKeys) -> CaptureSpec {
-        let selected = |link: &crate::topology::Link| keys.links.matches(&link.name, &link.tags);
-        let links = (0u32..).zip(&network.links).filter(|(_, link)| selected(link));
-        let ports: Vec<_> = links.flat_map(|(i, _)| [PortId(2 * i), PortId(2 * i + 1)]).collect();
+    /// Both ports of each link that a key of `records` selects.
+    fn ports_of(&mut self, network: &Network, key: &str, links: &Selector) -> Vec<PortId> {
+        let selected = |link: &crate::topology::Link| links.matches(&link.name, &link.tags);
+        let chosen = (0u32..).zip(&network.links).filter(|(_, link)| selected(link));
+        let ports: Vec<_> = chosen.flat_map(|(i, _)| [PortId(2 * i), PortId(2 * i + 1)]).collect();
         if ports.is_empty() {
-            let message = format!("{} matches nothing", keys.links);
-            let error = error_at(self.tree, &["records", "capture", "links"], message);
-            self.errors.push(error.meant(keys.links.meant(network.labels_of_links())));
+            let error = error_at(self.tree, &["records", key, "links"], format!("{links} matches nothing"));
+            self.errors.push(error.meant(links.meant(network.labels_of_links())));
         }
+        ports
+    }
+
+    fn shares(&mut self, network: &Network, keys: &ShareKeys) -> ShareSpec {
+        let ports = self.ports_of(network, "shares", &keys.links);
+        if keys.bucket == Span::ZERO {
+            self.fault(&["records", "shares", "bucket"], "0ps is not a time above 0, such as 1us");
+        }
+        ShareSpec { ports, bucket: keys.bucket, rows: MOST_ROWS }
+    }
+
+    fn capture(&mut self, network: &Network, keys: &CaptureKeys) -> CaptureSpec {
+        let ports = self.ports_of(network, "capture", &keys.links);
         if !(1..=1_000_000).contains(&keys.packets) {
             let message = format!("{} is not a number from 1 to 1000000", keys.packets);
             self.fault(&["records", "capture", "packets"], message);

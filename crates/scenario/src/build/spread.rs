@@ -1,4 +1,4 @@
-//! Whom Poisson flows go to: all alike, hot spots, other datacenters.
+//! Whom Poisson flows go to: all alike, hot spots, other datacenters, groups.
 
 use floodway_fabric::spread::Spread;
 use floodway_units::NodeId;
@@ -24,16 +24,56 @@ impl Builder<'_> {
         destinations: &[usize],
         map: &Map<'_>,
     ) -> Option<Spread> {
-        match (&poisson.hot_spot, poisson.inter_dc) {
-            (None, None) => Some(Spread::Uniform),
-            (Some(hot_spot), None) => self.hot_spot(workload, hot_spot, sources, destinations, map),
-            (None, Some(share)) => self.inter_dc(workload, share, sources, destinations, map),
-            (Some(_), Some(_)) => {
-                let message = "\"hot-spot\" and \"inter-dc\" stand side by side: only one may";
+        match (&poisson.hot_spot, poisson.inter_dc, poisson.groups) {
+            (None, None, None) => Some(Spread::Uniform),
+            (Some(hot_spot), None, None) => self.hot_spot(workload, hot_spot, sources, destinations, map),
+            (None, Some(share), None) => self.inter_dc(workload, share, sources, destinations, map),
+            (None, None, Some(count)) => self.groups(workload, count, sources, destinations, map),
+            (hot_spot, inter_dc, groups) => {
+                let given = [
+                    (hot_spot.is_some(), "\"hot-spot\""),
+                    (inter_dc.is_some(), "\"inter-dc\""),
+                    (groups.is_some(), "\"groups\""),
+                ];
+                let given: Vec<&str> = given.into_iter().filter_map(|(is, key)| is.then_some(key)).collect();
+                let message = format!("{} stand side by side: only one may", given.join(" and "));
                 self.fault(&workload_path(workload, "poisson"), message);
                 None
             }
         }
+    }
+
+    /// Hosts that send or receive, in groups of as many that follow one another.
+    fn groups(
+        &mut self,
+        workload: &Workload,
+        count: usize,
+        sources: &[usize],
+        destinations: &[usize],
+        map: &Map<'_>,
+    ) -> Option<Spread> {
+        let key = workload_path(workload, "poisson.groups");
+        let mut hosts: Vec<usize> = sources.iter().chain(destinations).copied().collect();
+        hosts.sort_unstable();
+        hosts.dedup();
+        if count == 0 || !hosts.len().is_multiple_of(count) {
+            let message = format!("{} hosts are not {count} groups of as many each", hosts.len());
+            self.fault(&key, message);
+            return None;
+        }
+        let mut home = vec![count; map.network.nodes.len()];
+        let mut groups = Vec::new();
+        for (own, members) in hosts.chunks(hosts.len() / count).enumerate() {
+            members.iter().for_each(|&host| home[host] = own);
+            groups.push(of_these(destinations, |host| members.contains(&host)));
+        }
+        let alone = sources.iter().find(|&&source| undrawable(0.0, &groups, home[source], source).is_some());
+        if let Some(&source) = alone {
+            let message = format!("{} has no other host of its group to send to", map.name(source));
+            self.fault(&key, message);
+            return None;
+        }
+        Some(Spread::Groups { share: 0.0, groups: groups.iter().map(|hosts| ids(hosts)).collect(), home })
     }
 
     fn hot_spot(
@@ -90,10 +130,8 @@ impl Builder<'_> {
         let mut names: Vec<&str> = sources.iter().chain(destinations).filter_map(datacenter).collect();
         names.sort_unstable();
         names.dedup();
-        let of = |name: &str| -> Vec<usize> {
-            destinations.iter().copied().filter(|node| datacenter(node) == Some(name)).collect()
-        };
-        let groups: Vec<Vec<usize>> = names.iter().map(|name| of(name)).collect();
+        let of = |name: &&str| of_these(destinations, |node| datacenter(&node) == Some(name));
+        let groups: Vec<Vec<usize>> = names.iter().map(of).collect();
         let mut home = vec![groups.len(); map.network.nodes.len()];
         for &source in sources {
             let own = names.iter().position(|name| datacenter(&source) == Some(name))?;
@@ -125,6 +163,10 @@ fn undrawable(share: f64, groups: &[Vec<usize>], own: usize, source: usize) -> O
         () if share < 1.0 && !inside => Some("other host of its own datacenter"),
         () => None,
     }
+}
+
+fn of_these(hosts: &[usize], matches: impl Fn(usize) -> bool) -> Vec<usize> {
+    hosts.iter().copied().filter(|&host| matches(host)).collect()
 }
 
 fn ids(nodes: &[usize]) -> Vec<NodeId> {

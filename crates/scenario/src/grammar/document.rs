@@ -390,6 +390,9 @@ pub struct RecordKeys {
     /// that they change; of ten million rows at most, as above. `true` for all flows, or their workloads: by name or
     /// tag, as `flows` of overrides. Default: nobody's.
     pub allowances: AllowanceKeys,
+    /// What each flow has of some links, in the table `shares`: the bytes that each port of them sends of it, by buckets of time.
+    /// Default: not kept.
+    pub shares: Option<ShareKeys>,
     /// How long the queues of every switch's port were at regular instants, in the table `queue_histogram`.
     /// Default: not kept.
     pub queue_histogram: Option<HistogramKeys>,
@@ -405,6 +408,22 @@ pub enum AllowanceKeys {
     Whether(bool),
     /// Those of these workloads.
     Of(Selector),
+}
+
+/// Links whose flows are told apart. Data counts, in bytes on the wire, when it starts.
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ShareKeys {
+    /// The links, both ways.
+    pub links: Selector,
+    /// Width of a bucket of time, above 0. Of ten million rows at most; how many more there were is in the run's verdicts.
+    /// Default: 1 us.
+    #[serde(default = "share_bucket")]
+    pub bucket: Span,
+}
+
+fn share_bucket() -> Span {
+    Span::us(1)
 }
 
 /// How a run is computed. It changes nothing of what is kept.
@@ -453,6 +472,7 @@ impl Default for RecordKeys {
             pauses: false,
             signals: false,
             allowances: AllowanceKeys::Whether(false),
+            shares: None,
             queue_histogram: None,
             capture: None,
         }

@@ -29,18 +29,23 @@ pub struct Poisson {
     /// Hosts that send. Default: all.
     #[serde(default = "Selector::all")]
     pub from: Selector,
-    /// Hosts that receive, drawn uniformly unless `hot-spot` or `inter-dc` says otherwise, never the sender
+    /// Hosts that receive, drawn uniformly unless `hot-spot`, `inter-dc` or `groups` says otherwise, never the sender
     /// itself. Default: all.
     #[serde(default = "Selector::all")]
     pub to: Selector,
-    /// A share of the flows goes to hot hosts. Not together with `inter-dc`. Default: none are hot.
+    /// A share of the flows goes to hot hosts. Not together with `inter-dc` or `groups`. Default: none are hot.
     #[serde(default)]
     pub hot_spot: Option<HotSpot>,
     /// Probability, from 0 to 1, of a flow to a host of another datacenter than its sender's, drawn uniformly of
     /// all of them; the other flows go to hosts of its own. Datacenters are the tags `dc-*` of hosts. The load
-    /// counts all flows. Not together with `hot-spot`. Default: datacenters make no difference.
+    /// counts all flows. Not together with `hot-spot` or `groups`. Default: datacenters make no difference.
     #[serde(default)]
     pub inter_dc: Option<f64>,
+    /// So many groups of hosts, from 1 up: senders and receivers are dealt out to them in the order of their numbers, as many to
+    /// each as to any other, and every flow stays in its sender's group. `groups = 12` of a fat tree with 12 pods are its pods.
+    /// Not together with `hot-spot` or `inter-dc`. Default: all hosts are one group.
+    #[serde(default)]
+    pub groups: Option<usize>,
     /// Which bytes count as offered. Default: `payload`.
     #[serde(default)]
     pub accounting: Accounting,

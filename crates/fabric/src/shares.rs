@@ -1,0 +1,150 @@
+//! Who has how much of a link: the bytes of each flow that chosen ports send, by buckets of time.
+
+use std::hash::Hash;
+
+use floodway_units::PortId;
+use rustc_hash::FxHashMap;
+
+use crate::arena::Place;
+use crate::blueprint::ShareSpec;
+use crate::log::{Log, Logged};
+use crate::outcome::RowTotals;
+use crate::table::{Table, Values};
+use crate::ways::{FlowName, FlowNames};
+use crate::world::World;
+
+/// What flows have of chosen ports, up to a number of rows.
+#[derive(Debug)]
+pub(crate) struct ShareLog {
+    log: Log<Row>,
+    /// By port: whether its flows are told apart.
+    chosen: Vec<bool>,
+    /// Width of a bucket.
+    width: u64,
+    /// The bucket at work, of all ports, and its rows; where each of them is.
+    bucket: u64,
+    open: Vec<Row>,
+    places: FxHashMap<Key, usize>,
+}
+
+/// A port and a flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Key {
+    port: u32,
+    flow: FlowName,
+}
+
+/// Bytes of a flow that a port has sent in a bucket.
+#[derive(Clone, Copy, Debug)]
+struct Row {
+    /// The bucket's beginning.
+    time: u64,
+    key: Key,
+    class: u8,
+    bytes: u64,
+}
+
+impl Logged for Row {
+    type Place = u32;
+
+    fn time(&self) -> u64 {
+        self.time
+    }
+
+    /// A port's rows of a bucket are in the order of their first packets.
+    fn place(&self) -> u32 {
+        self.key.port
+    }
+}
+
+impl ShareLog {
+    /// Before the first packet.
+    pub fn new(spec: &ShareSpec, ports: usize) -> Self {
+        let mut chosen = vec![false; ports];
+        spec.ports.iter().for_each(|port| chosen[port.index()] = true);
+        ShareLog {
+            log: Log::new(spec.rows),
+            chosen,
+            width: spec.bucket.0,
+            bucket: 0,
+            open: Vec::new(),
+            places: FxHashMap::default(),
+        }
+    }
+
+    /// A packet of a flow starts on the wire of a port.
+    fn sent(&mut self, now: u64, key: Key, class: u8, bytes: u64) {
+        let bucket = now / self.width;
+        if bucket != self.bucket {
+            self.end_bucket();
+            self.bucket = bucket;
+        }
+        let next = self.open.len();
+        let place = *self.places.entry(key).or_insert(next);
+        if place == next {
+            self.open.push(Row { time: bucket * self.width, key, class, bytes: 0 });
+        }
+        self.open[place].bytes += bytes;
+    }
+
+    /// All ports' rows of a bucket are written together, so that the log's times never fall.
+    fn end_bucket(&mut self) {
+        self.places.clear();
+        let ended = self.open.drain(..);
+        ended.for_each(|row| self.log.push(row));
+    }
+
+    pub fn absorb(&mut self, mut other: ShareLog) {
+        self.end_bucket();
+        other.end_bucket();
+        self.log.absorb(other.log);
+    }
+
+    pub fn close(&mut self) {
+        self.end_bucket();
+        self.log.close();
+    }
+
+    pub fn totals(&self) -> RowTotals {
+        self.log.totals()
+    }
+}
+
+impl World<'_> {
+    /// Notes a packet that starts on the wire of a port, if the port's flows are told apart.
+    pub fn note_share(&mut self, port: PortId, place: Place) {
+        let packet = &self.packets[place];
+        let Some(log) = self.shares.as_mut().filter(|log| log.chosen[port.index()]) else { return };
+        if !packet.is_data() {
+            return;
+        }
+        let key = Key { port: port.0, flow: self.ways[packet.flow.index()].name() };
+        let class = self.classes[usize::from(packet.class)].0;
+        let bytes = u64::from(packet.frame) + self.gap;
+        log.sent(self.now, key, class, bytes);
+    }
+
+    /// One row a port, bucket and flow that it sent something of; none where they are not kept.
+    pub fn share_table(&self) -> Option<Table> {
+        let log = self.shares.as_ref()?;
+        let rows = log.log.rows();
+        let mut flows = FlowNames::default();
+        let codes = rows.iter().map(|row| flows.code(self, row.key.flow)).collect();
+        let us = |ps: u64| ps as f64 / 1e6;
+        let end = self.now.max(1);
+        let span = |row: &Row| us(log.width.min(end.saturating_sub(row.time)));
+        let mut ports: Vec<u32> = rows.iter().map(|row| row.key.port).collect();
+        ports.sort_unstable();
+        ports.dedup();
+        let object = |row: &Row| ports.partition_point(|&port| port < row.key.port) as u32;
+        let names = ports.iter().map(|&port| self.direction(PortId(port))).collect();
+        Some(Table::new(vec![
+            ("object", Values::Text { codes: rows.iter().map(object).collect(), dictionary: names }),
+            ("flow_id", Values::Text { codes, dictionary: flows.words }),
+            ("class", Values::U64(rows.iter().map(|row| u64::from(row.class)).collect())),
+            ("time_us", Values::F64(rows.iter().map(|row| us(row.time)).collect())),
+            ("bucket_us", Values::F64(rows.iter().map(span).collect())),
+            ("tx_bytes", Values::U64(rows.iter().map(|row| row.bytes).collect())),
+        ]))
+    }
+}

@@ -1,0 +1,38 @@
+"""Who has how much of a link, from the rows of the table `shares`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from floodway.errors import PlotError
+
+if TYPE_CHECKING:
+    from floodway.results.result import Result
+
+__all__ = ["share_rows"]
+
+
+def share_rows(result: Result) -> pl.DataFrame:
+    """Return the table of shares with plain text for names, and two columns more.
+
+    Returns
+    -------
+    polars.DataFrame
+        With `direction` (`t1>h1`, of the object) and `workload` (of the flow).
+
+    Raises
+    ------
+    PlotError
+        If the run did not keep shares.
+    """
+    if result.shares is None:
+        keys = 'records.shares = { links = "h1-t1" } keeps them'
+        raise PlotError(f"the run did not keep flows' shares of links; {keys}")
+    named = result.shares.with_columns(pl.col("object", "flow_id").cast(pl.String))
+    return named.with_columns(
+        direction=pl.col("object").str.replace(r"^.*: ", ""),
+        # A workload's name may hold colons, a node's and a number do not.
+        workload=pl.col("flow_id").str.replace(r":[^:]*:[^:]*$", ""),
+    )

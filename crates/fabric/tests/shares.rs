@@ -48,7 +48,10 @@ fn a_ports_bytes_are_those_of_its_flows() {
     let table = records.shares.as_ref().expect("it was asked for");
     assert!(words(table, "object").iter().all(|name| *name == "s-to: s>to"));
     let bytes = whole(table.column("tx_bytes"));
-    assert_eq!(bytes.iter().sum::<u64>(), counter(&records, "s", "s-to", "tx_bytes"));
+    let (packets, frames) =
+        (counter(&records, "s", "s-to", "tx_packets"), counter(&records, "s", "s-to", "tx_bytes"));
+    // On the wire a frame of Ethernet has preamble and gap, of 20 bytes together.
+    assert_eq!(bytes.iter().sum::<u64>(), frames + 20 * packets);
     let mut sent: BTreeMap<&str, u64> = BTreeMap::new();
     let mut buckets: BTreeMap<u64, u64> = BTreeMap::new();
     let times = real(table.column("time_us"));
@@ -85,5 +88,7 @@ fn a_full_table_counts_what_it_leaves_out_and_the_rest_is_as_without() {
     let without = run(None);
     assert!(without.shares.is_none());
     let outcome = Outcome { shares: None, ..all.outcome.clone() };
-    assert_eq!(Records { shares: None, outcome, ..all }, without);
+    let rest = Records { shares: None, outcome, ..all };
+    // Numbers that are not there equal nothing, so the words of both are compared.
+    assert_eq!(format!("{rest:?}"), format!("{without:?}"));
 }

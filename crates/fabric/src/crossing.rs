@@ -32,8 +32,9 @@ pub(crate) struct Inputs {
     held: Vec<u64>,
     /// By output and queue: bytes that are crossing to it.
     coming: Vec<u64>,
-    /// By output: packets that wait for it.
+    /// By output: packets that wait for it; and by input and output.
     waiting: Vec<u32>,
+    waiting_at: Vec<u32>,
     /// By output: the class that crosses next, if it can.
     turn: Vec<usize>,
     crossing: Vec<Crosses>,
@@ -71,6 +72,7 @@ impl Inputs {
             held: vec![0; n * n * classes],
             coming: vec![0; n * queues],
             waiting: vec![0; n],
+            waiting_at: vec![0; n * n],
             turn: vec![0; n],
             crossing: Vec::with_capacity(n),
             wake: NEVER,
@@ -84,6 +86,13 @@ impl Inputs {
 
     fn account(&self, input: usize, output: usize, class: usize) -> usize {
         (input * self.ports + output) * self.classes + class
+    }
+
+    /// A packet more, or less, waits at an input for an output.
+    fn count_waiting(&mut self, input: usize, output: usize, change: i32) {
+        let at = input * self.ports + output;
+        self.waiting[output] = self.waiting[output].wrapping_add_signed(change);
+        self.waiting_at[at] = self.waiting_at[at].wrapping_add_signed(change);
     }
 
     /// Takes the first that has crossed by `now`, in order of time, then of outputs.
@@ -186,7 +195,7 @@ impl World<'_> {
         let inputs = self.switches[switch].inputs.as_mut().expect("the switch has a crossbar");
         let voq = inputs.voq(input, output, q - 1);
         inputs.voqs[voq].push(&mut self.packets, place);
-        inputs.waiting[output] += 1;
+        inputs.count_waiting(input, output, 1);
         let may_start = inputs.crossbar.is_free(input, output);
         self.note_placed(out, q, &packet);
         self.came_in(out, q, &packet);
@@ -273,6 +282,9 @@ impl World<'_> {
     /// The queue of data whose first packet would cross next from `input` to `output`, if any may: classes take turns.
     fn next_across(&self, switch: usize, input: usize, output: usize) -> Option<usize> {
         let inputs = self.inputs(switch);
+        if inputs.waiting_at[input * inputs.ports + output] == 0 {
+            return None;
+        }
         let classes = (0..inputs.classes).map(|i| (inputs.turn[output] + i) % inputs.classes);
         let mut queues = classes.flat_map(|class| class * self.subs..(class + 1) * self.subs);
         queues.find(|&queue| {
@@ -302,7 +314,7 @@ impl World<'_> {
         let voq = inputs.voq(input, output, queue);
         let place = inputs.voqs[voq].pop(&self.packets).expect("a packet waits");
         let frame = u64::from(self.packets[place].frame);
-        inputs.waiting[output] -= 1;
+        inputs.count_waiting(input, output, -1);
         inputs.coming[output * inputs.queues + queue] += frame;
         inputs.turn[output] = (queue / subs + 1) % inputs.classes;
         let serial = self.ports[inputs.clock.index()].serial_time(frame + self.gap);
@@ -348,7 +360,7 @@ impl World<'_> {
                 let mut dropped = take(&mut inputs.voqs[voq]);
                 while let Some(place) = dropped.pop(&self.packets) {
                     let packet = self.packets.take(place);
-                    self.inputs_mut(switch).waiting[output] -= 1;
+                    self.inputs_mut(switch).count_waiting(input, output, -1);
                     self.machines[out.index()].placed.remove(&packet.flow.0);
                     self.drop_packet(self.lane(packet.ingress, class), &packet, reason);
                     self.never_crosses(out, &packet);

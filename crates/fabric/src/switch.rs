@@ -280,14 +280,20 @@ impl World<'_> {
         packet: &Packet,
         flow_hash: u64,
     ) -> Option<PortId> {
+        let view = PacketView { flow_hash, ..self.packet_view(packet) };
+        let ports = self.routes.candidates(node, destination);
+        if let Some(usual) = self.switches[switch].router.usual_way(&view, ports) {
+            let at = self.port_view(ports[usual], packet, true);
+            if self.switches[switch].router.stays(&view, &at) {
+                return Some(at.port);
+            }
+        }
         let mut views = std::mem::take(&mut self.out.candidates);
         views.clear();
         let reads = self.switches[switch].router.reads_ports();
         for &port in self.routes.candidates(node, destination) {
             views.push(self.port_view(port, packet, reads));
         }
-        let mut view = self.packet_view(packet);
-        view.flow_hash = flow_hash;
         let now = self.time();
         let rng = &mut self.nodes[node.index()].streams.routing;
         let choice = self.switches[switch].router.route(now, rng, &view, &views);

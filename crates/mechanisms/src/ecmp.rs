@@ -150,11 +150,18 @@ impl slots::Router for Router {
     /// As [`by_flow`](slots::Router::by_flow) where the packet's hash is the flow's key; the other two, which
     /// need the addresses, have only the latter.
     fn route(&mut self, _now: Time, _rng: &mut Rng, p: &PacketView, candidates: &[PortView]) -> usize {
+        self.way(p, candidates.len())
+    }
+}
+
+impl Router {
+    /// The choice among so many ways by the packet's hash.
+    pub(crate) fn way(&self, p: &PacketView, ways: usize) -> usize {
         let key = match *self {
             Router::Mix { key } => key,
             Router::Times31 { seed } | Router::Murmur { seed } => u64::from(seed),
         };
-        scaled(fold(key, p.flow_hash), candidates.len())
+        scaled(fold(key, p.flow_hash), ways)
     }
 }
 

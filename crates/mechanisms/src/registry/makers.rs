@@ -180,6 +180,8 @@ macro_rules! routings {
             AnyRouter: Router ($($variant(<$crate::$module::Params as $crate::slots::Routing>::Router),)*)
             fn by_flow[self: &Self](flow: &$crate::slots::FlowTuple, ways: usize) -> Option<usize>;
             fn reads_ports[self: &Self]() -> bool;
+            fn usual_way[self: &mut Self](p: &$crate::slots::PacketView, ports: &[floodway_units::PortId]) -> Option<usize>;
+            fn stays[self: &Self](p: &$crate::slots::PacketView, at: &$crate::slots::PortView) -> bool;
             fn route[self: &mut Self](
                 now: ::floodway_units::Time,
                 rng: &mut ::floodway_units::Rng,

@@ -79,6 +79,17 @@ pub trait Router {
         false
     }
 
+    /// The way that this packet takes while [`stays`](Router::stays) says so of its port, so that only that one is looked at: an index
+    /// into `ports`; none where all views decide.
+    fn usual_way(&mut self, _p: &PacketView, _ports: &[PortId]) -> Option<usize> {
+        None
+    }
+
+    /// Does this packet take its usual way, seeing its port?
+    fn stays(&self, _p: &PacketView, _at: &PortView) -> bool {
+        true
+    }
+
     /// The choice for this packet: an index into `candidates`, which is never empty.
     fn route(&mut self, now: Time, rng: &mut Rng, p: &PacketView, candidates: &[PortView]) -> usize;
 }

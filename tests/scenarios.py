@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["APART", "LISTED", "LONG", "RING", "SMALL", "STARVED", "TOLD", "written"]
+__all__ = ["APART", "LISTED", "LONG", "RING", "SMALL", "SPRAYED", "STARVED", "TOLD", "written"]
 
 #: Four hosts and two switches, some hundred flows, over in a moment.
 SMALL = """\
@@ -89,6 +89,43 @@ flows = [
     { from = "h2", to = "h1", size = "20MB", start = "0us", path = "h2,s2,s3,s1,h1" },
     { from = "h3", to = "h2", size = "20MB", start = "0us", path = "h3,s3,s1,s2,h2" },
 ]
+"""
+
+#: Packets of two flows take two ways, one of them longer than a flow is sent; those of the third have one.
+SPRAYED = """\
+mtu = "1000B"
+limit = "2ms"
+
+[topology.explicit]
+hosts = ["h1..h3"]
+switches = ["s1..s4"]
+rate = "100G"
+delay = "1us"
+links = [
+    { between = ["h1", "s1"] },
+    { between = ["h2", "s4"] },
+    { between = ["h3", "s4"] },
+    { between = ["s1", "s2"] },
+    { between = ["s2", "s4"] },
+    { between = ["s1", "s3"] },
+    { between = ["s3", "s4"], delay = "200us" },
+]
+
+[defaults]
+flow-control.pfc = { xoff = "2MB" }
+routing = "spray"
+reliability = "none"
+
+[[workload]]
+name = "sprayed"
+flows = [
+    { from = "h1", to = "h2", size = "500KB", start = "0us" },
+    { from = "h1", to = "h2", size = "300KB", start = "500us" },
+]
+
+[[workload]]
+name = "straight"
+flows = [{ from = "h3", to = "h2", size = "200KB", start = "1ms" }]
 """
 
 #: Two networks that nothing joins.

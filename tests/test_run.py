@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 COLUMNS = {
     "flows": "flow_id workload source destination source_port destination_port class size_bytes start_us "
     "finish_receiver_us "
-    "finish_sender_us fct_us ideal_fct_us slowdown retransmitted_bytes timeouts cnps path_class "
+    "finish_sender_us fct_us ideal_fct_us slowdown retransmitted_bytes "
+    "packets out_of_order_packets timeouts cnps path_class "
     "measured finished",
     "latency": "workload component bucket_low_ns bucket_high_ns packets",
     "series": "object kind metric time_us bucket_us value",

@@ -106,8 +106,8 @@ def test_a_study_has_what_its_file_says(tmp_path: Path) -> None:
             (
                 "metric.short-p99.kind: 'fct-p98' is not a metric; allowed: fct-mean, slowdown-mean, fct-p50, "
                 "slowdown-p50, fct-p95, slowdown-p95, fct-p99, slowdown-p99, fct-p999, slowdown-p999, flows, "
-                "unfinished, last-finish, goodput, retransmitted, retransmission-time, timeouts, latency-mean, "
-                "latency-p50, latency-p95, latency-p99, latency-p999, throughput, utilisation, "
+                "unfinished, last-finish, goodput, retransmitted, retransmission-time, out-of-order, timeouts, "
+                "latency-mean, latency-p50, latency-p95, latency-p99, latency-p999, throughput, utilisation, "
                 "lossless-utilisation, peak-throughput, lowest-throughput, "
                 "throughput-stdev, idle, idle-buckets, paused-time, pfc-frames, peak-buffer, max-queue, ecn-marks, "
                 "ue-marks, cnps-made, time-in-state, allowed-min, allowed-mean, drops, lossless, "
@@ -212,8 +212,8 @@ def test_a_study_has_what_its_file_says(tmp_path: Path) -> None:
             (
                 "claim[flows].metric: 'flow' is not a metric; allowed: short-p99, fct-mean, slowdown-mean, fct-p50, "
                 "slowdown-p50, fct-p95, slowdown-p95, fct-p99, slowdown-p99, fct-p999, slowdown-p999, flows, "
-                "unfinished, last-finish, goodput, retransmitted, retransmission-time, timeouts, latency-mean, "
-                "latency-p50, latency-p95, latency-p99, latency-p999, throughput, utilisation, "
+                "unfinished, last-finish, goodput, retransmitted, retransmission-time, out-of-order, timeouts, "
+                "latency-mean, latency-p50, latency-p95, latency-p99, latency-p999, throughput, utilisation, "
                 "lossless-utilisation, peak-throughput, lowest-throughput, "
                 "throughput-stdev, idle, idle-buckets, paused-time, pfc-frames, peak-buffer, max-queue, ecn-marks, "
                 "ue-marks, cnps-made, time-in-state, allowed-min, allowed-mean, drops, lossless, "

@@ -23,11 +23,12 @@ from floodway.study.formulas import (
 from floodway.study.metrics import KINDS
 from floodway.study.selection import Options, chosen_flows, matches
 from made_up import made_up_feedback, made_up_result
-from scenarios import LISTED, SMALL, STARVED, TOLD, written
+from scenarios import LISTED, SMALL, SPRAYED, STARVED, TOLD, written
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from command import Command
     from floodway.results import Result
 
 ALL = Options()
@@ -155,6 +156,25 @@ def test_drops_and_retransmissions_are_counted(tmp_path: Path) -> None:
     assert value(result, "retransmission-time") == pytest.approx(again * 8e-3 / 100)
 
 
+def test_packets_are_out_of_order_where_ways_differ(floodway: Command, tmp_path: Path) -> None:
+    file = written(tmp_path, SPRAYED)
+    result = package.run(package.load(file))
+    assert result.flows["packets"].to_list() == [500, 300, 200]
+    late = result.flows["out_of_order_packets"].to_list()
+    # All that takes the long way, but for what is sent after the last packet by the short one.
+    long = result.counters.filter(pl.col("node").cast(pl.String) == "s3", pl.col("rx_packets") > 100)
+    assert int(long["rx_packets"].sum()) - 40 < late[0] + late[1] <= long["rx_packets"].sum()
+    assert late[2] == 0
+    assert value(result, "out-of-order") == pytest.approx((late[0] + late[1]) / 10)
+    assert value(result, "out-of-order", workload=("sprayed",), smallest_bytes=400_000) == late[0] / 5
+    assert value(result, "out-of-order", workload=("straight",)) == 0
+    order = result.summary().order
+    assert (order.packets, order.out_of_order) == (1000, sum(late))
+    shown = floodway("run", file, "--out", tmp_path / "out").out
+    assert f"out of order: {sum(late)} of 1,000 data packets, {sum(late) / 10:.2f} %" in shown
+    assert "out of order" not in floodway("run", written(tmp_path, SMALL), "--out", tmp_path / "small").out
+
+
 def test_delays_of_packets_come_from_their_histogram(small: Result) -> None:
     delays = small.latency.filter(pl.col("component").cast(pl.String) == "total").sort("bucket_high_ns")
     every = np.repeat(delays["bucket_high_ns"].to_numpy(), delays["packets"].to_numpy().astype(np.int64))
@@ -189,7 +209,7 @@ def test_where_there_are_no_flows_there_is_no_number(tmp_path: Path) -> None:
     assert [value(result, kind) for kind in ("fct-mean", "fct-p99", "goodput", "last-finish")] == [None] * 4
     assert value(result, "flows") == 0
     # None of no flows is unfinished or was sent again: that is no number either.
-    assert [value(result, kind) for kind in ("unfinished", "timeouts")] == [None] * 2
+    assert [value(result, kind) for kind in ("unfinished", "timeouts", "out-of-order")] == [None] * 3
     after = result.outcome.simulated_us + 1
     assert value(result, "idle", from_us=after, to_us=after + 1) is None
 

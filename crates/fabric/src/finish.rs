@@ -304,6 +304,8 @@ impl World<'_> {
             ("slowdown", real(&slowdown)),
             ("delivered_bytes", column(&|(_, received)| received.delivered)),
             ("retransmitted_bytes", column(&|(sent, _)| sent.retransmitted)),
+            ("packets", column(&|(_, received)| u64::from(received.packets))),
+            ("out_of_order_packets", column(&|(_, received)| u64::from(received.overtaken))),
             ("timeouts", column(&|(sent, _)| u64::from(sent.timeouts))),
             ("cnps", column(&|(sent, _)| u64::from(sent.cnps))),
             ("path_class", self.path_classes(&rows)),

@@ -49,10 +49,15 @@ pub(crate) struct Incoming {
     pub size: u64,
     /// When it was complete here, else never.
     pub finish: u64,
-    /// Sequence number after its last packet.
+    /// Sequence numbers of its first packet, and after its last one.
+    pub first: u64,
     pub end: u64,
     pub number: u64,
     pub start: u64,
+    /// Its packets that came until it was complete, and of these the ones that came after one of the queue pair that was
+    /// sent later.
+    pub packets: u32,
+    pub overtaken: u32,
     pub hook: u32,
     pub measured: bool,
 }
@@ -99,17 +104,20 @@ impl Incoming {
         delivered: 0,
         size: 0,
         finish: NEVER,
+        first: 0,
         end: 0,
         number: 0,
         start: 0,
+        packets: 0,
+        overtaken: 0,
         hook: NO_HOOK,
         measured: false,
     };
 
-    /// What the receiver is told of a message.
-    pub fn of(message: &Outgoing) -> Self {
+    /// What the receiver is told of a message whose first packet is `first`.
+    pub fn of(message: &Outgoing, first: u64) -> Self {
         let &Outgoing { number, start, size, end, hook, measured, .. } = message;
-        Incoming { delivered: 0, size, finish: NEVER, end, number, start, hook, measured }
+        Incoming { size, first, end, number, start, hook, measured, ..Self::NONE }
     }
 
     #[inline]
@@ -118,7 +126,13 @@ impl Incoming {
     }
 
     fn row(&self, way: &Way) -> ReceivedRow {
-        ReceivedRow { key: key(way, self.start, self.number), finish: self.finish, delivered: self.delivered }
+        ReceivedRow {
+            key: key(way, self.start, self.number),
+            finish: self.finish,
+            delivered: self.delivered,
+            packets: self.packets,
+            overtaken: self.overtaken,
+        }
     }
 }
 
@@ -180,6 +194,18 @@ impl ReceiveHalf {
         if psn < self.head.end { 0 } else { 1 + self.rest.partition_point(|message| message.end <= psn) }
     }
 
+    /// The message of packet `psn`, unless it is complete: when another one takes its place owes something to partitions.
+    #[inline]
+    pub fn open_message(&mut self, psn: u64) -> Option<&mut Incoming> {
+        let message = if psn < self.head.end || self.rest.is_empty() {
+            &mut self.head
+        } else {
+            let at = self.rest.partition_point(|message| message.end <= psn);
+            self.rest.get_mut(at)?
+        };
+        (message.first <= psn && !message.is_received()).then_some(message)
+    }
+
     /// Adds a message. One that is complete has its row.
     pub fn post(&mut self, message: Incoming) {
         if self.head.is_received() {
@@ -218,10 +244,11 @@ impl World<'_> {
         let packets = self.packets_of(Bytes(message.size));
         let (half, way) = (&mut self.senders[slot as usize], &self.ways[slot as usize]);
         half.transport.push(Bytes(message.size));
-        message.end = half.end.saturating_add(packets);
+        let first = half.end;
+        message.end = first.saturating_add(packets);
         half.post(message, way, &mut self.records);
         self.records.started(way.workload, &message);
-        self.posted(Posted { slot, message: Incoming::of(&message) });
+        self.posted(Posted { slot, message: Incoming::of(&message, first) });
         self.allowance_changed(slot);
         self.kick_nic(slot);
     }

@@ -65,7 +65,7 @@ impl World<'_> {
         half.timer_key = self.events.queue_pair_key(nic, way.rank, slot);
         half.moves = half.is_moved(self.blueprint.semantics.repacing);
         let notification = settings.notification.build(&info);
-        let other = ReceiveHalf::new(&way, (receiver, notification), reply_frame, Incoming::of(&head));
+        let other = ReceiveHalf::new(&way, (receiver, notification), reply_frame, Incoming::of(&head, 0));
         self.records.started(begin.workload, &head);
         self.enter(slot, key, half);
         self.opened(Opened { slot, way, half: other });

@@ -31,6 +31,8 @@ pub(crate) struct ReceiveHalf {
     pub hears: Hears,
     /// Open; else its slot is free.
     pub alive: bool,
+    /// When the latest of the packets that have come was sent.
+    pub newest: u64,
     /// Messages behind the oldest.
     pub rest: VecDeque<Incoming>,
     /// The oldest message that is not complete here, or the last one.
@@ -59,6 +61,7 @@ impl ReceiveHalf {
             class: way.class,
             reply_frame,
             alive: true,
+            newest: 0,
         }
     }
 
@@ -76,6 +79,19 @@ impl ReceiveHalf {
             reply_frame: 0,
             hears: Hears::Nothing,
             alive: false,
+            newest: 0,
+        }
+    }
+
+    /// Counts a data packet that has come. A NIC sends a queue pair's packets one after the other: one that comes
+    /// behind a later one was overtaken.
+    #[inline]
+    fn count(&mut self, packet: &Packet) {
+        let overtaken = packet.stamp < self.newest;
+        self.newest = self.newest.max(packet.stamp);
+        if let Some(message) = self.open_message(packet.psn) {
+            message.packets += 1;
+            message.overtaken += u32::from(overtaken);
         }
     }
 
@@ -112,6 +128,7 @@ impl World<'_> {
         let now = Time(self.now);
         let half = &mut self.receivers[packet.flow.index()];
         half.in_network = half.in_network.wrapping_sub(1);
+        half.count(packet);
         self.records.latency(half.workload, self.now - packet.stamp, packet.base, packet.paused);
         let streams = &mut self.nodes[node].streams;
         let mut cx = Cx { now, rng: &mut streams.reliability, out: &mut self.out.replies };

@@ -216,6 +216,7 @@ proptest! {
             prop_assert!(times.iter().all(Option::is_some) && times.is_sorted(), "{} {:?}", column, times);
         }
         prop_assert_eq!(records.flows.rows(), drawn.0.len());
+        prop_assert_eq!(whole(records.flows.column("out_of_order_packets")), vec![0; drawn.0.len()]);
         prop_assert_eq!(everything(&records), everything(&lossy_pair(&drawn, reliability)));
     }
 

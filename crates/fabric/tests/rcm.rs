@@ -62,6 +62,7 @@ fn delivered(net: &Net, us: u64) -> (u64, u64) {
     let records = Net { blueprint: net.blueprint.clone() }.limit(Span::us(us)).until_limit().run();
     assert_eq!((records.outcome.lossless.clone(), drops(&records)), (Lossless::Held, 0));
     assert!(whole(records.flows.column("retransmitted_bytes")).iter().all(|bytes| *bytes == 0), "reordered");
+    assert!(whole(records.flows.column("out_of_order_packets")).iter().all(|packets| *packets == 0));
     let bytes = whole(records.flows.column("delivered_bytes"));
     (bytes[..4].iter().sum(), bytes.get(4).copied().unwrap_or_default())
 }

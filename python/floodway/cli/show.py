@@ -226,6 +226,9 @@ def _verdicts(summary: Summary) -> Iterable[str]:
             waited = "what they waited for was not complete in time"
             yield f"warning: {workload.never_started:,} flows of {workload.name} never started: {waited}"
     yield "drops: " + (", ".join(f"{reason} {packets:,}" for reason, packets in outcome.drops) or "none")
+    if summary.order.out_of_order:
+        late, packets = summary.order.out_of_order, summary.order.packets
+        yield f"out of order: {late:,} of {packets:,} data packets, {late * 100 / packets:.2f} %"
     yield f"lossless: {_lossless(outcome)}"
     yield "invariants: " + ("; ".join(f"{name} broken: {text}" for name, text in outcome.broken) or "hold")
     if outcome.capture is not None:

@@ -24,6 +24,7 @@ __all__ = [
     "FctSummary",
     "FeedbackSummary",
     "LinkSummary",
+    "OrderSummary",
     "PortSummary",
     "SizeBucket",
     "Summary",
@@ -166,6 +167,14 @@ class PortSummary:
 
 
 @dataclass(frozen=True, kw_only=True)
+class OrderSummary:
+    """Data packets that arrived, and of these the ones that arrived after one that was sent later."""
+
+    packets: int
+    out_of_order: int
+
+
+@dataclass(frozen=True, kw_only=True)
 class Summary:
     """What a run came to.
 
@@ -191,6 +200,8 @@ class Summary:
         CNPs that congestion points of ports made; those of receivers are not among them.
     most_feedback
         The ports that told senders most: those that made most CNPs, then those that marked most.
+    order
+        Data packets of all flows, and how many of them arrived out of order.
     outcome
         Verdicts and totals.
     """
@@ -205,6 +216,7 @@ class Summary:
     pfc_frames: int
     cnps_made: int
     most_feedback: tuple[FeedbackSummary, ...]
+    order: OrderSummary
     outcome: Outcome
 
 
@@ -228,6 +240,7 @@ def summarise(
         pfc_frames=int(counters["pfc_rx"].sum()),
         cnps_made=sum(port.cnps for port in feedback),
         most_feedback=feedback[:NAMED_PORTS],
+        order=_order(flows),
         outcome=outcome,
     )
 
@@ -364,6 +377,14 @@ def _fct(measured: pl.DataFrame) -> FctSummary:
 
 def _sorted(values: pl.Series) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
     return np.sort(values.drop_nulls().to_numpy())
+
+
+def _order(flows: pl.DataFrame) -> OrderSummary:
+    """Count packets; results of older versions know of none."""
+    counts = [
+        int(flows[name].sum()) if name in flows.columns else 0 for name in ("packets", "out_of_order_packets")
+    ]
+    return OrderSummary(packets=counts[0], out_of_order=counts[1])
 
 
 def _feedback(counters: pl.DataFrame) -> tuple[FeedbackSummary, ...]:

@@ -116,6 +116,13 @@ def _retransmission_us(result: Result, options: Options) -> Value:
     return Value(value=sum(size * 8e-3 / rates[source] for source, size in sent.iter_rows()))
 
 
+def _out_of_order(result: Result, options: Options) -> Value:
+    """Return the share of the data packets that arrived after one that was sent later."""
+    flows = chosen_flows(result, options)
+    packets = int(flows["packets"].sum())
+    return Value(value=float(flows["out_of_order_packets"].sum()) * 100 / packets if packets else None)
+
+
 def _nic_gbps(result: Result) -> Mapping[str, float]:
     """Return the rate of the link that each node sends on; of several, the fastest."""
     rates: dict[str, float] = {}
@@ -302,6 +309,7 @@ KINDS: Mapping[str, Kind] = {
     "retransmission-time": Kind(
         label="time of retransmissions", unit="us", options=FLOWS, of=_retransmission_us
     ),
+    "out-of-order": Kind(label="packets out of order", unit="%", options=FLOWS, of=_out_of_order),
     "timeouts": Kind(label="timeouts", unit="", options=FLOWS, of=partial(_total, column="timeouts")),
     **_of_packets(),
     "throughput": _link_kind("throughput", "Gbit/s", "mean", best="highest"),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["APART", "LISTED", "LONG", "RING", "SMALL", "SPRAYED", "STARVED", "TOLD", "written"]
+__all__ = ["APART", "BURST", "LISTED", "LONG", "RING", "SMALL", "SPRAYED", "STARVED", "TOLD", "written"]
 
 #: Four hosts and two switches, some hundred flows, over in a moment.
 SMALL = """\
@@ -147,6 +147,39 @@ def written(folder: Path, text: str, *, name: str = "small") -> Path:
     file.write_text(text, encoding="utf-8")
     return file
 
+
+#: Two senders by one switch and a third by another meet before their destination; flows are held back there.
+BURST = """\
+mtu = "1000B"
+limit = "1ms"
+records.signals = true
+
+[topology.explicit]
+hosts = ["h1..h4"]
+switches = ["s1..s3"]
+rate = "100G"
+delay = "1us"
+links = [
+    { between = ["h1", "s1"] },
+    { between = ["h2", "s1"] },
+    { between = ["h3", "s2"] },
+    { between = ["s1", "s3"] },
+    { between = ["s2", "s3"] },
+    { between = ["s3", "h4"] },
+]
+
+[defaults]
+flow-control.pfc = { xoff = "100KB" }
+congestion-point = "rcm"
+
+[[workload]]
+name = "burst"
+flows = [
+    { from = "h1", to = "h4", size = "1MB", start = "10us" },
+    { from = "h2", to = "h4", size = "1MB", start = "10us" },
+    { from = "h3", to = "h4", size = "1MB", start = "50us" },
+]
+"""
 
 #: Three senders to one: switches mark and make CNPs, and everything about it is kept.
 TOLD = """\

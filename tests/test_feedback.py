@@ -8,8 +8,10 @@ import polars as pl
 import pytest
 
 import floodway as package
+from floodway.study.metrics import KINDS
+from floodway.study.selection import Options
 from made_up import made_up_result
-from scenarios import SMALL, TOLD, written
+from scenarios import BURST, SMALL, TOLD, written
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -17,7 +19,10 @@ if TYPE_CHECKING:
     from command import Command
     from floodway.results import Result
 
-SIGNALS = ("time_ns", "node", "port", "link", "class", "event", "state", "flow_id", "window_bytes")
+SIGNALS = (
+    *("time_ns", "node", "port", "link", "class", "event", "state", "flow_id", "window_bytes"),
+    *("neighbour", "degree", "flows"),
+)
 MARKS = {"mark-ce": "ecn_marks", "mark-ue": "ue_marks", "cnp": "cnps"}
 
 
@@ -33,7 +38,7 @@ def test_marks_and_cnps_have_as_many_rows_as_the_counters_count(told: Result) ->
         assert len(rows) == told.counters[column].sum()
     assert told.counters["ecn_marks"].sum() > 100
     assert told.counters["cnps"].sum() > 3
-    assert told.counters["ue_marks"].sum() == 0
+    assert told.counters["ue_marks"].sum() == told.counters["cns"].sum() == 0
 
 
 def test_signals_name_port_flow_and_time(told: Result) -> None:
@@ -46,6 +51,7 @@ def test_signals_name_port_flow_and_time(told: Result) -> None:
     # These machines have no states, and their CNPs no window.
     assert told.signals["state"].null_count() == len(told.signals)
     assert told.signals["window_bytes"].null_count() == len(told.signals)
+    assert told.signals["neighbour"].null_count() == len(told.signals)
 
 
 def test_allowances_are_of_the_chosen_flows_and_begin_with_them(told: Result) -> None:
@@ -93,10 +99,33 @@ def test_the_summary_names_ports_that_told_senders(floodway: Command, told: Resu
     assert summary.most_feedback[0].cnps == told.counters["cnps"].max()
     out = floodway("run", written(tmp_path, TOLD), "--out", tmp_path / "out").out
     assert "Most feedback by ports" in out
+    assert "CNs" not in out
     assert f"{summary.cnps_made:,} CNPs over all ports" in out
     assert "CNPs made" not in floodway("run", written(tmp_path, SMALL), "--out", tmp_path / "small").out
     # Results of older versions do not count them.
     assert (made_up_result().summary().cnps_made, made_up_result().summary().most_feedback) == (0, ())
+
+
+def test_ports_that_hold_flows_back_tell_their_neighbours_and_no_host(
+    floodway: Command, tmp_path: Path
+) -> None:
+    file = written(tmp_path, BURST)
+    result = package.run(package.load(file))
+    assert result.signals is not None
+    notices = result.signals.filter(pl.col("event") == "cn")
+    # s1 and s2 have hosts upstream only.
+    assert len(notices) == result.counters["cns"].sum() > 0
+    for ports in ("all",), ("s3",):
+        assert KINDS["cns-made"].of(result, Options(ports=ports)).value == len(notices)
+    assert set(notices["neighbour"].cast(pl.String)) <= {"s1", "s2"}
+    assert notices["degree"].is_between(0, 63).all()
+    assert notices["flows"].is_between(0, 16).all()
+    others = result.signals.filter(pl.col("event") != "cn")
+    assert others.select(pl.col("neighbour", "degree", "flows").null_count()).row(0) == (len(others),) * 3
+    assert result.summary().cns_made == len(notices)
+    out = floodway("run", file, "--out", tmp_path / "out").out
+    assert "CNs sent" in out
+    assert f"{len(notices):,} CNs" in out
 
 
 def test_full_tables_are_told_of() -> None:

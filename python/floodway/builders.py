@@ -2533,7 +2533,7 @@ class RecordKeys(Table):
         Whether each pause and resume is kept as it is received, in the table `pauses`: of ten
         million at most; how many more there were is in the run's verdicts. Default: false.
     signals
-        Whether congestion feedback is kept, in the table `signals`: each mark and CNP of a
+        Whether congestion feedback is kept, in the table `signals`: each mark, CNP and CN of a
         port's congestion points, and each change of the state that they say a queue is in; of
         ten million rows at most, and how many more there were is in the run's verdicts.
         Default: false.

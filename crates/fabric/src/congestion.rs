@@ -241,18 +241,20 @@ impl World<'_> {
                     self.note_cnp(port, &notice);
                     self.notify_source(port, &notice);
                 }
-                CpAction::ToUpstream(ingress, notice) => self.notify_upstream(ingress, notice),
+                CpAction::ToUpstream(ingress, notice) => self.notify_upstream(port, ingress, notice),
                 CpAction::Resort(class) => self.resort(port, class),
             }
         }
         self.out.actions.0 = actions;
     }
 
-    /// Sends a notice one hop, out of the port by which the neighbour's packets come in; hosts would not understand it.
-    fn notify_upstream(&mut self, ingress: PortId, notice: RegionNotice) {
+    /// Sends a notice that a machine of `port` has made one hop, out of the port by which the neighbour's packets come in; hosts
+    /// would not understand it.
+    fn notify_upstream(&mut self, port: PortId, ingress: PortId, notice: RegionNotice) {
         if !self.ports[ingress.index()].up || self.ports[peer(ingress).index()].at_host {
             return;
         }
+        self.note_cn(port, ingress, &notice);
         let place = self.keep_region(notice);
         let size = self.format.link_control().frame + Bytes(FLOW_ID_BYTES * u64::from(notice.count));
         let mut packet = Packet::new(Kind::Region, FlowId(u32::MAX), size);

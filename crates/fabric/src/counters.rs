@@ -19,6 +19,8 @@ pub(crate) struct RareEgressCounters {
     pub ue_marks: u64,
     /// CNPs that its congestion points made.
     pub cnps: u64,
+    /// Notices (RCM's CNs) that its congestion points sent to neighbours upstream.
+    pub cns: u64,
 }
 
 /// Packets and their bytes.

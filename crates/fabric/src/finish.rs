@@ -486,6 +486,7 @@ impl World<'_> {
             ("ecn_marks".to_owned(), column(&|lane| out[lane].counters.ecn_marks)),
             ("ue_marks".to_owned(), column(&|lane| out[lane].rare.ue_marks)),
             ("cnps".to_owned(), column(&|lane| out[lane].rare.cnps)),
+            ("cns".to_owned(), column(&|lane| out[lane].rare.cns)),
         ];
         for reason in DropReason::ALL {
             let drops = column(&|lane| held[lane].rare.drops[reason as usize]);

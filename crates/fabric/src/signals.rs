@@ -1,12 +1,13 @@
-//! The log of congestion feedback: what congestion points mark, the CNPs that they make, and the states that they say
-//! their queues are in.
+//! The log of congestion feedback: what congestion points mark, the CNPs that they make, the notices (CNs) that they send to
+//! neighbours, and the states that they say their queues are in.
 
 use floodway_mechanisms::registry::AnyCongestionPoint;
-use floodway_mechanisms::slots::{CongestionPoint as _, Mark, Notice};
-use floodway_units::{Bytes, Class, PortId, Time};
+use floodway_mechanisms::slots::{CongestionPoint as _, Mark, Notice, RegionNotice};
+use floodway_units::{Bytes, Class, NodeId, PortId, Time};
 
 use crate::arena::Place;
 use crate::log::{Log, Logged};
+use crate::routing::peer;
 use crate::table::{NONE, Table, Values};
 use crate::ways::{FlowName, FlowNames};
 use crate::world::World;
@@ -37,10 +38,20 @@ enum What {
     Mark(Mark, FlowName),
     /// A CNP, with the window that it carries.
     Cnp(FlowName, Option<Bytes>),
+    Cn(Cn),
+}
+
+/// A notice to a neighbour upstream.
+#[derive(Clone, Copy, Debug)]
+struct Cn {
+    to: NodeId,
+    degree: u8,
+    /// How many it names.
+    flows: u8,
 }
 
 /// Names of events, as the table shows them.
-const EVENTS: [&str; 4] = ["state", "mark-ue", "mark-ce", "cnp"];
+const EVENTS: [&str; 5] = ["state", "mark-ue", "mark-ce", "cnp", "cn"];
 
 impl What {
     /// Place of the event's name.
@@ -50,28 +61,33 @@ impl What {
             What::Mark(Mark::None | Mark::Ue, _) => 1,
             What::Mark(Mark::Ce, _) => 2,
             What::Cnp(..) => 3,
+            What::Cn(_) => 4,
         }
     }
 
     fn state(self) -> Option<&'static str> {
         match self {
             What::Start(state) | What::State(state) => Some(state),
-            What::Mark(..) | What::Cnp(..) => None,
+            What::Mark(..) | What::Cnp(..) | What::Cn(_) => None,
         }
     }
 
     fn flow(self) -> Option<FlowName> {
         match self {
             What::Mark(_, flow) | What::Cnp(flow, _) => Some(flow),
-            What::Start(_) | What::State(_) => None,
+            What::Start(_) | What::State(_) | What::Cn(_) => None,
         }
     }
 
     fn window(self) -> Option<Bytes> {
         match self {
             What::Cnp(_, window) => window,
-            What::Start(_) | What::State(_) | What::Mark(..) => None,
+            What::Start(_) | What::State(_) | What::Mark(..) | What::Cn(_) => None,
         }
+    }
+
+    fn cn(self) -> Option<Cn> {
+        if let What::Cn(cn) = self { Some(cn) } else { None }
     }
 }
 
@@ -178,7 +194,22 @@ impl World<'_> {
         }
     }
 
-    /// One row for each mark, CNP and change of state; none where they are not kept.
+    /// Counts a notice of a machine of `port` that goes out of `ingress`, and writes it down.
+    pub fn note_cn(&mut self, port: PortId, ingress: PortId, notice: &RegionNotice) {
+        let class = self.dense(notice.class);
+        if class == u8::MAX {
+            // No queue is of it.
+            return;
+        }
+        let lane = self.lane(port, class);
+        self.egress[lane].rare.cns += 1;
+        let to = self.ports[peer(ingress).index()].node;
+        if let Some(log) = &mut self.signals {
+            log.say(self.now, lane, What::Cn(Cn { to, degree: notice.degree, flows: notice.count }));
+        }
+    }
+
+    /// One row for each mark, CNP, CN and change of state; none where they are not kept.
     pub fn signal_table(&self) -> Option<Table> {
         let rows = self.signals.as_ref()?.log.rows();
         let classes = self.classes.len();
@@ -192,6 +223,10 @@ impl World<'_> {
         let state_codes = state_codes.collect();
         let class = |row: &Row| u64::from(self.classes[row.lane as usize % classes].0);
         let window = |row: &Row| row.what.window().map_or(f64::NAN, |window| window.0 as f64);
+        let of_cn = |of: fn(Cn) -> u8| -> Values {
+            let number = |row: &Row| row.what.cn().map_or(f64::NAN, |cn| f64::from(of(cn)));
+            Values::F64(rows.iter().map(number).collect())
+        };
         Some(Table::new(vec![
             ("time_ns", Values::F64(rows.iter().map(|row| row.time as f64 / 1e3).collect())),
             (
@@ -220,6 +255,15 @@ impl World<'_> {
             ("state", Values::Text { codes: state_codes, dictionary: states }),
             ("flow_id", Values::Text { codes: flow_codes, dictionary: flows.words }),
             ("window_bytes", Values::F64(rows.iter().map(window).collect())),
+            (
+                "neighbour",
+                Values::Text {
+                    codes: codes(&|row| row.what.cn().map_or(NONE, |cn| cn.to.0)),
+                    dictionary: self.names(),
+                },
+            ),
+            ("degree", of_cn(|cn| cn.degree)),
+            ("flows", of_cn(|cn| cn.flows)),
         ]))
     }
 }

@@ -8,7 +8,7 @@ use floodway_fabric::blueprint::UNBOUNDED;
 use floodway_fabric::outcome::Lossless;
 use floodway_units::{Bytes, NodeId, Rate, Span};
 use floodway_wire::Format;
-use support::{Net, drops, names, real, whole};
+use support::{Net, counter, drops, names, real, sum, texts, whole};
 
 const G100: Rate = Rate::gbps(100);
 const PFC: &str = r#"{"pfc": {"xoff": "70KB", "resume-offset": "2KB"}}"#;
@@ -78,9 +78,53 @@ fn rates(net: &Net, from: u64, to: u64) -> (f64, f64) {
 fn states(records: &Records) -> Vec<(f64, String, String)> {
     let signals = records.signals.as_ref().expect("it was asked for");
     let (times, nodes) = (real(signals.column("time_ns")), names(signals.column("node")));
-    let (kinds, states) = (names(signals.column("event")), names(signals.column("state")));
-    let rows = (0..times.len()).filter(|&row| kinds[row] == "state");
-    rows.map(|row| (times[row] / 1e3, nodes[row].clone(), states[row].clone())).collect()
+    let states = texts(signals, "state").into_iter().enumerate();
+    states.filter_map(|(row, state)| Some((times[row] / 1e3, nodes[row].clone(), state?))).collect()
+}
+
+/// Notices in the order in which s has sent them: to whom, the degree, and how many flows are named.
+fn notices(records: &Records) -> Vec<String> {
+    let signals = records.signals.as_ref().expect("it was asked for");
+    let (kinds, nodes) = (names(signals.column("event")), names(signals.column("node")));
+    let (to, ports) = (texts(signals, "neighbour"), names(signals.column("link")));
+    let (degrees, flows) = (real(signals.column("degree")), real(signals.column("flows")));
+    let mut found = Vec::new();
+    for row in 0..kinds.len() {
+        let is_notice = kinds[row] == "cn";
+        let given = (to[row].is_some(), degrees[row].is_finite(), flows[row].is_finite());
+        assert_eq!(given, (is_notice, is_notice, is_notice), "{}", kinds[row]);
+        if is_notice {
+            assert_eq!(
+                (nodes[row].as_str(), ports[row].as_str()),
+                ("s", "s-d"),
+                "others have hosts upstream"
+            );
+            let to = to[row].clone().unwrap_or_default();
+            found.push(format!("{to} {} {}", degrees[row], flows[row]));
+        }
+    }
+    found
+}
+
+/// Behind a crossbar the burst's input is congested, and that of the others is not: b alone is told. In one queue packets of
+/// both inputs wait. The burst is the one culprit, and all is taken back in the end.
+#[test]
+fn each_notice_to_a_switch_has_a_row_and_hosts_are_sent_none() {
+    let behind_crossbar = "b 63 1, b 41 1, b 56 1, b 0 0";
+    let in_one_queue = "a 56 1, a 4 1, b 63 1, b 48 1, a 2 1, b 13 1, a 10 1, b 0 0, a 0 0";
+    for (buffer, expected) in BUFFERS.into_iter().zip([behind_crossbar, in_one_queue]) {
+        let records = incast(buffer, Some(r#""rcm""#)).limit(Span::us(600)).until_limit().run();
+        let notices = notices(&records);
+        assert_eq!(notices.join(", "), expected, "{buffer}");
+        let count = notices.len() as u64;
+        assert_eq!((counter(&records, "s", "s-d", "cns"), sum(&records, "cns")), (count, count));
+    }
+}
+
+#[test]
+fn without_it_there_are_no_notices() {
+    let records = incast(BUFFERS[0], None).limit(Span::us(200)).until_limit().run();
+    assert_eq!((sum(&records, "cns"), notices(&records).len()), (0, 0));
 }
 
 #[test]

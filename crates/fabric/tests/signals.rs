@@ -5,13 +5,14 @@ mod support;
 
 use floodway_fabric::blueprint::{AllowanceSpec, RecordSpec};
 use floodway_fabric::outcome::{Outcome, RowTotals};
-use floodway_fabric::table::NONE;
-use floodway_fabric::{Control, Fabric, Partitioning, Records, Table, Values};
+use floodway_fabric::{Control, Fabric, Partitioning, Records, Table};
 use floodway_mechanisms::registry::AnyCongestionPoint;
-use floodway_mechanisms::slots::{CongestionPoint, CpAction, Cx, Mark, Notice, PacketView, QueueView};
+use floodway_mechanisms::slots::{
+    CongestionPoint, CpAction, Cx, Mark, Notice, PacketView, QueueView, RegionNotice,
+};
 use floodway_units::{Bytes, Class, NodeId, PortId, Rate, Span, Time};
 use floodway_wire::Format;
-use support::{Net, assert_invariants, counter, everything, port, real, sum, whole};
+use support::{Net, assert_invariants, counter, everything, port, real, sum, texts, whole};
 
 const G100: Rate = Rate::gbps(100);
 const PFC: &str = r#"{"pfc": {"xoff": "2MB"}}"#;
@@ -86,12 +87,6 @@ fn run(net: &Net, at: PortId) -> Records {
     run_parts(net, at, &Partitioning::automatic(&net.blueprint, 1))
 }
 
-/// A column of names, of which some are not there.
-fn texts(table: &Table, column: &str) -> Vec<Option<String>> {
-    let Some(Values::Text { codes, dictionary }) = table.column(column) else { panic!("{column} is text") };
-    codes.iter().map(|&code| (code != NONE).then(|| dictionary[code as usize].clone())).collect()
-}
-
 fn words(table: &Table, column: &str) -> Vec<String> {
     texts(table, column).into_iter().map(Option::unwrap_or_default).collect()
 }
@@ -135,6 +130,49 @@ fn a_row_names_its_flow_and_its_window_and_only_those_of_states_a_state() {
     assert_eq!(cnps[..3], [10_000.0, 20_000.0, 30_000.0]);
     assert!(words(&log, "link").iter().all(|link| link == "s-t"));
     assert!(words(&log, "node").iter().all(|node| node == "s"));
+}
+
+/// Tells the neighbour upstream of each tenth packet that leaves: the degree counts these notices, and every third of them
+/// names nobody, the next one flow, and the next two.
+#[derive(Default)]
+struct Complainer(u64);
+
+impl CongestionPoint for Complainer {
+    fn on_dequeue(&mut self, cx: &mut Cx<'_, CpAction>, p: &PacketView, _q: &QueueView) -> Mark {
+        self.0 += 1;
+        if self.0.is_multiple_of(10) {
+            let number = self.0 / 10;
+            let named = (0..number % 3).map(|_| p.flow);
+            cx.push(CpAction::ToUpstream(p.ingress, RegionNotice::new(p.class, number as u8, named)));
+        }
+        Mark::None
+    }
+}
+
+#[test]
+fn each_notice_to_a_switch_has_a_row_with_whom_it_tells_what() {
+    let (mut net, at) = incast();
+    net.blueprint.records = kept(10_000);
+    let control = Control::default();
+    let mut fabric = Fabric::build(&net.blueprint, &control).expect("it is sound");
+    // Before s there are hosts only, before t there is s.
+    for port in [at, port(1, 0)] {
+        let point = AnyCongestionPoint::Custom(Box::new(Complainer::default()));
+        fabric.add_congestion_point(port, point).expect("it claims nothing");
+    }
+    let records = fabric.run();
+    assert_invariants(&records);
+    assert_eq!((counter(&records, "t", "t-to", "cns"), sum(&records, "cns")), (40, 40));
+    let log = records.signals.expect("it was asked for");
+    assert_eq!(words(&log, "event"), ["cn"; 40]);
+    for (column, word) in [("node", "t"), ("link", "t-to"), ("neighbour", "s")] {
+        assert_eq!(words(&log, column), [word; 40]);
+    }
+    let numbers = 1..=40_u8;
+    assert_eq!(real(log.column("degree")), numbers.clone().map(f64::from).collect::<Vec<_>>());
+    assert_eq!(real(log.column("flows")), numbers.map(|n| f64::from(n % 3)).collect::<Vec<_>>());
+    assert!(texts(&log, "flow_id").iter().chain(&texts(&log, "state")).all(Option::is_none));
+    assert!(real(log.column("window_bytes")).iter().all(|window| window.is_nan()));
 }
 
 #[test]

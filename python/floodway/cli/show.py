@@ -208,12 +208,16 @@ def _paused(summary: Summary) -> Table:
 
 
 def _feedback(summary: Summary) -> Table:
-    columns = ("port", "link", "class", "CNPs made", "CE marks", "UE marks")
+    # Few congestion points tell neighbours.
+    cns = ("CNs sent",) if summary.cns_made else ()
+    columns = ("port", "link", "class", "CNPs made", *cns, "CE marks", "UE marks")
     table = table_of("Most feedback by ports", columns)
     for port in summary.most_feedback:
-        numbers = (port.cnps, port.ecn_marks, port.ue_marks)
+        numbers = (port.cnps, *((port.cns,) if cns else ()), port.ecn_marks, port.ue_marks)
         table.add_row(port.node, port.link, str(port.class_), *(f"{number:,}" for number in numbers))
     table.caption = f"{summary.cnps_made:,} CNPs over all ports"
+    if cns:
+        table.caption += f", {summary.cns_made:,} CNs"
     return table
 
 

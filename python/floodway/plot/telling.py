@@ -63,7 +63,9 @@ def _told(results: Sequence[Result]) -> dict[str, int]:
         for table in (result.pauses, result.signals):
             if table is None:
                 continue
-            plain = table.select(pl.col("node", "link").cast(pl.String), told=~first)
+            # CNs are not shown.
+            shown = table.filter(pl.col("event").cast(pl.String) != "cn")
+            plain = shown.select(pl.col("node", "link").cast(pl.String), told=~first)
             counts = rows.join(plain, on=["node", "link"]).group_by("object").agg(pl.col("told").sum())
             for name, count in counts.iter_rows():
                 told[name] = told.get(name, 0) + count

@@ -142,12 +142,13 @@ class EndlessSummary:
 
 @dataclass(frozen=True, kw_only=True)
 class FeedbackSummary:
-    """A port and class whose congestion points told senders of something, by CNPs or by marks."""
+    """What congestion points of a port and class told: senders by CNPs and marks, neighbours by CNs."""
 
     node: str
     link: str
     class_: int
     cnps: int
+    cns: int
     ecn_marks: int
     ue_marks: int
 
@@ -198,8 +199,10 @@ class Summary:
         Pause frames received, resumes among them.
     cnps_made
         CNPs that congestion points of ports made; those of receivers are not among them.
+    cns_made
+        CNs that congestion points of ports sent to neighbours.
     most_feedback
-        The ports that told senders most: those that made most CNPs, then those that marked most.
+        The ports that told most: those that made most CNPs, then most CNs, then those that marked most.
     order
         Data packets of all flows, and how many of them arrived out of order.
     outcome
@@ -215,6 +218,7 @@ class Summary:
     paused_us: float
     pfc_frames: int
     cnps_made: int
+    cns_made: int
     most_feedback: tuple[FeedbackSummary, ...]
     order: OrderSummary
     outcome: Outcome
@@ -239,6 +243,7 @@ def summarise(
         paused_us=float(counters["paused_us"].sum()),
         pfc_frames=int(counters["pfc_rx"].sum()),
         cnps_made=sum(port.cnps for port in feedback),
+        cns_made=sum(port.cns for port in feedback),
         most_feedback=feedback[:NAMED_PORTS],
         order=_order(flows),
         outcome=outcome,
@@ -388,11 +393,12 @@ def _order(flows: pl.DataFrame) -> OrderSummary:
 
 
 def _feedback(counters: pl.DataFrame) -> tuple[FeedbackSummary, ...]:
-    """Name the ports that told senders of something; results of older versions know of none."""
-    by = ("cnps", "ue_marks", "ecn_marks")
-    if not set(by) <= set(counters.columns):
-        return ()
-    told = counters.filter(pl.any_horizontal(pl.col(by) > 0))
+    """Name the ports that told of something; results of older versions do not know of all."""
+    by = ("cnps", "cns", "ue_marks", "ecn_marks")
+    unknown = [name for name in by if name not in counters.columns]
+    told = counters.with_columns(pl.lit(0).alias(name) for name in unknown).filter(
+        pl.any_horizontal(pl.col(by) > 0)
+    )
     rows = told.sort(by, descending=True, maintain_order=True)
     return tuple(
         FeedbackSummary(
@@ -400,6 +406,7 @@ def _feedback(counters: pl.DataFrame) -> tuple[FeedbackSummary, ...]:
             link=row["link"],
             class_=row["class"],
             cnps=row["cnps"],
+            cns=row["cns"],
             ecn_marks=row["ecn_marks"],
             ue_marks=row["ue_marks"],
         )

@@ -335,6 +335,7 @@ KINDS: Mapping[str, Kind] = {
     "ecn-marks": _ports_kind("packets marked CE", "", ("ecn_marks",)),
     "ue-marks": _ports_kind("packets marked UE", "", ("ue_marks",)),
     "cnps-made": _ports_kind("CNPs made by ports", "", ("cnps",)),
+    "cns-made": _ports_kind("CNs sent by ports", "", ("cns",)),
     "time-in-state": Kind(
         label="time in a state",
         unit="us",

@@ -6,7 +6,8 @@ use floodway_fabric::blueprint::{
     Arrivals, Blueprint, DirectionSpec, End, EndSpec, ErrorRates, FlowSettings, FlowSpec, LinkSpec, NodeSpec,
     PauseFault, RecordSpec, Role, Semantics, Sharing, SwitchSpec, WorkloadSpec,
 };
-use floodway_fabric::{Control, Fabric, Records, Values};
+use floodway_fabric::table::NONE;
+use floodway_fabric::{Control, Fabric, Records, Table, Values};
 use floodway_mechanisms::registry::{BufferParams, FlowControlParams, ReactionParams, ReliabilityParams};
 use floodway_units::{Bytes, Class, NodeId, PortId, Rate, Span, Time};
 use floodway_wire::Format;
@@ -346,6 +347,12 @@ pub fn names(values: Option<&Values>) -> Vec<String> {
         }
         other => panic!("no names: {other:?}"),
     }
+}
+
+/// A column of names, of which some are not there.
+pub fn texts(table: &Table, column: &str) -> Vec<Option<String>> {
+    let Some(Values::Text { codes, dictionary }) = table.column(column) else { panic!("{column} is text") };
+    codes.iter().map(|&code| (code != NONE).then(|| dictionary[code as usize].clone())).collect()
 }
 
 /// A counter of the port at which `node` is on `link`, over all classes.

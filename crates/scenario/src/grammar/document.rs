@@ -382,7 +382,7 @@ pub struct RecordKeys {
     /// Whether each pause and resume is kept as it is received, in the table `pauses`: of ten million at most;
     /// how many more there were is in the run's verdicts. Default: false.
     pub pauses: bool,
-    /// Whether congestion feedback is kept, in the table `signals`: each mark and CNP of a port's congestion points, and
+    /// Whether congestion feedback is kept, in the table `signals`: each mark, CNP and CN of a port's congestion points, and
     /// each change of the state that they say a queue is in; of ten million rows at most, and how many more there
     /// were is in the run's verdicts. Default: false.
     pub signals: bool,

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from floodway.plot.ports import FlowInTime, PortInTime
 
-__all__ = ["draw"]
+__all__ = ["draw", "state_colour"]
 
 #: Inches of a queue's panel, of a row of the strip below it, and of the panel of senders.
 QUEUE_HEIGHT, ROW_HEIGHT, FLOWS_HEIGHT = 1.2, 0.15, 1.6
@@ -92,6 +92,12 @@ def draw(
         last.tick_params(labelbottom=True)
     look.finish(grid)
     return figure
+
+
+def state_colour(state: str, states: Sequence[str]) -> str:
+    """Return the colour of a state; one that no mechanism has gets a colour by its place among `states`."""
+    others = [other for other in states if other not in STATE_COLOURS]
+    return STATE_COLOURS.get(state) or OTHER_STATES[others.index(state) % len(OTHER_STATES)]
 
 
 class _Look:
@@ -212,7 +218,7 @@ class _Look:
                 axes.broken_barh(
                     [(begin / self.per_time, (end - begin) / self.per_time)],
                     (place - 0.4, 0.8),
-                    facecolor=self._state_colour(state),
+                    facecolor=state_colour(state, self.states),
                     linewidth=0,
                 )
         several = len(self.classes) > 1
@@ -253,7 +259,7 @@ class _Look:
             named.append(("longest queue", Line2D([], [], color=QUEUE_COLOUR)))
         if self.paused:
             named.append(("paused" if self.exact else "paused, to within a bucket", Patch(**PAUSED)))
-        named += [(shown(state), Patch(facecolor=self._state_colour(state))) for state in self.states]
+        named += [(shown(state), Patch(facecolor=state_colour(state, self.states))) for state in self.states]
         for number, flow in enumerate(self.flows):
             named.append((f"{shown(flow)} allowed", Line2D([], [], color=colour_of(number), linewidth=1.5)))
         if self.carried:
@@ -265,10 +271,6 @@ class _Look:
             return []
         own = port.states.filter(pl.col("class") == number)
         return list(own.select("state", "from_us", "to_us").iter_rows())
-
-    def _state_colour(self, state: str) -> str:
-        others = [other for other in self.states if other not in STATE_COLOURS]
-        return STATE_COLOURS.get(state) or OTHER_STATES[others.index(state) % len(OTHER_STATES)]
 
     def _step(self, axes: Axes, curve: pl.DataFrame, per: float, **look: Any) -> None:  # noqa: ANN401 (of lines)
         begins, spans, values = (column.to_numpy() for column in curve.get_columns())

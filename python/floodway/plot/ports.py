@@ -19,6 +19,7 @@ from floodway.plot.axes import plain_style, shown
 from floodway.plot.curves import Drawing, titled
 from floodway.plot.port_panels import draw
 from floodway.plot.telling import KEEPS, QUEUE, node_of, telling_ports
+from floodway.plot.window import inside, limits_of, refuse_many
 from floodway.results.feedback import (
     allowed_spans,
     chosen_ports_of,
@@ -42,8 +43,8 @@ __all__ = ["TICKS", "FlowInTime", "PortInTime", "ports"]
 POINTS, TICK_PLACES, CARRIED_POINTS = 1000, 1500, 100
 #: Flows that are shown where none are named.
 USUAL_FLOWS = 6
-#: More than these are hard to read: ports, flows, results beside one another.
-MOST_PORTS, MOST_FLOWS, MOST_RESULTS = 12, 12, 4
+#: More than these are hard to read: ports, flows.
+MOST_PORTS, MOST_FLOWS = 12, 12
 #: Events that are shown as ticks, by what pictures call them.
 TICKS: Mapping[str, str] = {"mark-ce": "CE", "mark-ue": "UE", "cnp": "CNP"}
 #: Columns of the table, of which each row has the first six and what it is about.
@@ -161,10 +162,8 @@ def ports(
         If there is no such port or flow, too much is to be shown, or nothing was kept of it.
     """
     first = [source.results[0] for source in sources]
-    if len(sources) > MOST_RESULTS:
-        text = f"{len(sources)} results are too many beside one another; choose at most {MOST_RESULTS}"
-        raise PlotError(text, key="result")
-    limits = _limits(first, window)
+    refuse_many(sources)
+    limits = limits_of(first, window)
     senders = _senders(sources, flows, limits)
     names = _named_ports(first, objects)
     columns = [[_port(result, name, limits) for name in names] for result in first]
@@ -175,24 +174,6 @@ def ports(
         labels = [source.label for source in sources] if len(sources) > 1 else []
         figure = draw(columns, senders, limits, title=heading, labels=labels)
     return Drawing(figure=figure, data=_table(sources, columns, senders))
-
-
-def _limits(results: Sequence[Result], window: tuple[float | None, float | None]) -> tuple[float, float]:
-    end = max(result.outcome.simulated_us for result in results)
-    begin = 0.0 if window[0] is None else window[0]
-    if window[1] is not None and begin >= window[1]:
-        text = f"from, {_plain_us(begin)}, is not before to, {_plain_us(window[1])}"
-        raise PlotError(text, key="from" if window[0] is not None else "to")
-    last = end if window[1] is None else min(window[1], end)
-    if begin >= last:
-        text = f"nothing lies from {_plain_us(begin)} on: the run ends at {_plain_us(end)}"
-        raise PlotError(text, key="from")
-    return begin, last
-
-
-def _plain_us(time: float) -> str:
-    """Write a time out, however long."""
-    return f"{np.format_float_positional(time, trim='-')} us"
 
 
 def _named_ports(results: Sequence[Result], patterns: Sequence[str]) -> list[str]:
@@ -242,12 +223,7 @@ def _cut(
     """Return what of the spans of a port lies inside the window."""
     if spans is None:
         return pl.DataFrame(schema=dict.fromkeys(columns, pl.Float64))
-    begin, end = (
-        pl.max_horizontal("from_us", pl.lit(limits[0])),
-        pl.min_horizontal("to_us", pl.lit(limits[1])),
-    )
-    own = spans.filter(pl.col("object") == name).with_columns(begin.alias("from_us"), end.alias("to_us"))
-    return own.filter(pl.col("from_us") < pl.col("to_us")).select(columns)
+    return inside(spans.filter(pl.col("object") == name), limits).select(columns)
 
 
 def _ticks(rows: pl.DataFrame | None, name: str, event: str, limits: tuple[float, float]) -> pl.DataFrame:

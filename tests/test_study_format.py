@@ -224,7 +224,7 @@ def test_a_study_has_what_its_file_says(tmp_path: Path) -> None:
             'kind = "lines"',
             'kind = "line"',
             (
-                "plot[1].kind: 'line' is not a kind of picture; allowed: bars, lines, series, cdf, ports; "
+                "plot[1].kind: 'line' is not a kind of picture; allowed: bars, lines, series, cdf, ports, region; "
                 "did you mean 'lines'?"
             ),
         ),
@@ -249,6 +249,14 @@ def test_a_study_has_what_its_file_says(tmp_path: Path) -> None:
             (
                 "plot[4]: 'ports' is not a key here; allowed: name, kind, x, group, metric, title, at, variants, "
                 "relative-to, log, theory, published, of"
+            ),
+        ),
+        (
+            'kind = "ports"\n',
+            'kind = "region"\n',
+            (
+                "plot[5]: 'ports' is not a key here; allowed: name, kind, x, group, metric, title, at, variants, "
+                "relative-to, log, theory, published, of, window"
             ),
         ),
         ('name = "2"', 'name = "1"', "plot[1].name: '1': two pictures have this name"),

@@ -9,6 +9,7 @@ import pytest
 
 import floodway as package
 from floodway.study import asked_for, conduct, drawing, load_study, papers, plan_of, ready_studies
+from scenarios import TOLD
 from studies import STUDY, study_file
 
 if TYPE_CHECKING:
@@ -84,6 +85,48 @@ def test_a_picture_that_cannot_be_drawn_is_told_on_the_way(tmp_path: Path) -> No
     quick = plan_of([load_study(study_file(tmp_path, text))], quick=True)
     conduct(quick, out=tmp_path / "quick", jobs=2, on_message=said.append)
     assert said == []
+
+
+#: Four senders to one over a switch whose ports have roles; a threshold of its own is all that differs.
+REGION = """\
+title = "Regions"
+scenario = "small.toml"
+
+[[variant]]
+name = "late"
+label = "at 20 KB"
+
+[[variant]]
+name = "early"
+label = "at 10 KB"
+set = { "defaults.congestion-point.rcm.equilibrium" = "10KB" }
+
+[[plot]]
+name = "spread"
+title = "The region"
+kind = "region"
+window = ["1us", "60us"]
+"""
+
+
+def test_a_region_has_a_picture_with_the_variants_beside_one_another(tmp_path: Path) -> None:
+    scenario = TOLD.replace("limit", 'stop = "limit"\nlimit').replace('"2ms"', '"100us"')
+    points = scenario[scenario.index("congestion-point") : scenario.index("[[workload]]")]
+    scenario = scenario.replace(points, 'congestion-point.rcm = { equilibrium = "20KB" }\n\n')
+    file = study_file(tmp_path, REGION, scenario=scenario)
+    said: list[str] = []
+    conduct(plan_of([load_study(file)]), out=tmp_path / "out", jobs=2, on_message=said.append)
+    assert said == []
+    assert (tmp_path / "out" / "spread.png").read_bytes().startswith(PNG)
+    drawn = pl.read_csv(tmp_path / "out" / "spread.csv")
+    assert drawn.columns == ["result", "seed", "port", "from_us", "to_us", "role", "hops"]
+    assert drawn["result"].unique(maintain_order=True).to_list() == ["at 20 KB", "at 10 KB"]
+    assert (drawn["from_us"].min(), drawn["to_us"].max()) == (1.0, 60.0)
+    assert "root" in set(drawn["role"])
+    file = study_file(tmp_path, REGION, scenario=scenario.replace("signals = true, ", ""))
+    conduct(plan_of([load_study(file)]), out=tmp_path / "without", jobs=2, on_message=said.append)
+    (line,) = said
+    assert "plot[spread]: at 20 KB: the run did not keep signals; records.signals = true keeps them" in line
 
 
 def test_long_labels_of_bars_have_lines_and_wide_numbers_stand_upright(

@@ -409,7 +409,7 @@ def plot_(  # noqa: PLR0913 (one argument an option)
         typer.Argument(
             metavar="KIND",
             help="Completion times; slowdown against flow size; a metric in time, or as colours; ports and "
-            "senders in time.",
+            "senders in time; the congestion region in time.",
             show_default=False,
         ),
     ],
@@ -469,13 +469,26 @@ def plot_(  # noqa: PLR0913 (one argument an option)
             show_default="the first six",
         ),
     ] = None,
+    class_: Annotated[
+        int | None,
+        typer.Option(
+            "--class",
+            metavar="N",
+            help="Of region: the class whose queues are meant.",
+            show_default="all: a port is in the gravest role of any",
+        ),
+    ] = None,
     begin: Annotated[
         str | None,
-        typer.Option("--from", metavar="TIME", help="Of ports: where time begins.", show_default="0us"),
+        typer.Option(
+            "--from", metavar="TIME", help="Of ports and region: where time begins.", show_default="0us"
+        ),
     ] = None,
     end: Annotated[
         str | None,
-        typer.Option("--to", metavar="TIME", help="Of ports: where it ends.", show_default="the run's end"),
+        typer.Option(
+            "--to", metavar="TIME", help="Of ports and region: where it ends.", show_default="the run's end"
+        ),
     ] = None,
     csv: Annotated[bool, typer.Option("--csv", help="Write the data only.", show_default=False)] = False,
     force: Annotated[
@@ -494,6 +507,7 @@ def plot_(  # noqa: PLR0913 (one argument an option)
       floodway plot series out/demo --object 'x1>x2' --metric queue --out queue.svg
       floodway plot heatmap out/demo --metric paused
       floodway plot ports out/demo --object 'x1>x2' --from 1ms --to 2ms
+      floodway plot region out/rcm-burst --from 140us
 
     \b
     Exit codes:
@@ -511,6 +525,7 @@ def plot_(  # noqa: PLR0913 (one argument an option)
             objects=objects or [],
             workloads=workloads or [],
             flows=flows or [],
+            class_=class_,
             begin=begin,
             end=end,
             csv=csv,

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Format", "Kind", "Request", "plot"]
 
-Kind = Literal["fct", "slowdown", "series", "heatmap", "ports"]
+Kind = Literal["fct", "slowdown", "series", "heatmap", "ports", "region"]
 Format = Literal["png", "pdf", "svg"]
 #: The endings that make `--out` a file.
 ENDINGS: dict[str, Format] = {".png": "png", ".pdf": "pdf", ".svg": "svg"}
@@ -39,8 +39,9 @@ OPTIONS: dict[str, tuple[Kind, ...]] = {
     "--metric": ("series", "heatmap"),
     "--object": ("series", "heatmap", "ports"),
     "--flow": ("ports",),
-    "--from": ("ports",),
-    "--to": ("ports",),
+    "--class": ("region",),
+    "--from": ("ports", "region"),
+    "--to": ("ports", "region"),
 }
 
 
@@ -56,6 +57,7 @@ class Request:
     objects: Sequence[str]
     workloads: Sequence[str]
     flows: Sequence[str]
+    class_: int | None
     begin: str | None
     end: str | None
     csv: bool
@@ -90,6 +92,7 @@ def _refuse_unused(request: Request) -> None:
         "--metric": request.metric is not None,
         "--object": request.objects,
         "--flow": request.flows,
+        "--class": request.class_ is not None,
         "--from": request.begin is not None,
         "--to": request.end is not None,
     }
@@ -136,13 +139,15 @@ def _default_out(request: Request) -> Path:
 
 
 def _drawn(request: Request, sources: Sequence[Source]) -> Drawing:
-    from floodway.plot import fct, heatmap, ports, series, slowdown  # noqa: PLC0415 (as above)
+    from floodway.plot import fct, heatmap, ports, region, series, slowdown  # noqa: PLC0415 (as above)
 
     if request.kind in OF_FLOWS:
         of_flows = fct if request.kind == "fct" else slowdown
         return of_flows(sources, workloads=request.workloads)
+    window = (_time("--from", request.begin), _time("--to", request.end))
+    if request.kind == "region":
+        return region(sources, class_=request.class_, window=window)
     if request.kind == "ports":
-        window = (_time("--from", request.begin), _time("--to", request.end))
         return ports(sources, objects=request.objects, flows=request.flows, window=window)
     in_time = series if request.kind == "series" else heatmap
     return in_time(sources, objects=request.objects, metric=request.metric or METRICS[request.kind])
@@ -156,6 +161,8 @@ def _warnings(request: Request, sources: Sequence[Source]) -> Iterator[str]:
             yield f"{source.label}: the first of {len(seeds)} seeds is shown, {seeds[0]}"
         if request.kind == "ports":
             yield from _not_in_picture(request, source)
+        if request.kind == "region" and source.results[0].outcome.signals_beyond:
+            yield f"{source.label}: signals beyond the full table are not shown"
         early = [result for result in source.results if result.outcome.stopped in ("interrupted", "deadlock")]
         for result in early:
             yield f"{source.label}, seed {result.run.seed}: the run ended early: {result.outcome.stopped}"

@@ -7,6 +7,7 @@ from floodway.plot.files import refuse_taken, save
 from floodway.plot.heatmap import heatmap
 from floodway.plot.pictures import save_all
 from floodway.plot.ports import ports
+from floodway.plot.region import region
 from floodway.plot.series import series
 from floodway.plot.slowdown import slowdown
 from floodway.plot.sources import folder_labels, sources_of
@@ -21,6 +22,7 @@ __all__ = [
     "heatmap",
     "ports",
     "refuse_taken",
+    "region",
     "save",
     "save_all",
     "series",

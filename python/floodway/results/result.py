@@ -381,6 +381,35 @@ class Result:
         drawn = plot.ports(self._sources(), objects=_several(objects), flows=_several(flows), window=window)
         return drawn.figure
 
+    def plot_region(
+        self, *, class_: int | None = None, from_us: float | None = None, to_us: float | None = None
+    ) -> Figure:
+        """Draw the congestion region in time: a strip for each port, coloured by its role.
+
+        From the top down: each root, then the ports upstream of it, by hops. The run has to have kept states:
+        `records.signals`.
+
+        Parameters
+        ----------
+        class_
+            The class whose queues are meant; by default all, and a port is in the gravest role of any.
+        from_us, to_us
+            From when to when, in microseconds; the whole run by default.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            As `plot_fct` returns it.
+
+        Raises
+        ------
+        PlotError
+            If no signals were kept, there is no such class, or no port was in a region.
+        """
+        from floodway import plot  # noqa: PLC0415 (as above)
+
+        return plot.region(self._sources(), class_=class_, window=(from_us, to_us)).figure
+
     @cached_property
     def outcome(self) -> Outcome:
         """Verdicts and totals."""

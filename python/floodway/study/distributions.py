@@ -1,4 +1,4 @@
-"""Pictures of what single runs did: throughput, queues and ports in time, and distributions."""
+"""Pictures of what single runs did: throughput, queues, ports and regions in time, and distributions."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import polars as pl
 from floodway.plot.axes import PANEL_HEIGHT, plain_style, shown
 from floodway.plot.curves import Drawing, Source, add_legend
 from floodway.plot.ports import ports
+from floodway.plot.region import region
 from floodway.study.bars import NothingRanError
 from floodway.study.buckets import link_buckets, queue_buckets
 from floodway.study.drawing import colour_in, figure_of
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from floodway.study.model import Plot, Study
     from floodway.study.storage import Runs
 
-__all__ = ["cdf", "ports_in_time", "series"]
+__all__ = ["cdf", "ports_in_time", "region_in_time", "series"]
 
 #: A curve of more points is drawn through so many of them.
 MOST_POINTS = 2000
@@ -79,13 +80,36 @@ def ports_in_time(study: Study, plot: Plot, numbers: Numbers, store: Runs) -> Dr
     PlotError
         If none of its runs is there, or nothing was kept of these ports.
     """
+    sources = _first_seeds(study, plot, numbers, store)
+    return ports(sources, objects=plot.ports, flows=plot.flows, window=plot.window, title=plot.title)
+
+
+def region_in_time(study: Study, plot: Plot, numbers: Numbers, store: Runs) -> Drawing:
+    """Draw the congestion region in time, the variants beside one another, of the first seed of each.
+
+    Raises
+    ------
+    PlotError
+        If none of its runs is there, signals were not kept, or there was no region.
+    """
+    return region(_first_seeds(study, plot, numbers, store), window=plot.window, title=plot.title)
+
+
+def _first_seeds(study: Study, plot: Plot, numbers: Numbers, store: Runs) -> list[Source]:
+    """Return the variants of a picture that has them beside one another.
+
+    Raises
+    ------
+    NothingRanError
+        If none of its runs is there.
+    """
     sources = [
         Source(label=study.variant(variant).label, results=(results[0],))
         for variant, results in _results(study, plot, numbers, store)
     ]
     if not sources:
         raise NothingRanError
-    return ports(sources, objects=plot.ports, flows=plot.flows, window=plot.window, title=plot.title)
+    return sources
 
 
 def _in_time(plot: Plot, result: Result) -> pl.DataFrame:

@@ -33,7 +33,7 @@ __all__ = [
 Sets = tuple[tuple[str, str], ...]
 #: Axes with the names of their points.
 Place = tuple[tuple[str, str], ...]
-PlotKind = Literal["bars", "lines", "series", "cdf", "ports"]
+PlotKind = Literal["bars", "lines", "series", "cdf", "ports", "region"]
 #: Which of several numbers a claim is of.
 Take = Literal["each", "lowest", "highest"]
 
@@ -245,8 +245,8 @@ class Plot:
     name, title
         Of its files, and above it.
     kind
-        `bars`, `lines`, `series` (a link's throughput or queue in time), `cdf` or `ports` (ports and
-        senders in time).
+        `bars`, `lines`, `series` (a link's throughput or queue in time), `cdf`, `ports` (ports and
+        senders in time) or `region` (the congestion region in time).
     metrics
         A panel for each.
     along
@@ -266,9 +266,10 @@ class Plot:
     of
         Of `cdf`: completion times (`fct`), slowdown, or throughput of buckets. Of `series`: throughput or
         queue.
-    ports, flows, window
-        Of `ports`: patterns of ports and of flows, and from when to when in microseconds, as `floodway plot
-        ports` takes them.
+    ports, flows
+        Of `ports`: patterns of ports and of flows, as `floodway plot ports` takes them.
+    window
+        Of `ports` and `region`: from when to when in microseconds.
     """
 
     name: str

@@ -19,18 +19,18 @@ if TYPE_CHECKING:
 
 __all__ = ["plots_of"]
 
-PLOTS = ("bars", "lines", "series", "cdf", "ports")
+PLOTS = ("bars", "lines", "series", "cdf", "ports", "region")
 #: What distributions are of.
 DISTRIBUTIONS = ("fct", "slowdown", "throughput")
 #: What a picture in time is of.
 IN_TIME = ("throughput", "queue")
 VARIANT = "variant"
-#: A picture of ports has variants beside one another, no more than can be read.
-MOST_RESULTS = 4
+#: Pictures that have variants beside one another, and no more of these than can be read.
+BESIDE, MOST_RESULTS = ("ports", "region"), 4
 
 
 class _OfPorts(TypedDict, total=False):
-    """What only a picture of ports has."""
+    """What only pictures of ports have."""
 
     ports: tuple[str, ...]
     flows: tuple[str, ...]
@@ -100,13 +100,12 @@ def _plot(
 
 def _of_ports(table: Table, kind: str) -> _OfPorts:
     """Read which ports and flows are shown, and when; of other pictures these are no keys."""
-    if kind != "ports":
-        return {}
-    return {
-        "ports": table.texts("ports"),
-        "flows": table.texts("flows"),
-        "window": window_of(table) or (None, None),
-    }
+    read: _OfPorts = {}
+    if kind == "ports":
+        read = {"ports": table.texts("ports"), "flows": table.texts("flows")}
+    if kind in BESIDE:
+        read["window"] = window_of(table) or (None, None)
+    return read
 
 
 def _of(table: Table, kind: str) -> str:
@@ -197,7 +196,7 @@ def _marks(table: Table, metrics: Mapping[str, Metric]) -> tuple[Mark, ...]:
 
 def _refuse_nothing(table: Table, plot: Plot, variants: Sequence[Variant]) -> None:
     shown = [variant for variant in variants if variant.name in plot.variants]
-    if plot.kind == "ports" and len(shown) > MOST_RESULTS:
+    if plot.kind in BESIDE and len(shown) > MOST_RESULTS:
         text = f"{len(shown)} variants are too many beside one another; choose at most {MOST_RESULTS}"
         raise table.fault("variants", text, given=plot.variants)
     if not any(variant.runs_at(plot.at) for variant in shown):

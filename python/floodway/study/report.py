@@ -15,7 +15,7 @@ from floodway.errors import OutputError, PlotError
 from floodway.plot.files import save
 from floodway.simulation import versions
 from floodway.study.bars import NothingRanError
-from floodway.study.distributions import cdf, ports_in_time, series
+from floodway.study.distributions import cdf, ports_in_time, region_in_time, series
 from floodway.study.drawing import bars, lines
 from floodway.study.runs import engine
 from floodway.study.storage import STUDY_FILE
@@ -144,6 +144,8 @@ def _drawn(part: Part, plot: Plot, store: Runs) -> Drawing:
             return cdf(part.study, plot, part.numbers, store)
         case "ports":
             return ports_in_time(part.study, plot, part.numbers, store)
+        case "region":
+            return region_in_time(part.study, plot, part.numbers, store)
 
 
 def _runs(part: Part, conducted: Conducted, store: Runs) -> str:

@@ -1,0 +1,248 @@
+"""How a congestion region in time looks: a strip for each port, and below how many ports have each role."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+from matplotlib.patches import Patch
+from matplotlib.ticker import MaxNLocator
+
+from floodway.plot.axes import DOTS_PER_INCH, PANEL_WIDTH, SIZE, NotebookFigure, shown
+from floodway.plot.curves import LEGEND_ROW, legend_columns
+from floodway.plot.port_panels import LONG_LABEL, state_colour
+from floodway.plot.units import time_unit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from floodway.plot.spread import Place
+
+__all__ = ["draw"]
+
+#: Inches of a strip, of the panel of counts, between the two, and between results.
+STRIP, COUNTS, TO_COUNTS, ASIDE = 0.18, 1.1, 0.12, 0.4
+#: Inches right of all panels, where hops stand; of a line of the title, of one below it, of the labels of
+#: results, and of the axis of time.
+RIGHT, TITLE_LINE, NOTE_LINE, LABELS, TIME = 1.05, 0.24, 0.15, 0.22, 0.5
+#: Inches of a letter of a port's name, and the least room for names.
+LETTER, LEAST_LEFT = 0.06, 0.7
+#: Of a strip's height, what is coloured.
+FILLED = 0.8
+#: Ports outside of the region. Paler than the quiet states of single ports, so that the region stands out.
+QUIET_COLOUR = "0.945"
+#: A line between ports of other hops.
+OF_HOPS: dict[str, Any] = {"color": "0.75", "linewidth": 0.5}
+#: More changes than these lie on top of one another: what was at so many instants is shown then.
+INSTANTS = 1500
+
+
+def draw(  # noqa: PLR0913 (what is shown, and what it is called)
+    roles: Sequence[pl.DataFrame],
+    strips: Sequence[Place],
+    limits: tuple[float, float],
+    *,
+    left_out: int,
+    states: tuple[Sequence[str], Sequence[str]],
+    roots: Mapping[str, str],
+    title: str,
+    labels: Sequence[str],
+) -> Figure:
+    """Draw results beside one another, with the same ports from the top down.
+
+    Parameters
+    ----------
+    roles
+        By result: `port`, `role`, `from_us`, `to_us` of all ports of the region.
+    strips
+        The ports that have a strip, in order.
+    limits
+        From when to when, in microseconds.
+    left_out
+        How many ports have none.
+    states
+        Those of ports in the region, the gravest first, and those of ports outside.
+    roots
+        Of ports that nothing of the region is downstream of: the state that makes them its root, or nothing.
+    title, labels
+        What stands above the figure, and above each result; no labels for a single one.
+    """
+    look = _Look(strips, limits, states)
+    notes = _notes(roots, left_out)
+    figure, grid = look.grid(title, notes, results=len(roles), labelled=bool(labels))
+    for c, frame in enumerate(roles):
+        look.strips(grid[0][c], frame)
+        look.counts(grid[1][c], frame)
+        if labels:
+            size = "medium" if len(labels[c]) <= LONG_LABEL else "x-small"
+            grid[0][c].set_title(shown(labels[c]), fontsize=size, pad=4)
+    look.finish(grid, roots)
+    return figure
+
+
+class _Look:
+    """What all panels of a figure share: the unit of time, the ports, colours."""
+
+    def __init__(
+        self,
+        strips: Sequence[Place],
+        limits: tuple[float, float],
+        states: tuple[Sequence[str], Sequence[str]],
+    ) -> None:
+        self.places = strips
+        self.names = _names([place.port for place in strips])
+        frame = pl.DataFrame({"time_us": [limits[0]], "span_us": [limits[1] - limits[0]]})
+        self.per_time, self.time = time_unit([frame])
+        self.limits = limits
+        self.roles, self.quiet = states
+
+    def grid(
+        self, title: str, notes: Sequence[str], *, results: int, labelled: bool
+    ) -> tuple[Figure, list[list[Axes]]]:
+        """Make panels of strips and of counts, with title and legend; all has its place in inches."""
+        left = max(LEAST_LEFT, 0.15 + LETTER * max(map(len, self.names)))
+        panel = SIZE[0] - 0.5 if results == 1 else PANEL_WIDTH
+        wide = left + panel * results + ASIDE * (results - 1) + RIGHT
+        named = self.legend()
+        columns = legend_columns([name for name, _ in named])
+        titled = 0.1 + TITLE_LINE * (title.count("\n") + 1)
+        above = titled + 0.1 + NOTE_LINE * len(notes) + LABELS * labelled
+        strips = STRIP * len(self.places)
+        below = TIME + LEGEND_ROW * -(-len(named) // columns) + 0.2
+        high = above + strips + TO_COUNTS + COUNTS + below
+        figure = NotebookFigure(figsize=(wide, high), dpi=DOTS_PER_INCH)
+        grid: list[list[Axes]] = []
+        for bottom, height in ((below + COUNTS + TO_COUNTS, strips), (below, COUNTS)):
+            row: list[Axes] = []
+            for c in range(results):
+                place = ((left + (panel + ASIDE) * c) / wide, bottom / high, panel / wide, height / high)
+                across = grid[0][0] if grid else row[0] if row else None
+                row.append(figure.add_axes(place, sharex=across, sharey=row[0] if row else None))
+                row[-1].tick_params(labelsize="small", labelbottom=bool(grid), labelleft=not c)
+            grid.append(row)
+        grid[0][0].set_xlim(self.limits[0] / self.per_time, self.limits[1] / self.per_time)
+        figure.suptitle(title, y=1 - 0.08 / high, va="top")
+        look: dict[str, Any] = {"fontsize": "x-small", "color": "0.35", "ha": "center", "va": "top"}
+        figure.text(0.5, 1 - titled / high, "\n".join(notes), **look)
+        where: dict[str, Any] = {"loc": "lower center", "bbox_to_anchor": (0.5, 0.02 / high)}
+        handles = [handle for _, handle in named]
+        figure.legend(handles, [name for name, _ in named], ncols=columns, fontsize="small", **where)
+        return figure, grid
+
+    def strips(self, axes: Axes, frame: pl.DataFrame) -> None:
+        """Draw a strip for each port, coloured by its role."""
+        axes.spines[:].set_visible(False)
+        axes.tick_params(axis="both", length=0)
+        own = {str(key[0]): spans for key, spans in frame.group_by("port", maintain_order=True)}
+        for place, port in enumerate(self.places):
+            spans = own.get(port.port)
+            if spans is None:
+                continue
+            for role, bars in self._bars(spans):
+                colour = self._colour(role)
+                axes.broken_barh(bars, (place - FILLED / 2, FILLED), facecolor=colour, linewidth=0)
+        if frame.is_empty():
+            look: dict[str, Any] = {"fontsize": "small", "color": "0.4", "backgroundcolor": "white"}
+            axes.text(0.5, 0.5, "no states of these ports", transform=axes.transAxes, ha="center", **look)
+
+    def counts(self, axes: Axes, frame: pl.DataFrame) -> None:
+        """Stack how many ports have each role."""
+        axes.grid(visible=True, alpha=0.3)
+        axes.set_axisbelow(True)
+        times = np.unique(np.concatenate([self.limits, frame["from_us"], frame["to_us"]]))
+        if len(times) > INSTANTS:
+            times = np.linspace(*self.limits, INSTANTS + 1)
+        below = np.zeros(len(times))
+        for role in self.roles:
+            spans = frame.filter(pl.col("role") == role)
+            begun, ended = (np.sort(spans[column].to_numpy()) for column in ("from_us", "to_us"))
+            now = np.searchsorted(begun, times, side="right") - np.searchsorted(ended, times, side="right")
+            look: dict[str, Any] = {"step": "post", "facecolor": self._colour(role), "linewidth": 0}
+            axes.fill_between(times / self.per_time, below, below + now, **look)
+            below += now
+
+    def finish(self, grid: Sequence[Sequence[Axes]], roots: Mapping[str, str]) -> None:
+        """Name ports, hops and axes, once all that shares a range is drawn."""
+        grid[0][0].set_yticks(range(len(self.names)), self.names, fontsize="x-small")
+        grid[0][0].set_ylim(len(self.names) - 0.5, -0.5)
+        grid[1][0].set_ylim(bottom=0)
+        grid[1][0].yaxis.set_major_locator(MaxNLocator(nbins=4, integer=True))
+        grid[1][0].set_ylabel("ports", fontsize="small")
+        for axes in grid[1]:
+            axes.set_xlabel(f"time in {self.time}")
+        self._say_hops(grid[0], roots)
+
+    def legend(self) -> list[tuple[str, Patch]]:
+        """Name every state, with a sample."""
+        inside = [(shown(role), Patch(facecolor=self._colour(role))) for role in self.roles]
+        look: dict[str, Any] = {"facecolor": QUIET_COLOUR, "edgecolor": "0.75", "linewidth": 0.5}
+        return [*inside, (shown(", ".join(self.quiet)), Patch(**look))] if self.quiet else inside
+
+    def _say_hops(self, row: Sequence[Axes], roots: Mapping[str, str]) -> None:
+        """Say beside the last strips how far upstream they are; lines part hops, and darker ones trees."""
+        # Roots that nothing else belongs to follow one another under one word.
+        marks = [(place.tree if place.hops else -1, _hops(place, roots)) for place in self.places]
+        begin = 0
+        for (tree, word), same in groupby(marks):
+            end = begin + len(list(same))
+            look: dict[str, Any] = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points"}
+            middle = (begin + end - 1) / 2
+            row[-1].annotate(word, (1, middle), (5, 0), va="center", fontsize="x-small", color="0.35", **look)
+            line: dict[str, Any] = {"color": "0.2", "linewidth": 0.9} if tree < 0 else OF_HOPS
+            for axes in row if begin else ():
+                axes.axhline(begin - 0.5, **line)
+            begin = end
+
+    def _bars(self, spans: pl.DataFrame) -> Iterator[tuple[str, list[tuple[float, float]]]]:
+        """Return by role where the strip of a port has its colour: begins and widths."""
+        thin = _thinned(spans, self.limits) if len(spans) > INSTANTS else spans
+        for role in (*self.quiet, *self.roles):
+            own = thin.filter(pl.col("role") == role).select("from_us", pl.col("to_us") - pl.col("from_us"))
+            if not own.is_empty():
+                yield (
+                    role,
+                    [(begin / self.per_time, width / self.per_time) for begin, width in own.iter_rows()],
+                )
+
+    def _colour(self, role: str) -> str:
+        return QUIET_COLOUR if role in self.quiet else state_colour(role, self.roles)
+
+
+def _notes(roots: Mapping[str, str], left_out: int) -> list[str]:
+    """Say how strips are ordered, and how many are left out."""
+    top = "each root" if any(roots.values()) else "what is farthest downstream"
+    ordered = (
+        f"from the top: {top}, then the ports upstream of it by hops, and by when they joined the region"
+    )
+    were = "port was" if left_out == 1 else "ports were"
+    less = f"{left_out:,} more {were} in it for less time, without a strip"
+    return [ordered, less] if left_out else [ordered]
+
+
+def _names(ports: Sequence[str]) -> list[str]:
+    """Call ports by the direction of their links; where two have the same, by the link as well."""
+    directions = [port.partition(": ")[2] or port for port in ports]
+    pairs = zip(ports, directions, strict=True)
+    return [shown(own if directions.count(own) == 1 else port) for port, own in pairs]
+
+
+def _hops(place: Place, roots: Mapping[str, str]) -> str:
+    if not place.hops:
+        return shown(roots[place.port]) or "farthest down"
+    return f"{place.hops} {'hop' if place.hops == 1 else 'hops'} up"
+
+
+def _thinned(spans: pl.DataFrame, limits: tuple[float, float]) -> pl.DataFrame:
+    """Return what was at the middle of each of many parts of the time, each as wide as its part."""
+    width = (limits[1] - limits[0]) / INSTANTS
+    begins = limits[0] + width * np.arange(INSTANTS)
+    starts = spans["from_us"].to_numpy()
+    place = np.searchsorted(starts, begins + width / 2, side="right") - 1
+    known = (place >= 0) & (begins + width / 2 < spans["to_us"].to_numpy()[place])
+    own = spans[place[known]]
+    return own.with_columns(from_us=begins[known], to_us=begins[known] + width)

@@ -32,9 +32,8 @@ pub(crate) struct Inputs {
     held: Vec<u64>,
     /// By output and queue: bytes that are crossing to it.
     coming: Vec<u64>,
-    /// By output: packets that wait for it; and by input and output.
+    /// By input and output: packets that wait.
     waiting: Vec<u32>,
-    waiting_at: Vec<u32>,
     /// By output: the class that crosses next, if it can.
     turn: Vec<usize>,
     crossing: Vec<Crosses>,
@@ -71,8 +70,7 @@ impl Inputs {
             voqs: vec![Fifo::default(); n * n * queues],
             held: vec![0; n * n * classes],
             coming: vec![0; n * queues],
-            waiting: vec![0; n],
-            waiting_at: vec![0; n * n],
+            waiting: vec![0; n * n],
             turn: vec![0; n],
             crossing: Vec::with_capacity(n),
             wake: NEVER,
@@ -88,11 +86,22 @@ impl Inputs {
         (input * self.ports + output) * self.classes + class
     }
 
-    /// A packet more, or less, waits at an input for an output.
-    fn count_waiting(&mut self, input: usize, output: usize, change: i32) {
-        let at = input * self.ports + output;
-        self.waiting[output] = self.waiting[output].wrapping_add_signed(change);
-        self.waiting_at[at] = self.waiting_at[at].wrapping_add_signed(change);
+    /// A packet more waits at an input for an output.
+    fn one_more(&mut self, input: usize, output: usize) {
+        let waiting = &mut self.waiting[input * self.ports + output];
+        *waiting += 1;
+        if *waiting == 1 {
+            self.crossbar.ask(input, output);
+        }
+    }
+
+    /// A packet less does.
+    fn one_less(&mut self, input: usize, output: usize) {
+        let waiting = &mut self.waiting[input * self.ports + output];
+        *waiting -= 1;
+        if *waiting == 0 {
+            self.crossbar.withdraw(input, output);
+        }
     }
 
     /// Takes the first that has crossed by `now`, in order of time, then of outputs.
@@ -195,7 +204,7 @@ impl World<'_> {
         let inputs = self.switches[switch].inputs.as_mut().expect("the switch has a crossbar");
         let voq = inputs.voq(input, output, q - 1);
         inputs.voqs[voq].push(&mut self.packets, place);
-        inputs.count_waiting(input, output, 1);
+        inputs.one_more(input, output);
         let may_start = inputs.crossbar.is_free(input, output);
         self.note_placed(out, q, &packet);
         self.came_in(out, q, &packet);
@@ -208,8 +217,7 @@ impl World<'_> {
     pub fn left_output(&mut self, port: PortId, frame: u16) {
         let switch = self.ports[port.index()].owner as usize;
         self.switches[switch].occupied -= u64::from(frame);
-        let (output, inputs) = (self.local(port), self.inputs(switch));
-        if inputs.waiting[output] > 0 && inputs.crossbar.is_output_free(output) {
+        if self.inputs(switch).crossbar.is_due(self.local(port)) {
             self.wake_crossbar(switch, self.now);
         }
     }
@@ -265,12 +273,7 @@ impl World<'_> {
     fn make_pairs(&mut self, switch: usize) {
         let inputs = self.inputs_mut(switch);
         let (mut crossbar, mut pairs) = (take(&mut inputs.crossbar), take(&mut inputs.pairs));
-        let inputs = self.inputs(switch);
-        crossbar.make_pairs(
-            |output| inputs.waiting[output] > 0,
-            |input, output| self.next_across(switch, input, output).is_some(),
-            &mut pairs,
-        );
+        crossbar.make_pairs(|input, output| self.next_across(switch, input, output).is_some(), &mut pairs);
         self.inputs_mut(switch).crossbar = crossbar;
         for (input, output) in pairs.drain(..) {
             let queue = self.next_across(switch, input, output).expect("pairs are made of what may cross");
@@ -282,9 +285,6 @@ impl World<'_> {
     /// The queue of data whose first packet would cross next from `input` to `output`, if any may: classes take turns.
     fn next_across(&self, switch: usize, input: usize, output: usize) -> Option<usize> {
         let inputs = self.inputs(switch);
-        if inputs.waiting_at[input * inputs.ports + output] == 0 {
-            return None;
-        }
         let classes = (0..inputs.classes).map(|i| (inputs.turn[output] + i) % inputs.classes);
         let mut queues = classes.flat_map(|class| class * self.subs..(class + 1) * self.subs);
         queues.find(|&queue| {
@@ -314,7 +314,7 @@ impl World<'_> {
         let voq = inputs.voq(input, output, queue);
         let place = inputs.voqs[voq].pop(&self.packets).expect("a packet waits");
         let frame = u64::from(self.packets[place].frame);
-        inputs.count_waiting(input, output, -1);
+        inputs.one_less(input, output);
         inputs.coming[output * inputs.queues + queue] += frame;
         inputs.turn[output] = (queue / subs + 1) % inputs.classes;
         let serial = self.ports[inputs.clock.index()].serial_time(frame + self.gap);
@@ -360,7 +360,7 @@ impl World<'_> {
                 let mut dropped = take(&mut inputs.voqs[voq]);
                 while let Some(place) = dropped.pop(&self.packets) {
                     let packet = self.packets.take(place);
-                    self.inputs_mut(switch).count_waiting(input, output, -1);
+                    self.inputs_mut(switch).one_less(input, output);
                     self.machines[out.index()].placed.remove(&packet.flow.0);
                     self.drop_packet(self.lane(packet.ingress, class), &packet, reason);
                     self.never_crosses(out, &packet);

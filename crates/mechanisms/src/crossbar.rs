@@ -3,110 +3,180 @@
 //! iSLIP matches all ports at once, cell by cell. Here packets have their own lengths, so inputs and outputs become
 //! free one by one, and each time those that are free are matched until no pair is left that has something to send.
 
-use std::ops::Range;
+use smallvec::{SmallVec, smallvec};
 
-/// Nobody.
-const NONE: u32 = u32::MAX;
-
-/// The state of a crossbar with as many inputs as outputs: who is busy, and whose turn it is.
+/// The state of a crossbar with as many inputs as outputs: who is busy, who asks for whom, and whose turn it is.
 #[derive(Clone, Debug, Default)]
 pub struct Crossbar {
     /// By output: the input that it grants first.
-    grants_from: Vec<u32>,
+    grants_from: Vec<usize>,
     /// By input: the output that it accepts first.
-    accepts_from: Vec<u32>,
-    input_busy: Vec<bool>,
-    output_busy: Vec<bool>,
-    /// By input: the best grant of the round at work.
-    best: Vec<u32>,
+    accepts_from: Vec<usize>,
+    busy_inputs: Ports,
+    busy_outputs: Ports,
+    /// By output: the inputs at which something waits for it; and the outputs for which anything waits.
+    asking: Vec<Ports>,
+    asked: Ports,
+    /// The inputs with a grant of the round at work, and by input the best one.
+    granted: Ports,
+    best: Vec<usize>,
 }
 
 impl Crossbar {
     /// At rest, with so many inputs and outputs.
     pub fn new(ports: usize) -> Self {
+        let none = Ports::none(ports);
         Crossbar {
             grants_from: vec![0; ports],
             accepts_from: vec![0; ports],
-            input_busy: vec![false; ports],
-            output_busy: vec![false; ports],
-            best: vec![NONE; ports],
+            busy_inputs: none.clone(),
+            busy_outputs: none.clone(),
+            asking: vec![none.clone(); ports],
+            asked: none.clone(),
+            granted: none,
+            best: vec![0; ports],
+        }
+    }
+
+    /// From now on something waits at `input` for `output`.
+    pub fn ask(&mut self, input: usize, output: usize) {
+        self.asking[output].insert(input);
+        self.asked.insert(output);
+    }
+
+    /// From now on nothing does.
+    pub fn withdraw(&mut self, input: usize, output: usize) {
+        self.asking[output].remove(input);
+        if self.asking[output].is_empty() {
+            self.asked.remove(output);
         }
     }
 
     /// Could a packet of `input` to `output` start to cross now?
     pub fn is_free(&self, input: usize, output: usize) -> bool {
-        !self.input_busy[input] && !self.output_busy[output]
+        !self.busy_inputs.contains(input) && !self.busy_outputs.contains(output)
     }
 
-    /// Does nothing cross to `output`?
-    pub fn is_output_free(&self, output: usize) -> bool {
-        !self.output_busy[output]
+    /// Does anything wait for `output`, and nothing cross to it?
+    pub fn is_due(&self, output: usize) -> bool {
+        self.asked.contains(output) && !self.busy_outputs.contains(output)
     }
 
     /// A packet has crossed.
     pub fn release(&mut self, input: usize, output: usize) {
-        (self.input_busy[input], self.output_busy[output]) = (false, false);
+        self.busy_inputs.remove(input);
+        self.busy_outputs.remove(output);
     }
 
-    /// Matches free inputs with free outputs until no pair is left of which `may(input, output)` says that something waits
-    /// there and may cross; only outputs are asked for which `wanted` holds. Those of `pairs` are busy from then on.
+    /// Matches free inputs with free outputs until no pair is left that asks and of which `may(input, output)` says that it may
+    /// cross. Those of `pairs` are busy from then on.
     ///
     /// Each output grants the first input at or after its pointer, each input accepts the first output that grants it at
     /// or after its own; again and again. Pointers move one beyond a pair that is made in the first round: so who was served is
     /// the last to be served again, and outputs come to serve different inputs first.
-    pub fn make_pairs(
-        &mut self,
-        wanted: impl Fn(usize) -> bool,
-        may: impl Fn(usize, usize) -> bool,
-        pairs: &mut Vec<(usize, usize)>,
-    ) {
+    pub fn make_pairs(&mut self, may: impl Fn(usize, usize) -> bool, pairs: &mut Vec<(usize, usize)>) {
         let mut first_round = true;
-        while self.grant(&wanted, &may) {
-            for input in self.ports() {
-                let output = std::mem::replace(&mut self.best[input], NONE);
-                if output == NONE {
-                    continue;
-                }
-                let output = output as usize;
-                (self.input_busy[input], self.output_busy[output]) = (true, true);
+        loop {
+            self.grant(&may);
+            let mut next = self.granted.next(0, &self.busy_inputs);
+            if next.is_none() {
+                return;
+            }
+            while let Some(input) = next {
+                let output = self.best[input];
+                self.granted.remove(input);
+                self.busy_inputs.insert(input);
+                self.busy_outputs.insert(output);
                 pairs.push((input, output));
                 if first_round {
                     self.grants_from[output] = self.after(input);
                     self.accepts_from[input] = self.after(output);
                 }
+                next = self.granted.next(input, &self.busy_inputs);
             }
             first_round = false;
         }
     }
 
-    /// Each free output grants an input, of whose grants the best is kept; false if there is none.
-    fn grant(&mut self, wanted: &impl Fn(usize) -> bool, may: &impl Fn(usize, usize) -> bool) -> bool {
-        let mut any = false;
-        for output in self.ports().filter(|&output| wanted(output)) {
-            if self.output_busy[output] {
-                continue;
-            }
-            let from = self.grants_from[output] as usize;
-            let asks = |&input: &usize| !self.input_busy[input] && may(input, output);
-            let Some(input) = (from..self.ports().end).chain(0..from).find(asks) else { continue };
-            any = true;
-            let best = &mut self.best[input];
-            let place = |output: u32| self.accepts_from[input] > output;
+    /// Each free output grants an input, of whose grants the best is kept.
+    fn grant(&mut self, may: &impl Fn(usize, usize) -> bool) {
+        let mut next = self.asked.next(0, &self.busy_outputs);
+        while let Some(output) = next {
+            next = self.asked.next(output + 1, &self.busy_outputs);
+            let from = self.grants_from[output];
+            let Some(input) = self.first_that_may(output, from, may) else { continue };
+            let place = |output: usize| (self.accepts_from[input] > output, output);
             // In the order from the pointer on, round and round: first what is not before it.
-            if *best == NONE || (place(output as u32), output as u32) < (place(*best), *best) {
-                *best = output as u32;
+            if !self.granted.contains(input) || place(output) < place(self.best[input]) {
+                self.granted.insert(input);
+                self.best[input] = output;
             }
         }
-        any
     }
 
-    fn ports(&self) -> Range<usize> {
-        0..self.input_busy.len()
+    /// The first free input that asks for `output` and may cross, from `from` on and around.
+    fn first_that_may(
+        &self,
+        output: usize,
+        from: usize,
+        may: &impl Fn(usize, usize) -> bool,
+    ) -> Option<usize> {
+        let asking = &self.asking[output];
+        let (mut at, mut end) = (from, self.best.len());
+        loop {
+            match asking.next(at, &self.busy_inputs).filter(|&input| input < end) {
+                Some(input) if may(input, output) => return Some(input),
+                Some(input) => at = input + 1,
+                None if end > from => (at, end) = (0, from),
+                None => return None,
+            }
+        }
     }
 
-    fn after(&self, port: usize) -> u32 {
+    fn after(&self, port: usize) -> usize {
         let next = port + 1;
-        if next == self.ports().end { 0 } else { next as u32 }
+        if next == self.best.len() { 0 } else { next }
+    }
+}
+
+/// A set of ports, as bits.
+#[derive(Clone, Debug, Default)]
+struct Ports(SmallVec<[u64; 1]>);
+
+impl Ports {
+    /// Of so many ports, none.
+    fn none(ports: usize) -> Self {
+        Ports(smallvec![0; ports.div_ceil(64)])
+    }
+
+    fn insert(&mut self, port: usize) {
+        self.0[port / 64] |= 1 << (port % 64);
+    }
+
+    fn remove(&mut self, port: usize) {
+        self.0[port / 64] &= !(1 << (port % 64));
+    }
+
+    fn contains(&self, port: usize) -> bool {
+        self.0[port / 64] >> (port % 64) & 1 != 0
+    }
+
+    fn is_empty(&self) -> bool {
+        self.0.iter().all(|&word| word == 0)
+    }
+
+    /// The first one from `from` on that is not in `without`.
+    fn next(&self, from: usize, without: &Ports) -> Option<usize> {
+        let first = from / 64;
+        let words = self.0.iter().zip(&without.0).enumerate().skip(first);
+        for (at, (word, without)) in words {
+            let before = if at == first { (1u64 << (from % 64)) - 1 } else { 0 };
+            let left = word & !without & !before;
+            if left != 0 {
+                return Some(at * 64 + left.trailing_zeros() as usize);
+            }
+        }
+        None
     }
 }
 
@@ -119,7 +189,9 @@ mod tests {
     /// The pairs made where `waiting` lists what may cross.
     fn pairs(crossbar: &mut Crossbar, waiting: &[(usize, usize)]) -> Vec<(usize, usize)> {
         let mut made = Vec::new();
-        crossbar.make_pairs(|_| true, |input, output| waiting.contains(&(input, output)), &mut made);
+        waiting.iter().for_each(|&(input, output)| crossbar.ask(input, output));
+        crossbar.make_pairs(|_, _| true, &mut made);
+        waiting.iter().for_each(|&(input, output)| crossbar.withdraw(input, output));
         made.sort_unstable();
         made
     }
@@ -133,6 +205,28 @@ mod tests {
             assert_eq!(pairs(&mut crossbar, &asked), [], "the output is busy");
             crossbar.release(input, 1);
         }
+    }
+
+    #[test]
+    fn beyond_64_ports_turns_go_round_as_well() {
+        let mut crossbar = Crossbar::new(130);
+        let asked = [(3, 129), (64, 129), (128, 129)];
+        for input in [3, 64, 128, 3] {
+            assert_eq!(pairs(&mut crossbar, &asked), [(input, 129)]);
+            crossbar.release(input, 129);
+        }
+    }
+
+    #[test]
+    fn who_may_not_cross_leaves_its_turn_to_the_next() {
+        let mut crossbar = Crossbar::new(3);
+        let mut made = Vec::new();
+        (0..3).for_each(|input| crossbar.ask(input, 0));
+        crossbar.make_pairs(|input, _| input == 1, &mut made);
+        assert_eq!(made, [(1, 0)]);
+        assert!(!crossbar.is_due(0) && !crossbar.is_free(1, 2) && crossbar.is_free(0, 2));
+        crossbar.release(1, 0);
+        assert!(crossbar.is_due(0));
     }
 
     #[test]
@@ -163,7 +257,7 @@ mod tests {
                 crossbar.release(input, output);
             }
         }
-        let first_grants: std::collections::BTreeSet<u32> = crossbar.grants_from.iter().copied().collect();
+        let first_grants: std::collections::BTreeSet<usize> = crossbar.grants_from.iter().copied().collect();
         assert_eq!(first_grants.len(), 4, "each output would serve another input first");
     }
 

@@ -129,3 +129,20 @@ def made_up_feedback() -> Result:
             [{"time_ns": at * 1e3, "flow_id": flow, "allowed_gbps": gbps} for at, flow, gbps in allowances]
         ),
     )
+
+
+def made_up_shares() -> Result:
+    """Result of a made-up run of 1 ms that kept, in buckets of 100 us, what flows had of two links."""
+    load = made_up_verdicts()["workloads"][0]  # type: ignore[index]
+    plain = made_up_result(workloads=[load, {**load, "name": "burst"}])
+    rows = [
+        ("l9: s1>h9", "load:h1:0", 0.0, 1_000_000),
+        ("l9: s1>h9", "load:h1:0", 100.0, 500_000),
+        ("l9: s1>h9", "load:h1:1", 100.0, 500_000),
+        ("l8: s1>h8", "load:h1:2", 200.0, 10_000),
+        ("l9: s1>h9", "load:h1:1", 300.0, 250_000),
+        ("l9: s1>h9", "burst:h2:0", 300.0, 750_000),
+    ]
+    names = ("object", "flow_id", "time_us", "tx_bytes")
+    shares = pl.DataFrame(rows, schema=names, orient="row", schema_overrides={"tx_bytes": pl.UInt64})
+    return replace(plain, shares=shares.with_columns(bucket_us=100.0))

@@ -22,7 +22,7 @@ from floodway.study.formulas import (
 )
 from floodway.study.metrics import KINDS
 from floodway.study.selection import Options, chosen_flows, matches
-from made_up import made_up_feedback, made_up_result
+from made_up import made_up_feedback, made_up_result, made_up_shares
 from scenarios import LISTED, SMALL, SPRAYED, STARVED, TOLD, written
 
 if TYPE_CHECKING:
@@ -259,6 +259,71 @@ def test_time_in_a_state_is_that_of_all_chosen_queues_inside_the_window() -> Non
             package.PlotError, match=r"ports: 's2 l1' names no port; .*did you mean 's1 l1'\?"
         ):
             value(result, kind, state="busy", ports=("s2 l1",))
+
+
+def test_the_first_time_in_a_state_is_that_of_any_chosen_queue_inside_the_window() -> None:
+    result = made_up_feedback()
+    assert value(result, "first-in-state", state="busy") == 250.0
+    assert value(result, "first-in-state", state="calm") == 0.0
+    assert value(result, "first-in-state", state="calm", from_us=300.0) == 400.0
+    # A queue that is in it when the window begins is in it from there on.
+    assert value(result, "first-in-state", state="busy", from_us=300.0) == 300.0
+    assert value(result, "first-in-state", state="busy", ports=("s1 l1",)) == 250.0
+    for nothing in ({"to_us": 250.0}, {"from_us": 400.0}, {"ports": ("h1",)}, {"ports": ("hosts",)}):
+        assert value(result, "first-in-state", state="busy", **nothing) is None
+    assert value(result, "first-in-state", state="checking") is None
+    for options, message in (
+        ({"state": "bussy"}, r"'bussy' is not a state of queues; .*did you mean 'busy'\?"),
+        ({"state": "busy", "ports": ("s2 l1",)}, r"ports: 's2 l1' names no port; .*did you mean 's1 l1'\?"),
+    ):
+        with pytest.raises(package.PlotError, match=message):
+            value(result, "first-in-state", **options)
+    with pytest.raises(package.PlotError, match=r"records\.signals = true"):
+        value(made_up_result(), "first-in-state", state="busy")
+
+
+def test_what_flows_had_of_links_is_that_of_buckets_that_begin_inside_the_window() -> None:
+    result = made_up_shares()
+    assert value(result, "flow-throughput") == pytest.approx(3_010_000 * 8e-3 / 1000)
+    assert value(result, "flow-throughput", link="s1>h9") == pytest.approx(3_000_000 * 8e-3 / 1000)
+    assert value(result, "flow-throughput", link="s1>h?") == pytest.approx(3_010_000 * 8e-3 / 1000)
+    inside = {"link": "s1>h9", "from_us": 100.0, "to_us": 300.0}
+    assert value(result, "flow-throughput", **inside) == pytest.approx(40.0)
+    assert value(result, "flow-throughput", **{**inside, "from_us": 50.0}) == pytest.approx(32.0)
+    assert value(result, "flow-throughput", workload=("load",), from_us=300.0, to_us=400.0) == 20.0
+    # Beyond the run there is no time.
+    assert value(result, "flow-throughput", from_us=300.0, to_us=5000.0) == pytest.approx(8e3 / 700)
+    assert value(result, "flow-throughput", from_us=1000.0) is None
+    assert value(result, "flow-throughput", workload=("burst",), link="s1>h8") is None
+
+
+def test_the_flow_that_has_least_is_one_that_had_anything_of_the_link() -> None:
+    result = made_up_shares()
+    assert value(result, "lowest-flow-throughput") == pytest.approx(10_000 * 8e-3 / 1000)
+    assert value(result, "lowest-flow-throughput", link="s1>h9") == pytest.approx(750_000 * 8e-3 / 1000)
+    assert value(result, "lowest-flow-throughput", link="s1>h9", from_us=0.0, to_us=100.0) == 0.0
+    of_load = {"link": "s1>h9", "workload": ("load",), "from_us": 100.0, "to_us": 400.0}
+    assert value(result, "lowest-flow-throughput", **of_load) == pytest.approx(500_000 * 8e-3 / 300)
+
+
+@pytest.mark.parametrize("kind", ["flow-throughput", "lowest-flow-throughput"])
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"link": "s1>h7"}, r"'s1>h7' is not a direction with shares; allowed: .*; did you mean 's1>h"),
+        ({"link": "l9"}, r"'l9' is not a direction with shares; allowed: s1>h9, s1>h8"),
+        ({"workload": ("laod",)}, r"'laod' is not a workload; allowed: load, burst; did you mean 'load'\?"),
+    ],
+)
+def test_a_link_or_workload_without_shares_is_told_with_the_nearest(
+    kind: str, given: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(package.PlotError, match=message):
+        value(made_up_shares(), kind, **given)
+    with pytest.raises(
+        package.PlotError, match=r'did not keep flows\' shares .*records\.shares = \{ links = "'
+    ):
+        value(made_up_result(), kind, **given)
 
 
 @pytest.mark.parametrize("point", sorted(STATES))

@@ -158,6 +158,9 @@ class Records:
     def allowances(self) -> Table | None:
         """One row each time that a sender's allowance changed, where the scenario asks for them."""
     @property
+    def shares(self) -> Table | None:
+        """One row a chosen port, bucket of time and flow, where the scenario asks for them."""
+    @property
     def queue_histogram(self) -> Table | None:
         """One row a switch's egress port and bin of queue length, where the scenario asks for them."""
     @property

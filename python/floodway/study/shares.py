@@ -19,7 +19,9 @@ __all__ = ["flow_throughput"]
 
 
 def flow_throughput(result: Result, options: Options, *, lowest: bool) -> float | None:
-    """Return what flows had of links, on the wire, in Gbit/s: in the buckets that begin inside the window, over its length.
+    """Return what flows had of links, on the wire, in Gbit/s.
+
+    What counts is the bytes of the buckets that begin inside the window, over its length.
 
     Parameters
     ----------

@@ -409,7 +409,7 @@ def plot_(  # noqa: PLR0913 (one argument an option)
         typer.Argument(
             metavar="KIND",
             help="Completion times; slowdown against flow size; a metric in time, or as colours; ports and "
-            "senders in time; the congestion region in time.",
+            "senders in time; the congestion region in time; who has how much of a link.",
             show_default=False,
         ),
     ],
@@ -447,7 +447,8 @@ def plot_(  # noqa: PLR0913 (one argument an option)
         typer.Option(
             "--object",
             metavar="GLOB",
-            help="Of series, heatmap and ports: a link (x1-x2) or its direction (x1>x2); may be repeated.",
+            help="Of series, heatmap, ports and shares: a link (x1-x2) or its direction (x1>x2); may be "
+            "repeated.",
             show_default="the busiest; all in a heatmap; the ports with most to tell",
         ),
     ] = None,
@@ -465,8 +466,8 @@ def plot_(  # noqa: PLR0913 (one argument an option)
         typer.Option(
             "--flow",
             metavar="GLOB",
-            help="Of ports: a flow (its flow_id) or a workload, whose allowance is shown; may be repeated.",
-            show_default="the first six",
+            help="Of ports and shares: a flow (its flow_id) or a workload that is shown; may be repeated.",
+            show_default="the first six; all, with a line for each of the eight with most bytes",
         ),
     ] = None,
     class_: Annotated[
@@ -481,13 +482,27 @@ def plot_(  # noqa: PLR0913 (one argument an option)
     begin: Annotated[
         str | None,
         typer.Option(
-            "--from", metavar="TIME", help="Of ports and region: where time begins.", show_default="0us"
+            "--from",
+            metavar="TIME",
+            help="Of ports, region and shares: where time begins.",
+            show_default="0us",
         ),
     ] = None,
     end: Annotated[
         str | None,
         typer.Option(
-            "--to", metavar="TIME", help="Of ports and region: where it ends.", show_default="the run's end"
+            "--to",
+            metavar="TIME",
+            help="Of ports, region and shares: where it ends.",
+            show_default="the run's end",
+        ),
+    ] = None,
+    bucket: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TIME",
+            help="Of shares: put buckets together until they are so wide.",
+            show_default="until there are 250",
         ),
     ] = None,
     csv: Annotated[bool, typer.Option("--csv", help="Write the data only.", show_default=False)] = False,
@@ -508,6 +523,7 @@ def plot_(  # noqa: PLR0913 (one argument an option)
       floodway plot heatmap out/demo --metric paused
       floodway plot ports out/demo --object 'x1>x2' --from 1ms --to 2ms
       floodway plot region out/rcm-burst --from 140us
+      floodway plot shares out/incast --object 't1>h1' --from 140us --to 200us --bucket 2us
 
     \b
     Exit codes:
@@ -528,6 +544,7 @@ def plot_(  # noqa: PLR0913 (one argument an option)
             class_=class_,
             begin=begin,
             end=end,
+            bucket=bucket,
             csv=csv,
             force=force,
             quiet=quiet,

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Format", "Kind", "Request", "plot"]
 
-Kind = Literal["fct", "slowdown", "series", "heatmap", "ports", "region"]
+Kind = Literal["fct", "slowdown", "series", "heatmap", "ports", "region", "shares"]
 Format = Literal["png", "pdf", "svg"]
 #: The endings that make `--out` a file.
 ENDINGS: dict[str, Format] = {".png": "png", ".pdf": "pdf", ".svg": "svg"}
@@ -37,11 +37,12 @@ KEPT = {
 OPTIONS: dict[str, tuple[Kind, ...]] = {
     "--workload": ("fct", "slowdown"),
     "--metric": ("series", "heatmap"),
-    "--object": ("series", "heatmap", "ports"),
-    "--flow": ("ports",),
+    "--object": ("series", "heatmap", "ports", "shares"),
+    "--flow": ("ports", "shares"),
     "--class": ("region",),
-    "--from": ("ports", "region"),
-    "--to": ("ports", "region"),
+    "--from": ("ports", "region", "shares"),
+    "--to": ("ports", "region", "shares"),
+    "--bucket": ("shares",),
 }
 
 
@@ -60,6 +61,7 @@ class Request:
     class_: int | None
     begin: str | None
     end: str | None
+    bucket: str | None
     csv: bool
     force: bool
     quiet: bool
@@ -95,6 +97,7 @@ def _refuse_unused(request: Request) -> None:
         "--class": request.class_ is not None,
         "--from": request.begin is not None,
         "--to": request.end is not None,
+        "--bucket": request.bucket is not None,
     }
     for option, kinds in OPTIONS.items():
         if given[option] and request.kind not in kinds:
@@ -139,7 +142,7 @@ def _default_out(request: Request) -> Path:
 
 
 def _drawn(request: Request, sources: Sequence[Source]) -> Drawing:
-    from floodway.plot import fct, heatmap, ports, region, series, slowdown  # noqa: PLC0415 (as above)
+    from floodway.plot import fct, heatmap, ports, region, series, shares, slowdown  # noqa: PLC0415 (as above)
 
     if request.kind in OF_FLOWS:
         of_flows = fct if request.kind == "fct" else slowdown
@@ -149,6 +152,14 @@ def _drawn(request: Request, sources: Sequence[Source]) -> Drawing:
         return region(sources, class_=request.class_, window=window)
     if request.kind == "ports":
         return ports(sources, objects=request.objects, flows=request.flows, window=window)
+    if request.kind == "shares":
+        return shares(
+            sources,
+            objects=request.objects,
+            flows=request.flows,
+            window=window,
+            bucket_us=_time("--bucket", request.bucket),
+        )
     in_time = series if request.kind == "series" else heatmap
     return in_time(sources, objects=request.objects, metric=request.metric or METRICS[request.kind])
 
@@ -163,6 +174,8 @@ def _warnings(request: Request, sources: Sequence[Source]) -> Iterator[str]:
             yield from _not_in_picture(request, source)
         if request.kind == "region" and source.results[0].outcome.signals_beyond:
             yield f"{source.label}: signals beyond the full table are not shown"
+        if request.kind == "shares":
+            yield from _not_in_shares(source)
         early = [result for result in source.results if result.outcome.stopped in ("interrupted", "deadlock")]
         for result in early:
             yield f"{source.label}, seed {result.run.seed}: the run ended early: {result.outcome.stopped}"
@@ -180,3 +193,15 @@ def _not_in_picture(request: Request, source: Source) -> Iterator[str]:
         flows = result.allowances["flow_id"].n_unique()
         if flows > USUAL_FLOWS:
             yield f"{source.label}: the first {USUAL_FLOWS} of {flows:,} flows are shown; --flow names others"
+
+
+def _not_in_shares(source: Source) -> Iterator[str]:
+    """Tell what of flows' shares was not kept."""
+    from floodway.results.shares import KEEPS_SHARES  # noqa: PLC0415 (as above)
+
+    result = source.results[0]
+    if result.shares is None:
+        yield f"{source.label}: flows' shares of links were not kept; {KEEPS_SHARES}"
+    if result.outcome.shares_beyond:
+        beyond = f"{result.outcome.shares_beyond:,} rows beyond the number that is kept"
+        yield f"{source.label}: the last buckets lack {beyond}, and are shown as 0"

@@ -9,6 +9,7 @@ from floodway.plot.pictures import save_all
 from floodway.plot.ports import ports
 from floodway.plot.region import region
 from floodway.plot.series import series
+from floodway.plot.shares import shares
 from floodway.plot.slowdown import slowdown
 from floodway.plot.sources import folder_labels, sources_of
 
@@ -26,6 +27,7 @@ __all__ = [
     "save",
     "save_all",
     "series",
+    "shares",
     "slowdown",
     "sources_of",
 ]

@@ -110,7 +110,12 @@ def metric_of(name: str, series: Iterable[pl.DataFrame]) -> Metric:
     raise PlotError(text, key="metric", given=name, allowed=allowed, nearest=near)
 
 
-def chosen_objects(patterns: Sequence[str], series: Iterable[pl.DataFrame]) -> list[str]:
+def chosen_objects(
+    patterns: Sequence[str],
+    series: Iterable[pl.DataFrame],
+    *,
+    what: str = "the name of a watched object",
+) -> list[str]:
     """Return the watched objects that patterns name, in the order of their names; all without a pattern.
 
     Parameters
@@ -119,7 +124,9 @@ def chosen_objects(patterns: Sequence[str], series: Iterable[pl.DataFrame]) -> l
         Names in which `*` and `?` stand for letters: of an object (`x1-x2: x1>x2`), of its direction
         (`x1>x2`), or of its link (`x1-x2`).
     series
-        Tables of series.
+        Tables of series, or others with an `object`.
+    what
+        What an error says that a name should be.
 
     Raises
     ------
@@ -129,7 +136,7 @@ def chosen_objects(patterns: Sequence[str], series: Iterable[pl.DataFrame]) -> l
     known = sorted({name for frame in series for name in frame["object"].unique().to_list()}, key=natural)
     for pattern in patterns:
         if not any(_names(pattern, name) for name in known):
-            raise _no_object(pattern, known)
+            raise _no_object(pattern, known, what)
     return [name for name in known if not patterns or any(_names(pattern, name) for pattern in patterns)]
 
 
@@ -241,9 +248,9 @@ def _names(pattern: str, name: str) -> bool:
     return any(fnmatch.fnmatchcase(part, plain) for part in (name, link, direction) if part)
 
 
-def _no_object(pattern: str, known: Sequence[str]) -> PlotError:
+def _no_object(pattern: str, known: Sequence[str], what: str) -> PlotError:
     directions = {name.partition(": ")[2] or name: name for name in known}
-    text, near = not_a_choice(pattern, what="the name of a watched object", allowed=(*known,))
+    text, near = not_a_choice(pattern, what=what, allowed=known)
     if near is None:
         _, near = not_a_choice(pattern, what="", allowed=directions)
         text += f"; did you mean {near!r}?" if near else ""

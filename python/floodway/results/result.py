@@ -410,6 +410,50 @@ class Result:
 
         return plot.region(self._sources(), class_=class_, window=(from_us, to_us)).figure
 
+    def plot_shares(
+        self,
+        *,
+        objects: Sequence[str] | str = (),
+        flows: Sequence[str] | str = (),
+        from_us: float | None = None,
+        to_us: float | None = None,
+        bucket_us: float | None = None,
+    ) -> Figure:
+        """Draw the throughput of flows over links in time: who has how much of a link.
+
+        It takes `records.shares`. The eight flows with most bytes have lines of their own, all others one.
+
+        Parameters
+        ----------
+        objects
+            As in `plot_series`, directions whose shares were kept; the one that carried most by default.
+        flows
+            Patterns of `flow_id` or of workloads: only these are shown; all flows by default.
+        from_us, to_us
+            From when to when, in microseconds; the whole run by default.
+        bucket_us
+            Buckets are put together until they are at least this wide; by default until there are 250.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            As `plot_fct` returns it.
+
+        Raises
+        ------
+        PlotError
+            If no shares were kept, there is no such direction or flow, or there is nothing to show.
+        """
+        from floodway import plot  # noqa: PLC0415 (as above)
+
+        return plot.shares(
+            self._sources(),
+            objects=_several(objects),
+            flows=_several(flows),
+            window=(from_us, to_us),
+            bucket_us=bucket_us,
+        ).figure
+
     @cached_property
     def outcome(self) -> Outcome:
         """Verdicts and totals."""

@@ -11,7 +11,10 @@ from floodway.errors import PlotError
 if TYPE_CHECKING:
     from floodway.results.result import Result
 
-__all__ = ["share_rows"]
+__all__ = ["KEEPS_SHARES", "share_rows"]
+
+#: What a scenario has to say for there to be any.
+KEEPS_SHARES = 'records.shares = { links = "h1-t1" } keeps them'
 
 
 def share_rows(result: Result) -> pl.DataFrame:
@@ -28,8 +31,7 @@ def share_rows(result: Result) -> pl.DataFrame:
         If the run did not keep shares.
     """
     if result.shares is None:
-        keys = 'records.shares = { links = "h1-t1" } keeps them'
-        raise PlotError(f"the run did not keep flows' shares of links; {keys}")
+        raise PlotError(f"the run did not keep flows' shares of links; {KEEPS_SHARES}")
     named = result.shares.with_columns(pl.col("object", "flow_id").cast(pl.String))
     return named.with_columns(
         direction=pl.col("object").str.replace(r"^.*: ", ""),

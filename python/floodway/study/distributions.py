@@ -1,4 +1,4 @@
-"""Pictures of what single runs did: throughput, queues, ports and regions in time, and distributions."""
+"""Pictures of what single runs did: throughput, queues, ports, regions, shares in time; distributions."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from floodway.plot.axes import PANEL_HEIGHT, plain_style, shown
 from floodway.plot.curves import Drawing, Source, add_legend
 from floodway.plot.ports import ports
 from floodway.plot.region import region
+from floodway.plot.shares import shares
 from floodway.study.bars import NothingRanError
 from floodway.study.buckets import link_buckets, queue_buckets
 from floodway.study.drawing import colour_in, figure_of
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from floodway.study.model import Plot, Study
     from floodway.study.storage import Runs
 
-__all__ = ["cdf", "ports_in_time", "region_in_time", "series"]
+__all__ = ["cdf", "ports_in_time", "region_in_time", "series", "shares_in_time"]
 
 #: A curve of more points is drawn through so many of them.
 MOST_POINTS = 2000
@@ -93,6 +94,24 @@ def region_in_time(study: Study, plot: Plot, numbers: Numbers, store: Runs) -> D
         If none of its runs is there, signals were not kept, or there was no region.
     """
     return region(_first_seeds(study, plot, numbers, store), window=plot.window, title=plot.title)
+
+
+def shares_in_time(study: Study, plot: Plot, numbers: Numbers, store: Runs) -> Drawing:
+    """Draw what flows had of a link in time: a panel for each variant, of its first seed.
+
+    Raises
+    ------
+    PlotError
+        If none of its runs is there, or no flow had anything of such a link, or that was not kept.
+    """
+    return shares(
+        _first_seeds(study, plot, numbers, store),
+        objects=[plot.link] if plot.link else [],
+        flows=plot.flows,
+        window=plot.window,
+        bucket_us=plot.bucket_us,
+        title=plot.title,
+    )
 
 
 def _first_seeds(study: Study, plot: Plot, numbers: Numbers, store: Runs) -> list[Source]:

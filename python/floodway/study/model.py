@@ -33,7 +33,7 @@ __all__ = [
 Sets = tuple[tuple[str, str], ...]
 #: Axes with the names of their points.
 Place = tuple[tuple[str, str], ...]
-PlotKind = Literal["bars", "lines", "series", "cdf", "ports", "region"]
+PlotKind = Literal["bars", "lines", "series", "cdf", "ports", "region", "shares"]
 #: Which of several numbers a claim is of.
 Take = Literal["each", "lowest", "highest"]
 
@@ -246,7 +246,8 @@ class Plot:
         Of its files, and above it.
     kind
         `bars`, `lines`, `series` (a link's throughput or queue in time), `cdf`, `ports` (ports and
-        senders in time) or `region` (the congestion region in time).
+        senders in time), `region` (the congestion region in time) or `shares` (what flows have of a link, in
+        time).
     metrics
         A panel for each.
     along
@@ -267,9 +268,13 @@ class Plot:
         Of `cdf`: completion times (`fct`), slowdown, or throughput of buckets. Of `series`: throughput or
         queue.
     ports, flows
-        Of `ports`: patterns of ports and of flows, as `floodway plot ports` takes them.
+        Of `ports`: patterns of ports and of flows, as `floodway plot ports` takes them. Flows also of
+        `shares`.
     window
-        Of `ports` and `region`: from when to when in microseconds.
+        Of `ports`, `region` and `shares`: from when to when in microseconds.
+    link, bucket_us
+        Of `shares`: a pattern of directions, and how wide buckets shall be at least, as `floodway plot
+        shares` takes them.
     """
 
     name: str
@@ -288,6 +293,8 @@ class Plot:
     ports: tuple[str, ...] = ()
     flows: tuple[str, ...] = ()
     window: tuple[float | None, float | None] = (None, None)
+    link: str = ""
+    bucket_us: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

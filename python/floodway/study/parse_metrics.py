@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from floodway.study.reading import Table
 
-__all__ = ["metric_named", "metrics_of", "window_of"]
+__all__ = ["bucket_of", "metric_named", "metrics_of", "window_of"]
 
 #: How a metric's label is extended by what it is of.
 _WORDS = {"intra": "within a datacenter", "inter": "between datacenters"}
@@ -77,7 +77,6 @@ def _options(table: Table) -> Options:
         table.choice("path-class", path_class, what="a path class", allowed=("intra", "inter"))
     sizes = _pair(table, "size", quantity_bytes, "two sizes", '["0B", "100KB"]')
     window = window_of(table)
-    bucket = table.text("bucket")
     return Options(
         workload=table.texts("workload"),
         path_class=path_class,
@@ -89,7 +88,7 @@ def _options(table: Table) -> Options:
         ports=table.texts("ports") or ("all",),
         from_us=0.0 if window is None else window[0],
         to_us=None if window is None else window[1],
-        bucket_us=_quantity(table, "bucket", bucket, quantity_us, "100us") if bucket else None,
+        bucket_us=bucket_of(table),
         column=table.text("column"),
         state=table.text("state"),
     )
@@ -104,6 +103,18 @@ def window_of(table: Table) -> tuple[float, float] | None:
         If it is not two times, the first below the second.
     """
     return _pair(table, "window", quantity_us, "two times", '["0us", "100ms"]')
+
+
+def bucket_of(table: Table) -> float | None:
+    """Read `bucket`, in microseconds; none where there is none.
+
+    Raises
+    ------
+    StudyError
+        If it is not a time.
+    """
+    bucket = table.text("bucket")
+    return _quantity(table, "bucket", bucket, quantity_us, "100us") if bucket else None
 
 
 def _pair(

@@ -8,7 +8,7 @@ from floodway.study.formulas import FORMULAS, arguments_of
 from floodway.study.model import Mark, Plot, Theory
 from floodway.study.parse_axes import number_of
 from floodway.study.parse_claims import whole_place
-from floodway.study.parse_metrics import metric_named, window_of
+from floodway.study.parse_metrics import bucket_of, metric_named, window_of
 from floodway.study.values import plain
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["plots_of"]
 
-PLOTS = ("bars", "lines", "series", "cdf", "ports", "region")
+PLOTS = ("bars", "lines", "series", "cdf", "ports", "region", "shares")
 #: What distributions are of.
 DISTRIBUTIONS = ("fct", "slowdown", "throughput")
 #: What a picture in time is of.
@@ -29,12 +29,14 @@ VARIANT = "variant"
 BESIDE, MOST_RESULTS = ("ports", "region"), 4
 
 
-class _OfPorts(TypedDict, total=False):
-    """What only pictures of ports have."""
+class _OfTime(TypedDict, total=False):
+    """What only pictures of ports, regions and shares in time have."""
 
     ports: tuple[str, ...]
     flows: tuple[str, ...]
     window: tuple[float | None, float | None]
+    link: str
+    bucket_us: float | None
 
 
 def plots_of(
@@ -91,19 +93,21 @@ def _plot(
         theory=tuple(_theory(each, shown_metrics) for each in table.tables("theory")),
         marks=_marks(table, metrics),
         of=_of(table, kind),
-        **_of_ports(table, kind),
+        **_of_time(table, kind),
     )
     table.finish()
     _refuse_nothing(table, plot, variants)
     return plot
 
 
-def _of_ports(table: Table, kind: str) -> _OfPorts:
-    """Read which ports and flows are shown, and when; of other pictures these are no keys."""
-    read: _OfPorts = {}
+def _of_time(table: Table, kind: str) -> _OfTime:
+    """Read which ports, links and flows are shown, and when; of other pictures these are no keys."""
+    read: _OfTime = {}
     if kind == "ports":
         read = {"ports": table.texts("ports"), "flows": table.texts("flows")}
-    if kind in BESIDE:
+    if kind == "shares":
+        read = {"link": table.text("link"), "flows": table.texts("flows"), "bucket_us": bucket_of(table)}
+    if kind in (*BESIDE, "shares"):
         read["window"] = window_of(table) or (None, None)
     return read
 

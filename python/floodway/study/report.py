@@ -15,7 +15,7 @@ from floodway.errors import OutputError, PlotError
 from floodway.plot.files import save
 from floodway.simulation import versions
 from floodway.study.bars import NothingRanError
-from floodway.study.distributions import cdf, ports_in_time, region_in_time, series
+from floodway.study.distributions import cdf, ports_in_time, region_in_time, series, shares_in_time
 from floodway.study.drawing import bars, lines
 from floodway.study.runs import engine
 from floodway.study.storage import STUDY_FILE
@@ -23,12 +23,13 @@ from floodway.study.verdicts import VERDICTS
 from floodway.study.words import COLUMNS, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from floodway.plot.curves import Drawing
     from floodway.study.conduct import Conducted, Part
-    from floodway.study.model import Plot
+    from floodway.study.evaluation import Numbers
+    from floodway.study.model import Plot, Study
     from floodway.study.runs import Run
     from floodway.study.storage import Runs
     from floodway.study.verdicts import Judged
@@ -38,6 +39,15 @@ __all__ = ["PAGE_FILE", "REPORT_FILE", "TIMES", "write_report"]
 REPORT_FILE = "report.md"
 PAGE_FILE = "index.html"
 QUICK = "This is the quick form, with fewer points, seeds or flows. Its numbers are for a first look."
+#: What draws each kind of picture: from numbers of all runs, or from what single runs kept.
+OF_NUMBERS: Mapping[str, Callable[[Study, Plot, Numbers], Drawing]] = {"bars": bars, "lines": lines}
+OF_RUNS: Mapping[str, Callable[[Study, Plot, Numbers, Runs], Drawing]] = {
+    "series": series,
+    "cdf": cdf,
+    "ports": ports_in_time,
+    "region": region_in_time,
+    "shares": shares_in_time,
+}
 #: The heading of the only part that is not the same every time.
 TIMES = "## Run times"
 
@@ -133,19 +143,9 @@ def _picture(  # noqa: PLR0913 (what is shown, where it goes, who hears of it)
 
 
 def _drawn(part: Part, plot: Plot, store: Runs) -> Drawing:
-    match plot.kind:
-        case "bars":
-            return bars(part.study, plot, part.numbers)
-        case "lines":
-            return lines(part.study, plot, part.numbers)
-        case "series":
-            return series(part.study, plot, part.numbers, store)
-        case "cdf":
-            return cdf(part.study, plot, part.numbers, store)
-        case "ports":
-            return ports_in_time(part.study, plot, part.numbers, store)
-        case "region":
-            return region_in_time(part.study, plot, part.numbers, store)
+    if plot.kind in OF_NUMBERS:
+        return OF_NUMBERS[plot.kind](part.study, plot, part.numbers)
+    return OF_RUNS[plot.kind](part.study, plot, part.numbers, store)
 
 
 def _runs(part: Part, conducted: Conducted, store: Runs) -> str:

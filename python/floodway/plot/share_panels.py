@@ -1,0 +1,168 @@
+"""How shares of a link look: a step line for each flow, all panels with the same ranges and colours."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+from matplotlib.colors import to_hex, to_rgb
+from matplotlib.lines import Line2D
+from matplotlib.ticker import AutoMinorLocator, MaxNLocator
+
+from floodway.plot.axes import grid_of, shown
+from floodway.plot.curves import COLOURS, LEGEND_KEY, LEGEND_LETTERS, LEGEND_ROW, colour_of
+from floodway.plot.units import time_unit, value_unit
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from floodway.plot.shares import SharedLink
+
+__all__ = ["draw"]
+
+#: Inches of a panel that stands alone, and of each of several, and what is around all of them.
+ALONE, PANEL, AROUND = 3.0, 2.1, 1.2
+#: Shades of the flows of one workload, from that mixed with black (below 0) to that mixed with white.
+DARKEST, LIGHTEST = -0.45, 0.55
+#: So many shades of a colour can be told apart, and the shades of so many colours.
+MOST_SHADES, MOST_SHADED = 4, 3
+#: Where shades or colours are used up, they begin anew with this line.
+DASHED: Any = (0, (3, 1))
+#: Points of the last line, of the first below it at most, and of the only flow of its workload beside others.
+WIDTH, WIDEST, ALONE_WIDTH = 1.1, 3.0, 2.0
+#: Points that a line has more than the one above it, at most.
+WIDER = 0.6
+OTHERS: dict[str, Any] = {"color": "0.6", "linewidth": 1.0, "linestyle": "-", "zorder": 2.0}
+
+
+def draw(
+    columns: Sequence[Sequence[SharedLink]],
+    flows: Mapping[str, str],
+    others: str,
+    limits: tuple[float, float],
+    *,
+    title: str,
+) -> Figure:
+    """Draw a panel for each direction and result.
+
+    Parameters
+    ----------
+    columns
+        By result: its directions, the same of all.
+    flows
+        Workloads by `flow_id` of the flows with lines of their own, in the order of the legend.
+    others
+        What the line of all others is called; nothing where there is none.
+    limits
+        From when to when, in microseconds.
+    title
+        What stands above the figure.
+    """
+    results, names = len(columns), len(columns[0])
+    every = [line for links in columns for link in links for line in link.lines.values()]
+    per_time, time = time_unit([pl.DataFrame({"time_us": [limits[0]], "span_us": [limits[1] - limits[0]]})])
+    values = [line.select(value="throughput_gbps") for line in every]
+    per_value, unit = value_unit("throughput_gbps", values)
+    rows, across = sorted((names, results), reverse=True)
+    figure, grid = grid_of("", unit, title=title, rows=rows, columns=across)
+    looks = {**looks_of(flows), others: OTHERS}
+    for c, links in enumerate(columns):
+        for n, link in enumerate(links):
+            axes = grid[n][c] if names >= results else grid[c][n]
+            _panel(axes, link, looks, (per_time, per_value))
+            said = [link.source] * (results > 1) + [link.object.partition(": ")[2] or link.object]
+            axes.set_title(shown(", ".join(said)), loc="left", fontsize="small")
+    # The panels share their ranges: what sets them has to see all lines.
+    grid[0][0].set_ylim(bottom=0)
+    # Rates of links, and halves and quarters of them, are multiples of these.
+    grid[0][0].yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2.5, 5, 10]))
+    grid[0][0].yaxis.set_minor_locator(AutoMinorLocator(5))
+    grid[0][0].set_xlim(limits[0] / per_time, limits[1] / per_time)
+    for axes in grid[-1]:
+        axes.set_xlabel(f"time in {time}")
+    figure.set_figheight((ALONE if rows == 1 else PANEL * rows) + AROUND)
+    _legend(figure, flows, looks, others)
+    return figure
+
+
+def looks_of(flows: Mapping[str, str]) -> dict[str, dict[str, Any]]:
+    """Choose how each flow's line looks, by the workloads of the flows.
+
+    Of two or three workloads each has a colour, and its flows shades of it; else each flow has a colour of
+    its own.
+
+    Examples
+    --------
+    >>> [look["color"] for look in looks_of({"one:h1:0": "one", "two:h2:0": "two"}).values()]
+    ['#0072b2', '#d55e00']
+    """
+    counts = Counter(flows.values())
+    workloads = list(counts)
+    shaded = 1 < len(workloads) <= MOST_SHADED
+    seen: Counter[str] = Counter()
+    looks = {}
+    for number, (flow, workload) in enumerate(flows.items()):
+        place = seen[workload]
+        # What lies below is wider, so that lines that are the same can all be seen.
+        below = (counts[workload] if shaded else len(flows)) - 1 - (place if shaded else number)
+        width = WIDTH + below * min(WIDER, (WIDEST - WIDTH) / len(flows))
+        look: dict[str, Any] = {"linewidth": width, "zorder": 2.2}
+        seen[workload] += 1
+        if shaded:
+            base = colour_of(workloads.index(workload))
+            shades = min(counts[workload], MOST_SHADES)
+            look |= {"color": _shade(base, place % shades, shades), "linestyle": _line(place // shades)}
+            if counts[workload] == 1 and max(counts.values()) > 1:
+                look |= {"linewidth": ALONE_WIDTH, "zorder": 2.4}
+        else:
+            look |= {"color": colour_of(number), "linestyle": _line(number // len(COLOURS))}
+        looks[flow] = look
+    return looks
+
+
+def _shade(base: str, number: int, of: int) -> str:
+    """Return one of several shades of a colour, from dark to light; of one, the colour itself."""
+    share = DARKEST + (LIGHTEST - DARKEST) * number / (of - 1) if of > 1 else 0.0
+    toward = 0.0 if share < 0 else 1.0
+    mixed = (np.array(to_rgb(base)) * (1 - abs(share)) + toward * abs(share)).tolist()
+    return to_hex(mixed)
+
+
+def _line(turn: int) -> Any:  # noqa: ANN401 (of lines)
+    return DASHED if turn else "-"
+
+
+def _panel(
+    axes: Axes, link: SharedLink, looks: Mapping[str, dict[str, Any]], per: tuple[float, float]
+) -> None:
+    """Draw each flow over the whole of each part, those that stand out last."""
+    if not link.lines:
+        axes.text(0.5, 0.5, link.lacking, transform=axes.transAxes, ha="center", va="center", color="0.5")
+    for flow, line in link.lines.items():
+        begins, spans, _, rates = (column.to_numpy() for column in line.get_columns())
+        edges = np.append(begins, begins[-1] + spans[-1]) / per[0]
+        axes.step(edges, np.append(rates, rates[-1]) / per[1], where="post", **looks[flow])
+
+
+def _legend(
+    figure: Figure, flows: Mapping[str, str], looks: Mapping[str, dict[str, Any]], others: str
+) -> None:
+    """Name the flows below the panels; those of a single workload below its name, which they are without."""
+    workloads = set(flows.values())
+    single = next(iter(workloads)) if len(workloads) == 1 and len(flows) > 1 else ""
+    labels = {flow: shown(flow.removeprefix(f"{single}:") if single else flow) for flow in flows}
+    if others:
+        labels[others] = others
+    handles = [Line2D([], [], **looks[flow]) for flow in labels]
+    columns = max(1, LEGEND_LETTERS // (max(map(len, labels.values())) + LEGEND_KEY))
+    high = -(-len(labels) // columns) - 1 + bool(single)
+    figure.set_figheight(figure.get_figheight() + LEGEND_ROW * high)
+    look: dict[str, Any] = {"loc": "outside lower center", "ncols": columns, "fontsize": "small"}
+    if single:
+        look |= {"title": f"flows of {shown(single)}", "title_fontsize": "small"}
+    figure.legend(handles, list(labels.values()), **look)

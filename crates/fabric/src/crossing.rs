@@ -90,9 +90,7 @@ impl Inputs {
     fn one_more(&mut self, input: usize, output: usize) {
         let waiting = &mut self.waiting[input * self.ports + output];
         *waiting += 1;
-        if *waiting == 1 {
-            self.crossbar.ask(input, output);
-        }
+        self.crossbar.ask(input, output);
     }
 
     /// A packet less does.
@@ -205,20 +203,31 @@ impl World<'_> {
         let voq = inputs.voq(input, output, q - 1);
         inputs.voqs[voq].push(&mut self.packets, place);
         inputs.one_more(input, output);
-        let may_start = inputs.crossbar.is_free(input, output);
         self.note_placed(out, q, &packet);
         self.came_in(out, q, &packet);
-        if may_start {
-            self.wake_crossbar(switch, self.now);
-        }
+        self.serve(switch, output);
     }
 
     /// A packet starts on the wire of an output: its queue has room for another one.
     pub fn left_output(&mut self, port: PortId, frame: u16) {
         let switch = self.ports[port.index()].owner as usize;
         self.switches[switch].occupied -= u64::from(frame);
-        if self.inputs(switch).crossbar.is_due(self.local(port)) {
-            self.wake_crossbar(switch, self.now);
+        let output = self.local(port);
+        self.inputs_mut(switch).crossbar.touch(output);
+        self.serve(switch, output);
+    }
+
+    /// Something has changed for one output. Where packets have crossed at this instant, all that changes in it is seen to together.
+    fn serve(&mut self, switch: usize, output: usize) {
+        if self.inputs(switch).wake == self.now {
+            return;
+        }
+        let mut crossbar = take(&mut self.inputs_mut(switch).crossbar);
+        let input = crossbar.serve(output, |input, output| self.next_across(switch, input, output).is_some());
+        self.inputs_mut(switch).crossbar = crossbar;
+        if let Some(input) = input {
+            let at = self.start_across(switch, (input, output));
+            self.wake_crossbar(switch, at);
         }
     }
 
@@ -231,7 +240,7 @@ impl World<'_> {
         }
     }
 
-    /// Packets have crossed, or others may start to.
+    /// Packets have crossed.
     pub fn crossbar_wakes(&mut self, switch: u32) {
         let switch = switch as usize;
         // Else it was woken earlier since.
@@ -276,8 +285,7 @@ impl World<'_> {
         crossbar.make_pairs(|input, output| self.next_across(switch, input, output).is_some(), &mut pairs);
         self.inputs_mut(switch).crossbar = crossbar;
         for (input, output) in pairs.drain(..) {
-            let queue = self.next_across(switch, input, output).expect("pairs are made of what may cross");
-            self.start_across(switch, (input, output), queue);
+            self.start_across(switch, (input, output));
         }
         self.inputs_mut(switch).pairs = pairs;
     }
@@ -307,8 +315,9 @@ impl World<'_> {
         all + frame <= room && held(queue) + frame <= share
     }
 
-    /// The first packet of a VOQ starts to cross.
-    fn start_across(&mut self, switch: usize, (input, output): (usize, usize), queue: usize) {
+    /// The packet that crosses next from an input to an output starts to; when it will have crossed.
+    fn start_across(&mut self, switch: usize, (input, output): (usize, usize)) -> u64 {
+        let queue = self.next_across(switch, input, output).expect("pairs are made of what may cross");
         let subs = self.subs;
         let inputs = self.switches[switch].inputs.as_mut().expect("the switch has a crossbar");
         let voq = inputs.voq(input, output, queue);
@@ -320,6 +329,7 @@ impl World<'_> {
         let serial = self.ports[inputs.clock.index()].serial_time(frame + self.gap);
         let at = self.now + (serial as f64 / inputs.plan.speed_up).ceil() as u64;
         inputs.crossing.push(Crosses { at, output, input, queue, place });
+        at
     }
 
     /// What waits at the inputs for a class of `out`, or is crossing, goes into the queues that it should wait in now.
@@ -335,6 +345,7 @@ impl World<'_> {
             let inputs = self.inputs_mut(switch);
             (inputs.voqs[voq], inputs.voqs[voq + 1]) = (others.fifo, held.fifo);
         }
+        self.inputs_mut(switch).crossbar.touch(output);
         let is_its = |packet: &Crosses| packet.output == output && (first..first + 2).contains(&packet.queue);
         // One packet at most crosses to an output.
         if let Some(at) = self.inputs(switch).crossing.iter().position(is_its) {
@@ -346,6 +357,7 @@ impl World<'_> {
             inputs.coming[output * inputs.queues + queue] -= u64::from(packet.frame);
             inputs.coming[output * inputs.queues + first + sub] += u64::from(packet.frame);
         }
+        self.serve(switch, output);
     }
 
     /// Drops what waits at the inputs to cross to a port.

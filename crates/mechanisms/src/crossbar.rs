@@ -14,9 +14,11 @@ pub struct Crossbar {
     accepts_from: Vec<usize>,
     busy_inputs: Ports,
     busy_outputs: Ports,
-    /// By output: the inputs at which something waits for it; and the outputs for which anything waits.
+    /// By output: the inputs at which something waits for it; and by input: the outputs for which something waits there.
     asking: Vec<Ports>,
-    asked: Ports,
+    asked: Vec<Ports>,
+    /// Outputs for which something may have changed since pairs were made last.
+    due: Ports,
     /// The inputs with a grant of the round at work, and by input the best one.
     granted: Ports,
     best: Vec<usize>,
@@ -32,44 +34,53 @@ impl Crossbar {
             busy_inputs: none.clone(),
             busy_outputs: none.clone(),
             asking: vec![none.clone(); ports],
-            asked: none.clone(),
+            asked: vec![none.clone(); ports],
+            due: none.clone(),
             granted: none,
             best: vec![0; ports],
         }
     }
 
-    /// From now on something waits at `input` for `output`.
+    /// One more thing waits at `input` for `output`.
     pub fn ask(&mut self, input: usize, output: usize) {
         self.asking[output].insert(input);
-        self.asked.insert(output);
+        self.asked[input].insert(output);
+        self.due.insert(output);
     }
 
-    /// From now on nothing does.
+    /// Nothing waits at `input` for `output` any more.
     pub fn withdraw(&mut self, input: usize, output: usize) {
         self.asking[output].remove(input);
-        if self.asking[output].is_empty() {
-            self.asked.remove(output);
-        }
+        self.asked[input].remove(output);
     }
 
-    /// Could a packet of `input` to `output` start to cross now?
-    pub fn is_free(&self, input: usize, output: usize) -> bool {
-        !self.busy_inputs.contains(input) && !self.busy_outputs.contains(output)
-    }
-
-    /// Does anything wait for `output`, and nothing cross to it?
-    pub fn is_due(&self, output: usize) -> bool {
-        self.asked.contains(output) && !self.busy_outputs.contains(output)
+    /// What may cross to `output` has changed: it has more room, or its queues were sorted anew.
+    pub fn touch(&mut self, output: usize) {
+        self.due.insert(output);
     }
 
     /// A packet has crossed.
     pub fn release(&mut self, input: usize, output: usize) {
         self.busy_inputs.remove(input);
         self.busy_outputs.remove(output);
+        self.due.insert(output);
+        self.due.add(&self.asked[input]);
+    }
+
+    /// As [`make_pairs`](Self::make_pairs) where nothing has changed but for one output: the input that is matched with it.
+    pub fn serve(&mut self, output: usize, may: impl Fn(usize, usize) -> bool) -> Option<usize> {
+        self.due.remove(output);
+        if self.busy_outputs.contains(output) {
+            return None;
+        }
+        let input = self.first_that_may(output, self.grants_from[output], &may)?;
+        self.pair(input, output, true);
+        Some(input)
     }
 
     /// Matches free inputs with free outputs until no pair is left that asks and of which `may(input, output)` says that it may
-    /// cross. Those of `pairs` are busy from then on.
+    /// cross. Those of `pairs` are busy from then on. Only those outputs are looked at of which something was told since the last time:
+    /// elsewhere no pair was left, and none has come.
     ///
     /// Each output grants the first input at or after its pointer, each input accepts the first output that grants it at
     /// or after its own; again and again. Pointers move one beyond a pair that is made in the first round: so who was served is
@@ -80,29 +91,35 @@ impl Crossbar {
             self.grant(&may);
             let mut next = self.granted.next(0, &self.busy_inputs);
             if next.is_none() {
+                self.due.clear();
                 return;
             }
             while let Some(input) = next {
                 let output = self.best[input];
                 self.granted.remove(input);
-                self.busy_inputs.insert(input);
-                self.busy_outputs.insert(output);
+                self.pair(input, output, first_round);
                 pairs.push((input, output));
-                if first_round {
-                    self.grants_from[output] = self.after(input);
-                    self.accepts_from[input] = self.after(output);
-                }
                 next = self.granted.next(input, &self.busy_inputs);
             }
             first_round = false;
         }
     }
 
+    /// A packet starts to cross.
+    fn pair(&mut self, input: usize, output: usize, moves_pointers: bool) {
+        self.busy_inputs.insert(input);
+        self.busy_outputs.insert(output);
+        if moves_pointers {
+            self.grants_from[output] = self.after(input);
+            self.accepts_from[input] = self.after(output);
+        }
+    }
+
     /// Each free output grants an input, of whose grants the best is kept.
     fn grant(&mut self, may: &impl Fn(usize, usize) -> bool) {
-        let mut next = self.asked.next(0, &self.busy_outputs);
+        let mut next = self.due.next(0, &self.busy_outputs);
         while let Some(output) = next {
-            next = self.asked.next(output + 1, &self.busy_outputs);
+            next = self.due.next(output + 1, &self.busy_outputs);
             let from = self.grants_from[output];
             let Some(input) = self.first_that_may(output, from, may) else { continue };
             let place = |output: usize| (self.accepts_from[input] > output, output);
@@ -161,8 +178,12 @@ impl Ports {
         self.0[port / 64] >> (port % 64) & 1 != 0
     }
 
-    fn is_empty(&self) -> bool {
-        self.0.iter().all(|&word| word == 0)
+    fn add(&mut self, others: &Ports) {
+        self.0.iter_mut().zip(&others.0).for_each(|(word, more)| *word |= more);
+    }
+
+    fn clear(&mut self) {
+        self.0.fill(0);
     }
 
     /// The first one from `from` on that is not in `without`.
@@ -224,9 +245,13 @@ mod tests {
         (0..3).for_each(|input| crossbar.ask(input, 0));
         crossbar.make_pairs(|input, _| input == 1, &mut made);
         assert_eq!(made, [(1, 0)]);
-        assert!(!crossbar.is_due(0) && !crossbar.is_free(1, 2) && crossbar.is_free(0, 2));
+        assert_eq!(crossbar.serve(0, |_, _| true), None, "it is busy");
         crossbar.release(1, 0);
-        assert!(crossbar.is_due(0));
+        assert_eq!(crossbar.serve(0, |input, _| input != 2), Some(0), "2 is the next, and may not");
+        crossbar.release(0, 0);
+        made.clear();
+        crossbar.make_pairs(|_, _| true, &mut made);
+        assert_eq!(made, [(1, 0)], "after 0");
     }
 
     #[test]

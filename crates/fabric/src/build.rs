@@ -5,7 +5,9 @@ mod validate;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use floodway_mechanisms::registry::{AnyAdmission, AnyCongestionPoint, AnyFcReceiver, AnyFcSender};
+use floodway_mechanisms::registry::{
+    AnyAdmission, AnyCongestionPoint, AnyFcReceiver, AnyFcSender, AnyRouter,
+};
 use floodway_mechanisms::slots::{
     Admission, Admit, Claim, CongestionPoint, Cx, FcFrame, FcReceiver, FcSender, Gate, IngressView, Need,
     PacketView, PoolView, PortInfo, QueueView, SwitchInfo,
@@ -438,6 +440,12 @@ impl<'a> World<'a> {
         ingress.awaits = receiver.awaits_release();
         ingress.receiver = receiver;
         self.set_quiet(lane, port);
+    }
+
+    /// Puts another router in the place of a switch's before the run starts.
+    pub fn set_router(&mut self, node: NodeId, router: AnyRouter) {
+        let switch = self.nodes[node.index()].switch as usize;
+        self.switches[switch].router = router;
     }
 
     /// What the accounts of each port know of it and of the link that leads there, and what it knows of their classes.

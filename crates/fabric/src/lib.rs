@@ -64,7 +64,7 @@ mod world;
 use std::sync::Arc;
 
 use floodway_engine::{Advance, run_partitions};
-use floodway_mechanisms::registry::{AnyCongestionPoint, AnyFcReceiver};
+use floodway_mechanisms::registry::{AnyCongestionPoint, AnyFcReceiver, AnyRouter};
 use floodway_units::{Class, NodeId, PortId, Time};
 
 pub use accounts::{Account, Accounts};
@@ -134,6 +134,14 @@ impl<'a> Fabric<'a> {
     /// Gives the ingress `port` a receiver half from outside the tree for `class`, which the run must use.
     pub fn set_receiver(&mut self, port: PortId, class: Class, receiver: AnyFcReceiver) {
         self.owner(port).set_receiver(port, class, receiver);
+    }
+
+    /// Gives a switch a router from outside the tree.
+    ///
+    /// # Panics
+    /// If the node is no switch.
+    pub fn set_router(&mut self, node: NodeId, router: AnyRouter) {
+        self.worlds[self.cut.owner(node)].set_router(node, router);
     }
 
     fn owner(&mut self, port: PortId) -> &mut World<'a> {

@@ -161,6 +161,7 @@ __all__ = [
     "SchedulerParams",
     "Selector",
     "SemanticsKeys",
+    "ShareKeys",
     "SharedBuffer",
     "SingleSwitch",
     "SiteKeys",
@@ -1323,10 +1324,10 @@ class Rcm(Table):
         M: entries of the memory of a port and class, from 1 to 255. Source: floodway's choice;
         the paper gives none. `floodway reproduce rcm` sweeps it.
     cam_hits
-        h: a flow is to blame that holds so many entries, from 1 to M. Default: 3/16 of M, 1 at
-        least. Source: floodway's choice: it lies between the quarter of a port that each flow
-        of the paper's incast has, all of which congest it, and the eighth that each has beside
-        the burst; the paper speaks of relatively high rates.
+        h: a flow is to blame that holds so many entries, from 1 to M. Default: a quarter of M,
+        1 at least. Source: floodway's choice: of the paper's five flows the burst has half of
+        the port and is found, and the others have an eighth each and are not, which by the
+        letter they were (h = 1); the paper speaks of relatively high rates.
     cam_interval
         Bytes that leave from one sample of the memory to the next, above 0; it varies by 15 %
         either way. Source: floodway's choice: M of them are some 2 us at 100G, much less than
@@ -2223,16 +2224,21 @@ class Poisson(Table):
     from_
         Hosts that send. Default: all.
     to
-        Hosts that receive, drawn uniformly unless `hot-spot` or `inter-dc` says otherwise,
-        never the sender itself. Default: all.
+        Hosts that receive, drawn uniformly unless `hot-spot`, `inter-dc` or `groups` says
+        otherwise, never the sender itself. Default: all.
     hot_spot
-        A share of the flows goes to hot hosts. Not together with `inter-dc`. Default: none are
-        hot.
+        A share of the flows goes to hot hosts. Not together with `inter-dc` or `groups`.
+        Default: none are hot.
     inter_dc
         Probability, from 0 to 1, of a flow to a host of another datacenter than its sender's,
         drawn uniformly of all of them; the other flows go to hosts of its own. Datacenters are
-        the tags `dc-*` of hosts. The load counts all flows. Not together with `hot-spot`.
-        Default: datacenters make no difference.
+        the tags `dc-*` of hosts. The load counts all flows. Not together with `hot-spot` or
+        `groups`. Default: datacenters make no difference.
+    groups
+        So many groups of hosts, from 1 up: senders and receivers are dealt out to them in the
+        order of their numbers, as many to each as to any other, and every flow stays in its
+        sender's group. `groups = 12` of a fat tree with 12 pods are its pods. Not together with
+        `hot-spot` or `inter-dc`. Default: all hosts are one group.
     accounting
         Which bytes count as offered. Default: `payload`.
     """
@@ -2244,6 +2250,7 @@ class Poisson(Table):
     to: Selector | None = None
     hot_spot: HotSpot | None = None
     inter_dc: float | None = None
+    groups: int | None = None
     accounting: Accounting | None = None
 
 
@@ -2542,6 +2549,9 @@ class RecordKeys(Table):
         a flow's sender, each time that they change; of ten million rows at most, as above.
         `true` for all flows, or their workloads: by name or tag, as `flows` of overrides.
         Default: nobody's.
+    shares
+        What each flow has of some links, in the table `shares`: the bytes that each port of
+        them sends of it, by buckets of time. Default: not kept.
     queue_histogram
         How long the queues of every switch's port were at regular instants, in the table
         `queue_histogram`. Default: not kept.
@@ -2555,8 +2565,26 @@ class RecordKeys(Table):
     pauses: bool | None = None
     signals: bool | None = None
     allowances: AllowanceKeys | None = None
+    shares: ShareKeys | None = None
     queue_histogram: HistogramKeys | None = None
     capture: CaptureKeys | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShareKeys(Table):
+    """Links whose flows are told apart. Data counts, in bytes on the wire, when it starts.
+
+    Attributes
+    ----------
+    links
+        The links, both ways.
+    bucket
+        Width of a bucket of time, above 0. Of ten million rows at most; how many more there
+        were is in the run's verdicts. Default: 1 us.
+    """
+
+    links: Selector
+    bucket: Time | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -203,8 +203,7 @@ fn flows_that_congest_nothing_leave_the_region() {
     for more in 0..6 {
         let mut fabric = leaf_spine(BUFFERS[0], r#""sar""#);
         let large = (0..HOSTS).map(|i| (i, HOSTS + i, 2_000 + more, 0));
-        let small =
-            (0..80).map(|i| (i % HOSTS, 2 * HOSTS + i / HOSTS % HOSTS, 2, 40 + 3 * i as u64));
+        let small = (0..80).map(|i| (i % HOSTS, 2 * HOSTS + i / HOSTS % HOSTS, 2, 40 + 3 * i as u64));
         fabric.send(&large.chain(small).collect());
         let control = Control::default();
         let mut built = Fabric::build(&fabric.net.blueprint, &control).expect("it is sound");

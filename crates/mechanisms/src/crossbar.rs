@@ -210,9 +210,13 @@ mod tests {
     /// The pairs made where `waiting` lists what may cross.
     fn pairs(crossbar: &mut Crossbar, waiting: &[(usize, usize)]) -> Vec<(usize, usize)> {
         let mut made = Vec::new();
-        waiting.iter().for_each(|&(input, output)| crossbar.ask(input, output));
+        for &(input, output) in waiting {
+            crossbar.ask(input, output);
+        }
         crossbar.make_pairs(|_, _| true, &mut made);
-        waiting.iter().for_each(|&(input, output)| crossbar.withdraw(input, output));
+        for &(input, output) in waiting {
+            crossbar.withdraw(input, output);
+        }
         made.sort_unstable();
         made
     }

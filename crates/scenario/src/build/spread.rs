@@ -64,7 +64,9 @@ impl Builder<'_> {
         let mut home = vec![count; map.network.nodes.len()];
         let mut groups = Vec::new();
         for (own, members) in hosts.chunks(hosts.len() / count).enumerate() {
-            members.iter().for_each(|&host| home[host] = own);
+            for &host in members {
+                home[host] = own;
+            }
             groups.push(of_these(destinations, |host| members.contains(&host)));
         }
         let alone = sources.iter().find(|&&source| undrawable(0.0, &groups, home[source], source).is_some());

@@ -1,7 +1,5 @@
 //! Who has how much of a link: the bytes of each flow that chosen ports send, by buckets of time.
 
-use std::hash::Hash;
-
 use floodway_units::PortId;
 use rustc_hash::FxHashMap;
 

@@ -213,15 +213,20 @@ impl World<'_> {
                 let packet = self.packets[place];
                 let sub = self.sub_of(port, &packet);
                 let q = self.first_queue_of(class, sub);
-                if let Some(placed) = self.machines[port.index()].placed.get_mut(&packet.flow.0) {
-                    placed.0 = q;
-                }
+                self.replaced(port, q, &packet);
                 let queue = &mut sorted[sub];
                 queue.bytes += u64::from(packet.frame);
                 queue.fifo.push(&mut self.packets, place);
             }
         }
         sorted
+    }
+
+    /// A packet waits for another queue of `out` from now on: those of its flow that come later follow it.
+    pub fn replaced(&mut self, out: PortId, q: usize, packet: &Packet) {
+        if let Some(placed) = self.machines[out.index()].placed.get_mut(&packet.flow.0) {
+            placed.0 = q;
+        }
     }
 
     /// In which queue of its class a packet should wait.

@@ -356,6 +356,7 @@ impl World<'_> {
             inputs.crossing[at].queue = first + sub;
             inputs.coming[output * inputs.queues + queue] -= u64::from(packet.frame);
             inputs.coming[output * inputs.queues + first + sub] += u64::from(packet.frame);
+            self.replaced(out, first + sub + 1, &packet);
         }
         self.serve(switch, output);
     }

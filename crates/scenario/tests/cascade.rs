@@ -143,6 +143,16 @@ fn congestion_points_that_tell_of_one_queue_are_odd() {
 }
 
 #[test]
+fn a_congestion_point_stands_once_at_a_port() {
+    let tables = "[defaults]\ncongestion-point = [\"rcm\", \"red\", \"rcm\"]\n";
+    let Err(errors) = Scenario::from_text("a.toml", &format!("{NETWORK}{tables}{FLOW}"), &[]) else {
+        panic!("it is refused")
+    };
+    let expected = "a.toml:3: defaults.congestion-point: \"rcm\" stands twice in the list; once is enough";
+    assert_eq!(errors.to_string(), expected);
+}
+
+#[test]
 fn a_layer_stands_once_in_a_stack() {
     let tables = "[defaults]\nrate-control = [\"dcqcn\", \"static-window\", \"dcqcn\"]\n";
     let Err(errors) = Scenario::from_text("a.toml", &format!("{NETWORK}{tables}{FLOW}"), &[]) else {

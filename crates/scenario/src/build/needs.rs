@@ -27,7 +27,7 @@ impl Builder<'_> {
                 self.fault_once(ScenarioError::new(place.clone(), &*origin.key, message));
             }
         }
-        if let Some(name) = twice(&flows.rate_control.value) {
+        if let Some(name) = twice(flows.rate_control.value.iter().map(ReactionParams::name)) {
             let message = format!("{name:?} stands twice in the stack; once is enough");
             self.fault_once(ScenarioError::new(place.clone(), &*origin.key, message));
         }
@@ -54,11 +54,20 @@ impl Builder<'_> {
         }
     }
 
-    /// A congestion point that no rate control heeds is odd, and so are two of a port that tell of the same queue. Not
-    /// so marks of `red` alone, which switches have whoever sends: scenarios leave them on to compare rate controls.
+    /// A congestion point that stands twice at a port is a mistake; one that no rate control heeds is odd, and so are two that tell of
+    /// the same queue. Not so marks of `red` alone, which switches have whoever sends: scenarios leave them on to compare rate controls.
     pub(super) fn check_telling(&mut self, plan: &Plan) {
         let layers: Vec<_> = plan.flows.iter().flat_map(|flows| &flows.rate_control.value).collect();
         for points in ends(plan).map(|end| &end.congestion_points) {
+            if let Some(name) = twice(points.value.iter().map(CongestionPointParams::name)) {
+                let message = format!("{name:?} stands twice in the list; once is enough");
+                self.fault_once(ScenarioError::new(
+                    self.place_of(&points.origin),
+                    &*points.origin.key,
+                    message,
+                ));
+                continue;
+            }
             let messages =
                 points.value.iter().filter_map(|point| unheard(point, &layers)).chain(doubled(&points.value));
             for message in messages {
@@ -134,9 +143,9 @@ fn doubled(points: &[CongestionPointParams]) -> Option<String> {
     Some(format!("{} and {last} tell senders of the same queues: one alone is usual", others.join(", ")))
 }
 
-/// A layer that stands twice in a stack.
-fn twice(stack: &[ReactionParams]) -> Option<&'static str> {
-    let names: Vec<_> = stack.iter().map(ReactionParams::name).collect();
+/// A name that stands twice.
+fn twice(names: impl Iterator<Item = &'static str>) -> Option<&'static str> {
+    let names: Vec<_> = names.collect();
     names.iter().enumerate().find(|(i, name)| names[..*i].contains(name)).map(|(_, name)| *name)
 }
 

@@ -212,14 +212,13 @@ impl World<'_> {
     pub fn left_output(&mut self, port: PortId, frame: u16) {
         let switch = self.ports[port.index()].owner as usize;
         self.switches[switch].occupied -= u64::from(frame);
-        let output = self.local(port);
-        self.inputs_mut(switch).crossbar.touch(output);
-        self.serve(switch, output);
+        self.serve(switch, self.local(port));
     }
 
     /// Something has changed for one output. Where packets have crossed at this instant, all that changes in it is seen to together.
     fn serve(&mut self, switch: usize, output: usize) {
         if self.inputs(switch).wake == self.now {
+            self.inputs_mut(switch).crossbar.touch(output);
             return;
         }
         let mut crossbar = take(&mut self.inputs_mut(switch).crossbar);
@@ -345,7 +344,6 @@ impl World<'_> {
             let inputs = self.inputs_mut(switch);
             (inputs.voqs[voq], inputs.voqs[voq + 1]) = (others.fifo, held.fifo);
         }
-        self.inputs_mut(switch).crossbar.touch(output);
         let is_its = |packet: &Crosses| packet.output == output && (first..first + 2).contains(&packet.queue);
         // One packet at most crosses to an output.
         if let Some(at) = self.inputs(switch).crossing.iter().position(is_its) {

@@ -73,7 +73,7 @@ impl Crossbar {
         if self.busy_outputs.contains(output) {
             return None;
         }
-        let input = self.first_that_may(output, self.grants_from[output], &may)?;
+        let input = self.first_that_may(output, &may)?;
         self.pair(input, output, true);
         Some(input)
     }
@@ -120,8 +120,7 @@ impl Crossbar {
         let mut next = self.due.next(0, &self.busy_outputs);
         while let Some(output) = next {
             next = self.due.next(output + 1, &self.busy_outputs);
-            let from = self.grants_from[output];
-            let Some(input) = self.first_that_may(output, from, may) else { continue };
+            let Some(input) = self.first_that_may(output, may) else { continue };
             let place = |output: usize| (self.accepts_from[input] > output, output);
             // In the order from the pointer on, round and round: first what is not before it.
             if !self.granted.contains(input) || place(output) < place(self.best[input]) {
@@ -131,14 +130,9 @@ impl Crossbar {
         }
     }
 
-    /// The first free input that asks for `output` and may cross, from `from` on and around.
-    fn first_that_may(
-        &self,
-        output: usize,
-        from: usize,
-        may: &impl Fn(usize, usize) -> bool,
-    ) -> Option<usize> {
-        let asking = &self.asking[output];
+    /// The first free input that asks for `output` and may cross, from its pointer on and around.
+    fn first_that_may(&self, output: usize, may: &impl Fn(usize, usize) -> bool) -> Option<usize> {
+        let (asking, from) = (&self.asking[output], self.grants_from[output]);
         let (mut at, mut end) = (from, self.best.len());
         loop {
             match asking.next(at, &self.busy_inputs).filter(|&input| input < end) {

@@ -523,7 +523,7 @@ def plot_(  # noqa: PLR0913 (one argument an option)
       floodway plot heatmap out/demo --metric paused
       floodway plot ports out/demo --object 'x1>x2' --from 1ms --to 2ms
       floodway plot region out/rcm-incast --from 140us
-      floodway plot shares out/incast --object 't1>h1' --from 140us --to 200us --bucket 2us
+      floodway plot shares out/rcm-incast --object 't1>h1' --from 140us --to 200us --bucket 2us
 
     \b
     Exit codes:

@@ -120,6 +120,19 @@ def test_the_root_is_on_top_and_then_come_ports_by_hops_and_by_when_they_joined(
     ]
 
 
+def test_a_port_is_upstream_of_the_one_that_has_told_it() -> None:
+    """Both `t1>h1` and `t1>b` are fed by `a>t1`, and by its switch alone the tree of either could have it."""
+    links = ("t1-h1", "a-t1", "t1-b", "x-a")
+    changes = [(90.0, "t1>b", "root"), (100.0, "t1>h1", "root"), (110.0, "a>t1", "edge")]
+    result = made_up_region(links, changes)
+    assert result.signals is not None
+    assert strips(plot.region([source(result)]).figure) == ["t1>b", "a>t1", "t1>h1"]
+    told = {"time_ns": 105e3, "node": "t1", "link": "t1-h1", "class": 3, "event": "cn", "neighbour": "a"}
+    signals = pl.concat([result.signals, pl.DataFrame([told])], how="diagonal")
+    drawn = plot.region([source(replace(result, signals=signals))])
+    assert strips(drawn.figure) == ["t1>b", "t1>h1", "a>t1"]
+
+
 def test_the_panel_below_stacks_how_many_ports_have_each_role() -> None:
     drawn = plot.region([source(made_up_region(TREE, SPREAD))])
     spans = drawn.data

@@ -28,7 +28,7 @@ COLUMNS = {
     "latency": "workload component bucket_low_ns bucket_high_ns packets",
     "series": "object kind metric time_us bucket_us value",
     "counters": "node port link class tx_packets tx_bytes rx_packets rx_bytes pfc_tx pfc_rx paused_us "
-    "ecn_marks ue_marks cnps cns drops_buffer peak_bytes headroom_peak_bytes",
+    "ecn_marks ue_marks cnps cns moves drops_buffer peak_bytes headroom_peak_bytes",
 }
 
 

@@ -110,7 +110,7 @@ def test_a_study_has_what_its_file_says(tmp_path: Path) -> None:
                 "latency-mean, latency-p50, latency-p95, latency-p99, latency-p999, throughput, utilisation, "
                 "lossless-utilisation, peak-throughput, lowest-throughput, "
                 "throughput-stdev, idle, idle-buckets, paused-time, pfc-frames, peak-buffer, max-queue, ecn-marks, "
-                "ue-marks, cnps-made, cns-made, time-in-state, first-in-state, flow-throughput, "
+                "ue-marks, cnps-made, cns-made, flow-moves, time-in-state, first-in-state, flow-throughput, "
                 "lowest-flow-throughput, allowed-min, allowed-mean, drops, lossless, "
                 "perftest-bandwidth, perftest-latency; did you mean 'fct-p99'?"
             ),
@@ -217,7 +217,7 @@ def test_a_study_has_what_its_file_says(tmp_path: Path) -> None:
                 "latency-mean, latency-p50, latency-p95, latency-p99, latency-p999, throughput, utilisation, "
                 "lossless-utilisation, peak-throughput, lowest-throughput, "
                 "throughput-stdev, idle, idle-buckets, paused-time, pfc-frames, peak-buffer, max-queue, ecn-marks, "
-                "ue-marks, cnps-made, cns-made, time-in-state, first-in-state, flow-throughput, "
+                "ue-marks, cnps-made, cns-made, flow-moves, time-in-state, first-in-state, flow-throughput, "
                 "lowest-flow-throughput, allowed-min, allowed-mean, drops, lossless, "
                 "perftest-bandwidth, perftest-latency; did you mean 'flows'?"
             ),

@@ -21,6 +21,8 @@ pub(crate) struct RareEgressCounters {
     pub cnps: u64,
     /// Notices (RCM's CNs) that its congestion points sent to neighbours upstream.
     pub cns: u64,
+    /// Times that a router moved a flow from this port to another one.
+    pub moves: u64,
 }
 
 /// Packets and their bytes.

@@ -487,6 +487,7 @@ impl World<'_> {
             ("ue_marks".to_owned(), column(&|lane| out[lane].rare.ue_marks)),
             ("cnps".to_owned(), column(&|lane| out[lane].rare.cnps)),
             ("cns".to_owned(), column(&|lane| out[lane].rare.cns)),
+            ("moves".to_owned(), column(&|lane| out[lane].rare.moves)),
         ];
         for reason in DropReason::ALL {
             let drops = column(&|lane| held[lane].rare.drops[reason as usize]);

@@ -282,10 +282,11 @@ impl World<'_> {
     ) -> Option<PortId> {
         let view = PacketView { flow_hash, ..self.packet_view(packet) };
         let ports = self.routes.candidates(node, destination);
-        if let Some(usual) = self.switches[switch].router.usual_way(&view, ports) {
-            let at = self.port_view(ports[usual], packet, true);
+        let usual = self.switches[switch].router.usual_way(&view, ports).map(|way| ports[way]);
+        if let Some(port) = usual {
+            let at = self.port_view(port, packet, true);
             if self.switches[switch].router.stays(&view, &at) {
-                return Some(at.port);
+                return usual;
             }
         }
         let mut views = std::mem::take(&mut self.out.candidates);
@@ -299,6 +300,10 @@ impl World<'_> {
         let choice = self.switches[switch].router.route(now, rng, &view, &views);
         let port = views.get(choice).map(|view| view.port);
         self.out.candidates = views;
+        if let Some(left) = usual.filter(|_| port != usual) {
+            let lane = self.lane(left, packet.class);
+            self.egress[lane].rare.moves += 1;
+        }
         port
     }
 

@@ -184,6 +184,7 @@ proptest! {
         prop_assert_eq!(&records.outcome.lossless, &Lossless::Held);
         let seen = seen.lock().expect("nobody panics");
         prop_assert!(seen.wrong.is_empty(), "{:?}", *seen);
+        prop_assert_eq!(whole(records.counters.column("moves")).iter().sum::<u64>(), seen.moved as u64);
         prop_assert_eq!(crossed(&records), shortest(&records));
     }
 

@@ -54,6 +54,8 @@
 //!   what waits already is held back, too.
 //! - A CN is 64 B and 13 B for each flow that it names, in front of all data, and goes to switches only.
 //! - A flow that nothing was seen or heard of for `expire` is no culprit any more.
+//! - Culprits of a port share one window, first come, first served; the paper gives none of them a part of its own. So they need not be alike, and
+//!   while others do not use Wnc the link stands idle for some of a period.
 //!
 //! # References
 //!
@@ -73,7 +75,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::slots::{
     Claim, CongestionPoint, CpAction, Cx, Detection, Gate, Mark, PacketView, ParamError, PortInfo, QueueView,
-    RegionNotice, Signals,
+    RegionNotice, Signals, Tells,
 };
 use cam::Cam;
 use culprits::Culprits;
@@ -139,7 +141,7 @@ impl Params {
     fn check(&self) -> Result<(), ParamError> {
         let wrong = |key, message: String| Err(ParamError::new(key, message));
         if self.equilibrium == Bytes::ZERO {
-            return wrong("equilibrium", "0B is no length; write it like \"20KB\"".into());
+            return wrong("equilibrium", "0B is no length; allowed: above 0, like \"20KB\"".into());
         }
         if self.weight > 64 {
             return wrong("weight", format!("{} is not a number from 0 to 64", self.weight));
@@ -157,13 +159,13 @@ impl Params {
             );
         }
         if self.cam_interval == Bytes::ZERO {
-            return wrong("cam-interval", "0B is no interval; write it like \"2KB\"".into());
+            return wrong("cam-interval", "0B is no interval; allowed: above 0, like \"2KB\"".into());
         }
         if !(1..=MOST).contains(&self.severe) {
             return wrong("severe", format!("{} is not a degree from 1 to {MOST}", self.severe));
         }
         if self.expire == Span::ZERO {
-            return wrong("expire", "0us is no time; write it like \"100us\"".into());
+            return wrong("expire", "0us is no time; allowed: above 0, like \"100us\"".into());
         }
         Ok(())
     }
@@ -176,6 +178,14 @@ impl Detection for Params {
         self.check()?;
         let law = Law { equilibrium: self.equilibrium.0, weight: self.weight.into() };
         Ok(Cp { params: *self, law, port: *port, regions: Vec::new() })
+    }
+
+    fn tells(&self) -> &'static [Tells] {
+        &[Tells::Degrees]
+    }
+
+    fn ignores_up_to(&self) -> Option<Bytes> {
+        Some(self.equilibrium)
     }
 
     fn settled(&self, _port: &PortInfo) -> Self {

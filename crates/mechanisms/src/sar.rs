@@ -15,10 +15,11 @@
 //!
 //! # Why
 //!
-//! Two large flows that meet on one way, or a way through somebody else's congestion, are seen where they are, within
-//! microseconds. It needs a congestion point that says how congested a port is (`rcm`); without one it is `ecmp`. All ways are
-//! shortest ways, so a packet cannot go in circles. Packets ahead on the old way may be overtaken farther on: go-back-N sends those again, IRN
-//! does not (`floodway reproduce rcm reordering` counts them).
+//! Who comes to a severely congested port, or comes back after a while, is led around it within microseconds. Who is sending
+//! through it mostly stays: large flows that meet there are in the memory, and what waits keeps the others. It needs a
+//! congestion point that says how congested a port is (`rcm`); without one it is `ecmp`. All ways are shortest ways, so a packet cannot go
+//! in circles. Packets ahead on the old way may be overtaken farther on: go-back-N then sends again all from the first gap on, IRN that
+//! one packet (`floodway reproduce rcm reordering` counts them; `moves` in the counters are the moves).
 //!
 //! # Known differences
 //!

@@ -80,7 +80,21 @@ fn what_does_not_fit_is_refused_or_warned_of() {
     let scenario = ready("demo", &[IOQ, PFC, red]).expect("it is odd");
     let never = "looks at queues beyond 400KB, and an output queue behind the crossbar holds 100KB";
     assert!(scenario.warnings().iter().any(|warning| warning.contains(never)), "{:?}", scenario.warnings());
+    let rcm = ("defaults.congestion-point", "{ rcm = { equilibrium = \"100KB\" } }");
+    let scenario = ready("demo", &[IOQ, PFC, rcm]).expect("it is odd");
+    let never = "looks at queues beyond 100KB, and an output queue behind the crossbar holds 100KB";
+    assert!(scenario.warnings().iter().any(|warning| warning.contains(never)), "{:?}", scenario.warnings());
     let scenario =
         ready("demo", &[IOQ, ("defaults.flow-control", "{ pfc = { xoff = \"90KB\" } }")]).expect("it is odd");
     assert!(scenario.warnings()[0].contains("the buffer of 100KB is"), "{:?}", scenario.warnings());
+}
+
+#[test]
+fn adaptive_routing_that_nobody_tells_of_congestion_is_odd() {
+    let sar = ("defaults.routing", "\"sar\"");
+    let never = "\"sar\" never moves a flow: no port has a congestion-point, such as \"rcm\", that says how congested it is";
+    let scenario = ready("demo", &[sar]).expect("it is odd");
+    assert!(scenario.warnings()[0].contains(never), "{:?}", scenario.warnings());
+    let scenario = ready("demo", &[sar, ("defaults.congestion-point", "\"rcm\"")]).expect("it is sound");
+    assert!(!scenario.warnings().iter().any(|warning| warning.contains(never)), "{:?}", scenario.warnings());
 }

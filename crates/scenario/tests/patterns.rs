@@ -379,8 +379,8 @@ fn spreads_that_cannot_be_are_refused() {
         ("inter-dc = 0.3", ".inter-dc: h1 is in no datacenter: it has no tag \"dc-*\""),
         ("hot-spot = {}, inter-dc = 0.3", ": \"hot-spot\" and \"inter-dc\" stand side by side: only one may"),
         ("groups = 4, hot-spot = {}", ": \"hot-spot\" and \"groups\" stand side by side: only one may"),
-        ("groups = 0", ".groups: 16 hosts are not 0 groups of as many each"),
-        ("groups = 5", ".groups: 16 hosts are not 5 groups of as many each"),
+        ("groups = 0", ".groups: 16 hosts are not 0 groups of as many each; allowed: 1, 2, 4, 8"),
+        ("groups = 5", ".groups: 16 hosts are not 5 groups of as many each; allowed: 1, 2, 4, 8"),
         ("groups = 16", ".groups: h1 has no other host of its group to send to"),
     ] {
         assert_eq!(refused(TREE, keys), why);

@@ -155,6 +155,8 @@ def shares(  # noqa: PLR0913 (what a caller may choose)
     PlotError
         If no shares were kept, there is no such direction or flow, or there is nothing or too much to show.
     """
+    if bucket_us is not None and bucket_us <= 0:
+        raise PlotError(f"{bucket_us:g} us is not a width above 0", key="bucket")
     first = [source.results[0] for source in sources]
     limits = limits_of(first, window)
     kept = _kept(first)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from floodway.results.feedback import port_names
+from floodway.results.feedback import port_names, signal_rows
 from floodway.results.metrics import natural
 
 if TYPE_CHECKING:
@@ -52,16 +52,17 @@ class Place:
 
 @dataclass(frozen=True, kw_only=True)
 class _Way:
-    """From which node to which a port sends, over which link, and by which it arrives: beyond relays."""
+    """From which node to which a port sends, over which link; by which it arrives, and from whom: beyond relays."""
 
     node: str
     link: str
     to: str
     arrives: str
+    by: str
 
 
 class Ways:
-    """Where ports send to, by the links in the counters.
+    """Where ports send to, by the links in the counters, and whom congestion points have told.
 
     A relay is a node of two links where no flow ends and no queue has a state; what comes by one link leaves
     by the other, and that is no hop.
@@ -82,11 +83,18 @@ class Ways:
         self._into: dict[str, list[str]] = {}
         for name, way in self._ways.items():
             self._into.setdefault(way.to, []).append(name)
+        self._told = set().union(*map(_told, results))
 
     def upstream(self, port: str) -> Iterator[str]:
-        """Name the ports that send to the node of a port, but for the one at its link's other end."""
+        """Name the ports upstream of a port: those that it has told.
+
+        Where nobody tells neighbours, those that send to its node, but for the one at its link's other end.
+        """
         own = self._ways[port]
-        return (name for name in self._into.get(own.node, ()) if self._ways[name].arrives != own.link)
+        for name in self._into.get(own.node, ()):
+            way = self._ways[name]
+            if way.arrives != own.link and (not self._told or (port, way.by) in self._told):
+                yield name
 
 
 def places_of(stays: Mapping[str, Stay], ways: Ways) -> list[Place]:
@@ -146,15 +154,23 @@ def _speaking(result: Result) -> set[str]:
     return {str(node) for column in (*hosts, *states) for node in column.unique()}
 
 
+def _told(result: Result) -> set[tuple[str, str]]:
+    """Return who was told by which port: pairs of the port and the node upstream."""
+    if result.signals is None or "neighbour" not in result.signals.columns:
+        return set()
+    notices = signal_rows(result).filter(pl.col("event") == "cn")
+    return set(notices.select("object", pl.col("neighbour").cast(pl.String)).unique().iter_rows())
+
+
 def _beyond(
     node: str, link: str, ends: Mapping[tuple[str, str], tuple[str, str]], relays: Mapping[str, Sequence[str]]
 ) -> _Way:
     """Follow a port's link to the first node that is no relay."""
     to, arrives = ends[node, link][1], link
     # A ring of relays leads nowhere else.
-    passed = {node}
+    passed, by = {node}, node
     while to in relays and to not in passed:
         passed.add(to)
         arrives = next((other for other in relays[to] if other != arrives), arrives)
-        to = ends[to, arrives][1]
-    return _Way(node=node, link=link, to=to, arrives=arrives)
+        by, to = to, ends[to, arrives][1]
+    return _Way(node=node, link=link, to=to, arrives=arrives, by=by)

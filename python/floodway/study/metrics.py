@@ -336,6 +336,7 @@ KINDS: Mapping[str, Kind] = {
     "ue-marks": _ports_kind("packets marked UE", "", ("ue_marks",)),
     "cnps-made": _ports_kind("CNPs made by ports", "", ("cnps",)),
     "cns-made": _ports_kind("CNs sent by ports", "", ("cns",)),
+    "flow-moves": _ports_kind("moves of flows to other ports", "", ("moves",)),
     "time-in-state": Kind(
         label="time in a state",
         unit="us",

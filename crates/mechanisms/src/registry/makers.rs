@@ -250,7 +250,13 @@ macro_rules! congestion_points {
                 match self { $(Self::$variant(params) => params.needs(),)* }
             }
 
-            /// Does it tell senders by this?
+            /// Queues up to this length are nothing to it.
+            pub fn ignores_up_to(&self) -> Option<::floodway_units::Bytes> {
+                use $crate::slots::Detection as _;
+                match self { $(Self::$variant(params) => params.ignores_up_to(),)* }
+            }
+
+            /// Does it tell by this?
             pub fn tells(&self, by: $crate::slots::Tells) -> bool {
                 use $crate::slots::Detection as _;
                 match self { $(Self::$variant(params) => params.tells().contains(&by),)* }

@@ -97,9 +97,14 @@ pub trait Detection {
         &[]
     }
 
-    /// By what it tells senders.
+    /// By what it tells senders and routers.
     fn tells(&self) -> &'static [Tells] {
         &[]
+    }
+
+    /// Queues up to this length are nothing to it, whatever else there is: where none can be longer it has nothing to do.
+    fn ignores_up_to(&self) -> Option<Bytes> {
+        None
     }
 
     /// Itself at a port: what a rate or a delay decides is there in numbers.

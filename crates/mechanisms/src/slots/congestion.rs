@@ -16,7 +16,7 @@ pub enum Mark {
     Ce,
 }
 
-/// By what a congestion point tells senders.
+/// By what a congestion point tells senders, and others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tells {
     /// Packets marked CE, of which receivers tell.
@@ -27,6 +27,8 @@ pub enum Tells {
     Cnps,
     /// Windows in them.
     Windows,
+    /// How congested its port is ([`Signals`]), which routers read.
+    Degrees,
 }
 
 /// To a flow's source: a CNP with whatever its maker put in.

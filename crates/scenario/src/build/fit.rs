@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use floodway_fabric::blueprint::{NodeSpec, Role, Turns};
 use floodway_fabric::{Account, Accounts, Blueprint, BuildError};
 use floodway_mechanisms::registry::{
-    AnyCongestionPoint, BufferParams, FlowControlParams, ReactionParams, ReliabilityParams, RoutingParams,
+    AnyCongestionPoint, BufferParams, CongestionPointParams, FlowControlParams, ReactionParams,
+    ReliabilityParams, RoutingParams,
 };
 use floodway_mechanisms::slots::{
     CongestionPoint as _, Crossing, LinkInfo, Need, OfPath, PortInfo, QpInfo, SwitchInfo,
@@ -197,7 +198,7 @@ impl Found<'_> {
                         }
                         Ok(machine) => {
                             let key = self.texts.key_in_list(origin, i, point.name(), "");
-                            if let Some(why) = too_short(blueprint, port, point.name(), &machine) {
+                            if let Some(why) = too_short(blueprint, port, point, &machine) {
                                 self.odd.add_unless_copied(origin, &key, why, blueprint.port_name(port));
                             }
                         }
@@ -294,15 +295,16 @@ impl Found<'_> {
 fn too_short(
     blueprint: &Blueprint,
     port: PortId,
-    name: &str,
+    point: &CongestionPointParams,
     machine: &AnyCongestionPoint,
 ) -> Option<String> {
     let node = blueprint.links[port.index() / 2].ends[port.index() % 2].node;
     let Role::Switch(switch) = &blueprint.nodes[node.index()].role else { return None };
     let output = switch.buffer.plan().crossbar?.output;
-    let quiet = machine.quiet_up_to().filter(|quiet| *quiet >= output)?;
+    let quiet = machine.quiet_up_to().or_else(|| point.ignores_up_to()).filter(|quiet| *quiet >= output)?;
     Some(format!(
-        "{name:?} looks at queues beyond {quiet}, and an output queue behind the crossbar holds {output}"
+        "{:?} looks at queues beyond {quiet}, and an output queue behind the crossbar holds {output}",
+        point.name()
     ))
 }
 

@@ -1,6 +1,8 @@
 //! What rate controls need of others: acknowledgements, marks, windows, and layers in their order.
 
-use floodway_mechanisms::registry::{CongestionPointParams, NotificationParams, ReactionParams};
+use floodway_mechanisms::registry::{
+    CongestionPointParams, NotificationParams, ReactionParams, RoutingParams,
+};
 use floodway_mechanisms::slots::{Need, Tells};
 
 use super::Builder;
@@ -73,6 +75,18 @@ impl Builder<'_> {
             for message in messages {
                 self.warn(ScenarioError::new(self.place_of(&points.origin), &*points.origin.key, message));
             }
+        }
+    }
+
+    /// A router that moves flows by what ports tell of their congestion, where none does, is odd.
+    pub(super) fn check_routing(&mut self, plan: &Plan) {
+        let mut routers = plan.nodes.iter().map(|node| &node.switch.routing);
+        let Some(routing) = routers.find(|routing| matches!(routing.value, RoutingParams::Sar(_))) else {
+            return;
+        };
+        if !ends(plan).any(|end| end.tells(Tells::Degrees)) {
+            let message = "\"sar\" never moves a flow: no port has a congestion-point, such as \"rcm\", that says how congested it is";
+            self.warn(ScenarioError::new(self.place_of(&routing.origin), &*routing.origin.key, message));
         }
     }
 

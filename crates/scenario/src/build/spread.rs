@@ -57,7 +57,14 @@ impl Builder<'_> {
         hosts.sort_unstable();
         hosts.dedup();
         if count == 0 || !hosts.len().is_multiple_of(count) {
-            let message = format!("{} hosts are not {count} groups of as many each", hosts.len());
+            let divides = |count: &usize| hosts.len().is_multiple_of(*count);
+            let divisors: Vec<_> =
+                (1..=hosts.len() / 2).filter(divides).map(|count| count.to_string()).collect();
+            let message = format!(
+                "{} hosts are not {count} groups of as many each; allowed: {}",
+                hosts.len(),
+                divisors.join(", ")
+            );
             self.fault(&key, message);
             return None;
         }

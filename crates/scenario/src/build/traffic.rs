@@ -51,6 +51,7 @@ impl Builder<'_> {
             blueprint.settings.push(settings(flows, flows.class.value));
         }
         self.check_telling(plan);
+        self.check_routing(plan);
         blueprint.classes()[1..].to_vec()
     }
 

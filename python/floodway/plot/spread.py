@@ -52,7 +52,7 @@ class Place:
 
 @dataclass(frozen=True, kw_only=True)
 class _Way:
-    """From which node to which a port sends, over which link; by which it arrives, and from whom: beyond relays."""
+    """Where a port sends from and to, over which link; by which it arrives, and from whom: beyond relays."""
 
     node: str
     link: str

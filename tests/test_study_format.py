@@ -226,7 +226,7 @@ def test_a_study_has_what_its_file_says(tmp_path: Path) -> None:
             'kind = "lines"',
             'kind = "line"',
             (
-                "plot[1].kind: 'line' is not a kind of picture; allowed: bars, lines, series, cdf, ports, region, shares; "
+                "plot[1].kind: 'line' is not a kind of picture; allowed: bars, lines, grid, series, cdf, ports, region, shares; "
                 "did you mean 'lines'?"
             ),
         ),

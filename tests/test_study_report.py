@@ -4,11 +4,12 @@ import json
 import re
 from typing import TYPE_CHECKING
 
+import numpy as np
 import polars as pl
 import pytest
 
 import floodway as package
-from floodway.study import asked_for, conduct, drawing, load_study, papers, plan_of, ready_studies
+from floodway.study import asked_for, conduct, drawing, grid, load_study, papers, plan_of, ready_studies
 from scenarios import TOLD
 from studies import STUDY, study_file
 
@@ -147,6 +148,28 @@ def test_long_labels_of_bars_have_lines_and_wide_numbers_stand_upright(
     monkeypatch.setattr(drawing, "ACROSS", 0.5)
     (axes,) = drawing.bars(part.study, part.study.plots[0], part.numbers).figure.axes
     assert {number.get_rotation() for number in axes.texts} == {90.0}
+
+
+def test_a_heat_map_has_the_number_of_every_cell(tmp_path: Path) -> None:
+    text = STUDY[: STUDY.index("[[plot]]")] + (
+        '[[plot]]\nname = "1"\nkind = "grid"\nmetric = ["fct-mean", "short-p99"]\n'
+    )
+    folder = tmp_path / "out"
+    conducted = conduct(plan_of([load_study(study_file(tmp_path, text))]), out=folder, jobs=2)
+    (part,) = conducted.parts
+    panels = grid.grid(part.study, part.study.plots[0], part.numbers).figure.axes
+    assert [axes.get_title(loc="left") for axes in panels] == ["mean completion time, us", "p99 completion time, us"]
+    assert [label.get_text() for label in panels[0].get_yticklabels()] == ["10 MB", "1 MB"]
+    kept = pl.read_csv(folder / "1.csv")
+    for axes, metric in zip(panels, ("fct-mean", "short-p99"), strict=True):
+        across = [label.get_text() for label in axes.get_xticklabels()]
+        numbers = [float(text.get_text().rstrip("*").replace(",", "")) for text in axes.texts]
+        own = kept.filter(pl.col("metric") == metric)
+        assert len(numbers) == 2 * len(across) == len(own)
+        assert numbers == pytest.approx(own["mean"].to_list(), rel=1e-3)
+        (image,) = axes.images
+        shades = dict(zip(own["mean"], np.ravel(image.norm(np.asarray(image.get_array()))), strict=True))
+        assert [shades[number] for number in sorted(shades)] == sorted(shades.values())
 
 
 def test_theory_and_published_points_stand_beside_ours(tmp_path: Path) -> None:

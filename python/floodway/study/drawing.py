@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from floodway.study.evaluation import Numbers
     from floodway.study.model import Metric, Plot, Study, Theory
 
-__all__ = ["bars", "colour_in", "figure_of", "lines"]
+__all__ = ["bars", "colour_in", "figure_of", "lines", "number_in", "value_label"]
 
 #: Of the room between two groups of bars, what bars take.
 FILLED = 0.8
@@ -74,7 +74,7 @@ def bars(study: Study, plot: Plot, numbers: Numbers) -> Drawing:
         figure, panels = figure_of(plot.title, len(plot.metrics))
         for axes, metric in zip(panels, plot.metrics, strict=True):
             _bars(axes, study, plot, [bar for bar in table if bar.metric == metric.name])
-            axes.set_ylabel(_up(study, plot, metric))
+            axes.set_ylabel(value_label(study, plot, metric))
         if plot.along != VARIANT:
             panels[-1].set_xlabel(shown(study.axis(plot.along).label))
         _legend(figure, panels)
@@ -98,7 +98,7 @@ def lines(study: Study, plot: Plot, numbers: Numbers) -> Drawing:
             _lines(axes, study, plot, [bar for bar in table if bar.metric == metric.name], across)
             own = [theory for theory in plot.theory if theory.metric == metric.name]
             curves += [_curve(axes, theory, across, dash=dash) for theory, dash in zip(own, cycle(DASHES))]
-            axes.set_ylabel(_up(study, plot, metric))
+            axes.set_ylabel(value_label(study, plot, metric))
             _scale(axes, plot)
         panels[-1].set_xlabel(shown(study.axis(plot.along).label))
         _legend(figure, panels)
@@ -146,7 +146,7 @@ def _bars(axes: Axes, study: Study, plot: Plot, table: Sequence[Bar]) -> None:
         axes.bar(place, height, yerr=_reach(bar), width=width * 0.92, capsize=3, color=colour, label=label)
         if bar.published is not None:
             axes.plot(place, bar.published, **HOLLOW)
-    upright = max(len(_number(bar)) for bar in table) * DIGIT > ACROSS / len(across) * width
+    upright = max(len(number_in(bar)) for bar in table) * DIGIT > ACROSS / len(across) * width
     for place, bar in zip(places, table, strict=True):
         _say_value(axes, place, bar, upright=upright)
     names = [study.variant(each).label if plot.along == VARIANT else each for each in across]
@@ -171,7 +171,7 @@ def _range(axes: Axes, plot: Plot, values: Sequence[float], *, room: float) -> N
     plain_ticks(axes)
 
 
-def _number(bar: Bar) -> str:
+def number_in(bar: Bar) -> str:
     """Write a bar's number, with a star where flows did not finish; nothing where there is none."""
     if bar.mean is None:
         return ""
@@ -187,7 +187,7 @@ def _say_value(axes: Axes, place: float, bar: Bar, *, upright: bool) -> None:
         axes.annotate(why, (place, 0), (0, 4), xycoords=axes.get_xaxis_transform(), rotation=90, **look)
         return
     top = max(value for value in (bar.mean, bar.high, bar.published) if value is not None)
-    axes.annotate(_number(bar), (place, top), (0, 5), rotation=90 if upright else 0, **look)
+    axes.annotate(number_in(bar), (place, top), (0, 5), rotation=90 if upright else 0, **look)
 
 
 def _lines(axes: Axes, study: Study, plot: Plot, table: Sequence[Bar], across: dict[str, float]) -> None:
@@ -252,7 +252,8 @@ def _group_label(study: Study, plot: Plot, group: str) -> str:
     return shown(name)
 
 
-def _up(study: Study, plot: Plot, metric: Metric) -> str:
+def value_label(study: Study, plot: Plot, metric: Metric) -> str:
+    """Say what the numbers of a metric are, in lines that are not too long."""
     said = metric.title
     if plot.relative_to:
         said = f"{metric.label} over that of {study.variant(plot.relative_to).label}"

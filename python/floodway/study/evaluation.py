@@ -111,7 +111,9 @@ def evaluated(study: Study, runs: Sequence[Run], store: Runs, *, done: Iterable[
 
 def _needed(study: Study) -> list[Metric]:
     of_claims = [claim.metric for claim in study.claims]
-    of_plots = [metric for plot in study.plots if plot.kind in ("bars", "lines") for metric in plot.metrics]
+    of_plots = [
+        metric for plot in study.plots if plot.kind in ("bars", "lines", "grid") for metric in plot.metrics
+    ]
     return list({metric.name: metric for metric in (*of_claims, *of_plots)}.values())
 
 

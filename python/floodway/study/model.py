@@ -33,7 +33,7 @@ __all__ = [
 Sets = tuple[tuple[str, str], ...]
 #: Axes with the names of their points.
 Place = tuple[tuple[str, str], ...]
-PlotKind = Literal["bars", "lines", "series", "cdf", "ports", "region", "shares"]
+PlotKind = Literal["bars", "lines", "grid", "series", "cdf", "ports", "region", "shares"]
 #: Which of several numbers a claim is of.
 Take = Literal["each", "lowest", "highest"]
 
@@ -245,15 +245,15 @@ class Plot:
     name, title
         Of its files, and above it.
     kind
-        `bars`, `lines`, `series` (a link's throughput or queue in time), `cdf`, `ports` (ports and
-        senders in time), `region` (the congestion region in time) or `shares` (what flows have of a link, in
-        time).
+        `bars`, `lines`, `grid` (a heat map), `series` (a link's throughput or queue in time), `cdf`, `ports`
+        (ports and senders in time), `region` (the congestion region in time) or `shares` (what flows have of
+        a link, in time).
     metrics
         A panel for each.
     along
         What goes across: `variant`, or an axis.
     group
-        What has colours of its own: `variant`, an axis, or nothing.
+        What has colours of its own, or goes down in a heat map: `variant`, an axis, or nothing.
     at
         The point of every other axis.
     variants

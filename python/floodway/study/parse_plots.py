@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 __all__ = ["plots_of"]
 
-PLOTS = ("bars", "lines", "series", "cdf", "ports", "region", "shares")
+PLOTS = ("bars", "lines", "grid", "series", "cdf", "ports", "region", "shares")
+#: Pictures of metrics, over what goes across.
+OF_NUMBERS = ("bars", "lines", "grid")
 #: What distributions are of.
 DISTRIBUTIONS = ("fct", "slowdown", "throughput")
 #: What a picture in time is of.
@@ -67,7 +69,7 @@ def _plot(
     kind = table.choice("kind", table.text("kind", due=True), what="a kind of picture", allowed=PLOTS)
     across = (VARIANT, *(axis.name for axis in axes))
     along = table.text("x", _usual_x(kind, axes))
-    if kind in ("bars", "lines"):
+    if kind in OF_NUMBERS:
         table.choice("x", along, what="an axis of this study, or variant", allowed=across)
     group = table.text("group", "" if along == VARIANT else VARIANT)
     if group:
@@ -122,12 +124,12 @@ def _of(table: Table, kind: str) -> str:
 
 def _usual_x(kind: str, axes: Sequence[Axis]) -> str:
     several = [axis.name for axis in axes if len(axis.points) > 1]
-    return several[0] if kind == "lines" and several else VARIANT
+    return several[0] if kind in ("lines", "grid") and several else VARIANT
 
 
 def _metrics(table: Table, kind: str, metrics: Mapping[str, Metric]) -> tuple[Metric, ...]:
     names = table.texts("metric")
-    if not names and kind in ("bars", "lines"):
+    if not names and kind in OF_NUMBERS:
         raise table.fault("metric", "is missing; it takes a metric or several, a panel for each")
     usual = "fct-mean" if kind == "cdf" else "throughput"
     return tuple(metric_named(table, "metric", name, metrics) for name in names or (usual,))

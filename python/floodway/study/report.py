@@ -17,6 +17,7 @@ from floodway.simulation import versions
 from floodway.study.bars import NothingRanError
 from floodway.study.distributions import cdf, ports_in_time, region_in_time, series, shares_in_time
 from floodway.study.drawing import bars, lines
+from floodway.study.grid import grid
 from floodway.study.runs import engine
 from floodway.study.storage import STUDY_FILE
 from floodway.study.verdicts import VERDICTS
@@ -40,7 +41,11 @@ REPORT_FILE = "report.md"
 PAGE_FILE = "index.html"
 QUICK = "This is the quick form, with fewer points, seeds or flows. Its numbers are for a first look."
 #: What draws each kind of picture: from numbers of all runs, or from what single runs kept.
-OF_NUMBERS: Mapping[str, Callable[[Study, Plot, Numbers], Drawing]] = {"bars": bars, "lines": lines}
+OF_NUMBERS: Mapping[str, Callable[[Study, Plot, Numbers], Drawing]] = {
+    "bars": bars,
+    "lines": lines,
+    "grid": grid,
+}
 OF_RUNS: Mapping[str, Callable[[Study, Plot, Numbers, Runs], Drawing]] = {
     "series": series,
     "cdf": cdf,

@@ -1,0 +1,116 @@
+"""Numbers of a study as a heat map: what goes across against what goes down, a panel for each metric."""
+
+from __future__ import annotations
+
+from textwrap import wrap
+from typing import TYPE_CHECKING, Any
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.colors import LogNorm, Normalize
+
+from floodway.plot.axes import DOTS_PER_INCH, NotebookFigure, plain_style, shown
+from floodway.plot.curves import Drawing
+from floodway.study.bars import VARIANT, bars_of, frame_of
+from floodway.study.drawing import number_in, value_label
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
+
+    from floodway.study.bars import Bar
+    from floodway.study.evaluation import Numbers
+    from floodway.study.model import Plot, Study
+
+__all__ = ["grid"]
+
+#: Inches of a cell, of a letter of a row's name, of a panel's title, of a line below a column, of the
+#: figure's title, and between panels.
+WIDE, HIGH, LETTER, TITLE, LINE, TOP, BETWEEN = 0.78, 0.36, 0.075, 0.3, 0.15, 0.35, 0.25
+#: Letters of a line below a column, and panels beside one another.
+LETTERS, COLUMNS = 10, 2
+#: Light is little: what is printed in grey keeps its order.
+COLOURS = "magma_r"
+#: Of the colours' range: beyond it letters are white.
+DARK = 0.55
+#: Where the most is so many times the least, colours go by the logarithm.
+WIDE_RANGE = 4.0
+
+
+def grid(study: Study, plot: Plot, numbers: Numbers) -> Drawing:
+    """Draw a heat map for each metric: `x` goes across, `group` goes down, every cell has its number.
+
+    Each panel has colours of its own, from its least number (light) to its most (dark). A star is at numbers
+    that unfinished flows touch; a cell without a number says why.
+
+    Raises
+    ------
+    PlotError
+        If none of its runs is there.
+    """
+    table = bars_of(study, plot, numbers)
+    across = list(dict.fromkeys(bar.at for bar in table))
+    down = list(dict.fromkeys(bar.group for bar in table))
+    rows = [shown(_name(study, plot.group, group)) for group in down]
+    columns = ["\n".join(wrap(shown(_name(study, plot.along, at)), LETTERS)) for at in across]
+    beside = min(COLUMNS, len(plot.metrics))
+    left = 0.2 + LETTER * max(map(len, rows))
+    below = 0.15 + LINE * max(name.count("\n") + 1 for name in columns)
+    panel = (WIDE * len(across), HIGH * len(down))
+    lines = -(-len(plot.metrics) // beside)
+    size = (
+        left + (panel[0] + BETWEEN) * beside,
+        TOP + (TITLE + panel[1] + below) * lines + 0.2,
+    )
+    with plain_style():
+        figure = NotebookFigure(figsize=size, dpi=DOTS_PER_INCH)
+        figure.suptitle(shown(plot.title), y=1 - 0.1 / size[1], va="top", fontsize="large")
+        for number, metric in enumerate(plot.metrics):
+            line, column = divmod(number, beside)
+            bottom = size[1] - TOP - (TITLE + panel[1]) * (line + 1) - below * line
+            beginning = left + (panel[0] + BETWEEN) * column
+            axes = figure.add_axes(
+                (beginning / size[0], bottom / size[1], panel[0] / size[0], panel[1] / size[1])
+            )
+            _panel(axes, [bar for bar in table if bar.metric == metric.name], across, down)
+            axes.set_title(value_label(study, plot, metric), fontsize="small", loc="left", pad=4)
+            axes.set_xticks(range(len(across)), columns, fontsize="x-small")
+            axes.set_yticks(range(len(down)), [] if column else rows, fontsize="x-small")
+    return Drawing(figure=figure, data=frame_of(table))
+
+
+def _panel(axes: Axes, table: Sequence[Bar], across: Sequence[str], down: Sequence[str]) -> None:
+    values = np.full((len(down), len(across)), np.nan)
+    for bar in table:
+        values[down.index(bar.group), across.index(bar.at)] = np.nan if bar.mean is None else bar.mean
+    known = values[~np.isnan(values)]
+    norm = _norm(known)
+    axes.set_facecolor("0.85")
+    axes.imshow(values, norm=norm, cmap=mpl.colormaps[COLOURS], aspect="auto")
+    axes.tick_params(length=0)
+    axes.set_xticks(np.arange(len(across) + 1) - 0.5, minor=True)
+    axes.set_yticks(np.arange(len(down) + 1) - 0.5, minor=True)
+    axes.grid(visible=True, which="minor", color="white", linewidth=1.5)
+    axes.tick_params(which="minor", length=0)
+    for bar in table:
+        look: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": "x-small"}
+        is_dark = bar.mean is not None and float(norm(bar.mean)) > DARK
+        missing = "not reached" if bar.unfinished else "not run"
+        text = number_in(bar) or missing
+        axes.text(
+            across.index(bar.at), down.index(bar.group), text, color="white" if is_dark else "0.1", **look
+        )
+
+
+def _norm(known: np.ndarray[Any, np.dtype[np.float64]]) -> Normalize:
+    if not len(known) or known.min() == known.max():
+        # One colour, and a light one.
+        least = float(known.min()) if len(known) else 0.0
+        return Normalize(least, least + 1)
+    wide = known.min() > 0 and known.max() > WIDE_RANGE * known.min()
+    return (LogNorm if wide else Normalize)(float(known.min()), float(known.max()))
+
+
+def _name(study: Study, axis: str, name: str) -> str:
+    return study.variant(name).label if axis == VARIANT else name

@@ -211,6 +211,7 @@ impl<'a> World<'a> {
             signals: blueprint.records.signals.map(|most| SignalLog::new(most, ports_in_all * classes.len())),
             allowances: allowances.map(|spec| AllowanceLog::new(spec, blueprint.workloads.len())),
             shares: shares.map(|spec| ShareLog::new(spec, ports_in_all)),
+            trace: None,
             records: Records::new(blueprint),
             capture: blueprint.records.capture.as_ref().map(Capture::new).unwrap_or_default(),
             deadlocks: Vec::new(),

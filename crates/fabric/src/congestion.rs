@@ -74,6 +74,9 @@ impl World<'_> {
         self.ask_again(port);
         self.flush_actions(port);
         self.note_states(port);
+        if self.trace.is_some() {
+            self.trace_held(port);
+        }
     }
 
     /// Timers of the congestion points of `port`, and what they hear from now on.

@@ -328,6 +328,9 @@ impl World<'_> {
         let serial = self.ports[inputs.clock.index()].serial_time(frame + self.gap);
         let at = self.now + (serial as f64 / inputs.plan.speed_up).ceil() as u64;
         inputs.crossing.push(Crosses { at, output, input, queue, place });
+        if self.trace.is_some() {
+            self.trace_crossing(place, at);
+        }
         at
     }
 

@@ -114,6 +114,9 @@ impl World<'_> {
             return;
         }
         let quanta = if ends { Quanta(0) } else { Quanta::MAX };
+        if self.trace.is_some() && !ends && class != u8::MAX {
+            self.trace_forced(port, class);
+        }
         self.out.frames.0.push(FcFrame::Pause { class: pause.class, quanta });
         if self.ports[port.index()].up {
             self.flush_frames(port);

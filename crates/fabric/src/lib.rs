@@ -59,6 +59,7 @@ mod telemetry;
 mod triggers;
 mod ways;
 mod whole;
+mod why;
 mod world;
 
 use std::sync::Arc;
@@ -73,6 +74,7 @@ pub use error::BuildError;
 pub use outcome::{Control, Outcome, Records};
 pub use partition::Partitioning;
 pub use table::{Column, Table, Values};
+pub use why::{Cause, FlowRef, Part, Why};
 
 use cut::Cut;
 use whole::{Seen, Whole};
@@ -151,6 +153,11 @@ impl<'a> Fabric<'a> {
 
     /// Runs to the end.
     pub fn run(self) -> Records {
+        let Ran { worlds, seen, end, interrupted } = self.go();
+        finish(worlds, seen, end, interrupted)
+    }
+
+    fn go(self) -> Ran<'a> {
         let Fabric { blueprint, cut, threads, mut worlds } = self;
         worlds.iter_mut().for_each(World::arm_machines);
         let (lookahead, _) = cut.lookahead(blueprint);
@@ -158,7 +165,44 @@ impl<'a> Fabric<'a> {
         let between = |worlds: &mut [&mut World<'a>], now| Whole::new(worlds, &mut seen, now).at_epoch();
         let limit = blueprint.end.limit;
         let (worlds, end, how) = run_partitions(worlds, &lookahead, threads, limit, between);
-        finish(worlds, seen, end, how == Advance::Interrupted)
+        Ran { worlds, seen, end, interrupted: how == Advance::Interrupted }
+    }
+}
+
+/// A network whose run is over.
+struct Ran<'a> {
+    worlds: Vec<World<'a>>,
+    seen: Seen,
+    end: Time,
+    interrupted: bool,
+}
+
+/// A network that is ready to run, and to tell why one of its flows takes as long as it does.
+pub struct Traced<'a>(Fabric<'a>);
+
+impl<'a> Traced<'a> {
+    /// Builds the network of `blueprint` to run on one thread, and follows `flow`.
+    ///
+    /// # Errors
+    /// What makes the blueprint unfit, with the place.
+    pub fn build(blueprint: &'a Blueprint, control: &'a Control, flow: FlowRef) -> Result<Self, BuildError> {
+        let mut fabric = Fabric::build(blueprint, control)?;
+        fabric.worlds.iter_mut().for_each(|world| world.trace(flow));
+        Ok(Traced(fabric))
+    }
+
+    /// Runs until the flow is complete, and takes its completion time apart; none if it is not complete at the end, or was
+    /// interrupted.
+    pub fn why(mut self) -> Option<Why> {
+        self.0.worlds.iter_mut().for_each(World::end_when_found);
+        self.0.go().worlds.iter_mut().find_map(World::why)
+    }
+
+    /// Runs to the end: what is kept is the same to the byte as without a flow to follow.
+    pub fn run(self) -> (Records, Option<Why>) {
+        let Ran { mut worlds, seen, end, interrupted } = self.0.go();
+        let why = worlds.iter_mut().find_map(World::why);
+        (finish(worlds, seen, end, interrupted), why)
     }
 }
 

@@ -249,6 +249,9 @@ impl World<'_> {
         half.post(message, way, &mut self.records);
         self.records.started(way.workload, &message);
         self.posted(Posted { slot, message: Incoming::of(&message, first) });
+        if self.trace.is_some() {
+            self.trace_posted(slot, &message, first);
+        }
         self.allowance_changed(slot);
         self.kick_nic(slot);
     }
@@ -263,7 +266,7 @@ impl World<'_> {
         }
         half.head.delivered += bytes;
         if half.head.delivered >= half.head.size && !half.head.is_received() {
-            self.received(id, 0);
+            self.received(id, 0, psn);
         }
     }
 
@@ -279,24 +282,27 @@ impl World<'_> {
             let whole = taken > 0 && message.delivered == message.size;
             let before = half.rest.len();
             if whole {
-                self.received(id, index);
+                self.received(id, index, psn);
             }
             // If it was taken out, the next one has its index.
             index += 1 + self.receivers[id as usize].rest.len() - before;
         }
     }
 
-    /// A message is complete at the receiver: nothing of it changes there any more.
-    fn received(&mut self, id: u32, index: usize) {
+    /// A message is complete at the receiver, by the packet `psn`: nothing of it changes there any more.
+    fn received(&mut self, id: u32, index: usize, psn: u64) {
         let now = self.now;
         let (half, way) = (&mut self.receivers[id as usize], &self.ways[id as usize]);
         let message = half.message(index);
         message.finish = now;
-        let Incoming { hook, measured, .. } = *message;
+        let Incoming { hook, measured, number, .. } = *message;
         self.records.received_rows.push(message.row(way));
         half.take_out(index);
         self.records.received(way.workload, measured);
         self.completed(hook, End::Receiver, now);
+        if self.trace.is_some() {
+            self.trace_received(id, number, psn);
+        }
     }
 
     /// A reply says that all before `next` has arrived.

@@ -326,6 +326,9 @@ impl World<'_> {
             arrival = (arrival + jitter).max(state.latest + serial);
             state.latest = arrival;
         }
+        if self.trace.is_some() {
+            self.trace_start(port, place, (serial, arrival));
+        }
         if self.border.crosses(port) {
             self.send_across(port, place, arrival);
             return None;
@@ -395,6 +398,9 @@ impl World<'_> {
 
     /// A link control frame has arrived at `port`: it speaks of what the port sends, or receives.
     fn link_control(&mut self, port: PortId, packet: Packet, lost: bool) {
+        if self.trace.is_some() {
+            self.trace_heard(port, &packet, lost);
+        }
         if packet.kind == Kind::Region {
             self.region_notice(port, packet.psn as u32, lost);
             return;
@@ -456,6 +462,9 @@ impl World<'_> {
         if let (Some((disposition, other)), FcFrame::Pause { .. }) = (onward, frame)
             && disposition.forwards()
         {
+            if self.trace.is_some() {
+                self.trace_handed_on(other, frame);
+            }
             self.out.frames.0.push(frame);
             self.flush_frames(other);
         }
@@ -506,6 +515,9 @@ impl World<'_> {
             } else {
                 egress.paused_since = self.now;
                 self.ports[port.index()].paused |= 1 << class;
+            }
+            if self.trace.is_some() {
+                self.trace_gate(port, lane, open);
             }
             if self.ports[port.index()].has_cp {
                 self.pause_changed(port, lane, !open);
@@ -657,6 +669,9 @@ impl World<'_> {
         }
         if !self.out.frames.0.is_empty() {
             self.pause_sent(port);
+            if self.trace.is_some() {
+                self.trace_pauses(port);
+            }
             self.flush_frames(port);
         }
     }
@@ -693,6 +708,9 @@ impl World<'_> {
         self.records.dropped(u64::from(packet.frame));
         if matches!(reason, DropReason::Buffer | DropReason::Egress) {
             counters.buffer_drop_bytes += u64::from(packet.frame);
+        }
+        if self.trace.is_some() {
+            self.trace_lost(packet);
         }
         self.left_elsewhere(packet.flow);
         self.left_network(packet.flow);

@@ -72,6 +72,9 @@ impl World<'_> {
         if let Some(log) = &mut self.allowances {
             log.open(slot);
         }
+        if self.trace.is_some() {
+            self.trace_opened(slot, &head);
+        }
         if nic_port.is_some() {
             self.allowance_changed(slot);
             self.kick(self.nics[nic as usize].port);

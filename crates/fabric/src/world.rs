@@ -56,9 +56,11 @@ use crate::signals::SignalLog;
 use crate::telemetry::Telemetry;
 use crate::triggers::Triggers;
 use crate::ways::Way;
+use crate::why::Trace;
 
 /// Events between two looks at the stop flag.
-const STOP_CHECK: u64 = 1 << 15;
+pub(crate) const STOP_CHECK: u64 = 1 << 15;
+
 /// One end of a link: its egress and what it needs of the link. The first cache line holds what every
 /// packet needs.
 #[derive(Debug)]
@@ -445,6 +447,8 @@ pub(crate) struct World<'a> {
     pub signals: Option<SignalLog>,
     pub allowances: Option<AllowanceLog>,
     pub shares: Option<ShareLog>,
+    /// Where a flow is followed.
+    pub trace: Option<Box<Trace>>,
     pub records: Records,
     pub capture: Capture,
     pub deadlocks: Vec<Deadlock>,
@@ -557,7 +561,7 @@ impl World<'_> {
         self.queues[first].fifo.front_or(data)
     }
 
-    fn dispatch(&mut self, event: Event) {
+    pub fn dispatch(&mut self, event: Event) {
         self.now = event.time.0;
         self.order = event.order;
         self.instants.pass(self.now, event.order >> NUMBER_SHIFT, self.events.last_number());
@@ -610,7 +614,7 @@ impl World<'_> {
         named
     }
 
-    fn report(&mut self) {
+    pub fn report(&mut self) {
         self.control.time.fetch_max(self.now, Ordering::Relaxed);
         let unreported = self.packet_hops - std::mem::replace(&mut self.reported, self.packet_hops);
         self.control.packet_hops.fetch_add(unreported, Ordering::Relaxed);
@@ -618,6 +622,9 @@ impl World<'_> {
 
     /// Lets all happen that happens before `end`.
     pub fn run_until(&mut self, end: Time) -> Advance {
+        if self.trace.is_some() {
+            return self.run_traced(end);
+        }
         let mut until_check = STOP_CHECK;
         loop {
             let event = match self.events.window() {

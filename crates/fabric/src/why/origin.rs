@@ -1,0 +1,189 @@
+//! Where a pause began: the egress port, or host, that takes less than comes for it.
+//!
+//! An ingress pauses its upstream because packets stay that came by it. They stay at egress ports of the switch; the one
+//! that holds most of them is to blame at that instant. If it may send, the pause began there. If it is stopped itself, the
+//! pause began where that stop did.
+
+use std::collections::VecDeque;
+
+use floodway_mechanisms::slots::FcFrame;
+use floodway_units::PortId;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::{Origin, Trace};
+use crate::packet::Packet;
+use crate::routing::peer;
+use crate::world::{NEVER, World};
+
+/// Where the pauses began that are on their way, and those that were heard last.
+#[derive(Debug, Default)]
+pub(super) struct Origins {
+    /// By the lane of the ingress that said them: when each was made, and where it began.
+    said: FxHashMap<usize, VecDeque<(u64, Origin)>>,
+    /// By port and arrival: when a frame on the link was made.
+    made: FxHashMap<(PortId, u64), u64>,
+    /// By the lane of the egress that heard it: where the last pause began, if it said so.
+    heard: FxHashMap<usize, Origin>,
+}
+
+impl Origins {
+    /// A frame of a link's control starts on the wire of `port`.
+    pub fn leaves(&mut self, port: PortId, arrival: u64, made: u64) {
+        self.made.insert((port, arrival), made);
+    }
+
+    fn say(&mut self, lane: usize, now: u64, origin: Origin) {
+        self.said.entry(lane).or_default().push_back((now, origin));
+    }
+
+    /// What was said at `made`; all before that has arrived, or was lost.
+    fn said_at(&mut self, lane: usize, made: u64) -> Option<Origin> {
+        let said = self.said.get_mut(&lane)?;
+        while said.front().is_some_and(|&(at, _)| at < made) {
+            said.pop_front();
+        }
+        said.front().filter(|&&(at, _)| at == made).map(|&(_, origin)| origin)
+    }
+}
+
+impl World<'_> {
+    /// The flow starts: what is stopped now was stopped for what holds it up now, unless the pause said where it began.
+    pub(super) fn begin_stops(&self, trace: &mut Trace) {
+        let classes = self.classes.len();
+        let stopped = (0..self.egress.len()).filter(|&lane| self.egress[lane].paused_since != NEVER);
+        for lane in stopped {
+            let port = PortId((lane / classes) as u32);
+            let heard = trace.origins.heard.get(&lane).copied();
+            let origin = heard.unwrap_or_else(|| self.origin(trace, port, (lane % classes) as u8));
+            trace.paused[lane].stop(self.now.max(trace.busy[lane]), Some(origin));
+        }
+    }
+
+    /// Where a stop of a class at an egress port began, as its downstream is now.
+    fn origin(&self, trace: &Trace, port: PortId, class: u8) -> Origin {
+        let (mut port, mut seen) = (port, FxHashSet::default());
+        while seen.insert(port) {
+            let rx = peer(port);
+            if self.ports[rx.index()].at_host {
+                return Origin::Node(self.ports[rx.index()].node);
+            }
+            // Nothing of it stays there: the link's own flow control is all that holds it up.
+            let Some(next) = self.holds_most(rx, class) else { return Origin::Port(port) };
+            let lane = self.lane(next, class);
+            if self.egress[lane].paused_since == NEVER {
+                return Origin::Port(next);
+            }
+            if let Some((_, Some(origin))) = trace.paused[lane].in_force() {
+                return origin;
+            }
+            port = next;
+        }
+        // Each waits for the next, all round.
+        Origin::Port(port)
+    }
+
+    /// The egress port that holds most of what came in by `ingress`, the first of several; what comes to a relay can leave by one
+    /// port only.
+    fn holds_most(&self, ingress: PortId, class: u8) -> Option<PortId> {
+        if let Some(relay) = self.relay_at(ingress) {
+            return Some(relay.ports.other(ingress));
+        }
+        let switch = &self.switches[self.ports[ingress.index()].owner as usize];
+        let is_its = |packet: &Packet| packet.ingress == ingress && packet.class == class;
+        let mut most = (0, None);
+        for &port in &switch.ports {
+            let bytes = if self.has_crossbar(port) {
+                self.voq_bytes(ingress, port, class)
+            } else {
+                let first = self.queue(port);
+                let queues = &self.queues[first + 1..first + self.queues_per_port];
+                let queued = queues.iter().flat_map(|queue| queue.fifo.iter(&self.packets));
+                let piped = switch.pipe.iter().filter(|(_, out, _)| *out == port);
+                let piped = piped.map(|&(.., place)| &self.packets[place]);
+                queued.chain(piped).filter(|packet| is_its(packet)).map(|packet| u64::from(packet.frame)).sum()
+            };
+            if bytes > most.0 {
+                most = (bytes, Some(port));
+            }
+        }
+        most.1
+    }
+
+    /// An ingress says what its outbox holds.
+    #[cold]
+    pub fn trace_pauses(&mut self, ingress: PortId) {
+        let Some(mut trace) = self.trace.take() else { return };
+        for frame in 0..self.out.frames.0.len() {
+            let FcFrame::Pause { class, quanta } = self.out.frames.0[frame] else { continue };
+            let class = self.dense(class);
+            if quanta.0 > 0 && class != u8::MAX && trace.is_live() {
+                let origin = self.origin(&trace, peer(ingress), class);
+                trace.origins.say(self.lane(ingress, class), self.now, origin);
+            }
+        }
+        self.trace = Some(trace);
+    }
+
+    /// A port pauses its upstream of its node's own accord.
+    #[cold]
+    pub fn trace_forced(&mut self, port: PortId, class: u8) {
+        let (lane, node) = (self.lane(port, class), self.ports[port.index()].node);
+        let now = self.now;
+        if let Some(trace) = &mut self.trace {
+            trace.origins.say(lane, now, Origin::Node(node));
+        }
+    }
+
+    /// Frames of a link's control have arrived at an egress port, unless they were lost.
+    #[cold]
+    pub fn trace_heard(&mut self, port: PortId, packet: &Packet, lost: bool) {
+        let Some(mut trace) = self.trace.take() else { return };
+        let made = trace.origins.made.remove(&(peer(port), self.now));
+        for frame in packet.frames().filter(|_| !lost) {
+            let FcFrame::Pause { class, quanta } = frame else { continue };
+            let class = self.dense(class);
+            if class == u8::MAX {
+                continue;
+            }
+            let said = made.and_then(|made| trace.origins.said_at(self.lane(peer(port), class), made));
+            let lane = self.lane(port, class);
+            match said.filter(|_| quanta.0 > 0) {
+                Some(origin) => trace.origins.heard.insert(lane, origin),
+                None => trace.origins.heard.remove(&lane),
+            };
+        }
+        self.trace = Some(trace);
+    }
+
+    /// A relay hands a pause on that has come by its other port.
+    #[cold]
+    pub fn trace_handed_on(&mut self, other: PortId, frame: FcFrame) {
+        let FcFrame::Pause { class, .. } = frame else { return };
+        let (class, now) = (self.dense(class), self.now);
+        let Some(port) = self.relay_at(other).map(|relay| relay.ports.other(other)) else { return };
+        let (from, to) = (self.lane(port, class), self.lane(other, class));
+        if let Some(trace) = &mut self.trace
+            && let Some(&origin) = trace.origins.heard.get(&from)
+        {
+            trace.origins.say(to, now, origin);
+        }
+    }
+
+    /// The flow control of a link stops a class, or lets it go on.
+    #[cold]
+    pub fn trace_gate(&mut self, port: PortId, lane: usize, open: bool) {
+        let Some(mut trace) = self.trace.take() else { return };
+        let now = self.now;
+        if open {
+            trace.forget(now);
+            let oldest = trace.oldest(now);
+            trace.paused[lane].go(now, oldest);
+        } else if trace.is_live() {
+            let heard = trace.origins.heard.get(&lane).copied();
+            let class = (lane % self.classes.len()) as u8;
+            let origin = heard.unwrap_or_else(|| self.origin(&trace, port, class));
+            trace.paused[lane].stop(now.max(trace.busy[lane]), Some(origin));
+        }
+        self.trace = Some(trace);
+    }
+}

@@ -1,0 +1,264 @@
+//! What the sender of a flow does, or waits for, at each instant.
+
+use std::collections::VecDeque;
+
+use floodway_mechanisms::slots::{CongestionPoint as _, TransportSender as _};
+use floodway_units::{FlowId, PortId};
+
+use super::{Cause, Interval, Label, Message, Origin, Sums, Trace};
+use crate::packet::{Packet, RETRANSMISSION};
+use crate::world::{NEVER, World};
+
+/// So many intervals are kept before those that can change no more are summed up.
+const MANY: usize = 4096;
+
+/// The sender of the flow that is followed.
+#[derive(Debug)]
+pub(super) struct Sender {
+    slot: u32,
+    /// The port by which its queue pair sends.
+    pub nic: PortId,
+    /// Each instant up to `known` is in `sums` or in `log`.
+    known: u64,
+    /// What no packet that may still complete the flow left before.
+    sums: Sums,
+    log: VecDeque<Interval>,
+    /// When a packet of its queue pair started last.
+    started: u64,
+    /// One has started in the event at work; whether it is sent again.
+    starts: Option<bool>,
+    wire: Wire,
+    /// From when on no message before it has packets that were never sent; never, where that is not known yet.
+    turn: u64,
+    /// All its packets have been sent at least once.
+    sent: bool,
+    standing: Standing,
+}
+
+/// What of its queue pair is on the wire.
+#[derive(Clone, Copy, Debug)]
+struct Wire {
+    label: Label,
+    until: u64,
+}
+
+/// What the sender stands at between two events, while only the clock moves on: the first that applies counts.
+#[derive(Clone, Copy, Debug)]
+struct Standing {
+    /// 1. A packet of its queue pair is on the wire.
+    wire: Wire,
+    /// 2. Messages before it have packets that were never sent.
+    turn: u64,
+    /// 3. It may send nothing before it hears an ACK, or a timer; what that goes to.
+    waits: Option<Cause>,
+    /// 4. Its pacing time.
+    pacing: u64,
+    /// 5. The link is up.
+    up: bool,
+    /// 6. Its class is stopped, from when on and by whom.
+    paused: Option<(u64, Option<Origin>)>,
+    /// 7. A congestion point of the NIC's port holds its class back.
+    held: bool,
+    nic: PortId,
+}
+
+impl Standing {
+    /// What it is at an instant, and until when that lasts at most.
+    fn at(&self, now: u64) -> (Label, u64) {
+        let port = self.nic;
+        let starts = self.paused.map_or(NEVER, |(since, _)| since);
+        if now < self.wire.until {
+            (self.wire.label, self.wire.until)
+        } else if now < self.turn {
+            (Label::of(Cause::Predecessors), self.turn)
+        } else if let Some(cause) = self.waits {
+            (Label::of(cause), NEVER)
+        } else if now < self.pacing {
+            (Label::of(Cause::Pacing), self.pacing)
+        } else if !self.up {
+            (Label::at(Cause::LinkDown, port), NEVER)
+        } else if let Some((_, origin)) = self.paused.filter(|_| starts <= now) {
+            (Label::paused(port, origin), NEVER)
+        } else if self.held {
+            (Label::at(Cause::HeldBack, port), starts)
+        } else {
+            (Label::at(Cause::Queueing, port), starts)
+        }
+    }
+}
+
+impl Sender {
+    /// A packet starts on the wire of the NIC.
+    pub fn starts(&mut self, packet: &Packet, until: u64, message: Option<&Message>) {
+        let Some(message) = message.filter(|_| packet.is_data() && packet.flow == FlowId(self.slot)) else {
+            return;
+        };
+        let again = packet.flags & RETRANSMISSION != 0;
+        // What follows it on the queue pair is sent while it waits for what is to be sent again.
+        let cause = if packet.psn < message.first {
+            Cause::Predecessors
+        } else if again || packet.psn >= message.end {
+            Cause::Retransmission
+        } else {
+            Cause::Serialisation
+        };
+        let label =
+            if cause == Cause::Serialisation { Label::at(cause, self.nic) } else { Label::of(cause) };
+        (self.wire, self.starts) = (Wire { label, until }, Some(again));
+        if packet.psn + 1 >= message.first {
+            self.turn = self.turn.min(until);
+        }
+        self.sent |= packet.psn + 1 >= message.end;
+    }
+
+    /// Takes note of what went by since the last event.
+    fn account(&mut self, now: u64) {
+        while self.known < now {
+            let (label, until) = self.standing.at(self.known);
+            let to = until.min(now);
+            self.push(Interval { from: self.known, to, label });
+            self.known = to;
+        }
+        if let Some(again) = self.starts.take() {
+            if again {
+                self.waited_for_loss();
+            }
+            self.started = now;
+        }
+    }
+
+    fn push(&mut self, interval: Interval) {
+        match self.log.back_mut() {
+            Some(last) if last.label == interval.label && last.from >= self.started => last.to = interval.to,
+            _ => self.log.push_back(interval),
+        }
+    }
+
+    /// What is sent is sent again: what was taken for a wait for ACKs since the last packet was one for word of a loss.
+    fn waited_for_loss(&mut self) {
+        let started = self.started;
+        for interval in self.log.iter_mut().rev().take_while(|interval| interval.from >= started) {
+            if interval.label.cause == Cause::Window {
+                interval.label = Label::of(Cause::Retransmission);
+            }
+        }
+    }
+
+    /// Sums up what went by before `oldest`, the start of the first packet that may complete the flow.
+    fn sum_up(&mut self, oldest: u64) {
+        if self.log.len() < MANY {
+            return;
+        }
+        let settled = oldest.min(self.started);
+        while let Some(first) = self.log.front().copied().filter(|first| first.to <= settled) {
+            self.sums.add(&first, (0, NEVER));
+            self.log.pop_front();
+        }
+    }
+
+    /// What went by until the packet left that completed the flow.
+    pub fn until(&self, left: u64) -> Sums {
+        let mut sums = self.sums.clone();
+        self.log.iter().for_each(|interval| sums.add(interval, (0, left)));
+        sums
+    }
+}
+
+impl World<'_> {
+    /// The sender of a flow that starts now, whose packets are numbered from `first` on. The packets before are off the NIC's
+    /// transmitter at `off`.
+    pub(super) fn begin_sender(&self, slot: u32, first: u64, off: u64) -> Sender {
+        let half = &self.senders[slot as usize];
+        let nic = self.nics[half.nic as usize].port;
+        let turn = if half.transport.next_psn() >= first { self.now.max(off) } else { NEVER };
+        let wire = Wire { label: Label::of(Cause::Predecessors), until: self.now };
+        // What it stands at is known when this event is over; until then no time goes by.
+        let (waits, paused) = (None, None);
+        Sender {
+            slot,
+            nic,
+            known: self.now,
+            sums: Sums::default(),
+            log: VecDeque::new(),
+            started: self.now,
+            starts: None,
+            wire,
+            turn,
+            sent: false,
+            standing: Standing { wire, turn, waits, pacing: 0, up: true, paused, held: false, nic },
+        }
+    }
+
+    /// An event is over.
+    pub(super) fn trace_sender(&mut self) {
+        let Some(mut trace) = self.trace.take() else { return };
+        if trace.found.is_none()
+            && let Some(mut sender) = trace.sender.take()
+        {
+            sender.account(self.now);
+            sender.sum_up(trace.oldest(self.now));
+            sender.standing = self.standing(&trace, &sender);
+            trace.sender = Some(sender);
+        }
+        self.trace = Some(trace);
+    }
+
+    /// What a sender stands at from now on.
+    fn standing(&self, trace: &Trace, sender: &Sender) -> Standing {
+        let &Sender { nic, wire, turn, sent, .. } = sender;
+        let half = &self.senders[sender.slot as usize];
+        let end = trace.message.map_or(NEVER, |message| message.end);
+        // What is to go before all new data asks neither window nor rate.
+        let repeats = half.is_repeating;
+        let nothing_due = sent && !repeats && half.transport.next_psn() >= end;
+        let may_send = repeats || self.may_send(half);
+        let waits = match (sent, may_send && !nothing_due) {
+            (_, true) => None,
+            (false, false) => Some(Cause::Window),
+            (true, false) => Some(Cause::Retransmission),
+        };
+        let port = &self.ports[nic.index()];
+        Standing {
+            wire,
+            turn,
+            waits,
+            pacing: if repeats { 0 } else { half.next_send },
+            up: port.up,
+            paused: trace.paused[self.lane(nic, half.class)].in_force(),
+            held: port.has_cp && self.holds_back(nic, self.first_queue(half.class)),
+            nic,
+        }
+    }
+
+    /// Does a congestion point of a port hold its `q`-th queue back?
+    fn holds_back(&self, port: PortId, q: usize) -> bool {
+        let (now, id) = (self.time(), self.queue_id(q));
+        let points = &self.machines[port.index()].congestion_points;
+        points.iter().any(|point| !point.gate(now, id).is_open(now))
+    }
+
+    /// Congestion points of a port have been called: does one hold the flow back that is followed?
+    #[cold]
+    pub fn trace_held(&mut self, port: PortId) {
+        let Some(mut trace) = self.trace.take() else { return };
+        if let Some(message) = trace.message.filter(|_| trace.found.is_none()) {
+            let several = self.subs > 1 || self.queues_per_port > 2;
+            let q = if several {
+                // None of its packets is there.
+                self.machines[port.index()].placed.get(&message.slot).map(|&(q, _)| q)
+            } else {
+                Some(self.first_queue(self.ways[message.slot as usize].class))
+            };
+            let now = self.now;
+            let held = q.is_some_and(|q| self.holds_back(port, q));
+            let oldest = trace.oldest(now);
+            let stops = &mut trace.held[port.index()];
+            match (held, stops.in_force().is_some()) {
+                (true, false) => stops.stop(now, None),
+                (false, true) => stops.go(now, oldest),
+                _ => {}
+            }
+        }
+        self.trace = Some(trace);
+    }
+}

@@ -2,6 +2,8 @@
 #![allow(dead_code, reason = "each test file uses a part of it")]
 #![allow(missing_docs, reason = "not a public interface")]
 
+pub mod plans;
+
 use floodway_fabric::blueprint::{
     Arrivals, Blueprint, DirectionSpec, End, EndSpec, ErrorRates, FlowSettings, FlowSpec, LinkSpec, NodeSpec,
     PauseFault, RecordSpec, Role, Semantics, Sharing, SwitchSpec, WorkloadSpec,

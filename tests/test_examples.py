@@ -52,7 +52,7 @@ def in_order() -> list[str]:
     """Return the calls without repetition; those that draw what others have run come last."""
     found = dict.fromkeys(command.partition(" #")[0].strip() for command in commands())
     runnable = [command for command in found if not re.search(r"[A-Z]{3,}|\.\.\.|…", command)]
-    return sorted(runnable, key=lambda command: command.startswith("floodway plot"))
+    return sorted(runnable, key=lambda command: command.startswith(("floodway plot", "floodway why")))
 
 
 @pytest.fixture(scope="module")

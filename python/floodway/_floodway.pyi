@@ -14,6 +14,7 @@ __all__ = [
     "Records",
     "Scenario",
     "Table",
+    "Why",
     "__version__",
     "catalog_json",
     "check",
@@ -23,6 +24,7 @@ __all__ = [
     "parse_text",
     "run",
     "schema_json",
+    "why",
 ]
 
 __version__: str
@@ -176,6 +178,23 @@ class Records:
     def threads_why(self) -> str | None:
         """Why not on more, where there is a reason in the scenario."""
 
+@final
+class Why:
+    """A flow's completion time, taken apart."""
+
+    @property
+    def start_ps(self) -> int:
+        """When it started."""
+    @property
+    def fct_ps(self) -> int:
+        """From its start to its completion at the receiver."""
+    @property
+    def ideal_ps(self) -> int:
+        """What it would have taken alone."""
+    @property
+    def parts(self) -> Table:
+        """One row a cause, port and origin: they add up to `fct_ps`."""
+
 def parse_file(
     path: str | PathLike[str], *, sets: Sequence[tuple[str, str]], tables: Callable[[Path], str]
 ) -> Scenario:
@@ -190,9 +209,14 @@ def parse_text(
     """Read a scenario from its text, as `parse_file` does."""
 
 def parse_json(
-    name: str, json: str, *, sets: Sequence[tuple[str, str]], tables: Callable[[Path], str]
+    name: str,
+    json: str,
+    *,
+    sets: Sequence[tuple[str, str]],
+    tables: Callable[[Path], str],
+    folder: str | PathLike[str] | None = None,
 ) -> Scenario:
-    """Read a scenario from JSON of the same form, as `parse_text` does."""
+    """Read a scenario from JSON of the same form, as `parse_text` does; paths begin at `folder`."""
 
 def import_hpcc(
     path: str | PathLike[str], *, to: str | PathLike[str] | None = None
@@ -212,4 +236,10 @@ def run(scenario: Scenario, *, progress: Progress, threads: int | None = None) -
     """Build and run a scenario, on so many threads or on as many as pay.
 
     The interpreter lock is released meanwhile.
+    """
+
+def why(scenario: Scenario, flow: tuple[str, str, int], *, progress: Progress) -> Why | None:
+    """Run a scenario until a flow is complete, and take its completion time apart.
+
+    None where it is not complete at the end, or was interrupted. The interpreter lock is released meanwhile.
     """

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Self
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
 
 from floodway import _floodway
 from floodway.builder import plain
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Sequence
 
-__all__ = ["Scenario", "load"]
+__all__ = ["Scenario", "load", "recorded"]
 
 #: Seeds have 64 bits.
 LARGEST_SEED = 2**64 - 1
@@ -228,6 +229,30 @@ def load(path: str | os.PathLike[str], *, sets: Sequence[tuple[str, str]] = ()) 
         If it cannot be read, or is not a valid scenario; the error has the place of each fault.
     """
     return Scenario._of(_floodway.parse_file(path, sets=list(sets), tables=as_csv))  # noqa: SLF001 (its own module)
+
+
+def recorded(document: Mapping[str, Any]) -> Scenario:
+    """Read a scenario again from what `resolved` returned, as `run.json` keeps it.
+
+    Files that it names by relative paths lie relative to the folder of its own, as that was given.
+
+    Parameters
+    ----------
+    document
+        That record.
+
+    Raises
+    ------
+    ScenarioError
+        If it cannot be read, as where such a file is gone.
+    KeyError
+        If it is no such record.
+    """
+    keys, file = document["scenario"], str(document["file"])
+    folder = Path(file).parent
+    return Scenario._of(  # noqa: SLF001 (its own module)
+        _floodway.parse_json(file, _json(keys), sets=[], tables=as_csv, folder=folder)
+    )
 
 
 def _parsed(name: str, keys: Mapping[str, object]) -> _floodway.Scenario:

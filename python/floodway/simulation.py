@@ -10,7 +10,8 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor, wait
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar
 
 import polars as pl
 
@@ -22,9 +23,12 @@ from floodway.scenarios import Scenario
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from floodway._floodway import Progress, Records
+    from floodway._floodway import Progress
 
-__all__ = ["POLL_S", "run", "stopped_by_interrupt"]
+__all__ = ["POLL_S", "run", "stopped_by_interrupt", "watched"]
+
+#: What work returns.
+Kept = TypeVar("Kept")
 
 #: Seconds between two looks at the progress.
 POLL_S = 0.1
@@ -96,7 +100,8 @@ def run(
     progress, loads = _floodway.Progress(), asked_loads(scenario)
     started, clock = datetime.now(UTC), time.perf_counter()
     with stopped_by_interrupt(progress.stop):
-        records = _watched(scenario, progress, on_progress, threads)
+        work = partial(_floodway.run, scenario.native, progress=progress, threads=threads)
+        records = watched(work, progress, on_progress)
     wall_s = time.perf_counter() - clock
     verdicts = json.loads(records.outcome_json)
     timings = Timings(
@@ -164,14 +169,22 @@ def stopped_by_interrupt(stop: Callable[[], None]) -> Iterator[None]:
         signal.signal(signal.SIGINT, signal.SIG_DFL if before is None else before)
 
 
-def _watched(
-    scenario: Scenario,
-    progress: Progress,
-    on_progress: Callable[[Progress], None] | None,
-    threads: int | None,
-) -> Records:
+def watched(
+    work: Callable[[], Kept], progress: Progress, on_progress: Callable[[Progress], None] | None
+) -> Kept:
+    """Do work in a thread of its own, and tell how far it is about ten times a second.
+
+    Parameters
+    ----------
+    work
+        What runs a scenario and tells its progress.
+    progress
+        What it tells; whatever is raised here stops it.
+    on_progress
+        Who wants to know, in the calling thread.
+    """
     with ThreadPoolExecutor(max_workers=1, thread_name_prefix="floodway") as pool:
-        running = pool.submit(_floodway.run, scenario.native, progress=progress, threads=threads)
+        running = pool.submit(work)
         try:
             while wait((running,), timeout=POLL_S).not_done:
                 if on_progress is not None:

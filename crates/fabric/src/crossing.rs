@@ -164,6 +164,15 @@ impl World<'_> {
         self.inputs(switch).held[account]
     }
 
+    /// When the packet of a class arrived that has waited longest at an input to cross to `out`.
+    pub fn oldest_across(&self, ingress: PortId, out: PortId, class: u8) -> Option<u64> {
+        let inputs = self.inputs(self.ports[out.index()].owner as usize);
+        let first = (class as usize - 1) * self.subs;
+        let voqs = (first..first + self.subs)
+            .map(|queue| inputs.voqs[inputs.voq(self.local(ingress), self.local(out), queue)]);
+        voqs.filter_map(Fifo::front).map(|place| self.packets[place].at).min()
+    }
+
     /// The most bytes that an account holds for one output.
     pub fn longest_voq_of(&self, lane: usize) -> u64 {
         let ingress = PortId((lane / self.classes.len()) as u32);

@@ -31,6 +31,7 @@ use rustc_hash::FxHashMap;
 use crate::arena::Place;
 use crate::messages::Outgoing;
 use crate::packet::Packet;
+use crate::table::{NONE, Table, Values};
 use crate::world::{STOP_CHECK, World};
 
 use journey::Flight;
@@ -134,6 +135,26 @@ pub struct Why {
     pub ideal: Span,
     /// They add up to `fct`; none is zero. In the order of causes, then of ports, then of origins.
     pub parts: Vec<Part>,
+}
+
+impl Why {
+    /// One row a part: cause, port, origin, picoseconds.
+    pub fn table(&self) -> Table {
+        let text = |of: &dyn Fn(&Part) -> Option<&str>| {
+            let mut dictionary: Vec<String> = self.parts.iter().filter_map(of).map(str::to_owned).collect();
+            dictionary.sort_unstable();
+            dictionary.dedup();
+            let place = |word: &str| dictionary.partition_point(|other| other.as_str() < word) as u32;
+            let codes = self.parts.iter().map(|part| of(part).map_or(NONE, place)).collect();
+            Values::Text { codes, dictionary }
+        };
+        Table::new(vec![
+            ("cause", text(&|part| Some(part.cause.name()))),
+            ("port", text(&|part| part.port.as_deref())),
+            ("origin", text(&|part| part.origin.as_deref())),
+            ("time_ps", Values::U64(self.parts.iter().map(|part| part.time.0).collect())),
+        ])
+    }
 }
 
 /// Where a pause began.

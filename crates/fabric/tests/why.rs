@@ -127,14 +127,15 @@ fn who_shares_a_port_waits_there() {
     assert_eq!(why.parts.len(), 7);
 }
 
-/// Six senders at s for h, behind t, and one for v, behind t as well: what pauses s>t, and a>s, is t>h.
+/// Three senders at s and three at t for h, behind t, and one at s for v, behind t as well. The link s-t has room for all:
+/// what pauses it, and a>s, is t>h.
 #[test]
 fn a_victim_of_pauses_sees_where_they_began() {
     let control = r#"{"pfc": {"xoff": "30KB"}}"#;
     let mut net = Net::new(Format::HpccNs3);
     let [s, t] = ["s", "t"].map(|name| net.switch(name));
     let [h, v, a] = ["h", "v", "a"].map(|name| net.host(name));
-    net.link(s, t, G100, Span::us(1), control);
+    net.link(s, t, Rate::gbps(400), Span::us(1), control);
     net.link(t, h, G100, Span::us(1), control);
     net.link(t, v, G100, Span::us(1), control);
     net.link(a, s, G100, Span::us(1), control);
@@ -163,8 +164,8 @@ fn a_host_that_pauses_is_where_the_pause_began() {
     net.pauses(4, d, Span::us(20), Time::ZERO + Span::us(60));
     net.flow(a, d, Bytes(1000), Span::us(30));
     let why = why(&net, 0);
-    // The packet is at t after two links; the resume, of 84 bytes on the link, arrives after one.
-    let waits = 60_000_000 + 84 * 80 + LINK - (30_000_000 + 2 * (PACKET + LINK));
+    // The packet is at t after two links, the resume after one.
+    let waits = 60_000_000 + Format::HpccNs3.link_control().wire.0 * 80 + LINK - (30_000_000 + 2 * (PACKET + LINK));
     let paused: Vec<_> = table(&why).into_iter().filter(|row| row.0 == "paused").collect();
     assert_eq!(paused, [("paused", "t>d".to_owned(), "d".to_owned(), waits)]);
     assert_eq!(why.fct.0, why.ideal.0 + waits);

@@ -168,19 +168,21 @@ pub fn parse_text(
     })
 }
 
-/// Reads a scenario from JSON of the same form, as `parse_text` does.
+/// Reads a scenario from JSON of the same form, as `parse_text` does; relative paths in it begin at `folder`.
 #[pyfunction]
-#[pyo3(signature = (name, json, *, sets, tables))]
+#[pyo3(signature = (name, json, *, sets, tables, folder = None))]
 pub fn parse_json(
     py: Python<'_>,
     name: &str,
     json: &str,
     sets: Vec<(String, String)>,
     tables: Py<PyAny>,
+    folder: Option<PathBuf>,
 ) -> PyResult<Scenario> {
     parsed(py, || {
         let tables = rows_by(&tables);
-        floodway_scenario::Scenario::from_json(source(name, json, &sets, &tables))
+        let folder = folder.as_deref().unwrap_or(Path::new(""));
+        floodway_scenario::Scenario::from_json(Source { folder, ..source(name, json, &sets, &tables) })
     })
 }
 

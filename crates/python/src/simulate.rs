@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::thread::available_parallelism;
 
-use floodway_fabric::{Control, Fabric, Partitioning, Records as Kept};
+use floodway_fabric::{Blueprint, Control, Fabric, FlowRef, Partitioning, Records as Kept, Traced};
+use floodway_units::NodeId;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -130,4 +131,54 @@ pub fn run(
         Ok(Err(fault)) => Err(errors::unfit(py, scenario.parsed().file(), &fault)),
         Err(bug) => Err(errors::internal(py, &bug)),
     }
+}
+
+/// A flow's completion time, taken apart.
+#[pyclass(frozen, get_all, module = "floodway._floodway")]
+pub struct Why {
+    /// When it started, in picoseconds.
+    start_ps: u64,
+    /// From its start to its completion at the receiver, in picoseconds.
+    fct_ps: u64,
+    /// What it would have taken alone, in picoseconds.
+    ideal_ps: u64,
+    /// One row a cause, port and origin: they add up to `fct_ps`.
+    parts: Py<Table>,
+}
+
+/// Runs a scenario until a flow is complete, and takes its completion time apart; none where it is not complete at the end, or
+/// was interrupted. The flow is named by workload, source and number; the interpreter lock is released meanwhile.
+#[pyfunction]
+#[pyo3(signature = (scenario, flow, *, progress))]
+pub fn why(
+    py: Python<'_>,
+    scenario: &Scenario,
+    flow: (String, String, u64),
+    progress: &Progress,
+) -> PyResult<Option<Why>> {
+    let control = &*progress.control;
+    let blueprint = scenario.parsed().blueprint();
+    let Some(flow) = known(blueprint, &flow) else { return Ok(None) };
+    let work = || Traced::build(blueprint, control, flow).map(Traced::why);
+    match py.detach(|| guarded(work)) {
+        Ok(Ok(found)) => found
+            .map(|found| {
+                Ok(Why {
+                    start_ps: found.start.0,
+                    fct_ps: found.fct.0,
+                    ideal_ps: found.ideal.0,
+                    parts: Table::new(py, found.table())?,
+                })
+            })
+            .transpose(),
+        Ok(Err(fault)) => Err(errors::unfit(py, scenario.parsed().file(), &fault)),
+        Err(bug) => Err(errors::internal(py, &bug)),
+    }
+}
+
+/// The flow of this workload, source and number, if the scenario has such a workload and source.
+fn known(blueprint: &Blueprint, (workload, source, number): &(String, String, u64)) -> Option<FlowRef> {
+    let workload = blueprint.workloads.iter().position(|spec| spec.name == *workload)? as u32;
+    let source = NodeId(blueprint.nodes.iter().position(|node| node.name == *source)? as u32);
+    Some(FlowRef { workload, source, number: *number })
 }

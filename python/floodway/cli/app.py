@@ -20,6 +20,7 @@ from floodway.cli import plot as plotting
 from floodway.cli import run as running
 from floodway.cli import study as studying
 from floodway.cli import validate as validating
+from floodway.cli import why as asking
 from floodway.cli.exits import FAILED, INTERRUPTED, TERMINATED, USAGE
 from floodway.errors import FloodwayError, RunError
 from floodway.names import nearest
@@ -101,6 +102,7 @@ def floodway_(
       floodway run scenarios/demo.toml --set long-haul.flow-control.pfc.xoff=30MB
       floodway compare scenarios/demo.toml --vary long-haul.flow-control=pfc,bifrost
       floodway plot fct out/compare/demo
+      floodway why out/demo p99
       floodway list mechanisms
       floodway explain bifrost
     """
@@ -400,6 +402,45 @@ def reproduce_(  # noqa: PLR0913 (one argument an option)
             out=out, jobs=jobs, seeds=seeds, quick=quick, status=status, force=force, quiet=quiet, json=json
         ),
     )
+
+
+@app.command(name="why")
+def why_(
+    folder: Annotated[
+        Path, typer.Argument(metavar="RUN", help="Folder that `run` wrote.", show_default=False)
+    ],
+    flow: Annotated[
+        str,
+        typer.Argument(
+            metavar="[FLOW]",
+            help="Its flow_id; or worst, or a percentile such as p99: the measured flow whose slowdown that "
+            "is.",
+        ),
+    ] = "p99",
+    *,
+    quiet: Annotated[bool, typer.Option("--quiet", help="No progress.", show_default=False)] = False,
+    json: Json = False,
+) -> int:
+    """Take the completion time of one flow apart: what each part of it went to, and where.
+
+    The scenario runs again until the flow is complete, with the seed of the results. The parts add up to the
+    completion time exactly.
+
+    \b
+    Examples:
+      floodway why out/demo
+      floodway why out/demo worst
+      floodway why out/demo incast:h1:0 --json
+
+    \b
+    Exit codes:
+      0    done
+      1    the run is another one when it is done again
+      2    bad usage, no such folder or flow, or a flow that was not complete
+      130  interrupted
+      143  the same by SIGTERM
+    """
+    return asking.why(asking.Request(folder=folder, flow=flow, quiet=quiet, json=json))
 
 
 @app.command(name="plot")

@@ -13,14 +13,16 @@ from floodway.results.summary import Summary, summarise
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     import polars as pl
     from matplotlib.figure import Figure
 
+    from floodway._floodway import Progress
     from floodway.plot import Source
     from floodway.results.hpcc import HpccExport
     from floodway.scenarios import Scenario
+    from floodway.why import Why
 
 __all__ = ["AskedLoad", "Result", "RunInfo", "Timings"]
 
@@ -205,6 +207,49 @@ class Result:
 
         with Reservation(folder, force=force) as place:
             place.publish(self)
+
+    def why(
+        self,
+        flow: str,
+        *,
+        scenario: Scenario | None = None,
+        on_progress: Callable[[Progress], None] | None = None,
+    ) -> Why:
+        """Take the completion time of one flow apart: what each part of it went to, and where.
+
+        The scenario runs again until the flow is complete, on one thread.
+
+        Parameters
+        ----------
+        flow
+            Its `flow_id`; `worst`, the measured flow with the largest slowdown; or a percentile such as
+            `p99`, the measured flow whose slowdown has that rank.
+        scenario
+            What was run; by default it is read again from the record of the run.
+        on_progress
+            Called about ten times a second in the calling thread.
+
+        Returns
+        -------
+        Why
+            Parts that add up to the completion time exactly.
+
+        Raises
+        ------
+        UnknownNameError
+            If there is no such flow.
+        InputError
+            If it is not complete.
+        RunError
+            If the run is another one when it is done again: other versions, other files.
+        ScenarioError
+            If the scenario cannot be read again.
+        KeyboardInterrupt
+            If Ctrl-C ended it.
+        """
+        from floodway.why import take_apart  # noqa: PLC0415 (it needs this module)
+
+        return take_apart(self, flow, scenario=scenario, on_progress=on_progress)
 
     def export_hpcc(
         self,

@@ -1,8 +1,9 @@
 //! Where a pause began: the egress port, or host, that takes less than comes for it.
 //!
 //! An ingress pauses its upstream because packets stay that came by it. They stay at egress ports of the switch; the one
-//! that holds most of them is to blame at that instant. If it may send, the pause began there. If it is stopped itself, the
-//! pause began where that stop did.
+//! that holds most of them is to blame at that instant. If it is stopped itself, the pause began where that stop did. If it may
+//! send, the pause began there; unless it was stopped for most of the time since the packet came that has waited longest:
+//! then it has only not caught up, and the pause began where the last of these stops did.
 
 use std::collections::VecDeque;
 
@@ -71,7 +72,9 @@ impl World<'_> {
             let Some(next) = self.holds_most(rx, class) else { return Origin::Port(port) };
             let lane = self.lane(next, class);
             if self.egress[lane].paused_since == NEVER {
-                return Origin::Port(next);
+                let oldest = self.oldest_of(rx, next, class).unwrap_or(self.now);
+                let lasting = trace.paused[lane].mostly(oldest, self.now);
+                return lasting.unwrap_or(Origin::Port(next));
             }
             if let Some((_, Some(origin))) = trace.paused[lane].in_force() {
                 return origin;
@@ -107,6 +110,18 @@ impl World<'_> {
             }
         }
         most.1
+    }
+
+    /// When the packet arrived that has waited longest at an egress port of those that came in by `ingress`.
+    fn oldest_of(&self, ingress: PortId, port: PortId, class: u8) -> Option<u64> {
+        if self.has_crossbar(port) {
+            return self.oldest_across(ingress, port, class);
+        }
+        let first = self.queue(port);
+        let queues = &self.queues[first + 1..first + self.queues_per_port];
+        let is_its = |packet: &&Packet| packet.ingress == ingress && packet.class == class;
+        let oldest = queues.iter().filter_map(|queue| queue.fifo.iter(&self.packets).find(is_its));
+        oldest.map(|packet| packet.at).min()
     }
 
     /// An ingress says what its outbox holds.

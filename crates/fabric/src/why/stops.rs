@@ -5,6 +5,9 @@ use std::collections::VecDeque;
 use super::{Interval, Label, Origin};
 use crate::world::NEVER;
 
+/// So many stops are kept though nobody may ask for them on the flow's behalf: the last ones tell why a queue is long.
+const RECENT: usize = 32;
+
 /// A stop that is over.
 #[derive(Clone, Copy, Debug)]
 struct Stop {
@@ -38,6 +41,13 @@ impl Stops {
         (self.since != NEVER).then_some((self.since, self.origin))
     }
 
+    /// Where the last of the stops that are over began, if they took more than half of the time since `from`.
+    pub fn mostly(&self, from: u64, now: u64) -> Option<Origin> {
+        let recent = self.past.iter().rev().take_while(|stop| stop.to > from);
+        let stopped: u64 = recent.map(|stop| stop.to - stop.from.max(from)).sum();
+        if 2 * stopped > now - from { self.past.back()?.origin } else { None }
+    }
+
     /// It is stopped from `from` on.
     pub fn stop(&mut self, from: u64, origin: Option<Origin>) {
         (self.since, self.origin) = (from, origin);
@@ -58,7 +68,7 @@ impl Stops {
     }
 
     fn end(&mut self, now: u64, oldest: u64) {
-        while self.past.front().is_some_and(|stop| stop.to <= oldest) {
+        while self.past.len() >= RECENT && self.past.front().is_some_and(|stop| stop.to <= oldest) {
             self.past.pop_front();
         }
         if self.since < now {
@@ -145,6 +155,19 @@ mod tests {
             stops.stop(10 * at, None);
             stops.go(10 * at + 5, 10 * at);
         }
-        assert!(stops.past.len() <= 2, "{stops:?}");
+        assert!(stops.past.len() <= RECENT, "{stops:?}");
+    }
+
+    #[test]
+    fn a_queue_that_was_stopped_for_most_of_its_time_is_long_for_that() {
+        let (mut stops, origin) = (Stops::default(), Some(Origin::Port(PORT)));
+        stops.stop(10, origin);
+        stops.go(40, 0);
+        stops.stop(50, origin);
+        stops.go(60, 0);
+        assert_eq!(stops.mostly(0, 79), origin);
+        assert_eq!(stops.mostly(0, 80), None);
+        assert_eq!(stops.mostly(55, 60), origin);
+        assert_eq!(stops.mostly(60, 61), None);
     }
 }

@@ -1,0 +1,113 @@
+"""`floodway why`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TextIO
+
+import typer
+from rich.console import Console
+
+from floodway.cli.exits import DONE
+from floodway.cli.show import WIDTH, table_of
+from floodway.cli.watch import Watch
+from floodway.results import read
+from floodway.results.folders import run_folder
+from floodway.why import Part, Why, chosen, scenario_of, take_apart
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+__all__ = ["Request", "why"]
+
+#: Columns that hold words.
+WORDS = ("cause", "where", "began at")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """What the command line asks for."""
+
+    folder: Path
+    flow: str
+    quiet: bool
+    json: bool
+
+
+def why(request: Request) -> int:
+    """Run again, take apart, print; returns the exit code."""
+    result = read(run_folder(request.folder))
+    # A name that nothing has is known before the run.
+    flow = chosen(result.flows, request.flow)
+    scenario = scenario_of(result)
+    with Watch(scenario, quiet=request.quiet) as watch:
+        found = take_apart(result, flow, scenario=scenario, on_progress=watch.update)
+    if request.json:
+        typer.echo(json.dumps(_document(found), indent=2, ensure_ascii=False))
+    else:
+        _show(found, sys.stdout)
+    return DONE
+
+
+def _document(found: Why) -> dict[str, Any]:
+    """Everything that is printed, as a JSON document."""
+    return {
+        "flow_id": found.flow_id,
+        "start_us": found.start_us,
+        "fct_us": found.fct_us,
+        "fct_ps": found.fct_ps,
+        "ideal_fct_us": found.ideal_fct_ps / 1e6,
+        "slowdown": found.slowdown,
+        "sentence": found.sentence(),
+        "parts": [
+            {
+                "cause": part.cause,
+                "port": part.port,
+                "origin": part.origin,
+                "time_ps": part.time_ps,
+                "share": part.time_ps / found.fct_ps,
+            }
+            for part in found.parts
+        ],
+    }
+
+
+def _show(found: Why, stream: TextIO) -> None:
+    console = Console(file=stream, highlight=False, markup=False, emoji=False)
+    if not console.is_terminal:
+        console.width = WIDTH
+    table = table_of(
+        f"{found.flow_id}, started at {found.start_us:,.3f} us",
+        ("cause", "where", "began at", "us", "% of the FCT"),
+        words=WORDS,
+    )
+    for cause, parts in found.by_cause().items():
+        whole = sum(part.time_ps for part in parts)
+        if len(parts) == 1:
+            table.add_row(cause, *_place(found, parts[0]), *_amount(whole, found))
+            continue
+        table.add_row(cause, "", "", *_amount(whole, found))
+        for part in sorted(parts, key=lambda part: -part.time_ps):
+            table.add_row("", *_place(found, part), *_amount(part.time_ps, found), style="dim")
+    table.add_section()
+    table.add_row("completion time", "", "", *_amount(found.fct_ps, found), style="bold")
+    console.print(table)
+    alone = f"alone it would take {_us(found.ideal_fct_ps)} us: slowdown {found.slowdown:,.2f}"
+    console.print(alone, soft_wrap=True)
+    console.print(found.sentence(), soft_wrap=True)
+
+
+def _place(found: Why, part: Part) -> tuple[str, str]:
+    port, origin = ("" if name is None else found.short(name) for name in (part.port, part.origin))
+    return port, origin
+
+
+def _amount(time_ps: int, found: Why) -> tuple[str, str]:
+    return _us(time_ps), f"{time_ps * 100 / found.fct_ps:.1f}"
+
+
+def _us(time_ps: int) -> str:
+    """Write picoseconds as microseconds, with nothing rounded."""
+    return f"{time_ps // 10**6:,}.{time_ps % 10**6:06d}"

@@ -1,0 +1,82 @@
+"""Which folders hold results: of a run, or of a comparison and its runs."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+from floodway.errors import OutputError
+from floodway.names import nearest
+from floodway.results.store import RUN_FILE
+
+__all__ = ["COMPARISON_FILE", "refuse_others", "run_folder", "runs_of"]
+
+#: What tells the folder of a comparison from any other.
+COMPARISON_FILE = "compare.json"
+
+
+def run_folder(folder: str | os.PathLike[str]) -> Path:
+    """Return the folder of one run.
+
+    Raises
+    ------
+    OutputError
+        If it is none: a comparison, whose runs are named, or something else.
+    """
+    path = Path(folder)
+    refuse_others(path)
+    if (path / RUN_FILE).is_file():
+        return path
+    inside = ", ".join(str(path / name) for _, name in runs_of(path))
+    raise OutputError(os.fspath(folder), f"is a comparison: name one of its runs: {inside}")
+
+
+def runs_of(folder: Path) -> list[tuple[str, str]]:
+    """Return the runs of a comparison that have ended: their variants, and their folders in it.
+
+    Raises
+    ------
+    OutputError
+        If it cannot be read, or no run has ended.
+    """
+    try:
+        document = json.loads((folder / COMPARISON_FILE).read_text(encoding="utf-8"))
+        runs = [(str(run["variant"]), str(run["folder"])) for run in document["runs"]]
+    except OSError as error:
+        raise OutputError(os.fspath(folder), f"cannot be read: {error.strerror or error}") from error
+    except (KeyError, TypeError, ValueError) as error:
+        reason = f"its {COMPARISON_FILE} is not one that this version can read"
+        raise OutputError(os.fspath(folder), reason) from error
+    if not runs:
+        raise OutputError(os.fspath(folder), "is a comparison of which no run has ended")
+    return runs
+
+
+def refuse_others(folder: Path) -> None:
+    """Say what a folder lacks to hold results.
+
+    Raises
+    ------
+    OutputError
+        If it holds neither a run nor a comparison.
+    """
+    shown = os.fspath(folder)
+    if not folder.exists():
+        near = nearest(folder.name, _siblings(folder))
+        hint = f"; did you mean {folder.parent / near}?" if near else ""
+        raise OutputError(shown, f"no such folder{hint}")
+    if not folder.is_dir():
+        raise OutputError(shown, "is not a folder; give the folder that `floodway run` wrote")
+    if any((folder / name).is_file() for name in (RUN_FILE, COMPARISON_FILE)):
+        return
+    lacks = f"holds no results: it has neither {RUN_FILE} (of a run) nor {COMPARISON_FILE} (of a comparison)"
+    inside = sorted(entry.name for entry in folder.iterdir() if (entry / RUN_FILE).is_file())
+    raise OutputError(shown, f"{lacks}; folders inside that do: {', '.join(inside)}" if inside else lacks)
+
+
+def _siblings(folder: Path) -> list[str]:
+    try:
+        return [entry.name for entry in folder.resolve().parent.iterdir() if entry.is_dir()]
+    except OSError:
+        return []

@@ -1,0 +1,330 @@
+"""Why a flow took as long as it did: its completion time taken apart, to the picosecond.
+
+A run is deterministic, and its results hold its scenario. So nothing has to be written down beforehand: the
+scenario runs again until the flow is complete, and this time the simulator follows that flow.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import partial
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from floodway import _floodway
+from floodway.errors import InputError, OutputError, RunError, UnknownNameError
+from floodway.names import nearest, not_a_choice
+from floodway.results.frames import frame
+from floodway.scenarios import recorded
+from floodway.simulation import stopped_by_interrupt, watched
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from floodway._floodway import Progress
+    from floodway.results import Result
+    from floodway.scenarios import Scenario
+
+__all__ = ["CAUSES", "Part", "Why", "chosen", "scenario_of", "take_apart"]
+
+#: What time may go to, in the order in which it is shown, and what that is in words.
+CAUSES = {
+    "serialisation": "its data on the wire",
+    "propagation": "on its way along links",
+    "switching": "passing switches",
+    "queueing": "behind other packets",
+    "paused": "paused",
+    "held-back": "held back by a congestion point",
+    "pacing": "waiting for its pacing time",
+    "window": "waiting for ACKs",
+    "retransmission": "sent again, or waiting for that",
+    "predecessors": "behind earlier messages of its queue pair",
+    "link-down": "cut off by its own link",
+}
+#: A percentile, such as p99 or p99.9.
+PERCENTILE = re.compile(r"p(\d{1,2}(?:\.\d{1,6})?)")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Part:
+    """A part of a flow's completion time.
+
+    Attributes
+    ----------
+    cause
+        What it went to: a key of `CAUSES`.
+    port
+        The egress port where, `link: from>to` as in the table `series`; none where the cause has none.
+    origin
+        Of pauses: the egress port, or the host, where they began.
+    time_ps
+        How long in all, in picoseconds.
+    """
+
+    cause: str
+    port: str | None
+    origin: str | None
+    time_ps: int
+
+    @property
+    def time_us(self) -> float:
+        """How long in all, in microseconds."""
+        return self.time_ps / 1e6
+
+
+@dataclass(frozen=True, kw_only=True)
+class Why:
+    """A flow's completion time, taken apart.
+
+    Attributes
+    ----------
+    flow_id
+        The flow.
+    start_us
+        When it started.
+    fct_ps
+        Its completion time, in picoseconds.
+    ideal_fct_ps
+        What it would have taken alone.
+    parts
+        They add up to `fct_ps`; by cause, then by port.
+    """
+
+    flow_id: str
+    start_us: float
+    fct_ps: int
+    ideal_fct_ps: int
+    parts: tuple[Part, ...]
+
+    @property
+    def fct_us(self) -> float:
+        """Its completion time in microseconds, as the table of flows has it."""
+        return self.fct_ps / 1e6
+
+    @property
+    def slowdown(self) -> float:
+        """How many times the ideal its completion time is."""
+        return self.fct_ps / max(self.ideal_fct_ps, 1)
+
+    @property
+    def frame(self) -> pl.DataFrame:
+        """One row a part: `cause`, `port`, `origin`, `time_us`, and its `share` of the completion time."""
+        return pl.DataFrame(
+            {
+                "cause": [part.cause for part in self.parts],
+                "port": [part.port for part in self.parts],
+                "origin": [part.origin for part in self.parts],
+                "time_us": [part.time_us for part in self.parts],
+                "share": [part.time_ps / self.fct_ps for part in self.parts],
+            },
+            schema={
+                "cause": pl.String,
+                "port": pl.String,
+                "origin": pl.String,
+                "time_us": pl.Float64,
+                "share": pl.Float64,
+            },
+        )
+
+    def by_cause(self) -> dict[str, tuple[Part, ...]]:
+        """Return the parts of each cause that has some, in the order of `CAUSES`."""
+        own = {cause: tuple(part for part in self.parts if part.cause == cause) for cause in CAUSES}
+        return {cause: parts for cause, parts in own.items() if parts}
+
+    def sentence(self) -> str:
+        """Say where most of the time went."""
+        causes = self.by_cause()
+        cause = max(causes, key=lambda cause: _sum(causes[cause]))
+        said = f"{_percent(_sum(causes[cause]), self.fct_ps)} of {self.fct_us:,.3f} us: {CAUSES[cause]}"
+        return said + self._where(causes[cause])
+
+    def _where(self, parts: tuple[Part, ...]) -> str:
+        whole = _sum(parts)
+        port, at_port = _largest((part.port, part.time_ps) for part in parts)
+        if port is None:
+            return ""
+        share = "" if at_port == whole else f", {_percent(at_port, whole)} of that"
+        where = f"{share} at {self.short(port)}"
+        there = [part for part in parts if part.port == port]
+        origin, from_there = _largest((part.origin, part.time_ps) for part in there)
+        if origin is None:
+            return where
+        those = "those pauses" if from_there == at_port else "most of those pauses"
+        return f"{where}; {those} began at {self.short(origin)}"
+
+    def short(self, name: str) -> str:
+        """Return a port's name without that of its link, where no other link has ports of that name."""
+        known = {part.port for part in self.parts} | {part.origin for part in self.parts}
+        direction = name.rpartition(": ")[2]
+        alike = {other for other in known if other is not None and other.rpartition(": ")[2] == direction}
+        return direction if alike <= {name} else name
+
+
+def take_apart(
+    result: Result,
+    flow: str,
+    *,
+    scenario: Scenario | None = None,
+    on_progress: Callable[[Progress], None] | None = None,
+) -> Why:
+    """Take the completion time of a flow apart: what `Result.why` does.
+
+    Parameters
+    ----------
+    result
+        The run.
+    flow
+        As `chosen` takes it.
+    scenario
+        What was run; by default it is read again from the record of the run.
+    on_progress
+        As for `floodway.run`.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no such flow.
+    InputError
+        If it is not complete.
+    RunError
+        If the run is another one when it is done again.
+    ScenarioError
+        If the scenario cannot be read again.
+    KeyboardInterrupt
+        If Ctrl-C ended it.
+    """
+    flow_id = chosen(result.flows, flow)
+    row = result.flows.row(by_predicate=pl.col("flow_id") == flow_id, named=True)
+    if not row["finished"]:
+        done = f"{row['delivered_bytes']:,} of {row['size_bytes']:,} bytes had arrived"
+        raise InputError(f"{flow_id} was not complete when the run ended: {done}", key="flow", given=flow)
+    known = scenario if scenario is not None else scenario_of(result)
+    number = int(flow_id.rpartition(":")[2])
+    found = _run_again(known, (str(row["workload"]), str(row["source"]), number), on_progress)
+    if found is None or (found.start_ps / 1e6, found.fct_ps / 1e6) != (row["start_us"], row["fct_us"]):
+        raise RunError(_changed(result, row["fct_us"], found))
+    parts = tuple(Part(**part) for part in frame(found.parts).iter_rows(named=True))
+    return Why(
+        flow_id=flow_id,
+        start_us=found.start_ps / 1e6,
+        fct_ps=found.fct_ps,
+        ideal_fct_ps=found.ideal_ps,
+        parts=parts,
+    )
+
+
+def chosen(flows: pl.DataFrame, flow: str) -> str:
+    """Return the id of the flow that is meant.
+
+    Parameters
+    ----------
+    flows
+        The table of flows.
+    flow
+        A `flow_id`; `worst`, the one with the largest slowdown of measured flows; or a percentile such as
+        `p99`, the one whose slowdown has that rank. Unfinished flows rank above all others.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no such flow.
+    InputError
+        If none that is complete has that rank.
+    """
+    ids = flows["flow_id"].cast(pl.String)
+    if flow in ids:
+        return flow
+    percentile = PERCENTILE.fullmatch(flow)
+    if flow != "worst" and percentile is None:
+        raise _unknown(flows, flow)
+    measured = flows.filter("measured")
+    finished = measured.filter("finished").sort("slowdown", pl.col("flow_id").cast(pl.String))
+    rank = len(finished) - 1
+    if percentile is not None:
+        rank = int(Decimal(percentile[1]) * len(measured) / 100)
+    if not 0 <= rank < len(finished):
+        what = "is not reached" if len(finished) else "is of none"
+        complete = f"{len(finished):,} of {len(measured):,} measured flows are complete"
+        raise InputError(f"{flow} {what}: {complete}", key="flow", given=flow)
+    return str(finished["flow_id"][rank])
+
+
+def scenario_of(result: Result) -> Scenario:
+    """Read the scenario of a run again from its record.
+
+    Raises
+    ------
+    ScenarioError
+        If it cannot be read, as where a file that it names is gone.
+    OutputError
+        If the record is not one that this version can read.
+    """
+    try:
+        return recorded(result.run.scenario)
+    except (KeyError, TypeError) as error:
+        raise OutputError(result.run.name, "has no scenario that this version can read") from error
+
+
+def _run_again(
+    scenario: Scenario, flow: tuple[str, str, int], on_progress: Callable[[Progress], None] | None
+) -> _floodway.Why | None:
+    progress = _floodway.Progress()
+    interrupted: list[bool] = []
+
+    def stop() -> None:
+        interrupted.append(True)
+        progress.stop()
+
+    with stopped_by_interrupt(stop):
+        work = partial(_floodway.why, scenario.native, flow, progress=progress)
+        found = watched(work, progress, on_progress)
+    if interrupted:
+        raise KeyboardInterrupt
+    return found
+
+
+def _unknown(flows: pl.DataFrame, flow: str) -> UnknownNameError:
+    """Say which flows there are instead."""
+    ids = flows["flow_id"].cast(pl.String).to_list()
+    workload = flow.partition(":")[0]
+    alike = [each for each in ids if each.startswith(f"{workload}:")] or ids
+    if not alike:
+        return UnknownNameError(f"{flow!r} is no flow: the run has none", key="flow", given=flow)
+    if ":" not in flow:
+        text, near = not_a_choice(flow, what="a flow", allowed=("a flow_id", "worst", "p99", "p99.9, ..."))
+        return UnknownNameError(f"{text}; a flow_id is {alike[0]!r}", key="flow", given=flow, nearest=near)
+    near = nearest(flow, alike)
+    hint = f"; did you mean {near!r}?" if near else ""
+    span = f"{len(alike):,} flows from {alike[0]!r} to {alike[-1]!r}"
+    return UnknownNameError(
+        f"{flow!r} is no flow of this run, which has {span}{hint}", key="flow", given=flow, nearest=near
+    )
+
+
+def _changed(result: Result, fct_us: float, found: _floodway.Why | None) -> str:
+    """Say that the run is another one when it is done again, and why that may be."""
+    now = "is not complete" if found is None else f"takes {found.fct_ps / 1e6:,.6f} us"
+    said = f"the flow {now} when the scenario runs again, and took {fct_us:,.6f} us in these results"
+    wrote, own = result.run.versions.get("floodway"), _floodway.__version__
+    if wrote != own:
+        return f"{said}: floodway {wrote} wrote them, and this is {own}"
+    return f"{said}: they were written by another build of floodway {own}, or files that the scenario names changed"
+
+
+def _sum(parts: Iterable[Part]) -> int:
+    return sum(part.time_ps for part in parts)
+
+
+def _largest(named: Iterable[tuple[str | None, int]]) -> tuple[str | None, int]:
+    """Return the name with the most, and how much that is; the first of several."""
+    sums: dict[str | None, int] = {}
+    for name, time in named:
+        sums[name] = sums.get(name, 0) + time
+    return max(sums.items(), key=lambda item: item[1])
+
+
+def _percent(part: int, whole: int) -> str:
+    return f"{part * 100 / whole:.0f} %"

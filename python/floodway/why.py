@@ -299,6 +299,7 @@ def _unknown(flows: pl.DataFrame, flow: str) -> UnknownNameError:
     near = nearest(flow, alike)
     hint = f"; did you mean {near!r}?" if near else ""
     span = f"{len(alike):,} flows from {alike[0]!r} to {alike[-1]!r}"
+    span = f"{alike[0]!r} alone" if len(alike) == 1 else span
     return UnknownNameError(
         f"{flow!r} is no flow of this run, which has {span}{hint}", key="flow", given=flow, nearest=near
     )
@@ -311,7 +312,9 @@ def _changed(result: Result, fct_us: float, found: _floodway.Why | None) -> str:
     wrote, own = result.run.versions.get("floodway"), _floodway.__version__
     if wrote != own:
         return f"{said}: floodway {wrote} wrote them, and this is {own}"
-    return f"{said}: they were written by another build of floodway {own}, or files that the scenario names changed"
+    return (
+        f"{said}: another build of floodway {own} wrote them, or files that the scenario names have changed"
+    )
 
 
 def _sum(parts: Iterable[Part]) -> int:

@@ -280,6 +280,35 @@ fn a_flow_whose_nic_is_cut_off_waits_for_its_link() {
     assert_eq!(why.fct.0, why.ideal.0 + 40_000_000);
 }
 
+/// Four senders for h: RCM holds those back whom it finds to congest t>h, and tells s, which does the same.
+#[test]
+fn culprits_are_held_back_where_their_region_is() {
+    let mut net = Net::new(Format::Ethernet);
+    let [s, t] = ["s", "t"].map(|name| net.switch_with(name, r#""ioq""#));
+    let h = net.host("h");
+    let pfc = r#"{"pfc": {"xoff": "70KB", "resume-offset": "2KB"}}"#;
+    let rcm = r#"{"rcm": {"equilibrium": "8KB"}}"#;
+    for link in [net.link(s, t, G100, Span::us(1), pfc), net.link(t, h, G100, Span::us(1), pfc)] {
+        let from = net.blueprint.links[link].ends[0].node;
+        net.congestion_point(link, from, rcm);
+    }
+    for i in 0..4 {
+        let host = net.host(&format!("f{i}"));
+        net.link(host, if i < 2 { s } else { t }, G100, Span::us(1), pfc);
+        net.flow(host, h, Bytes::mb(2), Span::ZERO);
+    }
+    let records = net.run();
+    let mut held: Vec<String> = Vec::new();
+    for row in 0..4 {
+        let why = why_of(&net.blueprint, &records, row).expect("it is complete");
+        held.extend(table(&why).into_iter().filter(|row| row.0 == "held-back").map(|row| row.1));
+    }
+    held.sort_unstable();
+    held.dedup();
+    assert!(held.contains(&"t>h".to_owned()), "{held:?}");
+    assert!(held.iter().all(|port| ["s>t", "t>h"].contains(&&**port)), "{held:?}");
+}
+
 /// Bytes on their way use up all credit where the buffer is small for the link: nothing stays at t.
 #[test]
 fn credit_that_is_on_its_way_is_held_back_by_the_link_itself() {

@@ -1,0 +1,232 @@
+"""Completion times of flows, taken apart."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pytest
+
+import floodway as package
+from floodway.errors import InputError, RunError, UnknownNameError
+from floodway.why import CAUSES, Part, Why, chosen
+from scenarios import LISTED, RING, SMALL, written
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from command import Command
+    from floodway.results import Result
+
+#: An incast at a switch, and a victim that shares the way to it and not its end.
+VICTIM = """\
+mtu = "1000B"
+limit = "20ms"
+
+[topology.explicit]
+hosts = ["h", "v", "a", "n1..n3", "f1..f3"]
+switches = ["s", "t"]
+rate = "100G"
+delay = "1us"
+links = [
+    { between = ["s", "t"], rate = "400G" },
+    { between = ["t", "h"] },
+    { between = ["t", "v"] },
+    { between = ["a", "s"] },
+    { between = ["n1", "t"] },
+    { between = ["n2", "t"] },
+    { between = ["n3", "t"] },
+    { between = ["f1", "s"] },
+    { between = ["f2", "s"] },
+    { between = ["f3", "s"] },
+]
+
+[defaults]
+flow-control.pfc = { xoff = "30KB" }
+buffer.static = { size = "auto" }
+
+[[workload]]
+name = "incast"
+burst = { from = ["n*", "f*"], to = "h", size = "400KB" }
+
+[[workload]]
+name = "victim"
+flows = [{ from = "a", to = "v", size = "200KB", start = "20us" }]
+"""
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Result:
+    return package.run(package.load(written(tmp_path_factory.mktemp("small"), SMALL)))
+
+
+@pytest.fixture(scope="module")
+def victim(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("victim")
+    package.run(package.load(written(folder, VICTIM))).save(folder / "out")
+    return folder / "out"
+
+
+def test_the_parts_add_up_to_what_the_table_says(small: Result) -> None:
+    for flow in ("worst", "p99", "p50", "p0"):
+        why = small.why(flow)
+        row = small.flows.row(by_predicate=pl.col("flow_id") == why.flow_id, named=True)
+        assert sum(part.time_ps for part in why.parts) == why.fct_ps
+        assert all(part.time_ps > 0 for part in why.parts)
+        assert (why.start_us, why.fct_us) == (row["start_us"], row["fct_us"])
+        assert (why.ideal_fct_ps / 1e6, why.slowdown) == (row["ideal_fct_us"], row["slowdown"])
+        assert {part.cause for part in why.parts} <= set(CAUSES)
+        assert why.frame["time_us"].sum() == pytest.approx(why.fct_us)
+        assert why.frame["share"].sum() == pytest.approx(1.0)
+
+
+def test_a_flow_alone_is_its_data_and_the_way(tmp_path: Path) -> None:
+    why = package.run(package.load(written(tmp_path, LISTED))).why("list:h1:0")
+    assert why.slowdown == 1.0
+    assert list(why.by_cause()) == ["serialisation", "propagation"]
+    assert why.sentence().startswith("100 % of ")
+    assert why.sentence().endswith("its data on the wire, 100 % of that at h1>s1")
+
+
+def test_a_victim_of_pauses_hears_where_they_began(victim: Path) -> None:
+    why = package.read(victim).why("victim:a:0")
+    paused = why.by_cause()["paused"]
+    assert {part.origin for part in paused} == {"t-h: t>h"}
+    assert {part.port for part in paused} == {"a-s: a>s", "s-t: s>t"}
+    assert why.sentence().endswith("those pauses began at t>h")
+
+
+def test_flows_are_chosen_by_id_and_by_rank(small: Result) -> None:
+    ranked = small.flows.filter("measured").sort("slowdown", pl.col("flow_id").cast(pl.String))["flow_id"]
+    ids = ranked.cast(pl.String).to_list()
+    assert chosen(small.flows, ids[3]) == ids[3]
+    assert chosen(small.flows, "worst") == ids[-1]
+    assert chosen(small.flows, "p99") == ids[99 * len(ids) // 100]
+    assert chosen(small.flows, "p99.9") == ids[999 * len(ids) // 1000]
+    assert chosen(small.flows, "p0") == ids[0]
+
+
+def test_what_is_no_flow_is_told_with_the_nearest(small: Result) -> None:
+    with pytest.raises(UnknownNameError, match=r"'rpc:h1:99999' is no flow of this run, which has .* flows"):
+        chosen(small.flows, "rpc:h1:99999")
+    with pytest.raises(UnknownNameError, match=r"'p100' is not a flow; allowed: a flow_id, worst, p99"):
+        chosen(small.flows, "p100")
+    with pytest.raises(UnknownNameError, match=r"did you mean 'worst'"):
+        chosen(small.flows, "wurst")
+    with pytest.raises(UnknownNameError, match="the run has none"):
+        chosen(small.flows.clear(), "rpc:h1:0")
+
+
+def test_a_flow_that_is_not_complete_cannot_be_taken_apart(tmp_path: Path) -> None:
+    cut = package.run(package.load(written(tmp_path, LISTED), sets=[("limit", "1ms")]))
+    with pytest.raises(
+        InputError, match=r"list:h1:0 was not complete when the run ended: .* bytes had arrived"
+    ):
+        cut.why("list:h1:0")
+    with pytest.raises(InputError, match="p99 is of none: 0 of 1 measured flows are complete"):
+        cut.why("p99")
+
+
+def test_results_of_another_run_are_told_from_ours(small: Result) -> None:
+    other = replace(small, flows=small.flows.with_columns(pl.col("fct_us") + 1e-6))
+    with pytest.raises(RunError, match="another build of floodway"):
+        other.why("p50")
+    older = replace(other, run=replace(small.run, versions={"floodway": "0.0.1"}))
+    with pytest.raises(RunError, match=r"floodway 0\.0\.1 wrote them"):
+        older.why("p50")
+    elsewhere = replace(
+        small, run=replace(small.run, seed=7, scenario={**small.run.scenario, "scenario": {}})
+    )
+    with pytest.raises(package.ScenarioError):
+        elsewhere.why("p50")
+
+
+def test_a_seed_of_its_own_is_that_of_the_run_that_is_done_again(tmp_path: Path) -> None:
+    result = package.run(package.load(written(tmp_path, SMALL)).with_seed(9))
+    assert result.why("p99").slowdown > 1
+
+
+def test_names_of_ports_are_short_where_no_other_link_has_such_ports() -> None:
+    def part(port: str) -> Part:
+        return Part(cause="queueing", port=port, origin=None, time_ps=1)
+
+    parts = (part("x: s1>s2"), part("y: s1>s2"), part("z: s2>h1"))
+    why = Why(flow_id="w:h:0", start_us=0.0, fct_ps=3, ideal_fct_ps=1, parts=parts)
+    assert [why.short(each.port) for each in parts if each.port] == ["x: s1>s2", "y: s1>s2", "s2>h1"]
+    assert why.sentence() == "100 % of 0.000 us: behind other packets, 33 % of that at x: s1>s2"
+
+
+def test_the_command_shows_the_parts_and_their_sum(victim: Path, floodway: Command) -> None:
+    done = floodway("why", victim, "victim:a:0")
+    assert (done.code, done.err.count("error")) == (0, 0)
+    why = package.read(victim).why("victim:a:0")
+    assert "victim:a:0, started at 20.000 us" in done.out
+    assert f"{why.fct_us:,.6f}" in done.out
+    assert done.out.splitlines()[-1] == why.sentence()
+    shown = [line.split()[0] for line in done.out.splitlines() if line.split()[:1] and line[2:3] != " "]
+    assert [cause for cause in CAUSES if cause in shown] == list(why.by_cause())
+
+
+def test_the_command_writes_json(victim: Path, floodway: Command) -> None:
+    done = floodway("why", victim, "worst", "--json", "--quiet")
+    assert (done.code, done.err) == (0, "")
+    document = json.loads(done.out)
+    assert sum(part["time_ps"] for part in document["parts"]) == document["fct_ps"]
+    assert document["flow_id"] == chosen(package.read(victim).flows, "worst")
+
+
+def test_a_run_whose_scenario_names_files_is_done_again(tmp_path: Path, floodway: Command) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "flows.csv").write_text("source,destination,size_bytes,start_us\nh1,h3,1000,0\n")
+    listed = LISTED[: LISTED.index("flows = ")] + 'flows = "flows.csv"\n'
+    (tmp_path / "in" / "listed.toml").write_text(listed)
+    assert floodway("run", "in/listed.toml", "--quiet").code == 0
+    done = floodway("why", "out/listed")
+    assert done.code == 0, done.err
+    (tmp_path / "in" / "flows.csv").write_text("source,destination,size_bytes,start_us\nh1,h3,2000,0\n")
+    done = floodway("why", "out/listed", "--quiet")
+    assert (done.code, done.out) == (1, "")
+    assert "files that the scenario names have changed" in done.err
+    (tmp_path / "in" / "flows.csv").unlink()
+    done = floodway("why", "out/listed", "--quiet")
+    assert done.code == 2
+    assert "flows.csv" in done.err
+
+
+def test_what_holds_no_run_is_told(tmp_path: Path, victim: Path, floodway: Command) -> None:
+    done = floodway("why", "nowhere")
+    assert (done.code, done.err) == (2, "error: nowhere: no such folder\n")
+    (tmp_path / "empty").mkdir()
+    done = floodway("why", "empty")
+    assert done.code == 2
+    assert "holds no results" in done.err
+    done = floodway("why", victim, "victim:a:7")
+    assert done.code == 2
+    assert done.err == (
+        "error: 'victim:a:7' is no flow of this run, which has 'victim:a:0' alone; "
+        "did you mean 'victim:a:0'?\n"
+    )
+
+
+def test_a_comparison_names_its_runs(tmp_path: Path, floodway: Command) -> None:
+    written(tmp_path, LISTED)
+    (file,) = tmp_path.glob("*.toml")
+    done = floodway(
+        "compare", file, "--vary", "defaults.rate-control=line-rate,dcqcn", "--out", "both", "--quiet"
+    )
+    assert done.code == 0, done.err
+    done = floodway("why", "both")
+    assert done.code == 2
+    folders = done.err.rpartition("name one of its runs: ")[2].strip().split(", ")
+    assert len(folders) == 2
+    assert floodway("why", folders[1], "worst", "--quiet").code == 0
+
+
+def test_a_deadlock_has_flows_that_are_not_complete(tmp_path: Path, floodway: Command) -> None:
+    file = written(tmp_path, RING)
+    assert floodway("run", file, "--out", "ring", "--quiet").code in {0, 1}
+    done = floodway("why", "ring", "worst")
+    assert done.code == 2
+    assert "0 of 3 measured flows are complete" in done.err

@@ -85,9 +85,12 @@ def test_the_parts_add_up_to_what_the_table_says(small: Result) -> None:
 def test_a_flow_alone_is_its_data_and_the_way(tmp_path: Path) -> None:
     why = package.run(package.load(written(tmp_path, LISTED))).why("list:h1:0")
     assert why.slowdown == 1.0
-    assert list(why.by_cause()) == ["serialisation", "propagation"]
-    assert why.sentence().startswith("100 % of ")
-    assert why.sentence().endswith("its data on the wire, 100 % of that at h1>s1")
+    parts = why.by_cause()
+    assert list(parts) == ["serialisation", "propagation", "queueing"]
+    # All packets wait behind the first one, whose RETH takes 16 bytes more, where it is sent on.
+    assert [(part.port, part.time_ps) for part in parts["queueing"]] == [("s1-s2: s1>s2", 16 * 80)]
+    data = "100 % of 8,659.329 us: its data on the wire, 100 % of that at h1>s1"
+    assert why.sentence() == f"{data}. 100 % of the rest: behind other packets at s1>s2"
 
 
 def test_a_victim_of_pauses_hears_where_they_began(victim: Path) -> None:

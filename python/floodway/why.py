@@ -22,7 +22,7 @@ from floodway.scenarios import recorded
 from floodway.simulation import stopped_by_interrupt, watched
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
     from floodway._floodway import Progress
     from floodway.results import Result
@@ -44,6 +44,8 @@ CAUSES = {
     "predecessors": "behind earlier messages of its queue pair",
     "link-down": "cut off by its own link",
 }
+#: What a flow needs that is alone.
+NEEDED = ("serialisation", "propagation", "switching")
 #: A percentile, such as p99 or p99.9.
 PERCENTILE = re.compile(r"p(\d{1,2}(?:\.\d{1,6})?)")
 
@@ -135,10 +137,17 @@ class Why:
         return {cause: parts for cause, parts in own.items() if parts}
 
     def sentence(self) -> str:
-        """Say where most of the time went."""
+        """Say where most of the time went, and where that is what any flow needs, most of the rest."""
         causes = self.by_cause()
-        cause = max(causes, key=lambda cause: _sum(causes[cause]))
-        said = f"{_percent(_sum(causes[cause]), self.fct_ps)} of {self.fct_us:,.3f} us: {CAUSES[cause]}"
+        said = f"{self._most(causes, self.fct_ps, f'{self.fct_us:,.3f} us')}"
+        rest = {cause: parts for cause, parts in causes.items() if cause not in NEEDED}
+        if _largest_of(causes) in rest or not rest:
+            return said
+        return f"{said}. {self._most(rest, sum(map(_sum, rest.values())), 'the rest')}"
+
+    def _most(self, causes: Mapping[str, tuple[Part, ...]], whole_ps: int, whole: str) -> str:
+        cause = _largest_of(causes)
+        said = f"{_percent(_sum(causes[cause]), whole_ps)} of {whole}: {CAUSES[cause]}"
         return said + self._where(causes[cause])
 
     def _where(self, parts: tuple[Part, ...]) -> str:
@@ -152,7 +161,11 @@ class Why:
         origin, from_there = _largest((part.origin, part.time_ps) for part in there)
         if origin is None:
             return where
-        those = "those pauses" if from_there == at_port else "most of those pauses"
+        those = (
+            "those pauses"
+            if from_there == at_port
+            else f"{_percent(from_there, at_port)} of it by pauses that"
+        )
         return f"{where}; {those} began at {self.short(origin)}"
 
     def short(self, name: str) -> str:
@@ -319,6 +332,11 @@ def _changed(result: Result, fct_us: float, found: _floodway.Why | None) -> str:
 
 def _sum(parts: Iterable[Part]) -> int:
     return sum(part.time_ps for part in parts)
+
+
+def _largest_of(causes: Mapping[str, tuple[Part, ...]]) -> str:
+    """Return the cause with the most; the first of several."""
+    return max(causes, key=lambda cause: _sum(causes[cause]))
 
 
 def _largest(named: Iterable[tuple[str | None, int]]) -> tuple[str | None, int]:

@@ -451,4 +451,3 @@ impl World<'_> {
         trace.found = Some(Found { message, fct, sums });
     }
 }
-

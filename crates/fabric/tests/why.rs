@@ -4,7 +4,7 @@
 mod support;
 
 use floodway_fabric::blueprint::{Acks, Release, Semantics, Sharing, Ties, Turns};
-use floodway_fabric::{Blueprint, Cause, Control, Fabric, FlowRef, Records, Traced, Values, Why};
+use floodway_fabric::{Blueprint, Cause, Control, Fabric, FlowRef, Part, Records, Traced, Values, Why};
 use floodway_mechanisms::registry::NotificationParams;
 use floodway_units::{Bytes, NodeId, Rate, Span, Time};
 use floodway_wire::Format;
@@ -46,6 +46,8 @@ fn why_of(blueprint: &Blueprint, records: &Records, row: usize) -> Option<Why> {
     if let Some(why) = &why {
         assert_eq!(why.parts.iter().map(|part| part.time.0).sum::<u64>(), why.fct.0, "{why:?}");
         assert!(why.parts.iter().all(|part| part.time > Span::ZERO), "{why:?}");
+        let of_pause = |part: &Part| part.cause == Cause::Paused;
+        assert!(why.parts.iter().all(|part| part.origin.is_some() == of_pause(part)), "{why:?}");
     }
     why
 }
@@ -165,7 +167,8 @@ fn a_host_that_pauses_is_where_the_pause_began() {
     net.flow(a, d, Bytes(1000), Span::us(30));
     let why = why(&net, 0);
     // The packet is at t after two links, the resume after one.
-    let waits = 60_000_000 + Format::HpccNs3.link_control().wire.0 * 80 + LINK - (30_000_000 + 2 * (PACKET + LINK));
+    let waits =
+        60_000_000 + Format::HpccNs3.link_control().wire.0 * 80 + LINK - (30_000_000 + 2 * (PACKET + LINK));
     let paused: Vec<_> = table(&why).into_iter().filter(|row| row.0 == "paused").collect();
     assert_eq!(paused, [("paused", "t>d".to_owned(), "d".to_owned(), waits)]);
     assert_eq!(why.fct.0, why.ideal.0 + waits);
@@ -232,7 +235,8 @@ fn what_is_sent_again_is_told_from_what_is_sent_once() {
         let again = whole(records.flows.column("retransmitted_bytes"))[0] / 1000;
         assert!(again > 0);
         let why = why_of(&net.blueprint, &records, 0).expect("it is complete");
-        let first = why.parts.iter().find(|part| part.port.as_deref() == Some("a-s: a>s")).expect("it is sent");
+        let first =
+            why.parts.iter().find(|part| part.port.as_deref() == Some("a-s: a>s")).expect("it is sent");
         let once = [200, 201].map(|packets| packets * PACKET);
         assert!(once.contains(&first.time.0), "all once, and the one that completes it: {why:?}");
         assert!(to(&why, Cause::Retransmission) >= (again - 1) * PACKET, "{again} {why:?}");
@@ -326,14 +330,35 @@ fn credit_that_is_on_its_way_is_held_back_by_the_link_itself() {
     assert!(to(&why, Cause::Paused) > why.fct.0 / 2, "{why:#?}");
 }
 
+/// t pauses the relay before it, which hands that on to the one at the far end of the long link, and that to s.
+#[test]
+fn relays_hand_on_where_a_pause_began() {
+    let pfc = r#"{"pfc": {"xoff": "30KB"}}"#;
+    let mut net = Net::new(Format::HpccNs3);
+    let [s, t] = ["s", "t"].map(|name| net.switch(name));
+    let [a, c] = ["a", "c"].map(|name| net.host(name));
+    net.link(a, s, G100, Span::us(1), pfc);
+    net.link(t, c, G100, Span::us(1), pfc);
+    Plan::add_relays(&mut net, s, t, Span::us(5));
+    for i in 0..2 {
+        let near = net.host(&format!("n{i}"));
+        net.link(near, t, G100, Span::us(1), pfc);
+        net.flow(near, c, Bytes::mb(1), Span::ZERO);
+    }
+    net.flow(a, c, Bytes::kb(500), Span::us(5));
+    let why = why(&net, 2);
+    let paused: Vec<_> = table(&why).into_iter().filter(|row| row.0 == "paused").collect();
+    assert!(paused.iter().any(|row| (&*row.1, &*row.2) == ("s>ra", "t>c")), "{paused:?}");
+    assert!(paused.iter().all(|row| row.2 == "t>c"), "{paused:?}");
+}
+
 #[test]
 fn who_is_asked_for_and_never_comes_is_not_found() {
     let (mut net, [a, b, c, _], _) = dumbbell(PFC);
     net.flow(a, c, Bytes::kb(10), Span::ZERO);
     let control = Control::default();
-    let why = |source, number| {
-        traced(&net.blueprint, &control, FlowRef { workload: 0, source, number }).why()
-    };
+    let why =
+        |source, number| traced(&net.blueprint, &control, FlowRef { workload: 0, source, number }).why();
     assert!(why(a, 0).is_some());
     assert!(why(a, 1).is_none() && why(b, 0).is_none());
 }

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Request", "why"]
 
+#: Several parts of a cause that are less than one of so many parts of the whole have a row in common.
+LEAST = 1000
 #: Columns that hold words.
 WORDS = ("cause", "where", "began at")
 
@@ -89,8 +91,14 @@ def _show(found: Why, stream: TextIO) -> None:
             table.add_row(cause, *_place(found, parts[0]), *_amount(whole, found))
             continue
         table.add_row(cause, "", "", *_amount(whole, found))
-        for part in sorted(parts, key=lambda part: -part.time_ps):
-            table.add_row("", *_place(found, part), *_amount(part.time_ps, found), style="dim")
+        by_time = sorted(parts, key=lambda part: -part.time_ps)
+        small = [part for part in by_time if part.time_ps * LEAST < found.fct_ps]
+        small = small if len(small) > 1 else []
+        for part in by_time[: len(by_time) - len(small)]:
+            table.add_row("", *_place(found, part), *_amount(part.time_ps, found))
+        if small:
+            several = _amount(sum(part.time_ps for part in small), found)
+            table.add_row("", f"{len(small)} others", "", *several)
     table.add_section()
     table.add_row("completion time", "", "", *_amount(found.fct_ps, found), style="bold")
     console.print(table)

@@ -103,7 +103,11 @@ impl World<'_> {
                 let queued = queues.iter().flat_map(|queue| queue.fifo.iter(&self.packets));
                 let piped = switch.pipe.iter().filter(|(_, out, _)| *out == port);
                 let piped = piped.map(|&(.., place)| &self.packets[place]);
-                queued.chain(piped).filter(|packet| is_its(packet)).map(|packet| u64::from(packet.frame)).sum()
+                queued
+                    .chain(piped)
+                    .filter(|packet| is_its(packet))
+                    .map(|packet| u64::from(packet.frame))
+                    .sum()
             };
             if bytes > most.0 {
                 most = (bytes, Some(port));

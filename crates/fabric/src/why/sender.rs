@@ -102,8 +102,7 @@ impl Sender {
         } else {
             Cause::Serialisation
         };
-        let label =
-            if cause == Cause::Serialisation { Label::at(cause, self.nic) } else { Label::of(cause) };
+        let label = if cause == Cause::Serialisation { Label::at(cause, self.nic) } else { Label::of(cause) };
         (self.wire, self.starts) = (Wire { label, until }, Some(again));
         if packet.psn + 1 >= message.first {
             self.turn = self.turn.min(until);

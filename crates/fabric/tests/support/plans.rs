@@ -157,7 +157,7 @@ impl Plan {
     }
 
     /// A long link with relays at both ends.
-    fn add_relays(net: &mut Net, a: NodeId, b: NodeId, delay: Span) {
+    pub fn add_relays(net: &mut Net, a: NodeId, b: NodeId, delay: Span) {
         let pfc = r#"{"pfc": {"xoff": "20KB"}}"#;
         let relays = ["ra", "rb"].map(|name| net.switch(name));
         let cables = [

@@ -486,10 +486,13 @@ impl<'a> World<'a> {
         let machines = &mut self.machines[port.index()];
         machines.recounts = machines.congestion_points.iter().any(CongestionPoint::recounts);
         machines.watches = machines.congestion_points.iter().any(CongestionPoint::watches_inputs);
+        let isolates = machines.congestion_points.iter().any(CongestionPoint::isolates);
         let remembers = machines.congestion_points.iter().map(CongestionPoint::remembers).max();
         self.remembers = self.remembers.max(remembers.unwrap_or_default());
         self.set_port_quiet(port);
         let state = &mut self.ports[port.index()];
+        // Hosts choose among queue pairs, and have no queues.
+        state.isolates = isolates && !state.at_host;
         state.observed |= state.noted || self.telemetry.on || self.border.crosses(port);
         for class in 1..self.classes.len() as u8 {
             self.set_quiet(self.lane(port, class), port);
@@ -525,13 +528,7 @@ impl<'a> World<'a> {
     ) -> Result<(), BuildError> {
         let points = &mut self.machines[port.index()].congestion_points;
         points.push(point);
-        let taken = twice_claimed(points);
-        if let Some(claim) = taken {
-            return Err(congested(
-                self.blueprint.port_name(port),
-                format!("two machines both claim {claim:?}"),
-            ));
-        }
+        check_points(self.blueprint, port, points)?;
         if points.iter().any(|point| point.claims().contains(&Claim::Classify)) && self.subs == 1 {
             let message = "classes have one queue each: no machine of the blueprint claims Classify";
             return Err(congested(self.blueprint.port_name(port), message.into()));
@@ -611,6 +608,7 @@ fn build_ports(blueprint: &Blueprint) -> Vec<Port> {
                 node: link.ends[end].node,
                 local: 0,
                 has_crossbar: false,
+                isolates: false,
                 at_host: false,
                 controls: false,
                 owner: u32::MAX,
@@ -660,9 +658,7 @@ fn build_machines(blueprint: &Blueprint) -> Result<Vec<PortMachines>, BuildError
         for params in &end.congestion_points {
             congestion_points.push(params.build(&info).map_err(|error| BuildError::param(place(), error))?);
         }
-        if let Some(claim) = twice_claimed(&congestion_points) {
-            return Err(congested(place(), format!("two machines both claim {claim:?}")));
-        }
+        check_points(blueprint, port, &congestion_points)?;
         machines.push(PortMachines {
             scheduler,
             congestion_points,
@@ -674,6 +670,38 @@ fn build_machines(blueprint: &Blueprint) -> Result<Vec<PortMachines>, BuildError
         });
     }
     Ok(machines)
+}
+
+/// Can these machines stand at one port, and at this one?
+fn check_points(
+    blueprint: &Blueprint,
+    port: PortId,
+    points: &[AnyCongestionPoint],
+) -> Result<(), BuildError> {
+    let refused = |message: String| Err(congested(blueprint.port_name(port), message));
+    if let Some(claim) = twice_claimed(points) {
+        return refused(format!("two machines both claim {claim:?}"));
+    }
+    let Some(switch) = blueprint.switch_at(port).filter(|_| points.iter().any(CongestionPoint::isolates))
+    else {
+        return Ok(());
+    };
+    if switch.buffer.plan().crossbar.is_some() {
+        return refused(
+            "it has a queue of its own for what may be lost, which an input-output queued switch has not: choose              buffer = \"shared\" or \"static\""
+                .into(),
+        );
+    }
+    let link = &blueprint.links[port.index() / 2];
+    let controls = &link.directions[port.index() % 2].flow_control;
+    match controls.iter().find(|(_, control)| !control.bears_unpaused()) {
+        None => Ok(()),
+        Some((_, control)) => refused(format!(
+            "it sends packets that no pause holds, which flow-control = {:?} of {} does not bear: choose \"pfc\" or \"lossy\"",
+            control.name(),
+            link.name
+        )),
+    }
 }
 
 /// A hook that more than one machine of a port wants for itself.

@@ -32,12 +32,7 @@ impl World<'_> {
 
     /// Tells the congestion points that a packet starts on the wire; the mark that they give it.
     pub fn dequeued(&mut self, port: PortId, q: usize, packet: &Packet) -> Mark {
-        if let Some(placed) = self.machines[port.index()].placed.get_mut(&packet.flow.0) {
-            placed.1 -= 1;
-            if placed.1 == 0 {
-                self.machines[port.index()].placed.remove(&packet.flow.0);
-            }
-        }
+        self.no_longer_placed(port, packet.flow);
         self.count_input(port, packet, false);
         let (view, queue) = (self.packet_view(packet), self.queue_view(port, q, packet));
         let node = self.ports[port.index()].node.index();
@@ -124,11 +119,30 @@ impl World<'_> {
         }
     }
 
+    /// A packet of the flow waits at the port no longer.
+    pub fn no_longer_placed(&mut self, port: PortId, flow: FlowId) {
+        let placed = &mut self.machines[port.index()].placed;
+        if let Some((_, count)) = placed.get_mut(&flow.0) {
+            *count -= 1;
+            if *count == 0 {
+                placed.remove(&flow.0);
+            }
+        }
+    }
+
+    /// Is it noted where a packet waits at `out` when it is taken in, and not when it joins its queue?
+    fn is_placed_early(&self, out: PortId) -> bool {
+        let port = &self.ports[out.index()];
+        port.isolates && self.switches[port.owner as usize].pipeline != 0
+    }
+
     /// The packet at `place`, which has joined the `q`-th queue of `out`, is heard of.
     pub fn enqueued(&mut self, out: PortId, q: usize, lane: usize, place: Place) {
         let packet = self.packets[place];
         if !self.has_crossbar(out) {
-            self.note_placed(out, q, &packet);
+            if !self.is_placed_early(out) {
+                self.note_placed(out, q, &packet);
+            }
             self.count_input(out, &packet, true);
             self.came_in(out, q, &packet);
         }
@@ -189,7 +203,8 @@ impl World<'_> {
     /// Asks anew, of every packet of a class that waits at a port, in which of the class's two queues it should.
     fn resort(&mut self, port: PortId, class: Class) {
         let class = self.dense(class);
-        if self.subs != 2 || class == u8::MAX {
+        // What is charged for a packet goes by its queue, where one of two may lose it.
+        if self.subs != 2 || class == u8::MAX || self.ports[port.index()].isolates {
             return;
         }
         let first = self.queue(port) + self.first_queue(class);

@@ -86,7 +86,9 @@ impl World<'_> {
             return self.voq_bytes(ingress, port, class) > 0;
         }
         let first = self.queue(port);
-        self.queues[first + 1..first + self.queues_per_port].iter().any(|queue| {
+        // What may be lost is charged to nobody, and so holds nobody up.
+        (1..self.queues_per_port).filter(|&q| !self.may_lose(port, q)).any(|q| {
+            let queue = &self.queues[first + q];
             queue.fifo.iter(&self.packets).any(|packet| packet.ingress == ingress && packet.class == class)
         })
     }

@@ -9,6 +9,7 @@ use crate::delays::COMPONENTS;
 use crate::outcome::{
     Conservation, DevicePeak, Invariants, Lossless, Outcome, Stopped, Verdict, WorkloadTotals,
 };
+use crate::packet::{ISOLATED, Packet};
 use crate::pauses::PauseLog;
 use crate::records::{FlowKey, FlowRow, ReceivedRow, SentRow};
 use crate::routing::peer;
@@ -138,22 +139,26 @@ impl World<'_> {
     /// Every account holds what is queued behind it and on the wire of the packet that leaves.
     fn buffers(&self) -> Verdict {
         let mut held = vec![0u64; self.ingress.len()];
-        let mut add = |packet: &crate::packet::Packet| {
+        let mut add = |packet: &Packet| {
             if packet.class != 0 {
                 held[self.lane(packet.ingress, packet.class)] += u64::from(packet.frame);
             }
         };
         for switch in self.switches.iter() {
-            switch.pipe.iter().for_each(|&(_, _, place)| add(&self.packets[place]));
+            let piped = switch.pipe.iter().map(|&(_, out, place)| (out, &self.packets[place]));
+            let charged = |(out, packet): &(PortId, &Packet)| {
+                !self.ports[out.index()].isolates || !packet.has(ISOLATED)
+            };
+            piped.filter(charged).for_each(|(_, packet)| add(packet));
             if let Some(inputs) = &switch.inputs {
                 // What has crossed is charged to nobody.
                 inputs.places(&self.packets).for_each(|place| add(&self.packets[place]));
                 continue;
             }
             for port in &switch.ports {
-                let first = self.queue(*port);
-                let queues = &self.queues[first + 1..first + self.queues_per_port];
-                queues.iter().flat_map(|queue| queue.fifo.iter(&self.packets)).for_each(&mut add);
+                let charged = (1..self.queues_per_port).filter(|&q| !self.may_lose(*port, q));
+                let queues = charged.map(|q| &self.queues[self.queue(*port) + q]);
+                queues.flat_map(|queue| queue.fifo.iter(&self.packets)).for_each(&mut add);
             }
         }
         for switch in self.switches.iter() {

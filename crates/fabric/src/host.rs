@@ -7,7 +7,7 @@ use floodway_units::{PortId, Time};
 
 use crate::arena::Place;
 use crate::blueprint::Ties;
-use crate::packet::{INT, Kind, Packet, REPLY};
+use crate::packet::{INT, Kind, Packet};
 use crate::send::layers;
 use crate::world::{World, bytes};
 
@@ -154,7 +154,6 @@ impl World<'_> {
     pub fn notice_packet(&self, notice: &Notice) -> Packet {
         let mut cnp = Packet::new(Kind::Cnp, notice.flow, self.format.cnp().frame);
         cnp.set_notice(notice);
-        cnp.flags |= REPLY;
         cnp
     }
 

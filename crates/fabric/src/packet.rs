@@ -40,9 +40,8 @@ pub(crate) const CE: u8 = 8;
 pub(crate) const UE: u8 = 16;
 /// Its path is fixed: `hop` counts along it.
 pub(crate) const ON_PATH: u8 = 32;
-/// Answers data: travels from receiver to sender.
-pub(crate) const REPLY: u8 = 64;
-
+/// It waits in a queue that may lose it, or has left one at a switch before and waited in no other of such a port since.
+pub(crate) const ISOLATED: u8 = 64;
 /// Data whose way is recorded, or the reply that brings the records back.
 pub(crate) const INT: u8 = 128;
 
@@ -108,6 +107,12 @@ impl Packet {
 
     pub fn is_data(&self) -> bool {
         self.kind == Kind::Data
+    }
+
+    /// Answers data, or is a CNP: travels from receiver to sender.
+    #[inline]
+    pub fn is_reply(&self) -> bool {
+        matches!(self.kind, Kind::Ack | Kind::Nak | Kind::Sack | Kind::One | Kind::Cnp)
     }
 
     pub fn has(&self, flag: u8) -> bool {

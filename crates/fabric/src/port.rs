@@ -166,7 +166,12 @@ impl World<'_> {
         let heard = queue.bytes > u64::from(self.ports[port.index()].quiet);
         queue.bytes -= u64::from(frame);
         let lane = port.index() * self.classes.len() + class as usize;
-        packet.paused = packet.paused.wrapping_add(self.egress[lane].paused(self.now));
+        let isolated = self.may_lose(port, q);
+        if !isolated {
+            let paused = self.egress[lane].paused(self.now);
+            let packet = &mut self.packets[place];
+            packet.paused = packet.paused.wrapping_add(paused);
+        }
         self.leaves(port, frame);
         if heard {
             let packet = self.packets[place];
@@ -187,6 +192,9 @@ impl World<'_> {
         if self.has_crossbar(port) {
             self.put_on_link(port, place);
             self.left_output(port, frame);
+        } else if isolated {
+            self.put_on_link(port, place);
+            self.uncounted(port, frame);
         } else {
             self.send_charged(port, place, (ingress, self.lane(ingress, class)), frame);
         }
@@ -245,10 +253,11 @@ impl World<'_> {
     #[inline]
     pub fn gate(&self, port: PortId, lane: usize, q: usize, wire: u64) -> Gate {
         let now = self.time();
-        let gate = self.egress[lane].sender.gate(now, bytes(wire));
         if !self.ports[port.index()].has_cp {
-            return gate;
+            return self.egress[lane].sender.gate(now, bytes(wire));
         }
+        let is_paused_never = self.may_lose(port, q);
+        let gate = if is_paused_never { Gate::Open } else { self.egress[lane].sender.gate(now, bytes(wire)) };
         let id = self.queue_id(q);
         let points = &self.machines[port.index()].congestion_points;
         points.iter().fold(gate, |gate, point| most_closed(gate, point.gate(now, id)))

@@ -11,7 +11,7 @@ use floodway_units::{Bytes, PortId, Time};
 use crate::arena::Place;
 use crate::blueprint::Acks;
 use crate::messages::Incoming;
-use crate::packet::{FIRST, INT, Kind, LAST, ON_PATH, Packet, REPLY, RETRANSMISSION};
+use crate::packet::{FIRST, INT, Kind, LAST, ON_PATH, Packet, RETRANSMISSION};
 use crate::ways::Way;
 use crate::world::World;
 
@@ -180,7 +180,7 @@ impl World<'_> {
             if reply.tells_of_gap() && half.receiver.marks_disorder() {
                 answer.add_mark(Mark::Ce);
             }
-            answer.flags |= REPLY | packet.flags & INT | half.reply_flag();
+            answer.flags |= packet.flags & INT | half.reply_flag();
             self.send_reply(port, answer, packet.has(INT).then_some(place));
         }
         self.out.replies.0.clear();

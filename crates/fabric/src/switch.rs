@@ -8,7 +8,7 @@ use floodway_units::{Bytes, PortId};
 
 use crate::agenda::What;
 use crate::arena::Place;
-use crate::packet::{Kind, ON_PATH, Packet, REPLY};
+use crate::packet::{ISOLATED, Kind, ON_PATH, Packet};
 use crate::records::FirstDrop;
 use crate::world::{NEVER, Port, Uncharge, World, bytes};
 
@@ -40,10 +40,18 @@ impl World<'_> {
     fn take_in(&mut self, ingress: PortId, lane: usize, out: PortId, place: Place) {
         let packet = self.packets[place];
         let switch = self.ports[ingress.index()].owner as usize;
-        let q = self.place(out, &packet);
+        let Some(q) = self.place(out, &packet) else {
+            return self.refuse(lane, ingress, place, DropReason::IsolatedFull);
+        };
         if let Some(reason) = self.refused(out, q, &packet) {
             self.refuse(lane, ingress, place, reason);
             return;
+        }
+        if self.ports[out.index()].isolates {
+            if self.may_lose(out, q) {
+                return self.isolate(ingress, lane, (out, q), place);
+            }
+            self.packets[place].flags &= !ISOLATED;
         }
         if let Some(reason) = self.charge(lane, switch, out, q, &packet) {
             self.refuse(lane, ingress, place, reason);
@@ -65,7 +73,34 @@ impl World<'_> {
             return;
         }
         self.tell_receiver(lane, ingress, &view, FcReceiver::on_enqueue);
-        let at = self.now + pipeline;
+        self.enter_pipeline(switch, (out, q), place);
+    }
+
+    /// Takes in a packet for a queue that may lose it: no account is charged for it, and so it pauses nobody.
+    fn isolate(&mut self, ingress: PortId, lane: usize, (out, q): (PortId, usize), place: Place) {
+        let packet = &mut self.packets[place];
+        packet.flags |= ISOLATED;
+        let frame = u64::from(packet.frame);
+        let switch = self.ports[ingress.index()].owner as usize;
+        self.switches[switch].holds(frame, 0);
+        if self.switches[switch].pipeline == 0 {
+            self.enqueue(out, q, place);
+        } else {
+            self.enter_pipeline(switch, (out, q), place);
+        }
+        // For the account it is as if it had been discarded.
+        self.with_receiver(lane, ingress, FcReceiver::on_refused);
+        self.kick(out);
+    }
+
+    /// A packet that has been taken in passes the pipeline of a switch before it joins its queue.
+    fn enter_pipeline(&mut self, switch: usize, (out, q): (PortId, usize), place: Place) {
+        if self.ports[out.index()].isolates {
+            // What is charged for it goes by its queue: which one that is is settled now.
+            let packet = self.packets[place];
+            self.note_placed(out, q, &packet);
+        }
+        let at = self.now + self.switches[switch].pipeline;
         let pipe = &mut self.switches[switch].pipe;
         pipe.push_back((at, out, place));
         if pipe.len() == 1 {
@@ -198,7 +233,7 @@ impl World<'_> {
             return ingress;
         }
         let way = &self.ways[packet.flow.index()];
-        way.port(packet.has(REPLY), packet.hop as usize + 1).unwrap_or(ingress)
+        way.port(packet.is_reply(), packet.hop as usize + 1).unwrap_or(ingress)
     }
 
     #[inline(never)]
@@ -206,7 +241,7 @@ impl World<'_> {
         let packet = self.packets[place];
         // A fixed path that leads back where it comes from.
         let way = &self.ways[packet.flow.index()];
-        let back = way.port(packet.has(REPLY), packet.hop as usize).filter(|_| packet.has(ON_PATH));
+        let back = way.port(packet.is_reply(), packet.hop as usize).filter(|_| packet.has(ON_PATH));
         if let Some(out) = back {
             return self.ports[out.index()].up.then_some(out);
         }
@@ -229,14 +264,23 @@ impl World<'_> {
             self.events.add(What::Pipeline, switch, at);
         }
         let packet = self.packets[place];
-        let q = self.place(out, &packet);
+        let q = if self.ports[out.index()].isolates {
+            self.first_queue_of(packet.class, usize::from(packet.has(ISOLATED)))
+        } else {
+            self.wished_place(out, &packet)
+        };
         // Its link may have failed meanwhile, or a watchdog have given its queue up.
         if let Some(reason) = self.shut(out, q) {
             let lane = self.lane(packet.ingress, packet.class);
             self.discard(lane, place, reason);
             self.settle(switch);
+            if self.ports[out.index()].isolates {
+                self.no_longer_placed(out, packet.flow);
+            }
             if self.has_crossbar(out) {
                 self.never_crosses(out, &packet);
+            } else if self.may_lose(out, q) {
+                self.switches[switch as usize].occupied -= u64::from(packet.frame);
             } else {
                 self.uncharge(lane, packet.ingress, packet.frame);
             }
@@ -250,7 +294,7 @@ impl World<'_> {
     /// Where a packet leaves whose way is not fixed; `None` where no port leads to its destination.
     pub fn route(&mut self, ingress: PortId, packet: &Packet) -> Option<PortId> {
         let way = &self.ways[packet.flow.index()];
-        let reply = packet.has(REPLY);
+        let reply = packet.is_reply();
         if let Some(relay) = self.relay_at(ingress) {
             return Some(relay.ports.other(ingress));
         }
@@ -332,8 +376,45 @@ impl World<'_> {
         view
     }
 
-    /// The queue that the packet joins: where its flow should go, unless it still has packets elsewhere.
-    fn place(&mut self, out: PortId, packet: &Packet) -> usize {
+    /// The queue that the packet joins; none if it must be dropped.
+    ///
+    /// A packet that left a queue which nobody pauses was not asked for: where its ingress has nothing but headroom left it
+    /// waits in a queue that may lose it, whatever the flow is here, if there is such a queue and no packet of its flow
+    /// waits in the other.
+    fn place(&mut self, out: PortId, packet: &Packet) -> Option<usize> {
+        let q = self.wished_place(out, packet);
+        if !packet.has(ISOLATED) || self.may_lose(out, q) || !self.is_pressed(packet) {
+            return Some(q);
+        }
+        let waits = self.machines[out.index()].placed.contains_key(&packet.flow.0);
+        (self.ports[out.index()].isolates && !waits).then(|| self.first_queue_of(packet.class, 1))
+    }
+
+    /// Would a packet that has just come in be charged to headroom, or be one too many for a paused account?
+    fn is_pressed(&self, packet: &Packet) -> bool {
+        let lane = self.lane(packet.ingress, packet.class);
+        let account = &self.ingress[lane];
+        if !account.lossless {
+            return false;
+        }
+        let view = self.account_view(lane, account.owner as usize);
+        let threshold = account.receiver.threshold(view.pool_free);
+        let frame = bytes(u64::from(packet.frame));
+        account.headroom > 0
+            || account.receiver.is_pausing(self.time())
+            || view.shared.saturating_add(frame) > threshold
+            || frame > view.pool_free
+    }
+
+    /// Is the `q`-th queue of a port one that may lose what waits in it? Then it is paused by nobody, and its packets are
+    /// charged to no account: its congestion point bounds it.
+    #[inline]
+    pub fn may_lose(&self, port: PortId, q: usize) -> bool {
+        self.subs == 2 && self.ports[port.index()].isolates && q != 0 && q.is_multiple_of(2)
+    }
+
+    /// Where the packet's flow should wait, unless it still has packets elsewhere.
+    fn wished_place(&mut self, out: PortId, packet: &Packet) -> usize {
         if !self.ports[out.index()].has_cp || self.subs == 1 && self.queues_per_port == 2 {
             return self.first_queue(packet.class);
         }
@@ -362,7 +443,7 @@ impl World<'_> {
             return Some(DropReason::LinkDown);
         }
         let discards = self.ports[out.index()].discards >> self.class_of_queue(q) & 1 != 0;
-        discards.then_some(DropReason::Watchdog)
+        (discards && !self.may_lose(out, q)).then_some(DropReason::Watchdog)
     }
 
     /// Does a failed link, a watchdog or a congestion point drop the packet before it is charged?
@@ -448,8 +529,8 @@ impl World<'_> {
     /// nobody pays for it who does not ask.
     fn beyond(&self, switch: usize, reserve: Bytes) -> Bytes {
         let queues = self.switches[switch].ports.iter().flat_map(|&port| {
-            let first = self.queue(port);
-            &self.queues[first + 1..first + self.queues_per_port]
+            let charged = (1..self.queues_per_port).filter(move |&q| !self.may_lose(port, q));
+            charged.map(move |q| &self.queues[self.queue(port) + q])
         });
         bytes(queues.map(|queue| queue.bytes.saturating_sub(reserve.0)).sum())
     }
@@ -459,7 +540,9 @@ impl World<'_> {
         let packet = &mut self.packets[place];
         let frame = packet.frame;
         let lane = out.index() * self.classes.len() + packet.class as usize;
-        if self.ports[out.index()].paused >> packet.class & 1 != 0 {
+        let (class, paused) = (packet.class, self.ports[out.index()].paused);
+        if paused >> class & 1 != 0 && !self.may_lose(out, q) {
+            let packet = &mut self.packets[place];
             packet.paused = packet.paused.wrapping_sub(self.egress[lane].paused(self.now));
         }
         let queue = &mut self.queues[out.index() * self.queues_per_port + q];
@@ -509,7 +592,7 @@ impl World<'_> {
 
     pub fn packet_view(&self, packet: &Packet) -> PacketView {
         let way = &self.ways[packet.flow.index()];
-        let is_reply = packet.has(REPLY);
+        let is_reply = packet.is_reply();
         let tuple = if is_reply { way.tuple.reversed() } else { way.tuple };
         PacketView {
             flow: packet.flow,
@@ -519,6 +602,7 @@ impl World<'_> {
             // In the HPCC simulator replies are drawn for, too.
             ecn_capable: packet.kind == Kind::Data || packet.class != 0 && self.shared_draws.is_some(),
             is_reply,
+            isolated: packet.has(ISOLATED),
             mark: packet.mark(),
             flow_hash: way.hash,
             source: tuple.source,
@@ -538,7 +622,7 @@ impl World<'_> {
             first: bytes(self.queues[self.queue(port) + self.first_queue(class)].bytes),
             voq: bytes(self.voq_bytes(packet.ingress, port, class)),
             rate: self.rate(port),
-            paused: self.egress[lane].paused_since != NEVER,
+            paused: self.egress[lane].paused_since != NEVER && !self.may_lose(port, q),
             base_rtt: self.ways[packet.flow.index()].base_rtt,
         }
     }
@@ -568,6 +652,12 @@ impl World<'_> {
             received: bytes(account.received.bytes + self.gap * account.received.packets),
             pool_free: bytes(free),
         }
+    }
+
+    /// `frame` bytes that are charged to no account have left the switch of `port`.
+    pub fn uncounted(&mut self, port: PortId, frame: u16) {
+        let switch = self.ports[port.index()].owner as usize;
+        self.switches[switch].occupied -= u64::from(frame);
     }
 
     /// Takes `frame` bytes off an account, from headroom first, and tells its receiver half.
@@ -677,7 +767,9 @@ impl World<'_> {
         }
         let first = self.queue(port);
         for q in 0..self.queues_per_port {
-            if self.class_of_queue(q) != class {
+            // Where a pause has lasted too long, what is not paused goes on.
+            let stays = reason == DropReason::Watchdog && self.may_lose(port, q);
+            if self.class_of_queue(q) != class || stays {
                 continue;
             }
             let mut waiting = std::mem::take(&mut self.queues[first + q].fifo);
@@ -696,6 +788,8 @@ impl World<'_> {
                 self.drop_packet(lane, &packet, reason);
                 if packet.class != 0 && self.has_crossbar(port) {
                     self.left_output(port, packet.frame);
+                } else if self.may_lose(port, q) {
+                    self.uncounted(port, packet.frame);
                 } else if packet.class != 0 {
                     self.settle_port(packet.ingress);
                     self.uncharge(lane, packet.ingress, packet.frame);

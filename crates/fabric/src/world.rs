@@ -107,6 +107,8 @@ pub(crate) struct Port {
     pub local: u16,
     /// Belongs to an input-output queued switch.
     pub has_crossbar: bool,
+    /// The second queue of each of its classes may lose what waits there.
+    pub isolates: bool,
     /// Where ties go by scheduling order: the number of the event at `free_at`.
     pub free_order: u64,
     pub serial: Serial,

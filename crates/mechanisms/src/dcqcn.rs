@@ -16,6 +16,9 @@
 //! cut. An increase step halves the gap to Rt; in the second stage Rt has risen by `rai` before, in the third
 //! by `rhai`. Rc and Rt never exceed the NIC's rate.
 //!
+//! With `losses-as-cnps` a loss that a NAK or SACK tells of counts as a CNP; those within that time are part of it. IRN
+//! tells of one loss for each time that it goes back for what is missing.
+//!
 //! Where ports have `tcd`, the receiver may tell of congestion that is not determined (UE). By default that holds the
 //! rate: Rc and alpha stay, Rt = Rc, and the timer, the byte counter and the stages of increase begin afresh.
 //!
@@ -71,6 +74,7 @@
 //! - Zhang et al., "Congestion Detection in Lossless Networks", SIGCOMM 2021 (UE).
 //! - Chen et al., "Swing: Providing Long-Range Lossless RDMA via PFC-Relay", IEEE TPDS 34(1), 2023, section 6
 //!   and its configurations.
+//! - Hu, Li and Wang, "Congestion-Aware Semi-Lossless Transport in Datacenter networks", section 3.2 (losses).
 
 mod alpha;
 mod mellanox;
@@ -88,7 +92,9 @@ use floodway_units::{Bytes, Rate, Span, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::slots::{AckView, Allowance, Mark, Need, Notice, ParamError, QpInfo, Reaction, ReactionPoint};
+use crate::slots::{
+    AckView, Allowance, LossView, Mark, Need, Notice, ParamError, QpInfo, Reaction, ReactionPoint, Timeout,
+};
 use rates::Rates;
 
 /// Parameters of DCQCN: a row of published values, and what differs from it.
@@ -111,6 +117,11 @@ pub struct Params {
     /// Source: Zhang et al., SIGCOMM 2021, and the `DCQCN-TCD` simulator.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ue: Option<Ue>,
+    /// Losses that replies tell of count as CNPs, at most one in this time, above 0: CASL's rate control. What a timer finds does not
+    /// count. Default: `"off"`.
+    /// Source: Zhu et al., whose network loses nothing; with CASL 50 us by floodway's choice.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub losses_as_cnps: Option<Timeout>,
     /// What limits the payload bytes in flight. Default: `"variable-bdp"` in `swing`, `"none"` in the others.
     /// Source: SWING's configurations; the paper and NICs have no window.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -232,11 +243,16 @@ impl Reaction for Params {
             }
         };
         let interval = if self.preset == Preset::Paper { self.interval() } else { Span::ZERO };
-        Ok(Rp { machine, cnp: self.cnp, ue: self.ue.unwrap_or_default(), interval, window })
+        let losses = self
+            .losses_as_cnps
+            .and_then(Timeout::span)
+            .map(|interval| Losses { interval, counts: Time::ZERO });
+        Ok(Rp { machine, cnp: self.cnp, ue: self.ue.unwrap_or_default(), interval, losses, window })
     }
 
     fn needs(&self) -> &'static [Need] {
-        let acks = self.cnp == Cnp::AckFlag || self.window() == Window::VariableBdp;
+        let losses = self.losses_as_cnps.and_then(Timeout::span).is_some();
+        let acks = self.cnp == Cnp::AckFlag || self.window() == Window::VariableBdp || losses;
         if acks { &[Need::Marks, Need::Acks] } else { &[Need::Marks] }
     }
 
@@ -262,8 +278,18 @@ pub struct Rp {
     /// Flags within this time after a CNP are part of it: the paper's machine cuts at each CNP, and has its
     /// receiver thin them out, which flags do not pass.
     interval: Span,
+    /// Where losses are CNPs.
+    losses: Option<Losses>,
     /// At line rate; the largest number for none.
     window: Bytes,
+}
+
+/// Losses that count as CNPs.
+#[derive(Clone, Copy, Debug)]
+struct Losses {
+    interval: Span,
+    /// From when on the next one counts.
+    counts: Time,
 }
 
 #[derive(Debug)]
@@ -325,6 +351,14 @@ impl ReactionPoint for Rp {
 
     fn on_notice(&mut self, now: Time, n: &Notice) {
         self.told(now, n.mark);
+    }
+
+    fn on_loss(&mut self, now: Time, l: &LossView) {
+        let Some(losses) = self.losses.as_mut().filter(|losses| !l.timeout && now >= losses.counts) else {
+            return;
+        };
+        losses.counts = now + losses.interval;
+        self.told(now, Mark::Ce);
     }
 
     fn increases(&self) -> u64 {

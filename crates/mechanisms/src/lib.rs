@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 pub mod bifrost;
+pub mod casl;
 pub mod cbfc;
 pub mod crossbar;
 pub mod dcqcn;

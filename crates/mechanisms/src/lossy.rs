@@ -65,6 +65,10 @@ impl FlowControl for Params {
         "rate x round trip, 240KB at least"
     }
 
+    fn bears_unpaused(&self) -> bool {
+        true
+    }
+
     fn is_lossless(&self) -> bool {
         false
     }

@@ -380,6 +380,10 @@ impl FlowControl for Params {
         "XOFF + MTU - 1 + headroom"
     }
 
+    fn bears_unpaused(&self) -> bool {
+        true
+    }
+
     fn headroom(&self, link: &LinkInfo) -> Bytes {
         let crossing = if link.buffer == Bytes::MAX { link.mtu } else { Bytes::ZERO };
         self.headroom.or_else(link, || self.after_decision(link) + crossing)

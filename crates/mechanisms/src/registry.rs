@@ -46,6 +46,7 @@ congestion_points! {
     Tcd => tcd,
     Pacc => pacc,
     Rcm => rcm,
+    Casl => casl,
 }
 
 notifications! {

@@ -75,6 +75,7 @@ pub(crate) fn packet(frame: u64) -> PacketView {
         wire: Bytes(frame),
         ecn_capable: false,
         is_reply: false,
+        isolated: false,
         mark: Mark::None,
         flow_hash: 0,
         source: 1,

@@ -523,6 +523,7 @@ fn packet(class: Class, ecn_capable: bool, ce: bool) -> PacketView {
         wire: Bytes(1020),
         ecn_capable,
         is_reply: false,
+        isolated: false,
         mark,
         flow_hash: 0,
         source: 1,

@@ -432,6 +432,7 @@ fn packet(bytes: u64, overhead: u64) -> PacketView {
         wire: Bytes(bytes + overhead),
         ecn_capable: false,
         is_reply: false,
+        isolated: false,
         mark: Mark::None,
         flow_hash: 0,
         source: 1,

@@ -398,6 +398,46 @@ fn where_ports_mark_ue_receivers_pass_it_on_as_often_as_they_are_asked() {
     assert_eq!(asked(r#"[{"dcqcn": {"cnp": "ack-flag"}}]"#), serde_json::json!({"none": {}}));
 }
 
+fn loses(rp: &mut Rp, at: u64, timeout: bool) {
+    pass(rp, at);
+    rp.on_loss(us(at), &LossView { lost: Bytes(1_000), timeout });
+}
+
+#[test]
+fn losses_cut_as_cnps_do_once_an_interval_where_they_count() {
+    for json in [r#"{"preset": "paper"}"#, r#"{"preset": "hpcc"}"#] {
+        let counting = json.replace('}', r#", "losses-as-cnps": "50us"}"#);
+        let (mut lossy, mut told, mut deaf) = (rp(&counting), rp(&counting), rp(json));
+        for at in [10, 30, 59, 60, 100, 300] {
+            loses(&mut lossy, at, false);
+            loses(&mut deaf, at, false);
+            // 30, 59 and 100 us lie within 50 us after one that has counted.
+            if [10, 60, 300].contains(&at) {
+                cnp(&mut told, at);
+            }
+            assert_eq!(rates(&mut lossy, at + 5), rates(&mut told, at + 5), "{json} at {at} us");
+        }
+        assert!(rates(&mut lossy, 305).0 < 60 * G);
+        assert_eq!(rates(&mut deaf, 305), (100 * G, 100 * G), "by default a loss changes no rate");
+    }
+}
+
+#[test]
+fn a_loss_that_a_timer_finds_is_no_cnp_and_opens_no_interval() {
+    let mut rp = rp(r#"{"preset": "paper", "losses-as-cnps": "50us"}"#);
+    loses(&mut rp, 10, true);
+    assert_eq!(rates(&mut rp, 11), (100 * G, 100 * G));
+    loses(&mut rp, 12, false);
+    assert_eq!(rates(&mut rp, 12), (50 * G, 100 * G));
+}
+
+#[test]
+fn losses_that_count_need_replies_that_tell_of_them() {
+    assert_eq!(params(r#"{"losses-as-cnps": "50us"}"#).needs(), [Need::Marks, Need::Acks]);
+    assert_eq!(params(r#"{"losses-as-cnps": "off"}"#).needs(), [Need::Marks]);
+    assert!(rp(r#"{"losses-as-cnps": "0us"}"#).losses.is_none(), "no time is off");
+}
+
 #[test]
 fn a_marked_ack_is_a_cnp_only_where_acks_carry_the_flag() {
     for preset in ["paper", "hpcc"] {

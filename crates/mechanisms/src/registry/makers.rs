@@ -52,6 +52,12 @@ macro_rules! flow_controls {
                 match self { $(Self::$variant(params) => params.is_lossless(),)* }
             }
 
+            /// Does it keep its promise where packets come that no gate has held?
+            pub fn bears_unpaused(&self) -> bool {
+                use $crate::slots::FlowControl as _;
+                match self { $(Self::$variant(params) => params.bears_unpaused(),)* }
+            }
+
             /// How long pauses last on its link, where `run` is the mode of the run.
             pub fn pause_mode(&self, run: $crate::slots::PauseMode) -> $crate::slots::PauseMode {
                 use $crate::slots::FlowControl as _;
@@ -291,6 +297,7 @@ macro_rules! congestion_points {
             fn on_removed[self: &mut Self](now: ::floodway_units::Time, p: &$crate::slots::PacketView);
             fn remembers[self: &Self]() -> ::floodway_units::Span;
             fn watches_inputs[self: &Self]() -> bool;
+            fn isolates[self: &Self]() -> bool;
             fn on_input[self: &mut Self](
                 cx: &mut $crate::slots::Cx<'_, $crate::slots::CpAction>,
                 p: &$crate::slots::PacketView,

@@ -25,7 +25,7 @@ fn names_are_those_of_scenarios() {
         ["line-rate", "static-window", "dcqcn", "timely", "hpcc", "dctcp", "mercury"]
     );
     assert_eq!(ReliabilityParams::names(), ["none", "go-back-n", "irn"]);
-    assert_eq!(CongestionPointParams::names(), ["red", "proxy-cnp", "mercury", "tcd", "pacc", "rcm"]);
+    assert_eq!(CongestionPointParams::names(), ["red", "proxy-cnp", "mercury", "tcd", "pacc", "rcm", "casl"]);
     let reliability: ReliabilityParams = read(r#"{ "go-back-n": { "timeout": "off" } }"#).unwrap();
     assert_eq!(reliability.name(), "go-back-n");
 }

@@ -43,6 +43,12 @@ pub trait FlowControl {
         true
     }
 
+    /// Does it keep its promise where packets come that no gate of its sender half has held? Their admission is the switch's
+    /// affair: none of them is charged to headroom, or while a pause lasts.
+    fn bears_unpaused(&self) -> bool {
+        false
+    }
+
     /// How long pauses last on its link, where `run` is the mode of the run.
     fn pause_mode(&self, run: PauseMode) -> PauseMode {
         run

@@ -190,6 +190,12 @@ pub trait CongestionPoint {
         false
     }
 
+    /// Is the second queue of each class one for what may be lost? Then its gate is no matter of flow control, and what waits
+    /// there is charged to no account: this machine alone bounds it, by `admit`. The packets are `isolated` at the next switch.
+    fn isolates(&self) -> bool {
+        false
+    }
+
     /// The packet has come in and is to leave here: `q.voq` includes it. With a crossbar that is before it joins the queue.
     fn on_input(&mut self, _cx: &mut Cx<'_, CpAction>, _p: &PacketView, _q: &QueueView) {}
 

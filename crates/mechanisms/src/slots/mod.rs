@@ -76,6 +76,8 @@ pub struct PacketView {
     pub ecn_capable: bool,
     /// It answers data: an ACK or NAK that queues among data.
     pub is_reply: bool,
+    /// It waits in a queue that may lose it, or comes from one at a switch before ([`CongestionPoint::isolates`]).
+    pub isolated: bool,
     /// The gravest mark that it has got so far.
     pub mark: Mark,
     /// A hash of the flow's addresses and ports, the same at every switch.

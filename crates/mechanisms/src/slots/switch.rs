@@ -155,11 +155,13 @@ pub enum DropReason {
     Watchdog,
     /// Chosen by a congestion point.
     Selective,
+    /// No room in a queue that may lose, or for what comes from one.
+    IsolatedFull,
 }
 
 impl DropReason {
     /// All of them, in the order of their columns.
-    pub const ALL: [DropReason; 7] = [
+    pub const ALL: [DropReason; 8] = [
         DropReason::Buffer,
         DropReason::Egress,
         DropReason::LinkError,
@@ -167,6 +169,7 @@ impl DropReason {
         DropReason::NoRoute,
         DropReason::Watchdog,
         DropReason::Selective,
+        DropReason::IsolatedFull,
     ];
 
     /// As columns and messages spell it.
@@ -179,6 +182,7 @@ impl DropReason {
             DropReason::NoRoute => "no_route",
             DropReason::Watchdog => "watchdog",
             DropReason::Selective => "selective",
+            DropReason::IsolatedFull => "isolated_full",
         }
     }
 }

@@ -131,6 +131,7 @@ mod tests {
             wire: Bytes(1_098),
             ecn_capable: true,
             is_reply: false,
+            isolated: false,
             mark: Mark::None,
             flow_hash: 0,
             source: 1,

@@ -1,0 +1,202 @@
+//! Which flows congest a port: marks that add up, and a queue that is long while they do.
+
+use std::collections::BTreeMap;
+
+use floodway_units::{FlowId, Span, Time};
+
+/// How labels follow from marks.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Law {
+    /// a.
+    pub gain: f64,
+    /// m_hi, m_lo.
+    pub above: f64,
+    pub below: f64,
+    /// A flow is forgotten so long after its last packet.
+    pub forgets: Span,
+}
+
+/// How a queue compares with Q1.
+pub(super) use std::cmp::Ordering as Compared;
+
+/// What a packet has changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Change {
+    /// Its flow is congested from now on.
+    Labelled,
+    /// It is not any more; it was labelled then.
+    Released(Time),
+}
+
+/// What is known of a flow. One that was never marked has m = 0 and no label: so much is known of a flow without an entry.
+#[derive(Clone, Copy, Debug)]
+struct Flow {
+    /// m.
+    marks: f64,
+    /// When it was labelled congested; never while it is not.
+    labelled: Time,
+    /// Its last packet.
+    seen: Time,
+}
+
+/// The flows of a port and class.
+#[derive(Clone, Debug)]
+pub(super) struct Labels {
+    law: Law,
+    flows: BTreeMap<u32, Flow>,
+    /// Entries with the label.
+    congested: usize,
+}
+
+impl Labels {
+    pub fn new(law: Law) -> Self {
+        Labels { law, flows: BTreeMap::new(), congested: 0 }
+    }
+
+    /// A packet of `flow` has left, marked or not; `queue` says how what it leaves behind compares with Q1.
+    pub fn pass(&mut self, now: Time, flow: FlowId, marked: bool, queue: Compared) -> Option<Change> {
+        let Law { gain, above, below, .. } = self.law;
+        self.forget_if_old(now, flow);
+        if !marked && !self.flows.contains_key(&flow.0) {
+            return None;
+        }
+        let new = Flow { marks: 0.0, labelled: Time::NEVER, seen: now };
+        let flow = self.flows.entry(flow.0).or_insert(new);
+        flow.seen = now;
+        flow.marks = (1.0 - gain) * flow.marks + gain * f64::from(u8::from(marked));
+        if flow.labelled == Time::NEVER && flow.marks > above && queue == Compared::Greater {
+            flow.labelled = now;
+            self.congested += 1;
+            return Some(Change::Labelled);
+        }
+        if flow.labelled != Time::NEVER && flow.marks < below && queue == Compared::Less {
+            self.congested -= 1;
+            return Some(Change::Released(std::mem::replace(&mut flow.labelled, Time::NEVER)));
+        }
+        None
+    }
+
+    /// A packet of `flow` has arrived.
+    pub fn saw(&mut self, now: Time, flow: FlowId) {
+        self.forget_if_old(now, flow);
+        if let Some(flow) = self.flows.get_mut(&flow.0) {
+            flow.seen = now;
+        }
+    }
+
+    /// Forgets all flows that were not seen for long. What they were is the same before and after: this is for room alone.
+    pub fn sweep(&mut self, now: Time) {
+        let forgets = self.law.forgets;
+        self.flows.retain(|_, flow| now.since(flow.seen) <= forgets);
+        self.congested = self.flows.values().filter(|flow| flow.labelled != Time::NEVER).count();
+    }
+
+    pub fn is_congested(&self, now: Time, flow: FlowId) -> bool {
+        let known = self.flows.get(&flow.0).filter(|flow| now.since(flow.seen) <= self.law.forgets);
+        known.is_some_and(|flow| flow.labelled != Time::NEVER)
+    }
+
+    /// Has any flow the label? One that is due to be forgotten counts until it is.
+    pub fn are_any_congested(&self) -> bool {
+        self.congested > 0
+    }
+
+    fn forget_if_old(&mut self, now: Time, flow: FlowId) {
+        let is_old = |flow: &&Flow| now.since(flow.seen) > self.law.forgets;
+        if let Some(old) = self.flows.get(&flow.0).filter(is_old) {
+            self.congested -= usize::from(old.labelled != Time::NEVER);
+            self.flows.remove(&flow.0);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::us;
+
+    const LAW: Law = Law { gain: 1.0 / 16.0, above: 0.1, below: 0.02, forgets: Span::ms(1) };
+    const FLOW: FlowId = FlowId(4);
+
+    fn labels() -> Labels {
+        Labels::new(LAW)
+    }
+
+    fn passes(labels: &mut Labels, marks: &[bool], queue: Compared) -> Vec<Option<Change>> {
+        marks.iter().map(|&marked| labels.pass(us(1), FLOW, marked, queue)).collect()
+    }
+
+    /// m = 1/16 = 0.0625, then 0.0625 · 15/16 + 0.0625 = 0.1211.
+    #[test]
+    fn two_marks_in_a_row_beyond_q1_label_a_flow_and_one_does_not() {
+        let mut labels = labels();
+        let changes = passes(&mut labels, &[true, false, false, true], Compared::Greater);
+        // 0.0625, 0.0586, 0.0549, 0.1140.
+        assert_eq!(changes, [None, None, None, Some(Change::Labelled)]);
+        let mut apart = Labels::new(LAW);
+        // 0.0625 · (15/16)^8 + 0.0625 = 0.0998.
+        let spread: Vec<bool> = (0..9).map(|i| i % 8 == 0).collect();
+        assert!(passes(&mut apart, &spread, Compared::Greater).iter().all(Option::is_none));
+        assert!(!apart.is_congested(us(1), FLOW) && labels.is_congested(us(1), FLOW));
+    }
+
+    #[test]
+    fn marks_below_q1_label_nobody_until_the_queue_has_grown() {
+        let mut labels = labels();
+        for queue in [Compared::Less, Compared::Equal] {
+            assert!(passes(&mut labels, &[true; 30], queue).iter().all(Option::is_none));
+        }
+        assert_eq!(labels.pass(us(1), FLOW, false, Compared::Greater), Some(Change::Labelled));
+    }
+
+    /// From m = 1/16 · (15/16 + 1) = 0.1211 it takes the least n with 0.1211 · (15/16)^n < 0.02: 28 packets without a mark.
+    #[test]
+    fn a_label_stays_until_marks_are_few_and_the_queue_is_short() {
+        let mut labels = labels();
+        passes(&mut labels, &[true, true], Compared::Greater);
+        let calm = [false; 40];
+        assert!(
+            passes(&mut labels, &calm, Compared::Equal).iter().all(Option::is_none),
+            "the queue is not below"
+        );
+        assert_eq!(labels.pass(us(7), FLOW, false, Compared::Less), Some(Change::Released(us(1))));
+        passes(&mut labels, &[true, true, true], Compared::Greater);
+        assert!(labels.is_congested(us(1), FLOW));
+        let mut fresh = Labels::new(LAW);
+        passes(&mut fresh, &[true, true], Compared::Greater);
+        let changes = passes(&mut fresh, &calm, Compared::Less);
+        assert_eq!(changes.iter().position(Option::is_some), Some(27));
+        assert!(!fresh.are_any_congested());
+    }
+
+    #[test]
+    fn a_flow_that_was_not_seen_for_a_millisecond_is_forgotten() {
+        let mut labels = labels();
+        passes(&mut labels, &[true, true], Compared::Greater);
+        assert!(labels.is_congested(us(1_001), FLOW) && !labels.is_congested(us(1_002), FLOW));
+        // Seen in time, it stays what it was.
+        labels.saw(us(1_000), FLOW);
+        assert!(labels.is_congested(us(2_000), FLOW));
+        // Seen too late, it begins anew: one mark is too few, and the label's end is no release.
+        assert_eq!(labels.pass(us(2_001), FLOW, true, Compared::Less), None);
+        assert!(!labels.is_congested(us(2_001), FLOW) && !labels.are_any_congested());
+        assert_eq!(labels.pass(us(2_002), FLOW, false, Compared::Greater), None);
+    }
+
+    #[test]
+    fn a_sweep_changes_nothing_but_what_is_kept() {
+        let (mut swept, mut kept) = (labels(), labels());
+        for (at, flow, marked) in (0..2_000u64).map(|i| (i * 37, (i * i % 11) as u32, i % 3 > 0)) {
+            for labels in [&mut swept, &mut kept] {
+                labels.pass(us(at), FlowId(flow), marked, Compared::Greater);
+            }
+            swept.sweep(us(at));
+            for flow in 0..11 {
+                let of = |labels: &Labels| labels.is_congested(us(at), FlowId(flow));
+                assert_eq!(of(&swept), of(&kept), "{flow} at {at} us");
+            }
+        }
+        swept.sweep(us(76_000));
+        assert!(swept.flows.is_empty() && !swept.are_any_congested());
+    }
+}

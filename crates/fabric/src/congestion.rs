@@ -6,7 +6,7 @@ use floodway_mechanisms::slots::{
 use floodway_units::{Bytes, Class, FlowId, PortId, Span, Time};
 
 use crate::arena::{Fifo, Place};
-use crate::packet::{Kind, Packet};
+use crate::packet::{ISOLATED, Kind, Packet};
 use crate::routing::peer;
 use crate::world::{Queue, World};
 
@@ -203,9 +203,11 @@ impl World<'_> {
     /// Asks anew, of every packet of a class that waits at a port, in which of the class's two queues it should.
     fn resort(&mut self, port: PortId, class: Class) {
         let class = self.dense(class);
-        // What is charged for a packet goes by its queue, where one of two may lose it.
-        if self.subs != 2 || class == u8::MAX || self.ports[port.index()].isolates {
+        if self.subs != 2 || class == u8::MAX {
             return;
+        }
+        if self.ports[port.index()].isolates {
+            return self.isolate_waiting(port, class);
         }
         let first = self.queue(port) + self.first_queue(class);
         let lists = [self.queues[first].fifo, self.queues[first + 1].fifo];
@@ -221,6 +223,74 @@ impl World<'_> {
         for point in &mut self.machines[port.index()].congestion_points {
             point.on_resorted(now, class, bytes);
         }
+    }
+
+    /// As [`World::resort`], where the second queue may lose: flows that should wait there move with all that waits of them, and
+    /// are charged to nobody any more. None moves back, since no account has room for it.
+    fn isolate_waiting(&mut self, port: PortId, class: u8) {
+        self.settle_port(port);
+        let (first, second) = (self.first_queue(class), self.first_queue(class) + 1);
+        let at = self.queue(port);
+        let mut list = std::mem::take(&mut self.queues[at + first]).fifo;
+        while let Some(place) = list.pop(&self.packets) {
+            let packet = self.packets[place];
+            if self.sub_of(port, &packet) == 1 {
+                self.move_isolated(port, second, place);
+            } else {
+                let queue = &mut self.queues[at + first];
+                queue.bytes += u64::from(packet.frame);
+                queue.fifo.push(&mut self.packets, place);
+            }
+        }
+        self.isolate_piped(port, class);
+        let bytes = [first, second].map(|q| Bytes(self.queues[at + q].bytes));
+        let (now, class) = (self.time(), self.classes[class as usize]);
+        for point in &mut self.machines[port.index()].congestion_points {
+            point.on_resorted(now, class, bytes);
+        }
+    }
+
+    /// A packet that was in no queue any more joins one that may lose it, unless that has no room.
+    fn move_isolated(&mut self, port: PortId, q: usize, place: Place) {
+        let packet = self.packets[place];
+        let lane = self.lane(packet.ingress, packet.class);
+        if let Some(reason) = self.refused(port, q, &packet) {
+            self.quits(port, packet.frame);
+            self.uncounted(port, packet.frame);
+            self.no_longer_placed(port, packet.flow);
+            self.discard(lane, place, reason);
+        } else {
+            self.replaced(port, q, &packet);
+            let paused = self.egress[self.lane(port, packet.class)].paused(self.now);
+            let moved = &mut self.packets[place];
+            moved.flags |= ISOLATED;
+            moved.paused = moved.paused.wrapping_add(paused);
+            let at = self.queue(port) + q;
+            self.queues[at].bytes += u64::from(packet.frame);
+            self.queues[at].fifo.push(&mut self.packets, place);
+        }
+        self.leaves_account(port, lane, &packet);
+    }
+
+    /// Packets that have still to join a queue follow those of their flow into one that may lose them.
+    fn isolate_piped(&mut self, port: PortId, class: u8) {
+        let switch = self.ports[port.index()].owner as usize;
+        for i in 0..self.switches[switch].pipe.len() {
+            let (_, out, place) = self.switches[switch].pipe[i];
+            let packet = self.packets[place];
+            let waits_here = out == port && packet.class == class && !packet.has(ISOLATED);
+            if waits_here && self.sub_of(port, &packet) == 1 {
+                self.packets[place].flags |= ISOLATED;
+                self.replaced(port, self.first_queue_of(class, 1), &packet);
+                self.leaves_account(port, self.lane(packet.ingress, class), &packet);
+            }
+        }
+    }
+
+    /// A packet at `port` is charged to its ingress no longer, wherever it is now.
+    fn leaves_account(&mut self, port: PortId, lane: usize, packet: &Packet) {
+        let switch = self.ports[port.index()].owner as usize;
+        self.uncharge_account(switch, lane, packet.ingress, packet.frame);
     }
 
     /// The packets of two lists in the queues that they should wait in now, each flow's in its order.

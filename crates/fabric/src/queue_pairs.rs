@@ -196,7 +196,8 @@ impl World<'_> {
                     Acks::DataUnpaused => false,
                 }
         };
-        data.iter().all(|port| sound(port) && controlled(port)) && ack.iter().all(replied)
+        let kept = |port: &PortId| sound(port) && controlled(port) && !self.ports[port.index()].isolates;
+        data.iter().all(kept) && ack.iter().all(replied)
     }
 
     /// The ideal over the fastest way that routing offers, whichever links are down at some time of the run.

@@ -447,7 +447,7 @@ impl World<'_> {
     }
 
     /// Does a failed link, a watchdog or a congestion point drop the packet before it is charged?
-    fn refused(&mut self, out: PortId, q: usize, packet: &Packet) -> Option<DropReason> {
+    pub fn refused(&mut self, out: PortId, q: usize, packet: &Packet) -> Option<DropReason> {
         let shut = self.shut(out, q);
         if shut.is_some() || !self.ports[out.index()].has_cp {
             return shut;

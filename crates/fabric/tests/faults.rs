@@ -12,7 +12,9 @@ use floodway_mechanisms::registry::NotificationParams;
 use floodway_units::{Bytes, NodeId, Rate, Span, Time};
 use floodway_wire::Format;
 use proptest::prelude::*;
-use support::{Net, POINTS, assert_invariants, counter, drops_by, fct_ps, finished, params, real, whole};
+use support::{
+    Net, POINTS, assert_invariants, counter, drops_by, fct_ps, finished, may_stand, params, real, whole,
+};
 
 const G100: Rate = Rate::gbps(100);
 const PFC: &str = r#"{"pfc": {"xoff": "30KB"}}"#;
@@ -279,7 +281,8 @@ fn ring(trouble: &Trouble) -> Net {
             net.routing(switches[i], r#""spray""#);
         }
     }
-    if let Some(point) = trouble.point {
+    let fitting = trouble.point.filter(|point| may_stand(point, trouble.control, trouble.buffer));
+    if let Some(point) = fitting {
         // A window needs acknowledgements.
         let layers = if trouble.reliability == r#""none""# { 1 } else { 2 };
         net = net.rate_control(&[r#""dcqcn""#, r#""mercury""#][..layers]);

@@ -55,7 +55,9 @@
 //! - The paper outlines its modules without a formula: all rules and numbers above are floodway's, and each is a parameter.
 //! - Where the paper speaks of strict priority, the lossy queue has a floor of 5 %, so that no flow stands still; `floor = 0` is strict.
 //! - The paper's drop ratio follows "historical data"; here, by how much the queue has exceeded Q1.
-//! - A flow moves to its other queue when none of its packets waits in the one that it leaves: nothing is reordered within a switch.
+//! - What waits of a flow that is labelled moves to the lossy queue with it, in its order, and leaves its account: nothing is reordered
+//!   within a switch. With `waiting = "stays"` the flow itself waits until it has no packet left in the lossless queue, which
+//!   in an incast is when that has run dry: there the two are the same as PFC. A flow that is no longer congested always waits so.
 //! - Replies that wait among data are never congested.
 //! - A switch with a crossbar (`buffer = "ioq"`) has no lossy queues at its inputs, and is refused, as are flow controls that count on a
 //!   pause to hold everything (all but `pfc` and `lossy`).
@@ -148,9 +150,26 @@ pub struct Params {
     /// Share of the port that the lossy queue has while both have something to send, from 0 to 0.5.
     /// Source: floodway's choice: no flow stands still; with 0 the lossless queue goes strictly first, as in section 3.2.
     pub floor: f64,
+    /// What becomes of the packets that a flow has in the lossless queue when it is labelled.
+    /// Source: floodway's choice; the paper does not say.
+    pub waiting: Waiting,
     /// Whether a flow that comes from a lossy queue is congested here, too.
     /// Source: floodway's choice: labels hold at one port, where section 3.2 has them.
     pub inherit: bool,
+}
+
+/// What becomes of packets that wait in the lossless queue when their flow is labelled.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[schemars(rename = "CaslWaiting")]
+pub enum Waiting {
+    /// They move to the lossy queue at once, in their order, and those that it has no room for are dropped. Source: floodway's choice:
+    /// the only way in which a label helps while its flow goes on sending.
+    #[default]
+    Moves,
+    /// They stay, and so do those behind them: the flow changes its queue when it has none left in the lossless one. Source: the
+    /// rule by which flows go from one class to another unsorted.
+    Stays,
 }
 
 impl Default for Params {
@@ -174,6 +193,7 @@ impl Default for Params {
             drop_gain: 0.05,
             drop_most: 0.5,
             floor: 0.05,
+            waiting: Waiting::Moves,
             inherit: false,
         }
     }
@@ -364,14 +384,16 @@ impl Isolation {
         self.lossless + self.lossy
     }
 
-    /// A packet of a flow has left, marked or not.
-    fn monitor(&mut self, now: Time, flow: FlowId, marked: bool, within: Span) {
+    /// A packet of a flow has left, marked or not; what that changes.
+    fn monitor(&mut self, now: Time, flow: FlowId, marked: bool, within: Span) -> Option<Change> {
         let queue: Ordering = self.queued().cmp(&self.q1.at());
-        match self.labels.pass(now, flow, marked, queue) {
+        let change = self.labels.pass(now, flow, marked, queue);
+        match change {
             Some(Change::Labelled) => self.q1.labelled(),
             Some(Change::Released(since)) if now.since(since) <= within => self.q1.misjudged(),
             Some(Change::Released(_)) | None => {}
         }
+        change
     }
 
     /// A packet of `wire` bytes starts: the lossy queue gets the share `floor` while it has something to send.
@@ -487,7 +509,10 @@ impl CongestionPoint for Cp {
             return Mark::None;
         }
         let marked = self.mark(cx.rng, queued);
-        self.isolation(cx.now, p.class).monitor(cx.now, p.flow, marked, misjudged_within);
+        let change = self.isolation(cx.now, p.class).monitor(cx.now, p.flow, marked, misjudged_within);
+        if change == Some(Change::Labelled) && self.params.waiting == Waiting::Moves {
+            cx.push(CpAction::Resort(p.class));
+        }
         if marked { Mark::Ce } else { Mark::None }
     }
 
@@ -495,6 +520,11 @@ impl CongestionPoint for Cp {
         // All that waited goes, or all but the lossy queue, which is seen again with its next packet.
         let isolation = self.isolation(now, p.class);
         (isolation.lossless, isolation.lossy, isolation.owed) = (Bytes::ZERO, Bytes::ZERO, 0.0);
+    }
+
+    fn on_resorted(&mut self, now: Time, class: Class, queues: [Bytes; 2]) {
+        let isolation = self.isolation(now, class);
+        [isolation.lossless, isolation.lossy] = queues;
     }
 
     fn on_pause_sent(&mut self, now: Time, _ingress: PortId, class: Class) {

@@ -428,6 +428,8 @@ fn congestion_points() -> Vec<CongestionPointParams> {
         r#"{ "pacc": { "qref": "1KB", "period": "4us", "theta": 0 } }"#,
         r#"{ "rcm": { "equilibrium": "1KB", "cam-depth": 1, "cam-interval": "1B", "expire": "1us" } }"#,
         r#"{ "rcm": { "weight": 0, "remote-weight": 1, "cam-depth": 4, "cam-hits": 4, "severe": 63 } }"#,
+        r#"{ "casl": { "kmin": "0B", "kmax": "2KB", "gain": 1, "forget-after": "2us", "learn-every": "1us", "capacity": "9KB" } }"#,
+        r#"{ "casl": { "threshold": "1KB", "floor": 0, "inherit": true, "adapt-every": "1ps", "drop-gain": 1 } }"#,
         r#"{ "pacc": { "multi": true, "period": "13us", "a": 9, "b": 0, "most-flows": 1 } }"#,
     ];
     with_tuned(CongestionPointParams::names(), &tuned)

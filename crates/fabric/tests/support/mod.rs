@@ -23,7 +23,7 @@ pub fn params<P: DeserializeOwned>(json: &str) -> P {
 pub const PFC: &str = r#"{"pfc": {"xoff": "100KB"}}"#;
 
 /// Congestion points that act on the short queues of small networks, and none.
-pub const POINTS: [Option<&str>; 7] = [
+pub const POINTS: [Option<&str>; 8] = [
     None,
     Some(r#"{"red": {"kmin": "5KB", "kmax": "40KB", "pmax": 0.2}}"#),
     Some(r#"{"proxy-cnp": {"kmin": "5KB", "kmax": "40KB", "interval": "5us"}}"#),
@@ -31,7 +31,20 @@ pub const POINTS: [Option<&str>; 7] = [
     Some(r#"{"tcd": {"max-ton": "5us", "red": {"kmin": "5KB", "kmax": "40KB", "pmax": 0.2}}}"#),
     Some(r#"{"pacc": {"qref": "5KB", "period": "9us"}}"#),
     Some(r#"{"rcm": {"equilibrium": "3KB", "cam-depth": 8, "expire": "20us"}}"#),
+    Some(CASL),
 ];
+
+/// CASL that changes its mind within tens of microseconds.
+pub const CASL: &str = r#"{"casl": {
+    "kmin": "3KB", "kmax": "15KB", "gain": 0.25, "forget-after": "40us", "learn-every": "20us",
+    "misjudged-within": "20us", "adapt-every": "5us", "capacity": "30KB"
+}}"#;
+
+/// Can this congestion point stand where packets go out by such a flow control, at a switch with such a buffer?
+pub fn may_stand(point: &str, flow_control: &str, buffer: &str) -> bool {
+    let bears = flow_control.contains("pfc") || flow_control.contains("lossy");
+    !point.contains("casl") || bears && !buffer.contains("ioq")
+}
 
 /// A network in the making.
 pub struct Net {

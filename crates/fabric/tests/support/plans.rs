@@ -12,7 +12,7 @@ use floodway_units::{Bytes, NodeId, PortId, Rate, Span, Time};
 use floodway_wire::Format;
 use proptest::prelude::*;
 
-use super::{Net, POINTS, params};
+use super::{Net, POINTS, may_stand, params};
 
 const G100: Rate = Rate::gbps(100);
 
@@ -186,7 +186,10 @@ impl Plan {
         for link in &mut net.blueprint.links {
             for end in &mut link.ends {
                 if switches.contains(&end.node) {
-                    end.congestion_points = POINTS[self.point].iter().map(|point| params(point)).collect();
+                    let buffer = if self.crossbar { "ioq" } else { "" };
+                    let control = FLOW_CONTROLS[self.flow_control];
+                    let fitting = POINTS[self.point].iter().filter(|point| may_stand(point, control, buffer));
+                    end.congestion_points = fitting.map(|point| params(point)).collect();
                 }
             }
         }

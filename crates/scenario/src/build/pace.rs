@@ -6,6 +6,7 @@ use floodway_fabric::Blueprint;
 use floodway_fabric::blueprint::{FlowSettings, FlowSpec, LinkSpec, LoopSpec};
 use floodway_fabric::routing::{Routes, peer};
 use floodway_mechanisms::registry::{FlowControlParams, ReactionParams, ReliabilityParams};
+use floodway_mechanisms::slots::CongestionPoint as _;
 use floodway_units::{Bytes, NodeId, PortId, Rate, Span, Time};
 
 use crate::paths::{base_rtt, first_path, pairs};
@@ -173,13 +174,14 @@ fn sent(rate: Rate, bytes: u64) -> Span {
     if rate > Rate(0) { rate.time_to_send(Bytes(bytes)) } else { Span::ZERO }
 }
 
-/// Can frames of flows be lost: damaged, or dropped where nothing holds the sender?
+/// Can frames of flows be lost: damaged, or dropped where nothing holds the sender, or in a queue that may lose?
 fn can_lose(blueprint: &Blueprint) -> bool {
     let has_control = |control: &[(_, FlowControlParams)], class| {
         control.iter().any(|(of, params)| *of == class && params.is_lossless())
     };
     let mut directions = blueprint.links.iter().flat_map(|link| &link.directions);
     blueprint.links.iter().any(|link| !link.down.is_empty())
+        || isolates(blueprint)
         || directions.any(|direction| {
             let errors = direction.errors;
             let is_lossy = |of: &FlowSettings| !has_control(&direction.flow_control, of.class);
@@ -188,6 +190,16 @@ fn can_lose(blueprint: &Blueprint) -> bool {
                 || errors.link_control > 0.0
                 || blueprint.settings.iter().any(is_lossy)
         })
+}
+
+/// Has a port queues that may lose what waits there?
+fn isolates(blueprint: &Blueprint) -> bool {
+    let mut ports = (0..2 * blueprint.links.len() as u32).map(PortId);
+    ports.any(|port| {
+        let end = &blueprint.links[port.index() / 2].ends[port.index() % 2];
+        let mut points = end.congestion_points.iter().map(|params| params.build(&blueprint.port_info(port)));
+        points.any(|point| point.is_ok_and(|point| point.isolates()))
+    })
 }
 
 /// The longest after which a sender goes back.

@@ -312,7 +312,7 @@ def test_results_stand_beside_one_another_with_the_same_strips() -> None:
         (
             replace(made_up_region(TREE, SPREAD), signals=made_up_region(TREE, SPREAD).signals.clear()),  # type: ignore[union-attr]
             {},
-            r"^these congestion points have no states; rcm, mercury, tcd and pacc have some$",
+            r"^these congestion points have no states; rcm, casl, mercury, tcd and pacc have some$",
         ),
         (
             made_up_region(TREE, SPREAD),

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 
 use floodway_fabric::outcome::Lossless;
-use floodway_fabric::{Control, Fabric, Records};
+use floodway_fabric::{Control, Fabric, Partitioning, Records};
 use floodway_mechanisms::casl;
 use floodway_mechanisms::registry::{AnyCongestionPoint, NotificationParams};
 use floodway_mechanisms::slots::{
@@ -17,7 +17,8 @@ use floodway_units::{Bytes, Class, NodeId, PortId, QueueId, Rate, Rng, Span, Tim
 use floodway_wire::Format;
 use proptest::prelude::*;
 use support::{
-    CASL, Net, assert_invariants, counter, drops, drops_by, finished, names, params, real, sum, texts, whole,
+    CASL, Net, assert_invariants, counter, drops, drops_by, everything, finished, names, params, real, sum,
+    texts, whole,
 };
 
 const G100: Rate = Rate::gbps(100);
@@ -239,7 +240,7 @@ struct Plan {
     pipeline: bool,
     stays: bool,
     capacity: u64,
-    /// Only the first of the leaves has CASL, or all switches.
+    /// The spines and the first of the leaves have none, or all switches have it.
     partly: bool,
     classes: bool,
     spines: usize,
@@ -388,6 +389,66 @@ fn random_traffic_has_labels_losses_and_pauses() {
         assert!(labels.iter().any(|(_, labelled)| !labelled.is_empty()));
     }
     assert!(selective > 0 && full > 0 && pauses > 0, "{selective} {full} {pauses}");
+}
+
+#[test]
+fn any_number_of_partitions_and_threads_keeps_the_same_bytes() {
+    let mut net =
+        incast(Rate::gbps(1_000), r#"{"pfc": {"xoff": "60KB"}}"#, Some(r#""casl""#), Bytes::kb(300));
+    net.blueprint.records.signals = Some(10_000);
+    let control = Control::default();
+    let one = net.run();
+    assert!(drops(&one) > 0 && sum(&one, "pfc_rx") > 0);
+    let one = everything(&one);
+    for (parts, threads) in [(2, 1), (2, 2), (4, 3)] {
+        let of = Partitioning::automatic(&net.blueprint, parts).on(threads);
+        assert_eq!(of.parts(), parts);
+        let fabric = Fabric::build_parts(&net.blueprint, &control, &of).expect("it is sound");
+        assert!(everything(&fabric.run()) == one, "{parts} partitions on {threads} threads");
+    }
+}
+
+/// A flow that was labelled before comes to a port whose ingress is paused, and has no label there.
+///
+/// ```text
+///  a ──┐                    ┌── slow      s1 labels all that it sends on the trunk
+///      s1 ── trunk ── s2 ───┤             s2 has CASL or not; slow takes a tenth
+///  b ──┘                    └── fast
+/// ```
+#[test]
+fn what_nobody_has_held_finds_no_room_behind_a_pause_but_in_a_lossy_queue() {
+    let run = |at_second: Option<&str>| {
+        let mut net = Net::new(Format::Ethernet).limit(Span::ms(1)).until_limit();
+        let [s1, s2] = ["s1", "s2"].map(|name| net.switch_with(name, r#"{"static": {"size": "auto"}}"#));
+        let [a, b, slow, fast] = ["a", "b", "slow", "fast"].map(|name| net.host(name));
+        let pfc = r#"{"pfc": {"xoff": "20KB"}}"#;
+        let trunk = net.link(s1, s2, G100, Span::us(1), pfc);
+        net.link(a, s1, G100, Span::us(1), pfc);
+        net.link(b, s1, G100, Span::us(1), pfc);
+        let last = net.link(s2, slow, Rate::gbps(10), Span::us(1), pfc);
+        let next = net.link(s2, fast, G100, Span::us(1), pfc);
+        let labels = r#"{"casl": {"kmin": "0B", "kmax": "1B", "threshold": "1B", "gain": 1, "capacity": "5MB", "drop-most": 0}}"#;
+        net.congestion_point(trunk, s1, labels);
+        for link in [last, next] {
+            at_second.iter().for_each(|point| net.congestion_point(link, s2, point));
+        }
+        net.flow(a, slow, Bytes::mb(1), Span::ZERO);
+        net.flow(b, fast, Bytes::mb(1), Span::ZERO);
+        let records = net.run();
+        assert_eq!(records.outcome.lossless, Lossless::Held);
+        assert_eq!(drops(&records), drops_by(&records, "isolated_full"));
+        let delivered = whole(records.flows.column("delivered_bytes"));
+        (drops(&records), delivered[0], delivered[1], counter(&records, "s2", "s1-s2", "peak_bytes"))
+    };
+    // Without a lossy queue at s2 what the slow link does not take is dropped: 1 MB less what it had time for.
+    let (lost, slow, _, peak) = run(None);
+    assert!(lost > 500 && slow < 500_000, "{lost} {slow}");
+    assert!(peak < 40_000, "{peak}: xoff and some, though 100 Gbit/s came for 160 us");
+    // With one that is large enough, nothing is, and the account holds no more for it.
+    let quiet = r#"{"casl": {"kmin": "9MB", "kmax": "9MB", "capacity": "5MB"}}"#;
+    let (lost, slow, fast, peak) = run(Some(quiet));
+    assert_eq!((lost, slow, fast), (0, 1_000_000, 1_000_000));
+    assert!(peak < 40_000, "{peak}");
 }
 
 fn refused(net: &Net) -> String {

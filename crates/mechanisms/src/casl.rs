@@ -14,7 +14,8 @@
 //! of its marks, m ← (1 - a) m + a · mark. It is congested from the packet on with which m > m_hi and Ql + Qy > Q1, and no longer from
 //! that on with which m < m_lo and Ql + Qy < Q1. Flows of which nothing came for `forget-after` are forgotten.
 //!
-//! *Isolation*: congested flows wait in a second queue of their class, behind the first. Nobody pauses it, and what waits there is charged to
+//! *Isolation*: congested flows wait in a second queue of their class, behind the first, into which their packets move that wait already.
+//! Nobody pauses it, and what waits there is charged to
 //! no account of the switch's buffer: it has a capacity of its own, Ymax. A packet that would exceed that is dropped (`isolated_full`); where
 //! the queue is longer than Q1, each is with probability d (`selective`). Every `adapt-every`, d grows by `drop-gain` · (Qy - Q1) / Q1,
 //! between 0 and `drop-most`. While both queues have something to send, the second gets the share `floor`.
@@ -35,8 +36,8 @@
 //!
 //! Under PFC an incast pauses whole links, and flows that only share these with it wait; without PFC it loses packets of all. Here the
 //! flows of the incast are told apart after a few marks, and no longer fill the accounts that pause. Before they are, it is
-//! PFC that acts: a burst that is over within a round trip is not told from others. It needs packets that can be marked, `red` at no port that has it (they
-//! would be marked twice), and senders that take losses well.
+//! PFC that acts: a burst that is over within a round trip is not told from others, and a threshold that pauses before the queue
+//! has reached Q1 pauses all. It marks packets itself (`red` beside it would mark them twice), and needs senders that take losses well.
 //!
 //! # Symbols
 //!
@@ -56,8 +57,9 @@
 //! - Where the paper speaks of strict priority, the lossy queue has a floor of 5 %, so that no flow stands still; `floor = 0` is strict.
 //! - The paper's drop ratio follows "historical data"; here, by how much the queue has exceeded Q1.
 //! - What waits of a flow that is labelled moves to the lossy queue with it, in its order, and leaves its account: nothing is reordered
-//!   within a switch. With `waiting = "stays"` the flow itself waits until it has no packet left in the lossless queue, which
-//!   in an incast is when that has run dry: there the two are the same as PFC. A flow that is no longer congested always waits so.
+//!   within a switch. With `waiting = "stays"` the flow stays, too, until it has no packet left in the lossless queue. In an incast
+//!   it has none only when that queue has run dry, so that labels then change next to nothing. A flow that is no longer
+//!   congested always goes back so.
 //! - Replies that wait among data are never congested.
 //! - A switch with a crossbar (`buffer = "ioq"`) has no lossy queues at its inputs, and is refused, as are flow controls that count on a
 //!   pause to hold everything (all but `pfc` and `lossy`).

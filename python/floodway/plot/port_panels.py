@@ -49,6 +49,8 @@ STATE_COLOURS: Mapping[str, str] = {
     "edge": "#f6c667",
     "inner": "#e07b39",
     "root": "#b2182b",
+    "lossless": "#d3e5cf",
+    "isolating": "#4d8b31",
 }
 OTHER_STATES = ("#f0e442", "#cc79a7", "#999999", "#009e73")
 #: None of the colours that tell flows apart.

@@ -31,9 +31,9 @@ __all__ = ["GRAVEST", "QUIET", "ROOTS", "region"]
 #: More strips than these are no picture any more.
 MOST_STRIPS = 40
 #: States of ports in the region, the gravest first: a port of several classes is in the gravest of theirs.
-GRAVEST = ("root", "inner", "edge", "congestion", "congested", "undetermined", "checking")
+GRAVEST = ("root", "inner", "edge", "congestion", "congested", "isolating", "undetermined", "checking")
 #: States of ports outside it. Of a congestion point that is none of these: the one that a queue begins in.
-QUIET = ("outside", "determined", "non-congestion", "uncongested")
+QUIET = ("outside", "determined", "non-congestion", "uncongested", "lossless")
 #: States in which a port congests by itself; those that say so of ports that are held up, too, are none.
 ROOTS = ("root", "congestion")
 #: Columns of the table.
@@ -163,7 +163,7 @@ def _nothing(order: _Order) -> str:
     if order.quiet or order.roles:
         quiet = " or ".join(order.quiet)
         return f"no port was in another state than {quiet} in this time: there is no region to show"
-    return "these congestion points have no states; rcm, mercury, tcd and pacc have some"
+    return "these congestion points have no states; rcm, casl, mercury, tcd and pacc have some"
 
 
 def _gravest(spans: pl.DataFrame, order: _Order) -> pl.DataFrame:

@@ -26,6 +26,7 @@ STATES: Mapping[str, tuple[str, ...]] = {
     "tcd": ("non-congestion", "congestion", "undetermined", "checking"),
     "pacc": ("uncongested", "congested"),
     "rcm": ("outside", "edge", "inner", "root"),
+    "casl": ("lossless", "isolating"),
 }
 
 

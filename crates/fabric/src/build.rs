@@ -528,7 +528,7 @@ impl<'a> World<'a> {
     ) -> Result<(), BuildError> {
         let points = &mut self.machines[port.index()].congestion_points;
         points.push(point);
-        check_points(self.blueprint, port, points)?;
+        self.blueprint.validate_points(port, points)?;
         if points.iter().any(|point| point.claims().contains(&Claim::Classify)) && self.subs == 1 {
             let message = "classes have one queue each: no machine of the blueprint claims Classify";
             return Err(congested(self.blueprint.port_name(port), message.into()));
@@ -658,7 +658,7 @@ fn build_machines(blueprint: &Blueprint) -> Result<Vec<PortMachines>, BuildError
         for params in &end.congestion_points {
             congestion_points.push(params.build(&info).map_err(|error| BuildError::param(place(), error))?);
         }
-        check_points(blueprint, port, &congestion_points)?;
+        blueprint.validate_points(port, &congestion_points)?;
         machines.push(PortMachines {
             scheduler,
             congestion_points,
@@ -670,44 +670,6 @@ fn build_machines(blueprint: &Blueprint) -> Result<Vec<PortMachines>, BuildError
         });
     }
     Ok(machines)
-}
-
-/// Can these machines stand at one port, and at this one?
-fn check_points(
-    blueprint: &Blueprint,
-    port: PortId,
-    points: &[AnyCongestionPoint],
-) -> Result<(), BuildError> {
-    let refused = |message: String| Err(congested(blueprint.port_name(port), message));
-    if let Some(claim) = twice_claimed(points) {
-        return refused(format!("two machines both claim {claim:?}"));
-    }
-    let Some(switch) = blueprint.switch_at(port).filter(|_| points.iter().any(CongestionPoint::isolates))
-    else {
-        return Ok(());
-    };
-    if switch.buffer.plan().crossbar.is_some() {
-        return refused(
-            "it has a queue of its own for what may be lost, which an input-output queued switch has not: choose              buffer = \"shared\" or \"static\""
-                .into(),
-        );
-    }
-    let link = &blueprint.links[port.index() / 2];
-    let controls = &link.directions[port.index() % 2].flow_control;
-    match controls.iter().find(|(_, control)| !control.bears_unpaused()) {
-        None => Ok(()),
-        Some((_, control)) => refused(format!(
-            "it sends packets that no pause holds, which flow-control = {:?} of {} does not bear: choose \"pfc\" or \"lossy\"",
-            control.name(),
-            link.name
-        )),
-    }
-}
-
-/// A hook that more than one machine of a port wants for itself.
-fn twice_claimed(points: &[AnyCongestionPoint]) -> Option<Claim> {
-    let owners = |claim: &Claim| points.iter().filter(|point| point.claims().contains(claim)).count();
-    [Claim::Classify, Claim::Admit, Claim::Gate].into_iter().find(|claim| owners(claim) > 1)
 }
 
 fn congested(place: String, message: String) -> BuildError {

@@ -1,6 +1,7 @@
 //! What later code relies on in a blueprint.
 
-use floodway_mechanisms::slots::{Need, QpInfo, Sizing};
+use floodway_mechanisms::registry::AnyCongestionPoint;
+use floodway_mechanisms::slots::{Claim, CongestionPoint, Need, QpInfo, Sizing};
 use floodway_units::mrg32k3a::FirstDraws;
 use floodway_units::{Bytes, Class, FlowId, NodeId, PortId, Rate, Span};
 use rustc_hash::FxHashMap;
@@ -40,6 +41,12 @@ fn representatives(routes: &Routes, hosts: impl Iterator<Item = NodeId>) -> Vec<
         two.iter_mut().find(|place| place.is_none()).is_some_and(|place| place.replace(host).is_none())
     };
     hosts.filter(|host| stands_for(host)).collect()
+}
+
+/// A hook that more than one machine of a port wants for itself.
+fn twice_claimed(points: &[AnyCongestionPoint]) -> Option<Claim> {
+    let owners = |claim: &Claim| points.iter().filter(|point| point.claims().contains(claim)).count();
+    [Claim::Classify, Claim::Admit, Claim::Gate].into_iter().find(|claim| owners(claim) > 1)
 }
 
 impl Blueprint {
@@ -115,6 +122,43 @@ impl Blueprint {
                 message: format!("{room} has no room for a frame of {frame}"),
             }),
         }
+    }
+
+    /// Can these machines stand at one port, and at this one?
+    ///
+    /// # Errors
+    /// Why they cannot.
+    pub fn validate_points(&self, port: PortId, points: &[AnyCongestionPoint]) -> Result<(), BuildError> {
+        let message = if let Some(claim) = twice_claimed(points) {
+            Some(format!("two machines both claim {claim:?}"))
+        } else if points.iter().any(CongestionPoint::isolates) {
+            self.cannot_isolate(port)
+        } else {
+            None
+        };
+        let key = Some("congestion-point");
+        message.map_or(Ok(()), |message| Err(BuildError { place: self.port_name(port), key, message }))
+    }
+
+    /// Why a port cannot have queues that may lose beside others, if so.
+    fn cannot_isolate(&self, port: PortId) -> Option<String> {
+        let switch = self.switch_at(port)?;
+        if switch.buffer.plan().crossbar.is_some() {
+            return Some(
+                "it has queues for what may be lost, and an input-output queued switch has none for it at its inputs: \
+                 choose buffer = \"shared\" or \"static\""
+                    .into(),
+            );
+        }
+        let link = &self.links[port.index() / 2];
+        let mut controls = link.directions[port.index() % 2].flow_control.iter();
+        let (_, control) = controls.find(|(_, control)| !control.bears_unpaused())?;
+        Some(format!(
+            "it sends packets that no pause holds, which flow-control = {:?} of {} does not bear: choose \"pfc\" or \
+             \"lossy\"",
+            control.name(),
+            link.name
+        ))
     }
 
     fn validate_buffers(&self) -> Result<(), BuildError> {

@@ -190,6 +190,10 @@ impl Found<'_> {
                     self.faults.add(origin, &key, error.message, blueprint.port_name(port));
                 }
                 let Choice { value, origin } = &plan.congestion_points;
+                let machines: Vec<_> = value.iter().filter_map(|point| point.build(&info).ok()).collect();
+                if let Err(error) = blueprint.validate_points(port, &machines) {
+                    self.faults.add(origin, "", error.message, blueprint.port_name(port));
+                }
                 for (i, point) in value.iter().enumerate() {
                     match point.build(&info) {
                         Err(error) => {

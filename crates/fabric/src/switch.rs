@@ -537,11 +537,9 @@ impl World<'_> {
 
     /// Puts a charged packet into its egress queue.
     pub fn enqueue(&mut self, out: PortId, q: usize, place: Place) {
-        let packet = &mut self.packets[place];
-        let frame = packet.frame;
-        let lane = out.index() * self.classes.len() + packet.class as usize;
-        let (class, paused) = (packet.class, self.ports[out.index()].paused);
-        if paused >> class & 1 != 0 && !self.may_lose(out, q) {
+        let &Packet { class, frame, .. } = &self.packets[place];
+        let lane = self.lane(out, class);
+        if self.ports[out.index()].paused >> class & 1 != 0 && !self.may_lose(out, q) {
             let packet = &mut self.packets[place];
             packet.paused = packet.paused.wrapping_sub(self.egress[lane].paused(self.now));
         }

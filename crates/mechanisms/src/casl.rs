@@ -11,8 +11,8 @@
 //! # What it does
 //!
 //! *Monitoring*: a packet that leaves is marked as by RED, with Ql + Qy that it leaves behind for the queue. Each flow has a moving average
-//! of its marks, m ← (1 - a) m + a · mark. It is congested from the packet on with which m > m_hi and Ql + Qy > Q1, and no longer from
-//! that on with which m < m_lo and Ql + Qy < Q1. Flows of which nothing came for `forget-after` are forgotten.
+//! of its marks, m ← (1 - a) m + a · mark. It is congested from the packet on with which m > `m_hi` and Ql + Qy > Q1, and no longer from
+//! that on with which m < `m_lo` and Ql + Qy < Q1. Flows of which nothing came for `forget-after` are forgotten.
 //!
 //! *Isolation*: congested flows wait in a second queue of their class, behind the first, into which their packets move that wait already.
 //! Nobody pauses it, and what waits there is charged to
@@ -46,7 +46,7 @@
 //! | Ql, Qy | bytes in a class's lossless queue and in its lossy one |
 //! | Kmin, Kmax, Pmax | `kmin`, `kmax`, `pmax` |
 //! | a, m | `gain`; the moving average of a flow's marks |
-//! | m_hi, m_lo | `label-above`, `release-below` |
+//! | `m_hi`, `m_lo` | `label-above`, `release-below` |
 //! | Q1 | `threshold`, or what was learnt |
 //! | Ymax | `capacity` |
 //! | d | ratio of packets that are dropped beyond Q1 |
@@ -109,11 +109,11 @@ pub struct Params {
     /// a: what a packet counts in its flow's average of marks, above 0, up to 1.
     /// Source: floodway's choice; the paper gives none.
     pub gain: f64,
-    /// m_hi: marks above which a flow is congested, from 0 to 1.
+    /// `m_hi`: marks above which a flow is congested, from 0 to 1.
     /// Source: floodway's choice: the probability of a mark at 250 KB, where Q1 starts.
     pub label_above: f64,
-    /// m_lo: marks below which it is so no longer, from 0 to `label-above`.
-    /// Source: floodway's choice: a fifth of m_hi.
+    /// `m_lo`: marks below which it is so no longer, from 0 to `label-above`.
+    /// Source: floodway's choice: a fifth of `m_hi`.
     pub release_below: f64,
     /// A flow is forgotten so long after its last packet, above 0.
     /// Source: floodway's choice; the paper gives none.

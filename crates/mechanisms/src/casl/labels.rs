@@ -9,7 +9,7 @@ use floodway_units::{FlowId, Span, Time};
 pub(super) struct Law {
     /// a.
     pub gain: f64,
-    /// m_hi, m_lo.
+    /// `m_hi`, `m_lo`.
     pub above: f64,
     pub below: f64,
     /// A flow is forgotten so long after its last packet.

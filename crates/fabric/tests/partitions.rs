@@ -3,21 +3,17 @@
 
 mod support;
 
-use floodway_fabric::blueprint::{
-    AllowanceSpec, Arrivals, ErrorRates, HistogramSpec, LoopSpec, Next, PoissonSpec, RelayPorts, Role,
-    ShareSpec, Sharing, Ties,
-};
-use floodway_fabric::sizes::Sizes;
-use floodway_fabric::spread::Spread;
+use floodway_fabric::blueprint::{Arrivals, Role, Ties};
 use floodway_fabric::{Blueprint, Control, Fabric, Partitioning};
-use floodway_mechanisms::registry::{AnyCongestionPoint, NotificationParams};
+use floodway_mechanisms::registry::AnyCongestionPoint;
 use floodway_mechanisms::slots::{
     CongestionPoint, CpAction, Cx, Mark, Notice, PacketView, QueueView, RegionNotice,
 };
 use floodway_units::{Bytes, NodeId, PortId, Rate, Span, Time};
 use floodway_wire::Format;
 use proptest::prelude::*;
-use support::{Net, POINTS, assert_invariants, everything, params};
+use support::plans::{FLOW_CONTROLS, TRANSPORTS, plans};
+use support::{Net, assert_invariants, everything};
 
 /// All that is kept of a run in these partitions.
 fn run(blueprint: &Blueprint, parts: &Partitioning) -> String {

@@ -84,12 +84,14 @@ fn to(why: &Why, cause: Cause) -> u64 {
 /// Hosts a and b behind s, c and d behind t.
 fn dumbbell(control: &str) -> (Net, [NodeId; 4], [NodeId; 2]) {
     let mut net = Net::new(Format::HpccNs3);
-    let [a, b, c, d] = ["a", "b", "c", "d"].map(|name| net.host(name));
-    let [s, t] = ["s", "t"].map(|name| net.switch(name));
-    for (from, to) in [(a, s), (b, s), (s, t), (t, c), (t, d)] {
+    let hosts = ["a", "b", "c", "d"].map(|name| net.host(name));
+    let switches = ["s", "t"].map(|name| net.switch(name));
+    let trunk = (switches[0], switches[1]);
+    let [near, far] = [0, 1].map(|side| [0, 1].map(|i| (hosts[2 * side + i], switches[side])));
+    for (from, to) in [near[0], near[1], trunk, far[0], far[1]] {
         net.link(from, to, G100, Span::us(1), control);
     }
-    (net, [a, b, c, d], [s, t])
+    (net, hosts, switches)
 }
 
 #[test]
@@ -135,20 +137,20 @@ fn who_shares_a_port_waits_there() {
 fn a_victim_of_pauses_sees_where_they_began() {
     let control = r#"{"pfc": {"xoff": "30KB"}}"#;
     let mut net = Net::new(Format::HpccNs3);
-    let [s, t] = ["s", "t"].map(|name| net.switch(name));
-    let [h, v, a] = ["h", "v", "a"].map(|name| net.host(name));
-    net.link(s, t, Rate::gbps(400), Span::us(1), control);
-    net.link(t, h, G100, Span::us(1), control);
-    net.link(t, v, G100, Span::us(1), control);
-    net.link(a, s, G100, Span::us(1), control);
+    let (first, last) = (net.switch("s"), net.switch("t"));
+    let [to, victim, from] = ["h", "v", "a"].map(|name| net.host(name));
+    net.link(first, last, Rate::gbps(400), Span::us(1), control);
+    net.link(last, to, G100, Span::us(1), control);
+    net.link(last, victim, G100, Span::us(1), control);
+    net.link(from, first, G100, Span::us(1), control);
     for i in 0..3 {
         let (near, far) = (net.host(&format!("n{i}")), net.host(&format!("f{i}")));
-        net.link(near, t, G100, Span::us(1), control);
-        net.link(far, s, G100, Span::us(1), control);
-        net.flow(near, h, Bytes::kb(400), Span::ZERO);
-        net.flow(far, h, Bytes::kb(400), Span::ZERO);
+        net.link(near, last, G100, Span::us(1), control);
+        net.link(far, first, G100, Span::us(1), control);
+        net.flow(near, to, Bytes::kb(400), Span::ZERO);
+        net.flow(far, to, Bytes::kb(400), Span::ZERO);
     }
-    net.flow(a, v, Bytes::kb(200), Span::us(20));
+    net.flow(from, victim, Bytes::kb(200), Span::us(20));
     let records = net.run();
     let row = whole(records.flows.column("size_bytes")).iter().position(|&size| size == 200_000);
     let why = why_of(&net.blueprint, &records, row.expect("it is there")).expect("it is complete");

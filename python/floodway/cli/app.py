@@ -429,8 +429,8 @@ def why_(
     \b
     Examples:
       floodway why out/demo
-      floodway why out/demo worst
-      floodway why out/demo incast:h1:0 --json
+      floodway why out/incast worst
+      floodway why out/incast victim:h2:0 --json
 
     \b
     Exit codes:

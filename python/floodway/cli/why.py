@@ -98,7 +98,8 @@ def _show(found: Why, stream: TextIO) -> None:
             table.add_row("", *_place(found, part), *_amount(part.time_ps, found))
         if small:
             several = _amount(sum(part.time_ps for part in small), found)
-            table.add_row("", f"{len(small)} others", "", *several)
+            what = "places" if len(small) == len(parts) else "others"
+            table.add_row("", f"{len(small)} {what}", "", *several)
     table.add_section()
     table.add_row("completion time", "", "", *_amount(found.fct_ps, found), style="bold")
     console.print(table)

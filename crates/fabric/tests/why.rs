@@ -138,17 +138,17 @@ fn a_victim_of_pauses_sees_where_they_began() {
     let control = r#"{"pfc": {"xoff": "30KB"}}"#;
     let mut net = Net::new(Format::HpccNs3);
     let (first, last) = (net.switch("s"), net.switch("t"));
-    let [to, victim, from] = ["h", "v", "a"].map(|name| net.host(name));
+    let [sink, victim, from] = ["h", "v", "a"].map(|name| net.host(name));
     net.link(first, last, Rate::gbps(400), Span::us(1), control);
-    net.link(last, to, G100, Span::us(1), control);
+    net.link(last, sink, G100, Span::us(1), control);
     net.link(last, victim, G100, Span::us(1), control);
     net.link(from, first, G100, Span::us(1), control);
     for i in 0..3 {
         let (near, far) = (net.host(&format!("n{i}")), net.host(&format!("f{i}")));
         net.link(near, last, G100, Span::us(1), control);
         net.link(far, first, G100, Span::us(1), control);
-        net.flow(near, to, Bytes::kb(400), Span::ZERO);
-        net.flow(far, to, Bytes::kb(400), Span::ZERO);
+        net.flow(near, sink, Bytes::kb(400), Span::ZERO);
+        net.flow(far, sink, Bytes::kb(400), Span::ZERO);
     }
     net.flow(from, victim, Bytes::kb(200), Span::us(20));
     let records = net.run();

@@ -39,6 +39,8 @@ __all__ = [
     "ByTag",
     "ByWorkload",
     "CaptureKeys",
+    "Casl",
+    "CaslWaiting",
     "Cbfc",
     "Chain",
     "Class",
@@ -168,6 +170,7 @@ __all__ = [
     "Sites",
     "Size",
     "SizeOfPath",
+    "SizeOrAuto",
     "Sizes",
     "SizesFile",
     "Sizing",
@@ -1352,6 +1355,97 @@ class Rcm(Table):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Casl(Table):
+    """Parameters of CASL.
+
+    Attributes
+    ----------
+    kmin
+        Kmin: longest Ql + Qy that marks nothing, in bytes; Q1 is learnt between it and `kmax`.
+        Source: floodway's choice: half of what HPCC has at 50G, so that all of the ramp lies
+        within the class's queue.
+    kmax
+        Kmax: beyond this Ql + Qy every packet is marked, in bytes above 0; at least `kmin`.
+        Source: floodway's choice, as `kmin`.
+    pmax
+        Pmax: probability of a mark at `kmax`, from 0 to 1. Source: HPCC's simulations,
+        `run.py`.
+    gain
+        a: what a packet counts in its flow's average of marks, above 0, up to 1. Source:
+        floodway's choice; the paper gives none.
+    label_above
+        `m_hi`: marks above which a flow is congested, from 0 to 1. Source: floodway's choice:
+        the probability of a mark at 250 KB, where Q1 starts.
+    release_below
+        `m_lo`: marks below which it is so no longer, from 0 to `label-above`. Source:
+        floodway's choice: a fifth of `m_hi`.
+    forget_after
+        A flow is forgotten so long after its last packet, above 0. Source: floodway's choice;
+        the paper gives none.
+    threshold
+        Q1: "auto" to learn it from (Kmin + Kmax) / 2 on, or the bytes above 0 at which it
+        stays. Source: section 3.2, which learns it online.
+    learn_every
+        Period of learning, above 0. Source: floodway's choice; the paper gives none.
+    misjudged_within
+        A label that is taken back within this time was wrong; above 0. Source: floodway's
+        choice; the paper gives none.
+    misjudged_share
+        More wrong labels than this share of a period's raise Q1, from 0 to 1. Source:
+        floodway's choice; the paper gives none.
+    raise_
+        By this factor, from 1 to 10. Source: floodway's choice; the paper gives none.
+    lower
+        Where the switch has sent a PAUSE, Q1 is lowered by this factor, above 0, up to 1.
+        Source: floodway's choice; the paper gives none.
+    capacity
+        Ymax: capacity of the lossy queue, in bytes; at least a frame. Default: 100 us of the
+        port's rate, 1.25 MB at 100G. Source: section 4: queues of 200 us, of which the lossy
+        one has half by floodway's choice.
+    adapt_every
+        Period at which d is adapted, above 0. Source: floodway's choice; the paper gives none.
+    drop_gain
+        What d gains in a period by a lossy queue of twice Q1, from 0 to 1. Source: floodway's
+        choice; the paper gives none.
+    drop_most
+        The largest d, from 0 to 1; with 0 only a full queue drops. Source: floodway's choice;
+        the paper gives none.
+    floor
+        Share of the port that the lossy queue has while both have something to send, from 0 to
+        0.5. Source: floodway's choice: no flow stands still; with 0 the lossless queue goes
+        strictly first, as in section 3.2.
+    waiting
+        What becomes of the packets that a flow has in the lossless queue when it is labelled.
+        Source: floodway's choice; the paper does not say.
+    inherit
+        Whether a flow that comes from a lossy queue is congested here, too. Source: floodway's
+        choice: labels hold at one port, where section 3.2 has them.
+    """
+
+    _tag: ClassVar[str | None] = "casl"
+    kmin: Size | None = None
+    kmax: Size | None = None
+    pmax: float | None = None
+    gain: float | None = None
+    label_above: float | None = None
+    release_below: float | None = None
+    forget_after: Time | None = None
+    threshold: SizeOrAuto | None = None
+    learn_every: Time | None = None
+    misjudged_within: Time | None = None
+    misjudged_share: float | None = None
+    raise_: float | None = None
+    lower: float | None = None
+    capacity: Size | None = None
+    adapt_every: Time | None = None
+    drop_gain: float | None = None
+    drop_most: float | None = None
+    floor: float | None = None
+    waiting: CaslWaiting | None = None
+    inherit: bool | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class StaticBuffer(Table):
     """Parameters of a static buffer.
 
@@ -1615,6 +1709,10 @@ class Dcqcn(Table):
     ue
         What word of undetermined congestion does (UE, where ports have `tcd`). Default:
         `"hold"`. Source: Zhang et al., SIGCOMM 2021, and the `DCQCN-TCD` simulator.
+    losses_as_cnps
+        Losses that replies tell of count as CNPs, at most one in this time, above 0: CASL's
+        rate control. What a timer finds does not count. Default: `"off"`. Source: Zhu et al.,
+        whose network loses nothing; with CASL 50 us by floodway's choice.
     window
         What limits the payload bytes in flight. Default: `"variable-bdp"` in `swing`, `"none"`
         in the others. Source: SWING's configurations; the paper and NICs have no window.
@@ -1674,6 +1772,7 @@ class Dcqcn(Table):
     cnp: Cnp | None = None
     cnp_interval: Time | None = None
     ue: DcqcnUe | None = None
+    losses_as_cnps: Timeout | None = None
     window: DcqcnWindow | None = None
     g: float | None = None
     initial_alpha: float | None = None
@@ -2723,6 +2822,16 @@ BaseRttKey: TypeAlias = "Literal['exact', 'payload']"
 BufferParams: TypeAlias = "Literal['static', 'shared', 'ioq'] | StaticBuffer | SharedBuffer | Ioq"
 
 
+#: What becomes of packets that wait in the lossless queue when their flow is labelled.
+#: - 'moves': They move to the lossy queue at once, in their order, and those that it has no room
+#:   for are dropped. Source: floodway's choice: the only way in which a label helps while its flow
+#:   goes on sending.
+#: - 'stays': They stay, and so do those behind them: the flow changes its queue when it has none
+#:   left in the lossless one. Source: the rule by which flows go from one class to another
+#:   unsorted.
+CaslWaiting: TypeAlias = "Literal['moves', 'stays']"
+
+
 #: A priority (802.1Q) or virtual lane, 0 to 7.
 Class: TypeAlias = "int"
 
@@ -2735,7 +2844,7 @@ Class: TypeAlias = "int"
 Cnp: TypeAlias = "Literal['packet', 'ack-flag']"
 
 
-CongestionPointParams: TypeAlias = "Literal['red', 'proxy-cnp', 'mercury', 'tcd', 'pacc', 'rcm'] | Red | ProxyCnp | Mercury | Tcd | Pacc | Rcm"
+CongestionPointParams: TypeAlias = "Literal['red', 'proxy-cnp', 'mercury', 'tcd', 'pacc', 'rcm', 'casl'] | Red | ProxyCnp | Mercury | Tcd | Pacc | Rcm | Casl"
 
 
 CongestionPointParamsList: TypeAlias = "CongestionPointParams | Sequence[CongestionPointParams]"
@@ -3075,6 +3184,9 @@ Sites: TypeAlias = "int | Sequence[SiteKeys]"
 
 
 SizeOfPath: TypeAlias = "Literal['auto', 'largest'] | Size"
+
+
+SizeOrAuto: TypeAlias = "Literal['auto'] | Size"
 
 
 #: Sizes of flows: a published distribution, a file, one size, or points of size and cumulative

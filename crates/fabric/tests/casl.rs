@@ -197,31 +197,31 @@ fn in_an_incast_every_burst_is_labelled_where_they_meet_and_the_victim_nowhere()
 }
 
 /// ```text
-///  a ──┐
-///      s ── d      d pauses s from 20 us on
-///  b ──┘
+///  a ─────┐
+///  b ──── s ── to      which pauses s from 20 us on
+///  late ──┘
 /// ```
 #[test]
 fn a_pause_holds_the_lossless_queue_alone() {
     let mut net = Net::new(Format::Ethernet).limit(Span::us(130)).until_limit();
-    let s = net.switch_with("s", r#"{"shared": {"pool": "12MB"}}"#);
-    let [a, b, c, d] = ["a", "b", "c", "d"].map(|name| net.host(name));
+    let switch = net.switch_with("s", r#"{"shared": {"pool": "12MB"}}"#);
+    let [a, b, late, to] = ["a", "b", "late", "to"].map(|name| net.host(name));
     let pfc = r#"{"pfc": {"xoff": "6MB"}}"#;
-    for host in [a, b, c] {
-        net.link(host, s, G100, Span::us(1), pfc);
+    for host in [a, b, late] {
+        net.link(host, switch, G100, Span::us(1), pfc);
     }
-    let last = net.link(s, d, G100, Span::us(1), pfc);
+    let last = net.link(switch, to, G100, Span::us(1), pfc);
     // Two flows are labelled within 4 us, and have nothing in the lossless queue from then on.
     net.congestion_point(
         last,
-        s,
+        switch,
         r#"{"casl": {"kmin": "10KB", "kmax": "20KB", "threshold": "1B", "drop-most": 0}}"#,
     );
-    net.pauses(last, d, Span::us(20), Time::NEVER);
-    net.flow(a, d, Bytes::kb(500), Span::ZERO);
-    net.flow(b, d, Bytes::kb(500), Span::ZERO);
+    net.pauses(last, to, Span::us(20), Time::NEVER);
+    net.flow(a, to, Bytes::kb(500), Span::ZERO);
+    net.flow(b, to, Bytes::kb(500), Span::ZERO);
     // This one comes when s is paused.
-    net.flow(c, d, Bytes::kb(10), Span::us(25));
+    net.flow(late, to, Bytes::kb(10), Span::us(25));
     let records = net.run();
     assert_eq!(finished(&records), [true, true, false]);
     assert_eq!(whole(records.flows.column("delivered_bytes"))[2], 0);
@@ -430,7 +430,9 @@ fn what_nobody_has_held_finds_no_room_behind_a_pause_but_in_a_lossy_queue() {
         let labels = r#"{"casl": {"kmin": "0B", "kmax": "1B", "threshold": "1B", "gain": 1, "capacity": "5MB", "drop-most": 0}}"#;
         net.congestion_point(trunk, s1, labels);
         for link in [last, next] {
-            at_second.iter().for_each(|point| net.congestion_point(link, s2, point));
+            if let Some(point) = at_second {
+                net.congestion_point(link, s2, point);
+            }
         }
         net.flow(a, slow, Bytes::mb(1), Span::ZERO);
         net.flow(b, fast, Bytes::mb(1), Span::ZERO);
@@ -466,7 +468,9 @@ fn what_it_cannot_stand_beside_is_refused_by_name() {
         let (a, s, b) = (net.host("a"), net.switch_with("s", buffer), net.host("b"));
         net.link(a, s, G100, Span::us(3), control);
         let last = net.link(s, b, G100, Span::us(3), control);
-        points.iter().for_each(|point| net.congestion_point(last, s, point));
+        for point in points {
+            net.congestion_point(last, s, point);
+        }
         net.flow(a, b, Bytes::kb(1), Span::ZERO);
         net
     };

@@ -115,7 +115,10 @@ mod tests {
 
     const PORT: PortId = PortId(4);
 
-    fn taken(stops: &Stops, waited: &[(u64, u64)]) -> (Vec<(u64, u64)>, Vec<(u64, u64)>) {
+    /// From one instant to another.
+    type Stretch = (u64, u64);
+
+    fn taken(stops: &Stops, waited: &[Stretch]) -> (Vec<Stretch>, Vec<Stretch>) {
         let mut stopped = Vec::new();
         let left = stops.take_out_of(waited, |origin| Label::paused(PORT, origin), &mut stopped);
         (stopped.iter().map(|interval| (interval.from, interval.to)).collect(), left)

@@ -158,7 +158,10 @@ def test_a_heat_map_has_the_number_of_every_cell(tmp_path: Path) -> None:
     conducted = conduct(plan_of([load_study(study_file(tmp_path, text))]), out=folder, jobs=2)
     (part,) = conducted.parts
     panels = grid.grid(part.study, part.study.plots[0], part.numbers).figure.axes
-    assert [axes.get_title(loc="left") for axes in panels] == ["mean completion time, us", "p99 completion time, us"]
+    assert [axes.get_title(loc="left") for axes in panels] == [
+        "mean completion time, us",
+        "p99 completion time, us",
+    ]
     assert [label.get_text() for label in panels[0].get_yticklabels()] == ["10 MB", "1 MB"]
     kept = pl.read_csv(folder / "1.csv")
     for axes, metric in zip(panels, ("fct-mean", "short-p99"), strict=True):

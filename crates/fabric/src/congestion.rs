@@ -207,7 +207,7 @@ impl World<'_> {
             return;
         }
         if self.ports[port.index()].isolates {
-            return self.isolate_waiting(port, class);
+            return self.isolate_waiting(port, class, None);
         }
         let first = self.queue(port) + self.first_queue(class);
         let lists = [self.queues[first].fifo, self.queues[first + 1].fifo];
@@ -225,16 +225,16 @@ impl World<'_> {
         }
     }
 
-    /// As [`World::resort`], where the second queue may lose: flows that should wait there move with all that waits of them, and
-    /// are charged to nobody any more. None moves back, since no account has room for it.
-    fn isolate_waiting(&mut self, port: PortId, class: u8) {
+    /// As [`World::resort`], where the second queue may lose: flows that should wait there, or `only` this one, move with all
+    /// that waits of them, and are charged to nobody any more. None moves back, since no account has room for it.
+    pub fn isolate_waiting(&mut self, port: PortId, class: u8, only: Option<FlowId>) {
         self.settle_port(port);
         let (first, second) = (self.first_queue(class), self.first_queue(class) + 1);
         let at = self.queue(port);
         let mut list = std::mem::take(&mut self.queues[at + first]).fifo;
         while let Some(place) = list.pop(&self.packets) {
             let packet = self.packets[place];
-            if self.sub_of(port, &packet) == 1 {
+            if self.moves(port, &packet, only) {
                 self.move_isolated(port, second, place);
             } else {
                 let queue = &mut self.queues[at + first];
@@ -242,11 +242,18 @@ impl World<'_> {
                 queue.fifo.push(&mut self.packets, place);
             }
         }
-        self.isolate_piped(port, class);
+        self.isolate_piped(port, class, only);
         let bytes = [first, second].map(|q| Bytes(self.queues[at + q].bytes));
         let (now, class) = (self.time(), self.classes[class as usize]);
         for point in &mut self.machines[port.index()].congestion_points {
             point.on_resorted(now, class, bytes);
+        }
+    }
+
+    fn moves(&mut self, port: PortId, packet: &Packet, only: Option<FlowId>) -> bool {
+        match only {
+            Some(flow) => packet.flow == flow,
+            None => self.sub_of(port, packet) == 1,
         }
     }
 
@@ -273,13 +280,13 @@ impl World<'_> {
     }
 
     /// Packets that have still to join a queue follow those of their flow into one that may lose them.
-    fn isolate_piped(&mut self, port: PortId, class: u8) {
+    fn isolate_piped(&mut self, port: PortId, class: u8, only: Option<FlowId>) {
         let switch = self.ports[port.index()].owner as usize;
         for i in 0..self.switches[switch].pipe.len() {
             let (_, out, place) = self.switches[switch].pipe[i];
             let packet = self.packets[place];
             let waits_here = out == port && packet.class == class && !packet.has(ISOLATED);
-            if waits_here && self.sub_of(port, &packet) == 1 {
+            if waits_here && self.moves(port, &packet, only) {
                 self.packets[place].flags |= ISOLATED;
                 self.replaced(port, self.first_queue_of(class, 1), &packet);
                 self.leaves_account(port, self.lane(packet.ingress, class), &packet);

@@ -379,15 +379,19 @@ impl World<'_> {
     /// The queue that the packet joins; none if it must be dropped.
     ///
     /// A packet that left a queue which nobody pauses was not asked for: where its ingress has nothing but headroom left it
-    /// waits in a queue that may lose it, whatever the flow is here, if there is such a queue and no packet of its flow
-    /// waits in the other.
+    /// waits in a queue that may lose it, if there is one, whatever the flow is here; what waits of the flow moves there.
     fn place(&mut self, out: PortId, packet: &Packet) -> Option<usize> {
         let q = self.wished_place(out, packet);
         if !packet.has(ISOLATED) || self.may_lose(out, q) || !self.is_pressed(packet) {
             return Some(q);
         }
-        let waits = self.machines[out.index()].placed.contains_key(&packet.flow.0);
-        (self.ports[out.index()].isolates && !waits).then(|| self.first_queue_of(packet.class, 1))
+        if !self.ports[out.index()].isolates {
+            return None;
+        }
+        if self.machines[out.index()].placed.contains_key(&packet.flow.0) {
+            self.isolate_waiting(out, packet.class, Some(packet.flow));
+        }
+        Some(self.first_queue_of(packet.class, 1))
     }
 
     /// Would a packet that has just come in be charged to headroom, or be one too many for a paused account?

@@ -393,14 +393,15 @@ fn random_traffic_has_labels_losses_and_pauses() {
 
 #[test]
 fn any_number_of_partitions_and_threads_keeps_the_same_bytes() {
-    let mut net =
-        incast(Rate::gbps(1_000), r#"{"pfc": {"xoff": "60KB"}}"#, Some(r#""casl""#), Bytes::kb(300));
+    let point = r#"{"casl": {"capacity": "100KB"}}"#;
+    let mut net = incast(Rate::gbps(1_000), r#"{"pfc": {"xoff": "60KB"}}"#, Some(point), Bytes::kb(300));
     net.blueprint.records.signals = Some(10_000);
     let control = Control::default();
     let one = net.run();
     assert!(drops(&one) > 0 && sum(&one, "pfc_rx") > 0);
     let one = everything(&one);
-    for (parts, threads) in [(2, 1), (2, 2), (4, 3)] {
+    // Hosts go with their switches.
+    for (parts, threads) in [(2, 1), (2, 2)] {
         let of = Partitioning::automatic(&net.blueprint, parts).on(threads);
         assert_eq!(of.parts(), parts);
         let fabric = Fabric::build_parts(&net.blueprint, &control, &of).expect("it is sound");

@@ -28,9 +28,9 @@
 //!
 //! A label holds at one port. So a packet that left a lossy queue comes, at the next switch, to an ingress that may have paused the
 //! link it came by, or is about to: it was not asked for. While its ingress has nothing but headroom left, or is pausing, such a packet waits
-//! in the lossy queue there, whatever its flow is at that port, and is dropped where there is none or where packets of its flow wait in
-//! the lossless one; else it waits where its flow belongs. So flows that are congested nowhere lose nothing, and headroom
-//! holds what it is made for. With `inherit` later ports take over the label.
+//! in the lossy queue there, whatever its flow is at that port, and what waits of the flow moves there with it; where there is no such
+//! queue it is dropped. Else it waits where its flow belongs. So flows that are congested nowhere lose nothing, and headroom holds
+//! what it is made for. With `inherit` later ports take over the label.
 //!
 //! # Why
 //!

@@ -23,7 +23,7 @@ def test_a_side_equals_itself() -> None:
     assert {row.difference for row in rows.values() if row.reference is not None} == {0.0}
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(
     st.lists(st.integers(1000, 10**9), min_size=20, max_size=300),
     st.floats(-0.004, 0.004),
@@ -36,7 +36,7 @@ def test_what_is_close_everywhere_passes(times: list[int], by: float, random: ob
     assert failing(judged(side(expected), side(ours[order]))) == set()
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(
     st.lists(st.integers(10_000, 10**9), min_size=20, max_size=300), st.integers(0, 19), st.floats(0.021, 3)
 )
@@ -48,7 +48,7 @@ def test_a_single_flow_that_is_far_off_fails(times: list[int], which: int, by: f
     assert "fct.largest" in failing(judged(side(expected), side(ours)))
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(st.lists(st.integers(1000, 10**9), min_size=20, max_size=300), st.floats(0.006, 0.019))
 def test_flows_that_are_all_a_little_off_fail(times: list[int], by: float) -> None:
     expected = flows_of(times)
@@ -198,7 +198,6 @@ def test_lines_of_frames_and_samples_of_queues_are_compared_one_by_one() -> None
 
 
 @given(st.lists(st.integers(1, 10**6), min_size=1, max_size=20), st.data())
-@settings(deadline=None)
 def test_a_nanosecond_of_one_flow_is_a_difference(times: list[int], data: st.DataObject) -> None:
     which = data.draw(st.integers(0, len(times) - 1))
     changed = [time + (place == which) for place, time in enumerate(times)]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from floodway.errors import PlotError, StudyError
+from floodway.study.model import KINDS_OF_NUMBERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -111,9 +112,7 @@ def evaluated(study: Study, runs: Sequence[Run], store: Runs, *, done: Iterable[
 
 def _needed(study: Study) -> list[Metric]:
     of_claims = [claim.metric for claim in study.claims]
-    of_plots = [
-        metric for plot in study.plots if plot.kind in ("bars", "lines", "grid") for metric in plot.metrics
-    ]
+    of_plots = [metric for plot in study.plots if plot.kind in KINDS_OF_NUMBERS for metric in plot.metrics]
     return list({metric.name: metric for metric in (*of_claims, *of_plots)}.values())
 
 

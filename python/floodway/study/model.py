@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from floodway.study.selection import Options
 
 __all__ = [
+    "KINDS_OF_NUMBERS",
     "Axis",
     "AxisPoint",
     "Base",
@@ -33,6 +34,8 @@ __all__ = [
 Sets = tuple[tuple[str, str], ...]
 #: Axes with the names of their points.
 Place = tuple[tuple[str, str], ...]
+#: Pictures of metrics, over what goes across; the others are of single runs.
+KINDS_OF_NUMBERS = ("bars", "lines", "grid")
 PlotKind = Literal["bars", "lines", "grid", "series", "cdf", "ports", "region", "shares"]
 #: Which of several numbers a claim is of.
 Take = Literal["each", "lowest", "highest"]

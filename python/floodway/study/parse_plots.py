@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypedDict
 
 from floodway.study.formulas import FORMULAS, arguments_of
-from floodway.study.model import Mark, Plot, Theory
+from floodway.study.model import KINDS_OF_NUMBERS, Mark, Plot, Theory
 from floodway.study.parse_axes import number_of
 from floodway.study.parse_claims import whole_place
 from floodway.study.parse_metrics import bucket_of, metric_named, window_of
@@ -19,9 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["plots_of"]
 
-PLOTS = ("bars", "lines", "grid", "series", "cdf", "ports", "region", "shares")
-#: Pictures of metrics, over what goes across.
-OF_NUMBERS = ("bars", "lines", "grid")
+PLOTS = (*KINDS_OF_NUMBERS, "series", "cdf", "ports", "region", "shares")
 #: What distributions are of.
 DISTRIBUTIONS = ("fct", "slowdown", "throughput")
 #: What a picture in time is of.
@@ -69,7 +67,7 @@ def _plot(
     kind = table.choice("kind", table.text("kind", due=True), what="a kind of picture", allowed=PLOTS)
     across = (VARIANT, *(axis.name for axis in axes))
     along = table.text("x", _usual_x(kind, axes))
-    if kind in OF_NUMBERS:
+    if kind in KINDS_OF_NUMBERS:
         table.choice("x", along, what="an axis of this study, or variant", allowed=across)
     group = table.text("group", "" if along == VARIANT else VARIANT)
     if group:
@@ -129,7 +127,7 @@ def _usual_x(kind: str, axes: Sequence[Axis]) -> str:
 
 def _metrics(table: Table, kind: str, metrics: Mapping[str, Metric]) -> tuple[Metric, ...]:
     names = table.texts("metric")
-    if not names and kind in OF_NUMBERS:
+    if not names and kind in KINDS_OF_NUMBERS:
         raise table.fault("metric", "is missing; it takes a metric or several, a panel for each")
     usual = "fct-mean" if kind == "cdf" else "throughput"
     return tuple(metric_named(table, "metric", name, metrics) for name in names or (usual,))

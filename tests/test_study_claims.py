@@ -74,6 +74,7 @@ def judge(folder: Path, claim: str, given: Given) -> tuple[Study, Numbers, Judge
         ('against = "b"\nvalue = -50', {"a": (52.0, 52.0)}, "agrees"),
         ('against = "b"\nvalue = -50', {"a": (60.0, 60.0)}, "same direction"),
         ('against = "b"\nvalue = -50', {"a": (110.0, 110.0)}, "differs"),
+        ('against = "b"\nvalue = -50', {"a": (99.97, 99.97)}, "differs"),
         ('against = "b"\nvalue = -50', {"a": (40.0, 70.0)}, "agrees"),
         ('against = "b"\nvalue = -50\nis = "at-most"', {"a": (20.0, 20.0)}, "agrees"),
         ('against = "b"\nvalue = -50', {"a": (52.0, 52.0), "b": (100.0, None)}, "not run"),
@@ -191,6 +192,25 @@ def test_a_claim_may_be_measured_against_several(
     study, numbers, found = judge(tmp_path, AGAINST_BOTH + claim, values)
     row = shown(Part(study=study, numbers=numbers, judged=(found,)), found)
     assert (row.verdict, row.ours, row.remark) == (verdict, ours, remark)
+
+
+def test_of_several_numbers_the_cause_is_shown_where_the_chosen_one_is(tmp_path: Path) -> None:
+    everywhere = STUDY.replace(
+        "at = { load = 0.4 }\nvalue = -10", 'at = { load = "*" }\ntake = "lowest"\nvalue = -10'
+    )
+    cause = 'cause = { variant = "little", against = "large", says = "The other way round" }\n'
+    study = load_study(
+        study_file(tmp_path, everywhere.replace('take = "lowest"\n', f'take = "lowest"\n{cause}'))
+    )
+    runs = plan_of([study]).runs
+    large = {"0.2": 9.0, "0.4": 5.0}
+    values = {
+        run.key: Value(value=large[dict(run.place)["load"]] if run.variant == "large" else 10.0)
+        for run in runs
+    }
+    by_metric = {each.metric.name: values for each in study.claims}
+    found = judged(study, Numbers(runs=runs, done=frozenset(values), values=by_metric))[0]
+    assert (found.ours, found.cause) == pytest.approx((-50.0, 100.0))
 
 
 def test_a_claim_over_several_is_not_run_while_one_is_missing(tmp_path: Path) -> None:

@@ -188,6 +188,11 @@ def test_a_study_has_what_its_file_says(tmp_path: Path) -> None:
         ),
         (
             "at = { load = 0.4 }\nvalue = -10",
+            'at = { load = "*" }\nvalue = -10\ncause = { variant = "little", says = "why" }',
+            "claim[mean].cause: is of one number, and this claim is over several",
+        ),
+        (
+            "at = { load = 0.4 }\nvalue = -10",
             "at = { load = [0.2, 0.5] }\nvalue = -10",
             "claim[mean].at.load: '0.5' is not a point of the axis load; allowed: 0.2, 0.4; did you mean '0.4'?",
         ),

@@ -190,3 +190,28 @@ fn windows_and_nics_that_do_not_fit_are_refused() {
     assert!(error.starts_with("a.toml:6: defaults.reliability.irn: flows of w: "), "{error}");
     assert!(error.contains("semantics.turns = \"hpcc-ns3\""), "{error}");
 }
+
+/// Two datacenters whose switches lose packets, or not; flows within one of them, or between.
+fn far(flow_control: &str, to: &str, irn: &str) -> Scenario {
+    let text = format!(
+        "topology.two-dc = {{ fabric.fat-tree = {{ k = 4 }}, rate = \"100G\", delay = \"1us\", long-link = {{ rate = \"400G\", length = \"80km\" }} }}\n\
+         defaults.flow-control = \"{flow_control}\"\ndefaults.buffer = \"shared\"\ndefaults.reliability = {irn}\n\
+         [[override]]\nname = \"far\"\nlinks = {{ tag = \"long-haul\" }}\nbuffer.static = {{ size = \"100MB\" }}\n\
+         [[workload]]\nname = \"a\"\nflows = [{{ from = \"h1\", to = \"{to}\", size = \"1MB\" }}]\n"
+    );
+    scenario(&text, 1).unwrap_or_else(|error| panic!("{error}"))
+}
+
+#[test]
+fn timers_that_run_out_before_any_reply_comes_are_odd() {
+    let odd =
+        |scenario: &Scenario| scenario.warnings().iter().any(|warning| warning.contains("a reply takes"));
+    let published = far("lossy", "h20", r#""irn""#);
+    let told = "defaults.reliability: \"irn\" sends again after 320us at the latest, and on the longest path a reply takes 8";
+    assert!(published.warnings().iter().any(|warning| warning.contains(told)), "{:?}", published.warnings());
+    assert!(!odd(&far("lossy", "h2", r#""irn""#)), "no flow goes that far");
+    assert!(!odd(&far("pfc", "h20", r#""irn""#)), "where nothing is lost the timers are off");
+    assert!(!odd(&far("lossy", "h20", r#"{ irn = { preset = "per-pair" } }"#)));
+    assert!(!odd(&far("lossy", "h20", r#"{ irn = { rto-high = "10ms" } }"#)));
+    assert!(!odd(&far("lossy", "h20", r#"{ irn = { rto-low = "off", rto-high = "off" } }"#)));
+}

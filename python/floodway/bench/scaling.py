@@ -140,7 +140,7 @@ def drawing(data: pl.DataFrame) -> Drawing:
     below.set(ylabel="peak memory, KB a host", xlabel="hosts", xscale="log", yscale="log")
     below.set_xticks(data["hosts"].to_list(), [f"{hosts:,}" for hosts in data["hosts"]])
     below.xaxis.set_minor_locator(NullLocator())
-    plain_ticks(below)
+    plain_ticks(below.yaxis)
     return Drawing(figure=figure, data=data)
 
 

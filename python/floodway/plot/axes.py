@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
 
 __all__ = [
     "FORMATS",
@@ -113,10 +114,10 @@ def shown(name: str) -> str:
     return (f" {plain}" if plain.startswith("_") else plain).replace("$", r"\$")
 
 
-def plain_ticks(axes: Axes) -> None:
-    """Write the numbers of a logarithmic upward axis out: 1, 2, 5, 10, 20 and so on."""
-    axes.yaxis.set_minor_locator(LogLocator(subs=(2, 5)))
-    for labels in (axes.yaxis.set_major_formatter, axes.yaxis.set_minor_formatter):
+def plain_ticks(axis: Axis) -> None:
+    """Write the numbers of a logarithmic axis out: 1, 2, 5, 10, 20 and so on."""
+    axis.set_minor_locator(LogLocator(subs=(2, 5)))
+    for labels in (axis.set_major_formatter, axis.set_minor_formatter):
         labels("{x:g}")
 
 

@@ -70,7 +70,7 @@ def slowdown(sources: Sequence[Source], *, workloads: Sequence[str] | None = ())
         for axes in panels:
             axes.set_xscale("log")
             axes.set_yscale("log")
-            plain_ticks(axes)
+            plain_ticks(axes.yaxis)
         add_legend(figure, labels)
     return Drawing(figure=figure, data=pl.concat(map(_table, curves, buckets)))
 

@@ -108,9 +108,10 @@ def lines(study: Study, plot: Plot, numbers: Numbers) -> Drawing:
 def _scale(axes: Axes, plot: Plot) -> None:
     if "x" in plot.log:
         axes.set_xscale("log")
+        plain_ticks(axes.xaxis)
     if "y" in plot.log:
         axes.set_yscale("log")
-        plain_ticks(axes)
+        plain_ticks(axes.yaxis)
     else:
         axes.set_ylim(bottom=0)
 
@@ -168,7 +169,7 @@ def _range(axes: Axes, plot: Plot, values: Sequence[float], *, room: float) -> N
         return
     axes.set_yscale("log")
     axes.set_ylim(10.0 ** math.floor(math.log10(min(values) * 0.999)), max(values) * room)
-    plain_ticks(axes)
+    plain_ticks(axes.yaxis)
 
 
 def number_in(bar: Bar) -> str:

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 __all__ = ["grid"]
 
-#: Inches of a cell, of a letter of a row's name, of a panel's title, of a line below a column, of the
-#: figure's title, and between panels.
+#: Inches of a cell, of a letter of a row's name or a panel's title, of a panel's title, of a line below a
+#: column, of the figure's title, and between panels.
 WIDE, HIGH, LETTER, TITLE, LINE, TOP, BETWEEN = 0.78, 0.36, 0.075, 0.3, 0.15, 0.35, 0.25
 #: Letters of a line below a column, and panels beside one another.
 LETTERS, COLUMNS = 10, 2
@@ -58,9 +58,12 @@ def grid(study: Study, plot: Plot, numbers: Numbers) -> Drawing:
     left = 0.2 + LETTER * max(map(len, rows))
     below = 0.15 + LINE * max(name.count("\n") + 1 for name in columns)
     panel = (WIDE * len(across), HIGH * len(down))
+    titles = [value_label(study, plot, metric) for metric in plot.metrics]
+    widest = max(len(line) for title in titles for line in title.splitlines())
+    pitch = max(panel[0], LETTER * widest) + BETWEEN
     lines = -(-len(plot.metrics) // beside)
     size = (
-        left + (panel[0] + BETWEEN) * beside,
+        left + pitch * beside,
         TOP + (TITLE + panel[1] + below) * lines + 0.2,
     )
     with plain_style():
@@ -69,12 +72,12 @@ def grid(study: Study, plot: Plot, numbers: Numbers) -> Drawing:
         for number, metric in enumerate(plot.metrics):
             line, column = divmod(number, beside)
             bottom = size[1] - TOP - (TITLE + panel[1]) * (line + 1) - below * line
-            beginning = left + (panel[0] + BETWEEN) * column
+            beginning = left + pitch * column
             axes = figure.add_axes(
                 (beginning / size[0], bottom / size[1], panel[0] / size[0], panel[1] / size[1])
             )
             _panel(axes, [bar for bar in table if bar.metric == metric.name], across, down)
-            axes.set_title(value_label(study, plot, metric), fontsize="small", loc="left", pad=4)
+            axes.set_title(titles[number], fontsize="small", loc="left", pad=4)
             axes.set_xticks(range(len(across)), columns, fontsize="x-small")
             axes.set_yticks(range(len(down)), [] if column else rows, fontsize="x-small")
     return Drawing(figure=figure, data=frame_of(table))

@@ -236,7 +236,8 @@ def _hold_several_together(table: Table, claim: Claim) -> None:
         raise table.fault("between", "stands beside a value; it can be one of the two")
     if claim.between is not None and claim.bound != "about":
         raise table.fault("is", "is of a value, and this claim is of a range, which has two bounds")
-    for key in ("against-at", "cause"):
+    of_one = ["against-at"] if claim.take != "each" else ["against-at", "cause"]
+    for key in of_one:
         if claim.several and key in table:
             raise table.fault(key, "is of one number, and this claim is over several")
     if not claim.several and "take" in table:
@@ -248,8 +249,9 @@ def _refuse_nothing(table: Table, claim: Claim, variants: Sequence[Variant]) -> 
     needed = [(name, place) for name in (*claim.variants, *claim.rivals) for place in claim.places]
     if claim.against_at != claim.at:
         needed = [(claim.variant, claim.at), (claim.against, claim.against_at)]
-    needed += [(claim.cause, claim.at)] if claim.cause else []
-    needed += [(claim.cause_against, claim.at)] if claim.cause and claim.cause_against else []
+    if claim.cause:
+        isolating = [name for name in (claim.cause, claim.cause_against) if name]
+        needed += [(name, place) for name in isolating for place in claim.places]
     for name, place in needed:
         variant = next(each for each in variants if each.name == name)
         if not variant.runs_at(place):

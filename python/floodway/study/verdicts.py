@@ -127,7 +127,8 @@ def _verdict(found: Judged) -> Verdict:
     beyond = (claim.bound == "at-least" and difference >= 0) or (claim.bound == "at-most" and difference <= 0)
     if abs(difference) <= _allowed(claim, nearest) or inside or beyond:
         return "agrees"
-    same = claim.relative and found.ours * nearest > 0
+    # What is printed as zero has no direction.
+    same = claim.relative and round(found.ours, 1) * nearest > 0
     return "same direction" if same else "differs"
 
 

@@ -265,7 +265,7 @@ impl Builder<'_> {
         // A list may have brought classes of its own.
         blueprint.links = skeleton::links(network, plan, &blueprint.classes()[1..]);
         self.loads();
-        self.windows(&mut blueprint, &routes);
+        self.windows(plan, &mut blueprint, &routes);
         self.fit(network, plan, profile, &blueprint);
         self.give_up_if_faulty()?;
         blueprint.validate_with(&routes).map_err(|error| {

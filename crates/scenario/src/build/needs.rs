@@ -6,6 +6,7 @@ use floodway_mechanisms::registry::{
 use floodway_mechanisms::slots::{Need, Tells};
 
 use super::Builder;
+use super::pace::Pace;
 use crate::error::ScenarioError;
 use crate::resolve::{EndPlan, FlowPlan, Plan};
 
@@ -88,6 +89,17 @@ impl Builder<'_> {
             let message = "\"sar\" never moves a flow: no port has a congestion-point, such as \"rcm\", that says how congested it is";
             self.warn(ScenarioError::new(self.place_of(&routing.origin), &*routing.origin.key, message));
         }
+    }
+
+    /// Timers that run out before any reply can come send everything twice.
+    pub(super) fn check_timeouts(&mut self, plan: &Plan, pace: &Pace<'_>) {
+        let Some((settings, timeout, rtt)) = pace.hasty() else { return };
+        let Some(FlowPlan { reliability, .. }) = plan.flows.get(settings) else { return };
+        let message = format!(
+            "\"irn\" sends again after {timeout} at the latest, and on the longest path a reply takes {rtt}: preset = \"per-pair\" \
+             fits timers and window to each path"
+        );
+        self.warn(ScenarioError::new(self.place_of(&reliability.origin), &*reliability.origin.key, message));
     }
 
     /// Once each, whatever number of workloads it is of.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use floodway_fabric::Blueprint;
-use floodway_fabric::blueprint::{FlowSettings, FlowSpec, LinkSpec, LoopSpec};
+use floodway_fabric::blueprint::{Arrivals, FlowSettings, FlowSpec, LinkSpec, LoopSpec};
 use floodway_fabric::routing::{Routes, peer};
 use floodway_mechanisms::registry::{FlowControlParams, ReactionParams, ReliabilityParams};
 use floodway_mechanisms::slots::CongestionPoint as _;
@@ -52,6 +52,41 @@ impl<'a> Pace<'a> {
         let hops = self.hops((of.source, of.destination));
         let slowest = hops.iter().map(|hop| hop.rate).min().unwrap_or(Rate::MAX);
         self.message(of.size, slowest.min(self.cap(settings)))
+    }
+
+    /// The workload whose timeouts run out the earliest before any reply can come: its settings, the longer of its
+    /// timeouts, and its longest base round trip.
+    pub fn hasty(&self) -> Option<(usize, Span, Span)> {
+        self.timeout?;
+        let timed = self.blueprint.workloads.iter().filter_map(|workload| {
+            let ReliabilityParams::Irn(params) = &self.blueprint.settings[workload.settings].reliability
+            else {
+                return None;
+            };
+            let timeout = params.longest_timeout().filter(|timeout| *timeout > Span::ZERO)?;
+            let rtt = self.longest(&workload.arrivals);
+            (timeout < rtt).then_some((workload.settings, timeout, rtt))
+        });
+        timed.max_by_key(|(.., rtt)| *rtt)
+    }
+
+    /// The longest base round trip of flows.
+    fn longest(&self, arrivals: &Arrivals) -> Span {
+        let rtt = |from, to| {
+            first_path(self.routes, from, to).map_or(Span::ZERO, |path| base_rtt(self.blueprint, &path))
+        };
+        let rtts: Box<dyn Iterator<Item = Span> + '_> = match arrivals {
+            Arrivals::List(flows) => Box::new(flows.iter().map(|flow| match &flow.path {
+                Some(path) => base_rtt(self.blueprint, path),
+                None => rtt(flow.source, flow.destination),
+            })),
+            Arrivals::ClosedLoop(loops) => Box::new(loops.iter().map(|of| rtt(of.source, of.destination))),
+            Arrivals::Poisson(of) => {
+                let to = |from: NodeId| of.destinations.iter().map(move |&to| rtt(from, to));
+                Box::new(of.sources.iter().flat_map(move |&from| to(from)))
+            }
+        };
+        rtts.max().unwrap_or_default()
     }
 
     fn message(&self, size: Bytes, rate: Rate) -> Span {

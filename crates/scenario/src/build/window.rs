@@ -9,6 +9,7 @@ use floodway_units::{Span, Time};
 use super::pace::{Load, Pace};
 use super::{Builder, workload_path};
 use crate::grammar::document::Window;
+use crate::resolve::Plan;
 use crate::workload::Workload;
 
 /// More flows than this are a warning.
@@ -22,8 +23,9 @@ const FEW_FLOWS: usize = 1 << 14;
 
 impl Builder<'_> {
     /// Sets the measuring windows and the end.
-    pub(super) fn windows(&mut self, blueprint: &mut Blueprint, routes: &Routes) {
+    pub(super) fn windows(&mut self, plan: &Plan, blueprint: &mut Blueprint, routes: &Routes) {
         let pace = Pace::new(blueprint, routes);
+        self.check_timeouts(plan, &pace);
         let round_trips = pace.rtt.0.saturating_mul(100);
         let (windows, last) = self.ends(&pace, &blueprint.workloads);
         for (spec, window) in blueprint.workloads.iter_mut().zip(windows) {

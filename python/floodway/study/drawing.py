@@ -23,7 +23,7 @@ from floodway.plot.axes import (
     plain_ticks,
     shown,
 )
-from floodway.plot.curves import MARKS, Drawing, add_legend, colour_of
+from floodway.plot.curves import COLOURS, LINES, MARKS, Drawing, add_legend, colour_of
 from floodway.study.bars import VARIANT, bars_of, frame_of
 from floodway.study.formulas import FORMULAS
 
@@ -205,6 +205,7 @@ def _lines(axes: Axes, study: Study, plot: Plot, table: Sequence[Bar], across: d
             yerr=[[_below(bar) for bar in own], [_above(bar) for bar in own]],
             label=_group_label(study, plot, group) if group else None,
             color=colour,
+            linestyle=_line(study, plot, group, number),
             marker=MARKS[number % len(MARKS)],
             markersize=4,
             linewidth=1.3,
@@ -215,6 +216,13 @@ def _lines(axes: Axes, study: Study, plot: Plot, table: Sequence[Bar], across: d
     for bar in table:
         if bar.published is not None:
             axes.plot(across[bar.at], bar.published, **HOLLOW)
+
+
+def _line(study: Study, plot: Plot, group: str, number: int) -> Any:  # noqa: ANN401 (of lines)
+    """Return the line of a group: variants beyond the colours go round them with another one."""
+    names = [each.name for each in study.variants]
+    rank = names.index(group) if plot.group == VARIANT and group in names else number
+    return LINES[rank // len(COLOURS) % len(LINES)]
 
 
 def _curve(axes: Axes, theory: Theory, across: dict[str, float], *, dash: Any) -> pl.DataFrame:  # noqa: ANN401

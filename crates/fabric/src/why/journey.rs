@@ -82,10 +82,13 @@ impl World<'_> {
             waited = vec![(queued, start), (crossed, to)];
         }
         waited.retain(|(from, to)| from < to);
-        let paused = &trace.paused[self.lane(port, class)];
-        let left = paused.take_out_of(&waited, |origin| Label::paused(port, origin), &mut flight.way);
-        let held = &trace.held[port.index()];
-        let left = held.take_out_of(&left, |_| Label::at(Cause::HeldBack, port), &mut flight.way);
+        let lane = self.lane(port, class);
+        let (paused, left) = trace.paused[lane].take_out_of(&waited);
+        flight.way.extend(trace.pauses(lane, port, &paused));
+        let (held, left) = trace.held[port.index()].take_out_of(&left);
+        for stop in held {
+            flight.push(stop.from, stop.to, Label::at(Cause::HeldBack, port));
+        }
         for (from, to) in left {
             flight.push(from, to, Label::at(Cause::Queueing, port));
         }

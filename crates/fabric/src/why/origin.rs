@@ -1,30 +1,41 @@
 //! Where a pause began: the egress port, or host, that takes less than comes for it.
 //!
 //! An ingress pauses its upstream because packets stay that came by it. They stay at egress ports of the switch; the one
-//! that holds most of them is to blame at that instant. If it is stopped itself, the pause began where that stop did. If it may
-//! send, the pause began there; unless it was stopped for most of the time since the packet came that has waited longest:
-//! then it has only not caught up, and the pause began where the last of these stops did.
+//! that holds most of them, when the ingress says so, is to blame. While that one is stopped itself, the pause is for what that
+//! stop is for; while it may send, the pause began there. Unless it was stopped for most of the time since the packet came
+//! that had waited longest, or since the pause began: then it has only not caught up, and the pause is for what the last of these
+//! stops was for. So the origin of one pause may change from instant to instant.
 
 use std::collections::VecDeque;
 
 use floodway_mechanisms::slots::FcFrame;
 use floodway_units::PortId;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
-use super::{Origin, Trace};
+use super::stops::Stop;
+use super::{Interval, Label, Origin, Trace};
 use crate::packet::Packet;
 use crate::routing::peer;
 use crate::world::{NEVER, World};
 
-/// Where the pauses began that are on their way, and those that were heard last.
+/// What a stop is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Source {
+    /// It began there.
+    At(Origin),
+    /// The egress port of this lane holds what stays: while it is stopped itself, what that is for, and else this.
+    Behind(usize, Origin),
+}
+
+/// What the pauses are for that are on their way, and those that were heard last.
 #[derive(Debug, Default)]
 pub(super) struct Origins {
-    /// By the lane of the ingress that said them: when each was made, and where it began.
-    said: FxHashMap<usize, VecDeque<(u64, Origin)>>,
+    /// By the lane of the ingress that said them: when each was made, and for what.
+    said: FxHashMap<usize, VecDeque<(u64, Source)>>,
     /// By port and arrival: when a frame on the link was made.
     made: FxHashMap<(PortId, u64), u64>,
-    /// By the lane of the egress that heard it: where the last pause began, if it said so.
-    heard: FxHashMap<usize, Origin>,
+    /// By the lane of the egress that heard it: what the last pause is for, if it said so.
+    heard: FxHashMap<usize, Source>,
 }
 
 impl Origins {
@@ -33,56 +44,99 @@ impl Origins {
         self.made.insert((port, arrival), made);
     }
 
-    fn say(&mut self, lane: usize, now: u64, origin: Origin) {
-        self.said.entry(lane).or_default().push_back((now, origin));
+    fn say(&mut self, lane: usize, now: u64, source: Source) {
+        self.said.entry(lane).or_default().push_back((now, source));
     }
 
     /// What was said at `made`; all before that has arrived, or was lost.
-    fn said_at(&mut self, lane: usize, made: u64) -> Option<Origin> {
+    fn said_at(&mut self, lane: usize, made: u64) -> Option<Source> {
         let said = self.said.get_mut(&lane)?;
         while said.front().is_some_and(|&(at, _)| at < made) {
             said.pop_front();
         }
-        said.front().filter(|&&(at, _)| at == made).map(|&(_, origin)| origin)
+        said.front().filter(|&&(at, _)| at == made).map(|&(_, source)| source)
+    }
+}
+
+impl Trace {
+    /// How long a class was paused at an egress port, of times at which it was: from where to where, in order.
+    pub(super) fn pauses(&self, lane: usize, port: PortId, stops: &[Stop]) -> Vec<Interval> {
+        let mut pauses = Vec::new();
+        for stop in stops {
+            self.follow(stop, &mut vec![lane], &mut |from, to, origin| {
+                pauses.push(Interval { from, to, label: Label::paused(port, origin) });
+            });
+        }
+        pauses.sort_unstable_by_key(|pause| pause.from);
+        pauses
+    }
+
+    /// Follows a stop to where it began, at each of its instants; `way` has the lanes by which that was reached.
+    fn follow(&self, stop: &Stop, way: &mut Vec<usize>, found: &mut dyn FnMut(u64, u64, Option<Origin>)) {
+        let (lane, otherwise) = match stop.source {
+            None => return found(stop.from, stop.to, None),
+            Some(Source::At(origin)) => return found(stop.from, stop.to, Some(origin)),
+            Some(Source::Behind(lane, otherwise)) => (lane, otherwise),
+        };
+        if way.contains(&lane) {
+            // Each waits for the next, all round.
+            return found(stop.from, stop.to, Some(otherwise));
+        }
+        let (stopped, left) = self.paused[lane].take_out_of(&[(stop.from, stop.to)]);
+        way.push(lane);
+        for part in &stopped {
+            self.follow(part, way, found);
+        }
+        way.pop();
+        for (from, to) in left {
+            found(from, to, Some(self.lasting(lane, (stop.began, from)).unwrap_or(otherwise)));
+        }
+    }
+
+    /// Where the last of a lane's stops began, if they took more than half of a time.
+    fn lasting(&self, lane: usize, (from, now): (u64, u64)) -> Option<Origin> {
+        let last = self.paused[lane].mostly(from, now)?;
+        self.origin_at(lane, last, last.to - 1)
+    }
+
+    /// Where a stop of a lane began, as it is at one of its instants.
+    fn origin_at(&self, lane: usize, stop: Stop, at: u64) -> Option<Origin> {
+        let mut origin = None;
+        let instant = Stop { from: at, to: at + 1, ..stop };
+        self.follow(&instant, &mut vec![lane], &mut |_, _, found| origin = found);
+        origin
     }
 }
 
 impl World<'_> {
-    /// The flow starts: what is stopped now was stopped for what holds it up now, unless the pause said where it began.
+    /// The flow starts: what is stopped now was stopped for what holds it up now, unless the pause said for what.
     pub(super) fn begin_stops(&self, trace: &mut Trace) {
         let classes = self.classes.len();
         let stopped = (0..self.egress.len()).filter(|&lane| self.egress[lane].paused_since != NEVER);
         for lane in stopped {
             let port = PortId((lane / classes) as u32);
             let heard = trace.origins.heard.get(&lane).copied();
-            let origin = heard.unwrap_or_else(|| self.origin(trace, port, (lane % classes) as u8));
-            trace.paused[lane].stop(self.now.max(trace.busy[lane]), Some(origin));
+            let source = heard.unwrap_or_else(|| self.source(trace, port, (lane % classes) as u8));
+            trace.paused[lane].stop(self.now.max(trace.busy[lane]), Some(source));
         }
     }
 
-    /// Where a stop of a class at an egress port began, as its downstream is now.
-    fn origin(&self, trace: &Trace, port: PortId, class: u8) -> Origin {
-        let (mut port, mut seen) = (port, FxHashSet::default());
-        while seen.insert(port) {
-            let rx = peer(port);
-            if self.ports[rx.index()].at_host {
-                return Origin::Node(self.ports[rx.index()].node);
-            }
-            // Nothing of it stays there: the link's own flow control is all that holds it up.
-            let Some(next) = self.holds_most(rx, class) else { return Origin::Port(port) };
-            let lane = self.lane(next, class);
-            if self.egress[lane].paused_since == NEVER {
-                let oldest = self.oldest_of(rx, next, class).unwrap_or(self.now);
-                let lasting = trace.paused[lane].mostly(oldest, self.now);
-                return lasting.unwrap_or(Origin::Port(next));
-            }
-            if let Some((_, Some(origin))) = trace.paused[lane].in_force() {
-                return origin;
-            }
-            port = next;
+    /// What a stop of a class at an egress port is for, as its downstream is now.
+    fn source(&self, trace: &Trace, port: PortId, class: u8) -> Source {
+        let rx = peer(port);
+        if self.ports[rx.index()].at_host {
+            return Source::At(Origin::Node(self.ports[rx.index()].node));
         }
-        // Each waits for the next, all round.
-        Origin::Port(port)
+        // Nothing of it stays there: the link's own flow control is all that holds it up.
+        let Some(next) = self.holds_most(rx, class) else { return Source::At(Origin::Port(port)) };
+        let lane = self.lane(next, class);
+        let oldest = self.oldest_of(rx, next, class).unwrap_or(self.now);
+        let otherwise = match trace.paused[lane].in_force() {
+            // When it goes on, it has a queue for that.
+            Some(stop) => trace.origin_at(lane, stop, stop.from.max(self.now)),
+            None => trace.lasting(lane, (oldest, self.now)),
+        };
+        Source::Behind(lane, otherwise.unwrap_or(Origin::Port(next)))
     }
 
     /// The egress port that holds most of what came in by `ingress`, the first of several; what comes to a relay can leave by one
@@ -136,8 +190,8 @@ impl World<'_> {
             let FcFrame::Pause { class, quanta } = self.out.frames.0[frame] else { continue };
             let class = self.dense(class);
             if quanta.0 > 0 && class != u8::MAX && trace.is_live() {
-                let origin = self.origin(&trace, peer(ingress), class);
-                trace.origins.say(self.lane(ingress, class), self.now, origin);
+                let source = self.source(&trace, peer(ingress), class);
+                trace.origins.say(self.lane(ingress, class), self.now, source);
             }
         }
         self.trace = Some(trace);
@@ -149,7 +203,7 @@ impl World<'_> {
         let (lane, node) = (self.lane(port, class), self.ports[port.index()].node);
         let now = self.now;
         if let Some(trace) = &mut self.trace {
-            trace.origins.say(lane, now, Origin::Node(node));
+            trace.origins.say(lane, now, Source::At(Origin::Node(node)));
         }
     }
 
@@ -166,10 +220,14 @@ impl World<'_> {
             }
             let said = made.and_then(|made| trace.origins.said_at(self.lane(peer(port), class), made));
             let lane = self.lane(port, class);
-            match said.filter(|_| quanta.0 > 0) {
-                Some(origin) => trace.origins.heard.insert(lane, origin),
-                None => trace.origins.heard.remove(&lane),
-            };
+            if let Some(source) = said.filter(|_| quanta.0 > 0) {
+                trace.origins.heard.insert(lane, source);
+                // A pause that is said again may be for something else now.
+                let oldest = trace.oldest(self.now);
+                trace.paused[lane].turn(self.now, source, oldest);
+            } else {
+                trace.origins.heard.remove(&lane);
+            }
         }
         self.trace = Some(trace);
     }
@@ -182,9 +240,9 @@ impl World<'_> {
         let Some(port) = self.relay_at(other).map(|relay| relay.ports.other(other)) else { return };
         let (from, to) = (self.lane(port, class), self.lane(other, class));
         if let Some(trace) = &mut self.trace
-            && let Some(&origin) = trace.origins.heard.get(&from)
+            && let Some(&source) = trace.origins.heard.get(&from)
         {
-            trace.origins.say(to, now, origin);
+            trace.origins.say(to, now, source);
         }
     }
 
@@ -200,8 +258,8 @@ impl World<'_> {
         } else if trace.is_live() {
             let heard = trace.origins.heard.get(&lane).copied();
             let class = (lane % self.classes.len()) as u8;
-            let origin = heard.unwrap_or_else(|| self.origin(&trace, port, class));
-            trace.paused[lane].stop(now.max(trace.busy[lane]), Some(origin));
+            let source = heard.unwrap_or_else(|| self.source(&trace, port, class));
+            trace.paused[lane].stop(now.max(trace.busy[lane]), Some(source));
         }
         self.trace = Some(trace);
     }

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use floodway_mechanisms::slots::{CongestionPoint as _, TransportSender as _};
 use floodway_units::{FlowId, PortId};
 
-use super::{Cause, Interval, Label, Message, Origin, Sums, Trace};
+use super::{Cause, Interval, Label, Message, Sums, Trace};
 use crate::packet::{Packet, RETRANSMISSION};
 use crate::world::{NEVER, World};
 
@@ -55,18 +55,20 @@ struct Standing {
     pacing: u64,
     /// 5. The link is up.
     up: bool,
-    /// 6. Its class is stopped, from when on and by whom.
-    paused: Option<(u64, Option<Origin>)>,
+    /// 6. Its class is stopped, from when on.
+    paused: Option<u64>,
     /// 7. A congestion point of the NIC's port holds its class back.
     held: bool,
     nic: PortId,
+    /// Of its class at the NIC.
+    lane: usize,
 }
 
 impl Standing {
     /// What it is at an instant, and until when that lasts at most.
     fn at(&self, now: u64) -> (Label, u64) {
         let port = self.nic;
-        let starts = self.paused.map_or(NEVER, |(since, _)| since);
+        let starts = self.paused.unwrap_or(NEVER);
         if now < self.wire.until {
             (self.wire.label, self.wire.until)
         } else if now < self.turn {
@@ -77,8 +79,8 @@ impl Standing {
             (Label::of(Cause::Pacing), self.pacing)
         } else if !self.up {
             (Label::at(Cause::LinkDown, port), NEVER)
-        } else if let Some((_, origin)) = self.paused.filter(|_| starts <= now) {
-            (Label::paused(port, origin), NEVER)
+        } else if starts <= now {
+            (Label::at(Cause::Paused, port), NEVER)
         } else if self.held {
             (Label::at(Cause::HeldBack, port), starts)
         } else {
@@ -111,11 +113,15 @@ impl Sender {
     }
 
     /// Takes note of what went by since the last event.
-    fn account(&mut self, now: u64) {
+    fn account(&mut self, now: u64, trace: &Trace) {
         while self.known < now {
             let (label, until) = self.standing.at(self.known);
-            let to = until.min(now);
-            self.push(Interval { from: self.known, to, label });
+            let (from, to) = (self.known, until.min(now));
+            if label.cause == Cause::Paused {
+                self.account_pauses((from, to), label, trace);
+            } else {
+                self.push(Interval { from, to, label });
+            }
             self.known = to;
         }
         if let Some(again) = self.starts.take() {
@@ -124,6 +130,14 @@ impl Sender {
             }
             self.started = now;
         }
+    }
+
+    fn account_pauses(&mut self, time: (u64, u64), label: Label, trace: &Trace) {
+        let Standing { nic, lane, .. } = self.standing;
+        let (stops, left) = trace.paused[lane].take_out_of(&[time]);
+        debug_assert!(left.is_empty(), "the NIC is stopped all this time");
+        trace.pauses(lane, nic, &stops).into_iter().for_each(|pause| self.push(pause));
+        left.into_iter().for_each(|(from, to)| self.push(Interval { from, to, label }));
     }
 
     fn push(&mut self, interval: Interval) {
@@ -172,7 +186,7 @@ impl World<'_> {
         let turn = if half.transport.next_psn() >= first { self.now.max(off) } else { NEVER };
         let wire = Wire { label: Label::of(Cause::Predecessors), until: self.now };
         // What it stands at is known when this event is over; until then no time goes by.
-        let (waits, paused) = (None, None);
+        let (waits, paused, lane) = (None, None, self.lane(nic, half.class));
         Sender {
             slot,
             nic,
@@ -184,7 +198,7 @@ impl World<'_> {
             wire,
             turn,
             sent: false,
-            standing: Standing { wire, turn, waits, pacing: 0, up: true, paused, held: false, nic },
+            standing: Standing { wire, turn, waits, pacing: 0, up: true, paused, held: false, nic, lane },
         }
     }
 
@@ -194,7 +208,7 @@ impl World<'_> {
         if trace.found.is_none()
             && let Some(mut sender) = trace.sender.take()
         {
-            sender.account(self.now);
+            sender.account(self.now, &trace);
             sender.sum_up(trace.oldest(self.now));
             sender.standing = self.standing(&trace, &sender);
             trace.sender = Some(sender);
@@ -217,15 +231,17 @@ impl World<'_> {
             (true, false) => Some(Cause::Retransmission),
         };
         let port = &self.ports[nic.index()];
+        let lane = self.lane(nic, half.class);
         Standing {
             wire,
             turn,
             waits,
             pacing: if repeats { 0 } else { half.next_send },
             up: port.up,
-            paused: trace.paused[self.lane(nic, half.class)].in_force(),
+            paused: trace.paused[lane].in_force().map(|stop| stop.from),
             held: port.has_cp && self.holds_back(nic, self.first_queue(half.class)),
             nic,
+            lane,
         }
     }
 

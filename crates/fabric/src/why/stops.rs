@@ -1,19 +1,22 @@
-//! When something was stopped, and where that began.
+//! When something was stopped, and for what.
 
 use std::collections::VecDeque;
 
-use super::{Interval, Label, Origin};
+use super::origin::Source;
 use crate::world::NEVER;
 
 /// So many stops are kept though nobody may ask for them on the flow's behalf: the last ones tell why a queue is long.
 const RECENT: usize = 32;
 
-/// A stop that is over.
-#[derive(Clone, Copy, Debug)]
-struct Stop {
-    from: u64,
-    to: u64,
-    origin: Option<Origin>,
+/// A stop, or a part of one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Stop {
+    pub from: u64,
+    pub to: u64,
+    /// When the whole of it began.
+    pub began: u64,
+    /// For what; of queues that a congestion point holds back, nothing.
+    pub source: Option<Source>,
 }
 
 /// The stops of a class at a port, or of a queue.
@@ -22,41 +25,54 @@ struct Stop {
 /// last bit, and a frame that is small enough to start all the same interrupts it.
 #[derive(Clone, Debug)]
 pub(super) struct Stops {
-    /// When the stop in force begins, which may be still to come; never where there is none.
+    /// When the stop in force begins or goes on, which may be still to come; never where there is none.
     since: u64,
-    origin: Option<Origin>,
+    /// When it began.
+    began: u64,
+    source: Option<Source>,
     /// In the order of time.
     past: VecDeque<Stop>,
 }
 
 impl Default for Stops {
     fn default() -> Self {
-        Stops { since: NEVER, origin: None, past: VecDeque::new() }
+        Stops { since: NEVER, began: NEVER, source: None, past: VecDeque::new() }
     }
 }
 
 impl Stops {
-    /// Of the stop in force: when it begins, and where that began.
-    pub fn in_force(&self) -> Option<(u64, Option<Origin>)> {
-        (self.since != NEVER).then_some((self.since, self.origin))
+    /// The stop in force, whose beginning may be still to come.
+    pub fn in_force(&self) -> Option<Stop> {
+        let &Stops { since: from, began, source, .. } = self;
+        (from != NEVER).then_some(Stop { from, to: NEVER, began, source })
     }
 
-    /// Where the last of the stops that are over began, if they took more than half of the time since `from`.
-    pub fn mostly(&self, from: u64, now: u64) -> Option<Origin> {
-        let recent = self.past.iter().rev().take_while(|stop| stop.to > from);
-        let stopped: u64 = recent.map(|stop| stop.to - stop.from.max(from)).sum();
-        if 2 * stopped > now - from { self.past.back()?.origin } else { None }
+    /// The last stop before `now`, if stops took more than half of the time since `from`.
+    pub fn mostly(&self, from: u64, now: u64) -> Option<Stop> {
+        let upto = self.past.partition_point(|stop| stop.from < now);
+        let recent = self.past.range(..upto).rev().take_while(|stop| stop.to > from);
+        let stopped: u64 = recent.map(|stop| stop.to.min(now) - stop.from.max(from)).sum();
+        let last = || self.past.range(..upto).next_back().copied();
+        if 2 * stopped > now - from { last() } else { None }
     }
 
     /// It is stopped from `from` on.
-    pub fn stop(&mut self, from: u64, origin: Option<Origin>) {
-        (self.since, self.origin) = (from, origin);
+    pub fn stop(&mut self, from: u64, source: Option<Source>) {
+        (self.since, self.began, self.source) = (from, from, source);
+    }
+
+    /// What stops it does so for something else from now on.
+    pub fn turn(&mut self, now: u64, source: Source, oldest: u64) {
+        if self.since != NEVER && self.source != Some(source) {
+            self.end(now, oldest);
+            (self.since, self.source) = (self.since.max(now), Some(source));
+        }
     }
 
     /// It goes on; nobody will ask for what was before `oldest`.
     pub fn go(&mut self, now: u64, oldest: u64) {
         self.end(now, oldest);
-        (self.since, self.origin) = (NEVER, None);
+        (self.since, self.began, self.source) = (NEVER, NEVER, None);
     }
 
     /// A frame of it is on the wire from now on, whether it is stopped or not.
@@ -72,30 +88,27 @@ impl Stops {
             self.past.pop_front();
         }
         if self.since < now {
-            self.past.push_back(Stop { from: self.since, to: now, origin: self.origin });
+            let (from, began, source) = (self.since, self.began, self.source);
+            self.past.push_back(Stop { from, to: now, began, source });
         }
     }
 
-    /// Takes the stops out of times at which something waited: each with its label; what is left of the times.
-    pub fn take_out_of(
-        &self,
-        waited: &[(u64, u64)],
-        label: impl Fn(Option<Origin>) -> Label,
-        stopped: &mut Vec<Interval>,
-    ) -> Vec<(u64, u64)> {
+    /// Takes the stops out of times at which something waited: those, and what is left of the times.
+    pub fn take_out_of(&self, waited: &[(u64, u64)]) -> (Vec<Stop>, Vec<(u64, u64)>) {
         let first = waited.first().map_or(NEVER, |&(from, _)| from);
         let at = self.past.partition_point(|stop| stop.to <= first);
-        let open = self.in_force().map(|(from, origin)| Stop { from, to: NEVER, origin });
-        let mut left = Vec::new();
+        let (mut stopped, mut left) = (Vec::new(), Vec::new());
         for &(from, to) in waited {
             let mut from = from;
-            for stop in self.past.range(at..).copied().chain(open) {
+            for stop in
+                self.past.range(at..).copied().chain(self.in_force()).take_while(|stop| stop.from < to)
+            {
                 let (begin, end) = (stop.from.max(from), stop.to.min(to));
                 if begin < end {
                     if from < begin {
                         left.push((from, begin));
                     }
-                    stopped.push(Interval { from: begin, to: end, label: label(stop.origin) });
+                    stopped.push(Stop { from: begin, to: end, ..stop });
                     from = end;
                 }
             }
@@ -103,7 +116,7 @@ impl Stops {
                 left.push((from, to));
             }
         }
-        left
+        (stopped, left)
     }
 }
 
@@ -111,17 +124,15 @@ impl Stops {
 mod tests {
     use floodway_units::PortId;
 
+    use super::super::Origin;
     use super::*;
-
-    const PORT: PortId = PortId(4);
 
     /// From one instant to another.
     type Stretch = (u64, u64);
 
     fn taken(stops: &Stops, waited: &[Stretch]) -> (Vec<Stretch>, Vec<Stretch>) {
-        let mut stopped = Vec::new();
-        let left = stops.take_out_of(waited, |origin| Label::paused(PORT, origin), &mut stopped);
-        (stopped.iter().map(|interval| (interval.from, interval.to)).collect(), left)
+        let (stopped, left) = stops.take_out_of(waited);
+        (stopped.iter().map(|stop| (stop.from, stop.to)).collect(), left)
     }
 
     #[test]
@@ -163,14 +174,36 @@ mod tests {
 
     #[test]
     fn a_queue_that_was_stopped_for_most_of_its_time_is_long_for_that() {
-        let (mut stops, origin) = (Stops::default(), Some(Origin::Port(PORT)));
-        stops.stop(10, origin);
+        let mut stops = Stops::default();
+        stops.stop(10, None);
         stops.go(40, 0);
-        stops.stop(50, origin);
+        stops.stop(50, None);
         stops.go(60, 0);
-        assert_eq!(stops.mostly(0, 79), origin);
-        assert_eq!(stops.mostly(0, 80), None);
-        assert_eq!(stops.mostly(55, 60), origin);
-        assert_eq!(stops.mostly(60, 61), None);
+        let last = |from, now| stops.mostly(from, now).map(|stop| (stop.from, stop.to));
+        assert_eq!(last(0, 79), Some((50, 60)));
+        assert_eq!(last(0, 80), None);
+        assert_eq!(last(55, 60), Some((50, 60)));
+        assert_eq!(last(60, 61), None);
+        // As it was at an earlier instant.
+        assert_eq!(last(0, 45), Some((10, 40)));
+        assert_eq!(last(0, 52), Some((50, 60)));
+    }
+
+    #[test]
+    fn a_stop_that_goes_on_for_something_else_is_one_stop_in_two_parts() {
+        let source = |port| Source::At(Origin::Port(PortId(port)));
+        let mut stops = Stops::default();
+        stops.turn(5, source(1), 0);
+        assert_eq!(stops.in_force(), None, "what is not stopped stays so");
+        stops.stop(10, Some(source(1)));
+        stops.turn(20, source(1), 0);
+        stops.turn(30, source(2), 0);
+        stops.go(40, 0);
+        let part = |from, to, of| Stop { from, to, began: 10, source: Some(source(of)) };
+        assert_eq!(stops.take_out_of(&[(0, 50)]).0, [part(10, 30, 1), part(30, 40, 2)]);
+        // One that is still to begin.
+        stops.stop(60, Some(source(1)));
+        stops.turn(50, source(2), 0);
+        assert_eq!(stops.in_force().map(|stop| stop.from), Some(60));
     }
 }

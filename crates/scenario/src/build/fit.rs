@@ -190,10 +190,7 @@ impl Found<'_> {
                     self.faults.add(origin, &key, error.message, blueprint.port_name(port));
                 }
                 let Choice { value, origin } = &plan.congestion_points;
-                let machines: Vec<_> = value.iter().filter_map(|point| point.build(&info).ok()).collect();
-                if let Err(error) = blueprint.validate_points(port, &machines) {
-                    self.faults.add(origin, "", error.message, blueprint.port_name(port));
-                }
+                let mut machines = Vec::with_capacity(value.len());
                 for (i, point) in value.iter().enumerate() {
                     match point.build(&info) {
                         Err(error) => {
@@ -205,8 +202,12 @@ impl Found<'_> {
                             if let Some(why) = too_short(blueprint, port, point, &machine) {
                                 self.odd.add_unless_copied(origin, &key, why, blueprint.port_name(port));
                             }
+                            machines.push(machine);
                         }
                     }
+                }
+                if let Err(error) = blueprint.validate_points(port, &machines) {
+                    self.faults.add(origin, "", error.message, blueprint.port_name(port));
                 }
             }
         }

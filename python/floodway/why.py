@@ -7,7 +7,7 @@ scenario runs again until the flow is complete, and this time the simulator foll
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import partial
 from typing import TYPE_CHECKING
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from floodway import _floodway
-from floodway.errors import InputError, OutputError, RunError, UnknownNameError
+from floodway.errors import InputError, OutputError, RunError, ScenarioError, UnknownNameError
 from floodway.names import nearest, not_a_choice
 from floodway.results.frames import frame
 from floodway.scenarios import recorded
@@ -247,6 +247,8 @@ def chosen(flows: pl.DataFrame, flow: str) -> str:
     InputError
         If none that is complete has that rank.
     """
+    if not isinstance(flow, str):
+        raise InputError(f"{flow!r} names no flow: it takes text", key="flow", given=flow)
     ids = flows["flow_id"].cast(pl.String)
     if flow in ids:
         return flow
@@ -277,6 +279,10 @@ def scenario_of(result: Result) -> Scenario:
     """
     try:
         return recorded(result.run.scenario)
+    except ScenarioError as error:
+        hint = "why looks for files of the scenario as the run did: call it in the same folder"
+        last = replace(error.faults[-1], text=f"{error.faults[-1].text}; {hint}")
+        raise ScenarioError((*error.faults[:-1], last)) from error
     except (KeyError, TypeError) as error:
         raise OutputError(result.run.name, "has no scenario that this version can read") from error
 
@@ -307,7 +313,7 @@ def _unknown(flows: pl.DataFrame, flow: str) -> UnknownNameError:
     if not alike:
         return UnknownNameError(f"{flow!r} is no flow: the run has none", key="flow", given=flow)
     if ":" not in flow:
-        text, near = not_a_choice(flow, what="a flow", allowed=("a flow_id", "worst", "p99", "p99.9, ..."))
+        text, near = not_a_choice(flow, what="a flow", allowed=("a flow_id", "worst", "p0 to p99.999999"))
         return UnknownNameError(f"{text}; a flow_id is {alike[0]!r}", key="flow", given=flow, nearest=near)
     near = nearest(flow, alike)
     hint = f"; did you mean {near!r}?" if near else ""

@@ -483,7 +483,7 @@ fn what_it_cannot_stand_beside_is_refused_by_name() {
         assert!(text.contains("s (s-b)") && text.contains(control) && text.contains("s-b"), "{text}");
     }
     let both = refused(&net(auto, PFC, &[r#""rcm""#, r#""casl""#]));
-    assert!(both.contains("two machines both claim Classify"), "{both}");
+    assert!(both.contains("two of the list both sort packets into queues of their own"), "{both}");
     for control in [PFC, r#""lossy""#] {
         let buffer = if control == PFC { auto } else { r#"{"shared": {"pool": "1MB"}}"# };
         assert!(finished(&net(buffer, control, &[r#""casl""#]).run())[0]);

@@ -176,6 +176,28 @@ fn a_host_that_pauses_is_where_the_pause_began() {
     assert_eq!(why.fct.0, why.ideal.0 + waits);
 }
 
+/// a and b send more than s>t carries, and from some time on c pauses t>c for 200 us. Whatever a>s is paused for when the pauses of c
+/// reach s: from then on it is c, though s may have said its pause before.
+#[test]
+fn a_pause_that_goes_on_for_something_else_is_told_so() {
+    for from in (100..112).map(Span::us) {
+        let (mut net, [a, b, c, _], _) = dumbbell(r#"{"pfc": {"xoff": "30KB"}}"#);
+        net.pauses(3, c, from, Time::ZERO + from + Span::us(200));
+        net.flow(a, c, Bytes::mb(2), Span::ZERO);
+        net.flow(b, c, Bytes::mb(2), Span::ZERO);
+        let why = why(&net, 0);
+        let origin = |name: &str| {
+            let rows =
+                table(&why).into_iter().filter(|row| row.0 == "paused" && row.1 == "a>s" && row.2 == name);
+            rows.map(|row| row.3).sum::<u64>()
+        };
+        // What fits into t until it pauses s takes some microseconds, and so does what the stop leaves behind.
+        let (port, host) = (origin("s>t"), origin("c"));
+        assert!(host > 180_000_000 && host < 210_000_000, "from {from}: {:?}", table(&why));
+        assert!(port > 20_000_000, "from {from}: {:?}", table(&why));
+    }
+}
+
 /// At half the line rate each of ten packets but the first waits as long as one takes.
 #[test]
 fn a_paced_flow_waits_for_its_pace() {

@@ -62,7 +62,7 @@
 //!   congested always goes back so.
 //! - Replies that wait among data are never congested.
 //! - A switch with a crossbar (`buffer = "ioq"`) has no lossy queues at its inputs, and is refused, as are flow controls that count on a
-//!   pause to hold everything (all but `pfc` and `lossy`).
+//!   pause to hold everything (all but `pfc`, `swing`, which hands PFC's pauses on, and `lossy`).
 //!
 //! # References
 //!

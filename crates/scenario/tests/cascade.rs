@@ -160,7 +160,10 @@ fn who_may_lose_packets_stands_where_that_can_be() {
         let text = errors.to_string();
         assert!(text.starts_with("a.toml:3: defaults.congestion-point") && text.contains(expected), "{text}");
     };
-    refused("congestion-point = [\"rcm\", \"casl\"]", "two machines both claim Classify");
+    refused(
+        "congestion-point = [\"rcm\", \"casl\"]",
+        "two of the list both sort packets into queues of their own",
+    );
     refused("congestion-point = \"casl\"\nbuffer = \"ioq\"", "it has queues for what may be lost");
     let credits = "it sends packets that no pause holds, which flow-control = \"cbfc\" of";
     refused("congestion-point = \"casl\"\nflow-control = \"cbfc\"", credits);

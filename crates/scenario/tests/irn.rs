@@ -207,11 +207,13 @@ fn timers_that_run_out_before_any_reply_comes_are_odd() {
     let odd =
         |scenario: &Scenario| scenario.warnings().iter().any(|warning| warning.contains("a reply takes"));
     let published = far("lossy", "h20", r#""irn""#);
-    let told = "defaults.reliability: \"irn\" sends again after 320us at the latest, and on the longest path a reply takes 8";
+    let told = "defaults.reliability: a timer of \"irn\" runs out after 100us, and on the longest path a reply takes 8";
     assert!(published.warnings().iter().any(|warning| warning.contains(told)), "{:?}", published.warnings());
     assert!(!odd(&far("lossy", "h2", r#""irn""#)), "no flow goes that far");
     assert!(!odd(&far("pfc", "h20", r#""irn""#)), "where nothing is lost the timers are off");
     assert!(!odd(&far("lossy", "h20", r#"{ irn = { preset = "per-pair" } }"#)));
-    assert!(!odd(&far("lossy", "h20", r#"{ irn = { rto-high = "10ms" } }"#)));
+    assert!(odd(&far("lossy", "h20", r#"{ irn = { rto-high = "10ms" } }"#)), "the shorter one runs out");
+    assert!(odd(&far("pfc", "h20", r#"{ irn = { rto-high = "50us" } }"#)), "timers that are given are on");
+    assert!(!odd(&far("lossy", "h20", r#"{ irn = { rto-high = "10ms", rto-low = "5ms" } }"#)));
     assert!(!odd(&far("lossy", "h20", r#"{ irn = { rto-low = "off", rto-high = "off" } }"#)));
 }

@@ -23,6 +23,8 @@ WIDTH = 100
 #: So many switches are named.
 NAMED_SWITCHES = 5
 NOT_REACHED = "not reached"
+#: Why packets are dropped that a congestion point may lose, where all others are lossless.
+OF_CULPRITS = ("selective", "isolated_full")
 #: perftest's own headings of bandwidth, and the form of its lines below them.
 BANDWIDTH = " #bytes     #iterations    BW peak[Gb/sec]    BW average[Gb/sec]   MsgRate[Mpps]"
 BANDWIDTH_FORM = " {:<7}    {:<10}     {:<7.2f}            {:<7.2f}              {:<7.6f}"
@@ -256,7 +258,10 @@ def _perftest(result: Result) -> Iterable[str]:
 def _lossless(outcome: Outcome) -> str:
     loss = outcome.loss
     if loss is None:
-        return "held" if outcome.lossless == "held" else "no class has a flow control"
+        if outcome.lossless != "held":
+            return "no class has a flow control"
+        chosen = sum(packets for reason, packets in outcome.drops if reason in OF_CULPRITS)
+        return f"held, but for {chosen:,} packets of flows that congest" if chosen else "held"
     return (
         f"violated: {loss.packets:,} packets ({loss.bytes:,} bytes), the first at {loss.place}, "
         f"class {loss.class_}, {loss.time_us:,.3f} us, where {loss.missing_bytes:,} bytes were missing; "

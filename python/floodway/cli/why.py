@@ -7,6 +7,7 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TextIO
 
+import polars as pl
 import typer
 from rich.console import Console
 
@@ -19,6 +20,8 @@ from floodway.why import Part, Why, chosen, scenario_of, take_apart
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from floodway.results import Result
 
 __all__ = ["Request", "why"]
 
@@ -50,7 +53,25 @@ def why(request: Request) -> int:
         typer.echo(json.dumps(_document(found), indent=2, ensure_ascii=False))
     else:
         _show(found, sys.stdout)
+        typer.echo(_heard(result, flow))
+        if request.flow == "worst":
+            measured = result.flows.filter("measured")
+            cut = len(measured) - measured["finished"].sum()
+            if cut:
+                typer.echo(f"{cut:,} of {len(measured):,} measured flows never finished, and rank above it")
     return DONE
+
+
+def _heard(result: Result, flow: str) -> str:
+    """Say what its sender heard of congestion and losses, as the results count it."""
+    row = result.flows.filter(result.flows["flow_id"].cast(pl.String) == flow).row(0, named=True)
+    counts = [
+        (row["cnps"], "CNPs"),
+        (row["timeouts"], "timeouts"),
+        (row["retransmitted_bytes"], "bytes sent again"),
+    ]
+    told = [f"{count:,} {what}" for count, what in counts if count]
+    return ", ".join(told) or "no CNP, no timeout, nothing sent again"
 
 
 def _document(found: Why) -> dict[str, Any]:

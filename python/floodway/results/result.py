@@ -210,7 +210,7 @@ class Result:
 
     def why(
         self,
-        flow: str,
+        flow: str = "p99",
         *,
         scenario: Scenario | None = None,
         on_progress: Callable[[Progress], None] | None = None,

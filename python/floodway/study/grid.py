@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["grid"]
 
 #: Inches of a cell, of a letter of a row's name or a panel's title, of a panel's title, of a line below a
-#: column, of the figure's title, and between panels.
+#: column, of the figure's title and of what is said of colours, and between panels.
 WIDE, HIGH, LETTER, TITLE, LINE, TOP, BETWEEN = 0.78, 0.36, 0.075, 0.3, 0.15, 0.35, 0.25
 #: Letters of a line below a column, and panels beside one another.
 LETTERS, COLUMNS = 10, 2
@@ -55,8 +55,8 @@ def grid(study: Study, plot: Plot, numbers: Numbers) -> Drawing:
     rows = [shown(_name(study, plot.group, group)) for group in down]
     columns = ["\n".join(wrap(shown(_name(study, plot.along, at)), LETTERS)) for at in across]
     beside = min(COLUMNS, len(plot.metrics))
-    left = 0.2 + LETTER * max(map(len, rows))
-    below = 0.15 + LINE * max(name.count("\n") + 1 for name in columns)
+    left = 0.35 + LETTER * max(map(len, rows))
+    below = 0.15 + LINE * (1 + max(name.count("\n") + 1 for name in columns))
     panel = (WIDE * len(across), HIGH * len(down))
     titles = [value_label(study, plot, metric) for metric in plot.metrics]
     widest = max(len(line) for title in titles for line in title.splitlines())
@@ -69,6 +69,7 @@ def grid(study: Study, plot: Plot, numbers: Numbers) -> Drawing:
     with plain_style():
         figure = NotebookFigure(figsize=size, dpi=DOTS_PER_INCH)
         figure.suptitle(shown(plot.title), y=1 - 0.1 / size[1], va="top", fontsize="large")
+        figure.text(0.99, 1 - 0.12 / size[1], "dark is much", ha="right", va="top", fontsize="x-small")
         for number, metric in enumerate(plot.metrics):
             line, column = divmod(number, beside)
             bottom = size[1] - TOP - (TITLE + panel[1]) * (line + 1) - below * line
@@ -80,6 +81,10 @@ def grid(study: Study, plot: Plot, numbers: Numbers) -> Drawing:
             axes.set_title(titles[number], fontsize="small", loc="left", pad=4)
             axes.set_xticks(range(len(across)), columns, fontsize="x-small")
             axes.set_yticks(range(len(down)), [] if column else rows, fontsize="x-small")
+            if plot.along != VARIANT:
+                axes.set_xlabel(shown(study.axis(plot.along).label), fontsize="x-small")
+            if plot.group not in {VARIANT, ""} and not column:
+                axes.set_ylabel(shown(study.axis(plot.group).label), fontsize="x-small")
     return Drawing(figure=figure, data=frame_of(table))
 
 

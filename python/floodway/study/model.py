@@ -195,6 +195,11 @@ class Claim:
         return bool(self.against)
 
     @property
+    def is_ours(self) -> bool:
+        """Whether nobody published it: its source says "none", and why it is there."""
+        return self.source.startswith("none")
+
+    @property
     def several(self) -> bool:
         """Whether it is over several numbers or orders."""
         return len(self.places) > 1 or len(self.rivals) > 1

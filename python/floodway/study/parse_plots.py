@@ -95,6 +95,10 @@ def _plot(
         of=_of(table, kind),
         **_of_time(table, kind),
     )
+    if kind == "grid" and plot.log:
+        raise table.fault(
+            "log", "is of axes with numbers, and a grid has none"
+        )
     table.finish()
     _refuse_nothing(table, plot, variants)
     return plot

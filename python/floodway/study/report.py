@@ -94,10 +94,14 @@ def _head(conducted: Conducted, title: str) -> Iterator[str]:
     yield f"# {_plain(title)}"
     if conducted.plan.quick:
         yield QUICK
-    found = [judged.verdict for part in conducted.parts for judged in part.judged]
-    if found:
-        counts = ", ".join(f"{verdict} {found.count(verdict)}" for verdict in VERDICTS if verdict in found)
-        yield f"{len(found)} published numbers and orders: {counts}."
+    judged = [judged for part in conducted.parts for judged in part.judged]
+    for is_ours, what in ((False, "published numbers and orders"), (True, "claims of our own")):
+        found = [each.verdict for each in judged if each.claim.is_ours == is_ours]
+        if found:
+            counts = ", ".join(
+                f"{verdict} {found.count(verdict)}" for verdict in VERDICTS if verdict in found
+            )
+            yield f"{len(found)} {what}: {counts}."
 
 
 def _section(part: Part, conducted: Conducted, store: Runs, pictures: Sequence[str]) -> str:

@@ -130,7 +130,7 @@ impl Blueprint {
     /// Why they cannot.
     pub fn validate_points(&self, port: PortId, points: &[AnyCongestionPoint]) -> Result<(), BuildError> {
         let message = if let Some(claim) = twice_claimed(points) {
-            Some(format!("two machines both claim {claim:?}"))
+            Some(format!("two of the list both {}: choose one of them", claim.does()))
         } else if points.iter().any(CongestionPoint::isolates) {
             self.cannot_isolate(port)
         } else {

@@ -136,8 +136,12 @@ impl Sender {
         let Standing { nic, lane, .. } = self.standing;
         let (stops, left) = trace.paused[lane].take_out_of(&[time]);
         debug_assert!(left.is_empty(), "the NIC is stopped all this time");
-        trace.pauses(lane, nic, &stops).into_iter().for_each(|pause| self.push(pause));
-        left.into_iter().for_each(|(from, to)| self.push(Interval { from, to, label }));
+        for pause in trace.pauses(lane, nic, &stops) {
+            self.push(pause);
+        }
+        for (from, to) in left {
+            self.push(Interval { from, to, label });
+        }
     }
 
     fn push(&mut self, interval: Interval) {

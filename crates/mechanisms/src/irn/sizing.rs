@@ -62,6 +62,19 @@ impl Params {
         }
     }
 
+    /// Of the timeouts that do not follow from paths, the shorter one; where nothing can be lost, only of those that were
+    /// given.
+    pub fn shortest_timeout(&self, can_lose: bool) -> Option<Span> {
+        let low = self.rto_low.is_some() || can_lose;
+        let high = self.rto_high.is_some() || can_lose;
+        let timeouts = [(low, self.rto_low()), (high, self.rto_high())];
+        let fixed = timeouts.into_iter().filter_map(|(is_on, timeout)| match timeout {
+            OfPath::Fixed(timeout) if is_on => timeout.span(),
+            _ => None,
+        });
+        fixed.min()
+    }
+
     /// The values for the queue pair `qp`.
     pub(super) fn settings(&self, qp: &QpInfo) -> Result<Settings, ParamError> {
         let window = self.packets(qp);

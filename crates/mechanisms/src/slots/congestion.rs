@@ -119,6 +119,17 @@ pub enum Claim {
     Gate,
 }
 
+impl Claim {
+    /// What its owner does, as in "two machines both ...".
+    pub fn does(self) -> &'static str {
+        match self {
+            Claim::Classify => "sort packets into queues of their own",
+            Claim::Admit => "drop packets on arrival",
+            Claim::Gate => "hold queues back",
+        }
+    }
+}
+
 /// What is fixed about an egress port when its congestion points are built.
 #[derive(Clone, Copy, Debug)]
 pub struct PortInfo {

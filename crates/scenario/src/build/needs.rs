@@ -1,9 +1,10 @@
 //! What rate controls need of others: acknowledgements, marks, windows, and layers in their order.
 
 use floodway_mechanisms::registry::{
-    CongestionPointParams, NotificationParams, ReactionParams, RoutingParams,
+    CongestionPointParams, NotificationParams, ReactionParams, ReliabilityParams, RoutingParams,
 };
 use floodway_mechanisms::slots::{Need, Tells};
+use floodway_units::Span;
 
 use super::Builder;
 use super::pace::Pace;
@@ -91,13 +92,30 @@ impl Builder<'_> {
         }
     }
 
+    /// Packets that a port may choose to drop, and that nobody sends again.
+    pub(super) fn check_drops(&mut self, plan: &Plan, flows: &FlowPlan) {
+        let ReliabilityParams::None(_) = &flows.reliability.value else { return };
+        let points = ends(plan).flat_map(|end| &end.congestion_points.value);
+        let Some(point) = points.into_iter().find(|point| matches!(point, CongestionPointParams::Casl(_)))
+        else {
+            return;
+        };
+        let origin = &flows.reliability.origin;
+        let message = format!(
+            "{:?} drops packets of congested flows, which reliability \"none\" never sends again: choose \"irn\"",
+            point.name()
+        );
+        self.warn(ScenarioError::new(self.place_of(origin), &*origin.key, message));
+    }
+
     /// Timers that run out before any reply can come send everything twice.
     pub(super) fn check_timeouts(&mut self, plan: &Plan, pace: &Pace<'_>) {
         let Some((settings, timeout, rtt)) = pace.hasty() else { return };
         let Some(FlowPlan { reliability, .. }) = plan.flows.get(settings) else { return };
         let message = format!(
-            "\"irn\" sends again after {timeout} at the latest, and on the longest path a reply takes {rtt}: preset = \"per-pair\" \
-             fits timers and window to each path"
+            "a timer of \"irn\" runs out after {timeout}, and on the longest path a reply takes {}: preset = \"per-pair\" fits \
+             timers and window to each path",
+            Span::us(rtt.0.div_ceil(1_000_000))
         );
         self.warn(ScenarioError::new(self.place_of(&reliability.origin), &*reliability.origin.key, message));
     }

@@ -54,16 +54,16 @@ impl<'a> Pace<'a> {
         self.message(of.size, slowest.min(self.cap(settings)))
     }
 
-    /// The workload whose timeouts run out the earliest before any reply can come: its settings, the longer of its
-    /// timeouts, and its longest base round trip.
+    /// Of workloads with a timeout that runs out before any reply can come on their longest paths, the one with the longest
+    /// path: its settings, that timeout, and its longest base round trip.
     pub fn hasty(&self) -> Option<(usize, Span, Span)> {
-        self.timeout?;
+        let can_lose = self.timeout.is_some();
         let timed = self.blueprint.workloads.iter().filter_map(|workload| {
             let ReliabilityParams::Irn(params) = &self.blueprint.settings[workload.settings].reliability
             else {
                 return None;
             };
-            let timeout = params.longest_timeout().filter(|timeout| *timeout > Span::ZERO)?;
+            let timeout = params.shortest_timeout(can_lose)?;
             let rtt = self.longest(&workload.arrivals);
             (timeout < rtt).then_some((workload.settings, timeout, rtt))
         });

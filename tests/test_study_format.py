@@ -236,6 +236,11 @@ def test_a_study_has_what_its_file_says(tmp_path: Path) -> None:
             ),
         ),
         (
+            'kind = "lines"',
+            'kind = "grid"\nlog = "y"',
+            "plot[1].log: is of axes with numbers, and a grid has none",
+        ),
+        (
             'kind = "fct-p99"\nsize = ["0B", "10KB"]',
             'kind = "time-in-state"\nports = "s1"',
             "metric.short-p99.state: is missing; it is text",

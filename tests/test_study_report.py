@@ -57,6 +57,15 @@ def test_every_picture_is_drawn_with_its_data(tmp_path: Path) -> None:
     assert ports["from_us"].max() < 1000.0  # type: ignore[operator]
 
 
+def test_claims_of_our_own_are_counted_apart(tmp_path: Path) -> None:
+    own = STUDY.replace("tolerance = 1\n", 'tolerance = 1\nsource = "none: it is ours"\n')
+    study = load_study(study_file(tmp_path, own))
+    conduct(plan_of([study]), out=tmp_path / "out", jobs=2)
+    report = (tmp_path / "out" / "report.md").read_text(encoding="utf-8")
+    assert re.search(r"^1 published numbers and orders: ", report, re.MULTILINE)
+    assert re.search(r"^1 claims of our own: ", report, re.MULTILINE)
+
+
 def test_the_page_needs_nothing_else(tmp_path: Path) -> None:
     text = STUDY.replace('title = "Pools"', 'title = "Pools <i>"\nnotes = "A *note* with <b>tags</b>."')
     conduct(plan_of([load_study(study_file(tmp_path, text))], quick=True), out=tmp_path / "out", jobs=2)

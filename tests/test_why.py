@@ -115,8 +115,12 @@ def test_flows_are_chosen_by_id_and_by_rank(small: Result) -> None:
 def test_what_is_no_flow_is_told_with_the_nearest(small: Result) -> None:
     with pytest.raises(UnknownNameError, match=r"'rpc:h1:99999' is no flow of this run, which has .* flows"):
         chosen(small.flows, "rpc:h1:99999")
-    with pytest.raises(UnknownNameError, match=r"'p100' is not a flow; allowed: a flow_id, worst, p99"):
+    with pytest.raises(
+        UnknownNameError, match=r"'p100' is not a flow; allowed: a flow_id, worst, p0 to p99.9+;"
+    ):
         chosen(small.flows, "p100")
+    with pytest.raises(InputError, match=r"5 names no flow: it takes text"):
+        small.why(5)  # type: ignore[arg-type]
     with pytest.raises(UnknownNameError, match=r"did you mean 'worst'"):
         chosen(small.flows, "wurst")
     with pytest.raises(UnknownNameError, match="the run has none"):
@@ -168,7 +172,7 @@ def test_the_command_shows_the_parts_and_their_sum(victim: Path, floodway: Comma
     why = package.read(victim).why("victim:a:0")
     assert "victim:a:0, started at 20.000 us" in done.out
     assert f"{why.fct_us:,.6f}" in done.out
-    assert done.out.splitlines()[-1] == why.sentence()
+    assert done.out.splitlines()[-2:] == [why.sentence(), "no CNP, no timeout, nothing sent again"]
     shown = [line.split()[0] for line in done.out.splitlines() if line.split()[:1] and line[2:3] != " "]
     assert [cause for cause in CAUSES if cause in shown] == list(why.by_cause())
 
@@ -197,6 +201,7 @@ def test_a_run_whose_scenario_names_files_is_done_again(tmp_path: Path, floodway
     done = floodway("why", "out/listed", "--quiet")
     assert done.code == 2
     assert "flows.csv" in done.err
+    assert "call it in the same folder" in done.err
 
 
 def test_what_holds_no_run_is_told(tmp_path: Path, victim: Path, floodway: Command) -> None:
@@ -212,6 +217,17 @@ def test_what_holds_no_run_is_told(tmp_path: Path, victim: Path, floodway: Comma
         "error: 'victim:a:7' is no flow of this run, which has 'victim:a:0' alone; "
         "did you mean 'victim:a:0'?\n"
     )
+
+
+def test_what_a_sender_heard_and_who_never_finished_are_told(tmp_path: Path, floodway: Command) -> None:
+    file = written(tmp_path, SMALL)
+    assert floodway("run", file, "--out", "cut", "--quiet", "--set", "limit=1.5ms").code == 0
+    flows = package.read(tmp_path / "cut").flows.filter("measured")
+    cut = len(flows) - flows["finished"].sum()
+    assert 0 < cut < len(flows)
+    told = f"{cut:,} of {len(flows):,} measured flows never finished, and rank above it"
+    assert floodway("why", "cut", "worst", "--quiet").out.splitlines()[-1] == told
+    assert told not in floodway("why", "cut", "p0", "--quiet").out
 
 
 def test_a_comparison_names_its_runs(tmp_path: Path, floodway: Command) -> None:

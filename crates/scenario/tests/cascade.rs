@@ -171,6 +171,19 @@ fn who_may_lose_packets_stands_where_that_can_be() {
 }
 
 #[test]
+fn a_transport_that_never_sends_again_beside_casl_is_odd() {
+    let warnings = |reliability: &str| {
+        let tables = format!("[defaults]\ncongestion-point = \"casl\"\nreliability = {reliability}\n");
+        scenario(&format!("{NETWORK}{tables}{FLOW}")).warnings().to_vec()
+    };
+    let odd = "\"casl\" drops packets of congested flows, which reliability \"none\" never sends again: choose \"irn\"";
+    assert!(warnings("\"none\"").iter().any(|warning| warning.contains(odd)), "{:?}", warnings("\"none\""));
+    for sound in ["\"irn\"", "\"go-back-n\""] {
+        assert!(!warnings(sound).iter().any(|warning| warning.contains("never sends again")));
+    }
+}
+
+#[test]
 fn a_layer_stands_once_in_a_stack() {
     let tables = "[defaults]\nrate-control = [\"dcqcn\", \"static-window\", \"dcqcn\"]\n";
     let Err(errors) = Scenario::from_text("a.toml", &format!("{NETWORK}{tables}{FLOW}"), &[]) else {

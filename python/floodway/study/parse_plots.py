@@ -96,9 +96,7 @@ def _plot(
         **_of_time(table, kind),
     )
     if kind == "grid" and plot.log:
-        raise table.fault(
-            "log", "is of axes with numbers, and a grid has none"
-        )
+        raise table.fault("log", "is of axes with numbers, and a grid has none")
     table.finish()
     _refuse_nothing(table, plot, variants)
     return plot

@@ -271,9 +271,10 @@ impl Trace {
         }
     }
 
-    /// No packet that may still arrive has waited anywhere before this instant.
+    /// No packet that may still arrive has waited anywhere before this instant, and what the sender did before is noted.
     fn oldest(&self, now: u64) -> u64 {
-        self.flights.first_key_value().map_or(now, |(&(stamp, _), _)| stamp)
+        let packets = self.flights.first_key_value().map_or(now, |(&(stamp, _), _)| stamp);
+        self.sender.as_ref().map_or(packets, |sender| packets.min(sender.known))
     }
 }
 
@@ -436,9 +437,13 @@ impl World<'_> {
             return;
         }
         let now = self.now;
+        let sender = trace.sender.take().map(|mut sender| {
+            sender.account(now, trace);
+            sender
+        });
         let arrived = |&(_, flight): &(&(u64, u32), &Flight)| flight.has_arrived(now, psn);
         let last = trace.flights.iter().find(arrived).map(|(&(stamp, _), flight)| (stamp, flight));
-        let (Some((left, flight)), Some(sender)) = (last, &trace.sender) else {
+        let (Some((left, flight)), Some(sender)) = (last, sender) else {
             debug_assert!(false, "what completes a flow has arrived, and was sent");
             return;
         };

@@ -19,7 +19,7 @@ pub(super) struct Sender {
     /// The port by which its queue pair sends.
     pub nic: PortId,
     /// Each instant up to `known` is in `sums` or in `log`.
-    known: u64,
+    pub known: u64,
     /// What no packet that may still complete the flow left before.
     sums: Sums,
     log: VecDeque<Interval>,
@@ -36,14 +36,14 @@ pub(super) struct Sender {
 }
 
 /// What of its queue pair is on the wire.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 struct Wire {
     label: Label,
     until: u64,
 }
 
 /// What the sender stands at between two events, while only the clock moves on: the first that applies counts.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 struct Standing {
     /// 1. A packet of its queue pair is on the wire.
     wire: Wire,
@@ -112,8 +112,8 @@ impl Sender {
         self.sent |= packet.psn + 1 >= message.end;
     }
 
-    /// Takes note of what went by since the last event.
-    fn account(&mut self, now: u64, trace: &Trace) {
+    /// Takes note of what went by since it stands at what it stands at.
+    pub fn account(&mut self, now: u64, trace: &Trace) {
         while self.known < now {
             let (label, until) = self.standing.at(self.known);
             let (from, to) = (self.known, until.min(now));
@@ -212,9 +212,13 @@ impl World<'_> {
         if trace.found.is_none()
             && let Some(mut sender) = trace.sender.take()
         {
-            sender.account(self.now, &trace);
-            sender.sum_up(trace.oldest(self.now));
-            sender.standing = self.standing(&trace, &sender);
+            let standing = self.standing(&trace, &sender);
+            // Most events of a network change nothing for one sender.
+            if sender.starts.is_some() || standing != sender.standing {
+                sender.account(self.now, &trace);
+                sender.sum_up(trace.oldest(self.now));
+                sender.standing = standing;
+            }
             trace.sender = Some(sender);
         }
         self.trace = Some(trace);

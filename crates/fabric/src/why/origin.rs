@@ -89,21 +89,22 @@ impl Trace {
         }
         way.pop();
         for (from, to) in left {
-            found(from, to, Some(self.lasting(lane, (stop.began, from)).unwrap_or(otherwise)));
+            found(from, to, Some(self.lasting(lane, (stop.began, from), way).unwrap_or(otherwise)));
         }
     }
 
-    /// Where the last of a lane's stops began, if they took more than half of a time.
-    fn lasting(&self, lane: usize, (from, now): (u64, u64)) -> Option<Origin> {
+    /// Where the last of a lane's stops began, if they took more than half of a time; by `way` that was asked.
+    fn lasting(&self, lane: usize, (from, now): (u64, u64), way: &[usize]) -> Option<Origin> {
         let last = self.paused[lane].mostly(from, now)?;
-        self.origin_at(lane, last, last.to - 1)
+        self.origin_at(lane, last, last.to - 1, way)
     }
 
     /// Where a stop of a lane began, as it is at one of its instants.
-    fn origin_at(&self, lane: usize, stop: Stop, at: u64) -> Option<Origin> {
+    fn origin_at(&self, lane: usize, stop: Stop, at: u64, way: &[usize]) -> Option<Origin> {
         let mut origin = None;
         let instant = Stop { from: at, to: at + 1, ..stop };
-        self.follow(&instant, &mut vec![lane], &mut |_, _, found| origin = found);
+        let mut way = [way, &[lane]].concat();
+        self.follow(&instant, &mut way, &mut |_, _, found| origin = found);
         origin
     }
 }
@@ -133,8 +134,8 @@ impl World<'_> {
         let oldest = self.oldest_of(rx, next, class).unwrap_or(self.now);
         let otherwise = match trace.paused[lane].in_force() {
             // When it goes on, it has a queue for that.
-            Some(stop) => trace.origin_at(lane, stop, stop.from.max(self.now)),
-            None => trace.lasting(lane, (oldest, self.now)),
+            Some(stop) => trace.origin_at(lane, stop, stop.from.max(self.now), &[]),
+            None => trace.lasting(lane, (oldest, self.now), &[]),
         };
         Source::Behind(lane, otherwise.unwrap_or(Origin::Port(next)))
     }

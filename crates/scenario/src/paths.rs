@@ -54,17 +54,29 @@ pub fn path_rate(blueprint: &Blueprint, path: &[PortId]) -> Rate {
 /// Pairs of hosts whose paths stand for those of all pairs: from at most 64 hosts, spread evenly, to every
 /// one that stands for others.
 pub fn pairs(blueprint: &Blueprint) -> Vec<(NodeId, NodeId)> {
-    let hosts = representatives(blueprint);
-    let sources: Vec<NodeId> = hosts.iter().copied().step_by(hosts.len().div_ceil(64).max(1)).collect();
-    let pairs = sources.into_iter().flat_map(|from| hosts.iter().map(move |&to| (from, to)));
+    let nodes = (0u32..).zip(&blueprint.nodes);
+    let hosts = nodes.filter(|(_, node)| matches!(node.role, Role::Host { .. })).map(|(i, _)| NodeId(i));
+    let hosts = representatives(blueprint, hosts);
+    across(&hosts, &hosts)
+}
+
+/// Likewise, from some hosts to others.
+pub fn pairs_between(blueprint: &Blueprint, from: &[NodeId], to: &[NodeId]) -> Vec<(NodeId, NodeId)> {
+    let [sources, destinations] = [from, to].map(|hosts| representatives(blueprint, hosts.iter().copied()));
+    across(&sources, &destinations)
+}
+
+fn across(sources: &[NodeId], destinations: &[NodeId]) -> Vec<(NodeId, NodeId)> {
+    let spread = sources.iter().step_by(sources.len().div_ceil(64).max(1));
+    let pairs = spread.flat_map(|&from| destinations.iter().map(move |&to| (from, to)));
     pairs.filter(|(from, to)| from != to).collect()
 }
 
 /// A NIC: the node at the far end, rate and delay of both directions.
 type Nic = (NodeId, [(Rate, Span); 2]);
 
-/// Hosts that stand for all: of those at the same switch by links of the same rates and delays, two.
-fn representatives(blueprint: &Blueprint) -> Vec<NodeId> {
+/// Of some hosts those that stand for all: of those at the same switch by links of the same rates and delays, two.
+fn representatives(blueprint: &Blueprint, hosts: impl Iterator<Item = NodeId>) -> Vec<NodeId> {
     let mut alike: BTreeMap<Vec<Nic>, usize> = BTreeMap::new();
     let mut chosen = Vec::new();
     let mut nics: Vec<Vec<PortId>> = vec![Vec::new(); blueprint.nodes.len()];
@@ -73,18 +85,15 @@ fn representatives(blueprint: &Blueprint) -> Vec<NodeId> {
             nics[spec.node.index()].push(PortId(2 * i + end));
         }
     }
-    for (i, node) in (0u32..).zip(&blueprint.nodes) {
-        if matches!(node.role, Role::Switch(_)) {
-            continue;
-        }
+    for host in hosts {
         let link = |&port: &PortId| {
             let far = blueprint.links[port.index() / 2].ends[1 - port.index() % 2].node;
             (far, [direction(blueprint, port), direction(blueprint, peer(port))])
         };
-        let seen = alike.entry(nics[i as usize].iter().map(link).collect()).or_default();
+        let seen = alike.entry(nics[host.index()].iter().map(link).collect()).or_default();
         *seen += 1;
         if *seen <= 2 {
-            chosen.push(NodeId(i));
+            chosen.push(host);
         }
     }
     chosen

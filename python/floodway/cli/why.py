@@ -75,7 +75,7 @@ def _heard(result: Result, flow: str) -> str:
 
 
 def _document(found: Why) -> dict[str, Any]:
-    """Everything that is printed, as a JSON document."""
+    """Write what was found as a JSON document; what the results have of flows anyway is not in it."""
     return {
         "flow_id": found.flow_id,
         "start_us": found.start_us,

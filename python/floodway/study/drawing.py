@@ -130,7 +130,11 @@ def figure_of(title: str, panels: int) -> tuple[Figure, list[Axes]]:
 
 def colour_in(study: Study, variant: str) -> str:
     """Return the colour of a variant."""
-    return colour_of([each.name for each in study.variants].index(variant))
+    return colour_of(_rank(study, variant))
+
+
+def _rank(study: Study, variant: str) -> int:
+    return [each.name for each in study.variants].index(variant)
 
 
 def _bars(axes: Axes, study: Study, plot: Plot, table: Sequence[Bar]) -> None:
@@ -220,8 +224,7 @@ def _lines(axes: Axes, study: Study, plot: Plot, table: Sequence[Bar], across: d
 
 def _line(study: Study, plot: Plot, group: str, number: int) -> Any:  # noqa: ANN401 (of lines)
     """Return the line of a group: variants beyond the colours go round them with another one."""
-    names = [each.name for each in study.variants]
-    rank = names.index(group) if plot.group == VARIANT and group in names else number
+    rank = _rank(study, group) if plot.group == VARIANT else number
     return LINES[rank // len(COLOURS) % len(LINES)]
 
 

@@ -16,8 +16,9 @@ const MANY: usize = 4096;
 #[derive(Debug)]
 pub(super) struct Sender {
     slot: u32,
-    /// The port by which its queue pair sends.
+    /// The port by which its queue pair sends, and its class there.
     pub nic: PortId,
+    lane: usize,
     /// Each instant up to `known` is in `sums` or in `log`.
     pub known: u64,
     /// What no packet that may still complete the flow left before.
@@ -60,8 +61,6 @@ struct Standing {
     /// 7. A congestion point of the NIC's port holds its class back.
     held: bool,
     nic: PortId,
-    /// Of its class at the NIC.
-    lane: usize,
 }
 
 impl Standing {
@@ -133,10 +132,9 @@ impl Sender {
     }
 
     fn account_pauses(&mut self, time: (u64, u64), label: Label, trace: &Trace) {
-        let Standing { nic, lane, .. } = self.standing;
-        let (stops, left) = trace.paused[lane].take_out_of(&[time]);
+        let (stops, left) = trace.paused[self.lane].take_out_of(&[time]);
         debug_assert!(left.is_empty(), "the NIC is stopped all this time");
-        for pause in trace.pauses(lane, nic, &stops) {
+        for pause in trace.pauses(self.lane, self.nic, &stops) {
             self.push(pause);
         }
         for (from, to) in left {
@@ -190,10 +188,11 @@ impl World<'_> {
         let turn = if half.transport.next_psn() >= first { self.now.max(off) } else { NEVER };
         let wire = Wire { label: Label::of(Cause::Predecessors), until: self.now };
         // What it stands at is known when this event is over; until then no time goes by.
-        let (waits, paused, lane) = (None, None, self.lane(nic, half.class));
+        let (waits, paused) = (None, None);
         Sender {
             slot,
             nic,
+            lane: self.lane(nic, half.class),
             known: self.now,
             sums: Sums::default(),
             log: VecDeque::new(),
@@ -202,7 +201,7 @@ impl World<'_> {
             wire,
             turn,
             sent: false,
-            standing: Standing { wire, turn, waits, pacing: 0, up: true, paused, held: false, nic, lane },
+            standing: Standing { wire, turn, waits, pacing: 0, up: true, paused, held: false, nic },
         }
     }
 
@@ -226,7 +225,7 @@ impl World<'_> {
 
     /// What a sender stands at from now on.
     fn standing(&self, trace: &Trace, sender: &Sender) -> Standing {
-        let &Sender { nic, wire, turn, sent, .. } = sender;
+        let &Sender { nic, lane, wire, turn, sent, .. } = sender;
         let half = &self.senders[sender.slot as usize];
         let end = trace.message.map_or(NEVER, |message| message.end);
         // What is to go before all new data asks neither window nor rate.
@@ -239,7 +238,6 @@ impl World<'_> {
             (true, false) => Some(Cause::Retransmission),
         };
         let port = &self.ports[nic.index()];
-        let lane = self.lane(nic, half.class);
         Standing {
             wire,
             turn,
@@ -249,7 +247,6 @@ impl World<'_> {
             paused: trace.paused[lane].in_force().map(|stop| stop.from),
             held: port.has_cp && self.holds_back(nic, self.first_queue(half.class)),
             nic,
-            lane,
         }
     }
 

@@ -65,12 +65,11 @@ impl Params {
     /// Of the timeouts that do not follow from paths, the shorter one; where nothing can be lost, only of those that were
     /// given.
     pub fn shortest_timeout(&self, can_lose: bool) -> Option<Span> {
-        let low = self.rto_low.is_some() || can_lose;
-        let high = self.rto_high.is_some() || can_lose;
-        let timeouts = [(low, self.rto_low()), (high, self.rto_high())];
-        let fixed = timeouts.into_iter().filter_map(|(is_on, timeout)| match timeout {
-            OfPath::Fixed(timeout) if is_on => timeout.span(),
-            _ => None,
+        let timeouts = [(self.rto_low, self.rto_low()), (self.rto_high, self.rto_high())];
+        let on = timeouts.into_iter().filter(|(given, _)| can_lose || given.is_some());
+        let fixed = on.filter_map(|(_, timeout)| match timeout {
+            OfPath::Fixed(timeout) => timeout.span(),
+            OfPath::Auto | OfPath::Largest => None,
         });
         fixed.min()
     }

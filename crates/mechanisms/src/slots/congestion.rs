@@ -120,7 +120,7 @@ pub enum Claim {
 }
 
 impl Claim {
-    /// What its owner does, as in "two machines both ...".
+    /// What its owner does, as in "two of the list both ...".
     pub fn does(self) -> &'static str {
         match self {
             Claim::Classify => "sort packets into queues of their own",

@@ -1,5 +1,6 @@
 //! What rate controls need of others: acknowledgements, marks, windows, and layers in their order.
 
+use floodway_fabric::Blueprint;
 use floodway_mechanisms::registry::{
     CongestionPointParams, NotificationParams, ReactionParams, ReliabilityParams, RoutingParams,
 };
@@ -7,9 +8,9 @@ use floodway_mechanisms::slots::{Need, Tells};
 use floodway_units::Span;
 
 use super::Builder;
-use super::pace::Pace;
+use super::pace::{Pace, isolating};
 use crate::error::ScenarioError;
-use crate::resolve::{EndPlan, FlowPlan, Plan};
+use crate::resolve::{Choice, EndPlan, FlowPlan, Plan};
 
 impl Builder<'_> {
     /// What rate controls cannot work without.
@@ -93,19 +94,20 @@ impl Builder<'_> {
     }
 
     /// Packets that a port may choose to drop, and that nobody sends again.
-    pub(super) fn check_drops(&mut self, plan: &Plan, flows: &FlowPlan) {
-        let ReliabilityParams::None(_) = &flows.reliability.value else { return };
-        let points = ends(plan).flat_map(|end| &end.congestion_points.value);
-        let Some(point) = points.into_iter().find(|point| matches!(point, CongestionPointParams::Casl(_)))
-        else {
+    pub(super) fn check_drops(&mut self, plan: &Plan, blueprint: &Blueprint) {
+        let mut never_again: Vec<_> = plan.flows.iter().map(|flows| &flows.reliability).collect();
+        never_again.retain(|reliability| matches!(reliability.value, ReliabilityParams::None(_)));
+        if never_again.is_empty() {
             return;
-        };
-        let origin = &flows.reliability.origin;
+        }
+        let Some(point) = isolating(blueprint) else { return };
         let message = format!(
             "{:?} drops packets of congested flows, which reliability \"none\" never sends again: choose \"irn\"",
             point.name()
         );
-        self.warn(ScenarioError::new(self.place_of(origin), &*origin.key, message));
+        for Choice { origin, .. } in never_again {
+            self.warn(ScenarioError::new(self.place_of(origin), &*origin.key, message.clone()));
+        }
     }
 
     /// Timers that run out before any reply can come send everything twice.

@@ -5,11 +5,13 @@ use std::collections::BTreeMap;
 use floodway_fabric::Blueprint;
 use floodway_fabric::blueprint::{Arrivals, FlowSettings, FlowSpec, LinkSpec, LoopSpec};
 use floodway_fabric::routing::{Routes, peer};
-use floodway_mechanisms::registry::{FlowControlParams, ReactionParams, ReliabilityParams};
+use floodway_mechanisms::registry::{
+    CongestionPointParams, FlowControlParams, ReactionParams, ReliabilityParams,
+};
 use floodway_mechanisms::slots::CongestionPoint as _;
 use floodway_units::{Bytes, NodeId, PortId, Rate, Span, Time};
 
-use crate::paths::{base_rtt, first_path, pairs};
+use crate::paths::{base_rtt, first_path, pairs, pairs_between};
 use crate::workload::poisson::on_the_wire;
 
 /// Of equal-cost ways one may carry so many times its share, since flows are not spread evenly.
@@ -82,8 +84,8 @@ impl<'a> Pace<'a> {
             })),
             Arrivals::ClosedLoop(loops) => Box::new(loops.iter().map(|of| rtt(of.source, of.destination))),
             Arrivals::Poisson(of) => {
-                let to = |from: NodeId| of.destinations.iter().map(move |&to| rtt(from, to));
-                Box::new(of.sources.iter().flat_map(move |&from| to(from)))
+                let pairs = pairs_between(self.blueprint, &of.sources, &of.destinations);
+                Box::new(pairs.into_iter().map(|(from, to)| rtt(from, to)))
             }
         };
         rtts.max().unwrap_or_default()
@@ -216,7 +218,7 @@ fn can_lose(blueprint: &Blueprint) -> bool {
     };
     let mut directions = blueprint.links.iter().flat_map(|link| &link.directions);
     blueprint.links.iter().any(|link| !link.down.is_empty())
-        || isolates(blueprint)
+        || isolating(blueprint).is_some()
         || directions.any(|direction| {
             let errors = direction.errors;
             let is_lossy = |of: &FlowSettings| !has_control(&direction.flow_control, of.class);
@@ -227,13 +229,13 @@ fn can_lose(blueprint: &Blueprint) -> bool {
         })
 }
 
-/// Has a port queues that may lose what waits there?
-fn isolates(blueprint: &Blueprint) -> bool {
+/// A congestion point with queues that may lose what waits there, if a port has one.
+pub(super) fn isolating(blueprint: &Blueprint) -> Option<&CongestionPointParams> {
     let mut ports = (0..2 * blueprint.links.len() as u32).map(PortId);
-    ports.any(|port| {
+    ports.find_map(|port| {
         let end = &blueprint.links[port.index() / 2].ends[port.index() % 2];
-        let mut points = end.congestion_points.iter().map(|params| params.build(&blueprint.port_info(port)));
-        points.any(|point| point.is_ok_and(|point| point.isolates()))
+        let info = blueprint.port_info(port);
+        end.congestion_points.iter().find(|params| params.build(&info).is_ok_and(|point| point.isolates()))
     })
 }
 

@@ -26,6 +26,7 @@ impl Builder<'_> {
     pub(super) fn windows(&mut self, plan: &Plan, blueprint: &mut Blueprint, routes: &Routes) {
         let pace = Pace::new(blueprint, routes);
         self.check_timeouts(plan, &pace);
+        self.check_drops(plan, blueprint);
         let round_trips = pace.rtt.0.saturating_mul(100);
         let (windows, last) = self.ends(&pace, &blueprint.workloads);
         for (spec, window) in blueprint.workloads.iter_mut().zip(windows) {

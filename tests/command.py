@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import resource
+import signal
 import subprocess
 import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
-__all__ = ["Command", "Done", "environment"]
+__all__ = ["Command", "Done", "environment", "limited_files"]
 
 
 @dataclass(frozen=True)
@@ -51,3 +55,16 @@ class Command:
 def environment() -> dict[str, str]:
     """Return an environment in which output does not depend on the terminal."""
     return {**os.environ, "NO_COLOR": "1", "COLUMNS": "120"}
+
+
+@contextlib.contextmanager
+def limited_files(most_bytes: int) -> Iterator[None]:
+    """Let this process, and those that it starts, write no file beyond a size: as a full disk, for a test."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (most_bytes, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        signal.signal(signal.SIGXFSZ, handler)

@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
+import tempfile
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -16,9 +19,11 @@ from hypothesis import strategies as st
 import floodway as package
 from command import environment
 from floodway.comparison import files, folder_names, split_values
+from floodway.results.digests import DigestedFile
 from scenarios import LISTED, LONG, RING, SMALL, STARVED, written
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from command import Command, Done
@@ -309,12 +314,122 @@ def test_an_interrupted_comparison_keeps_what_had_ended_and_says_so(
     assert ended.endswith(", 1 of 2 runs\n")
     assert running.returncode == 130
     assert time.monotonic() - sent < 5, "a second, and what a busy machine takes to end the process"
-    assert said[-1] == "interrupted; the 1 of 2 runs that had ended are kept in out/"
+    assert said[-1] == "interrupted; 1 of 2 runs are kept in out/, and the same command goes on from there"
     assert package.read(tmp_path / "out" / "small").outcome.stopped == "finished"
     assert sorted(entry.name for entry in (tmp_path / "out").iterdir()) == ["compare.json", "small"]
     assert not numbers(tmp_path / "out")["complete"]
+    done = floodway("compare", "small.toml", *SEEDED, "--out", "out", "--quiet")
+    assert refused(done) == "out: holds a comparison of other runs that was cut short; --force replaces it"
     done = floodway("compare", "small.toml", *SEEDED, "--out", "out", "--force", "--quiet")
     assert (done.code, done.err) == (0, "")
+
+
+def killed(line: list[str], folder: Path, *, when: Callable[[], bool]) -> None:
+    """Kill a command as soon as something has happened."""
+    with subprocess.Popen(
+        line, cwd=folder, env=environment(), stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL
+    ) as running:
+        until(when, running)
+        running.kill()
+
+
+def until(there: Callable[[], bool], running: subprocess.Popen[Any]) -> None:
+    """Wait for what a command does soon."""
+    end = time.monotonic() + 100
+    while not there():
+        assert time.monotonic() < end
+        assert running.poll() is None
+        time.sleep(0.01)
+
+
+def test_a_comparison_killed_before_a_run_has_ended_locks_nothing_and_leaves_nothing(
+    tmp_path: Path, floodway: Command
+) -> None:
+    written(tmp_path, LONG, name="long")
+    out = tmp_path / "out"
+    long = ["compare", "long.toml", *SEEDED, "--out", "out", "--quiet"]
+    for force in ([], ["--force"], []):
+        killed(floodway.line(*long, *force), tmp_path, when=(out / "compare.json").is_file)
+    written(tmp_path, SMALL)
+    other = ["compare", "small.toml", *SEEDED, "--out", "out", "--quiet"]
+    assert refused(floodway(*other)) == (
+        "out: holds a comparison of other runs that was cut short; --force replaces it"
+    )
+    done = floodway(*other, "--force")
+    assert (done.code, done.err) == (0, "")
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["long.toml", "out", "small.toml"]
+    assert not list(out.rglob(".*"))
+
+
+def test_a_killed_comparison_goes_on_and_comes_to_the_same_end(tmp_path: Path, floodway: Command) -> None:
+    written(tmp_path, SMALL)
+    line = ["compare", "small.toml", "--vary", "seed=1,2,3", "--jobs", "1", "--out", "out"]
+    assert floodway(*line[:-1], "whole", "--quiet").code == 0
+    out = tmp_path / "out"
+    killed(floodway.line(*line), tmp_path, when=(out / "seed=1" / "run.json").is_file)
+    # As if it had been killed while it published the second.
+    (out / ".seed=2.floodway" / "new").mkdir(parents=True, exist_ok=True)
+    made = (out / "seed=1" / "run.json").stat().st_mtime_ns
+    there = len(list(out.glob("*/run.json")))
+    done = floodway(*line)
+    assert done.code == 0
+    assert f"{there} of 3 runs are in out/ already" in done.err.splitlines()
+    assert sum(": done in " in line for line in done.err.splitlines()) == 3 - there
+    assert (out / "seed=1" / "run.json").stat().st_mtime_ns == made
+    assert bytes_of(out) == bytes_of(tmp_path / "whole")
+    assert not list(out.rglob(".*"))
+    assert refused(floodway(*line, "--quiet")) == "out: holds results already; --force replaces them"
+
+
+def test_a_damaged_run_of_a_comparison_that_goes_on_is_run_again(small: Path) -> None:
+    folder = small.parent
+    variants = package.vary(small, [("seed", ("1", "2"))])
+    package.compare(variants, out=folder / "whole", jobs=1)
+    shutil.copytree(folder / "whole", folder / "out")
+    document = numbers(folder / "out")
+    cut_short = {"complete": False, "planned": document["runs"], "runs": document["runs"]}
+    (folder / "out" / "compare.json").write_text(json.dumps(cut_short), encoding="utf-8")
+    (folder / "out" / "seed=2" / "flows.parquet").write_bytes(b"PAR1")
+    said: list[str] = []
+    assert package.compare(variants, out=folder / "out", jobs=1, on_message=said.append).complete
+    assert [line.split(" in ")[0] for line in said] == ["1 of 2 runs are"]
+    assert bytes_of(folder / "out") == bytes_of(folder / "whole")
+
+
+def test_two_comparisons_at_once_at_one_place_are_refused(tmp_path: Path, floodway: Command) -> None:
+    line = floodway.line("compare", written(tmp_path, LONG), *SEEDED, "--out", "out", "--quiet")
+    with subprocess.Popen(line, cwd=tmp_path, env=environment()) as running:
+        until((tmp_path / "out" / "compare.json").is_file, running)
+        for force in ([], ["--force"]):
+            second = floodway("compare", "small.toml", *SEEDED, "--out", "out", "--quiet", *force)
+            assert refused(second).startswith(f"out: is in use: process {running.pid} ")
+        running.send_signal(signal.SIGTERM)
+    assert running.returncode == 143
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["small.toml"]
+
+
+def test_results_of_a_comparison_whose_disk_is_full_go_elsewhere_all_of_them(
+    small: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = small.parent
+    monkeypatch.setattr(tempfile, "tempdir", str(folder / "temporary"))
+    (folder / "temporary").mkdir()
+    write = DigestedFile.write
+
+    def full(self: DigestedFile, content: bytes) -> int:
+        if "seed=2" in self.name and "temporary" not in self.name:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return write(self, content)
+
+    monkeypatch.setattr(DigestedFile, "write", full)
+    variants = package.vary(small, [("seed", ("1", "2", "3"))])
+    compared = package.compare(variants, out=folder / "out", jobs=1)
+    (elsewhere,) = (folder / "temporary").iterdir()
+    assert compared.folder == elsewhere
+    assert compared.trouble is not None
+    assert compared.trouble.endswith("seed=2: cannot be written: No space left on device")
+    assert numbers(elsewhere)["complete"]
+    assert sorted(file.parent.name for file in elsewhere.glob("*/run.json")) == ["seed=1", "seed=2", "seed=3"]
 
 
 def test_the_package_compares_what_the_command_line_compares(floodway: Command, small: Path) -> None:

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 import floodway as package
-from command import environment
+from command import environment, limited_files
 from scenarios import LISTED, LONG, RING, SMALL, STARVED, written
 
 if TYPE_CHECKING:
@@ -218,3 +218,64 @@ def test_a_deadlock_stops_the_run_or_not_and_its_ports_are_named(
     assert "deadlock at 2,000.0 us: s1 (s1-s2) -> s2 (s2-s3) -> s3 (s3-s1) -> s1 (s1-s2)" in done.out
     assert ("error: a deadlock stopped the run at 2,000.0 us" in done.err) == (choice == "stop")
     assert package.read(tmp_path / "out" / "small").outcome.simulated_us == (2000 if code else 5000)
+
+
+def test_a_second_run_to_the_same_place_is_refused_at_its_start(tmp_path: Path, floodway: Command) -> None:
+    written(tmp_path, SMALL)
+    line = floodway.line("run", written(tmp_path, LONG, name="long"), "--out", "out")
+    with subprocess.Popen(
+        line, cwd=tmp_path, env=environment(), stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True
+    ) as running:
+        assert running.stderr is not None
+        running.stderr.readline()
+        for force in ([], ["--force"]):
+            second = floodway("run", "small.toml", "--out", "out", "--quiet", *force)
+            assert (second.code, second.out) == (2, "")
+            assert second.err.startswith(
+                f"error: out: is in use: process {running.pid} has been writing there"
+            )
+            assert second.err.endswith("; wait for its end, or choose another folder\n")
+        running.send_signal(signal.SIGINT)
+        running.stderr.read()
+    assert running.returncode == 130
+    assert package.read(tmp_path / "out").run.name == "long"
+
+
+def test_results_whose_place_is_lost_during_the_run_go_elsewhere_and_it_is_told(
+    tmp_path: Path, floodway: Command
+) -> None:
+    (tmp_path / "temporary").mkdir()
+    line = floodway.line("run", written(tmp_path, LONG), "--out", "out")
+    with subprocess.Popen(
+        line,
+        cwd=tmp_path,
+        env={**environment(), "TMPDIR": str(tmp_path / "temporary")},
+        stderr=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        text=True,
+    ) as running:
+        assert running.stderr is not None
+        running.stderr.readline()
+        (tmp_path / "out").mkdir()
+        (tmp_path / "out" / "run.json").write_text("mine", encoding="utf-8")
+        running.send_signal(signal.SIGINT)
+        said = running.stderr.read().splitlines()
+    (elsewhere,) = (tmp_path / "temporary").iterdir()
+    assert said[-2:] == [
+        "error: out: holds something that was not there when the run began",
+        f"error: the results are in {elsewhere}/ instead; move them when there is room",
+    ]
+    assert package.read(elsewhere).outcome.stopped == "interrupted"
+    assert (tmp_path / "out" / "run.json").read_text(encoding="utf-8") == "mine"
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["out", "small.toml", "temporary"]
+
+
+def test_results_that_can_be_written_nowhere_are_told_in_a_line_and_fail_the_run(
+    tmp_path: Path, floodway: Command
+) -> None:
+    with limited_files(4000):
+        done = floodway("run", written(tmp_path, SMALL), "--quiet", "--out", "out")
+    assert done.code == 1
+    assert done.err.startswith("error: out: cannot be written: File too large; neither can ")
+    assert done.err.endswith(", and the results are lost\n")
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["small.toml"]

@@ -1,18 +1,22 @@
 from __future__ import annotations
 
+import errno
+import fcntl
+import json
 import os
-from typing import TYPE_CHECKING
+import shutil
+import socket
+import subprocess
+import sys
+from pathlib import Path
 
-import polars as pl
 import pytest
 
+from command import limited_files
 from floodway.errors import OutputError
 from floodway.plot import save_all
 from floodway.results import Reservation, Result, read
 from made_up import made_up_result
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 FILES = ["counters.parquet", "flows.parquet", "latency.parquet", "run.json", "series.parquet"]
 
@@ -102,42 +106,141 @@ def test_a_reservation_that_is_left_leaves_no_trace(tmp_path: Path) -> None:
 
 
 def test_what_a_killed_run_left_is_removed_by_the_next_one_to_the_same_place(tmp_path: Path) -> None:
-    left = tmp_path / ".out.abcd_123"
+    left = tmp_path / ".out.floodway"
     (left / "new").mkdir(parents=True)
     (left / "new" / "flows.parquet").write_bytes(b"half")
+    (left / "lock").write_text("", encoding="utf-8")
     publish(tmp_path / "out", made_up_result())
     assert names(tmp_path) == ["out"]
 
 
-@pytest.mark.parametrize("kept", [".out.abcd_123/old", ".out.abcd_123/mine", ".output.abcd_123", ".out.mine"])
+@pytest.mark.parametrize("kept", [".out.floodway.mine/new", ".output.floodway/new", ".out.mine"])
 def test_what_may_be_somebody_s_is_not_removed(tmp_path: Path, kept: str) -> None:
     (tmp_path / kept).mkdir(parents=True)
     publish(tmp_path / "out", made_up_result())
     assert (tmp_path / kept).is_dir()
 
 
-def test_two_runs_to_the_same_place_do_not_remove_each_other_s_folder(tmp_path: Path) -> None:
-    with (
-        Reservation(tmp_path / "out", force=True) as first,
-        Reservation(tmp_path / "out", force=True) as second,
-    ):
-        assert len(names(tmp_path)) == 2
-        first.publish(made_up_result([1.0]))
-        second.publish(made_up_result([2.0]))
+def test_a_run_killed_between_two_renames_has_published(tmp_path: Path) -> None:
+    out, left = tmp_path / "out", tmp_path / ".out.floodway"
+    publish(out, made_up_result([1.0]))
+    (out / "notes.txt").write_text("mine", encoding="utf-8")
+    publish(tmp_path / "other", made_up_result([2.0]))
+    left.mkdir()
+    out.rename(left / "old")
+    (tmp_path / "other").rename(left / "new")
+    with pytest.raises(OutputError, match="holds results already"):
+        Reservation(out)
     assert names(tmp_path) == ["out"]
-    assert read(tmp_path / "out").flows["fct_us"].to_list() == [2.0]
+    assert names(out) == sorted([*FILES, "notes.txt"])
+    assert read(out).flows["fct_us"].to_list() == [2.0]
 
 
-def test_a_write_that_fails_leaves_the_old_results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_second_run_to_the_same_place_is_refused_at_its_start_and_told_who_is_there(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    with Reservation(out) as first:
+        with pytest.raises(
+            OutputError, match=rf"is in use: process {os.getpid()} has been writing"
+        ) as caught:
+            Reservation(out, force=True)
+        assert caught.value.path == str(out)
+        first.publish(made_up_result([1.0]))
+    assert read(out).flows["fct_us"].to_list() == [1.0]
+    assert names(tmp_path) == ["out"]
+    Reservation(out, force=True).__exit__(None, None, None)
+
+
+@pytest.mark.parametrize("there", [False, True])
+def test_what_comes_into_a_reserved_place_meanwhile_is_never_replaced(tmp_path: Path, *, there: bool) -> None:
+    out = tmp_path / "out"
+    if there:
+        publish(out, made_up_result([1.0]))
+    with Reservation(out, force=True) as place:
+        shutil.rmtree(out, ignore_errors=True)
+        publish(tmp_path / "other", made_up_result([3.0]))
+        (tmp_path / "other").rename(out)
+        with pytest.raises(OutputError, match="something that was not there when the run began"):
+            place.publish(made_up_result([2.0]))
+    assert read(out).flows["fct_us"].to_list() == [3.0]
+    assert names(tmp_path) == ["out"]
+
+
+def test_a_place_that_was_cleared_meanwhile_takes_the_results(tmp_path: Path) -> None:
     publish(tmp_path / "out", made_up_result([1.0]))
+    with Reservation(tmp_path / "out", force=True) as place:
+        shutil.rmtree(tmp_path / "out")
+        place.publish(made_up_result([2.0]))
+    assert read(tmp_path / "out").flows["fct_us"].to_list() == [2.0]
+    assert names(tmp_path) == ["out"]
 
-    def full(*_: object) -> None:
-        raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(pl.DataFrame, "write_parquet", full)
-    with pytest.raises(OutputError, match="No space left"):
-        publish(tmp_path / "out", made_up_result([2.0]), force=True)
-    monkeypatch.undo()
+def no_locks(*_: object) -> None:
+    raise OSError(errno.ENOLCK, "No locks available")
+
+
+def test_without_locks_the_file_is_the_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fcntl, "flock", no_locks)
+    with Reservation(tmp_path / "out") as first:
+        with pytest.raises(OutputError, match=rf"process {os.getpid()} .* has no locks: .* remove .*/lock"):
+            Reservation(tmp_path / "out")
+        first.publish(made_up_result([1.0]))
+    assert names(tmp_path) == ["out"]
+
+
+@pytest.mark.parametrize(
+    ("host", "refused"), [("", False), ("elsewhere", True)], ids=["this machine", "another machine"]
+)
+def test_without_locks_a_process_that_is_gone_holds_none_on_its_own_machine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, host: str, *, refused: bool
+) -> None:
+    monkeypatch.setattr(fcntl, "flock", no_locks)
+    with subprocess.Popen([sys.executable, "-c", ""]) as gone:
+        pass
+    record = {"pid": gone.pid, "host": host or socket.gethostname(), "since": "2026-01-01T00:00:00+00:00"}
+    (tmp_path / ".out.floodway").mkdir()
+    (tmp_path / ".out.floodway" / "lock").write_text(json.dumps(record), encoding="utf-8")
+    if refused:
+        with pytest.raises(OutputError, match=rf"process {gone.pid} on elsewhere .* remove"):
+            Reservation(tmp_path / "out")
+        return
+    publish(tmp_path / "out", made_up_result())
+    assert names(tmp_path) == ["out"]
+
+
+@pytest.mark.parametrize("record", ["", "{", "[]", '{"pid": "x"}', "[" * 100_000])
+def test_a_lock_that_nobody_holds_is_free_whatever_is_in_it(tmp_path: Path, record: str) -> None:
+    (tmp_path / ".out.floodway").mkdir()
+    (tmp_path / ".out.floodway" / "lock").write_text(record, encoding="utf-8")
+    publish(tmp_path / "out", made_up_result())
+    assert names(tmp_path) == ["out"]
+
+
+def test_all_is_on_the_disk_before_it_takes_its_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: list[str] = []
+    plain_sync, plain_rename = os.fsync, Path.rename
+
+    def sync(descriptor: int) -> None:
+        synced.append(os.path.basename(os.readlink(f"/proc/self/fd/{descriptor}")))  # noqa: PTH119, PTH115
+        plain_sync(descriptor)
+
+    def rename(self: Path, target: Path) -> Path:
+        synced.append(f"{self.name} becomes {target.name}")
+        return plain_rename(self, target)
+
+    monkeypatch.setattr(os, "fsync", sync)
+    monkeypatch.setattr(Path, "rename", rename)
+    publish(tmp_path / "out", made_up_result())
+    tables = ["flows.parquet", "latency.parquet", "series.parquet", "counters.parquet"]
+    assert synced == [*tables, "run.json", "new", "new becomes out", tmp_path.name]
+
+
+def test_a_write_that_fails_leaves_the_old_results(tmp_path: Path) -> None:
+    publish(tmp_path / "out", made_up_result([1.0]))
+    with limited_files(1000), pytest.raises(OutputError, match="cannot be written: File too large") as caught:
+        made_up_result([2.0] * 1000).save(tmp_path / "out", force=True)
+    assert str(caught.value).endswith("the result is still in memory: save it elsewhere")
     assert read(tmp_path / "out").flows["fct_us"].to_list() == [1.0]
     assert names(tmp_path) == ["out"]
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -13,10 +14,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import floodway as package
-from command import environment
+from command import environment, limited_files
+from floodway import keys
 from floodway.cli import app as cli
 from floodway.cli import study as studying
-from floodway.study import conduct, expected_minutes, load_study, plan_of, runs, states_of
+from floodway.results.digests import sealed
+from floodway.study import conduct, expected_minutes, load_study, plan_of, states_of
 from floodway.study.report import TIMES
 from floodway.study.storage import StudyFolder
 from scenarios import LONG, SMALL
@@ -33,7 +36,7 @@ SLOWER = SMALL.replace('"2ms"', '"20ms"').replace('"20ms"\ntopology', '"60ms"\nt
 
 def keys_of(folder: Path) -> dict[str, int]:
     """Keys of the runs that are whole, each with the time of its mark."""
-    return {mark.parent.name: mark.stat().st_mtime_ns for mark in folder.glob("runs/*/complete.json")}
+    return {mark.parent.name: mark.stat().st_mtime_ns for mark in folder.glob("runs/*/run.json")}
 
 
 def report_of(folder: Path) -> dict[str, bytes]:
@@ -71,7 +74,7 @@ def test_a_key_changes_with_what_decides_a_result_and_with_nothing_else(
     def key(text: str = listed, *, name: str = "s", seed: int = 1) -> str:
         file = tmp_path / f"{name}.toml"
         file.write_text(text, encoding="utf-8")
-        return runs.key_of(package.load(file).with_seed(seed), tmp_path)
+        return keys.key_of(package.load(file).with_seed(seed), tmp_path)
 
     first = key()
     assert key() == first
@@ -82,12 +85,12 @@ def test_a_key_changes_with_what_decides_a_result_and_with_nothing_else(
     (tmp_path / "flows.csv").write_text(flows.replace("1000", "2000"), encoding="utf-8")
     changed = key()
     assert changed != first
-    monkeypatch.setattr(runs, "engine", lambda: "another")
+    monkeypatch.setattr(keys, "engine", lambda: "another")
     assert key() != changed
 
 
 def test_the_engine_is_known_by_its_version_and_its_native_half() -> None:
-    version, plus, digest = runs.engine().partition("+")
+    version, plus, digest = keys.engine().partition("+")
     assert (version, plus, len(digest)) == (package.__version__, "+", 16)
 
 
@@ -133,8 +136,8 @@ def test_after_a_kill_only_what_was_unfinished_is_run_and_the_report_is_the_same
     whole = keys_of(tmp_path / "cut")
     assert 3 <= len(whole) < 8
     # What was at work when it was killed may have left something.
-    (tmp_path / "cut" / "runs" / f".{'0' * 64}.abcd1234").mkdir()
-    (tmp_path / "cut" / "runs" / f".{'0' * 64}.abcd1234" / "new").mkdir()
+    (tmp_path / "cut" / "runs" / f".{'0' * 64}.floodway").mkdir()
+    (tmp_path / "cut" / "runs" / f".{'0' * 64}.floodway" / "new").mkdir()
     again = floodway("study", "pools.toml", "--out", "cut")
     assert again.code == 0
     ended = [line for line in again.err.splitlines() if ": done in " in line]
@@ -220,21 +223,28 @@ def test_a_run_that_fails_is_named_and_tried_again(tmp_path: Path) -> None:
 
 
 def remarked(run: Path, **more: str) -> None:
-    """Replace what the mark of a run has beside its checksums."""
-    mark = run / "complete.json"
-    sums = json.loads(mark.read_text(encoding="utf-8"))["sha256"]
-    mark.write_text(json.dumps({**more, "sha256": sums}), encoding="utf-8")
+    """Replace the key of a run by another one, or by none."""
+    file = run / "run.json"
+    document = json.loads(file.read_text(encoding="utf-8"))
+    del document["key"], document["sha256"]
+    file.write_text(json.dumps(sealed({**document, **more})), encoding="utf-8")
+
+
+def changed(file: Path) -> None:
+    """Change a byte in the middle of a file."""
+    content = bytearray(file.read_bytes())
+    content[len(content) // 2] ^= 1
+    file.write_bytes(content)
 
 
 def harms(run: Path) -> dict[str, Callable[[], object]]:
     """Return what may happen to the folder of a run, by what is said of it."""
     return {
-        "flows.parquet is not as it was written": lambda: (run / "flows.parquet").write_bytes(b"PAR1"),
+        "flows.parquet is not as it was written": lambda: changed(run / "flows.parquet"),
         "series.parquet is missing": (run / "series.parquet").unlink,
-        "complete.json cannot be read": lambda: (run / "complete.json").write_text("{"),
-        "complete.json is missing": (run / "complete.json").unlink,
-        "complete.json has no key": lambda: remarked(run),
-        f"complete.json is of another run, {'0' * 12}": lambda: remarked(run, key="0" * 64),
+        "run.json is not as it was written": lambda: changed(run / "run.json"),
+        "run.json has no key": lambda: remarked(run),
+        f"run.json is of another run, {'0' * 12}": lambda: remarked(run, key="0" * 64),
     }
 
 
@@ -252,6 +262,22 @@ def test_a_run_that_is_not_whole_is_run_again(tmp_path: Path) -> None:
         assert kept.items() <= keys_of(out).items()
         assert harmed.key in keys_of(out)
         assert report_of(out) == report
+
+
+def test_a_study_whose_disk_is_full_ends_at_once_and_goes_on_when_there_is_room(
+    tmp_path: Path, floodway: Command
+) -> None:
+    study_file(tmp_path, BRIEF)
+    with limited_files(6000):
+        done = floodway("study", "pools.toml", "--out", "out", "--jobs", "1")
+    assert done.code == 1
+    assert ": done in " not in done.err
+    assert done.err.splitlines()[-1] == (
+        "error: out: large, load=0.2, seed 1: cannot be written: File too large; the runs that had ended are "
+        "kept, and the same command goes on once that is mended"
+    )
+    assert not list((tmp_path / "out").rglob(".*"))
+    assert floodway("study", "pools.toml", "--out", "out", "--quiet").code == 0
 
 
 def test_what_is_not_a_study_s_is_never_touched(tmp_path: Path, floodway: Command) -> None:
@@ -299,11 +325,11 @@ def test_another_program_s_study_file_is_never_touched(tmp_path: Path, floodway:
 def test_a_folder_is_a_study_s_from_its_begin_to_its_end(tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     # As a study that was killed as it began leaves it.
-    (tmp_path / "out" / ".study.json.new").write_text("{", encoding="utf-8")
+    (tmp_path / "out" / ".study.json.floodway-new").write_text("{", encoding="utf-8")
     with StudyFolder(tmp_path / "out"):
         begun = json.loads((tmp_path / "out" / "study.json").read_text(encoding="utf-8"))
-    assert begun == {"complete": False, "engine": runs.engine()}
-    assert not (tmp_path / "out" / ".study.json.new").exists()
+    assert begun == {"complete": False, "engine": keys.engine()}
+    assert not (tmp_path / "out" / ".study.json.floodway-new").exists()
     plan = plan_in(tmp_path, BRIEF.replace("seeds = 2", "seeds = 1"))
     for _ in range(2):
         assert conduct(plan, out=tmp_path / "out", jobs=2).complete
@@ -318,7 +344,7 @@ def test_a_run_under_another_s_key_is_named_and_run_again(tmp_path: Path) -> Non
     assert states_of(plan, out)[one.key] == "missing"
     messages: list[str] = []
     again = conduct(plan, out=out, jobs=2, on_message=messages.append)
-    assert messages == [f"{one.label}: complete.json is of another run, {other.key[:12]}; it is run again"]
+    assert messages == [f"{one.label}: run.json is of another run, {other.key[:12]}; it is run again"]
     assert again.complete
     assert report_of(out) == report
 
@@ -343,8 +369,10 @@ def test_two_studies_at_once_on_a_folder_are_refused(tmp_path: Path, floodway: C
         until((tmp_path / "out" / "runs").is_dir, "its begin")
         done = floodway("study", "pools.toml", "--out", "out", "--quiet")
         assert (done.code, done.out) == (2, "")
-        assert done.err == (
-            "error: out: another study is at work there; wait for its end, or choose another folder\n"
+        assert re.fullmatch(
+            rf"error: out: is in use: process {running.pid} has been writing there since [-0-9T:+]+; "
+            "wait for its end, or choose another folder\n",
+            done.err,
         )
         running.send_signal(signal.SIGTERM)
     assert running.returncode == 143

@@ -11,6 +11,7 @@ __all__ = [
     "GraphError",
     "InputError",
     "InternalError",
+    "LostResultsError",
     "OutputError",
     "PlotError",
     "RunError",
@@ -18,6 +19,7 @@ __all__ = [
     "StudyError",
     "TableError",
     "UnknownNameError",
+    "UnverifiedWarning",
     "ValidationError",
 ]
 
@@ -219,3 +221,11 @@ class OutputError(FloodwayError):
         super().__init__(f"{path}: {reason}")
         self.path = path
         self.reason = reason
+
+
+class LostResultsError(OutputError):
+    """Results of a run that has ended, and that can be written nowhere."""
+
+
+class UnverifiedWarning(UserWarning):
+    """Results that cannot be verified: an earlier version wrote them, without digests."""

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Request", "compare"]
 
+#: What is said of a comparison that was cut short.
+GOES_ON = ", and the same command goes on from there"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
@@ -61,15 +64,25 @@ def compare(request: Request) -> int:
                 out=out,
                 force=request.force,
                 on_progress=watch.update,
+                on_message=lambda text: _say(text, quiet=request.quiet),
             )
     except KeyboardInterrupt:
         # While tables and pictures were made; during the runs, Ctrl-C ends them and raises nothing.
-        typer.echo(f"interrupted; the runs that had ended are kept in {out}/", err=True)
+        typer.echo(f"interrupted; the runs that had ended are kept in {out}/{GOES_ON}", err=True)
         return INTERRUPTED
+    if comparison.trouble is not None:
+        typer.echo(f"error: {comparison.trouble}", err=True)
+        typer.echo(f"error: the results are in {comparison.folder}/ instead", err=True)
+    where = comparison.folder or out
     if not comparison.complete:
-        return _interrupted(comparison, out)
-    _print(request, comparison, out)
-    return _verdict(request, comparison)
+        return _interrupted(comparison, where)
+    _print(request, comparison, where)
+    return _verdict(request, comparison) or (DONE if comparison.trouble is None else FAILED)
+
+
+def _say(text: str, *, quiet: bool) -> None:
+    if not quiet:
+        typer.echo(text, err=True)
 
 
 def _variants(request: Request) -> tuple[Variant, ...]:
@@ -115,7 +128,7 @@ def _warnings(variants: Sequence[Variant]) -> Iterator[str]:
 def _interrupted(comparison: Comparison, out: Path) -> int:
     ended = sum(len(results) for results in comparison.results)
     of = sum(len(seeds) for seeds in comparison.seeds)
-    kept = f"the {ended} of {of} runs that had ended are kept in {out}/" if ended else "nothing was written"
+    kept = f"{ended} of {of} runs are kept in {out}/{GOES_ON}" if ended else "nothing was written"
     typer.echo(f"interrupted; {kept}", err=True)
     return INTERRUPTED
 

@@ -16,6 +16,7 @@ VERBS = (
     "study",
     "reproduce",
     "plot",
+    "verify",
     "validate",
     "check",
     "import hpcc",

@@ -15,10 +15,12 @@ from floodway.cli.exits import DONE, FAILED, INTERRUPTED
 from floodway.cli.inputs import captured_links, parsed
 from floodway.cli.show import document, show
 from floodway.cli.watch import Watch
+from floodway.errors import OutputError
 from floodway.results import Reservation, hpcc
+from floodway.results.rescue import rescued
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from floodway.results import Outcome, Result
 
@@ -74,34 +76,62 @@ def _run(request: Request) -> int:
                 typer.echo(f"warning: {warning}", err=True)
         with Watch(scenario, quiet=request.quiet) as watch:
             result = floodway.run(scenario, threads=request.threads, on_progress=watch.update)
-        notes = _publish(place, result, scenario if request.export else None)
-    for note in notes:
+        published = _published(place, result, out, exported=scenario if request.export else None)
+    for note in published.notes:
         typer.echo(f"warning: {note}", err=True)
-    _print(request, result, out)
-    return _verdict(request, result.outcome)
+    _print(request, result, published.folder)
+    code = _verdict(request, result.outcome)
+    if published.trouble is None:
+        return code
+    typer.echo(f"error: {published.trouble}", err=True)
+    typer.echo(
+        f"error: the results are in {published.folder}/ instead; move them when there is room", err=True
+    )
+    return code or FAILED
 
 
-def _publish(place: Reservation, result: Result, exported: floodway.Scenario | None) -> list[str]:
-    """Put a result in its place, with its export where one is asked for; what is worth a warning."""
-    outcome = result.outcome
+@dataclass(frozen=True, kw_only=True)
+class _Published:
+    """Where results are, what they lack, and why they are not in their place; none where they are."""
+
+    folder: Path
+    notes: tuple[str, ...]
+    trouble: OutputError | None = None
+
+
+def _published(
+    place: Reservation, result: Result, out: Path, *, exported: floodway.Scenario | None
+) -> _Published:
+    """Put a result in its place, or else elsewhere, with its export where one is asked for."""
+    notes: list[str] = []
+
+    def export(folder: Path) -> None:
+        if exported is not None:
+            notes[:] = hpcc.write(result, folder, scenario=exported).notes
+
+    def write(folder: Path) -> None:
+        with Reservation(folder) as other:
+            other.publish(result, also=export)
+
+    try:
+        place.publish(result, also=export)
+    except OutputError as error:
+        folder = rescued(write, name=out.resolve().name, error=error)
+        return _Published(folder=folder, notes=(*_full_tables(result.outcome), *notes), trouble=error)
+    return _Published(folder=out, notes=(*_full_tables(result.outcome), *notes))
+
+
+def _full_tables(outcome: Outcome) -> Iterator[str]:
+    """Say which tables were full."""
     full = (
         ("pauses", outcome.pauses_beyond, "pauses and resumes"),
         ("signals", outcome.signals_beyond, "marks, CNPs and changes of state"),
         ("allowances", outcome.allowances_beyond, "changes"),
         ("shares", outcome.shares_beyond, "shares of flows"),
     )
-    notes = [
-        f"the table of {table} is full: {beyond} more {what} have no row"
-        for table, beyond, what in full
-        if beyond
-    ]
-    if exported is None:
-        place.publish(result)
-    else:
-        place.publish(
-            result, also=lambda folder: notes.extend(hpcc.write(result, folder, scenario=exported).notes)
-        )
-    return notes
+    for table, beyond, what in full:
+        if beyond:
+            yield f"the table of {table} is full: {beyond} more {what} have no row"
 
 
 def _scenario(request: Request) -> floodway.Scenario:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -15,6 +16,7 @@ from floodway.comparison.metrics import Row, ShownLink, rows, shown_link, verdic
 from floodway.comparison.place import Place, Slot
 from floodway.comparison.variants import Variant, differing, files
 from floodway.errors import ComparisonError
+from floodway.keys import key_of
 from floodway.scenarios import LARGEST_SEED, Scenario
 
 if TYPE_CHECKING:
@@ -42,12 +44,18 @@ class Comparison:
         For each variant the results of the runs that ended, one a seed.
     complete
         Whether all runs ended; not so after Ctrl-C.
+    folder
+        Where results, tables, pictures and the page are; none where nothing was to be written.
+    trouble
+        Why they are not where they were to be; none where they are.
     """
 
     variants: tuple[Variant, ...]
     seeds: tuple[tuple[int, ...], ...]
     results: tuple[tuple[Result, ...], ...]
     complete: bool
+    folder: Path | None = None
+    trouble: str | None = None
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -123,11 +131,16 @@ def compare(  # noqa: PLR0913 (what a caller may choose)
     out: str | os.PathLike[str] | None = None,
     force: bool = False,
     on_progress: Callable[[Sequence[Task]], None] | None = None,
+    on_message: Callable[[str], None] | None = None,
 ) -> Comparison:
     """Run variants side by side.
 
     Ctrl-C stops all runs within a fraction of a second; the comparison then holds the runs that had
-    ended, and is not `complete`.
+    ended, and is not `complete`. One that was cut short, killed too, goes on when it is made again with the
+    same `out`: runs that are there are not run again.
+
+    Where `out` can no longer be written when a run has ended, as on a full disk, all results go to a new
+    folder elsewhere: `folder` is that one, and `trouble` says why.
 
     Parameters
     ----------
@@ -145,7 +158,9 @@ def compare(  # noqa: PLR0913 (what a caller may choose)
     force
         Whether an earlier comparison there may be replaced.
     on_progress
-        Called about ten times a second in the calling thread.
+        Called about ten times a second in the calling thread, with the runs that are not there already.
+    on_message
+        Called with what is to be said: how many runs are there already.
 
     Raises
     ------
@@ -178,19 +193,34 @@ def compare(  # noqa: PLR0913 (what a caller may choose)
         for variant, own in zip(chosen, seeds_of, strict=True)
         for seed in own
     ]
-    slots = [
-        Slot(variant=variant.label, seed=seed)
-        for variant, own in zip(chosen, seeds_of, strict=True)
-        for seed in own
-    ]
+    slots = [] if out is None else _slots(chosen, seeds_of)
     with Place(out, slots, force=force) as place:
+        for number, result in place.ended.items():
+            tasks[number].result = result
+        if place.ended and on_message is not None:
+            on_message(f"{len(place.ended)} of {len(tasks)} runs are in {place.folder}/ already")
         run_all(
             tasks, jobs=jobs or cores(), threads=threads, on_progress=on_progress, on_result=place.publish
         )
-        comparison = _comparison(chosen, seeds_of, tasks, per_variant=seeds)
+        comparison = replace(_comparison(chosen, seeds_of, tasks, per_variant=seeds), folder=place.folder)
         if comparison.complete:
             place.finish(comparison)
-    return comparison
+    if place.trouble is None:
+        return comparison
+    return replace(comparison, folder=place.folder, trouble=str(place.trouble))
+
+
+def _slots(variants: tuple[Variant, ...], seeds: tuple[tuple[int, ...], ...]) -> list[Slot]:
+    """Return where each run goes, with the key of what decides its result."""
+    return [
+        Slot(
+            variant=variant.label,
+            seed=seed,
+            key=key_of(variant.scenario.with_seed(seed), Path(variant.scenario.native.file).parent),
+        )
+        for variant, own in zip(variants, seeds, strict=True)
+        for seed in own
+    ]
 
 
 def _comparison(

@@ -78,7 +78,7 @@ def run_all(
     Parameters
     ----------
     tasks
-        What to run; each gets its result.
+        What to run; each gets its result, unless it has one already.
     jobs
         So many at a time.
     threads
@@ -95,7 +95,8 @@ def run_all(
     """
     stop = threading.Event()
     with stopped_by_interrupt(stop.set), ThreadPoolExecutor(jobs, thread_name_prefix="compare") as pool:
-        numbers = {pool.submit(_run, task, stop, threads): number for number, task in enumerate(tasks)}
+        missing = [(number, task) for number, task in enumerate(tasks) if task.result is None]
+        numbers = {pool.submit(_run, task, stop, threads): number for number, task in missing}
         running = set(numbers)
         try:
             while running:
@@ -106,7 +107,7 @@ def run_all(
                     for future in running:
                         future.cancel()
                 if on_progress is not None:
-                    on_progress(tasks)
+                    on_progress([task for _, task in missing])
         except BaseException:
             stop.set()
             raise

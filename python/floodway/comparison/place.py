@@ -1,7 +1,7 @@
 """The folder of a comparison: a folder a run, the numbers, the pictures and the page.
 
-`compare.json` is there from the first run on and lists what has ended; so a comparison that was cut
-short is known as one, and can be replaced.
+`compare.json` is there from the start and lists which runs are due, each with the key of what decides it, and
+which have ended. So a comparison that was cut short, killed too, is known as one, and goes on.
 """
 
 from __future__ import annotations
@@ -16,32 +16,38 @@ from typing import TYPE_CHECKING, Any, Self
 from floodway.comparison.document import document
 from floodway.comparison.variants import folder_names
 from floodway.errors import OutputError
-from floodway.results.store import FILES, RUN_FILE, Reservation
+from floodway.results.digests import RUN_FILE
+from floodway.results.files import replace_file
+from floodway.results.folders import COMPARISON_FILE
+from floodway.results.locks import Lock, is_ours
+from floodway.results.rescue import rescued
+from floodway.results.store import FILES, Reservation, read, remove_left_behind
+from floodway.results.verification import verified
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from types import TracebackType
 
     from floodway.comparison.comparison import Comparison
     from floodway.results import Result
 
-__all__ = ["COMPARISON_FILE", "PAGE_FILE", "Place", "Slot"]
+__all__ = ["PAGE_FILE", "Place", "Slot"]
 
-COMPARISON_FILE = "compare.json"
 PAGE_FILE = "index.html"
 _OF_A_COMPARISON = (PAGE_FILE, "fct.png", "slowdown.png", "throughput.png", "buffer.png", "pauses.png")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Slot:
-    """Where one run goes: its variant's label and its seed."""
+    """Where one run goes: its variant's label and its seed, and the hash of what decides its result."""
 
     variant: str
     seed: int
+    key: str
 
 
 class Place:
-    """A place for a comparison, known to be writable before the first run.
+    """A place for a comparison, locked and known to be writable before the first run.
 
     Parameters
     ----------
@@ -51,33 +57,36 @@ class Place:
         What runs there will be, in order.
     force
         Whether a comparison, or the results of a run, that are there may be replaced; other files are
-        kept.
+        kept. Without it a comparison of the same runs that was cut short goes on.
+
+    Attributes
+    ----------
+    folder
+        Where results are: the place, or the folder to which they went when it could not be written.
+    trouble
+        Why they are not in their place; none where they are.
 
     Raises
     ------
     OutputError
-        If the folder is taken, or cannot be made.
+        If the folder is taken or in use, or cannot be made.
     """
 
     def __init__(self, folder: str | os.PathLike[str] | None, slots: Sequence[Slot], *, force: bool) -> None:
-        self._folder = None if folder is None else Path(folder)
+        self.folder = None if folder is None else Path(folder)
+        self.trouble: OutputError | None = None
         self._slots = slots
         self._folders = _folders(slots)
-        self._ended: list[int] = []
+        self._ended: dict[int, Result] = {}
+        self._replaces = self._made = self._marked = False
         self._held = contextlib.ExitStack()
-        if self._folder is None:
+        if self.folder is None:
             return
-        _refuse_taken(self._folder, force=force)
-        self._made = not self._folder.exists()
+        with _told(self.folder):
+            self._refuse_foreign(self.folder)
         with self._held:
-            self._held.callback(self._leave, self._folder)
-            with _told(self._folder):
-                self._folder.mkdir(parents=True, exist_ok=True)
-                _remove_stale(self._folder, keep=self._folders)
-            self._reservations = [
-                self._held.enter_context(Reservation(self._folder / name, force=force))
-                for name in self._folders
-            ]
+            with _told(self.folder):
+                self._begin(self.folder, force=force)
             self._held = self._held.pop_all()
 
     def __enter__(self) -> Self:
@@ -88,22 +97,27 @@ class Place:
     ) -> None:
         self._held.close()
 
+    @property
+    def ended(self) -> dict[int, Result]:
+        """The runs that have ended, by their numbers; at first those of a comparison that goes on."""
+        return dict(self._ended)
+
     def publish(self, number: int, result: Result) -> None:
         """Write a run's results.
 
         Raises
         ------
         OutputError
-            If they cannot be written.
+            If they cannot be written, here or elsewhere.
         """
-        if self._folder is None:
+        if self.folder is None:
             return
-        if not self._ended:
-            with _told(self._folder):
-                _remove_report(self._folder)
-        self._reservations[number].publish(result)
-        self._ended.append(number)
-        self._write_json({"complete": False, "runs": self._runs()})
+        before = dict(self._ended)
+        self._ended[number] = result
+        try:
+            self._store(self.folder, before, number)
+        except OutputError as error:
+            self._move_elsewhere(self.folder, error)
 
     def finish(self, comparison: Comparison) -> None:
         """Write the numbers, the pictures and the page.
@@ -111,42 +125,127 @@ class Place:
         Raises
         ------
         OutputError
-            If they cannot be written.
+            If they cannot be written, here or elsewhere.
         """
-        if self._folder is None:
+        if self.folder is None:
             return
         # Drawing is loaded where it is needed: it takes as long as all the rest.
         from floodway.comparison.page import page  # noqa: PLC0415
         from floodway.plot.compared import pictures  # noqa: PLC0415
 
         drawn = pictures(comparison.labels, comparison.results, comparison.link)
-        with _told(self._folder):
-            for picture in drawn:
-                (self._folder / picture.file).write_bytes(picture.png)
-            (self._folder / PAGE_FILE).write_text(page(comparison, drawn), encoding="utf-8")
-        self._write_json({"complete": True, **document(comparison), "runs": self._runs()})
+        contents = {picture.file: picture.png for picture in drawn}
+        contents[PAGE_FILE] = page(comparison, drawn).encode()
+        whole = {"complete": True, **document(comparison), "runs": self._runs(self._ended)}
+        try:
+            _write_report(self.folder, contents, whole)
+        except OutputError as error:
+            self._move_elsewhere(self.folder, error)
+            _write_report(self.folder, contents, whole)
+
+    def _begin(self, folder: Path, *, force: bool) -> None:
+        """Take the lock, clean up after whoever was killed, find what goes on, and leave a mark."""
+        self._made = not folder.exists()
+        folder.mkdir(parents=True, exist_ok=True)
+        self._held.enter_context(Lock(folder.resolve(), shown=os.fspath(folder), inside=True))
+        self._held.callback(self._leave, folder)
+        for around in [folder, *(entry for entry in folder.iterdir() if entry.is_dir())]:
+            remove_left_behind(around)
+        self._refuse_foreign(folder)
+        if not _is_there(folder):
+            _write_json(folder, {"complete": False, "planned": self._planned(), "runs": []})
+            self._marked = True
+        elif force:
+            self._replaces = True
+        else:
+            self._refuse_kept(folder)
+            self._ended = self._found(folder)
+
+    def _refuse_foreign(self, folder: Path) -> None:
+        """Refuse a folder, or folders of runs in it, with something other than results."""
+        shown = os.fspath(folder)
+        foreign = "holds something other than results; choose another folder"
+        if not _is_taken(folder, shown=shown):
+            return
+        if _earlier(folder / COMPARISON_FILE) is None and not (folder / RUN_FILE).is_file():
+            raise OutputError(shown, foreign)
+        for name in self._folders:
+            run = folder / name
+            if _is_taken(run, shown=os.fspath(run)) and not (run / RUN_FILE).is_file():
+                raise OutputError(os.fspath(run), foreign)
+
+    def _refuse_kept(self, folder: Path) -> None:
+        """Refuse results that are whole, and a comparison of other runs."""
+        earlier = _earlier(folder / COMPARISON_FILE)
+        if earlier is None or earlier["complete"]:
+            raise OutputError(os.fspath(folder), "holds results already; --force replaces them")
+        if earlier.get("planned") != self._planned():
+            raise OutputError(
+                os.fspath(folder),
+                "holds a comparison of other runs that was cut short; --force replaces it",
+            )
+
+    def _found(self, folder: Path) -> dict[int, Result]:
+        """Read the runs of a comparison that was cut short; one that is not whole is run again."""
+        found: dict[int, Result] = {}
+        for number, (slot, name) in enumerate(zip(self._slots, self._folders, strict=True)):
+            run = folder / name
+            if (run / RUN_FILE).is_file():
+                own = verified(run)
+                if own.key == slot.key and not own.faults:
+                    found[number] = read(run)
+        return found
+
+    def _store(self, folder: Path, before: dict[int, Result], number: int) -> None:
+        """Write a run and say that it has ended; before the first, what was there gives way."""
+        if self._replaces:
+            with _told(folder):
+                _remove_stale(folder, keep=self._folders)
+                _remove_report(folder)
+            _write_json(folder, {"complete": False, "planned": self._planned(), "runs": []})
+            self._replaces = False
+        with Reservation(folder / self._folders[number], force=True) as reservation:
+            reservation.publish(self._ended[number], key=self._slots[number].key)
+        ended = {**before, number: self._ended[number]}
+        _write_json(folder, {"complete": False, "planned": self._planned(), "runs": self._runs(ended)})
+
+    def _move_elsewhere(self, folder: Path, error: OutputError) -> None:
+        """Write all runs that have ended to another folder, where the others go as well."""
+        if self.trouble is not None:
+            raise error
+
+        def write(other: Path) -> None:
+            before: dict[int, Result] = {}
+            for number, result in self._ended.items():
+                self._store(other, before, number)
+                before[number] = result
+
+        self._replaces = False
+        self.folder = rescued(write, name=folder.resolve().name, error=error)
+        self.trouble = error
 
     def _leave(self, folder: Path) -> None:
         """Leave no trace where nothing was written."""
-        if not self._ended:
-            _remove_empty(folder, self._folders, also=self._made)
+        if self._ended and self.trouble is None:
+            return
+        if self._marked and not any((folder / name / RUN_FILE).is_file() for name in self._folders):
+            with contextlib.suppress(OSError):
+                (folder / COMPARISON_FILE).unlink()
+        _remove_empty(folder, self._folders, also=self._made)
 
-    def _runs(self) -> list[dict[str, Any]]:
+    def _planned(self) -> list[dict[str, Any]]:
+        return self._runs(range(len(self._slots)))
+
+    def _runs(self, numbers: Iterable[int]) -> list[dict[str, Any]]:
         return [
             {
                 "variant": self._slots[number].variant,
                 "seed": self._slots[number].seed,
                 "folder": self._folders[number],
+                "key": self._slots[number].key,
             }
-            for number in sorted(self._ended)
+            for number in sorted(numbers)
         ]
-
-    def _write_json(self, content: dict[str, Any]) -> None:
-        assert self._folder is not None  # noqa: S101 (its callers looked)
-        with _told(self._folder):
-            new = self._folder / f".{COMPARISON_FILE}.new"
-            new.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-            new.replace(self._folder / COMPARISON_FILE)
 
 
 def _folders(slots: Sequence[Slot]) -> list[str]:
@@ -158,27 +257,48 @@ def _folders(slots: Sequence[Slot]) -> list[str]:
     return [f"{names[slot.variant]}/seed-{slot.seed}" for slot in slots]
 
 
-def _refuse_taken(folder: Path, *, force: bool) -> None:
-    shown = os.fspath(folder)
+def _is_taken(folder: Path, *, shown: str) -> bool:
+    """Whether a folder holds anything that is not of processes which have ended.
+
+    Raises
+    ------
+    OutputError
+        If it is there and no folder.
+    """
+    if not folder.exists() and not folder.is_symlink():
+        return False
+    if not folder.is_dir():
+        raise OutputError(shown, "is not a folder")
+    return any(not is_ours(entry.name) for entry in folder.iterdir())
+
+
+def _is_there(folder: Path) -> bool:
+    """Whether a folder is known as one of results."""
+    return any((folder / name).is_file() for name in (COMPARISON_FILE, RUN_FILE))
+
+
+def _write_report(folder: Path, contents: dict[str, bytes], whole: dict[str, Any]) -> None:
     with _told(folder):
-        if not folder.exists() and not folder.is_symlink():
-            return
-        if not folder.is_dir():
-            raise OutputError(shown, "is not a folder")
-        if not any(folder.iterdir()):
-            return
-        if not any((folder / name).is_file() for name in (COMPARISON_FILE, RUN_FILE)):
-            raise OutputError(shown, "holds something other than results; choose another folder")
-        if not force:
-            raise OutputError(shown, "holds results already; --force replaces them")
+        for name, content in contents.items():
+            replace_file(folder / name, content)
+    _write_json(folder, whole)
+
+
+def _write_json(folder: Path, content: dict[str, Any]) -> None:
+    text = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+    with _told(folder):
+        replace_file(folder / COMPARISON_FILE, text.encode())
 
 
 def _remove_stale(folder: Path, *, keep: Sequence[str]) -> None:
     """Remove the runs of an earlier comparison that this one does not replace."""
-    for name in _earlier(folder / COMPARISON_FILE):
+    earlier = _earlier(folder / COMPARISON_FILE) or {"runs": []}
+    planned = earlier.get("planned", [])
+    for listed in (*earlier["runs"], *(planned if isinstance(planned, list) else ())):
+        name = str(listed.get("folder", "")) if isinstance(listed, dict) else ""
         run = folder / name
         # What the file names may be anywhere; only what lies inside is ours.
-        if name in keep or not run.resolve().is_relative_to(folder.resolve()) or not run.is_dir():
+        if not name or name in keep or not run.resolve().is_relative_to(folder.resolve()):
             continue
         if (run / RUN_FILE).is_file():
             for own in FILES:
@@ -186,11 +306,15 @@ def _remove_stale(folder: Path, *, keep: Sequence[str]) -> None:
         _remove_empty(run.parent, [run.name], also=run.parent != folder)
 
 
-def _earlier(file: Path) -> list[str]:
+def _earlier(file: Path) -> dict[str, Any] | None:
+    """Read what is known of the comparison in a folder; none where there is none of ours."""
     try:
-        return [str(run["folder"]) for run in json.loads(file.read_text(encoding="utf-8"))["runs"]]
-    except (OSError, ValueError, KeyError, TypeError):
-        return []
+        known = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return None
+    if not isinstance(known, dict) or not isinstance(known.get("complete"), bool):
+        return None
+    return known if isinstance(known.get("runs"), list) else None
 
 
 def _remove_report(folder: Path) -> None:

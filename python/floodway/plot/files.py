@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from floodway.errors import OutputError
 from floodway.plot.axes import bytes_of
+from floodway.results.files import replace_file
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -55,9 +56,7 @@ def save(drawing: Drawing, files: Sequence[Path], *, force: bool = False) -> Non
     for file, content in contents.items():
         try:
             file.parent.mkdir(parents=True, exist_ok=True)
-            new = file.with_name(f".{file.name}.new")
-            new.write_bytes(content)
-            new.replace(file)
+            replace_file(file, content)
         except OSError as error:
             raise OutputError(os.fspath(file), f"cannot be written: {error.strerror or error}") from error
 

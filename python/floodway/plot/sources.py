@@ -72,5 +72,5 @@ def _results(folder: Path) -> Iterator[tuple[str | None, Result]]:
     if not (folder / COMPARISON_FILE).is_file():
         yield None, read(folder)
         return
-    for variant, name in runs_of(folder):
-        yield variant, read(folder / name)
+    for run in runs_of(folder):
+        yield run.variant, read(folder / run.folder, key=run.key)

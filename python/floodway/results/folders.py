@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import dataclass
 from pathlib import Path
 
 from floodway.errors import OutputError
 from floodway.names import nearest
-from floodway.results.store import RUN_FILE
+from floodway.results.digests import RUN_FILE
 
-__all__ = ["COMPARISON_FILE", "refuse_others", "run_folder", "runs_of"]
+__all__ = ["COMPARISON_FILE", "ListedRun", "refuse_others", "run_folder", "runs_of"]
 
 #: What tells the folder of a comparison from any other.
 COMPARISON_FILE = "compare.json"
@@ -28,12 +29,31 @@ def run_folder(folder: str | os.PathLike[str]) -> Path:
     refuse_others(path)
     if (path / RUN_FILE).is_file():
         return path
-    inside = ", ".join(str(path / name) for _, name in runs_of(path))
+    inside = ", ".join(str(path / run.folder) for run in runs_of(path))
     raise OutputError(os.fspath(folder), f"is a comparison: name one of its runs: {inside}")
 
 
-def runs_of(folder: Path) -> list[tuple[str, str]]:
-    """Return the runs of a comparison that have ended: their variants, and their folders in it.
+@dataclass(frozen=True, kw_only=True)
+class ListedRun:
+    """A run of a comparison, as that lists it.
+
+    Attributes
+    ----------
+    variant
+        The label of its variant.
+    folder
+        Its folder inside that of the comparison.
+    key
+        The hash of what decides its result; none in comparisons of earlier versions.
+    """
+
+    variant: str
+    folder: str
+    key: str | None
+
+
+def runs_of(folder: Path) -> list[ListedRun]:
+    """Return the runs of a comparison that have ended.
 
     Raises
     ------
@@ -42,10 +62,13 @@ def runs_of(folder: Path) -> list[tuple[str, str]]:
     """
     try:
         document = json.loads((folder / COMPARISON_FILE).read_text(encoding="utf-8"))
-        runs = [(str(run["variant"]), str(run["folder"])) for run in document["runs"]]
+        runs = [
+            ListedRun(variant=str(run["variant"]), folder=str(run["folder"]), key=run.get("key"))
+            for run in document["runs"]
+        ]
     except OSError as error:
         raise OutputError(os.fspath(folder), f"cannot be read: {error.strerror or error}") from error
-    except (KeyError, TypeError, ValueError) as error:
+    except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
         reason = f"its {COMPARISON_FILE} is not one that this version can read"
         raise OutputError(os.fspath(folder), reason) from error
     if not runs:

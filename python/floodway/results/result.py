@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from floodway.errors import OutputError
 from floodway.results.notebook import html_of
 from floodway.results.outcome import Outcome
 from floodway.results.perftest import perftest
@@ -73,7 +74,7 @@ class Timings:
 
 @dataclass(frozen=True, kw_only=True)
 class RunInfo:
-    """What is known about a run beside its tables; `run.json` holds just this.
+    """What is known about a run beside its tables; `run.json` holds this, and digests of all files.
 
     Attributes
     ----------
@@ -206,7 +207,11 @@ class Result:
         from floodway.results.store import Reservation  # noqa: PLC0415 (it needs this module)
 
         with Reservation(folder, force=force) as place:
-            place.publish(self)
+            try:
+                place.publish(self)
+            except OutputError as error:
+                reason = f"{error.reason}; the result is still in memory: save it elsewhere"
+                raise OutputError(error.path, reason) from error
 
     def why(
         self,

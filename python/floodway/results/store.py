@@ -1,53 +1,83 @@
 """Results in a folder: `run.json`, a Parquet file a table and perhaps a capture, all of them or none.
 
-Everything is written to a folder beside the final one, which then takes its place by renaming; so
-whoever reads never meets half a result, and a place that cannot be written is found before the run.
+Everything is written to a hidden folder beside the final one, and is on the disk before it takes its place
+by renaming. So whoever reads never meets half a result, a process that is killed or a machine that stops
+leaves the old results or the new ones, and a place that cannot be written is found before the run. The
+place is locked from its reservation on.
 """
 
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import json
 import os
-import re
 import shutil
-import tempfile
+import warnings
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import polars as pl
 
-from floodway.errors import OutputError
+from floodway.errors import OutputError, UnverifiedWarning
+from floodway.results.digests import (
+    RUN_FILE,
+    DigestedFile,
+    document_of,
+    faults_of,
+    file_record,
+    sealed,
+)
+from floodway.results.files import NEW_SUFFIX, to_disk
 from floodway.results.hpcc import EXPORTED
+from floodway.results.locks import Lock, left_behind
+from floodway.results.older import refuse_unusable
 from floodway.results.result import AskedLoad, Result, RunInfo, Timings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Mapping
     from types import TracebackType
 
-__all__ = ["CAPTURE_FILE", "FILES", "RUN_FILE", "TABLES", "Reservation", "read", "remove_left_behind"]
+__all__ = [
+    "ANOTHER_RUN",
+    "CAPTURE_FILE",
+    "FILES",
+    "READ_FILES",
+    "TABLES",
+    "Reservation",
+    "read",
+    "remove_left_behind",
+]
 
 #: The tables of a result, each in a file of its name.
 TABLES = ("flows", "latency", "series", "counters")
 #: Tables that are there where the scenario asks for them.
 OPTIONAL_TABLES = ("pauses", "signals", "allowances", "shares", "queue_histogram")
-#: What tells a folder of results from any other.
-RUN_FILE = "run.json"
 #: Captured frames, where there are any.
 CAPTURE_FILE = "capture.pcapng"
+#: What is read of a result beside `run.json`.
+READ_FILES = (*(f"{table}.parquet" for table in (*TABLES, *OPTIONAL_TABLES)), CAPTURE_FILE)
 #: Whatever a run may write; other files in its folder are somebody else's.
-FILES = (
-    RUN_FILE,
-    CAPTURE_FILE,
-    *(f"{table}.parquet" for table in (*TABLES, *OPTIONAL_TABLES)),
-    *EXPORTED,
+FILES = (RUN_FILE, *READ_FILES, *EXPORTED)
+#: What is said where folders of runs were exchanged.
+ANOTHER_RUN = f"{RUN_FILE} is of another run than the one that belongs here"
+#: Fewer free bytes than this do not hold the smallest results.
+LEAST_FREE_BYTES = 64 * 1024
+#: What reading raises of what is no result; damaged tables may make the tables' library panic.
+_UNREADABLE = (
+    AttributeError,
+    KeyError,
+    TypeError,
+    ValueError,
+    pl.exceptions.PolarsError,
+    pl.exceptions.PanicException,
 )
+#: Parts of `run.json` that are of its files, not of the run.
+_OF_FILES = ("files", "key", "sha256")
 
 
 class Reservation:
-    """A place for results, known to be writable; leaving it without `publish` leaves no trace.
+    """A place for results, locked and known to be writable; leaving it without `publish` leaves no trace.
 
     Parameters
     ----------
@@ -60,7 +90,7 @@ class Reservation:
     Raises
     ------
     OutputError
-        If the folder is taken, or cannot be made.
+        If the folder is taken or in use, or cannot be made.
     """
 
     def __init__(self, folder: str | os.PathLike[str], *, force: bool = False) -> None:
@@ -70,12 +100,22 @@ class Reservation:
             self._shown.encode()
             self._refuse_taken(force=force)
             self._folder.parent.mkdir(parents=True, exist_ok=True)
-            remove_left_behind(self._folder)
-            self._beside, self._lock = _made_beside(self._folder)
+            self._refuse_full()
+            self._lock = Lock(self._folder, shown=self._shown)
         except UnicodeEncodeError as error:
             raise OutputError(ascii(self._shown), "is not text in UTF-8; choose another folder") from error
         except OSError as error:
             raise self._unwritable(error) from error
+        try:
+            _settle(self._folder, self._lock.work)
+            # What a killed run had as good as published is there now.
+            self._refuse_taken(force=force)
+            self._reserved = _identity(self._folder)
+        except BaseException as error:
+            self._lock.release()
+            if isinstance(error, OSError):
+                raise self._unwritable(error) from error
+            raise
 
     def __enter__(self) -> Self:
         return self
@@ -83,10 +123,13 @@ class Reservation:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        shutil.rmtree(self._beside, ignore_errors=True)
-        os.close(self._lock)
+        with contextlib.suppress(OSError):
+            _settle(self._folder, self._lock.work)
+        self._lock.release()
 
-    def publish(self, result: Result, *, also: Callable[[Path], object] | None = None) -> None:
+    def publish(
+        self, result: Result, *, also: Callable[[Path], object] | None = None, key: str | None = None
+    ) -> None:
         """Write a result and put it in its place.
 
         Parameters
@@ -95,33 +138,44 @@ class Reservation:
             What a run keeps.
         also
             Writes more into the folder that it is given before that takes its place.
+        key
+            The hash of what decides the result, where runs are looked up by it.
 
         Raises
         ------
         OutputError
-            If it cannot be written; what was there before is then still there.
+            If it cannot be written, or the place is not as it was reserved; what was there before is then
+            still there.
         """
-        new, old = self._beside / "new", self._beside / "old"
+        new, old = self._lock.work / "new", self._lock.work / "old"
         try:
+            shutil.rmtree(new, ignore_errors=True)
             new.mkdir()
-            _write(result, new)
-            if also is not None:
-                also(new)
-            if self._folder.exists():
+            _write(result, new, also=also, key=key)
+            there = _identity(self._folder)
+            if there not in {None, self._reserved}:
+                raise OutputError(self._shown, "holds something that was not there when the run began")
+            if there is not None:
                 self._folder.rename(old)
+            # Over an empty folder at most: the system refuses any other.
             new.rename(self._folder)
-            if old.exists():
-                _keep_others(old, self._folder)
+            _settle(self._folder, self._lock.work)
+            to_disk(self._folder.parent)
         except OSError as error:
             if old.exists() and not self._folder.exists():
                 old.rename(self._folder)
             raise self._unwritable(error) from error
+        self._reserved = _identity(self._folder)
 
     def _refuse_taken(self, *, force: bool) -> None:
         if not self._folder.exists() and not self._folder.is_symlink():
             return
         if not self._folder.is_dir():
             raise OutputError(self._shown, "is not a folder")
+        if self._folder.is_mount():
+            raise OutputError(
+                self._shown, "is where a file system begins, and cannot be replaced; name a folder in it"
+            )
         if not any(self._folder.iterdir()):
             return
         if not (self._folder / RUN_FILE).is_file():
@@ -129,84 +183,103 @@ class Reservation:
         if not force:
             raise OutputError(self._shown, "holds results already; --force replaces them")
 
+    def _refuse_full(self) -> None:
+        disk = shutil.disk_usage(self._folder.parent)
+        # Some network file systems do not say.
+        if disk.total and disk.free < LEAST_FREE_BYTES:
+            reason = (
+                f"cannot be written: its disk is full, {disk.free:,} bytes are free; choose another folder"
+            )
+            raise OutputError(self._shown, reason)
+
     def _unwritable(self, error: OSError) -> OutputError:
         return OutputError(self._shown, f"cannot be written: {error.strerror or error}")
 
 
-def read(folder: str | os.PathLike[str]) -> Result:
-    """Read the results that a run left in a folder.
+def read(folder: str | os.PathLike[str], *, key: str | None = None) -> Result:
+    """Read the results that a run left in a folder, and see to it that they are as it wrote them.
 
-    Raises
-    ------
-    OutputError
-        If they are not there, or are not results of floodway.
-    """
-    path = Path(folder)
-    lacking = [f"{table}.parquet" for table in TABLES if not (path / f"{table}.parquet").is_file()]
-    if lacking and (path / RUN_FILE).is_file():
-        raise OutputError(
-            os.fspath(folder), f"holds no results that this version can read: it lacks {', '.join(lacking)}"
-        )
-    try:
-        document = json.loads((path / RUN_FILE).read_text(encoding="utf-8"))
-        document["timings"] = Timings(**document["timings"])
-        document["loads"] = tuple(AskedLoad(**load) for load in document["loads"])
-        kept = (*TABLES, *(table for table in OPTIONAL_TABLES if (path / f"{table}.parquet").is_file()))
-        tables = {table: pl.read_parquet(path / f"{table}.parquet") for table in kept}
-        capture = path / CAPTURE_FILE
-        captured = capture.read_bytes() if capture.is_file() else None
-        return Result(run=RunInfo(**document), capture=captured, **tables)
-    except OSError as error:
-        raise OutputError(os.fspath(folder), f"cannot be read: {error.strerror or error}") from error
-    except (KeyError, TypeError, ValueError, pl.exceptions.PolarsError) as error:
-        raise OutputError(os.fspath(folder), "holds no results that this version can read") from error
-
-
-def remove_left_behind(folder: Path) -> None:
-    """Remove what runs to a place left beside it when they were killed.
-
-    Nobody holds its lock any more. One that has replaced results in it is kept: they may be the only ones.
+    Results of earlier versions have no digests; they are read with an `UnverifiedWarning`.
 
     Parameters
     ----------
     folder
-        The place.
+        Where they are.
+    key
+        The hash of what decides the result, where it is known which run it has to be.
+
+    Raises
+    ------
+    OutputError
+        If they are not there, are not results of floodway, or have changed since.
+    """
+    path, shown = Path(folder), os.fspath(folder)
+    lacking = [f"{table}.parquet" for table in TABLES if not (path / f"{table}.parquet").is_file()]
+    if lacking and (path / RUN_FILE).is_file():
+        raise OutputError(
+            shown, f"holds no results that this version can read: it lacks {', '.join(lacking)}"
+        )
+    document = document_of(path, shown=shown)
+    _refuse_changed(path, document, shown=shown)
+    if key is not None and document.get("key", key) != key:
+        raise OutputError(shown, ANOTHER_RUN)
+    try:
+        result = _read(path, document)
+        if "files" not in document:
+            refuse_unusable(result, shown=shown)
+    except OSError as error:
+        raise OutputError(shown, f"cannot be read: {error.strerror or error}") from error
+    except _UNREADABLE as error:
+        raise OutputError(shown, "holds no results that this version can read") from error
+    if "files" not in document:
+        warnings.warn(
+            f"{shown}: cannot be verified: an earlier version wrote it, without digests",
+            UnverifiedWarning,
+            stacklevel=2,
+        )
+    return result
+
+
+def remove_left_behind(folder: Path) -> None:
+    """Finish or remove what processes left in a folder when they were killed: files, and places of runs.
+
+    Places at which somebody is at work are left alone.
 
     Raises
     ------
     OSError
-        If the folder around it cannot be read.
+        If the folder cannot be read.
     """
-    name = re.compile(rf"\.{re.escape(folder.name)}\.[a-z0-9_]{{8}}")
-    for beside in filter(lambda entry: name.fullmatch(entry.name), folder.parent.iterdir()):
-        with contextlib.suppress(OSError), _locked(beside):
-            if {entry.name for entry in beside.iterdir()} <= {"new"}:
-                shutil.rmtree(beside)
+    for file in folder.glob(f".*{NEW_SUFFIX}"):
+        file.unlink(missing_ok=True)
+    for place in left_behind(folder):
+        with contextlib.suppress(OutputError, OSError), Lock(place, shown="") as lock:
+            _settle(place, lock.work)
 
 
-def _made_beside(folder: Path) -> tuple[Path, int]:
-    """Make a folder beside another one, locked for as long as the descriptor that comes with it is open."""
-    while True:
-        beside = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
-        lock = os.open(beside, os.O_RDONLY)
-        # Without locks, as on some network file systems, nobody takes it for left behind either.
-        with contextlib.suppress(OSError):
-            fcntl.flock(lock, fcntl.LOCK_EX)
-        if beside.exists():
-            return beside, lock
-        # Somebody took it for left behind before it was locked.
-        os.close(lock)
+def _settle(folder: Path, work: Path) -> None:
+    """Finish what a process had as good as published when it ended, and remove the rest; its lock is held."""
+    new, old = work / "new", work / "old"
+    if old.is_dir():
+        if not folder.exists():
+            # New results were whole and on the disk before the old ones gave way.
+            (new if new.is_dir() else old).rename(folder)
+        if old.is_dir():
+            _keep_others(old, folder)
+            shutil.rmtree(old)
+    if new.exists():
+        shutil.rmtree(new)
 
 
-@contextlib.contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    """Hold the lock of a folder; an OSError where somebody else does."""
-    lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+def _identity(folder: Path) -> tuple[int, ...] | None:
+    """Return what tells results from others in the same place; none where there is nothing."""
+    if not folder.exists() or not any(folder.iterdir()):
+        return None
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        yield
-    finally:
-        os.close(lock)
+        found = (folder / RUN_FILE).stat()
+    except FileNotFoundError:
+        return (folder.stat().st_ino,)
+    return folder.stat().st_ino, found.st_dev, found.st_ino, found.st_mtime_ns, found.st_size
 
 
 def _keep_others(old: Path, folder: Path) -> None:
@@ -216,12 +289,55 @@ def _keep_others(old: Path, folder: Path) -> None:
             entry.rename(folder / entry.name)
 
 
-def _write(result: Result, folder: Path) -> None:
+def _write(result: Result, folder: Path, *, also: Callable[[Path], object] | None, key: str | None) -> None:
+    """Write all files of a result, `run.json` last, and see to it that they are on the disk."""
+    files: dict[str, Any] = {}
     for table in (*TABLES, *OPTIONAL_TABLES):
         frame: pl.DataFrame | None = getattr(result, table)
         if frame is not None:
-            frame.write_parquet(folder / f"{table}.parquet")
+            with DigestedFile(folder / f"{table}.parquet") as file:
+                frame.write_parquet(file)  # type: ignore[arg-type]  # it needs `write` alone
+            files[f"{table}.parquet"] = {"rows": frame.height, **file.record}
     if result.capture is not None:
-        (folder / CAPTURE_FILE).write_bytes(result.capture)
-    text = json.dumps(asdict(result.run), indent=2, ensure_ascii=False)
-    (folder / RUN_FILE).write_text(text + "\n", encoding="utf-8")
+        with DigestedFile(folder / CAPTURE_FILE) as file:
+            file.write(result.capture)
+        files[CAPTURE_FILE] = file.record
+    if also is not None:
+        also(folder)
+        files |= {path.name: _flushed(path) for path in sorted(folder.iterdir()) if path.name not in files}
+    document = sealed({**asdict(result.run), **({} if key is None else {"key": key}), "files": files})
+    with DigestedFile(folder / RUN_FILE) as file:
+        file.write((json.dumps(document, indent=2, ensure_ascii=False) + "\n").encode())
+    to_disk(folder)
+
+
+def _flushed(path: Path) -> dict[str, Any]:
+    with path.open("rb") as file:
+        os.fsync(file.fileno())
+    return file_record(path)
+
+
+def _refuse_changed(path: Path, document: Mapping[str, Any], *, shown: str) -> None:
+    """Refuse results of which a file is missing, has changed, or came from elsewhere.
+
+    Raises
+    ------
+    OutputError
+        With the first of these.
+    """
+    if "files" not in document:
+        return
+    fault = next(faults_of(path, document, names=READ_FILES), None)
+    if fault is not None:
+        raise OutputError(shown, f"{fault}; run it again")
+
+
+def _read(path: Path, document: Mapping[str, Any]) -> Result:
+    known = {key: value for key, value in document.items() if key not in _OF_FILES}
+    known["timings"] = Timings(**document["timings"])
+    known["loads"] = tuple(AskedLoad(**load) for load in document["loads"])
+    optional = [table for table in OPTIONAL_TABLES if (path / f"{table}.parquet").is_file()]
+    tables = {table: pl.read_parquet(path / f"{table}.parquet") for table in (*TABLES, *optional)}
+    capture = path / CAPTURE_FILE
+    captured = capture.read_bytes() if capture.is_file() else None
+    return Result(run=RunInfo(**known), capture=captured, **tables)

@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from floodway.comparison.execution import cores
+from floodway.errors import LostResultsError
+from floodway.results.store import remove_left_behind
 from floodway.study.evaluation import Numbers, evaluated
 from floodway.study.pool import Task, work_off
 from floodway.study.runs import Run, runs_of
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Conducted", "Part", "Plan", "State", "conduct", "expected_minutes", "plan_of", "states_of"]
 
+#: What is said where runs can no longer be written.
+GOES_ON = "; the runs that had ended are kept, and the same command goes on once that is mended"
 State = Literal["done", "failed", "missing"]
 #: Cores that `minutes` of a study counts on.
 STATED_CORES = 2
@@ -139,6 +143,8 @@ def conduct(  # noqa: PLR0913 (what a caller may choose)
     ------
     OutputError
         If the folder holds something else, is in use, or cannot be written.
+    LostResultsError
+        If the results of a run that has ended cannot be written; no other is begun then.
     StudyError
         If a metric cannot be computed.
     """
@@ -151,12 +157,15 @@ def conduct(  # noqa: PLR0913 (what a caller may choose)
         tasks = [Task(run=run, place=place.runs.place(run.key)) for run in missing]
 
         def end(task: Task) -> None:
+            if task.unwritable:
+                # Nor could the others be: none is run in vain.
+                raise LostResultsError(str(folder), f"{task.label}: {task.error}{GOES_ON}")
             place.runs.note_failure(task.run.key, task.error or None)
             if task.error:
                 say(f"{task.label}: {task.error}")
 
         complete = not tasks or work_off(tasks, jobs=jobs or cores(), on_progress=on_progress, on_end=end)
-        place.runs.remove_left_behind()
+        remove_left_behind(place.runs.folder)
         return _finished(plan, place, tasks, complete=complete, title=title, say=say)
 
 

@@ -53,6 +53,8 @@ class Task:
         What it took; none before its end.
     error
         Why it failed; empty where it did not.
+    unwritable
+        Whether it failed because its results could not be written.
     """
 
     run: Run
@@ -61,6 +63,7 @@ class Task:
     progress: Seen | None = None
     wall_s: float | None = None
     error: str = ""
+    unwritable: bool = False
 
     @property
     def label(self) -> str:
@@ -208,6 +211,7 @@ class _Pool:
             task.progress = Seen(*said["progress"])
             return
         task.wall_s, task.error = said.get("done"), said.get("error", "")
+        task.unwritable = said.get("unwritable", False)
         self._ended(worker, task)
 
     def _died(self, worker: _Worker) -> None:

@@ -12,13 +12,14 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markdown_it import MarkdownIt
 
 from floodway.errors import OutputError, PlotError
+from floodway.keys import engine
 from floodway.plot.files import save
+from floodway.results.files import replace_file
 from floodway.simulation import versions
 from floodway.study.bars import NothingRanError
 from floodway.study.distributions import cdf, ports_in_time, region_in_time, series, shares_in_time
 from floodway.study.drawing import bars, lines
 from floodway.study.grid import grid
-from floodway.study.runs import engine
 from floodway.study.storage import STUDY_FILE
 from floodway.study.verdicts import VERDICTS
 from floodway.study.words import COLUMNS, shown
@@ -280,9 +281,7 @@ def _run_document(part: Part, run: Run, conducted: Conducted) -> dict[str, Any]:
 
 def _write(file: Path, text: str) -> None:
     try:
-        new = file.with_name(f".{file.name}.new")
-        new.write_text(text, encoding="utf-8")
-        new.replace(file)
+        replace_file(file, text.encode())
     except OSError as error:
         raise OutputError(os.fspath(file), f"cannot be written: {error.strerror or error}") from error
 

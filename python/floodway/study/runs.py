@@ -1,38 +1,27 @@
-"""The runs of a study: every variant at every place with every seed, each with its key.
-
-A key is a hash of what decides a result: the whole scenario as it was resolved, the bytes of every file that
-it reads, the seed, and the engine. What a file is called, and which line said something, decides nothing.
-"""
+"""The runs of a study: every variant at every place with every seed, each with its key."""
 
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import itertools
 import json
 import os
-import re
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from floodway import _floodway
 from floodway.errors import ScenarioError, StudyError
+from floodway.keys import key_of
 from floodway.scenarios import LARGEST_SEED, Scenario, load
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from floodway.errors import Fault
     from floodway.study.model import Base, Place, Sets, Study, Variant
 
-__all__ = ["Recipe", "Run", "engine", "key_of", "runs_of", "selected"]
-
-#: Changes when what is stored of a run does.
-FORMAT = 1
-#: What a scenario is called decides nothing.
-CALLED = ("name", "file", "description")
+__all__ = ["Recipe", "Run", "runs_of", "selected"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -166,39 +155,6 @@ def runs_of(study: Study, *, quick: bool, seeds: int | tuple[int, ...] | None = 
     return tuple(runs)
 
 
-def key_of(scenario: Scenario, folder: Path) -> str:
-    """Return the key under which a run of a scenario is stored.
-
-    Parameters
-    ----------
-    scenario
-        With its seed.
-    folder
-        Where relative paths begin.
-    """
-    resolved = _without_places(scenario.resolved())
-    said = resolved["scenario"]
-    parts = {
-        "format": FORMAT,
-        "engine": engine(),
-        "seed": scenario.seed,
-        "files": dict(_files(said, folder)),
-        **{key: value for key, value in resolved.items() if key not in CALLED},
-        "scenario": {key: value for key, value in said.items() if key not in CALLED},
-    }
-    text = json.dumps(parts, sort_keys=True, ensure_ascii=False)
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
-@cache
-def engine() -> str:
-    """Return what tells engines apart: the package's version, and a hash of the native half as built."""
-    # An environment without the file, such as a frozen one, has its version alone.
-    with contextlib.suppress(OSError, TypeError):
-        return f"{_floodway.__version__}+{_digest(Path(_floodway.__file__))[:16]}"
-    return _floodway.__version__
-
-
 def _recipe(study: Study, variant: Variant, place: Place, *, quick: bool) -> Recipe:
     sets = (*study.sets, *variant.sets)
     for name, point in place:
@@ -243,37 +199,3 @@ def _named(study: Study, called: Sequence[str], fault: Fault) -> Fault:
     more = f" and {len(called) - most} more" if len(called) > most else ""
     text = f"{study.file}: {'; '.join(called[:most])}{more}: {fault.text}"
     return type(fault)(**{**fault.__dict__, "text": text})
-
-
-def _without_places(value: Any) -> Any:  # noqa: ANN401 (any JSON value)
-    """Leave out which file and line said something."""
-    if isinstance(value, dict):
-        return {
-            key: _without_places(inner)
-            for key, inner in value.items()
-            if not (key == "origin" and "key" in value and "value" in value)
-        }
-    return [_without_places(inner) for inner in value] if isinstance(value, list) else value
-
-
-def _files(value: Any, folder: Path) -> Iterator[tuple[str, str]]:  # noqa: ANN401 (any JSON value)
-    """Find every text of a scenario that is a file's path, and hash the file.
-
-    Whatever key names a file, now or later, is found so; a word that happens to be a file's name is hashed in
-    vain.
-    """
-    inner: Iterable[Any] = (
-        value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    )
-    for each in inner:
-        yield from _files(each, folder)
-    if isinstance(value, str) and value:
-        path = folder / re.sub(r"\$\{([^}]*)\}", lambda found: os.environ.get(found[1], ""), value)
-        with contextlib.suppress(OSError, ValueError):
-            if path.is_file():
-                yield value, _digest(path)
-
-
-def _digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,39 +1,36 @@
 """Runs in a folder, each under its key: complete ones, and notes of those that failed.
 
-A run is written beside its place with checksums of its files and takes its place by renaming, so that a
-killed process leaves nothing that could be taken for a run.
+A run is written beside its place and takes its place by renaming, so that a killed process leaves nothing
+that could be taken for a run. Its `run.json` has its key, and digests of all its files.
 """
 
 from __future__ import annotations
 
 import contextlib
-import fcntl
-import hashlib
 import json
 import os
-import re
 import shutil
-from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from floodway.errors import OutputError
-from floodway.results.store import RUN_FILE, Reservation, read, remove_left_behind
-from floodway.study.runs import engine
+from floodway.keys import engine
+from floodway.results.digests import RUN_FILE
+from floodway.results.files import replace_file
+from floodway.results.locks import Lock, is_ours
+from floodway.results.store import Reservation, read, remove_left_behind
+from floodway.results.verification import verified
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
+    from pathlib import Path
     from types import TracebackType
 
     from floodway.results import Result
 
-__all__ = ["MARK_FILE", "Runs", "StudyFolder", "publish", "told"]
+__all__ = ["Runs", "StudyFolder", "publish", "told"]
 
-#: Written last into the folder of a run; it has the run's key, and the checksum of every other file.
-MARK_FILE = "complete.json"
 #: What tells the folder of a study from any other.
 STUDY_FILE = "study.json"
-_NEW_STUDY_FILE = f".{STUDY_FILE}.new"
-_KEY = re.compile(r"[0-9a-f]{64}")
 
 
 class StudyFolder:
@@ -53,12 +50,12 @@ class StudyFolder:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.runs = Runs(folder / "runs")
-        self._lock: int | None = None
+        self._lock: Lock | None = None
         try:
             with told(folder):
                 self._refuse_foreign()
                 folder.mkdir(parents=True, exist_ok=True)
-                self._hold()
+                self._lock = Lock(folder.resolve(), shown=os.fspath(folder), inside=True)
                 self._begin()
         except OutputError:
             self._leave()
@@ -77,7 +74,7 @@ class StudyFolder:
         if self.folder.exists() and not self.folder.is_dir():
             raise OutputError(shown, "is not a folder")
         # What a study that was killed as it began has left is no reason to refuse.
-        if not self.folder.is_dir() or all(each.name == _NEW_STUDY_FILE for each in self.folder.iterdir()):
+        if not self.folder.is_dir() or all(is_ours(each.name) for each in self.folder.iterdir()):
             return
         if not (self.folder / STUDY_FILE).is_file():
             raise OutputError(shown, "holds something other than a study; choose another folder")
@@ -86,33 +83,18 @@ class StudyFolder:
                 shown, f"holds a {STUDY_FILE} that floodway did not write; choose another folder"
             )
 
-    def _hold(self) -> None:
-        self._lock = os.open(self.folder, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise OutputError(
-                os.fspath(self.folder),
-                "another study is at work there; wait for its end, or choose another folder",
-            ) from None
-        except OSError:
-            # Some network file systems have no locks.
-            pass
-
     def _begin(self) -> None:
         mark = self.folder / STUDY_FILE
         if not mark.exists():
             # What is cut short is a study, too.
-            new = self.folder / _NEW_STUDY_FILE
-            new.write_text(json.dumps({"complete": False, "engine": engine()}) + "\n", encoding="utf-8")
-            _to_disk([new])
-            new.replace(mark)
+            replace_file(mark, (json.dumps({"complete": False, "engine": engine()}) + "\n").encode())
         self.runs.folder.mkdir(exist_ok=True)
-        self.runs.remove_left_behind()
+        remove_left_behind(self.folder)
+        remove_left_behind(self.runs.folder)
 
     def _leave(self) -> None:
         if self._lock is not None:
-            os.close(self._lock)
+            self._lock.release()
             self._lock = None
 
 
@@ -137,24 +119,18 @@ class Runs:
 
         A run that is not there has no fault.
         """
-        place = self.place(key)
-        if not place.exists():
+        if not self.place(key).exists():
             return None
-        try:
-            document = json.loads((place / MARK_FILE).read_text(encoding="utf-8"))
-            own, sums = document.get("key"), document["sha256"]
-            wrong = [name for name, digest in sums.items() if _digest(place / name) != digest]
-        except FileNotFoundError as error:
-            return f"{Path(error.filename).name} is missing"
-        except (OSError, ValueError, KeyError, TypeError, AttributeError):
-            return f"{MARK_FILE} cannot be read"
-        if own != key:
-            return f"{MARK_FILE} " + ("has no key" if own is None else f"is of another run, {str(own)[:12]}")
-        return f"{wrong[0]} is not as it was written" if wrong else None
+        found = verified(self.place(key))
+        if found.faults:
+            return found.faults[0]
+        if found.key is None:
+            return f"{RUN_FILE} has no key"
+        return None if found.key == key else f"{RUN_FILE} is of another run, {found.key[:12]}"
 
     def has(self, key: str) -> bool:
         """Whether a run is there, and whole."""
-        return (self.place(key) / MARK_FILE).is_file() and self.fault(key) is None
+        return self.place(key).exists() and self.fault(key) is None
 
     def result(self, key: str) -> Result:
         """Read a run's results."""
@@ -174,8 +150,7 @@ class Runs:
             If it is not a run of floodway at all.
         """
         place = self.place(key)
-        ours = place.is_dir() and ((place / RUN_FILE).is_file() or (place / MARK_FILE).is_file())
-        if not ours:
+        if not (place / RUN_FILE).is_file():
             raise OutputError(
                 os.fspath(place), "is in the place of a run and holds something else; move it away"
             )
@@ -194,9 +169,7 @@ class Runs:
         if error is None:
             note.unlink(missing_ok=True)
             return
-        new = note.with_suffix(".new")
-        new.write_text(json.dumps({"error": error}, ensure_ascii=False) + "\n", encoding="utf-8")
-        new.replace(note)
+        replace_file(note, (json.dumps({"error": error}, ensure_ascii=False) + "\n").encode())
 
     def forget(self, key: str) -> None:
         """Remove a run, and the note of its failure.
@@ -209,12 +182,6 @@ class Runs:
         self.note_failure(key, None)
         if self.place(key).exists():
             self.drop(key)
-
-    def remove_left_behind(self) -> None:
-        """Remove what killed processes left beside the places of runs."""
-        names = {entry.name[1:65] for entry in self.folder.iterdir() if entry.name.startswith(".")}
-        for name in sorted(name for name in names if _KEY.fullmatch(name)):
-            remove_left_behind(self.folder / name)
 
     def _note(self, key: str) -> Path:
         return self.folder / f"{key}.failed"
@@ -236,27 +203,17 @@ def told(folder: Path) -> Iterator[None]:
 
 
 def publish(result: Result, place: Path) -> None:
-    """Write a run under its key: whole and on the disk, or not at all.
+    """Write a run under its key, whole or not at all.
 
     Raises
     ------
     OutputError
         If it cannot be written.
     """
-
-    def mark(folder: Path) -> None:
-        files = sorted(folder.iterdir())
-        sums = {file.name: _digest(file) for file in files}
-        text = json.dumps({"key": place.name, "sha256": sums}, indent=2)
-        (folder / MARK_FILE).write_text(text + "\n", encoding="utf-8")
-        _to_disk([*files, folder / MARK_FILE, folder])
-
     if place.exists():
         Runs(place.parent).drop(place.name)
     with Reservation(place, force=True) as reservation:
-        reservation.publish(result, also=mark)
-    with contextlib.suppress(OSError):
-        _to_disk([place.parent])
+        reservation.publish(result, key=place.name)
 
 
 def _is_ours(file: Path) -> bool:
@@ -270,17 +227,3 @@ def _is_ours(file: Path) -> bool:
         and isinstance(document.get("complete"), bool)
         and isinstance(document.get("engine"), str)
     )
-
-
-def _to_disk(paths: Iterable[Path]) -> None:
-    for path in paths:
-        descriptor = os.open(path, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
-
-
-def _digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

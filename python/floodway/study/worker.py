@@ -12,8 +12,7 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from floodway.errors import FloodwayError
-from floodway.results.store import remove_left_behind
+from floodway.errors import FloodwayError, OutputError
 from floodway.simulation import run
 from floodway.study.runs import Recipe
 from floodway.study.storage import publish
@@ -59,9 +58,11 @@ def answer_to(task: dict[str, Any], answers: TextIO) -> dict[str, Any]:
         broken = "; ".join(f"invariant {name} broken: {breach}" for name, breach in result.outcome.broken)
         if broken:
             return {"error": f"{broken}; this is a bug of the simulator"}
-        publish(result, place)
+        try:
+            publish(result, place)
+        except OutputError as error:
+            return {"error": error.reason, "unwritable": True}
     except FloodwayError as error:
-        remove_left_behind(place)
         return {"error": str(error)}
     except Exception as error:  # noqa: BLE001 (whatever it is, the other runs go on)
         return {"error": f"{type(error).__name__}: {error}"}

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from floodway.errors import OutputError
-from floodway.results.store import RUN_FILE
+from floodway.results.digests import RUN_FILE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

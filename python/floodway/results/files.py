@@ -1,0 +1,49 @@
+"""Files written whole or not at all, on the disk before they take the place of others."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+__all__ = ["NEW_SUFFIX", "replace_file", "to_disk"]
+
+#: How the names of files in the making end; they begin with a dot.
+NEW_SUFFIX = ".floodway-new"
+
+
+def replace_file(file: Path, content: bytes) -> None:
+    """Write a file; one that is there is replaced.
+
+    Raises
+    ------
+    OSError
+        If it cannot be written; what was there before is then still there.
+    """
+    new = file.with_name(f".{file.name}{NEW_SUFFIX}")
+    try:
+        with new.open("wb") as opened:
+            opened.write(content)
+            opened.flush()
+            os.fsync(opened.fileno())
+        new.replace(file)
+    except OSError:
+        new.unlink(missing_ok=True)
+        raise
+    to_disk(file.parent)
+
+
+def to_disk(folder: Path) -> None:
+    """See to it that the names in a folder are on the disk, where its file system can do that."""
+    try:
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    except OSError:
+        return
+    try:
+        os.fsync(descriptor)
+    except OSError:
+        return
+    finally:
+        os.close(descriptor)

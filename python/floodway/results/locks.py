@@ -1,0 +1,223 @@
+"""Locks on places for results: who writes there, until it ends, however it ends.
+
+A lock is a file in a hidden folder beside the place, locked with `flock`. The system gives it back when
+its process ends, killed or not; so nothing has to be tidied up before the next one. What is in the making
+lies in the same folder, and whoever gets the lock knows that what it finds there is of a process that is
+gone.
+
+On file systems without locks the file itself is the lock, with the process that made it written in it. The
+file of a process of this machine that is gone counts for nothing; of other machines nobody here can know,
+and the message says which file stands in the way.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import fcntl
+import json
+import os
+import re
+import socket
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Self
+
+from floodway.errors import OutputError
+from floodway.results.files import NEW_SUFFIX
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+    from types import TracebackType
+
+__all__ = ["Lock", "is_ours", "left_behind"]
+
+_LOCK_FILE = "lock"
+_SUFFIX = ".floodway"
+#: What `flock` answers on file systems that have no locks.
+_NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP)
+#: Whoever loses the race for the file to a process that is just leaving tries again, so many times.
+_TRIES = 100
+#: More of a record than this is not ours.
+_LONGEST_RECORD = 1000
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Holder:
+    """Who holds a lock: its process, its machine, and since when (ISO 8601, UTC)."""
+
+    pid: int
+    host: str
+    since: str
+
+    def is_gone(self) -> bool:
+        """Whether it is a process of this machine that has ended."""
+        if self.host != socket.gethostname():
+            return False
+        try:
+            os.kill(self.pid, 0)
+        except ProcessLookupError:
+            return True
+        except OSError:
+            return False
+        return False
+
+    def __str__(self) -> str:
+        where = "" if self.host == socket.gethostname() else f" on {ascii(self.host)[1:-1]}"
+        return f"process {self.pid}{where} has been writing there since {ascii(self.since)[1:-1]}"
+
+
+class Lock:
+    """The right to write at a place, which one process has at a time.
+
+    Parameters
+    ----------
+    folder
+        The place; the folder around it is there already.
+    shown
+        What messages call it.
+    inside
+        Whether the hidden folder may lie in the place, where nothing can be made beside it: not so where the
+        place itself is going to be replaced.
+
+    Raises
+    ------
+    OutputError
+        If somebody else has the lock; the text says who.
+    OSError
+        If the hidden folder cannot be made.
+    """
+
+    def __init__(self, folder: Path, *, shown: str, inside: bool = False) -> None:
+        #: The hidden folder, for what is in the making.
+        self.work = _work_folder(folder, inside=inside)
+        self._shown = shown
+        self._file = self.work / _LOCK_FILE
+        for _ in range(_TRIES):
+            descriptor = self._taken()
+            if descriptor is not None:
+                self._descriptor = descriptor
+                return
+        raise self._in_use()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.release()
+
+    def release(self) -> None:
+        """Give the lock back, and remove the hidden folder unless something is left in it."""
+        # While it is held: whoever has opened the file meanwhile finds that it is gone, and tries again.
+        with contextlib.suppress(OSError):
+            self._file.unlink()
+        os.close(self._descriptor)
+        with contextlib.suppress(OSError):
+            self.work.rmdir()
+
+    def _taken(self) -> int | None:
+        """Take the lock, or return none where it went away in our hands."""
+        self.work.mkdir(exist_ok=True)
+        try:
+            descriptor, is_new = _opened(self._file)
+        except FileNotFoundError:
+            return None
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            if not (error.errno in _NO_LOCKS and (is_new or self._is_left_alone())):
+                os.close(descriptor)
+                if error.errno in (*_NO_LOCKS, errno.EWOULDBLOCK, errno.EACCES):
+                    raise self._in_use(unlocked=error.errno in _NO_LOCKS) from None
+                raise
+        if not _is_the_same(descriptor, self._file):
+            os.close(descriptor)
+            return None
+        _sign(descriptor)
+        return descriptor
+
+    def _is_left_alone(self) -> bool:
+        """Whether a file that is the lock itself is of a process that is gone; it is then out of the way."""
+        holder = _holder(self._file)
+        if holder is None or not holder.is_gone():
+            return False
+        aside = self.work / f"lock.{os.getpid()}"
+        self._file.rename(aside)
+        if _holder(aside) != holder:
+            # Another process was sooner, and this is its lock.
+            aside.rename(self._file)
+            return False
+        aside.unlink()
+        return True
+
+    def _in_use(self, *, unlocked: bool = False) -> OutputError:
+        holder = _holder(self._file)
+        who = str(holder) if holder else "another process is writing there"
+        if not unlocked:
+            return OutputError(self._shown, f"is in use: {who}; wait for its end, or choose another folder")
+        return OutputError(
+            self._shown,
+            f"is in use: {who}; its file system has no locks: if that process has ended, remove {self._file}",
+        )
+
+
+def left_behind(folder: Path) -> Iterator[Path]:
+    """Return the places in a folder at which somebody is at work, or was when it was killed."""
+    name = re.compile(rf"\.(.+){re.escape(_SUFFIX)}")
+    for entry in sorted(folder.iterdir()):
+        found = name.fullmatch(entry.name)
+        if found and entry.is_dir() and not entry.is_symlink():
+            yield folder / found[1]
+
+
+def is_ours(name: str) -> bool:
+    """Whether an entry of a folder is a lock's, or a file in the making."""
+    return name.startswith(".") and name.endswith((_SUFFIX, NEW_SUFFIX))
+
+
+def _work_folder(folder: Path, *, inside: bool) -> Path:
+    """Return the hidden folder of a place."""
+    if inside and folder.is_dir() and not os.access(folder.parent, os.W_OK):
+        return folder / _SUFFIX
+    return folder.parent / f".{folder.name}{_SUFFIX}"
+
+
+def _opened(file: Path) -> tuple[int, bool]:
+    """Open a file for reading and writing, and return whether it was made."""
+    # Network file systems lock only what is open for writing.
+    try:
+        return os.open(file, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o644), True
+    except FileExistsError:
+        return os.open(file, os.O_RDWR), False
+
+
+def _is_the_same(descriptor: int, file: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(descriptor), file.stat())
+    except FileNotFoundError:
+        return False
+
+
+def _sign(descriptor: int) -> None:
+    """Write down who holds a lock; a full disk does not stand in the way."""
+    record = {
+        "pid": os.getpid(),
+        "host": socket.gethostname(),
+        "since": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
+    with contextlib.suppress(OSError):
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, (json.dumps(record) + "\n").encode(), 0)
+
+
+def _holder(file: Path) -> _Holder | None:
+    """Read who holds a lock; none where the file does not say."""
+    try:
+        with file.open("rb") as opened:
+            record = json.loads(opened.read(_LONGEST_RECORD))
+        return _Holder(pid=int(record["pid"]), host=str(record["host"]), since=str(record["since"])[:32])
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return None

@@ -1,0 +1,96 @@
+"""Results compared in full with the digests that their runs wrote."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from floodway.errors import OutputError
+from floodway.results.digests import RUN_FILE, document_of, faults_of
+from floodway.results.folders import COMPARISON_FILE, refuse_others, runs_of
+from floodway.results.hpcc import EXPORTED
+from floodway.results.store import ANOTHER_RUN, READ_FILES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+__all__ = ["Verified", "verified", "verified_all"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verified:
+    """What became of the results of a run since it wrote them.
+
+    Attributes
+    ----------
+    folder
+        The results.
+    faults
+        What is wrong, a line each; empty where every byte is as it was written.
+    files, bytes
+        How many files it has beside `run.json`, and how large they are together.
+    key
+        The hash of what decides the result, where it has one.
+    has_digests
+        Whether there is anything to compare with: an earlier version wrote none.
+    """
+
+    folder: Path
+    faults: tuple[str, ...]
+    files: int = 0
+    bytes: int = 0
+    key: str | None = None
+    has_digests: bool = True
+
+
+def verified(folder: Path) -> Verified:
+    """Compare every file of a run with its digest."""
+    try:
+        document = document_of(folder, shown=os.fspath(folder))
+    except OutputError as error:
+        return Verified(folder=folder, faults=(error.reason,))
+    if "files" not in document:
+        return Verified(folder=folder, faults=(), has_digests=False)
+    files = document["files"]
+    names = (*READ_FILES, *(name for name in EXPORTED if isinstance(files, dict) and name in files))
+    faults = tuple(faults_of(folder, document, names=names))
+    if faults:
+        return Verified(folder=folder, faults=faults)
+    return Verified(
+        folder=folder,
+        faults=(),
+        files=len(files),
+        bytes=sum(record["bytes"] for record in files.values()),
+        key=document.get("key"),
+    )
+
+
+def verified_all(folder: Path) -> Iterator[Verified]:
+    """Compare every run in a folder with its digests: that of a run, a comparison, or a study.
+
+    Raises
+    ------
+    OutputError
+        If it is none of these.
+    """
+    runs = folder / "runs"
+    if runs.is_dir():
+        for run in sorted(runs.iterdir()):
+            if (run / RUN_FILE).is_file():
+                yield _of_key(verified(run), run.name)
+        return
+    refuse_others(folder)
+    if (folder / COMPARISON_FILE).is_file():
+        for listed in runs_of(folder):
+            yield _of_key(verified(folder / listed.folder), listed.key)
+        return
+    yield verified(folder)
+
+
+def _of_key(found: Verified, key: str | None) -> Verified:
+    """Add a fault where another run lies in the place of one."""
+    if found.faults or not found.has_digests or key is None or found.key == key:
+        return found
+    return replace(found, faults=(ANOTHER_RUN,))

@@ -3,18 +3,19 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 import floodway as package
-from scenarios import SMALL, written
+from command import environment
+from scenarios import SMALL, STARVED, written
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from command import Command, Done
 
 
@@ -100,24 +101,81 @@ def test_whoever_imports_the_package_waits_for_nothing_that_it_does_not_use() ->
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals are those of POSIX")
-def test_an_interrupt_while_the_program_is_imported_shows_no_trace() -> None:
-    code = """
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_while_the_program_is_imported_shows_no_trace(number: int, code: int) -> None:
+    program = f"""
 import os, signal, sys
 
 class Interrupt:
     def find_spec(self, name, path=None, target=None):
         if name == "polars":
-            os.kill(os.getpid(), signal.SIGINT)
+            os.kill(os.getpid(), {int(number)})
 
-# What runs in the background of a shell is born deaf to the signal.
+# What runs in the background of a shell is born deaf to Ctrl-C.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 sys.meta_path.insert(0, Interrupt())
 sys.argv = ["floodway", "--version"]
 from floodway.__main__ import main
 main()
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (code, "", "")
+
+
+@pytest.mark.parametrize("limit_mib", [60, 200, 400, 500])
+def test_too_little_memory_for_the_imports_is_told_in_a_line(limit_mib: int) -> None:
+    program = f"""
+import resource, sys
+resource.setrlimit(resource.RLIMIT_AS, ({limit_mib} << 20, {limit_mib} << 20))
+sys.argv = ["floodway", "--version"]
+from floodway.__main__ import main
+main()
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (1, "")
+    start = f"error: not enough memory to start (ulimit -v allows {limit_mib} MiB): "
+    assert done.stderr.startswith(start)
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_stdout_that_takes_nothing_is_told_in_a_line(floodway: Command, tmp_path: Path) -> None:
+    line = floodway.line("run", written(tmp_path, SMALL), "--quiet", "--json")
+    with Path("/dev/full").open("w", encoding="utf-8") as full:
+        done = subprocess.run(
+            line, cwd=tmp_path, stdout=full, stderr=subprocess.PIPE, text=True, check=False, env=environment()
+        )
+    assert (done.returncode, done.stderr) == (
+        1,
+        "error: stdout: cannot be written: No space left on device\n",
+    )
+    assert package.read(tmp_path / "out" / "small").outcome.stopped == "finished"
+
+
+@pytest.mark.parametrize(("starved", "code"), [(False, 141), (True, 1)])
+def test_a_reader_that_has_gone_ends_the_program_as_a_pipe_does_unless_the_run_failed(
+    floodway: Command, tmp_path: Path, *, starved: bool, code: int
+) -> None:
+    file = written(tmp_path, STARVED if starved else SMALL)
+    line = floodway.line("run", file, "--strict", "--out", "out")
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run(
+        line, cwd=tmp_path, stdout=writing, stderr=subprocess.PIPE, text=True, check=False, env=environment()
+    )
+    os.close(writing)
+    assert done.returncode == code
+    assert "Broken pipe" not in done.stderr
+    assert package.read(tmp_path / "out").outcome.stopped == "finished"
+
+
+def test_a_stderr_that_takes_nothing_stops_no_run(floodway: Command, tmp_path: Path) -> None:
+    line = floodway.line("run", written(tmp_path, SMALL), "--out", "out")
+    with Path("/dev/full").open("w", encoding="utf-8") as full:
+        done = subprocess.run(
+            line, cwd=tmp_path, stdout=subprocess.PIPE, stderr=full, text=True, check=False, env=environment()
+        )
+    assert done.returncode == 0
+    assert "results: out/" in done.stdout
 
 
 def test_check_prints_and_writes_nothing(floodway: Command, tmp_path: Path) -> None:

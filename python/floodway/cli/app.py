@@ -6,6 +6,7 @@ import re
 import signal
 import sys
 import traceback
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -20,16 +21,18 @@ from floodway.cli import plot as plotting
 from floodway.cli import run as running
 from floodway.cli import study as studying
 from floodway.cli import validate as validating
+from floodway.cli import verify as verifying
 from floodway.cli import why as asking
-from floodway.cli.exits import FAILED, INTERRUPTED, TERMINATED, USAGE
-from floodway.errors import FloodwayError, RunError
+from floodway.cli.exits import DONE, FAILED, INTERRUPTED, READER_GONE, TERMINATED, USAGE
+from floodway.cli.streams import standard_streams
+from floodway.errors import FloodwayError, LostResultsError, RunError
 from floodway.names import nearest
 from floodway.simulation import MOST_THREADS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from types import FrameType
-    from typing import NoReturn
+    from typing import NoReturn, TextIO
 
 __all__ = ["app", "main"]
 
@@ -443,6 +446,38 @@ def why_(
     return asking.why(asking.Request(folder=folder, flow=flow, quiet=quiet, json=json))
 
 
+@app.command(name="verify")
+def verify_(
+    folders: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="DIR",
+            help="Folder that `run`, `compare`, `study` or `reproduce` wrote, or several.",
+            show_default=False,
+        ),
+    ],
+    *,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Print faults alone.", show_default=False)] = False,
+    json: Json = False,
+) -> int:
+    """Say whether results are, byte for byte, as their runs wrote them.
+
+    Every file is compared with its digest in run.json. `plot` and `why` do so with what they read.
+
+    \b
+    Examples:
+      floodway verify out/demo
+      floodway verify out/compare/demo --json
+
+    \b
+    Exit codes:
+      0    every byte is as it was written
+      1    something is missing or has changed, or an earlier version wrote it, without digests
+      2    bad usage, or no such folder
+    """
+    return verifying.verify(folders, quiet=quiet, json_=json)
+
+
 @app.command(name="plot")
 def plot_(  # noqa: PLR0913 (one argument an option)
     kind: Annotated[
@@ -848,8 +883,29 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         as_ctrl_c(signal.SIGINT, frame)
 
     signal.signal(signal.SIGTERM, interrupt)
-    code = _exit_code(arguments)
-    sys.exit(TERMINATED if terminated and code == INTERRUPTED else code)
+    warnings.showwarning = _warn
+    with standard_streams() as stdout:
+        code = _exit_code(arguments)
+        code = TERMINATED if terminated and code == INTERRUPTED else code
+        lost = stdout.lost()
+        if lost is not None and code == DONE:
+            code = READER_GONE if isinstance(lost, BrokenPipeError) else FAILED
+        if lost is not None and not isinstance(lost, BrokenPipeError):
+            _fail(f"stdout: cannot be written: {lost.strerror}", FAILED)
+    sys.exit(code)
+
+
+def _warn(  # noqa: PLR0913, PLR0917 (as Python calls it)
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,  # noqa: ARG001
+    lineno: int,  # noqa: ARG001
+    file: TextIO | None = None,  # noqa: ARG001
+    line: str | None = None,  # noqa: ARG001
+) -> None:
+    """Show a warning as every other one: in a line, without the place in the program."""
+    if issubclass(category, UserWarning):
+        typer.echo(f"warning: {message}", err=True)
 
 
 def _exit_code(arguments: Sequence[str] | None) -> int:
@@ -858,7 +914,7 @@ def _exit_code(arguments: Sequence[str] | None) -> int:
     except typer.TyperException as error:
         return _fail(_usage(error), USAGE)
     except FloodwayError as error:
-        return _fail(str(error), FAILED if isinstance(error, RunError) else USAGE)
+        return _fail(str(error), FAILED if isinstance(error, (LostResultsError, RunError)) else USAGE)
     except KeyboardInterrupt:
         return INTERRUPTED
     except Exception as error:  # noqa: BLE001 (a bug is told in one line as well)

@@ -1,6 +1,6 @@
 """Exit codes."""
 
-__all__ = ["DONE", "FAILED", "INTERRUPTED", "TERMINATED", "USAGE"]
+__all__ = ["DONE", "FAILED", "INTERRUPTED", "READER_GONE", "TERMINATED", "USAGE"]
 
 #: Done.
 DONE = 0
@@ -10,5 +10,7 @@ FAILED = 1
 USAGE = 2
 #: Ended by Ctrl-C.
 INTERRUPTED = 130
+#: Whoever read stdout has gone, as `head` does: what a shell shows of a process that SIGPIPE ended.
+READER_GONE = 141
 #: Ended by SIGTERM.
 TERMINATED = 143

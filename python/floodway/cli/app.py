@@ -185,7 +185,8 @@ def run_(  # noqa: PLR0913 (one argument an option)
     \b
     Exit codes:
       0    done
-      1    the run failed: an invariant broke, a deadlock stopped it, or --strict and packets were lost
+      1    the run failed: an invariant broke, a deadlock stopped it, --strict and packets were lost, or the
+           results could not be written to their place
       2    bad usage or scenario
       130  interrupted; what was complete is written
       143  the same by SIGTERM
@@ -255,6 +256,8 @@ def compare_(  # noqa: PLR0913 (one argument an option)
 ) -> int:
     """Simulate variants side by side, and say how they differ.
 
+    A comparison that was cut short goes on: runs that are there are not run again.
+
     \b
     Examples:
       floodway compare scenarios/demo.toml --vary long-haul.flow-control=pfc,bifrost
@@ -265,7 +268,8 @@ def compare_(  # noqa: PLR0913 (one argument an option)
     \b
     Exit codes:
       0    done
-      1    a run failed: an invariant broke, a deadlock stopped it, or --strict and packets were lost
+      1    a run failed: an invariant broke, a deadlock stopped it, --strict and packets were lost, or the
+           results could not be written to their place
       2    bad usage or scenario; nothing has run
       130  interrupted; the runs that had ended are written
       143  the same by SIGTERM
@@ -344,7 +348,8 @@ def study_(  # noqa: PLR0913 (one argument an option)
     \b
     Exit codes:
       0    done
-      1    a run failed; the others and the report are there
+      1    a run failed; the others and the report are there. Or results could not be written; what had ended
+           is kept
       2    bad usage, study or scenario; nothing has run
       130  interrupted; the runs that had ended are kept
       143  the same by SIGTERM
@@ -394,7 +399,8 @@ def reproduce_(  # noqa: PLR0913 (one argument an option)
     \b
     Exit codes:
       0    done
-      1    a run failed; the others and the report are there
+      1    a run failed; the others and the report are there. Or results could not be written; what had ended
+           is kept
       2    bad usage, study or scenario; nothing has run
       130  interrupted; the runs that had ended are kept
       143  the same by SIGTERM

@@ -207,7 +207,9 @@ def test_without_locks_a_process_that_is_gone_holds_none_on_its_own_machine(
     assert names(tmp_path) == ["out"]
 
 
-@pytest.mark.parametrize("record", ["", "{", "[]", '{"pid": "x"}', "[" * 100_000])
+@pytest.mark.parametrize(
+    "record", ["", "{", "[]", '{"pid": "x"}', f'{{"pid": {10**30}, "host": "h", "since": 1}}', "[" * 100_000]
+)
 def test_a_lock_that_nobody_holds_is_free_whatever_is_in_it(tmp_path: Path, record: str) -> None:
     (tmp_path / ".out.floodway").mkdir()
     (tmp_path / ".out.floodway" / "lock").write_text(record, encoding="utf-8")

@@ -19,6 +19,7 @@ from floodway import keys
 from floodway.cli import app as cli
 from floodway.cli import study as studying
 from floodway.results.digests import sealed
+from floodway.results.verification import verified_all
 from floodway.study import conduct, expected_minutes, load_study, plan_of, states_of
 from floodway.study.report import TIMES
 from floodway.study.storage import StudyFolder
@@ -335,6 +336,20 @@ def test_a_folder_is_a_study_s_from_its_begin_to_its_end(tmp_path: Path) -> None
         assert conduct(plan, out=tmp_path / "out", jobs=2).complete
 
 
+def test_where_nothing_can_be_made_beside_a_folder_the_lock_is_in_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    monkeypatch.setattr(os, "access", lambda path, _: Path(path) != tmp_path)
+    with StudyFolder(out):
+        assert (out / ".floodway" / "lock").is_file()
+        with pytest.raises(package.OutputError, match=f"is in use: process {os.getpid()} "):
+            StudyFolder(out)
+    assert sorted(entry.name for entry in out.iterdir()) == ["runs", "study.json"]
+    assert [entry.name for entry in tmp_path.iterdir()] == ["out"]
+
+
 def test_a_run_under_another_s_key_is_named_and_run_again(tmp_path: Path) -> None:
     plan, out = plan_in(tmp_path, BRIEF.replace("seeds = 2", "seeds = 1")), tmp_path / "out"
     conduct(plan, out=out, jobs=2)
@@ -347,6 +362,11 @@ def test_a_run_under_another_s_key_is_named_and_run_again(tmp_path: Path) -> Non
     assert messages == [f"{one.label}: run.json is of another run, {other.key[:12]}; it is run again"]
     assert again.complete
     assert report_of(out) == report
+    assert not any(found.faults for found in verified_all(out))
+    shutil.rmtree(out / "runs" / one.key)
+    shutil.copytree(out / "runs" / other.key, out / "runs" / one.key)
+    faults = {found.folder.name: found.faults for found in verified_all(out) if found.faults}
+    assert faults == {one.key: ("run.json is of another run than the one that belongs here",)}
 
 
 def test_something_else_in_the_place_of_a_run_is_named_and_kept(tmp_path: Path) -> None:

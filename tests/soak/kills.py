@@ -95,6 +95,7 @@ def soak(verb: str, *, kills: int, seed: int, folder: Path) -> Count:
         count.leftovers += [f"{verb}: {name}" for name in _hidden(folder)]
         shutil.rmtree(place, ignore_errors=True)
         count.rounds += 1
+        sys.stderr.write(f"{verb}: {count.kills.total()} of {kills} kills, {len(count.faults)} faults\n")
     return count
 
 

@@ -149,7 +149,8 @@ class Place:
         folder.mkdir(parents=True, exist_ok=True)
         self._held.enter_context(Lock(folder.resolve(), shown=os.fspath(folder), inside=True))
         self._held.callback(self._leave, folder)
-        for around in [folder, *(entry for entry in folder.iterdir() if entry.is_dir())]:
+        variants = [entry for entry in folder.iterdir() if entry.is_dir() and not is_ours(entry.name)]
+        for around in (folder, *variants):
             remove_left_behind(around)
         self._refuse_foreign(folder)
         if not _is_there(folder):

@@ -44,7 +44,6 @@ class DigestedFile:
     """
 
     def __init__(self, path: Path) -> None:
-        self.name = str(path)
         self._file = path.open("xb")
         self._sha256 = hashlib.sha256()
         self._bytes = 0

@@ -11,10 +11,12 @@ from floodway.errors import OutputError
 from floodway.names import nearest
 from floodway.results.digests import RUN_FILE
 
-__all__ = ["COMPARISON_FILE", "ListedRun", "refuse_others", "run_folder", "runs_of"]
+__all__ = ["COMPARISON_FILE", "STUDY_FILE", "ListedRun", "refuse_others", "run_folder", "runs_of"]
 
 #: What tells the folder of a comparison from any other.
 COMPARISON_FILE = "compare.json"
+#: What tells the folder of a study from any other.
+STUDY_FILE = "study.json"
 
 
 def run_folder(folder: str | os.PathLike[str]) -> Path:

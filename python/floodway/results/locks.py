@@ -59,7 +59,7 @@ class _Holder:
             os.kill(self.pid, 0)
         except ProcessLookupError:
             return True
-        except OSError:
+        except (OSError, OverflowError):
             return False
         return False
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from floodway.errors import OutputError
 from floodway.results.digests import RUN_FILE, document_of, faults_of
-from floodway.results.folders import COMPARISON_FILE, refuse_others, runs_of
+from floodway.results.folders import COMPARISON_FILE, STUDY_FILE, refuse_others, runs_of
 from floodway.results.hpcc import EXPORTED
 from floodway.results.store import ANOTHER_RUN, READ_FILES
 
@@ -75,9 +75,8 @@ def verified_all(folder: Path) -> Iterator[Verified]:
     OutputError
         If it is none of these.
     """
-    runs = folder / "runs"
-    if runs.is_dir():
-        for run in sorted(runs.iterdir()):
+    if (folder / STUDY_FILE).is_file() and (folder / "runs").is_dir():
+        for run in sorted((folder / "runs").iterdir()):
             if (run / RUN_FILE).is_file():
                 yield _of_key(verified(run), run.name)
         return

@@ -15,12 +15,12 @@ from floodway.errors import OutputError, PlotError
 from floodway.keys import engine
 from floodway.plot.files import save
 from floodway.results.files import replace_file
+from floodway.results.folders import STUDY_FILE
 from floodway.simulation import versions
 from floodway.study.bars import NothingRanError
 from floodway.study.distributions import cdf, ports_in_time, region_in_time, series, shares_in_time
 from floodway.study.drawing import bars, lines
 from floodway.study.grid import grid
-from floodway.study.storage import STUDY_FILE
 from floodway.study.verdicts import VERDICTS
 from floodway.study.words import COLUMNS, shown
 

@@ -16,6 +16,7 @@ from floodway.errors import OutputError
 from floodway.keys import engine
 from floodway.results.digests import RUN_FILE
 from floodway.results.files import replace_file
+from floodway.results.folders import STUDY_FILE
 from floodway.results.locks import Lock, is_ours
 from floodway.results.store import Reservation, read, remove_left_behind
 from floodway.results.verification import verified
@@ -28,9 +29,6 @@ if TYPE_CHECKING:
     from floodway.results import Result
 
 __all__ = ["Runs", "StudyFolder", "publish", "told"]
-
-#: What tells the folder of a study from any other.
-STUDY_FILE = "study.json"
 
 
 class StudyFolder:

@@ -89,9 +89,10 @@ def case_of(*, marks: bool, pinned: bool = True) -> Case:
     )
 
 
-def judged(expected: Side, *ours: Side, marks: bool = False) -> dict[str, Row]:
-    """Compare made-up sides; rows by their keys."""
-    return {row.key: row for row in judge(Reference(case=case_of(marks=marks), side=expected), ours)}
+def judged(expected: Side, *ours: Side, marks: bool = False, other_build: bool = True) -> dict[str, Row]:
+    """Compare made-up sides, by default by bounds; rows by their keys."""
+    reference = Reference(case=case_of(marks=marks), side=expected, other_build=other_build)
+    return {row.key: row for row in judge(reference, ours)}
 
 
 def failing(rows: dict[str, Row]) -> set[str]:

@@ -66,7 +66,10 @@ def test_cases_that_are_not_equal_are_run_as_often_as_chance_decides_them(
     runner[0] = 1.004
     case_in(tmp_path / "cases", tag="hpcc")
     case_in(tmp_path / "cases", tag="dcqcn", mode=1)
-    found = validate(tmp_path / "cases", seeds=3, out=tmp_path / "out")
+    once = validate(tmp_path / "cases", seeds=3)
+    verdicts = {case.case.tag: (case.seeds, case.verdict) for case in once.cases}
+    assert verdicts == {"dcqcn": ((1,), "fail"), "hpcc": ((1,), "fail")}
+    found = validate(tmp_path / "cases", seeds=3, other_build=True, out=tmp_path / "out")
     assert {case.case.tag: (case.seeds, case.verdict) for case in found.cases} == {
         "dcqcn": ((1, 2, 3), "pass"),
         "hpcc": ((1,), "pass"),
@@ -107,7 +110,8 @@ def test_a_quick_look_leaves_out_what_is_long(tmp_path: Path, runner: list[float
     case_in(tmp_path / "cases", tag="long", flows=long)
     case_in(tmp_path / "cases", tag="short", mode=1)
     case_in(tmp_path / "cases", tag="tied", flows=FLOWS_TEXT.replace("2000002000", "2000000000"))
-    found = {case.case.tag: case for case in validate(tmp_path / "cases", quick=True).cases}
+    cases = validate(tmp_path / "cases", quick=True, other_build=True).cases
+    found = {case.case.tag: case for case in cases}
     assert found["long"].not_run == "left out of a quick look: 2.0 GB of payload"
     assert found["long"].verdict == "not run"
     assert found["short"].seeds == (1, 2, 3, 4, 5)
@@ -157,11 +161,21 @@ def test_the_verdict_is_told_and_is_the_exit_code(
     runner[0] = 1.03
     code, out, err = run_app("case", "--force")
     assert code == 1
-    assert "largest difference of an FCT" in out
+    assert "FCT equal to the ns" in out
     assert "median signed difference" not in out
     assert "1 configurations: 1 fail; 0 equal to the nanosecond; 1 runs" in out
+    first = "first difference 5,000 ns after the first start: flow 0:10000 to 256:100, 1,000 bytes"
+    assert first in out
     assert "median signed difference" in run_app("case", "--force", "--verbose")[1]
+    assert "error: case/hpcc: FCT equal to the ns\n" in err
+    assert "--other-build" in err
+    code, _, err = run_app("case", "--force", "--other-build")
+    assert code == 1
     assert "error: case/hpcc: FCT within 0.5 %; largest difference of an FCT" in err
+    runner[0] = 1.004
+    code, out, _ = run_app("case", "--force", "--other-build")
+    assert (code, "pass, within bounds: nothing left to chance" in " ".join(out.split())) == (0, True)
+    assert run_app("case", "--force", "--quiet")[0] == 1
 
 
 def run_app(*arguments: str) -> tuple[int, str, str]:
@@ -214,7 +228,8 @@ def test_json_pictures_and_a_page_are_written(
     runner[0] = 1.004
     case_in(tmp_path / "case", mode=1)
     code, out, _ = run_app(
-        "case", "--json", "--seeds", "2", "--plot", "--report", "page.md", "--out", "there"
+        *("case", "--json", "--seeds", "2", "--plot", "--report", "page.md", "--out", "there"),
+        "--other-build",
     )
     printed = json.loads(out)
     assert (code, printed["verdict"], printed["counts"]) == (0, "pass", {"pass": 1})
@@ -301,7 +316,7 @@ def judged_rows(reference: Reference) -> list[Row]:
 
 @needs_reference
 def test_the_reference_s_cases_are_of_the_kinds_that_its_notes_tell() -> None:
-    kinds = {case.label: Reference.of(case).kind for case in cases_of(REFERENCE)}
+    kinds = {case.label: Reference.of(case).chance for case in cases_of(REFERENCE)}
     assert kinds["c1_incast/timely"] == kinds["c1_incast_pfc/hpcc"] == "tied"
     assert kinds["c7_fattree16/hpcc"] == kinds["c7_fattree16/timely"] == "exact"
     assert {kind for label, kind in kinds.items() if "dcqcn" in label} == {"random"}
@@ -312,5 +327,6 @@ def test_one_algorithm_is_not_taken_for_another() -> None:
     sides = {case.tag: Reference.of(case) for case in cases_of(REFERENCE / "c7_fattree16")}
     for tag, reference in sides.items():
         for other, ours in sides.items():
-            rows = list(judge(reference, [ours.side]))
-            assert any(row.verdict == "fail" for row in rows) == (tag != other)
+            for asked in (reference, replace(reference, other_build=True)):
+                rows = list(judge(asked, [ours.side]))
+                assert any(row.verdict == "fail" for row in rows) == (tag != other)

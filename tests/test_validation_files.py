@@ -131,7 +131,7 @@ def test_paths_are_known_where_there_is_one_way_or_a_list(tmp_path: Path) -> Non
     assert [case.pinned for case in cases_of(folder)] == [True]
     (folder / "topology.txt").write_text("4 2 4\n", encoding="utf-8")
     (case,) = cases_of(folder)
-    assert (case.pinned, Reference.of(case).kind) == (False, "hashed")
+    assert (case.pinned, Reference.of(case).chance) == (False, "hashed")
     (folder / "paths.txt").write_text("", encoding="utf-8")
     assert [case.pinned for case in cases_of(folder)] == [True]
     (folder / "paths.txt").unlink()

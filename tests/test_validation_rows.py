@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
 import numpy as np
 import polars as pl
 import pytest
@@ -7,11 +10,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from floodway.validation import Judged, Reference, Side
+from floodway.validation.counts import Counts
 from floodway.validation.equality import decided, equal
+from floodway.validation.first import first_difference
 from floodway.validation.flows import differences, matched, nearest_rank, tied
 from floodway.validation.queues import busiest
 from floodway.validation.rules import RULES, Limit, spread
 from hpcc_cases import case_of, failing, flows_of, judged, pauses_of, queues_of, side
+
+if TYPE_CHECKING:
+    from floodway.validation.rules import Kind
 
 
 def test_a_side_equals_itself() -> None:
@@ -236,9 +244,79 @@ def test_the_busiest_ports_are_those_with_the_most_waiting() -> None:
 
 
 def test_what_is_left_to_chance_is_bounded_no_closer() -> None:
-    exact, *others = (RULES[kind] for kind in ("exact", "tied", "random", "hashed"))
-    for rules in others:
-        assert rules.p50 >= exact.p50
-        assert rules.p99 > exact.p99
-        assert rules.close is None
-        assert rules.or_spread
+    def bounds(kind: Kind) -> tuple[float, float]:
+        rules = RULES[kind]
+        assert rules.p50 is not None
+        assert rules.p99 is not None
+        return rules.p50, rules.p99
+
+    exact = bounds("exact")
+    for kind in ("tied", "random", "hashed"):
+        assert bounds(kind)[0] >= exact[0]
+        assert bounds(kind)[1] > exact[1]
+        assert RULES[kind].close is None
+        assert RULES[kind].or_spread
+
+
+def test_where_ties_draws_and_paths_are_the_references_a_nanosecond_fails() -> None:
+    expected = flows_of(range(1000, 1400))
+    later = expected.with_columns(fct_ns=pl.col("fct_ns") + (pl.int_range(pl.len()) == 300).cast(pl.Int64))
+    for marks in (False, True):
+        assert failing(judged(side(expected), side(later), marks=marks, other_build=False)) == {"fct.equal"}
+        assert failing(judged(side(expected), side(later), marks=marks)) == set()
+
+
+def test_where_equality_is_due_a_frame_a_sample_and_a_total_fail_as_a_flow_does() -> None:
+    flows, here = flows_of(range(100, 110)), queues_of({5: 30})
+    expected = Side(flows=flows, pauses=pauses_of({3: 6}), queues=here, counts=Counts(drops=0, packets=10))
+    others = {
+        "pfc.lines": replace(expected, pauses=pauses_of({3: 7})),
+        "queue.equal": replace(expected, queues=queues_of({5: 29, 6: 1})),
+        "packets.sent": replace(expected, counts=Counts(drops=0, packets=11)),
+    }
+    for key, ours in others.items():
+        assert failing(judged(expected, ours, other_build=False)) == {key}
+        case = Judged(
+            reference=Reference(case=case_of(marks=False), side=expected), seeds=(1,), sides=(ours,)
+        )
+        assert (case.kind, case.verdict) == ("equal", "fail")
+
+
+def hashed(expected: Side, ours: Side) -> Judged:
+    case = case_of(marks=True, pinned=False)
+    return Judged(reference=Reference(case=case, side=expected), seeds=(1,), sides=(ours,))
+
+
+@pytest.mark.parametrize(("before", "kind"), [(199, "hashed"), (200, "equal")])
+def test_paths_are_the_references_where_enough_flows_had_ended_before_anything_differs(
+    before: int, kind: Kind
+) -> None:
+    # Flows start 7 ns apart and take 1000 ns each: the n-th is the n-th to end.
+    expected = flows_of([1000] * 300)
+    late = (pl.int_range(pl.len()) >= before).cast(pl.Int64)
+    changed = expected.with_columns(fct_ns=pl.col("fct_ns") + late)
+    case = hashed(side(expected), side(changed))
+    assert (case.kind, case.verdict) == (kind, "fail" if kind == "equal" else "pass")
+    assert case.first is not None
+    assert (case.first.before, case.first.differing) == (before, 300 - before)
+    assert case.first.time_ns == 7 * before + 1000
+
+
+def test_a_frame_before_all_flows_is_the_first_difference() -> None:
+    flows = flows_of([5000] * 300)
+    expected, ours = side(flows, pauses=pauses_of({3: 2})), side(flows, pauses=pauses_of({3: 1}))
+    first = first_difference(expected, ours)
+    assert first is not None
+    assert str(first) == (
+        "1,000 ns after the first start: PFC pause received by node 3 at port 1: 1 in the reference, 0 in "
+        "floodway; 0 flows had ended before, all equal; 0 differ"
+    )
+    assert first_difference(expected, expected) is None
+
+
+def test_a_flow_that_one_side_lacks_differs_when_it_ends() -> None:
+    expected = flows_of([1000] * 3)
+    first = first_difference(side(expected), side(expected.slice(0, 2)))
+    assert first is not None
+    assert (first.time_ns, first.before) == (1014, 2)
+    assert "1,000 ns in the reference, unfinished in floodway" in first.what

@@ -9,7 +9,9 @@ import pytest
 
 import floodway as package
 from floodway.errors import ScenarioError
-from floodway.validation import validate
+from floodway.validation import Case, validate
+from floodway.validation import validation as validating
+from floodway.validation.running import scenario_of
 from hpcc_cases import CONFIG
 
 ROOT = os.environ.get("FLOODWAY_REFERENCE")
@@ -84,7 +86,11 @@ def test_a_reference_that_differs_fails(case: Path) -> None:
     file.write_text("\n".join([*lines, " ".join(words)]) + "\n", encoding="utf-8")
     found = validate(case)
     assert found.verdict == "fail"
-    assert {row.key for row in found.cases[0].rows if row.verdict == "fail"} == {"fct.close", "fct.largest"}
+    assert {row.key for row in found.cases[0].rows if row.verdict == "fail"} == {"fct.equal"}
+    assert found.cases[0].first is not None
+    assert words[4] in str(found.cases[0].first).replace(",", "")
+    (bounded,) = validate(case, other_build=True).cases
+    assert {row.key for row in bounded.rows if row.verdict == "fail"} == {"fct.close", "fct.largest"}
 
 
 def test_what_is_not_there_yet_is_not_run(case: Path) -> None:
@@ -113,6 +119,7 @@ def test_every_algorithm_equals_the_reference_to_the_nanosecond(tmp_path: Path) 
     run = {judged.case.label: judged for judged in found.cases if not judged.not_run}
     cases = ("c1_incast", "c1_incast_pfc", "c7_fattree16")
     assert {f"{case}/{tag}" for case in cases for tag in ("dcqcn", "hpcc", "timely")} <= set(run)
+    assert {"c9_irn_leafspine64/irn", "c9_pfc_leafspine64/pfc"} <= set(run)
     assert {label: judged.equal for label, judged in run.items()} == dict.fromkeys(run, True)
     assert {judged.seeds for judged in run.values()} == {(1,)}
     assert found.verdict == "pass"
@@ -121,10 +128,45 @@ def test_every_algorithm_equals_the_reference_to_the_nanosecond(tmp_path: Path) 
 
 
 @needs_reference
+def test_a_fat_tree_of_128_hosts_whose_senders_cut_often_equals_the_reference() -> None:
+    (judged,) = validate(REFERENCE / "c8_fat128").cases
+    assert (judged.equal, judged.kind, len(judged.reference.side.flows)) == (True, "equal", 1523)
+
+
+@needs_reference
+@pytest.mark.parametrize(
+    ("key", "value", "case"),
+    [
+        ("rate-control.dcqcn.timers", "asleep", "c9_irn_leafspine64"),
+        ("semantics.rate-timers", "look", "c9_irn_leafspine64"),
+        ("semantics.link-control", "first", "c9_pfc_leafspine64"),
+        ("semantics.visit", "descending", "c9_pfc_leafspine64"),
+    ],
+)
+def test_without_one_rule_of_its_simulator_a_case_fails_at_its_first_difference(
+    key: str, value: str, case: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def without(case: Case) -> package.Scenario:
+        scenario = scenario_of(case)
+        if key.startswith("semantics"):
+            return scenario.replace(sets=[(key, value)])
+        text = scenario.to_toml()
+        assert text.count("dcqcn = {") == 1
+        name = key.rpartition(".")[2]
+        return package.Scenario.from_toml(text.replace("dcqcn = {", f'dcqcn = {{ {name} = "{value}",'))
+
+    monkeypatch.setattr(validating, "scenario_of", without)
+    (judged,) = validate(REFERENCE / case).cases
+    assert (judged.kind, judged.verdict, len(judged.seeds)) == ("equal", "fail", 1)
+    assert judged.first is not None
+    assert judged.first.before >= 200
+
+
+@needs_reference
 def test_the_hash_chooses_the_paths_of_the_reference(tmp_path: Path) -> None:
     folder = copied("c7_fattree16", tmp_path / "c7", "topology.txt", "flow.txt", "*_hpcc.txt")
     (judged,) = validate(folder).cases
-    assert (judged.reference.kind, judged.equal) == ("hashed", True)
+    assert (judged.reference.chance, judged.kind, judged.equal) == ("hashed", "equal", True)
 
 
 @needs_reference
@@ -137,8 +179,9 @@ def test_another_seed_is_told_from_the_reference(tmp_path: Path) -> None:
     (tmp_path / "export" / "fct.txt").replace(folder / "fct_dcqcn.txt")
     (tmp_path / "export" / "pfc.txt").replace(folder / "pfc_dcqcn.txt")
     (judged,) = validate(folder, seeds=3).cases
-    assert not judged.equal
-    assert judged.seeds == (1, 2, 3)
+    assert (judged.equal, judged.verdict, judged.seeds) == (False, "fail", (1,))
+    (bounded,) = validate(folder, seeds=3, other_build=True).cases
+    assert (bounded.equal, bounded.kind, bounded.seeds) == (False, "random", (1, 2, 3))
 
 
 def copied(case: str, folder: Path, *patterns: str) -> Path:

@@ -63,6 +63,9 @@ impl World<'_> {
         let mut half = SendHalf::new(settings, &way, &info, transport, (head, full_frame));
         half.shared = key.is_some();
         half.timer_key = self.events.queue_pair_key(nic, way.rank, slot);
+        if self.events.is_numbered() {
+            half.tick_alone();
+        }
         half.moves = half.is_moved(self.blueprint.semantics.repacing);
         let notification = settings.notification.build(&info);
         let other = ReceiveHalf::new(&way, (receiver, notification), reply_frame, Incoming::of(&head, 0));

@@ -92,6 +92,8 @@ def _notes(cases: Sequence[Judged]) -> Iterator[str]:
     for judged in cases:
         wall = sum(judged.wall_s) / len(judged.wall_s)
         yield f"{headline(judged)}; {wall:.2f} s a run: {judged.verdict}"
+        if judged.first is not None:
+            yield f"  first difference {judged.first}"
         for line in judged.unmatched(MOST_NAMED):
             yield f"  {line}"
         few = [row.label for row in judged.rows if row.limit is None and row.note]

@@ -32,6 +32,7 @@ class Request:
     seeds: int
     jobs: int | None
     quick: bool
+    other_build: bool
     only: Sequence[str]
     out: Path
     plot: bool
@@ -54,6 +55,7 @@ def run(request: Request) -> int:
                 seeds=request.seeds,
                 jobs=request.jobs,
                 quick=request.quick,
+                other_build=request.other_build,
                 only=request.only,
                 out=request.out,
                 force=request.force,
@@ -94,9 +96,13 @@ def _verdict(validation: Validation) -> int:
     for failure in validation.failures:
         typer.echo(f"error: {failure}", err=True)
     for judged in validation.cases:
-        failed = [row.label for row in judged.rows if row.verdict == "fail"]
-        if failed:
+        if judged.verdict == "fail":
+            failed = [row.label for row in judged.rows if row.verdict == "fail"]
             typer.echo(f"error: {judged.case.label}: {'; '.join(failed)}", err=True)
+    if any(judged.verdict == "fail" and judged.kind == "equal" for judged in validation.cases):
+        typer.echo(
+            "note: --other-build holds a reference of another build of that simulator to bounds", err=True
+        )
     if validation.cases and all(judged.not_run for judged in validation.cases):
         typer.echo("warning: no case has run, so nothing was compared", err=True)
     return FAILED if validation.verdict == "fail" else DONE

@@ -7,14 +7,14 @@ from the table of a case's README.md, where whoever recorded the case has noted 
 from __future__ import annotations
 
 import re
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from floodway.errors import ValidationError
 from floodway.validation.files import words_of
-from floodway.validation.rows import relative
+from floodway.validation.rows import limit_of, relative
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -24,11 +24,13 @@ if TYPE_CHECKING:
     from floodway.scenarios import Scenario
     from floodway.validation.cases import Case
     from floodway.validation.rows import Row
+    from floodway.validation.rules import Rules
 
 __all__ = [
     "COUNTS_FILE",
     "Counts",
     "count_rows",
+    "counts_apart",
     "counts_equal",
     "counts_of",
     "read_counts",
@@ -46,6 +48,12 @@ HEADS = {"drops": "drops", "data packets sent": "packets"}
 CNP_COLUMNS = 5
 #: The class of what is no data.
 CONTROL = 6
+#: Of each total its name here, in `validate.json` and in tables.
+NAMES = (
+    ("drops", "packets.dropped", "packets dropped"),
+    ("packets", "packets.sent", "data packets sent"),
+    ("marked", "packets.marked", "packets marked"),
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,23 +122,26 @@ def read_counts(file: Path) -> Counts:
 
 def counts_equal(reference: Counts | None, ours: Counts | None) -> bool:
     """Tell whether all that is known of the reference is so of ours."""
-    if reference is None:
-        return True
-    known = zip(astuple(reference), astuple(ours or Counts()), strict=True)
-    return all(expected is None or expected == own for expected, own in known)
+    return not any(counts_apart(reference, ours))
 
 
-def count_rows(reference: Counts, ours: Sequence[Counts]) -> Iterator[Row]:
-    """Set the totals side by side; what they are follows from all that is judged."""
-    for name, key, label in (
-        ("drops", "packets.dropped", "packets dropped"),
-        ("packets", "packets.sent", "data packets sent"),
-        ("marked", "packets.marked", "packets marked"),
-    ):
+def counts_apart(reference: Counts | None, ours: Counts | None) -> Iterator[str]:
+    """Name the totals of the reference that are not those of ours."""
+    for name, _, label in NAMES:
+        expected, own = (getattr(counts or Counts(), name) for counts in (reference, ours))
+        if expected is not None and expected != own:
+            told = "none" if own is None else f"{own:,}"
+            yield f"{label}: {expected:,} in the reference, {told} in floodway"
+
+
+def count_rows(reference: Counts, ours: Sequence[Counts], rules: Rules) -> Iterator[Row]:
+    """Set the totals side by side; unless equality is due, what they are follows from all that is judged."""
+    limit = None if rules.equal is None else limit_of(1 - rules.equal)
+    for name, key, label in NAMES:
         expected = getattr(reference, name)
         own = [getattr(counts, name) for counts in ours]
         if expected is not None and None not in own:
-            yield relative(key, label, "count", reference=expected, ours=own, limit=None)
+            yield relative(key, label, "count", reference=expected, ours=own, limit=limit)
 
 
 def _noted(config: Path) -> dict[str, int | None]:

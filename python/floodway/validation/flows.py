@@ -10,15 +10,25 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from floodway.validation.rows import Row, limit_of, relative, share
-from floodway.validation.rules import FEW_FLOWS, Limit
+from floodway.validation.rows import Row, least_of, limit_of, relative, share
+from floodway.validation.rules import FEW_FLOWS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from floodway.validation.rules import Rules
 
-__all__ = ["BUCKETS", "Matched", "bucket_rows", "differences", "flow_rows", "matched", "nearest_rank", "tied"]
+__all__ = [
+    "BUCKETS",
+    "KEYS",
+    "Matched",
+    "bucket_rows",
+    "differences",
+    "flow_rows",
+    "matched",
+    "nearest_rank",
+    "tied",
+]
 
 Numbers = np.ndarray[tuple[int], np.dtype[np.float64]]
 
@@ -120,15 +130,24 @@ def flow_rows(reference: pl.DataFrame, ours: Sequence[pl.DataFrame], rules: Rule
     sizes = [np.abs(change) for change in changes]
     own_spread = _own_spread(ours) if rules.or_spread else None
     singly = [differences(match.both, ranked=False) for match in matches]
-    least = None if rules.close is None else Limit(side="least", value=rules.close)
-    all_of_them = Limit(side="least", value=1.0)
+    all_of_them = least_of(1.0)
     starts, alone = (_equal(matches, column) for column in ("start_ns", "standalone_ns"))
     return [
         _unmatched_row(matches, rules),
         share("start.equal", "starts equal to the ns", ours=starts, limit=all_of_them),
         share("standalone.equal", "standalone times equal", ours=alone, limit=None),
-        share("fct.equal", "FCT equal to the ns", ours=[_share(each == 0) for each in singly], limit=None),
-        share("fct.close", "FCT within 0.5 %", ours=[_share(s <= CLOSE) for s in sizes], limit=least),
+        share(
+            "fct.equal",
+            "FCT equal to the ns",
+            ours=[_share(each == 0) for each in singly],
+            limit=least_of(rules.equal),
+        ),
+        share(
+            "fct.close",
+            "FCT within 0.5 %",
+            ours=[_share(s <= CLOSE) for s in sizes],
+            limit=least_of(rules.close),
+        ),
         share("fct.near", "FCT within 2 %", ours=[_share(s <= NEAR) for s in sizes], limit=None),
         share(
             "fct.largest",

@@ -10,11 +10,12 @@ from floodway.errors import ValidationError
 from floodway.validation.counts import COUNTS_FILE, count_rows, read_counts, reference_counts
 from floodway.validation.equality import equal
 from floodway.validation.files import read_flows, read_pauses, read_queues
+from floodway.validation.first import first_difference
 from floodway.validation.flows import bucket_rows, flow_rows, matched, tied
 from floodway.validation.pauses import frames_by_node, pause_rows
 from floodway.validation.queues import queue_rows
 from floodway.validation.rows import worst
-from floodway.validation.rules import RULES
+from floodway.validation.rules import RULES, SHOWN_FLOWS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
     from floodway.validation.cases import Case
     from floodway.validation.counts import Counts
+    from floodway.validation.first import First
     from floodway.validation.rows import Row
     from floodway.validation.rules import Kind, Verdict
 
@@ -55,13 +57,24 @@ class Side:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Reference:
-    """A case with what the other simulator made of it."""
+    """A case with what the other simulator made of it.
+
+    Attributes
+    ----------
+    case
+        The case.
+    side
+        What came of it.
+    other_build
+        Whether it is of another build or fork of that simulator, whose ties, draws and paths may be others.
+    """
 
     case: Case
     side: Side
+    other_build: bool = False
 
     @classmethod
-    def of(cls, case: Case) -> Reference:
+    def of(cls, case: Case, *, other_build: bool = False) -> Reference:
         """Read it.
 
         Raises
@@ -73,11 +86,24 @@ class Reference:
         if side.flows.is_empty():
             shown = str(case.flows)
             raise ValidationError(f"{shown}: no flow has finished: there is nothing to compare", place=shown)
-        return cls(case=case, side=side)
+        return cls(case=case, side=side, other_build=other_build)
+
+    def kind(self, ours: Side) -> Kind:
+        """Say what may differ of a run with the configuration's own seed.
+
+        Where a hash chooses paths that are not listed, the run shows whether they are those of the reference.
+        """
+        if self.other_build:
+            return self.chance
+        if self.case.pinned:
+            return "equal"
+        first = first_difference(self.side, ours)
+        shown = first is None or first.time_ns is None or first.before >= SHOWN_FLOWS
+        return "equal" if shown else self.chance
 
     @cached_property
-    def kind(self) -> Kind:
-        """What may differ between two right simulators."""
+    def chance(self) -> Kind:
+        """What may differ between two right simulators of which nothing but that is known."""
         if not self.case.pinned:
             return "hashed"
         return "random" if self.case.marks else "tied" if tied(self.side.flows) else "exact"
@@ -126,16 +152,28 @@ class Judged:
         return () if self.not_run else tuple(judge(self.reference, self.sides))
 
     @cached_property
+    def kind(self) -> Kind:
+        """What decides: equality, or the bounds of what may differ."""
+        return self.reference.kind(self.sides[0]) if self.sides else self.reference.chance
+
+    @cached_property
+    def first(self) -> First | None:
+        """The first difference of the run with the configuration's own seed, if it has run and has one."""
+        return first_difference(self.reference.side, self.sides[0]) if self.sides else None
+
+    @cached_property
     def equal(self) -> bool:
         """Whether the run with the configuration's own seed equals the reference to the nanosecond."""
         return bool(self.sides) and equal(self.reference.side, self.sides[0])
 
     @property
     def verdict(self) -> Verdict:
-        """A pass if ours is equal; else the verdict of all numbers together."""
+        """A pass if ours is equal; else a failure where that is due, or the verdict of all numbers."""
         if self.not_run:
             return "not run"
-        return "pass" if self.equal else worst(row.verdict for row in self.rows)
+        if self.equal or self.kind == "equal":
+            return "pass" if self.equal else "fail"
+        return worst(row.verdict for row in self.rows)
 
     @property
     def nodes(self) -> list[dict[str, object]]:
@@ -184,7 +222,7 @@ def judge(reference: Reference, sides: Sequence[Side]) -> Iterator[Row]:
     sides
         Ours, one a seed, at least one.
     """
-    rules = RULES[reference.kind]
+    rules = RULES[reference.kind(sides[0])]
     expected = reference.side
     flows = [side.flows for side in sides]
     yield from flow_rows(expected.flows, flows, rules)
@@ -197,7 +235,7 @@ def judge(reference: Reference, sides: Sequence[Side]) -> Iterator[Row]:
         yield from queue_rows(expected.queues, queues, rules)
     counts = [side.counts for side in sides if side.counts is not None]
     if expected.counts is not None and counts:
-        yield from count_rows(expected.counts, counts)
+        yield from count_rows(expected.counts, counts, rules)
 
 
 def _read(flows: Path, pauses: Path | None, queues: Path | None, counts: Counts | None) -> Side:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from floodway.validation.words import percent
+from floodway.validation.words import KINDS, percent
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,8 +45,15 @@ def overview_row(judged: Judged) -> tuple[str, ...]:
         _frames(judged),
         _share(known.get("queue.equal")),
         f"{judged.wall_s[0]:.2f} s" if judged.wall_s else NOTHING,
-        "pass, within bounds" if judged.verdict == "pass" and not judged.equal else judged.verdict,
+        verdict_of(judged),
     )
+
+
+def verdict_of(judged: Judged) -> str:
+    """Say whether a configuration passes, and where it is not equal, why bounds decide."""
+    if judged.verdict != "pass" or judged.equal:
+        return judged.verdict
+    return f"pass, within bounds: {KINDS[judged.kind]}"
 
 
 def summary(cases: Sequence[Judged]) -> str:

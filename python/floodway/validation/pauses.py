@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from floodway.validation.files import PAUSES
-from floodway.validation.rows import Row, limit_of, relative, share
+from floodway.validation.rows import Row, least_of, limit_of, relative, share
 from floodway.validation.rules import FEW_FRAMES
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def pause_rows(
             "pfc.lines",
             "PFC lines equal (time, node, port, type)",
             ours=[lines_equal(reference, frame) for frame in ours],
-            limit=None,
+            limit=least_of(rules.equal),
         )
     if len(reference) and all(len(frame) for frame in ours):
         yield _elsewhere(reference, ours)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from floodway.validation.rows import Row, limit_of, relative, share
+from floodway.validation.rows import Row, least_of, limit_of, relative, share
 from floodway.validation.rules import FEW_SAMPLES, MOST_PORTS
 
 if TYPE_CHECKING:
@@ -72,7 +72,10 @@ def queue_rows(reference: pl.DataFrame, ours: Sequence[pl.DataFrame], rules: Rul
     """Compare queues bin by bin; of the reference's busiest ports also samples, mean and percentiles."""
     apart = [float(samples_apart(reference, frame)) for frame in ours]
     yield share(
-        "queue.equal", "samples in equal bins", ours=[bins_equal(reference, f) for f in ours], limit=None
+        "queue.equal",
+        "samples in equal bins",
+        ours=[bins_equal(reference, frame) for frame in ours],
+        limit=least_of(rules.equal),
     )
     yield Row(key="queue.apart", label="samples in other bins", unit="count", ours=tuple(apart))
     for port in busiest(reference):

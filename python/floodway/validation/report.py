@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from floodway.errors import OutputError
 from floodway.validation.overview import COLUMNS, overview_row
-from floodway.validation.rules import FEW_FLOWS, FEW_FRAMES, FEW_SAMPLES, RULES
+from floodway.validation.rules import FEW_FLOWS, FEW_FRAMES, FEW_SAMPLES, RULES, SHOWN_FLOWS
 from floodway.validation.words import KINDS, allowed, difference, headline, number, ours, shown_rows
 
 if TYPE_CHECKING:
@@ -180,16 +180,20 @@ def _bounds() -> str:
         for kind, rules in RULES.items()
     ]
     note = (
-        "They count where the run with the configuration's own seed does not equal the reference. "
-        f"Buckets of sizes have a verdict from {FEW_FLOWS} flows on, frames from {FEW_FRAMES} of the "
-        f"reference, a port's queue from {FEW_SAMPLES:,} samples. Own spread counts where it is wider than "
-        "the bound beside it: of the flows' median, the median over pairs of our seeds; else the largest "
-        "difference of two of them."
+        "Equality is due where paths are listed or there is one way only, and where a hash chooses them, "
+        f"too, if {SHOWN_FLOWS} flows had ended before the first difference: other paths would have shown by "
+        "then. The other lines count for references of other builds (`--other-build`), the last one also "
+        f"where the paths are not known so. Buckets of sizes have a verdict from {FEW_FLOWS} flows on, "
+        f"frames from {FEW_FRAMES} of the reference, a port's queue from {FEW_SAMPLES:,} samples. Own spread "
+        "counts where it is wider than the bound beside it: of the flows' median, the median over pairs of "
+        "our seeds; else the largest difference of two of them."
     )
     return f"{_table(head, rows)}\n\n{note}"
 
 
 def _of_flows(rules: Rules) -> str:
+    if rules.equal is not None:
+        return "all equal"
     if rules.close is None:
         return "-" if rules.typical is None else f"median {_bound(rules.typical, spread=True)}"
     return f"{_bound(rules.close)} within 0.5 %, all within {_bound(rules.largest)}"
@@ -226,9 +230,8 @@ def _case(name: str, cases: Sequence[Judged], pictures: dict[str, str]) -> Itera
         yield f"**{headline(judged)}.**"
         head = ("what", "reference", "floodway", "difference", "allowed", "verdict")
         yield _table(head, _rows(judged))
-        named = list(judged.unmatched(MOST_NAMED))
-        if named:
-            yield "\n".join(f"- {line}" for line in named)
+        named = [f"First difference, {judged.first}.", *judged.unmatched(MOST_NAMED)]
+        yield "\n".join(f"- {line}" for line in named)
     for picture, caption in CAPTIONS.items():
         if (path := drawn[picture]) is not None:
             yield f"![{caption}]({path})\n\n*{caption}.*"

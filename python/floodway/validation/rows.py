@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from floodway.validation.rules import Verdict
 
-__all__ = ["Row", "Unit", "limit_of", "relative", "share", "worst"]
+__all__ = ["Row", "Unit", "least_of", "limit_of", "relative", "share", "worst"]
 
 #: How a number is shown.
 Unit = Literal["share", "signed share", "us", "slowdown", "count", "KB"]
@@ -124,6 +124,11 @@ def limit_of(fixed: float | None, *, own: Sequence[float] | float | None = None)
         return None
     width = 0.0 if own is None else own if isinstance(own, float) else spread(own)
     return Limit(side="most", value=max(fixed, width), own=width > fixed)
+
+
+def least_of(value: float | None) -> Limit | None:
+    """Make the limit of a share that must be so large at least; none for none."""
+    return None if value is None else Limit(side="least", value=value)
 
 
 def worst(verdicts: Iterable[Verdict]) -> Verdict:

@@ -15,6 +15,7 @@ __all__ = [
     "FEW_SAMPLES",
     "MOST_PORTS",
     "RULES",
+    "SHOWN_FLOWS",
     "Kind",
     "Limit",
     "Rules",
@@ -23,10 +24,15 @@ __all__ = [
 ]
 
 Verdict = Literal["pass", "fail", "shown", "not run"]
-#: Of a case: nothing in it is left to chance; flows that start at the same instant at the same host make
-#: exact ties, whose order is the simulator's own; switches mark at random; or a hash chooses among paths, in
-#: an order that the simulator takes from addresses in memory.
-Kind = Literal["exact", "tied", "random", "hashed"]
+#: Of a case: equality is due, since ties, draws and paths are those of the reference. Else the reference is
+#: of another build, or its paths are not known: nothing in it is left to chance; flows that start at the same
+#: instant at the same host make exact ties, whose order is the simulator's own; switches mark at random; or a
+#: hash chooses among paths, in an order that the simulator takes from addresses in memory.
+Kind = Literal["equal", "exact", "tied", "random", "hashed"]
+
+#: Where a hash chooses paths that nobody has listed: when so many flows have ended before anything differs,
+#: the paths are those of the reference. Flows that went otherwise would have met others from the beginning.
+SHOWN_FLOWS = 200
 
 #: With fewer flows in a bucket of sizes, its 99th percentile is one of the two slowest flows: shown only.
 FEW_FLOWS = 200
@@ -66,11 +72,13 @@ class Limit:
 class Rules:
     """The bounds of a kind of case; a number without one is shown only.
 
-    Those above `p50` are what this validation promises. Those from there on are stricter company, so that a
-    case cannot pass by them with wrong queues, or with half of its flows missing.
+    Those from `close` to `pauses` are what this validation promises. Those from there on are stricter
+    company, so that a case cannot pass by them with wrong queues, or with half of its flows missing.
 
     Attributes
     ----------
+    equal
+        Least share of flows, PFC frames and samples of queues that equal the reference's; totals do, too.
     close
         Least share of the flows whose completion time is within 0.5 % of the reference's.
     largest
@@ -95,22 +103,21 @@ class Rules:
         other implementation can be nearer than the simulator is to itself.
     """
 
-    close: float | None
-    largest: float | None
-    typical: float | None
-    p99: float
-    pauses: float | None
-    p50: float
-    slowdown: float
-    queue: float | None
+    equal: float | None = None
+    close: float | None = None
+    largest: float | None = None
+    typical: float | None = None
+    p99: float | None = None
+    pauses: float | None = None
+    p50: float | None = None
+    slowdown: float | None = None
+    queue: float | None = None
     lost: float
     or_spread: bool
 
 
 #: Of flows that start together; random marks beside them may also cost a flow.
 TIED = Rules(
-    close=None,
-    largest=None,
     typical=0.02,
     p99=0.05,
     pauses=0.10,
@@ -121,8 +128,11 @@ TIED = Rules(
     or_spread=True,
 )
 
-#: They count where the run with the configuration's own seed does not equal the reference: another build of
-#: that simulator may number its random streams, or order its equal-cost ports, otherwise.
+#: Equal: that simulator's ties, draws and paths are known, so that whatever differs is a fault of ours.
+#:
+#: The others count where the run with the configuration's own seed does not equal a reference whose paths are
+#: not known, or of another build, which may number its random streams, or order its equal-cost ports,
+#: otherwise.
 #:
 #: Exact: times differ by the nanoseconds that either side rounds, and by what coincidences of these decide.
 #: No percentile can differ by more than the flow that differs most. Queues are sampled at instants that lie
@@ -133,10 +143,10 @@ TIED = Rules(
 #: Hashed: flows meet others than in the reference, at other ports; distributions alone are alike, their
 #: tails less so.
 RULES: dict[Kind, Rules] = {
+    "equal": Rules(equal=1.0, lost=0.0, or_spread=False),
     "exact": Rules(
         close=0.95,
         largest=0.02,
-        typical=None,
         p99=0.02,
         pauses=0.10,
         p50=0.02,
@@ -148,14 +158,9 @@ RULES: dict[Kind, Rules] = {
     "tied": TIED,
     "random": replace(TIED, lost=0.001),
     "hashed": Rules(
-        close=None,
-        largest=None,
-        typical=None,
         p99=0.10,
-        pauses=None,
         p50=0.05,
         slowdown=0.10,
-        queue=None,
         lost=0.001,
         or_spread=True,
     ),

@@ -13,10 +13,11 @@ if TYPE_CHECKING:
 __all__ = ["KINDS", "allowed", "difference", "headline", "number", "ours", "percent", "shown_rows"]
 
 KINDS: dict[Kind, str] = {
+    "equal": "equality is due",
     "exact": "nothing left to chance",
     "tied": "flows start at the same instant",
     "random": "switches mark at random",
-    "hashed": "a hash chooses paths",
+    "hashed": "a hash chooses paths that are not listed",
 }
 
 
@@ -29,7 +30,7 @@ def headline(judged: Judged) -> str:
     """Say what was compared."""
     flows = f"{len(judged.reference.side.flows):,} flows"
     runs = f"{len(judged.seeds)} seed{'s' * (len(judged.seeds) != 1)}"
-    return f"{judged.case.tag}: {flows}, {runs}; {KINDS[judged.reference.kind]}"
+    return f"{judged.case.tag}: {flows}, {runs}; {KINDS[judged.kind]}"
 
 
 def number(value: float | None, unit: Unit) -> str:

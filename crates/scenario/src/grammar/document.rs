@@ -1,7 +1,8 @@
 //! A scenario's keys.
 
 use floodway_fabric::blueprint::{
-    Acks, BaseRtt, Draws, Pacing, Release, Repacing, Rounding, Starts, Ties, Turns, WindowRule,
+    Acks, BaseRtt, Draws, LinkControl, Pacing, RateTimers, Release, Repacing, Rounding, Starts, Ties, Turns,
+    WindowRule,
 };
 use floodway_units::{Bytes, Span, Time};
 use floodway_wire::Format;
@@ -148,8 +149,12 @@ semantics! {
     visit: Visit = Visit::Listed,
     /// What a new rate does to the packet that waits for its pacing time. Default: `moved`.
     repacing: RepacingKey = RepacingKey::Moved,
+    /// What timers of a rate control make a NIC do, besides changing a rate. Default: `look`.
+    rate_timers: RateTimersKey = RateTimersKey::Look,
     /// Where replies (ACK, NAK) queue. Default: `control`.
     acks: AcksKey = AcksKey::Control,
+    /// Where link control frames (PAUSE, credits) queue. Default: `first`.
+    link_control: LinkControlKey = LinkControlKey::First,
     /// Whose turn it is among the queue pairs of a NIC. Default: `ring`.
     turns: TurnsKey = TurnsKey::Ring,
     /// When a window lets a packet go. Default: `whole`.
@@ -197,6 +202,27 @@ semantic! {
         Kept => Kept,
         /// `moved` with HPCC, `kept` with the others, as in HPCC's simulator.
         HpccNs3 => ByMechanism,
+    }
+}
+
+semantic! {
+    /// What timers of a rate control make a NIC do, besides changing a rate.
+    RateTimersKey => RateTimers {
+        /// Look for something to send.
+        Look => Look,
+        /// Nothing, as in HPCC's simulator: a NIC that waits goes on waiting for what else makes it look. It needs a
+        /// `repacing` that keeps the time of the packet that waits.
+        Silent => Silent,
+    }
+}
+
+semantic! {
+    /// Where link control frames (PAUSE, credits) queue.
+    LinkControlKey => LinkControl {
+        /// Before all else.
+        First => First,
+        /// With the control class, first in, first out, as in ConWeave's simulator: a PAUSE goes after the ACKs that wait.
+        ControlClass => ControlClass,
     }
 }
 

@@ -72,7 +72,7 @@ pub use accounts::{Account, Accounts};
 pub use blueprint::Blueprint;
 pub use error::BuildError;
 pub use outcome::{Control, Outcome, Records};
-pub use partition::Partitioning;
+pub use partition::{Partitioning, Threads};
 pub use table::{Column, Table, Values};
 pub use why::{Cause, FlowRef, Part, Why};
 

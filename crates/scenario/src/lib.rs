@@ -16,6 +16,7 @@ mod profile;
 pub mod resolve;
 mod resolved;
 mod scenario;
+mod shown;
 pub mod standalone;
 pub mod topology;
 pub mod workload;

@@ -36,6 +36,7 @@ use crate::grammar::sets::ROOTS;
 use crate::grammar::tree::Node;
 use crate::profile::Loaded;
 use crate::resolve::{Choice, Layer, Origin, Plan};
+use crate::shown::formula;
 use crate::topology::Network;
 use crate::workload::Workload;
 use crate::workload::files::Files;
@@ -166,7 +167,7 @@ impl Builder<'_> {
         if !name.chars().all(plain) || name.parse::<u64>().is_ok() {
             return Some(format!("{name:?} is not a name of letters, digits, -, _ and +"));
         }
-        None
+        formula(name)
     }
 
     /// The plan, and the network with the relays that its flow controls ask for: their cables are links that

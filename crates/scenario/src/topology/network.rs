@@ -8,6 +8,7 @@ use serde::Deserialize;
 
 use super::relays::RelayAt;
 use crate::error::Place;
+use crate::shown::formula;
 
 /// The most nodes or links that a generator makes: beyond it a scenario is a slip of the pen.
 pub(super) const MOST: usize = 1 << 20;
@@ -247,11 +248,17 @@ impl Network {
         }
     }
 
-    /// Checks that names of links are unique and that all nodes hang together.
+    /// Checks that names are such, those of links unique, and that all nodes hang together.
     ///
     /// # Errors
     /// What is not so.
     pub fn check(&self) -> Result<(), TopologyError> {
+        let nodes = self.nodes.iter().map(|node| &node.name);
+        if let Some(why) =
+            nodes.chain(self.links.iter().map(|link| &link.name)).find_map(|name| formula(name))
+        {
+            return Err(TopologyError::new("", why));
+        }
         let mut names = BTreeSet::new();
         for link in &self.links {
             if !names.insert(&link.name) {

@@ -7,6 +7,7 @@
 mod build;
 mod catalog;
 mod check;
+pub mod cost;
 pub mod error;
 pub mod grammar;
 pub mod import;
@@ -25,6 +26,7 @@ pub use catalog::{Catalog, schema};
 pub use check::{
     CrossbarGroup, EgressGroup, Kind, LinkGroup, PathGroup, Pool, PortGroup, Report, Traffic, check,
 };
+pub use cost::Cost;
 pub use error::{Place, ScenarioError, ScenarioErrors};
 pub use resolved::{Group, Setting};
 pub use scenario::{Scenario, Source};

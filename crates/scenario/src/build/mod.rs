@@ -26,6 +26,7 @@ use floodway_fabric::routing::Routes;
 use floodway_units::{Bytes, NodeId, PortId, Span, Time};
 use floodway_wire::{Format, Telemetry};
 
+use crate::cost::too_much;
 use crate::error::{Place, ScenarioError, ScenarioErrors};
 use crate::grammar::document::{
     AllowanceKeys, CaptureKeys, Document, HistogramKeys, OnDeadlock, SemanticsKeys, ShareKeys, Stop,
@@ -44,6 +45,8 @@ use crate::workload::recipe::{Recipe, draw};
 
 /// The tables of pauses, signals, allowances and shares have no more rows: 240 to 560 MB each while the run goes.
 const MOST_ROWS: usize = 10_000_000;
+/// What takes fewer bytes is built without a look at what memory is left.
+pub(super) const WORTH_A_LOOK: u64 = 64 << 20;
 /// Narrower bins of queue length are refused: they tell no two packets apart, and cost memory.
 const SMALLEST_BIN: Bytes = Bytes(64);
 
@@ -257,6 +260,8 @@ impl Builder<'_> {
         self.check_mtu(blueprint.wire, blueprint.mtu);
         self.give_up_if_faulty()?;
         let classes = self.settings(plan, &mut blueprint);
+        self.check_memory(network, classes.len());
+        self.give_up_if_faulty()?;
         blueprint.links = skeleton::links(network, plan, &classes);
         self.records(network, &mut blueprint);
         self.give_up_if_faulty()?;
@@ -277,6 +282,15 @@ impl Builder<'_> {
             error_at(self.tree, path, error.to_string())
         })?;
         Ok(blueprint)
+    }
+
+    /// Refuses a network of which nothing could be built here.
+    fn check_memory(&mut self, network: &Network, data_classes: usize) {
+        let (once, each) = network.parts(data_classes + 1).bytes();
+        let why = if once + each > WORTH_A_LOOK { too_much(once + each) } else { None };
+        if let Some(why) = why {
+            self.fault(&["topology"], why);
+        }
     }
 
     fn check_mtu(&mut self, wire: Format, mtu: Bytes) {

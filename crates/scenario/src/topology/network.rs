@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
+use floodway_fabric::footprint::Parts;
 use floodway_units::{Length, Rate, Span};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -284,6 +285,16 @@ impl Network {
                 ),
             )),
             None => Ok(()),
+        }
+    }
+
+    /// What its blueprint will be made of.
+    pub fn parts(&self, classes: usize) -> Parts {
+        Parts {
+            nodes: self.nodes.len() as u64,
+            links: self.links.len() as u64,
+            classes: classes as u64,
+            routes: self.edges() as u64 * self.nodes.len() as u64,
         }
     }
 

@@ -109,6 +109,13 @@ impl Scenario {
         self.parsed.blueprint().mtu.0
     }
 
+    /// Of each workload its name and, of Poisson arrivals, what they offer, in Gbit/s.
+    #[getter]
+    fn offered_gbps(&self) -> Vec<(String, Option<f64>)> {
+        let workloads = floodway_scenario::traffics(&self.parsed).into_iter();
+        workloads.map(|workload| (workload.name, workload.offered_gbps)).collect()
+    }
+
     /// Its nodes in order: names, and whether each is a switch.
     #[getter]
     fn nodes(&self) -> Vec<(String, bool)> {

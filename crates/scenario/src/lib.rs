@@ -24,7 +24,7 @@ pub mod workload;
 
 pub use catalog::{Catalog, schema};
 pub use check::{
-    CrossbarGroup, EgressGroup, Kind, LinkGroup, PathGroup, Pool, PortGroup, Report, Traffic, check,
+    CrossbarGroup, EgressGroup, Kind, LinkGroup, PathGroup, Pool, PortGroup, Report, Traffic, check, traffics,
 };
 pub use cost::Cost;
 pub use error::{Place, ScenarioError, ScenarioErrors};

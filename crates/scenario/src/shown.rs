@@ -7,7 +7,7 @@ const VALUE: usize = 160;
 /// So many of them from its end.
 const TAIL: usize = 40;
 /// So many letters of a file that may be anybody's: what it is, but not what it holds.
-const GLIMPSE: usize = 8;
+pub(crate) const GLIMPSE: usize = 8;
 
 /// What breaks a line, hides, or changes how what stands beside it is shown: control characters, marks of direction,
 /// characters without a width.

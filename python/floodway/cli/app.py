@@ -22,6 +22,7 @@ from floodway.cli import study as studying
 from floodway.cli import validate as validating
 from floodway.cli import why as asking
 from floodway.cli.exits import FAILED, INTERRUPTED, TERMINATED, USAGE
+from floodway.cli.terminal import tell
 from floodway.errors import FloodwayError, RunError
 from floodway.names import nearest
 from floodway.simulation import MOST_THREADS
@@ -107,10 +108,10 @@ def floodway_(
       floodway explain bifrost
     """
     if version:
-        typer.echo(f"floodway {floodway.__version__}")
+        tell(f"floodway {floodway.__version__}")
         raise typer.Exit(0)
     if context.invoked_subcommand is None:
-        typer.echo(context.get_help(), err=True)
+        tell(context.get_help(), err=True)
         raise typer.Exit(USAGE)
     return 0
 
@@ -167,6 +168,22 @@ def run_(  # noqa: PLR0913 (one argument an option)
             show_default="one a core where that pays",
         ),
     ] = None,
+    force_threads: Annotated[
+        bool,
+        typer.Option(
+            "--force-threads",
+            help="Have the threads also where they only wait for one another.",
+            show_default=False,
+        ),
+    ] = False,
+    force_memory: Annotated[
+        bool,
+        typer.Option(
+            "--force-memory",
+            help="Begin also where the estimate is more than the memory that is left.",
+            show_default=False,
+        ),
+    ] = False,
 ) -> int:
     """Simulate a scenario, write its results and print what it came to.
 
@@ -182,7 +199,8 @@ def run_(  # noqa: PLR0913 (one argument an option)
     \b
     Exit codes:
       0    done
-      1    the run failed: an invariant broke, a deadlock stopped it, or --strict and packets were lost
+      1    the run failed: an invariant broke, a deadlock stopped it, memory is too little, or
+           --strict and packets were lost
       2    bad usage or scenario
       130  interrupted; what was complete is written
       143  the same by SIGTERM
@@ -201,6 +219,8 @@ def run_(  # noqa: PLR0913 (one argument an option)
             export=export,
             pcap=pcap or [],
             threads=threads,
+            force_threads=force_threads,
+            force_memory=force_memory,
         )
     )
 
@@ -861,6 +881,8 @@ def _exit_code(arguments: Sequence[str] | None) -> int:
         return _fail(str(error), FAILED if isinstance(error, RunError) else USAGE)
     except KeyboardInterrupt:
         return INTERRUPTED
+    except MemoryError:
+        return _fail("memory ran out: less data or fewer runs at a time (--jobs) need less", FAILED)
     except Exception as error:  # noqa: BLE001 (a bug is told in one line as well)
         place = traceback.extract_tb(error.__traceback__)[-1]
         where = f"{Path(place.filename).name}:{place.lineno}"
@@ -871,7 +893,7 @@ def _exit_code(arguments: Sequence[str] | None) -> int:
 
 def _fail(message: str, code: int) -> int:
     for line in message.splitlines():
-        typer.echo(f"error: {line}", err=True)
+        tell(f"error: {line}", err=True)
     return code
 
 

@@ -172,7 +172,7 @@ pub fn check(scenario: &Scenario, resolved: bool) -> Report {
         egress: egress::groups(blueprint),
         pools: pools(blueprint),
         crossbars: crossbars(blueprint),
-        workloads: blueprint.workloads.iter().map(|workload| traffic(blueprint, workload)).collect(),
+        workloads: traffics(scenario),
         cost: cost(scenario, 1),
         warnings: scenario.warnings().to_vec(),
         resolved: if resolved { groups(scenario.built(), scenario.document()) } else { Vec::new() },
@@ -304,6 +304,12 @@ fn crossbars(blueprint: &Blueprint) -> Vec<CrossbarGroup> {
         speed_up: f64::from_bits(speed_up),
     };
     counted(keys).into_iter().map(group).collect()
+}
+
+/// The traffic of each workload.
+pub fn traffics(scenario: &Scenario) -> Vec<Traffic> {
+    let blueprint = scenario.blueprint();
+    blueprint.workloads.iter().map(|workload| traffic(blueprint, workload)).collect()
 }
 
 fn traffic(blueprint: &Blueprint, workload: &floodway_fabric::blueprint::WorkloadSpec) -> Traffic {

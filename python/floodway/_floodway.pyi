@@ -10,6 +10,7 @@ from typing_extensions import Buffer
 __all__ = [
     "Check",
     "Column",
+    "Plan",
     "Progress",
     "Records",
     "Scenario",
@@ -70,6 +71,9 @@ class Scenario:
     def mtu_bytes(self) -> int:
         """Payload of a full packet, in bytes."""
     @property
+    def offered_gbps(self) -> list[tuple[str, float | None]]:
+        """Of each workload its name and, of Poisson arrivals, what they offer, in Gbit/s."""
+    @property
     def nodes(self) -> list[tuple[str, bool]]:
         """Its nodes in order: names, and whether each is a switch."""
     def pair_times(self, pairs: Sequence[tuple[str, str]]) -> list[tuple[int, int, int] | None]:
@@ -110,6 +114,27 @@ class Progress:
         """Packets received over a link so far, data and replies alike."""
     def stop(self) -> None:
         """Ask the run to end within a fraction of a second and to hand out what is complete."""
+
+    def stop_if_short_of_memory(self) -> None:
+        """Ask the run to end if there is hardly any memory left; it hands out nothing then."""
+
+@final
+class Plan:
+    """How a run of a scenario is to be done, and what it comes to."""
+
+    def __new__(cls, scenario: Scenario, *, threads: int | None = None, force: bool = False) -> Plan: ...
+    @property
+    def threads(self) -> int:
+        """On how many threads it will run."""
+    @property
+    def threads_why(self) -> str | None:
+        """Why not on more, where there is a reason in the scenario."""
+    @property
+    def cost_json(self) -> str:
+        """What it comes to, about, as JSON."""
+    @property
+    def too_large(self) -> str | None:
+        """Why it needs more memory than there is, if so."""
 
 @final
 class Column(Buffer):
@@ -232,11 +257,8 @@ def catalog_json() -> str:
 def check(scenario: Scenario, *, resolved: bool = False) -> Check:
     """Build a scenario without running it; `resolved` adds what every object ended up with."""
 
-def run(scenario: Scenario, *, progress: Progress, threads: int | None = None) -> Records:
-    """Build and run a scenario, on so many threads or on as many as pay.
-
-    The interpreter lock is released meanwhile.
-    """
+def run(scenario: Scenario, *, progress: Progress, plan: Plan) -> Records:
+    """Build and run a scenario as planned; the interpreter lock is released meanwhile."""
 
 def why(scenario: Scenario, flow: tuple[str, str, int], *, progress: Progress) -> Why | None:
     """Run a scenario until a flow is complete, and take its completion time apart.

@@ -12,6 +12,7 @@ __all__ = [
     "InputError",
     "InternalError",
     "LostResultsError",
+    "OutOfMemoryError",
     "OutputError",
     "PlotError",
     "RunError",
@@ -200,6 +201,13 @@ class RunError(FloodwayError):
     def __init__(self, text: str, *, label: str | None = None) -> None:
         super().__init__(text)
         self.label = label
+
+
+class OutOfMemoryError(RunError, MemoryError):
+    """A run that needs more memory than there is, as its estimate says before it or as it turned out.
+
+    Nothing of the run is kept, and all that it had is free again. It is a `MemoryError`, too.
+    """
 
 
 class InternalError(RunError):

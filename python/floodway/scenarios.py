@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Self
 from floodway import _floodway
 from floodway.builder import plain
 from floodway.builders import Keys
-from floodway.errors import InputError
+from floodway.errors import Fault, InputError, ScenarioError
+from floodway.files import is_pipe, read_pipe
 from floodway.tables import as_csv
 
 if TYPE_CHECKING:
@@ -73,6 +74,7 @@ class Scenario(Keys):
         ScenarioError
             As in `load`.
         """
+        _refuse_halves(name, text, *(word for given in sets for word in given))
         return cls._of(_floodway.parse_text(name, text, sets=list(sets), tables=as_csv))
 
     @classmethod
@@ -213,7 +215,9 @@ def load(path: str | os.PathLike[str], *, sets: Sequence[tuple[str, str]] = ()) 
     """Read a scenario's TOML file; files that it names lie relative to its folder.
 
     A configuration of the HPCC simulator, `KEY value` a line, is read as the scenario that it means; what is
-    not as it was is among the scenario's warnings.
+    not as it was is among the scenario's warnings. The file may be a pipe, such as a shell's `<(...)` or
+    `/dev/stdin`: then files that it names lie relative to the working folder. Files that a scenario names are
+    regular files.
 
     Parameters
     ----------
@@ -228,7 +232,25 @@ def load(path: str | os.PathLike[str], *, sets: Sequence[tuple[str, str]] = ()) 
     ScenarioError
         If it cannot be read, or is not a valid scenario; the error has the place of each fault.
     """
+    if is_pipe(Path(path)):
+        return _piped(Path(path), sets)
     return Scenario._of(_floodway.parse_file(path, sets=list(sets), tables=as_csv))  # noqa: SLF001 (its own module)
+
+
+def _piped(path: Path, sets: Sequence[tuple[str, str]]) -> Scenario:
+    """Read a scenario from a pipe: Python waits for it, since the native half hears no Ctrl-C."""
+    try:
+        text = read_pipe(path)
+    except UnicodeDecodeError:
+        why = "it is not text in UTF-8"
+    except OSError as error:
+        why = error.strerror or str(error)
+    else:
+        # What a shell calls a pipe, /dev/fd/63, is no name for results.
+        name = NAMELESS if path.is_relative_to("/dev") or path.is_relative_to("/proc") else str(path)
+        return Scenario.from_toml(text, name=name, sets=sets)
+    fault = Fault(text=f"{path}: cannot read it: {why}", file=str(path))
+    raise ScenarioError((fault,))
 
 
 def recorded(document: Mapping[str, Any]) -> Scenario:
@@ -259,12 +281,23 @@ def _parsed(name: str, keys: Mapping[str, object]) -> _floodway.Scenario:
     if not isinstance(keys, Mapping):
         raise InputError(f"a {type(keys).__name__} is no scenario: keys with their values are due")
     given = {key: value for key, value in keys.items() if value is not None}
+    _refuse_halves(name)
     return _floodway.parse_json(name, _json(given), sets=[], tables=as_csv)
 
 
 def _json(keys: Mapping[str, object]) -> str:
     """Return keys as JSON."""
     try:
-        return json.dumps(plain(keys))
+        text = json.dumps(plain(keys), ensure_ascii=False)
     except RecursionError:
         raise InputError("the scenario: tables or lists nest too deep") from None
+    _refuse_halves(text)
+    return text
+
+
+def _refuse_halves(*texts: str) -> None:
+    """Refuse texts with half a character, which no file can hold: Python alone has them."""
+    for text in texts:
+        half = next((c for c in text if "\ud800" <= c <= "\udfff"), None)
+        if half is not None:
+            raise InputError(f"the scenario: a text has U+{ord(half):04X}, which is half of a character")

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, TypeVar
 import polars as pl
 
 from floodway import _floodway
+from floodway.errors import OutOfMemoryError
 from floodway.results.frames import flows_frame, frame, optional_frame
 from floodway.results.result import AskedLoad, Result, RunInfo, Timings
 from floodway.scenarios import Scenario
@@ -23,7 +24,7 @@ from floodway.scenarios import Scenario
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from floodway._floodway import Progress
+    from floodway._floodway import Plan, Progress
 
 __all__ = ["POLL_S", "run", "stopped_by_interrupt", "watched"]
 
@@ -54,10 +55,13 @@ def check_threads(threads: int | None) -> None:
         raise ValueError(f"{threads} is not a number of threads, 1 to {MOST_THREADS}")
 
 
-def run(
+def run(  # noqa: PLR0913 (each is a choice of its own)
     scenario: Scenario,
     *,
     threads: int | None = None,
+    force_threads: bool = False,
+    force_memory: bool = False,
+    on_plan: Callable[[Plan], None] | None = None,
     on_progress: Callable[[Progress], None] | None = None,
 ) -> Result:
     """Simulate a scenario to its end.
@@ -73,8 +77,18 @@ def run(
     scenario
         What to simulate.
     threads
-        On how many threads, 1 or more: at most one for each partition into which the network can be cut. By
-        default what the scenario says, else one a core where that pays. What is kept does not depend on it.
+        On how many threads, 1 or more: at most one for each partition into which the network can be cut, and
+        one where the cuts are so short that they would only wait for one another, which
+        `result.run.timings.threads_why` says. By default what the scenario says, else one a core where that
+        pays. What is kept does not depend on it.
+    force_threads
+        Have so many threads wherever the network can be cut: it may take a thousand times as long.
+    force_memory
+        Begin a run also where its estimate is more than the memory that is left. Where memory runs out
+        later, the run ends with an `OutOfMemoryError` all the same.
+    on_plan
+        Called once in the calling thread before anything is built: how many threads there will be, and what
+        the run comes to.
     on_progress
         Called about ten times a second in the calling thread.
 
@@ -91,16 +105,24 @@ def run(
         If there are to be no threads, or more than 4096.
     ScenarioError
         If the network cannot be built.
+    OutOfMemoryError
+        If it needs more memory than there is.
     RunError
         If the run could not be brought to its end.
     """
     if not isinstance(scenario, Scenario):
         raise TypeError(f"a {type(scenario).__name__} is not a Scenario; floodway.load reads a file")
     check_threads(threads)
+    plan = _floodway.Plan(scenario.native, threads=threads, force=force_threads)
+    if on_plan is not None:
+        on_plan(plan)
+    if plan.too_large and not force_memory:
+        hint = "--force-memory, in Python force_memory=True, tries it nevertheless"
+        raise OutOfMemoryError(f"{scenario.name}: {plan.too_large}; {hint}")
     progress, loads = _floodway.Progress(), asked_loads(scenario)
     started, clock = datetime.now(UTC), time.perf_counter()
     with stopped_by_interrupt(progress.stop):
-        work = partial(_floodway.run, scenario.native, progress=progress, threads=threads)
+        work = partial(_floodway.run, scenario.native, progress=progress, plan=plan)
         records = watched(work, progress, on_progress)
     wall_s = time.perf_counter() - clock
     verdicts = json.loads(records.outcome_json)
@@ -137,12 +159,11 @@ def run(
 
 def asked_loads(scenario: Scenario) -> tuple[AskedLoad, ...]:
     """Return what a scenario asks of its workloads at a stated load."""
-    built = json.loads(_floodway.check(scenario.native).json)["workloads"]
     written = json.loads(scenario.native.resolved_json)["scenario"]["workload"]
-    at_a_load = [(b, w["poisson"]) for b, w in zip(built, written, strict=True) if "poisson" in w]
     return tuple(
-        AskedLoad(workload=workload["name"], gbps=workload["offered_gbps"], load=poisson["load"])
-        for workload, poisson in at_a_load
+        AskedLoad(workload=name, gbps=gbps, load=workload["poisson"]["load"])
+        for (name, gbps), workload in zip(scenario.native.offered_gbps, written, strict=True)
+        if "poisson" in workload and gbps is not None
     )
 
 
@@ -174,6 +195,8 @@ def watched(
 ) -> Kept:
     """Do work in a thread of its own, and tell how far it is about ten times a second.
 
+    Where hardly any memory is left the work is stopped, before the system ends the whole process.
+
     Parameters
     ----------
     work
@@ -187,6 +210,7 @@ def watched(
         running = pool.submit(work)
         try:
             while wait((running,), timeout=POLL_S).not_done:
+                progress.stop_if_short_of_memory()
                 if on_progress is not None:
                     on_progress(progress)
         except BaseException:

@@ -55,6 +55,8 @@ _NEEDED = {
 }
 #: Larger numbers fit no clock and no buffer.
 _MOST = Decimal(2**64)
+#: A list of flows has no more rows: as many as a text of the most bytes may have.
+_MOST_ROWS = 20_000_000
 #: The smallest part of a unit: a byte, a picosecond.
 _SMALLEST = {"B": Decimal(1), "us": Decimal("1e-6"), "ns": Decimal("1e-3")}
 
@@ -106,6 +108,9 @@ def as_csv(path: Path) -> str:
         If it cannot be read; the text says why in one line.
     """
     try:
+        rows = pl.scan_parquet(path).select(pl.len()).collect().item()
+        if rows > _MOST_ROWS:
+            raise ValueError(f"it has {rows:,} rows, and the most is {_MOST_ROWS:,}")
         return pl.read_parquet(path).write_csv(float_scientific=False)
     except FileNotFoundError as error:
         raise ValueError("no such file") from error

@@ -7,6 +7,7 @@
 mod epoch;
 mod fetch;
 mod lookahead;
+pub mod memory;
 mod parallel;
 mod queue;
 mod wheel;

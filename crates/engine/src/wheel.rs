@@ -1,6 +1,7 @@
 //! A ring of buckets, and the chunks of memory that their events lie in.
 
 use crate::fetch::fetch_lines;
+use crate::memory;
 use crate::queue::Event;
 
 /// No chunk.
@@ -56,7 +57,7 @@ impl Arena {
 
     #[cold]
     fn grow(&mut self, event: Event, next: u32) -> u32 {
-        self.chunks.push(Chunk { events: [event; CHUNK], next, len: 1 });
+        memory::push(&mut self.chunks, Chunk { events: [event; CHUNK], next, len: 1 });
         (self.chunks.len() - 1) as u32
     }
 

@@ -6,6 +6,8 @@
 
 use std::ops::{Deref, DerefMut, Index, IndexMut, Range};
 
+use floodway_engine::memory;
+
 /// Elements by the ids that were made for them.
 #[derive(Debug)]
 pub(crate) struct Column<T>(Vec<T>);
@@ -23,7 +25,8 @@ impl<T> Column<T> {
     /// Room for `elements`, on huge pages where they fill some: beyond a few megabytes every other access would wait
     /// for the address to be translated, too (docs/performance.md).
     fn with_room(elements: usize) -> Self {
-        let column = Vec::with_capacity(elements);
+        let mut column = Vec::new();
+        memory::reserve(&mut column, elements);
         advise(&column);
         Column(column)
     }
@@ -39,7 +42,8 @@ impl<T> Column<T> {
 
     #[cold]
     fn grow(&mut self) {
-        self.0.reserve(self.0.len().max(16));
+        let more = self.0.len().max(16);
+        memory::reserve(&mut self.0, more);
         advise(&self.0);
     }
 

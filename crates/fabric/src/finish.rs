@@ -1,11 +1,13 @@
 //! The end of a run: its verdicts, its tables.
 
+use floodway_engine::memory::{self, Exhausted};
 use floodway_mechanisms::slots::DropReason;
 use floodway_units::{PortId, Time};
 
 use crate::allowances::AllowanceLog;
 use crate::counters::Traffic;
 use crate::delays::COMPONENTS;
+use crate::footprint;
 use crate::outcome::{
     Conservation, DevicePeak, Invariants, Lossless, Outcome, Stopped, Verdict, WorkloadTotals,
 };
@@ -15,7 +17,7 @@ use crate::records::{FlowKey, FlowRow, ReceivedRow, SentRow};
 use crate::routing::peer;
 use crate::shares::ShareLog;
 use crate::signals::SignalLog;
-use crate::table::{Table, Values};
+use crate::table::{Column, Table, Values};
 use crate::world::{NEVER, Port, World};
 
 impl World<'_> {
@@ -44,6 +46,7 @@ impl World<'_> {
 
     /// What is kept of a network whose books are closed.
     pub fn tables(mut self, stopped: Stopped) -> crate::outcome::Records {
+        self.leave_room_for_tables();
         self.records.sort_rows();
         self.close_logs();
         let outcome = self.outcome(stopped);
@@ -59,6 +62,15 @@ impl World<'_> {
             queue_histogram: self.queue_table(),
             capture: self.pcapng(),
             outcome,
+        }
+    }
+
+    /// Ends the run where its tables do not fit beside it, before the system does.
+    fn leave_room_for_tables(&self) {
+        let rows = self.records.sent_rows.len() as u64;
+        let bytes = rows * footprint::TABLE_ROW;
+        if rows >= MANY_ROWS && memory::left().is_some_and(|left| left.bytes < bytes) {
+            Exhausted { bytes }.end();
         }
     }
 
@@ -264,7 +276,7 @@ impl World<'_> {
     }
 
     fn flow_table(&self) -> Table {
-        let rows: Vec<FlowRow> = self.records.rows().collect();
+        let rows: Vec<FlowRow> = memory::collect(self.records.rows());
         let us = |ps: u64| if ps == NEVER { f64::NAN } else { Time(ps).as_us() };
         let fct = |(_, received): &FlowRow| match received.finish {
             NEVER => f64::NAN,
@@ -276,13 +288,14 @@ impl World<'_> {
         };
         let bounded = |sent: &SentRow| sent.size < crate::blueprint::UNBOUNDED.0;
         let text = |dictionary: Vec<String>, of: &dyn Fn(&SentRow) -> u32| Values::Text {
-            codes: rows.iter().map(|(sent, _)| of(sent)).collect(),
+            codes: memory::collect(rows.iter().map(|(sent, _)| of(sent))),
             dictionary,
         };
-        let column = |of: &dyn Fn(&FlowRow) -> u64| Values::U64(rows.iter().map(of).collect());
-        let real = |of: &dyn Fn(&FlowRow) -> f64| Values::F64(rows.iter().map(of).collect());
-        let truth =
-            |of: &dyn Fn(&FlowRow) -> bool| Values::Bool(rows.iter().map(|row| u8::from(of(row))).collect());
+        let column = |of: &dyn Fn(&FlowRow) -> u64| Values::U64(memory::collect(rows.iter().map(of)));
+        let real = |of: &dyn Fn(&FlowRow) -> f64| Values::F64(memory::collect(rows.iter().map(of)));
+        let truth = |of: &dyn Fn(&FlowRow) -> bool| {
+            Values::Bool(memory::collect(rows.iter().map(|row| u8::from(of(row)))))
+        };
         let workloads = self.blueprint.workloads.iter().map(|workload| workload.name.clone()).collect();
         let classes = &self.classes;
         Table::new(vec![
@@ -332,7 +345,7 @@ impl World<'_> {
             _ => 0,
         };
         Values::Text {
-            codes: rows.iter().map(code).collect(),
+            codes: memory::collect(rows.iter().map(code)),
             dictionary: vec!["intra-dc".into(), "inter-dc".into()],
         }
     }
@@ -410,12 +423,12 @@ impl World<'_> {
                     Time(bucket.paused).as_us(),
                 ];
                 for (m, v) in values.into_iter().enumerate() {
-                    object.push(i as u32);
-                    kind.push(SERIES[m].0);
-                    metric.push(m as u32);
-                    time.push(Time(begin).as_us());
-                    width.push(Time(span).as_us());
-                    value.push(v);
+                    memory::push(&mut object, i as u32);
+                    memory::push(&mut kind, SERIES[m].0);
+                    memory::push(&mut metric, m as u32);
+                    memory::push(&mut time, Time(begin).as_us());
+                    memory::push(&mut width, Time(span).as_us());
+                    memory::push(&mut value, v);
                 }
                 begin += series.width();
             }
@@ -500,7 +513,8 @@ impl World<'_> {
         }
         columns.push(("peak_bytes".to_owned(), column(&|lane| held[lane].peak)));
         columns.push(("headroom_peak_bytes".to_owned(), column(&|lane| held[lane].headroom_peak)));
-        Table::new(columns.iter().map(|(name, values)| (name.as_str(), values.clone())).collect())
+        let column = |(name, values)| Column { name, values };
+        Table { columns: columns.into_iter().map(column).collect() }
     }
 }
 
@@ -511,6 +525,9 @@ fn conservation(bytes: &Conservation) -> Verdict {
     }
     Verdict::Broken(format!("{} B were injected, {accounted} B are accounted for", bytes.injected))
 }
+
+/// Tables of fewer flows are not worth a look at what memory is left.
+const MANY_ROWS: u64 = 100_000;
 
 /// Metrics of the series: the kind of object, as an index, and the name.
 const SERIES: [(u32, &str); 5] = [

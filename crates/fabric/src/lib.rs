@@ -26,6 +26,7 @@ mod faults;
 mod finish;
 mod floor;
 mod flows;
+pub mod footprint;
 mod histogram;
 mod host;
 mod ideal;
@@ -63,7 +64,9 @@ mod why;
 mod world;
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
+use floodway_engine::memory::Exhausted;
 use floodway_engine::{Advance, run_partitions};
 use floodway_mechanisms::registry::{AnyCongestionPoint, AnyFcReceiver, AnyRouter};
 use floodway_units::{Class, NodeId, PortId, Time};
@@ -71,8 +74,9 @@ use floodway_units::{Class, NodeId, PortId, Time};
 pub use accounts::{Account, Accounts};
 pub use blueprint::Blueprint;
 pub use error::BuildError;
+pub use floodway_engine::memory;
 pub use outcome::{Control, Outcome, Records};
-pub use partition::Partitioning;
+pub use partition::{Partitioning, Threads};
 pub use table::{Column, Table, Values};
 pub use why::{Cause, FlowRef, Part, Why};
 
@@ -165,6 +169,9 @@ impl<'a> Fabric<'a> {
         let between = |worlds: &mut [&mut World<'a>], now| Whole::new(worlds, &mut seen, now).at_epoch();
         let limit = blueprint.end.limit;
         let (worlds, end, how) = run_partitions(worlds, &lookahead, threads, limit, between);
+        if worlds.iter().any(|world| world.control.short_of_memory.load(Ordering::Relaxed)) {
+            Exhausted { bytes: 0 }.end();
+        }
         Ran { worlds, seen, end, interrupted: how == Advance::Interrupted }
     }
 }

@@ -3,6 +3,8 @@
 //! A partition knows nothing of what another one writes down at the same instant. So the order of rows is one of their
 //! own: time first, then where each came from; what came from one place stays in the order in which it came.
 
+use floodway_engine::memory;
+
 use crate::outcome::RowTotals;
 
 /// A row of a log.
@@ -35,7 +37,7 @@ impl<R: Logged> Log<R> {
     pub fn push(&mut self, row: R) {
         let has_room = self.rows.len() < self.most;
         if has_room || self.most > 0 && self.rows[self.rows.len() - 1].time() == row.time() {
-            self.rows.push(row);
+            memory::push(&mut self.rows, row);
         } else {
             self.beyond += 1;
         }
@@ -47,7 +49,7 @@ impl<R: Logged> Log<R> {
 
     /// Takes over the rows of another partition.
     pub fn absorb(&mut self, other: Log<R>) {
-        self.rows.extend(other.rows);
+        memory::extend(&mut self.rows, other.rows);
         self.beyond += other.beyond;
     }
 

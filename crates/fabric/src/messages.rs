@@ -5,6 +5,7 @@
 //! writes its part of a message's row when the message is complete there; the parts are put together at the end
 //! of the run.
 
+use floodway_engine::memory;
 use floodway_mechanisms::slots::{Segment, TransportSender as _};
 use floodway_units::Bytes;
 
@@ -165,7 +166,7 @@ impl SendHalf {
             self.rest.push_back(message);
             return;
         }
-        records.sent_rows.push(self.head.row(way));
+        memory::push(&mut records.sent_rows, self.head.row(way));
         self.head = message;
     }
 
@@ -173,8 +174,8 @@ impl SendHalf {
     pub fn close(&mut self, way: &Way, records: &mut Records) {
         self.alive = false;
         self.stack = Vec::new();
-        records.sent_rows.push(self.head.row(way));
-        records.sent_rows.extend(self.rest.drain(..).map(|message| message.row(way)));
+        memory::push(&mut records.sent_rows, self.head.row(way));
+        memory::extend(&mut records.sent_rows, self.rest.drain(..).map(|message| message.row(way)));
     }
 }
 
@@ -228,8 +229,8 @@ impl ReceiveHalf {
     pub fn close(&mut self, way: &Way, records: &mut Records) {
         self.alive = false;
         let head = Some(self.head).filter(|head| !head.is_received());
-        records.received_rows.extend(head.map(|message| message.row(way)));
-        records.received_rows.extend(self.rest.drain(..).map(|message| message.row(way)));
+        memory::extend(&mut records.received_rows, head.map(|message| message.row(way)));
+        memory::extend(&mut records.received_rows, self.rest.drain(..).map(|message| message.row(way)));
     }
 }
 
@@ -296,7 +297,7 @@ impl World<'_> {
         let message = half.message(index);
         message.finish = now;
         let Incoming { hook, measured, number, .. } = *message;
-        self.records.received_rows.push(message.row(way));
+        memory::push(&mut self.records.received_rows, message.row(way));
         half.take_out(index);
         self.records.received(way.workload, measured);
         self.completed(hook, End::Receiver, now);
@@ -347,7 +348,7 @@ impl World<'_> {
         self.records.sent(way.workload, measured);
         if let Some(next) = half.rest.pop_front() {
             let over = std::mem::replace(&mut half.head, next);
-            self.records.sent_rows.push(over.row(way));
+            memory::push(&mut self.records.sent_rows, over.row(way));
         }
         self.completed(hook, End::Sender, heard);
     }

@@ -1,6 +1,6 @@
 //! What a run came to: its tables, and the verdicts on it.
 
-use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use serde::Serialize;
 
@@ -234,6 +234,8 @@ pub struct Conservation {
 pub struct Control {
     /// Set to end the run within a fraction of a second.
     pub stop: AtomicBool,
+    /// Set together with `stop` where there is too little memory left for what is complete, which is then not handed out.
+    pub short_of_memory: AtomicBool,
     /// Simulated picoseconds so far.
     pub time: AtomicU64,
     /// Flows finished so far.
@@ -242,4 +244,12 @@ pub struct Control {
     pub flows_started: AtomicU64,
     /// Packet-hops so far.
     pub packet_hops: AtomicU64,
+}
+
+impl Control {
+    /// Ends the run within a fraction of a second, and keeps nothing of it.
+    pub fn give_up(&self) {
+        self.short_of_memory.store(true, Ordering::Relaxed);
+        self.stop.store(true, Ordering::Relaxed);
+    }
 }

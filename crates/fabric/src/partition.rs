@@ -14,6 +14,18 @@ use floodway_units::{NodeId, Span};
 use crate::blueprint::{Blueprint, Draws, Ties};
 use crate::cut::{Cut, MOST_PARTS, uncut};
 
+/// On how many threads somebody wants a run to be.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Threads {
+    /// On so many as pay.
+    #[default]
+    Paying,
+    /// On so many, but on one where the network cannot be cut so that they are of use.
+    AtMost(usize),
+    /// On so many wherever the network can be cut, however much slower that is.
+    Forced(usize),
+}
+
 /// How a network is cut into partitions, and on how many threads they run. Results do not depend on it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Partitioning {
@@ -60,34 +72,55 @@ impl Partitioning {
         Ok(Partitioning { owner, parts: groups.len(), threads: groups.len(), why: None })
     }
 
-    /// What a run does: on `asked` threads if somebody has asked for that, else on so many as `cores` allow and as pay,
-    /// in the partitions `groups` or, where there are none, in those of [`Partitioning::automatic`].
+    /// What a run does where `cores` are to be had, in the partitions `groups` or, where there are none, in those of
+    /// [`Partitioning::automatic`]. Where threads would only wait for one another it has one, unless they are forced.
     ///
     /// # Errors
     /// As [`Partitioning::of_groups`].
     pub fn of_run(
         blueprint: &Blueprint,
         groups: &[Vec<NodeId>],
-        asked: Option<usize>,
+        asked: Threads,
         cores: usize,
     ) -> Result<Self, String> {
-        let wanted = asked.unwrap_or(cores).max(1);
+        let (Threads::AtMost(wanted) | Threads::Forced(wanted)) = asked else {
+            return Self::paying(blueprint, groups, cores);
+        };
+        let mut parts = Self::wanted(blueprint, groups, wanted)?;
+        match parts.unless(blueprint, pays::too_short) {
+            Some(why) if asked == Threads::AtMost(wanted) => Ok(Self::whole(blueprint, Some(why))),
+            slow => {
+                parts.why = slow.map(|why| format!("{why}, and one may be faster")).or(parts.why);
+                Ok(parts)
+            }
+        }
+    }
+
+    /// As many threads as there are cores, where that pays.
+    fn paying(blueprint: &Blueprint, groups: &[Vec<NodeId>], cores: usize) -> Result<Self, String> {
+        let parts = Self::wanted(blueprint, groups, cores)?;
+        match parts.unless(blueprint, pays::too_little) {
+            Some(why) => Ok(Self::whole(blueprint, Some(why))),
+            None => Ok(parts),
+        }
+    }
+
+    /// What speaks against its threads by a rule; nothing where there is one.
+    fn unless(
+        &self,
+        blueprint: &Blueprint,
+        rule: impl Fn(&Blueprint, Span, usize) -> Option<String>,
+    ) -> Option<String> {
+        if self.parts > 1 { rule(blueprint, self.shortest(blueprint), self.threads) } else { None }
+    }
+
+    /// So many threads, wherever the network can be cut.
+    fn wanted(blueprint: &Blueprint, groups: &[Vec<NodeId>], wanted: usize) -> Result<Self, String> {
         let given = if groups.is_empty() { None } else { Some(Self::of_groups(blueprint, groups)?) };
-        if wanted == 1 {
+        if wanted <= 1 {
             return Ok(Self::whole(blueprint, None));
         }
-        let mut parts = given.unwrap_or_else(|| Self::automatic(blueprint, wanted)).on(wanted);
-        if parts.parts < 2 {
-            return Ok(parts);
-        }
-        let window = parts.shortest(blueprint);
-        if asked.is_some() {
-            let slow = pays::too_short(blueprint, window, parts.threads);
-            parts.why = slow.map(|why| format!("{why}, and one may be faster")).or(parts.why);
-        } else if let Some(why) = pays::too_little(blueprint, window, parts.threads) {
-            return Ok(Self::whole(blueprint, Some(why)));
-        }
-        Ok(parts)
+        Ok(given.unwrap_or_else(|| Self::automatic(blueprint, wanted)).on(wanted))
     }
 
     /// The same partitions on at most so many threads.

@@ -1,5 +1,6 @@
 //! What is kept while a run goes: flows that ended, packet delays, totals.
 
+use floodway_engine::memory;
 use floodway_units::{Time, name_key};
 
 use crate::blueprint::{Blueprint, UNBOUNDED};
@@ -206,8 +207,8 @@ impl Records {
 
     /// Takes over what another partition has kept.
     pub fn absorb(&mut self, other: Records) {
-        self.sent_rows.extend(other.sent_rows);
-        self.received_rows.extend(other.received_rows);
+        memory::extend(&mut self.sent_rows, other.sent_rows);
+        memory::extend(&mut self.received_rows, other.received_rows);
         self.totals.iter_mut().zip(&other.totals).for_each(|(totals, more)| totals.absorb(more));
         self.delays.absorb(&other.delays);
         self.bytes.injected += other.bytes.injected;

@@ -151,6 +151,11 @@ impl Routes {
         (0..self.ports.len() as u32).map(NodeId)
     }
 
+    /// How many entries its tables have.
+    pub fn entries(&self) -> usize {
+        self.next.len()
+    }
+
     /// The node at which `port` is.
     #[inline]
     pub fn node_of(&self, port: PortId) -> NodeId {

@@ -1,5 +1,7 @@
 //! What an egress port did over time, in buckets that widen as the run goes on.
 
+use floodway_engine::memory;
+
 /// Width of a bucket at the start, in picoseconds.
 const FIRST_WIDTH: u64 = 1_000_000;
 
@@ -181,6 +183,8 @@ impl Series {
         self.begin = self.at as u64 * self.width;
         self.end = self.begin + self.width;
         if self.at >= self.buckets.len() {
+            let more = self.at + 1 - self.buckets.len();
+            memory::reserve(&mut self.buckets, more);
             self.buckets.resize(self.at + 1, Bucket::default());
         }
     }

@@ -63,7 +63,7 @@ fn elsewhere(groups: &[Vec<NodeId>], home: usize, rng: &mut Rng) -> Option<NodeI
 
 impl PoissonSpec {
     /// Whom the next flow of `source` goes to.
-    pub(crate) fn draw_destination(&self, source: NodeId, rng: &mut Rng) -> NodeId {
+    pub fn draw_destination(&self, source: NodeId, rng: &mut Rng) -> NodeId {
         match &self.spread {
             Spread::Uniform => other(&self.destinations, source, rng),
             Spread::HotSpot { share, hosts } => {

@@ -1,6 +1,7 @@
 //! In-band telemetry (INT): what egress ports of switches write into data packets as they start on the wire,
 //! and replies bring back. Records lie beside the packets, by place.
 
+use floodway_engine::memory;
 use floodway_mechanisms::slots::IntHop;
 use floodway_units::{Bytes, PortId, Rate, Time};
 
@@ -32,6 +33,9 @@ impl Telemetry {
     pub fn begin(&mut self, place: Place) {
         let at = place.number() as usize;
         if at >= self.counts.len() {
+            let more = at + 1 - self.counts.len();
+            memory::reserve(&mut self.counts, more);
+            memory::reserve(&mut self.hops, more * self.room);
             self.counts.resize(at + 1, 0);
             let none = IntHop { rate: Rate(0), time: Time::ZERO, tx_bytes: 0, queue: Bytes::ZERO };
             self.hops.resize((at + 1) * self.room, none);
@@ -93,7 +97,7 @@ impl Telemetry {
     fn widen(&mut self) {
         let wide = (self.room * 2).min(u8::MAX as usize);
         assert!(wide > self.room, "no packet passes 255 switches");
-        let mut hops = vec![self.hops[0]; self.counts.len() * wide];
+        let mut hops = memory::collect(std::iter::repeat_n(self.hops[0], self.counts.len() * wide));
         for (at, old) in self.hops.chunks(self.room).enumerate() {
             hops[at * wide..at * wide + self.room].copy_from_slice(old);
         }

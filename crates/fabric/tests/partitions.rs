@@ -4,7 +4,7 @@
 mod support;
 
 use floodway_fabric::blueprint::{Arrivals, Role, Ties};
-use floodway_fabric::{Blueprint, Control, Fabric, Partitioning};
+use floodway_fabric::{Blueprint, Control, Fabric, Partitioning, Threads};
 use floodway_mechanisms::registry::AnyCongestionPoint;
 use floodway_mechanisms::slots::{
     CongestionPoint, CpAction, Cx, Mark, Notice, PacketView, QueueView, RegionNotice,
@@ -188,12 +188,40 @@ fn threads_are_used_where_they_pay_and_where_somebody_asks_for_them() {
         let parts = Partitioning::of_run(&net.blueprint, &[], asked, cores).expect("it can be cut");
         (parts.parts(), parts.threads(), parts.why().map(str::to_owned))
     };
-    assert_eq!(of(Some(2), 8), (2, 2, None));
-    assert_eq!(of(Some(1), 8), (1, 1, None));
-    let (parts, threads, why) = of(None, 2);
+    assert_eq!(of(Threads::AtMost(2), 8), (2, 2, None));
+    assert_eq!(of(Threads::AtMost(1), 8), (1, 1, None));
+    let (parts, threads, why) = of(Threads::Paying, 2);
     assert_eq!((parts, threads), (1, 1));
     assert_eq!(why.as_deref(), Some("about 1920 packets are to be sent: too few for threads to pay"));
-    assert_eq!(of(None, 1), (1, 1, None));
+    assert_eq!(of(Threads::Paying, 1), (1, 1, None));
+}
+
+#[test]
+fn threads_that_would_only_wait_for_one_another_are_not_used_unless_they_are_forced() {
+    for delay in [Span(1), Span::ns(1), Span::ns(20)] {
+        let mut net = sites(Span::us(40));
+        for link in &mut net.blueprint.links {
+            link.directions.iter_mut().for_each(|direction| direction.delay = delay);
+        }
+        let of = |asked| Partitioning::of_run(&net.blueprint, &[], asked, 8).expect("it can be cut");
+        let one = of(Threads::AtMost(2));
+        assert_eq!((one.parts(), one.threads()), (1, 1));
+        let why = one.why().expect("there is a reason");
+        assert!(why.starts_with(&format!("the shortest cut is {delay}, in which hosts send ")), "{why}");
+        assert!(why.ends_with("packets at most: 2 threads need 150"), "{why}");
+        let two = of(Threads::Forced(2));
+        assert_eq!((two.parts(), two.threads()), (2, 2));
+        assert!(two.why().is_some_and(|why| why.ends_with("and one may be faster")), "{two:?}");
+    }
+}
+
+#[test]
+fn partitions_that_a_scenario_names_are_not_used_either_where_they_are_too_close() {
+    let net = sites(Span::ns(1));
+    // The two ends of the link between the datacenters.
+    let groups = [vec![NodeId(0)], vec![NodeId(1)]];
+    let of = |asked| Partitioning::of_run(&net.blueprint, &groups, asked, 8).expect("it can be cut");
+    assert_eq!((of(Threads::AtMost(2)).parts(), of(Threads::Forced(2)).parts()), (1, 2));
 }
 
 /// Tells its neighbour upstream of the flow of each tenth packet, and the source of a flow of which it is told.

@@ -1,9 +1,13 @@
 //! Rust's errors as the exceptions of `floodway.errors`, with the place of the fault as attributes.
 
 use floodway_fabric::BuildError;
+use floodway_fabric::memory::{Exhausted, left};
+use floodway_scenario::cost::{size, words};
 use floodway_scenario::{ScenarioError, ScenarioErrors};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
+
+use crate::guard::Stopped;
 
 const MODULE: &str = "floodway.errors";
 
@@ -25,10 +29,30 @@ pub fn unfit(py: Python<'_>, file: &str, error: &BuildError) -> PyErr {
     raised(fault().and_then(|fault| exception(py, vec![fault])))
 }
 
-/// A bug of the simulator.
-pub fn internal(py: Python<'_>, report: &str) -> PyErr {
-    let text = format!("a bug of floodway, please report it: {report}");
-    raised(class(py, "InternalError").and_then(|class| class.call1((text,))))
+/// Work that did not come to its end: there was no memory, or the simulator has a bug.
+pub fn stopped(py: Python<'_>, why: &Stopped) -> PyErr {
+    match why {
+        Stopped::Exhausted(exhausted) => exhausted_memory(py, exhausted),
+        Stopped::Bug(report) => {
+            let text = format!("a bug of floodway, please report it: {report}");
+            raised(class(py, "InternalError").and_then(|class| class.call1((text,))))
+        }
+    }
+}
+
+/// A run for which there is too little memory, as one can know before; `why` has the numbers.
+pub fn too_large(py: Python<'_>, why: &str) -> PyErr {
+    raised(class(py, "OutOfMemoryError").and_then(|class| class.call1((why,))))
+}
+
+fn exhausted_memory(py: Python<'_>, exhausted: &Exhausted) -> PyErr {
+    let asked = match exhausted.bytes {
+        0 => String::from("hardly any is left"),
+        bytes => format!("{} more were not to be had", size(bytes)),
+    };
+    let left = left().map_or_else(String::new, |left| format!(" ({})", words(&left)));
+    let helps = "fewer flows, records or threads, or a smaller network, need less";
+    too_large(py, &format!("memory ran out: {asked}{left}; nothing of the run is kept; {helps}"))
 }
 
 fn fault<'py>(py: Python<'py>, error: &ScenarioError) -> PyResult<Bound<'py, PyAny>> {

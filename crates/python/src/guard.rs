@@ -1,8 +1,20 @@
-//! Turns a panic, which is a bug, into a value, so that Python sees one error and no trace of Rust's.
+//! Turns what unwinds into a value, so that Python sees one error and no trace of Rust's: a panic, which is a bug, and memory
+//! that was not to be had.
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind, set_hook, take_hook};
+
+use floodway_fabric::memory::Exhausted;
+
+/// Why work was not done.
+#[derive(Debug)]
+pub enum Stopped {
+    /// A panic: its message and where.
+    Bug(String),
+    /// There was no memory.
+    Exhausted(Exhausted),
+}
 
 thread_local! {
     static GUARDED: Cell<bool> = const { Cell::new(false) };
@@ -21,16 +33,20 @@ pub fn install() {
     }));
 }
 
-/// Calls `work`; where it panics, says with which message and where.
-pub fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, String> {
+/// Calls `work`; where it does not come to its end, says why.
+pub fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, Stopped> {
     GUARDED.set(true);
     // What was left half done is dropped with `work`, and never seen again.
     let done = catch_unwind(AssertUnwindSafe(work));
     GUARDED.set(false);
     done.map_err(|payload| {
         let report = REPORT.take();
-        // Of a panic in another thread of the run, the hook has told elsewhere.
-        if report.is_empty() { message(&*payload).to_owned() } else { report }
+        match payload.downcast_ref::<Exhausted>() {
+            Some(&exhausted) => Stopped::Exhausted(exhausted),
+            // Of a panic in another thread of the run, the hook has told elsewhere.
+            None if report.is_empty() => Stopped::Bug(message(&*payload).to_owned()),
+            None => Stopped::Bug(report),
+        }
     })
 }
 

@@ -18,7 +18,7 @@ mod _floodway {
         Check, Scenario, catalog_json, check, import_hpcc, parse_file, parse_json, parse_text, schema_json,
     };
     #[pymodule_export]
-    use crate::simulate::{Progress, Records, Why, run, why};
+    use crate::simulate::{Plan, Progress, Records, Why, run, why};
     use pyo3::prelude::*;
 
     #[pymodule_init]

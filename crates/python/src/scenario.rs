@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use floodway_fabric::blueprint::{Arrivals, Blueprint, Role, UNBOUNDED, WorkloadSpec};
 use floodway_fabric::{Control, Fabric};
 use floodway_scenario::Source;
+use floodway_scenario::cost::{cost, too_much};
 use floodway_scenario::standalone::{PairTimes, Pairs};
 use floodway_scenario::workload::files::TableReader;
 use floodway_units::Time;
@@ -108,6 +109,13 @@ impl Scenario {
         self.parsed.blueprint().mtu.0
     }
 
+    /// Of each workload its name and, of Poisson arrivals, what they offer, in Gbit/s.
+    #[getter]
+    fn offered_gbps(&self) -> Vec<(String, Option<f64>)> {
+        let workloads = floodway_scenario::traffics(&self.parsed).into_iter();
+        workloads.map(|workload| (workload.name, workload.offered_gbps)).collect()
+    }
+
     /// Its nodes in order: names, and whether each is a switch.
     #[getter]
     fn nodes(&self) -> Vec<(String, bool)> {
@@ -202,7 +210,7 @@ pub fn import_hpcc(
             Ok((imported.text, imported.folder, warnings))
         }
         Ok(Err(faults)) => Err(errors::faulty(py, &faults)),
-        Err(bug) => Err(errors::internal(py, &bug)),
+        Err(why) => Err(errors::stopped(py, &why)),
     }
 }
 
@@ -223,11 +231,18 @@ pub fn catalog_json() -> String {
 #[pyo3(signature = (scenario, *, resolved = false))]
 pub fn check(py: Python<'_>, scenario: &Scenario, resolved: bool) -> PyResult<Check> {
     let parsed = &scenario.parsed;
+    let cost = py.detach(|| guarded(|| cost(parsed, 1))).map_err(|why| errors::stopped(py, &why))?;
+    if let Some(why) = too_much(cost.network_bytes) {
+        return Err(errors::too_large(
+            py,
+            &format!("{}: its network cannot be built here: {why}", parsed.file()),
+        ));
+    }
     let built = || Fabric::build(parsed.blueprint(), &Control::default()).map(drop);
     match py.detach(|| guarded(|| built().map(|()| floodway_scenario::check(parsed, resolved)))) {
         Ok(Ok(report)) => Ok(Check { text: report.text(), json: report.json() }),
         Ok(Err(fault)) => Err(errors::unfit(py, parsed.file(), &fault)),
-        Err(bug) => Err(errors::internal(py, &bug)),
+        Err(why) => Err(errors::stopped(py, &why)),
     }
 }
 
@@ -238,7 +253,7 @@ fn parsed(
     match py.detach(|| guarded(read)) {
         Ok(Ok(parsed)) => Ok(Scenario { parsed }),
         Ok(Err(faults)) => Err(errors::faulty(py, &faults)),
-        Err(bug) => Err(errors::internal(py, &bug)),
+        Err(why) => Err(errors::stopped(py, &why)),
     }
 }
 

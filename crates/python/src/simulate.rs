@@ -4,7 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::thread::available_parallelism;
 
-use floodway_fabric::{Blueprint, Control, Fabric, FlowRef, Partitioning, Records as Kept, Traced};
+use floodway_fabric::memory::left;
+use floodway_fabric::{Blueprint, Control, Fabric, FlowRef, Partitioning, Records as Kept, Threads, Traced};
+use floodway_scenario::Cost;
+use floodway_scenario::cost::{cost, too_much};
 use floodway_units::NodeId;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -54,6 +57,13 @@ impl Progress {
     /// Asks the run to end within a fraction of a second and to hand out what is complete.
     fn stop(&self) {
         self.control.stop.store(true, Ordering::Relaxed);
+    }
+
+    /// Asks the run to end if there is hardly any memory left; it hands out nothing then, since that takes memory, too.
+    fn stop_if_short_of_memory(&self) {
+        if left().is_some_and(|left| left.is_short()) {
+            self.control.give_up();
+        }
     }
 }
 
@@ -109,27 +119,68 @@ impl Records {
     }
 }
 
-/// Builds and runs a scenario, on so many threads or on as many as pay; the interpreter lock is released meanwhile.
+/// How a run of a scenario is to be done, and what it comes to.
+#[pyclass(frozen, module = "floodway._floodway")]
+pub struct Plan {
+    parts: Partitioning,
+    cost: Cost,
+}
+
+#[pymethods]
+impl Plan {
+    /// On so many threads, or on as many as pay; `force` has so many even where they only wait for one another.
+    #[new]
+    #[pyo3(signature = (scenario, *, threads = None, force = false))]
+    fn new(py: Python<'_>, scenario: &Scenario, threads: Option<usize>, force: bool) -> PyResult<Self> {
+        let parsed = scenario.parsed();
+        let asked = match (threads, force) {
+            (None, _) => Threads::Paying,
+            (Some(threads), false) => Threads::AtMost(threads),
+            (Some(threads), true) => Threads::Forced(threads),
+        };
+        let work = || {
+            let parts = parsed.partitioning(asked, available_parallelism().map_or(1, usize::from));
+            let cost = cost(parsed, parts.parts());
+            Plan { parts, cost }
+        };
+        py.detach(|| guarded(work)).map_err(|why| errors::stopped(py, &why))
+    }
+
+    /// On how many threads it will run.
+    #[getter]
+    fn threads(&self) -> usize {
+        self.parts.threads()
+    }
+
+    /// Why not on more, where there is a reason in the scenario.
+    #[getter]
+    fn threads_why(&self) -> Option<&str> {
+        self.parts.why()
+    }
+
+    /// What it comes to, about, as JSON.
+    #[getter]
+    fn cost_json(&self) -> String {
+        serde_json::to_string(&self.cost).expect("a cost has only finite numbers")
+    }
+
+    /// Why it needs more memory than there is, if so.
+    #[getter]
+    fn too_large(&self) -> Option<String> {
+        too_much(self.cost.memory_bytes)
+    }
+}
+
+/// Builds and runs a scenario as planned; the interpreter lock is released meanwhile.
 #[pyfunction]
-#[pyo3(signature = (scenario, *, progress, threads=None))]
-pub fn run(
-    py: Python<'_>,
-    scenario: &Scenario,
-    progress: &Progress,
-    threads: Option<usize>,
-) -> PyResult<Records> {
-    let control = &*progress.control;
-    let parsed = scenario.parsed();
-    let work = || {
-        let parts = parsed.partitioning(threads, available_parallelism().map_or(1, usize::from));
-        let fabric = Fabric::build_parts(parsed.blueprint(), control, &parts)?;
-        Ok((fabric.run(), parts))
-    };
-    let done = py.detach(|| guarded(work));
-    match done {
-        Ok(Ok((kept, parts))) => Records::new(py, kept, &parts),
+#[pyo3(signature = (scenario, *, progress, plan))]
+pub fn run(py: Python<'_>, scenario: &Scenario, progress: &Progress, plan: &Plan) -> PyResult<Records> {
+    let (control, parts) = (&*progress.control, &plan.parts);
+    let work = || Fabric::build_parts(scenario.parsed().blueprint(), control, parts).map(Fabric::run);
+    match py.detach(|| guarded(work)) {
+        Ok(Ok(kept)) => Records::new(py, kept, parts),
         Ok(Err(fault)) => Err(errors::unfit(py, scenario.parsed().file(), &fault)),
-        Err(bug) => Err(errors::internal(py, &bug)),
+        Err(why) => Err(errors::stopped(py, &why)),
     }
 }
 
@@ -172,7 +223,7 @@ pub fn why(
             })
             .transpose(),
         Ok(Err(fault)) => Err(errors::unfit(py, scenario.parsed().file(), &fault)),
-        Err(bug) => Err(errors::internal(py, &bug)),
+        Err(why) => Err(errors::stopped(py, &why)),
     }
 }
 

@@ -3,6 +3,8 @@
 use std::fmt::{self, Write as _};
 use std::sync::Arc;
 
+use crate::shown::{cut, cut_values, hides};
+
 /// Where a value was written.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Place {
@@ -75,23 +77,26 @@ impl ScenarioError {
     }
 
     fn line(&self) -> String {
-        let mut text = shortened(&self.place.to_string(), NAME);
-        for (part, most) in [(&*self.key, NAME), (&*self.message, MESSAGE)] {
+        let mut text = cut(&self.place.file);
+        if let Some(line) = self.place.line {
+            _ = write!(text, ":{line}");
+        }
+        for part in [cut(&self.key), cut_values(&self.message)] {
             if !part.is_empty() {
                 text.push_str(": ");
-                text.push_str(&shortened(part, most));
+                text.push_str(&shortened(&part));
             }
         }
         if !self.allowed.is_empty() {
             text.push_str("; allowed: ");
-            text.push_str(&self.allowed.join(", "));
+            text.push_str(&shortened(&cut_values(&self.allowed.join(", "))));
         }
         match &self.nearest {
-            Some(table) if table.starts_with('{') => _ = write!(text, "; did you mean {table}?"),
-            Some(word) => _ = write!(text, "; did you mean {word:?}?"),
+            Some(table) if table.starts_with('{') => _ = write!(text, "; did you mean {}?", cut(table)),
+            Some(word) => _ = write!(text, "; did you mean {}?", cut(&format!("{word:?}"))),
             None => {}
         }
-        text.replace(breaks_or_hides, " ")
+        text.replace(hides, " ")
     }
 }
 
@@ -142,24 +147,17 @@ pub(crate) fn nearest(given: &str, allowed: &[String]) -> Option<String> {
 /// So many letters name a word of which they are a part.
 const PART: usize = 3;
 
-/// What would break a line, or the terminal that shows it.
-fn breaks_or_hides(c: char) -> bool {
-    c.is_control() || matches!(c, '\u{2028}' | '\u{2029}')
-}
-
-/// So many letters of a file's name and of a key are shown.
-const NAME: usize = 400;
-/// So many of a message.
+/// So many letters of a message are shown: lists of what is allowed are long.
 const MESSAGE: usize = 3000;
 
-/// What somebody wrote by the megabyte is left out of the middle.
-fn shortened(part: &str, most: usize) -> String {
+/// A message of thousands of words is left out of the middle.
+fn shortened(part: &str) -> String {
     let letters = part.chars().count();
-    if letters <= most {
+    if letters <= MESSAGE {
         return part.to_owned();
     }
-    let head: String = part.chars().take(most - most / 4).collect();
-    let tail: String = part.chars().skip(letters - most / 4).collect();
+    let head: String = part.chars().take(MESSAGE - MESSAGE / 4).collect();
+    let tail: String = part.chars().skip(letters - MESSAGE / 4).collect();
     format!("{head} ... {tail}")
 }
 
@@ -203,8 +201,11 @@ mod tests {
     fn what_is_very_long_is_left_out_of_the_middle() {
         let place = Place { file: "a".repeat(1_000_000).into(), line: Some(1) };
         let error = ScenarioError::new(place, "b".repeat(1_000_000), "c".repeat(1_000_000)).to_string();
-        assert!(error.len() < 4_000 && error.starts_with("aaa") && error.ends_with("ccc"), "{}", error.len());
+        assert!(error.len() < 600 && error.starts_with("aaa"), "{}", error.len());
+        assert!(error.ends_with("ccc (1000000 characters)"), "{error}");
         assert_eq!(error.split(": ").count(), 3);
+        let words = ScenarioError::new(Place { file: "a".into(), line: None }, "", "word ".repeat(100_000));
+        assert!(words.to_string().len() < 4_000);
     }
 
     #[test]

@@ -7,6 +7,7 @@
 mod build;
 mod catalog;
 mod check;
+pub mod cost;
 pub mod error;
 pub mod grammar;
 pub mod import;
@@ -16,14 +17,16 @@ mod profile;
 pub mod resolve;
 mod resolved;
 mod scenario;
+mod shown;
 pub mod standalone;
 pub mod topology;
 pub mod workload;
 
 pub use catalog::{Catalog, schema};
 pub use check::{
-    CrossbarGroup, EgressGroup, Kind, LinkGroup, PathGroup, Pool, PortGroup, Report, Traffic, check,
+    CrossbarGroup, EgressGroup, Kind, LinkGroup, PathGroup, Pool, PortGroup, Report, Traffic, check, traffics,
 };
+pub use cost::Cost;
 pub use error::{Place, ScenarioError, ScenarioErrors};
 pub use resolved::{Group, Setting};
 pub use scenario::{Scenario, Source};

@@ -6,6 +6,7 @@ use std::str::FromStr;
 use floodway_units::{Rate, Span, Time};
 
 use crate::grammar::bounds::MOST_TIME;
+use crate::shown::glimpse;
 
 /// A fault of a text: its line and what is wrong.
 pub type LineError = (u32, String);
@@ -83,7 +84,7 @@ impl<'a> Words<'a> {
 /// # Errors
 /// It is none, or not in range.
 pub fn number<T: FromStr>(word: &str, what: &str) -> Result<T, String> {
-    word.parse().map_err(|_| format!("{word:?} is not {what}"))
+    word.parse().map_err(|_| format!("{} is not {what}", glimpse(word)))
 }
 
 /// Prefixes of units with their factors.
@@ -104,7 +105,7 @@ const PREFIXES: [(&str, u64); 8] = [
 /// It is none.
 pub fn rate(word: &str) -> Result<Rate, String> {
     match rate_from_0(word)? {
-        Rate(0) => Err(format!("{word:?} is not a rate above 0")),
+        Rate(0) => Err(format!("{} is not a rate above 0", glimpse(word))),
         rate => Ok(rate),
     }
 }
@@ -114,7 +115,7 @@ pub fn rate(word: &str) -> Result<Rate, String> {
 /// # Errors
 /// It is none.
 pub fn rate_from_0(word: &str) -> Result<Rate, String> {
-    let refuse = || format!("{word:?} is not a rate like \"100Gbps\" or \"40Mb/s\"");
+    let refuse = || format!("{} is not a rate like \"100Gbps\" or \"40Mb/s\"", glimpse(word));
     let (value, unit) = split(word).ok_or_else(refuse)?;
     let factor = |(prefix, factor): (&str, u64)| {
         let bits = match unit.strip_prefix(prefix)? {
@@ -135,7 +136,7 @@ pub fn rate_from_0(word: &str) -> Result<Rate, String> {
 /// # Errors
 /// It is none.
 pub fn span(word: &str) -> Result<Span, String> {
-    let refuse = || format!("{word:?} is not a time like \"1000ns\" or \"0.001ms\"");
+    let refuse = || format!("{} is not a time like \"1000ns\" or \"0.001ms\"", glimpse(word));
     let (value, unit) = split(word).ok_or_else(refuse)?;
     let per_unit = match unit {
         "ns" => 1,
@@ -153,9 +154,9 @@ pub fn span(word: &str) -> Result<Span, String> {
 /// It is none.
 pub fn seconds(word: &str) -> Result<Time, String> {
     let instant = word.parse().ok().and_then(|value| whole_ns(value, 1_000_000_000));
-    instant
-        .map(|span| Time(span.0))
-        .ok_or_else(|| format!("{word:?} is not a number of seconds from 0 to {}", MOST_TIME.as_secs()))
+    instant.map(|span| Time(span.0)).ok_or_else(|| {
+        format!("{} is not a number of seconds from 0 to {}", glimpse(word), MOST_TIME.as_secs())
+    })
 }
 
 /// The number that a quantity begins with, and its unit.

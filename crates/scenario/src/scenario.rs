@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use floodway_fabric::blueprint::{Arrivals, End, WorkloadSpec};
-use floodway_fabric::{Blueprint, Partitioning};
+use floodway_fabric::{Blueprint, Partitioning, Threads};
 use floodway_units::{NodeId, Time};
 use serde_json::json;
 
@@ -15,6 +15,7 @@ use crate::grammar::{bounds, read_all, sets};
 use crate::import::{self, Imported};
 use crate::profile;
 use crate::resolved::groups;
+use crate::shown::{formula, hides};
 use crate::workload::Workload;
 use crate::workload::files::{Files, TableReader, read_text};
 use crate::workload::recipe::draw;
@@ -167,10 +168,12 @@ impl Scenario {
         let files = Files { folder: source.folder, tables: source.tables };
         let built = build(&tree, &document, profile, &files)?;
         let stem = Path::new(source.name).file_stem().and_then(|stem| stem.to_str()).unwrap_or("scenario");
-        if let Some(why) = document.name.as_deref().and_then(no_name) {
-            return Err(ScenarioError::new(tree.place_of(["name"]), "name", why).into());
-        }
         let name = document.name.clone().unwrap_or_else(|| stem.to_owned());
+        if let Some(why) = no_name(&name) {
+            let hint = if document.name.is_none() { "; say name = \"...\" in it" } else { "" };
+            let place = tree.place_of(["name"]);
+            return Err(ScenarioError::new(place, "name", format!("{why}{hint}")).into());
+        }
         let (file, folder) = (source.name.to_owned(), source.folder.to_owned());
         Ok(Scenario { name, file, folder, written, tree, document, built })
     }
@@ -206,11 +209,12 @@ impl Scenario {
         &self.built.blueprint
     }
 
-    /// How a run is cut into partitions, and on how many threads of so many cores: `threads` if that is given, else what
-    /// the scenario says, else what pays.
-    pub fn partitioning(&self, threads: Option<usize>, cores: usize) -> Partitioning {
+    /// How a run is cut into partitions, and on how many threads of so many cores: as somebody asks, else what the scenario
+    /// says, else what pays.
+    pub fn partitioning(&self, threads: Threads, cores: usize) -> Partitioning {
         let Built { blueprint, partitions, .. } = &self.built;
-        let asked = threads.or(self.document.engine.threads);
+        let own = self.document.engine.threads.map_or(Threads::Paying, Threads::AtMost);
+        let asked = if threads == Threads::Paying { own } else { threads };
         Partitioning::of_run(blueprint, partitions, asked, cores).expect("checked when it was read")
     }
 
@@ -305,9 +309,11 @@ fn stop(end: &End) -> &'static str {
 
 /// Why a text cannot be the name of a scenario, whose results get a folder of that name.
 fn no_name(name: &str) -> Option<String> {
-    let is_folder = !matches!(name, "" | "." | "..")
-        && !name.contains(|c: char| matches!(c, '/' | '\\') || c.is_control());
-    (!is_folder).then(|| format!("{name:?} is not a name: results are kept in a folder called so"))
+    let is_folder =
+        !matches!(name, "" | "." | "..") && !name.contains(|c: char| matches!(c, '/' | '\\') || hides(c));
+    let folder =
+        (!is_folder).then(|| format!("{name:?} is not a name: results are kept in a folder called so"));
+    folder.or_else(|| formula(name))
 }
 
 fn json_of(text: &str, place: &Place) -> Result<serde_json::Value, ScenarioError> {

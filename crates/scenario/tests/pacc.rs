@@ -6,7 +6,7 @@ mod long_haul;
 
 use columns::{reals, texts, wholes};
 use floodway_fabric::outcome::{Lossless, Verdict};
-use floodway_fabric::{Control, Fabric, Partitioning, Records, Values};
+use floodway_fabric::{Control, Fabric, Partitioning, Records, Threads, Values};
 use floodway_scenario::Scenario;
 use long_haul::{scenario, text};
 
@@ -34,7 +34,7 @@ fn incast_text(defaults: &str, more: &str) -> String {
 const PACC: &str = "congestion-point.pacc = { qref = \"100KB\" }";
 
 fn run(scenario: &Scenario) -> Records {
-    run_in(scenario, &scenario.partitioning(Some(1), 8))
+    run_in(scenario, &scenario.partitioning(Threads::Forced(1), 8))
 }
 
 fn run_in(scenario: &Scenario, parts: &Partitioning) -> Records {
@@ -205,7 +205,7 @@ fn it_composes_with_bifrost_on_a_long_link_whatever_the_threads() {
     let told: Vec<u64> = incast.map(|row| wholes(&one.flows, "cnps")[row]).collect();
     assert!(told.len() == 6 && told.iter().filter(|&&cnps| cnps > 0).count() >= 3, "{told:?}");
     for threads in [2, 4] {
-        let parts = scenario.partitioning(Some(threads), 8);
+        let parts = scenario.partitioning(Threads::Forced(threads), 8);
         assert!(parts.parts() > 1, "{parts:?}");
         assert!(format!("{one:?}") == format!("{:?}", run_in(&scenario, &parts)), "on {threads} threads");
     }

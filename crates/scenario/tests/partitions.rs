@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use floodway_fabric::{Control, Fabric, Partitioning, Records};
+use floodway_fabric::{Control, Fabric, Partitioning, Records, Threads};
 use floodway_scenario::Scenario;
 
 fn load(name: &str, (key, value): (&str, &str)) -> Scenario {
@@ -29,9 +29,9 @@ fn scenarios_keep_the_same_bytes_on_several_threads() {
         ("tcd-victim.toml", ("limit", "2ms")),
     ] {
         let scenario = load(name, set);
-        let one = run(&scenario, &scenario.partitioning(Some(1), 8));
+        let one = run(&scenario, &scenario.partitioning(Threads::Forced(1), 8));
         for threads in [2, 5] {
-            let parts = scenario.partitioning(Some(threads), 8);
+            let parts = scenario.partitioning(Threads::Forced(threads), 8);
             assert!(parts.parts() > 1, "{name}: {parts:?}");
             assert!(format!("{one:?}") == format!("{:?}", run(&scenario, &parts)), "{name} on {threads}");
         }
@@ -42,7 +42,7 @@ fn scenarios_keep_the_same_bytes_on_several_threads() {
 #[test]
 fn what_copies_another_simulator_says_why_it_has_one_thread() {
     let scenario = read("threads = 4\n[semantics]\nties = \"scheduling-order\"").expect("it is one");
-    let parts = scenario.partitioning(None, 4);
+    let parts = scenario.partitioning(Threads::Paying, 4);
     let why = "ties go by the order in which events are scheduled, which is one for the whole network";
     assert_eq!((parts.threads(), parts.why()), (1, Some(why)));
 }
@@ -64,7 +64,7 @@ fn read(engine: &str) -> Result<Scenario, String> {
 fn a_scenario_names_partitions_and_threads() {
     let named = r#"partitions = [{ tag = "dc-a" }, { tag = "dc-b" }]"#;
     let scenario = read(&format!("{named}\nthreads = 2")).expect("it is one");
-    let parts = scenario.partitioning(None, 8);
+    let parts = scenario.partitioning(Threads::Paying, 8);
     assert_eq!((parts.parts(), parts.threads()), (2, 2));
     let dc = |tag: &str| {
         let nodes = scenario.blueprint().nodes.iter().enumerate();
@@ -74,7 +74,7 @@ fn a_scenario_names_partitions_and_threads() {
         parts
     };
     assert_eq!((dc("dc-a"), dc("dc-b")), (vec![0], vec![1]));
-    assert_eq!(scenario.partitioning(Some(1), 8).parts(), 1, "who calls has the last word");
+    assert_eq!(scenario.partitioning(Threads::Forced(1), 8).parts(), 1, "who calls has the last word");
 }
 
 #[test]

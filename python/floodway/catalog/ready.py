@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from floodway.errors import UnknownNameError
+from floodway.files import read_text
 
 __all__ = ["ReadyScenario", "ready_scenarios"]
 
@@ -48,7 +49,7 @@ def ready_scenarios(folder: Path | None = None) -> tuple[ReadyScenario, ...]:
 
 def _ready(file: Path) -> ReadyScenario:
     try:
-        description = tomllib.loads(file.read_text(encoding="utf-8")).get("description", "")
+        description = tomllib.loads(read_text(file)).get("description", "")
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         description = f"cannot be read: {error}"
     return ReadyScenario(file=file, description=" ".join(str(description).split()))

@@ -25,6 +25,7 @@ from floodway.cli import verify as verifying
 from floodway.cli import why as asking
 from floodway.cli.exits import DONE, FAILED, INTERRUPTED, READER_GONE, TERMINATED, USAGE
 from floodway.cli.streams import standard_streams
+from floodway.cli.terminal import tell
 from floodway.errors import FloodwayError, LostResultsError, RunError
 from floodway.names import nearest
 from floodway.simulation import MOST_THREADS
@@ -110,10 +111,10 @@ def floodway_(
       floodway explain bifrost
     """
     if version:
-        typer.echo(f"floodway {floodway.__version__}")
+        tell(f"floodway {floodway.__version__}")
         raise typer.Exit(0)
     if context.invoked_subcommand is None:
-        typer.echo(context.get_help(), err=True)
+        tell(context.get_help(), err=True)
         raise typer.Exit(USAGE)
     return 0
 
@@ -170,6 +171,22 @@ def run_(  # noqa: PLR0913 (one argument an option)
             show_default="one a core where that pays",
         ),
     ] = None,
+    force_threads: Annotated[
+        bool,
+        typer.Option(
+            "--force-threads",
+            help="Have the threads also where they only wait for one another.",
+            show_default=False,
+        ),
+    ] = False,
+    force_memory: Annotated[
+        bool,
+        typer.Option(
+            "--force-memory",
+            help="Begin also where the estimate is more than the memory that is left.",
+            show_default=False,
+        ),
+    ] = False,
 ) -> int:
     """Simulate a scenario, write its results and print what it came to.
 
@@ -185,8 +202,8 @@ def run_(  # noqa: PLR0913 (one argument an option)
     \b
     Exit codes:
       0    done
-      1    the run failed: an invariant broke, a deadlock stopped it, --strict and packets were lost, or the
-           results could not be written to their place
+      1    the run failed: an invariant broke, a deadlock stopped it, memory is too little, --strict and
+           packets were lost, or the results could not be written to their place
       2    bad usage or scenario
       130  interrupted; what was complete is written
       143  the same by SIGTERM
@@ -205,6 +222,8 @@ def run_(  # noqa: PLR0913 (one argument an option)
             export=export,
             pcap=pcap or [],
             threads=threads,
+            force_threads=force_threads,
+            force_memory=force_memory,
         )
     )
 
@@ -922,7 +941,7 @@ def _warn(  # noqa: PLR0913, PLR0917 (as Python calls it)
 ) -> None:
     """Show a warning as every other one: in a line, without the place in the program."""
     if issubclass(category, UserWarning):
-        typer.echo(f"warning: {message}", err=True)
+        tell(f"warning: {message}", err=True)
 
 
 def _exit_code(arguments: Sequence[str] | None) -> int:
@@ -934,6 +953,8 @@ def _exit_code(arguments: Sequence[str] | None) -> int:
         return _fail(str(error), FAILED if isinstance(error, (LostResultsError, RunError)) else USAGE)
     except KeyboardInterrupt:
         return INTERRUPTED
+    except MemoryError:
+        return _fail("memory ran out: less data or fewer runs at a time (--jobs) need less", FAILED)
     except Exception as error:  # noqa: BLE001 (a bug is told in one line as well)
         place = traceback.extract_tb(error.__traceback__)[-1]
         where = f"{Path(place.filename).name}:{place.lineno}"
@@ -944,7 +965,7 @@ def _exit_code(arguments: Sequence[str] | None) -> int:
 
 def _fail(message: str, code: int) -> int:
     for line in message.splitlines():
-        typer.echo(f"error: {line}", err=True)
+        tell(f"error: {line}", err=True)
     return code
 
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import typer
-
 from floodway import _floodway
 from floodway.cli.exits import DONE
 from floodway.cli.inputs import parsed
+from floodway.cli.terminal import tell
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,5 +20,5 @@ def check(path: Path, *, sets: Sequence[str], resolved: bool, json: bool) -> int
     """Print what a scenario comes to when it is built; returns the exit code."""
     scenario = parsed(path, sets=sets)
     report = _floodway.check(scenario.native, resolved=resolved)
-    typer.echo(report.json if json else report.text.rstrip("\n"))
+    tell(report.json if json else report.text.rstrip("\n"))
     return DONE

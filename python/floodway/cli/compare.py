@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import typer
-
 import floodway
+from floodway import _floodway
 from floodway.cli.exits import DONE, FAILED, INTERRUPTED
-from floodway.cli.inputs import pair
+from floodway.cli.inputs import fewer_threads, pair
 from floodway.cli.run import failures
 from floodway.cli.show_comparison import show
+from floodway.cli.terminal import tell
 from floodway.cli.watch import WatchAll
 from floodway.comparison import PAGE_FILE, document, files, folder_names, split_values
 from floodway.errors import ComparisonError
@@ -52,8 +52,8 @@ def compare(request: Request) -> int:
     variants = _variants(request)
     out = request.out or _default_out(request)
     if not request.quiet:
-        for warning in _warnings(variants):
-            typer.echo(f"warning: {warning}", err=True)
+        for warning in (*_warnings(variants), *_fewer_threads(variants, request.threads)):
+            tell(f"warning: {warning}", err=True)
     try:
         with WatchAll(quiet=request.quiet) as watch:
             comparison = floodway.compare(
@@ -68,11 +68,11 @@ def compare(request: Request) -> int:
             )
     except KeyboardInterrupt:
         # While tables and pictures were made; during the runs, Ctrl-C ends them and raises nothing.
-        typer.echo(f"interrupted; the runs that had ended are kept in {out}/{GOES_ON}", err=True)
+        tell(f"interrupted; the runs that had ended are kept in {out}/{GOES_ON}", err=True)
         return INTERRUPTED
     if comparison.trouble is not None:
-        typer.echo(f"error: {comparison.trouble}", err=True)
-        typer.echo(f"error: the results are in {comparison.folder}/ instead", err=True)
+        tell(f"error: {comparison.trouble}", err=True)
+        tell(f"error: the results are in {comparison.folder}/ instead", err=True)
     where = comparison.folder or out
     if not comparison.complete:
         return _interrupted(comparison, where)
@@ -82,7 +82,7 @@ def compare(request: Request) -> int:
 
 def _say(text: str, *, quiet: bool) -> None:
     if not quiet:
-        typer.echo(text, err=True)
+        tell(text, err=True)
 
 
 def _variants(request: Request) -> tuple[Variant, ...]:
@@ -125,21 +125,29 @@ def _warnings(variants: Sequence[Variant]) -> Iterator[str]:
         yield warning if len(labels) == len(variants) else f"{'; '.join(labels)}: {warning}"
 
 
+def _fewer_threads(variants: Sequence[Variant], threads: int) -> Iterator[str]:
+    """Tell of variants whose runs will have fewer threads than were asked for."""
+    for variant in variants if threads > 1 else ():
+        plan = _floodway.Plan(variant.scenario.native, threads=threads)
+        if plan.threads < threads:
+            yield f"{variant.label}: {fewer_threads(threads, plan)}"
+
+
 def _interrupted(comparison: Comparison, out: Path) -> int:
     ended = sum(len(results) for results in comparison.results)
     of = sum(len(seeds) for seeds in comparison.seeds)
     kept = f"{ended} of {of} runs are kept in {out}/{GOES_ON}" if ended else "nothing was written"
-    typer.echo(f"interrupted; {kept}", err=True)
+    tell(f"interrupted; {kept}", err=True)
     return INTERRUPTED
 
 
 def _print(request: Request, comparison: Comparison, out: Path) -> None:
     if request.json:
         whole = {"results": str(out), **document(comparison)}
-        typer.echo(json.dumps(whole, indent=2, ensure_ascii=False))
+        tell(json.dumps(whole, indent=2, ensure_ascii=False))
     elif not request.quiet:
         show(comparison, sys.stdout)
-        typer.echo(f"pictures and tables: {out / PAGE_FILE}")
+        tell(f"pictures and tables: {out / PAGE_FILE}")
 
 
 def _verdict(request: Request, comparison: Comparison) -> int:
@@ -151,5 +159,5 @@ def _verdict(request: Request, comparison: Comparison) -> int:
         for failure in failures(result.outcome, strict=request.strict)
     ]
     for failure in found:
-        typer.echo(f"error: {failure}", err=True)
+        tell(f"error: {failure}", err=True)
     return FAILED if found else DONE

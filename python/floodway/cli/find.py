@@ -6,13 +6,12 @@ import dataclasses
 import json
 from typing import TYPE_CHECKING
 
-import typer
-from rich.console import Console
 from rich.markdown import Markdown
 from rich.table import Table
 
 from floodway import _floodway
 from floodway.catalog import entries, find, left_out, page_of, ready_scenarios
+from floodway.cli.terminal import Terminal, tell
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,8 +39,8 @@ def list_(what: str, *, folder: Path | None, json_: bool) -> int:
         return _print_json([_named(entry) for entry in found])
     _print_rows([(entry.slot, entry.name, entry.headline) for entry in found])
     if what == "topologies":
-        typer.echo(f"\nleft out: {'; '.join(f'{name} ({why})' for name, why in left_out())}")
-    typer.echo("\nfloodway explain NAME tells more of one.")
+        tell(f"\nleft out: {'; '.join(f'{name} ({why})' for name, why in left_out())}")
+    tell("\nfloodway explain NAME tells more of one.")
     return 0
 
 
@@ -50,9 +49,9 @@ def explain(name: str, *, json_: bool) -> int:
     found = find(name)
     if json_:
         return _print_json([dataclasses.asdict(entry) for entry in found])
-    console = Console(highlight=False)
+    console = Terminal()
     if not console.is_terminal:
-        typer.echo("\n".join(page_of(entry) for entry in found).rstrip())
+        tell("\n".join(page_of(entry) for entry in found).rstrip())
         return 0
     for entry in found:
         console.print(Markdown(page_of(entry)))
@@ -86,7 +85,7 @@ def _list_studies(folder: Path | None, *, json_: bool) -> int:
 
 def _print_rows(rows: list[tuple[str, ...]]) -> None:
     """Print rows below one another; on a terminal long texts are broken within their column."""
-    console = Console(highlight=False)
+    console = Terminal()
     if console.is_terminal:
         table = Table(box=None, pad_edge=False, show_header=False)
         for row in rows:
@@ -96,7 +95,7 @@ def _print_rows(rows: list[tuple[str, ...]]) -> None:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
-        typer.echo("  ".join(cells).rstrip())
+        tell("  ".join(cells).rstrip())
 
 
 def _named(entry: Entry) -> dict[str, str]:
@@ -104,5 +103,5 @@ def _named(entry: Entry) -> dict[str, str]:
 
 
 def _print_json(value: object) -> int:
-    typer.echo(json.dumps(value, indent=2, ensure_ascii=False))
+    tell(json.dumps(value, indent=2, ensure_ascii=False))
     return 0

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import typer
-
 from floodway import _floodway
 from floodway.cli.exits import DONE
+from floodway.cli.terminal import tell
 from floodway.errors import OutputError
 
 __all__ = ["import_hpcc"]
@@ -18,9 +17,9 @@ def import_hpcc(config: Path, *, out: Path | None, force: bool) -> int:
     to = Path() if out is None else out.parent
     text, _, warnings = _floodway.import_hpcc(config, to=to)
     for warning in warnings:
-        typer.echo(f"warning: {warning}", err=True)
+        tell(f"warning: {warning}", err=True)
     if out is None:
-        typer.echo(text.rstrip("\n"))
+        tell(text.rstrip("\n"))
     else:
         _write(text, out, force=force)
     return DONE

@@ -12,7 +12,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-__all__ = ["captured_links", "pair", "parsed"]
+    from floodway._floodway import Plan
+
+__all__ = ["captured_links", "fewer_threads", "pair", "parsed", "threads_asked"]
 
 #: Text with quotes and backslashes, as TOML writes it.
 ESCAPES = str.maketrans({'"': r"\"", "\\": r"\\"})
@@ -38,6 +40,20 @@ def pair(given: str, *, option: str = "--set", form: str = "KEY.PATH=VALUE") -> 
     if not (key.strip() and equals):
         raise typer.BadParameter(f"{given!r} is not {form}", param_hint=option)
     return key.strip(), value.strip()
+
+
+def threads_asked(scenario: floodway.Scenario) -> int | None:
+    """Return the threads that a scenario asks for itself."""
+    engine = scenario.to_dict().get("engine")
+    threads = engine.get("threads") if isinstance(engine, dict) else None
+    return threads if isinstance(threads, int) else None
+
+
+def fewer_threads(asked: int, plan: Plan) -> str:
+    """Say why a run has fewer threads than were asked for."""
+    have = "1 thread" if plan.threads == 1 else f"{plan.threads} threads"
+    why = plan.threads_why or "the network cannot be cut into more partitions"
+    return f"{have} instead of {asked}: {why}"
 
 
 def captured_links(given: Sequence[str]) -> str:

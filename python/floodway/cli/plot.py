@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import typer
 
 from floodway.cli.exits import DONE
+from floodway.cli.terminal import tell
 from floodway.results.quantities import quantity_us
 
 if TYPE_CHECKING:
@@ -79,11 +80,11 @@ def plot(request: Request) -> int:
     drawing = _drawn(request, sources)
     if not request.quiet:
         for warning in _warnings(request, sources):
-            typer.echo(f"warning: {warning}", err=True)
+            tell(f"warning: {warning}", err=True)
     save(drawing, files, force=request.force)
     if not request.quiet:
         for file in files:
-            typer.echo(str(file))
+            tell(str(file))
     return DONE
 
 

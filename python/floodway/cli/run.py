@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 import sys
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-import typer
-
 import floodway
 from floodway.cli.exits import DONE, FAILED, INTERRUPTED
-from floodway.cli.inputs import captured_links, parsed
+from floodway.cli.inputs import captured_links, fewer_threads, parsed, threads_asked
 from floodway.cli.show import document, show
+from floodway.cli.terminal import tell
 from floodway.cli.watch import Watch
 from floodway.errors import OutputError
 from floodway.results import Reservation, hpcc
@@ -22,6 +22,7 @@ from floodway.results.rescue import rescued
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from floodway._floodway import Plan
     from floodway.results import Outcome, Result
 
 __all__ = ["Request", "failures", "run"]
@@ -43,6 +44,8 @@ class Request:
     export: Literal["hpcc"] | None = None
     pcap: Sequence[str] = ()
     threads: int | None = None
+    force_threads: bool = False
+    force_memory: bool = False
 
 
 def run(request: Request) -> int:
@@ -51,7 +54,7 @@ def run(request: Request) -> int:
         return _run(request)
     except KeyboardInterrupt:
         # Before the run or after it; during it, Ctrl-C ends the run and raises nothing.
-        typer.echo("interrupted; nothing was written", err=True)
+        tell("interrupted; nothing was written", err=True)
         return INTERRUPTED
 
 
@@ -73,21 +76,35 @@ def _run(request: Request) -> int:
     with Reservation(out, force=request.force) as place:
         if not request.quiet:
             for warning in scenario.warnings:
-                typer.echo(f"warning: {warning}", err=True)
+                tell(f"warning: {warning}", err=True)
         with Watch(scenario, quiet=request.quiet) as watch:
-            result = floodway.run(scenario, threads=request.threads, on_progress=watch.update)
+            result = floodway.run(
+                scenario,
+                threads=request.threads,
+                force_threads=request.force_threads,
+                force_memory=request.force_memory,
+                on_plan=None if request.quiet else partial(_tell_plan, request, scenario),
+                on_progress=watch.update,
+            )
         published = _published(place, result, out, exported=scenario if request.export else None)
     for note in published.notes:
-        typer.echo(f"warning: {note}", err=True)
+        tell(f"warning: {note}", err=True)
     _print(request, result, published.folder)
     code = _verdict(request, result.outcome)
     if published.trouble is None:
         return code
-    typer.echo(f"error: {published.trouble}", err=True)
-    typer.echo(
-        f"error: the results are in {published.folder}/ instead; move them when there is room", err=True
-    )
+    tell(f"error: {published.trouble}", err=True)
+    tell(f"error: the results are in {published.folder}/ instead; move them when there is room", err=True)
     return code or FAILED
+
+
+def _tell_plan(request: Request, scenario: floodway.Scenario, plan: Plan) -> None:
+    """Say at once that a run has fewer threads than were asked for, and that its memory is forced."""
+    asked = request.threads or threads_asked(scenario)
+    if asked is not None and plan.threads < asked:
+        tell(f"warning: {fewer_threads(asked, plan)}", err=True)
+    if request.force_memory and plan.too_large:
+        tell(f"warning: {plan.too_large}", err=True)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -148,19 +165,19 @@ def _scenario(request: Request) -> floodway.Scenario:
 
 def _print(request: Request, result: Result, out: Path) -> None:
     if request.json:
-        typer.echo(json.dumps(document(result, out), indent=2, ensure_ascii=False))
+        tell(json.dumps(document(result, out), indent=2, ensure_ascii=False))
     elif not request.quiet:
         show(result, sys.stdout)
-        typer.echo(f"results: {out}/")
+        tell(f"results: {out}/")
 
 
 def _verdict(request: Request, outcome: Outcome) -> int:
     """Say on stderr what makes the run a failure, and return the exit code."""
     found = failures(outcome, strict=request.strict)
     for failure in found:
-        typer.echo(f"error: {failure}", err=True)
+        tell(f"error: {failure}", err=True)
     if outcome.stopped == "interrupted":
         at = f"{outcome.simulated_us:,.1f} us of simulated time"
-        typer.echo(f"interrupted at {at}; what was complete by then is written", err=True)
+        tell(f"interrupted at {at}; what was complete by then is written", err=True)
         return INTERRUPTED
     return FAILED if found else DONE

@@ -6,8 +6,9 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, TextIO
 
 from rich import box
-from rich.console import Console
 from rich.table import Table
+
+from floodway.cli.terminal import Terminal
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -60,7 +61,7 @@ def document(result: Result, out: Path) -> dict[str, Any]:
 
 def show(result: Result, stream: TextIO) -> None:
     """Print the summary of a run."""
-    console = Console(file=stream, highlight=False, markup=False, emoji=False)
+    console = Terminal(stream)
     if not console.is_terminal:
         console.width = WIDTH
     summary = result.summary()

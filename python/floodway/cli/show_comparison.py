@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TextIO
 
-from rich.console import Console
-
 from floodway.cli.show import WIDTH, table_of
+from floodway.cli.terminal import Terminal
 from floodway.comparison.words import Shown, notes, shown
 
 if TYPE_CHECKING:
@@ -24,7 +23,7 @@ NAME_WIDTH, VARIANT_WIDTH = 42, 26
 
 def show(comparison: Comparison, stream: TextIO) -> None:
     """Print the numbers, their notes and the findings."""
-    console = Console(file=stream, highlight=False, markup=False, emoji=False)
+    console = Terminal(stream)
     if not console.is_terminal:
         console.width = max(WIDTH, NAME_WIDTH + VARIANT_WIDTH * len(comparison.labels))
     at_once = max(1, (console.width - NAME_WIDTH) // VARIANT_WIDTH)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING, TextIO
 
-from rich.console import Console
-
 from floodway.cli.show import table_of
+from floodway.cli.terminal import Terminal
 from floodway.validation.overview import COLUMNS as OVERVIEW
 from floodway.validation.overview import overview_row, summary
 from floodway.validation.words import allowed, difference, headline, number, ours, shown_rows
@@ -43,7 +42,7 @@ def show(validation: Validation, stream: TextIO, *, verbose: bool) -> None:
     verbose
         Whether to show every number of every configuration, not only of those that fail.
     """
-    console = Console(file=stream, highlight=False, markup=False, emoji=False)
+    console = Terminal(stream)
     if not console.is_terminal:
         console.width = WIDTH
     overview = _overview(validation.cases)

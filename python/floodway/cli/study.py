@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
-from rich.console import Console
 
 from floodway.cli.exits import DONE, FAILED, INTERRUPTED
 from floodway.cli.show import WIDTH, table_of
+from floodway.cli.terminal import Terminal, tell
 from floodway.cli.watch import WatchAll
 from floodway.comparison import cores, folder_names
 from floodway.errors import ScenarioError
@@ -103,9 +103,7 @@ def _all(asked: Iterable[tuple[str, tuple[Study, ...], Path]], request: Request)
             return INTERRUPTED
         code = max(code, ended)
     if request.json:
-        typer.echo(
-            json.dumps(documents if len(documents) > 1 else documents[0], indent=2, ensure_ascii=False)
-        )
+        tell(json.dumps(documents if len(documents) > 1 else documents[0], indent=2, ensure_ascii=False))
     return code
 
 
@@ -114,7 +112,7 @@ def _plan(studies: Sequence[Study], request: Request) -> Plan:
     if request.quick and len(studies) > 1:
         skipped = [each.name for each in studies if each.quick.skip]
         if skipped:
-            typer.echo(f"left out of the quick form: {', '.join(skipped)}", err=True)
+            tell(f"left out of the quick form: {', '.join(skipped)}", err=True)
         studies = [each for each in studies if not each.quick.skip]
     built: list[Plan] = []
     waiting: list[tuple[Study, ScenarioError]] = []
@@ -128,7 +126,7 @@ def _plan(studies: Sequence[Study], request: Request) -> Plan:
     if not built:
         raise waiting[0][1]
     for each, why in waiting:
-        typer.echo(f"left out: {why.faults[0].text.replace(str(each.file), each.name, 1)}", err=True)
+        tell(f"left out: {why.faults[0].text.replace(str(each.file), each.name, 1)}", err=True)
     return replace(built[0], studies=tuple(own for plan in built for own in plan.studies))
 
 
@@ -136,8 +134,8 @@ def _one(title: str, plan: Plan, out: Path, request: Request, documents: list[di
     jobs = request.jobs or cores()
     if not request.quiet:
         for warning in _warnings(plan):
-            typer.echo(f"warning: {warning}", err=True)
-        typer.echo(_announced(title, plan, out, jobs=jobs, force=request.force), err=True)
+            tell(f"warning: {warning}", err=True)
+        tell(_announced(title, plan, out, jobs=jobs, force=request.force), err=True)
     try:
         with WatchAll(quiet=request.quiet) as watch:
             conducted = conduct(
@@ -147,15 +145,15 @@ def _one(title: str, plan: Plan, out: Path, request: Request, documents: list[di
                 force=request.force,
                 title=title,
                 on_progress=watch.update,
-                on_message=lambda text: typer.echo(f"warning: {text}", err=True),
+                on_message=lambda text: tell(f"warning: {text}", err=True),
             )
     except KeyboardInterrupt:
         # While pictures were made; during the runs, Ctrl-C ends them and raises nothing.
-        typer.echo(f"interrupted; the runs that had ended are kept in {out}/", err=True)
+        tell(f"interrupted; the runs that had ended are kept in {out}/", err=True)
         return INTERRUPTED
     if not conducted.complete:
         kept = len(conducted.done)
-        typer.echo(
+        tell(
             f"interrupted; {kept} of {len(plan.runs)} runs are kept in {out}/, and the same command goes on "
             "from there",
             err=True,
@@ -191,16 +189,16 @@ def _warnings(plan: Plan) -> Iterator[str]:
 def _status(plans: Sequence[tuple[Plan, Path]], request: Request) -> int:
     rows = [row for plan, out in plans for row in _status_rows(plan, out)]
     if request.json:
-        typer.echo(json.dumps(rows, indent=2, ensure_ascii=False))
+        tell(json.dumps(rows, indent=2, ensure_ascii=False))
         return DONE
     for plan, out in plans:
         counts = Counter(states_of(plan, out).values())
         said = ", ".join(f"{counts[state]} {state}" for state in ("done", "failed", "missing"))
-        typer.echo(f"{out}: {len(plan.runs)} runs: {said}")
+        tell(f"{out}: {len(plan.runs)} runs: {said}")
         for row in rows:
             if row["folder"] == str(out) and row["state"] != "done" and not request.quiet:
                 why = f": {row['error']}" if row["error"] else ""
-                typer.echo(f"  {row['state']:<8}{row['study']}: {row['run']}{why}")
+                tell(f"  {row['state']:<8}{row['study']}: {row['run']}{why}")
     return DONE
 
 
@@ -224,7 +222,7 @@ def _status_rows(plan: Plan, out: Path) -> list[dict[str, Any]]:
 
 
 def _show(conducted: Conducted, title: str, stream: TextIO) -> None:
-    console = Console(file=stream, highlight=False, markup=False, emoji=False)
+    console = Terminal(stream)
     if not console.is_terminal:
         console.width = max(WIDTH, TABLE_WIDTH)
     rows = [shown(part, judged).cells for part in conducted.parts for judged in part.judged]
@@ -233,14 +231,14 @@ def _show(conducted: Conducted, title: str, stream: TextIO) -> None:
         for row in rows:
             table.add_row(*row)
         console.print(table)
-    typer.echo(f"report: {conducted.files[0]}")
+    tell(f"report: {conducted.files[0]}")
 
 
 def _verdict(conducted: Conducted) -> int:
     """Name the runs that failed, and return the exit code."""
     labels = {run.key: run.label for run in conducted.plan.runs}
     for key, error in conducted.failures.items():
-        typer.echo(f"error: {labels[key]}: {error}", err=True)
+        tell(f"error: {labels[key]}: {error}", err=True)
     return FAILED if conducted.failures else DONE
 
 

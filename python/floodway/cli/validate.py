@@ -7,10 +7,9 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import typer
-
 from floodway.cli.exits import DONE, FAILED, INTERRUPTED
 from floodway.cli.show_validation import show
+from floodway.cli.terminal import tell
 from floodway.cli.watch import WatchAll
 from floodway.validation import document, validate
 from floodway.validation.report import draw_into, page_text, write_report
@@ -63,10 +62,10 @@ def run(request: Request) -> int:
             )
     except KeyboardInterrupt:
         # Before the runs or after them; during them, Ctrl-C ends them and raises nothing.
-        typer.echo("interrupted", err=True)
+        tell("interrupted", err=True)
         return INTERRUPTED
     if not validation.complete:
-        typer.echo(f"interrupted; the runs that had ended are kept in {request.out}/", err=True)
+        tell(f"interrupted; the runs that had ended are kept in {request.out}/", err=True)
         return INTERRUPTED
     _print(request, validation)
     _draw(request, validation)
@@ -76,10 +75,10 @@ def run(request: Request) -> int:
 def _print(request: Request, validation: Validation) -> None:
     if request.json:
         whole = {"results": str(request.out), **document(validation)}
-        typer.echo(json.dumps(whole, indent=2, ensure_ascii=False))
+        tell(json.dumps(whole, indent=2, ensure_ascii=False))
     elif not request.quiet:
         show(validation, sys.stdout, verbose=request.verbose)
-        typer.echo(f"runs and numbers: {request.out}/")
+        tell(f"runs and numbers: {request.out}/")
 
 
 def _draw(request: Request, validation: Validation) -> None:
@@ -88,21 +87,19 @@ def _draw(request: Request, validation: Validation) -> None:
         drawn += write_report(validation, request.report)
     if not (request.quiet or request.json):
         for file in drawn:
-            typer.echo(str(file))
+            tell(str(file))
 
 
 def _verdict(validation: Validation) -> int:
     """Say on stderr what failed, and return the exit code."""
     for failure in validation.failures:
-        typer.echo(f"error: {failure}", err=True)
+        tell(f"error: {failure}", err=True)
     for judged in validation.cases:
         if judged.verdict == "fail":
             failed = [row.label for row in judged.rows if row.verdict == "fail"]
-            typer.echo(f"error: {judged.case.label}: {'; '.join(failed)}", err=True)
+            tell(f"error: {judged.case.label}: {'; '.join(failed)}", err=True)
     if any(judged.verdict == "fail" and judged.kind == "equal" for judged in validation.cases):
-        typer.echo(
-            "note: --other-build holds a reference of another build of that simulator to bounds", err=True
-        )
+        tell("note: --other-build holds a reference of another build of that simulator to bounds", err=True)
     if validation.cases and all(judged.not_run for judged in validation.cases):
-        typer.echo("warning: no case has run, so nothing was compared", err=True)
+        tell("warning: no case has run, so nothing was compared", err=True)
     return FAILED if validation.verdict == "fail" else DONE

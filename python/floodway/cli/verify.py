@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-import typer
-
 from floodway.cli.exits import DONE, FAILED
+from floodway.cli.terminal import tell
 from floodway.errors import OutputError
 from floodway.results.verification import verified_all
 
@@ -24,16 +23,16 @@ def verify(folders: Sequence[Path], *, quiet: bool, json_: bool) -> int:
     """Compare results with their digests, print a line a run; returns the exit code."""
     found = [each for folder in folders for each in _of(folder)]
     if json_:
-        typer.echo(json.dumps([_document(each) for each in found], indent=2, ensure_ascii=False))
+        tell(json.dumps([_document(each) for each in found], indent=2, ensure_ascii=False))
     for each in found:
         if each.faults:
             for fault in each.faults:
-                typer.echo(f"error: {each.folder}: {fault}", err=True)
+                tell(f"error: {each.folder}: {fault}", err=True)
         elif not each.has_digests:
             reason = "cannot be verified: an earlier version wrote it, without digests"
-            typer.echo(f"error: {each.folder}: {reason}", err=True)
+            tell(f"error: {each.folder}: {reason}", err=True)
         elif not (quiet or json_):
-            typer.echo(f"{each.folder}: as it was written: {each.files} files, {each.bytes:,} bytes")
+            tell(f"{each.folder}: as it was written: {each.files} files, {each.bytes:,} bytes")
     return DONE if all(each.has_digests and not each.faults for each in found) else FAILED
 
 

@@ -8,9 +8,9 @@ from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, Self
 
-import typer
-from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
+
+from floodway.cli.terminal import Terminal, printable, tell
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -106,7 +106,7 @@ class Watch:
         self._pace = _Pace(scenario, began=time.monotonic())
         self._line_due = 0.0
         self._bar = _bar(quiet=quiet)
-        self._task = self._bar.add_task(scenario.name, total=1.0, state="")
+        self._task = self._bar.add_task(printable(scenario.name), total=1.0, state="")
 
     def __enter__(self) -> Self:
         self._bar.start()
@@ -124,7 +124,7 @@ class Watch:
             self._bar.update(self._task, completed=self._pace.share(), state=self._pace.state())
         elif not self._quiet and clock >= self._line_due:
             self._line_due = clock + LINE_EVERY_S
-            typer.echo(f"running {self._scenario.name}: {self._pace.state()}", err=True)
+            tell(f"running {self._scenario.name}: {self._pace.state()}", err=True)
 
 
 class WatchAll:
@@ -172,7 +172,7 @@ class WatchAll:
             self._bar.update(self._row(number, run.label), completed=pace.share(), state=pace.brief())
         elif not self._quiet and clock >= self._lines_due.get(number, 0.0):
             self._lines_due[number] = clock + LINE_EVERY_S
-            typer.echo(f"running {run.label}: {pace.state()}", err=True)
+            tell(f"running {run.label}: {pace.state()}", err=True)
 
     def _end(self, number: int, label: str, state: str, *, of: int) -> None:
         if not self._bar.disable:
@@ -180,11 +180,11 @@ class WatchAll:
                 self._row(number, label), completed=1.0, state=state, visible=of <= MOST_SHOWN_ENDED
             )
         elif not self._quiet:
-            typer.echo(f"{label}: {state}, {len(self._ended)} of {of} runs", err=True)
+            tell(f"{label}: {state}, {len(self._ended)} of {of} runs", err=True)
 
     def _row(self, number: int, label: str) -> TaskID:
         if number not in self._rows:
-            self._rows[number] = self._bar.add_task(label, total=1.0, state="")
+            self._rows[number] = self._bar.add_task(printable(label), total=1.0, state="")
         return self._rows[number]
 
 
@@ -254,7 +254,7 @@ class _Pace:
 
 
 def _bar(*, quiet: bool) -> Progress:
-    console = Console(file=sys.stderr, highlight=False)
+    console = Terminal(sys.stderr)
     return Progress(
         TextColumn("{task.description}", markup=False),
         BarColumn(bar_width=24),

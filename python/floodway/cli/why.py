@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TextIO
 
 import polars as pl
-import typer
-from rich.console import Console
 
 from floodway.cli.exits import DONE
 from floodway.cli.show import WIDTH, table_of
+from floodway.cli.terminal import Terminal, tell
 from floodway.cli.watch import Watch
 from floodway.results import read
 from floodway.results.folders import run_folder
@@ -50,15 +49,15 @@ def why(request: Request) -> int:
     with Watch(scenario, quiet=request.quiet) as watch:
         found = take_apart(result, flow, scenario=scenario, on_progress=watch.update)
     if request.json:
-        typer.echo(json.dumps(_document(found), indent=2, ensure_ascii=False))
+        tell(json.dumps(_document(found), indent=2, ensure_ascii=False))
     else:
         _show(found, sys.stdout)
-        typer.echo(_heard(result, flow))
+        tell(_heard(result, flow))
         if request.flow == "worst":
             measured = result.flows.filter("measured")
             cut = len(measured) - measured["finished"].sum()
             if cut:
-                typer.echo(f"{cut:,} of {len(measured):,} measured flows never finished, and rank above it")
+                tell(f"{cut:,} of {len(measured):,} measured flows never finished, and rank above it")
     return DONE
 
 
@@ -98,7 +97,7 @@ def _document(found: Why) -> dict[str, Any]:
 
 
 def _show(found: Why, stream: TextIO) -> None:
-    console = Console(file=stream, highlight=False, markup=False, emoji=False)
+    console = Terminal(stream)
     if not console.is_terminal:
         console.width = WIDTH
     table = table_of(

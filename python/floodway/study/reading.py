@@ -7,6 +7,7 @@ import tomllib
 from typing import TYPE_CHECKING, Any, cast
 
 from floodway.errors import StudyError
+from floodway.files import read_text
 from floodway.names import not_a_choice
 
 if TYPE_CHECKING:
@@ -172,7 +173,7 @@ def read_toml(file: Path) -> dict[str, Any]:
     """
     shown = str(file)
     try:
-        return tomllib.loads(file.read_text(encoding="utf-8"))
+        return tomllib.loads(read_text(file))
     except OSError as error:
         raise StudyError(f"{shown}: cannot be read: {error.strerror or error}", place=shown) from error
     except UnicodeDecodeError as error:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from floodway.errors import ValidationError
+from floodway.files import read_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -122,7 +123,7 @@ def words_of(file: Path) -> Iterator[tuple[int, list[str]]]:
         If the file cannot be read, or is no text.
     """
     try:
-        text = file.read_text(encoding="utf-8")
+        text = read_text(file)
     except OSError as error:
         shown = os.fspath(file)
         raise ValidationError(f"{shown}: cannot be read: {error.strerror or error}", place=shown) from error

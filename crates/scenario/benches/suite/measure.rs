@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use floodway_fabric::blueprint::Role;
 use floodway_fabric::outcome::Outcome;
-use floodway_fabric::{Blueprint, Control, Fabric};
+use floodway_fabric::{Blueprint, Control, Fabric, Threads};
 use floodway_scenario::Scenario;
 use serde_json::{Map, Value, json};
 
@@ -29,7 +29,7 @@ pub fn measured(order: &Order) -> Result<Value, String> {
     let memory_read = peak_memory();
     let control = Control::default();
     let start = Instant::now();
-    let parts = read.partitioning(Some(order.threads), order.threads);
+    let parts = read.partitioning(Threads::Forced(order.threads), order.threads);
     let built = Fabric::build_parts(read.blueprint(), &control, &parts);
     let fabric = built.map_err(|error| error.to_string())?;
     let build_s = start.elapsed().as_secs_f64();

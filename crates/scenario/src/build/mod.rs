@@ -26,6 +26,7 @@ use floodway_fabric::routing::Routes;
 use floodway_units::{Bytes, NodeId, PortId, Span, Time};
 use floodway_wire::{Format, Telemetry};
 
+use crate::cost::too_much;
 use crate::error::{Place, ScenarioError, ScenarioErrors};
 use crate::grammar::document::{
     AllowanceKeys, CaptureKeys, Document, HistogramKeys, OnDeadlock, SemanticsKeys, ShareKeys, Stop,
@@ -36,6 +37,7 @@ use crate::grammar::sets::ROOTS;
 use crate::grammar::tree::Node;
 use crate::profile::Loaded;
 use crate::resolve::{Choice, Layer, Origin, Plan};
+use crate::shown::formula;
 use crate::topology::Network;
 use crate::workload::Workload;
 use crate::workload::files::Files;
@@ -43,6 +45,8 @@ use crate::workload::recipe::{Recipe, draw};
 
 /// The tables of pauses, signals, allowances and shares have no more rows: 240 to 560 MB each while the run goes.
 const MOST_ROWS: usize = 10_000_000;
+/// What takes fewer bytes is built without a look at what memory is left.
+pub(super) const WORTH_A_LOOK: u64 = 64 << 20;
 /// Narrower bins of queue length are refused: they tell no two packets apart, and cost memory.
 const SMALLEST_BIN: Bytes = Bytes(64);
 
@@ -166,7 +170,7 @@ impl Builder<'_> {
         if !name.chars().all(plain) || name.parse::<u64>().is_ok() {
             return Some(format!("{name:?} is not a name of letters, digits, -, _ and +"));
         }
-        None
+        formula(name)
     }
 
     /// The plan, and the network with the relays that its flow controls ask for: their cables are links that
@@ -266,6 +270,8 @@ impl Builder<'_> {
         self.check_rate_timers(&blueprint.semantics);
         self.give_up_if_faulty()?;
         let classes = self.settings(plan, &mut blueprint);
+        self.check_memory(network, classes.len());
+        self.give_up_if_faulty()?;
         blueprint.links = skeleton::links(network, plan, &classes);
         self.records(network, &mut blueprint);
         self.give_up_if_faulty()?;
@@ -286,6 +292,15 @@ impl Builder<'_> {
             error_at(self.tree, path, error.to_string())
         })?;
         Ok(blueprint)
+    }
+
+    /// Refuses a network of which nothing could be built here.
+    fn check_memory(&mut self, network: &Network, data_classes: usize) {
+        let (once, each) = network.parts(data_classes + 1).bytes();
+        let why = if once + each > WORTH_A_LOOK { too_much(once + each) } else { None };
+        if let Some(why) = why {
+            self.fault(&["topology"], why);
+        }
     }
 
     fn check_mtu(&mut self, wire: Format, mtu: Bytes) {

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use floodway_fabric::Blueprint;
-use floodway_fabric::blueprint::{Arrivals, WorkloadSpec};
+use floodway_fabric::blueprint::{Arrivals, FlowSpec, WorkloadSpec};
 use floodway_fabric::routing::Routes;
 use floodway_units::{Bytes, Class, Time};
 
 use super::map::{Map, check_class, settings};
 use super::waiting::{self, Row};
-use super::{Builder, error_at, workload_path};
+use super::{Builder, WORTH_A_LOOK, error_at, workload_path};
+use crate::cost::too_much;
 use crate::error::{Place, ScenarioError};
 use crate::grammar::bounds::MOST_TIME;
 use crate::grammar::selector::Selector;
@@ -229,9 +230,12 @@ impl Builder<'_> {
         Some(shifted)
     }
 
-    /// The text of a file that a workload names at `key`.
+    /// The text of a file that a workload names at `key`, whose lines are flows.
     fn text_of(&mut self, workload: &Workload, key: &str, file: &str) -> Option<String> {
-        let text = self.files.read(file);
+        let text = self.files.read(file).and_then(|text| match too_many_rows(&text) {
+            Some(why) => Err(why),
+            None => Ok(text),
+        });
         text.map_err(|why| self.fault(&workload_path(workload, key), why)).ok()
     }
 
@@ -277,6 +281,17 @@ impl Builder<'_> {
             }
         }
     }
+}
+
+/// A flow of a list while it is read: its row, its place and names, and what becomes of it.
+const LISTED: u64 = (size_of::<Row>() + size_of::<FlowRow>() + size_of::<FlowSpec>() + 128) as u64;
+
+/// Why the flows of a list do not fit into what memory is left, if so.
+fn too_many_rows(text: &str) -> Option<String> {
+    let rows = text.bytes().filter(|&byte| byte == b'\n').count() as u64;
+    let bytes = rows * LISTED;
+    let why = if bytes > WORTH_A_LOOK { too_much(bytes) } else { None };
+    why.map(|why| format!("it has {rows} flows: {why}"))
 }
 
 /// Exactly one way of arriving.

@@ -13,6 +13,7 @@ use floodway_mechanisms::slots::Sizing;
 use floodway_units::{Bytes, NodeId, Rate, Span, Time};
 use serde::Serialize;
 
+use crate::cost::{Cost, cost};
 use crate::paths::{base_rtt, first_path, pairs, path_rate};
 use crate::resolved::{Group, groups, hot_hosts};
 use crate::scenario::Scenario;
@@ -52,6 +53,8 @@ pub struct Report {
     pub crossbars: Vec<CrossbarGroup>,
     /// Traffic.
     pub workloads: Vec<Traffic>,
+    /// What a run comes to on one thread, about.
+    pub cost: Cost,
     /// What is odd, but may be meant.
     pub warnings: Vec<String>,
     /// What every object ended up with, if that was asked for.
@@ -169,7 +172,8 @@ pub fn check(scenario: &Scenario, resolved: bool) -> Report {
         egress: egress::groups(blueprint),
         pools: pools(blueprint),
         crossbars: crossbars(blueprint),
-        workloads: blueprint.workloads.iter().map(|workload| traffic(blueprint, workload)).collect(),
+        workloads: traffics(scenario),
+        cost: cost(scenario, 1),
         warnings: scenario.warnings().to_vec(),
         resolved: if resolved { groups(scenario.built(), scenario.document()) } else { Vec::new() },
     }
@@ -300,6 +304,12 @@ fn crossbars(blueprint: &Blueprint) -> Vec<CrossbarGroup> {
         speed_up: f64::from_bits(speed_up),
     };
     counted(keys).into_iter().map(group).collect()
+}
+
+/// The traffic of each workload.
+pub fn traffics(scenario: &Scenario) -> Vec<Traffic> {
+    let blueprint = scenario.blueprint();
+    blueprint.workloads.iter().map(|workload| traffic(blueprint, workload)).collect()
 }
 
 fn traffic(blueprint: &Blueprint, workload: &floodway_fabric::blueprint::WorkloadSpec) -> Traffic {

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use floodway_units::Bytes;
 
 use super::Report;
+use crate::cost::{Cost, duration, number, size};
 use crate::resolved;
 
 /// The whole text.
@@ -30,6 +31,7 @@ pub fn render(report: &Report) -> String {
     for traffic in report.workloads.iter().filter(|traffic| !traffic.hot_hosts.is_empty()) {
         let _ = writeln!(text, "hot hosts of {}: {}", traffic.name, traffic.hot_hosts.join(", "));
     }
+    let _ = writeln!(text, "\n{}", cost(&report.cost));
     if !report.warnings.is_empty() {
         text.push('\n');
         for warning in &report.warnings {
@@ -41,6 +43,17 @@ pub fn render(report: &Report) -> String {
         text.push_str(&resolved::text(&report.resolved));
     }
     text
+}
+
+/// What a run comes to.
+fn cost(cost: &Cost) -> String {
+    format!(
+        "a run: about {} flows, {} packet-hops, {} on one thread, {} of memory",
+        number(cost.flows),
+        number(cost.packet_hops),
+        duration(cost.wall_s),
+        size(cost.memory_bytes),
+    )
 }
 
 type Section = (Vec<&'static str>, Vec<Vec<String>>);

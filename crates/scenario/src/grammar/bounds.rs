@@ -1,10 +1,12 @@
-//! Quantities beyond all measure are refused at once, so that sums of them never overflow.
+//! Quantities beyond all measure are refused at once, so that sums of them never overflow, and texts that cannot be shown,
+//! so that no name that a run prints or writes holds any.
 
 use floodway_units::{Bytes, Length, Rate, Span};
 
 use super::read::key_path;
 use super::tree::{Node, Value};
 use crate::error::ScenarioError;
+use crate::shown::unshowable;
 
 /// The largest size: 1 PB.
 pub const MOST_BYTES: Bytes = Bytes(1_000_000_000_000_000);
@@ -15,21 +17,23 @@ const MOST_RATE: Rate = Rate(100_000_000_000_000);
 /// The longest fibre: 2·10^8 km, a propagation of 1000 s.
 const MOST_LENGTH: Length = Length(200_000_000_000);
 
-/// Looks at every text that is a quantity.
+/// The key of what a scenario says of itself, in lines.
+const DESCRIPTION: &str = "description";
+
+/// Looks at every key and every text.
 ///
 /// # Errors
-/// The first that is too large.
+/// The first quantity that is too large, or the first text that cannot be shown.
 pub fn check(tree: &Node) -> Result<(), ScenarioError> {
     walk(tree, &mut Vec::new())
 }
 
 fn walk<'a>(node: &'a Node, path: &mut Vec<std::borrow::Cow<'a, str>>) -> Result<(), ScenarioError> {
     match &node.value {
-        Value::Text(text) => match most(text) {
-            Some(most) => {
+        Value::Text(text) => match fault(text, path) {
+            Some(why) => {
                 let segments: Vec<&str> = path.iter().map(AsRef::as_ref).collect();
-                let message = format!("{text:?} is too large: the most is {most}");
-                Err(ScenarioError::new(node.place.clone(), key_path(&segments), message))
+                Err(ScenarioError::new(node.place.clone(), key_path(&segments), why))
             }
             None => Ok(()),
         },
@@ -40,6 +44,9 @@ fn walk<'a>(node: &'a Node, path: &mut Vec<std::borrow::Cow<'a, str>>) -> Result
             Ok(())
         }),
         Value::Table(entries) => entries.iter().try_for_each(|entry| {
+            if let Some(why) = unshowable(&entry.key, false) {
+                return Err(ScenarioError::new(entry.place.clone(), "", format!("{:?}: {why}", entry.key)));
+            }
             path.push(entry.key.as_str().into());
             walk(&entry.node, path)?;
             path.pop();
@@ -47,6 +54,15 @@ fn walk<'a>(node: &'a Node, path: &mut Vec<std::borrow::Cow<'a, str>>) -> Result
         }),
         _ => Ok(()),
     }
+}
+
+/// What is wrong with a text at a path of keys.
+fn fault(text: &str, path: &[std::borrow::Cow<'_, str>]) -> Option<String> {
+    if let Some(most) = most(text) {
+        return Some(format!("{text:?} is too large: the most is {most}"));
+    }
+    let lines = matches!(path, [key] if key == DESCRIPTION);
+    unshowable(text, lines).map(|why| format!("{text:?}: {why}"))
 }
 
 /// The most that a text may say, where it says more.
@@ -72,5 +88,16 @@ mod tests {
         assert_eq!(error, "a:2: a.b.2: \"1001TB\" is too large: the most is 1000TB");
         assert!(check("a = \"100001s\"").is_err() && check("a = \"101T\"").is_err());
         assert!(check("a = \"200000001km\"").is_err());
+    }
+
+    #[test]
+    fn texts_and_keys_that_cannot_be_shown_are_refused_but_for_lines_of_the_description() {
+        let check = |text: &str| check(&Node::parse("a", text).expect("it is TOML"));
+        assert!(check("description = \"two\\nlines\"\na = \"\u{5317}\u{4eac}\"").is_ok());
+        let error = check("a = [\"x\\u001b]0;y\"]").unwrap_err().to_string();
+        assert_eq!(error, "a:1: a.1: \"x\\u{1b}]0;y\": it has the character U+001B, which cannot be shown");
+        let error = check("[a]\n\"b\\u202e\" = 1").unwrap_err().to_string();
+        assert_eq!(error, "a:2: \"b\\u{202e}\": it has the character U+202E, which cannot be shown");
+        assert!(check("a.description = \"two\\nlines\"").is_err());
     }
 }

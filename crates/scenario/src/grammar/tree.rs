@@ -8,6 +8,7 @@ use toml::de::{DeTable, DeValue};
 use super::depth::{DEEPEST, too_deep};
 use super::read::share;
 use crate::error::{Place, ScenarioError};
+use crate::shown::GLIMPSE;
 
 /// A value and where it was written.
 #[derive(Clone, Debug, PartialEq)]
@@ -233,8 +234,10 @@ struct Source {
 /// What the parser says, with the word at which it stopped.
 fn not_toml(text: &str, at: usize, message: &str) -> String {
     let rest = text.get(at..).unwrap_or_default().lines().next().unwrap_or_default();
+    // Who is wrong from the first line on may have named a file that is none of ours.
+    let most = if text[..at].trim_end().contains('\n') { 40 } else { GLIMPSE };
     let word: String =
-        rest.chars().take_while(|c| !c.is_whitespace() && !",]}=".contains(*c)).take(40).collect();
+        rest.chars().take_while(|c| !c.is_whitespace() && !",]}=".contains(*c)).take(most).collect();
     match word.as_str() {
         "" => format!("not TOML: {message}"),
         word if message.starts_with("string values must be quoted") => {

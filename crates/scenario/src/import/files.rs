@@ -6,10 +6,8 @@ use std::path::{Component, Path, PathBuf};
 
 use super::config::Config;
 use crate::error::{ScenarioError, nearest};
-use crate::workload::files::read_text;
+use crate::workload::files::read_named;
 
-/// A file is no larger: 1 GiB.
-const MOST_BYTES: u64 = 1 << 30;
 /// So many folders above the configuration's are searched.
 const UPWARD: usize = 3;
 
@@ -74,8 +72,8 @@ impl Folder {
 /// # Errors
 /// It cannot be read.
 pub fn text_of(config: &Config, key: &str, path: &Path) -> Result<String, ScenarioError> {
-    let text = read_text(path, MOST_BYTES);
-    text.map_err(|error| config.error(key, format!("cannot read {:?}: {error}", path.display().to_string())))
+    read_named(path)
+        .map_err(|error| config.error(key, format!("cannot read {:?}: {error}", path.display().to_string())))
 }
 
 /// How a scenario in the folder `to` names a file.

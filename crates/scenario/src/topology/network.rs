@@ -2,12 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
+use floodway_fabric::footprint::Parts;
 use floodway_units::{Length, Rate, Span};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::relays::RelayAt;
 use crate::error::Place;
+use crate::shown::formula;
 
 /// The most nodes or links that a generator makes: beyond it a scenario is a slip of the pen.
 pub(super) const MOST: usize = 1 << 20;
@@ -247,11 +249,17 @@ impl Network {
         }
     }
 
-    /// Checks that names of links are unique and that all nodes hang together.
+    /// Checks that names are such, those of links unique, and that all nodes hang together.
     ///
     /// # Errors
     /// What is not so.
     pub fn check(&self) -> Result<(), TopologyError> {
+        let nodes = self.nodes.iter().map(|node| &node.name);
+        if let Some(why) =
+            nodes.chain(self.links.iter().map(|link| &link.name)).find_map(|name| formula(name))
+        {
+            return Err(TopologyError::new("", why));
+        }
         let mut names = BTreeSet::new();
         for link in &self.links {
             if !names.insert(&link.name) {
@@ -277,6 +285,16 @@ impl Network {
                 ),
             )),
             None => Ok(()),
+        }
+    }
+
+    /// What its blueprint will be made of.
+    pub fn parts(&self, classes: usize) -> Parts {
+        Parts {
+            nodes: self.nodes.len() as u64,
+            links: self.links.len() as u64,
+            classes: classes as u64,
+            routes: self.edges() as u64 * self.nodes.len() as u64,
         }
     }
 

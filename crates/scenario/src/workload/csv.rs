@@ -3,6 +3,7 @@
 use floodway_units::{Bytes, Class, Span, Time};
 
 use crate::error::nearest;
+use crate::shown::glimpse;
 
 /// A flow of a list, as it was written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -104,6 +105,11 @@ pub fn parse(text: &str) -> Result<Vec<(u32, FlowRow)>, RowError> {
 
 fn columns(header: &str) -> Result<Vec<Column>, String> {
     let names = fields(header)?;
+    if !names.iter().any(|name| is_meant(name)) {
+        let known: Vec<&str> = OURS.iter().map(|(name, _)| *name).collect();
+        let (shown, known) = (glimpse(header), known.join(", "));
+        return Err(format!("it begins with {shown}, which is no column; a list of flows has {known}"));
+    }
     let swings = |name: &String| SWING.iter().any(|(known, _)| known == name);
     let table = if names.iter().any(swings) { SWING } else { OURS };
     let known: Vec<String> = table.iter().map(|(name, _)| (*name).to_owned()).collect();
@@ -130,6 +136,13 @@ fn columns(header: &str) -> Result<Vec<Column>, String> {
         }
     }
     Ok(columns)
+}
+
+/// Does a file that has this name in its first line look like a list of flows? Of others no more is shown than where they
+/// begin.
+fn is_meant(name: &str) -> bool {
+    let known: Vec<String> = OURS.iter().chain(SWING).map(|(name, _)| (*name).to_owned()).collect();
+    known.iter().any(|known| known == name) || nearest(name, &known).is_some()
 }
 
 fn same(one: Column, other: Column) -> bool {
@@ -252,6 +265,10 @@ mod tests {
     fn what_does_not_fit_is_refused_with_its_line() {
         let error = |text: &str| parse(text).unwrap_err();
         assert_eq!(error("").0, 1);
+        let (line, why) = error("# c\nroot:$6$secret:19000:0:99999:7:::\n");
+        assert_eq!(line, 2);
+        assert!(why.starts_with("it begins with \"root:$6$\"..., which is no column; "), "{why}");
+        assert!(!why.contains("secret"), "{why}");
         let (line, why) = error("# c\nsource,destination,size,start_us\n");
         assert_eq!(line, 2);
         assert!(why.starts_with("\"size\" is not a column; allowed: source, "), "{why}");

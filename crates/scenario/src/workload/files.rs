@@ -1,8 +1,10 @@
 //! Files that a scenario names: where they lie and how they are read.
 
-use std::fs::File;
+use std::fs::{self, File, Metadata};
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
+
+use crate::shown::hides;
 
 /// Reads tables that are not text (Parquet): gives their rows as CSV with a header line, or says why not.
 pub type TableReader<'a> = &'a dyn Fn(&Path) -> Result<String, String>;
@@ -18,14 +20,65 @@ const MOST_BYTES: u64 = 1 << 30;
 /// The text of a file of at most `most` bytes.
 ///
 /// # Errors
-/// It cannot be read, or goes on.
+/// It cannot be read, is too large, or is none of those that end: pipes and devices, which may give nothing for ever,
+/// and files of the kernel's, which say that they are empty.
 pub fn read_text(path: &Path, most: u64) -> io::Result<String> {
+    let size = readable(path, most)?;
     let mut text = String::new();
-    File::open(path)?.take(most + 1).read_to_string(&mut text)?;
-    if text.len() as u64 > most {
-        return Err(io::Error::other(format!("it has more than {} MiB", most >> 20)));
-    }
+    File::open(path)?.take(size).read_to_string(&mut text)?;
     Ok(text)
+}
+
+/// The size of a regular file that is to be read.
+fn readable(path: &Path, most: u64) -> io::Result<u64> {
+    let about = fs::metadata(path)?;
+    let refuse = |why: String| Err(io::Error::other(why));
+    match about.len() {
+        _ if !about.is_file() => refuse(format!("it is {}, and a regular file is due", kind(&about))),
+        0 => refuse("it is empty, or has no size, as those of /proc: copy it to a file".to_owned()),
+        size if size > most => refuse(format!("it has more than {} MiB", most >> 20)),
+        size => Ok(size),
+    }
+}
+
+/// What something is that is no regular file.
+fn kind(about: &Metadata) -> &'static str {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::FileTypeExt as _;
+        let kind = about.file_type();
+        if kind.is_fifo() {
+            return "a named pipe";
+        } else if kind.is_socket() {
+            return "a socket";
+        } else if kind.is_char_device() || kind.is_block_device() {
+            return "a device";
+        }
+    }
+    if about.is_dir() { "a folder" } else { "something else" }
+}
+
+/// Likewise of a file that a scenario names, which must be text.
+///
+/// # Errors
+/// As of [`read_text`]; or it has characters that no text has, which ends up in no name.
+pub fn read_named(path: &Path) -> io::Result<String> {
+    let mut text = read_text(path, MOST_BYTES)?;
+    if text.starts_with(BYTE_ORDER_MARK) {
+        text.drain(..BYTE_ORDER_MARK.len_utf8());
+    }
+    match no_text(&text) {
+        Some(why) => Err(io::Error::other(why)),
+        None => Ok(text),
+    }
+}
+
+/// Why something is no text, if so: names in it are shown and written as they are.
+fn no_text(text: &str) -> Option<String> {
+    let is_odd = |&(_, c): &(usize, char)| hides(c) && !matches!(c, '\n' | '\r' | '\t');
+    let (at, c) = text.char_indices().find(is_odd)?;
+    let line = 1 + text[..at].matches('\n').count();
+    Some(format!("it is no text: line {line} has the character U+{:04X}", u32::from(c)))
 }
 
 /// Where files lie, and who reads those that are not text.
@@ -45,16 +98,14 @@ impl Files<'_> {
     pub fn read(&self, file: &str) -> Result<String, String> {
         let path = self.path(file)?;
         let shown = path.display().to_string();
+        let unreadable = |why: &dyn std::fmt::Display| format!("cannot read {shown:?}: {why}");
         if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("parquet")) {
             let reader = self.tables.ok_or("Parquet is read through the Python package only")?;
-            return reader(&path).map_err(|why| format!("cannot read {shown:?}: {why}"));
+            readable(&path, MOST_BYTES).map_err(|error| unreadable(&error))?;
+            let rows = reader(&path).map_err(|why| unreadable(&why))?;
+            return no_text(&rows).map_or(Ok(rows), |why| Err(unreadable(&why)));
         }
-        let mut text =
-            read_text(&path, MOST_BYTES).map_err(|error| format!("cannot read {shown:?}: {error}"))?;
-        if text.starts_with(BYTE_ORDER_MARK) {
-            text.drain(..BYTE_ORDER_MARK.len_utf8());
-        }
-        Ok(text)
+        read_named(&path).map_err(|error| unreadable(&error))
     }
 
     /// What messages call a file: its path as it is opened.
@@ -120,14 +171,23 @@ mod tests {
         let zero = Path::new("/dev/zero");
         if zero.exists() {
             let error = read_text(zero, 1 << 20).unwrap_err().to_string();
-            assert_eq!(error, "it has more than 1 MiB");
+            assert_eq!(error, "it is a device, and a regular file is due");
         }
     }
 
     #[test]
     fn tables_are_read_by_who_can() {
+        let folder = std::env::temp_dir().join(format!("floodway-tables-{}", std::process::id()));
+        fs::create_dir_all(&folder).expect("there is room");
+        fs::write(folder.join("x.parquet"), "rows").expect("there is room");
         let reader = |path: &Path| Ok(format!("of {}", path.display()));
-        let files = Files { folder: Path::new("/folder"), tables: Some(&reader) };
-        assert_eq!(files.read("x.parquet"), Ok("of /folder/x.parquet".into()));
+        let files = Files { folder: &folder, tables: Some(&reader) };
+        assert_eq!(files.read("x.parquet"), Ok(format!("of {}/x.parquet", folder.display())));
+        let error = files.read("y.parquet").unwrap_err();
+        assert!(
+            error.starts_with("cannot read ") && error.ends_with("No such file or directory (os error 2)"),
+            "{error}"
+        );
+        fs::remove_dir_all(&folder).expect("it is ours");
     }
 }

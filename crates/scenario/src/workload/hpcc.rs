@@ -7,6 +7,7 @@ use floodway_units::{Bytes, Class};
 use super::csv::{FlowRow, RowError};
 use super::flows::ListFormat;
 use crate::ns3::{self, Words, number};
+use crate::shown::glimpse;
 use crate::topology::Network;
 use crate::topology::hpcc::node_name;
 
@@ -139,7 +140,7 @@ fn class(word: &str) -> Result<Class, String> {
     let what = "a priority group of data: 0 to 5, 7";
     match number(word, what)? {
         class if class <= 7 && Class(class) != Class::CONTROL => Ok(Class(class)),
-        _ => Err(format!("{word:?} is not {what}")),
+        _ => Err(format!("{} is not {what}", glimpse(word))),
     }
 }
 

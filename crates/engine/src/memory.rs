@@ -1,0 +1,235 @@
+//! Memory: what a process may still have, and how a run ends that gets no more.
+//!
+//! An allocator that finds nothing ends the whole process, and a notebook's kernel with it. So what grows with a run asks
+//! for its memory here: where there is none, the run ends by unwinding with [`Exhausted`], which frees all that it had.
+
+use std::fs;
+use std::panic::resume_unwind;
+use std::path::Path;
+
+/// What a run unwinds with where memory is not to be had.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Exhausted {
+    /// Bytes that were asked for at once; 0 where what is left came to be too little.
+    pub bytes: u64,
+}
+
+impl Exhausted {
+    /// Ends the run, which is no bug: nothing is reported here, and who catches it says so.
+    pub fn end(self) -> ! {
+        resume_unwind(Box::new(self))
+    }
+}
+
+/// Makes room for `more` elements.
+#[cold]
+pub fn reserve<T>(elements: &mut Vec<T>, more: usize) {
+    if elements.try_reserve(more).is_err() {
+        let room = elements.len().saturating_add(more.max(elements.len()));
+        Exhausted { bytes: room.saturating_mul(size_of::<T>()) as u64 }.end();
+    }
+}
+
+/// Adds an element.
+#[inline]
+pub fn push<T>(elements: &mut Vec<T>, element: T) {
+    if elements.len() == elements.capacity() {
+        reserve(elements, 1);
+    }
+    elements.push(element);
+}
+
+/// Adds elements, of which there are at least as many as the iterator says.
+pub fn extend<T>(elements: &mut Vec<T>, more: impl IntoIterator<Item = T>) {
+    let more = more.into_iter();
+    reserve(elements, more.size_hint().0);
+    more.for_each(|element| push(elements, element));
+}
+
+/// All elements.
+pub fn collect<T>(elements: impl IntoIterator<Item = T>) -> Vec<T> {
+    let mut all = Vec::new();
+    extend(&mut all, elements);
+    all
+}
+
+/// What bounds a process's memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bound {
+    /// The machine has no more.
+    Machine,
+    /// The control group that the process is in, as of a container.
+    Group,
+    /// The process's own limit of addresses or data (`ulimit -v`, `ulimit -d`).
+    Process,
+}
+
+/// What a process may still have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Left {
+    /// Bytes.
+    pub bytes: u64,
+    /// Of so many in all.
+    pub of: u64,
+    /// Why not more.
+    pub bound: Bound,
+}
+
+/// The least that a process needs beside a run: for tables, files, the interpreter.
+const LEAST: u64 = 64 << 20;
+/// And the most that is set aside for it.
+const MOST: u64 = 1 << 30;
+/// Between them this part of all memory.
+const PART: u64 = 32;
+
+impl Left {
+    /// Is it so little that who goes on may be ended by the system, without a word?
+    pub fn is_short(&self) -> bool {
+        self.bytes < (self.of / PART).clamp(LEAST, MOST)
+    }
+}
+
+/// What this process may still have, as far as the system says.
+pub fn left() -> Option<Left> {
+    left_at(Path::new("/"))
+}
+
+/// The same where the system's files lie below `root`.
+fn left_at(root: &Path) -> Option<Left> {
+    let status = fs::read_to_string(root.join("proc/self/status")).ok()?;
+    let [machine, group] = [machine(root), group(root)];
+    let limits = fs::read_to_string(root.join("proc/self/limits")).unwrap_or_default();
+    let process = [("Max address space", "VmSize:"), ("Max data size", "VmData:")]
+        .map(|(limit, used)| process(&limits, limit, kib(&status, used)?));
+    [machine, group].into_iter().chain(process).flatten().min_by_key(|left| left.bytes)
+}
+
+/// By the machine: what is free, or can be made so, in memory and swap.
+fn machine(root: &Path) -> Option<Left> {
+    let text = fs::read_to_string(root.join("proc/meminfo")).ok()?;
+    let swap = |key| kib(&text, key).unwrap_or_default();
+    let bytes = kib(&text, "MemAvailable:")? + swap("SwapFree:");
+    Some(Left { bytes, of: kib(&text, "MemTotal:")? + swap("SwapTotal:"), bound: Bound::Machine })
+}
+
+/// By the process's own limit of what it uses already.
+fn process(limits: &str, name: &str, used: u64) -> Option<Left> {
+    let words = limits.lines().find_map(|line| line.strip_prefix(name))?;
+    let of: u64 = words.split_whitespace().next()?.parse().ok()?;
+    Some(Left { bytes: of.saturating_sub(used), of, bound: Bound::Process })
+}
+
+/// By the control groups that the process is in, from its own up to the root.
+fn group(root: &Path) -> Option<Left> {
+    let groups = fs::read_to_string(root.join("proc/self/cgroup")).ok()?;
+    let paths = groups.lines().filter_map(|line| {
+        let mut parts = line.splitn(3, ':').skip(1);
+        let (controllers, path) = (parts.next()?, parts.next()?);
+        let files = match controllers {
+            "" => ("sys/fs/cgroup", ["memory.max", "memory.current", "inactive_file "]),
+            of if of.split(',').any(|of| of == "memory") => (
+                "sys/fs/cgroup/memory",
+                ["memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file "],
+            ),
+            _ => return None,
+        };
+        Some((path.trim_start_matches('/').to_owned(), files))
+    });
+    let all = paths.flat_map(|(path, (mount, files))| {
+        let above = Path::new(&path).ancestors().map(Path::to_path_buf).collect::<Vec<_>>();
+        above.into_iter().filter_map(move |at| group_at(&root.join(mount).join(at), files))
+    });
+    all.min_by_key(|left| left.bytes)
+}
+
+/// By one control group; none where it has no limit.
+fn group_at(folder: &Path, [limit, used, cached]: [&str; 3]) -> Option<Left> {
+    let number = |name: &str| fs::read_to_string(folder.join(name)).ok()?.trim().parse::<u64>().ok();
+    let of = number(limit).filter(|&of| of < 1 << 60)?;
+    let statistics = fs::read_to_string(folder.join("memory.stat")).unwrap_or_default();
+    // Pages of files go before anybody is ended.
+    let cached = statistics.lines().find_map(|line| line.strip_prefix(cached)?.trim().parse().ok());
+    let used = number(used)?.saturating_sub(cached.unwrap_or(0));
+    Some(Left { bytes: of.saturating_sub(used), of, bound: Bound::Group })
+}
+
+/// The bytes of a line `name  123 kB`.
+fn kib(text: &str, name: &str) -> Option<u64> {
+    let words = text.lines().find_map(|line| line.strip_prefix(name))?;
+    words.split_whitespace().next()?.parse::<u64>().ok()?.checked_mul(1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::path::PathBuf;
+
+    use super::*;
+
+    /// The system's files of a machine of 8 GiB of which 4 are free, and what else is written.
+    fn machine(name: &str, files: &[(&str, &str)]) -> PathBuf {
+        let root = std::env::temp_dir().join(format!("floodway-{name}-{}", std::process::id()));
+        let meminfo = "MemTotal: 8388608 kB\nMemAvailable: 4194304 kB\nSwapTotal: 0 kB\nSwapFree: 0 kB\n";
+        let status = "Name: x\nVmSize: 1048576 kB\nVmData: 524288 kB\n";
+        for (path, text) in [("proc/meminfo", meminfo), ("proc/self/status", status)].iter().chain(files) {
+            let file = root.join(path);
+            fs::create_dir_all(file.parent().expect("it has one")).expect("there is room");
+            fs::write(file, text).expect("there is room");
+        }
+        root
+    }
+
+    fn left(name: &str, files: &[(&str, &str)]) -> (u64, Bound) {
+        let root = machine(name, files);
+        let left = left_at(&root).expect("the system says");
+        fs::remove_dir_all(root).expect("it is ours");
+        (left.bytes >> 20, left.bound)
+    }
+
+    #[test]
+    fn the_least_of_machine_group_and_limits_counts() {
+        assert_eq!(left("machine", &[]), (4096, Bound::Machine));
+        let limits =
+            "Max data size  unlimited  unlimited  bytes\nMax address space  3221225472  unlimited  bytes\n";
+        assert_eq!(left("process", &[("proc/self/limits", limits)]), (2048, Bound::Process));
+        let group = |path: &'static str| {
+            [
+                ("proc/self/cgroup", path),
+                ("sys/fs/cgroup/a/memory.max", "1073741824\n"),
+                ("sys/fs/cgroup/a/memory.current", "536870912\n"),
+                ("sys/fs/cgroup/a/memory.stat", "anon 1\ninactive_file 268435456\n"),
+                ("sys/fs/cgroup/a/b/memory.max", "max\n"),
+            ]
+        };
+        assert_eq!(left("group", &group("0::/a\n")), (768, Bound::Group));
+        assert_eq!(left("inner-group", &group("0::/a/b\n")), (768, Bound::Group));
+        assert_eq!(left("no-group", &group("0::/\n")), (4096, Bound::Machine));
+        let older = [
+            ("proc/self/cgroup", "5:cpu,memory:/a\n"),
+            ("sys/fs/cgroup/memory/a/memory.limit_in_bytes", "1073741824\n"),
+            ("sys/fs/cgroup/memory/a/memory.usage_in_bytes", "1000\n"),
+            ("sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n"),
+        ];
+        assert_eq!(left("older-group", &older), (1023, Bound::Group));
+    }
+
+    #[test]
+    fn a_machine_without_such_files_says_nothing() {
+        assert_eq!(left_at(Path::new("/nowhere")), None);
+    }
+
+    #[test]
+    fn what_cannot_be_had_ends_the_run_with_how_much_it_was() {
+        let mut elements = vec![0_u64; 4];
+        let ended = catch_unwind(AssertUnwindSafe(|| reserve(&mut elements, 1 << 59))).unwrap_err();
+        let exhausted = ended.downcast::<Exhausted>().expect("it says so");
+        assert_eq!(exhausted.bytes, 8 * (4 + (1 << 59)));
+        assert_eq!(collect([1, 2, 3]), [1, 2, 3]);
+    }
+
+    #[test]
+    fn little_is_short() {
+        let left = |bytes| Left { bytes, of: 16 << 30, bound: Bound::Machine }.is_short();
+        assert!(left(500 << 20) && !left(600 << 20));
+    }
+}

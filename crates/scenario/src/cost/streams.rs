@@ -1,0 +1,247 @@
+//! Workloads as streams of bytes, and what all of them bring to each port.
+
+use floodway_fabric::Blueprint;
+use floodway_fabric::blueprint::{Arrivals, FlowSpec, LoopSpec, PoissonSpec, UNBOUNDED, WorkloadSpec};
+use floodway_fabric::routing::{Routes, peer};
+use floodway_mechanisms::registry::ReliabilityParams;
+use floodway_units::{NodeId, PortId, Rng, Span, Time};
+
+/// So many flows, or ends of flows, of a workload are looked at.
+const LOOKED_AT: usize = 20_000;
+/// No load is reckoned higher where the time that a flow takes follows from it.
+const BUSY: f64 = 0.9;
+
+/// Flows alike, as one.
+pub struct Stream {
+    /// How many.
+    flows: f64,
+    /// Their payload, all together; without end where it is infinite.
+    bytes: f64,
+    /// Full and other packets, all together.
+    packets: f64,
+    /// Replies for each of them.
+    replies: f64,
+    /// When the first of them starts, and the last one.
+    starts: (Time, Time),
+    /// Egress ports of their way.
+    way: Vec<PortId>,
+}
+
+/// What a scenario's workloads bring.
+pub struct Demand {
+    /// When the run is over.
+    pub end: Time,
+    /// Flows that start.
+    pub flows: f64,
+    /// Of them open at a time.
+    pub open: f64,
+    /// Packets that hosts send, replies aside.
+    pub packets: f64,
+    /// Of them on links at a time.
+    pub flying: f64,
+    /// Packets received over a link, replies too.
+    pub packet_hops: f64,
+}
+
+/// The streams of all workloads.
+pub fn streams(blueprint: &Blueprint, routes: &Routes) -> Vec<Stream> {
+    let mut rng = floodway_units::stream(blueprint.seed, 0, "cost");
+    let mut finder = Finder { blueprint, routes, rng: &mut rng };
+    blueprint.workloads.iter().flat_map(|workload| finder.streams(workload)).collect()
+}
+
+struct Finder<'a> {
+    blueprint: &'a Blueprint,
+    routes: &'a Routes,
+    rng: &'a mut Rng,
+}
+
+impl Finder<'_> {
+    fn streams(&mut self, workload: &WorkloadSpec) -> Vec<Stream> {
+        let replies = self.replies(workload.settings);
+        match &workload.arrivals {
+            Arrivals::List(flows) => {
+                let step = flows.len().div_ceil(LOOKED_AT).max(1);
+                flows.iter().step_by(step).map(|flow| self.listed(flow, step as f64, replies)).collect()
+            }
+            Arrivals::ClosedLoop(loops) => {
+                let step = loops.len().div_ceil(LOOKED_AT).max(1);
+                loops.iter().step_by(step).map(|of| self.looped(of, step as f64, replies)).collect()
+            }
+            Arrivals::Poisson(poisson) => self.drawn(poisson, replies),
+        }
+    }
+
+    /// Replies for each packet.
+    fn replies(&self, settings: usize) -> f64 {
+        match &self.blueprint.settings[settings].reliability {
+            ReliabilityParams::GoBackN(params) => 1.0 / f64::from(params.ack_interval.max(1)),
+            params => f64::from(u8::from(params.has_acks())),
+        }
+    }
+
+    fn listed(&mut self, flow: &FlowSpec, many: f64, replies: f64) -> Stream {
+        let size = if flow.size < UNBOUNDED { flow.size.0 as f64 } else { f64::INFINITY };
+        let way = flow.path.clone().unwrap_or_else(|| self.way(flow.source, flow.destination));
+        self.stream(many, size, replies, (flow.start, flow.start), way)
+    }
+
+    fn looped(&mut self, of: &LoopSpec, many: f64, replies: f64) -> Stream {
+        let way = self.way(of.source, of.destination);
+        self.stream(many * of.messages as f64, of.size.0 as f64, replies, (of.start, of.start), way)
+    }
+
+    /// The flows that a Poisson process is expected to start, a few receivers of each sender.
+    fn drawn(&mut self, poisson: &PoissonSpec, replies: f64) -> Vec<Stream> {
+        let until = poisson.until.min(self.blueprint.end.limit);
+        let each = until.0.saturating_sub(poisson.from.0) as f64 / poisson.mean_gap.0.max(1) as f64;
+        let step = poisson.sources.len().div_ceil(LOOKED_AT).max(1);
+        let draws = (LOOKED_AT / poisson.sources.len().max(1)).clamp(1, 16);
+        let many = each * step as f64 / draws as f64;
+        let mut streams = Vec::new();
+        for &source in poisson.sources.iter().step_by(step) {
+            for _ in 0..draws {
+                let destination = poisson.draw_destination(source, self.rng);
+                let way = self.way(source, destination);
+                let starts = (poisson.from, until.max(poisson.from));
+                streams.push(self.stream(many, poisson.sizes.mean(), replies, starts, way));
+            }
+        }
+        streams
+    }
+
+    fn stream(&self, flows: f64, size: f64, replies: f64, starts: (Time, Time), way: Vec<PortId>) -> Stream {
+        let mtu = self.blueprint.mtu.0.max(1) as f64;
+        // Of sizes that are spread the last packet is half full.
+        let packets = if starts.0 == starts.1 { (size / mtu).ceil() } else { size / mtu + 0.5 };
+        Stream { flows, bytes: flows * size, packets: flows * packets, replies, starts, way }
+    }
+
+    /// One of the shortest ways, drawn; empty where there is none.
+    fn way(&mut self, from: NodeId, to: NodeId) -> Vec<PortId> {
+        let (mut way, mut at) = (Vec::new(), from);
+        while at != to {
+            let ports = self.routes.candidates(at, to);
+            let Some(last) = ports.len().checked_sub(1) else { return Vec::new() };
+            let port = ports[(self.rng.next_u64() % (last as u64 + 1)) as usize];
+            way.push(port);
+            at = self.routes.node_of(peer(port));
+        }
+        way
+    }
+}
+
+/// What streams bring to a port.
+#[derive(Clone, Copy, Default)]
+struct Load {
+    /// Payload that ends.
+    bytes: f64,
+    /// Streams without end.
+    endless: f64,
+    /// When the first begins, and the last flow starts, in picoseconds.
+    begin: f64,
+    last: f64,
+    busy: bool,
+}
+
+impl Demand {
+    /// What these streams come to.
+    pub fn of(blueprint: &Blueprint, streams: Vec<Stream>) -> Self {
+        let loads = loads(blueprint, &streams);
+        let end = end(blueprint, &streams, &loads);
+        let mut demand = Demand { end, flows: 0.0, open: 0.0, packets: 0.0, flying: 0.0, packet_hops: 0.0 };
+        for stream in &streams {
+            demand.add(blueprint, stream, &loads);
+        }
+        demand
+    }
+
+    fn add(&mut self, blueprint: &Blueprint, stream: &Stream, loads: &[Load]) {
+        let end = self.end.0 as f64;
+        let (first, last) = (stream.starts.0.0 as f64, stream.starts.1.0 as f64);
+        if first >= end {
+            return;
+        }
+        let flows = stream.flows * if last > end { (end - first) / (last - first) } else { 1.0 };
+        let ports = stream.way.iter().map(|port| (&loads[port.index()], bytes_per_ps(blueprint, *port)));
+        let shares = ports.map(|(load, rate)| load.share(rate, end, stream.bytes.is_infinite()));
+        let (rate, share, use_) = shares.fold((f64::INFINITY, 1.0_f64, 0.0_f64), |least, of| {
+            (least.0.min(of.0), least.1.min(of.1), least.2.max(of.2))
+        });
+        let mtu = blueprint.mtu.0.max(1) as f64;
+        let packets = if stream.bytes.is_infinite() {
+            flows * rate * (end - first) / mtu
+        } else {
+            stream.packets * share
+        };
+        let took = stream.bytes / stream.flows.max(1.0) / rate / (1.0 - use_.min(BUSY));
+        let took = if took.is_finite() { took.min(end - first) } else { end - first };
+        self.flows += flows;
+        self.open += flows * (took / (last - first).max(took)).min(1.0);
+        self.packets += packets;
+        self.packet_hops += packets * stream.way.len() as f64 * (1.0 + stream.replies);
+        let flight: f64 = stream.way.iter().map(|port| delay(blueprint, *port).0 as f64).sum();
+        self.flying += (packets * flight / (end - first)).min(packets) * (1.0 + stream.replies);
+    }
+}
+
+impl Load {
+    /// Of a port of this rate, in bytes a picosecond: what one stream has of it, the share of bytes that pass before the end,
+    /// and how much of the time it is busy.
+    fn share(&self, rate: f64, end: f64, endless: bool) -> (f64, f64, f64) {
+        let room = rate * (end - self.begin).max(1.0);
+        let share = if self.bytes > 0.0 { (room / self.bytes).min(1.0) } else { 1.0 };
+        let busy = rate * (self.last - self.begin).max(1.0);
+        let use_ = if self.last > self.begin { (self.bytes / busy).min(1.0) } else { 0.0 };
+        let rest = rate * (1.0 - (self.bytes / room).min(0.5));
+        (if endless { rest / self.endless.max(1.0) } else { rate }, share, use_)
+    }
+}
+
+/// By port.
+fn loads(blueprint: &Blueprint, streams: &[Stream]) -> Vec<Load> {
+    let mut loads = vec![Load::default(); 2 * blueprint.links.len()];
+    for stream in streams {
+        let (first, last) = (stream.starts.0.0 as f64, stream.starts.1.0 as f64);
+        for port in &stream.way {
+            let load = &mut loads[port.index()];
+            (load.begin, load.last) = match load.busy {
+                true => (load.begin.min(first), load.last.max(last)),
+                false => (first, last),
+            };
+            load.busy = true;
+            match stream.bytes.is_infinite() {
+                true => load.endless += stream.flows,
+                false => load.bytes += stream.bytes,
+            }
+        }
+    }
+    loads
+}
+
+/// When all that ends has passed its ports, at the limit at the latest.
+fn end(blueprint: &Blueprint, streams: &[Stream], loads: &[Load]) -> Time {
+    let limit = blueprint.end.limit;
+    if blueprint.end.at_limit || streams.iter().all(|stream| stream.bytes.is_infinite()) {
+        return limit;
+    }
+    let done = |(port, load): (usize, &Load)| {
+        let rate = bytes_per_ps(blueprint, PortId(port as u32));
+        (load.begin + load.bytes / rate).max(load.last)
+    };
+    let ends = loads.iter().enumerate().filter(|(_, load)| load.bytes > 0.0).map(done);
+    let flight = |stream: &Stream| {
+        stream.way.iter().map(|&port| delay(blueprint, port)).fold(Span::ZERO, |a, b| a + b)
+    };
+    let longest = streams.iter().map(flight).max().unwrap_or_default();
+    let end = ends.fold(0.0_f64, f64::max) + longest.0 as f64;
+    Time(limit.0.min(end as u64).max(1))
+}
+
+fn bytes_per_ps(blueprint: &Blueprint, port: PortId) -> f64 {
+    blueprint.links[port.index() / 2].directions[port.index() % 2].rate.0 as f64 / 8e12
+}
+
+fn delay(blueprint: &Blueprint, port: PortId) -> Span {
+    blueprint.links[port.index() / 2].directions[port.index() % 2].delay
+}

@@ -1,0 +1,64 @@
+"""Files that are read whole: such as end, and are not too large."""
+
+from __future__ import annotations
+
+import errno
+import stat
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+__all__ = ["is_pipe", "read_pipe", "read_text"]
+
+#: A text is no larger, in bytes: 1 GiB, as the native half has it for lists of flows.
+MOST_BYTES = 1 << 30
+#: A scenario is no larger, in bytes: 64 MiB, likewise.
+MOST_SCENARIO_BYTES = 64 << 20
+
+
+def read_text(path: Path) -> str:
+    """Return the text of a regular file.
+
+    Raises
+    ------
+    OSError
+        If it cannot be read, is too large, or is a pipe or a device, which may never end.
+    UnicodeDecodeError
+        If it is not text in UTF-8.
+    """
+    about = path.stat()
+    if stat.S_ISDIR(about.st_mode):
+        raise IsADirectoryError(errno.EISDIR, "it is a folder", str(path))
+    if not stat.S_ISREG(about.st_mode):
+        raise OSError(errno.EINVAL, "it is a pipe or a device, and a regular file is due", str(path))
+    if about.st_size > MOST_BYTES:
+        raise OSError(errno.EFBIG, f"it has more than {MOST_BYTES >> 20} MiB", str(path))
+    # A file of the kernel's says that it is empty, and may never end.
+    with path.open("rb") as file:
+        return file.read(about.st_size).decode("utf-8")
+
+
+def is_pipe(path: Path) -> bool:
+    """Whether a path names a pipe, such as that of `<(...)` in a shell, or `/dev/stdin` behind one."""
+    try:
+        return stat.S_ISFIFO(path.stat().st_mode)
+    except OSError:
+        return False
+
+
+def read_pipe(path: Path) -> str:
+    """Return what somebody writes into a pipe, up to its end; Ctrl-C and SIGTERM are heard meanwhile.
+
+    Raises
+    ------
+    OSError
+        If it cannot be read, or goes on and on.
+    UnicodeDecodeError
+        If it is not text in UTF-8.
+    """
+    with path.open("rb") as file:
+        content = file.read(MOST_SCENARIO_BYTES + 1)
+    if len(content) > MOST_SCENARIO_BYTES:
+        raise OSError(errno.EFBIG, f"it has more than {MOST_SCENARIO_BYTES >> 20} MiB", str(path))
+    return content.decode("utf-8")

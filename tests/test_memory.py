@@ -1,0 +1,165 @@
+"""What a run comes to is told before it runs; what needs more memory than there is ends with words."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+import floodway as package
+from command import environment
+from scenarios import BURST, LISTED, SMALL, SPRAYED, written
+
+if TYPE_CHECKING:
+    from command import Command
+
+SCENARIOS = Path(__file__).parents[1] / "scenarios"
+#: Flows of a byte at half of what two NICs send: 12.5 in a nanosecond.
+CROWD = SMALL.replace('"fb-hadoop"', '{ fixed = "1B" }').replace('"2ms"', '"20ms"')
+
+
+def near(scenario: package.Scenario, factor: float) -> None:
+    """See to it that the estimate of packet-hops is no more than so many times off."""
+    told = scenario.check()["cost"]
+    assert isinstance(told, dict)
+    ratio = told["packet_hops"] / package.run(scenario).outcome.packet_hops
+    assert 1 / factor < ratio < factor, f"{ratio:.2f}"
+
+
+@pytest.mark.parametrize("text", [SMALL, BURST, LISTED, SPRAYED])
+def test_packet_hops_are_told_before_the_run(text: str) -> None:
+    near(package.Scenario.from_toml(text), 1.5)
+
+
+@pytest.mark.parametrize("name", ["incast", "control-loss", "micro-burst", "tcd-victim"])
+def test_packet_hops_of_ready_scenarios_are_told_before_the_run(name: str) -> None:
+    near(package.load(SCENARIOS / f"{name}.toml"), 2)
+
+
+def test_a_limit_cuts_the_estimate_off_as_it_cuts_the_run() -> None:
+    whole = package.Scenario.from_toml(SMALL)
+    for limit in ("200us", "1ms"):
+        near(whole.replace(sets=[("limit", limit)]), 2)
+
+
+def test_check_tells_what_a_run_comes_to(floodway: Command) -> None:
+    path = written(floodway.folder, SMALL)
+    (line,) = [line for line in floodway("check", path).out.splitlines() if line.startswith("a run: ")]
+    assert "packet-hops" in line
+    assert line.endswith(" MB of memory")
+    cost = json.loads(floodway("check", path, "--json").out)["cost"]
+    assert set(cost) == {
+        "flows",
+        "simulated_us",
+        "packet_hops",
+        "wall_s",
+        "memory_bytes",
+        "network_bytes",
+    }
+    assert 0 < cost["network_bytes"] < cost["memory_bytes"]
+
+
+def test_a_run_that_no_machine_has_the_memory_for_is_refused_with_the_number(floodway: Command) -> None:
+    path = written(floodway.folder, CROWD.replace('"20ms"', '"90s"'))
+    done = floodway("run", path, "--quiet")
+    assert (done.code, done.out) == (1, "")
+    (line,) = done.err.splitlines()
+    assert line.startswith("error: small: about ")
+    assert " TB of memory are needed, and " in line
+    assert line.endswith("; --force-memory, in Python force_memory=True, tries it nevertheless")
+    # Nothing was drawn to find that out, and nothing is kept.
+    assert not (floodway.folder / "out" / "small").exists()
+    with pytest.raises(MemoryError) as caught:
+        package.run(package.load(path))
+    assert isinstance(caught.value, package.RunError)
+
+
+#: What a notebook's kernel does: a run under a limit of addresses that is soon reached, then one that fits.
+KERNEL = """
+import resource, sys
+import floodway
+floodway.run(floodway.load(sys.argv[2]), threads=1)
+status = open("/proc/self/status").read()
+size = int(status.split("VmSize:")[1].split()[0]) * 1024
+resource.setrlimit(resource.RLIMIT_AS, (size + (400 << 20), resource.RLIM_INFINITY))
+try:
+    floodway.run(floodway.load(sys.argv[1]), threads=1, force_memory=True)
+except floodway.OutOfMemoryError as error:
+    print(error)
+print(floodway.run(floodway.load(sys.argv[2]), threads=1).outcome.stopped)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="asks Linux what is left")
+def test_a_run_that_memory_ran_out_for_leaves_the_process_alive(tmp_path: Path) -> None:
+    (tmp_path / "small").mkdir()
+    crowd, small = written(tmp_path, CROWD), written(tmp_path / "small", SMALL)
+    done = subprocess.run(
+        [sys.executable, "-c", KERNEL, str(crowd), str(small)],
+        env={**environment(), "POLARS_MAX_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    said, stopped = done.stdout.splitlines()
+    assert said.startswith("memory ran out: ")
+    assert "left to this process, whose memory is limited" in said
+    assert stopped == "finished"
+
+
+def test_a_list_of_flows_that_memory_cannot_hold_is_refused_before_it_is_read(tmp_path: Path) -> None:
+    script = f"""
+import resource
+import floodway
+floodway.Scenario.from_toml({SMALL!r})
+status = open("/proc/self/status").read()
+size = int(status.split("VmSize:")[1].split()[0]) * 1024
+resource.setrlimit(resource.RLIMIT_AS, (size + (300 << 20), resource.RLIM_INFINITY))
+try:
+    floodway.load("a.toml")
+except floodway.ScenarioError as error:
+    print(error)
+"""
+    rows = "h1,h3,1000,0\n" * 1_000_000
+    (tmp_path / "list.csv").write_text("source,destination,size_bytes,start_us\n" + rows)
+    network = SMALL[: SMALL.index("[[workload]]")]
+    (tmp_path / "a.toml").write_text(f'{network}[[workload]]\nname = "w"\nflow-list.file = "list.csv"\n')
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=tmp_path,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    )
+    assert "workload.w.flow-list.file: it has 1000001 flows: about " in done.stdout
+
+
+def test_threads_that_would_only_wait_are_not_used_and_that_is_said_at_once(floodway: Command) -> None:
+    near = SMALL.replace('"1us"', '"1ns"').replace('"2ms"', '"100us"')
+    path = written(floodway.folder, near)
+    done = floodway("run", path, "--threads", "2")
+    assert done.code == 0
+    (line,) = [line for line in done.err.splitlines() if line.startswith("warning: 1 thread")]
+    assert line.startswith("warning: 1 thread instead of 2: the shortest cut is 1ns, in which hosts send ")
+    timings = json.loads((floodway.folder / "out" / "small" / "run.json").read_text())["timings"]
+    assert timings["threads"] == 1
+    assert timings["threads_why"] in line
+    forced = package.run(package.load(path), threads=2, force_threads=True)
+    assert forced.run.timings.threads == 2
+    assert forced.flows.equals(package.run(package.load(path), threads=2).flows)
+
+
+def test_a_comparison_and_a_scenario_that_ask_for_threads_hear_of_it_too(floodway: Command) -> None:
+    path = written(floodway.folder, SMALL.replace('"2ms"', '"100us"') + "\n[engine]\nthreads = 2\n")
+    assert "warning: 1 thread instead of 2: " in floodway("run", path).err
+    done = floodway("compare", path, "--vary", "seed=1,2", "--threads", "2")
+    assert done.code == 0
+    assert done.err.count(": 1 thread instead of 2: ") == 2

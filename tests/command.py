@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
-__all__ = ["Command", "Done", "environment"]
+__all__ = ["Command", "Done", "environment", "until"]
 
 
 @dataclass(frozen=True)
@@ -51,3 +53,11 @@ class Command:
 def environment() -> dict[str, str]:
     """Return an environment in which output does not depend on the terminal."""
     return {**os.environ, "NO_COLOR": "1", "COLUMNS": "120"}
+
+
+def until(there: Callable[[], bool], what: str) -> None:
+    """Wait for what happens soon."""
+    end = time.monotonic() + 60
+    while not there():
+        assert time.monotonic() < end, what
+        time.sleep(0.02)

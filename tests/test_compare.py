@@ -301,7 +301,7 @@ def test_an_interrupted_comparison_keeps_what_had_ended_and_says_so(
     ) as running:
         assert running.stderr is not None
         assert running.stdout is not None
-        until(lambda: (tmp_path / "out" / "small" / "run.json").exists(), "the short run")
+        until((tmp_path / "out" / "small" / "run.json").exists, "the short run")
         running.send_signal(signal.SIGINT)
         sent = time.monotonic()
         said = running.stderr.read().splitlines()

@@ -25,6 +25,8 @@ DISTRIBUTIONS = ("fct", "slowdown", "throughput")
 #: What a picture in time is of.
 IN_TIME = ("throughput", "queue")
 VARIANT = "variant"
+#: What the table of all numbers is called, beside the pictures.
+NUMBERS = "numbers"
 #: Pictures that have variants beside one another, and no more of these than can be read.
 BESIDE, MOST_RESULTS = ("ports", "region"), 4
 #: Keys that mean something in pictures of some kinds only.
@@ -75,6 +77,8 @@ def _plot(
     name = table.text("name", due=True)
     if not all(letter.isalnum() or letter in "-_." for letter in name) or name.startswith("."):
         raise table.fault("name", f"{name!r} is a file's name: letters, digits, - and _", given=name)
+    if name == NUMBERS:
+        raise table.fault("name", f"{name!r} is the table of all numbers; choose another name", given=name)
     kind = table.choice("kind", table.text("kind", due=True), what="a kind of picture", allowed=PLOTS)
     _refuse_meaningless(table, kind)
     across = (VARIANT, *(axis.name for axis in axes))

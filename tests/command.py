@@ -8,14 +8,15 @@ import resource
 import signal
 import subprocess
 import sys
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
-__all__ = ["Command", "Done", "environment", "limited_files"]
+__all__ = ["Command", "Done", "environment", "limited_files", "until"]
 
 
 @dataclass(frozen=True)
@@ -68,3 +69,12 @@ def limited_files(most_bytes: int) -> Iterator[None]:
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
         signal.signal(signal.SIGXFSZ, handler)
+
+
+def until(there: Callable[[], bool], what: str, *, of: subprocess.Popen[bytes] | None = None) -> None:
+    """Wait for what happens soon; a command that is to do it must not end before."""
+    end = time.monotonic() + 100
+    while not there():
+        assert time.monotonic() < end, what
+        assert of is None or of.poll() is None, what
+        time.sleep(0.01)

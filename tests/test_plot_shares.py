@@ -170,7 +170,9 @@ def test_the_eight_flows_with_most_bytes_have_lines_and_all_others_one() -> None
     # Of one workload, the flows need not say which.
     assert labels(drawn.figure) == [*(f"h{n}:0" for n in range(4, 12)), "others (3 flows)"]
     (legend,) = drawn.figure.legends
-    assert legend.get_title().get_text() == "flows of load"
+    explained, single = legend.get_title().get_text().split("\n")
+    assert explained.startswith("What is drawn first is wider")
+    assert single == "flows of load"
     assert labels(plot.shares([source(crowd(9))]).figure)[-1] == "others (1 flow)"
     assert labels(plot.shares([source(crowd(8))]).figure) == [f"h{n}:0" for n in range(1, 9)]
     assert labels(plot.shares([source(crowd(1))]).figure) == ["load:h1:0"]

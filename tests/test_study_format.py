@@ -12,7 +12,7 @@ import floodway as package
 from floodway.study import load_study, plan_of
 from floodway.study.runs import selected
 from floodway.study.values import toml_text
-from studies import STUDY, study_file
+from studies import BRIEF, STUDY, study_file
 
 if TYPE_CHECKING:
     from command import Command
@@ -238,7 +238,7 @@ def test_a_study_has_what_its_file_says(tmp_path: Path) -> None:
         (
             'kind = "lines"',
             'kind = "grid"\nlog = "y"',
-            "plot[1].log: is of axes with numbers, and a grid has none",
+            "plot[1].log: has no meaning in a picture of the kind grid; it is of bars, lines, series, cdf",
         ),
         (
             'kind = "fct-p99"\nsize = ["0B", "10KB"]',
@@ -279,17 +279,40 @@ def test_a_study_has_what_its_file_says(tmp_path: Path) -> None:
             "plot[2].group: 'load' goes across already",
         ),
         (
+            'kind = "cdf"\n',
+            'kind = "cdf"\nrelative-to = "little"\n',
+            "plot[4].relative-to: has no meaning in a picture of the kind cdf; it is of bars, lines, grid",
+        ),
+        (
             'log = "y"',
-            '[[plot.theory]]\nformula = "bpd"\nx = "delay-us"',
+            'log = "x"',
+            "plot[2].log: 'x' is not an axis with numbers of bars; allowed: y",
+        ),
+        (
+            'log = "y"',
+            "[[plot.published]]\nx = 0.3\nvalue = 1",
+            "plot[2].published: '0.3' is not a point of load; allowed: 0.2, 0.4; did you mean '0.4'?",
+        ),
+        (
+            'log = "y"',
+            '[[plot.published]]\nx = 0.2\ngroup = "litle"\nvalue = 1',
             (
-                "plot[2].theory[1].formula: 'bpd' is not a formula; allowed: swing-eq4, swing-eq6, swing-relay-buffer, "
+                "plot[2].published: 'litle' is not a group of this picture; allowed: large, little; "
+                "did you mean 'little'?"
+            ),
+        ),
+        (
+            'short-p99"]\n',
+            'short-p99"]\n[[plot.theory]]\nformula = "bpd"\nx = "delay-us"\n',
+            (
+                "plot[1].theory[1].formula: 'bpd' is not a formula; allowed: swing-eq4, swing-eq6, swing-relay-buffer, "
                 "swing-pfc-buffer, cbfc-lowest, cbfc-highest, bifrost-buffer, bdp; did you mean 'bdp'?"
             ),
         ),
         (
-            'log = "y"',
-            '[[plot.theory]]\nformula = "bdp"\nx = "delay-us"',
-            "plot[2].theory[1].with: lacks rate-gbps of bdp",
+            'short-p99"]\n',
+            'short-p99"]\n[[plot.theory]]\nformula = "bdp"\nx = "delay-us"\n',
+            "plot[1].theory[1].with: lacks rate-gbps of bdp",
         ),
         (
             "[quick]\nseeds = 1",
@@ -301,6 +324,28 @@ def test_a_study_has_what_its_file_says(tmp_path: Path) -> None:
 def test_a_fault_names_its_key_and_what_is_right(tmp_path: Path, before: str, after: str, said: str) -> None:
     assert before in STUDY
     assert fault(tmp_path, STUDY.replace(before, after, 1)) == said
+
+
+@pytest.mark.parametrize("kind", ["bars", "lines", "grid"])
+@pytest.mark.parametrize("variants", ["", 'variants = ["little", "large"]'])
+def test_a_picture_of_one_variant_says_which(tmp_path: Path, kind: str, variants: str) -> None:
+    axis = '[[axis]]\nname = "mtu"\nkey = "mtu"\nvalues = ["1000B", "2000B"]\n\n[[variant]]'
+    text = BRIEF[: BRIEF.index("[[claim]]")].replace("[[variant]]", axis, 1)
+    picture = f'[[plot]]\nname = "1"\nkind = "{kind}"\nmetric = "fct-mean"\nx = "load"\ngroup = "mtu"\n'
+    named = "little, large" if variants else "large, little"
+    said = "must name one, since neither x nor group is variant: the others would not be shown; allowed: "
+    assert fault(tmp_path, f"{text}{picture}{variants}\n") == f"plot[1].variants: {said}{named}"
+    # Nor is one chosen where the picture has no groups at all.
+    alone = picture.replace('group = "mtu"', 'group = ""\nat = { mtu = "1000B" }')
+    assert fault(tmp_path, f"{text}{alone}{variants}\n") == f"plot[1].variants: {said}{named}"
+    one = load_study(study_file(tmp_path, f'{text}{picture}variants = "little"\n'))
+    assert one.plots[0].variants == ("little",)
+
+
+def test_a_claim_of_one_variant_says_which(tmp_path: Path) -> None:
+    text = BRIEF.replace('metric = "flows"\nvariant = "large"\n', 'metric = "flows"\n')
+    assert text != BRIEF
+    assert fault(tmp_path, text).startswith("claim[flows].variant: ")
 
 
 def test_a_file_that_is_no_study_is_told(tmp_path: Path) -> None:

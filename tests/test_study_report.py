@@ -258,7 +258,7 @@ def test_what_figures_share_is_run_once(tmp_path: Path, floodway: Command) -> No
     document = json.loads((out / "alpha" / "study.json").read_text(encoding="utf-8"))
     assert [study["name"] for study in document["studies"]] == ["2", "10"]
     again = floodway("reproduce", "alpha", "--status")
-    assert again.out == "out/reproduce/alpha: 4 runs: 4 done, 0 failed, 0 missing\n"
+    assert again.out == "out/reproduce/alpha: 4 runs: 4 done, 0 failed, 0 to do\n"
     told = floodway("reproduce", "alpha", "11")
     assert (told.code, told.out) == (2, "")
     assert told.err.startswith("error: '11' is not a figure of alpha; allowed: 1, 2, ")

@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import floodway as package
-from command import environment, limited_files
+from command import environment, limited_files, until
 from floodway import keys
 from floodway.cli import app as cli
 from floodway.cli import study as studying
+from floodway.cli.pictures import PictureOptions
 from floodway.results.digests import sealed
 from floodway.results.verification import verified_all
 from floodway.study import conduct, expected_minutes, load_study, plan_of, states_of
@@ -49,14 +50,6 @@ def report_of(folder: Path) -> dict[str, bytes]:
     files["report.md"] = text[: text.index(TIMES)].encode()
     files["index.html"] = page[: page.index(TIMES.removeprefix("## "))].encode()
     return files
-
-
-def until(there: Callable[[], bool], what: str) -> None:
-    """Wait for what happens soon."""
-    end = time.monotonic() + 60
-    while not there():
-        assert time.monotonic() < end, what
-        time.sleep(0.02)
 
 
 def plan_in(folder: Path, text: str = BRIEF) -> Any:  # noqa: ANN401 (a plan)
@@ -141,8 +134,7 @@ def test_after_a_kill_only_what_was_unfinished_is_run_and_the_report_is_the_same
     (tmp_path / "cut" / "runs" / f".{'0' * 64}.floodway" / "new").mkdir()
     again = floodway("study", "pools.toml", "--out", "cut")
     assert again.code == 0
-    ended = [line for line in again.err.splitlines() if ": done in " in line]
-    assert len(ended) == 8 - len(whole)
+    assert f"Pools: {8 - len(whole)} of 8 runs, " in again.err
     assert whole.items() <= keys_of(tmp_path / "cut").items()
     assert not [entry.name for entry in (tmp_path / "cut" / "runs").iterdir() if entry.name.startswith(".")]
     assert floodway("study", "pools.toml", "--out", "whole", "--quiet").code == 0
@@ -166,8 +158,9 @@ def test_ctrl_c_ends_soon_keeps_what_had_ended_and_says_so(tmp_path: Path, flood
     assert err.splitlines()[-1] == last
     assert len(keys_of(tmp_path / "out")) == 4
     status = floodway("study", "pools.toml", "--out", "out", "--status")
-    assert status.out.splitlines()[0] == "out: 8 runs: 4 done, 0 failed, 4 missing"
-    assert status.out.splitlines()[1] == "  missing pools: little, load=0.2, seed 1"
+    assert status.out.splitlines()[0] == "out: 8 runs: 4 done, 0 failed, 4 to do"
+    assert re.search(r"^ +pools +large +4 *$", status.out, re.MULTILINE)
+    assert re.search(r"^ +little +4 *$", status.out, re.MULTILINE)
 
 
 def test_a_killed_worker_is_a_failed_run_and_the_others_go_on(tmp_path: Path, floodway: Command) -> None:
@@ -197,8 +190,10 @@ def test_a_killed_worker_is_a_failed_run_and_the_others_go_on(tmp_path: Path, fl
     document = json.loads((tmp_path / "out" / "study.json").read_text(encoding="utf-8"))
     assert [claim["verdict"] for claim in document["studies"][0]["claims"]] == ["not run", "differs"]
     status = floodway("study", "pools.toml", "--out", "out", "--status")
-    assert status.out.splitlines()[0] == "out: 4 runs: 2 done, 2 failed, 0 missing"
-    assert status.out.splitlines()[1].endswith("little, load=0.4, seed 1: its process was killed by SIGKILL")
+    assert status.out.splitlines()[0] == "out: 4 runs: 2 done, 2 failed, 0 to do"
+    # Runs that failed for one reason are told together.
+    said = "  failed: pools: little, load=0.4, seed 1 and 1 more: its process was killed by SIGKILL"
+    assert status.out.splitlines()[-1] == said
 
 
 def test_a_run_that_fails_is_named_and_tried_again(tmp_path: Path) -> None:
@@ -356,7 +351,7 @@ def test_a_run_under_another_s_key_is_named_and_run_again(tmp_path: Path) -> Non
     report, one, other = report_of(out), plan.runs[0], plan.runs[1]
     shutil.rmtree(out / "runs" / one.key)
     shutil.copytree(out / "runs" / other.key, out / "runs" / one.key)
-    assert states_of(plan, out)[one.key] == "missing"
+    assert states_of(plan, out)[one.key] == "to do"
     messages: list[str] = []
     again = conduct(plan, out=out, jobs=2, on_message=messages.append)
     assert messages == [f"{one.label}: run.json is of another run, {other.key[:12]}; it is run again"]
@@ -428,6 +423,15 @@ def test_both_verbs_take_the_same_options(monkeypatch: pytest.MonkeyPatch, verb:
         "out": (["--out", "x"], Path("x")),
         "jobs": (["--jobs", "3"], 3),
         "seeds": (["--seeds", "7,9"], (7, 9)),
+        "pictures": (
+            [
+                *("--format", "svg,pdf", "--width", "3.4", "--font-size", "8"),
+                *("--log", "x,y", "--no-note", "--title", ""),
+            ],
+            PictureOptions(
+                formats=("svg", "pdf"), width_in=3.4, font_pt=8.0, title="", log=("x", "y"), note=False
+            ),
+        ),
         **{each: ([f"--{each}"], True) for each in ("quick", "status", "force", "quiet", "json")},
     }
     for given, _ in [([], None), *options.values()]:

@@ -17,6 +17,7 @@ from floodway.cli import check as checking
 from floodway.cli import compare as comparing
 from floodway.cli import find as finding
 from floodway.cli import import_ as importing
+from floodway.cli import pictures as picturing
 from floodway.cli import plot as plotting
 from floodway.cli import run as running
 from floodway.cli import study as studying
@@ -82,10 +83,55 @@ Jobs = Annotated[int | None, typer.Option(min=1, help="Runs at a time.", show_de
 Status = Annotated[
     bool,
     typer.Option(
-        "--status", help="Show which runs are done, failed or missing; run nothing.", show_default=False
+        "--status",
+        help="Count the runs that are done, failed and to do, by study and variant; run nothing.",
+        show_default=False,
     ),
 ]
 Anew = Annotated[bool, typer.Option("--force", help="Run everything anew.", show_default=False)]
+Formats = Annotated[
+    str | None,
+    typer.Option(
+        "--format", metavar="FORMAT[,...]", help="Of pictures: png, pdf, svg, or several.", show_default="png"
+    ),
+]
+AlsoFormats = Annotated[
+    str | None,
+    typer.Option(
+        "--format",
+        metavar="FORMAT[,...]",
+        help="Write pictures as pdf, svg or both as well.",
+        show_default="png alone",
+    ),
+]
+Width = Annotated[
+    float | None,
+    typer.Option("--width", metavar="INCHES", help="Width of pictures.", show_default="7, or as it needs"),
+]
+FontSize = Annotated[
+    float | None,
+    typer.Option(metavar="POINTS", help="Size of the letters of pictures.", show_default="10"),
+]
+Log = Annotated[
+    str | None,
+    typer.Option(
+        metavar="x|y|x,y|none",
+        help="Axes that are logarithmic, of pictures whose axes have numbers.",
+        show_default="as the picture has it",
+    ),
+]
+Title = Annotated[
+    str | None,
+    typer.Option(help="Title of pictures; '' for none.", show_default="the picture's own"),
+]
+NoNote = Annotated[
+    bool,
+    typer.Option(
+        "--no-note",
+        help="Leave out what explains widths, bars and marks below pictures.",
+        show_default=False,
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Write one JSON document to stdout.", show_default=False)]
 
 
@@ -310,6 +356,30 @@ def compare_(  # noqa: PLR0913 (one argument an option)
     )
 
 
+def _picture_options(  # noqa: PLR0913 (one argument an option)
+    form: str | None,
+    width: float | None,
+    font_size: float | None,
+    log: str | None,
+    title: str | None,
+    *,
+    note: bool,
+) -> picturing.PictureOptions:
+    chosen = picturing.PictureOptions(
+        formats=picturing.formats_of(form),
+        width_in=width,
+        font_pt=font_size,
+        log=picturing.axes_of(log),
+        title=title,
+        note=note,
+    )
+    if chosen.is_chosen:
+        # Whether pictures may look so is told before the first run.
+        with chosen.look():
+            pass
+    return chosen
+
+
 def _study_request(  # noqa: PLR0913 (one argument an option)
     *,
     out: Path | None,
@@ -320,9 +390,11 @@ def _study_request(  # noqa: PLR0913 (one argument an option)
     force: bool,
     quiet: bool,
     json: bool,
+    pictures: picturing.PictureOptions,
 ) -> studying.Request:
     """Return what `study` and `reproduce` are asked for beside what to run."""
     return studying.Request(
+        pictures=pictures,
         out=out,
         jobs=jobs,
         seeds=studying.seeds_of(seeds),
@@ -349,6 +421,12 @@ def study_(  # noqa: PLR0913 (one argument an option)
         typer.Option(metavar="DIR", help="Folder of runs and report.", show_default="out/study/STUDY"),
     ] = None,
     status: Status = False,
+    form: AlsoFormats = None,
+    width: Width = None,
+    font_size: FontSize = None,
+    log: Log = None,
+    title: Title = None,
+    no_note: NoNote = False,
     force: Anew = False,
     quiet: Quiet = False,
     json: Json = False,
@@ -363,6 +441,7 @@ def study_(  # noqa: PLR0913 (one argument an option)
       floodway study studies/example.toml --quick
       floodway study studies/example.toml --status
       floodway study studies/example.toml --seeds 1,2,7 --out out/seven
+      floodway study studies/example.toml --format pdf,svg --width 3.4 --font-size 8 --title ''
 
     \b
     Exit codes:
@@ -376,7 +455,15 @@ def study_(  # noqa: PLR0913 (one argument an option)
     return studying.study(
         studies,
         _study_request(
-            out=out, jobs=jobs, seeds=seeds, quick=quick, status=status, force=force, quiet=quiet, json=json
+            out=out,
+            jobs=jobs,
+            seeds=seeds,
+            quick=quick,
+            status=status,
+            force=force,
+            quiet=quiet,
+            json=json,
+            pictures=_picture_options(form, width, font_size, log, title, note=not no_note),
         ),
     )
 
@@ -401,6 +488,12 @@ def reproduce_(  # noqa: PLR0913 (one argument an option)
         typer.Option(metavar="DIR", help="Folder of runs and report.", show_default="out/reproduce/PAPER"),
     ] = None,
     status: Status = False,
+    form: AlsoFormats = None,
+    width: Width = None,
+    font_size: FontSize = None,
+    log: Log = None,
+    title: Title = None,
+    no_note: NoNote = False,
     force: Anew = False,
     quiet: Quiet = False,
     json: Json = False,
@@ -427,7 +520,15 @@ def reproduce_(  # noqa: PLR0913 (one argument an option)
     return studying.reproduce(
         papers,
         _study_request(
-            out=out, jobs=jobs, seeds=seeds, quick=quick, status=status, force=force, quiet=quiet, json=json
+            out=out,
+            jobs=jobs,
+            seeds=seeds,
+            quick=quick,
+            status=status,
+            force=force,
+            quiet=quiet,
+            json=json,
+            pictures=_picture_options(form, width, font_size, log, title, note=not no_note),
         ),
     )
 
@@ -523,10 +624,12 @@ def plot_(  # noqa: PLR0913 (one argument an option)
         ),
     ],
     *,
-    form: Annotated[
-        plotting.Format | None,
-        typer.Option("--format", help="What to draw.", show_default="png, or the ending of --out"),
-    ] = None,
+    form: Formats = None,
+    width: Width = None,
+    font_size: FontSize = None,
+    log: Log = None,
+    title: Title = None,
+    no_note: NoNote = False,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -619,7 +722,8 @@ def plot_(  # noqa: PLR0913 (one argument an option)
     \b
     Examples:
       floodway plot fct out/demo
-      floodway plot slowdown out/demo out/demo-7 --format pdf --out figures
+      floodway plot slowdown out/demo out/demo-7 --format pdf,svg --out figures
+      floodway plot fct out/demo --width 3.4 --font-size 8 --title '' --out column.pdf
       floodway plot series out/demo --object 'x1>x2' --metric queue --out queue.svg
       floodway plot heatmap out/demo --metric paused
       floodway plot ports out/demo --object 'x1>x2' --from 1ms --to 2ms
@@ -636,7 +740,7 @@ def plot_(  # noqa: PLR0913 (one argument an option)
         plotting.Request(
             kind=kind,
             folders=folders,
-            format=form,
+            pictures=_picture_options(form, width, font_size, log, title, note=not no_note),
             out=out,
             metric=metric,
             objects=objects or [],

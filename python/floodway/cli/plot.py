@@ -15,12 +15,12 @@ from floodway.results.quantities import quantity_us
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from floodway.cli.pictures import Format, PictureOptions
     from floodway.plot import Drawing, Source
 
-__all__ = ["Format", "Kind", "Request", "plot"]
+__all__ = ["Kind", "Request", "plot"]
 
 Kind = Literal["fct", "slowdown", "series", "heatmap", "ports", "region", "shares"]
-Format = Literal["png", "pdf", "svg"]
 #: The endings that make `--out` a file.
 ENDINGS: dict[str, Format] = {".png": "png", ".pdf": "pdf", ".svg": "svg"}
 #: Endings of files that are none of ours; other names with a point in them may be folders.
@@ -44,6 +44,7 @@ OPTIONS: dict[str, tuple[Kind, ...]] = {
     "--from": ("ports", "region", "shares"),
     "--to": ("ports", "region", "shares"),
     "--bucket": ("shares",),
+    "--log": ("fct", "slowdown", "series"),
 }
 
 
@@ -53,7 +54,7 @@ class Request:
 
     kind: Kind
     folders: Sequence[Path]
-    format: Format | None
+    pictures: PictureOptions
     out: Path | None
     metric: str | None
     objects: Sequence[str]
@@ -77,7 +78,8 @@ def plot(request: Request) -> int:
     files = _files(request)
     refuse_taken(files, force=request.force)
     sources = sources_of(request.folders)
-    drawing = _drawn(request, sources)
+    with request.pictures.look():
+        drawing = _drawn(request, sources)
     if not request.quiet:
         for warning in _warnings(request, sources):
             tell(f"warning: {warning}", err=True)
@@ -99,6 +101,7 @@ def _refuse_unused(request: Request) -> None:
         "--from": request.begin is not None,
         "--to": request.end is not None,
         "--bucket": request.bucket is not None,
+        "--log": request.pictures.log is not None,
     }
     for option, kinds in OPTIONS.items():
         if given[option] and request.kind not in kinds:
@@ -117,22 +120,23 @@ def _time(option: str, text: str | None) -> float | None:
 
 
 def _files(request: Request) -> list[Path]:
-    """Name the picture and its data."""
-    out = request.out
+    """Name the pictures and their data."""
+    out, formats = request.out, request.pictures.formats
     if out is not None and out.suffix.lower() in OTHER_ENDINGS and not out.is_dir():
         message = f"{out} does not end with one of {', '.join(ENDINGS)}, nor is it a folder"
         raise typer.BadParameter(message, param_hint="--out")
     if out is not None and out.suffix in ENDINGS and not out.is_dir():
-        if request.format not in (None, ENDINGS[out.suffix]):
-            message = f"is {request.format}, and --out ends with {out.suffix}; choose one of the two"
+        if formats not in {(), (ENDINGS[out.suffix],)}:
+            message = f"is {', '.join(formats)}, and --out ends with {out.suffix}; choose one of the two"
             raise typer.BadParameter(message, param_hint="--format")
-        picture = out
+        pictures = [out]
     else:
         metric = request.metric or METRICS.get(request.kind)
         name = request.kind if metric is None else f"{request.kind}-{metric}"
-        picture = (out or _default_out(request)) / f"{name}.{request.format or 'png'}"
-    data = picture.with_suffix(".csv")
-    return [data] if request.csv else [picture, data]
+        folder = out or _default_out(request)
+        pictures = [folder / f"{name}.{each}" for each in formats or ("png",)]
+    data = pictures[0].with_suffix(".csv")
+    return [data] if request.csv else [*pictures, data]
 
 
 def _default_out(request: Request) -> Path:

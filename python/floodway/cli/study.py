@@ -5,26 +5,29 @@ from __future__ import annotations
 import json
 import sys
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
 from floodway.cli.exits import DONE, FAILED, INTERRUPTED
+from floodway.cli.pictures import PictureOptions
 from floodway.cli.show import WIDTH, table_of
 from floodway.cli.terminal import Terminal, tell
 from floodway.cli.watch import WatchAll
 from floodway.comparison import cores, folder_names
 from floodway.errors import ScenarioError
 from floodway.study import asked_for, conduct, expected_minutes, load_study, plan_of, states_of
+from floodway.study.table import numbers_table
 from floodway.study.words import COLUMNS, expected, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from typing import TextIO
 
-    from floodway.study import Conducted, Plan, Study
+    from floodway.study import Conducted, Part, Plan, Study
+    from floodway.study.conduct import State
 
 __all__ = ["Request", "reproduce", "seeds_of", "study"]
 
@@ -32,6 +35,10 @@ __all__ = ["Request", "reproduce", "seeds_of", "study"]
 WAITS_FOR_FILES = "needs the environment variable"
 #: Columns that the table takes where nobody looks on.
 TABLE_WIDTH = 160
+#: States of runs, in the order of their columns.
+STATES: tuple[State, ...] = ("done", "failed", "to do")
+#: Rows of numbers that are shown, and metrics beside one another.
+MOST_ROWS, METRICS_BESIDE = 40, 4
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,6 +53,7 @@ class Request:
     force: bool
     quiet: bool
     json: bool
+    pictures: PictureOptions = field(default_factory=PictureOptions)
 
 
 def study(files: Sequence[Path], request: Request) -> int:
@@ -137,13 +145,14 @@ def _one(title: str, plan: Plan, out: Path, request: Request, documents: list[di
             tell(f"warning: {warning}", err=True)
         tell(_announced(title, plan, out, jobs=jobs, force=request.force), err=True)
     try:
-        with WatchAll(quiet=request.quiet) as watch:
+        with request.pictures.look(), WatchAll(quiet=request.quiet) as watch:
             conducted = conduct(
                 plan,
                 out=out,
                 jobs=jobs,
                 force=request.force,
                 title=title,
+                formats=request.pictures.formats,
                 on_progress=watch.update,
                 on_message=lambda text: tell(f"warning: {text}", err=True),
             )
@@ -187,19 +196,42 @@ def _warnings(plan: Plan) -> Iterator[str]:
 
 
 def _status(plans: Sequence[tuple[Plan, Path]], request: Request) -> int:
+    """Count runs by study and variant; what failed is named, with why, each reason once."""
     rows = [row for plan, out in plans for row in _status_rows(plan, out)]
     if request.json:
         tell(json.dumps(rows, indent=2, ensure_ascii=False))
         return DONE
     for plan, out in plans:
         counts = Counter(states_of(plan, out).values())
-        said = ", ".join(f"{counts[state]} {state}" for state in ("done", "failed", "missing"))
+        said = ", ".join(f"{counts[state]} {state}" for state in STATES)
         tell(f"{out}: {len(plan.runs)} runs: {said}")
-        for row in rows:
-            if row["folder"] == str(out) and row["state"] != "done" and not request.quiet:
-                why = f": {row['error']}" if row["error"] else ""
-                tell(f"  {row['state']:<8}{row['study']}: {row['run']}{why}")
+        if not request.quiet and counts["done"] < len(plan.runs):
+            _show_states([row for row in rows if row["folder"] == str(out)])
     return DONE
+
+
+def _show_states(rows: Sequence[dict[str, Any]]) -> None:
+    console = Terminal()
+    if not console.is_terminal:
+        console.width = TABLE_WIDTH
+    groups: dict[tuple[str, str], Counter[str]] = {}
+    for row in rows:
+        groups.setdefault((row["study"], row["variant"]), Counter())[row["state"]] += 1
+    table = table_of("", ("study", "variant", *STATES), words=("study", "variant"))
+    last = ""
+    for (name, variant), counts in groups.items():
+        # A study is named once.
+        numbers = (f"{counts[state]:,}" if counts[state] else "" for state in STATES)
+        table.add_row("" if name == last else name, variant, *numbers)
+        last = name
+    console.print(table)
+    reasons: dict[str, list[str]] = {}
+    for row in rows:
+        if row["error"]:
+            reasons.setdefault(row["error"], []).append(f"{row['study']}: {row['run']}")
+    for error, runs in reasons.items():
+        more = f" and {len(runs) - 1} more" if len(runs) > 1 else ""
+        tell(f"  failed: {runs[0]}{more}: {error}")
 
 
 def _status_rows(plan: Plan, out: Path) -> list[dict[str, Any]]:
@@ -211,6 +243,7 @@ def _status_rows(plan: Plan, out: Path) -> list[dict[str, Any]]:
         {
             "folder": str(out),
             "study": own.name,
+            "variant": run.variant,
             "run": run.label,
             "key": run.key,
             "state": states[run.key],
@@ -231,7 +264,24 @@ def _show(conducted: Conducted, title: str, stream: TextIO) -> None:
         for row in rows:
             table.add_row(*row)
         console.print(table)
+    for part in conducted.parts:
+        if not part.judged:
+            _show_numbers(part, console)
     tell(f"report: {conducted.files[0]}")
+
+
+def _show_numbers(part: Part, console: Terminal) -> None:
+    """Print the means of a study without claims, so many metrics beside one another as can be read."""
+    metrics = part.numbers.metrics
+    for begin in range(0, len(metrics), METRICS_BESIDE):
+        found = numbers_table(part, metrics[begin : begin + METRICS_BESIDE])
+        table = table_of(part.study.title, found.heads, words=found.words)
+        for row in found.rows[:MOST_ROWS]:
+            table.add_row(*row)
+        left_out = len(found.rows) - MOST_ROWS
+        more = [f"{left_out} more rows are in the report's folder, in numbers.csv"] if left_out > 0 else []
+        table.caption = "\n".join([*found.notes, *more])
+        console.print(table)
 
 
 def _verdict(conducted: Conducted) -> int:

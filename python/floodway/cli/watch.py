@@ -1,4 +1,4 @@
-"""Progress of runs on stderr: a bar where somebody looks on, a line now and then elsewhere."""
+"""Progress of runs on stderr: a bar where somebody looks on, a line a minute elsewhere."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, Self
 
 from rich.progress import BarColumn, Progress, TextColumn
+from rich.table import Column
 
 from floodway.cli.terminal import Terminal, printable, tell
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from types import TracebackType
 
     from rich.progress import TaskID
@@ -23,11 +24,23 @@ if TYPE_CHECKING:
 __all__ = ["Watch", "WatchAll"]
 
 #: Rates are those of the last so many seconds.
-WINDOW_S = 3.0
+WINDOW_S = 10.0
 #: Without a terminal there is a line at the first look, and then this often, in seconds.
-LINE_EVERY_S = 10.0
+LINE_EVERY_S = 60.0
 #: With more runs than this, those that have ended leave the display.
 MOST_SHOWN_ENDED = 12
+#: So many runs that are under way have their share in a line.
+MOST_IN_LINE = 4
+#: No estimate is made before a run has gone on for so many seconds.
+LEAST_OBSERVED_S = 2.0
+#: An estimate of more than so many times what has passed is none.
+FARTHEST = 100.0
+#: A run is not shown as done before it is.
+ALMOST = 0.99
+#: What is said until there is an estimate.
+UNKNOWN = "no estimate yet"
+#: Columns of the bar, and the most that the name of a run takes: 80 have room for both and for what is left.
+BAR_WIDTH, NAME_WIDTH = 20, 20
 
 
 class Running(Protocol):
@@ -102,9 +115,8 @@ class Watch:
 
     def __init__(self, scenario: Scenario, *, quiet: bool) -> None:
         self._scenario = scenario
-        self._quiet = quiet
         self._pace = _Pace(scenario, began=time.monotonic())
-        self._line_due = 0.0
+        self._lines = _Lines(quiet=quiet)
         self._bar = _bar(quiet=quiet)
         self._task = self._bar.add_task(printable(scenario.name), total=1.0, state="")
 
@@ -119,16 +131,17 @@ class Watch:
 
     def update(self, running: Running) -> None:
         """Look at the progress and show it."""
-        clock = self._pace.look(running)
+        self._pace.look(running)
         if not self._bar.disable:
             self._bar.update(self._task, completed=self._pace.share(), state=self._pace.state())
-        elif not self._quiet and clock >= self._line_due:
-            self._line_due = clock + LINE_EVERY_S
-            tell(f"running {self._scenario.name}: {self._pace.state()}", err=True)
+        elif self._lines.due():
+            self._lines.say(
+                f"running {self._scenario.name}: {self._pace.share() * 100:.0f} %, {self._pace.state()}"
+            )
 
 
 class WatchAll:
-    """Shows how far each of several runs is.
+    """Shows how far several runs are.
 
     Parameters
     ----------
@@ -137,12 +150,14 @@ class WatchAll:
     """
 
     def __init__(self, *, quiet: bool) -> None:
-        self._quiet = quiet
+        self._began = time.monotonic()
+        self._lines = _Lines(quiet=quiet)
         self._paces: dict[int, _Pace] = {}
-        self._lines_due: dict[int, float] = {}
         self._ended: set[int] = set()
+        self._failed: set[int] = set()
         self._bar = _bar(quiet=quiet)
         self._rows: dict[int, TaskID] = {}
+        self._all: TaskID | None = None
 
     def __enter__(self) -> Self:
         self._bar.start()
@@ -156,36 +171,88 @@ class WatchAll:
     def update(self, runs: Sequence[Watched]) -> None:
         """Look at every run's progress and show it."""
         for number, run in enumerate(runs):
-            if run.progress is not None and number not in self._ended:
+            if number in self._ended:
+                continue
+            if run.progress is not None:
                 self._look(number, run, run.progress)
-            if run.wall_s is not None and number not in self._ended:
-                self._ended.add(number)
-                self._end(number, run.label, f"done in {run.wall_s:.1f} s", of=len(runs))
-            elif run.failed and number not in self._ended:
-                self._ended.add(number)
-                self._end(number, run.label, "failed", of=len(runs))
+            if run.wall_s is not None or run.failed:
+                self._end(number, run, of=len(runs))
+        if not self._bar.disable:
+            self._show_all(runs)
+        elif self._lines.due():
+            self._lines.say(self._line(runs))
 
     def _look(self, number: int, run: Watched, progress: Running) -> None:
         pace = self._paces.setdefault(number, _Pace(run.scenario, began=run.began))
-        clock = pace.look(progress)
+        pace.look(progress)
         if not self._bar.disable:
             self._bar.update(self._row(number, run.label), completed=pace.share(), state=pace.brief())
-        elif not self._quiet and clock >= self._lines_due.get(number, 0.0):
-            self._lines_due[number] = clock + LINE_EVERY_S
-            tell(f"running {run.label}: {pace.state()}", err=True)
 
-    def _end(self, number: int, label: str, state: str, *, of: int) -> None:
+    def _end(self, number: int, run: Watched, *, of: int) -> None:
+        self._ended.add(number)
+        if run.failed:
+            self._failed.add(number)
         if not self._bar.disable:
-            self._bar.update(
-                self._row(number, label), completed=1.0, state=state, visible=of <= MOST_SHOWN_ENDED
-            )
-        elif not self._quiet:
-            tell(f"{label}: {state}, {len(self._ended)} of {of} runs", err=True)
+            state = "failed" if run.failed else f"done in {run.wall_s or 0.0:.1f} s"
+            visible = of <= MOST_SHOWN_ENDED
+            self._bar.update(self._row(number, run.label), completed=1.0, state=state, visible=visible)
 
     def _row(self, number: int, label: str) -> TaskID:
         if number not in self._rows:
             self._rows[number] = self._bar.add_task(printable(label), total=1.0, state="")
         return self._rows[number]
+
+    def _show_all(self, runs: Sequence[Watched]) -> None:
+        """Show all runs together in a row of their own; of a single one there is nothing more to show."""
+        if len(runs) > 1:
+            if self._all is None:
+                self._all = self._bar.add_task("all runs", total=1.0, state="")
+            state = f"{self._left(runs)}, {self._count(runs)}"
+            self._bar.update(self._all, completed=self._share(runs), state=state)
+
+    def _line(self, runs: Sequence[Watched]) -> str:
+        under_way = [number for number in self._paces if number not in self._ended]
+        named = [
+            f"{runs[number].label} {self._paces[number].share() * 100:.0f} %"
+            for number in under_way[:MOST_IN_LINE]
+        ]
+        more = len(under_way) - len(named)
+        named += [f"{more} more"] if more else []
+        return "; ".join([self._count(runs), *([", ".join(named)] if named else []), self._left(runs)])
+
+    def _count(self, runs: Sequence[Watched]) -> str:
+        failed = f", {len(self._failed)} failed" if self._failed else ""
+        return f"{len(self._ended) - len(self._failed)} of {len(runs)} runs done{failed}"
+
+    def _share(self, runs: Sequence[Watched]) -> float:
+        under_way = (pace.share() for number, pace in self._paces.items() if number not in self._ended)
+        return (len(self._ended) + sum(under_way)) / max(len(runs), 1)
+
+    def _left(self, runs: Sequence[Watched]) -> str:
+        """Estimate from what all runs together have taken, as if the others took as long."""
+        elapsed, share = time.monotonic() - self._began, self._share(runs)
+        rest = elapsed / share * (1 - share) if share > 0 else None
+        return _said(rest, elapsed_s=elapsed)
+
+
+class _Lines:
+    """When the next line is due where there is no bar."""
+
+    def __init__(self, *, quiet: bool) -> None:
+        self._quiet = quiet
+        self._next = 0.0
+
+    def due(self) -> bool:
+        """Whether a line is due by now; whoever asks writes it."""
+        clock = time.monotonic()
+        if self._quiet or clock < self._next:
+            return False
+        self._next = clock + LINE_EVERY_S
+        return True
+
+    def say(self, text: str) -> None:
+        """Write a line."""
+        tell(text, err=True)
 
 
 class _Pace:
@@ -195,11 +262,17 @@ class _Pace:
     """
 
     def __init__(self, scenario: Scenario, *, began: float) -> None:
-        self._scenario = scenario
+        self._arrivals_end_us = scenario.arrivals_end_us
+        # Who knows no last arrival counts to the limit, and may be done long before.
+        self._may_end_sooner = (
+            scenario.arrivals_end_us >= scenario.limit_us and scenario.resolved()["stop"] != "limit"
+        )
+        self._began = began
+        self._share = 0.0
         self._looks: deque[_Look] = deque([_Look(began, 0.0, 0, 0, 0)])
 
-    def look(self, running: Running) -> float:
-        """Look at a run's progress, and return the time of the look."""
+    def look(self, running: Running) -> None:
+        """Look at a run's progress."""
         look = _Look(
             time.monotonic(),
             running.time_us,
@@ -210,60 +283,82 @@ class _Pace:
         while len(self._looks) > 1 and look.clock - self._looks[1].clock > WINDOW_S:
             self._looks.popleft()
         self._looks.append(look)
-        return look.clock
+        self._share = max(self._share, min(ALMOST, self._done(look)))
 
     def share(self) -> float:
-        """Return the share that is done, from 0 to 1."""
-        look = self._looks[-1]
-        if self._arriving(look):
-            return look.time_us / self._scenario.arrivals_end_us
-        return look.flows_done / max(look.flows_started, 1)
+        """Return the share that is done, from 0 to 1; it never goes back."""
+        return self._share
 
     def state(self) -> str:
-        """Say where the run is and how long it will take."""
+        """Say how long it will take, where the run is, and how fast."""
         look = self._looks[-1]
         hops = self._per_second(look.packet_hops - self._looks[0].packet_hops) / 1e6
         flows = f"{look.flows_done:,} of {look.flows_started:,} flows"
-        return f"{self._time(look)}, {flows}, {hops:.1f} M packet-hops/s, {self._left(look)}"
+        return f"{self.brief()}, {flows}, {hops:.1f} M packet-hops/s"
 
     def brief(self) -> str:
         """Say the same in fewer words, for a display of many runs."""
-        look = self._looks[-1]
-        return f"{self._time(look)}, {self._left(look)}"
+        return f"{self._left()}, {self._time(self._looks[-1])}"
+
+    def _done(self, look: _Look) -> float:
+        if self._arriving(look):
+            return look.time_us / self._arrivals_end_us
+        return look.flows_done / max(look.flows_started, 1)
 
     def _time(self, look: _Look) -> str:
         if self._arriving(look):
-            return f"{_ms(look.time_us)} of {_ms(self._scenario.arrivals_end_us)}"
-        return f"{_ms(look.time_us)}, draining"
+            return f"{_ms(look.time_us)} of {_ms(self._arrivals_end_us)} ms"
+        return f"{_ms(look.time_us)} ms, draining"
 
-    def _left(self, look: _Look) -> str:
+    def _left(self) -> str:
         """Say how long it will take at the present pace."""
-        first = self._looks[0]
+        first, look = self._looks[0], self._looks[-1]
         if self._arriving(look):
-            missing, done = self._scenario.arrivals_end_us - look.time_us, look.time_us - first.time_us
+            missing, done = self._arrivals_end_us - look.time_us, look.time_us - first.time_us
         else:
             missing, done = look.flows_started - look.flows_done, look.flows_done - first.flows_done
         pace = self._per_second(done)
-        return f"{missing / pace:.0f} s left" if pace > 0 else "time left unknown"
+        said = _said(missing / pace if pace > 0 else None, elapsed_s=look.clock - self._began)
+        return f"at most {said}" if self._may_end_sooner and said != UNKNOWN else said
 
     def _arriving(self, look: _Look) -> bool:
-        return look.time_us < self._scenario.arrivals_end_us
+        return look.time_us < self._arrivals_end_us
 
     def _per_second(self, amount: float) -> float:
         return amount / max(self._looks[-1].clock - self._looks[0].clock, 1e-9)
 
 
+def _said(left_s: float | None, *, elapsed_s: float) -> str:
+    """Say how long something will take, as far as that can be known after what has passed."""
+    if left_s is None or elapsed_s < LEAST_OBSERVED_S or not 0 <= left_s <= FARTHEST * elapsed_s:
+        return UNKNOWN
+    spans: Iterable[tuple[float, str]] = ((1.0, "s"), (60.0, "min"), (3600.0, "h"))
+    size, unit = next(((size, unit) for size, unit in spans if left_s < 100 * size), (3600.0, "h"))
+    return f"{left_s / size:.0f} {unit} left" if left_s >= 1 else "less than 1 s left"
+
+
 def _bar(*, quiet: bool) -> Progress:
+    """Make the display: share and bar first, so that a narrow terminal cuts what is behind them."""
     console = Terminal(sys.stderr)
     return Progress(
-        TextColumn("{task.description}", markup=False),
-        BarColumn(bar_width=24),
-        TextColumn("{task.fields[state]}"),
+        TextColumn("{task.percentage:>3.0f} %", markup=False, table_column=Column(width=5, no_wrap=True)),
+        BarColumn(bar_width=BAR_WIDTH, table_column=Column(width=BAR_WIDTH, no_wrap=True)),
+        TextColumn(
+            "{task.description}",
+            markup=False,
+            table_column=Column(max_width=NAME_WIDTH, no_wrap=True, overflow="ellipsis"),
+        ),
+        TextColumn(
+            "{task.fields[state]}",
+            markup=False,
+            table_column=Column(ratio=1, no_wrap=True, overflow="ellipsis"),
+        ),
         console=console,
+        expand=True,
         transient=True,
         disable=quiet or not console.is_terminal,
     )
 
 
 def _ms(us: float) -> str:
-    return f"{us / 1000:,.2f} ms"
+    return f"{us / 1000:,.2f}"

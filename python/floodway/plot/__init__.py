@@ -5,6 +5,7 @@ from floodway.plot.curves import Drawing, Source
 from floodway.plot.fct import fct
 from floodway.plot.files import refuse_taken, save
 from floodway.plot.heatmap import heatmap
+from floodway.plot.look import Look, look
 from floodway.plot.pictures import save_all
 from floodway.plot.ports import ports
 from floodway.plot.region import region
@@ -17,10 +18,12 @@ __all__ = [
     "FORMATS",
     "Drawing",
     "Format",
+    "Look",
     "Source",
     "fct",
     "folder_labels",
     "heatmap",
+    "look",
     "ports",
     "refuse_taken",
     "region",

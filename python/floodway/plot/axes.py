@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import warnings
 from io import BytesIO
 from typing import TYPE_CHECKING, Any, Literal
@@ -12,8 +13,10 @@ from matplotlib import style
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator
 
+from floodway.plot.look import LAYOUT_PT, current, heading
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
@@ -22,22 +25,28 @@ __all__ = [
     "FORMATS",
     "Format",
     "NotebookFigure",
+    "alone_high",
     "axes_of",
     "bytes_of",
+    "figure_for",
     "grid_of",
+    "lower",
     "panels_of",
     "plain_style",
     "plain_ticks",
     "png_of",
+    "scale_axes",
     "shown",
+    "stacked",
 ]
 
 Format = Literal["png", "pdf", "svg"]
 #: The formats of pictures, by the endings of their files.
 FORMATS: tuple[Format, ...] = ("png", "pdf", "svg")
-#: Inches.
+#: Inches, as all lengths of layouts: those of letters of 10 points.
 SIZE = (7.0, 4.2)
-DOTS_PER_INCH = 150
+#: A picture that somebody wants narrower has more, so that it is at least so many pixels wide.
+DOTS_PER_INCH, LEAST_PIXELS = 150, 1050
 #: Of panels below one another.
 PANEL_HEIGHT = 1.6
 #: Of panels beside one another.
@@ -53,19 +62,49 @@ _METADATA: dict[Format, dict[str, Any]] = {
 
 
 class NotebookFigure(Figure):
-    """A figure that a notebook shows where a cell ends with it, without the state of `pyplot`."""
+    """A figure that a notebook shows where a cell ends with it, without the state of `pyplot`.
+
+    Its letters have the size that was chosen when it was made, wherever it is drawn.
+    """
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:  # noqa: ANN401 (matplotlib's)
+        super().__init__(*arguments, **options)
+        self._letters: Any = {"font.size": LAYOUT_PT * current().scale}
 
     def _repr_png_(self) -> bytes:
         return png_of(self)
 
+    def savefig(self, *arguments: Any, **options: Any) -> None:  # noqa: ANN401 (matplotlib's)
+        """Write it, as matplotlib does; a PDF's letters are type 42, which may be searched and selected."""
+        # Labels of ticks are made as late as here.
+        with mpl.rc_context({**self._letters, "pdf.fonttype": 42}):
+            super().savefig(*arguments, **options)
+
+
+def figure_for(wide: float, high: float, *, layout: str | None = "constrained") -> NotebookFigure:
+    """Make a figure for a layout, whose lengths are in inches with letters of 10 points."""
+    scale = current().scale
+    dots = max(DOTS_PER_INCH, LEAST_PIXELS / (wide * scale))
+    return NotebookFigure(figsize=(wide * scale, high * scale), dpi=dots, layout=layout)
+
 
 def axes_of(across: str, up: str, *, title: str) -> tuple[Figure, Axes]:
     """Make a figure with one pair of axes."""
-    figure = NotebookFigure(figsize=SIZE, dpi=DOTS_PER_INCH, layout="constrained")
+    figure = figure_for(current().wide(SIZE[0]), alone_high())
     axes = figure.add_subplot()
-    axes.set(xlabel=across, ylabel=up, title=title)
+    axes.set(xlabel=across, ylabel=up, title=heading(title, usual=SIZE[0]))
     axes.grid(visible=True, alpha=0.3)
     return figure, axes
+
+
+def alone_high() -> float:
+    """Return how high the layout of a single pair of axes is."""
+    return SIZE[1] * lower()
+
+
+def lower() -> float:
+    """Return what heights are multiplied by: a narrower picture is lower, too, but less so."""
+    return math.sqrt(min(1.0, current().wide(SIZE[0]) / SIZE[0]))
 
 
 def panels_of(across: str, up: str, *, title: str, panels: int) -> tuple[Figure, list[Axes]]:
@@ -76,13 +115,12 @@ def panels_of(across: str, up: str, *, title: str, panels: int) -> tuple[Figure,
 
 def grid_of(across: str, up: str, *, title: str, rows: int, columns: int) -> tuple[Figure, list[list[Axes]]]:
     """Make a figure with rows of pairs of axes, all over the same ranges."""
-    wide = SIZE[0] if columns == 1 else 1.0 + PANEL_WIDTH * columns
-    size = (wide, max(SIZE[1], PANEL_HEIGHT * rows + 1.0))
-    figure = NotebookFigure(figsize=size, dpi=DOTS_PER_INCH, layout="constrained")
+    usual = SIZE[0] if columns == 1 else 1.0 + PANEL_WIDTH * columns
+    figure = figure_for(current().wide(usual), max(alone_high(), PANEL_HEIGHT * rows + 1.0))
     grid = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
     for axes in grid.flat:
         axes.grid(visible=True, alpha=0.3)
-    figure.suptitle(title)
+    figure.suptitle(heading(title, usual=usual))
     figure.supylabel(up, fontsize="medium")
     if columns == 1:
         grid[-1, 0].set_xlabel(across)
@@ -91,10 +129,43 @@ def grid_of(across: str, up: str, *, title: str, rows: int, columns: int) -> tup
     return figure, [list(row) for row in grid]
 
 
+def stacked(title: str, heights: float, panels: int) -> tuple[Figure, list[Axes]]:
+    """Make a figure with panels below one another, each with a range of its own upward."""
+    figure = figure_for(current().wide(SIZE[0]), heights)
+    grid = figure.subplots(panels, 1, sharex=True, squeeze=False)
+    for axes in grid.flat:
+        axes.grid(visible=True, alpha=0.3)
+        axes.set_axisbelow(True)
+    figure.suptitle(heading(shown(title), usual=SIZE[0]), fontsize="large")
+    return figure, [row[0] for row in grid]
+
+
+def scale_axes(axes: Axes, usual: Sequence[str], *, plain: str = "xy") -> tuple[str, ...]:
+    """Make axes logarithmic, those that are chosen or else the usual ones, and return which.
+
+    Parameters
+    ----------
+    axes
+        The axes.
+    usual
+        `x`, `y`, both or none.
+    plain
+        Of these the numbers of logarithmic axes are written out.
+    """
+    log = current().log
+    chosen = tuple(usual if log is None else log)
+    for name, axis, change in (("x", axes.xaxis, axes.set_xscale), ("y", axes.yaxis, axes.set_yscale)):
+        if name in chosen:
+            change("log")
+            if name in plain:
+                plain_ticks(axis)
+    return chosen
+
+
 @contextlib.contextmanager
 def plain_style() -> Iterator[None]:
     """Draw as matplotlib does without anybody's settings, so that the same result gives the same picture."""
-    with style.context("default"):
+    with style.context("default"), mpl.rc_context({"font.size": LAYOUT_PT * current().scale}):
         yield
 
 
@@ -131,8 +202,7 @@ def bytes_of(figure: Figure, form: Format) -> bytes:
     drawn = BytesIO()
     with (
         plain_style(),
-        # Type 42: what a PDF shows may be searched and selected.
-        mpl.rc_context({"svg.hashsalt": "floodway", "pdf.fonttype": 42}),
+        mpl.rc_context({"svg.hashsalt": "floodway"}),
         warnings.catch_warnings(),
     ):
         # A letter that the font lacks is shown as a box; who reads it knows the name.

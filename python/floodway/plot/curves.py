@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -10,6 +11,7 @@ import polars as pl
 from floodway.errors import PlotError
 from floodway.names import not_a_choice
 from floodway.plot.axes import shown
+from floodway.plot.look import current
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,7 +22,10 @@ if TYPE_CHECKING:
     from floodway.results import Result
 
 __all__ = [
+    "LEGEND_KEY",
+    "LEGEND_LETTERS",
     "LEGEND_ROW",
+    "WIDER_BELOW",
     "Curve",
     "Drawing",
     "Source",
@@ -28,6 +33,7 @@ __all__ = [
     "colour_of",
     "flow_curves",
     "legend_columns",
+    "note_lines",
     "titled",
 ]
 
@@ -36,8 +42,12 @@ COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#0
 #: Once more round the colours, and from workload to workload of many sources, another line and another mark.
 LINES = ("-", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1)))
 MARKS = ("o", "s", "D", "v")
-#: Letters that fit into a row of the legend, and what the sample of a line takes of them.
-LEGEND_LETTERS, LEGEND_KEY = 100, 8
+#: Letters that fit into an inch of a row of the legend, and what the sample of a line takes of them.
+LEGEND_LETTERS, LEGEND_KEY = 14.3, 8
+#: Letters of the note below a picture that fit into an inch.
+NOTE_LETTERS = 15.5
+#: Of a picture whose curves may hide one another.
+WIDER_BELOW = "What is drawn first is wider, so that equal curves can all be seen: widths mean nothing else."
 #: Inches of a row of the legend.
 LEGEND_ROW = 0.19
 #: Points of the last curve, what each below it has more of them at most, and the lowest at most in all.
@@ -54,10 +64,21 @@ class Source:
 
 @dataclass(frozen=True, kw_only=True)
 class Drawing:
-    """A picture and what it shows as a table, whose column names carry the units."""
+    """A picture and what it shows as a table, whose column names carry the units.
+
+    Attributes
+    ----------
+    figure
+        The picture.
+    data
+        What it shows.
+    note
+        What explains widths, bars and marks; it stands below the picture, and captions have it as well.
+    """
 
     figure: Figure
     data: pl.DataFrame
+    note: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -129,8 +150,10 @@ def flow_curves(sources: Sequence[Source], *, workloads: Sequence[str] | None = 
     )
 
 
-def add_legend(figure: Figure, labels: Sequence[str], *, handles: Sequence[Artist] | None = None) -> None:
-    """Put the legend below the axes, in as many columns as fit; the figure grows by its rows.
+def add_legend(
+    figure: Figure, labels: Sequence[str], *, handles: Sequence[Artist] | None = None, note: str = ""
+) -> None:
+    """Put legend and note below the axes, in as many columns as fit; the figure grows by their rows.
 
     Parameters
     ----------
@@ -140,22 +163,37 @@ def add_legend(figure: Figure, labels: Sequence[str], *, handles: Sequence[Artis
         What it names.
     handles
         What of the figure each label names; by default everything that has one.
+    note
+        What stands above the names.
     """
-    columns = legend_columns(labels)
-    rows = -(-len(labels) // columns)
+    scale = current().scale
     width, height = figure.get_size_inches()
-    figure.set_size_inches(width, height + LEGEND_ROW * (rows - 1))
+    columns = legend_columns(labels, wide=width / scale)
+    said = note_lines(note, wide=width / scale)
+    rows = -(-len(labels) // columns) - 1 + len(said)
+    if not labels and not said:
+        return
+    figure.set_size_inches(width, height + LEGEND_ROW * scale * rows)
     look: dict[str, Any] = {"loc": "outside lower center", "ncols": columns, "fontsize": "small"}
-    if handles is None:
+    if said:
+        # What explains without names needs no frame.
+        look |= {"frameon": bool(labels)}
+        look |= {"title": "\n".join(said), "title_fontsize": "x-small"}
+    if handles is None and labels:
         figure.legend(**look)
     else:
-        figure.legend(list(handles), list(labels), **look)
+        figure.legend(list(handles or ()), list(labels), **look)
 
 
-def legend_columns(labels: Sequence[str]) -> int:
-    """Return in how many columns a legend below the axes stands."""
-    longest = max(len(label) for label in labels)
-    return max(1, min(4, LEGEND_LETTERS // (longest + LEGEND_KEY)))
+def legend_columns(labels: Sequence[str], *, wide: float) -> int:
+    """Return in how many columns a legend stands below axes of a layout that is so wide."""
+    longest = max(map(len, labels), default=0)
+    return max(1, min(4, int(LEGEND_LETTERS * wide) // (longest + LEGEND_KEY)))
+
+
+def note_lines(note: str, *, wide: float) -> list[str]:
+    """Return the lines of a note below axes of a layout that is so wide; none where none is wanted."""
+    return wrap(note, int(NOTE_LETTERS * wide)) if current().note else []
 
 
 def titled(what: str, sources: Sequence[Source]) -> str:

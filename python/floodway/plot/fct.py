@@ -12,8 +12,8 @@ import numpy as np
 import polars as pl
 
 from floodway.errors import PlotError
-from floodway.plot.axes import axes_of, plain_style
-from floodway.plot.curves import Drawing, add_legend, flow_curves, titled
+from floodway.plot.axes import axes_of, plain_style, scale_axes
+from floodway.plot.curves import WIDER_BELOW, Drawing, add_legend, flow_curves, titled
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -60,10 +60,12 @@ def fct(sources: Sequence[Source], *, workloads: Sequence[str] | None = ()) -> D
             axes.step(times, share, where="post", label=label, **look)
             if curve.finished < len(curve.flows):
                 axes.plot(times[-1:], share[-1:], marker="x", color=curve.colour)
-        axes.set_xscale("log")
-        axes.set_ylim(0, 1.01)
-        add_legend(figure, labels)
-    return Drawing(figure=figure, data=pl.concat(map(_table, curves, points)))
+        log = scale_axes(axes, "x", plain="y")
+        # A logarithm has no zero: then the least share of a curve is the lowest.
+        axes.set_ylim(min(share[1] for _, share in points if len(share)) if "y" in log else 0, 1.01)
+        note = WIDER_BELOW if len(curves) > 1 else ""
+        add_legend(figure, labels, note=note)
+    return Drawing(figure=figure, data=pl.concat(map(_table, curves, points)), note=note)
 
 
 def _points(curve: Curve) -> tuple[np.ndarray[tuple[int], np.dtype[np.float64]], ...]:

@@ -9,8 +9,9 @@ import polars as pl
 from matplotlib.colors import Normalize
 
 from floodway.errors import PlotError
-from floodway.plot.axes import DOTS_PER_INCH, SIZE, NotebookFigure, plain_style, shown
+from floodway.plot.axes import SIZE, figure_for, plain_style, shown
 from floodway.plot.curves import Drawing, titled
+from floodway.plot.look import current, heading
 from floodway.plot.series import series_table
 from floodway.plot.units import time_unit, value_unit
 from floodway.results.metrics import chosen_objects, in_time, metric_of
@@ -113,7 +114,7 @@ def _draw(
     # A packet counts where its transmission starts, so that a part may hold a little more than the rate.
     norm = Normalize(0, 100.0 if metric.kind == "used" else largest or 1.0)
     high = AROUND + len(sources) * (PANEL + ROW * max(len(rows), 3))
-    figure = NotebookFigure(figsize=(SIZE[0] + 1, high), dpi=DOTS_PER_INCH, layout="constrained")
+    figure = figure_for(current().wide(SIZE[0] + 1), high)
     panels = figure.subplots(len(sources), 1, sharex=True, squeeze=False)[:, 0]
     colours = mpl.colormaps[COLOURS]
     for axes, source, frame in zip(panels, sources, frames, strict=True):
@@ -123,7 +124,7 @@ def _draw(
     panels[-1].set_xlabel(f"time in {time}")
     ends = [float((frame["time_us"] + frame["span_us"]).max() or 0.0) for frame in frames]  # type: ignore[arg-type]
     panels[-1].set_xlim(0, max(ends) / per_time)
-    figure.suptitle(title)
+    figure.suptitle(heading(title, usual=SIZE[0] + 1))
     bar = figure.colorbar(
         mpl.cm.ScalarMappable(norm, colours),
         ax=list(panels),

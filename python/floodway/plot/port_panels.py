@@ -9,8 +9,9 @@ import polars as pl
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from floodway.plot.axes import DOTS_PER_INCH, PANEL_WIDTH, SIZE, NotebookFigure, shown
+from floodway.plot.axes import PANEL_WIDTH, SIZE, figure_for, shown
 from floodway.plot.curves import LEGEND_ROW, colour_of, legend_columns
+from floodway.plot.look import current, heading, panel_width
 from floodway.plot.units import time_unit, value_unit
 
 if TYPE_CHECKING:
@@ -143,14 +144,17 @@ class _Look:
         # Above each panel, its height, and what is below it.
         port = [(NAME, QUEUE_HEIGHT, TO_STRIP), (0.0, *strip)]
         rows = port * len(self.ports) + [(TO_NEXT, FLOWS_HEIGHT, 0.0)] * self.has_senders
-        panel = SIZE[0] - 0.5 if self.results == 1 else PANEL_WIDTH
-        wide = LEFT + panel * self.results + ASIDE * (self.results - 1) + RIGHT
-        above = 0.12 + TITLE_LINE * (title.count("\n") + 1) + LABELS * labelled
+        around = LEFT + ASIDE * (self.results - 1) + RIGHT
+        usual = around + (SIZE[0] - 0.5 if self.results == 1 else PANEL_WIDTH * self.results)
+        wide = current().wide(usual)
+        panel = panel_width(wide, around=around, panels=self.results)
+        title = heading(title, usual=usual)
+        above = 0.12 + TITLE_LINE * len(title.splitlines()) + LABELS * labelled
         named = self.legend()
-        columns = legend_columns([label for label, _ in named])
+        columns = legend_columns([label for label, _ in named], wide=wide)
         below = TIME + LEGEND_ROW * -(-len(named) // columns) + 0.2
         high = above + sum(map(sum, rows)) + below
-        figure = NotebookFigure(figsize=(wide, high), dpi=DOTS_PER_INCH)
+        figure = figure_for(wide, high, layout=None)
         grid: list[list[Axes]] = []
         top = high - above
         for before, height, gap in rows:

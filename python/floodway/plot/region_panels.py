@@ -10,8 +10,9 @@ import polars as pl
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
-from floodway.plot.axes import DOTS_PER_INCH, PANEL_WIDTH, SIZE, NotebookFigure, shown
+from floodway.plot.axes import PANEL_WIDTH, SIZE, figure_for, shown
 from floodway.plot.curves import LEGEND_ROW, legend_columns
+from floodway.plot.look import current, heading, panel_width
 from floodway.plot.port_panels import LONG_LABEL, state_colour
 from floodway.plot.units import time_unit
 
@@ -73,7 +74,7 @@ def draw(  # noqa: PLR0913 (what is shown, and what it is called)
         What stands above the figure, and above each result; no labels for a single one.
     """
     look = _Look(strips, limits, states)
-    notes = _notes(roots, left_out)
+    notes = _notes(roots, left_out) if current().note else []
     figure, grid = look.grid(title, notes, results=len(roles), labelled=bool(labels))
     for c, frame in enumerate(roles):
         look.strips(grid[0][c], frame)
@@ -106,16 +107,19 @@ class _Look:
     ) -> tuple[Figure, list[list[Axes]]]:
         """Make panels of strips and of counts, with title and legend; all has its place in inches."""
         left = max(LEAST_LEFT, 0.15 + LETTER * max(map(len, self.names)))
-        panel = SIZE[0] - 0.5 if results == 1 else PANEL_WIDTH
-        wide = left + panel * results + ASIDE * (results - 1) + RIGHT
+        around = left + ASIDE * (results - 1) + RIGHT
+        usual = around + (SIZE[0] - 0.5 if results == 1 else PANEL_WIDTH * results)
+        wide = current().wide(usual)
+        panel = panel_width(wide, around=around, panels=results)
         named = self.legend()
-        columns = legend_columns([name for name, _ in named])
-        titled = 0.1 + TITLE_LINE * (title.count("\n") + 1)
+        columns = legend_columns([name for name, _ in named], wide=wide)
+        title = heading(title, usual=usual)
+        titled = 0.1 + TITLE_LINE * len(title.splitlines())
         above = titled + 0.1 + NOTE_LINE * len(notes) + LABELS * labelled
         strips = STRIP * len(self.places)
         below = TIME + LEGEND_ROW * -(-len(named) // columns) + 0.2
         high = above + strips + TO_COUNTS + COUNTS + below
-        figure = NotebookFigure(figsize=(wide, high), dpi=DOTS_PER_INCH)
+        figure = figure_for(wide, high, layout=None)
         grid: list[list[Axes]] = []
         for bottom, height in ((below + COUNTS + TO_COUNTS, strips), (below, COUNTS)):
             row: list[Axes] = []

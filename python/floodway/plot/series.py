@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from floodway.errors import PlotError
-from floodway.plot.axes import grid_of, plain_style, shown
+from floodway.plot.axes import grid_of, plain_style, scale_axes, shown
 from floodway.plot.curves import Drawing, colour_of, titled
 from floodway.plot.units import time_unit, value_unit
 from floodway.results.metrics import chosen_objects, in_time, metric_of
@@ -117,8 +117,11 @@ def _draw(
             own = frame.filter(pl.col("object") == name)
             _step(axes, own, (per_time, per_value), colour)
     # The panels share their range: what sets it has to see all curves.
-    grid[0][0].set_ylim(bottom=0)
-    grid[0][0].set_xlim(left=0)
+    log = scale_axes(grid[0][0], ())
+    if "y" not in log:
+        grid[0][0].set_ylim(bottom=0)
+    if "x" not in log:
+        grid[0][0].set_xlim(left=0)
     return figure
 
 

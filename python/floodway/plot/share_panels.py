@@ -12,7 +12,8 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import AutoMinorLocator, MaxNLocator
 
 from floodway.plot.axes import grid_of, shown
-from floodway.plot.curves import COLOURS, LEGEND_KEY, LEGEND_LETTERS, LEGEND_ROW, colour_of
+from floodway.plot.curves import COLOURS, LEGEND_KEY, LEGEND_LETTERS, LEGEND_ROW, colour_of, note_lines
+from floodway.plot.look import current
 from floodway.plot.units import time_unit, value_unit
 
 if TYPE_CHECKING:
@@ -40,13 +41,14 @@ WIDER = 0.6
 OTHERS: dict[str, Any] = {"color": "0.6", "linewidth": 1.0, "linestyle": "-", "zorder": 2.0}
 
 
-def draw(
+def draw(  # noqa: PLR0913 (what is shown, and what it is called)
     columns: Sequence[Sequence[SharedLink]],
     flows: Mapping[str, str],
     others: str,
     limits: tuple[float, float],
     *,
     title: str,
+    note: str,
 ) -> Figure:
     """Draw a panel for each direction and result.
 
@@ -60,8 +62,8 @@ def draw(
         What the line of all others is called; nothing where there is none.
     limits
         From when to when, in microseconds.
-    title
-        What stands above the figure.
+    title, note
+        What stands above and below the figure.
     """
     results, names = len(columns), len(columns[0])
     every = [line for links in columns for link in links for line in link.lines.values()]
@@ -85,8 +87,8 @@ def draw(
     grid[0][0].set_xlim(limits[0] / per_time, limits[1] / per_time)
     for axes in grid[-1]:
         axes.set_xlabel(f"time in {time}")
-    figure.set_figheight((ALONE if rows == 1 else PANEL * rows) + AROUND)
-    _legend(figure, flows, looks, others)
+    figure.set_figheight(((ALONE if rows == 1 else PANEL * rows) + AROUND) * current().scale)
+    _legend(figure, flows, looks, others, note)
     return figure
 
 
@@ -150,7 +152,7 @@ def _panel(
 
 
 def _legend(
-    figure: Figure, flows: Mapping[str, str], looks: Mapping[str, dict[str, Any]], others: str
+    figure: Figure, flows: Mapping[str, str], looks: Mapping[str, dict[str, Any]], others: str, note: str
 ) -> None:
     """Name the flows below the panels; those of a single workload below its name, which they are without."""
     workloads = set(flows.values())
@@ -159,10 +161,14 @@ def _legend(
     if others:
         labels[others] = others
     handles = [Line2D([], [], **looks[flow]) for flow in labels]
-    columns = max(1, LEGEND_LETTERS // (max(map(len, labels.values())) + LEGEND_KEY))
-    high = -(-len(labels) // columns) - 1 + bool(single)
-    figure.set_figheight(figure.get_figheight() + LEGEND_ROW * high)
+    scale = current().scale
+    wide = figure.get_figwidth() / scale
+    longest = max(map(len, labels.values()), default=0)
+    columns = max(1, int(LEGEND_LETTERS * wide) // (longest + LEGEND_KEY))
+    said = [*note_lines(note, wide=wide), *([f"flows of {shown(single)}"] if single else [])]
+    high = -(-len(labels) // columns) - 1 + len(said)
+    figure.set_figheight(figure.get_figheight() + LEGEND_ROW * scale * high)
     look: dict[str, Any] = {"loc": "outside lower center", "ncols": columns, "fontsize": "small"}
-    if single:
-        look |= {"title": f"flows of {shown(single)}", "title_fontsize": "small"}
+    if said:
+        look |= {"title": "\n".join(said), "title_fontsize": "small"}
     figure.legend(handles, list(labels.values()), **look)

@@ -13,7 +13,7 @@ import polars as pl
 from floodway.errors import PlotError
 from floodway.names import not_a_choice
 from floodway.plot.axes import plain_style, shown
-from floodway.plot.curves import Drawing, titled
+from floodway.plot.curves import WIDER_BELOW, Drawing, titled
 from floodway.plot.share_panels import draw
 from floodway.plot.window import limits_of
 from floodway.results.metrics import chosen_objects, natural
@@ -170,8 +170,9 @@ def shares(  # noqa: PLR0913 (what a caller may choose)
         columns.append([_link(source, name, parts, chosen, (own, others)) for name in names])
     with plain_style():
         heading = shown(title) if title else titled("Throughput of flows", sources)
-        figure = draw(columns, own, others, limits, title=heading)
-    return Drawing(figure=figure, data=_table(sources, columns))
+        note = WIDER_BELOW if len(own) > 1 else ""
+        figure = draw(columns, own, others, limits, title=heading, note=note)
+    return Drawing(figure=figure, data=_table(sources, columns), note=note)
 
 
 def _kept(results: Sequence[Result]) -> list[pl.DataFrame]:

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from floodway.errors import PlotError
-from floodway.plot.axes import SIZE, axes_of, panels_of, plain_style, plain_ticks
-from floodway.plot.curves import Drawing, add_legend, flow_curves, titled
+from floodway.plot.axes import axes_of, panels_of, plain_style, scale_axes
+from floodway.plot.curves import WIDER_BELOW, Drawing, add_legend, flow_curves, titled
+from floodway.results.percentiles import of_flows
 from floodway.results.summary import SizeBucket, slowdown_by_size
 
 if TYPE_CHECKING:
@@ -67,12 +68,18 @@ def slowdown(sources: Sequence[Source], *, workloads: Sequence[str] | None = ())
                 _draw(axes, curve, [(bucket.to_bytes, getattr(bucket, name)) for bucket in own], line)
             # The median's line, which every curve has, stands in the legend.
             panels[0].lines[-1 if panels[0] is not panels[1] else -2].set_label(label)
-        for axes in panels:
-            axes.set_xscale("log")
-            axes.set_yscale("log")
-            plain_ticks(axes.yaxis)
-        add_legend(figure, labels)
-    return Drawing(figure=figure, data=pl.concat(map(_table, curves, buckets)))
+        for axes in dict.fromkeys(panels):
+            scale_axes(axes, "xy", plain="y")
+        note = _note(curves, buckets)
+        add_legend(figure, labels, note=note)
+    return Drawing(figure=figure, data=pl.concat(map(_table, curves, buckets)), note=note)
+
+
+def _note(curves: Sequence[Curve], buckets: Sequence[Sequence[SizeBucket]]) -> str:
+    """Say of how few flows each p99 is, and what widths mean."""
+    flows = [bucket.flows for own in buckets for bucket in own]
+    said = [of_flows(min(flows), max(flows), thousandths=990, each="each point")]
+    return " ".join([*filter(None, said), *([WIDER_BELOW] if len(curves) > 1 else [])])
 
 
 def _panels(sources: Sequence[Source], *, many: bool) -> tuple[Figure, list[Axes]]:
@@ -83,7 +90,7 @@ def _panels(sources: Sequence[Source], *, many: bool) -> tuple[Figure, list[Axes
         figure, axes = axes_of("flow size in bytes", "slowdown", title=title)
         return figure, [axes, axes]
     figure, panels = panels_of("flow size in bytes", "slowdown", title=titled(what, sources), panels=2)
-    figure.set_size_inches(SIZE[0], 1.5 * SIZE[1])
+    figure.set_figheight(1.5 * figure.get_figheight())
     for axes, name in zip(panels, LINES, strict=True):
         axes.set_title(name, loc="left", fontsize="small")
     return figure, panels

@@ -29,6 +29,8 @@ __all__ = [
     "SizeBucket",
     "Summary",
     "WorkloadSummary",
+    "goodput_gbps",
+    "last_finish_us",
     "percentile",
     "size_buckets",
     "slowdown_by_size",
@@ -279,6 +281,37 @@ def percentile(
     """
     rank = thousandths * of // 1000
     return float(finished[rank]) if rank < len(finished) else None
+
+
+def goodput_gbps(flows: pl.DataFrame, *, end_us: float) -> float | None:
+    """Return payload that arrived, over the time from the first start to the last arrival, in Gbit/s.
+
+    Where a flow is unfinished, to the end of the run; none where no flow started.
+
+    Parameters
+    ----------
+    flows
+        With `start_us`, `finish_receiver_us` and `delivered_bytes`.
+    end_us
+        When the run ended.
+    """
+    begun = flows.filter(pl.col("start_us") < end_us)
+    if begun.is_empty():
+        return None
+    ends = begun["finish_receiver_us"]
+    last = end_us if ends.null_count() else _float(ends.max())
+    span = last - _float(begun["start_us"].min())
+    return float(begun["delivered_bytes"].sum()) * 8e-3 / span if span > 0 else None
+
+
+def last_finish_us(flows: pl.DataFrame) -> float | None:
+    """Return when the last byte of the last flow arrived; none where one is unfinished, or none is there."""
+    ends = flows["finish_receiver_us"]
+    return None if flows.is_empty() or ends.null_count() else _float(ends.max())
+
+
+def _float(value: object) -> float:
+    return float(value)  # type: ignore[arg-type]
 
 
 def slowdown_by_size(flows: pl.DataFrame) -> tuple[SizeBucket, ...]:

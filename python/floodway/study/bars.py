@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from floodway.errors import PlotError
+from floodway.results.interval import ratio_half_width
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -30,7 +31,27 @@ class NothingRanError(PlotError):
 
 @dataclass(frozen=True, kw_only=True)
 class Bar:
-    """A number in a picture: where it stands, what group it is of, itself."""
+    """A number in a picture: where it stands, what group it is of, itself.
+
+    Attributes
+    ----------
+    metric, at, group
+        Where it stands.
+    mean
+        Mean over the seeds; none where there is none.
+    low, high
+        Its smallest and its largest value.
+    reach
+        How far its 95 % confidence interval reaches to either side; none for too few seeds.
+    seeds
+        How many it is of.
+    unfinished
+        Flows that did not finish among those that it is of.
+    few
+        Of a percentile of flows: which one, times 10, and of how many flows it is at least and at most.
+    published
+        What somebody published.
+    """
 
     metric: str
     at: str
@@ -38,8 +59,18 @@ class Bar:
     mean: float | None
     low: float | None
     high: float | None
+    reach: float | None
+    seeds: int
     unfinished: int
+    few: tuple[int, int, int] | None
     published: float | None
+
+    @property
+    def ends(self) -> tuple[float | None, float | None]:
+        """The ends of its confidence interval."""
+        if self.mean is None or self.reach is None:
+            return None, None
+        return self.mean - self.reach, self.mean + self.reach
 
 
 def bars_of(study: Study, plot: Plot, numbers: Numbers) -> list[Bar]:
@@ -79,16 +110,14 @@ def _base(plot: Plot, metric: Metric, numbers: Numbers, place: Place) -> Cell | 
 def _bar(  # noqa: PLR0913, PLR0917 (what stands where)
     study: Study, plot: Plot, metric: Metric, at: str, group: str, cell: Cell, base: Cell | None
 ) -> Bar:
-    known = [value.value for value in cell.values.values() if value.value is not None]
-    mean = cell.mean
+    known: Sequence[float] = cell.known
+    mean, reach = cell.mean, cell.reach
     if base is not None:
         below = base.mean
         mean = mean / below if mean is not None and below else None
-        known = [
-            value.value / other.value
-            for seed, value in cell.values.items()
-            if value.value is not None and (other := base.values.get(seed)) is not None and other.value
-        ]
+        pairs = _pairs(cell, base)
+        known = [value / other for value, other in pairs if other]
+        reach = ratio_half_width(*zip(*pairs, strict=True)) if pairs else None
     return Bar(
         metric=metric.name,
         at=at,
@@ -96,9 +125,23 @@ def _bar(  # noqa: PLR0913, PLR0917 (what stands where)
         mean=mean,
         low=min(known, default=None),
         high=max(known, default=None),
+        reach=reach,
+        seeds=len(cell.values),
         unfinished=cell.unfinished,
+        few=cell.few(metric.kind.thousandths),
         published=_published(study, plot, metric, at, group),
     )
+
+
+def _pairs(cell: Cell, base: Cell) -> list[tuple[float, float]]:
+    """Return the numbers of the seeds that both have."""
+    return [
+        (value.value, other.value)
+        for seed, value in cell.values.items()
+        if value.value is not None
+        and (other := base.values.get(seed)) is not None
+        and other.value is not None
+    ]
 
 
 def _published(study: Study, plot: Plot, metric: Metric, at: str, group: str) -> float | None:
@@ -128,10 +171,14 @@ def frame_of(bars: Sequence[Bar]) -> pl.DataFrame:
         "mean": [bar.mean for bar in bars],
         "low": [bar.low for bar in bars],
         "high": [bar.high for bar in bars],
+        "ci95_low": [bar.ends[0] for bar in bars],
+        "ci95_high": [bar.ends[1] for bar in bars],
+        "seeds": [bar.seeds for bar in bars],
         "unfinished": [bar.unfinished for bar in bars],
         "published": [bar.published for bar in bars],
     }
-    numbers = dict.fromkeys(("mean", "low", "high", "published"), pl.Float64)
+    floats = ("mean", "low", "high", "ci95_low", "ci95_high", "published")
+    numbers = dict.fromkeys(floats, pl.Float64)
     return pl.DataFrame(columns, schema_overrides=numbers)
 
 

@@ -19,13 +19,14 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Mapping, Sequence
 
+    from floodway.plot import Format
     from floodway.study.model import Study
 
 __all__ = ["Conducted", "Part", "Plan", "State", "conduct", "expected_minutes", "plan_of", "states_of"]
 
 #: What is said where runs can no longer be written.
 GOES_ON = "; the runs that had ended are kept, and the same command goes on once that is mended"
-State = Literal["done", "failed", "missing"]
+State = Literal["done", "failed", "to do"]
 #: Cores that `minutes` of a study counts on.
 STATED_CORES = 2
 
@@ -113,6 +114,7 @@ def conduct(  # noqa: PLR0913 (what a caller may choose)
     jobs: int | None = None,
     force: bool = False,
     title: str = "",
+    formats: Sequence[Format] = (),
     on_progress: Callable[[Sequence[Task]], None] | None = None,
     on_message: Callable[[str], None] | None = None,
 ) -> Conducted:
@@ -133,6 +135,9 @@ def conduct(  # noqa: PLR0913 (what a caller may choose)
         Whether all runs shall be run anew.
     title
         Of the report; by default that of the first study.
+    formats
+        In which pictures are written as well as in PNG, which the page shows. `floodway.plot.look` chooses
+        how they look.
     on_progress
         Called about ten times a second.
     on_message
@@ -166,7 +171,7 @@ def conduct(  # noqa: PLR0913 (what a caller may choose)
 
         complete = not tasks or work_off(tasks, jobs=jobs or cores(), on_progress=on_progress, on_end=end)
         remove_left_behind(place.runs.folder)
-        return _finished(plan, place, tasks, complete=complete, title=title, say=say)
+        return _finished(plan, place, tasks, complete=complete, title=title, formats=formats, say=say)
 
 
 def states_of(plan: Plan, folder: Path) -> dict[str, State]:
@@ -202,7 +207,7 @@ def expected_minutes(plan: Plan, folder: Path, *, states: Mapping[str, State], j
 def _state(runs: Runs, key: str) -> State:
     if runs.has(key):
         return "done"
-    return "failed" if runs.failure(key) is not None else "missing"
+    return "failed" if runs.failure(key) is not None else "to do"
 
 
 def _is_there(runs: Runs, run: Run, say: Callable[[str], None]) -> bool:
@@ -224,6 +229,7 @@ def _finished(  # noqa: PLR0913 (as `conduct`)
     *,
     complete: bool,
     title: str,
+    formats: Sequence[Format],
     say: Callable[[str], None],
 ) -> Conducted:
     # Drawing is loaded where it is needed: it takes as long as all the rest.
@@ -232,17 +238,22 @@ def _finished(  # noqa: PLR0913 (as `conduct`)
     failures = {task.run.key: task.error for task in tasks if task.error}
     ended = {task.run.key: task.wall_s is not None for task in tasks}
     done = frozenset(run.key for run in plan.runs if ended.get(run.key, True))
-    parts = tuple(_part(study, runs, place.runs, done) for study, runs in plan.studies) if complete else ()
+    parts = (
+        tuple(_part(study, runs, place.runs, done, say) for study, runs in plan.studies) if complete else ()
+    )
     conducted = Conducted(
         plan=plan, folder=place.folder, parts=parts, done=done, failures=failures, complete=complete
     )
     if not complete:
         return conducted
     heading = title or plan.studies[0][0].title
-    files = write_report(conducted, place.runs, title=heading, on_message=say)
+    files = write_report(conducted, place.runs, title=heading, formats=formats, on_message=say)
     return Conducted(**{**conducted.__dict__, "files": files})
 
 
-def _part(study: Study, runs: Sequence[Run], store: Runs, done: frozenset[str]) -> Part:
-    numbers = evaluated(study, runs, store, done=(run.key for run in runs if run.key in done))
+def _part(
+    study: Study, runs: Sequence[Run], store: Runs, done: frozenset[str], say: Callable[[str], None]
+) -> Part:
+    own = [run.key for run in runs if run.key in done]
+    numbers = evaluated(study, runs, store, done=own, on_message=say)
     return Part(study=study, numbers=numbers, judged=judged(study, numbers))

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
-from floodway.plot.axes import PANEL_HEIGHT, plain_style, shown
+from floodway.plot.axes import PANEL_HEIGHT, plain_style, scale_axes, shown
 from floodway.plot.curves import Drawing, Source, add_legend
+from floodway.plot.look import current
 from floodway.plot.ports import ports
 from floodway.plot.region import region
 from floodway.plot.shares import shares
 from floodway.study.bars import NothingRanError
 from floodway.study.buckets import link_buckets, queue_buckets
+from floodway.study.captions import first_of_seeds, over_seeds
 from floodway.study.drawing import colour_in, figure_of
 from floodway.study.selection import chosen_flows
 
@@ -47,11 +50,11 @@ def series(study: Study, plot: Plot, numbers: Numbers, store: Runs) -> Drawing:
     PlotError
         If none of its runs is there, or one did not watch the link.
     """
-    curves = [
-        (variant, _in_time(plot, results[0])) for variant, results in _results(study, plot, numbers, store)
-    ]
+    shown_runs = list(_results(study, plot, numbers, store))
+    curves = [(variant, _in_time(plot, results[0])) for variant, results in shown_runs]
     if not curves:
         raise NothingRanError
+    note = first_of_seeds([[result.run.seed for result in results] for _, results in shown_runs])
     with plain_style():
         figure, panels = figure_of(plot.title, len(curves))
         for axes, (variant, curve) in zip(panels, curves, strict=True):
@@ -60,17 +63,17 @@ def series(study: Study, plot: Plot, numbers: Numbers, store: Runs) -> Drawing:
             values = np.append(values, values[-1:])
             axes.step(ends, values, where="post", linewidth=0.9, color=colour_in(study, variant))
             axes.set_title(shown(study.variant(variant).label), fontsize="medium", loc="left")
-            axes.set_ylim(bottom=0)
         top = max(axes.get_ylim()[1] for axes in panels)
         for axes in panels:
-            axes.set_ylim(0, top)
+            if "y" not in scale_axes(axes, plot.log):
+                axes.set_ylim(0, top)
         panels[-1].set_xlabel("time in ms")
         figure.supylabel(_UP[plot.of], fontsize="medium")
-        figure.set_figheight(max(figure.get_figheight() * 0.75, PANEL_HEIGHT * len(panels)))
-    return Drawing(
-        figure=figure,
-        data=pl.concat(curve.select(pl.lit(variant).alias("variant"), pl.all()) for variant, curve in curves),
-    )
+        least = PANEL_HEIGHT * len(panels) * current().scale
+        figure.set_figheight(max(figure.get_figheight() * 0.75, least))
+        add_legend(figure, (), note=note)
+    data = pl.concat(curve.select(pl.lit(variant).alias("variant"), pl.all()) for variant, curve in curves)
+    return Drawing(figure=figure, data=data, note=note)
 
 
 def ports_in_time(study: Study, plot: Plot, numbers: Numbers, store: Runs) -> Drawing:
@@ -81,8 +84,9 @@ def ports_in_time(study: Study, plot: Plot, numbers: Numbers, store: Runs) -> Dr
     PlotError
         If none of its runs is there, or nothing was kept of these ports.
     """
-    sources = _first_seeds(study, plot, numbers, store)
-    return ports(sources, objects=plot.ports, flows=plot.flows, window=plot.window, title=plot.title)
+    sources, note = _first_seeds(study, plot, numbers, store)
+    drawn = ports(sources, objects=plot.ports, flows=plot.flows, window=plot.window, title=plot.title)
+    return _noted(drawn, note)
 
 
 def region_in_time(study: Study, plot: Plot, numbers: Numbers, store: Runs) -> Drawing:
@@ -93,7 +97,8 @@ def region_in_time(study: Study, plot: Plot, numbers: Numbers, store: Runs) -> D
     PlotError
         If none of its runs is there, signals were not kept, or there was no region.
     """
-    return region(_first_seeds(study, plot, numbers, store), window=plot.window, title=plot.title)
+    sources, note = _first_seeds(study, plot, numbers, store)
+    return _noted(region(sources, window=plot.window, title=plot.title), note)
 
 
 def shares_in_time(study: Study, plot: Plot, numbers: Numbers, store: Runs) -> Drawing:
@@ -104,31 +109,38 @@ def shares_in_time(study: Study, plot: Plot, numbers: Numbers, store: Runs) -> D
     PlotError
         If none of its runs is there, or no flow had anything of such a link, or that was not kept.
     """
-    return shares(
-        _first_seeds(study, plot, numbers, store),
+    sources, note = _first_seeds(study, plot, numbers, store)
+    drawn = shares(
+        sources,
         objects=[plot.link] if plot.link else [],
         flows=plot.flows,
         window=plot.window,
         bucket_us=plot.bucket_us,
         title=plot.title,
     )
+    return _noted(drawn, note)
 
 
-def _first_seeds(study: Study, plot: Plot, numbers: Numbers, store: Runs) -> list[Source]:
-    """Return the variants of a picture that has them beside one another.
+def _noted(drawing: Drawing, note: str) -> Drawing:
+    """Return a picture with what is to be said of its seeds as well."""
+    return replace(drawing, note=" ".join(filter(None, (drawing.note, note))))
+
+
+def _first_seeds(study: Study, plot: Plot, numbers: Numbers, store: Runs) -> tuple[list[Source], str]:
+    """Return the variants of a picture that has them beside one another, and which seeds these are.
 
     Raises
     ------
     NothingRanError
         If none of its runs is there.
     """
-    sources = [
-        Source(label=study.variant(variant).label, results=(results[0],))
-        for variant, results in _results(study, plot, numbers, store)
-    ]
-    if not sources:
+    found = list(_results(study, plot, numbers, store))
+    if not found:
         raise NothingRanError
-    return sources
+    sources = [
+        Source(label=study.variant(variant).label, results=(results[0],)) for variant, results in found
+    ]
+    return sources, first_of_seeds([[result.run.seed for result in results] for _, results in found])
 
 
 def _in_time(plot: Plot, result: Result) -> pl.DataFrame:
@@ -151,8 +163,9 @@ def cdf(study: Study, plot: Plot, numbers: Numbers, store: Runs) -> Drawing:
     tables = []
     with plain_style():
         figure, (axes,) = figure_of(plot.title, 1)
-        labels = []
+        labels, seeds = [], []
         for variant, results in _results(study, plot, numbers, store):
+            seeds.append(len(results))
             values, count = _values(plot, results)
             if not len(values):
                 continue
@@ -166,11 +179,12 @@ def cdf(study: Study, plot: Plot, numbers: Numbers, store: Runs) -> Drawing:
             tables.append(pl.DataFrame({"variant": variant, plot.of: points, "share": shares}))
         if not tables:
             raise NothingRanError
-        axes.set(xlabel=_ACROSS[plot.of], ylabel="share", ylim=(0, 1.01))
-        for each in plot.log:
-            (axes.set_xscale if each == "x" else axes.set_yscale)("log")
-        add_legend(figure, labels)
-    return Drawing(figure=figure, data=pl.concat(tables))
+        axes.set(xlabel=_ACROSS[plot.of], ylabel="share")
+        least = min(float(table["share"][0]) for table in tables)
+        axes.set_ylim(least if "y" in scale_axes(axes, plot.log, plain="y") else 0, 1.01)
+        note = over_seeds(seeds)
+        add_legend(figure, labels, note=note)
+    return Drawing(figure=figure, data=pl.concat(tables), note=note)
 
 
 def _results(study: Study, plot: Plot, numbers: Numbers, store: Runs) -> Iterator[tuple[str, list[Result]]]:

@@ -15,16 +15,20 @@ import polars as pl
 
 from floodway.errors import PlotError
 from floodway.plot.axes import (
-    DOTS_PER_INCH,
     PANEL_HEIGHT,
     SIZE,
-    NotebookFigure,
+    alone_high,
+    lower,
     plain_style,
     plain_ticks,
+    scale_axes,
     shown,
+    stacked,
 )
 from floodway.plot.curves import COLOURS, LINES, MARKS, Drawing, add_legend, colour_of
+from floodway.plot.look import current
 from floodway.study.bars import VARIANT, bars_of, frame_of
+from floodway.study.captions import note_of
 from floodway.study.formulas import FORMULAS
 
 if TYPE_CHECKING:
@@ -77,8 +81,9 @@ def bars(study: Study, plot: Plot, numbers: Numbers) -> Drawing:
             axes.set_ylabel(value_label(study, plot, metric))
         if plot.along != VARIANT:
             panels[-1].set_xlabel(shown(study.axis(plot.along).label))
-        _legend(figure, panels)
-    return Drawing(figure=figure, data=frame_of(table))
+        note = note_of(plot, table)
+        _legend(figure, panels, note)
+    return Drawing(figure=figure, data=frame_of(table), note=note)
 
 
 def lines(study: Study, plot: Plot, numbers: Numbers) -> Drawing:
@@ -99,33 +104,20 @@ def lines(study: Study, plot: Plot, numbers: Numbers) -> Drawing:
             own = [theory for theory in plot.theory if theory.metric == metric.name]
             curves += [_curve(axes, theory, across, dash=dash) for theory, dash in zip(own, cycle(DASHES))]
             axes.set_ylabel(value_label(study, plot, metric))
-            _scale(axes, plot)
+            if "y" not in scale_axes(axes, plot.log):
+                axes.set_ylim(bottom=0)
         panels[-1].set_xlabel(shown(study.axis(plot.along).label))
-        _legend(figure, panels)
-    return Drawing(figure=figure, data=pl.concat([frame_of(table), *curves], how="diagonal"))
-
-
-def _scale(axes: Axes, plot: Plot) -> None:
-    if "x" in plot.log:
-        axes.set_xscale("log")
-        plain_ticks(axes.xaxis)
-    if "y" in plot.log:
-        axes.set_yscale("log")
-        plain_ticks(axes.yaxis)
-    else:
-        axes.set_ylim(bottom=0)
+        note = note_of(plot, table)
+        _legend(figure, panels, note)
+    data = pl.concat([frame_of(table), *curves], how="diagonal")
+    return Drawing(figure=figure, data=data, note=note)
 
 
 def figure_of(title: str, panels: int) -> tuple[Figure, list[Axes]]:
     """Make a figure with panels below one another, each with a range of its own."""
-    height = SIZE[1] if panels == 1 else (PANEL_HEIGHT + 1.0) * panels + 0.8
-    figure = NotebookFigure(figsize=(SIZE[0], height), dpi=DOTS_PER_INCH, layout="constrained")
-    grid = figure.subplots(panels, 1, sharex=True, squeeze=False)
-    for axes in grid.flat:
-        axes.grid(visible=True, alpha=0.3)
-        axes.set_axisbelow(True)
-    figure.suptitle(shown(title), fontsize="large")
-    return figure, [row[0] for row in grid]
+    return stacked(
+        title, alone_high() if panels == 1 else (PANEL_HEIGHT + 1.0) * lower() * panels + 0.8, panels
+    )
 
 
 def colour_in(study: Study, variant: str) -> str:
@@ -148,26 +140,28 @@ def _bars(axes: Axes, study: Study, plot: Plot, table: Sequence[Bar]) -> None:
         label = _group_label(study, plot, bar.group) if first else None
         colour = _colour(study, plot, bar, groups)
         height = 0.0 if bar.mean is None else bar.mean
-        axes.bar(place, height, yerr=_reach(bar), width=width * 0.92, capsize=3, color=colour, label=label)
+        axes.bar(place, height, yerr=bar.reach, width=width * 0.92, capsize=3, color=colour, label=label)
         if bar.published is not None:
             axes.plot(place, bar.published, **HOLLOW)
-    upright = max(len(number_in(bar)) for bar in table) * DIGIT > ACROSS / len(across) * width
+    room = ACROSS * current().wide(SIZE[0]) / SIZE[0]
+    upright = max(len(number_in(bar)) for bar in table) * DIGIT > room / len(across) * width
     for place, bar in zip(places, table, strict=True):
         _say_value(axes, place, bar, upright=upright)
     names = [study.variant(each).label if plot.along == VARIANT else each for each in across]
-    letters = max(1, int(ACROSS / len(across) * LETTERS))
+    letters = max(1, int(room / len(across) * LETTERS))
     axes.set_xticks(range(len(across)), ["\n".join(wrap(shown(name), letters)) for name in names])
     if any(len(name) > letters for name in names):
         axes.tick_params(axis="x", labelsize="small")
     axes.grid(visible=False, axis="x")
     axes.margins(y=0.3 if upright else 0.15)
-    values = [value for bar in table for value in (bar.low, bar.high, bar.published) if value]
+    values = [value for bar in table for value in (bar.mean, bar.ends[1], bar.published) if value]
     _range(axes, plot, values, room=5 if upright else 2)
 
 
 def _range(axes: Axes, plot: Plot, values: Sequence[float], *, room: float) -> None:
     """Let bars stand on zero, or, on a logarithmic axis, on the power of ten below the least of them."""
-    if "y" not in plot.log or not values:
+    log = plot.log if current().log is None else current().log
+    if "y" not in (log or ()) or not values:
         # Where all is zero, an axis of its own would show nothing but its own arithmetic.
         axes.set_ylim(bottom=0, top=None if values else 1)
         return
@@ -191,7 +185,7 @@ def _say_value(axes: Axes, place: float, bar: Bar, *, upright: bool) -> None:
         why = "not reached" if bar.unfinished else "not run"
         axes.annotate(why, (place, 0), (0, 4), xycoords=axes.get_xaxis_transform(), rotation=90, **look)
         return
-    top = max(value for value in (bar.mean, bar.high, bar.published) if value is not None)
+    top = max(value for value in (bar.mean, bar.ends[1], bar.published) if value is not None)
     axes.annotate(number_in(bar), (place, top), (0, 5), rotation=90 if upright else 0, **look)
 
 
@@ -206,7 +200,7 @@ def _lines(axes: Axes, study: Study, plot: Plot, table: Sequence[Bar], across: d
         axes.errorbar(
             places,
             [_mean(bar) for bar in own],
-            yerr=[[_below(bar) for bar in own], [_above(bar) for bar in own]],
+            yerr=[bar.reach or 0.0 for bar in own] if any(bar.reach for bar in own) else None,
             label=_group_label(study, plot, group) if group else None,
             color=colour,
             linestyle=_line(study, plot, group, number),
@@ -276,25 +270,12 @@ def _mean(bar: Bar) -> float:
     return float("nan") if bar.mean is None else bar.mean
 
 
-def _reach(bar: Bar) -> list[list[float]] | None:
-    return [[_below(bar)], [_above(bar)]] if bar.low != bar.high else None
-
-
-def _below(bar: Bar) -> float:
-    return max(0.0, bar.mean - bar.low) if bar.mean is not None and bar.low is not None else 0.0
-
-
-def _above(bar: Bar) -> float:
-    return max(0.0, bar.high - bar.mean) if bar.mean is not None and bar.high is not None else 0.0
-
-
-def _legend(figure: Figure, panels: Sequence[Axes]) -> None:
-    """Name each group once, and say what hollow points are where there are any."""
+def _legend(figure: Figure, panels: Sequence[Axes], note: str) -> None:
+    """Name each group once, say what hollow points are where there are any, and explain the picture."""
     if any(line.get_markerfacecolor() == "none" for panel in panels for line in panel.get_lines()):
         panels[0].plot([], [], label="published", **HOLLOW)
     found: dict[str, Artist] = {}
     for panel in panels:
         for handle, label in zip(*panel.get_legend_handles_labels(), strict=True):
             found.setdefault(label, handle)
-    if found:
-        add_legend(figure, tuple(found), handles=tuple(found.values()))
+    add_legend(figure, tuple(found), handles=tuple(found.values()), note=note)

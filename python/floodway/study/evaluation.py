@@ -6,18 +6,23 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from floodway.errors import PlotError, StudyError
+from floodway.results.interval import half_width
+from floodway.study.metrics import Value
 from floodway.study.model import KINDS_OF_NUMBERS
+from floodway.study.parse_metrics import ready_metric
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from floodway.results import Result
-    from floodway.study.metrics import Value
     from floodway.study.model import Metric, Place, Study
     from floodway.study.runs import Run
     from floodway.study.storage import Runs
 
 __all__ = ["Cell", "Numbers", "evaluated"]
+
+#: The metrics of a study that names none.
+USUAL = ("flows", "unfinished", "fct-mean", "fct-p99", "slowdown-p99", "goodput", "last-finish", "drops")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,6 +57,16 @@ class Cell:
         return sum(known) / len(known) if known and len(known) == len(self.values) else None
 
     @property
+    def reach(self) -> float | None:
+        """How far the 95 % confidence interval of the mean reaches to either side; none for too few seeds."""
+        return half_width(self.known) if self.mean is not None else None
+
+    def few(self, thousandths: int | None) -> tuple[int, int, int] | None:
+        """Return a percentile, times 10, with the least and the most flows that it is of; none of others."""
+        flows = [value.flows for value in self.values.values() if value.flows is not None]
+        return None if thousandths is None or not flows else (thousandths, min(flows), max(flows))
+
+    @property
     def unfinished(self) -> int:
         """Flows that did not finish among those that it is of, over all seeds."""
         return sum(value.unfinished for value in self.values.values())
@@ -69,11 +84,14 @@ class Numbers:
         Keys of those whose results are there.
     values
         By metric, and then by key of a run.
+    metrics
+        What was computed: what claims and pictures need first.
     """
 
     runs: tuple[Run, ...]
     done: frozenset[str]
     values: Mapping[str, Mapping[str, Value]]
+    metrics: tuple[Metric, ...] = ()
 
     def cell(self, metric: Metric, variant: str, place: Place) -> Cell:
         """Return a metric of a variant at a place; of runs that are not of the study, nothing."""
@@ -91,29 +109,51 @@ class Numbers:
         )
 
 
-def evaluated(study: Study, runs: Sequence[Run], store: Runs, *, done: Iterable[str]) -> Numbers:
-    """Compute every metric that the study's claims and pictures need, of every run that is there.
+def evaluated(
+    study: Study,
+    runs: Sequence[Run],
+    store: Runs,
+    *,
+    done: Iterable[str],
+    on_message: Callable[[str], None],
+) -> Numbers:
+    """Compute every metric that the study names, or else the usual ones, of every run that is there.
+
+    `on_message` hears of a metric that nothing needs and that cannot be computed: it then has no value.
 
     Raises
     ------
     StudyError
-        If a metric cannot be computed, since a run did not watch its link.
+        If a metric that claims or pictures need cannot be computed, since a run did not watch its link.
     """
-    metrics = _needed(study)
+    needed = _needed(study)
+    metrics = _named(study, needed)
     there = frozenset(done)
     values: dict[str, dict[str, Value]] = {metric.name: {} for metric in metrics}
     labels = {run.key: run.label for run in runs if run.key in there}
     for key, label in labels.items():
         result = store.result(key)
         for metric in metrics:
-            values[metric.name][key] = _value(study, metric, result, label)
-    return Numbers(runs=tuple(runs), done=there, values=values)
+            try:
+                values[metric.name][key] = _value(study, metric, result, label)
+            except StudyError as error:
+                if metric in needed:
+                    raise
+                on_message(f"no value: {error}")
+                values[metric.name][key] = Value(value=None)
+    return Numbers(metrics=tuple(metrics), runs=tuple(runs), done=there, values=values)
 
 
 def _needed(study: Study) -> list[Metric]:
     of_claims = [claim.metric for claim in study.claims]
     of_plots = [metric for plot in study.plots if plot.kind in KINDS_OF_NUMBERS for metric in plot.metrics]
     return list({metric.name: metric for metric in (*of_claims, *of_plots)}.values())
+
+
+def _named(study: Study, needed: Sequence[Metric]) -> list[Metric]:
+    """Return the metrics of a study's table: those that it needs, then the others that it defines."""
+    named = list({metric.name: metric for metric in (*needed, *study.metrics.values())}.values())
+    return named or [ready_metric(name) for name in USUAL]
 
 
 def _value(study: Study, metric: Metric, result: Result, label: str) -> Value:

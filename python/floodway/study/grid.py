@@ -9,9 +9,11 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.colors import LogNorm, Normalize
 
-from floodway.plot.axes import DOTS_PER_INCH, NotebookFigure, plain_style, shown
+from floodway.plot.axes import figure_for, plain_style, shown
 from floodway.plot.curves import Drawing
+from floodway.plot.look import current, heading, panel_width
 from floodway.study.bars import VARIANT, bars_of, frame_of
+from floodway.study.captions import note_of
 from floodway.study.drawing import number_in, value_label
 
 if TYPE_CHECKING:
@@ -28,6 +30,8 @@ __all__ = ["grid"]
 #: Inches of a cell, of a letter of a row's name or a panel's title, of a panel's title, of a line below a
 #: column, of the figure's title and of what is said of colours, and between panels.
 WIDE, HIGH, LETTER, TITLE, LINE, TOP, BETWEEN = 0.78, 0.36, 0.075, 0.3, 0.15, 0.35, 0.25
+#: Inches of a further line of the figure's title.
+TITLE_LINE = 0.2
 #: Letters of a line below a column, and panels beside one another.
 LETTERS, COLUMNS = 10, 2
 #: Light is little: what is printed in grey keeps its order.
@@ -54,38 +58,60 @@ def grid(study: Study, plot: Plot, numbers: Numbers) -> Drawing:
     down = list(dict.fromkeys(bar.group for bar in table))
     rows = [shown(_name(study, plot.group, group)) for group in down]
     columns = ["\n".join(wrap(shown(_name(study, plot.along, at)), LETTERS)) for at in across]
-    beside = min(COLUMNS, len(plot.metrics))
-    left = 0.35 + LETTER * max(map(len, rows))
-    below = 0.15 + LINE * (1 + max(name.count("\n") + 1 for name in columns))
-    panel = (WIDE * len(across), HIGH * len(down))
     titles = [value_label(study, plot, metric) for metric in plot.metrics]
-    widest = max(len(line) for title in titles for line in title.splitlines())
-    pitch = max(panel[0], LETTER * widest) + BETWEEN
-    lines = -(-len(plot.metrics) // beside)
-    size = (
-        left + pitch * beside,
-        TOP + (TITLE + panel[1] + below) * lines + 0.2,
-    )
+    sheet = _Sheet(plot, rows, columns, titles)
+    note = note_of(plot, table)
     with plain_style():
-        figure = NotebookFigure(figsize=size, dpi=DOTS_PER_INCH)
-        figure.suptitle(shown(plot.title), y=1 - 0.1 / size[1], va="top", fontsize="large")
-        figure.text(0.99, 1 - 0.12 / size[1], "dark is much", ha="right", va="top", fontsize="x-small")
+        figure = figure_for(sheet.wide, sheet.high, layout=None)
+        figure.suptitle(sheet.title, y=1 - 0.1 / sheet.high, va="top", fontsize="large")
+        dark: dict[str, Any] = {"ha": "right", "va": "top", "fontsize": "x-small"}
+        figure.text(0.99, 1 - 0.12 / sheet.high, "dark is much", **dark)
         for number, metric in enumerate(plot.metrics):
-            line, column = divmod(number, beside)
-            bottom = size[1] - TOP - (TITLE + panel[1]) * (line + 1) - below * line
-            beginning = left + pitch * column
-            axes = figure.add_axes(
-                (beginning / size[0], bottom / size[1], panel[0] / size[0], panel[1] / size[1])
-            )
+            axes = figure.add_axes(sheet.place(number))
             _panel(axes, [bar for bar in table if bar.metric == metric.name], across, down)
             axes.set_title(titles[number], fontsize="small", loc="left", pad=4)
             axes.set_xticks(range(len(across)), columns, fontsize="x-small")
-            axes.set_yticks(range(len(down)), [] if column else rows, fontsize="x-small")
+            first = number % sheet.beside == 0
+            axes.set_yticks(range(len(down)), rows if first else [], fontsize="x-small")
             if plot.along != VARIANT:
                 axes.set_xlabel(shown(study.axis(plot.along).label), fontsize="x-small")
-            if plot.group not in {VARIANT, ""} and not column:
+            if plot.group not in {VARIANT, ""} and first:
                 axes.set_ylabel(shown(study.axis(plot.group).label), fontsize="x-small")
-    return Drawing(figure=figure, data=frame_of(table))
+    return Drawing(figure=figure, data=frame_of(table), note=note)
+
+
+class _Sheet:
+    """Where the panels of a heat map are, in inches: lines of at most two."""
+
+    def __init__(
+        self, plot: Plot, rows: Sequence[str], columns: Sequence[str], titles: Sequence[str]
+    ) -> None:
+        self.beside = min(COLUMNS, len(titles))
+        self._left = 0.35 + LETTER * max(map(len, rows))
+        self._below = 0.15 + LINE * (1 + max(name.count("\n") + 1 for name in columns))
+        widest = max(len(line) for title in titles for line in title.splitlines())
+        natural = max(WIDE * len(columns), LETTER * widest) + BETWEEN
+        usual = self._left + natural * self.beside
+        self.wide = current().wide(usual)
+        self._pitch = panel_width(self.wide, around=self._left, panels=self.beside)
+        narrower = self._pitch - BETWEEN
+        self._panel = (min(WIDE * len(columns), narrower), HIGH * len(rows))
+        self.title = heading(shown(plot.title), usual=usual)
+        self._top = TOP + TITLE_LINE * max(0, len(self.title.splitlines()) - 1)
+        self._lines = -(-len(titles) // self.beside)
+        self.high = self._top + (TITLE + self._panel[1] + self._below) * self._lines + 0.2
+
+    def place(self, number: int) -> tuple[float, float, float, float]:
+        """Return left, bottom, width and height of a panel, as shares of the figure."""
+        line, column = divmod(number, self.beside)
+        bottom = self.high - self._top - (TITLE + self._panel[1]) * (line + 1) - self._below * line
+        begin = self._left + self._pitch * column
+        return (
+            begin / self.wide,
+            bottom / self.high,
+            self._panel[0] / self.wide,
+            self._panel[1] / self.high,
+        )
 
 
 def _panel(axes: Axes, table: Sequence[Bar], across: Sequence[str], down: Sequence[str]) -> None:

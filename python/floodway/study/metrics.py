@@ -15,7 +15,7 @@ import polars as pl
 
 from floodway.results.quantities import quantity_gbps
 from floodway.results.settings import direction_settings, rates_gbps
-from floodway.results.summary import percentile
+from floodway.results.summary import goodput_gbps, last_finish_us, percentile
 from floodway.study.buckets import link_buckets
 from floodway.study.feedback import allowed, first_in_state, longest_queue, time_in_state
 from floodway.study.selection import chosen_flows, chosen_link, chosen_ports
@@ -48,10 +48,13 @@ class Value:
         The number; none where there is none, such as a percentile that an unfinished flow has.
     unfinished
         Flows that did not finish among those that it is of.
+    flows
+        Of a percentile of flows: how many it is of.
     """
 
     value: float | None
     unfinished: int = 0
+    flows: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,6 +75,8 @@ class Kind:
         Whether the lowest or the highest is best.
     due
         Names of the options without which it means nothing.
+    thousandths
+        Of a percentile of flows: which one, times 10.
     """
 
     label: str
@@ -80,6 +85,7 @@ class Kind:
     of: Callable[[Result, Options], Value]
     best: str = "lowest"
     due: tuple[str, ...] = ()
+    thousandths: int | None = None
 
 
 def _statistic(result: Result, options: Options, *, column: str, statistic: str) -> Value:
@@ -90,7 +96,7 @@ def _statistic(result: Result, options: Options, *, column: str, statistic: str)
         return Value(value=float(values.mean()) if len(values) else None, unfinished=unfinished)
     found = percentile(values, of=len(flows), thousandths=_THOUSANDTHS[statistic])
     # A percentile below the unfinished ones is what it would be had they finished.
-    return Value(value=found, unfinished=unfinished if found is None else 0)
+    return Value(value=found, unfinished=unfinished if found is None else 0, flows=len(flows))
 
 
 def _total(result: Result, options: Options, *, column: str) -> Value:
@@ -133,22 +139,15 @@ def _nic_gbps(result: Result) -> Mapping[str, float]:
 
 
 def _goodput(result: Result, options: Options) -> Value:
-    """Return payload that arrived, over the time from the first start to the last arrival, or to the end."""
-    flows = chosen_flows(result, options).filter(pl.col("start_us") < result.outcome.simulated_us)
-    if flows.is_empty():
-        return Value(value=None)
-    ends = flows["finish_receiver_us"]
-    last = result.outcome.simulated_us if ends.null_count() else _float(ends.max())
-    span = last - _float(flows["start_us"].min())
-    return Value(value=float(flows["delivered_bytes"].sum()) * 8e-3 / span if span > 0 else None)
+    return Value(value=goodput_gbps(chosen_flows(result, options), end_us=result.outcome.simulated_us))
 
 
 def _last_finish(result: Result, options: Options) -> Value:
     flows = chosen_flows(result, options)
-    ends = flows["finish_receiver_us"]
-    unfinished = ends.null_count()
+    last_us = last_finish_us(flows)
     return Value(
-        value=None if unfinished or flows.is_empty() else _float(ends.max()) / 1000, unfinished=unfinished
+        value=None if last_us is None else last_us / 1000,
+        unfinished=flows["finish_receiver_us"].null_count(),
     )
 
 
@@ -243,6 +242,7 @@ def _of_flows() -> dict[str, Kind]:
                 unit=unit,
                 options=FLOWS,
                 of=partial(_statistic, column=source, statistic=statistic),
+                thousandths=_THOUSANDTHS.get(statistic),
             )
     return made
 

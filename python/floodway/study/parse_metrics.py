@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from floodway.study.reading import Table
 
-__all__ = ["bucket_of", "metric_named", "metrics_of", "window_of"]
+__all__ = ["bucket_of", "metric_named", "metrics_of", "ready_metric", "window_of"]
 
 #: How a metric's label is extended by what it is of.
 _WORDS = {"intra": "within a datacenter", "inter": "between datacenters"}
@@ -52,6 +52,12 @@ def metric_named(table: Table, key: str, name: str, metrics: Mapping[str, Metric
     if kind.due:
         text = f"{name} needs {', '.join(kind.due)}: name a metric of this kind under [metric.NAME]"
         raise table.fault(key, text, given=name)
+    return ready_metric(name)
+
+
+def ready_metric(name: str) -> Metric:
+    """Return a metric that goes by the name of its kind, without options."""
+    kind = KINDS[name]
     return Metric(name=name, label=kind.label, kind_name=name, kind=kind, options=Options())
 
 

@@ -25,8 +25,21 @@ DISTRIBUTIONS = ("fct", "slowdown", "throughput")
 #: What a picture in time is of.
 IN_TIME = ("throughput", "queue")
 VARIANT = "variant"
+#: What the table of all numbers is called, beside the pictures.
+NUMBERS = "numbers"
 #: Pictures that have variants beside one another, and no more of these than can be read.
 BESIDE, MOST_RESULTS = ("ports", "region"), 4
+#: Keys that mean something in pictures of some kinds only.
+OF_KINDS: dict[str, tuple[str, ...]] = {
+    "x": KINDS_OF_NUMBERS,
+    "group": KINDS_OF_NUMBERS,
+    "relative-to": KINDS_OF_NUMBERS,
+    "published": KINDS_OF_NUMBERS,
+    "metric": (*KINDS_OF_NUMBERS, "series", "cdf"),
+    "log": ("bars", "lines", "series", "cdf"),
+    "theory": ("lines",),
+    "of": ("series", "cdf"),
+}
 
 
 class _OfTime(TypedDict, total=False):
@@ -64,11 +77,17 @@ def _plot(
     name = table.text("name", due=True)
     if not all(letter.isalnum() or letter in "-_." for letter in name) or name.startswith("."):
         raise table.fault("name", f"{name!r} is a file's name: letters, digits, - and _", given=name)
+    if name == NUMBERS:
+        raise table.fault("name", f"{name!r} is the table of all numbers; choose another name", given=name)
     kind = table.choice("kind", table.text("kind", due=True), what="a kind of picture", allowed=PLOTS)
+    _refuse_meaningless(table, kind)
     across = (VARIANT, *(axis.name for axis in axes))
-    along = table.text("x", _usual_x(kind, axes))
-    if kind in KINDS_OF_NUMBERS:
-        table.choice("x", along, what="an axis of this study, or variant", allowed=across)
+    along = table.choice(
+        "x",
+        table.text("x", _usual_x(kind, axes)),
+        what="an axis of this study, or variant",
+        allowed=across,
+    )
     group = table.text("group", "" if along == VARIANT else VARIANT)
     if group:
         table.choice("group", group, what="an axis of this study, or variant", allowed=across)
@@ -86,20 +105,55 @@ def _plot(
         at=whole_place(table, "at", axes, free=free),
         variants=_shown_variants(table, variants),
         relative_to=_relative_to(table, variants),
-        log=tuple(
-            table.choice("log", each, what="an axis of the picture", allowed=("x", "y"))
-            for each in table.texts("log")
-        ),
+        log=_log(table, kind),
         theory=tuple(_theory(each, shown_metrics) for each in table.tables("theory")),
         marks=_marks(table, metrics),
         of=_of(table, kind),
         **_of_time(table, kind),
     )
-    if kind == "grid" and plot.log:
-        raise table.fault("log", "is of axes with numbers, and a grid has none")
     table.finish()
+    _refuse_hidden_variants(table, plot)
+    _refuse_strange_marks(table, plot, axes)
     _refuse_nothing(table, plot, variants)
     return plot
+
+
+def _refuse_meaningless(table: Table, kind: str) -> None:
+    """Refuse keys that pictures of this kind would not heed."""
+    for key, kinds in OF_KINDS.items():
+        if key in table and kind not in kinds:
+            text = f"has no meaning in a picture of the kind {kind}; it is of {', '.join(kinds)}"
+            raise table.fault(key, text, allowed=kinds)
+
+
+def _log(table: Table, kind: str) -> tuple[str, ...]:
+    """Read which axes are logarithmic; bars stand side by side, along no numbers."""
+    allowed = ("y",) if kind == "bars" else ("x", "y")
+    return tuple(
+        table.choice("log", each, what=f"an axis with numbers of {kind}", allowed=allowed)
+        for each in table.texts("log")
+    )
+
+
+def _refuse_hidden_variants(table: Table, plot: Plot) -> None:
+    """Refuse a picture of one variant that does not say which, as one that says no point of an axis."""
+    if plot.kind in KINDS_OF_NUMBERS and VARIANT not in (plot.along, plot.group) and len(plot.variants) > 1:
+        text = (
+            f"must name one, since neither x nor group is {VARIANT}: the others would not be shown; "
+            f"allowed: {', '.join(plot.variants)}"
+        )
+        raise table.fault("variants", text, given=", ".join(plot.variants), allowed=plot.variants)
+
+
+def _refuse_strange_marks(table: Table, plot: Plot, axes: Sequence[Axis]) -> None:
+    """Refuse published points that stand nowhere in the picture."""
+    points = {axis.name: axis.names for axis in axes} | {VARIANT: plot.variants, "": ("",)}
+    shown = [metric.name for metric in plot.metrics]
+    for mark in plot.marks:
+        table.choice("published", mark.at, what=f"a point of {plot.along}", allowed=points[plot.along])
+        table.choice("published", mark.group, what="a group of this picture", allowed=points[plot.group])
+        if mark.metric:
+            table.choice("published", mark.metric, what="a metric of this picture", allowed=shown)
 
 
 def _of_time(table: Table, kind: str) -> _OfTime:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
@@ -13,6 +14,7 @@ from markdown_it import MarkdownIt
 
 from floodway.errors import OutputError, PlotError
 from floodway.keys import engine
+from floodway.plot.axes import FORMATS
 from floodway.plot.files import save
 from floodway.results.files import replace_file
 from floodway.results.folders import STUDY_FILE
@@ -21,6 +23,8 @@ from floodway.study.bars import NothingRanError
 from floodway.study.distributions import cdf, ports_in_time, region_in_time, series, shares_in_time
 from floodway.study.drawing import bars, lines
 from floodway.study.grid import grid
+from floodway.study.parse_plots import NUMBERS
+from floodway.study.table import numbers_table, tidy
 from floodway.study.verdicts import VERDICTS
 from floodway.study.words import COLUMNS, shown
 
@@ -28,6 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from floodway.plot.axes import Format
     from floodway.plot.curves import Drawing
     from floodway.study.conduct import Conducted, Part
     from floodway.study.evaluation import Numbers
@@ -41,6 +46,8 @@ __all__ = ["PAGE_FILE", "REPORT_FILE", "TIMES", "write_report"]
 REPORT_FILE = "report.md"
 PAGE_FILE = "index.html"
 QUICK = "This is the quick form, with fewer points, seeds or flows. Its numbers are for a first look."
+#: Rows of means that the report has.
+MOST_ROWS = 60
 #: What draws each kind of picture: from numbers of all runs, or from what single runs kept.
 OF_NUMBERS: Mapping[str, Callable[[Study, Plot, Numbers], Drawing]] = {
     "bars": bars,
@@ -59,11 +66,17 @@ TIMES = "## Run times"
 
 
 def write_report(
-    conducted: Conducted, store: Runs, *, title: str, on_message: Callable[[str], None]
+    conducted: Conducted,
+    store: Runs,
+    *,
+    title: str,
+    formats: Sequence[Format],
+    on_message: Callable[[str], None],
 ) -> tuple[Path, ...]:
     """Write numbers, pictures and the report into the folder of the studies, and return the files.
 
-    `on_message` hears of each picture that cannot be drawn though some of its runs are there.
+    Pictures are PNG, and of these formats as well. `on_message` hears of each that cannot be drawn though
+    some of its runs are there.
 
     Raises
     ------
@@ -71,14 +84,14 @@ def write_report(
         If they cannot be written.
     """
     folder = conducted.folder
-    pictures: list[Path] = []
+    written: list[Path] = []
     sections = []
     for part in conducted.parts:
-        texts = [
-            _picture(part, plot, conducted, pictures, store=store, say=on_message)
-            for plot in part.study.plots
-        ]
-        sections.append(_section(part, conducted, store, texts))
+        gallery = _Gallery(part, conducted, store, ("png", *(each for each in formats if each != "png")))
+        texts = [gallery.picture(plot, on_message) for plot in part.study.plots]
+        numbers = _numbers(part, conducted, written)
+        written += gallery.files
+        sections.append(_section(part, conducted, store, [*texts, numbers]))
     text = "\n\n".join([*_head(conducted, title), *sections, *_foot(conducted, store)]) + "\n"
     page = _page(title, text, folder)
     contents = {
@@ -88,7 +101,7 @@ def write_report(
     }
     for name, content in contents.items():
         _write(folder / name, content)
-    return (folder / PAGE_FILE, folder / REPORT_FILE, folder / STUDY_FILE, *pictures)
+    return (folder / PAGE_FILE, folder / REPORT_FILE, folder / STUDY_FILE, *written)
 
 
 def _head(conducted: Conducted, title: str) -> Iterator[str]:
@@ -129,33 +142,64 @@ def _markdown_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> st
     )
 
 
-def _picture(  # noqa: PLR0913 (what is shown, where it goes, who hears of it)
-    part: Part,
-    plot: Plot,
-    conducted: Conducted,
-    pictures: list[Path],
-    *,
-    store: Runs,
-    say: Callable[[str], None],
-) -> str:
-    try:
-        drawing = _drawn(part, plot, store)
-    except PlotError as error:
-        if not isinstance(error, NothingRanError):
-            say(f"not drawn: {part.study.name}: plot[{plot.name}]: {error}")
-        return f"{_plain(plot.title)}: not drawn, {_plain(str(error))}."
-    several = len(conducted.parts) > 1 and not plot.name.startswith(part.study.name)
-    name = f"{part.study.name}-{plot.name}" if several else plot.name
-    files = [conducted.folder / f"{name}.png", conducted.folder / f"{name}.csv"]
-    save(drawing, files, force=True)
-    pictures += files
-    return f"![{_plain(plot.title)}]({name}.png)\n\n{_plain(plot.title)} ([data]({name}.csv))"
+class _Gallery:
+    """The pictures of a study: drawn, written, and named in the report."""
+
+    def __init__(self, part: Part, conducted: Conducted, store: Runs, formats: Sequence[Format]) -> None:
+        self._part, self._conducted, self._store, self._formats = part, conducted, store, formats
+        self.files: list[Path] = []
+
+    def picture(self, plot: Plot, say: Callable[[str], None]) -> str:
+        """Write a picture and its data; return what the report says of it."""
+        part = self._part
+        try:
+            drawing = self._drawn(plot)
+        except PlotError as error:
+            if not isinstance(error, NothingRanError):
+                say(f"not drawn: {part.study.name}: plot[{plot.name}]: {error}")
+            return f"{_plain(plot.title)}: not drawn, {_plain(str(error))}."
+        name = _file_name(part, self._conducted, plot.name)
+        endings = [*self._formats, "csv"]
+        files = [self._conducted.folder / f"{name}.{ending}" for ending in endings]
+        save(drawing, files, force=True)
+        self.files += files
+        # Whoever finds another format beside these would take it for the same picture.
+        for each in FORMATS:
+            if each not in self._formats:
+                (self._conducted.folder / f"{name}.{each}").unlink(missing_ok=True)
+        links = ", ".join(f"[{'data' if each == 'csv' else each}]({name}.{each})" for each in endings[1:])
+        title = _plain(plot.title)
+        caption = f"{title.removesuffix('.')}. {drawing.note}".strip() if drawing.note else title
+        return f"![{title}]({name}.png)\n\n{caption} ({links})"
+
+    def _drawn(self, plot: Plot) -> Drawing:
+        if plot.kind in OF_NUMBERS:
+            return OF_NUMBERS[plot.kind](self._part.study, plot, self._part.numbers)
+        return OF_RUNS[plot.kind](self._part.study, plot, self._part.numbers, self._store)
 
 
-def _drawn(part: Part, plot: Plot, store: Runs) -> Drawing:
-    if plot.kind in OF_NUMBERS:
-        return OF_NUMBERS[plot.kind](part.study, plot, part.numbers)
-    return OF_RUNS[plot.kind](part.study, plot, part.numbers, store)
+def _file_name(part: Part, conducted: Conducted, name: str) -> str:
+    """Name a file: where studies share a folder, its name begins with the study's."""
+    several = len(conducted.parts) > 1 and not name.startswith(part.study.name)
+    return f"{part.study.name}-{name}" if several else name
+
+
+def _numbers(part: Part, conducted: Conducted, written: list[Path]) -> str:
+    """Write all numbers as a tidy table; return their means as the report shows them."""
+    name = _file_name(part, conducted, NUMBERS)
+    frame = tidy(part)
+    parquet = io.BytesIO()
+    frame.write_parquet(parquet)
+    for ending, content in (("csv", frame.write_csv().encode()), ("parquet", parquet.getvalue())):
+        written.append(conducted.folder / f"{name}.{ending}")
+        _write_bytes(written[-1], content)
+    table = numbers_table(part, part.numbers.metrics)
+    links = f"Every number, a row a seed: [CSV]({name}.csv), [Parquet]({name}.parquet)"
+    left_out = len(table.rows) - MOST_ROWS
+    more = f"; {left_out} more rows are there only" if left_out > 0 else ""
+    shown_rows = _markdown_table(table.heads, table.rows[:MOST_ROWS])
+    notes = "".join(f"{_plain(note)}. " for note in table.notes)
+    return f"### Numbers\n\n{shown_rows}\n\n{notes}{links}{more}."
 
 
 def _runs(part: Part, conducted: Conducted, store: Runs) -> str:
@@ -280,8 +324,12 @@ def _run_document(part: Part, run: Run, conducted: Conducted) -> dict[str, Any]:
 
 
 def _write(file: Path, text: str) -> None:
+    _write_bytes(file, text.encode())
+
+
+def _write_bytes(file: Path, content: bytes) -> None:
     try:
-        replace_file(file, text.encode())
+        replace_file(file, content)
     except OSError as error:
         raise OutputError(os.fspath(file), f"cannot be written: {error.strerror or error}") from error
 

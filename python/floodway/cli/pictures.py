@@ -1,0 +1,99 @@
+"""Options of pictures, the same for `plot`, `study` and `reproduce`: formats, and how they look."""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, cast
+
+import typer
+
+from floodway.errors import PlotError
+from floodway.names import not_a_choice
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["FORMATS", "Format", "PictureOptions", "axes_of", "formats_of"]
+
+Format = Literal["png", "pdf", "svg"]
+FORMATS: tuple[Format, ...] = ("png", "pdf", "svg")
+#: The options of a picture's look, by the arguments of `floodway.plot.look`.
+OPTIONS = {"width_in": "--width", "font_pt": "--font-size"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class PictureOptions:
+    """What the command line asks for of pictures.
+
+    Attributes
+    ----------
+    formats
+        Formats of their files; none where nothing was said.
+    width_in, font_pt, title, log, note
+        As `floodway.plot.look` has them.
+    """
+
+    formats: tuple[Format, ...] = ()
+    width_in: float | None = None
+    font_pt: float | None = None
+    title: str | None = None
+    log: tuple[Literal["x", "y"], ...] | None = None
+    note: bool = True
+
+    @property
+    def is_chosen(self) -> bool:
+        """Whether anything is chosen of the look."""
+        values = (self.width_in, self.font_pt, self.title, self.log)
+        return not self.note or any(value is not None for value in values)
+
+    @contextlib.contextmanager
+    def look(self) -> Iterator[None]:
+        """Draw as it is asked for, inside a `with` block."""
+        # Drawing is loaded where it is needed: it takes as long as all the rest.
+        from floodway.plot import look  # noqa: PLC0415
+
+        chosen = look(
+            width_in=self.width_in, font_pt=self.font_pt, title=self.title, log=self.log, note=self.note
+        )
+        try:
+            chosen.__enter__()
+        except PlotError as error:
+            said = str(error).removeprefix(f"{error.key}: ")
+            raise typer.BadParameter(said, param_hint=OPTIONS.get(error.key or "")) from error
+        try:
+            yield
+        finally:
+            chosen.__exit__(None, None, None)
+
+
+def formats_of(text: str | None) -> tuple[Format, ...]:
+    """Read `--format`: one or several, apart by commas."""
+    names = _apart(text) if text is not None else []
+    for name in names:
+        _refuse_unknown(name, what="a format", allowed=FORMATS, option="--format")
+    if text is not None and not names:
+        raise typer.BadParameter(f"names none; allowed: {', '.join(FORMATS)}", param_hint="--format")
+    return cast("tuple[Format, ...]", tuple(dict.fromkeys(names)))
+
+
+def axes_of(text: str | None) -> tuple[Literal["x", "y"], ...] | None:
+    """Read `--log`: axes apart by commas, or `none`."""
+    if text is None:
+        return None
+    names = [] if text.strip() == "none" else _apart(text)
+    for name in names:
+        _refuse_unknown(name, what="an axis", allowed=("x", "y", "none"), option="--log")
+    if "none" in names or (not names and text.strip() != "none"):
+        raise typer.BadParameter(f"{text!r} is neither axes, as in x,y, nor none", param_hint="--log")
+    return cast("tuple[Literal['x', 'y'], ...]", tuple(dict.fromkeys(names)))
+
+
+def _apart(text: str) -> list[str]:
+    return [each.strip() for each in text.split(",") if each.strip()]
+
+
+def _refuse_unknown(name: str, *, what: str, allowed: tuple[str, ...], option: str) -> None:
+    if name not in allowed:
+        said, _ = not_a_choice(name, what=what, allowed=allowed)
+        raise typer.BadParameter(said, param_hint=option)

@@ -1,0 +1,163 @@
+"""How pictures look where somebody chooses: width, size of letters, title, logarithmic axes, note.
+
+Pictures are laid out for letters of 10 points. Other sizes scale the whole layout, so that a narrow picture
+with small letters has as much room as a wide one with large letters.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from contextvars import ContextVar
+from dataclasses import dataclass
+from textwrap import wrap
+from typing import TYPE_CHECKING, Literal
+
+from floodway.errors import PlotError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+__all__ = ["FONTS_PT", "LAYOUT_PT", "WIDTHS_IN", "Look", "current", "heading", "look", "panel_width"]
+
+#: Points of the letters that layouts are made for.
+LAYOUT_PT = 10.0
+#: The widths that a picture may have, in inches, and the sizes of letters, in points.
+WIDTHS_IN, FONTS_PT = (2.0, 40.0), (4.0, 40.0)
+#: The narrowest layout, in inches with letters of 10 points: there is no room for axes in a narrower one.
+NARROWEST = 3.0
+#: The narrowest panel, in the same inches.
+LEAST_PANEL = 1.0
+#: Letters of a title to an inch of the layout.
+TITLE_LETTERS = 10.5
+
+
+@dataclass(frozen=True, kw_only=True)
+class Look:
+    """What is chosen of a picture's look; what is none is as the picture has it.
+
+    Attributes
+    ----------
+    width_in
+        Width in inches.
+    font_pt
+        Size of the letters of axes' labels in points; others are in proportion.
+    title
+        Instead of the picture's own; empty for none.
+    log
+        Which axes are logarithmic, of pictures whose axes have numbers.
+    note
+        Whether what explains widths, bars and marks stands below the picture.
+    """
+
+    width_in: float | None = None
+    font_pt: float | None = None
+    title: str | None = None
+    log: tuple[Literal["x", "y"], ...] | None = None
+    note: bool = True
+
+    @property
+    def scale(self) -> float:
+        """What lengths of the layout are multiplied by."""
+        return 1.0 if self.font_pt is None else self.font_pt / LAYOUT_PT
+
+    def wide(self, usual: float) -> float:
+        """Return the width of the layout, where it is usually so wide, in inches for letters of 10 points."""
+        return usual if self.width_in is None else self.width_in / self.scale
+
+
+_CURRENT: ContextVar[Look] = ContextVar("look", default=Look())  # noqa: B039 (it is frozen)
+
+
+def current() -> Look:
+    """Return what is chosen where this is called."""
+    return _CURRENT.get()
+
+
+@contextlib.contextmanager
+def look(
+    *,
+    width_in: float | None = None,
+    font_pt: float | None = None,
+    title: str | None = None,
+    log: Sequence[Literal["x", "y"]] | None = None,
+    note: bool = True,
+) -> Iterator[Look]:
+    """Choose how the pictures look that are drawn inside the `with` block.
+
+    Parameters
+    ----------
+    width_in
+        Width in inches, 2 to 40; by default 7, and more where results stand beside one another.
+    font_pt
+        Size of letters in points, 4 to 40; by default 10.
+    title
+        Instead of each picture's own; empty for none.
+    log
+        Which axes are logarithmic: `"x"`, `"y"`, both or none of them, of completion times, slowdown, series
+        and, in studies, bars (`"y"`), lines and distributions.
+    note
+        Whether what explains widths, bars and marks stands below the picture.
+
+    Raises
+    ------
+    PlotError
+        If a width or a size is out of its range, or the one leaves no room for the other.
+
+    Examples
+    --------
+    >>> with look(width_in=3.4, font_pt=8) as chosen:
+    ...     round(chosen.wide(7.0), 2)
+    4.25
+    """
+    for name, value, (least, most) in (
+        ("width_in", width_in, WIDTHS_IN),
+        ("font_pt", font_pt, FONTS_PT),
+    ):
+        if value is not None and not least <= value <= most:
+            text = f"{name}: {value:g} is not between {least:g} and {most:g}"
+            raise PlotError(text, key=name, given=f"{value:g}")
+    unknown = next((each for each in log or () if each not in {"x", "y"}), None)
+    if unknown is not None:
+        raise PlotError(f"log: {unknown!r} is not an axis; allowed: x, y", key="log", given=unknown)
+    chosen = Look(
+        width_in=width_in, font_pt=font_pt, title=title, log=None if log is None else tuple(log), note=note
+    )
+    if width_in is not None and chosen.wide(0.0) < NARROWEST:
+        least = NARROWEST * chosen.scale
+        text = f"width_in: {width_in:g} is too narrow for letters of {font_pt or LAYOUT_PT:g} points"
+        raise PlotError(f"{text}; at least {least:.2g}", key="width_in", given=f"{width_in:g}")
+    before = _CURRENT.set(chosen)
+    try:
+        yield chosen
+    finally:
+        _CURRENT.reset(before)
+
+
+def panel_width(wide: float, *, around: float, panels: int) -> float:
+    """Return how wide each of some panels beside one another is, in a layout that is so wide.
+
+    Raises
+    ------
+    PlotError
+        If nothing is left for them.
+    """
+    panel = (wide - around) / panels
+    if panel < LEAST_PANEL:
+        scale = current().scale
+        least = (around + LEAST_PANEL * panels) * scale
+        text = f"width_in: {wide * scale:.3g} leaves the panels no room; at least {least:.3g}"
+        raise PlotError(text, key="width_in", given=f"{wide * scale:.3g}")
+    return panel
+
+
+def heading(title: str, *, usual: float) -> str:
+    """Return the title that a picture has, in lines that fit its width."""
+    chosen = current()
+    said = title if chosen.title is None else _plain(chosen.title)
+    letters = int(chosen.wide(usual) * TITLE_LETTERS)
+    return "\n".join("\n".join(wrap(line, letters)) for line in said.splitlines())
+
+
+def _plain(text: str) -> str:
+    """Return text in which no sign has a meaning of its own."""
+    return "".join(each if each.isprintable() else " " for each in text).replace("$", r"\$")

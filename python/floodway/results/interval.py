@@ -1,0 +1,117 @@
+"""Confidence intervals of means over seeds, by Student's t."""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+from statistics import fmean, stdev
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["LEAST_SEEDS", "half_width", "intervals_said", "ratio_half_width", "student_t"]
+
+#: Fewer seeds have no interval: that of two is nine times as wide as their distance.
+LEAST_SEEDS = 3
+#: How often the interval of a mean holds the true one.
+LEVEL = 0.95
+#: Halvings until a quantile is exact to a billionth.
+HALVINGS = 60
+
+
+def half_width(values: Sequence[float]) -> float | None:
+    """Return how far the 95 % confidence interval of a mean reaches to either side.
+
+    Parameters
+    ----------
+    values
+        One a seed; the seeds are independent of one another.
+
+    Returns
+    -------
+    float or None
+        None for fewer than three seeds.
+
+    Examples
+    --------
+    >>> round(half_width([1.0, 2.0, 3.0]), 3)
+    2.484
+    >>> half_width([1.0, 2.0]) is None
+    True
+    """
+    if len(values) < LEAST_SEEDS:
+        return None
+    return student_t(len(values) - 1) * stdev(values) / math.sqrt(len(values))
+
+
+def ratio_half_width(values: Sequence[float], bases: Sequence[float]) -> float | None:
+    """Return the same of the mean of values over the mean of bases, each pair of one seed.
+
+    It is that of the residuals, value - ratio x base, over the mean of the bases (Cochran 1977, chapter 6).
+
+    Examples
+    --------
+    >>> ratio_half_width([2.0, 4.0, 6.0], [1.0, 2.0, 3.0])
+    0.0
+    """
+    base = fmean(bases) if bases else 0.0
+    if not base:
+        return None
+    ratio = fmean(values) / base
+    residuals = [value - ratio * own for value, own in zip(values, bases, strict=True)]
+    reach = half_width(residuals)
+    return None if reach is None else reach / abs(base)
+
+
+def intervals_said(fewest: int, most: int) -> str:
+    """Say what error bars over so many seeds are, or why there are none.
+
+    Examples
+    --------
+    >>> intervals_said(5, 5)
+    "Error bars: 95 % confidence intervals of the mean, by Student's t over 5 seeds."
+    >>> intervals_said(1, 2)
+    'No error bars: too few seeds (1 to 2; a confidence interval needs 3).'
+    """
+    seeds = f"{fewest}" if fewest == most else f"{fewest} to {most}"
+    if most < LEAST_SEEDS:
+        return f"No error bars: too few seeds ({seeds}; a confidence interval needs {LEAST_SEEDS})."
+    none = f"; none where there are fewer than {LEAST_SEEDS}" if fewest < LEAST_SEEDS else ""
+    return f"Error bars: 95 % confidence intervals of the mean, by Student's t over {seeds} seeds{none}."
+
+
+@cache
+def student_t(freedom: int) -> float:
+    """Return the value that Student's t stays below in size 95 times of 100.
+
+    Parameters
+    ----------
+    freedom
+        Degrees of freedom, 1 or more.
+
+    Examples
+    --------
+    >>> [round(student_t(freedom), 3) for freedom in (1, 2, 4, 9)]
+    [12.706, 4.303, 2.776, 2.262]
+    """
+    low, high = 0.0, 64.0
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if _inside(middle, freedom) < LEVEL else (low, middle)
+    # The last digits depend on the platform's arithmetic.
+    return round(low, 9)
+
+
+def _inside(t: float, freedom: int) -> float:
+    """Return how often Student's t is below t in size (Abramowitz and Stegun 1964, 26.7.3 and 26.7.4)."""
+    angle = math.atan(t / math.sqrt(freedom))
+    square = math.cos(angle) ** 2
+    odd = freedom % 2
+    term = math.cos(angle) if odd else 1.0
+    total = term if freedom > 1 else 0.0
+    for step in range(2 + odd, freedom, 2):
+        term *= square * (step - 1) / step
+        total += term
+    inside = math.sin(angle) * total
+    return (angle + inside) * 2 / math.pi if odd else inside

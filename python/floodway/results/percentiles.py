@@ -1,0 +1,58 @@
+"""Percentiles of few flows: what is said where hardly any flow lies beyond one."""
+
+from __future__ import annotations
+
+__all__ = ["LEAST_BEYOND", "MARK", "is_few", "name_of", "of_flows"]
+
+#: A percentile is marked where fewer flows than this lie beyond it: p99 of fewer than 1,000.
+LEAST_BEYOND = 10
+#: What stands beside such a percentile.
+MARK = "†"
+
+
+def is_few(flows: int, *, thousandths: int) -> bool:
+    """Whether a percentile is of so few flows that hardly any lie beyond it.
+
+    Parameters
+    ----------
+    flows
+        How many it is of.
+    thousandths
+        Which percentile, times 10.
+
+    Examples
+    --------
+    >>> is_few(999, thousandths=990), is_few(1000, thousandths=990), is_few(9000, thousandths=999)
+    (True, False, True)
+    """
+    return 0 < flows * (1000 - thousandths) < LEAST_BEYOND * 1000
+
+
+def name_of(thousandths: int) -> str:
+    """Return what a percentile is called.
+
+    Examples
+    --------
+    >>> name_of(990), name_of(999)
+    ('p99', 'p99.9')
+    """
+    return f"p{thousandths / 10:g}"
+
+
+def of_flows(fewest: int, most: int, *, thousandths: int, each: str = "") -> str:
+    """Say of how many flows percentiles are, where some are of few; nothing where none is.
+
+    Examples
+    --------
+    >>> of_flows(45, 46, thousandths=990, each="each point")
+    'p99 of each point is of 45 to 46 flows: fewer than 10 lie beyond it.'
+    >>> of_flows(2000, 2000, thousandths=990)
+    ''
+    """
+    if not is_few(fewest, thousandths=thousandths):
+        return ""
+    count = f"{fewest:,}" if fewest == most else f"{fewest:,} to {most:,}"
+    where = f" of {each}" if each else ""
+    flows = "flow" if most == 1 else "flows"
+    name = name_of(thousandths)
+    return f"{name}{where} is of {count} {flows}: fewer than {LEAST_BEYOND} lie beyond it."

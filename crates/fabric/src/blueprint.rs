@@ -99,6 +99,10 @@ pub enum Turns {
     /// The next one, round and round, in the order in which they started.
     #[default]
     Ring,
+    /// As in SWING's simulator: round and round in the order in which the flows are listed, whichever start first;
+    /// and one timer wakes the NIC, which is not set while a listed flow of the host is still to start, nor while
+    /// the pacing time of any queue pair with something left is in the past.
+    Listed,
     /// As in the HPCC simulator: round a list by place, from which finished queue pairs are taken out when
     /// they are come across, without the place of the last turn being moved; and one timer wakes the NIC.
     List,
@@ -110,7 +114,7 @@ pub enum Turns {
 impl Turns {
     /// Do turns go round a list, at a NIC with one timer?
     pub fn by_list(self) -> bool {
-        self != Turns::Ring
+        matches!(self, Turns::List | Turns::StandingList)
     }
 }
 
@@ -478,6 +482,8 @@ pub struct FlowSpec {
     pub ack_path: Option<Vec<PortId>>,
     /// Index of its settings, where they differ from the workload's.
     pub settings: Option<usize>,
+    /// Its place in the list as it was written, which need not be in order of the starts.
+    pub place: usize,
 }
 
 /// When the run ends.

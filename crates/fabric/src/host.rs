@@ -6,7 +6,7 @@ use floodway_mechanisms::slots::{
 use floodway_units::{PortId, Time};
 
 use crate::arena::Place;
-use crate::blueprint::Ties;
+use crate::blueprint::Turns;
 use crate::packet::{INT, Kind, Packet};
 use crate::send::layers;
 use crate::world::{World, bytes};
@@ -14,7 +14,12 @@ use crate::world::{World, bytes};
 impl World<'_> {
     /// The transmitter of a host's port is free: the next queue pair sends a packet.
     pub fn send_from_nic(&mut self, port: PortId) {
-        let Some((id, segment)) = self.whose_turn(port) else { return };
+        let Some((id, segment)) = self.whose_turn(port) else {
+            if self.blueprint.semantics.turns == Turns::Listed {
+                self.wake_by_list(port);
+            }
+            return;
+        };
         let now = Time(self.now);
         let half = &mut self.senders[id as usize];
         let frame = if segment.payload == self.blueprint.mtu && !segment.first {
@@ -66,8 +71,11 @@ impl World<'_> {
             let id = self.next_in_list(port)?;
             return self.senders[id as usize].transport.next_segment(now).map(|segment| (id, segment));
         }
-        let class = self.pick_class(port)? as usize;
         let local = self.ports[port.index()].owner as usize;
+        if self.blueprint.semantics.turns == Turns::Listed {
+            self.paced_are_ready(local);
+        }
+        let class = self.pick_class(port)? as usize;
         loop {
             if self.nics[local].repeating > 0
                 && let Some(repeat) = self.next_repeat(local, class)
@@ -78,11 +86,13 @@ impl World<'_> {
             if let Some(rank) = nic.ready[class].next_after(nic.last[class]) {
                 nic.last[class] = rank;
                 let id = nic.ranks.get(rank)?;
-                return self.senders[id as usize].transport.next_segment(now).map(|segment| (id, segment));
+                let half = &mut self.senders[id as usize];
+                half.number_timer(&mut self.events);
+                return half.transport.next_segment(now).map(|segment| (id, segment));
             }
             // What stands behind entries that were passed over has no timer. SWING's simulator leaves it until
             // something else wakes the NIC.
-            if nic.repeats[class].is_empty() || self.blueprint.semantics.ties == Ties::SchedulingOrder {
+            if nic.repeats[class].is_empty() || self.blueprint.semantics.turns == Turns::Listed {
                 return None;
             }
         }
@@ -97,6 +107,7 @@ impl World<'_> {
             rank = nic.repeats[class].next_after(rank)?;
             let id = nic.ranks.get(rank)?;
             let half = &mut self.senders[id as usize];
+            half.number_timer(&mut self.events);
             let repeat = half.transport.next_repeat(Time(self.now));
             half.update_repeats(nic);
             if let Some(segment) = repeat {
@@ -147,7 +158,6 @@ impl World<'_> {
             Kind::Cnp => self.receive_notice(packet),
             _ => self.receive_reply(packet, place),
         }
-        self.left_network(packet.flow);
     }
 
     /// A CNP, which does not know its way.
@@ -174,18 +184,27 @@ impl World<'_> {
 
     #[inline]
     pub fn kick_nic(&mut self, id: u32) {
-        let half = &self.senders[id as usize];
-        if half.is_ready || self.blueprint.semantics.turns.by_list() {
-            self.kick(self.nics[half.nic as usize].port);
+        if let Some(port) = self.nic_to_look(id) {
+            self.kick(port);
         }
     }
 
+    /// The port of a queue pair's NIC, where that is to look since the queue pair may have something to send.
+    #[inline]
+    pub fn nic_to_look(&self, id: u32) -> Option<PortId> {
+        let half = &self.senders[id as usize];
+        // Others may look at all of their queue pairs.
+        let looks = half.is_ready || self.blueprint.semantics.turns != Turns::Ring;
+        looks.then(|| self.nics[half.nic as usize].port)
+    }
+
     /// Lets the NIC look at what is to be sent again, of whichever flow: a look passes over one outdated entry of
-    /// each only.
+    /// each only. One that takes turns by the list of flows has looked in any case.
     pub fn kick_repeats(&mut self, id: u32) {
         let half = &self.senders[id as usize];
         let nic = &self.nics[half.nic as usize];
-        if half.repeats_first && nic.repeating > 0 {
+        let looks = self.blueprint.semantics.turns != Turns::Listed;
+        if looks && half.repeats_first && nic.repeating > 0 {
             self.kick(nic.port);
         }
     }

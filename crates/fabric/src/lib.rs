@@ -29,6 +29,7 @@ mod flows;
 mod histogram;
 mod host;
 mod ideal;
+mod listed;
 mod log;
 mod merge;
 mod messages;

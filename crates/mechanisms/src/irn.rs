@@ -293,8 +293,16 @@ impl TransportSender for Sender {
         form!(Sender, self, machine => machine.next_timeout())
     }
 
-    fn timeout_set(&self) -> Option<Time> {
-        form!(Sender, self, machine => machine.timeout_set())
+    fn times_packets(&self) -> bool {
+        form!(Sender, self, machine => machine.times_packets())
+    }
+
+    fn number_timer(&mut self, number: u64) {
+        form!(Sender, self, machine => machine.number_timer(number));
+    }
+
+    fn timeout_number(&self) -> Option<u64> {
+        form!(Sender, self, machine => machine.timeout_number())
     }
 
     fn on_timeout(&mut self, now: Time) -> Option<LossView> {

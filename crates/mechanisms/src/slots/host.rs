@@ -248,7 +248,7 @@ pub trait TransportSender {
     fn push(&mut self, message: Bytes);
     /// Payload of what `next_segment` would give now, new data or retransmission.
     fn ready(&self) -> Option<Bytes>;
-    /// Is there anything left to send, whether there is room for it or not?
+    /// Is there anything left to send, whether there is room for it or not? In SWING's IRN: to be acknowledged.
     fn has_more(&self) -> bool {
         self.ready().is_some()
     }
@@ -288,12 +288,19 @@ pub trait TransportSender {
     fn next_timeout(&self) -> Option<Time> {
         None
     }
-    /// When the timer that `next_timeout` names was set, a round trip or more before; `None` where that does not
-    /// matter. It orders events of one instant where ties go by the order of scheduling.
-    fn timeout_set(&self) -> Option<Time> {
+    /// Does each packet have a timer of its own, which is set when the packet is sent?
+    fn times_packets(&self) -> bool {
+        false
+    }
+    /// Where ties go by the order of scheduling: the place in it of the timer that the next packet sets, told before
+    /// `next_segment` and `next_repeat`.
+    fn number_timer(&mut self, _number: u64) {}
+    /// The place of the timer that `next_timeout` names; `None` where timers have none.
+    fn timeout_number(&self) -> Option<u64> {
         None
     }
-    /// The instant that `next_timeout` named has come; what it says was lost.
+    /// The instant that `next_timeout` named has come; what it says was lost. Of several timers of one instant it is
+    /// called for one after the other.
     fn on_timeout(&mut self, _now: Time) -> Option<LossView> {
         None
     }

@@ -250,6 +250,11 @@ semantic! {
     TurnsKey => Turns {
         /// Round and round, in the order in which they started.
         Ring => Ring,
+        /// By SWING's simulator: round and round in the order in which the flows are listed, whichever start first;
+        /// and one timer wakes the NIC, at the least pacing time of all queue pairs with something left. It is not
+        /// set while that time is past, as that of a queue pair that waits for its window may be, nor while a listed
+        /// flow of the host is still to start.
+        SwingNs3 => Listed,
         /// By HPCC's simulator: round a list by place, from which finished queue pairs are taken out when they
         /// are come across without the place of the last turn being moved; and one timer wakes the NIC, at the
         /// least pacing time of all queue pairs with something left, so that one that waits for its window

@@ -288,7 +288,7 @@ impl Agenda {
     /// that matters where ties go by the order of scheduling.
     #[inline]
     pub fn renew(&mut self, timer: &mut Armed, next: Option<Time>, what: What, id: u32) {
-        if self.numbered && next.is_some_and(|Time(at)| at != timer.at) {
+        if self.numbered && next.is_none_or(|Time(at)| at != timer.at) {
             timer.at = NEVER;
         }
         self.sync(timer, next, what, id);

@@ -51,8 +51,12 @@ pub struct Semantics {
     pub rounding: Rounding,
     /// What a new rate does to the packet that waits for its pacing time.
     pub repacing: Repacing,
+    /// What timers of a rate control make a NIC do.
+    pub rate_timers: RateTimers,
     /// Where replies queue.
     pub acks: Acks,
+    /// Where link control frames queue.
+    pub link_control: LinkControl,
     /// Whose turn it is at a NIC.
     pub turns: Turns,
     /// When a window lets a packet go.
@@ -78,6 +82,9 @@ pub enum Draws {
     /// As in ConWeave's simulator: the draws of each switch are those of one stream of ns-3's generator, the same
     /// one for every switch.
     ConweaveNs3,
+    /// As in SWING's simulator: each switch has a stream of ns-3's generator, the first one the second of the run, and so
+    /// on in the order of the switches.
+    SwingNs3,
 }
 
 /// Where replies (ACK, NAK) queue.
@@ -91,6 +98,16 @@ pub enum Acks {
     Data,
     /// As `Data`, but a pause does not stop them at hosts.
     DataUnpaused,
+}
+
+/// Where link control frames (PAUSE, credits) queue.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LinkControl {
+    /// Before all else.
+    #[default]
+    First,
+    /// In one queue with the control class, first in, first out.
+    ControlClass,
 }
 
 /// Whose turn it is among a NIC's queue pairs.
@@ -134,6 +151,8 @@ pub enum BaseRtt {
     /// Propagation, pipelines, and store and forward of a full packet one way and of its ACK the other.
     #[default]
     Exact,
+    /// Twice the propagation, and store and forward of a full packet one way, as in SWING's simulator.
+    OneWay,
     /// Twice the propagation, and at each link the whole nanoseconds of a full packet's payload, one way.
     Payload,
 }
@@ -188,6 +207,16 @@ pub enum Repacing {
     Kept,
     /// As the mechanism's model in the HPCC simulator does: HPCC moves it, the others keep it.
     ByMechanism,
+}
+
+/// What a timer of a rate control makes the NIC do, besides setting the rate.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RateTimers {
+    /// It looks for something to send.
+    #[default]
+    Look,
+    /// Nothing.
+    Silent,
 }
 
 /// How a serialisation time is rounded.

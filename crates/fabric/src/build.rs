@@ -276,7 +276,11 @@ impl<'a> World<'a> {
                 flow_control: stream("flow-control"),
                 congestion_point: match draws {
                     Draws::ConweaveNs3 => Rng::Ns3(Box::new(Mrg32k3a::first_by_hand(seed as u32))),
-                    Draws::PerNode | Draws::HpccNs3 => stream("congestion-point"),
+                    // Switches have been numbered from 0, and the run's first stream is that of the hashes' seeds.
+                    Draws::SwingNs3 if switch != u32::MAX => {
+                        Rng::Ns3(Box::new(Mrg32k3a::of_stream(seed as u32, u64::from(switch) + 1)))
+                    }
+                    Draws::PerNode | Draws::HpccNs3 | Draws::SwingNs3 => stream("congestion-point"),
                 },
                 routing: stream("routing"),
                 admission: stream("admission"),

@@ -361,7 +361,7 @@ impl World<'_> {
         packet.psn = u64::from(place);
         packet.at = self.now;
         let place = self.packets.add(packet);
-        self.ports[ingress.index()].add_control(&mut self.packets, place);
+        self.queue_link_control(ingress, place);
         self.kick(ingress);
     }
 

@@ -57,9 +57,9 @@ impl World<'_> {
             lost.push(self.packets.take(place));
         }
         for packet in lost {
-            if packet.kind == Kind::Region {
-                self.free_regions.push(packet.psn as u32);
-            } else if !packet.is_link_control() {
+            if packet.is_link_control() {
+                self.forget_link_control(&packet);
+            } else {
                 // What waits are link control frames: this was on the wire.
                 let lane = self.lane(peer(port), packet.class);
                 self.ingress[lane].rare.lost.add(packet.frame);
@@ -68,6 +68,13 @@ impl World<'_> {
         }
         for class in 0..self.classes.len() as u8 {
             self.flush_queues(port, class, DropReason::LinkDown);
+        }
+    }
+
+    /// A link control frame was lost, or will not be sent.
+    pub fn forget_link_control(&mut self, packet: &Packet) {
+        if packet.kind == Kind::Region {
+            self.free_regions.push(packet.psn as u32);
         }
     }
 

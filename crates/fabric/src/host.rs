@@ -99,20 +99,30 @@ impl World<'_> {
     }
 
     /// What is sent again before new data: of each queue pair with some, from the one after the last served on,
-    /// the oldest entry is looked at; one that was acknowledged meanwhile is passed over.
+    /// the oldest entry is looked at; one that was acknowledged meanwhile is passed over. By the list of flows it waits
+    /// for the queue pair's pacing time.
     fn next_repeat(&mut self, local: usize, class: usize) -> Option<(u32, Segment)> {
-        let nic = &mut self.nics[local];
-        let mut rank = nic.last[class];
-        for _ in 0..nic.repeats[class].len() {
+        let listed = self.blueprint.semantics.turns == Turns::Listed;
+        let mut rank = self.nics[local].last[class];
+        for _ in 0..self.nics[local].repeats[class].len() {
+            let nic = &mut self.nics[local];
             rank = nic.repeats[class].next_after(rank)?;
             let id = nic.ranks.get(rank)?;
             let half = &mut self.senders[id as usize];
+            if listed && half.next_send > self.now {
+                continue;
+            }
             half.number_timer(&mut self.events);
             let repeat = half.transport.next_repeat(Time(self.now));
             half.update_repeats(nic);
             if let Some(segment) = repeat {
                 nic.last[class] = rank;
                 return Some((id, segment));
+            }
+            if listed && !half.constant {
+                // So that the NIC's timer can be set for what stands behind the entry.
+                half.next_send = self.now + 1_000;
+                self.update_qp(id);
             }
         }
         None

@@ -9,7 +9,7 @@ use floodway_units::{Class, PortId, QueueId, Rate, uniform};
 
 use crate::agenda::What;
 use crate::arena::Place;
-use crate::blueprint::{Acks, Release};
+use crate::blueprint::{Acks, LinkControl, Release};
 use crate::packet::{INT, Kind, Packet};
 use crate::routing::peer;
 use crate::world::{NEVER, Port, Relay, World, bytes};
@@ -114,12 +114,7 @@ impl World<'_> {
             self.count_link_control(port, &frame);
             self.put_on_link(port, place);
         } else if let Some(place) = self.take_control(port) {
-            let Packet { frame, class, .. } = self.packets[place];
-            let lane = self.lane(port, class);
-            self.leaves(port, frame);
-            if class != 0 {
-                self.sent(port, lane, self.wire(frame));
-            }
+            self.leaves_control(port, place);
             self.put_on_link(port, place);
         } else if at_host {
             self.send_from_nic(port);
@@ -139,13 +134,57 @@ impl World<'_> {
         let at = self.queue(port);
         let place = self.queues[at].fifo.front()?;
         let Packet { class, frame, .. } = self.packets[place];
-        if class != 0 && self.blueprint.semantics.acks == Acks::Data {
+        if class != 0 && self.blueprint.semantics.acks == Acks::Data && !self.packets[place].is_link_control()
+        {
             let gate = self.egress[self.lane(port, class)].sender.gate(self.time(), bytes(self.wire(frame)));
             if !gate.is_open(self.time()) {
                 return None;
             }
         }
         self.queues[at].fifo.pop(&self.packets)
+    }
+
+    /// A packet has left the queue that goes before data, in which link control frames may wait, too.
+    #[inline]
+    fn leaves_control(&mut self, port: PortId, place: Place) {
+        let packet = self.packets[place];
+        if packet.is_link_control() {
+            return self.leaves_as_link_control(port, &packet);
+        }
+        self.leaves(port, packet.frame);
+        if packet.class != 0 {
+            let lane = self.lane(port, packet.class);
+            self.sent(port, lane, self.wire(packet.frame));
+        }
+    }
+
+    #[inline(never)]
+    fn leaves_as_link_control(&mut self, port: PortId, packet: &Packet) {
+        self.quits(port, packet.frame);
+        let waiting = self.queues[self.queue(port)].fifo;
+        let more = waiting.places(&self.packets).any(|place| self.packets[place].is_link_control());
+        self.ports[port.index()].controls = more;
+        self.count_link_control(port, packet);
+    }
+
+    /// A link control frame waits to be sent from here.
+    pub fn queue_link_control(&mut self, port: PortId, place: Place) {
+        let state = &mut self.ports[port.index()];
+        state.controls = true;
+        if self.blueprint.semantics.link_control == LinkControl::First {
+            return state.control.push(&mut self.packets, place);
+        }
+        let at = self.queue(port);
+        self.queues[at].fifo.push(&mut self.packets, place);
+        self.joins(port, self.packets[place].frame);
+    }
+
+    /// The link control frame that came last, if nothing has come after it.
+    fn last_link_control(&self, port: PortId) -> Option<Place> {
+        match self.blueprint.semantics.link_control {
+            LinkControl::First => self.ports[port.index()].control.back(),
+            LinkControl::ControlClass => self.queues[self.queue(port)].fifo.back(),
+        }
     }
 
     fn has_waiting(&self, port: PortId) -> bool {
@@ -486,16 +525,20 @@ impl World<'_> {
         if !egress.timer.fires(floodway_units::Time(self.now), order) {
             return;
         }
-        if egress.sender.next_timeout().is_some_and(|at| at.0 <= self.now) {
-            let node = self.ports[port.index()].node.index();
-            let mut cx = Cx {
-                now: floodway_units::Time(self.now),
-                rng: &mut self.nodes[node].streams.flow_control,
-                out: &mut self.out.frames,
-            };
-            self.egress[lane].sender.on_timeout(&mut cx);
-            self.flush_frames(port);
+        let next = egress.sender.next_timeout();
+        if next.is_none_or(|at| at.0 > self.now) {
+            // What it was armed for has been cancelled or put off since: nothing happens now.
+            self.events.sync(&mut egress.timer, next, What::FcSender, lane as u32);
+            return;
         }
+        let node = self.ports[port.index()].node.index();
+        let mut cx = Cx {
+            now: floodway_units::Time(self.now),
+            rng: &mut self.nodes[node].streams.flow_control,
+            out: &mut self.out.frames,
+        };
+        self.egress[lane].sender.on_timeout(&mut cx);
+        self.flush_frames(port);
         self.sender_changed(port, lane);
     }
 
@@ -556,17 +599,19 @@ impl World<'_> {
             return;
         }
         let size = self.format.link_control().frame;
-        let state = &mut self.ports[port.index()];
-        for frame in self.out.frames.0.drain(..) {
-            let merged = state.control.back().is_some_and(|last| self.packets[last].merge(frame, self.now));
+        for i in 0..self.out.frames.0.len() {
+            let frame = self.out.frames.0[i];
+            let last = self.last_link_control(port);
+            let merged = last.is_some_and(|last| self.packets[last].merge(frame, self.now));
             if !merged {
                 if let Some(draws) = &mut self.shared_draws {
                     draws.skip();
                 }
                 let place = self.packets.add(Packet::link_control(frame, size, self.now));
-                state.add_control(&mut self.packets, place);
+                self.queue_link_control(port, place);
             }
         }
+        self.out.frames.0.clear();
         self.kick(port);
     }
 

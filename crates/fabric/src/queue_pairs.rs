@@ -64,6 +64,9 @@ impl World<'_> {
         half.shared = key.is_some();
         half.timer_key = self.events.queue_pair_key(nic, way.rank, slot);
         half.numbers_timers = self.events.is_numbered() && half.transport.times_packets();
+        if self.events.is_numbered() {
+            half.tick_alone();
+        }
         half.moves = half.is_moved(self.blueprint.semantics.repacing);
         let notification = settings.notification.build(&info);
         let other = ReceiveHalf::new(&way, (receiver, notification), reply_frame, Incoming::of(&head, 0));
@@ -164,7 +167,7 @@ impl World<'_> {
             line_rate: nic.map_or(Rate::MAX, |port| self.rate(port)),
             path_rate: rates.min().unwrap_or(Rate::MAX),
             base_rtt,
-            cut_bdp: self.blueprint.semantics.base_rtt == BaseRtt::Payload,
+            cut_bdp: self.blueprint.semantics.base_rtt != BaseRtt::Exact,
             largest_rtt: self.largest.rtt,
             largest_bdp: self.largest.bdp,
             full_rtt: base_rtt + queues.unwrap_or_default(),

@@ -5,14 +5,14 @@ use std::collections::VecDeque;
 
 use floodway_mechanisms::registry::{AnyReactionPoint, AnyTransportSender};
 use floodway_mechanisms::slots::{
-    AckView, Allowance, LossView, QpInfo, ReactionPoint, Reply, Segment, TransportSender,
+    AckView, Allowance, LossView, QpInfo, ReactionPoint, Reply, Segment, TICKS, TransportSender,
 };
 use floodway_units::{Bytes, FlowId, PortId, Rate, Span, Time};
 use floodway_wire::Telemetry;
 
 use crate::agenda::{Agenda, Armed, Set, What};
 use crate::arena::Place;
-use crate::blueprint::{FlowSettings, Pacing, Repacing, Rounding, Turns, WindowRule};
+use crate::blueprint::{FlowSettings, Pacing, RateTimers, Repacing, Rounding, Turns, WindowRule};
 use crate::messages::Outgoing;
 use crate::packet::{FIRST, INT, Kind, LAST, ON_PATH, Packet, RETRANSMISSION};
 use crate::serial::pacing_gap;
@@ -71,6 +71,8 @@ pub(crate) struct SendHalf {
     /// bits, and rates change less often than packets are sent.
     pub gap: (u64, u64),
     pub timer: Armed,
+    /// Where ties go by scheduling order: timers of layers that are events of their own, each layer's in a row.
+    pub ticks: Vec<Armed>,
     /// What names it in the events of its timer.
     pub timer_key: u64,
     /// How often its rate was set.
@@ -180,6 +182,7 @@ impl SendHalf {
             last_send: (0, 0),
             pacing_at: NEVER,
             timer: Armed::default(),
+            ticks: Vec::new(),
             timer_key: 0,
             transport: AnyTransportSender::Custom(Box::new(Nobody)),
             stack: Vec::new(),
@@ -187,6 +190,24 @@ impl SendHalf {
             rest: VecDeque::new(),
             end: 0,
         }
+    }
+
+    /// Where ties go by scheduling order, timers of layers that are events of their own are armed one by one.
+    pub fn tick_alone(&mut self) {
+        if self.stack.iter().any(|layer| layer.ticks().is_some()) {
+            self.ticks = vec![Armed::default(); TICKS * self.stack.len()];
+        }
+    }
+
+    /// Are a layer's timers armed one by one?
+    fn ticks_alone(&self, layer: &AnyReactionPoint) -> bool {
+        !self.ticks.is_empty() && layer.ticks().is_some()
+    }
+
+    /// When the layers want to be called next, but for those whose timers are armed one by one.
+    fn next_of_layers(&self) -> Option<Time> {
+        let layers = self.stack.iter().filter(|layer| !self.ticks_alone(layer));
+        layers.filter_map(ReactionPoint::next_timeout).min()
     }
 
     /// Does a new rate move the packet that waits for its pacing time?
@@ -427,7 +448,10 @@ impl World<'_> {
         let Some(id) = self.queue_pair_of(order) else { return };
         let half = &mut self.senders[id as usize];
         // One that is complete has nothing to time, whether it is closed yet or not.
-        if !half.timer.fires(now, order) || half.done {
+        if !half.timer.fires(now, order) {
+            return self.tick(id, order);
+        }
+        if half.done {
             return;
         }
         let due = |at: Option<Time>| at.is_some_and(|at| at <= now);
@@ -438,20 +462,50 @@ impl World<'_> {
             half.head.timeouts += 1;
             layers(half, now, |layer| layer.on_loss(now, &LossView { timeout: true, ..loss }));
         }
-        let mut called = resends;
+        let (alone, mut called) = (!half.ticks.is_empty(), false);
         layers(half, now, |layer| {
-            if due(layer.next_timeout()) {
+            if due(layer.next_timeout()) && !(alone && layer.ticks().is_some()) {
                 layer.on_timeout(now);
                 called = true;
             }
         });
         self.stack_changed(id);
         // Nobody may have been due: then the timer is armed anew, and that is all.
-        if called {
+        if resends || called && self.blueprint.semantics.rate_timers == RateTimers::Look {
             self.kick_nic(id);
         }
         if loss.is_some() {
             self.kick_repeats(id);
+        }
+    }
+
+    /// A timer of a layer ticks, if the event is its live one.
+    fn tick(&mut self, id: u32, order: u64) {
+        let now = self.time();
+        let half = &mut self.senders[id as usize];
+        let ticks = half.ticks.iter_mut().position(|timer| timer.fires(now, order));
+        let Some(timer) = ticks.filter(|_| !half.done) else { return };
+        let mut at = 0;
+        layers(half, now, |layer| {
+            if at == timer / TICKS {
+                layer.on_tick(now, timer % TICKS);
+            }
+            at += 1;
+        });
+        self.stack_changed(id);
+        if self.blueprint.semantics.rate_timers == RateTimers::Look {
+            self.kick_nic(id);
+        }
+    }
+
+    /// Arms the timers of layers that are events of their own.
+    fn arm_ticks(&mut self, id: u32) {
+        let half = &mut self.senders[id as usize];
+        for (layer, timers) in half.stack.iter().zip(half.ticks.chunks_exact_mut(TICKS)) {
+            for (timer, at) in timers.iter_mut().zip(layer.ticks().into_iter().flatten()) {
+                let next = (at != Time::NEVER).then_some(at);
+                self.events.renew(timer, next, What::QueuePair, half.timer_key as u32);
+            }
         }
     }
 
@@ -474,15 +528,19 @@ impl World<'_> {
         let mut next = half.transport.next_timeout();
         let mut set = half.timer_set();
         if !half.constant
-            && let Some(layers) = half.stack.iter().filter_map(ReactionPoint::next_timeout).min()
+            && let Some(layers) = half.next_of_layers()
             && next.is_none_or(|next| layers <= next)
         {
             (next, set) = (Some(layers), Set::Now);
         }
+        let (constant, ticks) = (half.constant, !half.ticks.is_empty());
         if !half.done {
             self.events.sync_queue_pair(&mut half.timer, next, half.timer_key, set);
+            if ticks {
+                self.arm_ticks(id);
+            }
         }
-        if half.constant {
+        if constant {
             self.update_qp(id);
         } else {
             self.allowance_changed(id);

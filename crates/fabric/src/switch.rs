@@ -779,6 +779,10 @@ impl World<'_> {
             while let Some(place) = waiting.pop(&self.packets) {
                 let packet = self.packets.take(place);
                 self.quits(port, packet.frame);
+                if packet.is_link_control() {
+                    self.forget_link_control(&packet);
+                    continue;
+                }
                 self.machines[port.index()].placed.remove(&packet.flow.0);
                 self.removed(port, &packet);
                 if self.ports[port.index()].at_host {

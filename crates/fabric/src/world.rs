@@ -91,7 +91,7 @@ pub(crate) struct Port {
     pub choosing: bool,
     /// What it sends is no matter of the clock alone: a capture, telemetry, jitter, or another partition is there.
     pub observed: bool,
-    /// Link control frames that wait to be sent.
+    /// Link control frames that wait to be sent, where they go before all else.
     pub control: Fifo,
     /// By index of a class, as bits: its frames may start until the sender half hears of something.
     pub free: u16,
@@ -123,21 +123,15 @@ pub(crate) struct Port {
 }
 
 impl Port {
-    /// A link control frame waits to be sent.
-    pub fn add_control(&mut self, packets: &mut Arena, place: Place) {
-        self.control.push(packets, place);
-        self.controls = true;
-    }
-
-    /// The link control frame that is sent next.
+    /// The link control frame that is sent before all else.
     #[inline]
     pub fn take_control(&mut self, packets: &Arena) -> Option<Place> {
         if !self.controls {
             return None;
         }
-        let place = self.control.pop(packets);
+        let place = self.control.pop(packets)?;
         self.controls = !self.control.is_empty();
-        place
+        Some(place)
     }
 
     /// Picoseconds that `wire` bytes take.

@@ -25,7 +25,8 @@
 //! α is no timer: it is caught up when it is read, and n periods without a CNP give α · (1 - g)^n by
 //! squaring, which is the definition. Checks are made only where a CNP has come, and increase steps sleep at
 //! line rate once one has followed the last CNP; the phases are those of timers that always run. At one
-//! instant a CNP comes first, then α, the check, the increase step.
+//! instant a CNP comes first, then α, the check, the increase step. With `timers = "ticking"` each timer ticks all the
+//! time instead, and of those of one instant the one that was set first comes first.
 //!
 //! # Why
 //!
@@ -56,7 +57,7 @@
 //! # Known differences
 //!
 //! - Rates are whole bit/s, a cut rounded down and a mean rounded up, so that Rt is reached (the ns-3 models
-//!   round means down, and stay a bit short of the line rate for ever).
+//!   round halves down, and stay a bit short of the line rate for ever: `means = "halves"`).
 //! - The paper names no least rate: it is that of the NICs.
 //! - Rt is capped at the NIC's rate in both machines, as NICs do.
 //! - In `paper` a stage counter is raised before it is compared with F.
@@ -87,13 +88,15 @@ mod tests;
 mod ticking;
 
 pub use presets::Preset;
+pub use rates::Means;
 
 use floodway_units::{Bytes, Rate, Span, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::slots::{
-    AckView, Allowance, LossView, Mark, Need, Notice, ParamError, QpInfo, Reaction, ReactionPoint, Timeout,
+    AckView, Allowance, LossView, Mark, Need, Notice, ParamError, QpInfo, Reaction, ReactionPoint, TICKS,
+    Timeout,
 };
 use rates::Rates;
 
@@ -168,11 +171,18 @@ pub struct Params {
     /// Source: HPCC's `run.py`; NVIDIA's page of DCQCN parameters, also for `paper`, which names none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rmin: Option<Rate>,
-    /// How much later than `t-dec` after the first CNP the first check comes, from 0 up; not in `paper`. Above 0, a
-    /// check goes before a CNP of its instant. Default: 0, and a check hears a CNP of its instant.
+    /// How much later than `t-dec` after the first CNP the first check comes, from 0 up; not in `paper`. Default: 0.
     /// Source: the HPCC simulator has 1 ns, so that α's period ends first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub check_offset: Option<Span>,
+    /// When periods of α, checks and increase steps happen; not in `paper`. Default: `"asleep"`.
+    /// Source: floodway's choice: nothing is done where nothing can come of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timers: Option<Timers>,
+    /// What becomes of an odd bit of a mean of Rc and Rt. Default: `"up"`.
+    /// Source: floodway's choice: a sender that has recovered is at line rate.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub means: Option<Means>,
     /// Whether every cut lowers Rt to Rc, and not only one that follows an increase. Default: true in
     /// `paper`, false in the others.
     /// Source: Zhu et al., section 3.1; NICs, "clamp target rate".
@@ -199,6 +209,21 @@ pub enum Cnp {
     /// By a flag that each ACK copies from its packet's mark, without an interval. Source: the HPCC and SWING
     /// simulators.
     AckFlag,
+}
+
+/// When the timers of the NICs' machine do their work.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[schemars(rename = "DcqcnTimers")]
+pub enum Timers {
+    /// Where something may come of it. At one instant a CNP comes first, then α, the check, the increase step.
+    #[default]
+    Asleep,
+    /// Each at every period from the first CNP on, as an event that sets the next one: of those that fall on one instant
+    /// the one that was set first comes first, so that an increase step precedes a check. With `ties = "scheduling-order"`
+    /// that holds among all events: a check precedes what was scheduled less than `t-dec` before.
+    /// Source: the HPCC simulator.
+    Ticking,
 }
 
 /// What word of undetermined congestion (UE) does to the rate.
@@ -230,7 +255,7 @@ impl Reaction for Params {
 
     fn build(&self, qp: &QpInfo) -> Result<Rp, ParamError> {
         let settings = self.settings(qp.line_rate)?;
-        let rates = Rates::new(qp.line_rate);
+        let rates = Rates::new(qp.line_rate, self.means.unwrap_or_default());
         let window = match self.window() {
             Window::None => Bytes::MAX,
             Window::VariableBdp => qp.bdp().max(qp.mtu),
@@ -381,6 +406,19 @@ impl ReactionPoint for Rp {
         match &mut self.machine {
             Machine::Paper(machine) => machine.on_timeout(now),
             Machine::Mellanox(machine) => machine.on_timeout(now),
+        }
+    }
+
+    fn ticks(&self) -> Option<[Time; TICKS]> {
+        match &self.machine {
+            Machine::Paper(_) => None,
+            Machine::Mellanox(machine) => machine.ticks(),
+        }
+    }
+
+    fn on_tick(&mut self, now: Time, timer: usize) {
+        if let Machine::Mellanox(machine) = &mut self.machine {
+            machine.on_tick(now, timer);
         }
     }
 

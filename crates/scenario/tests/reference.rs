@@ -159,6 +159,26 @@ fn every_flow_of_list_4_1_with_irn_equals_the_authors_log() {
     equals_the_log_to_the_nanosecond("swing-80km-irn.toml", "4-1", "irn-inter", 8826);
 }
 
+#[test]
+fn every_flow_of_list_1_1_under_pfc_with_dcqcn_equals_the_authors_log() {
+    equals_the_log_to_the_nanosecond("swing-80km-dcqcn.toml", "1-1", "dcqcn-pfc", 1992);
+}
+
+#[test]
+fn every_flow_of_list_1_1_over_relays_with_dcqcn_equals_the_authors_log() {
+    equals_the_log_to_the_nanosecond("swing-80km-relay-dcqcn.toml", "1-1", "dcqcn-swing", 1992);
+}
+
+#[test]
+fn every_flow_of_list_4_1_under_pfc_with_dcqcn_equals_the_authors_log() {
+    equals_the_log_to_the_nanosecond("swing-80km-dcqcn.toml", "4-1", "dcqcn-pfc", 8826);
+}
+
+#[test]
+fn every_flow_of_list_4_1_over_relays_with_dcqcn_equals_the_authors_log() {
+    equals_the_log_to_the_nanosecond("swing-80km-relay-dcqcn.toml", "4-1", "dcqcn-swing", 8826);
+}
+
 /// The longest list, all of whose flows finish whatever carries them.
 #[test]
 fn list_4_2_runs_under_pfc_over_relays_and_with_irn() {

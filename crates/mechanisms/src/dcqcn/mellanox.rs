@@ -6,6 +6,11 @@ use floodway_units::{Span, Time};
 use super::alpha;
 use super::presets::Settings;
 use super::rates::Rates;
+use crate::slots::TICKS;
+
+/// Places of the timers in `ticks`; that of increase steps is the last.
+const ALPHA: usize = 0;
+const CHECK: usize = 1;
 
 /// State of a queue pair. Instants are `Time::NEVER` where there is none.
 #[derive(Debug)]
@@ -25,6 +30,8 @@ pub(super) struct Machine {
     /// The next increase step, or if it sleeps the last one, which gives its phase.
     step_at: Time,
     asleep: bool,
+    /// With timers that tick: a CNP has come since the last check.
+    cnp_since_check: bool,
     /// Increase steps since the last cut.
     stage: u32,
     /// Increase steps so far.
@@ -48,12 +55,16 @@ impl Machine {
             next_check: Time::NEVER,
             step_at: Time::NEVER,
             asleep: true,
+            cnp_since_check: false,
             stage: 0,
             increases: 0,
         }
     }
 
     pub(super) fn on_cnp(&mut self, now: Time) {
+        if self.settings.ticking {
+            return self.note_cnp(now);
+        }
         if self.checked == Time::NEVER {
             self.start(now);
         } else {
@@ -64,10 +75,19 @@ impl Machine {
         }
         if self.next_check == Time::NEVER {
             let period = self.settings.t_dec;
-            // By that simulator's order of events a check at this instant has been made.
-            let from = if self.settings.check_offset > Span::ZERO { now + Span(1) } else { now };
-            self.next_check = self.checked + period * ticks_to(self.checked, from, period);
+            self.next_check = self.checked + period * ticks_to(self.checked, now, period);
         }
+    }
+
+    /// With timers that tick: they take note of it.
+    fn note_cnp(&mut self, now: Time) {
+        if self.checked == Time::NEVER {
+            self.start(now);
+            self.next_check = self.checked + self.settings.t_dec;
+        } else {
+            self.heard = true;
+        }
+        self.cnp_since_check = true;
     }
 
     /// The first CNP starts both loops; α does not count it, the first check does.
@@ -113,26 +133,34 @@ impl Machine {
 
     #[inline]
     pub(super) fn next_timeout(&self) -> Time {
+        if self.settings.ticking {
+            let [alpha, check, step] = self.times();
+            return alpha.min(check).min(step);
+        }
         if self.asleep { self.next_check } else { self.next_check.min(self.step_at) }
     }
 
     pub(super) fn on_timeout(&mut self, now: Time) {
+        if self.settings.ticking {
+            return self.tick_all(now);
+        }
         if now >= self.next_check {
-            self.check(now);
+            self.tick_until(now);
+            self.checked = now;
+            self.next_check = Time::NEVER;
+            self.cut(now);
         }
         if !self.asleep && now >= self.step_at {
             self.step(now);
         }
     }
 
-    /// A check that finds a CNP: a cut, after which increase steps count afresh.
-    fn check(&mut self, now: Time) {
-        self.tick_until(now);
+    /// A check has found a CNP: a cut, after which increase steps count afresh.
+    fn cut(&mut self, now: Time) {
         if self.settings.clamp || self.stage > 0 {
             self.rates.lower_target();
         }
         self.rates.cut(self.settings.factor(self.alpha), self.settings.rmin);
-        (self.checked, self.next_check) = (now, Time::NEVER);
         (self.step_at, self.asleep, self.stage) = (now + self.settings.t_inc, false, 0);
     }
 
@@ -144,7 +172,48 @@ impl Machine {
         }
         self.stage = self.stage.saturating_add(1);
         self.increases += 1;
-        self.asleep = self.rates.are_at_line();
+        self.asleep = self.rates.are_at_line() && !self.settings.ticking;
         self.step_at = if self.asleep { now } else { now + self.settings.t_inc };
+    }
+
+    /// With timers that tick: when α's, that of checks and that of increase steps do so next.
+    pub(super) fn ticks(&self) -> Option<[Time; TICKS]> {
+        self.settings.ticking.then(|| self.times())
+    }
+
+    fn times(&self) -> [Time; TICKS] {
+        let alpha =
+            if self.ticked == Time::NEVER { Time::NEVER } else { self.ticked + self.settings.t_alpha };
+        [alpha, self.next_check, self.step_at]
+    }
+
+    /// One of the timers ticks, by its place in `ticks`, and is set again.
+    pub(super) fn on_tick(&mut self, now: Time, timer: usize) {
+        match timer {
+            ALPHA => self.tick_until(now),
+            CHECK => {
+                (self.checked, self.next_check) = (now, now + self.settings.t_dec);
+                if std::mem::take(&mut self.cnp_since_check) {
+                    self.cut(now);
+                }
+            }
+            _ => self.step(now),
+        }
+    }
+
+    /// All timers that are due, the one that was set first before the others.
+    fn tick_all(&mut self, now: Time) {
+        let set = |timer: usize| match timer {
+            ALPHA => self.ticked,
+            CHECK => self.checked,
+            _ => Time(self.step_at.0.saturating_sub(self.settings.t_inc.0)),
+        };
+        let mut order: [usize; TICKS] = std::array::from_fn(|timer| timer);
+        order.sort_by_key(|&timer| set(timer));
+        for timer in order {
+            if self.times()[timer] <= now {
+                self.on_tick(now, timer);
+            }
+        }
     }
 }

@@ -4,7 +4,7 @@ use floodway_units::{Bytes, Rate, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Cnp, Params, Window};
+use super::{Cnp, Params, Timers, Window};
 use crate::slots::ParamError;
 
 /// A row of published values, and the machine that they are for.
@@ -42,6 +42,7 @@ pub(super) struct Settings {
     pub(super) clamp: bool,
     pub(super) min_decrease: f64,
     pub(super) rate_on_first_cnp: f64,
+    pub(super) ticking: bool,
 }
 
 impl Settings {
@@ -79,9 +80,12 @@ impl Preset {
             clamp: false,
             min_decrease: 0.5,
             rate_on_first_cnp: 1.0,
+            ticking: false,
         };
         match self {
-            Preset::Mellanox | Preset::Swing => mellanox,
+            Preset::Mellanox => mellanox,
+            // As its configurations write 5/1024.
+            Preset::Swing => Settings { g: 0.004_882_8, ..mellanox },
             // 5 and 50 Mbit/s per 25 Gbit/s.
             Preset::Hpcc => Settings {
                 g: 1.0 / 256.0,
@@ -133,6 +137,7 @@ impl Params {
             clamp: self.clamp.unwrap_or(row.clamp),
             min_decrease: self.min_decrease.unwrap_or(row.min_decrease),
             rate_on_first_cnp: self.rate_on_first_cnp.unwrap_or(row.rate_on_first_cnp),
+            ticking: self.timers == Some(Timers::Ticking),
         })
     }
 
@@ -186,6 +191,9 @@ impl Params {
         }
         if self.rate_on_first_cnp.is_some() {
             return refuse("rate-on-first-cnp", "preset = \"paper\" cuts at the first CNP as at any other");
+        }
+        if self.timers.is_some() {
+            return refuse("timers", "preset = \"paper\" has no periods from the first CNP on");
         }
         Ok(())
     }

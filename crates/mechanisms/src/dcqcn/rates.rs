@@ -1,11 +1,26 @@
 //! Current and target rate, in whole bit/s: rmin <= Rc <= Rt <= the NIC's rate.
 
 use floodway_units::{Bytes, Rate};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What becomes of an odd bit where Rc rises to the mean of Rc and Rt.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[schemars(rename = "DcqcnMeans")]
+pub enum Means {
+    /// The mean is rounded up, so that Rt is reached. Source: floodway's choice.
+    #[default]
+    Up,
+    /// Each half is rounded down, so that Rc stays a bit or two short of Rt for ever. Source: the HPCC simulator.
+    Halves,
+}
 
 /// Rc and Rt of a queue pair.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rates {
     line: Rate,
+    means: Means,
     /// Rc.
     pub(super) current: Rate,
     /// Rt.
@@ -14,8 +29,8 @@ pub(super) struct Rates {
 
 impl Rates {
     /// At line rate.
-    pub(super) fn new(line: Rate) -> Self {
-        Rates { line, current: line, target: line }
+    pub(super) fn new(line: Rate, means: Means) -> Self {
+        Rates { line, means, current: line, target: line }
     }
 
     /// Rc is multiplied by `factor`, rounded down, and stays at `least` or above.
@@ -28,9 +43,12 @@ impl Rates {
         self.target = self.current;
     }
 
-    /// Rc = (Rc + Rt) / 2, rounded up: the last bit of the gap closes.
+    /// Rc = (Rc + Rt) / 2.
     pub(super) fn recover(&mut self) {
-        self.current = Rate((self.current + self.target).0.div_ceil(2));
+        self.current = Rate(match self.means {
+            Means::Up => (self.current + self.target).0.div_ceil(2),
+            Means::Halves => self.current.0 / 2 + self.target.0 / 2,
+        });
     }
 
     /// Rt rises by `step` up to the NIC's rate, and Rc follows.

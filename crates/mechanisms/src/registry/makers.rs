@@ -416,6 +416,8 @@ macro_rules! reactions {
             fn increases[self: &Self]() -> u64;
             fn next_timeout[self: &Self]() -> Option<::floodway_units::Time>;
             fn on_timeout[self: &mut Self](now: ::floodway_units::Time);
+            fn ticks[self: &Self]() -> Option<[::floodway_units::Time; $crate::slots::TICKS]>;
+            fn on_tick[self: &mut Self](now: ::floodway_units::Time, timer: usize);
             fn is_constant[self: &Self]() -> bool;
             fn hears_sent[self: &Self]() -> bool;
             fn hears_acks[self: &Self]() -> bool;

@@ -195,6 +195,9 @@ pub trait NotificationPoint {
     fn on_data(&mut self, cx: &mut Cx<'_, Notice>, p: &PacketView);
 }
 
+/// Timers of a reaction point that are events of their own.
+pub const TICKS: usize = 3;
+
 /// At the sender: a layer of rate and window control; one stack per sending queue pair.
 pub trait ReactionPoint {
     /// A data packet of `wire` bytes starts on the wire.
@@ -217,6 +220,14 @@ pub trait ReactionPoint {
     }
     /// The instant that `next_timeout` named has come.
     fn on_timeout(&mut self, _now: Time) {}
+    /// When each of its timers ticks next (`Time::NEVER`: it does not run), if each is an event of its own. Where events of
+    /// one instant happen in the order in which they were scheduled, that is asked in the place of `next_timeout`; timers that
+    /// are set at once are scheduled in this order.
+    fn ticks(&self) -> Option<[Time; TICKS]> {
+        None
+    }
+    /// A timer ticks, by its place in `ticks`.
+    fn on_tick(&mut self, _now: Time, _timer: usize) {}
     /// Does `allowance` never change, whatever happens?
     fn is_constant(&self) -> bool {
         false

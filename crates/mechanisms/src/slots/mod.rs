@@ -20,7 +20,7 @@ pub use congestion::{
 pub use flow_control::{FcFrame, FcReceiver, FcSender, Gate, IngressView, LinkInfo, PauseMode};
 pub use host::{
     AckView, Allowance, Hears, IntHop, LossView, Messages, NotificationPoint, QpInfo, ReactionPoint, Reply,
-    Segment, TransportReceiver, TransportSender,
+    Segment, TICKS, TransportReceiver, TransportSender,
 };
 pub use relay::{Disposition, Relay};
 pub use switch::{

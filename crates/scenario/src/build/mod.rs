@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 
 use floodway_fabric::Blueprint;
 use floodway_fabric::blueprint::{
-    AllowanceSpec, CaptureSpec, End, HistogramSpec, RecordSpec, Semantics, ShareSpec,
+    AllowanceSpec, CaptureSpec, End, HistogramSpec, RateTimers, RecordSpec, Repacing, Semantics, ShareSpec,
 };
 use floodway_fabric::routing::Routes;
 use floodway_units::{Bytes, NodeId, PortId, Span, Time};
@@ -222,6 +222,15 @@ impl Builder<'_> {
         plan
     }
 
+    /// A packet whose pacing time a timer moves goes only if the NIC looks then.
+    fn check_rate_timers(&mut self, semantics: &Semantics) {
+        if semantics.rate_timers == RateTimers::Silent && semantics.repacing == Repacing::Moved {
+            let message = "\"silent\" leaves a packet waiting that semantics.repacing = \"moved\" has set free; allowed \
+                           with it: \"look\"; allowed with repacing = \"kept\" or \"hpcc-ns3\": \"silent\", \"look\"";
+            self.fault(&["semantics", "rate-timers"], message);
+        }
+    }
+
     fn blueprint(
         &mut self,
         network: &Network,
@@ -254,6 +263,7 @@ impl Builder<'_> {
             records: RecordSpec::default(),
         };
         self.check_mtu(blueprint.wire, blueprint.mtu);
+        self.check_rate_timers(&blueprint.semantics);
         self.give_up_if_faulty()?;
         let classes = self.settings(plan, &mut blueprint);
         blueprint.links = skeleton::links(network, plan, &classes);
@@ -399,7 +409,9 @@ fn semantics(keys: SemanticsKeys) -> Semantics {
         starts: chosen(keys.starts),
         rounding: chosen(keys.rounding),
         repacing: chosen(keys.repacing),
+        rate_timers: chosen(keys.rate_timers),
         acks: chosen(keys.acks),
+        link_control: chosen(keys.link_control),
         turns: chosen(keys.turns),
         window: chosen(keys.window),
         base_rtt: chosen(keys.base_rtt),

@@ -1,7 +1,8 @@
 //! A scenario's keys.
 
 use floodway_fabric::blueprint::{
-    Acks, BaseRtt, Draws, Pacing, Release, Repacing, Rounding, Starts, Ties, Turns, WindowRule,
+    Acks, BaseRtt, Draws, LinkControl, Pacing, RateTimers, Release, Repacing, Rounding, Starts, Ties, Turns,
+    WindowRule,
 };
 use floodway_units::{Bytes, Span, Time};
 use floodway_wire::Format;
@@ -148,8 +149,12 @@ semantics! {
     visit: Visit = Visit::Listed,
     /// What a new rate does to the packet that waits for its pacing time. Default: `moved`.
     repacing: RepacingKey = RepacingKey::Moved,
+    /// What timers of a rate control make a NIC do, besides changing a rate. Default: `look`.
+    rate_timers: RateTimersKey = RateTimersKey::Look,
     /// Where replies (ACK, NAK) queue. Default: `control`.
     acks: AcksKey = AcksKey::Control,
+    /// Where link control frames (PAUSE, credits) queue. Default: `first`.
+    link_control: LinkControlKey = LinkControlKey::First,
     /// Whose turn it is among the queue pairs of a NIC. Default: `ring`.
     turns: TurnsKey = TurnsKey::Ring,
     /// When a window lets a packet go. Default: `whole`.
@@ -197,6 +202,27 @@ semantic! {
         Kept => Kept,
         /// `moved` with HPCC, `kept` with the others, as in HPCC's simulator.
         HpccNs3 => ByMechanism,
+    }
+}
+
+semantic! {
+    /// What timers of a rate control make a NIC do, besides changing a rate.
+    RateTimersKey => RateTimers {
+        /// Look for something to send.
+        Look => Look,
+        /// Nothing, as in HPCC's simulator: a NIC that waits goes on waiting for what else makes it look. It needs a
+        /// `repacing` that keeps the time of the packet that waits.
+        Silent => Silent,
+    }
+}
+
+semantic! {
+    /// Where link control frames (PAUSE, credits) queue.
+    LinkControlKey => LinkControl {
+        /// Before all else.
+        First => First,
+        /// With the control class, first in, first out, as in ConWeave's simulator: a PAUSE goes after the ACKs that wait.
+        ControlClass => ControlClass,
     }
 }
 
@@ -281,6 +307,8 @@ semantic! {
     BaseRttKey => BaseRtt {
         /// Propagation, pipelines, and store and forward of a full packet there and of an ACK back.
         Exact => Exact,
+        /// Twice the propagation, and store and forward of a full packet there.
+        OneWay => OneWay,
         /// Twice the propagation, and the whole nanoseconds of a full packet's payload at each link there.
         Payload => Payload,
     }
@@ -296,6 +324,8 @@ semantic! {
         HpccNs3 => HpccNs3,
         /// As in ConWeave's simulator: each switch draws from a stream of ns-3's generator, the same one for all.
         ConweaveNs3 => ConweaveNs3,
+        /// As in SWING's simulator: each switch draws from a stream of ns-3's generator of its own, in their order.
+        SwingNs3 => SwingNs3,
     }
 }
 

@@ -1,6 +1,6 @@
 //! Base round-trip times: of a flow's own path, and the largest of all pairs of hosts.
 
-use floodway_mechanisms::slots::{Need, PortInfo};
+use floodway_mechanisms::slots::{Need, PortInfo, Products};
 use floodway_units::{Bytes, NodeId, PortId, Rate, Span};
 use floodway_wire::Telemetry;
 
@@ -40,6 +40,17 @@ impl FlowSettings {
             Telemetry::Timestamp
         } else {
             Telemetry::None
+        }
+    }
+}
+
+impl BaseRtt {
+    /// How bandwidth-delay products come to whole bytes.
+    pub(crate) fn products(self) -> Products {
+        match self {
+            BaseRtt::Exact => Products::Up,
+            BaseRtt::OneWay => Products::Ns3Seconds,
+            BaseRtt::Payload => Products::Down,
         }
     }
 }
@@ -160,10 +171,7 @@ impl World<'_> {
     }
 
     fn bdp(&self, way: Way) -> Bytes {
-        match self.blueprint.semantics.base_rtt {
-            BaseRtt::Exact => way.rate.bytes_covering(way.rtt),
-            BaseRtt::OneWay | BaseRtt::Payload => way.rate.bytes_in(way.rtt),
-        }
+        self.blueprint.semantics.base_rtt.products().of(way.rate, way.rtt)
     }
 
     fn hosts(&self) -> impl Iterator<Item = NodeId> {

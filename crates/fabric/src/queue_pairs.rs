@@ -4,7 +4,7 @@ use floodway_mechanisms::slots::{FlowTuple, Need, QpInfo, Router as _, Transport
 use floodway_units::{FlowId, NodeId, PortId, Rate, Span, fold};
 
 use crate::agenda::QueuePairName;
-use crate::blueprint::{Acks, BaseRtt, Turns};
+use crate::blueprint::{Acks, Turns};
 use crate::flows::{Begin, PairKey};
 use crate::ideal::{Packets, PathFacts};
 use crate::messages::{Incoming, Outgoing};
@@ -167,7 +167,7 @@ impl World<'_> {
             line_rate: nic.map_or(Rate::MAX, |port| self.rate(port)),
             path_rate: rates.min().unwrap_or(Rate::MAX),
             base_rtt,
-            cut_bdp: self.blueprint.semantics.base_rtt != BaseRtt::Exact,
+            products: self.blueprint.semantics.base_rtt.products(),
             largest_rtt: self.largest.rtt,
             largest_bdp: self.largest.bdp,
             full_rtt: base_rtt + queues.unwrap_or_default(),

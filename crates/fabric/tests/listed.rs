@@ -3,17 +3,18 @@
 
 mod support;
 
-use floodway_fabric::blueprint::Turns;
+use floodway_fabric::blueprint::{BaseRtt, Turns};
 use floodway_mechanisms::registry::ReliabilityParams;
 use floodway_units::{Bytes, NodeId, Rate, Span};
 use floodway_wire::Format;
-use support::{Net, PFC, fct_ps, params};
+use support::{Net, PFC, fct_ps, params, whole};
 
 const FORMAT: Format = Format::HpccNs3;
 const G100: Rate = Rate::gbps(100);
 /// Picoseconds of a full packet on a link, and behind one at 10 Gbit/s.
 const PACKET: u64 = 1048 * 80;
 const GAP: u64 = 1048 * 800;
+const LIMIT: Span = Span::us(4_172);
 /// From the start of a lone packet to its end at the receiver.
 const WAY: u64 = 2 * (PACKET + 1_000_000);
 
@@ -92,4 +93,24 @@ fn while_a_pacing_time_is_past_no_timer_wakes_the_nic() {
     let ack = 2 * (FORMAT.ack().wire.0 * 80 + 1_000_000);
     assert_eq!(times(Turns::Ring), GAP + WAY);
     assert_eq!(times(Turns::Listed), PACKET + WAY + ack + WAY);
+}
+
+/// A packet that is always lost is sent again each base round trip. Counted one way, that is twice the propagation, and the
+/// packet once at each link; the exact one has the way back of the ACK in it.
+#[test]
+fn a_base_round_trip_counted_one_way_leaves_out_the_ack() {
+    let repeats = |base_rtt| {
+        let (net, a, b) = line(Turns::Ring);
+        let irn = r#"{"irn": {"form": "swing", "window": 1, "rto-low": "auto", "rto-high": "auto"}}"#;
+        let mut net = net.reliability(irn).limit(LIMIT);
+        net.blueprint.semantics.base_rtt = base_rtt;
+        net.blueprint.links[0].directions[0].errors.data = 1.0;
+        net.flow(a, b, Bytes(1_000), Span::ns(0));
+        whole(net.run().flows.column("retransmitted_bytes"))[0] / 1_000
+    };
+    let one_way = 2 * PACKET + 4_000_000;
+    let exact = one_way + 2 * FORMAT.ack().wire.0 * 80;
+    assert_eq!(repeats(BaseRtt::OneWay), LIMIT.0 / one_way);
+    assert_eq!(repeats(BaseRtt::Exact), LIMIT.0 / exact);
+    assert_ne!(LIMIT.0 / one_way, LIMIT.0 / exact);
 }

@@ -78,15 +78,15 @@ fn equals_the_log_to_the_nanosecond(
     assert_eq!(records.outcome.stopped, Stopped::Finished);
     let (simulated, logged) = (simulated(&records), logged(&reference, list, scheme));
     assert_eq!((simulated.len(), logged.len()), (flows, flows), "each flow is there once");
-    let different = simulated.iter().filter(|(flow, fct)| logged.get(flow) != Some(fct));
-    // The one that ends first is where to look.
-    let first =
-        different.clone().min_by_key(|(flow, fct)| logged.get(flow).min(Some(fct)).map(|fct| flow.4 + fct));
-    let first = first.map(|(flow, fct)| (flow, fct, logged.get(flow)));
-    assert_eq!(
-        different.count(),
-        0,
-        "of list {list} differ from the authors' log of {scheme}, first {first:?}"
+    // In the order of their ends: the first one is where to look.
+    let mut different: Vec<_> =
+        simulated.iter().filter(|(flow, fct)| logged.get(flow) != Some(fct)).collect();
+    different.sort_by_key(|(flow, fct)| flow.4 + **fct);
+    let first: Vec<_> = different.iter().take(5).map(|(flow, fct)| (flow, fct, logged.get(flow))).collect();
+    assert!(
+        different.is_empty(),
+        "{} of list {list} differ from the authors' log of {scheme}: {first:?}",
+        different.len()
     );
     Some(records)
 }

@@ -18,8 +18,8 @@ pub struct QpInfo {
     /// Round-trip time without queues: propagation both ways, store and forward of a full packet one way
     /// and of an ACK the other.
     pub base_rtt: Span,
-    /// Bandwidth-delay products are cut to whole bytes and not rounded up, as in HPCC's simulator.
-    pub cut_bdp: bool,
+    /// How bandwidth-delay products come to whole bytes.
+    pub products: Products,
     /// The largest base round-trip time of all pairs of hosts, as the run counts it; zero where no mechanism
     /// of the run needs it ([`Need::Largest`](super::Need::Largest)).
     pub largest_rtt: Span,
@@ -45,10 +45,29 @@ pub struct QpInfo {
 impl QpInfo {
     /// Bandwidth-delay product of the path: its lowest rate times the base round-trip time, in whole bytes.
     pub fn bdp(&self) -> Bytes {
-        if self.cut_bdp {
-            self.path_rate.bytes_in(self.base_rtt)
-        } else {
-            self.path_rate.bytes_covering(self.base_rtt)
+        self.products.of(self.path_rate, self.base_rtt)
+    }
+}
+
+/// How the product of a rate and a time comes to whole bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Products {
+    /// Rounded up.
+    #[default]
+    Up,
+    /// Rounded down, as in HPCC's simulator.
+    Down,
+    /// Rounded down after a time that is cut in ns-3's seconds, as in SWING's simulator.
+    Ns3Seconds,
+}
+
+impl Products {
+    /// Bytes that `rate` sends in `time`.
+    pub fn of(self, rate: Rate, time: Span) -> Bytes {
+        match self {
+            Products::Up => rate.bytes_covering(time),
+            Products::Down => rate.bytes_in(time),
+            Products::Ns3Seconds => rate.bytes_in_ns3_seconds(time),
         }
     }
 }

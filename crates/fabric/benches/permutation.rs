@@ -125,6 +125,7 @@ fn permutation(hosts: usize, size: Bytes) -> Vec<FlowSpec> {
             path: None,
             ack_path: None,
             settings: None,
+            place: i,
         })
         .collect();
     flows.sort_by_key(|flow| flow.source);

@@ -22,8 +22,6 @@ pub(crate) const NEVER: u64 = u64::MAX;
 pub(crate) const ID_BITS: u32 = 24;
 /// Bits of the number itself.
 const NUMBER_BITS: u32 = 36;
-/// The first number; those before it are the nanoseconds at which timers were set long ago.
-const FIRST_NUMBER: u64 = 1 << 32;
 /// Where it begins, above the kind and the object.
 pub(crate) const NUMBER_SHIFT: u32 = 64 - NUMBER_BITS;
 /// Where the kind begins, hashed.
@@ -155,7 +153,7 @@ impl Agenda {
         let numbered = ties == Ties::SchedulingOrder;
         let (kind_shift, id_mask) =
             if numbered { (ID_BITS, (1 << ID_BITS) - 1) } else { (KIND_SHIFT, u32::MAX) };
-        Agenda { queue: Queue::default(), numbered, kind_shift, id_mask, starts, number: FIRST_NUMBER }
+        Agenda { queue: Queue::default(), numbered, kind_shift, id_mask, starts, number: 0 }
     }
 
     /// The next event before `end`.
@@ -313,7 +311,7 @@ impl Agenda {
         }
     }
 
-    /// As `sync`, of a queue pair's timer, which may have been set at another time than now.
+    /// As `sync`, of a queue pair's timer, which may have got its number before.
     #[inline]
     pub fn sync_queue_pair(&mut self, timer: &mut Armed, next: Option<Time>, key: u64, set: Set) {
         let Some(Time(at)) = next else { return };
@@ -322,7 +320,7 @@ impl Agenda {
             timer.order = if self.numbered {
                 let number = match set {
                     Set::Now => self.number(),
-                    Set::At(Time(at)) => (at / 1000 + 1).min(FIRST_NUMBER),
+                    Set::Before(number) => number,
                 };
                 Self::numbered(number, What::QueuePair, key as u32)
             } else {
@@ -333,9 +331,15 @@ impl Agenda {
         }
     }
 
-    /// What names a queue pair in the events of its timer: never its slot, which depends on what else the run
-    /// has. Only where ties go by scheduling order, in runs of one partition, it is the slot: so timers that were
-    /// set within one nanosecond keep the order in which results equal the logs of SWING's simulator.
+    /// Has the turn come of a timer with this number, if it has one, in the event of this order? A timer that was
+    /// set for the same instant before, and is no longer needed, may have armed the event.
+    #[inline]
+    pub fn has_come(&self, number: Option<u64>, order: u64) -> bool {
+        !self.numbered || number.is_none_or(|number| number <= order >> NUMBER_SHIFT)
+    }
+
+    /// What names a queue pair in the events of its timer. It orders those of one instant, and so it is never the slot,
+    /// which depends on what else the run has; only where numbers order them.
     pub fn queue_pair_key(&self, nic: u32, rank: u32, slot: u32) -> u64 {
         debug_assert!(nic < 1 << NIC_BITS, "NICs have 20 bits in the order of a queue pair's timer");
         if self.numbered {
@@ -375,8 +379,8 @@ pub(crate) enum QueuePairName {
 pub(crate) enum Set {
     /// By what happens now.
     Now,
-    /// Then, so long ago that all else of its instant was scheduled later, but for starts.
-    At(Time),
+    /// Before, when it got this number in the order of scheduling.
+    Before(u64),
 }
 
 /// What orders an arrival among those of its instant.
@@ -421,15 +425,22 @@ mod tests {
     }
 
     #[test]
-    fn timers_set_in_one_nanosecond_come_in_the_order_of_slots_where_ties_go_by_scheduling() {
+    fn timers_come_in_the_order_in_which_they_were_set_where_ties_go_by_scheduling() {
         let mut agenda = Agenda::new(Ties::SchedulingOrder, Starts::Last);
-        for slot in [7, 3, 5] {
-            arm(&mut agenda, &mut Armed::default(), (9 - slot, 0, slot), 50, Set::At(Time(1)));
+        let numbers = [(); 3].map(|()| agenda.number());
+        // They are armed late, in another order, and after what was scheduled meanwhile.
+        agenda.add(What::Departure, 1, 50);
+        for (slot, number) in [(7, numbers[1]), (3, numbers[2]), (5, numbers[0])] {
+            arm(&mut agenda, &mut Armed::default(), (0, slot, slot), 50, Set::Before(number));
         }
-        let slots = std::iter::from_fn(|| agenda.pop_before(Time(51)).map(|event| event.order));
-        let orders: Vec<u64> = slots.collect();
-        let names: Vec<_> = orders.into_iter().map(|order| agenda.queue_pair(order)).collect();
-        assert_eq!(names, [3, 5, 7].map(QueuePairName::Slot));
+        let orders: Vec<u64> =
+            std::iter::from_fn(|| agenda.pop_before(Time(51)).map(|event| event.order)).collect();
+        let names: Vec<_> = orders[..3].iter().map(|&order| agenda.queue_pair(order)).collect();
+        assert_eq!(names, [5, 7, 3].map(QueuePairName::Slot));
+        assert_eq!(agenda.decode(orders[3]).0, What::Departure);
+        assert!(
+            !agenda.has_come(Some(numbers[1]), orders[0]) && agenda.has_come(Some(numbers[0]), orders[0])
+        );
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Base round-trip times: of a flow's own path, and the largest of all pairs of hosts.
 
-use floodway_mechanisms::slots::{Need, PortInfo};
+use floodway_mechanisms::slots::{Need, PortInfo, Products};
 use floodway_units::{Bytes, NodeId, PortId, Rate, Span};
 use floodway_wire::Telemetry;
 
@@ -44,6 +44,17 @@ impl FlowSettings {
     }
 }
 
+impl BaseRtt {
+    /// How bandwidth-delay products come to whole bytes.
+    pub(crate) fn products(self) -> Products {
+        match self {
+            BaseRtt::Exact => Products::Up,
+            BaseRtt::OneWay => Products::Ns3Seconds,
+            BaseRtt::Payload => Products::Down,
+        }
+    }
+}
+
 impl Blueprint {
     /// The most that packets of the run carry for a rate control.
     pub fn telemetry(&self) -> Telemetry {
@@ -76,18 +87,17 @@ impl World<'_> {
         let there: Span = data.iter().map(|&port| self.there(port, telemetry)).sum();
         match self.blueprint.semantics.base_rtt {
             BaseRtt::Exact => there + ack.iter().map(|&port| self.back(port, telemetry)).sum(),
-            BaseRtt::Payload => there,
+            BaseRtt::OneWay | BaseRtt::Payload => there,
         }
     }
 
-    /// What a port on the way there adds; with `Payload` the way back is in it.
+    /// What a port on the way there adds; with `OneWay` and `Payload` the way back is in it.
     fn there(&self, port: PortId, telemetry: Telemetry) -> Span {
         let state = &self.ports[port.index()];
+        let full = self.format.data_with(self.blueprint.mtu, false, telemetry).wire;
         match self.blueprint.semantics.base_rtt {
-            BaseRtt::Exact => {
-                let full = self.format.data_with(self.blueprint.mtu, false, telemetry).wire;
-                state.serial.span(full) + self.passage(port)
-            }
+            BaseRtt::Exact => state.serial.span(full) + self.passage(port),
+            BaseRtt::OneWay => state.serial.span(full) + Span(state.delay) * 2,
             BaseRtt::Payload => {
                 let bits = u128::from(self.blueprint.mtu.0) * 8_000_000_000;
                 let whole = bits / u128::from(state.rate.0);
@@ -161,10 +171,7 @@ impl World<'_> {
     }
 
     fn bdp(&self, way: Way) -> Bytes {
-        match self.blueprint.semantics.base_rtt {
-            BaseRtt::Exact => way.rate.bytes_covering(way.rtt),
-            BaseRtt::Payload => way.rate.bytes_in(way.rtt),
-        }
+        self.blueprint.semantics.base_rtt.products().of(way.rate, way.rtt)
     }
 
     fn hosts(&self) -> impl Iterator<Item = NodeId> {

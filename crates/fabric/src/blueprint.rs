@@ -82,6 +82,9 @@ pub enum Draws {
     /// As in ConWeave's simulator: the draws of each switch are those of one stream of ns-3's generator, the same
     /// one for every switch.
     ConweaveNs3,
+    /// As in SWING's simulator: each switch has a stream of ns-3's generator, the first one the second of the run, and so
+    /// on in the order of the switches.
+    SwingNs3,
 }
 
 /// Where replies (ACK, NAK) queue.
@@ -113,6 +116,10 @@ pub enum Turns {
     /// The next one, round and round, in the order in which they started.
     #[default]
     Ring,
+    /// As in SWING's simulator: round and round in the order in which the flows are listed, whichever start first;
+    /// and one timer wakes the NIC, which is not set while a listed flow of the host is still to start, nor while
+    /// the pacing time of any queue pair with something left is in the past.
+    Listed,
     /// As in the HPCC simulator: round a list by place, from which finished queue pairs are taken out when
     /// they are come across, without the place of the last turn being moved; and one timer wakes the NIC.
     List,
@@ -124,7 +131,7 @@ pub enum Turns {
 impl Turns {
     /// Do turns go round a list, at a NIC with one timer?
     pub fn by_list(self) -> bool {
-        self != Turns::Ring
+        matches!(self, Turns::List | Turns::StandingList)
     }
 }
 
@@ -144,6 +151,8 @@ pub enum BaseRtt {
     /// Propagation, pipelines, and store and forward of a full packet one way and of its ACK the other.
     #[default]
     Exact,
+    /// Twice the propagation, and store and forward of a full packet one way, as in SWING's simulator.
+    OneWay,
     /// Twice the propagation, and at each link the whole nanoseconds of a full packet's payload, one way.
     Payload,
 }
@@ -502,6 +511,8 @@ pub struct FlowSpec {
     pub ack_path: Option<Vec<PortId>>,
     /// Index of its settings, where they differ from the workload's.
     pub settings: Option<usize>,
+    /// Its place in the list as it was written, which need not be in order of the starts.
+    pub place: usize,
 }
 
 /// When the run ends.

@@ -32,9 +32,11 @@ use crate::error::BuildError;
 use crate::flows::{Source, following, next_untied};
 use crate::histogram::{Instants, histograms};
 use crate::ideal::Ideals;
+use crate::listed::Listed;
 use crate::numbers::{Label, labels};
 use crate::outcome::Control;
 use crate::pauses::PauseLog;
+use crate::ranks::Ranks;
 use crate::records::Records;
 use crate::ring::Ring;
 use crate::routing::{Routes, peer};
@@ -117,6 +119,7 @@ struct Common {
     routes: Arc<Routes>,
     states: Arc<[Routes]>,
     labels: Arc<[Vec<Label>]>,
+    listed: Arc<Listed>,
     /// Once it is known.
     largest: Option<Largest>,
 }
@@ -137,6 +140,7 @@ impl<'a> World<'a> {
             routes: Arc::new(routes),
             states: states(blueprint).into(),
             labels: labels(blueprint).into(),
+            listed: Listed::new(blueprint).into(),
             largest: None,
         };
         let of = |index| Self::build_part(blueprint, control, Border::new(cut, index), &mut common);
@@ -204,6 +208,8 @@ impl<'a> World<'a> {
             triggers: Triggers::new(blueprint, &border),
             pairs: FxHashMap::default(),
             labels: Arc::clone(&common.labels),
+            to_start: common.listed.to_start(),
+            listed: Arc::clone(&common.listed),
             faults: Vec::new(),
             histograms: Vec::new(),
             instants: Instants::new(blueprint.records.queue_histogram.as_ref(), blueprint.semantics.ties),
@@ -270,7 +276,11 @@ impl<'a> World<'a> {
                 flow_control: stream("flow-control"),
                 congestion_point: match draws {
                     Draws::ConweaveNs3 => Rng::Ns3(Box::new(Mrg32k3a::first_by_hand(seed as u32))),
-                    Draws::PerNode | Draws::HpccNs3 => stream("congestion-point"),
+                    // Switches have been numbered from 0, and the run's first stream is that of the hashes' seeds.
+                    Draws::SwingNs3 if switch != u32::MAX => {
+                        Rng::Ns3(Box::new(Mrg32k3a::of_stream(seed as u32, u64::from(switch) + 1)))
+                    }
+                    Draws::PerNode | Draws::HpccNs3 | Draws::SwingNs3 => stream("congestion-point"),
                 },
                 routing: stream("routing"),
                 admission: stream("admission"),
@@ -286,8 +296,11 @@ impl<'a> World<'a> {
         let state = &mut self.ports[port.index()];
         (state.at_host, state.owner) = (true, self.nics.len() as u32);
         let classes = self.classes.len();
+        let mut ranks = Ranks::default();
+        ranks.reserve(self.listed.count(state.node));
         self.nics.push(Nic {
             port,
+            ranks,
             ready: vec![Ring::default(); classes],
             repeats: vec![Ring::default(); classes],
             last: vec![u32::MAX - 1; classes],

@@ -2,7 +2,7 @@
 
 use floodway_units::{Bytes, NodeId, PortId, Rng};
 
-use crate::blueprint::{Arrivals, FlowSpec, PoissonSpec, Sharing, UNBOUNDED};
+use crate::blueprint::{Arrivals, FlowSpec, PoissonSpec, Sharing, Turns, UNBOUNDED};
 use crate::border::Border;
 use crate::messages::{NO_HOOK, Outgoing};
 use crate::sizes::exponential;
@@ -32,6 +32,8 @@ pub(crate) struct Begin {
     /// Who waits for it.
     pub hook: u32,
     pub carrier: Carrier,
+    /// The rank of its queue pair at its NIC, where that goes by the list.
+    pub rank: Option<u32>,
 }
 
 /// Which queue pair carries a flow.
@@ -130,16 +132,33 @@ impl World<'_> {
                     pinned: (None, None),
                     hook: NO_HOOK,
                     carrier: Carrier::AsSet,
+                    rank: None,
                 };
                 *number += 1;
                 *next = following(poisson, rng, *next);
                 begin
             }
         };
-        self.begin(begin);
-        if let Some(at) = self.next_start(source as usize) {
+        if let Some(port) = self.begin(begin) {
+            self.out.started.push(port);
+        }
+        let next = self.next_start(source as usize);
+        // By the list, NICs look when all flows of the instant have started: whose turn it is does not go by the
+        // order of the starts.
+        if next != Some(self.now) || self.blueprint.semantics.turns != Turns::Listed {
+            self.kick_started();
+        }
+        if let Some(at) = next {
             self.events.add_start(source, at);
         }
+    }
+
+    /// Lets the NICs look at which flows have just started.
+    fn kick_started(&mut self) {
+        for i in 0..self.out.started.len() {
+            self.kick(self.out.started[i]);
+        }
+        self.out.started.clear();
     }
 
     /// The flow of a list that begins now.
@@ -160,11 +179,12 @@ impl World<'_> {
             pinned: (listed.path.clone(), listed.ack_path.clone()),
             hook: self.triggers.hook_of(workload, flow),
             carrier: Carrier::AsSet,
+            rank: self.listed.rank(workload, flow),
         }
     }
 
-    /// A flow starts, on a queue pair of its own or on one that is there.
-    pub fn begin(&mut self, begin: Begin) {
+    /// A flow starts, on a queue pair of its own or on one that is there; the port of the NIC that is to look.
+    pub fn begin(&mut self, begin: Begin) -> Option<PortId> {
         let message = self.message(&begin);
         let key = self.pair_key(&begin);
         match key.as_ref().and_then(|key| self.pairs.get(key)) {

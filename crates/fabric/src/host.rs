@@ -6,7 +6,7 @@ use floodway_mechanisms::slots::{
 use floodway_units::{PortId, Time};
 
 use crate::arena::Place;
-use crate::blueprint::Ties;
+use crate::blueprint::Turns;
 use crate::packet::{INT, Kind, Packet};
 use crate::send::layers;
 use crate::world::{World, bytes};
@@ -14,7 +14,12 @@ use crate::world::{World, bytes};
 impl World<'_> {
     /// The transmitter of a host's port is free: the next queue pair sends a packet.
     pub fn send_from_nic(&mut self, port: PortId) {
-        let Some((id, segment)) = self.whose_turn(port) else { return };
+        let Some((id, segment)) = self.whose_turn(port) else {
+            if self.blueprint.semantics.turns == Turns::Listed {
+                self.wake_by_list(port);
+            }
+            return;
+        };
         let now = Time(self.now);
         let half = &mut self.senders[id as usize];
         let frame = if segment.payload == self.blueprint.mtu && !segment.first {
@@ -66,8 +71,11 @@ impl World<'_> {
             let id = self.next_in_list(port)?;
             return self.senders[id as usize].transport.next_segment(now).map(|segment| (id, segment));
         }
-        let class = self.pick_class(port)? as usize;
         let local = self.ports[port.index()].owner as usize;
+        if self.blueprint.semantics.turns == Turns::Listed {
+            self.paced_are_ready(local);
+        }
+        let class = self.pick_class(port)? as usize;
         loop {
             if self.nics[local].repeating > 0
                 && let Some(repeat) = self.next_repeat(local, class)
@@ -78,30 +86,43 @@ impl World<'_> {
             if let Some(rank) = nic.ready[class].next_after(nic.last[class]) {
                 nic.last[class] = rank;
                 let id = nic.ranks.get(rank)?;
-                return self.senders[id as usize].transport.next_segment(now).map(|segment| (id, segment));
+                let half = &mut self.senders[id as usize];
+                half.number_timer(&mut self.events);
+                return half.transport.next_segment(now).map(|segment| (id, segment));
             }
             // What stands behind entries that were passed over has no timer. SWING's simulator leaves it until
             // something else wakes the NIC.
-            if nic.repeats[class].is_empty() || self.blueprint.semantics.ties == Ties::SchedulingOrder {
+            if nic.repeats[class].is_empty() || self.blueprint.semantics.turns == Turns::Listed {
                 return None;
             }
         }
     }
 
     /// What is sent again before new data: of each queue pair with some, from the one after the last served on,
-    /// the oldest entry is looked at; one that was acknowledged meanwhile is passed over.
+    /// the oldest entry is looked at; one that was acknowledged meanwhile is passed over. By the list of flows it waits
+    /// for the queue pair's pacing time.
     fn next_repeat(&mut self, local: usize, class: usize) -> Option<(u32, Segment)> {
-        let nic = &mut self.nics[local];
-        let mut rank = nic.last[class];
-        for _ in 0..nic.repeats[class].len() {
+        let listed = self.blueprint.semantics.turns == Turns::Listed;
+        let mut rank = self.nics[local].last[class];
+        for _ in 0..self.nics[local].repeats[class].len() {
+            let nic = &mut self.nics[local];
             rank = nic.repeats[class].next_after(rank)?;
             let id = nic.ranks.get(rank)?;
             let half = &mut self.senders[id as usize];
+            if listed && half.next_send > self.now {
+                continue;
+            }
+            half.number_timer(&mut self.events);
             let repeat = half.transport.next_repeat(Time(self.now));
             half.update_repeats(nic);
             if let Some(segment) = repeat {
                 nic.last[class] = rank;
                 return Some((id, segment));
+            }
+            if listed && !half.constant {
+                // So that the NIC's timer can be set for what stands behind the entry.
+                half.next_send = self.now + 1_000;
+                self.update_qp(id);
             }
         }
         None
@@ -147,7 +168,6 @@ impl World<'_> {
             Kind::Cnp => self.receive_notice(packet),
             _ => self.receive_reply(packet, place),
         }
-        self.left_network(packet.flow);
     }
 
     /// A CNP, which does not know its way.
@@ -174,18 +194,27 @@ impl World<'_> {
 
     #[inline]
     pub fn kick_nic(&mut self, id: u32) {
-        let half = &self.senders[id as usize];
-        if half.is_ready || self.blueprint.semantics.turns.by_list() {
-            self.kick(self.nics[half.nic as usize].port);
+        if let Some(port) = self.nic_to_look(id) {
+            self.kick(port);
         }
     }
 
+    /// The port of a queue pair's NIC, where that is to look since the queue pair may have something to send.
+    #[inline]
+    pub fn nic_to_look(&self, id: u32) -> Option<PortId> {
+        let half = &self.senders[id as usize];
+        // Others may look at all of their queue pairs.
+        let looks = half.is_ready || self.blueprint.semantics.turns != Turns::Ring;
+        looks.then(|| self.nics[half.nic as usize].port)
+    }
+
     /// Lets the NIC look at what is to be sent again, of whichever flow: a look passes over one outdated entry of
-    /// each only.
+    /// each only. One that takes turns by the list of flows has looked in any case.
     pub fn kick_repeats(&mut self, id: u32) {
         let half = &self.senders[id as usize];
         let nic = &self.nics[half.nic as usize];
-        if half.repeats_first && nic.repeating > 0 {
+        let looks = self.blueprint.semantics.turns != Turns::Listed;
+        if looks && half.repeats_first && nic.repeating > 0 {
             self.kick(nic.port);
         }
     }

@@ -30,6 +30,7 @@ pub mod footprint;
 mod histogram;
 mod host;
 mod ideal;
+mod listed;
 mod log;
 mod merge;
 mod messages;

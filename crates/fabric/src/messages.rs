@@ -7,7 +7,7 @@
 
 use floodway_engine::memory;
 use floodway_mechanisms::slots::{Segment, TransportSender as _};
-use floodway_units::Bytes;
+use floodway_units::{Bytes, PortId};
 
 use crate::blueprint::Turns;
 use crate::queue_pairs::Posted;
@@ -240,8 +240,8 @@ impl World<'_> {
         size.0.div_ceil(self.blueprint.mtu.0).max(1)
     }
 
-    /// Adds a message to a queue pair that goes on.
-    pub fn post(&mut self, slot: u32, mut message: Outgoing) {
+    /// Adds a message to a queue pair that goes on; its NIC's port, if that is to look.
+    pub fn post(&mut self, slot: u32, mut message: Outgoing) -> Option<PortId> {
         let packets = self.packets_of(Bytes(message.size));
         let (half, way) = (&mut self.senders[slot as usize], &self.ways[slot as usize]);
         half.transport.push(Bytes(message.size));
@@ -254,7 +254,7 @@ impl World<'_> {
             self.trace_posted(slot, &message, first);
         }
         self.allowance_changed(slot);
-        self.kick_nic(slot);
+        self.nic_to_look(slot)
     }
 
     /// A receiver has accepted `bytes` by the packet `psn`.
@@ -336,11 +336,12 @@ impl World<'_> {
         half.done = !half.shared;
         if half.done {
             self.done.push(Done { slot: id, gone: None });
-            let list = &mut self.nics[half.nic as usize].list;
+            let nic = &mut self.nics[half.nic as usize];
             match self.blueprint.semantics.turns {
                 Turns::Ring => {}
-                Turns::List => list.finish(id),
-                Turns::StandingList => list.leave(id),
+                Turns::Listed => nic.unfinished -= 1,
+                Turns::List => nic.list.finish(id),
+                Turns::StandingList => nic.list.leave(id),
             }
         }
         (half.head.sent, half.head.finish) = (true, finish);

@@ -767,6 +767,5 @@ impl World<'_> {
             self.trace_lost(packet);
         }
         self.left_elsewhere(packet.flow);
-        self.left_network(packet.flow);
     }
 }

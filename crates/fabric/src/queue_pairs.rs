@@ -1,10 +1,10 @@
 //! Queue pairs: how they are opened, what both ends are told, and when their slots are free again.
 
-use floodway_mechanisms::slots::{FlowTuple, Need, QpInfo, Router as _};
+use floodway_mechanisms::slots::{FlowTuple, Need, QpInfo, Router as _, TransportSender as _};
 use floodway_units::{FlowId, NodeId, PortId, Rate, Span, fold};
 
 use crate::agenda::QueuePairName;
-use crate::blueprint::{Acks, BaseRtt};
+use crate::blueprint::{Acks, Turns};
 use crate::flows::{Begin, PairKey};
 use crate::ideal::{Packets, PathFacts};
 use crate::messages::{Incoming, Outgoing};
@@ -30,8 +30,8 @@ pub(crate) struct Posted {
 }
 
 impl World<'_> {
-    /// Opens a queue pair for its first message.
-    pub fn open(&mut self, begin: &Begin, head: Outgoing, key: Option<PairKey>) {
+    /// Opens a queue pair for its first message; its NIC's port, if it has a way.
+    pub fn open(&mut self, begin: &Begin, head: Outgoing, key: Option<PairKey>) -> Option<PortId> {
         let tuple = self.tuple(begin);
         let path = self.path(begin.source, begin.destination, &tuple, begin.pinned.0.as_deref());
         let reply = tuple.reversed();
@@ -55,7 +55,7 @@ impl World<'_> {
             has_acks: settings.reliability.has_acks(),
             tuple,
             nic,
-            rank: self.nics[nic as usize].ranks.next(),
+            rank: begin.rank.unwrap_or_else(|| self.nics[nic as usize].ranks.next()),
             number: u32::try_from(head.number).unwrap_or(u32::MAX),
         };
         let full_frame = self.format.data_with(self.blueprint.mtu, false, way.telemetry).frame.0 as u16;
@@ -63,6 +63,7 @@ impl World<'_> {
         let mut half = SendHalf::new(settings, &way, &info, transport, (head, full_frame));
         half.shared = key.is_some();
         half.timer_key = self.events.queue_pair_key(nic, way.rank, slot);
+        half.numbers_timers = self.events.is_numbered() && half.transport.times_packets();
         if self.events.is_numbered() {
             half.tick_alone();
         }
@@ -78,21 +79,24 @@ impl World<'_> {
         if self.trace.is_some() {
             self.trace_opened(slot, &head);
         }
-        if nic_port.is_some() {
-            self.allowance_changed(slot);
-            self.kick(self.nics[nic as usize].port);
+        if begin.rank.is_some() {
+            self.to_start[begin.source.index()] -= 1;
         }
+        let port = nic_port.map(|_| self.nics[nic as usize].port);
+        if port.is_some() {
+            self.allowance_changed(slot);
+        }
+        port
     }
 
     /// A queue pair's sender takes its place.
-    fn enter(&mut self, slot: u32, key: Option<PairKey>, mut half: SendHalf) {
-        if let Some(before) = self.senders.get(slot as usize).filter(|_| self.events.is_numbered()) {
-            half.timer = before.timer;
-        }
+    fn enter(&mut self, slot: u32, key: Option<PairKey>, half: SendHalf) {
         let nic = &mut self.nics[half.nic as usize];
-        nic.ranks.push(slot);
-        if self.blueprint.semantics.turns.by_list() {
-            nic.list.push(slot);
+        nic.ranks.open(half.rank, slot);
+        match self.blueprint.semantics.turns {
+            Turns::Ring => {}
+            Turns::Listed => nic.unfinished += 1,
+            Turns::List | Turns::StandingList => nic.list.push(slot),
         }
         if let Some(key) = key {
             self.pairs.insert(key, slot);
@@ -163,7 +167,7 @@ impl World<'_> {
             line_rate: nic.map_or(Rate::MAX, |port| self.rate(port)),
             path_rate: rates.min().unwrap_or(Rate::MAX),
             base_rtt,
-            cut_bdp: self.blueprint.semantics.base_rtt == BaseRtt::Payload,
+            products: self.blueprint.semantics.base_rtt.products(),
             largest_rtt: self.largest.rtt,
             largest_bdp: self.largest.bdp,
             full_rtt: base_rtt + queues.unwrap_or_default(),
@@ -253,18 +257,6 @@ impl World<'_> {
         let at = slot as usize;
         let ends = self.senders[at].in_network.wrapping_add(self.receivers[at].in_network);
         ends.wrapping_add(self.elsewhere[at])
-    }
-
-    /// A packet of the queue pair has left the network: where ties go by scheduling order, and slots decide some of
-    /// them, a queue pair that is over gives its own back at once, unless a machine may name it later.
-    #[inline]
-    pub fn left_network(&mut self, flow: FlowId) {
-        let slot = flow.0;
-        let at_once = self.events.is_numbered() && self.remembers == Span::ZERO;
-        if at_once && self.senders[flow.index()].done && self.in_network(slot) == 0 {
-            self.done.retain(|done| done.slot != slot);
-            self.close_queue_pair(slot);
-        }
     }
 
     /// Nothing more can happen to a queue pair: what of it is here is written down, and its slot is free.

@@ -2,12 +2,15 @@
 
 /// No slot: the queue pair is closed.
 const CLOSED: u32 = u32::MAX;
+/// No slot yet: the queue pair is still to be opened.
+const RESERVED: u32 = u32::MAX - 1;
 /// Of a rank, an event's order holds so many bits.
 pub(crate) const RANK_BITS: u32 = 24;
 /// Closed ones at the front are dropped once they are this many, and half of all: so dropping costs O(1) each.
 const DROPPED: usize = 64;
 
-/// The slots of queue pairs that are numbered in the order in which they were opened.
+/// The slots of queue pairs that are numbered in the order in which they were opened, behind those whose numbers
+/// were reserved.
 #[derive(Debug, Default)]
 pub(crate) struct Ranks {
     /// Rank of the first in `slots`.
@@ -23,15 +26,31 @@ impl Ranks {
         self.first.wrapping_add(self.slots.len() as u32)
     }
 
-    pub fn push(&mut self, slot: u32) {
-        self.slots.push(slot);
+    /// The first `count` numbers are kept for queue pairs that are opened in any order; none is open yet.
+    pub fn reserve(&mut self, count: u32) {
+        self.slots = vec![RESERVED; count as usize];
+    }
+
+    /// Opens a queue pair with a reserved rank, or with the next one.
+    pub fn open(&mut self, rank: u32, slot: u32) {
+        let at = rank.wrapping_sub(self.first) as usize;
+        if at == self.slots.len() {
+            self.slots.push(slot);
+        } else {
+            self.slots[at] = slot;
+        }
+    }
+
+    /// The slots of all queue pairs that are open.
+    pub fn slots(&self) -> impl Iterator<Item = u32> {
+        self.slots.iter().copied().filter(|&slot| slot < RESERVED)
     }
 
     /// The slot of a queue pair that is open; of its rank, the lowest bits are enough.
     #[inline]
     pub fn get(&self, rank: u32) -> Option<u32> {
         let at = rank.wrapping_sub(self.first) & ((1 << RANK_BITS) - 1);
-        self.slots.get(at as usize).copied().filter(|&slot| slot != CLOSED)
+        self.slots.get(at as usize).copied().filter(|&slot| slot < RESERVED)
     }
 
     /// A queue pair is closed; its rank is not given again.
@@ -60,7 +79,7 @@ mod tests {
         let mut ranks = Ranks::default();
         for rank in 0..10_000u32 {
             assert_eq!(ranks.next(), rank);
-            ranks.push(rank + 7);
+            ranks.open(rank, rank + 7);
             if rank >= 5 {
                 ranks.close(rank - 5);
                 assert_eq!(ranks.get(rank - 5), None);
@@ -76,7 +95,7 @@ mod tests {
     fn the_lowest_bits_of_a_rank_find_a_queue_pair_beyond_them() {
         let first = (1 << RANK_BITS) - 2;
         let mut ranks = Ranks { first, ..Ranks::default() };
-        (0..4).for_each(|slot| ranks.push(slot));
+        (0..4).for_each(|slot| ranks.open(first + slot, slot));
         assert_eq!(ranks.next(), first + 4);
         let low = |rank: u32| rank & ((1 << RANK_BITS) - 1);
         let found: Vec<_> = (0..4).map(|n| ranks.get(low(first + n))).collect();
@@ -87,8 +106,23 @@ mod tests {
     #[test]
     fn one_that_stays_open_keeps_its_rank_among_closed_ones() {
         let mut ranks = Ranks::default();
-        (0..300).for_each(|slot| ranks.push(slot));
+        (0..300).for_each(|slot| ranks.open(slot, slot));
         (0..300).filter(|&rank| rank != 150).for_each(|rank| ranks.close(rank));
         assert_eq!((ranks.get(150), ranks.get(149), ranks.next()), (Some(150), None, 300));
+    }
+
+    #[test]
+    fn reserved_ranks_open_in_any_order_and_others_follow_them() {
+        let mut ranks = Ranks::default();
+        ranks.reserve(3);
+        assert_eq!((ranks.get(0), ranks.next()), (None, 3));
+        for (rank, slot) in [(2, 10), (3, 11), (0, 12)] {
+            ranks.open(rank, slot);
+        }
+        assert_eq!([0, 1, 2, 3].map(|rank| ranks.get(rank)), [Some(12), None, Some(10), Some(11)]);
+        ranks.close(0);
+        assert_eq!(ranks.slots().collect::<Vec<_>>(), [10, 11]);
+        ranks.open(1, 13);
+        assert_eq!((ranks.get(1), ranks.next()), (Some(13), 4));
     }
 }

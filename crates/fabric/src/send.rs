@@ -10,9 +10,9 @@ use floodway_mechanisms::slots::{
 use floodway_units::{Bytes, FlowId, PortId, Rate, Span, Time};
 use floodway_wire::Telemetry;
 
-use crate::agenda::{Armed, Set, What};
+use crate::agenda::{Agenda, Armed, Set, What};
 use crate::arena::Place;
-use crate::blueprint::{FlowSettings, Pacing, RateTimers, Repacing, Rounding, WindowRule};
+use crate::blueprint::{FlowSettings, Pacing, RateTimers, Repacing, Rounding, Turns, WindowRule};
 use crate::messages::Outgoing;
 use crate::packet::{FIRST, INT, Kind, LAST, ON_PATH, Packet, RETRANSMISSION};
 use crate::serial::pacing_gap;
@@ -50,6 +50,8 @@ pub(crate) struct SendHalf {
     pub shared: bool,
     /// Its reliability answers.
     pub has_acks: bool,
+    /// Each of its packets has a timer, and ties go by the order in which they are set.
+    pub numbers_timers: bool,
     /// No layer of the stack ever changes its mind: it is asked once.
     pub constant: bool,
     /// A layer hears of packets sent, or of replies.
@@ -165,6 +167,7 @@ impl SendHalf {
             done: false,
             shared: false,
             has_acks: false,
+            numbers_timers: false,
             constant: true,
             hears_sent: false,
             hears_acks: false,
@@ -228,6 +231,19 @@ impl SendHalf {
             Bytes(u64::try_from(share).unwrap_or(u64::MAX).max(1))
         });
         windows.fold(self.transport.cap(), Bytes::min)
+    }
+
+    /// The timer of the packet that is taken next is scheduled now.
+    #[inline]
+    pub fn number_timer(&mut self, events: &mut Agenda) {
+        if self.numbers_timers {
+            self.transport.number_timer(events.number());
+        }
+    }
+
+    /// When the timer that its transport waits for was set.
+    fn timer_set(&self) -> Set {
+        self.transport.timeout_number().filter(|_| self.numbers_timers).map_or(Set::Now, Set::Before)
     }
 
     /// Takes note of whether it has something to send again before new data.
@@ -341,9 +357,11 @@ impl World<'_> {
         if eligible && !ready && half.pacing_at != half.next_send {
             half.pacing_at = half.next_send;
             nic.pacing.push(Reverse((half.next_send, half.rank)));
-            let next = nic.pacing.peek().map(|Reverse((at, _))| Time(*at));
-            let port = nic.port.0;
-            self.events.sync(&mut nic.pacing_timer, next, What::Pacing, port);
+            if self.blueprint.semantics.turns == Turns::Ring {
+                let next = nic.pacing.peek().map(|Reverse((at, _))| Time(*at));
+                let port = nic.port.0;
+                self.events.sync(&mut nic.pacing_timer, next, What::Pacing, port);
+            }
         }
     }
 
@@ -353,6 +371,17 @@ impl World<'_> {
         if !self.nics[local].pacing_timer.fires(Time(self.now), order) {
             return;
         }
+        if self.blueprint.semantics.turns == Turns::Ring {
+            self.paced_are_ready(local);
+            let nic = &mut self.nics[local];
+            let next = nic.pacing.peek().map(|Reverse((at, _))| Time(*at));
+            self.events.sync(&mut nic.pacing_timer, next, What::Pacing, port as u32);
+        }
+        self.kick(PortId(port as u32));
+    }
+
+    /// Queue pairs of a NIC whose pacing time has come are ready.
+    pub fn paced_are_ready(&mut self, local: usize) {
         while let Some(&Reverse((at, rank))) = self.nics[local].pacing.peek() {
             if at > self.now {
                 break;
@@ -366,10 +395,6 @@ impl World<'_> {
                 self.update_qp(id);
             }
         }
-        let nic = &mut self.nics[local];
-        let next = nic.pacing.peek().map(|Reverse((at, _))| Time(*at));
-        self.events.sync(&mut nic.pacing_timer, next, What::Pacing, port as u32);
-        self.kick(PortId(port as u32));
     }
 
     pub fn receive_notice(&mut self, packet: &Packet) {
@@ -430,20 +455,23 @@ impl World<'_> {
             return;
         }
         let due = |at: Option<Time>| at.is_some_and(|at| at <= now);
-        let resends = due(half.transport.next_timeout());
+        let resends = due(half.transport.next_timeout())
+            && self.events.has_come(half.transport.timeout_number(), order);
         let loss = resends.then(|| half.transport.on_timeout(now)).flatten();
         if let Some(loss) = loss {
             half.head.timeouts += 1;
             layers(half, now, |layer| layer.on_loss(now, &LossView { timeout: true, ..loss }));
         }
-        let alone = !half.ticks.is_empty();
+        let (alone, mut called) = (!half.ticks.is_empty(), false);
         layers(half, now, |layer| {
             if due(layer.next_timeout()) && !(alone && layer.ticks().is_some()) {
                 layer.on_timeout(now);
+                called = true;
             }
         });
         self.stack_changed(id);
-        if resends || self.blueprint.semantics.rate_timers == RateTimers::Look {
+        // Nobody may have been due: then the timer is armed anew, and that is all.
+        if resends || called && self.blueprint.semantics.rate_timers == RateTimers::Look {
             self.kick_nic(id);
         }
         if loss.is_some() {
@@ -488,7 +516,7 @@ impl World<'_> {
         let half = &mut self.senders[id as usize];
         let next = half.transport.next_timeout();
         if next.is_some() && !half.done {
-            let set = half.transport.timeout_set().map_or(Set::Now, Set::At);
+            let set = half.timer_set();
             self.events.sync_queue_pair(&mut half.timer, next, half.timer_key, set);
         }
         self.update_qp(id);
@@ -498,7 +526,7 @@ impl World<'_> {
     pub fn stack_changed(&mut self, id: u32) {
         let half = &mut self.senders[id as usize];
         let mut next = half.transport.next_timeout();
-        let mut set = half.transport.timeout_set().map_or(Set::Now, Set::At);
+        let mut set = half.timer_set();
         if !half.constant
             && let Some(layers) = half.next_of_layers()
             && next.is_none_or(|next| layers <= next)

@@ -248,7 +248,9 @@ impl World<'_> {
             }
         };
         self.triggers.waiting[begin.workload as usize] -= u64::from(begin.size < UNBOUNDED);
-        self.begin(begin);
+        if let Some(port) = self.begin(begin) {
+            self.kick(port);
+        }
     }
 
     /// The message of a loop behind which `left` are to come.
@@ -272,6 +274,7 @@ impl World<'_> {
             pinned: (None, None),
             hook,
             carrier,
+            rank: None,
         }
     }
 }

@@ -39,6 +39,7 @@ use crate::crossing::Inputs;
 use crate::flows::{PairKey, Source};
 use crate::histogram::{Histogram, Instants};
 use crate::ideal::Ideals;
+use crate::listed::Listed;
 use crate::nic_list::List;
 use crate::numbers::Label;
 use crate::outcome::{Control, Deadlock};
@@ -351,13 +352,18 @@ pub(crate) struct Nic {
     pub ranks: Ranks,
     /// Where turns go by a list; else empty.
     pub list: List,
+    /// Where turns go by the list of flows: queue pairs that are open and not complete.
+    pub unfinished: usize,
 }
 
 impl Nic {
     /// Will it have something to do when its transmitter is free? By a list, finished queue pairs are taken out
-    /// then, too.
+    /// then, too; by the list of flows its timer may be set.
     pub fn has_waiting(&self) -> bool {
-        self.repeating > 0 || !self.list.is_empty() || self.ready.iter().any(|ready| !ready.is_empty())
+        self.repeating > 0
+            || self.unfinished > 0
+            || !self.list.is_empty()
+            || self.ready.iter().any(|ready| !ready.is_empty())
     }
 }
 
@@ -431,6 +437,9 @@ pub(crate) struct World<'a> {
     pub pairs: FxHashMap<PairKey, u32>,
     /// By workload: what each flow of its list, or each of its loops, is numbered.
     pub labels: Arc<[Vec<Label>]>,
+    /// Where turns go by the list: the ranks of its flows, and by node how many queue pairs are still to start.
+    pub listed: Arc<Listed>,
+    pub to_start: Vec<u32>,
     /// Faults in the order of time: (when, what), the next last.
     pub faults: Vec<Fault>,
     pub series: Column<Series>,
@@ -480,6 +489,8 @@ pub(crate) struct Outboxes {
     pub replies: Outbox<Reply>,
     pub notices: Outbox<Notice>,
     pub ready: Vec<ReadyView>,
+    /// NICs at which flows have just started.
+    pub started: Vec<PortId>,
     pub candidates: Vec<PortView>,
 }
 

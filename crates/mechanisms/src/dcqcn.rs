@@ -64,7 +64,7 @@
 //! - Only notices that report CE are CNPs, and those that report UE hold the rate; a notice of another kind (a window)
 //!   changes none.
 //! - The bandwidth-delay product of the window counts the ACK's way back with its serialisation, which
-//!   SWING's leaves out.
+//!   SWING's leaves out (`semantics.base-rtt = "one-way"`).
 //!
 //! # References
 //!
@@ -129,7 +129,7 @@ pub struct Params {
     /// Source: SWING's configurations; the paper and NICs have no window.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window: Option<Window>,
-    /// Gain of α, from 0 to 1. Default: 1/256 in `paper` and `hpcc`, 5/1024 in `mellanox` and `swing`.
+    /// Gain of α, from 0 to 1. Default: 1/256 in `paper` and `hpcc`, 5/1024 in `mellanox`, 0.0048828 in `swing`.
     /// Source: Zhu et al.; NICs, `dce_tcp_g` 1019.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub g: Option<f64>,

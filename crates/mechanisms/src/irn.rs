@@ -49,8 +49,10 @@
 //!   for a long link, where `preset = "per-pair"` or times of one's own must be given.
 //! - Timers are off where the whole path is lossless (IRN and ConWeave turn them off under PFC), unless they are
 //!   given.
-//! - In SWING's form retransmissions do not wait for their pacing time: the NIC sends them first.
-//! - The base round-trip time counts the way back of an ACK with its serialisation, which SWING leaves out.
+//! - In SWING's form retransmissions do not wait for their pacing time, but where turns at the NIC are those of its
+//!   simulator, too (`semantics.turns = "swing-ns3"`).
+//! - The base round-trip time counts the way back of an ACK with its serialisation, which SWING leaves out
+//!   (`semantics.base-rtt = "one-way"`).
 //!
 //! # References
 //!
@@ -293,8 +295,16 @@ impl TransportSender for Sender {
         form!(Sender, self, machine => machine.next_timeout())
     }
 
-    fn timeout_set(&self) -> Option<Time> {
-        form!(Sender, self, machine => machine.timeout_set())
+    fn times_packets(&self) -> bool {
+        form!(Sender, self, machine => machine.times_packets())
+    }
+
+    fn number_timer(&mut self, number: u64) {
+        form!(Sender, self, machine => machine.number_timer(number));
+    }
+
+    fn timeout_number(&self) -> Option<u64> {
+        form!(Sender, self, machine => machine.timeout_number())
     }
 
     fn on_timeout(&mut self, now: Time) -> Option<LossView> {

@@ -71,7 +71,7 @@ impl Reaction for Params {
         if rtt == Span::ZERO {
             return Err(ParamError::new("base-rtt", "0us makes every window 0; write it like \"12us\""));
         }
-        let covers = if qp.cut_bdp { qp.line_rate.bytes_in(rtt) } else { qp.line_rate.bytes_covering(rtt) };
+        let covers = qp.products.of(qp.line_rate, rtt);
         let whole = covers.max(qp.mtu);
         let restore_after = (!qp.steps_below).then_some(self.restore_after);
         Ok(Rp { whole, window: whole, least: qp.mtu, restore_after, restore_at: None })

@@ -55,7 +55,7 @@ pub(crate) fn qp() -> QpInfo {
         line_rate: Rate::gbps(100),
         path_rate: Rate::gbps(100),
         base_rtt: Span::us(10),
-        cut_bdp: false,
+        products: crate::slots::Products::Up,
         largest_rtt: Span::us(20),
         largest_bdp: Bytes(250_000),
         full_rtt: Span::us(30),

@@ -62,7 +62,7 @@ impl Pair {
             line_rate: Rate::gbps(100),
             path_rate: Rate::gbps(100),
             base_rtt: path.delay * 2,
-            cut_bdp: false,
+            products: floodway_mechanisms::slots::Products::Up,
             largest_rtt: Span::us(20),
             largest_bdp: Bytes(250_000),
             full_rtt: Span::us(30),

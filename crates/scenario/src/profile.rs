@@ -101,12 +101,18 @@ mod tests {
         "#;
         let mut tree = Node::parse("a", text).expect("it is TOML");
         load(Profile::SwingNs3).expect("it fits the grammar").complete(&mut tree);
+        let dcqcn = |preset| {
+            let (offset, timers, means) = ("1ns", "ticking", "halves");
+            serde_json::json!({ "dcqcn": {
+                "preset": preset, "cnp": "ack-flag", "check-offset": offset, "timers": timers, "means": means,
+            } })
+        };
         let expected = serde_json::json!({
             "defaults": {
-                "rate-control": [{ "dcqcn": { "preset": "swing", "cnp": "ack-flag" } }, { "static-window": {} }],
+                "rate-control": [dcqcn("swing"), { "static-window": {} }],
                 "congestion-point": { "red": { "preset": "swing" } },
             },
-            "override": [{ "rate-control": { "dcqcn": { "preset": "paper", "cnp": "ack-flag" } } }],
+            "override": [{ "rate-control": dcqcn("paper") }],
         });
         assert_eq!(tree.to_json(), expected);
     }

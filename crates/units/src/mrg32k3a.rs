@@ -38,6 +38,12 @@ impl Mrg32k3a {
         }
     }
 
+    /// Substream 1 of `seed` in the `stream`-th stream, counted from 0: what ns-3 hands out to the variables of a run,
+    /// one after another.
+    pub fn of_stream(seed: u32, stream: u64) -> Self {
+        FirstDraws::new(seed, stream).next
+    }
+
     /// The next draw, uniform in (0, 1), times 2^32, rounded down.
     pub fn next_u32(&mut self) -> u32 {
         (self.next_f64() * 4_294_967_296.0) as u32
@@ -136,6 +142,15 @@ mod tests {
         );
         assert_eq!(seeds[22..25], [1_616_462_032, 1_567_332_858, 4_116_788_230]);
         assert_eq!(seeds[40..], [745_875_361, 1_471_068_050]);
+    }
+
+    #[test]
+    fn streams_begin_where_the_first_draws_of_one_after_another_come_from() {
+        let mut draws = FirstDraws::new(7, 0);
+        for stream in 0..40 {
+            assert_eq!(Mrg32k3a::of_stream(7, stream).next_f64(), draws.draw(), "stream {stream}");
+        }
+        assert_eq!(Mrg32k3a::of_stream(7, 0), Mrg32k3a::first_of(7));
     }
 
     #[test]

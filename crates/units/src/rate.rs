@@ -37,6 +37,14 @@ impl Rate {
         Bytes((bits / 8_000_000_000_000) as u64)
     }
 
+    /// As [`Rate::bytes_in`], by the seconds of ns-3: cut to a 64.64 fixed-point number, then double. A whole number of bytes
+    /// mostly comes out one less.
+    pub fn bytes_in_ns3_seconds(self, span: Span) -> Bytes {
+        let fixed = (u128::from(span.0) << 64) / 1_000_000_000_000;
+        let seconds = fixed as f64 / 18_446_744_073_709_551_616.0;
+        Bytes((seconds * self.0 as f64 / 8.0) as u64)
+    }
+
     /// Whole bytes that cover `span` at this rate, rounded up.
     pub fn bytes_covering(self, span: Span) -> Bytes {
         let bits = u128::from(self.0) * u128::from(span.0);
@@ -94,6 +102,13 @@ impl fmt::Display for Rate {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn whole_bytes_come_out_one_less_by_the_seconds_of_ns3() {
+        let bytes = |ns| Rate::gbps(100).bytes_in_ns3_seconds(Span::ns(ns)).0;
+        assert_eq!([4_238, 8_476, 12_714].map(bytes), [52_974, 105_949, 158_924]);
+        assert_eq!(bytes(816_981), 10_212_262);
+    }
 
     #[test]
     fn ethernet_rates_have_whole_picoseconds_a_byte() {

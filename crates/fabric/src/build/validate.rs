@@ -351,7 +351,7 @@ impl Blueprint {
             line_rate: Rate::gbps(1),
             path_rate: Rate::gbps(1),
             base_rtt: Span::us(1),
-            cut_bdp: false,
+            products: floodway_mechanisms::slots::Products::Up,
             largest_rtt: Span::us(20),
             largest_bdp: Bytes(250_000),
             full_rtt: Span::us(30),

@@ -173,7 +173,9 @@ impl Net {
         let Arrivals::List(flows) = &mut self.blueprint.workloads[workload].arrivals else {
             panic!("the workload is a list")
         };
+        let place = flows.len();
         flows.push(FlowSpec {
+            place,
             source,
             destination,
             size,

@@ -83,7 +83,9 @@ impl Preset {
             ticking: false,
         };
         match self {
-            Preset::Mellanox | Preset::Swing => mellanox,
+            Preset::Mellanox => mellanox,
+            // As its configurations write 5/1024.
+            Preset::Swing => Settings { g: 0.004_882_8, ..mellanox },
             // 5 and 50 Mbit/s per 25 Gbit/s.
             Preset::Hpcc => Settings {
                 g: 1.0 / 256.0,

@@ -67,12 +67,13 @@ fn hpccs_first_cnp_halves_the_rate_at_the_next_check_and_the_gap_halves_each_300
 }
 
 #[test]
-fn mellanox_and_swing_cut_by_their_gain_of_5_in_1024() {
-    for preset in ["mellanox", "swing"] {
+fn mellanox_and_swing_cut_by_their_gains() {
+    // SWING's configurations write 5/1024 with seven digits.
+    for (preset, kept) in [("mellanox", 1_019.0 / 1_024.0), ("swing", 1.0 - 0.004_882_8)] {
         let mut rp = rp(&format!(r#"{{"preset": "{preset}"}}"#));
         cnp(&mut rp, 10);
         // (1019/1024)^4 = 0.98061133: Rc = 100G · (1 - 0.49030567) = 50.969433...G.
-        let alpha = 1_019f64 / 1_024.0 * (1_019.0 / 1_024.0) * (1_019.0 / 1_024.0) * (1_019.0 / 1_024.0);
+        let alpha: f64 = kept * kept * kept * kept;
         let cut = (100e9 * (1.0 - alpha / 2.0)) as u64;
         assert_eq!(cut / 1_000_000, 50_969);
         let (current, target) = rates(&mut rp, 14);
@@ -509,7 +510,7 @@ fn presets_hold_every_published_value() {
     assert_eq!((paper.t_alpha, paper.t_inc, paper.byte_counter), (Span::us(55), Span::us(55), Bytes::mb(10)));
     assert_eq!((paper.rai, paper.rhai), (Rate::mbps(40), Rate::mbps(200)));
     for (preset, g, scale, rmin) in
-        [("mellanox", 5.0 / 1024.0, 1, 1), ("swing", 5.0 / 1024.0, 1, 1), ("hpcc", 1.0 / 256.0, 4, 1_000)]
+        [("mellanox", 5.0 / 1024.0, 1, 1), ("swing", 0.004_882_8, 1, 1), ("hpcc", 1.0 / 256.0, 4, 1_000)]
     {
         let row = of(preset, 100);
         assert_eq!((row.g, row.f, row.clamp, row.initial_alpha), (g, 1, false, 1.0), "{preset}");

@@ -37,8 +37,17 @@ enum State {
 #[derive(Clone, Debug)]
 struct Timers {
     length: Option<Span>,
-    /// When each runs out, and the packet.
-    running: VecDeque<(Time, u64)>,
+    running: VecDeque<Timer>,
+}
+
+/// The timer of a packet.
+#[derive(Clone, Copy, Debug)]
+struct Timer {
+    /// When it runs out.
+    at: Time,
+    psn: u64,
+    /// Its place in the order of scheduling, where ties go by that.
+    number: u64,
 }
 
 impl Timers {
@@ -48,14 +57,14 @@ impl Timers {
 
     /// When the first one runs out, and when it was set.
     fn first(&self) -> Option<(Time, Time)> {
-        let (at, _) = self.running.front()?;
+        let Timer { at, .. } = self.running.front()?;
         Some((*at, Time(at.0.saturating_sub(self.length?.0))))
     }
 
     /// Sets one for `psn` at `now`; when it runs out.
-    fn set(&mut self, psn: u64, now: Time) -> Option<Time> {
+    fn set(&mut self, psn: u64, now: Time, number: u64) -> Option<Time> {
         let at = now + self.length?;
-        self.running.push_back((at, psn));
+        self.running.push_back(Timer { at, psn, number });
         Some(at)
     }
 }
@@ -74,6 +83,8 @@ pub struct Sender {
     /// Timers of `RTO_low` and of `RTO_high`.
     low: Timers,
     high: Timers,
+    /// The place of the next timer that is set in the order of scheduling.
+    number: u64,
     /// Payload sent and not acknowledged.
     in_flight: Bytes,
 }
@@ -88,6 +99,7 @@ impl Sender {
             repeats: VecDeque::new(),
             low: Timers::new(settings.rto_low),
             high: Timers::new(settings.rto_high),
+            number: 0,
             in_flight: Bytes::ZERO,
         }
     }
@@ -120,7 +132,7 @@ impl Sender {
     fn time(&mut self, psn: u64, now: Time) {
         let few = self.window() <= self.settings.low_packets;
         let timers = if few { &mut self.low } else { &mut self.high };
-        let state = timers.set(psn, now).map_or(State::Untimed, State::Timed);
+        let state = timers.set(psn, now, self.number).map_or(State::Untimed, State::Timed);
         self.set(psn, state);
         self.forget_timers();
     }
@@ -128,9 +140,9 @@ impl Sender {
     /// Passes over timers that nobody waits for.
     fn forget_timers(&mut self) {
         let (base, sent) = (self.base, &self.sent);
-        let waits = |&(at, psn): &(Time, u64)| {
-            let state = psn.checked_sub(base).and_then(|index| sent.get(index as usize));
-            state == Some(&State::Timed(at))
+        let waits = |timer: &Timer| {
+            let state = timer.psn.checked_sub(base).and_then(|index| sent.get(index as usize));
+            state == Some(&State::Timed(timer.at))
         };
         for timers in [&mut self.low, &mut self.high] {
             while timers.running.front().is_some_and(|timer| !waits(timer)) {
@@ -182,21 +194,23 @@ impl Sender {
     /// Takes the next packet whose timer has run out by `now`; of two at one instant the one that was set first.
     fn timed_out(&mut self, now: Time) -> Option<u64> {
         self.forget_timers();
-        let first = self.first_timers().filter(|timers| timers.first().is_some_and(|(at, _)| at <= now))?;
-        first.running.pop_front().map(|(_, psn)| psn)
+        let first =
+            self.first_timers_mut().filter(|timers| timers.first().is_some_and(|(at, _)| at <= now))?;
+        first.running.pop_front().map(|timer| timer.psn)
     }
 
     /// Those of which one runs out next; of two at one instant the one that was set first.
-    fn first_timers(&mut self) -> Option<&mut Timers> {
+    fn first_timers_mut(&mut self) -> Option<&mut Timers> {
         [&mut self.low, &mut self.high]
             .into_iter()
             .filter(|timers| timers.first().is_some())
             .min_by_key(|timers| timers.first())
     }
 
-    /// When the next timer runs out, and when it was set.
-    fn first_timer(&self) -> Option<(Time, Time)> {
-        [self.low.first(), self.high.first()].into_iter().flatten().min()
+    /// The timer that runs out next; of two at one instant the one that was set first.
+    fn first_timer(&self) -> Option<&Timer> {
+        let timers = [&self.low, &self.high].into_iter().filter(|timers| timers.first().is_some());
+        timers.min_by_key(|timers| timers.first())?.running.front()
     }
 }
 
@@ -265,19 +279,31 @@ impl TransportSender for Sender {
     }
 
     fn next_timeout(&self) -> Option<Time> {
-        self.first_timer().map(|(at, _)| at)
+        self.first_timer().map(|timer| timer.at)
     }
 
-    fn timeout_set(&self) -> Option<Time> {
-        self.first_timer().map(|(_, set)| set)
+    fn times_packets(&self) -> bool {
+        true
+    }
+
+    fn number_timer(&mut self, number: u64) {
+        self.number = number;
+    }
+
+    fn timeout_number(&self) -> Option<u64> {
+        self.first_timer().map(|timer| timer.number)
     }
 
     fn on_timeout(&mut self, now: Time) -> Option<LossView> {
-        let mut loss = None;
-        while let Some(psn) = self.timed_out(now) {
-            self.repeat(psn, loss.get_or_insert(LossView { lost: Bytes::ZERO, timeout: true }));
-        }
-        loss
+        let psn = self.timed_out(now)?;
+        let mut loss = LossView { lost: Bytes::ZERO, timeout: true };
+        self.repeat(psn, &mut loss);
+        self.forget_timers();
+        Some(loss)
+    }
+
+    fn has_more(&self) -> bool {
+        !self.is_done()
     }
 }
 

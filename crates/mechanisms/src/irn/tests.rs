@@ -291,7 +291,7 @@ mod swing {
         }
         assert_eq!((repeats(&mut sender, us(6)), sender.has_repeats()), (vec![Some(0)], false));
         // Four packets lie between the oldest and the newest, three of them acknowledged: the long timeout.
-        assert_eq!((sender.next_timeout(), sender.timeout_set()), (Some(us(326)), Some(us(6))));
+        assert_eq!(sender.next_timeout(), Some(us(326)));
         assert_eq!(sender.on_timeout(us(326)), Some(lost(1, true)));
         assert_eq!(sender.next_timeout(), None, "until it is sent again");
         assert_eq!(repeats(&mut sender, us(330)), [Some(0)]);
@@ -301,10 +301,25 @@ mod swing {
     fn each_packet_has_a_timer_and_the_first_ones_a_short_one() {
         let mut sender = sender(FORM, 4, 4);
         assert_eq!(sender.next_timeout(), Some(us(100)));
-        assert_eq!(sender.on_timeout(us(101)), Some(lost(2, true)));
+        assert_eq!(sender.on_timeout(us(101)), Some(lost(1, true)));
+        assert_eq!(sender.on_timeout(us(101)), Some(lost(1, true)));
         assert_eq!(sender.next_timeout(), Some(us(102)));
         sender.on_reply(us(101), one(2));
-        assert_eq!((sender.next_timeout(), sender.timeout_set()), (Some(us(323)), Some(us(3))));
+        assert_eq!(sender.next_timeout(), Some(us(323)));
+    }
+
+    #[test]
+    fn timers_of_one_instant_run_out_one_by_one_with_their_places_in_the_order_of_scheduling() {
+        let mut sender = sender(FORM, 20, 0);
+        for number in [40, 41] {
+            sender.number_timer(number);
+            sender.next_segment(us(1));
+        }
+        for number in [40, 41] {
+            assert_eq!((sender.next_timeout(), sender.timeout_number()), (Some(us(101)), Some(number)));
+            assert_eq!(sender.on_timeout(us(101)), Some(lost(1, true)));
+        }
+        assert_eq!(sender.next_timeout(), None);
     }
 
     #[test]

@@ -491,7 +491,9 @@ macro_rules! reliabilities {
             fn is_done[self: &Self]() -> bool;
             fn cap[self: &Self]() -> ::floodway_units::Bytes;
             fn next_timeout[self: &Self]() -> Option<::floodway_units::Time>;
-            fn timeout_set[self: &Self]() -> Option<::floodway_units::Time>;
+            fn times_packets[self: &Self]() -> bool;
+            fn number_timer[self: &mut Self](number: u64) -> ();
+            fn timeout_number[self: &Self]() -> Option<u64>;
             fn on_timeout[self: &mut Self](now: ::floodway_units::Time) -> Option<$crate::slots::LossView>;
         }
 

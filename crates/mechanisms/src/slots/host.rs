@@ -18,8 +18,8 @@ pub struct QpInfo {
     /// Round-trip time without queues: propagation both ways, store and forward of a full packet one way
     /// and of an ACK the other.
     pub base_rtt: Span,
-    /// Bandwidth-delay products are cut to whole bytes and not rounded up, as in HPCC's simulator.
-    pub cut_bdp: bool,
+    /// How bandwidth-delay products come to whole bytes.
+    pub products: Products,
     /// The largest base round-trip time of all pairs of hosts, as the run counts it; zero where no mechanism
     /// of the run needs it ([`Need::Largest`](super::Need::Largest)).
     pub largest_rtt: Span,
@@ -45,10 +45,29 @@ pub struct QpInfo {
 impl QpInfo {
     /// Bandwidth-delay product of the path: its lowest rate times the base round-trip time, in whole bytes.
     pub fn bdp(&self) -> Bytes {
-        if self.cut_bdp {
-            self.path_rate.bytes_in(self.base_rtt)
-        } else {
-            self.path_rate.bytes_covering(self.base_rtt)
+        self.products.of(self.path_rate, self.base_rtt)
+    }
+}
+
+/// How the product of a rate and a time comes to whole bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Products {
+    /// Rounded up.
+    #[default]
+    Up,
+    /// Rounded down, as in HPCC's simulator.
+    Down,
+    /// Rounded down after a time that is cut in ns-3's seconds, as in SWING's simulator.
+    Ns3Seconds,
+}
+
+impl Products {
+    /// Bytes that `rate` sends in `time`.
+    pub fn of(self, rate: Rate, time: Span) -> Bytes {
+        match self {
+            Products::Up => rate.bytes_covering(time),
+            Products::Down => rate.bytes_in(time),
+            Products::Ns3Seconds => rate.bytes_in_ns3_seconds(time),
         }
     }
 }
@@ -259,7 +278,7 @@ pub trait TransportSender {
     fn push(&mut self, message: Bytes);
     /// Payload of what `next_segment` would give now, new data or retransmission.
     fn ready(&self) -> Option<Bytes>;
-    /// Is there anything left to send, whether there is room for it or not?
+    /// Is there anything left to send, whether there is room for it or not? In SWING's IRN: to be acknowledged.
     fn has_more(&self) -> bool {
         self.ready().is_some()
     }
@@ -299,12 +318,19 @@ pub trait TransportSender {
     fn next_timeout(&self) -> Option<Time> {
         None
     }
-    /// When the timer that `next_timeout` names was set, a round trip or more before; `None` where that does not
-    /// matter. It orders events of one instant where ties go by the order of scheduling.
-    fn timeout_set(&self) -> Option<Time> {
+    /// Does each packet have a timer of its own, which is set when the packet is sent?
+    fn times_packets(&self) -> bool {
+        false
+    }
+    /// Where ties go by the order of scheduling: the place in it of the timer that the next packet sets, told before
+    /// `next_segment` and `next_repeat`.
+    fn number_timer(&mut self, _number: u64) {}
+    /// The place of the timer that `next_timeout` names; `None` where timers have none.
+    fn timeout_number(&self) -> Option<u64> {
         None
     }
-    /// The instant that `next_timeout` named has come; what it says was lost.
+    /// The instant that `next_timeout` named has come; what it says was lost. Of several timers of one instant it is
+    /// called for one after the other.
     fn on_timeout(&mut self, _now: Time) -> Option<LossView> {
         None
     }

@@ -19,8 +19,8 @@ pub use congestion::{
 };
 pub use flow_control::{FcFrame, FcReceiver, FcSender, Gate, IngressView, LinkInfo, PauseMode};
 pub use host::{
-    AckView, Allowance, Hears, IntHop, LossView, Messages, NotificationPoint, QpInfo, ReactionPoint, Reply,
-    Segment, TICKS, TransportReceiver, TransportSender,
+    AckView, Allowance, Hears, IntHop, LossView, Messages, NotificationPoint, Products, QpInfo,
+    ReactionPoint, Reply, Segment, TICKS, TransportReceiver, TransportSender,
 };
 pub use relay::{Disposition, Relay};
 pub use switch::{

@@ -216,7 +216,7 @@ impl Found<'_> {
             line_rate: Rate::gbps(100),
             path_rate: Rate::gbps(100),
             base_rtt: Span::us(10),
-            cut_bdp: false,
+            products: floodway_mechanisms::slots::Products::Up,
             largest_rtt: Span::us(20),
             largest_bdp: Bytes(250_000),
             full_rtt: Span::us(30),

@@ -87,6 +87,7 @@ impl<'a> Map<'a> {
             path: pinned(&row.path, source, destination)?,
             ack_path: pinned(&row.ack_path, destination, source)?,
             settings: row.class.map(|class| intern(plan, class, blueprint)).transpose()?,
+            place: 0,
         })
     }
 

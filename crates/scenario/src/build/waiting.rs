@@ -65,7 +65,7 @@ fn unknown(place: &Place, key: &str, id: &str, ids: &BTreeMap<&str, usize>) -> S
     ScenarioError::new(place.clone(), format!("{key}.after"), message).meant(nearest(id, &known))
 }
 
-/// Puts the flows in order of their start, without those that start at `until` or later, or wait for one that
+/// Puts the flows in order of their start, each with its place in the list as it was written, without those that start at `until` or later, or wait for one that
 /// does.
 pub fn in_order(flows: Vec<FlowSpec>, until: Option<Time>) -> Vec<FlowSpec> {
     let mut keeps = vec![false; flows.len()];
@@ -83,6 +83,7 @@ pub fn in_order(flows: Vec<FlowSpec>, until: Option<Time>) -> Vec<FlowSpec> {
     let moved = |flow: usize| {
         let mut spec = flows[flow].take()?;
         spec.after.iter_mut().for_each(|of| *of = places[*of]);
+        spec.place = flow;
         Some(spec)
     };
     order.into_iter().filter_map(moved).collect()

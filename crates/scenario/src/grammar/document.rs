@@ -276,6 +276,11 @@ semantic! {
     TurnsKey => Turns {
         /// Round and round, in the order in which they started.
         Ring => Ring,
+        /// By SWING's simulator: round and round in the order in which the flows are listed, whichever start first;
+        /// and one timer wakes the NIC, at the least pacing time of all queue pairs with something left. It is not
+        /// set while that time is past, as that of a queue pair that waits for its window may be, nor while a listed
+        /// flow of the host is still to start.
+        SwingNs3 => Listed,
         /// By HPCC's simulator: round a list by place, from which finished queue pairs are taken out when they
         /// are come across without the place of the last turn being moved; and one timer wakes the NIC, at the
         /// least pacing time of all queue pairs with something left, so that one that waits for its window
@@ -302,6 +307,8 @@ semantic! {
     BaseRttKey => BaseRtt {
         /// Propagation, pipelines, and store and forward of a full packet there and of an ACK back.
         Exact => Exact,
+        /// Twice the propagation, and store and forward of a full packet there.
+        OneWay => OneWay,
         /// Twice the propagation, and the whole nanoseconds of a full packet's payload at each link there.
         Payload => Payload,
     }
@@ -317,6 +324,8 @@ semantic! {
         HpccNs3 => HpccNs3,
         /// As in ConWeave's simulator: each switch draws from a stream of ns-3's generator, the same one for all.
         ConweaveNs3 => ConweaveNs3,
+        /// As in SWING's simulator: each switch draws from a stream of ns-3's generator of its own, in their order.
+        SwingNs3 => SwingNs3,
     }
 }
 

@@ -86,6 +86,12 @@ impl Recipe {
 
     /// The flows, in order of their start; without a seed, choices are made in turn.
     pub fn flows(&self, seed: Option<u64>) -> Vec<FlowSpec> {
+        let mut flows = self.drawn(seed);
+        flows.iter_mut().enumerate().for_each(|(place, flow)| flow.place = place);
+        flows
+    }
+
+    fn drawn(&self, seed: Option<u64>) -> Vec<FlowSpec> {
         match &self.pattern {
             Pattern::Permutation { hosts, size, starts } => {
                 let mut chance = self.chance(seed, "permutation");
@@ -157,6 +163,7 @@ fn flow((source, destination): (usize, usize), size: Bytes, start: Time) -> Flow
         settings: None,
         after: Vec::new(),
         wait: Span::ZERO,
+        place: 0,
     }
 }
 

@@ -69,6 +69,7 @@ use floodway_mechanisms::registry::{AnyCongestionPoint, AnyFcReceiver, AnyRouter
 use floodway_units::{Class, NodeId, PortId, Time};
 
 pub use accounts::{Account, Accounts};
+pub use base_rtt::RoundTrips;
 pub use blueprint::Blueprint;
 pub use error::BuildError;
 pub use outcome::{Control, Outcome, Records};

@@ -4,7 +4,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-rust test-python bench bench-compare bench-scaling lint generate validation docs clean tools
+.PHONY: help demo test test-rust test-python soak bench bench-compare bench-scaling lint generate validation docs clean tools
 
 # Tests against published reference data run where this folder exists, and are skipped elsewhere.
 FLOODWAY_REFERENCE ?= $(abspath $(wildcard ../shared))
@@ -36,6 +36,18 @@ test-rust: tools
 
 test-python: $(BUILT)
 	$(BIN)/python -m pytest --quiet
+
+# From a seed on, so many at a time: make soak COUNT=20000 FIRST=1 JOBS=2. KILLS=0 leaves the kills out.
+COUNT ?= 1000
+FIRST ?= 1
+JOBS ?= 2
+KILLS ?= 50
+
+soak: $(BUILT) ## Random scenarios and kills, not in CI: COUNT=20000 FIRST=1 JOBS=2 KILLS=200
+	$(BIN)/python tests/soak/run.py --first $(FIRST) --count $(COUNT) --jobs $(JOBS)
+ifneq ($(and $(wildcard tests/soak/kills.py),$(filter-out 0,$(KILLS))),)
+	$(BIN)/python tests/soak/kills.py --kills $(KILLS)
+endif
 
 # Some cases: make bench CASES="two-dc-80km two-dc-600km". A count of runs, or no history: OPTIONS="--runs 3 --no-keep".
 CASES ?=

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -95,15 +96,58 @@ def test_threads_and_partitions_change_nothing(tmp_path: Path) -> None:
 
 def test_the_summary_names_ports_that_told_senders(floodway: Command, told: Result, tmp_path: Path) -> None:
     summary = told.summary()
-    assert summary.cnps_made == told.counters["cnps"].sum()
+    assert summary.cnps.congestion_points == told.counters["cnps"].sum()
     assert summary.most_feedback[0].cnps == told.counters["cnps"].max()
     out = floodway("run", written(tmp_path, TOLD), "--out", tmp_path / "out").out
     assert "Most feedback by ports" in out
     assert "CNs" not in out
-    assert f"{summary.cnps_made:,} CNPs over all ports" in out
-    assert "CNPs made" not in floodway("run", written(tmp_path, SMALL), "--out", tmp_path / "small").out
+    assert f"over all ports: {summary.cnps.congestion_points:,} CNPs" in out
+    assert "CNPs" not in floodway("run", written(tmp_path, SMALL), "--out", tmp_path / "small").out
     # Results of older versions do not count them.
-    assert (made_up_result().summary().cnps_made, made_up_result().summary().most_feedback) == (0, ())
+    assert (made_up_result().summary().cnps.total, made_up_result().summary().most_feedback) == (0, ())
+
+
+#: Three senders to one under DCQCN: ports mark, and only receivers make CNPs.
+MARKED = TOLD.replace(TOLD[TOLD.index("    { proxy-cnp") : TOLD.index("]\n\n[[workload]]")], "")
+
+
+def test_cnps_of_receivers_are_counted_and_told_apart_from_those_of_ports(
+    floodway: Command, told: Result, tmp_path: Path
+) -> None:
+    result = package.run(package.load(written(tmp_path, MARKED)))
+    made = result.summary().cnps
+    assert (made.congestion_points, made.flags) == (0, 0)
+    # None is lost, and all that were made arrive before the last flow is over.
+    assert made.receivers == result.counters["receiver_cnps"].sum() == result.flows["cnps"].sum() > 5
+    rows = result.counters.filter(pl.col("receiver_cnps") > 0)
+    assert rows.select("node", "link", "class").rows() == [("h4", "h4-s2", 3)]
+    assert KINDS["cnps-made"].of(result, Options()).value == made.total
+    assert KINDS["cnps-made"].of(result, Options(ports=("switches",))).value == 0
+    out = floodway("run", written(tmp_path, MARKED), "--out", tmp_path / "marked").out
+    assert f"CNPs: 0 made by congestion points, {made.receivers:,} by receivers\n" in out
+    # Where both make some, both stand there.
+    both = told.summary().cnps
+    assert both.receivers > 0
+    assert both.congestion_points + both.receivers == told.flows["cnps"].sum()
+
+
+def test_cnps_that_are_flags_of_acks_are_counted(floodway: Command, tmp_path: Path) -> None:
+    file = written(tmp_path, MARKED.replace('"dcqcn"', '{ dcqcn = { cnp = "ack-flag" } }'))
+    result = package.run(package.load(file), threads=1)
+    made = result.outcome.cnps
+    assert made is not None
+    assert (made.congestion_points, made.receivers) == (0, 0)
+    # Each packet that was marked has its ACK, but those whose ACK was still on its way.
+    marks = int(result.counters["ecn_marks"].sum())
+    assert marks * 0.8 < made.flags <= marks
+    assert made.flags == result.counters["cnp_flags"].sum()
+    assert KINDS["cnps-made"].of(result, Options()).value == made.flags
+    done = floodway("run", file, "--out", tmp_path / "flags")
+    assert f"{made.flags:,} by receivers as flags of ACKs" in done.out
+    verdicts = json.loads((tmp_path / "flags" / "run.json").read_text())["verdicts"]
+    assert verdicts["cnps"] == {"congestion_points": 0, "receivers": 0, "flags": made.flags}
+    # Without a mark, no word of CNPs.
+    assert "CNPs" not in floodway("run", written(tmp_path, SMALL), "--out", tmp_path / "quiet").out
 
 
 def test_ports_that_hold_flows_back_tell_their_neighbours_and_no_host(

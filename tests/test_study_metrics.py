@@ -352,7 +352,7 @@ def test_marks_and_cnps_are_counted_by_port(tmp_path: Path) -> None:
     counters = result.counters
     assert value(result, "ecn-marks") == counters["ecn_marks"].sum() > 0
     assert value(result, "cnps-made", ports=("switches",)) == counters["cnps"].sum() > 0
-    assert value(result, "cnps-made", ports=("hosts",)) == 0
+    assert value(result, "cnps-made", ports=("hosts",)) == counters["receiver_cnps"].sum() > 0
     assert value(result, "ue-marks") == 0
     lowest = value(result, "lowest-throughput", link="s1>s2", bucket_us=10.0, to_us=100.0)
     assert lowest is not None

@@ -787,7 +787,8 @@ class Defaults(Table):
     class_
         Class of flows. Default: 3.
     pipeline
-        From a packet's arrival at a switch to its place in the egress queue. Default: 0.
+        From a packet's arrival at a switch to its place in the egress queue: of data, ACKs,
+        NAKs and CNPs alike. Default: 0.
     """
 
     flow_control: FlowControl | None = None
@@ -2111,7 +2112,8 @@ class Override(Table):
     class_
         Class of flows. Default: 3.
     pipeline
-        From a packet's arrival at a switch to its place in the egress queue. Default: 0.
+        From a packet's arrival at a switch to its place in the egress queue: of data, ACKs,
+        NAKs and CNPs alike. Default: 0.
     """
 
     name: str
@@ -2812,8 +2814,8 @@ AllowanceKeys: TypeAlias = "bool | Selector"
 
 
 #: What a base round-trip time counts.
-#: - 'exact': Propagation, pipelines, and store and forward of a full packet there and of an ACK
-#:   back.
+#: - 'exact': Propagation, pipelines, crossbars, and store and forward of a full packet there and of
+#:   its ACK back.
 #: - 'payload': Twice the propagation, and the whole nanoseconds of a full packet's payload at each
 #:   link there.
 BaseRttKey: TypeAlias = "Literal['exact', 'payload']"

@@ -351,6 +351,8 @@ fn insert(sorted: &mut Vec<Event>, first: usize, event: Event) {
 mod tests {
     use proptest::prelude::*;
 
+    use floodway_units::Turns;
+
     use super::*;
 
     /// Delays of every size: the open bucket, the near wheel, the far one, beyond it.
@@ -377,8 +379,10 @@ mod tests {
             }
             let mut later = later.into_iter().enumerate();
             let mut end = step;
-            while !model.is_empty() {
-                while let Some(event) = queue.next_before(Time(end)) {
+            let mut turns = Turns::at_most(100_000_000);
+            while turns.go() && !model.is_empty() {
+                let mut turns = Turns::at_most(10_000);
+                while turns.go() && let Some(event) = queue.next_before(Time(end)) {
                     prop_assert_eq!(Some(Reverse(event)), model.pop());
                     if let Some((i, (delay, order))) = later.next() {
                         add(&mut queue, &mut model, event.time.0 + delay, order << 32 | (i as u64 + 100));

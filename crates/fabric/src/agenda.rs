@@ -395,6 +395,8 @@ pub(crate) struct Arriving {
 
 #[cfg(test)]
 mod tests {
+    use floodway_units::Turns;
+
     use super::*;
 
     fn arm(agenda: &mut Agenda, timer: &mut Armed, (nic, rank, slot): (u32, u32, u32), at: u64, set: Set) {
@@ -414,7 +416,10 @@ mod tests {
             arm(&mut agenda, &mut timer, (nic, rank, 0), 50, Set::Now);
         }
         let mut names = Vec::new();
-        while let Some(event) = agenda.pop_before(Time(51)) {
+        let mut turns = Turns::at_most(100);
+        while turns.go()
+            && let Some(event) = agenda.pop_before(Time(51))
+        {
             assert_eq!(agenda.decode(event.order).0, What::QueuePair);
             match agenda.queue_pair(event.order) {
                 QueuePairName::Ranked { nic, rank } => names.push((nic, rank)),

@@ -4,8 +4,10 @@ use floodway_mechanisms::slots::{Need, PortInfo, Products};
 use floodway_units::{Bytes, NodeId, PortId, Rate, Span};
 use floodway_wire::Telemetry;
 
-use crate::blueprint::{BaseRtt, Blueprint, DirectionSpec, FlowSettings};
+use crate::blueprint::{Acks, BaseRtt, Blueprint, DirectionSpec, FlowSettings, Role};
+use crate::crossing::across;
 use crate::routing::peer;
+use crate::serial::pacing_gap;
 use crate::world::{NEVER, World};
 
 /// The largest of all pairs of hosts; nothing where no mechanism of a flow asks.
@@ -15,6 +17,65 @@ pub(crate) struct Largest {
     pub bdp: Bytes,
     /// The base round-trip time with all queues on the way there full.
     pub full_rtt: Span,
+}
+
+/// Round trips of a message's first packet, full, and of its ACK where nothing else is in the network: as a host sees them
+/// that sends one packet. Those that mechanisms are told are of the packets behind the first, which have no RETH.
+#[derive(Debug)]
+pub struct RoundTrips<'a> {
+    blueprint: &'a Blueprint,
+    /// By node: what a packet passes there.
+    nodes: Vec<Passage>,
+}
+
+/// What a packet passes from its arrival at a node to its egress queue.
+#[derive(Clone, Copy, Debug, Default)]
+struct Passage {
+    pipeline: Span,
+    /// The rate of the fastest port, and how much faster packets cross.
+    crossbar: Option<(Rate, f64)>,
+}
+
+impl<'a> RoundTrips<'a> {
+    /// Those of a network.
+    pub fn new(blueprint: &'a Blueprint) -> Self {
+        let passage = |role: &Role| match role {
+            Role::Host { .. } => Passage::default(),
+            Role::Switch(switch) => Passage {
+                pipeline: switch.pipeline,
+                crossbar: switch.buffer.plan().crossbar.map(|plan| (Rate(0), plan.speed_up)),
+            },
+        };
+        let mut nodes: Vec<Passage> = blueprint.nodes.iter().map(|node| passage(&node.role)).collect();
+        for link in &blueprint.links {
+            for (end, way) in link.ends.iter().zip(&link.directions) {
+                if let Some((fastest, _)) = &mut nodes[end.node.index()].crossbar {
+                    *fastest = way.rate.max(*fastest);
+                }
+            }
+        }
+        RoundTrips { blueprint, nodes }
+    }
+
+    /// Along the ports `data`, and back along `ack`.
+    pub fn along(&self, data: impl Iterator<Item = PortId>, ack: impl Iterator<Item = PortId>) -> Span {
+        let Blueprint { wire, mtu, semantics, .. } = self.blueprint;
+        let telemetry = self.blueprint.telemetry();
+        let (full, reply) = (wire.data_with(*mtu, true, telemetry).wire, wire.ack_with(telemetry).wire);
+        let there: Span = data.map(|port| self.hop(port, full, true)).sum();
+        there + ack.map(|port| self.hop(port, reply, semantics.acks != Acks::Control)).sum()
+    }
+
+    /// From its arrival at the node of `port` to that at the far end of the link.
+    fn hop(&self, port: PortId, wire: Bytes, crosses: bool) -> Span {
+        let link = &self.blueprint.links[port.index() / 2];
+        let (end, way) = (&link.ends[port.index() % 2], &link.directions[port.index() % 2]);
+        let serial = |rate| pacing_gap(rate, wire.0, self.blueprint.semantics.rounding);
+        let Passage { pipeline, crossbar } = self.nodes[end.node.index()];
+        let crossing =
+            crossbar.filter(|_| crosses).map(|(fastest, speed_up)| across(serial(fastest), speed_up));
+        pipeline + Span(crossing.unwrap_or_default()) + Span(serial(way.rate)) + way.delay
+    }
 }
 
 /// Of the way from a node to a host.
@@ -96,7 +157,9 @@ impl World<'_> {
         let state = &self.ports[port.index()];
         let full = self.format.data_with(self.blueprint.mtu, false, telemetry).wire;
         match self.blueprint.semantics.base_rtt {
-            BaseRtt::Exact => state.serial.span(full) + self.passage(port),
+            BaseRtt::Exact => {
+                Span(self.time_across(port, full.0)) + state.serial.span(full) + self.passage(port)
+            }
             BaseRtt::OneWay => state.serial.span(full) + Span(state.delay) * 2,
             BaseRtt::Payload => {
                 let bits = u128::from(self.blueprint.mtu.0) * 8_000_000_000;
@@ -109,7 +172,10 @@ impl World<'_> {
     /// What a port on the way back adds.
     fn back(&self, port: PortId, telemetry: Telemetry) -> Span {
         let ack = self.format.ack_with(telemetry).wire;
-        self.ports[port.index()].serial.span(ack) + self.passage(port)
+        // The control class passes beside crossbars.
+        let crosses = self.blueprint.semantics.acks != Acks::Control;
+        let across = if crosses { self.time_across(port, ack.0) } else { 0 };
+        Span(across) + self.ports[port.index()].serial.span(ack) + self.passage(port)
     }
 
     /// Propagation, and the pipeline of the switch that sends.

@@ -148,7 +148,7 @@ pub enum WindowRule {
 /// What a base round-trip time counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum BaseRtt {
-    /// Propagation, pipelines, and store and forward of a full packet one way and of its ACK the other.
+    /// Propagation, pipelines, crossbars, and store and forward of a full packet one way and of its ACK the other.
     #[default]
     Exact,
     /// Twice the propagation, and store and forward of a full packet one way, as in SWING's simulator.

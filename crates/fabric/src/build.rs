@@ -172,6 +172,7 @@ impl<'a> World<'a> {
             counts: Default::default(),
             release: blueprint.semantics.release,
             straight: false,
+            straight_control: false,
             crossbars: false,
             pause_mode: blueprint.pause_mode(),
             format,
@@ -236,6 +237,7 @@ impl<'a> World<'a> {
         world.crossbars = world.switches.iter().any(|switch| switch.inputs.is_some());
         world.straight =
             !world.crossbars && queues_per_port == 2 && world.histograms.is_empty() && !world.telemetry.on;
+        world.straight_control = world.straight && world.switches.iter().all(|switch| switch.pipeline == 0);
         world.add_lanes(&accounts)?;
         world.meet_ports();
         world.largest = *common.largest.get_or_insert_with(|| world.largest());

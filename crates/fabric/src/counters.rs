@@ -19,6 +19,10 @@ pub(crate) struct RareEgressCounters {
     pub ue_marks: u64,
     /// CNPs that its congestion points made.
     pub cnps: u64,
+    /// CNPs that receivers sent by it.
+    pub receiver_cnps: u64,
+    /// CNPs that receivers sent as flags of replies.
+    pub cnp_flags: u64,
     /// Notices (RCM's CNs) that its congestion points sent to neighbours upstream.
     pub cns: u64,
     /// Times that a router moved a flow from this port to another one.

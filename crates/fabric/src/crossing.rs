@@ -126,6 +126,11 @@ impl Inputs {
     }
 }
 
+/// Picoseconds that a packet takes to cross which takes `serial` on the fastest link.
+pub(crate) fn across(serial: u64, speed_up: f64) -> u64 {
+    (serial as f64 / speed_up).ceil() as u64
+}
+
 impl World<'_> {
     /// Does the port belong to an input-output queued switch?
     #[inline]
@@ -331,16 +336,27 @@ impl World<'_> {
         let voq = inputs.voq(input, output, queue);
         let place = inputs.voqs[voq].pop(&self.packets).expect("a packet waits");
         let frame = u64::from(self.packets[place].frame);
+        let took =
+            across(self.ports[inputs.clock.index()].serial_time(frame + self.gap), inputs.plan.speed_up);
         inputs.one_less(input, output);
         inputs.coming[output * inputs.queues + queue] += frame;
         inputs.turn[output] = (queue / subs + 1) % inputs.classes;
-        let serial = self.ports[inputs.clock.index()].serial_time(frame + self.gap);
-        let at = self.now + (serial as f64 / inputs.plan.speed_up).ceil() as u64;
+        let at = self.now + took;
         inputs.crossing.push(Crosses { at, output, input, queue, place });
         if self.trace.is_some() {
             self.trace_crossing(place, at);
         }
         at
+    }
+
+    /// How long a packet of `wire` bytes takes to cross the switch of `port`, where nothing holds it up; no time where nothing
+    /// crosses.
+    pub fn time_across(&self, port: PortId, wire: u64) -> u64 {
+        if !self.has_crossbar(port) {
+            return 0;
+        }
+        let inputs = self.inputs(self.ports[port.index()].owner as usize);
+        across(self.ports[inputs.clock.index()].serial_time(wire), inputs.plan.speed_up)
     }
 
     /// What waits at the inputs for a class of `out`, or is crossing, goes into the queues that it should wait in now.

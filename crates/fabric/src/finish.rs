@@ -9,7 +9,7 @@ use crate::counters::Traffic;
 use crate::delays::COMPONENTS;
 use crate::footprint;
 use crate::outcome::{
-    Conservation, DevicePeak, Invariants, Lossless, Outcome, Stopped, Verdict, WorkloadTotals,
+    CnpTotals, Conservation, DevicePeak, Invariants, Lossless, Outcome, Stopped, Verdict, WorkloadTotals,
 };
 use crate::packet::{ISOLATED, Packet};
 use crate::pauses::PauseLog;
@@ -119,6 +119,7 @@ impl World<'_> {
                     (reason.name(), self.ingress.iter().map(of).sum())
                 })
                 .collect(),
+            cnps: self.cnps_made(),
             peak_in_network_bytes: self.records.peak_in_network,
             devices: self.devices(),
             pauses: self.pauses.as_ref().map(PauseLog::totals),
@@ -128,6 +129,16 @@ impl World<'_> {
             queue_samples: self.queue_samples(),
             capture: self.capture_totals(),
         }
+    }
+
+    fn cnps_made(&self) -> CnpTotals {
+        let mut made = CnpTotals::default();
+        for lane in self.egress.iter() {
+            made.congestion_points += lane.rare.cnps;
+            made.receivers += lane.rare.receiver_cnps;
+            made.flags += lane.rare.cnp_flags;
+        }
+        made
     }
 
     /// Bytes of packets on links, in pipelines, in queues and between them.
@@ -504,6 +515,8 @@ impl World<'_> {
             ("ecn_marks".to_owned(), column(&|lane| out[lane].counters.ecn_marks)),
             ("ue_marks".to_owned(), column(&|lane| out[lane].rare.ue_marks)),
             ("cnps".to_owned(), column(&|lane| out[lane].rare.cnps)),
+            ("receiver_cnps".to_owned(), column(&|lane| out[lane].rare.receiver_cnps)),
+            ("cnp_flags".to_owned(), column(&|lane| out[lane].rare.cnp_flags)),
             ("cns".to_owned(), column(&|lane| out[lane].rare.cns)),
             ("moves".to_owned(), column(&|lane| out[lane].rare.moves)),
         ];

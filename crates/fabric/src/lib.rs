@@ -73,6 +73,7 @@ use floodway_mechanisms::registry::{AnyCongestionPoint, AnyFcReceiver, AnyRouter
 use floodway_units::{Class, NodeId, PortId, Time};
 
 pub use accounts::{Account, Accounts};
+pub use base_rtt::RoundTrips;
 pub use blueprint::Blueprint;
 pub use error::BuildError;
 pub use floodway_engine::memory;

@@ -70,6 +70,8 @@ pub struct Outcome {
     pub events: Vec<(&'static str, u64)>,
     /// Packets dropped, by reason.
     pub drops: Vec<(&'static str, u64)>,
+    /// CNPs that were made, whether they arrived or not.
+    pub cnps: CnpTotals,
     /// Most bytes of packets in flight and queued at an epoch's end.
     pub peak_in_network_bytes: u64,
     /// Most bytes that each switch's buffer held.
@@ -92,6 +94,17 @@ pub struct Outcome {
     /// What the capture holds, where there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub capture: Option<CaptureTotals>,
+}
+
+/// Who made CNPs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct CnpTotals {
+    /// Packets that congestion points of ports made.
+    pub congestion_points: u64,
+    /// Packets that receivers made.
+    pub receivers: u64,
+    /// Flags that receivers set in replies instead of packets, where a rate control reads those (`cnp = "ack-flag"`).
+    pub flags: u64,
 }
 
 /// How much there is of a table that keeps rows up to a number of them.

@@ -1,5 +1,6 @@
 //! Queue pairs: how they are opened, what both ends are told, and when their slots are free again.
 
+use floodway_mechanisms::registry::ReactionParams;
 use floodway_mechanisms::slots::{FlowTuple, Need, QpInfo, Router as _, TransportSender as _};
 use floodway_units::{FlowId, NodeId, PortId, Rate, Span, fold};
 
@@ -69,7 +70,8 @@ impl World<'_> {
         }
         half.moves = half.is_moved(self.blueprint.semantics.repacing);
         let notification = settings.notification.build(&info);
-        let other = ReceiveHalf::new(&way, (receiver, notification), reply_frame, Incoming::of(&head, 0));
+        let replies = (reply_frame, settings.rate_control.iter().any(ReactionParams::reads_flags));
+        let other = ReceiveHalf::new(&way, (receiver, notification), replies, Incoming::of(&head, 0));
         self.records.started(begin.workload, &head);
         self.enter(slot, key, half);
         self.opened(Opened { slot, way, half: other });

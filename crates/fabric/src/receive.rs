@@ -27,6 +27,8 @@ pub(crate) struct ReceiveHalf {
     /// Bytes in buffers of a reply.
     pub reply_frame: u16,
     pub class: u8,
+    /// Its sender reads CNPs from the flags of replies.
+    pub sends_flags: bool,
     /// Which packets its notification point hears of.
     pub hears: Hears,
     /// Open; else its slot is free.
@@ -46,7 +48,7 @@ impl ReceiveHalf {
     pub fn new(
         way: &Way,
         (receiver, notification): (AnyTransportReceiver, AnyNotificationPoint),
-        reply_frame: u16,
+        (reply_frame, sends_flags): (u16, bool),
         head: Incoming,
     ) -> Self {
         ReceiveHalf {
@@ -59,6 +61,7 @@ impl ReceiveHalf {
             in_network: 0,
             reply_port: way.port(true, 0),
             class: way.class,
+            sends_flags,
             reply_frame,
             alive: true,
             newest: 0,
@@ -76,6 +79,7 @@ impl ReceiveHalf {
             in_network: 0,
             reply_port: None,
             class: 0,
+            sends_flags: false,
             reply_frame: 0,
             hears: Hears::Nothing,
             alive: false,
@@ -154,7 +158,10 @@ impl World<'_> {
         let half = &mut self.receivers[packet.flow.index()];
         half.notification.on_data(&mut cx, &view);
         let flag = half.reply_flag();
+        let (out, class) = (half.reply_port.unwrap_or(port), half.class);
         let mut notices = std::mem::take(&mut self.out.notices.0);
+        let lane = self.lane(out, class);
+        self.egress[lane].rare.receiver_cnps += notices.len() as u64;
         for notice in notices.drain(..) {
             let mut cnp = self.notice_packet(&notice);
             cnp.flags |= flag;
@@ -181,6 +188,10 @@ impl World<'_> {
                 answer.add_mark(Mark::Ce);
             }
             answer.flags |= packet.flags & INT | half.reply_flag();
+            if half.sends_flags && answer.mark() != Mark::None {
+                let lane = self.lane(half.reply_port.unwrap_or(port), half.class);
+                self.egress[lane].rare.cnp_flags += 1;
+            }
             self.send_reply(port, answer, packet.has(INT).then_some(place));
         }
         self.out.replies.0.clear();

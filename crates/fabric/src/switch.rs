@@ -23,7 +23,9 @@ impl World<'_> {
             return self.refuse(lane, ingress, place, DropReason::NoRoute);
         };
         if class == 0 {
-            self.pass_control_on(out, place);
+            if !self.control_goes_through(out, place) {
+                self.take_in_control(switch as usize, out, place);
+            }
             return;
         }
         self.settle(switch);
@@ -31,6 +33,17 @@ impl World<'_> {
             self.pass_on(out, lane, place);
         } else {
             self.take_in(ingress, lane, out, place);
+        }
+    }
+
+    /// Takes in a packet of the control class that does not go straight through: charged to nobody, it passes the pipeline
+    /// as data does.
+    #[inline(never)]
+    fn take_in_control(&mut self, switch: usize, out: PortId, place: Place) {
+        if self.switches[switch].pipeline == 0 {
+            self.queue_control(out, place);
+        } else {
+            self.enter_pipeline(switch, (out, 0), place);
         }
     }
 
@@ -95,7 +108,7 @@ impl World<'_> {
 
     /// A packet that has been taken in passes the pipeline of a switch before it joins its queue.
     fn enter_pipeline(&mut self, switch: usize, (out, q): (PortId, usize), place: Place) {
-        if self.ports[out.index()].isolates {
+        if q != 0 && self.ports[out.index()].isolates {
             // What is charged for it goes by its queue: which one that is is settled now.
             let packet = self.packets[place];
             self.note_placed(out, q, &packet);
@@ -264,6 +277,9 @@ impl World<'_> {
             self.events.add(What::Pipeline, switch, at);
         }
         let packet = self.packets[place];
+        if packet.class == 0 {
+            return self.control_leaves_pipeline(out, place);
+        }
         let q = if self.ports[out.index()].isolates {
             self.first_queue_of(packet.class, usize::from(packet.has(ISOLATED)))
         } else {
@@ -288,6 +304,16 @@ impl World<'_> {
             self.wait_to_cross(out, q, place);
         } else {
             self.join(out, q, place);
+        }
+    }
+
+    /// A packet of the control class has passed the pipeline of a switch; its link may have failed meanwhile.
+    fn control_leaves_pipeline(&mut self, out: PortId, place: Place) {
+        if self.ports[out.index()].up {
+            self.queue_control(out, place);
+        } else {
+            let lane = self.lane(self.packets[place].ingress, 0);
+            self.discard(lane, place, DropReason::LinkDown);
         }
     }
 
@@ -558,23 +584,26 @@ impl World<'_> {
         self.enqueued(out, q, lane, place);
     }
 
-    /// Sends a packet of the control class.
+    /// Sends a packet of the control class that is made at this node: no pipeline is before it.
     #[inline(never)]
     pub fn send_control(&mut self, out: PortId, place: Place) {
-        self.pass_control_on(out, place);
-    }
-
-    /// Sends a packet of the control class on: straight through where the port has nothing else to do.
-    #[expect(clippy::inline_always, reason = "measured in docs/performance.md")]
-    #[inline(always)]
-    fn pass_control_on(&mut self, out: PortId, place: Place) {
-        let &Port { up, at_host, owner, .. } = &self.ports[out.index()];
-        if up && self.straight && !at_host && !self.settle(owner) && self.is_idle(out) {
-            self.goes_through(out, self.packets[place].frame);
-            self.put_on_link(out, place);
-        } else {
+        if !self.control_goes_through(out, place) {
             self.queue_control(out, place);
         }
+    }
+
+    /// Sends a packet of the control class straight through a switch where the port has nothing else to do, and no switch of
+    /// the network has a pipeline; was it so?
+    #[expect(clippy::inline_always, reason = "measured in docs/performance.md")]
+    #[inline(always)]
+    fn control_goes_through(&mut self, out: PortId, place: Place) -> bool {
+        let &Port { up, at_host, owner, .. } = &self.ports[out.index()];
+        let through = up && self.straight_control && !at_host && !self.settle(owner) && self.is_idle(out);
+        if through {
+            self.goes_through(out, self.packets[place].frame);
+            self.put_on_link(out, place);
+        }
+        through
     }
 
     /// Puts a packet into the queue of the control class, and lets the port look.

@@ -382,6 +382,8 @@ pub(crate) struct World<'a> {
     /// A packet that finds nothing to wait for goes straight through a switch: no more queues a port than one of data,
     /// no samples of their lengths.
     pub straight: bool,
+    /// Likewise of the control class: no switch has a pipeline, either.
+    pub straight_control: bool,
     /// Some switch is input-output queued.
     pub crossbars: bool,
     /// Where the flow control does not choose.

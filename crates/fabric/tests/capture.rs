@@ -12,7 +12,7 @@ mod support;
 use floodway_fabric::Records;
 use floodway_fabric::blueprint::CaptureSpec;
 use floodway_mechanisms::registry::NotificationParams;
-use floodway_units::{Bytes, PortId, Rate, Span};
+use floodway_units::{Bytes, PortId, Rate, Span, Turns};
 use floodway_wire::Format;
 use pcap_file::pcapng::blocks::interface_statistics::InterfaceStatisticsOption;
 use pcap_file::pcapng::{Block, PcapNgParser};
@@ -56,7 +56,8 @@ fn blocks(records: &Records) -> Vec<Block<'_>> {
     let file = records.capture.as_deref().expect("something was to be captured");
     let (mut rest, mut parser) = PcapNgParser::new(file).expect("the file has a head");
     let mut found = Vec::new();
-    while !rest.is_empty() {
+    let mut turns = Turns::at_most(1_000_000);
+    while turns.go() && !rest.is_empty() {
         let (behind, block) = parser.next_block(rest).expect("the file has whole blocks");
         found.push(block);
         rest = behind;

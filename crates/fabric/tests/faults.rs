@@ -9,7 +9,7 @@ use floodway_fabric::blueprint::{EndSpec, ErrorRates, UNBOUNDED};
 use floodway_fabric::outcome::{Lossless, Stopped};
 use floodway_fabric::{Control, Fabric, Records};
 use floodway_mechanisms::registry::NotificationParams;
-use floodway_units::{Bytes, NodeId, Rate, Span, Time};
+use floodway_units::{Bytes, NodeId, Rate, Span, Time, Turns};
 use floodway_wire::Format;
 use proptest::prelude::*;
 use support::{
@@ -172,6 +172,24 @@ fn packets_in_a_pipeline_toward_a_link_that_fails_are_lost_with_it() {
     assert_eq!((finished(&records), drops_by(&records, "link_down")), (vec![false], 1));
 }
 
+#[test]
+fn acks_in_a_pipeline_toward_a_link_that_fails_are_lost_with_it() {
+    let mut net = Net::new(Format::Ethernet)
+        .reliability(r#"{"go-back-n": {"timeout": "off"}}"#)
+        .limit(Span::ms(1))
+        .until_limit();
+    let (a, s, b) = (net.host("a"), net.switch("s"), net.host("b"));
+    let first = net.link(a, s, G100, Span::us(1), PFC);
+    net.link(s, b, G100, Span::us(1), PFC);
+    net.pipeline(s, Span::us(10));
+    // The packet is at b after some 12 us, its ACK leaves the pipeline after some 23.
+    net.blueprint.links[first].down = vec![(at(20), at(100))];
+    net.flow(a, b, Bytes(500), Span::ZERO);
+    let records = net.run();
+    assert_eq!((finished(&records), drops_by(&records, "link_down")), (vec![true], 1));
+    assert_eq!(counter(&records, "s", "s-b", "drops_link_down"), 1, "it came in by b's link");
+}
+
 fn interrupted(net: &Net, stop: impl FnOnce(&Control) + Send) -> Records {
     let control = Control::default();
     let fabric = Fabric::build(&net.blueprint, &control).unwrap();
@@ -190,7 +208,8 @@ fn a_run_stopped_by_another_thread_keeps_its_books() {
     net.flow(a, b, UNBOUNDED, Span::ZERO);
     net.flow(b, a, UNBOUNDED, Span::ZERO);
     let records = interrupted(&net.limit(Span::ms(1_000_000)), |control| {
-        while control.packet_hops.load(Ordering::Relaxed) < 100_000 {
+        let mut turns = Turns::at_most(u32::MAX);
+        while turns.go() && control.packet_hops.load(Ordering::Relaxed) < 100_000 {
             std::thread::yield_now();
         }
         control.stop.store(true, Ordering::Relaxed);

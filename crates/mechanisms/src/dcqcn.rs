@@ -285,6 +285,10 @@ impl Reaction for Params {
         true
     }
 
+    fn reads_flags(&self) -> bool {
+        self.cnp == Cnp::AckFlag
+    }
+
     fn has_steps(&self) -> bool {
         true
     }

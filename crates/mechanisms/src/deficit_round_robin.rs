@@ -237,6 +237,8 @@ impl slots::Scheduler for Scheduler {
 mod tests {
     use proptest::prelude::*;
 
+    use floodway_units::Turns;
+
     use super::*;
     use crate::slots::{Gate, Scheduler as _};
     use crate::testing::{port, ready, us};
@@ -263,7 +265,8 @@ mod tests {
 
     impl ByTheBook {
         fn serve(&mut self, heads: [Option<u64>; 8]) -> u8 {
-            loop {
+            let mut turns = Turns::at_most(1_000_000);
+            while turns.go() {
                 let class = self.current;
                 match heads[class] {
                     Some(head) if self.entitled && head <= self.deficit[class] => {
@@ -279,6 +282,7 @@ mod tests {
                 }
                 self.entitled = true;
             }
+            unreachable!("the loop ends by itself or fails")
         }
     }
 
@@ -392,7 +396,8 @@ mod tests {
         ) {
             let mut drr = scheduler(quantum, Weights::default().with(Class(3), weight));
             let (mut next, mut sent) = ([0; 2], [0u64; 2]);
-            while next.iter().all(|next| *next < frames.len()) {
+            let mut turns = Turns::at_most(1_000);
+            while turns.go() && next.iter().all(|next| *next < frames.len()) {
                 let heads = [frames[next[0]].0, frames[next[1]].1];
                 let queues = [ready(3, 0, heads[0], Gate::Open), ready(5, 0, heads[1], Gate::Open)];
                 let slot = usize::from(serve(&mut drr, &queues) == 5);

@@ -105,6 +105,8 @@ impl TransportReceiver for Receiver {
 
 #[cfg(test)]
 mod tests {
+    use floodway_units::Turns;
+
     use super::*;
     use crate::testing::{Bench, qp, us};
 
@@ -116,7 +118,10 @@ mod tests {
         sender.push(Bytes(400));
         let mut bench = Bench::new();
         let mut seen = Vec::new();
-        while let Some(payload) = sender.ready() {
+        let mut turns = Turns::at_most(100);
+        while turns.go()
+            && let Some(payload) = sender.ready()
+        {
             let segment = sender.next_segment(us(1)).expect("one is ready");
             assert!(
                 bench.sent(us(2), |cx| assert_eq!(receiver.on_segment(cx, &segment), payload)).is_empty()

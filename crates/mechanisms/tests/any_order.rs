@@ -11,7 +11,7 @@ use floodway_mechanisms::slots::{
     QueueView, ReactionPoint, ReadyView, RegionNotice, Reply, Router, Scheduler, Segment, Signals,
     SwitchInfo, TransportReceiver, TransportSender,
 };
-use floodway_units::{Bytes, Class, FlowId, PortId, Quanta, QueueId, Rate, Rng, Span, Time, stream};
+use floodway_units::{Bytes, Class, FlowId, PortId, Quanta, QueueId, Rate, Rng, Span, Time, Turns, stream};
 use proptest::prelude::*;
 use serde::de::DeserializeOwned;
 
@@ -114,7 +114,10 @@ impl<A> World<A> {
         mut call: impl FnMut(&mut M, &mut Self),
     ) {
         let until = self.now + wait;
-        while let Some(at) = next(machine).filter(|at| *at <= until) {
+        let mut turns = Turns::at_most(10_000_000);
+        while turns.go()
+            && let Some(at) = next(machine).filter(|at| *at <= until)
+        {
             assert!(at >= self.now, "a timer at {at:?} is asked for at {:?}", self.now);
             self.now = at;
             call(machine, self);

@@ -9,7 +9,7 @@ use floodway_mechanisms::bifrost::{Params, Receiver, Sender};
 use floodway_mechanisms::slots::{
     Cx, FcFrame, FcReceiver, FcSender, FlowControl, Gate, IngressView, LinkInfo, Outbox, PauseMode,
 };
-use floodway_units::{Bytes, Class, Quanta, Rate, Rng, Span, Time, stream};
+use floodway_units::{Bytes, Class, Quanta, Rate, Rng, Span, Time, Turns, stream};
 use proptest::prelude::*;
 
 /// The unit of all bytes where results are to be exact.
@@ -129,7 +129,8 @@ impl Pair {
     }
 
     fn advance_sender(&mut self) {
-        while self.frames.front().is_some_and(|(at, _)| *at <= self.now) {
+        let mut turns = Turns::at_most(10_000_000);
+        while turns.go() && self.frames.front().is_some_and(|(at, _)| *at <= self.now) {
             let (at, frame) = self.frames.pop_front().expect("it has a front");
             self.flow(at);
             let FcFrame::Pause { quanta, .. } = frame else { panic!("{frame:?} is not a pause") };
@@ -143,7 +144,8 @@ impl Pair {
 
     /// Sends until then, wherever the gate is open.
     fn flow(&mut self, until: Time) {
-        while self.sender_now < until {
+        let mut turns = Turns::at_most(10_000_000);
+        while turns.go() && self.sender_now < until {
             match self.sender.gate(self.sender_now, Bytes(1)) {
                 Gate::Until(end) => self.sender_now = end.min(until),
                 Gate::Open => {
@@ -363,7 +365,8 @@ proptest! {
             let end = slot * 10_000;
             let view = |held| IngressView { queued: Bytes(held), ..IngressView::default() };
             // Releases and arrivals come before timers.
-            while let Some((at, now_held, arrives)) = changes.next_if(|change| change.0 <= end) {
+            let mut turns = Turns::at_most(100_000);
+            while turns.go() && let Some((at, now_held, arrives)) = changes.next_if(|change| change.0 <= end) {
                 // A queue grows by arrivals only.
                 let arrives = arrives || now_held > held;
                 held = now_held;

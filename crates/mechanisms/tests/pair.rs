@@ -18,7 +18,7 @@ use floodway_mechanisms::slots::{
     Admission, Admit, Cx, FcFrame, FcReceiver, FcSender, Gate, IngressView, LinkInfo, Mark, Outbox,
     PacketView, PauseMode, PoolView, QueueView,
 };
-use floodway_units::{Bytes, Class, FlowId, PortId, Quanta, Rate, Rng, Span, Time, stream};
+use floodway_units::{Bytes, Class, FlowId, PortId, Quanta, Rate, Rng, Span, Time, Turns, stream};
 use proptest::prelude::*;
 
 /// Frame of the MAC's control, as buffers count.
@@ -196,7 +196,10 @@ impl<'a> Pair<'a> {
 
     /// Everything that is due now: control frames, releases, departures, arrivals, timers.
     fn step(&mut self) {
-        while let Some(frame) = due(&mut self.up, self.now) {
+        let mut turns = Turns::at_most(1_000_000);
+        while turns.go()
+            && let Some(frame) = due(&mut self.up, self.now)
+        {
             if self.is_damaged(1) {
                 continue;
             }
@@ -210,14 +213,20 @@ impl<'a> Pair<'a> {
         }
         self.drain();
         self.start();
-        while let Some(frame) = due(&mut self.down, self.now) {
+        let mut turns = Turns::at_most(1_000_000);
+        while turns.go()
+            && let Some(frame) = due(&mut self.down, self.now)
+        {
             if self.is_damaged(2) {
                 continue;
             }
             self.receiver.on_frame(&mut cx(self.now, &mut self.rng, &mut self.out), frame, &self.view);
             self.flush_receiver();
         }
-        while let Some(bytes) = due(&mut self.data, self.now) {
+        let mut turns = Turns::at_most(1_000_000);
+        while turns.go()
+            && let Some(bytes) = due(&mut self.data, self.now)
+        {
             if self.is_damaged(0) {
                 self.outcome.damaged += bytes;
             } else {
@@ -319,7 +328,8 @@ impl<'a> Pair<'a> {
             self.leaving = None;
             self.release();
         }
-        while self.phase_ends <= self.now {
+        let mut turns = Turns::at_most(1_000_000);
+        while turns.go() && self.phase_ends <= self.now {
             self.phase += 1;
             self.phase_ends += self.setting.drain[self.phase % self.setting.drain.len()].0;
         }

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use floodway_fabric::Blueprint;
 use floodway_fabric::blueprint::Role;
 use floodway_fabric::routing::{Routes, peer};
+use floodway_fabric::{Blueprint, RoundTrips};
 use floodway_units::{NodeId, PortId, Rate, Span};
 
 /// The first of the equal-cost paths, as egress ports; none where no path leads there.
@@ -19,31 +19,15 @@ pub fn first_path(routes: &Routes, from: NodeId, to: NodeId) -> Option<Vec<PortI
     Some(path)
 }
 
-/// Round trip without queues along a path: store and forward of a full packet there and of an ACK back.
-pub fn base_rtt(blueprint: &Blueprint, path: &[PortId]) -> Span {
-    let full = blueprint.wire.data(blueprint.mtu, true).wire;
-    let ack = blueprint.wire.ack().wire;
-    path.iter().fold(Span::ZERO, |sum, &port| {
-        let there = direction(blueprint, port);
-        let back = direction(blueprint, peer(port));
-        let pipeline = switch_pipeline(blueprint, port) + switch_pipeline(blueprint, peer(port));
-        sum + there.0.time_to_send(full) + there.1 + back.0.time_to_send(ack) + back.1 + pipeline
-    })
+/// Round trip without queues of a message's first packet, full, along a path, and of its ACK on the way back.
+pub fn base_rtt(trips: &RoundTrips<'_>, path: &[PortId]) -> Span {
+    trips.along(path.iter().copied(), path.iter().rev().map(|&port| peer(port)))
 }
 
 /// Rate and propagation of what a port sends.
 fn direction(blueprint: &Blueprint, port: PortId) -> (Rate, Span) {
     let direction = &blueprint.links[port.index() / 2].directions[port.index() % 2];
     (direction.rate, direction.delay)
-}
-
-/// A switch delays what leaves it by this port.
-fn switch_pipeline(blueprint: &Blueprint, port: PortId) -> Span {
-    let node = blueprint.links[port.index() / 2].ends[port.index() % 2].node;
-    match &blueprint.nodes[node.index()].role {
-        Role::Switch(switch) => switch.pipeline,
-        Role::Host { .. } => Span::ZERO,
-    }
 }
 
 /// Lowest rate along a path.

@@ -84,7 +84,8 @@ fn word(bytes: &[u8], at: usize, read: fn([u8; 4]) -> u32) -> u32 {
 /// The RoCEv2 frames of a pcapng file whose times are in nanoseconds.
 fn frames(file: &[u8]) -> Vec<Frame<'_>> {
     let (mut rest, mut found) = (file, Vec::new());
-    while !rest.is_empty() {
+    let mut turns = Turns::at_most(10_000_000);
+    while turns.go() && !rest.is_empty() {
         let field = |at| word(rest, at, u32::from_be_bytes);
         let (kind, length) = (field(0), field(4) as usize);
         let block = &rest[..length];

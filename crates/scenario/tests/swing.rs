@@ -98,6 +98,61 @@ fn used(records: &Records, from_us: f64, to_us: f64) -> f64 {
     rows.map(|row| values[row]).sum::<f64>() / (12_500.0 * (to_us - from_us))
 }
 
+// ---- what relays take of the defaults
+
+/// Two classes that share 40 km at 100 Gbit/s under `scheduler`, after their receivers have stalled for half a millisecond and
+/// relays hold packets of both: what each gets of 4 ms, in Gbit/s.
+fn goodputs(scheduler: &str) -> [f64; 2] {
+    let text = format!(
+        "limit = \"4ms\"\n[topology.two-dc]\nfabric.single-switch = {{ hosts = 2 }}\nrate = \"400G\"\ndelay = \"1us\"\n\
+         long-link = {{ length = \"40km\", rate = \"100G\" }}\n\
+         [defaults]\nscheduler = \"{scheduler}\"\nbuffer.static = {{ size = \"auto\" }}\n\
+         [[override]]\nname = \"long\"\nlinks = {{ tag = \"long-haul\" }}\nflow-control.swing = {{}}\n\
+         [[override]]\nname = \"stall\"\nhosts = [\"h3\", \"h4\"]\nfaults.pause = [\
+         {{ class = 3, from = \"500us\", to = \"1ms\" }}, {{ class = 4, from = \"500us\", to = \"1ms\" }}]\n\
+         [[workload]]\nname = \"a\"\nclass = 3\nlong-lived = {{ from = \"h1\", to = \"h3\" }}\n\
+         [[workload]]\nname = \"b\"\nclass = 4\nlong-lived = {{ from = \"h2\", to = \"h4\" }}\n"
+    );
+    let scenario = Scenario::from_text("a.toml", &text, &[]).unwrap_or_else(|errors| panic!("{errors}"));
+    let mut ends = scenario.blueprint().links.iter().flat_map(|link| &link.ends);
+    assert!(ends.all(|end| end.scheduler.name() == scheduler));
+    let records = run(&scenario);
+    assert_eq!(records.outcome.lossless, Lossless::Held);
+    let delivered = wholes(&records.flows, "delivered_bytes");
+    [0, 1].map(|flow| delivered[flow] as f64 * 8.0 / 4e6)
+}
+
+#[test]
+fn relays_serve_classes_in_the_order_of_the_network() {
+    for scheduler in ["deficit-round-robin", "round-robin"] {
+        let [a, b] = goodputs(scheduler);
+        assert!(a > 30.0 && (a - b).abs() < 1.0, "{scheduler}: {a} {b}");
+    }
+    let [a, b] = goodputs("strict");
+    assert!(a < 10.0 && b > 55.0, "the lower class starves where that is the order: {a} {b}");
+}
+
+#[test]
+fn check_says_which_defaults_relays_do_not_take() {
+    let defaults =
+        "[defaults]\npipeline = \"300ns\"\ncongestion-point = \"red\"\nscheduler = \"round-robin\"";
+    let report = |more: &str| check(&Line { more, ..Line::default() }.scenario(), false);
+    let told = report(defaults);
+    let relays = told.relays.as_ref().expect("there are two");
+    assert_eq!(
+        (relays.count, relays.defaults_not_taken.as_slice()),
+        (2, &["congestion-point", "pipeline"][..])
+    );
+    let text = told.text();
+    assert!(text.contains("but not: congestion-point, pipeline; an override by the tags"), "{text}");
+    let own = "[[override]]\nname = \"relays\"\nswitches = { tag = \"relay\" }\npipeline = \"0ns\"";
+    let told = report(&format!("{own}\n{defaults}"));
+    assert_eq!(told.relays.expect("there are two").defaults_not_taken, ["congestion-point"]);
+    let told = report("[defaults]\nscheduler = \"round-robin\"");
+    assert_eq!(told.relays.as_ref().map(|relays| relays.defaults_not_taken.len()), Some(0));
+    assert!(!told.text().contains("but not"));
+}
+
 // ---- where relays are
 
 #[test]

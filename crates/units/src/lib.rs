@@ -11,6 +11,7 @@ mod random;
 mod rate;
 pub mod text;
 mod time;
+mod turns;
 
 pub use bytes::{Bytes, Length};
 pub use ids::{Class, FlowId, LinkId, NodeId, PortId, QueueId};
@@ -18,3 +19,4 @@ pub use random::{Rng, fold, mix, name_key, stream, uniform};
 pub use rate::{Quanta, Rate};
 pub use text::UnitError;
 pub use time::{Span, Time};
+pub use turns::Turns;

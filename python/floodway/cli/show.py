@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
-    from floodway.results import Outcome, Result, Summary, WorkloadSummary
+    from floodway.results import CnpTotals, Outcome, Result, Summary, WorkloadSummary
     from floodway.results.result import Timings
 
 __all__ = ["WIDTH", "document", "show", "table_of"]
@@ -218,10 +218,16 @@ def _feedback(summary: Summary) -> Table:
     for port in summary.most_feedback:
         numbers = (port.cnps, *((port.cns,) if cns else ()), port.ecn_marks, port.ue_marks)
         table.add_row(port.node, port.link, str(port.class_), *(f"{number:,}" for number in numbers))
-    table.caption = f"{summary.cnps_made:,} CNPs over all ports"
+    table.caption = f"over all ports: {summary.cnps.congestion_points:,} CNPs"
     if cns:
         table.caption += f", {summary.cns_made:,} CNs"
     return table
+
+
+def _cnps(cnps: CnpTotals) -> str:
+    """Say who made how many CNPs."""
+    made = f"{cnps.congestion_points:,} made by congestion points, {cnps.receivers:,} by receivers"
+    return f"CNPs: {made}" + (f", {cnps.flags:,} by receivers as flags of ACKs" if cnps.flags else "")
 
 
 def _verdicts(summary: Summary) -> Iterable[str]:
@@ -232,6 +238,8 @@ def _verdicts(summary: Summary) -> Iterable[str]:
         if workload.never_started:
             waited = "what they waited for was not complete in time"
             yield f"warning: {workload.never_started:,} flows of {workload.name} never started: {waited}"
+    if summary.cnps.total:
+        yield _cnps(summary.cnps)
     yield "drops: " + (", ".join(f"{reason} {packets:,}" for reason, packets in outcome.drops) or "none")
     if summary.order.out_of_order:
         late, packets = summary.order.out_of_order, summary.order.packets

@@ -296,6 +296,13 @@ _TOTALS = (
         always=False,
     ),
     _Metric(
+        key="cnps_made",
+        label="CNPs made",
+        of=lambda summary: summary.cnps.total,
+        digits=0,
+        always=False,
+    ),
+    _Metric(
         key="dropped_packets",
         label="packets dropped",
         of=lambda summary: sum(packets for _, packets in summary.outcome.drops),

@@ -2,7 +2,7 @@
 
 from floodway.results.hpcc import HpccExport
 from floodway.results.links import LinkSummary
-from floodway.results.outcome import Captured, Deadlock, Loss, Outcome, SwitchPeak, WorkloadTotals
+from floodway.results.outcome import Captured, CnpTotals, Deadlock, Loss, Outcome, SwitchPeak, WorkloadTotals
 from floodway.results.result import AskedLoad, Result, RunInfo, Timings
 from floodway.results.store import Reservation, read
 from floodway.results.summary import (
@@ -19,6 +19,7 @@ from floodway.results.summary import (
 __all__ = [
     "AskedLoad",
     "Captured",
+    "CnpTotals",
     "Deadlock",
     "EndlessSummary",
     "FctSummary",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["Captured", "Deadlock", "Loss", "Outcome", "Stopped", "SwitchPeak", "WorkloadTotals"]
+__all__ = ["Captured", "CnpTotals", "Deadlock", "Loss", "Outcome", "Stopped", "SwitchPeak", "WorkloadTotals"]
 
 Stopped = Literal["finished", "limit", "deadlock", "interrupted"]
 
@@ -48,6 +48,30 @@ class Deadlock:
 
     time_us: float
     ports: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CnpTotals:
+    """CNPs by who made them, whether they arrived or not.
+
+    Attributes
+    ----------
+    congestion_points
+        Frames that congestion points of ports made.
+    receivers
+        Frames that receivers made.
+    flags
+        Flags that receivers set in ACKs and NAKs instead of frames (`cnp = "ack-flag"`).
+    """
+
+    congestion_points: int = 0
+    receivers: int = 0
+    flags: int = 0
+
+    @property
+    def total(self) -> int:
+        """All of them."""
+        return self.congestion_points + self.receivers + self.flags
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,6 +147,8 @@ class Outcome:
         Packets dropped, by reason; reasons that did not occur are left out.
     switches
         How full each switch's buffer was.
+    cnps
+        CNPs by who made them; none in results of versions that did not count receivers'.
     pauses_beyond
         Pauses and resumes that came when the table `pauses` was full, and have no row.
     signals_beyond, allowances_beyond, shares_beyond
@@ -141,6 +167,7 @@ class Outcome:
     packet_hops: int
     drops: tuple[tuple[str, int], ...]
     switches: tuple[SwitchPeak, ...]
+    cnps: CnpTotals | None = None
     pauses_beyond: int = 0
     signals_beyond: int = 0
     allowances_beyond: int = 0
@@ -166,6 +193,7 @@ class Outcome:
             packet_hops=raw["packet_hops"],
             drops=tuple((reason, packets) for reason, packets in raw["drops"] if packets),
             switches=tuple(SwitchPeak(**device) for device in raw["devices"]),
+            cnps=CnpTotals(**raw["cnps"]) if "cnps" in raw else None,
             pauses_beyond=raw.get("pauses", {}).get("beyond", 0),
             signals_beyond=raw.get("signals", {}).get("beyond", 0),
             allowances_beyond=raw.get("allowances", {}).get("beyond", 0),

@@ -14,6 +14,7 @@ import numpy as np
 import polars as pl
 
 from floodway.results.links import LinkSummary, link_summaries
+from floodway.results.outcome import CnpTotals
 
 if TYPE_CHECKING:
     from floodway.results.outcome import Outcome, WorkloadTotals
@@ -199,8 +200,8 @@ class Summary:
         Time paused, summed over ports and classes.
     pfc_frames
         Pause frames received, resumes among them.
-    cnps_made
-        CNPs that congestion points of ports made; those of receivers are not among them.
+    cnps
+        CNPs by who made them.
     cns_made
         CNs that congestion points of ports sent to neighbours.
     most_feedback
@@ -219,7 +220,7 @@ class Summary:
     most_paused: tuple[PortSummary, ...]
     paused_us: float
     pfc_frames: int
-    cnps_made: int
+    cnps: CnpTotals
     cns_made: int
     most_feedback: tuple[FeedbackSummary, ...]
     order: OrderSummary
@@ -244,7 +245,7 @@ def summarise(
         most_paused=_ports(counters, by="paused_us"),
         paused_us=float(counters["paused_us"].sum()),
         pfc_frames=int(counters["pfc_rx"].sum()),
-        cnps_made=sum(port.cnps for port in feedback),
+        cnps=outcome.cnps or CnpTotals(congestion_points=sum(port.cnps for port in feedback)),
         cns_made=sum(port.cns for port in feedback),
         most_feedback=feedback[:NAMED_PORTS],
         order=_order(flows),

@@ -334,7 +334,7 @@ KINDS: Mapping[str, Kind] = {
     ),
     "ecn-marks": _ports_kind("packets marked CE", "", ("ecn_marks",)),
     "ue-marks": _ports_kind("packets marked UE", "", ("ue_marks",)),
-    "cnps-made": _ports_kind("CNPs made by ports", "", ("cnps",)),
+    "cnps-made": _ports_kind("CNPs made", "", ("cnps", "receiver_cnps", "cnp_flags")),
     "cns-made": _ports_kind("CNs sent by ports", "", ("cns",)),
     "flow-moves": _ports_kind("moves of flows to other ports", "", ("moves",)),
     "time-in-state": Kind(

@@ -3,7 +3,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use floodway_units::{Span, mix};
+use floodway_units::{Span, Turns, mix};
 use proptest::prelude::*;
 
 use super::*;
@@ -84,7 +84,10 @@ impl Partition for Toy<'_> {
     type Batch = Vec<Word>;
 
     fn advance(&mut self, end: Time) -> Advance {
-        while let Some(event) = self.queue.pop_before(end) {
+        let mut turns = Turns::at_most(1_000_000);
+        while turns.go()
+            && let Some(event) = self.queue.pop_before(end)
+        {
             self.happen(event);
             match self.mishap {
                 Mishap::Interrupt(after) if self.total >= after => return Advance::Interrupted,

@@ -169,6 +169,28 @@ mod tests {
         assert!(!fresh.are_any_congested());
     }
 
+    /// With a = 1/2 averages are halves and quarters, which are what they are: 1/2, 3/4, 3/8, 3/16, 3/32.
+    #[test]
+    fn averages_at_the_bounds_change_nothing() {
+        let law = Law { gain: 0.5, above: 0.5, below: 3.0 / 16.0, forgets: Span::ms(1) };
+        let mut labels = Labels::new(law);
+        let changes = passes(&mut labels, &[true, true], Compared::Greater);
+        assert_eq!(changes, [None, Some(Change::Labelled)]);
+        let changes = passes(&mut labels, &[false, false, false], Compared::Less);
+        assert_eq!(changes, [None, None, Some(Change::Released(us(1)))]);
+    }
+
+    #[test]
+    fn a_flow_is_known_to_the_last_instant_of_its_time() {
+        let mut labels = labels();
+        labels.pass(us(1), FLOW, true, Compared::Greater);
+        assert_eq!(labels.pass(us(1_001), FLOW, true, Compared::Greater), Some(Change::Labelled));
+        labels.sweep(us(2_001));
+        assert!(labels.are_any_congested());
+        labels.sweep(us(2_001) + Span(1));
+        assert!(!labels.are_any_congested());
+    }
+
     #[test]
     fn a_flow_that_was_not_seen_for_a_millisecond_is_forgotten() {
         let mut labels = labels();

@@ -248,6 +248,64 @@ fn a_label_taken_back_within_200_us_was_wrong() {
     }
 }
 
+#[test]
+fn a_label_is_wrong_up_to_the_last_instant_of_200_us() {
+    for (late, expected) in [(0, 12_500), (1, 10_000)] {
+        let fixed_marks = Params { kmin: Bytes::kb(5), kmax: Bytes::kb(15), pmax: 1.0, ..Params::default() };
+        let mut bench = Bench::new(fixed_marks);
+        bench.holds(20_000, 0);
+        bench.leaves(7);
+        let labelled = bench.now;
+        bench.leaves(7);
+        assert!(bench.is_congested(7));
+        bench.holds(5_000, 0);
+        // The 28th packet without a mark takes the label back.
+        (0..27).for_each(|_| _ = bench.leaves(7));
+        assert!(bench.is_congested(7));
+        bench.now = labelled + Span::us(200) + Span(late);
+        bench.leaves(7);
+        assert!(!bench.is_congested(7));
+        bench.passes(Span::ms(1));
+        assert_eq!(bench.q1(), expected, "{late} ps late");
+    }
+}
+
+#[test]
+fn at_kmax_the_ramp_still_holds_and_a_byte_beyond_it_every_packet_is_marked() {
+    let marks = |len: u64| {
+        let mut bench = Bench::new(Params::default());
+        bench.holds(len, 0);
+        (0..10_000u32).filter(|flow| bench.leaves(1_000 + flow) == Mark::Ce).count()
+    };
+    // P = 0.2 at Kmax; five standard deviations are 200.
+    assert!((1_800..2_200).contains(&marks(400_000)));
+    assert_eq!(marks(400_001), 10_000);
+}
+
+#[test]
+fn the_turn_of_the_lossy_queue_comes_when_all_of_a_frame_is_owed() {
+    // Half of the port: after one frame of the other queue it is owed one, and after a byte less it is not.
+    for (wire, expected) in [(1_520, Gate::Closed), (1_519, Gate::Open)] {
+        let mut bench = Bench::new(Params { floor: 0.5, ..Params::default() });
+        bench.holds(50_000, 50_000);
+        let (view, p) = (bench.view(0), PacketView { wire: Bytes(wire), ..Bench::data(5) });
+        bench.call(|cp, cx| cp.on_dequeue(cx, &p, &view));
+        assert_eq!(bench.cp.gate(bench.now, QueueId { class: Class::DATA, sub: 0 }), expected, "{wire}");
+    }
+}
+
+#[test]
+fn parameters_at_their_limits_are_allowed() {
+    for json in [
+        r#"{"capacity": "1500B"}"#,
+        r#"{"gain": 1, "lower": 1, "raise": 1, "pmax": 1, "floor": 0.5}"#,
+        r#"{"kmin": "400KB", "release-below": 0.1, "label-above": 0.1, "drop-most": 1, "misjudged-share": 1}"#,
+    ] {
+        let params: Params = serde_json::from_str(json).expect("well formed");
+        assert!(params.build(&port(100)).is_ok(), "{json}");
+    }
+}
+
 /// The queue is short, until the flow's label is gone.
 fn judged_calm(bench: &mut Bench, flow: u32) {
     bench.holds(5_000, 0);

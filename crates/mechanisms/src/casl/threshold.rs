@@ -113,6 +113,8 @@ mod tests {
         assert_eq!(after(LAW, 250_000, 20, 2, true), 200_000);
         assert_eq!(after(LAW, 250_000, 20, 3, true), 312_500);
         assert_eq!(after(LAW, 110_000, 0, 0, true), 100_000, "Kmin");
+        let from_nothing = Law { bounds: (Bytes::ZERO, Bytes::kb(400)), ..LAW };
+        assert_eq!(after(from_nothing, 1, 0, 0, true), 1, "Q1 is a length");
     }
 
     #[test]

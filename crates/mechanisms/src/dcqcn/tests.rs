@@ -1,4 +1,4 @@
-use floodway_units::FlowId;
+use floodway_units::{FlowId, Turns};
 
 use super::*;
 use crate::registry::{AnyReactionPoint, NotificationParams, ReactionParams};
@@ -24,14 +24,20 @@ fn cnp(rp: &mut Rp, at: u64) {
 
 /// Calls the timers that are due before `until`, in microseconds.
 fn pass(rp: &mut Rp, until: u64) {
-    while let Some(at) = rp.next_timeout().filter(|at| *at < us(until)) {
+    let mut turns = Turns::at_most(1_000_000);
+    while turns.go()
+        && let Some(at) = rp.next_timeout().filter(|at| *at < us(until))
+    {
         rp.on_timeout(at);
     }
 }
 
 /// Rc and Rt just after `at`.
 fn rates(rp: &mut Rp, at: u64) -> (u64, u64) {
-    while let Some(due) = rp.next_timeout().filter(|due| *due <= us(at)) {
+    let mut turns = Turns::at_most(1_000_000);
+    while turns.go()
+        && let Some(due) = rp.next_timeout().filter(|due| *due <= us(at))
+    {
         rp.on_timeout(due);
     }
     let rates = rp.rates();

@@ -1,4 +1,4 @@
-use floodway_units::Rate;
+use floodway_units::{Rate, Turns};
 
 use super::sizing::Settings;
 use super::*;
@@ -253,7 +253,8 @@ mod swing {
 
     fn repeats(sender: &mut Sender, now: Time) -> Vec<Option<u64>> {
         let mut found = Vec::new();
-        while sender.has_repeats() {
+        let mut turns = Turns::at_most(1_000);
+        while turns.go() && sender.has_repeats() {
             found.push(sender.next_repeat(now).map(|segment| segment.psn));
         }
         found

@@ -1,5 +1,6 @@
 //! The machine as it would be if its clock always ticked: a model, reckoned from a list of all that passed.
 
+use floodway_units::Turns;
 use proptest::prelude::*;
 
 use super::tests::{Driven, Told, of};
@@ -22,7 +23,8 @@ fn class_told((a, b): (f64, f64), passings: &[Passing], origin: Time, end: Time)
     let (mut told, mut p, mut before) = (Vec::new(), 0.0, 0);
     let mut from = Time::ZERO;
     let mut to = origin + Span::us(80);
-    while to <= end {
+    let mut turns = Turns::at_most(1_000_000);
+    while turns.go() && to <= end {
         let length = passings.iter().rfind(|passing| passing.at < to).map_or(0, |passing| passing.len);
         let (q, old) = (length as f64, before as f64);
         p = (p + a * ((q - QREF) / QREF) + b * ((q - old) / QREF)).clamp(0.0, 1.0);

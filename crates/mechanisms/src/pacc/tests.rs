@@ -1,6 +1,6 @@
 //! The five steps in numbers worked by hand, for packets of 1000 B and a Qref of 100 KB, and the bounds that always hold.
 
-use floodway_units::{FlowId, PortId, Rate};
+use floodway_units::{FlowId, PortId, Rate, Turns};
 use proptest::prelude::*;
 
 use super::*;
@@ -36,7 +36,10 @@ impl Driven {
 
     /// All timers up to `until`, and no later ones.
     pub(super) fn pass(&mut self, until: Time) {
-        while let Some(at) = self.cp.next_timeout().filter(|at| *at <= until) {
+        let mut turns = Turns::at_most(1_000_000);
+        while turns.go()
+            && let Some(at) = self.cp.next_timeout().filter(|at| *at <= until)
+        {
             self.call(at, Cp::on_timeout);
         }
     }
@@ -75,14 +78,14 @@ pub(super) fn of(flow: u32) -> PacketView {
 #[test]
 fn the_controller_follows_the_distance_and_the_growth_of_the_queue() {
     // Steps 1 and 2, one flow. Q = 20, 60, 60, 90 and 0 KB at the ends of periods:
-    //   p = 0 - 0.3 · 0.8 + 1.5 · 0.2 = 0.06;      round(0.06 · 160 / 16) = round(0.6) = 1
+    //   p = 0 - 0.3 · 0.8 + 1.5 · 0.2 = 0.06;      round(0.06 · 960 / 16) = round(3.6) = 4
     //   p = 0.06 - 0.3 · 0.4 + 1.5 · 0.4 = 0.54;   round(0.54 · 320 / 16) = round(10.8) = 11
     //   p = 0.54 - 0.3 · 0.4 + 0 = 0.42;           round(0.42 · 320 / 16) = round(8.4) = 8
     //   p = 0.42 - 0.3 · 0.1 + 1.5 · 0.3 = 0.84;   round(0.84 · 80 / 16) = round(4.2) = 4
     //   p = 0.84 - 0.3 - 1.5 · 0.9 < 0, so 0
     let mut driven = Driven::new("{}");
     let periods = [
-        (160, 20_000, Some(1.0)),
+        (960, 20_000, Some(4.0)),
         (320, 60_000, Some(11.0)),
         (320, 60_000, Some(8.0)),
         (80, 90_000, Some(4.0)),
@@ -127,6 +130,39 @@ fn flows_below_theta_get_none_and_the_others_by_their_bytes() {
     assert_eq!(three(r#"{"theta": 0}"#).heard(), [(1, 4.0), (2, 2.0), (3, 1.0)]);
     assert_eq!(three(r#"{"theta": 0.31}"#).heard(), [(1, 4.0)]);
     assert_eq!(three(r#"{"theta": 1}"#).heard(), []);
+}
+
+#[test]
+fn a_flow_at_theta_gets_its_cnps() {
+    // Two flows of 16 and 48 packets: a quarter is 1/(2n). N = round(64 / 16) = 4, of which a quarter is one.
+    for (json, packets, expected) in [
+        ("{}", [16, 48], &[(1, 1.0), (2, 3.0)][..]),
+        ("{}", [15, 49], &[(2, 4.0)]),
+        (r#"{"theta": 0.25}"#, [16, 48], &[(1, 1.0), (2, 3.0)]),
+        (r#"{"theta": 0.25}"#, [15, 49], &[(2, 4.0)]),
+    ] {
+        let mut driven = Driven::new(json);
+        (1..).zip(packets).for_each(|(flow, packets)| driven.join(us(1), flow, packets));
+        driven.is(us(2), 200_000);
+        driven.pass(us(81));
+        assert_eq!(driven.heard(), expected, "{json} {packets:?}");
+    }
+}
+
+#[test]
+fn a_table_has_room_for_4096_flows() {
+    let mut driven = Driven::new(r#"{"theta": 0}"#);
+    (0..4_097).for_each(|flow| driven.join(us(1), flow, 1));
+    driven.is(us(2), 200_000);
+    driven.pass(us(81));
+    let told: Vec<u32> = driven.heard().into_iter().map(|(flow, _)| flow).collect();
+    assert_eq!(told, (0..4_096).collect::<Vec<_>>());
+}
+
+#[test]
+fn names_are_kept_to_the_end_of_the_next_period() {
+    assert_eq!(Driven::new("{}").cp.remembers(), Span::us(160));
+    assert_eq!(Driven::new(r#"{"period": "30us"}"#).cp.remembers(), Span::us(60));
 }
 
 #[test]
@@ -252,6 +288,9 @@ fn what_cannot_be_is_refused_by_its_key() {
         assert_eq!(refused(json), Err(key), "{json}");
     }
     assert_eq!(refused(r#"{"a": 0, "b": 0, "theta": "auto", "qref": "1KB"}"#), Ok(()));
+    for limits in [r#"{"period": "4us", "m": 1, "nmax": 1, "theta": 0}"#, r#"{"period": "1s", "theta": 1}"#] {
+        assert_eq!(refused(limits), Ok(()), "{limits}");
+    }
     let typo = serde_json::from_str::<Params>(r#"{"theta": "atuo"}"#).unwrap_err().to_string();
     assert!(typo.contains("\"auto\""), "{typo}");
 }

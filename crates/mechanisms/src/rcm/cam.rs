@@ -76,7 +76,7 @@ impl Cam {
 
 #[cfg(test)]
 mod tests {
-    use floodway_units::stream;
+    use floodway_units::{Turns, stream};
 
     use super::*;
     use crate::testing::us;
@@ -88,8 +88,10 @@ mod tests {
     #[test]
     fn the_newest_entries_take_the_places_of_the_oldest() {
         let (mut cam, mut rng) = (cam(), stream(1, 1, "test"));
-        let mut sampled =
-            |cam: &mut Cam, flow| while !cam.pass(us(0), &mut rng, FlowId(flow), Bytes(1_000)) {};
+        let mut sampled = |cam: &mut Cam, flow| {
+            let mut turns = Turns::at_most(100);
+            while turns.go() && !cam.pass(us(0), &mut rng, FlowId(flow), Bytes(1_000)) {}
+        };
         (0..16).for_each(|flow| sampled(&mut cam, flow));
         assert!(cam.is_full() && cam.contains(us(0), FlowId(0)));
         (0..4).for_each(|_| sampled(&mut cam, 99));
@@ -115,7 +117,8 @@ mod tests {
         };
         let (mut hits, mut harmful, mut looks) = ([0usize; 6], [0usize; 6], 0);
         for round in 0..16 * 2_000 {
-            while !cam.pass(us(0), &mut rng, draw(), Bytes(1_000)) {}
+            let mut turns = Turns::at_most(1_000);
+            while turns.go() && !cam.pass(us(0), &mut rng, draw(), Bytes(1_000)) {}
             // Looks that have no entry in common.
             if round % 16 == 15 {
                 looks += 1;

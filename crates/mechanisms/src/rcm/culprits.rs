@@ -116,6 +116,20 @@ mod tests {
     }
 
     #[test]
+    fn sixteen_flows_fit_and_no_more() {
+        let flows: Vec<FlowId> = (0..17).map(FlowId).collect();
+        let mut set = Culprits::new(Span::us(100));
+        set.set_seen(us(0), flows.iter().copied());
+        assert_eq!(
+            (set.len(), set.contains(us(0), FlowId(15)), set.contains(us(0), FlowId(16))),
+            (16, true, false)
+        );
+        assert!(!set.add_seen(us(0), FlowId(16)));
+        set.set_seen(us(0), flows[..15].iter().copied());
+        assert!(set.add_seen(us(0), FlowId(16)) && set.len() == 16);
+    }
+
+    #[test]
     fn who_is_only_heard_of_is_not_named_to_others() {
         let mut set = Culprits::new(Span::us(100));
         assert!(set.set_named(us(0), &[FlowId(1), FlowId(2)]));

@@ -97,7 +97,7 @@ impl Sampler {
 
 #[cfg(test)]
 mod tests {
-    use floodway_units::stream;
+    use floodway_units::{Turns, stream};
 
     use super::*;
 
@@ -140,10 +140,10 @@ mod tests {
     fn two_calm_samples_in_a_row_end_congestion() {
         let mut rng = stream(1, 1, "test");
         let mut sampler = Sampler::default();
-        let mut at = |len: u64| loop {
-            if let Some(sample) = sampler.pass(&LAW, &mut rng, Bytes(1_000), Bytes(len)) {
-                return (sample.began, sample.ended);
-            }
+        let mut at = |len: u64| {
+            let found = (0..1_000).find_map(|_| sampler.pass(&LAW, &mut rng, Bytes(1_000), Bytes(len)));
+            let sample = found.expect("a sample comes after 172,500 B at the latest");
+            (sample.began, sample.ended)
         };
         let found = [0, 40_000, 10_000, 40_000, 10_000, 10_000, 10_000].map(&mut at);
         let (none, began, ended) = ((false, false), (true, false), (false, true));
@@ -151,10 +151,26 @@ mod tests {
     }
 
     #[test]
+    fn a_queue_that_rests_at_the_equilibrium_is_calm() {
+        let mut rng = stream(1, 1, "test");
+        let mut sampler = Sampler::default();
+        let mut at = |len: u64| {
+            let found = (0..1_000).find_map(|_| sampler.pass(&LAW, &mut rng, Bytes(1_000), Bytes(len)));
+            let sample = found.expect("a sample comes after 172,500 B at the latest");
+            (sample.began, sample.ended)
+        };
+        let (none, began, ended) = ((false, false), (true, false), (false, true));
+        // It has grown to there, then it rests; a byte more is congestion.
+        assert_eq!([20_000, 20_000, 20_000, 20_000].map(&mut at), [began, none, ended, none]);
+        assert_eq!([20_001, 20_001].map(&mut at), [began, none]);
+    }
+
+    #[test]
     fn an_empty_queue_is_not_congested() {
         let mut rng = stream(1, 1, "test");
         let mut sampler = Sampler::default();
-        while sampler.pass(&LAW, &mut rng, Bytes(1_000), Bytes(90_000)).is_none() {}
+        let mut turns = Turns::at_most(1_000);
+        while turns.go() && sampler.pass(&LAW, &mut rng, Bytes(1_000), Bytes(90_000)).is_none() {}
         assert!(sampler.is_local() && sampler.degree() == 63);
         assert!(sampler.empty() && !sampler.empty());
         assert!(!sampler.is_local() && sampler.degree() == 0);

@@ -1,7 +1,7 @@
 use super::*;
 use crate::slots::Outbox;
 use crate::testing::{egress, packet, port, us};
-use floodway_units::{Rng, stream};
+use floodway_units::{Rng, Turns, stream};
 
 /// A port at 100 Gbit/s with its surroundings.
 struct Bench {
@@ -189,7 +189,8 @@ fn while_culprits_wait_a_timer_begins_their_next_period() {
     bench.cp.on_resorted(bench.now, Class::DATA, [Bytes::ZERO, Bytes(50_000)]);
     let queue = QueueId { class: Class::DATA, sub: 1 };
     let mut sent = 0;
-    while bench.cp.gate(bench.now, queue) == Gate::Open {
+    let mut turns = Turns::at_most(1_000);
+    while turns.go() && bench.cp.gate(bench.now, queue) == Gate::Open {
         bench.leaves(1, 50_000, 50_000);
         sent += 1;
     }
@@ -214,6 +215,94 @@ fn signals_tell_routers_how_grave_it_is_and_who_may_not_leave() {
     assert!(!bench.cp.signals(bench.now).severe);
     bench.hears(10, &[1]);
     assert!(bench.cp.signals(bench.now).severe, "twice within 50 us");
+}
+
+/// The paper's reserved buffer that is almost full: four times Qeq where Qeq is a fifth of the queue.
+#[test]
+fn a_queue_beyond_four_fifths_is_severe_and_one_at_four_fifths_is_not() {
+    for equilibrium in [5_000, 20_000] {
+        let mut bench = Bench::new(Params { equilibrium: Bytes(equilibrium), ..Params::default() });
+        bench.cp.on_resorted(bench.now, Class::DATA, [Bytes(4 * equilibrium), Bytes::ZERO]);
+        assert!(!bench.cp.signals(bench.now).severe, "{equilibrium}");
+        bench.cp.on_resorted(bench.now, Class::DATA, [Bytes(4 * equilibrium + 1), Bytes::ZERO]);
+        assert!(bench.cp.signals(bench.now).severe, "{equilibrium}");
+        // What culprits have in the queue of their own does not count.
+        bench.cp.on_resorted(bench.now, Class::DATA, [Bytes(4 * equilibrium), Bytes::kb(900)]);
+        assert!(!bench.cp.signals(bench.now).severe, "{equilibrium}");
+    }
+}
+
+#[test]
+fn a_degree_is_severe_from_the_one_on_that_is_asked_for() {
+    // Fb = 40 KB of a queue at rest: 25.
+    for (severe, expected) in [(25, true), (26, false)] {
+        let mut bench = Bench::new(Params { severe, ..Params::default() });
+        bench.pass(&[1, 2], 60_000, 300);
+        assert_eq!(bench.cp.regions[0].output.degree(), 25);
+        assert_eq!(bench.cp.signals(bench.now).severe, expected, "{severe}");
+    }
+}
+
+#[test]
+fn a_second_complaint_is_severe_within_50_us() {
+    for (wait, expected) in [(Span::us(50), true), (Span(50_000_001), false)] {
+        let mut bench = Bench::new(Params::default());
+        bench.hears(10, &[1]);
+        bench.now += wait;
+        bench.hears(10, &[1]);
+        assert_eq!(bench.cp.signals(bench.now).severe, expected, "{wait}");
+    }
+}
+
+#[test]
+fn a_complaint_holds_to_the_last_instant_of_its_time() {
+    let mut bench = Bench::new(Params::default());
+    bench.hears(20, &[5]);
+    bench.now += Span::us(100);
+    assert_eq!(bench.state(), "edge");
+    bench.now += Span(1);
+    assert_eq!(bench.state(), "outside");
+}
+
+#[test]
+fn control_ends_where_the_others_are_at_the_equilibrium_and_not_beyond_it() {
+    for (len, ends) in [(20_000, true), (20_001, false)] {
+        let mut bench = Bench::new(Params::default());
+        bench.pass(&[1, 2, 1, 3, 1, 4, 1, 5], 90_000, 300);
+        assert!(bench.is_held(1));
+        bench.pass(&[1, 2], len, 600);
+        assert_eq!(bench.cp.regions[0].window.is_none(), ends, "{len}");
+    }
+}
+
+#[test]
+fn who_takes_the_place_of_a_culprit_that_has_the_least_is_held_too() {
+    let mut bench = Bench::new(Params { cam_depth: 64, ..Params::default() });
+    bench.pass(&[1, 2, 1, 3, 1, 4, 1, 5], 90_000, 300);
+    assert!(bench.is_held(1) && !bench.is_held(2));
+    // Sample by sample Wc falls to a packet, and the queue stays what it is: now flow 2 has most of the port.
+    let found = (0..100).any(|_| {
+        bench.pass(&[2, 3, 2, 4, 2, 5, 2, 6], 90_000, 8);
+        bench.is_held(2)
+    });
+    let window = bench.cp.regions[0].window.as_ref().expect("flows are held");
+    assert!(found && !window.is_at_floor(), "what it had of W is Wc's now");
+    assert!((3..=6).all(|flow| !bench.is_held(flow)), "each has an eighth");
+}
+
+#[test]
+fn names_are_kept_as_long_as_notices_may_come_and_hold() {
+    let bench = Bench::new(Params::default());
+    // Seen within 100 us, 1 us on the way, believed for 100 us, and then seen or forgotten in as long.
+    assert_eq!(bench.cp.remembers(), Span::us(401));
+}
+
+#[test]
+fn a_quarter_of_the_memory_is_to_blame_and_one_entry_at_least() {
+    for (cam_depth, hits) in [(16, 4), (64, 16), (7, 1), (3, 1), (1, 1)] {
+        let settled = Params { cam_depth, ..Params::default() }.settled(&port(100));
+        assert_eq!(settled.cam_hits, Some(hits), "{cam_depth}");
+    }
 }
 
 #[test]

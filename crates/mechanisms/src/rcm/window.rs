@@ -190,6 +190,8 @@ impl Window {
 
 #[cfg(test)]
 mod tests {
+    use floodway_units::Turns;
+
     use super::*;
     use crate::testing::us;
 
@@ -200,14 +202,14 @@ mod tests {
     fn measured(flows: &[u32], held: &[u32]) -> (Window, usize) {
         let mut window = Window::new(us(0), RATE, PACKET);
         let mut sent = 0;
-        for &flow in flows.iter().cycle() {
+        for &flow in flows.iter().cycle().take(1_000) {
             sent += 1;
             let place = held.iter().position(|of| *of == flow);
             if window.on_sent(us(0), place, PACKET, held.len()) == Turn::Measured {
                 return (window, sent);
             }
         }
-        unreachable!("the flows go on for ever")
+        panic!("a thousand packets are not enough to measure W")
     }
 
     #[test]
@@ -238,6 +240,42 @@ mod tests {
     }
 
     #[test]
+    fn it_is_at_the_floor_with_one_packet_left_and_widens_up_to_the_whole() {
+        let (mut window, _) = measured(&[1, 2], &[1]);
+        for at_floor in [false, false, false, true] {
+            assert_eq!(window.is_at_floor(), at_floor);
+            window.cut(MOST);
+        }
+        // A quarter of 16,000 more; then all of it.
+        window.widen(0.25);
+        assert_eq!((window.sizes(), window.is_at_floor()), (Some((16_000, 5_000)), false));
+        window.widen(0.9);
+        assert_eq!(window.sizes(), Some((16_000, 16_000)));
+    }
+
+    #[test]
+    fn each_part_is_spent_to_the_byte_and_the_gate_opens_with_the_next_period() {
+        let (mut window, _) = measured(&[1, 2], &[1]);
+        let end = window.period_end().expect("it limits");
+        for place in [Some(0), None] {
+            let gate = |window: &Window, now| window.gate(now, place.is_some(), true);
+            for _ in 0..8 {
+                assert_eq!(gate(&window, us(0)), Gate::Open);
+                // The others may go on where nobody waits whom they would keep from his part.
+                window.on_sent(us(0), place, PACKET, 1);
+            }
+            let others_are_held = place.is_some();
+            assert_eq!(gate(&window, us(0)) == Gate::Until(end), others_are_held);
+            assert_eq!(gate(&window, end), Gate::Open, "at its end");
+        }
+        // While culprits may still send, the others have theirs and no more.
+        let (mut window, _) = measured(&[1, 2], &[1]);
+        (0..8).for_each(|_| _ = window.on_sent(us(0), None, PACKET, 1));
+        assert_eq!(window.gate(us(0), false, true), Gate::Until(end));
+        assert_eq!(window.gate(us(0), false, false), Gate::Open, "no culprit waits");
+    }
+
+    #[test]
     fn no_cut_takes_more_than_a_half() {
         for degree in 0..=MOST {
             let (mut window, _) = measured(&[1], &[1]);
@@ -253,7 +291,8 @@ mod tests {
         window.cut(degree);
         let turn = RATE.time_to_send(PACKET);
         let (mut now, mut sent) = (us(0), [0u64; 2]);
-        while now < us(1_000) {
+        let mut turns = Turns::at_most(1_000_000);
+        while turns.go() && now < us(1_000) {
             window.roll(now, false, true);
             let may = |of_culprits| window.gate(now, of_culprits, true).is_open(now);
             let place = match (others && may(false), may(true)) {

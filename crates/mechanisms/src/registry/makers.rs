@@ -398,6 +398,12 @@ macro_rules! reactions {
                 match self { $(Self::$variant(params) => params.heeds_cnps(),)* }
             }
 
+            /// Does it read CNPs from the flags of replies?
+            pub fn reads_flags(&self) -> bool {
+                use $crate::slots::Reaction as _;
+                match self { $(Self::$variant(params) => params.reads_flags(),)* }
+            }
+
             /// Does it make increase steps, of which the layers above hear?
             pub fn has_steps(&self) -> bool {
                 use $crate::slots::Reaction as _;

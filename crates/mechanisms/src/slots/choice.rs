@@ -155,6 +155,11 @@ pub trait Reaction {
         false
     }
 
+    /// Does it read CNPs from the flags of replies ([`AckView::marked`](super::AckView::marked))?
+    fn reads_flags(&self) -> bool {
+        false
+    }
+
     /// Does it make increase steps, of which the layers above hear ([`ReactionPoint::increases`])?
     fn has_steps(&self) -> bool {
         false

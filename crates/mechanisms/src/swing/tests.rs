@@ -1,7 +1,7 @@
 use super::*;
 use crate::slots::{FcFrame, FcReceiver, FcSender, Gate};
 use crate::testing::{Bench, ingress, link, us};
-use floodway_units::{Class, Rate, Time};
+use floodway_units::{Class, Rate, Time, Turns};
 
 fn params(json: &str) -> Params {
     serde_json::from_str(json).expect("the parameters are well formed")
@@ -133,7 +133,8 @@ fn open_share(percent: u64) -> f64 {
     let gap = Span(100 * 120_000 / percent);
     let (mut leaves, end) = (Time::ZERO + gap, us(10_000));
     let (mut since, mut paused, mut closed) = (Time::ZERO, false, Span::ZERO);
-    while leaves < end {
+    let mut turns = Turns::at_most(1_000_000);
+    while turns.go() && leaves < end {
         let (now, said) = if switch.receiver.next_timeout().is_some_and(|at| at <= leaves) {
             switch.timeout()
         } else {

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use floodway_fabric::Blueprint;
 use floodway_fabric::blueprint::{Arrivals, FlowSettings, FlowSpec, LinkSpec, LoopSpec};
 use floodway_fabric::routing::{Routes, peer};
+use floodway_fabric::{Blueprint, RoundTrips};
 use floodway_mechanisms::registry::{
     CongestionPointParams, FlowControlParams, ReactionParams, ReliabilityParams,
 };
@@ -23,6 +23,7 @@ const LOSSES: u64 = 10;
 pub(super) struct Pace<'a> {
     blueprint: &'a Blueprint,
     routes: &'a Routes,
+    trips: RoundTrips<'a>,
     /// The longest base round trip between two hosts.
     pub rtt: Span,
     /// What a lost frame costs; none where none can be lost.
@@ -34,9 +35,10 @@ pub(super) struct Pace<'a> {
 impl<'a> Pace<'a> {
     pub fn new(blueprint: &'a Blueprint, routes: &'a Routes) -> Self {
         let paths = pairs(blueprint).into_iter().filter_map(|(from, to)| first_path(routes, from, to));
-        let rtt = paths.map(|path| base_rtt(blueprint, &path)).max().unwrap_or(Span::ZERO);
+        let trips = RoundTrips::new(blueprint);
+        let rtt = paths.map(|path| base_rtt(&trips, &path)).max().unwrap_or(Span::ZERO);
         let timeout = can_lose(blueprint).then(|| longest_timeout(blueprint, rtt));
-        Pace { blueprint, routes, rtt, timeout, held: held(&blueprint.links) }
+        Pace { blueprint, routes, trips, rtt, timeout, held: held(&blueprint.links) }
     }
 
     /// A message takes at most so long alone, with a timeout where frames are lost.
@@ -75,11 +77,11 @@ impl<'a> Pace<'a> {
     /// The longest base round trip of flows.
     fn longest(&self, arrivals: &Arrivals) -> Span {
         let rtt = |from, to| {
-            first_path(self.routes, from, to).map_or(Span::ZERO, |path| base_rtt(self.blueprint, &path))
+            first_path(self.routes, from, to).map_or(Span::ZERO, |path| base_rtt(&self.trips, &path))
         };
         let rtts: Box<dyn Iterator<Item = Span> + '_> = match arrivals {
             Arrivals::List(flows) => Box::new(flows.iter().map(|flow| match &flow.path {
-                Some(path) => base_rtt(self.blueprint, path),
+                Some(path) => base_rtt(&self.trips, path),
                 None => rtt(flow.source, flow.destination),
             })),
             Arrivals::ClosedLoop(loops) => Box::new(loops.iter().map(|of| rtt(of.source, of.destination))),

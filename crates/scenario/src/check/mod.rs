@@ -2,15 +2,16 @@
 
 mod egress;
 mod ports;
+mod relays;
 mod text;
 
 use std::collections::BTreeMap;
 
-use floodway_fabric::Blueprint;
 use floodway_fabric::blueprint::{Arrivals, Role, UNBOUNDED};
 use floodway_fabric::routing::Routes;
+use floodway_fabric::{Blueprint, RoundTrips};
 use floodway_mechanisms::slots::Sizing;
-use floodway_units::{Bytes, NodeId, Rate, Span, Time};
+use floodway_units::{Bytes, NodeId, PortId, Rate, Span, Time};
 use serde::Serialize;
 
 use crate::cost::{Cost, cost};
@@ -21,6 +22,7 @@ use crate::scenario::Scenario;
 pub use egress::EgressGroup;
 pub use ports::PortGroup;
 pub(crate) use ports::formula_headroom;
+pub use relays::Relays;
 
 /// What a scenario comes to. Times are in microseconds and rates in Gbit/s where the names say so.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -51,6 +53,9 @@ pub struct Report {
     pub pools: Vec<Pool>,
     /// Input-output queued switches.
     pub crossbars: Vec<CrossbarGroup>,
+    /// Relays, if there are any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub relays: Option<Relays>,
     /// Traffic.
     pub workloads: Vec<Traffic>,
     /// What a run comes to on one thread, about.
@@ -172,6 +177,7 @@ pub fn check(scenario: &Scenario, resolved: bool) -> Report {
         egress: egress::groups(blueprint),
         pools: pools(blueprint),
         crossbars: crossbars(blueprint),
+        relays: Relays::of(scenario.built(), &scenario.document().defaults.slots()),
         workloads: traffics(scenario),
         cost: cost(scenario, 1),
         warnings: scenario.warnings().to_vec(),
@@ -238,6 +244,7 @@ fn paths(blueprint: &Blueprint, routes: &Routes) -> Vec<PathGroup> {
         let tags = &blueprint.nodes[node.index()].tags;
         tags.iter().find(|tag| tag.starts_with("dc-")).cloned()
     };
+    let trips = RoundTrips::new(blueprint);
     let mut groups: BTreeMap<&'static str, PathGroup> = BTreeMap::new();
     for (from, to) in pairs(blueprint) {
         let kind = match (dc(from), dc(to)) {
@@ -246,15 +253,20 @@ fn paths(blueprint: &Blueprint, routes: &Routes) -> Vec<PathGroup> {
             _ => "all",
         };
         if let Some(path) = first_path(routes, from, to) {
-            let one = path_group(blueprint, kind, &path);
+            let one = path_group(&trips, blueprint, kind, &path);
             groups.entry(kind).and_modify(|group| group.widen(&one)).or_insert(one);
         }
     }
     groups.into_values().rev().collect()
 }
 
-fn path_group(blueprint: &Blueprint, kind: &'static str, path: &[floodway_units::PortId]) -> PathGroup {
-    let rtt = base_rtt(blueprint, path);
+fn path_group(
+    trips: &RoundTrips<'_>,
+    blueprint: &Blueprint,
+    kind: &'static str,
+    path: &[PortId],
+) -> PathGroup {
+    let rtt = base_rtt(trips, path);
     let bdp = path_rate(blueprint, path).bytes_covering(rtt).0;
     PathGroup {
         kind,

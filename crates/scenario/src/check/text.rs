@@ -31,6 +31,9 @@ pub fn render(report: &Report) -> String {
     for traffic in report.workloads.iter().filter(|traffic| !traffic.hot_hosts.is_empty()) {
         let _ = writeln!(text, "hot hosts of {}: {}", traffic.name, traffic.hot_hosts.join(", "));
     }
+    if let Some(told) = report.relays.as_ref().and_then(super::Relays::text) {
+        let _ = writeln!(text, "{told}");
+    }
     let _ = writeln!(text, "\n{}", cost(&report.cost));
     if !report.warnings.is_empty() {
         text.push('\n');

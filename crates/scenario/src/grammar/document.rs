@@ -305,7 +305,7 @@ semantic! {
 semantic! {
     /// What a base round-trip time counts.
     BaseRttKey => BaseRtt {
-        /// Propagation, pipelines, and store and forward of a full packet there and of an ACK back.
+        /// Propagation, pipelines, crossbars, and store and forward of a full packet there and of its ACK back.
         Exact => Exact,
         /// Twice the propagation, and store and forward of a full packet there.
         OneWay => OneWay,

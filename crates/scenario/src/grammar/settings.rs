@@ -42,7 +42,7 @@ macro_rules! with_slots {
             pub qp: Option<Qp>,
             /// Class of flows. Default: 3.
             pub class: Option<Class>,
-            /// From a packet's arrival at a switch to its place in the egress queue. Default: 0.
+            /// From a packet's arrival at a switch to its place in the egress queue: of data, ACKs, NAKs and CNPs alike. Default: 0.
             pub pipeline: Option<Span>,
         }
 

@@ -228,9 +228,7 @@ impl<'a> Layer<'a> {
                 if self.of.is_some() {
                     self.to_port_buffer(&mut plan.ends[1 - from]);
                 }
-                if !out_of_relay {
-                    self.to_egress(&mut plan.ends[from]);
-                }
+                self.to_egress(&mut plan.ends[from], !out_of_relay);
                 if let Some(faults) = &faults {
                     plan.directions[from].faults =
                         self.choice("faults", (faults.error_rate.0, faults.jitter));
@@ -273,11 +271,12 @@ impl<'a> Layer<'a> {
         }
     }
 
-    fn to_egress(&self, end: &mut EndPlan) {
+    /// The order of classes is the network's at relays, too: one that served them otherwise would undo it.
+    fn to_egress(&self, end: &mut EndPlan, takes_points: bool) {
         if let Some(scheduler) = self.slots.scheduler {
             end.scheduler = self.choice("scheduler", scheduler.clone());
         }
-        if let Some(points) = self.slots.congestion_point {
+        if let Some(points) = self.slots.congestion_point.filter(|_| takes_points) {
             end.congestion_points = self.choice("congestion-point", points.0.clone());
         }
     }
@@ -355,7 +354,7 @@ impl<'a> Layer<'a> {
                     end.buffer = None;
                 }
                 if ports {
-                    self.to_egress(end);
+                    self.to_egress(end, true);
                     if let Some(faults) = self.slots.faults {
                         end.pauses = pauses(&faults.pause.0);
                     }

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use floodway_units::Turns;
 use serde_json::Value;
 
 use crate::tape::Tape;
@@ -109,7 +110,10 @@ fn pieces(text: &str) -> Vec<&str> {
     let is_word = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '"' | '*');
     let mut pieces = Vec::new();
     let mut rest = text;
-    while let Some(first) = rest.chars().next() {
+    let mut turns = Turns::at_most(10_000_000);
+    while turns.go()
+        && let Some(first) = rest.chars().next()
+    {
         let end =
             if is_word(first) { rest.find(|c| !is_word(c)).unwrap_or(rest.len()) } else { first.len_utf8() };
         pieces.push(&rest[..end]);

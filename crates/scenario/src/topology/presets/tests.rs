@@ -1,4 +1,4 @@
-use floodway_units::Span;
+use floodway_units::{Span, Turns};
 
 use super::super::tests::network;
 use super::*;
@@ -50,7 +50,8 @@ fn way(network: &Network, from: &str, to: &str) -> (u32, Span) {
     let [from, to] = [from, to].map(|name| network.find(name).expect("it is there"));
     let distances = network.distances(from);
     let (mut at, mut delay) = (to, Span::ZERO);
-    while at != from {
+    let mut turns = Turns::at_most(1_000);
+    while turns.go() && at != from {
         let nearer = |end: usize| distances[end] + 1 == distances[at];
         let step = network.links.iter().find_map(|link| match link.ends {
             [a, b] if b == at && nearer(a) => Some((a, link.delay)),

@@ -1,4 +1,4 @@
-"""Minimal cases of what floodway does otherwise than HPCC's and ConWeave's simulators, for the page on validation.
+"""Minimal cases of what floodway does otherwise than two simulators, for the page on validation.
 
 `python tests/semantics.py docs/validation.md` writes their table into the page, from runs of
 `scenarios/semantics/`.
@@ -51,7 +51,7 @@ def pauses(result: Result) -> str:
 
 def paused(result: Result) -> str:
     """Return for how long ports were paused, all together."""
-    return f"{_ns(result.counters['paused_us'].sum())} paused"
+    return f"{_ns(float(result.counters['paused_us'].sum()))} paused"
 
 
 def losses(result: Result) -> str:
@@ -182,22 +182,22 @@ CASES = (
         file="link-control",
         key="semantics.link-control",
         value="control-class",
-        own="`first`: a MAC sends pause frames before all else (IEEE 802.3); in ConWeave's simulator ACKs that "
-        "wait go before them",
+        own="`first`: a MAC sends pause frames before all else (IEEE 802.3); in ConWeave's simulator ACKs "
+        "that wait go before them",
         metric=paused,
     ),
     Case(
         file="check",
         key="defaults.rate-control.dcqcn.timers",
         value="ticking",
-        own="`asleep`: a check hears a CNP of its instant; there, what was set first comes first, and that is the check",
+        own="`asleep`: a check hears a CNP of its instant; there, the check was set before that ACK was sent",
         metric=each,
     ),
     Case(
         file="timers",
         key="defaults.rate-control.dcqcn.timers",
         value="ticking",
-        own="`asleep`: a check comes before the increase step of its instant; there, what was set first comes first",
+        own="`asleep`: a check comes before the increase step of its instant; there, the step was set before",
         metric=each,
     ),
     Case(

@@ -1,4 +1,4 @@
-"""Minimal cases of what floodway does otherwise than HPCC's simulator, for the page on validation.
+"""Minimal cases of what floodway does otherwise than two simulators, for the page on validation.
 
 `python tests/semantics.py docs/validation.md` writes their table into the page, from runs of
 `scenarios/semantics/`.
@@ -47,6 +47,11 @@ def each(result: Result) -> str:
 
 def pauses(result: Result) -> str:
     return f"{result.counters['pfc_tx'].sum()} PFC frames, {slowest(result)}"
+
+
+def paused(result: Result) -> str:
+    """Return for how long ports were paused, all together."""
+    return f"{_ns(float(result.counters['paused_us'].sum()))} paused"
 
 
 def losses(result: Result) -> str:
@@ -132,6 +137,13 @@ CASES = (
         metric=each,
     ),
     Case(
+        file="rate-timers",
+        key="semantics.rate-timers",
+        value="silent",
+        own="`look`: what a new rate sets free goes at once; there, a NIC waits for what else makes it look",
+        metric=each,
+    ),
+    Case(
         file="turns",
         key="semantics.turns",
         value="hpcc-ns3",
@@ -165,6 +177,35 @@ CASES = (
         value="hpcc-ns3",
         own="`per-node`: what one switch draws does not depend on the others, nor on threads",
         metric=marks,
+    ),
+    Case(
+        file="link-control",
+        key="semantics.link-control",
+        value="control-class",
+        own="`first`: a MAC sends pause frames before all else (IEEE 802.3); in ConWeave's simulator ACKs "
+        "that wait go before them",
+        metric=paused,
+    ),
+    Case(
+        file="check",
+        key="defaults.rate-control.dcqcn.timers",
+        value="ticking",
+        own="`asleep`: a check hears a CNP of its instant; there, the check was set before that ACK was sent",
+        metric=each,
+    ),
+    Case(
+        file="timers",
+        key="defaults.rate-control.dcqcn.timers",
+        value="ticking",
+        own="`asleep`: a check comes before the increase step of its instant; there, the step was set before",
+        metric=each,
+    ),
+    Case(
+        file="means",
+        key="defaults.rate-control.dcqcn.means",
+        value="halves",
+        own="`up`: a sender that has recovered is at line rate; there, a bit or two short of it for ever",
+        metric=slowest,
     ),
     Case(
         file="dcqcn",

@@ -50,8 +50,10 @@ __all__ = [
     "Crossing",
     "Dci",
     "Dcqcn",
+    "DcqcnMeans",
     "DcqcnNp",
     "DcqcnPreset",
+    "DcqcnTimers",
     "DcqcnUe",
     "DcqcnWindow",
     "Dctcp",
@@ -104,6 +106,7 @@ __all__ = [
     "Length",
     "LengthOrBlank",
     "LineRate",
+    "LinkControlKey",
     "ListFormat",
     "Listed",
     "ListedFlow",
@@ -146,6 +149,7 @@ __all__ = [
     "Quanta",
     "Rate",
     "RateOrBlank",
+    "RateTimersKey",
     "Rcm",
     "ReactionParams",
     "ReactionParamsList",
@@ -234,8 +238,12 @@ class SemanticsKeys(Table):
         `listed`.
     repacing
         What a new rate does to the packet that waits for its pacing time. Default: `moved`.
+    rate_timers
+        What timers of a rate control make a NIC do, besides changing a rate. Default: `look`.
     acks
         Where replies (ACK, NAK) queue. Default: `control`.
+    link_control
+        Where link control frames (PAUSE, credits) queue. Default: `first`.
     turns
         Whose turn it is among the queue pairs of a NIC. Default: `ring`.
     window
@@ -255,7 +263,9 @@ class SemanticsKeys(Table):
     hash_seeds: HashSeeds | None = None
     visit: Visit | None = None
     repacing: RepacingKey | None = None
+    rate_timers: RateTimersKey | None = None
     acks: AcksKey | None = None
+    link_control: LinkControlKey | None = None
     turns: TurnsKey | None = None
     window: WindowKey | None = None
     base_rtt: BaseRttKey | None = None
@@ -1753,9 +1763,13 @@ class Dcqcn(Table):
         which names none.
     check_offset
         How much later than `t-dec` after the first CNP the first check comes, from 0 up; not in
-        `paper`. Above 0, a check goes before a CNP of its instant. Default: 0, and a check
-        hears a CNP of its instant. Source: the HPCC simulator has 1 ns, so that α's period ends
-        first.
+        `paper`. Default: 0. Source: the HPCC simulator has 1 ns, so that α's period ends first.
+    timers
+        When periods of α, checks and increase steps happen; not in `paper`. Default:
+        `"asleep"`. Source: floodway's choice: nothing is done where nothing can come of it.
+    means
+        What becomes of an odd bit of a mean of Rc and Rt. Default: `"up"`. Source: floodway's
+        choice: a sender that has recovered is at line rate.
     clamp
         Whether every cut lowers Rt to Rc, and not only one that follows an increase. Default:
         true in `paper`, false in the others. Source: Zhu et al., section 3.1; NICs, "clamp
@@ -1786,6 +1800,8 @@ class Dcqcn(Table):
     rhai: Rate | None = None
     rmin: Rate | None = None
     check_offset: Time | None = None
+    timers: DcqcnTimers | None = None
+    means: DcqcnMeans | None = None
     clamp: bool | None = None
     min_decrease: float | None = None
     rate_on_first_cnp: float | None = None
@@ -2868,6 +2884,13 @@ Crossing: TypeAlias = "Literal['shared', 'headroom', 'pool']"
 Dci: TypeAlias = "Literal['shared', 'per-link']"
 
 
+#: What becomes of an odd bit where Rc rises to the mean of Rc and Rt.
+#: - 'up': The mean is rounded up, so that Rt is reached. Source: floodway's choice.
+#: - 'halves': Each half is rounded down, so that Rc stays a bit or two short of Rt for ever.
+#:   Source: the HPCC simulator.
+DcqcnMeans: TypeAlias = "Literal['up', 'halves']"
+
+
 #: A row of published values, and the machine that they are for.
 #: - 'paper': The paper's machine and values. Source: Zhu et al., SIGCOMM 2015, and its authors'
 #:   ns-3 model.
@@ -2877,6 +2900,16 @@ Dci: TypeAlias = "Literal['shared', 'per-link']"
 #: - 'swing': The NICs' machine as SWING's simulations set it, with their variable window. Source:
 #:   SWING's configurations.
 DcqcnPreset: TypeAlias = "Literal['paper', 'mellanox', 'hpcc', 'swing']"
+
+
+#: When the timers of the NICs' machine do their work.
+#: - 'asleep': Where something may come of it. At one instant a CNP comes first, then alpha, the
+#:   check, the increase step.
+#: - 'ticking': Each at every period from the first CNP on, as an event that sets the next one: of
+#:   those that fall on one instant the one that was set first comes first, so that an increase step
+#:   precedes a check. With `ties = "scheduling-order"` that holds among all events: a check
+#:   precedes what was scheduled less than `t-dec` before. Source: the HPCC simulator.
+DcqcnTimers: TypeAlias = "Literal['asleep', 'ticking']"
 
 
 #: What word of undetermined congestion (UE) does to the rate.
@@ -3023,6 +3056,13 @@ IrnWindowOfPath: TypeAlias = "Literal['auto', 'largest'] | IrnWindow"
 LengthOrBlank: TypeAlias = "Literal['', '0'] | Length"
 
 
+#: Where link control frames (PAUSE, credits) queue.
+#: - 'first': Before all else.
+#: - 'control-class': With the control class, first in, first out, as in ConWeave's simulator: a
+#:   PAUSE goes after the ACKs that wait.
+LinkControlKey: TypeAlias = "Literal['first', 'control-class']"
+
+
 #: How a file of flows is written.
 #: - 'table': A table with a header line.
 #: - 'hpcc': That of the HPCC simulator: the number of flows, then for each a line `source
@@ -3118,6 +3158,13 @@ Quanta: TypeAlias = "int"
 
 
 RateOrBlank: TypeAlias = "Literal['', '0'] | Rate"
+
+
+#: What timers of a rate control make a NIC do, besides changing a rate.
+#: - 'look': Look for something to send.
+#: - 'silent': Nothing, as in HPCC's simulator: a NIC that waits goes on waiting for what else makes
+#:   it look. It needs a `repacing` that keeps the time of the packet that waits.
+RateTimersKey: TypeAlias = "Literal['look', 'silent']"
 
 
 ReactionParams: TypeAlias = "Literal['line-rate', 'static-window', 'dcqcn', 'timely', 'hpcc', 'dctcp', 'mercury'] | LineRate | StaticWindow | Dcqcn | Timely | Hpcc2 | Dctcp | MercuryWindow"

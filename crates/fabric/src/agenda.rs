@@ -448,6 +448,20 @@ mod tests {
         );
     }
 
+    /// A resume ends a pause, whose timer was armed for its end.
+    #[test]
+    fn a_timer_that_its_machine_wants_no_more_does_not_fire_where_ties_go_by_scheduling() {
+        let mut agenda = Agenda::new(Ties::SchedulingOrder, Starts::Last);
+        let mut timer = Armed::default();
+        agenda.renew(&mut timer, Some(Time(50)), What::FcSender, 3);
+        agenda.renew(&mut timer, None, What::FcSender, 3);
+        let old = agenda.pop_before(Time(51)).expect("its event is there").order;
+        assert!(!timer.fires(Time(50), old));
+        agenda.renew(&mut timer, Some(Time(60)), What::FcSender, 3);
+        let new = agenda.pop_before(Time(61)).expect("its event is there").order;
+        assert!(timer.fires(Time(60), new));
+    }
+
     #[test]
     fn an_event_of_an_older_wish_does_not_fire_though_its_generation_has_come_again() {
         let mut agenda = Agenda::new(Ties::Hashed, Starts::Last);

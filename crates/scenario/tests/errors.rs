@@ -126,6 +126,29 @@ fn frames_that_take_no_time_need_the_order_of_their_simulator() {
     assert!(Scenario::from_text("a.toml", &slower, &[]).is_ok());
 }
 
+/// A packet whose pacing time has moved into the past would wait for ever if nothing made its NIC look.
+#[test]
+fn a_nic_that_no_timer_of_a_rate_wakes_needs_pacing_times_that_stay() {
+    let text = |semantics: &str| {
+        format!(
+            r#"
+            semantics = {{ {semantics} }}
+            topology.single-switch = {{ hosts = 2, rate = "100G", delay = "1us" }}
+            workload = [{{ name = "flow", flows = [{{ from = "h1", to = "h2", size = "1MB" }}] }}]
+            "#
+        )
+    };
+    let refused = errors_of(&text(r#"rate-timers = "silent""#));
+    assert!(
+        refused.starts_with("a.toml:2: semantics.rate-timers: \"silent\" leaves a packet waiting"),
+        "{refused}"
+    );
+    for kept in ["kept", "hpcc-ns3"] {
+        let fits = text(&format!(r#"rate-timers = "silent", repacing = "{kept}""#));
+        assert!(Scenario::from_text("a.toml", &fits, &[]).is_ok(), "{kept}");
+    }
+}
+
 #[test]
 fn links_need_a_rate_and_a_delay() {
     assert_eq!(

@@ -541,6 +541,7 @@ fn what_a_machine_cannot_use_is_refused_by_its_key() {
         (r#"{"preset": "paper", "byte-counter": "0B"}"#, "byte-counter"),
         (r#"{"preset": "paper", "t-dec": "4us"}"#, "t-dec"),
         (r#"{"preset": "paper", "rate-on-first-cnp": 1}"#, "rate-on-first-cnp"),
+        (r#"{"preset": "paper", "timers": "ticking"}"#, "timers"),
         (r#"{"cnp": "ack-flag", "cnp-interval": "4us"}"#, "cnp-interval"),
     ] {
         assert_eq!(params(json).build(&qp()).map(|_| ()).map_err(|error| error.key), Err(key), "{json}");
@@ -550,4 +551,58 @@ fn what_a_machine_cannot_use_is_refused_by_its_key() {
 #[test]
 fn a_queue_pairs_machine_is_small() {
     assert!(size_of::<AnyReactionPoint>() <= 144, "{} bytes", size_of::<AnyReactionPoint>());
+}
+
+// ---- timers that tick
+
+/// The first cut at 14 us leaves 50.776684272 Gbit/s, of a target of 100. The step is due at 54 us, and so is a check, which has
+/// heard a CNP: asleep, the check goes first and puts the step off; ticking, the step goes first.
+#[test]
+fn of_timers_that_tick_an_increase_step_precedes_the_check_of_its_instant() {
+    let after = |timers: &str| {
+        let mut rp = rp(&format!(r#"{{"preset": "hpcc", "t-inc": "40us", "timers": "{timers}"}}"#));
+        cnp(&mut rp, 10);
+        let first = rates(&mut rp, 14);
+        cnp(&mut rp, 53);
+        (first, rates(&mut rp, 53), rates(&mut rp, 54))
+    };
+    let cut = |rate: u64, at_alpha: f64| (rate as f64 * (1.0 - at_alpha / 2.0)) as u64;
+    // The 43rd period of alpha, which ends at 53 us, hears the CNP; that at 54 us ends before the check, or was set later.
+    let alpha = (255.0f64 / 256.0).powi(43) + 1.0 / 256.0;
+    let (first, before, asleep) = after("asleep");
+    assert_eq!((first, before), ((50_776_684_272, 100 * G), (50_776_684_272, 100 * G)));
+    assert!(asleep.0.abs_diff(cut(before.0, alpha * 255.0 / 256.0)) < 100, "{asleep:?}");
+    assert_eq!(asleep.1, 100 * G);
+    let (first, before, ticking) = after("ticking");
+    // The check at 14 us precedes alpha's period that ends there, too: (255/256)^3 = 0.98832697.
+    assert_eq!((first, before), ((50_583_651_661, 100 * G), (50_583_651_661, 100 * G)));
+    let stepped = (before.0 + 100 * G).div_ceil(2);
+    assert!(ticking.0.abs_diff(cut(stepped, alpha)) < 100, "{ticking:?}");
+    assert_eq!(ticking.1, stepped);
+}
+
+#[test]
+fn halves_leave_a_recovered_sender_a_bit_short_of_line_rate() {
+    let recovered = |means: &str| {
+        let mut rp =
+            rp(&format!(r#"{{"preset": "hpcc", "t-inc": "1us", "means": "{means}", "timers": "ticking"}}"#));
+        cnp(&mut rp, 10);
+        rates(&mut rp, 1_000)
+    };
+    assert_eq!(recovered("up"), (100 * G, 100 * G));
+    assert_eq!(recovered("halves"), (100 * G - 1, 100 * G));
+}
+
+#[test]
+fn only_timers_that_tick_are_events_of_their_own() {
+    assert_eq!(rp(r#"{"preset": "paper"}"#).ticks(), None);
+    assert_eq!(rp("{}").ticks(), None);
+    let mut rp = rp(r#"{"timers": "ticking", "check-offset": "1ns"}"#);
+    assert_eq!(rp.ticks(), Some([Time::NEVER; TICKS]));
+    cnp(&mut rp, 10);
+    assert_eq!(rp.ticks(), Some([us(11), us(14) + Span::ns(1), Time::NEVER]));
+    rp.on_tick(us(11), 0);
+    rp.on_tick(us(14) + Span::ns(1), 1);
+    let cut = us(14) + Span::ns(1);
+    assert_eq!(rp.ticks(), Some([us(12), cut + Span::us(4), cut + Span::us(300)]));
 }

@@ -4,7 +4,7 @@ use floodway_mechanisms::slots::{Need, PortInfo};
 use floodway_units::{Bytes, NodeId, PortId, Rate, Span};
 use floodway_wire::Telemetry;
 
-use crate::blueprint::{BaseRtt, Blueprint, DirectionSpec, FlowSettings};
+use crate::blueprint::{BaseRtt, Blueprint, FlowSettings};
 use crate::routing::peer;
 use crate::world::{NEVER, World};
 
@@ -57,7 +57,8 @@ impl Blueprint {
 
     /// What the congestion points of an egress port may know of it, but for what the whole network decides.
     pub fn port_info(&self, port: PortId) -> PortInfo {
-        let &DirectionSpec { rate, delay, .. } = &self.links[port.index() / 2].directions[port.index() % 2];
+        let direction = &self.links[port.index() / 2].directions[port.index() % 2];
+        let (rate, delay) = (direction.rate, direction.longest_delay());
         let size = self.wire.data_with(self.mtu, true, self.telemetry());
         PortInfo { port, rate, delay, mtu: size.frame, wire: size.wire, largest_rtt: Span::ZERO }
     }

@@ -31,10 +31,10 @@ pub fn base_rtt(blueprint: &Blueprint, path: &[PortId]) -> Span {
     })
 }
 
-/// Rate and propagation of what a port sends.
+/// Rate and longest propagation of what a port sends.
 fn direction(blueprint: &Blueprint, port: PortId) -> (Rate, Span) {
     let direction = &blueprint.links[port.index() / 2].directions[port.index() % 2];
-    (direction.rate, direction.delay)
+    (direction.rate, direction.longest_delay())
 }
 
 /// A switch delays what leaves it by this port.

@@ -188,6 +188,8 @@ __all__ = [
     "StringList",
     "Swing",
     "SwingForm",
+    "Switchover",
+    "SwitchoverList",
     "TaggedNode",
     "Tcd",
     "TcdNp",
@@ -1071,6 +1073,15 @@ class Faults(Table):
         Up to this much is added to each frame's propagation; order is kept. Default: 0.
     down
         When the link is down. Default: never.
+    detection
+        How long until the ends of the link know that it is down, or up again: until then they
+        send into a dead link, and what they send is lost. Default: 0.
+    convergence
+        How long from then until routes are computed anew, everywhere at once: until then
+        packets are sent to the port of the dead link, and are lost there. Default: 0.
+    switchover
+        Other delays of the link from given instants on, as where protection switches to another
+        fibre; order is kept. Default: none.
     pause
         A port that pauses what feeds it, whatever its buffer holds. Default: none.
     """
@@ -1078,6 +1089,9 @@ class Faults(Table):
     error_rate: ErrorRate | None = None
     jitter: Time | None = None
     down: PeriodList | None = None
+    detection: Time | None = None
+    convergence: Time | None = None
+    switchover: SwitchoverList | None = None
     pause: PauseList | None = None
 
 
@@ -1114,6 +1128,25 @@ class Period(Table):
 
     from_: Time
     to: Time
+
+
+@dataclass(frozen=True, kw_only=True)
+class Switchover(Table):
+    """From an instant on a link has another delay.
+
+    Attributes
+    ----------
+    at
+        What is sent from then on takes that long.
+    delay
+        The delay. Default: by `length`.
+    length
+        The length, at 5 us/km. Not together with `delay`. Default: by `delay`.
+    """
+
+    at: Time
+    delay: Time | None = None
+    length: Length | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -3274,6 +3307,9 @@ StringList: TypeAlias = "str | Sequence[str]"
 #: - 'switch': By the switch at the end of the link, which acts as relay and switch in one. Source:
 #:   SWING, section 7.
 SwingForm: TypeAlias = "Literal['relay', 'switch']"
+
+
+SwitchoverList: TypeAlias = "Switchover | Sequence[Switchover]"
 
 
 #: What is measured.

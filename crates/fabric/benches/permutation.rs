@@ -58,6 +58,7 @@ fn link(case: &Case, nodes: &[NodeSpec], a: usize, b: usize) -> LinkSpec {
     let direction = DirectionSpec {
         rate: Rate::gbps(100),
         delay: Span::us(1),
+        switchovers: Vec::new(),
         jitter: Span::ZERO,
         flow_control: vec![(Class::DATA, params(r#"{"pfc": {"xoff": {"alpha": 0.125}}}"#))],
         errors: ErrorRates::default(),
@@ -68,6 +69,8 @@ fn link(case: &Case, nodes: &[NodeSpec], a: usize, b: usize) -> LinkSpec {
         ends: [end(a), end(b)],
         directions: [direction.clone(), direction],
         down: Vec::new(),
+        detection: Span::ZERO,
+        convergence: Span::ZERO,
     }
 }
 

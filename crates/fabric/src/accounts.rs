@@ -155,8 +155,8 @@ impl Accounts<'_> {
         LinkInfo {
             rate: data.rate,
             reverse_rate: reverse.rate,
-            delay: data.delay + data.jitter,
-            reverse_delay: reverse.delay + reverse.jitter,
+            delay: data.longest_delay() + data.jitter,
+            reverse_delay: reverse.longest_delay() + reverse.jitter,
             reverse_jitter: reverse.jitter,
             nic_rate: self.nic_rate,
             mtu: self.mtu,

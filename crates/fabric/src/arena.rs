@@ -81,12 +81,10 @@ impl Arena {
         self.packets.iter().filter(|packet| packet.next == FLYING)
     }
 
-    /// Those that arrive at `port` if they are not lost, the first one first.
-    pub fn flying_to(&self, port: PortId) -> Vec<Place> {
-        let flies = |place: &Place| self[*place].next == FLYING && self[*place].ingress == port;
-        let mut flying: Vec<Place> = (0..self.packets.len() as u32).map(Place).filter(flies).collect();
-        flying.sort_by_key(|&place| self[place].at);
-        flying
+    /// Is the packet at a place on a link, and arrives at `port` at that time if it is not lost?
+    pub fn is_flying(&self, place: Place, port: PortId, at: u64) -> bool {
+        let packet = &self[place];
+        packet.next == FLYING && packet.ingress == port && packet.at == at
     }
 
     /// A packet on a link is lost: its place becomes free when it would have arrived.
@@ -240,8 +238,9 @@ mod tests {
             arena.fly(place, if i == 3 { near } else { far }, 30 - i as u64);
         }
         assert_eq!(arena.flying().count(), 4);
-        assert_eq!(arena.flying_to(far), [places[2], places[1], places[0]]);
-        assert!(arena.lands(places[1]));
+        let flying = |arena: &Arena, i: usize, port, at| arena.is_flying(places[i], port, at);
+        assert!(flying(&arena, 1, far, 29) && !flying(&arena, 1, far, 28) && !flying(&arena, 1, near, 29));
+        assert!(arena.lands(places[1]) && !flying(&arena, 1, far, 29));
         assert_eq!(arena.lose(places[0]).flow, FlowId(0));
         assert_eq!(arena.flying().map(|packet| packet.flow.0).collect::<Vec<_>>(), [2, 3]);
         let other = arena.add(packet(9));

@@ -4,7 +4,7 @@ use floodway_mechanisms::slots::{Need, PortInfo, Products};
 use floodway_units::{Bytes, NodeId, PortId, Rate, Span};
 use floodway_wire::Telemetry;
 
-use crate::blueprint::{Acks, BaseRtt, Blueprint, DirectionSpec, FlowSettings, Role};
+use crate::blueprint::{Acks, BaseRtt, Blueprint, FlowSettings, Role};
 use crate::crossing::across;
 use crate::routing::peer;
 use crate::serial::pacing_gap;
@@ -129,7 +129,8 @@ impl Blueprint {
 
     /// What the congestion points of an egress port may know of it, but for what the whole network decides.
     pub fn port_info(&self, port: PortId) -> PortInfo {
-        let &DirectionSpec { rate, delay, .. } = &self.links[port.index() / 2].directions[port.index() % 2];
+        let direction = &self.links[port.index() / 2].directions[port.index() % 2];
+        let (rate, delay) = (direction.rate, direction.longest_delay());
         let size = self.wire.data_with(self.mtu, true, self.telemetry());
         PortInfo { port, rate, delay, mtu: size.frame, wire: size.wire, largest_rtt: Span::ZERO }
     }

@@ -310,6 +310,10 @@ pub struct LinkSpec {
     pub directions: [DirectionSpec; 2],
     /// When it is down, from and to, in order and apart.
     pub down: Vec<(Time, Time)>,
+    /// How long until its ends know that it is down, or up again.
+    pub detection: Span,
+    /// How long from then until all routes are computed anew.
+    pub convergence: Span,
 }
 
 /// A port: one end of a link.
@@ -345,12 +349,38 @@ pub struct DirectionSpec {
     pub rate: Rate,
     /// Propagation, never zero.
     pub delay: Span,
+    /// From when on propagation takes another time, in order. No frame overtakes those that are on the link.
+    pub switchovers: Vec<(Time, Span)>,
     /// Up to this much is added at random to each frame's propagation; order is kept.
     pub jitter: Span,
     /// Flow control of the classes that have one; the others are lossy.
     pub flow_control: Vec<(Class, FlowControlParams)>,
     /// Random losses.
     pub errors: ErrorRates,
+}
+
+impl LinkSpec {
+    /// Does it go down at some time, or its delay change?
+    pub fn changes(&self) -> bool {
+        !self.down.is_empty() || self.directions.iter().any(|of| !of.switchovers.is_empty())
+    }
+}
+
+impl DirectionSpec {
+    /// Propagation at all times of the run.
+    fn delays(&self) -> impl Iterator<Item = Span> {
+        self.switchovers.iter().map(|&(_, delay)| delay).chain([self.delay])
+    }
+
+    /// The longest propagation at any time of the run: what buffers are sized for.
+    pub fn longest_delay(&self) -> Span {
+        self.delays().max().unwrap_or_default()
+    }
+
+    /// The shortest propagation at any time of the run: how far the ends may be apart in simulated time.
+    pub fn shortest_delay(&self) -> Span {
+        self.delays().min().unwrap_or_default()
+    }
 }
 
 /// Probability that a frame is damaged, by kind.

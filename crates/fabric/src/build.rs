@@ -21,7 +21,9 @@ use crate::agenda::{Agenda, Armed, What};
 use crate::allowances::AllowanceLog;
 use crate::arena::{Arena, Fifo};
 use crate::base_rtt::Largest;
-use crate::blueprint::{Arrivals, Blueprint, Draws, LinkSpec, RelayPorts, Role, SwitchSpec, UNBOUNDED};
+use crate::blueprint::{
+    Arrivals, Blueprint, DirectionSpec, Draws, LinkSpec, RelayPorts, Role, SwitchSpec, UNBOUNDED,
+};
 use crate::border::Border;
 use crate::capture::Capture;
 use crate::column::Column;
@@ -39,16 +41,17 @@ use crate::pauses::PauseLog;
 use crate::ranks::Ranks;
 use crate::records::Records;
 use crate::ring::Ring;
-use crate::routing::{Routes, peer};
+use crate::routing::{ChangingRoutes, Routes, peer};
 use crate::serial::Serial;
 use crate::series::Series;
 use crate::shares::ShareLog;
 use crate::signals::SignalLog;
 use crate::telemetry::Telemetry;
 use crate::triggers::Triggers;
+use crate::wires;
 use crate::world::{
-    Egress, Fault, Ingress, NEVER, Nic, Node, Outboxes, Port, PortMachines, Queue, Relay, Streams, Switch,
-    World, tie_key,
+    Egress, Ingress, NEVER, Nic, Node, Outboxes, Port, PortMachines, Queue, Relay, Streams, Switch, World,
+    tie_key,
 };
 
 /// At most this many buckets for a port that is not watched.
@@ -117,7 +120,6 @@ impl Blueprint {
 /// What partitions have in common, and never change.
 struct Common {
     routes: Arc<Routes>,
-    states: Arc<[Routes]>,
     labels: Arc<[Vec<Label>]>,
     listed: Arc<Listed>,
     /// Once it is known.
@@ -138,7 +140,6 @@ impl<'a> World<'a> {
         let routes = blueprint.validate()?;
         let mut common = Common {
             routes: Arc::new(routes),
-            states: states(blueprint).into(),
             labels: labels(blueprint).into(),
             listed: Listed::new(blueprint).into(),
             largest: None,
@@ -163,6 +164,7 @@ impl<'a> World<'a> {
         let format = blueprint.wire;
         let (ports_in_all, allowances) = (ports.len(), blueprint.records.allowances.as_ref());
         let shares = blueprint.records.shares.as_ref();
+        let fails = blueprint.links.iter().any(|link| !link.down.is_empty());
         let mut world = World {
             blueprint,
             control,
@@ -194,10 +196,9 @@ impl<'a> World<'a> {
             ports: ports.into(),
             machines,
             routes: Arc::clone(&common.routes),
-            changing: blueprint.links.iter().any(|link| !link.down.is_empty()),
-            link_down: vec![0; blueprint.links.len()],
-            ideals: (0..common.states.len().max(1)).map(|_| Ideals::default()).collect(),
-            states: Arc::clone(&common.states),
+            changing: fails.then(|| Box::new(ChangingRoutes::new(Arc::clone(&common.routes)))),
+            wires: wires::of_network(blueprint),
+            ideals: Ideals::default(),
             ways: Column::default(),
             senders: Column::default(),
             receivers: Column::default(),
@@ -240,13 +241,28 @@ impl<'a> World<'a> {
         world.straight_control = world.straight && world.switches.iter().all(|switch| switch.pipeline == 0);
         world.add_lanes(&accounts)?;
         world.meet_ports();
-        world.largest = *common.largest.get_or_insert_with(|| world.largest());
+        world.largest = *common.largest.get_or_insert_with(|| world.largest_ever());
         world.build_with_largest()?;
         (0..world.ports.len()).for_each(|port| world.set_hearing(PortId(port as u32)));
         world.arm_sources();
         world.arm_loops();
         world.arm_faults();
         Ok(world)
+    }
+
+    /// The largest base round-trip times, with the longest delay that each link has at any time.
+    fn largest_ever(&mut self) -> Largest {
+        self.set_delays(DirectionSpec::longest_delay);
+        let largest = self.largest();
+        self.set_delays(|direction| direction.delay);
+        largest
+    }
+
+    fn set_delays(&mut self, of: impl Fn(&DirectionSpec) -> Span) {
+        let directions = self.blueprint.links.iter().flat_map(|link| &link.directions);
+        for (port, direction) in self.ports.iter_mut().zip(directions) {
+            port.delay = of(direction).0;
+        }
     }
 
     fn add_nodes(&mut self, accounts: &Accounts<'_>) -> Result<(), BuildError> {
@@ -552,33 +568,6 @@ impl<'a> World<'a> {
         self.set_hearing(port);
         Ok(())
     }
-
-    fn arm_faults(&mut self) {
-        let mut faults: Vec<(u64, Fault)> = Vec::new();
-        for (i, link) in self.blueprint.links.iter().enumerate() {
-            for &(from, to) in &link.down {
-                faults.push((from.0, Fault::Link { link: i as u32, down: true }));
-                faults.push((to.0, Fault::Link { link: i as u32, down: false }));
-            }
-            for (end, spec) in link.ends.iter().enumerate() {
-                let port = PortId((2 * i + end) as u32);
-                for &pause in &spec.pauses {
-                    faults.push((pause.from.0, Fault::Pause { port, pause }));
-                }
-            }
-        }
-        for (i, (at, fault)) in faults.into_iter().enumerate() {
-            self.faults.push(fault);
-            // Routes change everywhere.
-            let here = match fault {
-                Fault::Link { .. } => true,
-                Fault::Pause { port, .. } => self.border.owns(self.ports[port.index()].node),
-            };
-            if at != NEVER && here {
-                self.events.add(What::Fault, i as u32, at);
-            }
-        }
-    }
 }
 
 /// Where congestion points draw from, if not from streams of their nodes: behind the streams that the HPCC
@@ -592,22 +581,6 @@ fn shared_draws(blueprint: &Blueprint) -> Option<Rng> {
     })
 }
 
-/// The routes of each set of links that is up at some time, where links go down at all.
-fn states(blueprint: &Blueprint) -> Vec<Routes> {
-    let times = blueprint.links.iter().flat_map(|link| &link.down).flat_map(|&(from, to)| [from, to]);
-    let mut times: Vec<Time> = times.collect();
-    if times.is_empty() {
-        return Vec::new();
-    }
-    times.push(Time::ZERO);
-    let is_down = |link: &LinkSpec, at: Time| link.down.iter().any(|&(from, to)| from <= at && at < to);
-    let downs = |&at: &Time| blueprint.links.iter().map(|link| is_down(link, at)).collect::<Vec<bool>>();
-    let mut sets: Vec<Vec<bool>> = times.iter().map(downs).collect();
-    sets.sort_unstable();
-    sets.dedup();
-    sets.iter().map(|down| Routes::new(blueprint, |link| !down[link])).collect()
-}
-
 fn build_ports(blueprint: &Blueprint) -> Vec<Port> {
     let mut serials: FxHashMap<Rate, Serial> = FxHashMap::default();
     let mut ports = Vec::with_capacity(2 * blueprint.links.len());
@@ -619,6 +592,7 @@ fn build_ports(blueprint: &Blueprint) -> Vec<Port> {
                 .entry(direction.rate)
                 .or_insert_with(|| Serial::new(direction.rate, blueprint.semantics.rounding));
             let errors = direction.errors;
+            let changes = link.changes();
             ports.push(Port {
                 node: link.ends[end].node,
                 local: 0,
@@ -637,7 +611,8 @@ fn build_ports(blueprint: &Blueprint) -> Vec<Port> {
                 has_cp: !link.ends[end].congestion_points.is_empty(),
                 quiet: u32::MAX,
                 noted: false,
-                observed: direction.jitter.0 > 0,
+                changes,
+                observed: changes || direction.jitter.0 > 0,
                 free_at: 0,
                 free_order: 0,
                 rate: direction.rate,

@@ -70,8 +70,9 @@ impl Cut {
             for (end, direction) in link.directions.iter().enumerate() {
                 let Some(to) = self.beyond(PortId((2 * i + end) as u32)) else { continue };
                 let from = self.owner(link.ends[end].node);
-                lookahead.cut(from, to, direction.delay).expect("links without delay are not cut");
-                shortest = Some(shortest.map_or(direction.delay, |least| least.min(direction.delay)));
+                let delay = direction.shortest_delay();
+                lookahead.cut(from, to, delay).expect("links without delay are not cut");
+                shortest = Some(shortest.map_or(delay, |least| least.min(delay)));
             }
         }
         (lookahead, shortest)
@@ -81,7 +82,7 @@ impl Cut {
 /// Why a link must not be cut, if so.
 pub(crate) fn uncut(link: &LinkSpec) -> Option<&'static str> {
     let draws_twice = link.directions.iter().any(|of| of.jitter > Span::ZERO && of.errors.any());
-    if link.directions.iter().any(|of| of.delay == Span::ZERO) {
+    if link.directions.iter().any(|of| of.shortest_delay() == Span::ZERO) {
         Some("it has no delay")
     } else if !link.down.is_empty() {
         Some("it goes down")

@@ -1,70 +1,132 @@
-//! Faults at known times: links that go down and up, ports that pause their upstream.
-
-use std::sync::Arc;
+//! Faults at known times: links that go down and up, delays that change, ports that pause their upstream.
 
 use floodway_mechanisms::slots::{Cx, DropReason, FcFrame, FcReceiver, FcSender as _, PauseMode};
 use floodway_units::{Class, PortId, Quanta, Time};
 
 use crate::agenda::What;
+use crate::arena::Place;
 use crate::blueprint::PauseFault;
+use crate::changes::{self, Change, LinkChange};
 use crate::packet::{Kind, Packet};
-use crate::routing::{Routes, peer};
+use crate::routing::peer;
 use crate::world::{Fault, NEVER, World};
 
 impl World<'_> {
+    /// All faults of the run become events, in the partitions that they concern.
+    pub fn arm_faults(&mut self) {
+        let mut faults: Vec<(u64, Fault)> = Vec::new();
+        for (i, link) in self.blueprint.links.iter().enumerate() {
+            let changes = changes::of_link(i as u32, link).into_iter();
+            faults.extend(changes.map(|(at, change)| (at, Fault::Change(change))));
+            for (end, spec) in link.ends.iter().enumerate() {
+                let port = PortId((2 * i + end) as u32);
+                for &pause in &spec.pauses {
+                    faults.push((pause.from.0, Fault::Pause { port, pause }));
+                }
+            }
+        }
+        for (i, (at, fault)) in faults.into_iter().enumerate() {
+            self.faults.push(fault);
+            let owns = |port: PortId| self.border.owns(self.ports[port.index()].node);
+            let here = match fault {
+                Fault::Change(Change::Link(change)) => change.routes || owns(PortId(2 * change.link)),
+                // Base round-trip times are known everywhere.
+                Fault::Change(Change::Delay { .. }) => true,
+                Fault::Pause { port, .. } => owns(port),
+            };
+            if at != NEVER && here {
+                self.events.add(What::Fault, i as u32, at);
+            }
+        }
+    }
+
     /// The fault `index` strikes.
     pub fn fault(&mut self, index: u32) {
         match self.faults[index as usize] {
-            Fault::Link { link, down } => self.link_changes(link, down),
+            Fault::Change(Change::Link(change)) => self.link_changes(change),
+            Fault::Change(Change::Delay { port, delay }) => self.delay_changes(port, delay),
             Fault::Pause { port, pause } => self.forced_pause(index, port, pause),
         }
     }
 
-    fn link_changes(&mut self, link: u32, down: bool) {
-        self.link_down[link as usize] = u32::from(down);
-        let is_down = &self.link_down;
-        self.routes = Arc::new(Routes::new(self.blueprint, |link| is_down[link] == 0));
+    fn link_changes(&mut self, change: LinkChange) {
+        let LinkChange { link, down, wire, ends, routes } = change;
+        if let Some(changing) = self.changing.as_mut().filter(|_| routes) {
+            changing.set(link, down);
+        }
         if !self.border.owns(self.ports[2 * link as usize].node) {
             // That the routes are others now is all that concerns this partition.
             self.counts[What::Fault as usize] -= 1;
             return;
         }
-        for end in 0..2 {
-            let port = PortId(2 * link + end);
-            self.ports[port.index()].up = !down;
-            if down {
-                self.cut(port);
-            } else {
-                self.reset(port);
+        for port in [PortId(2 * link), PortId(2 * link + 1)] {
+            if wire {
+                self.wire_changes(port, down);
+            }
+            if ends {
+                self.end_learns(port, down);
             }
         }
-        if down {
-            return;
-        }
-        for end in 0..2 {
-            self.kick(PortId(2 * link + end));
+        if ends && !down {
+            for end in 0..2 {
+                self.kick(PortId(2 * link + end));
+            }
         }
     }
 
-    /// What is on the wire, and what waits for it, is lost.
-    fn cut(&mut self, port: PortId) {
-        let state = &mut self.ports[port.index()];
-        (state.controls, state.latest) = (false, 0);
-        let mut waiting = std::mem::take(&mut state.control);
-        let flying = self.packets.flying_to(peer(port));
-        let mut lost: Vec<Packet> = flying.into_iter().map(|place| self.packets.lose(place)).collect();
-        while let Some(place) = waiting.pop(&self.packets) {
-            lost.push(self.packets.take(place));
+    /// What is on the wire from `port` is lost when it goes down.
+    fn wire_changes(&mut self, port: PortId, down: bool) {
+        let Some(wire) = self.wires.get_mut(&port) else { return };
+        wire.is_dead = down;
+        if !down {
+            return;
         }
-        for packet in lost {
-            if packet.is_link_control() {
-                self.forget_link_control(&packet);
-            } else {
-                // What waits are link control frames: this was on the wire.
-                let lane = self.lane(peer(port), packet.class);
-                self.ingress[lane].rare.lost.add(packet.frame);
-                self.drop_packet(lane, &packet, DropReason::LinkDown);
-            }
+        let flying = wire.clear(port, &self.packets);
+        self.ports[port.index()].latest = 0;
+        for place in flying {
+            let packet = self.packets.lose(place);
+            self.lost_on_wire(port, &packet);
+        }
+    }
+
+    /// A packet starts on a wire that may be down; whether it will arrive.
+    pub fn is_carried(&mut self, port: PortId, place: Place, arrival: u64) -> bool {
+        let Some(wire) = self.wires.get_mut(&port) else { return true };
+        if !wire.is_dead {
+            wire.carries(place, self.now, arrival);
+            return true;
+        }
+        if let Some((free, _)) = self.events.two_numbers() {
+            self.ports[port.index()].free_order = free;
+        }
+        let packet = self.packets.take(place);
+        self.lost_on_wire(port, &packet);
+        false
+    }
+
+    fn lost_on_wire(&mut self, port: PortId, packet: &Packet) {
+        if packet.is_link_control() {
+            self.forget_link_control(packet);
+        } else {
+            let lane = self.lane(peer(port), packet.class);
+            self.ingress[lane].rare.lost.add(packet.frame);
+            self.drop_packet(lane, packet, DropReason::LinkDown);
+        }
+    }
+
+    /// An end of a link knows that it is down, and what waits for it is lost; or that it is up.
+    fn end_learns(&mut self, port: PortId, down: bool) {
+        self.ports[port.index()].up = !down;
+        if !down {
+            self.reset(port);
+            return;
+        }
+        let state = &mut self.ports[port.index()];
+        state.controls = false;
+        let mut waiting = std::mem::take(&mut state.control);
+        while let Some(place) = waiting.pop(&self.packets) {
+            let frame = self.packets.take(place);
+            self.forget_link_control(&frame);
         }
         for class in 0..self.classes.len() as u8 {
             self.flush_queues(port, class, DropReason::LinkDown);
@@ -75,6 +137,15 @@ impl World<'_> {
     pub fn forget_link_control(&mut self, packet: &Packet) {
         if packet.kind == Kind::Region {
             self.free_regions.push(packet.psn as u32);
+        }
+    }
+
+    /// What is sent from now on takes another time; what is on the link does not.
+    fn delay_changes(&mut self, port: PortId, delay: u64) {
+        self.ports[port.index()].delay = delay;
+        if !self.border.owns(self.ports[port.index()].node) {
+            // Who opens queue pairs here knows of it, and nobody sends.
+            self.counts[What::Fault as usize] -= 1;
         }
     }
 

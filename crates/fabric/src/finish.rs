@@ -48,6 +48,7 @@ impl World<'_> {
     pub fn tables(mut self, stopped: Stopped) -> crate::outcome::Records {
         self.leave_room_for_tables();
         self.records.sort_rows();
+        self.settle_ideals();
         self.close_logs();
         let outcome = self.outcome(stopped);
         crate::outcome::Records {
@@ -201,7 +202,7 @@ impl World<'_> {
 
     fn slowdown(&self) -> Verdict {
         let took = |received: &ReceivedRow| received.finish - received.key.start;
-        let too_fast = |row: &FlowRow| row.1.finish != NEVER && self.is_too_fast(row);
+        let too_fast = |(sent, received): &FlowRow| received.finish != NEVER && took(received) < sent.ideal;
         match self.records.rows().find(too_fast) {
             None => Verdict::Holds,
             Some((sent, received)) => Verdict::Broken(format!(
@@ -326,10 +327,7 @@ impl World<'_> {
             ("finish_receiver_us", real(&|(_, received)| us(received.finish))),
             ("finish_sender_us", real(&|(sent, _)| us(sent.finish))),
             ("fct_us", real(&fct)),
-            (
-                "ideal_fct_us",
-                real(&|(sent, _)| if bounded(sent) { Time(sent.ideal).as_us() } else { f64::NAN }),
-            ),
+            ("ideal_fct_us", real(&|(sent, _)| if bounded(sent) { us(sent.ideal) } else { f64::NAN })),
             ("slowdown", real(&slowdown)),
             ("delivered_bytes", column(&|(_, received)| received.delivered)),
             ("retransmitted_bytes", column(&|(sent, _)| sent.retransmitted)),

@@ -1,5 +1,7 @@
 //! The ideal completion time of a flow: line rate, no window, no congestion control, store and forward
-//! over the fastest of its equal-cost paths, in closed form.
+//! over the fastest of its equal-cost paths, in closed form. `over_time` has networks that change.
+
+mod over_time;
 
 use std::sync::Arc;
 
@@ -11,15 +13,64 @@ use crate::routing::{Routes, peer};
 use crate::serial::Serial;
 
 /// What the ideal needs to know of the ports.
-pub(crate) struct PathFacts<'a> {
-    pub routes: &'a Routes,
-    pub serial: Box<dyn Fn(PortId) -> &'a Serial + 'a>,
+pub(crate) struct PathFacts<'f, 'a> {
+    pub routes: &'f Routes,
+    /// Equal-cost ports of a node toward a host.
+    pub candidates: Box<dyn Fn(NodeId, NodeId) -> &'f [PortId] + 'f>,
+    /// Of these, which ones packets can take.
+    pub is_up: Box<dyn Fn(PortId) -> bool + 'f>,
+    pub serial: Box<dyn Fn(PortId) -> &'a Serial + 'f>,
     /// Propagation, without jitter.
-    pub delay: Box<dyn Fn(PortId) -> Span + 'a>,
+    pub delay: Box<dyn Fn(PortId) -> Span + 'f>,
     /// From arrival at the node of this port to its queue.
-    pub pipeline: Box<dyn Fn(NodeId) -> Span + 'a>,
+    pub pipeline: Box<dyn Fn(NodeId) -> Span + 'f>,
     /// Does the node spread the packets of a flow over its equal-cost ports?
-    pub spreads: Box<dyn Fn(NodeId) -> bool + 'a>,
+    pub spreads: Box<dyn Fn(NodeId) -> bool + 'f>,
+}
+
+impl<'a> PathFacts<'_, 'a> {
+    fn ports(&self, node: NodeId, to: NodeId) -> impl Iterator<Item = PortId> {
+        (self.candidates)(node, to).iter().copied().filter(|&port| (self.is_up)(port))
+    }
+
+    /// What packets meet along these egress ports.
+    pub fn hops(&self, path: &[PortId]) -> Vec<Hop<'a>> {
+        let hop = |&port: &PortId| Hop {
+            serial: (self.serial)(port),
+            delay: (self.delay)(port),
+            pipeline: (self.pipeline)(self.routes.node_of(port)),
+        };
+        path.iter().map(hop).collect()
+    }
+}
+
+/// What a packet meets on a hop.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Hop<'a> {
+    serial: &'a Serial,
+    delay: Span,
+    /// Of the node that sends; none of the first one's counts.
+    pipeline: Span,
+}
+
+/// The equal-cost ways of a flow, those alike together.
+#[derive(Debug, Default)]
+pub(crate) struct Ways<'a> {
+    pub paths: Vec<Vec<Hop<'a>>>,
+    /// By hop: over how many ports at most packets are spread; empty where no node spreads those of a flow.
+    spread: Vec<u64>,
+}
+
+impl<'a> Ways<'a> {
+    /// One way alone.
+    pub fn one(path: Vec<Hop<'a>>) -> Self {
+        Ways { paths: vec![path], spread: Vec::new() }
+    }
+
+    /// The least time of `packets`; none where no way leads there.
+    pub fn time(&self, packets: &Packets) -> Option<Span> {
+        self.paths.iter().map(|path| packets.time(path, &self.spread)).min()
+    }
 }
 
 /// A way, by hops that stand for all of their kind: two hops are alike if their rates, delays and pipelines are.
@@ -43,39 +94,25 @@ pub(crate) struct Ideals {
 }
 
 impl Ideals {
-    /// Ideal time of a flow of `packets` between these ends, or along `pinned` egress ports; none where no
-    /// way leads there.
-    pub fn time(
-        &mut self,
-        facts: &PathFacts<'_>,
-        packets: &Packets,
-        (from, to): (NodeId, NodeId),
-        pinned: Option<&[PortId]>,
-    ) -> Option<Span> {
-        let whole = |path: &[PortId]| vec![1; path.len()];
-        if let Some(path) = pinned {
-            return Some(packets.time(facts, path, &whole(path)));
-        }
+    /// The equal-cost ways between these ends.
+    pub fn ways<'a>(&mut self, facts: &PathFacts<'_, 'a>, (from, to): (NodeId, NodeId)) -> Ways<'a> {
         let last = facts.routes.last_before(to);
         let set = self.find(facts, from, (last, to));
-        let rest = rest(facts, last, to)?;
-        let spread = self.spread(facts, (from, to)).map(<[u64]>::to_vec);
-        let time = |path: &Path| {
-            let path = [path, &rest[..]].concat();
-            packets.time(facts, &path, spread.as_deref().unwrap_or(&whole(&path)))
-        };
-        self.sets[set as usize].iter().map(time).min()
+        let Some(rest) = rest(facts, last, to) else { return Ways::default() };
+        let spread = self.spread(facts, (from, to)).map_or(Vec::new(), <[u64]>::to_vec);
+        let paths = self.sets[set as usize].iter();
+        Ways { paths: paths.map(|path| facts.hops(&[path, &rest[..]].concat())).collect(), spread }
     }
 
     /// The set of paths from a node to the last switch before `to`.
-    fn find(&mut self, facts: &PathFacts<'_>, from: NodeId, (last, to): (NodeId, NodeId)) -> u32 {
+    fn find(&mut self, facts: &PathFacts<'_, '_>, from: NodeId, (last, to): (NodeId, NodeId)) -> u32 {
         if let Some(&set) = self.paths.get(&(from, last)) {
             return set;
         }
         let mut found: Vec<Path> = if from == last { vec![Path::default()] } else { Vec::new() };
         // Ports of one kind whose ways go on alike are looked at once.
         let mut seen: Vec<(PortId, u32)> = Vec::new();
-        for &port in if from == last { &[] } else { facts.routes.candidates(from, to) } {
+        for port in facts.ports(from, to).take_while(|_| from != last) {
             let rest = self.find(facts, facts.routes.node_of(peer(port)), (last, to));
             let hop = (self.kind(facts, port), rest);
             if seen.contains(&hop) {
@@ -94,7 +131,7 @@ impl Ideals {
         set
     }
 
-    fn kind(&mut self, facts: &PathFacts<'_>, port: PortId) -> PortId {
+    fn kind(&mut self, facts: &PathFacts<'_, '_>, port: PortId) -> PortId {
         let node = facts.routes.node_of(port);
         let seen = ((facts.serial)(port).time(1000), (facts.delay)(port), (facts.pipeline)(node));
         *self.kinds.entry(seen).or_insert(port)
@@ -109,7 +146,7 @@ impl Ideals {
     }
 
     /// By hop: over how many ports at most packets are spread; none where no node of the network does so.
-    fn spread(&mut self, facts: &PathFacts<'_>, ends: (NodeId, NodeId)) -> Option<&[u64]> {
+    fn spread(&mut self, facts: &PathFacts<'_, '_>, ends: (NodeId, NodeId)) -> Option<&[u64]> {
         let spreads =
             self.spreads.get_or_insert_with(|| facts.routes.nodes().any(|node| (facts.spreads)(node)));
         spreads.then(|| &**self.ways.entry(ends).or_insert_with(|| ways(facts, ends)))
@@ -117,10 +154,10 @@ impl Ideals {
 }
 
 /// From the last switch on there is one way, over relays if there are any.
-fn rest(facts: &PathFacts<'_>, last: NodeId, to: NodeId) -> Option<Vec<PortId>> {
+fn rest(facts: &PathFacts<'_, '_>, last: NodeId, to: NodeId) -> Option<Vec<PortId>> {
     let (mut at, mut rest) = (last, Vec::new());
     while at != to {
-        let &port = facts.routes.candidates(at, to).first()?;
+        let port = facts.ports(at, to).next()?;
         rest.push(port);
         at = facts.routes.node_of(peer(port));
     }
@@ -128,15 +165,14 @@ fn rest(facts: &PathFacts<'_>, last: NodeId, to: NodeId) -> Option<Vec<PortId>> 
 }
 
 /// By hop: over how many ports at most the packets of a flow are spread.
-fn ways(facts: &PathFacts<'_>, (from, to): (NodeId, NodeId)) -> Box<[u64]> {
+fn ways(facts: &PathFacts<'_, '_>, (from, to): (NodeId, NodeId)) -> Box<[u64]> {
     let mut ways = Vec::new();
     let (mut nodes, mut spread) = (vec![from], false);
     while nodes.iter().any(|&node| node != to) {
         spread |= nodes.iter().any(|&node| (facts.spreads)(node));
         // Ways over relays have more links than others of equal cost: some are at their end before.
-        let next =
-            nodes.iter().filter(|&&node| node != to).flat_map(|&node| facts.routes.candidates(node, to));
-        let ports: Vec<PortId> = next.copied().collect();
+        let next = nodes.iter().filter(|&&node| node != to).flat_map(|&node| facts.ports(node, to));
+        let ports: Vec<PortId> = next.collect();
         if ports.is_empty() {
             break;
         }
@@ -187,11 +223,11 @@ impl Packets {
 
     /// From the first bit sent to the last bit received, in each hop's own rounding; what no clock could show
     /// is the latest time that it shows.
-    fn time(&self, facts: &PathFacts<'_>, path: &[PortId], ways: &[u64]) -> Span {
+    fn time(&self, path: &[Hop<'_>], spread_over: &[u64]) -> Span {
         let middle = self.count.saturating_sub(2);
         let (mut first, mut full, mut all, mut fixed, mut spread) = (0u64, 0u64, 0u64, 0u64, false);
-        for (i, (&port, &n)) in path.iter().zip(ways).enumerate() {
-            let serial = (facts.serial)(port);
+        for (i, &Hop { serial, delay, pipeline }) in path.iter().enumerate() {
+            let n = spread_over.get(i).copied().unwrap_or(1);
             let [one, each, short] = [self.first, self.middle, self.last].map(|wire| serial.time(wire.0));
             let begun = first;
             first = first.saturating_add(one);
@@ -208,9 +244,9 @@ impl Packets {
             };
             // Once packets are spread, the short one need not be the last any more.
             all = if spread { all } else { all.max(full) }.saturating_add(short);
-            fixed = fixed.saturating_add((facts.delay)(port).0);
+            fixed = fixed.saturating_add(delay.0);
             if i > 0 {
-                fixed = fixed.saturating_add((facts.pipeline)(facts.routes.node_of(port)).0);
+                fixed = fixed.saturating_add(pipeline.0);
             }
         }
         Span(fixed.saturating_add(if self.count == 1 { first } else { all.max(full) }))

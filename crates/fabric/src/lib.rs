@@ -13,6 +13,7 @@ pub mod blueprint;
 mod border;
 mod build;
 mod capture;
+mod changes;
 mod column;
 mod congestion;
 mod counters;
@@ -58,10 +59,13 @@ pub mod spread;
 mod switch;
 pub mod table;
 mod telemetry;
+#[cfg(test)]
+mod testing;
 mod triggers;
 mod ways;
 mod whole;
 mod why;
+mod wires;
 mod world;
 
 use std::sync::Arc;

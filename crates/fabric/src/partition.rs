@@ -187,5 +187,5 @@ fn indivisible(blueprint: &Blueprint) -> Option<String> {
 /// The nodes at a link's ends, and the shorter of its delays.
 fn ends_of(link: &crate::blueprint::LinkSpec) -> ([usize; 2], Span) {
     let [a, b] = [0, 1].map(|end| link.ends[end].node.index());
-    ([a, b], link.directions[0].delay.min(link.directions[1].delay))
+    ([a, b], link.directions[0].shortest_delay().min(link.directions[1].shortest_delay()))
 }

@@ -368,14 +368,18 @@ impl World<'_> {
         self.telemetry.sent(port, self.packets[place].frame);
         let state = &mut self.ports[port.index()];
         let mut arrival = arrival;
-        if state.jitter > 0 {
-            let jitter = (uniform(&mut state.rng) * state.jitter as f64) as u64;
+        if state.jitter > 0 || state.changes {
+            let jitter =
+                if state.jitter > 0 { (uniform(&mut state.rng) * state.jitter as f64) as u64 } else { 0 };
             // Order is kept: no frame arrives before the one ahead of it has been followed by its own bits.
             arrival = (arrival + jitter).max(state.latest + serial);
             state.latest = arrival;
         }
         if self.trace.is_some() {
             self.trace_start(port, place, (serial, arrival));
+        }
+        if self.ports[port.index()].changes && !self.is_carried(port, place, arrival) {
+            return None;
         }
         if self.border.crosses(port) {
             self.send_across(port, place, arrival);

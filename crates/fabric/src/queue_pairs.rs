@@ -7,10 +7,10 @@ use floodway_units::{FlowId, NodeId, PortId, Rate, Span, fold};
 use crate::agenda::QueuePairName;
 use crate::blueprint::{Acks, Turns};
 use crate::flows::{Begin, PairKey};
-use crate::ideal::{Packets, PathFacts};
+use crate::ideal::{Packets, PathFacts, Ways};
 use crate::messages::{Incoming, Outgoing};
 use crate::receive::ReceiveHalf;
-use crate::routing::{Routes, peer};
+use crate::routing::peer;
 use crate::send::SendHalf;
 use crate::ways::{Hops, Way};
 use crate::world::{Switch, World};
@@ -34,6 +34,8 @@ impl World<'_> {
     /// Opens a queue pair for its first message; its NIC's port, if it has a way.
     pub fn open(&mut self, begin: &Begin, head: Outgoing, key: Option<PairKey>) -> Option<PortId> {
         let tuple = self.tuple(begin);
+        self.refresh_routes(begin.source);
+        self.refresh_routes(begin.destination);
         let path = self.path(begin.source, begin.destination, &tuple, begin.pinned.0.as_deref());
         let reply = tuple.reversed();
         let ack_path = self.path(begin.destination, begin.source, &reply, begin.pinned.1.as_deref());
@@ -209,26 +211,32 @@ impl World<'_> {
         data.iter().all(kept) && ack.iter().all(replied)
     }
 
-    /// The ideal over the fastest way that routing offers, whichever links are down at some time of the run.
+    /// The ideal of a flow that begins, in a network that does not change; else it is known at the end of the run.
     pub fn ideal(&mut self, begin: &Begin) -> Span {
+        if !self.wires.is_empty() {
+            return Span::ZERO;
+        }
         let packets = Packets::new(begin.size, self.blueprint.mtu, self.format);
         let mut ideals = std::mem::take(&mut self.ideals);
-        let ends = (begin.source, begin.destination);
-        let pinned = begin.pinned.0.as_deref();
-        let times = ideals.iter_mut().enumerate().filter_map(|(i, ideals)| {
-            let routes = self.states.get(i).unwrap_or(&self.routes);
-            ideals.time(&self.path_facts(routes), &packets, ends, pinned)
-        });
-        let time = times.min();
+        let facts = self.path_facts();
+        let ways = match begin.pinned.0.as_deref() {
+            Some(path) => Ways::one(facts.hops(path)),
+            None => ideals.ways(&facts, (begin.source, begin.destination)),
+        };
+        let time = ways.time(&packets);
+        drop((facts, ways));
         self.ideals = ideals;
         time.unwrap_or_default()
     }
 
-    fn path_facts<'a>(&'a self, routes: &'a Routes) -> PathFacts<'a> {
+    /// As the network is while nothing of it changes.
+    pub fn path_facts<'f, 'a: 'f>(&'a self) -> PathFacts<'f, 'a> {
         PathFacts {
-            routes,
+            routes: &self.routes,
+            candidates: Box::new(|node, to| self.routes.candidates(node, to)),
+            is_up: Box::new(|_| true),
             serial: Box::new(|port| &self.ports[port.index()].serial),
-            delay: Box::new(|port| Span(self.ports[port.index()].delay)),
+            delay: Box::new(|port| self.blueprint.links[port.index() / 2].directions[port.index() % 2].delay),
             pipeline: Box::new(|node| Span(self.switch_of(node).map_or(0, |switch| switch.pipeline))),
             spreads: Box::new(|node| {
                 let by_flow = |switch: &Switch| switch.router.by_flow(&FlowTuple::default(), 2);

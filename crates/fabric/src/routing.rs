@@ -1,16 +1,19 @@
 //! Shortest paths by hop count, and the equal-cost ports that lead along them. A relay on a link is no hop.
 
+mod changing;
+
 use std::collections::VecDeque;
 
 use floodway_units::{NodeId, PortId};
 use rustc_hash::FxHashMap;
 
+pub(crate) use self::changing::{ChangingRoutes, in_force};
 use crate::blueprint::{Blueprint, Role};
 
 /// No route.
 const NONE: u32 = u32::MAX;
 
-/// Equal-cost ports from every node to every host. Hosts do not forward.
+/// Equal-cost ports from every node to every host while all links are up. Hosts do not forward.
 ///
 /// Hosts with a single link to a switch share that switch's table. Ports are ordered by the visit of
 /// their far ends in a breadth-first search from the destination, neighbours by rank.
@@ -31,6 +34,8 @@ pub struct Routes {
     /// Of each node: its row in tables; none of a host with a single link to a switch, which has no choice.
     row: Vec<u32>,
     rows: usize,
+    /// Tables, one for each node that searches began from.
+    tables: usize,
     /// By (table, row): index of a set.
     next: Vec<u32>,
     /// Distinct sets of equal-cost ports.
@@ -40,13 +45,15 @@ pub struct Routes {
 #[derive(Clone, Copy, Debug)]
 struct Destination {
     table: u32,
-    /// The node that the search began from, and its port to the host; none if that is the host itself.
+    /// The node that the search began from.
+    root: NodeId,
+    /// That node and its port to the host; none if it is the host itself.
     last: Option<(NodeId, PortId)>,
 }
 
 impl Routes {
-    /// Routes over the links for which `is_up` holds.
-    pub fn new(blueprint: &Blueprint, is_up: impl Fn(usize) -> bool) -> Self {
+    /// Routes over all links of a blueprint.
+    pub fn new(blueprint: &Blueprint) -> Self {
         let nodes = blueprint.nodes.len();
         let mut routes = Routes {
             ports: vec![Vec::new(); nodes],
@@ -57,17 +64,14 @@ impl Routes {
             destinations: vec![None; nodes],
             row: Vec::with_capacity(nodes),
             rows: 0,
+            tables: 0,
             next: Vec::new(),
             sets: vec![Box::default()],
         };
         routes.node_of.extend(blueprint.links.iter().flat_map(|link| link.ends.iter().map(|end| end.node)));
         for port in (0..routes.node_of.len() as u32).map(PortId) {
-            // Over relays a way is up if each of its links is.
-            let way = way(blueprint, &routes.node_of, port);
-            if way.iter().all(|egress| is_up(egress.index() / 2)) {
-                routes.ports[routes.node_of[port.index()].index()].push(port);
-            }
-            routes.far.push(way.last().map_or(port, |&last| peer(last)));
+            routes.ports[routes.node_of[port.index()].index()].push(port);
+            routes.far.push(far(blueprint, &routes.node_of, port));
         }
         let ranks: Vec<u32> = blueprint.nodes.iter().map(|node| node.rank).collect();
         for ports in &mut routes.ports {
@@ -162,6 +166,11 @@ impl Routes {
         self.node_of[port.index()]
     }
 
+    /// Is the node at the ends of several links?
+    pub(crate) fn has_several_links(&self, node: NodeId) -> bool {
+        self.ports[node.index()].len() > 1
+    }
+
     /// Is it a host?
     pub fn is_host(&self, node: NodeId) -> bool {
         self.is_host[node.index()]
@@ -180,14 +189,19 @@ impl Routes {
             let tables_so_far = tables.len() as u32;
             let table = *tables.entry(root).or_insert(tables_so_far);
             if table == tables_so_far {
-                self.search(root, &mut search, &mut interned);
+                self.search(root, &mut search, |_| true);
+                self.tables += 1;
+                for ports in &search.toward {
+                    let set = if ports.is_empty() { NONE } else { self.intern(ports, &mut interned) };
+                    self.next.push(set);
+                }
             }
-            self.destinations[host] = Some(Destination { table, last });
+            self.destinations[host] = Some(Destination { table, root, last });
         }
     }
 
-    /// Appends the table of `root`: of each row, the ports one hop nearer to it.
-    fn search(&mut self, root: NodeId, search: &mut Search, interned: &mut FxHashMap<Box<[PortId]>, u32>) {
+    /// Finds of each row the ports one hop nearer to `root`, over those that are up.
+    fn search(&self, root: NodeId, search: &mut Search, is_up: impl Fn(PortId) -> bool) {
         search.reset(self.ports.len(), self.rows);
         search.distance[root.index()] = 0;
         search.visit.push_back(root);
@@ -196,7 +210,7 @@ impl Routes {
                 continue;
             }
             let one_more = search.distance[node.index()] + 1;
-            for &port in &self.ports[node.index()] {
+            for &port in self.ports[node.index()].iter().filter(|port| is_up(**port)) {
                 let far = self.far(port);
                 let neighbour = self.node_of(far);
                 let row = self.row[neighbour.index()];
@@ -214,10 +228,6 @@ impl Routes {
                     self.toward_over_relays(port, search);
                 }
             }
-        }
-        for ports in &search.toward {
-            let set = if ports.is_empty() { NONE } else { self.intern(ports, interned) };
-            self.next.push(set);
         }
     }
 
@@ -245,7 +255,7 @@ impl Routes {
 }
 
 /// Scratch space of a search.
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Search {
     /// By node: hops to the root.
     distance: Vec<u32>,
@@ -263,18 +273,15 @@ impl Search {
     }
 }
 
-/// Egress ports from `port` to the next host or switch: itself, and those of the relays on the way.
-fn way(blueprint: &Blueprint, node_of: &[NodeId], port: PortId) -> Vec<PortId> {
-    let mut way = vec![port];
+/// The port of the next host or switch beyond `port`, whatever relays are on the way.
+fn far(blueprint: &Blueprint, node_of: &[NodeId], port: PortId) -> PortId {
     let mut far = peer(port);
     // A ring of nothing but relays has no end.
-    while let Some(relay) = blueprint.nodes[node_of[far.index()].index()].role.relay()
-        && way.len() < blueprint.nodes.len()
-    {
-        way.push(relay.other(far));
+    for _ in &blueprint.nodes {
+        let Some(relay) = blueprint.nodes[node_of[far.index()].index()].role.relay() else { break };
         far = peer(relay.other(far));
     }
-    way
+    far
 }
 
 /// The other end of a port's link.

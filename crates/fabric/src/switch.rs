@@ -10,6 +10,7 @@ use crate::agenda::What;
 use crate::arena::Place;
 use crate::packet::{ISOLATED, Kind, ON_PATH, Packet};
 use crate::records::FirstDrop;
+use crate::routing::in_force;
 use crate::world::{NEVER, Port, Uncharge, World, bytes};
 
 impl World<'_> {
@@ -327,7 +328,8 @@ impl World<'_> {
         let node = self.ports[ingress.index()].node;
         let (destination, tuple) =
             if reply { (way.source, way.tuple.reversed()) } else { (way.destination, way.tuple) };
-        let candidates = self.routes.candidates(node, destination);
+        self.refresh_routes(destination);
+        let candidates = self.candidates(node, destination);
         let switch = self.nodes[node.index()].switch as usize;
         match *candidates {
             [] => None,
@@ -351,7 +353,7 @@ impl World<'_> {
         flow_hash: u64,
     ) -> Option<PortId> {
         let view = PacketView { flow_hash, ..self.packet_view(packet) };
-        let ports = self.routes.candidates(node, destination);
+        let ports = in_force(&self.routes, self.changing.as_deref(), (node, destination));
         let usual = self.switches[switch].router.usual_way(&view, ports).map(|way| ports[way]);
         if let Some(port) = usual {
             let at = self.port_view(port, packet, true);
@@ -362,7 +364,7 @@ impl World<'_> {
         let mut views = std::mem::take(&mut self.out.candidates);
         views.clear();
         let reads = self.switches[switch].router.reads_ports();
-        for &port in self.routes.candidates(node, destination) {
+        for &port in self.candidates(node, destination) {
             views.push(self.port_view(port, packet, reads));
         }
         let now = self.time();

@@ -6,7 +6,7 @@ use floodway_wire::Telemetry;
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
 
-use crate::routing::{Routes, peer};
+use crate::routing::{in_force, peer};
 use crate::world::World;
 
 /// Egress ports in a row.
@@ -126,10 +126,24 @@ impl World<'_> {
         if let Some(path) = pinned {
             return Path::from_slice(path);
         }
-        if self.changing {
+        if self.changing.is_some() {
             return Path::new();
         }
         self.walk(source, destination, tuple).unwrap_or_default()
+    }
+
+    /// Brings the routes to a destination up to date, where links come and go: before they are looked up.
+    #[inline]
+    pub fn refresh_routes(&mut self, destination: NodeId) {
+        if let Some(changing) = &mut self.changing {
+            changing.refresh(destination);
+        }
+    }
+
+    /// Equal-cost ports of `node` toward the host `destination`, by the routes in force.
+    #[inline]
+    pub fn candidates(&self, node: NodeId, destination: NodeId) -> &[PortId] {
+        in_force(&self.routes, self.changing.as_deref(), (node, destination))
     }
 
     /// The path that the flow's packets take if every router on it chooses by flow.
@@ -155,7 +169,7 @@ impl World<'_> {
 
     /// The NIC that a host uses for a flow: by hash where it has several on shortest paths.
     pub fn nic_of(&self, source: NodeId, destination: NodeId, tuple: &FlowTuple) -> Option<PortId> {
-        let candidates = self.routes.candidates(source, destination);
+        let candidates = self.candidates(source, destination);
         match candidates.len() {
             // Every way is cut: the flow waits at its host for one to come back.
             0 => self.blueprint.ports_of(source).next(),
@@ -164,46 +178,47 @@ impl World<'_> {
         }
     }
 
-    /// The routes that are in force at some time of the run; where all links are up, first.
-    fn routings(&self) -> &[Routes] {
-        if self.states.is_empty() { std::slice::from_ref(&self.routes) } else { &self.states }
-    }
-
-    /// A path of the kind that the flow takes: its own, or the first of equal cost.
+    /// A path of the kind that the flow takes: its own, or the first of equal cost; of all links where no way is up.
     pub fn some_path(&self, source: NodeId, destination: NodeId, known: &[PortId]) -> Vec<PortId> {
         if !known.is_empty() {
             return known.to_vec();
         }
-        let leads = |routes: &&Routes| !routes.candidates(source, destination).is_empty();
-        let Some(routes) = self.routings().iter().find(leads) else { return Vec::new() };
-        let mut path = Vec::new();
-        let mut node = source;
-        while node != destination {
-            let Some(&port) = routes.candidates(node, destination).first() else { break };
-            path.push(port);
-            node = routes.node_of(peer(port));
-        }
-        path
+        let path = self.first_path(source, destination, |node| self.candidates(node, destination));
+        let all = || self.first_path(source, destination, |node| self.routes.candidates(node, destination));
+        path.or_else(all).unwrap_or_default()
     }
 
-    /// Every port that packets may take: of the flow's own path, or of all paths that routing offers.
+    fn first_path<'a>(
+        &self,
+        source: NodeId,
+        destination: NodeId,
+        candidates: impl Fn(NodeId) -> &'a [PortId],
+    ) -> Option<Vec<PortId>> {
+        let (mut path, mut node) = (Vec::new(), source);
+        while node != destination {
+            let &port = candidates(node).first()?;
+            path.push(port);
+            node = self.routes.node_of(peer(port));
+        }
+        Some(path)
+    }
+
+    /// Every port that packets may take: of the flow's own path, or of all paths that routing offers while all links are
+    /// up. They take others only where one of these goes down.
     pub fn possible_ports(&self, source: NodeId, destination: NodeId, known: &[PortId]) -> Vec<PortId> {
         if !known.is_empty() {
             return known.to_vec();
         }
-        let all = self.routings().iter().flat_map(|routes| {
-            let (mut nodes, mut ports) = (vec![source], Vec::new());
-            while let Some(node) = nodes.pop() {
-                for &port in if node == destination { &[] } else { routes.candidates(node, destination) } {
-                    if !ports.contains(&port) {
-                        ports.push(port);
-                        nodes.push(routes.node_of(peer(port)));
-                    }
+        let (mut nodes, mut ports) = (vec![source], Vec::new());
+        while let Some(node) = nodes.pop() {
+            for &port in if node == destination { &[] } else { self.routes.candidates(node, destination) } {
+                if !ports.contains(&port) {
+                    ports.push(port);
+                    nodes.push(self.routes.node_of(peer(port)));
                 }
             }
-            ports
-        });
-        all.collect()
+        }
+        ports
     }
 }
 

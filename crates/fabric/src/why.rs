@@ -31,6 +31,7 @@ use rustc_hash::FxHashMap;
 use crate::arena::Place;
 use crate::messages::Outgoing;
 use crate::packet::Packet;
+use crate::records::FlowKey;
 use crate::table::{NONE, Table, Values};
 use crate::world::{STOP_CHECK, World};
 
@@ -214,7 +215,9 @@ impl Sums {
 #[derive(Clone, Copy, Debug)]
 struct Message {
     slot: u32,
+    destination: NodeId,
     start: u64,
+    size: u64,
     ideal: u64,
     /// Sequence numbers of its first packet, and after its last one.
     first: u64,
@@ -335,7 +338,8 @@ impl World<'_> {
 
     /// What was found, if the flow is complete.
     pub fn why(&mut self) -> Option<Why> {
-        let found = self.trace.take()?.found?;
+        let trace = self.trace.take()?;
+        let (flow, found) = (trace.flow, trace.found?);
         let name = |origin: Origin| match origin {
             Origin::Port(port) => self.direction(port),
             Origin::Node(node) => self.blueprint.nodes[node.index()].name.clone(),
@@ -349,9 +353,17 @@ impl World<'_> {
         Some(Why {
             start: Time(found.message.start),
             fct: Span(found.fct),
-            ideal: Span(found.message.ideal),
+            ideal: self.ideal_of(flow, &found),
             parts: found.sums.0.iter().map(part).collect(),
         })
+    }
+
+    /// The ideal of the flow, which is known at its start only where the network does not change.
+    fn ideal_of(&self, flow: FlowRef, found: &Found) -> Span {
+        let Message { destination, start, size, ideal, .. } = found.message;
+        let key = FlowKey { start, workload: flow.workload, source: flow.source.0, number: flow.number };
+        let over_time = || self.ideal_over_time(key, destination, size, found.fct);
+        if self.wires.is_empty() { Span(ideal) } else { over_time() }
     }
 
     /// A queue pair of the flow's source is open, which carries `head`, and perhaps others after it.
@@ -375,8 +387,9 @@ impl World<'_> {
         let own = self.is_own_pair(slot);
         let Some(mut trace) = self.trace.take() else { return };
         if own && trace.is_open() && message.number == trace.flow.number {
-            let Outgoing { start, ideal, end, .. } = *message;
-            trace.message = Some(Message { slot, start, ideal, first, end });
+            let Outgoing { start, size, ideal, end, .. } = *message;
+            let destination = self.ways[slot as usize].destination;
+            trace.message = Some(Message { slot, destination, start, size, ideal, first, end });
             trace.slots = vec![slot];
             trace.flights.retain(|&(_, of), _| of == slot);
             self.begin_stops(&mut trace);

@@ -33,6 +33,7 @@ use crate::base_rtt::Largest;
 use crate::blueprint::{Blueprint, ErrorRates, PauseFault, RelayPorts, Release};
 use crate::border::Border;
 use crate::capture::Capture;
+use crate::changes::Change;
 use crate::column::Column;
 use crate::counters::{EgressCounters, RareCounters, RareEgressCounters, Traffic};
 use crate::crossing::Inputs;
@@ -48,7 +49,7 @@ use crate::ranks::Ranks;
 use crate::receive::ReceiveHalf;
 use crate::records::Records;
 use crate::ring::Ring;
-use crate::routing::{Routes, peer};
+use crate::routing::{ChangingRoutes, Routes, peer};
 use crate::send::SendHalf;
 use crate::serial::Serial;
 use crate::series::Series;
@@ -58,6 +59,7 @@ use crate::telemetry::Telemetry;
 use crate::triggers::Triggers;
 use crate::ways::Way;
 use crate::why::Trace;
+use crate::wires::Wire;
 
 /// Events between two looks at the stop flag.
 pub(crate) const STOP_CHECK: u64 = 1 << 15;
@@ -89,7 +91,8 @@ pub(crate) struct Port {
     pub armed: bool,
     /// What goes next is being chosen: who hears of it may have the port look again, which it then does.
     pub choosing: bool,
-    /// What it sends is no matter of the clock alone: a capture, telemetry, jitter, or another partition is there.
+    /// What it sends is no matter of the clock alone: a capture, telemetry, jitter, a link that changes, or another
+    /// partition is there.
     pub observed: bool,
     /// Link control frames that wait to be sent, where they go before all else.
     pub control: Fifo,
@@ -103,6 +106,8 @@ pub(crate) struct Port {
     pub has_cp: bool,
     /// What it sends is captured, or counted by flow.
     pub noted: bool,
+    /// Its link fails at some time, or its delay changes: there is a wire of it.
+    pub changes: bool,
     pub node: NodeId,
     /// Its place among its node's ports.
     pub local: u16,
@@ -115,7 +120,7 @@ pub(crate) struct Port {
     pub serial: Serial,
     pub rate: Rate,
     pub jitter: u64,
-    /// With jitter: when the last packet on the link from here arrives.
+    /// Where there is jitter, or the delay changes: when the last packet on the link from here arrives.
     pub latest: u64,
     pub errors: ErrorRates,
     /// Draws losses and jitter.
@@ -412,14 +417,13 @@ pub(crate) struct World<'a> {
     pub nodes: Vec<Node>,
     pub switches: Column<Switch>,
     pub nics: Column<Nic>,
+    /// Over all links.
     pub routes: Arc<Routes>,
-    /// Links come and go: routes are looked up packet by packet.
-    pub changing: bool,
-    pub link_down: Vec<u32>,
-    /// Where links come and go: the routes of each set of links that is up at some time; else empty.
-    pub states: Arc<[Routes]>,
-    /// One a state, at least one.
-    pub ideals: Vec<Ideals>,
+    /// Where links come and go, over those that are up: routes are looked up packet by packet.
+    pub changing: Option<Box<ChangingRoutes>>,
+    /// Of ports whose links fail or whose delays change.
+    pub wires: FxHashMap<PortId, Wire>,
+    pub ideals: Ideals,
     /// Queue pairs by slot: what is fixed, what the sender has and what the receiver has.
     pub ways: Column<Way>,
     pub senders: Column<SendHalf>,
@@ -479,7 +483,7 @@ pub(crate) struct Done {
 /// A change of the network at a known time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Fault {
-    Link { link: u32, down: bool },
+    Change(Change),
     Pause { port: PortId, pause: PauseFault },
 }
 

@@ -24,10 +24,10 @@ pub fn base_rtt(trips: &RoundTrips<'_>, path: &[PortId]) -> Span {
     trips.along(path.iter().copied(), path.iter().rev().map(|&port| peer(port)))
 }
 
-/// Rate and propagation of what a port sends.
+/// Rate and longest propagation of what a port sends.
 fn direction(blueprint: &Blueprint, port: PortId) -> (Rate, Span) {
     let direction = &blueprint.links[port.index() / 2].directions[port.index() % 2];
-    (direction.rate, direction.delay)
+    (direction.rate, direction.longest_delay())
 }
 
 /// Lowest rate along a path.

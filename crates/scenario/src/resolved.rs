@@ -6,13 +6,14 @@ use std::fmt::Write as _;
 use floodway_fabric::Blueprint;
 use floodway_fabric::blueprint::{Arrivals, PoissonSpec, WorkloadSpec};
 use floodway_fabric::spread::Spread;
+use floodway_units::Span;
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::build::Built;
 use crate::grammar::document::Document;
 use crate::grammar::forms::FlowControl;
-use crate::resolve::Choice;
+use crate::resolve::{Choice, DirectionPlan, LinkPlan};
 use crate::topology::Network;
 
 /// Objects whose every choice is the same and has the same origin.
@@ -58,7 +59,7 @@ pub fn groups(built: &Built, document: &Document) -> Vec<Group> {
                 setting("rate", &direction.rate),
                 setting("delay", &direction.delay),
                 flow_control("flow-control", &direction.flow_control),
-                faults(&direction.faults, &of.down),
+                faults(direction, of),
             ];
             let port_at = link.ends[1 - from];
             if !network.nodes[port_at].is_host {
@@ -163,10 +164,8 @@ fn flow_control(key: &'static str, choice: &Choice<FlowControl>) -> Setting {
     Setting { key, value, origin: choice.origin.to_string() }
 }
 
-fn faults(
-    choice: &Choice<(floodway_fabric::blueprint::ErrorRates, floodway_units::Span)>,
-    down: &[(floodway_units::Time, floodway_units::Time)],
-) -> Setting {
+fn faults(direction: &DirectionPlan, link: &LinkPlan) -> Setting {
+    let choice = &direction.faults;
     let (errors, jitter) = choice.value;
     let mut value = serde_json::Map::new();
     if errors.data + errors.control + errors.link_control > 0.0 {
@@ -177,9 +176,19 @@ fn faults(
     if jitter.0 > 0 {
         value.insert("jitter".into(), jitter.to_string().into());
     }
-    if !down.is_empty() {
-        let periods = down.iter().map(|(from, to)| json!({ "from": from, "to": to }));
+    if !link.down.is_empty() {
+        let periods = link.down.iter().map(|(from, to)| json!({ "from": from, "to": to }));
         value.insert("down".into(), periods.collect());
+    }
+    let (detection, convergence) = link.reaction;
+    for (key, span) in [("detection", detection), ("convergence", convergence)] {
+        if span > Span::ZERO {
+            value.insert(key.into(), span.to_string().into());
+        }
+    }
+    if !direction.switchovers.is_empty() {
+        let switchovers = direction.switchovers.iter().map(|(at, delay)| json!({ "at": at, "delay": delay }));
+        value.insert("switchover".into(), switchovers.collect());
     }
     Setting { key: "faults", value: value.into(), origin: choice.origin.to_string() }
 }

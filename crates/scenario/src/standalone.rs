@@ -40,7 +40,7 @@ impl<'a> Pairs<'a> {
     pub fn new(blueprint: &'a Blueprint) -> Self {
         let names = blueprint.nodes.iter().map(|node| node.name.as_str());
         let nodes = names.zip((0..).map(NodeId)).collect();
-        Pairs { blueprint, routes: Routes::new(blueprint, |_| true), nodes }
+        Pairs { blueprint, routes: Routes::new(blueprint), nodes }
     }
 
     /// Along the first of the shortest paths; none where there is no way, or either is no host's name.

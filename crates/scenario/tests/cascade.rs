@@ -279,6 +279,27 @@ fn a_direction_has_its_buffer_at_the_receiver_and_its_scheduler_at_the_sender() 
 }
 
 #[test]
+fn a_link_that_fails_has_delays_of_its_own_and_a_direction_its_switchovers() {
+    let blueprint = built(
+        r#"
+        [[override]]
+        name = "a"
+        links = "s1-s2"
+        direction = "s2>s1"
+        faults = { down = { from = "1ms", to = "2ms" }, detection = "3us", convergence = "4ms", switchover = [{ at = "1ms", length = "2km" }, { at = "5ms", delay = "7us" }] }
+        "#,
+    );
+    let trunk = link(&blueprint, "s1-s2");
+    assert_eq!((trunk.detection, trunk.convergence), (Span::us(3), Span::ms(4)));
+    let [there, back] = trunk.directions.each_ref().map(|of| of.switchovers.clone());
+    assert_eq!(
+        (there, back),
+        (vec![], vec![(Time(1_000_000_000), Span::us(10)), (Time(5_000_000_000), Span::us(7))])
+    );
+    assert_eq!(link(&blueprint, "s2-s3").convergence, Span::ZERO);
+}
+
+#[test]
 fn a_switch_said_anew_takes_its_ports_back() {
     let tables = |last: &str| {
         format!(

@@ -404,6 +404,34 @@ fn overrides_set_what_their_objects_have() {
 }
 
 #[test]
+fn links_change_to_delays_in_order_and_are_noticed_to_fail_only_if_they_do() {
+    let faults =
+        |faults: &str| changed("buffer.static = { size = \"1MB\" }", &format!("faults = {{ {faults} }}"));
+    for (given, key, why) in [
+        ("detection = \"1us\"", "detection", "it needs `down`, that is when the link fails"),
+        ("convergence = \"1us\"", "convergence", "it needs `down`, that is when the link fails"),
+        ("switchover = { at = \"1us\" }", "switchover", "it needs the delay or the length of then"),
+        (
+            "switchover = { at = \"1us\", delay = \"1us\", length = \"1km\" }",
+            "switchover.length",
+            "give either the delay or the length, not both",
+        ),
+        (
+            "switchover = { at = \"1us\", delay = \"0us\" }",
+            "switchover.delay",
+            "a link needs a delay above 0",
+        ),
+        (
+            "switchover = [{ at = \"2us\", delay = \"1us\" }, { at = \"2us\", delay = \"3us\" }]",
+            "switchover",
+            "the instants must be in order, and differ",
+        ),
+    ] {
+        assert_eq!(faults(given), format!("a.toml:7: middle.faults.{key}: {why}"), "{given}");
+    }
+}
+
+#[test]
 fn buffers_hold_what_flow_control_asks() {
     let auto = RIGHT.replacen(r#"xoff = "320KB""#, r#"xoff = "auto""#, 1).replacen("1MB", "20KB", 1);
     assert_eq!(

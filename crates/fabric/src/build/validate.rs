@@ -56,7 +56,7 @@ impl Blueprint {
     /// The first fault found.
     pub fn validate(&self) -> Result<Routes, BuildError> {
         self.validate_links()?;
-        let routes = Routes::new(self, |_| true);
+        let routes = Routes::new(self);
         self.validate_traffic(&routes)?;
         Ok(routes)
     }
@@ -197,7 +197,7 @@ impl Blueprint {
             for direction in &link.directions {
                 let fault = if direction.rate == Rate(0) {
                     Some(("rate", "a link needs a rate above 0"))
-                } else if direction.delay == Span::ZERO {
+                } else if direction.shortest_delay() == Span::ZERO {
                     Some((
                         "delay",
                         "a link needs a delay above 0, for events at different nodes never coincide",

@@ -134,6 +134,7 @@ impl Net {
         let direction = DirectionSpec {
             rate,
             delay,
+            switchovers: Vec::new(),
             jitter: Span::ZERO,
             flow_control: vec![(Class::DATA, params::<FlowControlParams>(flow_control))],
             errors: ErrorRates::default(),
@@ -153,6 +154,8 @@ impl Net {
             ends: [end(a), end(b)],
             directions: [direction.clone(), direction],
             down: Vec::new(),
+            detection: Span::ZERO,
+            convergence: Span::ZERO,
         });
         self.blueprint.links.len() - 1
     }

@@ -207,6 +207,13 @@ impl Plan {
         if self.chance == 4 {
             let last = net.blueprint.links.len() - 1;
             net.blueprint.links[last].down = vec![(Time::ZERO + Span::us(40), Time::ZERO + Span::us(90))];
+            net.blueprint.links[last].detection = Span::us(if self.pipeline { 4 } else { 0 });
+            net.blueprint.links[last].convergence = Span::us(if self.classes { 7 } else { 0 });
+            let links = net.blueprint.links.iter_mut().step_by(3);
+            for direction in links.flat_map(|link| &mut link.directions) {
+                let (Span(delay), at) = (direction.delay, Time::ZERO + Span::us(50));
+                direction.switchovers = vec![(at, Span(delay / 2 + 1)), (at + Span::us(30), Span(delay * 2))];
+            }
             net.pauses(0, hosts[0], Span::us(30), Time::ZERO + Span::us(60));
         }
         if self.classes {

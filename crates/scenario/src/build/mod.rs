@@ -275,7 +275,7 @@ impl Builder<'_> {
         blueprint.links = skeleton::links(network, plan, &classes);
         self.records(network, &mut blueprint);
         self.give_up_if_faulty()?;
-        let routes = Routes::new(&blueprint, |_| true);
+        let routes = Routes::new(&blueprint);
         self.traffic(network, plan, &mut blueprint, &routes);
         self.give_up_if_faulty()?;
         // A list may have brought classes of its own.

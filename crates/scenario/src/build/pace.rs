@@ -257,7 +257,10 @@ fn longest_timeout(blueprint: &Blueprint, rtt: Span) -> Span {
 
 /// How long faults hold frames up, if none of them overlap; those that never end are not waited for.
 fn held(links: &[LinkSpec]) -> Span {
-    let down = links.iter().flat_map(|link| &link.down).copied();
+    let noticed = |link: &LinkSpec| link.detection.0.saturating_add(link.convergence.0);
+    let down = links.iter().flat_map(|link| {
+        link.down.iter().map(|&(from, to)| (from, Time(to.0.saturating_add(noticed(link)))))
+    });
     let ends = links.iter().flat_map(|link| &link.ends);
     let paused = ends.flat_map(|end| &end.pauses).map(|pause| (pause.from, pause.to));
     let finite = down.chain(paused).filter(|(_, to)| *to < Time::NEVER);

@@ -73,6 +73,8 @@ pub fn links(network: &Network, plan: &Plan, classes: &[Class]) -> Vec<LinkSpec>
         ends: std::array::from_fn(|i| end(link.ends[i], &plan.ends[i])),
         directions: std::array::from_fn(|i| direction(&plan.directions[i], classes)),
         down: plan.down.clone(),
+        detection: plan.reaction.0,
+        convergence: plan.reaction.1,
     };
     network.links.iter().zip(&plan.links).map(link).collect()
 }
@@ -93,6 +95,7 @@ fn direction(plan: &DirectionPlan, classes: &[Class]) -> DirectionSpec {
     DirectionSpec {
         rate: plan.rate.value,
         delay: plan.delay.value,
+        switchovers: plan.switchovers.clone(),
         jitter,
         flow_control: classes.iter().filter_map(|&class| Some((class, control.of(class)?.clone()))).collect(),
         errors,

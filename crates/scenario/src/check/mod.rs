@@ -162,7 +162,7 @@ pub struct Traffic {
 /// Builds the summary of a scenario; `resolved` adds what every object ended up with.
 pub fn check(scenario: &Scenario, resolved: bool) -> Report {
     let blueprint = scenario.blueprint();
-    let routes = Routes::new(blueprint, |_| true);
+    let routes = Routes::new(blueprint);
     Report {
         name: scenario.name().to_owned(),
         seed: blueprint.seed,

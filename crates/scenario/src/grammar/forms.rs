@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 
 use floodway_fabric::blueprint::ErrorRates;
 use floodway_mechanisms::registry::FlowControlParams;
-use floodway_units::{Class, Span, Time};
+use floodway_units::{Class, Length, Span, Time};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{
@@ -200,6 +200,15 @@ pub struct Faults {
     pub jitter: Span,
     /// When the link is down. Default: never.
     pub down: Many<Period>,
+    /// How long until the ends of the link know that it is down, or up again: until then they send into a dead link, and
+    /// what they send is lost. Default: 0.
+    pub detection: Span,
+    /// How long from then until routes are computed anew, everywhere at once: until then packets are sent to the port of
+    /// the dead link, and are lost there. Default: 0.
+    pub convergence: Span,
+    /// Other delays of the link from given instants on, as where protection switches to another fibre; order is kept.
+    /// Default: none.
+    pub switchover: Many<Switchover>,
     /// A port that pauses what feeds it, whatever its buffer holds. Default: none.
     pub pause: Many<Pause>,
 }
@@ -212,6 +221,18 @@ pub struct Period {
     pub from: Time,
     /// The first instant after it.
     pub to: Time,
+}
+
+/// From an instant on a link has another delay.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Switchover {
+    /// What is sent from then on takes that long.
+    pub at: Time,
+    /// The delay. Default: by `length`.
+    pub delay: Option<Span>,
+    /// The length, at 5 us/km. Not together with `delay`. Default: by `delay`.
+    pub length: Option<Length>,
 }
 
 /// A pause that a broken node sends.

@@ -9,7 +9,7 @@ use floodway_units::{Length, Rate, Span, Time};
 
 use super::plan::{Choice, EndPlan, Origin, Plan};
 use crate::error::{Place, ScenarioError};
-use crate::grammar::forms::{Faults, Pause};
+use crate::grammar::forms::{Faults, Pause, Switchover};
 use crate::grammar::read::key_path;
 use crate::grammar::selector::{Selector, glob, nearest_match};
 use crate::grammar::settings::{Defaults, Override, Slots};
@@ -209,6 +209,7 @@ impl<'a> Layer<'a> {
         let direction = self.of.and_then(|of| of.direction.as_deref());
         let faults =
             self.slots.faults.map(|faults| self.link_faults(faults, direction.is_some())).transpose()?;
+        let switchovers = self.switchovers()?;
         let delay = self.delay()?;
         if self.slots.rate == Some(Rate(0)) {
             return Err(self.error("rate", "a link needs a rate above 0"));
@@ -232,7 +233,9 @@ impl<'a> Layer<'a> {
                 if let Some(faults) = &faults {
                     plan.directions[from].faults =
                         self.choice("faults", (faults.error_rate.0, faults.jitter));
+                    plan.directions[from].switchovers.clone_from(&switchovers);
                     plan.down = faults.down.0.iter().map(|period| (period.from, period.to)).collect();
+                    plan.reaction = (faults.detection, faults.convergence);
                     plan.ends[1 - from].pauses = pauses(&faults.pause.0);
                 }
             }
@@ -282,17 +285,42 @@ impl<'a> Layer<'a> {
     }
 
     fn delay(&self) -> Result<Option<(&'static str, Span)>, ScenarioError> {
-        match (self.slots.delay, self.slots.length) {
-            (Some(_), Some(_)) => Err(self.error("length", "give either the delay or the length, not both")),
-            (Some(Span::ZERO), _) => Err(self.error("delay", "a link needs a delay above 0")),
-            (_, Some(Length(0))) => Err(self.error("length", "a link needs a delay above 0")),
-            (_, Some(length)) if length.0 >= 1 << 43 => {
-                Err(self.error("length", format!("{length} is too long")))
-            }
+        self.delay_of("", (self.slots.delay, self.slots.length))
+    }
+
+    /// A delay, or that of a length, where one is given by the keys of this table.
+    fn delay_of(
+        &self,
+        table: &str,
+        given: (Option<Span>, Option<Length>),
+    ) -> Result<Option<(&'static str, Span)>, ScenarioError> {
+        let error = |key: &str, message: String| Err(self.error(&format!("{table}{key}"), message));
+        let zero = || "a link needs a delay above 0".to_owned();
+        match given {
+            (Some(_), Some(_)) => error("length", "give either the delay or the length, not both".into()),
+            (Some(Span::ZERO), _) => error("delay", zero()),
+            (_, Some(Length(0))) => error("length", zero()),
+            (_, Some(length)) if length.0 >= 1 << 43 => error("length", format!("{length} is too long")),
             (Some(delay), None) => Ok(Some(("delay", delay))),
             (None, Some(length)) => Ok(Some(("length", length.delay()))),
             (None, None) => Ok(None),
         }
+    }
+
+    /// Other delays of links, with the instants from which on they hold.
+    fn switchovers(&self) -> Result<Vec<(Time, Span)>, ScenarioError> {
+        let Some(faults) = self.slots.faults else { return Ok(Vec::new()) };
+        let mut switchovers: Vec<(Time, Span)> = Vec::new();
+        for &Switchover { at, delay, length } in &faults.switchover.0 {
+            let Some((_, delay)) = self.delay_of("faults.switchover.", (delay, length))? else {
+                return Err(self.error("faults.switchover", "it needs the delay or the length of then"));
+            };
+            if switchovers.last().is_some_and(|&(before, _)| before >= at) {
+                return Err(self.error("faults.switchover", "the instants must be in order, and differ"));
+            }
+            switchovers.push((at, delay));
+        }
+        Ok(switchovers)
     }
 
     /// Faults of links, checked; a pause needs to know which end sends it.
@@ -308,6 +336,13 @@ impl<'a> Layer<'a> {
                 return Err(self.error("faults.down", "periods must be in order, apart, and not empty"));
             }
             end = period.to;
+        }
+        for (key, span) in [("detection", faults.detection), ("convergence", faults.convergence)] {
+            if span > Span::ZERO && faults.down.0.is_empty() {
+                return Err(
+                    self.error(&format!("faults.{key}"), "it needs `down`, that is when the link fails")
+                );
+            }
         }
         Ok(faults)
     }

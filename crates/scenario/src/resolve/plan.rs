@@ -96,6 +96,8 @@ pub struct LinkPlan {
     pub ends: [EndPlan; 2],
     /// When it is down.
     pub down: Vec<(Time, Time)>,
+    /// How long until its ends know, and from then until routes are computed anew.
+    pub reaction: (Span, Span),
 }
 
 /// Of a link in one direction.
@@ -109,6 +111,8 @@ pub struct DirectionPlan {
     pub flow_control: Choice<FlowControl>,
     /// Random losses and jitter.
     pub faults: Choice<(ErrorRates, Span)>,
+    /// From when on propagation takes another time.
+    pub switchovers: Vec<(Time, Span)>,
 }
 
 /// Of a port.
@@ -201,6 +205,7 @@ impl Plan {
                     FlowControl::All(by_default!(FlowControlParams::Pfc)),
                 ),
                 faults: faults_of(link, origin),
+                switchovers: Vec::new(),
             };
             let end = EndPlan {
                 buffer: None,
@@ -212,6 +217,7 @@ impl Plan {
                 directions: [direction.clone(), direction],
                 ends: [end.clone(), end],
                 down: Vec::new(),
+                reaction: (Span::ZERO, Span::ZERO),
             }
         });
         let switch = SwitchPlan {

@@ -934,7 +934,7 @@ def _exit_code(arguments: Sequence[str] | None) -> int:
 
 
 def _is_interrupt(error: BaseException | None) -> bool:
-    """Whether Ctrl-C is behind an error: libraries in other languages make one of it while they are loaded."""
+    """Whether Ctrl-C is behind an error: libraries make one of it while they are being loaded."""
     while error is not None:
         if isinstance(error, KeyboardInterrupt):
             return True

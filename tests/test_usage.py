@@ -122,6 +122,29 @@ main()
     assert (done.returncode, done.stdout, done.stderr) == (code, "", "")
 
 
+def test_an_interrupt_that_a_library_makes_an_error_of_is_one_all_the_same(tmp_path: Path) -> None:
+    program = """
+import sys
+
+class Interrupt:
+    def find_spec(self, name, path=None, target=None):
+        if name == "matplotlib":
+            try:
+                raise KeyboardInterrupt
+            except KeyboardInterrupt as error:
+                raise ImportError("initialization failed") from error
+
+sys.meta_path.insert(0, Interrupt())
+sys.argv = ["floodway", "compare", "small.toml", "--vary", "seed=1,2", "--out", "out", "--quiet"]
+from floodway.__main__ import main
+main()
+"""
+    written(tmp_path, SMALL)
+    line = [sys.executable, "-c", program]
+    done = subprocess.run(line, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+
+
 @pytest.mark.parametrize("limit_mib", [60, 200, 400, 500])
 def test_too_little_memory_for_the_imports_is_told_in_a_line(limit_mib: int) -> None:
     program = f"""

@@ -95,7 +95,10 @@ def soak(verb: str, *, kills: int, seed: int, folder: Path) -> Count:
         count.leftovers += [f"{verb}: {name}" for name in _hidden(folder)]
         shutil.rmtree(place, ignore_errors=True)
         count.rounds += 1
-        sys.stderr.write(f"{verb}: {count.kills.total()} of {kills} kills, {len(count.faults)} faults\n")
+        faults = "".join(f"; {fault}" for fault in count.faults)
+        sys.stderr.write(
+            f"{verb}: {count.kills.total()} of {kills} kills, {len(count.faults)} faults{faults}\n"
+        )
     return count
 
 
@@ -104,6 +107,7 @@ class _Ended:
     code: int
     said: str
     killed: bool
+    forced: bool
 
 
 def _round(  # noqa: PLR0913 (what a round is of)
@@ -170,7 +174,7 @@ def _run(  # noqa: PLR0913 (how a command is called)
         except subprocess.TimeoutExpired:
             running.kill()
             said = "it hung"
-    return _Ended(code=running.returncode, said=said.strip(), killed=killed)
+    return _Ended(code=running.returncode, said=said.strip(), killed=killed, forced=force)
 
 
 def _look(verb: str, place: Path, ended: _Ended, count: Count, there: dict[Path, int]) -> None:
@@ -179,12 +183,11 @@ def _look(verb: str, place: Path, ended: _Ended, count: Count, there: dict[Path,
     if ended.code not in allowed or "Traceback" in ended.said:
         count.locked.append(f"{verb}: exit code {ended.code}: {ended.said}")
     for run, made in there.items():
-        # Studies and comparisons that go on keep what has ended; a run, and what is forced, is replaced.
-        kept = verb in {"study", "reproduce"} or (verb == "compare" and not _forced(verb, place))
         now = _made(run)
-        if now is None and not (verb == "run" and _hidden(place.parent)):
+        # Between two renames what was there is in the hidden folder, and the next command finishes it.
+        if now is None and not _hidden(run.parent):
             count.lost.append(f"{verb}: {run.relative_to(place.parent)} is gone")
-        elif now != made and kept:
+        elif now != made and not ended.forced:
             count.lost.append(f"{verb}: {run.relative_to(place.parent)} was made again")
     there.clear()
     for file in place.rglob("run.json"):

@@ -1060,11 +1060,22 @@ def _exit_code(arguments: Sequence[str] | None) -> int:
     except MemoryError:
         return _fail("memory ran out: less data or fewer runs at a time (--jobs) need less", FAILED)
     except Exception as error:  # noqa: BLE001 (a bug is told in one line as well)
+        if _is_interrupt(error):
+            return INTERRUPTED
         place = traceback.extract_tb(error.__traceback__)[-1]
         where = f"{Path(place.filename).name}:{place.lineno}"
         return _fail(
             f"a bug of floodway, please report it: {type(error).__name__}: {error} ({where})", FAILED
         )
+
+
+def _is_interrupt(error: BaseException | None) -> bool:
+    """Whether Ctrl-C is behind an error: libraries make one of it while they are being loaded."""
+    while error is not None:
+        if isinstance(error, KeyboardInterrupt):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
 
 
 def _fail(message: str, code: int) -> int:

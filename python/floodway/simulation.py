@@ -11,7 +11,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor, wait
 from datetime import UTC, datetime
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import polars as pl
 
@@ -21,7 +21,7 @@ from floodway.results.result import AskedLoad, Result, RunInfo, Timings
 from floodway.scenarios import Scenario
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from floodway._floodway import Progress
 
@@ -97,7 +97,8 @@ def run(
     if not isinstance(scenario, Scenario):
         raise TypeError(f"a {type(scenario).__name__} is not a Scenario; floodway.load reads a file")
     check_threads(threads)
-    progress, loads = _floodway.Progress(), asked_loads(scenario)
+    progress = _floodway.Progress()
+    built: dict[str, Any] = scenario.check()
     started, clock = datetime.now(UTC), time.perf_counter()
     with stopped_by_interrupt(progress.stop):
         work = partial(_floodway.run, scenario.native, progress=progress, threads=threads)
@@ -118,7 +119,8 @@ def run(
         versions=versions(),
         timings=timings,
         verdicts=verdicts,
-        loads=loads,
+        loads=asked_loads(scenario, built),
+        built=built,
     )
     return Result(
         flows=flows_frame(records.flows),
@@ -135,11 +137,11 @@ def run(
     )
 
 
-def asked_loads(scenario: Scenario) -> tuple[AskedLoad, ...]:
-    """Return what a scenario asks of its workloads at a stated load."""
-    built = json.loads(_floodway.check(scenario.native).json)["workloads"]
+def asked_loads(scenario: Scenario, built: Mapping[str, Any]) -> tuple[AskedLoad, ...]:
+    """Return what a scenario asks of its workloads at a stated load, of what it came to when it was built."""
     written = json.loads(scenario.native.resolved_json)["scenario"]["workload"]
-    at_a_load = [(b, w["poisson"]) for b, w in zip(built, written, strict=True) if "poisson" in w]
+    pairs = zip(built["workloads"], written, strict=True)
+    at_a_load = [(b, w["poisson"]) for b, w in pairs if "poisson" in w]
     return tuple(
         AskedLoad(workload=workload["name"], gbps=workload["offered_gbps"], load=poisson["load"])
         for workload, poisson in at_a_load

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["Recipe", "Run", "engine", "key_of", "runs_of", "selected"]
 
 #: Changes when what is stored of a run does.
-FORMAT = 1
+FORMAT = 2
 #: What a scenario is called decides nothing.
 CALLED = ("name", "file", "description")
 

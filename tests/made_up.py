@@ -25,12 +25,13 @@ def made_up_flows(fct_us: Sequence[float | None], *, sizes: Sequence[int] | None
             "size_bytes": size_bytes,
             "delivered_bytes": [size if done else 0 for size, done in zip(size_bytes, finished, strict=True)],
             "start_us": [0.0 for _ in numbers],
+            "finish_receiver_us": fct_us,
             "fct_us": fct_us,
             "slowdown": fct_us,
             "measured": [True for _ in numbers],
             "finished": finished,
         },
-        schema_overrides={"fct_us": pl.Float64, "slowdown": pl.Float64},
+        schema_overrides=dict.fromkeys(("finish_receiver_us", "fct_us", "slowdown"), pl.Float64),
     )
 
 

@@ -136,7 +136,7 @@ def test_what_is_printed_has_the_numbers_and_says_where_to_look(floodway: Comman
     folder = small.parent / "out"
     cell = row(numbers(folder), "fct_p99_us")["seed=2"]
     line = next(line for line in done.out.splitlines() if "completion time, p99, us" in line)
-    assert f"{cell['mean']:,.1f} ({cell['change']:+,.1f} %)" in line
+    assert f"{cell['mean']:,.1f} †{cell['of_few_flows']} ({cell['change']:+,.1f} %)" in line
     for finding in numbers(folder)["findings"]:
         assert finding in done.out
     assert done.out.splitlines()[-1] == "pictures and tables: out/index.html"

@@ -170,6 +170,18 @@ def test_a_picture_has_the_width_letters_title_and_axes_that_are_chosen(three_se
     assert "Error bars" not in bare.legends[0].get_title().get_text()
 
 
+def test_the_report_says_first_what_was_simulated(three_seeds: Conducted) -> None:
+    report = (three_seeds.folder / "report.md").read_text(encoding="utf-8")
+    assert report.index("### Simulated") < report.index("![1](1.png)") < report.index("### Numbers")
+    assert "| topology | dumbbell: left 2, right 2, rate 100G, delay 1us |" in report
+    assert "| seeds | 1 to 3 |" in report
+    # What differs says by what: thresholds by variant, load by point.
+    assert re.search(
+        r"\| flow control \| 10 MB: pfc.*threshold 2\.5 MB.*; 1 MB: pfc.*threshold 250 KB", report
+    )
+    assert re.search(r"\| traffic \| load 0\.2: rpc: .*; load 0\.4: rpc: ", report)
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [

@@ -44,7 +44,7 @@ def test_the_version_is_the_package_s(floodway: Command) -> None:
         ),
         (
             ["plot", "fct", "out", "--format", "gif"],
-            "invalid value for '--format': 'gif' is not one of 'png', 'pdf', 'svg'.",
+            "invalid value for --format: 'gif' is not a format; allowed: png, pdf, svg",
         ),
     ],
 )

@@ -11,7 +11,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor, wait
 from datetime import UTC, datetime
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import polars as pl
 
@@ -120,6 +120,7 @@ def run(  # noqa: PLR0913 (each is a choice of its own)
         hint = "--force-memory, in Python force_memory=True, tries it nevertheless"
         raise OutOfMemoryError(f"{scenario.name}: {plan.too_large}; {hint}")
     progress, loads = _floodway.Progress(), asked_loads(scenario)
+    built: dict[str, Any] = scenario.check()
     started, clock = datetime.now(UTC), time.perf_counter()
     with stopped_by_interrupt(progress.stop):
         work = partial(_floodway.run, scenario.native, progress=progress, plan=plan)
@@ -141,6 +142,7 @@ def run(  # noqa: PLR0913 (each is a choice of its own)
         timings=timings,
         verdicts=verdicts,
         loads=loads,
+        built=built,
     )
     return Result(
         flows=flows_frame(records.flows),

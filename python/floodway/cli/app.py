@@ -1060,13 +1060,16 @@ def _exit_code(arguments: Sequence[str] | None) -> int:
     except MemoryError:
         return _fail("memory ran out: less data or fewer runs at a time (--jobs) need less", FAILED)
     except Exception as error:  # noqa: BLE001 (a bug is told in one line as well)
-        if _is_interrupt(error):
-            return INTERRUPTED
-        place = traceback.extract_tb(error.__traceback__)[-1]
-        where = f"{Path(place.filename).name}:{place.lineno}"
-        return _fail(
-            f"a bug of floodway, please report it: {type(error).__name__}: {error} ({where})", FAILED
-        )
+        return _unexpected(error)
+
+
+def _unexpected(error: Exception) -> int:
+    """Say in a line what no part of the program expects."""
+    if _is_interrupt(error):
+        return INTERRUPTED
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    where = f"{Path(place.filename).name}:{place.lineno}"
+    return _fail(f"a bug of floodway, please report it: {type(error).__name__}: {error} ({where})", FAILED)
 
 
 def _is_interrupt(error: BaseException | None) -> bool:

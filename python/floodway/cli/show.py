@@ -9,6 +9,7 @@ from rich import box
 from rich.table import Table
 
 from floodway.cli.terminal import Terminal
+from floodway.results.percentiles import LEAST_BEYOND, MARK, is_few
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -24,6 +25,8 @@ WIDTH = 100
 #: So many switches are named.
 NAMED_SWITCHES = 5
 NOT_REACHED = "not reached"
+#: What a mark beside a percentile means.
+FEW = f"{MARK} of so few flows that fewer than {LEAST_BEYOND} lie beyond it"
 #: Why packets are dropped that a congestion point may lose, where all others are lossless.
 OF_CULPRITS = ("selective", "isolated_full")
 #: perftest's own headings of bandwidth, and the form of its lines below them.
@@ -144,8 +147,8 @@ def _traffic(summary: Summary) -> Table:
 
 
 def _fct(summary: Summary) -> Table:
-    columns = ("workload", "measured", "unfinished", "mean", "p50", "p99", "p99.9")
-    table = table_of("Completion time of measured flows in us", columns)
+    columns = ("workload", "measured", "unfinished", "mean", "p50", "p99", "p99.9", "last finish", "Gbit/s")
+    table = table_of("Completion time of measured flows in us, and their goodput", columns)
     for row in _rows(summary):
         mean = _number(row.fct.mean_us, missing="-")
         table.add_row(
@@ -153,27 +156,45 @@ def _fct(summary: Summary) -> Table:
             f"{row.measured:,}",
             f"{row.measured - row.measured_finished:,}",
             f"{mean} *" if row.fct.mean_of_finished_only else mean,
-            *_reached(row, (row.fct.p50_us, row.fct.p99_us, row.fct.p999_us)),
+            *_percentiles(row),
+            _number(row.last_finish_us, missing=NOT_REACHED if row.measured else "-"),
+            _number(row.goodput_gbps, missing="-", digits=2),
         )
+    notes = []
     if any(row.fct.mean_of_finished_only for row in _rows(summary)):
-        table.caption = "* of the finished flows only; unfinished ones rank above every finished one"
+        notes.append("* of the finished flows only; unfinished ones rank above every finished one")
+    if any(is_few(row.measured, thousandths=990) for row in _rows(summary)):
+        notes.append(FEW)
+    table.caption = "\n".join(notes)
     return table
+
+
+def _percentiles(row: WorkloadSummary) -> Iterable[str]:
+    """Write percentiles; those that hardly any flow lies beyond are marked."""
+    values = {500: row.fct.p50_us, 990: row.fct.p99_us, 999: row.fct.p999_us}
+    for thousandths, value in values.items():
+        missing = NOT_REACHED if row.measured else "-"
+        yield f"{_number(value, missing=missing)}{_mark(row.measured, value, thousandths)}"
+
+
+def _mark(flows: int, value: float | None, thousandths: int) -> str:
+    return f" {MARK}" if value is not None and is_few(flows, thousandths=thousandths) else ""
 
 
 def _rows(summary: Summary) -> tuple[WorkloadSummary, ...]:
     return (*_several(summary), summary.total)
 
 
-def _reached(row: WorkloadSummary, values: Iterable[float | None]) -> Iterable[str]:
-    missing = NOT_REACHED if row.measured else "-"
-    return (_number(value, missing=missing) for value in values)
-
-
 def _slowdown(workload: WorkloadSummary) -> Table:
     table = table_of(f"Slowdown by size, {workload.name}", ("from bytes", "to bytes", "flows", "p50", "p99"))
     for bucket in workload.slowdown:
-        values = (_number(value, missing=NOT_REACHED, digits=2) for value in (bucket.p50, bucket.p99))
+        values = (
+            _number(value, missing=NOT_REACHED, digits=2) + _mark(bucket.flows, value, thousandths)
+            for value, thousandths in ((bucket.p50, 500), (bucket.p99, 990))
+        )
         table.add_row(f"{bucket.from_bytes:,}", f"{bucket.to_bytes:,}", f"{bucket.flows:,}", *values)
+    if any(is_few(bucket.flows, thousandths=990) for bucket in workload.slowdown):
+        table.caption = FEW
     return table
 
 

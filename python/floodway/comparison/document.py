@@ -49,5 +49,6 @@ def _cell(cell: Cell) -> dict[str, Any]:
         "max": max(cell.known, default=None),
         "values": list(cell.values),
         "of_finished_only": cell.finished_only,
+        "of_few_flows": cell.few,
         "change": cell.change,
     }

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from floodway.results.percentiles import is_few
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
@@ -28,6 +30,8 @@ class Cell:
     change
         Difference of its mean to that of the first variant: in percent, or in points where the number
         is a share; none for the first variant, and where there is nothing to divide.
+    few
+        Of a percentile of flows: of how many it is, where hardly any lie beyond it; the least of the seeds.
     apart
         Whether it lies on the same side of the first variant's in every seed; where the variants have
         different seeds, whether the two spreads do not overlap.
@@ -35,6 +39,7 @@ class Cell:
 
     values: tuple[float | None, ...]
     finished_only: bool = False
+    few: int | None = None
     change: float | None = None
     apart: bool = False
 
@@ -110,6 +115,7 @@ class _Metric:
     change_unit: str = "percent"
     finished_only: Callable[[Summary], bool] = lambda _: False
     always: bool = True
+    thousandths: int | None = None
 
 
 def rows(results: Sequence[Sequence[Result]], link: ShownLink | None, *, paired: bool) -> tuple[Row, ...]:
@@ -178,6 +184,7 @@ def _row(metric: _Metric, results: Sequence[Sequence[Result]], *, paired: bool) 
         Cell(
             values=tuple(metric.of(summary) for summary in own),
             finished_only=any(metric.finished_only(summary) for summary in own),
+            few=_few(metric, own),
         )
         for own in summaries
     ]
@@ -192,6 +199,13 @@ def _row(metric: _Metric, results: Sequence[Sequence[Result]], *, paired: bool) 
             *(_against(cells[0], cell, metric.change_unit, paired=paired) for cell in cells[1:]),
         ),
     )
+
+
+def _few(metric: _Metric, own: Sequence[Summary]) -> int | None:
+    """Return of how few flows a percentile is, where it is."""
+    fewest = min((summary.total.measured for summary in own), default=0)
+    thousandths = metric.thousandths
+    return fewest if thousandths is not None and is_few(fewest, thousandths=thousandths) else None
 
 
 def _against(first: Cell, cell: Cell, unit: str, *, paired: bool) -> Cell:
@@ -244,24 +258,28 @@ _METRICS = (
     ),
     _Metric(
         key="fct_p50_us",
+        thousandths=500,
         label="completion time, p50, us",
         of=lambda summary: summary.total.fct.p50_us,
         missing=NOT_REACHED,
     ),
     _Metric(
         key="fct_p99_us",
+        thousandths=990,
         label="completion time, p99, us",
         of=lambda summary: summary.total.fct.p99_us,
         missing=NOT_REACHED,
     ),
     _Metric(
         key="fct_p999_us",
+        thousandths=999,
         label="completion time, p99.9, us",
         of=lambda summary: summary.total.fct.p999_us,
         missing=NOT_REACHED,
     ),
     _Metric(
         key="slowdown_p50",
+        thousandths=500,
         label="slowdown, p50",
         of=lambda summary: summary.total.slowdown_p50,
         digits=2,
@@ -269,10 +287,23 @@ _METRICS = (
     ),
     _Metric(
         key="slowdown_p99",
+        thousandths=990,
         label="slowdown, p99",
         of=lambda summary: summary.total.slowdown_p99,
         digits=2,
         missing=NOT_REACHED,
+    ),
+    _Metric(
+        key="last_finish_us",
+        label="last measured flow finished, us",
+        of=lambda summary: summary.total.last_finish_us,
+        missing=NOT_REACHED,
+    ),
+    _Metric(
+        key="goodput_gbps",
+        label="goodput of measured flows, Gbit/s",
+        of=lambda summary: summary.total.goodput_gbps,
+        digits=2,
     ),
 )
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from floodway.comparison.words import notes, shown
+from floodway.results.simulated import Realised, common_facts, facts, realised
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,10 +28,15 @@ def page(comparison: Comparison, pictures: Sequence[Picture]) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    own = [
+        facts(results[0]) + realised([Realised.of(each) for each in results])
+        for results in comparison.results
+    ]
     rows = [(row.label, [shown(row, cell) for cell in row.cells]) for row in comparison.rows]
     return environment.get_template("page.html.jinja").render(
         comparison=comparison,
         rows=rows,
+        simulated=list(common_facts(comparison.labels, own)),
         notes=list(notes(comparison)),
         pictures=[(picture, b64encode(picture.png).decode()) for picture in pictures],
         seeds=_seeds(comparison),

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from floodway.results.percentiles import LEAST_BEYOND, MARK
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -40,6 +42,8 @@ def notes(comparison: Comparison) -> Iterator[str]:
         )
     if "link_loaded_paused_percent" in keys:
         yield "paused while loaded: time in which a pause held a class up, over the time loaded"
+    if any(cell.few is not None for cell in cells):
+        yield f"{MARK} percentile of so many flows a seed: fewer than {LEAST_BEYOND} lie beyond it"
     if any(cell.finished_only for cell in cells):
         yield "* of the finished flows only; unfinished ones rank above every finished one"
     if any(len(cell.values) > 1 for cell in cells):
@@ -56,7 +60,8 @@ def _value(row: Row, cell: Cell) -> str:
         return f"{row.missing}{several}"
     # The mean of whole numbers is not whole.
     digits = max(row.digits, 1) if any(value != cell.mean for value in cell.known) else row.digits
-    return f"{cell.mean:,.{digits}f}{' *' if cell.finished_only else ''}"
+    few = f" {MARK}{cell.few:,}" if cell.few is not None else ""
+    return f"{cell.mean:,.{digits}f}{' *' if cell.finished_only else ''}{few}"
 
 
 def _spread(row: Row, cell: Cell) -> str:

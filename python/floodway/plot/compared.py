@@ -1,7 +1,7 @@
 """Pictures of variants side by side; a variant has the same colour in all of them.
 
 Completion times and slowdown are over the flows of all seeds together, pauses are means with their
-spread, curves in time are those of the first seed.
+confidence intervals, curves in time are those of the first seed.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from floodway.plot.curves import Source, colour_of
 from floodway.plot.fct import fct
 from floodway.plot.series import series
 from floodway.plot.slowdown import slowdown
+from floodway.results.interval import half_width, intervals_said
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -88,7 +89,8 @@ def _of_link(
     sources: Sequence[Source], link: ShownLink, *, several: bool
 ) -> Iterator[tuple[str, str, Callable[[], Figure]]]:
     seed = ", first seed" if several else ""
-    mean = "; bars are means over the seeds, lines reach from the smallest to the largest" if several else ""
+    counts = [len(source.results) for source in sources]
+    mean = f"; bars are means over the seeds. {intervals_said(min(counts), max(counts))}" if several else "."
     yield (
         "throughput.png",
         f"What {link.title} carried in time{seed}.",
@@ -102,7 +104,7 @@ def _of_link(
     held_up = f"Time in which a pause held {link.name} up while packets waited for it"
     yield (
         "pauses.png",
-        f"{held_up}, over the time in which they waited{mean}.",
+        f"{held_up}, over the time in which they waited{mean}",
         lambda: _pauses(sources, link),
     )
 
@@ -128,9 +130,9 @@ def _pauses(sources: Sequence[Source], link: ShownLink) -> Figure:
 
 def _bar(axes: Axes, place: int, values: Sequence[float]) -> None:
     mean = sum(values) / len(values) if values else 0.0
-    reach = [[mean - min(values)], [max(values) - mean]] if len(values) > 1 else None
+    reach = half_width(values)
     axes.bar(place, mean, yerr=reach, width=0.6, capsize=4, color=colour_of(place))
-    top = max(values, default=0.0)
+    top = mean + (reach or 0.0)
     axes.annotate(f"{mean:.1f} %", (place, top), (0, 4), textcoords="offset points", ha="center")
 
 

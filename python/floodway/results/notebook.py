@@ -1,9 +1,12 @@
-"""A result as notebooks show it: a line, and a row a workload."""
+"""A result as notebooks show it: a line, what was simulated, and a row a workload."""
 
 from __future__ import annotations
 
 from html import escape
 from typing import TYPE_CHECKING
+
+from floodway.results.percentiles import LEAST_BEYOND, MARK, is_few
+from floodway.results.simulated import Realised, facts, realised
 
 if TYPE_CHECKING:
     from floodway.results.outcome import Outcome
@@ -27,6 +30,8 @@ _HEADS = (
     "p99, µs",
     "slowdown p50",
     "slowdown p99",
+    "last finish, µs",
+    "goodput, Gbit/s",
 )
 
 
@@ -39,7 +44,21 @@ def html_of(result: Result) -> str:
     body = "".join(f"<tr>{''.join(map(_cell, _cells(row)))}</tr>" for row in rows)
     heads = "".join(f"<th>{escape(head)}</th>" for head in _HEADS)
     caption = f"<b>{escape(run.name)}</b>, {escape(said)}"
-    return f"<p>{caption}</p><table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"
+    few = any(is_few(row.measured, thousandths=990) for row in rows)
+    note = f"<p>{MARK} p99 of so few flows that fewer than {LEAST_BEYOND} lie beyond it</p>" if few else ""
+    table = f"<table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"
+    return f"<p>{caption}</p>{_simulated(result)}{table}{note}"
+
+
+def _simulated(result: Result) -> str:
+    """Say what was simulated, a row a fact."""
+    known = [*facts(result), *realised([Realised.of(result)])]
+    rows = "".join(
+        f'<tr><th>{escape(fact.name)}</th><td style="text-align: left">'
+        f"{'<br>'.join(map(escape, fact.lines))}</td></tr>"
+        for fact in known
+    )
+    return f"<table><tbody>{rows}</tbody></table>"
 
 
 def _verdict(outcome: Outcome) -> str:
@@ -56,9 +75,12 @@ def _verdict(outcome: Outcome) -> str:
 def _cells(row: WorkloadSummary) -> list[str]:
     fct = row.fct
     mean = "-" if fct.mean_us is None else f"{fct.mean_us:,.1f}{' *' if fct.mean_of_finished_only else ''}"
-    times = [_reached(value, 1) for value in (fct.p50_us, fct.p99_us)]
-    ratios = [_reached(value, 2) for value in (row.slowdown_p50, row.slowdown_p99)]
-    return [row.name, f"{row.measured:,}", f"{row.measured_finished:,}", mean, *times, *ratios]
+    mark = f" {MARK}" if is_few(row.measured, thousandths=990) else ""
+    times = [_reached(fct.p50_us, 1), _reached(fct.p99_us, 1) + mark]
+    ratios = [_reached(row.slowdown_p50, 2), _reached(row.slowdown_p99, 2) + mark]
+    goodput = "-" if row.goodput_gbps is None else f"{row.goodput_gbps:,.2f}"
+    ends = [_reached(row.last_finish_us, 1), goodput]
+    return [row.name, f"{row.measured:,}", f"{row.measured_finished:,}", mean, *times, *ratios, *ends]
 
 
 def _reached(value: float | None, digits: int) -> str:

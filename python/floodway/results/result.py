@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -92,6 +92,9 @@ class RunInfo:
         The outcome as the simulator states it, events by cause included.
     loads
         What workloads at a stated load were asked for; the summary has what came out.
+    built
+        What the scenario came to when it was built, as `floodway check --json` has it: nodes, links, paths,
+        ports with their thresholds, pools, workloads. Results of older versions lack it.
     """
 
     name: str
@@ -101,6 +104,7 @@ class RunInfo:
     timings: Timings
     verdicts: Mapping[str, Any]
     loads: tuple[AskedLoad, ...] = ()
+    built: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

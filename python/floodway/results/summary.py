@@ -97,6 +97,11 @@ class WorkloadSummary:
     asked_load, load
         The load that the scenario asks for and the one that came out, as shares of the capacity that it
         names; none where it states no load.
+    last_finish_us
+        When the last byte of the last measured flow arrived; none where one is unfinished, or none is there.
+    goodput_gbps
+        Payload of measured flows that arrived, from their first start to their last arrival, or to the end of
+        the run where one is unfinished, in Gbit/s; none where there is none.
     fct
         Flow completion times.
     slowdown_p50, slowdown_p99
@@ -114,6 +119,8 @@ class WorkloadSummary:
     offered_gbps: float | None
     asked_load: float | None
     load: float | None
+    last_finish_us: float | None
+    goodput_gbps: float | None
     fct: FctSummary
     slowdown_p50: float | None
     slowdown_p99: float | None
@@ -235,10 +242,10 @@ def summarise(
     run: RunInfo,
 ) -> Summary:
     """Compute the summary of a run from its tables and verdicts, and from what is known about it."""
-    feedback = _feedback(counters)
+    feedback, end = _feedback(counters), outcome.simulated_us
     return Summary(
-        total=_workload("all", flows, outcome.workloads, run.loads),
-        workloads=tuple(_of_workload(flows, totals, run.loads) for totals in outcome.workloads),
+        total=_workload("all", flows, outcome.workloads, run.loads, end),
+        workloads=tuple(_of_workload(flows, totals, run.loads, end) for totals in outcome.workloads),
         endless=_endless(flows, outcome.simulated_us),
         links=link_summaries(series, counters, run.scenario),
         peak_buffers=_ports(counters, by="peak_bytes"),
@@ -370,14 +377,18 @@ def _endless(flows: pl.DataFrame, end_us: float) -> tuple[EndlessSummary, ...]:
 
 
 def _of_workload(
-    flows: pl.DataFrame, totals: WorkloadTotals, loads: tuple[AskedLoad, ...]
+    flows: pl.DataFrame, totals: WorkloadTotals, loads: tuple[AskedLoad, ...], end_us: float
 ) -> WorkloadSummary:
     own = tuple(asked for asked in loads if asked.workload == totals.name)
-    return _workload(totals.name, flows.filter(pl.col("workload") == totals.name), (totals,), own)
+    return _workload(totals.name, flows.filter(pl.col("workload") == totals.name), (totals,), own, end_us)
 
 
 def _workload(
-    name: str, flows: pl.DataFrame, totals: tuple[WorkloadTotals, ...], loads: tuple[AskedLoad, ...]
+    name: str,
+    flows: pl.DataFrame,
+    totals: tuple[WorkloadTotals, ...],
+    loads: tuple[AskedLoad, ...],
+    end_us: float,
 ) -> WorkloadSummary:
     measured = flows.filter(pl.col("measured"))
     unfinished = measured.filter(~pl.col("finished"))
@@ -395,6 +406,8 @@ def _workload(
         offered_gbps=sum(rates) if rates else None,
         asked_load=asked.load if asked else None,
         load=asked.load * rates[0] / asked.gbps if asked and rates else None,
+        last_finish_us=last_finish_us(measured),
+        goodput_gbps=goodput_gbps(measured, end_us=end_us),
         fct=_fct(measured),
         slowdown_p50=percentile(slowdown, of=len(measured), thousandths=500),
         slowdown_p99=percentile(slowdown, of=len(measured), thousandths=990),

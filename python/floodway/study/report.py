@@ -7,6 +7,7 @@ import json
 import os
 import re
 from base64 import b64encode
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -18,6 +19,7 @@ from floodway.plot.axes import FORMATS
 from floodway.plot.files import save
 from floodway.results.files import replace_file
 from floodway.results.folders import STUDY_FILE
+from floodway.results.simulated import Realised, facts, realised, seeds_said
 from floodway.simulation import versions
 from floodway.study.bars import NothingRanError
 from floodway.study.distributions import cdf, ports_in_time, region_in_time, series, shares_in_time
@@ -34,6 +36,8 @@ if TYPE_CHECKING:
 
     from floodway.plot.axes import Format
     from floodway.plot.curves import Drawing
+    from floodway.results import Result
+    from floodway.results.simulated import Fact
     from floodway.study.conduct import Conducted, Part
     from floodway.study.evaluation import Numbers
     from floodway.study.model import Plot, Study
@@ -48,6 +52,8 @@ PAGE_FILE = "index.html"
 QUICK = "This is the quick form, with fewer points, seeds or flows. Its numbers are for a first look."
 #: Rows of means that the report has.
 MOST_ROWS = 60
+#: With more labels than this, what differs by them is counted.
+MOST_LABELS = 12
 #: What draws each kind of picture: from numbers of all runs, or from what single runs kept.
 OF_NUMBERS: Mapping[str, Callable[[Study, Plot, Numbers], Drawing]] = {
     "bars": bars,
@@ -122,11 +128,14 @@ def _section(part: Part, conducted: Conducted, store: Runs, pictures: Sequence[s
     study = part.study
     # A report on one study has its title already.
     title = f"## {_plain(study.title)}" if len(conducted.parts) > 1 else ""
-    blocks = [title, _plain(study.shows), study.notes.strip()]
+    known = {
+        run.key: _Known.of(store.result(run.key)) for run in part.numbers.runs if run.key in part.numbers.done
+    }
+    blocks = [title, _plain(study.shows), _simulated(part, known), study.notes.strip()]
     blocks += [_table(part)] if part.judged else []
     blocks += pictures
     blocks += [f"Numbers: {_plain(study.source)}"] if study.source else []
-    blocks += [_runs(part, conducted, store)]
+    blocks += [_runs(part, conducted, known)]
     return "\n\n".join(block for block in blocks if block)
 
 
@@ -202,26 +211,77 @@ def _numbers(part: Part, conducted: Conducted, written: list[Path]) -> str:
     return f"### Numbers\n\n{shown_rows}\n\n{notes}{links}{more}."
 
 
-def _runs(part: Part, conducted: Conducted, store: Runs) -> str:
+@dataclass(frozen=True, kw_only=True)
+class _Known:
+    """What the report says of a run beside its numbers: what was simulated, what came of it, its troubles."""
+
+    facts: tuple[Fact, ...]
+    realised: Realised
+    troubles: tuple[str, ...]
+
+    @classmethod
+    def of(cls, result: Result) -> _Known:
+        """Take it from a result, which may be large."""
+        return cls(facts=facts(result), realised=Realised.of(result), troubles=tuple(_troubles(result)))
+
+
+def _simulated(part: Part, known: Mapping[str, _Known]) -> str:
+    """Say what was simulated: what holds of all runs, and of what differs, by what."""
+    runs = [run for run in part.numbers.runs if run.key in known]
+    if not runs:
+        return ""
+    rows = []
+    for name in dict.fromkeys(fact.name for run in runs for fact in known[run.key].facts):
+        lines = {run.key: _lines_of(known[run.key].facts, name) for run in runs}
+        rows.append((name, "; ".join(_by_what(part, runs, lines))))
+    rows += [
+        (fact.name, "; ".join(fact.lines)) for fact in realised([known[run.key].realised for run in runs])
+    ]
+    return "### Simulated\n\n" + _markdown_table(("", ""), rows)
+
+
+def _lines_of(own: Sequence[Fact], name: str) -> str:
+    return "; ".join(next((fact.lines for fact in own if fact.name == name), ("-",)))
+
+
+def _by_what(part: Part, runs: Sequence[Run], lines: Mapping[str, str]) -> Iterator[str]:
+    """Return what holds of all runs, or of each variant, or of each point of the axis that decides it."""
+    values = list(dict.fromkeys(lines[run.key] for run in runs))
+    if len(values) == 1:
+        yield values[0]
+        return
+    study = part.study
+    ways: list[Callable[[Run], str]] = [lambda run: study.variant(run.variant).label]
+    ways += [
+        lambda run, axis=axis: f"{axis.label} {dict(run.place)[axis.name]}"  # type: ignore[misc]
+        for axis in study.axes
+    ]
+    for way in ways:
+        by_label: dict[str, set[str]] = {}
+        for run in runs:
+            by_label.setdefault(way(run), set()).add(lines[run.key])
+        if all(len(own) == 1 for own in by_label.values()) and len(by_label) <= MOST_LABELS:
+            for value in values:
+                labels = [label for label, own in by_label.items() if value in own]
+                yield f"{', '.join(labels)}: {value}"
+            return
+    yield f"{len(values)} kinds, by variant and point; each run's own is in runs/KEY/run.json"
+
+
+def _runs(part: Part, conducted: Conducted, known: Mapping[str, _Known]) -> str:
     """Say how many runs there were, and what is to be known of them."""
     runs = part.numbers.runs
-    said = [f"{len({run.key for run in runs})} runs, seeds {_seeds(runs)}."]
+    seeds = seeds_said(run.seed for run in runs)
+    said = [f"{len({run.key for run in runs})} runs, seeds {seeds}."]
     for run in runs:
         if run.key in conducted.failures:
             said.append(f"- {_plain(run.label)}: failed: {_plain(conducted.failures[run.key])}")
-        elif run.key in conducted.done:
-            said += [f"- {_plain(run.label)}: {word}" for word in _troubles(store, run)]
+        elif run.key in known:
+            said += [f"- {_plain(run.label)}: {word}" for word in known[run.key].troubles]
     return "\n".join(said[:1] + [""] * (len(said) > 1) + said[1:])
 
 
-def _seeds(runs: Sequence[Run]) -> str:
-    seeds = sorted({run.seed for run in runs})
-    whole = len(seeds) > 1 and seeds[-1] - seeds[0] == len(seeds) - 1
-    return f"{seeds[0]} to {seeds[-1]}" if whole else ", ".join(map(str, seeds))
-
-
-def _troubles(store: Runs, run: Run) -> Iterator[str]:
-    result = store.result(run.key)
+def _troubles(result: Result) -> Iterator[str]:
     outcome = result.outcome
     if outcome.loss is not None:
         yield f"a lossless class dropped {outcome.loss.packets:,} packets, the first at {outcome.loss.place}"

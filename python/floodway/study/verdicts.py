@@ -44,6 +44,8 @@ class Judged:
         For an order: the variants as we found them, best first, with their numbers.
     cause
         The number that the experiment of its cause gives in its place; none where there is none.
+    few
+        Of a percentile of flows: which one, times 10, and of how many flows it is at least and at most.
     verdict
         What is to be said.
     parts
@@ -58,6 +60,7 @@ class Judged:
     unfinished: int = 0
     found: tuple[tuple[str, float], ...] = ()
     cause: float | None = None
+    few: tuple[int, int, int] | None = None
     verdict: Verdict = "not run"
     parts: tuple[Judged, ...] = ()
 
@@ -103,6 +106,7 @@ def _number(claim: Claim, numbers: Numbers) -> Judged:
     values = _values(own, other)
     ours = own.mean if other is None else _percent(own.mean, other.mean)
     cause = _of_cause(claim, numbers, other)
+    few = own.few(claim.metric.kind.thousandths)
     if ours is None:
         return Judged(
             claim=claim,
@@ -113,7 +117,14 @@ def _number(claim: Claim, numbers: Numbers) -> Judged:
         )
     low, high = min((*values, ours)), max((*values, ours))
     found = Judged(
-        claim=claim, ours=ours, low=low, high=high, seeds=len(values), unfinished=unfinished, cause=cause
+        claim=claim,
+        ours=ours,
+        low=low,
+        high=high,
+        seeds=len(values),
+        unfinished=unfinished,
+        cause=cause,
+        few=few,
     )
     return Judged(**{**found.__dict__, "verdict": "unfinished" if unfinished else _verdict(found)})
 
@@ -145,6 +156,7 @@ def _order(study: Study, claim: Claim, numbers: Numbers) -> Judged:
     unfinished = sum(cell.unfinished for cell in cells.values())
     seeds = min(len(cell.values) for cell in cells.values())
     means = {name: cell.mean for name, cell in cells.items()}
+    few = _together_few(cell.few(claim.metric.kind.thousandths) for cell in cells.values())
     # A variant that leaves flows unfinished is worse than any that does not.
     known = {name: mean for name, mean in means.items() if mean is not None and not cells[name].unfinished}
     last = [name for name in claim.order if name not in known]
@@ -160,7 +172,13 @@ def _order(study: Study, claim: Claim, numbers: Numbers) -> Judged:
     )
     if equal and not claim.only_first:
         claim = replace(claim, remark=_with_equal(study, claim.remark, equal))
-    return Judged(claim=claim, found=found, seeds=seeds, unfinished=unfinished, verdict=verdict)
+    return Judged(claim=claim, found=found, seeds=seeds, unfinished=unfinished, few=few, verdict=verdict)
+
+
+def _together_few(few: Iterable[tuple[int, int, int] | None]) -> tuple[int, int, int] | None:
+    """Return a percentile with the least and the most flows that it is of in any of some numbers."""
+    known = [each for each in few if each is not None]
+    return (known[0][0], min(each[1] for each in known), max(each[2] for each in known)) if known else None
 
 
 def _with_equal(study: Study, remark: str, equal: Iterable[tuple[str, str]]) -> str:
@@ -232,7 +250,11 @@ def _together(study: Study, claim: Claim, parts: tuple[Judged, ...]) -> Judged:
         )
     unfinished = sum(part.unfinished for part in parts)
     found = Judged(
-        claim=claim, parts=parts, unfinished=unfinished, seeds=min((part.seeds for part in parts), default=0)
+        claim=claim,
+        parts=parts,
+        unfinished=unfinished,
+        seeds=min((part.seeds for part in parts), default=0),
+        few=_together_few(part.few for part in parts),
     )
     if not parts or any(part.verdict == "not run" for part in parts):
         return found

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from floodway.results.percentiles import of_flows
+
 if TYPE_CHECKING:
     from floodway.study.conduct import Part
     from floodway.study.verdicts import Judged
@@ -116,6 +118,9 @@ def _remark(part: Part, found: Judged) -> str:
     parts = [claim.remark]
     if found.unfinished:
         parts.append(f"{found.unfinished} flows did not finish")
+    if found.few is not None:
+        thousandths, fewest, most = found.few
+        parts.append(of_flows(fewest, most, thousandths=thousandths, each="each run"))
     if claim.cause:
         label = part.study.variant(claim.cause).label
         number = (

@@ -1,0 +1,305 @@
+"""What was simulated, in the few lines that stand before every number: topology, rates, load, thresholds."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from floodway.results.result import Result, RunInfo
+
+__all__ = ["Fact", "Realised", "common_facts", "facts", "realised", "seeds_said"]
+
+#: Longer texts of a scenario are cut.
+LONGEST = 160
+#: So many kinds of ports, links or objects are named.
+MOST_NAMED = 4
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fact:
+    """Something that was simulated: what it is called, and a line for each of its parts."""
+
+    name: str
+    lines: tuple[str, ...]
+
+
+def facts(result: Result) -> tuple[Fact, ...]:
+    """Return what was simulated, as far as the scenario decides it; results of older versions know less.
+
+    What came of it, such as how many flows there were, `realised` says.
+    """
+    run = result.run
+    asked = run.scenario.get("scenario", {})
+    sections: tuple[tuple[str, Iterable[str]], ...] = (
+        ("topology", _topology(asked)),
+        ("nodes", _nodes(run.built)),
+        ("links", _links(run.built)),
+        ("base round trip", _paths(run.built)),
+        ("traffic", _traffic(run)),
+        ("flow control", _flow_control(run.built)),
+        ("buffers", _buffers(run.built)),
+        ("congestion points", _congestion_points(run.built)),
+        ("rate control", _of_workloads(run.scenario, _transport)),
+        ("packets", _packets(run.scenario)),
+    )
+    made = (Fact(name=name, lines=tuple(lines)) for name, lines in sections)
+    return tuple(fact for fact in made if fact.lines)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Realised:
+    """What came of a scenario in one run: its seed, simulated time, measured flows and their sizes."""
+
+    seed: int
+    simulated_ms: float
+    flows: int
+    smallest_bytes: int | None
+    median_bytes: int | None
+    largest_bytes: int | None
+
+    @classmethod
+    def of(cls, result: Result) -> Realised:
+        """Take it from a result."""
+        sizes = result.flows.filter("measured")["size_bytes"]
+        smallest, median, largest = (
+            (_int(sizes.min()), _int(sizes.median()), _int(sizes.max())) if len(sizes) else (None,) * 3
+        )
+        return cls(
+            seed=result.run.seed,
+            simulated_ms=result.outcome.simulated_us / 1000,
+            flows=len(sizes),
+            smallest_bytes=smallest,
+            median_bytes=median,
+            largest_bytes=largest,
+        )
+
+
+def realised(runs: Sequence[Realised]) -> tuple[Fact, ...]:
+    """Return what came of some runs: measured flows and their sizes, seeds, simulated time."""
+    each = " a run" if len(runs) > 1 else ""
+    flows = f"{_range([run.flows for run in runs], '{:,}')} measured{each}"
+    smallest = [run.smallest_bytes for run in runs if run.smallest_bytes is not None]
+    largest = [run.largest_bytes for run in runs if run.largest_bytes is not None]
+    medians = sorted({_bytes(run.median_bytes) for run in runs if run.median_bytes is not None})
+    if smallest and largest:
+        flows += f", of {_bytes(min(smallest))} to {_bytes(max(largest))}"
+        flows += f", median {medians[0]}" if len(medians) == 1 else ""
+    spans = _range([run.simulated_ms for run in runs], "{:,.2f}")
+    return (
+        Fact(name="flows", lines=(flows,)),
+        Fact(name="seeds", lines=(seeds_said([run.seed for run in runs]),)),
+        Fact(name="simulated time", lines=(f"{spans} ms{each}",)),
+    )
+
+
+def common_facts(
+    labels: Sequence[str], groups: Sequence[Sequence[Fact]]
+) -> Iterator[tuple[str, tuple[tuple[str, tuple[str, ...]], ...]]]:
+    """Put the facts of several variants together: each by name, with whom it holds of.
+
+    Yields
+    ------
+    tuple of str and tuple
+        The name of a fact; its lines, once with an empty label where all variants have the same, else
+        once for each set of variants that has the same.
+    """
+    names = dict.fromkeys(fact.name for own in groups for fact in own)
+    for name in names:
+        by_lines: dict[tuple[str, ...], list[str]] = {}
+        for label, own in zip(labels, groups, strict=True):
+            lines = next((fact.lines for fact in own if fact.name == name), ("-",))
+            by_lines.setdefault(lines, []).append(label)
+        alone = len(by_lines) == 1
+        yield name, tuple(("" if alone else ", ".join(of), lines) for lines, of in by_lines.items())
+
+
+def _topology(asked: Mapping[str, Any]) -> Iterator[str]:
+    for name, parameters in asked.get("topology", {}).items():
+        yield f"{name}: {_said(parameters)}" if parameters else str(name)
+
+
+def _nodes(built: Mapping[str, Any]) -> Iterator[str]:
+    nodes = built.get("nodes", ())
+    if nodes:
+        yield ", ".join(
+            f"{node['count']:,} {node['kind']}{'s' * (node['kind'] == 'host' and node['count'] > 1)}"
+            for node in nodes
+        )
+
+
+def _links(built: Mapping[str, Any]) -> Iterator[str]:
+    """Tell how many links of each rate and delay there are, and of which kinds."""
+
+    def alike(link: Mapping[str, Any]) -> tuple[Any, ...]:
+        return link["rate_gbps"], link["delay_us"]
+
+    for (rate, delay), own in _grouped(built.get("links", ()), alike):
+        count = sum(link["count"] for link in own)
+        yield f"{count:,} of {rate:g} Gbit/s and {delay:g} us ({_kinds(own)})"
+
+
+def _paths(built: Mapping[str, Any]) -> Iterator[str]:
+    for path in built.get("paths", ()):
+        span = _range([path["base_rtt_us_min"], path["base_rtt_us_max"]], "{:,.4g}")
+        links = _range([path["hops_min"], path["hops_max"]], "{}")
+        yield f"{path['kind']}: {span} us over {links} links"
+
+
+def _traffic(run: RunInfo) -> Iterator[str]:
+    """Tell what each workload asks for: its pattern with load and sizes, how long, and what it offers."""
+    built = {own["name"]: own for own in run.built.get("workloads", ())}
+    for workload in run.scenario.get("scenario", {}).get("workload", ()):
+        name = workload.get("name", "")
+        said = ", ".join(_key(key, value) for key, value in workload.items() if key not in ("name", "tags"))
+        offered = built.get(name, {}).get("offered_gbps")
+        yield f"{name}: {said}" + (f"; {offered:,.4g} Gbit/s of payload offered" if offered else "")
+
+
+def _key(key: str, value: object) -> str:
+    if isinstance(value, list) and value and all(isinstance(each, dict) for each in value):
+        return f"{key}: {len(value):,}"
+    return f"{key} {_said(value)}"
+
+
+def _flow_control(built: Mapping[str, Any]) -> Iterator[str]:
+    """Tell the thresholds of each kind of port, those with the same together."""
+
+    def alike(port: Mapping[str, Any]) -> tuple[Any, ...]:
+        keys = ("class", "flow_control", "threshold_bytes", "level_bytes", "headroom_bytes")
+        return tuple(port[key] for key in keys)
+
+    for (class_, name, threshold, level, headroom), own in _grouped(built.get("ports", ()), alike):
+        said = [f"{name}, class {class_}"]
+        said += [f"threshold {_bytes(threshold)}"] if threshold is not None else []
+        said += [f"level {_bytes(level)}"] if level is not None else []
+        said += [f"headroom {_bytes(headroom)}"] if headroom else []
+        yield f"{', '.join(said)} ({_kinds(own)})"
+
+
+def _buffers(built: Mapping[str, Any]) -> Iterator[str]:
+    def alike(port: Mapping[str, Any]) -> tuple[Any, ...]:
+        return port["class"], port["buffer_bytes"], port["reserve_bytes"]
+
+    for (class_, size, reserve), own in _grouped(built.get("ports", ()), alike):
+        kept = f", {_bytes(reserve)} reserved" if reserve else ""
+        held = "from the shared pool" if size is None else _bytes(size)
+        yield f"{held} a port of class {class_}{kept} ({_kinds(own)})"
+    for (size,), own in _grouped(built.get("pools", ()), lambda pool: (pool["pool_bytes"],)):
+        yield f"shared pool of {_bytes(size)} a switch ({_kinds(own)})"
+
+
+def _congestion_points(built: Mapping[str, Any]) -> Iterator[str]:
+    def alike(port: Mapping[str, Any]) -> tuple[Any, ...]:
+        return (json.dumps(port["congestion_points"]),)
+
+    for (points,), own in _grouped(built.get("egress", ()), alike):
+        yield f"{_said(json.loads(points))} ({_kinds(own)})"
+
+
+def _of_workloads(scenario: Mapping[str, Any], of: Callable[[Mapping[str, Any]], str]) -> Iterator[str]:
+    groups = [group for group in scenario.get("resolved", ()) if group["kind"] == "workload"]
+    for group in groups:
+        settings = {setting["key"]: setting["value"] for setting in group["settings"]}
+        named = f" ({_some(group['objects'])})" if len(groups) > 1 else ""
+        yield f"{of(settings)}{named}"
+
+
+def _transport(settings: Mapping[str, Any]) -> str:
+    said = _said(settings.get("rate-control", []))
+    reliability = next(iter(settings.get("reliability", {})), "")
+    return f"{said}; reliability {reliability}" if reliability else said
+
+
+def _packets(scenario: Mapping[str, Any]) -> Iterator[str]:
+    if "mtu" in scenario:
+        profile = f", profile {scenario['profile']}" if scenario.get("profile") else ""
+        yield f"MTU {scenario['mtu']}, {scenario.get('wire', 'ethernet')}{profile}"
+
+
+def _said(value: object) -> str:
+    """Write a value of a scenario as people read it: `{ k = 4 }` as `k 4`."""
+    text = _flat(value)
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]} ..."
+
+
+def _flat(value: object) -> str:
+    match value:
+        case dict():
+            return ", ".join(f"{key} {_inner(each)}".strip() for key, each in value.items())
+        case list() if not value:
+            return "none"
+        case list():
+            return ", ".join(_inner(each) for each in value)
+        case bool():
+            return "true" if value else "false"
+        case float():
+            return f"{value:g}"
+        case _:
+            return str(value)
+
+
+def _inner(value: object) -> str:
+    text = _flat(value)
+    several = isinstance(value, (dict, list)) and ("," in text or isinstance(value, list))
+    return f"({text})" if several and not text.startswith("(") else text
+
+
+def _grouped(
+    rows: Iterable[Mapping[str, Any]], alike: Callable[[Mapping[str, Any]], tuple[Any, ...]]
+) -> Iterator[tuple[tuple[Any, ...], list[Mapping[str, Any]]]]:
+    """Put rows together that are alike, in the order of the first of each."""
+    keys = list(dict.fromkeys(alike(row) for row in rows))
+    order = sorted(rows, key=lambda row: keys.index(alike(row)))
+    for key, own in groupby(order, key=alike):
+        yield key, list(own)
+
+
+def _kinds(rows: Iterable[Mapping[str, Any]]) -> str:
+    return _some([str(row["kind"]) for row in rows])
+
+
+def _some(names: Sequence[str]) -> str:
+    unlike = list(dict.fromkeys(names))
+    more = f" and {len(unlike) - MOST_NAMED} more" if len(unlike) > MOST_NAMED else ""
+    return ", ".join(unlike[:MOST_NAMED]) + more
+
+
+def _bytes(size: float) -> str:
+    """Write bytes in the largest decimal unit that leaves one or more.
+
+    Examples
+    --------
+    >>> _bytes(288_000), _bytes(42_000_000), _bytes(75)
+    ('288 KB', '42 MB', '75 B')
+    """
+    for per, unit in ((1e9, "GB"), (1e6, "MB"), (1e3, "KB")):
+        if abs(size) >= per:
+            return f"{size / per:.4g} {unit}"
+    return f"{size:g} B"
+
+
+def _range(values: Sequence[float], form: str) -> str:
+    least, most = form.format(min(values)), form.format(max(values))
+    return least if least == most else f"{least} to {most}"
+
+
+def seeds_said(seeds: Iterable[int]) -> str:
+    """Name seeds, those that follow one another as a range.
+
+    Examples
+    --------
+    >>> seeds_said([2, 1, 3]), seeds_said([1, 7])
+    ('1 to 3', '1, 7')
+    """
+    own = sorted(set(seeds))
+    whole = len(own) > 1 and own[-1] - own[0] == len(own) - 1
+    return f"{own[0]} to {own[-1]}" if whole else ", ".join(map(str, own))
+
+
+def _int(value: object) -> int:
+    return round(value)  # type: ignore[call-overload, no-any-return]

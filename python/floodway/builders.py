@@ -2937,7 +2937,7 @@ DcqcnPreset: TypeAlias = "Literal['paper', 'mellanox', 'hpcc', 'swing']"
 
 #: When the timers of the NICs' machine do their work.
 #: - 'asleep': Where something may come of it. At one instant a CNP comes first, then alpha, the
-#:   check, the increase step.
+#:   check, the increase step. Source: floodway's choice.
 #: - 'ticking': Each at every period from the first CNP on, as an event that sets the next one: of
 #:   those that fall on one instant the one that was set first comes first, so that an increase step
 #:   precedes a check. With `ties = "scheduling-order"` that holds among all events: a check

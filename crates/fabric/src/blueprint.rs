@@ -133,6 +133,12 @@ impl Turns {
     pub fn by_list(self) -> bool {
         matches!(self, Turns::List | Turns::StandingList)
     }
+
+    /// Is a queue pair that is complete unknown to its NIC, so that what is still said of it makes nobody look? In
+    /// SWING's simulator, whose turns are a ring, each reply does.
+    pub fn forget(self) -> bool {
+        matches!(self, Turns::List | Turns::StandingList)
+    }
 }
 
 /// When a window lets a packet go.

@@ -414,7 +414,7 @@ impl World<'_> {
         let half = &mut self.senders[packet.flow.index()];
         let reply = packet.reply();
         half.in_network = half.in_network.wrapping_sub(1);
-        let was_done = half.done;
+        let forgotten = half.done && self.blueprint.semantics.turns.forget();
         let (acked, loss) = half.transport.on_reply(now, reply);
         let next = half.transport.acknowledged(reply);
         if half.hears_acks {
@@ -439,8 +439,7 @@ impl World<'_> {
         } else {
             self.transport_changed(packet.flow.0);
         }
-        // Of a queue pair that was complete before nothing is known any more, and the NIC does not look.
-        if !was_done {
+        if !forgotten {
             self.kick_nic(packet.flow.0);
             self.kick_repeats(packet.flow.0);
         }

@@ -217,6 +217,7 @@ pub enum Cnp {
 #[schemars(rename = "DcqcnTimers")]
 pub enum Timers {
     /// Where something may come of it. At one instant a CNP comes first, then alpha, the check, the increase step.
+    /// Source: floodway's choice.
     #[default]
     Asleep,
     /// Each at every period from the first CNP on, as an event that sets the next one: of those that fall on one instant

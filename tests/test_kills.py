@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from soak.kills import soak
+from kills import soak
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -55,7 +55,7 @@ const LIBRARIES: f64 = 24e6;
 /// What a run of a scenario in so many partitions comes to.
 pub fn cost(scenario: &Scenario, partitions: usize) -> Cost {
     let blueprint = scenario.blueprint();
-    let routes = Routes::new(blueprint, |_| true);
+    let routes = Routes::new(blueprint);
     let demand = Demand::of(blueprint, streams(blueprint, &routes));
     let network = network(blueprint, routes.entries(), partitions);
     let memory = network as f64 + traffic(blueprint, &demand) + records(blueprint, &demand) + LIBRARIES;

@@ -211,7 +211,9 @@ impl<'a> Sweep<'a> {
             self.finish_before(now);
             let touched = self.change(instant);
             self.finish_before(now + 1);
-            touched.iter().for_each(|&group| self.update(group));
+            for group in touched {
+                self.update(group);
+            }
             while let Some(flow) = starts.next_if(|&flow| self.asked[flow].from == now) {
                 self.start(flow);
                 self.ideals[flow].changed |= self.is_touched(flow, instant);
@@ -358,17 +360,9 @@ impl<'a> Sweep<'a> {
         let matter = self.matter(&group.links);
         let was = group.detour;
         group.detour = false;
-        group.ways = match group.known.get(&matter) {
-            Some(ways) => Arc::clone(ways),
-            None => {
-                let ways = Arc::new(self.usual(&group, &matter));
-                if ways.paths.is_empty() {
-                    group.detour = !matches!(group.name, Name::Path(_));
-                } else {
-                    group.known.insert(matter, Arc::clone(&ways));
-                }
-                ways
-            }
+        group.ways = match group.known.get(&matter).cloned() {
+            Some(ways) => ways,
+            None => self.find(&mut group, matter),
         };
         if let (true, Name::Ends(from, to)) = (group.detour, &group.name) {
             group.ways = Arc::new(self.detour((*from, *to)));
@@ -379,6 +373,17 @@ impl<'a> Sweep<'a> {
             _ => {}
         }
         self.groups[at] = Some(group);
+    }
+
+    /// Finds the ways of a group while such is the matter with its links.
+    fn find(&mut self, group: &mut Group<'a>, matter: Vec<u64>) -> Arc<Ways<'a>> {
+        let ways = Arc::new(self.usual(group, &matter));
+        if ways.paths.is_empty() {
+            group.detour = !matches!(group.name, Name::Path(_));
+        } else {
+            group.known.insert(matter, Arc::clone(&ways));
+        }
+        ways
     }
 
     /// What is the matter with these links, and their delays.

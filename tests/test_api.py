@@ -200,6 +200,7 @@ def test_the_handler_of_interrupts_is_put_back_after_a_run_that_failed() -> None
         package.ComparisonError("d", place="mtu", given="1"),
         package.RunError("e", label="pfc, seed 1"),
         package.InternalError("f", label="pfc"),
+        package.OutOfMemoryError("g", label="pfc"),
         package.OutputError("out", "is taken"),
     ],
 )

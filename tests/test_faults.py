@@ -80,7 +80,10 @@ FAULTS = {
     ),
     "Parquet that is not there": (
         LISTED[: LISTED.index("flows = ")] + 'flow-list = { file = "nothing.parquet" }\n',
-        'small.toml:11: workload.list.flow-list.file: cannot read "nothing.parquet": no such file',
+        (
+            'small.toml:11: workload.list.flow-list.file: cannot read "nothing.parquet": '
+            "No such file or directory (os error 2)"
+        ),
     ),
     "unknown key": (
         SMALL.replace("mtu", "mut"),

@@ -23,7 +23,7 @@ from floodway.cli import main
 from floodway.cli.terminal import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from command import Command
@@ -97,11 +97,11 @@ def test_what_never_ends_is_no_scenario_and_no_study(verb: str, file: str, flood
 
 def test_a_scenario_may_come_through_a_pipe(floodway: Command) -> None:
     os.mkfifo(floodway.folder / "a.toml")
-    with waiting(floodway, "run", "a.toml", "--json") as process:
+    with waiting(floodway, "run", "a.toml", "--quiet") as process:
         (floodway.folder / "a.toml").write_text(NETWORK + FLOWS)
-        out, _ = process.communicate(timeout=120)
+        process.communicate(timeout=120)
     assert process.returncode == 0
-    assert json.loads(out)["name"] == "a"
+    assert (floodway.folder / "out" / "a" / "run.json").is_file()
 
 
 def test_a_shell_may_put_a_scenario_together(floodway: Command) -> None:
@@ -179,7 +179,7 @@ def test_no_error_shows_what_the_columns_of_somebody_elses_table_are(other: str,
 
 
 #: Where a scenario has names of its own.
-NAMED = {
+NAMED: dict[str, Callable[[str], dict[str, object]]] = {
     "scenario": lambda name: {"name": name},
     "workload": lambda name: {"workload": [{"name": name, "burst": {"to": "h1", "size": "1KB"}}]},
     "tag of a workload": lambda name: {
@@ -236,7 +236,7 @@ def shown(*arguments: str) -> str:
     return out.getvalue() + err.getvalue()
 
 
-@settings(max_examples=150)
+@settings(max_examples=50)
 @given(kind=st.sampled_from(sorted(NAMED)), name=HOSTILE)
 @example(kind="link", name="\x1b]0;owned\x07")
 @example(kind="host", name="\u202eb")
@@ -263,7 +263,7 @@ def test_no_command_prints_a_raw_control_character_of_a_name(
         assert not RAW.search(printed), (arguments, RAW.search(printed))
 
 
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(name=st.text(alphabet=st.characters(exclude_characters="/\0", codec="utf-8"), min_size=1, max_size=20))
 @example(name="\x1b]0;owned\x07")
 @example(name="a\nb")

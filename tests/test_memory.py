@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import floodway as package
 from command import environment
@@ -22,6 +24,10 @@ SCENARIOS = Path(__file__).parents[1] / "scenarios"
 CROWD = SMALL.replace('"fb-hadoop"', '{ fixed = "1B" }').replace('"2ms"', '"20ms"')
 
 
+#: Flows of one size: their sum is near its mean, however few they are.
+EVEN = SMALL.replace('"fb-hadoop"', '{ fixed = "30KB" }')
+
+
 def near(scenario: package.Scenario, factor: float) -> None:
     """See to it that the estimate of packet-hops is no more than so many times off."""
     told = scenario.check()["cost"]
@@ -30,7 +36,7 @@ def near(scenario: package.Scenario, factor: float) -> None:
     assert 1 / factor < ratio < factor, f"{ratio:.2f}"
 
 
-@pytest.mark.parametrize("text", [SMALL, BURST, LISTED, SPRAYED])
+@pytest.mark.parametrize("text", [EVEN, BURST, LISTED, SPRAYED])
 def test_packet_hops_are_told_before_the_run(text: str) -> None:
     near(package.Scenario.from_toml(text), 1.5)
 
@@ -40,10 +46,56 @@ def test_packet_hops_of_ready_scenarios_are_told_before_the_run(name: str) -> No
     near(package.load(SCENARIOS / f"{name}.toml"), 2)
 
 
+#: Networks of some shapes, and how their hosts are named.
+NETWORKS = {
+    "dumbbell": (
+        'dumbbell = { left = 4, right = 4, rate = "100G", delay = "1us", bottleneck = { rate = "40G" } }'
+    ),
+    "leaf-spine": 'leaf-spine = { leaves = 4, spines = 2, hosts = 4, rate = "100G", delay = "1us" }',
+    "fat-tree": 'fat-tree = { k = 4, rate = "100G", delay = "500ns" }',
+    "two-dc": (
+        'two-dc = { fabric.fat-tree = { k = 2 }, rate = "100G", delay = "1us", '
+        'long-link = { rate = "100G", length = "20km" } }'
+    ),
+}
+#: What may happen in them.
+TRAFFIC = {
+    "poisson": 'poisson = { sizes = { fixed = "200KB" }, load = LOAD }\nuntil = "1ms"',
+    "small": 'poisson = { sizes = { fixed = "3KB" }, load = LOAD }\nuntil = "300us"',
+    "permutation": 'permutation = { size = "1MB" }',
+    "all-to-all": 'all-to-all = { size = "100KB" }',
+    "incast": 'incast = { to = "h1", size = "200KB" }',
+    "endless": 'long-lived = { from = "h1", to = "h2" }',
+}
+
+
+@settings(max_examples=40)
+@given(
+    network=st.sampled_from(sorted(NETWORKS)),
+    traffic=st.lists(st.sampled_from(sorted(TRAFFIC)), min_size=1, max_size=2, unique=True),
+    load=st.floats(0.05, 0.8),
+    reliability=st.sampled_from(["go-back-n", "irn", "none"]),
+    limit=st.sampled_from(["200us", "2ms", "20ms"]),
+)
+def test_packet_hops_of_any_scenario_are_told_before_the_run(
+    network: str, traffic: list[str], load: float, reliability: str, limit: str
+) -> None:
+    workloads = [f'[[workload]]\nname = "w{i}"\n{TRAFFIC[kind]}' for i, kind in enumerate(traffic)]
+    text = "\n".join(
+        [
+            f'limit = "{limit}"\ntopology.{NETWORKS[network]}\n[defaults]\nflow-control = "pfc"',
+            f'reliability = "{reliability}"\nbuffer.shared = {{ pool = "20MB" }}',
+            *(workload.replace("LOAD", f"{load:.3f}") for workload in workloads),
+        ]
+    )
+    near(package.Scenario.from_toml(text), 3)
+
+
 def test_a_limit_cuts_the_estimate_off_as_it_cuts_the_run() -> None:
-    whole = package.Scenario.from_toml(SMALL)
-    for limit in ("200us", "1ms"):
-        near(whole.replace(sets=[("limit", limit)]), 2)
+    # Of 100 MB an eighth and half pass.
+    whole = package.Scenario.from_toml(LISTED)
+    for limit in ("1ms", "4ms"):
+        near(whole.replace(sets=[("limit", limit)]), 1.5)
 
 
 def test_check_tells_what_a_run_comes_to(floodway: Command) -> None:
@@ -71,6 +123,7 @@ def test_a_run_that_no_machine_has_the_memory_for_is_refused_with_the_number(flo
     assert line.startswith("error: small: about ")
     assert " TB of memory are needed, and " in line
     assert line.endswith("; --force-memory, in Python force_memory=True, tries it nevertheless")
+    assert floodway("check", path).err.startswith("warning: a run would be refused: about ")
     # Nothing was drawn to find that out, and nothing is kept.
     assert not (floodway.folder / "out" / "small").exists()
     with pytest.raises(MemoryError) as caught:
@@ -113,11 +166,11 @@ def test_a_run_that_memory_ran_out_for_leaves_the_process_alive(tmp_path: Path) 
     assert stopped == "finished"
 
 
-def test_a_list_of_flows_that_memory_cannot_hold_is_refused_before_it_is_read(tmp_path: Path) -> None:
-    script = f"""
+#: What reads a scenario where there is room for 300 MB more.
+READER = """
 import resource
 import floodway
-floodway.Scenario.from_toml({SMALL!r})
+floodway.Scenario.from_toml(open("small.toml").read())
 status = open("/proc/self/status").read()
 size = int(status.split("VmSize:")[1].split()[0]) * 1024
 resource.setrlimit(resource.RLIMIT_AS, (size + (300 << 20), resource.RLIM_INFINITY))
@@ -126,20 +179,40 @@ try:
 except floodway.ScenarioError as error:
     print(error)
 """
-    rows = "h1,h3,1000,0\n" * 1_000_000
-    (tmp_path / "list.csv").write_text("source,destination,size_bytes,start_us\n" + rows)
-    network = SMALL[: SMALL.index("[[workload]]")]
-    (tmp_path / "a.toml").write_text(f'{network}[[workload]]\nname = "w"\nflow-list.file = "list.csv"\n')
+
+
+def limited(folder: Path) -> str:
+    """What is said of a.toml where memory is limited."""
+    written(folder, SMALL)
     done = subprocess.run(
-        [sys.executable, "-c", script],
-        cwd=tmp_path,
+        [sys.executable, "-c", READER],
+        cwd=folder,
         env=environment(),
         capture_output=True,
         text=True,
         timeout=120,
         check=True,
     )
-    assert "workload.w.flow-list.file: it has 1000001 flows: about " in done.stdout
+    return done.stdout
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="asks Linux what is left")
+def test_a_list_of_flows_that_memory_cannot_hold_is_refused_before_it_is_read(tmp_path: Path) -> None:
+    rows = "h1,h3,1000,0\n" * 1_000_000
+    (tmp_path / "list.csv").write_text("source,destination,size_bytes,start_us\n" + rows)
+    network = SMALL[: SMALL.index("[[workload]]")]
+    (tmp_path / "a.toml").write_text(f'{network}[[workload]]\nname = "w"\nflow-list.file = "list.csv"\n')
+    assert "workload.w.flow-list.file: it has 1000001 flows: about " in limited(tmp_path)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="asks Linux what is left")
+def test_a_network_that_memory_cannot_hold_is_refused_before_it_is_built(tmp_path: Path) -> None:
+    network = 'topology.fat-tree = { k = 40, rate = "100G", delay = "1us" }\n'
+    traffic = 'workload = [{ name = "w", flows = [{ from = "h1", to = "h2", size = "1KB" }] }]\n'
+    (tmp_path / "a.toml").write_text(network + traffic)
+    said = limited(tmp_path)
+    assert said.startswith("a.toml:1: topology: about ")
+    assert "left to this process, whose memory is limited" in said
 
 
 def test_threads_that_would_only_wait_are_not_used_and_that_is_said_at_once(floodway: Command) -> None:

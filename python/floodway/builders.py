@@ -2793,9 +2793,11 @@ class EngineKeys(Table):
     Attributes
     ----------
     threads
-        Threads of a run, from 1 up; never more than there are partitions. `--threads` wins, and
-        `floodway compare` has one if it is not told otherwise. Default: one a core where the
-        cut links are long enough and there is enough to be sent, else one.
+        Threads of a run, from 1 up; never more than there are partitions, and one where the cut
+        links are so short that they would only wait for one another (`--force-threads` has them
+        all the same). `--threads` wins, and `floodway compare` has one if it is not told
+        otherwise. Default: one a core where the cut links are long enough and there is enough
+        to be sent, else one.
     partitions
         Nodes that are simulated together: a selector of hosts and switches for each partition,
         two or more; the other nodes follow their neighbours. They are used where there are

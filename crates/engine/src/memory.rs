@@ -83,10 +83,16 @@ const MOST: u64 = 1 << 30;
 const PART: u64 = 32;
 
 impl Left {
-    /// Is it so little that who goes on may be ended by the system, without a word?
-    pub fn is_short(&self) -> bool {
-        self.bytes < (self.of / PART).clamp(LEAST, MOST)
+    /// Is it so little that a process that has `grown` by so many bytes may be ended by the system, without a word? Who is
+    /// small frees nothing by ending.
+    pub fn is_short_for(&self, grown: u64) -> bool {
+        grown >= LEAST && self.bytes < (self.of / PART).clamp(LEAST, MOST)
     }
+}
+
+/// What this process holds in memory now, as far as the system says.
+pub fn used() -> Option<u64> {
+    kib(&fs::read_to_string("/proc/self/status").ok()?, "VmRSS:")
 }
 
 /// What this process may still have, as far as the system says.
@@ -126,11 +132,10 @@ fn group(root: &Path) -> Option<Left> {
         let mut parts = line.splitn(3, ':').skip(1);
         let (controllers, path) = (parts.next()?, parts.next()?);
         let files = match controllers {
-            "" => ("sys/fs/cgroup", ["memory.max", "memory.current", "inactive_file "]),
-            of if of.split(',').any(|of| of == "memory") => (
-                "sys/fs/cgroup/memory",
-                ["memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file "],
-            ),
+            "" => ("sys/fs/cgroup", ["memory.max", "memory.current", ""]),
+            of if of.split(',').any(|of| of == "memory") => {
+                ("sys/fs/cgroup/memory", ["memory.limit_in_bytes", "memory.usage_in_bytes", "total_"])
+            }
             _ => return None,
         };
         Some((path.trim_start_matches('/').to_owned(), files))
@@ -143,13 +148,17 @@ fn group(root: &Path) -> Option<Left> {
 }
 
 /// By one control group; none where it has no limit.
-fn group_at(folder: &Path, [limit, used, cached]: [&str; 3]) -> Option<Left> {
+fn group_at(folder: &Path, [limit, used, of_all]: [&str; 3]) -> Option<Left> {
     let number = |name: &str| fs::read_to_string(folder.join(name)).ok()?.trim().parse::<u64>().ok();
     let of = number(limit).filter(|&of| of < 1 << 60)?;
     let statistics = fs::read_to_string(folder.join("memory.stat")).unwrap_or_default();
     // Pages of files go before anybody is ended.
-    let cached = statistics.lines().find_map(|line| line.strip_prefix(cached)?.trim().parse().ok());
-    let used = number(used)?.saturating_sub(cached.unwrap_or(0));
+    let pages = |kind: &str| -> Option<u64> {
+        let of_kind = |line: &str| line.strip_prefix(of_all)?.strip_prefix(kind)?.trim().parse().ok();
+        statistics.lines().find_map(of_kind)
+    };
+    let cached: u64 = ["inactive_file ", "active_file "].into_iter().filter_map(pages).sum();
+    let used = number(used)?.saturating_sub(cached);
     Some(Left { bytes: of.saturating_sub(used), of, bound: Bound::Group })
 }
 
@@ -197,7 +206,7 @@ mod tests {
                 ("proc/self/cgroup", path),
                 ("sys/fs/cgroup/a/memory.max", "1073741824\n"),
                 ("sys/fs/cgroup/a/memory.current", "536870912\n"),
-                ("sys/fs/cgroup/a/memory.stat", "anon 1\ninactive_file 268435456\n"),
+                ("sys/fs/cgroup/a/memory.stat", "anon 1\ninactive_file 134217728\nactive_file 134217728\n"),
                 ("sys/fs/cgroup/a/b/memory.max", "max\n"),
             ]
         };
@@ -228,8 +237,9 @@ mod tests {
     }
 
     #[test]
-    fn little_is_short() {
-        let left = |bytes| Left { bytes, of: 16 << 30, bound: Bound::Machine }.is_short();
-        assert!(left(500 << 20) && !left(600 << 20));
+    fn little_is_short_for_who_has_taken_much() {
+        let left = |bytes| Left { bytes, of: 16 << 30, bound: Bound::Machine };
+        assert!(left(500 << 20).is_short_for(1 << 30) && !left(600 << 20).is_short_for(1 << 30));
+        assert!(!left(0).is_short_for(1 << 20));
     }
 }

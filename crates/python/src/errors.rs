@@ -32,7 +32,7 @@ pub fn unfit(py: Python<'_>, file: &str, error: &BuildError) -> PyErr {
 /// Work that did not come to its end: there was no memory, or the simulator has a bug.
 pub fn stopped(py: Python<'_>, why: &Stopped) -> PyErr {
     match why {
-        Stopped::Exhausted(exhausted) => exhausted_memory(py, exhausted),
+        &Stopped::Exhausted(exhausted) => exhausted_memory(py, exhausted),
         Stopped::Bug(report) => {
             let text = format!("a bug of floodway, please report it: {report}");
             raised(class(py, "InternalError").and_then(|class| class.call1((text,))))
@@ -45,7 +45,7 @@ pub fn too_large(py: Python<'_>, why: &str) -> PyErr {
     raised(class(py, "OutOfMemoryError").and_then(|class| class.call1((why,))))
 }
 
-fn exhausted_memory(py: Python<'_>, exhausted: &Exhausted) -> PyErr {
+fn exhausted_memory(py: Python<'_>, exhausted: Exhausted) -> PyErr {
     let asked = match exhausted.bytes {
         0 => String::from("hardly any is left"),
         bytes => format!("{} more were not to be had", size(bytes)),

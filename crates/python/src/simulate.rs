@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::thread::available_parallelism;
 
-use floodway_fabric::memory::left;
+use floodway_fabric::memory::{left, used};
 use floodway_fabric::{Blueprint, Control, Fabric, FlowRef, Partitioning, Records as Kept, Threads, Traced};
 use floodway_scenario::Cost;
 use floodway_scenario::cost::{cost, too_much};
@@ -21,13 +21,15 @@ use crate::scenario::Scenario;
 #[pyclass(frozen, module = "floodway._floodway")]
 pub struct Progress {
     control: Arc<Control>,
+    /// What the process held when it was made.
+    used: u64,
 }
 
 #[pymethods]
 impl Progress {
     #[new]
     fn new() -> Self {
-        Progress { control: Arc::default() }
+        Progress { control: Arc::default(), used: used().unwrap_or_default() }
     }
 
     /// Simulated microseconds so far.
@@ -61,7 +63,8 @@ impl Progress {
 
     /// Asks the run to end if there is hardly any memory left; it hands out nothing then, since that takes memory, too.
     fn stop_if_short_of_memory(&self) {
-        if left().is_some_and(|left| left.is_short()) {
+        let grown = used().unwrap_or_default().saturating_sub(self.used);
+        if left().is_some_and(|left| left.is_short_for(grown)) {
             self.control.give_up();
         }
     }

@@ -8,6 +8,7 @@ use columns::{reals, texts, wholes};
 use floodway_fabric::outcome::{Lossless, Verdict};
 use floodway_fabric::{Control, Fabric, Partitioning, Records, Threads, Values};
 use floodway_scenario::Scenario;
+use floodway_units::Turns;
 use long_haul::{scenario, text};
 
 /// Opcode of a CNP.

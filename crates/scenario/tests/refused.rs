@@ -97,3 +97,67 @@ fn sizes_of_two_keys_are_refused_by_the_second() {
     }
     assert!(sizes("{ fixd = \"1KB\" }").ends_with("did you mean \"fixed\"?"));
 }
+
+/// The error of a scenario whose only workload reads this file.
+fn listed(file: &str) -> String {
+    let text = format!("{HEAD}[[workload]]\nname = \"l\"\nflow-list.file = {file:?}\n");
+    Scenario::from_text("a.toml", &text, &[]).expect_err("it is none").to_string()
+}
+
+#[test]
+fn files_that_may_never_end_are_refused() {
+    if cfg!(target_os = "linux") {
+        for (file, why) in [
+            ("/dev/zero", "it is a device, and a regular file is due"),
+            ("/", "it is a folder, and a regular file is due"),
+            ("/proc/self/status", "it is empty, or has no size, as those of /proc: copy it to a file"),
+        ] {
+            let error = listed(file);
+            assert!(error.ends_with(&format!("cannot read {file:?}: {why}")), "{error}");
+        }
+        let error = Scenario::from_path(std::path::Path::new("/dev/zero"), &[]).expect_err("it is none");
+        assert_eq!(error.to_string(), "/dev/zero: cannot read it: it is a device, and a regular file is due");
+    }
+}
+
+#[test]
+fn names_that_cannot_be_shown_are_refused_wherever_they_stand() {
+    for (text, what) in [
+        (r#"name = "a\u001b]0;b\u0007""#, r#"name: "a\u{1b}]0;b\u{7}": it has the character U+001B"#),
+        (r#"name = "a\nb""#, r#"name: "a\nb": it has the character U+000A"#),
+        (
+            r#"override = [{ name = "o", links = "\u202eh1" }]"#,
+            r#""\u{202e}h1": it has the character U+202E"#,
+        ),
+        (r#"defaults = { "\u0000" = 1 }"#, r#""\0": it has the character U+0000"#),
+        (r#"topology.explicit = { hosts = ["\u009b31m"] }"#, r#""\u{9b}31m": it has the character U+009B"#),
+    ] {
+        let error = line(text);
+        assert!(error.contains(what) && error.ends_with(", which cannot be shown"), "{error}");
+        assert!(!error.contains(char::is_control), "{error:?}");
+    }
+}
+
+#[test]
+fn names_that_spreadsheets_reckon_with_are_refused() {
+    for text in [
+        r#"name = "=1+1""#,
+        r#"topology.explicit = { hosts = ["@h1", "h2"], rate = "1G", delay = "1us", links = [{ between = ["@h1", "h2"] }] }"#,
+        r#"override = [{ name = "-o", links = "*" }]"#,
+    ] {
+        let error = line(text);
+        assert!(error.contains("is not a name: spreadsheets take what begins so for a formula"), "{error}");
+    }
+}
+
+#[test]
+fn long_values_are_cut_with_how_long_they_were() {
+    let long = "x".repeat(100_000);
+    for text in
+        [format!("limit = \"{long}\""), format!("\"{long}\" = 1"), format!("topology.preset = \"{long}\"")]
+    {
+        let error = line(&text);
+        assert!(error.len() < 1_500, "{}", error.len());
+        assert!(error.contains("(100000 characters)"), "{error}");
+    }
+}

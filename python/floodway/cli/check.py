@@ -21,4 +21,7 @@ def check(path: Path, *, sets: Sequence[str], resolved: bool, json: bool) -> int
     scenario = parsed(path, sets=sets)
     report = _floodway.check(scenario.native, resolved=resolved)
     tell(report.json if json else report.text.rstrip("\n"))
+    too_large = _floodway.Plan(scenario.native).too_large
+    if too_large:
+        tell(f"warning: a run would be refused: {too_large}", err=True)
     return DONE

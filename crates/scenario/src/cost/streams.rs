@@ -8,6 +8,9 @@ use floodway_units::{NodeId, PortId, Rng, Span, Time};
 
 /// So many flows, or ends of flows, of a workload are looked at.
 const LOOKED_AT: usize = 20_000;
+/// So many sizes of a distribution stand for it, and so many starts for all.
+const SIZES: usize = 32;
+const STARTS: usize = 8;
 /// No load is reckoned higher where the time that a flow takes follows from it.
 const BUSY: f64 = 0.9;
 
@@ -23,8 +26,20 @@ pub struct Stream {
     replies: f64,
     /// When the first of them starts, and the last one.
     starts: (Time, Time),
+    /// When the last one starts that the run waits for, and the share of them that it waits for.
+    awaited: (Time, f64),
     /// Egress ports of their way.
     way: Vec<PortId>,
+}
+
+impl Stream {
+    /// Flows that start at this time or later are not waited for.
+    fn await_until(&mut self, until: Time) {
+        let (first, last) = self.starts;
+        let all = last.since(first).0 as f64;
+        let share = if until >= last { 1.0 } else { until.0.saturating_sub(first.0) as f64 / all.max(1.0) };
+        self.awaited = (last.min(until), if until > first { share } else { 0.0 });
+    }
 }
 
 /// What a scenario's workloads bring.
@@ -58,6 +73,14 @@ struct Finder<'a> {
 
 impl Finder<'_> {
     fn streams(&mut self, workload: &WorkloadSpec) -> Vec<Stream> {
+        let mut streams = self.arrivals(workload);
+        for stream in &mut streams {
+            stream.await_until(workload.measure.1);
+        }
+        streams
+    }
+
+    fn arrivals(&mut self, workload: &WorkloadSpec) -> Vec<Stream> {
         let replies = self.replies(workload.settings);
         match &workload.arrivals {
             Arrivals::List(flows) => {
@@ -104,17 +127,32 @@ impl Finder<'_> {
                 let destination = poisson.draw_destination(source, self.rng);
                 let way = self.way(source, destination);
                 let starts = (poisson.from, until.max(poisson.from));
-                streams.push(self.stream(many, poisson.sizes.mean(), replies, starts, way));
+                let size = poisson.sizes.mean() * self.passing(poisson, &way);
+                streams.push(self.stream(many, size, replies, starts, way));
             }
         }
         streams
     }
 
+    /// The share of the bytes of drawn flows that pass before the limit if each has its way to itself: of the largest, which
+    /// bring most bytes, those that start late cannot be done by then.
+    fn passing(&self, poisson: &PoissonSpec, way: &[PortId]) -> f64 {
+        let rates = way.iter().map(|&port| bytes_per_ps(self.blueprint, port));
+        let rate = rates.fold(f64::INFINITY, f64::min);
+        let limit = self.blueprint.end.limit;
+        let (from, until) = (poisson.from.0 as f64, poisson.until.min(limit).0 as f64);
+        let sizes = || (0..SIZES).map(|n| poisson.sizes.quantile((n as f64 + 0.5) / SIZES as f64).0 as f64);
+        let late = |n: usize| limit.0 as f64 - from - (until - from) * (n as f64 + 0.5) / STARTS as f64;
+        let passed = |n: usize| sizes().map(|size| size.min(rate * late(n).max(0.0))).sum::<f64>();
+        (0..STARTS).map(passed).sum::<f64>() / (STARTS as f64 * sizes().sum::<f64>()).max(1.0)
+    }
+
     fn stream(&self, flows: f64, size: f64, replies: f64, starts: (Time, Time), way: Vec<PortId>) -> Stream {
         let mtu = self.blueprint.mtu.0.max(1) as f64;
         // Of sizes that are spread the last packet is half full.
-        let packets = if starts.0 == starts.1 { (size / mtu).ceil() } else { size / mtu + 0.5 };
-        Stream { flows, bytes: flows * size, packets: flows * packets, replies, starts, way }
+        let packets = if starts.0 == starts.1 { (size / mtu).ceil() } else { (size / mtu + 0.5).max(1.0) };
+        let awaited = (starts.1, 1.0);
+        Stream { flows, bytes: flows * size, packets: flows * packets, replies, starts, awaited, way }
     }
 
     /// One of the shortest ways, drawn; empty where there is none.
@@ -136,9 +174,11 @@ impl Finder<'_> {
 struct Load {
     /// Payload that ends.
     bytes: f64,
+    /// Of it what the run waits for.
+    awaited: f64,
     /// Streams without end.
     endless: f64,
-    /// When the first begins, and the last flow starts, in picoseconds.
+    /// When the first begins, and the last flow starts that the run waits for, in picoseconds.
     begin: f64,
     last: f64,
     busy: bool,
@@ -159,7 +199,7 @@ impl Demand {
     fn add(&mut self, blueprint: &Blueprint, stream: &Stream, loads: &[Load]) {
         let end = self.end.0 as f64;
         let (first, last) = (stream.starts.0.0 as f64, stream.starts.1.0 as f64);
-        if first >= end {
+        if first >= end || stream.way.is_empty() {
             return;
         }
         let flows = stream.flows * if last > end { (end - first) / (last - first) } else { 1.0 };
@@ -172,7 +212,7 @@ impl Demand {
         let packets = if stream.bytes.is_infinite() {
             flows * rate * (end - first) / mtu
         } else {
-            stream.packets * share
+            stream.packets * share.min(flows / stream.flows)
         };
         let took = stream.bytes / stream.flows.max(1.0) / rate / (1.0 - use_.min(BUSY));
         let took = if took.is_finite() { took.min(end - first) } else { end - first };
@@ -192,7 +232,7 @@ impl Load {
         let room = rate * (end - self.begin).max(1.0);
         let share = if self.bytes > 0.0 { (room / self.bytes).min(1.0) } else { 1.0 };
         let busy = rate * (self.last - self.begin).max(1.0);
-        let use_ = if self.last > self.begin { (self.bytes / busy).min(1.0) } else { 0.0 };
+        let use_ = if self.last > self.begin { (self.awaited / busy).min(1.0) } else { 0.0 };
         let rest = rate * (1.0 - (self.bytes / room).min(0.5));
         (if endless { rest / self.endless.max(1.0) } else { rate }, share, use_)
     }
@@ -202,17 +242,17 @@ impl Load {
 fn loads(blueprint: &Blueprint, streams: &[Stream]) -> Vec<Load> {
     let mut loads = vec![Load::default(); 2 * blueprint.links.len()];
     for stream in streams {
-        let (first, last) = (stream.starts.0.0 as f64, stream.starts.1.0 as f64);
+        let (first, last) = (stream.starts.0.0 as f64, stream.awaited.0.0 as f64);
         for port in &stream.way {
             let load = &mut loads[port.index()];
-            (load.begin, load.last) = match load.busy {
-                true => (load.begin.min(first), load.last.max(last)),
-                false => (first, last),
-            };
+            let before = if load.busy { (load.begin, load.last) } else { (first, last) };
+            (load.begin, load.last) = (before.0.min(first), before.1.max(last));
             load.busy = true;
-            match stream.bytes.is_infinite() {
-                true => load.endless += stream.flows,
-                false => load.bytes += stream.bytes,
+            if stream.bytes.is_infinite() {
+                load.endless += stream.flows;
+            } else {
+                load.bytes += stream.bytes;
+                load.awaited += stream.bytes * stream.awaited.1;
             }
         }
     }
@@ -227,7 +267,7 @@ fn end(blueprint: &Blueprint, streams: &[Stream], loads: &[Load]) -> Time {
     }
     let done = |(port, load): (usize, &Load)| {
         let rate = bytes_per_ps(blueprint, PortId(port as u32));
-        (load.begin + load.bytes / rate).max(load.last)
+        (load.begin + load.awaited / rate).max(load.last)
     };
     let ends = loads.iter().enumerate().filter(|(_, load)| load.bytes > 0.0).map(done);
     let flight = |stream: &Stream| {

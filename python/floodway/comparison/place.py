@@ -25,7 +25,7 @@ from floodway.results.store import FILES, Reservation, read, remove_left_behind
 from floodway.results.verification import verified
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
     from types import TracebackType
 
     from floodway.comparison.comparison import Comparison
@@ -170,9 +170,11 @@ class Place:
             return
         if _earlier(folder / COMPARISON_FILE) is None and not (folder / RUN_FILE).is_file():
             raise OutputError(shown, foreign)
+        # Where there were several seeds before, or will be, runs of one lie in the folder of another.
+        runs = {folder / name for name in (*_earlier_runs(folder), *self._folders)}
         for name in self._folders:
             run = folder / name
-            if _is_taken(run, shown=os.fspath(run)) and not (run / RUN_FILE).is_file():
+            if _is_taken(run, shown=os.fspath(run), but=runs) and not (run / RUN_FILE).is_file():
                 raise OutputError(os.fspath(run), foreign)
 
     def _refuse_kept(self, folder: Path) -> None:
@@ -258,8 +260,8 @@ def _folders(slots: Sequence[Slot]) -> list[str]:
     return [f"{names[slot.variant]}/seed-{slot.seed}" for slot in slots]
 
 
-def _is_taken(folder: Path, *, shown: str) -> bool:
-    """Whether a folder holds anything that is not of processes which have ended.
+def _is_taken(folder: Path, *, shown: str, but: Collection[Path] = ()) -> bool:
+    """Whether a folder holds anything that is not of processes which have ended, but for some entries.
 
     Raises
     ------
@@ -270,7 +272,7 @@ def _is_taken(folder: Path, *, shown: str) -> bool:
         return False
     if not folder.is_dir():
         raise OutputError(shown, "is not a folder")
-    return any(not is_ours(entry.name) for entry in folder.iterdir())
+    return any(not is_ours(entry.name) and entry not in but for entry in folder.iterdir())
 
 
 def _is_there(folder: Path) -> bool:
@@ -293,18 +295,24 @@ def _write_json(folder: Path, content: dict[str, Any]) -> None:
 
 def _remove_stale(folder: Path, *, keep: Sequence[str]) -> None:
     """Remove the runs of an earlier comparison that this one does not replace."""
-    earlier = _earlier(folder / COMPARISON_FILE) or {"runs": []}
-    planned = earlier.get("planned", [])
-    for listed in (*earlier["runs"], *(planned if isinstance(planned, list) else ())):
-        name = str(listed.get("folder", "")) if isinstance(listed, dict) else ""
+    for name in _earlier_runs(folder):
         run = folder / name
-        # What the file names may be anywhere; only what lies inside is ours.
-        if not name or name in keep or not run.resolve().is_relative_to(folder.resolve()):
+        if name in keep:
             continue
         if (run / RUN_FILE).is_file():
             for own in FILES:
                 (run / own).unlink(missing_ok=True)
         _remove_empty(run.parent, [run.name], also=run.parent != folder)
+
+
+def _earlier_runs(folder: Path) -> list[str]:
+    """Return the folders of the runs that the comparison in a folder lists, or was to have."""
+    earlier = _earlier(folder / COMPARISON_FILE) or {"runs": []}
+    planned = earlier.get("planned", [])
+    listed = (*earlier["runs"], *(planned if isinstance(planned, list) else ()))
+    names = [str(run.get("folder", "")) for run in listed if isinstance(run, dict)]
+    # What the file names may be anywhere; only what lies inside is ours.
+    return [name for name in names if name and (folder / name).resolve().is_relative_to(folder.resolve())]
 
 
 def _earlier(file: Path) -> dict[str, Any] | None:

@@ -1761,8 +1761,8 @@ class Dcqcn(Table):
         What limits the payload bytes in flight. Default: `"variable-bdp"` in `swing`, `"none"`
         in the others. Source: SWING's configurations; the paper and NICs have no window.
     g
-        Gain of α, from 0 to 1. Default: 1/256 in `paper` and `hpcc`, 5/1024 in `mellanox` and
-        `swing`. Source: Zhu et al.; NICs, `dce_tcp_g` 1019.
+        Gain of α, from 0 to 1. Default: 1/256 in `paper` and `hpcc`, 5/1024 in `mellanox`,
+        0.0048828 in `swing`. Source: Zhu et al.; NICs, `dce_tcp_g` 1019.
     initial_alpha
         α at the first CNP, from 0 to 1. Default: 1. Source: Zhu et al., section 3.1; the HPCC
         simulator.
@@ -2867,9 +2867,10 @@ AllowanceKeys: TypeAlias = "bool | Selector"
 #: What a base round-trip time counts.
 #: - 'exact': Propagation, pipelines, crossbars, and store and forward of a full packet there and of
 #:   its ACK back.
+#: - 'one-way': Twice the propagation, and store and forward of a full packet there.
 #: - 'payload': Twice the propagation, and the whole nanoseconds of a full packet's payload at each
 #:   link there.
-BaseRttKey: TypeAlias = "Literal['exact', 'payload']"
+BaseRttKey: TypeAlias = "Literal['exact', 'one-way', 'payload']"
 
 
 BufferParams: TypeAlias = "Literal['static', 'shared', 'ioq'] | StaticBuffer | SharedBuffer | Ioq"
@@ -2977,7 +2978,9 @@ DoubleOrAuto: TypeAlias = "Literal['auto'] | float"
 #:   are drawn for.
 #: - 'conweave-ns3': As in ConWeave's simulator: each switch draws from a stream of ns-3's
 #:   generator, the same one for all.
-DrawsKey: TypeAlias = "Literal['per-node', 'hpcc-ns3', 'conweave-ns3']"
+#: - 'swing-ns3': As in SWING's simulator: each switch draws from a stream of ns-3's generator of
+#:   its own, in their order.
+DrawsKey: TypeAlias = "Literal['per-node', 'hpcc-ns3', 'conweave-ns3', 'swing-ns3']"
 
 
 ErrorRate: TypeAlias = "float | ErrorRates"
@@ -3364,6 +3367,10 @@ Trigger: TypeAlias = "Literal['threshold', 'headroom']"
 
 #: Whose turn it is among the queue pairs of a NIC.
 #: - 'ring': Round and round, in the order in which they started.
+#: - 'swing-ns3': By SWING's simulator: round and round in the order in which the flows are listed,
+#:   whichever start first; and one timer wakes the NIC, at the least pacing time of all queue pairs
+#:   with something left. It is not set while that time is past, as that of a queue pair that waits
+#:   for its window may be, nor while a listed flow of the host is still to start.
 #: - 'hpcc-ns3': By HPCC's simulator: round a list by place, from which finished queue pairs are
 #:   taken out when they are come across without the place of the last turn being moved; and one
 #:   timer wakes the NIC, at the least pacing time of all queue pairs with something left, so that
@@ -3372,7 +3379,7 @@ Trigger: TypeAlias = "Literal['threshold', 'headroom']"
 #: - 'conweave-ns3': By ConWeave's simulator: likewise, but finished queue pairs keep their places,
 #:   so that turns stay in order, and those whose pacing time lies in the past do not keep others
 #:   from waking the NIC.
-TurnsKey: TypeAlias = "Literal['ring', 'hpcc-ns3', 'conweave-ns3']"
+TurnsKey: TypeAlias = "Literal['ring', 'swing-ns3', 'hpcc-ns3', 'conweave-ns3']"
 
 
 #: The order in which routing visits neighbours.

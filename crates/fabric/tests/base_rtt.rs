@@ -195,7 +195,7 @@ fn pairs(hosts: &[NodeId]) -> impl Iterator<Item = (NodeId, NodeId)> {
 
 /// What `floodway check` shows.
 fn shown(blueprint: &Blueprint, hosts: &[NodeId]) -> Vec<u64> {
-    let (routes, trips) = (Routes::new(blueprint, |_| true), RoundTrips::new(blueprint));
+    let (routes, trips) = (Routes::new(blueprint), RoundTrips::new(blueprint));
     let trip = |(a, b)| {
         let path = path(&routes, a, b);
         trips.along(path.iter().copied(), path.iter().rev().map(|&port| peer(port))).0

@@ -97,7 +97,9 @@ impl Line {
                     let relays =
                         net.blueprint.nodes.iter().filter(|node| ["ra", "rb"].contains(&&*node.name));
                     let relays: Vec<NodeId> = relays.map(|node| NodeId(node.rank)).collect();
-                    relays.into_iter().for_each(|relay| net.pipeline(relay, Span(pipeline)));
+                    for relay in relays {
+                        net.pipeline(relay, Span(pipeline));
+                    }
                 }
                 (Some(&before), _) => connect(&mut net, before, switch),
                 (None, _) => connect_spare(&mut net, switch, &mut hosts),
@@ -181,7 +183,7 @@ fn send_alone(net: &mut Net, hosts: &[NodeId], size: u64) -> (Vec<u64>, Vec<u64>
     let mut start = Span::ZERO;
     for (a, b) in pairs(hosts) {
         net.flow(a, b, Bytes(size), start);
-        start = start + APART;
+        start += APART;
     }
     net.blueprint.end.limit = Time::ZERO + start;
     net.blueprint.end.acknowledged = true;

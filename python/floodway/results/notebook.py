@@ -5,6 +5,8 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
+from floodway.results.lossless import brief
+
 if TYPE_CHECKING:
     from floodway.results.outcome import Outcome
     from floodway.results.result import Result
@@ -43,14 +45,9 @@ def html_of(result: Result) -> str:
 
 
 def _verdict(outcome: Outcome) -> str:
-    lossless = {
-        "held": "lossless",
-        "violated": "a lossless class lost packets",
-        "not-asked": "no class has a flow control",
-    }
     broken = [f"invariant {name} broken" for name, _ in outcome.broken]
     deadlocks = [f"{len(outcome.deadlocks)} deadlocks"] if outcome.deadlocks else []
-    return "; ".join((lossless[outcome.lossless], *deadlocks, *broken))
+    return "; ".join((f"lossless: {brief([outcome.lossless])}", *deadlocks, *broken))
 
 
 def _cells(row: WorkloadSummary) -> list[str]:

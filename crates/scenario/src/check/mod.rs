@@ -19,7 +19,6 @@ use crate::scenario::Scenario;
 
 pub use egress::EgressGroup;
 pub use ports::PortGroup;
-pub(crate) use ports::formula_headroom;
 
 /// What a scenario comes to. Times are in microseconds and rates in Gbit/s where the names say so.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -52,6 +51,8 @@ pub struct Report {
     pub crossbars: Vec<CrossbarGroup>,
     /// Traffic.
     pub workloads: Vec<Traffic>,
+    /// What the numbers assume.
+    pub notes: Vec<String>,
     /// What is odd, but may be meant.
     pub warnings: Vec<String>,
     /// What every object ended up with, if that was asked for.
@@ -170,6 +171,7 @@ pub fn check(scenario: &Scenario, resolved: bool) -> Report {
         pools: pools(blueprint),
         crossbars: crossbars(blueprint),
         workloads: blueprint.workloads.iter().map(|workload| traffic(blueprint, workload)).collect(),
+        notes: ports::note_on_reaction(blueprint).into_iter().collect(),
         warnings: scenario.warnings().to_vec(),
         resolved: if resolved { groups(scenario.built(), scenario.document()) } else { Vec::new() },
     }

@@ -30,11 +30,10 @@ pub fn render(report: &Report) -> String {
     for traffic in report.workloads.iter().filter(|traffic| !traffic.hot_hosts.is_empty()) {
         let _ = writeln!(text, "hot hosts of {}: {}", traffic.name, traffic.hot_hosts.join(", "));
     }
-    if !report.warnings.is_empty() {
-        text.push('\n');
-        for warning in &report.warnings {
-            let _ = writeln!(text, "warning: {warning}");
-        }
+    let said = report.notes.iter().map(|note| ("note", note));
+    let said = said.chain(report.warnings.iter().map(|warning| ("warning", warning)));
+    for (i, (kind, line)) in said.enumerate() {
+        let _ = writeln!(text, "{}{kind}: {line}", if i == 0 { "\n" } else { "" });
     }
     if !report.resolved.is_empty() {
         text.push('\n');

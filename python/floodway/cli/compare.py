@@ -16,11 +16,11 @@ from floodway.cli.inputs import pair
 from floodway.cli.run import failures
 from floodway.cli.show_comparison import show
 from floodway.cli.watch import WatchAll
-from floodway.comparison import PAGE_FILE, document, files, folder_names, split_values
+from floodway.comparison import PAGE_FILE, document, files, folder_names, split_values, warned
 from floodway.errors import ComparisonError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from floodway.comparison import Comparison, Variant
 
@@ -49,8 +49,8 @@ def compare(request: Request) -> int:
     variants = _variants(request)
     out = request.out or _default_out(request)
     if not request.quiet:
-        for warning in _warnings(variants):
-            typer.echo(f"warning: {warning}", err=True)
+        for warning in warned((variant.label, variant.scenario.warnings) for variant in variants):
+            typer.echo(f"warning: {warning.whole}", err=True)
     try:
         with WatchAll(quiet=request.quiet) as watch:
             comparison = floodway.compare(
@@ -100,16 +100,6 @@ def _split(key: str, values: str) -> tuple[str, ...]:
 
 def _default_out(request: Request) -> Path:
     return Path("out", "compare", *folder_names([" ".join(path.stem for path in request.scenarios)]))
-
-
-def _warnings(variants: Sequence[Variant]) -> Iterator[str]:
-    """Tell each warning once, with the variants that have it unless all do."""
-    found: dict[str, list[str]] = {}
-    for variant in variants:
-        for warning in variant.scenario.warnings:
-            found.setdefault(warning, []).append(variant.label)
-    for warning, labels in found.items():
-        yield warning if len(labels) == len(variants) else f"{'; '.join(labels)}: {warning}"
 
 
 def _interrupted(comparison: Comparison, out: Path) -> int:

@@ -18,6 +18,7 @@ from floodway.study.bars import NothingRanError
 from floodway.study.distributions import cdf, ports_in_time, region_in_time, series, shares_in_time
 from floodway.study.drawing import bars, lines
 from floodway.study.grid import grid
+from floodway.study.remarks import lossless_of, troubles, warnings_of
 from floodway.study.runs import engine
 from floodway.study.storage import STUDY_FILE
 from floodway.study.verdicts import VERDICTS
@@ -112,7 +113,7 @@ def _section(part: Part, conducted: Conducted, store: Runs, pictures: Sequence[s
     blocks += [_table(part)] if part.judged else []
     blocks += pictures
     blocks += [f"Numbers: {_plain(study.source)}"] if study.source else []
-    blocks += [_runs(part, conducted, store)]
+    blocks += [_runs(part, conducted, store), _warnings(part)]
     return "\n\n".join(block for block in blocks if block)
 
 
@@ -160,31 +161,27 @@ def _drawn(part: Part, plot: Plot, store: Runs) -> Drawing:
 def _runs(part: Part, conducted: Conducted, store: Runs) -> str:
     """Say how many runs there were, and what is to be known of them."""
     runs = part.numbers.runs
-    said = [f"{len({run.key for run in runs})} runs, seeds {_seeds(runs)}."]
+    done = [run for run in runs if run.key in conducted.done]
+    head = [f"{len({run.key for run in runs})} runs, seeds {_seeds(runs)}.", *lossless_of(part, done, store)]
+    said = [" ".join(head)]
     for run in runs:
         if run.key in conducted.failures:
             said.append(f"- {_plain(run.label)}: failed: {_plain(conducted.failures[run.key])}")
         elif run.key in conducted.done:
-            said += [f"- {_plain(run.label)}: {word}" for word in _troubles(store, run)]
+            said += [f"- {_plain(run.label)}: {word}" for word in troubles(store, run)]
     return "\n".join(said[:1] + [""] * (len(said) > 1) + said[1:])
+
+
+def _warnings(part: Part) -> str:
+    """List what `check` warns of; nothing where it does not."""
+    lines_ = [f"- {_plain(warning)}" for warning in warnings_of(part)]
+    return "\n".join(["`floodway check` warns:", "", *lines_]) if lines_ else ""
 
 
 def _seeds(runs: Sequence[Run]) -> str:
     seeds = sorted({run.seed for run in runs})
     whole = len(seeds) > 1 and seeds[-1] - seeds[0] == len(seeds) - 1
     return f"{seeds[0]} to {seeds[-1]}" if whole else ", ".join(map(str, seeds))
-
-
-def _troubles(store: Runs, run: Run) -> Iterator[str]:
-    result = store.result(run.key)
-    outcome = result.outcome
-    if outcome.loss is not None:
-        yield f"a lossless class dropped {outcome.loss.packets:,} packets, the first at {outcome.loss.place}"
-    if outcome.deadlocks:
-        yield f"a deadlock at {outcome.deadlocks[0].time_us:,.1f} us"
-    unfinished = len(result.flows.filter(result.flows["measured"] & ~result.flows["finished"]))
-    if unfinished:
-        yield f"{unfinished:,} measured flows did not finish within {outcome.simulated_us / 1000:,.2f} ms"
 
 
 def _foot(conducted: Conducted, store: Runs) -> Iterator[str]:

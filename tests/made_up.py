@@ -41,7 +41,7 @@ def made_up_verdicts(**changes: object) -> dict[str, object]:
         "stopped": "finished",
         "simulated_us": 1000.0,
         "invariants": {"conservation": "holds", "buffers": "holds", "slowdown": "holds"},
-        "lossless": {"verdict": "held"},
+        "lossless": {"verdict": "held-by-sizing", "react_is_zero": False},
         "deadlocks": [],
         "workloads": [
             {

@@ -172,7 +172,13 @@ def test_the_page_needs_nothing_else_and_names_every_variant(floodway: Command, 
     page = (small.parent / "out" / "index.html").read_text(encoding="utf-8")
     assert not re.search(r"https?:|src=\"(?!data:)|<link|<script|@import|url\(", page)
     assert page.count("data:image/png;base64,") >= 4
-    for part in ("load=0.2", "load=0.4", "workload.rpc.poisson.load", "completion time, p99", "lossless"):
+    for part in (
+        "load=0.2",
+        "load=0.4",
+        "workload.rpc.poisson.load",
+        "completion time, p99",
+        "held by sizing",
+    ):
         assert part in page
 
 
@@ -193,7 +199,7 @@ def test_percentiles_of_unfinished_flows_are_not_reached_and_no_claim_is_made(
     assert "not reached" in done.out
     assert "sooner" not in done.out
     assert "limit=20ms leaves 0 measured flows unfinished, limit=1ms 1" in done.out
-    assert "limit=20ms lossless, limit=1ms lossless, ended at the limit" in done.out
+    assert "limit=20ms held by sizing, limit=1ms held by sizing, ended at the limit" in done.out
 
 
 @pytest.mark.parametrize("strict", [False, True])
@@ -204,10 +210,11 @@ def test_strict_fails_where_any_variant_lost_packets(
     vary = ("--vary", "defaults.buffer.static.size=210KB,20MB")
     done = floodway("compare", starved, *vary, "--out", "out", *(["--strict"] if strict else []))
     assert done.code == int(strict)
-    assert "lost packets" in done.out
+    assert "violated, " in done.out
+    assert "held by sizing" in done.out
     errors = [line for line in done.err.splitlines() if line.startswith("error: ")]
     assert bool(errors) == strict
-    assert all(line.startswith("error: size=210KB, seed 1: a lossless class dropped ") for line in errors)
+    assert all(line.startswith("error: size=210KB, seed 1: lossless classes lost ") for line in errors)
 
 
 def test_a_deadlock_is_a_failed_run_and_its_results_are_kept(floodway: Command, tmp_path: Path) -> None:

@@ -51,7 +51,7 @@ limit = "5ms"
 flow-control.pfc = {{ xoff = "320KB" }}
 buffer.static = {{ size = "1MB" }}
 rate-control = "dcqcn"
-congestion-point = "red"
+congestion-point.red = {{ kmin = "100KB" }}
 reliability = "go-back-n"
 
 [[override]]
@@ -303,7 +303,7 @@ MISTAKES = {
         ),
     ),
     "a rate control without its ACKs": (
-        'rate-control = "dcqcn"\ncongestion-point = "red"\nreliability = "go-back-n"',
+        'rate-control = "dcqcn"\ncongestion-point.red = { kmin = "100KB" }\nreliability = "go-back-n"',
         'rate-control = "static-window"\nreliability = "none"',
         (
             'a.toml:8: defaults.rate-control: "static-window" needs acknowledgements, '

@@ -59,7 +59,7 @@ def test_a_run_writes_its_tables_with_their_columns(floodway: Command, small: Pa
 def test_a_run_prints_its_summary(floodway: Command, small: Path) -> None:
     out = floodway("run", small).out
     titles = ("Traffic", "Completion time of measured flows in us", "Slowdown by size", "Watched links")
-    verdicts = ("drops: none", "lossless: held", "invariants: hold")
+    verdicts = ("drops: none", "lossless: held by sizing", "invariants: hold")
     for part in ("all measured flows finished", *titles, "Fullest buffers", *verdicts, "results: out/small/"):
         assert part in out
 
@@ -150,7 +150,7 @@ def test_strict_fails_a_run_that_lost_packets_of_a_lossless_class(floodway: Comm
     assert relaxed.err.startswith("warning: ")
     strict = floodway("run", starved, "--strict", "--force")
     assert strict.code == 1
-    assert strict.err.splitlines()[-1].startswith("error: a lossless class dropped ")
+    assert strict.err.splitlines()[-1].startswith("error: lossless classes lost ")
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals are those of POSIX")

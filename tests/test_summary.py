@@ -142,23 +142,6 @@ def test_what_is_shown_marks_means_and_percentiles_that_unfinished_flows_touch()
     assert "not reached" in text
 
 
-def test_what_is_shown_names_place_time_and_missing_bytes_of_a_loss() -> None:
-    loss = {
-        "verdict": "violated",
-        "packets": 3,
-        "bytes": 3234,
-        "place": "s1 (l1)",
-        "class": 3,
-        "time_us": 12.345,
-        "missing_bytes": 78,
-        "worst_port_bytes": 3234,
-    }
-    text = shown(lossless=loss, drops=[["buffer", 3]])
-    assert "lossless: violated: 3 packets (3,234 bytes), the first at s1 (l1), class 3, 12.345 us" in text
-    assert "78 bytes were missing" in text
-    assert "drops: buffer 3" in text
-
-
 def test_what_is_shown_closes_the_circle_of_a_deadlock() -> None:
     text = shown(deadlocks=[{"time_us": 2000.0, "ports": ["a (l1)", "b (l2)", "c (l3)"]}])
     assert "deadlock at 2,000.0 us: a (l1) -> b (l2) -> c (l3) -> a (l1)" in text
@@ -168,4 +151,4 @@ def test_the_document_has_the_numbers_that_are_shown() -> None:
     summary = document(made_up_result(), Path("out/x"))["summary"]
     assert summary["total"]["fct"]["mean_us"] == 2.5
     assert summary["most_paused"][0]["class"] == 3
-    assert summary["outcome"]["lossless"] == "held"
+    assert summary["outcome"]["lossless"]["verdict"] == "held-by-sizing"

@@ -23,6 +23,7 @@ __all__ = [
     "parse_file",
     "parse_json",
     "parse_text",
+    "pfc_utilisation",
     "run",
     "schema_json",
     "why",
@@ -247,6 +248,9 @@ def import_hpcc(
     path: str | PathLike[str], *, to: str | PathLike[str] | None = None
 ) -> tuple[str, Path, list[str]]:
     """Read a configuration of the HPCC simulator as a scenario's text, its folder, and warnings."""
+
+def pfc_utilisation(drain: float, *, xoff_bytes: float, round_trip_bytes: float) -> float:
+    """Return the share of its rate that PFC lets a long link carry, from 0 to 1."""
 
 def schema_json() -> str:
     """The grammar of scenarios as JSON Schema."""

@@ -151,6 +151,7 @@ __all__ = [
     "RateOrBlank",
     "RateTimersKey",
     "Rcm",
+    "React",
     "ReactionParams",
     "ReactionParamsList",
     "RecordKeys",
@@ -866,9 +867,11 @@ class Pfc(Table):
         "timer"`), between 0 and 1. Source: IEEE 802.1Qbb leaves it open; floodway's choice:
         half is usual.
     react
-        The upstream stops this long after a PAUSE has arrived, from 0 up; headroom grows with
-        it. Source: floodway's choice: an ideal MAC; IEEE 802.1Qbb allows 394 quanta at 100G,
-        about 2 us.
+        The upstream stops this long after a PAUSE has arrived: a time from 0 up, or
+        `"ieee-802.3"` for what that allows at the link's rate (10G 67 quanta, 25G 80, 40G 118,
+        50G 147, 100G 394, 200G 453, 400G and 800G 905). Headroom grows with it. Source:
+        floodway's choice: an ideal MAC. Real ones: IEEE 802.3, 31B.3.7, 2.02 us at 100G and
+        1.16 us at 400G.
     trigger
         What makes a packet's arrival send a PAUSE. Source: the HPCC simulator's `switch-
         mmu.cc`, which asks for either condition.
@@ -886,7 +889,7 @@ class Pfc(Table):
     pause_time: Time | None = None
     renewal: Renewal | None = None
     refresh: float | None = None
-    react: Time | None = None
+    react: React | None = None
     trigger: Trigger | None = None
     watchdog: Watchdog | None = None
 
@@ -979,9 +982,9 @@ class Bifrost(Table):
         sends of the frame that it has begun. Source: floodway's choice: the paper does not, and
         the ledger pays such bytes back.
     react
-        The upstream stops this long after a pause has arrived, from 0 up to less than a slot;
-        Delta grows with it. Source: floodway's choice: an ideal MAC; IEEE 802.1Qbb allows 394
-        quanta at 100G, about 2 us.
+        The upstream stops this long after a pause has arrived: a time from 0 up to less than a
+        slot, or `"ieee-802.3"` for what that allows at the link's rate. Delta grows with it.
+        Source: floodway's choice: an ideal MAC; real ones as `pfc` says.
     pause
         How long a pause lasts: `"timer"` and nothing else. Default: `"timer"`, whatever the
         run's wire format says. Source: Bifrost, Algorithm 1: its frames name a time, and
@@ -994,7 +997,7 @@ class Bifrost(Table):
     f_mode: FMode | None = None
     leak_period: int | None = None
     half_mtu: bool | None = None
-    react: Time | None = None
+    react: React | None = None
     pause: PauseMode | None = None
 
 
@@ -3203,6 +3206,9 @@ RateOrBlank: TypeAlias = "Literal['', '0'] | Rate"
 #: - 'silent': Nothing, as in HPCC's simulator: a NIC that waits goes on waiting for what else makes
 #:   it look. It needs a `repacing` that keeps the time of the packet that waits.
 RateTimersKey: TypeAlias = "Literal['look', 'silent']"
+
+
+React: TypeAlias = "Literal['ieee-802.3'] | Time"
 
 
 ReactionParams: TypeAlias = "Literal['line-rate', 'static-window', 'dcqcn', 'timely', 'hpcc', 'dctcp', 'mercury'] | LineRate | StaticWindow | Dcqcn | Timely | Hpcc2 | Dctcp | MercuryWindow"

@@ -72,7 +72,12 @@ impl Blueprint {
     }
 }
 
-impl Accounts<'_> {
+impl<'a> Accounts<'a> {
+    /// What it is of.
+    pub(crate) fn blueprint(&self) -> &'a Blueprint {
+        self.blueprint
+    }
+
     /// What the ingress `port` is given for `class`; none at a host.
     ///
     /// # Errors
@@ -80,10 +85,9 @@ impl Accounts<'_> {
     pub fn of(&self, port: PortId, class: Class) -> Result<Option<Account>, BuildError> {
         let Some(switch) = self.blueprint.switch_at(port) else { return Ok(None) };
         let link = &self.blueprint.links[port.index() / 2];
-        let data = &link.directions[1 - port.index() % 2];
         let own = link.ends[port.index() % 2].buffer.as_ref();
         let plan = own.unwrap_or(&switch.buffer).plan();
-        let control = data.flow_control.iter().find(|(of, _)| *of == class).map(|(_, params)| params);
+        let control = self.blueprint.control_into(port, class);
         let mut info = self.link_info(port, class);
         let own = plan.own.map(|sizing| match sizing {
             Sizing::Fixed(size) => size,

@@ -9,7 +9,7 @@ use crate::counters::Traffic;
 use crate::delays::COMPONENTS;
 use crate::footprint;
 use crate::outcome::{
-    CnpTotals, Conservation, DevicePeak, Invariants, Lossless, Outcome, Stopped, Verdict, WorkloadTotals,
+    CnpTotals, Conservation, DevicePeak, Invariants, Outcome, Stopped, Verdict, WorkloadTotals,
 };
 use crate::packet::{ISOLATED, Packet};
 use crate::pauses::PauseLog;
@@ -217,26 +217,6 @@ impl World<'_> {
     fn flow_name(&self, key: &FlowKey) -> String {
         let workload = &self.blueprint.workloads[key.workload as usize].name;
         format!("{workload}:{}:{}", self.blueprint.nodes[key.source as usize].name, key.number)
-    }
-
-    fn lossless(&self) -> Lossless {
-        if self.ingress.iter().all(|lane| !lane.lossless) {
-            return Lossless::NotAsked;
-        }
-        let Some(first) = self.records.first_drop else { return Lossless::Held };
-        let lossless = self.ingress.iter().filter(|lane| lane.lossless);
-        let drops = |lane: &crate::world::Ingress| {
-            lane.rare.drops[DropReason::Buffer as usize] + lane.rare.drops[DropReason::Egress as usize]
-        };
-        Lossless::Violated {
-            packets: lossless.clone().map(drops).sum(),
-            bytes: lossless.clone().map(|lane| lane.rare.buffer_drop_bytes).sum(),
-            place: self.port_name(PortId((first.lane / self.classes.len()) as u32)),
-            class: self.classes[first.lane % self.classes.len()].0,
-            time_us: Time(first.time).as_us(),
-            missing_bytes: first.missing,
-            worst_port_bytes: lossless.map(|lane| lane.rare.buffer_drop_bytes).max().unwrap_or(0),
-        }
     }
 
     fn workload_totals(&self) -> Vec<WorkloadTotals> {

@@ -56,7 +56,7 @@ pub struct Outcome {
     pub simulated_us: f64,
     /// Invariants; a breach of one is a bug.
     pub invariants: Invariants,
-    /// Whether lossless classes lost nothing.
+    /// Whether lossless classes lost anything, and what that says.
     pub lossless: Lossless,
     /// Deadlocks found.
     pub deadlocks: Vec<Deadlock>,
@@ -170,31 +170,108 @@ pub enum Verdict {
     Broken(String),
 }
 
-/// Whether lossless classes lost nothing for want of buffer.
+/// Whether lossless classes lost anything, and what that says.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case", tag = "verdict")]
-pub enum Lossless {
-    /// No class had a flow control.
+pub struct Lossless {
+    /// In a word.
+    pub verdict: LosslessVerdict,
+    /// The port that lacks most of what its flow control asks for to lose nothing, if one lacks anything.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub short: Option<Shortfall>,
+    /// Why sizes alone promise nothing, by reason.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unproven: Vec<Unproven>,
+    /// Sizes assume that some upstream obeys a pause at once (`react = "0us"`).
+    pub react_is_zero: bool,
+    /// What was dropped for want of buffer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub loss: Option<Loss>,
+    /// What was lost by failures: damaged frames, links that were down, no way, watchdogs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failed: Option<Failed>,
+}
+
+/// Whether lossless classes lost nothing for want of buffer, and how sure that is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LosslessVerdict {
+    /// No class had a lossless flow control.
     NotAsked,
-    /// Nothing was dropped.
-    Held,
+    /// Nothing was dropped, and nothing can be: each lossless port has what its flow control asks for.
+    HeldBySizing,
+    /// Nothing was dropped in this run, though sizes do not promise it.
+    HeldInRun,
     /// Something was dropped.
-    Violated {
-        /// Packets dropped in all.
-        packets: u64,
-        /// Their bytes.
-        bytes: u64,
-        /// The ingress port of the first drop, as "node (link)".
-        place: String,
-        /// Its class.
-        class: u8,
-        /// When, in microseconds.
-        time_us: f64,
-        /// Bytes that its buffer lacked for the first drop.
-        missing_bytes: u64,
-        /// Most bytes that a port lacked over the run (its dropped bytes).
-        worst_port_bytes: u64,
-    },
+    Violated,
+}
+
+impl Lossless {
+    /// Was nothing dropped for want of buffer?
+    pub fn is_held(&self) -> bool {
+        matches!(self.verdict, LosslessVerdict::HeldBySizing | LosslessVerdict::HeldInRun)
+    }
+}
+
+/// The port that lacks most of what its flow control asks for to lose nothing.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Shortfall {
+    /// How many (port, class) lack something.
+    pub ports: u64,
+    /// The one that lacks most, as "node (link)".
+    pub place: String,
+    /// Its class.
+    pub class: u8,
+    /// What it has: all of its own buffer, or its headroom beside a pool.
+    pub has_bytes: u64,
+    /// What it would have to have.
+    pub needs_bytes: u64,
+    /// What it lacks.
+    pub short_bytes: u64,
+}
+
+/// A reason for which the size of buffers alone promises nothing.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Unproven {
+    /// In words.
+    pub why: String,
+    /// The first port that it holds for, as "node (link)", or a switch where it holds for all.
+    pub place: String,
+    /// How many.
+    pub ports: u64,
+}
+
+/// What lossless classes lost for want of buffer.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Loss {
+    /// Packets dropped in all.
+    pub packets: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// How many (port, class) dropped some.
+    pub ports: u64,
+    /// The one that dropped most bytes, as "node (link)".
+    pub worst_place: String,
+    /// Its dropped bytes.
+    pub worst_port_bytes: u64,
+    /// The ingress port of the first drop, as "node (link)".
+    pub place: String,
+    /// Its class.
+    pub class: u8,
+    /// When, in microseconds.
+    pub time_us: f64,
+    /// Bytes that its buffer lacked for the first drop.
+    pub missing_bytes: u64,
+}
+
+/// What lossless classes lost by failures.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Failed {
+    /// Packets.
+    pub packets: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Packets by reason; reasons that did not occur are left out.
+    pub drops: Vec<(&'static str, u64)>,
 }
 
 /// A cycle of paused queues.

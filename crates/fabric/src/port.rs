@@ -764,8 +764,10 @@ impl World<'_> {
         let counters = &mut self.ingress[lane].rare;
         counters.drops[reason as usize] += 1;
         self.records.dropped(u64::from(packet.frame));
-        if matches!(reason, DropReason::Buffer | DropReason::Egress) {
-            counters.buffer_drop_bytes += u64::from(packet.frame);
+        match reason {
+            DropReason::Buffer | DropReason::Egress => counters.buffer_drop_bytes += u64::from(packet.frame),
+            _ if reason.is_failure() => counters.failure_drop_bytes += u64::from(packet.frame),
+            _ => {}
         }
         if self.trace.is_some() {
             self.trace_lost(packet);

@@ -6,7 +6,6 @@ mod support;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 
-use floodway_fabric::outcome::Lossless;
 use floodway_fabric::{Control, Fabric, Partitioning, Records};
 use floodway_mechanisms::casl;
 use floodway_mechanisms::registry::{AnyCongestionPoint, NotificationParams};
@@ -193,7 +192,7 @@ fn in_an_incast_every_burst_is_labelled_where_they_meet_and_the_victim_nowhere()
         let expected = if port == "s2 (s2-to)" { bursts } else { BTreeSet::new() };
         assert_eq!(labelled, expected, "{port}");
     }
-    assert_eq!(records.outcome.lossless, Lossless::Held);
+    assert!(records.outcome.lossless.is_held());
 }
 
 /// ```text
@@ -346,7 +345,7 @@ proptest! {
         let (records, labels) = watched(&net);
         let late: u64 = whole(records.flows.column("out_of_order_packets")).iter().sum();
         prop_assert_eq!(late, 0);
-        prop_assert_eq!(&records.outcome.lossless, &Lossless::Held);
+        prop_assert!(records.outcome.lossless.is_held());
         let chosen = drops_by(&records, "selective") + drops_by(&records, "isolated_full");
         prop_assert_eq!(drops(&records), chosen, "{:?}", records.outcome.drops);
         // One port is not watched; it leads to the last host.
@@ -438,7 +437,7 @@ fn what_nobody_has_held_finds_no_room_behind_a_pause_but_in_a_lossy_queue() {
         net.flow(a, slow, Bytes::mb(1), Span::ZERO);
         net.flow(b, fast, Bytes::mb(1), Span::ZERO);
         let records = net.run();
-        assert_eq!(records.outcome.lossless, Lossless::Held);
+        assert!(records.outcome.lossless.is_held());
         assert_eq!(drops(&records), drops_by(&records, "isolated_full"));
         let delivered = whole(records.flows.column("delivered_bytes"));
         (drops(&records), delivered[0], delivered[1], counter(&records, "s2", "s1-s2", "peak_bytes"))
@@ -509,7 +508,7 @@ fn states_and_marks_are_among_signals() {
 /// Pauses of the trunk, and completion times in us: of the victim, and the mean of the bursts.
 fn measured(net: &Net) -> (u64, f64, f64) {
     let records = net.run();
-    assert_eq!(records.outcome.lossless, Lossless::Held);
+    assert!(records.outcome.lossless.is_held());
     assert!(finished(&records).iter().all(|done| *done), "what is lost is sent again");
     let fct = real(records.flows.column("fct_us"));
     (counter(&records, "s1", "s1-s2", "pfc_rx"), fct[8], fct[..8].iter().sum::<f64>() / 8.0)

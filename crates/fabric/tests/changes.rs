@@ -4,7 +4,7 @@
 mod support;
 
 use floodway_fabric::blueprint::UNBOUNDED;
-use floodway_fabric::outcome::{Lossless, Stopped};
+use floodway_fabric::outcome::{LosslessVerdict, Stopped};
 use floodway_fabric::{Control, Fabric, Partitioning, Records};
 use floodway_units::{Bytes, NodeId, Rate, Span, Time};
 use floodway_wire::Format;
@@ -387,7 +387,8 @@ fn flow_control_is_sized_for_the_longest_delay_of_a_link() {
             vec![(at(300), Span::us(400)), (at(5_000), Span::us(20)), (at(9_000), Span::us(400))];
     }
     net.flow(a, b, UNBOUNDED, Span::ZERO);
-    assert_eq!(net.run().outcome.lossless, Lossless::Held);
+    let lossless = net.run().outcome.lossless;
+    assert_eq!(lossless.verdict, LosslessVerdict::HeldBySizing, "{lossless:?}");
 }
 
 #[test]

@@ -9,7 +9,7 @@
 mod support;
 
 use floodway_fabric::Records;
-use floodway_fabric::outcome::Lossless;
+use floodway_fabric::outcome::LosslessVerdict;
 use floodway_units::{Bytes, Class, NodeId, Rate, Span, Time};
 use floodway_wire::Format;
 use support::{Net, counter, port};
@@ -60,8 +60,10 @@ impl Case {
         let (a, s, b, c) = (net.host("a"), net.switch("s"), net.host("b"), net.host("c"));
         let link = net.link(a, s, G100, Span::us(1), &pfc);
         net.delays(link, Span(self.there * BYTE), Span(self.back * BYTE));
-        let out = net.link(s, b, G100, Span::us(1), &pfc);
-        net.link(c, s, G100, Span::us(1), &pfc);
+        // By their formula, so that no other port is short.
+        let others = format!(r#"{{"pfc": {{"xoff": "{XOFF}B"}}}}"#);
+        let out = net.link(s, b, G100, Span::us(1), &others);
+        net.link(c, s, G100, Span::us(1), &others);
         net.pauses(out, b, Span::ZERO, Time::NEVER);
         let beside = Span(self.crossing() - 1) - Span::us(1) - Span(FRAME * BYTE);
         net.flow(a, b, Bytes::mb(1), Span(START));
@@ -81,21 +83,28 @@ impl Case {
         let fit = headroom / FRAME;
         assert!(fit < frames, "{headroom} B hold {frames} frames");
         let lost = frames - fit;
-        let Lossless::Violated { packets, bytes, place, class, time_us, missing_bytes, worst_port_bytes } =
-            records.outcome.lossless
-        else {
-            panic!("{headroom} B of headroom lose nothing");
-        };
-        assert_eq!((place.as_str(), class), ("s (a-s)", 3));
-        assert_eq!(time_us, Time(self.crossing() + (fit + 1) * FRAME * BYTE).as_us());
-        assert_eq!(missing_bytes, (fit + 1) * FRAME - headroom);
-        assert_eq!((packets, bytes, worst_port_bytes), (lost, lost * FRAME, lost * FRAME));
+        let lossless = records.outcome.lossless;
+        assert_eq!(lossless.verdict, LosslessVerdict::Violated, "{headroom} B of headroom");
+        let loss = lossless.loss.expect("it is violated");
+        assert_eq!((loss.place.as_str(), loss.class), ("s (a-s)", 3));
+        assert_eq!(loss.time_us, Time(self.crossing() + (fit + 1) * FRAME * BYTE).as_us());
+        assert_eq!(loss.missing_bytes, (fit + 1) * FRAME - headroom);
+        assert_eq!((loss.packets, loss.bytes, loss.worst_port_bytes), (lost, lost * FRAME, lost * FRAME));
+        assert_eq!((loss.ports, loss.worst_place.as_str()), (1, "s (a-s)"));
+        let short = lossless.short.expect("the formula asks for more");
+        assert_eq!((short.ports, short.place.as_str(), short.class), (1, "s (a-s)", 3));
+        assert_eq!(short.short_bytes, self.headroom() - headroom);
     }
 
     /// Nothing is lost, and `frames` come after the crossing.
     fn expect_no_loss(self, headroom: u64, frames: u64) {
         let records = self.run(headroom);
-        assert_eq!(records.outcome.lossless, Lossless::Held, "{headroom} B of headroom");
+        let verdict = if headroom >= self.headroom() {
+            LosslessVerdict::HeldBySizing
+        } else {
+            LosslessVerdict::HeldInRun
+        };
+        assert_eq!(records.outcome.lossless.verdict, verdict, "{headroom} B of headroom");
         let peak = counter(&records, "s", "a-s", "peak_bytes");
         assert_eq!(peak, XOFF + FRAME - 1 + frames * FRAME);
     }
@@ -198,9 +207,9 @@ fn with_a_pool_that_others_have_taken_the_crossing_frame_is_in_headroom_too() {
     };
     let (auto, records) = run(r#""auto""#);
     assert_eq!(auto, Bytes(WORST.headroom() + FRAME));
-    assert_eq!(records.outcome.lossless, Lossless::Held);
+    assert!(records.outcome.lossless.is_held());
     assert_eq!(counter(&records, "s", "a-s", "headroom_peak_bytes"), (1 + FRAMES) * FRAME);
     let (_, records) = run(&format!(r#""{}B""#, WORST.headroom()));
-    let lost = |missing| matches!(records.outcome.lossless, Lossless::Violated { missing_bytes, .. } if missing_bytes == missing);
-    assert!(lost(FRAME - SPARE), "{:?}", records.outcome.lossless);
+    let lost = records.outcome.lossless.loss.map(|loss| loss.missing_bytes);
+    assert_eq!(lost, Some(FRAME - SPARE));
 }

@@ -4,7 +4,7 @@
 mod support;
 
 use floodway_fabric::Records;
-use floodway_fabric::outcome::Lossless;
+use floodway_fabric::outcome::LosslessVerdict;
 use floodway_units::{Bytes, NodeId, Rate, Span};
 use floodway_wire::Format;
 use proptest::prelude::*;
@@ -178,7 +178,7 @@ proptest! {
     fn nothing_is_dropped_with_headroom_at_its_formula_or_with_credits(plan in plans()) {
         let records = run(&plan);
         assert_invariants(&records);
-        prop_assert_eq!(&records.outcome.lossless, &Lossless::Held);
+        prop_assert_eq!(records.outcome.lossless.verdict, LosslessVerdict::HeldBySizing);
         prop_assert_eq!(drops(&records), 0);
         prop_assert!(finished(&records).into_iter().all(|finished| finished), "a flow is stuck");
         let sent_again = whole(records.flows.column("retransmitted_bytes"));

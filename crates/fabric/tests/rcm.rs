@@ -5,7 +5,6 @@ mod support;
 
 use floodway_fabric::Records;
 use floodway_fabric::blueprint::UNBOUNDED;
-use floodway_fabric::outcome::Lossless;
 use floodway_units::{Bytes, NodeId, Rate, Span};
 use floodway_wire::Format;
 use support::{Net, counter, drops, names, real, sum, texts, whole};
@@ -60,7 +59,7 @@ fn incast(buffer: &str, point: Option<&str>) -> Net {
 /// What the four flows, and the burst, have delivered by `us`.
 fn delivered(net: &Net, us: u64) -> (u64, u64) {
     let records = Net { blueprint: net.blueprint.clone() }.limit(Span::us(us)).until_limit().run();
-    assert_eq!((records.outcome.lossless.clone(), drops(&records)), (Lossless::Held, 0));
+    assert_eq!((records.outcome.lossless.is_held(), drops(&records)), (true, 0));
     assert!(whole(records.flows.column("retransmitted_bytes")).iter().all(|bytes| *bytes == 0), "reordered");
     assert!(whole(records.flows.column("out_of_order_packets")).iter().all(|packets| *packets == 0));
     let bytes = whole(records.flows.column("delivered_bytes"));

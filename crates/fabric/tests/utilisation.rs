@@ -11,7 +11,6 @@ mod support;
 
 use floodway_fabric::Records;
 use floodway_fabric::blueprint::UNBOUNDED;
-use floodway_fabric::outcome::Lossless;
 use floodway_units::{Rate, Span};
 use floodway_wire::Format;
 use support::{Net, names, port, real};
@@ -52,11 +51,7 @@ impl Point {
 
     /// Equation 4.
     fn utilisation(self) -> f64 {
-        let (a, d) = (self.alpha(), self.delay());
-        if !self.runs_dry() {
-            return a;
-        }
-        a * (2.0 * BW * d * a - BUFFER) / (2.0 * BW * d * (a * a + a - 1.0) - a * BUFFER)
+        floodway_mechanisms::pfc::utilisation(self.alpha(), self.xoff(), 2.0 * self.delay() * BW)
     }
 
     /// Length of a cycle, from equations 1 to 3.
@@ -126,7 +121,7 @@ fn utilisation_and_cycle_follow_the_closed_form() {
         for delay in [10, 100, 220, 300, 439] {
             let point = Point { alpha, delay };
             let records = point.run();
-            assert_eq!(records.outcome.lossless, Lossless::Held);
+            assert!(records.outcome.lossless.is_held());
             let (utilisation, cycle) = point.measured(&records);
             let at = format!("alpha {alpha} %, D {delay} us");
             let error = utilisation / point.utilisation() - 1.0;

@@ -50,6 +50,9 @@
 //! once begun is finished; where fibre jitters, MTU stands for MTU + Rs · jitter here and in the guard below,
 //! and where the way back is slower, for what arrives while a frame passes there.
 //!
+//! Each time that the link comes up again, the upstream starts open: Delta + Rs·T + (k + N + 1) MTU may come on top of a full
+//! buffer.
+//!
 //! # Known differences
 //!
 //! - Line 13 of Algorithm 1 as printed raises the grant by the free space, and line 10 lets it be negative,
@@ -82,7 +85,7 @@ use floodway_units::{Bytes, Quanta, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::pfc::{bytes_meanwhile, bytes_until_heeded};
+use crate::pfc::{React, bytes_meanwhile, bytes_until_heeded};
 use crate::slots::{FlowControl, LinkInfo, ParamError, PauseMode, Sizing};
 
 /// A quantum of pause time: 512 bit times.
@@ -115,10 +118,10 @@ pub struct Params {
     /// that it has begun.
     /// Source: floodway's choice: the paper does not, and the ledger pays such bytes back.
     pub half_mtu: bool,
-    /// The upstream stops this long after a pause has arrived, from 0 up to less than a slot; Delta grows
-    /// with it.
-    /// Source: floodway's choice: an ideal MAC; IEEE 802.1Qbb allows 394 quanta at 100G, about 2 us.
-    pub react: Span,
+    /// The upstream stops this long after a pause has arrived: a time from 0 up to less than a slot, or `"ieee-802.3"` for what
+    /// that allows at the link's rate. Delta grows with it.
+    /// Source: floodway's choice: an ideal MAC; real ones as `pfc` says.
+    pub react: React,
     /// How long a pause lasts: `"timer"` and nothing else. Default: `"timer"`, whatever the run's wire format
     /// says.
     /// Source: Bifrost, Algorithm 1: its frames name a time, and nothing else ends a pause.
@@ -134,7 +137,7 @@ impl Default for Params {
             f_mode: FMode::Ledger,
             leak_period: 1,
             half_mtu: false,
-            react: Span::ZERO,
+            react: React::default(),
             pause: None,
         }
     }
@@ -217,7 +220,7 @@ impl Pauses {
 impl Params {
     fn slots(&self, link: &LinkInfo) -> Slots {
         let full = link.rate.bytes_covering(self.slot).0.max(1);
-        let delta = bytes_until_heeded(link, self.react).0;
+        let delta = bytes_until_heeded(link, self.react.on(link)).0;
         Slots { full, delta, count: delta.div_ceil(full) }
     }
 
@@ -239,7 +242,7 @@ impl Params {
     fn pauses(&self, slots: Slots, link: &LinkInfo) -> Result<Pauses, ParamError> {
         let pauses = Pauses {
             full: slots.full,
-            react: link.rate.bytes_covering(self.react).0,
+            react: link.rate.bytes_covering(self.react.on(link)).0,
             extra: if self.half_mtu { link.mtu.0.div_ceil(2) } else { 0 },
             guard: leak(link).div_ceil(QUANTUM) + 1,
         };
@@ -263,7 +266,7 @@ impl Params {
                        and nothing else ends a pause; allowed: \"timer\"";
             return refuse("pause", why.into());
         }
-        let least = INTERNAL_DELAY.max(self.react);
+        let least = INTERNAL_DELAY.max(self.react.on(link));
         let delay = (link.delay + link.reverse_delay) / 2;
         if self.slot <= least || self.slot >= delay {
             let fits = if least < delay { "" } else { ": no slot fits, Bifrost is for longer links" };
@@ -314,11 +317,12 @@ impl FlowControl for Params {
     type Receiver = Receiver;
 
     fn build(&self, link: &LinkInfo) -> Result<(Sender, Receiver), ParamError> {
+        self.react.check(link)?;
         let slots = self.slots(link);
         self.check(slots, link)?;
         let level = self.level_on(slots, link);
         let receiver = Receiver::new(self, slots, self.pauses(slots, link)?, level, link);
-        Ok((Sender::with_timers(link.rate, self.react), receiver))
+        Ok((Sender::with_timers(link.rate, self.react.on(link)), receiver))
     }
 
     /// H + (k + N + 1)·MTU, where H is Delta + 2·Rs·T unless more is given.
@@ -335,10 +339,29 @@ impl FlowControl for Params {
         }
     }
 
-    fn caveat(&self, _link: &LinkInfo) -> Option<String> {
+    /// The level, which a larger buffer raises, and (k + N + 1)·MTU.
+    fn lossless_size(&self, link: &LinkInfo) -> Bytes {
+        let slots = self.slots(link);
+        self.level_on(slots, link).saturating_add(self.slack(slots, link))
+    }
+
+    /// What grants at a restart may let through beyond its level: all of a round trip and a slot, with its frames; and what a larger
+    /// buffer still raises the level by.
+    fn restart_size(&self, link: &LinkInfo) -> Bytes {
+        let slots = self.slots(link);
+        let raised = self.level_on(slots, &LinkInfo { buffer: Bytes::MAX, ..*link });
+        let rises = raised.saturating_sub(self.level_on(slots, link));
+        Bytes(slots.most_incoming()).saturating_add(self.slack(slots, link)).saturating_add(rises)
+    }
+
+    fn may_overflow(&self, _link: &LinkInfo) -> Option<String> {
         let why = "bytes that leak past a pause are not seen by f-mode = \"measured\", and no size of buffer is sure to \
                    hold them; \"ledger\" pays them back";
         (self.f_mode == FMode::Measured).then(|| why.to_owned())
+    }
+
+    fn reaction(&self, link: &LinkInfo) -> Option<Span> {
+        Some(self.react.on(link))
     }
 
     /// Only a timer ends a pause of Bifrost's.

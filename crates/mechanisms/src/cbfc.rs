@@ -88,7 +88,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::pfc::bytes_meanwhile;
-use crate::slots::{FlowControl, LinkInfo, ParamError, PauseMode};
+use crate::slots::{FlowControl, LinkInfo, ParamError, PauseMode, SwitchShare};
 use count::{BLOCK, Count, MOST_BLOCKS};
 
 /// Bytes of a message without preamble and gap: the smallest Ethernet frame.
@@ -175,6 +175,27 @@ impl Params {
         }
     }
 
+    /// Why counters of 12 bits leave the link idle, if they do.
+    fn limit_of_credit(&self, link: &LinkInfo) -> Option<String> {
+        let (credit, busy) = (Bytes(MOST_BLOCKS * BLOCK), self.busy_buffer(link));
+        if self.mode == Mode::Ideal || busy <= credit {
+            return None;
+        }
+        let round_trip = link.delay + link.reverse_delay;
+        let share = |of: Bytes| 100.0 * (credit.0 as f64 / of.0.max(1) as f64).min(1.0);
+        // 5 us/km, there and back.
+        let km = |span: Span| (span.as_us() * 10.0).round() / 100.0;
+        Some(format!(
+            "InfiniBand's counters of 12 bits hold 2048 blocks of 64 B, and {credit} of credit last for {} km at {}: \
+             on {} km the link gets {:.1} to {:.1} % of its rate; mode = \"ideal\" has no such limit",
+            km(link.rate.time_to_send(credit)),
+            link.rate,
+            km(round_trip),
+            share(busy),
+            share(link.rate.bytes_covering(round_trip)),
+        ))
+    }
+
     fn check(&self, link: &LinkInfo) -> Result<(), ParamError> {
         let refuse = |key, message: String| Err(ParamError::new(key, message));
         let least = link.reverse_rate.time_to_send(MESSAGE + link.overhead);
@@ -231,24 +252,18 @@ impl FlowControl for Params {
         }
     }
 
-    fn caveat(&self, link: &LinkInfo) -> Option<String> {
-        let (credit, busy) = (Bytes(MOST_BLOCKS * BLOCK), self.busy_buffer(link));
-        if self.mode == Mode::Ideal || busy <= credit {
-            return None;
-        }
-        let round_trip = link.delay + link.reverse_delay;
-        let share = |of: Bytes| 100.0 * (credit.0 as f64 / of.0.max(1) as f64).min(1.0);
-        // 5 us/km, there and back.
-        let km = |span: Span| (span.as_us() * 10.0).round() / 100.0;
-        Some(format!(
-            "InfiniBand's counters of 12 bits hold 2048 blocks of 64 B, and {credit} of credit last for {} km at {}: \
-             on {} km the link gets {:.1} to {:.1} % of its rate; mode = \"ideal\" has no such limit",
-            km(link.rate.time_to_send(credit)),
-            link.rate,
-            km(round_trip),
-            share(busy),
-            share(link.rate.bytes_covering(round_trip)),
-        ))
+    /// A frame: credit is never more than there is room.
+    fn lossless_size(&self, link: &LinkInfo) -> Bytes {
+        self.least_buffer(link)
+    }
+
+    fn caveats(&self, link: &LinkInfo, _share: &SwitchShare) -> Vec<String> {
+        self.limit_of_credit(link).into_iter().collect()
+    }
+
+    /// The next one says all.
+    fn tolerates_lost_frames(&self) -> bool {
+        true
     }
 
     /// What pauses of a faulty port mean: until it resumes.

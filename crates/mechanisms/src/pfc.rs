@@ -45,12 +45,18 @@
 //! exceed it by MTU - 1, so that a buffer of XOFF + MTU - 1 + H loses nothing. MTU is the largest frame as
 //! buffers hold it.
 //!
+//! - Where headroom in use is all that pauses (`trigger = "headroom"`), the packet that causes the pause is in headroom, too.
+//! - Real MACs take time to obey a pause: `react = "ieee-802.3"` is what the standard allows at the link's rate. By default it is
+//!   0, as in the ns-3 models, and `floodway check` says so.
+//! - Each time that a link comes up again, both halves start afresh and H may come once more on top of a full buffer.
 //! - Where admission charges the crossing packet to headroom (`crossing = "headroom"`), headroom needs one
 //!   MTU more and the threshold one less.
 //! - With a shared pool other ports may have lowered the threshold, or taken the pool's last bytes, before
 //!   this one has paused its upstream; then, too, the packet that causes the pause is in headroom, and
 //!   `"auto"` adds an MTU.
-//! - To keep the link busy as well, the queue must outlast a round trip: XOFF of one bandwidth-delay product.
+//! - To keep the link busy as well, the queue must outlast a round trip: XOFF of one bandwidth-delay product. With less, a link that is
+//!   drained at a share a of its rate carries a (XOFF + (1 - a) BDP) / (a XOFF + (1 - a^2) BDP) of it (SWING, Eq. 4), a / (1 + a) with
+//!   the least XOFF.
 //!
 //! # Known differences
 //!
@@ -68,11 +74,13 @@
 //!   1 to 4 (long links).
 
 mod headroom;
+mod react;
 mod receiver;
 mod sender;
 mod xoff;
 
 pub use headroom::Headroom;
+pub use react::React;
 pub use receiver::Receiver;
 pub use sender::Sender;
 pub use xoff::{Per, Xoff};
@@ -81,11 +89,14 @@ use floodway_units::{Bytes, Quanta, Rate, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::slots::{FlowControl, LinkInfo, ParamError, PauseMode};
+use crate::slots::{FlowControl, LinkInfo, ParamError, PauseMode, SwitchShare};
 use receiver::Pauses;
 
 /// Bytes of a PFC frame (802.3 Annex 31D: the smallest frame).
 const PFC_FRAME: Bytes = Bytes(64);
+
+/// Links within datacenters are no longer than 2 km: there a queue that is empty for a round trip is nothing that a user should be told.
+const WITHIN_DATACENTERS: Span = Span::us(10);
 
 /// XOFF where neither the scenario nor a buffer's size says it (Mercury, small scale).
 const XOFF: Bytes = Bytes::kb(320);
@@ -132,9 +143,10 @@ pub struct Params {
     /// and 1.
     /// Source: IEEE 802.1Qbb leaves it open; floodway's choice: half is usual.
     pub refresh: f64,
-    /// The upstream stops this long after a PAUSE has arrived, from 0 up; headroom grows with it.
-    /// Source: floodway's choice: an ideal MAC; IEEE 802.1Qbb allows 394 quanta at 100G, about 2 us.
-    pub react: Span,
+    /// The upstream stops this long after a PAUSE has arrived: a time from 0 up, or `"ieee-802.3"` for what that allows at the
+    /// link's rate (10G 67 quanta, 25G 80, 40G 118, 50G 147, 100G 394, 200G 453, 400G and 800G 905). Headroom grows with it.
+    /// Source: floodway's choice: an ideal MAC. Real ones: IEEE 802.3, 31B.3.7, 2.02 us at 100G and 1.16 us at 400G.
+    pub react: React,
     /// What makes a packet's arrival send a PAUSE.
     /// Source: the HPCC simulator's `switch-mmu.cc`, which asks for either condition.
     pub trigger: Trigger,
@@ -155,7 +167,7 @@ impl Default for Params {
             pause_time: None,
             renewal: Renewal::Timer,
             refresh: 0.5,
-            react: Span::ZERO,
+            react: React::default(),
             trigger: Trigger::Threshold,
             watchdog: None,
         }
@@ -231,7 +243,67 @@ impl Params {
 
     /// The formula of H.
     fn after_decision(&self, link: &LinkInfo) -> Bytes {
-        bytes_until_heeded(link, self.react)
+        bytes_until_heeded(link, self.react.on(link))
+    }
+
+    /// Headroom of a buffer of the port's own. Where only headroom in use pauses, the packet that causes the pause is in headroom.
+    fn own_headroom(&self, link: &LinkInfo) -> Bytes {
+        let cause = if self.trigger == Trigger::Headroom { link.mtu } else { Bytes::ZERO };
+        self.after_decision(link) + cause
+    }
+
+    /// Headroom beside a shared pool, where the packet that causes the pause may be in headroom.
+    fn pool_headroom(&self, link: &LinkInfo) -> Bytes {
+        self.after_decision(link) + link.mtu
+    }
+
+    /// Why the link may idle: the queue empties before data come again after a pause (SWING, equation 4).
+    fn idles(&self, link: &LinkInfo, share: &SwitchShare) -> Option<String> {
+        if link.delay <= WITHIN_DATACENTERS {
+            return None;
+        }
+        let round_trip = link.rate.bytes_covering(link.delay + link.reverse_delay);
+        let can = (share.drain.0 as f64 / link.rate.0 as f64).min(1.0);
+        // At all of its rate nothing waits.
+        let (most, half) = (can.min(0.9), can / 2.0);
+        let enough = round_trip.scale(can);
+        let xoff = self.pauses_at(link, share).filter(|xoff| *xoff < round_trip.scale(most))?;
+        let carries = |drain: f64| 100.0 * utilisation(drain, xoff.0 as f64, round_trip.0 as f64);
+        let buffer = if link.buffer == Bytes::MAX {
+            String::new()
+        } else {
+            let least = enough + link.mtu.saturating_sub(Bytes(1)) + self.own_headroom(link);
+            format!(", in a buffer of {least},")
+        };
+        Some(format!(
+            "it pauses at {xoff}, and {round_trip} pass in a round trip, so that the queue may be empty before data come again: \
+             drained at {:.0} % of its rate the link carries {:.1} %, at {:.0} % {:.1} % (SWING, Eq. 4); a threshold of \
+             {enough}{buffer} keeps it busy",
+            100.0 * most,
+            carries(most),
+            100.0 * half,
+            carries(half),
+        ))
+    }
+
+    /// Why a share of the pool's free bytes hardly limits a port.
+    fn exceeds_pool(&self, link: &LinkInfo, share: &SwitchShare) -> Option<String> {
+        let (fixed, alpha) = self.threshold(link).ok()?;
+        let most = fixed.saturating_add(share.pool.scale(alpha));
+        if link.buffer < Bytes::MAX || most <= share.pool {
+            return None;
+        }
+        let alone = most.scale(1.0 / (1.0 + alpha));
+        let pauses = if alone < share.pool {
+            let percent = 100.0 * alone.0 as f64 / share.pool.0 as f64;
+            format!("is paused when it has {alone} of it, {percent:.0} %")
+        } else {
+            "has all of it, and is paused by headroom alone".to_owned()
+        };
+        Some(format!(
+            "its threshold is {most} while the pool is free, beyond the {} of the pool itself: a port alone {pauses}",
+            share.pool
+        ))
     }
 
     /// The fixed part of the threshold, and alpha.
@@ -279,7 +351,7 @@ impl Params {
     /// XOFF + MTU - 1 + H.
     fn buffer_for(&self, xoff: Bytes, link: &LinkInfo) -> Bytes {
         let crossing = link.mtu.saturating_sub(Bytes(1));
-        let headroom = self.headroom.or_else(link, || self.after_decision(link));
+        let headroom = self.headroom.or_else(link, || self.own_headroom(link));
         xoff.saturating_add(crossing).saturating_add(headroom)
     }
 
@@ -338,6 +410,15 @@ pub(crate) fn bytes_until_heeded(link: &LinkInfo, react: Span) -> Bytes {
     link.rate.bytes_covering(flight) + bytes_meanwhile(link, link.mtu + PFC_FRAME) + link.mtu
 }
 
+/// The share of its rate that PFC lets a long link carry, where what waits at its end is drained at `drain` of the rate, from 0
+/// to 1; threshold `xoff` and what the link carries in a `round_trip` in bytes (Chen et al. 2023, Eq. 4, by the threshold).
+pub fn utilisation(drain: f64, xoff: f64, round_trip: f64) -> f64 {
+    if drain >= 1.0 || xoff >= drain * round_trip {
+        return drain.min(1.0);
+    }
+    drain * (xoff + round_trip * (1.0 - drain)) / (drain * xoff + round_trip * (1.0 - drain * drain))
+}
+
 /// Bytes that the link carries while its other direction carries so many.
 pub(crate) fn bytes_meanwhile(link: &LinkInfo, reverse: Bytes) -> Bytes {
     let bytes = u128::from(reverse.0) * u128::from(link.rate.0);
@@ -350,6 +431,7 @@ impl FlowControl for Params {
 
     fn build(&self, link: &LinkInfo) -> Result<(Sender, Receiver), ParamError> {
         self.check_watchdog()?;
+        self.react.check(link)?;
         let mode = self.pause_mode(link.pause);
         let pauses = match (mode, self.renewal) {
             (PauseMode::OnOff, _) => Pauses { quanta: self.quanta, ..Pauses::default() },
@@ -385,8 +467,52 @@ impl FlowControl for Params {
     }
 
     fn headroom(&self, link: &LinkInfo) -> Bytes {
-        let crossing = if link.buffer == Bytes::MAX { link.mtu } else { Bytes::ZERO };
-        self.headroom.or_else(link, || self.after_decision(link) + crossing)
+        let pooled = link.buffer == Bytes::MAX;
+        self.headroom
+            .or_else(link, || if pooled { self.pool_headroom(link) } else { self.own_headroom(link) })
+    }
+
+    /// XOFF + MTU - 1 + H by its formula, whatever `headroom` says; beside a pool, H and the packet that causes the pause.
+    fn lossless_size(&self, link: &LinkInfo) -> Bytes {
+        if link.buffer == Bytes::MAX {
+            return self.pool_headroom(link);
+        }
+        let (xoff, _) = self.threshold(link).unwrap_or_default();
+        xoff.saturating_add(link.mtu.saturating_sub(Bytes(1))).saturating_add(self.own_headroom(link))
+    }
+
+    /// H once more: the upstream starts open, and is paused at once.
+    fn restart_size(&self, link: &LinkInfo) -> Bytes {
+        self.after_decision(link)
+    }
+
+    fn may_overflow(&self, link: &LinkInfo) -> Option<String> {
+        let ignored = self.watchdog.is_some_and(|dog| dog.action == Action::Ignore);
+        if self.pause_mode(link.pause) == PauseMode::Timer && self.renewal == Renewal::Arrivals {
+            Some("a pause that runs out while nothing arrives lets the upstream send for another round trip, which headroom does not count".into())
+        } else if ignored {
+            Some("its watchdog lets a queue send that has been paused for long, and headroom does not count that".into())
+        } else {
+            None
+        }
+    }
+
+    /// XOFF; of a pool, with its own bytes taken from what is free, and on top of what is set aside for it.
+    fn pauses_at(&self, link: &LinkInfo, share: &SwitchShare) -> Option<Bytes> {
+        let (fixed, alpha) = self.threshold(link).ok()?;
+        if link.buffer < Bytes::MAX {
+            return Some(fixed);
+        }
+        let shared = fixed.saturating_add(share.pool.scale(alpha)).scale(1.0 / (1.0 + alpha));
+        Some(share.reserve.saturating_add(shared.min(share.pool)))
+    }
+
+    fn caveats(&self, link: &LinkInfo, share: &SwitchShare) -> Vec<String> {
+        [self.idles(link, share), self.exceeds_pool(link, share)].into_iter().flatten().collect()
+    }
+
+    fn reaction(&self, link: &LinkInfo) -> Option<Span> {
+        Some(self.react.on(link))
     }
 
     fn pause_mode(&self, run: PauseMode) -> PauseMode {

@@ -52,6 +52,8 @@
 //! `floodway reproduce swing drift` measures by how much. In `form = "switch"` the loop is inside the switch, and its
 //! ripple is `xoff`.
 //!
+//! Each time that the link comes up again, its far end starts open: 2·D·BW + 2 MTU + 64 may come on top of a full queue.
+//!
 //! The formula is for one class on the link. What another one takes of the cable holds the relay's queue up without a
 //! pause that could be copied: beside another busy class it needs more, by the other's share of a bandwidth-delay product.
 //!
@@ -81,7 +83,7 @@ use floodway_units::{Bytes, Quanta, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::pfc;
+use crate::pfc::{self, bytes_until_heeded};
 use crate::slots::{Disposition, FlowControl, LinkInfo, ParamError, PauseMode, Relay};
 
 /// Parameters of SWING.
@@ -207,7 +209,12 @@ impl FlowControl for Params {
         "2 D BW + the larger of margin and ripple"
     }
 
-    fn caveat(&self, _link: &LinkInfo) -> Option<String> {
+    /// What is on the way when the link comes up again, since its far end starts open.
+    fn restart_size(&self, link: &LinkInfo) -> Bytes {
+        bytes_until_heeded(link, Span::ZERO)
+    }
+
+    fn may_overflow(&self, _link: &LinkInfo) -> Option<String> {
         let (holds, said) = match self.form {
             Form::Relay => ("a relay's queue", "relayed pause"),
             Form::Switch => ("the queue at the far end of the link", "pause"),
@@ -216,6 +223,10 @@ impl FlowControl for Params {
             "nothing feeds {holds} back: each {said} may leave a frame more in it, so that a margin may be used up in \
              a long run with traffic both ways"
         ))
+    }
+
+    fn reaction(&self, _link: &LinkInfo) -> Option<Span> {
+        Some(Span::ZERO)
     }
 
     fn pause_mode(&self, run: PauseMode) -> PauseMode {

@@ -626,7 +626,7 @@ proptest! {
         for name in FlowControlParams::names() {
             let choice = choice(&format!("{name:?}"));
             // One that says why it may overflow has no size that is sure.
-            if choice.is_lossless() && choice.caveat(&setting.link).is_none() {
+            if choice.is_lossless() && choice.may_overflow(&setting.link).is_none() {
                 let (outcome, _) = run_at_min_buffer(&choice, setting.clone(), Span::ZERO);
                 prop_assert_eq!(outcome.dropped, 0);
                 prop_assert_eq!(outcome.drained, outcome.sent);

@@ -2,6 +2,7 @@
 
 mod columns;
 mod errors;
+mod formulas;
 mod guard;
 mod scenario;
 mod simulate;
@@ -13,6 +14,8 @@ use pyo3::prelude::*;
 mod _floodway {
     #[pymodule_export]
     use crate::columns::{Column, Table};
+    #[pymodule_export]
+    use crate::formulas::pfc_utilisation;
     #[pymodule_export]
     use crate::scenario::{
         Check, Scenario, catalog_json, check, import_hpcc, parse_file, parse_json, parse_text, schema_json,

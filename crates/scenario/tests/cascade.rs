@@ -46,9 +46,17 @@ fn where_nothing_is_said_links_are_lossless_and_flows_go_back_n() {
     assert_eq!((switch.buffer.name(), switch.routing.name()), ("static", "ecmp"));
 }
 
+/// Thresholds beyond those of congestion points, which are odd else.
+const PAUSES_LATE: &str = r#"
+[[override]]
+name = "late"
+links = "*"
+flow-control.pfc = { xoff = "400KB" }
+"#;
+
 /// The name of the flow's notification, and the warnings, with these tables.
 fn notified(tables: &str) -> (&'static str, Vec<String>) {
-    let scenario = scenario(&format!("{NETWORK}{tables}{FLOW}"));
+    let scenario = scenario(&format!("{NETWORK}{tables}{FLOW}{PAUSES_LATE}"));
     (scenario.blueprint().settings[0].notification.name(), scenario.warnings().to_vec())
 }
 

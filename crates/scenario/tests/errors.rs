@@ -480,7 +480,7 @@ fn starving_a_buffer_is_a_warning() {
     assert_eq!(scenario.warnings().len(), 1, "{:?}", scenario.warnings());
     let warning = &scenario.warnings()[0];
     assert!(
-        warning.starts_with("a.toml:3: defaults.flow-control.pfc.headroom: s1 (s1-s2) and "),
+        warning.starts_with("a.toml:3: defaults.flow-control.pfc.headroom: s1 (h1-s1) and 3 more: "),
         "{warning}"
     );
     assert!(warning.ends_with("headroom of 20KB is 7.22KB below the 27.22KB of its formula"), "{warning}");

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use floodway_fabric::outcome::{Lossless, Verdict};
+use floodway_fabric::outcome::Verdict;
 use floodway_fabric::{Control, Fabric, Records};
 use floodway_scenario::{Report, Scenario, check};
 
@@ -29,7 +29,11 @@ const PFC: (&str, &str) = ("defaults.flow-control", "\"pfc\"");
 #[test]
 fn the_summary_shows_queues_and_crossbars() {
     let scenario = ready("demo", &[IOQ, PFC]).expect("it is sound");
-    assert_eq!(scenario.warnings(), [""; 0]);
+    assert!(
+        matches!(scenario.warnings(), [one] if one.contains("SWING, Eq. 4")),
+        "{:?}",
+        scenario.warnings()
+    );
     let report: Report = check(&scenario, false);
     let tor = report.ports.iter().find(|port| port.kind == "tor from host-tor").expect("there are ToR");
     assert_eq!((tor.by_output, tor.buffer_bytes), (true, Some(100_000)));
@@ -51,7 +55,7 @@ fn crossbars_work_beside_long_links_with_buffers_of_their_own() {
         let roomy = ("defaults.buffer", "{ ioq = { voq = \"200KB\" } }");
         let sets = [roomy, PFC, (long_haul.0, long_haul.1.as_str()), ("workload.hadoop.until", "300us")];
         let records = run(&ready("demo", &sets).unwrap_or_else(|error| panic!("{flow_control}: {error}")));
-        assert_eq!(records.outcome.lossless, Lossless::Held, "{flow_control}");
+        assert!(records.outcome.lossless.is_held(), "{flow_control}");
         assert!(records.outcome.workloads[0].finished > 30, "{flow_control}");
     }
 }

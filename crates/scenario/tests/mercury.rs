@@ -3,7 +3,7 @@
 mod columns;
 
 use columns::{reals, texts, wholes};
-use floodway_fabric::outcome::{Lossless, Verdict};
+use floodway_fabric::outcome::Verdict;
 use floodway_fabric::{Control, Fabric, Partitioning, Records, Table, Threads};
 use floodway_scenario::Scenario;
 
@@ -187,7 +187,7 @@ burst = { from = ["h6", "h7", "h8"], to = "h5", size = "40MB" }
 fn mercury_works_beside_bifrost_on_the_long_link() {
     let scenario = scenario(&[MERCURY, LONG]);
     let one = run(&scenario, &scenario.partitioning(Threads::Forced(1), 1));
-    assert!(matches!(one.outcome.lossless, Lossless::Held), "{:?}", one.outcome.lossless);
+    assert!(one.outcome.lossless.is_held(), "{:?}", one.outcome.lossless);
     assert_eq!(wholes(&one.flows, "size_bytes").len(), 7);
     assert!(wholes(&one.flows, "cnps").iter().sum::<u64>() > 0);
     // A window of the flow's own base round trip, 800 us and more: a fixed one of 12 us would be 150 KB.

@@ -1,6 +1,6 @@
 //! Every flow control beside every congestion scheme: it builds and keeps its invariants, or is refused with a reason.
 
-use floodway_fabric::outcome::{Lossless, Verdict};
+use floodway_fabric::outcome::Verdict;
 use floodway_fabric::{Control, Fabric, Records};
 use floodway_mechanisms::registry::{CongestionPointParams, FlowControlParams, ReactionParams};
 use floodway_scenario::Scenario;
@@ -126,11 +126,7 @@ fn every_pair_builds_and_keeps_its_invariants_or_is_refused_with_a_reason() {
                         assert_eq!(invariants.buffers, Verdict::Holds, "{pair}");
                         assert_eq!(invariants.slowdown, Verdict::Holds, "{pair}");
                         let no_pause = control == "lossy";
-                        assert!(
-                            no_pause || outcome.lossless == Lossless::Held,
-                            "{pair}: {:?}",
-                            outcome.lossless
-                        );
+                        assert!(no_pause || outcome.lossless.is_held(), "{pair}: {:?}", outcome.lossless);
                         let rest = outcome.workloads.iter().map(|of| of.flows - of.finished).sum::<u64>();
                         assert_eq!(rest, 0, "{pair}");
                     }

@@ -5,7 +5,7 @@ mod columns;
 use std::fmt::Write as _;
 
 use columns::{reals, texts, wholes};
-use floodway_fabric::outcome::{Lossless, Verdict};
+use floodway_fabric::outcome::{LosslessVerdict, Verdict};
 use floodway_fabric::{Control, Fabric, Records, Values};
 use floodway_scenario::{Scenario, check};
 use proptest::prelude::*;
@@ -117,7 +117,7 @@ fn goodputs(scheduler: &str) -> [f64; 2] {
     let mut ends = scenario.blueprint().links.iter().flat_map(|link| &link.ends);
     assert!(ends.all(|end| end.scheduler.name() == scheduler));
     let records = run(&scenario);
-    assert_eq!(records.outcome.lossless, Lossless::Held);
+    assert!(records.outcome.lossless.is_held(), "{:?}", records.outcome.lossless);
     let delivered = wholes(&records.flows, "delivered_bytes");
     [0, 1].map(|flow| delivered[flow] as f64 * 8.0 / 4e6)
 }
@@ -276,7 +276,7 @@ fn a_long_link_is_used_as_much_as_it_is_drained_whatever_its_length() {
                     (used - drain).abs() < 0.02 * drain + 0.005,
                     "{long}, {delay_us} us, {drain}: {used}"
                 );
-                assert_eq!(records.outcome.lossless, Lossless::Held);
+                assert!(records.outcome.lossless.is_held());
             }
         }
     }
@@ -311,13 +311,12 @@ fn a_remote_buffer_that_is_too_small_overflows_and_is_named() {
         ),
         "{warnings}"
     );
-    match run(&scenario).outcome.lossless {
-        Lossless::Violated { place, missing_bytes, .. } => {
-            assert_eq!(place, "r2 (s1-s2)");
-            assert!(missing_bytes > 0);
-        }
-        other => panic!("{other:?}"),
-    }
+    let lossless = run(&scenario).outcome.lossless;
+    assert_eq!(lossless.verdict, LosslessVerdict::Violated);
+    let loss = lossless.loss.expect("it is violated");
+    assert_eq!(loss.place, "r2 (s1-s2)");
+    assert!(loss.missing_bytes > 0);
+    assert_eq!(lossless.short.map(|short| short.short_bytes), Some(1_562_500));
 }
 
 #[test]
@@ -378,8 +377,11 @@ fn a_pause_that_outlasts_a_failure_of_the_link_is_told_again() {
     let line = Line { long, more: &more, drain_gbps: 100, limit_us: 6_000, ..Line::default() };
     let records = line.run();
     // Until the word has crossed the link, the far relay sends into a buffer that is full: one delay's worth.
-    let Lossless::Violated { bytes, .. } = records.outcome.lossless else { panic!("it was full") };
+    let lossless = records.outcome.lossless;
+    let bytes = lossless.loss.expect("it was full").bytes;
     assert!(bytes <= 100 * 12_500, "{bytes}");
+    let short = lossless.short.expect("the link comes up again").short_bytes;
+    assert!(bytes <= short, "{bytes} of {short}");
 }
 
 #[test]
@@ -389,7 +391,7 @@ fn relays_copy_pfc_whatever_the_rest_of_the_network_has() {
         let scenario = Line { more: &more, ..Line::default() }.scenario();
         let cable = scenario.blueprint().links.iter().find(|link| link.name == "s2-r2").expect("it is there");
         assert_eq!(cable.directions[1].flow_control[0].1.name(), "pfc", "{others}");
-        assert_eq!(run(&scenario).outcome.lossless, Lossless::Held, "{others}");
+        assert!(run(&scenario).outcome.lossless.is_held(), "{others}");
     }
     let more = "[[override]]\nname = \"cables\"\nlinks = { tag = \"relay-cable\" }\nflow-control = \"cbfc\"";
     let refused = Line { more, ..Line::default() }.refused();
@@ -400,7 +402,7 @@ fn relays_copy_pfc_whatever_the_rest_of_the_network_has() {
 fn a_link_and_its_cables_pause_alike() {
     let more = "[defaults]\nflow-control.pfc = { pause = \"on-off\" }";
     let records = Line { more, drain_gbps: 10, limit_us: 6_000, ..Line::default() }.run();
-    assert_eq!(records.outcome.lossless, Lossless::Held);
+    assert!(records.outcome.lossless.is_held());
     let long = "flow-control.swing = { pause = \"timer\" }";
     let refused = Line { long, more, ..Line::default() }.refused();
     assert!(refused.contains("a relay's cable and its link pause alike"), "{refused}");
@@ -465,6 +467,6 @@ proptest! {
         let frames = if reverse { 2 } else { 1 };
         let bound = line.bdp() + 25_000 + 2 * MTU + frames * MTU * cycles;
         prop_assert!(held <= bound, "{held} > {bound} after {cycles} pauses");
-        prop_assert_eq!(&records.outcome.lossless, &Lossless::Held);
+        prop_assert!(records.outcome.lossless.is_held());
     }
 }

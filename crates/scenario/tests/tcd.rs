@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use columns::{reals, texts, wholes};
-use floodway_fabric::outcome::{Lossless, Verdict};
+use floodway_fabric::outcome::Verdict;
 use floodway_fabric::{Control, Fabric, Records};
 use floodway_mechanisms::registry::AnyCongestionPoint;
 use floodway_mechanisms::slots::{CongestionPoint, CpAction, Cx, Mark, PacketView, QueueView};
@@ -62,7 +62,7 @@ fn spied(scenario: &Scenario, spied: &[PortId]) -> (Records, Vec<[u64; 3]>) {
     for verdict in [&invariants.conservation, &invariants.buffers, &invariants.slowdown] {
         assert_eq!(verdict, &Verdict::Holds);
     }
-    assert!(matches!(records.outcome.lossless, Lossless::Held), "{:?}", records.outcome.lossless);
+    assert!(records.outcome.lossless.is_held(), "{:?}", records.outcome.lossless);
     let seen = seen.lock().expect("nobody panics").values().copied().collect();
     (records, seen)
 }

@@ -70,7 +70,12 @@ Quiet = Annotated[
     bool, typer.Option("--quiet", help="No progress, no warnings, no summary.", show_default=False)
 ]
 Strict = Annotated[
-    bool, typer.Option("--strict", help="Fail where a lossless class dropped.", show_default=False)
+    bool,
+    typer.Option(
+        "--strict",
+        help="Fail where a lossless class lost packets, for want of buffer or by failures.",
+        show_default=False,
+    ),
 ]
 Quick = Annotated[bool, typer.Option("--quick", help="The quick form, for a first look.", show_default=False)]
 Seeds = Annotated[

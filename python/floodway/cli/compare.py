@@ -16,7 +16,7 @@ from floodway.cli.run import failures
 from floodway.cli.show_comparison import show
 from floodway.cli.terminal import tell
 from floodway.cli.watch import WatchAll
-from floodway.comparison import PAGE_FILE, document, files, folder_names, split_values
+from floodway.comparison import PAGE_FILE, document, files, folder_names, split_values, warned
 from floodway.errors import ComparisonError
 
 if TYPE_CHECKING:
@@ -52,7 +52,8 @@ def compare(request: Request) -> int:
     variants = _variants(request)
     out = request.out or _default_out(request)
     if not request.quiet:
-        for warning in (*_warnings(variants), *_fewer_threads(variants, request.threads)):
+        found = warned((variant.label, variant.scenario.warnings) for variant in variants)
+        for warning in (*(each.whole for each in found), *_fewer_threads(variants, request.threads)):
             tell(f"warning: {warning}", err=True)
     try:
         with WatchAll(quiet=request.quiet) as watch:
@@ -113,16 +114,6 @@ def _split(key: str, values: str) -> tuple[str, ...]:
 
 def _default_out(request: Request) -> Path:
     return Path("out", "compare", *folder_names([" ".join(path.stem for path in request.scenarios)]))
-
-
-def _warnings(variants: Sequence[Variant]) -> Iterator[str]:
-    """Tell each warning once, with the variants that have it unless all do."""
-    found: dict[str, list[str]] = {}
-    for variant in variants:
-        for warning in variant.scenario.warnings:
-            found.setdefault(warning, []).append(variant.label)
-    for warning, labels in found.items():
-        yield warning if len(labels) == len(variants) else f"{'; '.join(labels)}: {warning}"
 
 
 def _fewer_threads(variants: Sequence[Variant], threads: int) -> Iterator[str]:

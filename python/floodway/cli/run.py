@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from floodway._floodway import Plan
-    from floodway.results import Outcome, Result
+    from floodway.results import Lossless, Outcome, Result
 
 __all__ = ["Request", "failures", "run"]
 
@@ -59,15 +59,21 @@ def run(request: Request) -> int:
 
 
 def failures(outcome: Outcome, *, strict: bool) -> list[str]:
-    """Say what makes a run a failure; `strict` adds losses of lossless classes."""
+    """Say what makes a run a failure; `strict` adds whatever lossless classes lost."""
     found = [
         f"invariant {name} does not hold, a bug of floodway: {breach}" for name, breach in outcome.broken
     ]
     if outcome.stopped == "deadlock":
         found.append(f"a deadlock stopped the run at {outcome.simulated_us:,.1f} us")
-    if strict and outcome.loss is not None:
-        found.append(f"a lossless class dropped {outcome.loss.packets} packets")
-    return found
+    return [*found, *(_losses(outcome.lossless) if strict else ())]
+
+
+def _losses(lossless: Lossless) -> Iterator[str]:
+    loss, failed = lossless.loss, lossless.failed
+    if loss is not None:
+        yield f"lossless classes lost {loss.bytes:,} bytes ({loss.packets:,} packets) for want of buffer"
+    if failed is not None:
+        yield f"lossless classes lost {failed.bytes:,} bytes ({failed.packets:,} packets) by failures"
 
 
 def _run(request: Request) -> int:

@@ -9,6 +9,7 @@ from rich import box
 from rich.table import Table
 
 from floodway.cli.terminal import Terminal
+from floodway.results.lossless import sentence
 from floodway.results.percentiles import LEAST_BEYOND, MARK, is_few
 
 if TYPE_CHECKING:
@@ -286,17 +287,9 @@ def _perftest(result: Result) -> Iterable[str]:
 
 
 def _lossless(outcome: Outcome) -> str:
-    loss = outcome.loss
-    if loss is None:
-        if outcome.lossless != "held":
-            return "no class has a flow control"
-        chosen = sum(packets for reason, packets in outcome.drops if reason in OF_CULPRITS)
-        return f"held, but for {chosen:,} packets of flows that congest" if chosen else "held"
-    return (
-        f"violated: {loss.packets:,} packets ({loss.bytes:,} bytes), the first at {loss.place}, "
-        f"class {loss.class_}, {loss.time_us:,.3f} us, where {loss.missing_bytes:,} bytes were missing; "
-        f"{loss.worst_port_bytes:,} bytes at the worst port"
-    )
+    chosen = sum(packets for reason, packets in outcome.drops if reason in OF_CULPRITS)
+    beside = f"; beside that, {chosen:,} packets of flows that congest were dropped" if chosen else ""
+    return sentence(outcome.lossless) + (beside if outcome.lossless.verdict != "not-asked" else "")
 
 
 def _number(value: float | None, *, missing: str, digits: int = 1) -> str:

@@ -22,7 +22,7 @@ NAME_WIDTH, VARIANT_WIDTH = 42, 26
 
 
 def show(comparison: Comparison, stream: TextIO) -> None:
-    """Print the numbers, their notes and the findings."""
+    """Print the numbers, their notes, the findings, and what `check` warns of."""
     console = Terminal(stream)
     if not console.is_terminal:
         console.width = max(WIDTH, NAME_WIDTH + VARIANT_WIDTH * len(comparison.labels))
@@ -35,6 +35,8 @@ def show(comparison: Comparison, stream: TextIO) -> None:
     console.print()
     for finding in comparison.findings:
         console.print(finding, soft_wrap=True)
+    for warning in comparison.warnings:
+        console.print(f"warning: {warning.whole}", soft_wrap=True)
 
 
 def _table(comparison: Comparison, numbers: Sequence[int]) -> Table:

@@ -6,6 +6,7 @@ from floodway.comparison.execution import Task, cores
 from floodway.comparison.metrics import Cell, Row, ShownLink
 from floodway.comparison.place import PAGE_FILE
 from floodway.comparison.variants import Variant, files, folder_names, split_values, vary
+from floodway.comparison.warned import Warned, warned
 
 __all__ = [
     "PAGE_FILE",
@@ -15,6 +16,7 @@ __all__ = [
     "ShownLink",
     "Task",
     "Variant",
+    "Warned",
     "compare",
     "cores",
     "document",
@@ -22,4 +24,5 @@ __all__ = [
     "folder_names",
     "split_values",
     "vary",
+    "warned",
 ]

@@ -15,6 +15,7 @@ from floodway.comparison.findings import findings
 from floodway.comparison.metrics import Row, ShownLink, rows, shown_link, verdict
 from floodway.comparison.place import Place, Slot
 from floodway.comparison.variants import Variant, differing, files
+from floodway.comparison.warned import Warned, warned
 from floodway.errors import ComparisonError
 from floodway.keys import key_of
 from floodway.scenarios import LARGEST_SEED, Scenario
@@ -92,6 +93,11 @@ class Comparison:
     def verdicts(self) -> tuple[str, ...]:
         """What the simulator found in each variant: losses, deadlocks, broken invariants."""
         return tuple(verdict(results) for results in self.results)
+
+    @cached_property
+    def warnings(self) -> tuple[Warned, ...]:
+        """What `check` warns of in the variants, each once."""
+        return warned((variant.label, variant.scenario.warnings) for variant in self.variants)
 
     @cached_property
     def findings(self) -> tuple[str, ...]:

@@ -30,6 +30,10 @@ def document(comparison: Comparison) -> dict[str, Any]:
         "link": None if link is None else {"object": link.object, "title": link.title},
         "rows": [_row(row, comparison.labels) for row in comparison.rows],
         "findings": list(comparison.findings),
+        "warnings": [
+            {"text": each.text, "variants": list(each.labels or comparison.labels)}
+            for each in comparison.warnings
+        ],
     }
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from floodway.results.lossless import brief
 from floodway.results.percentiles import is_few
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from floodway.results import LinkSummary, Outcome, Result, Summary
+    from floodway.results import LinkSummary, Lossless, Outcome, Result, Summary
 
 __all__ = ["Cell", "Row", "ShownLink", "link_of", "rows", "shown_link", "verdict"]
 
@@ -159,23 +160,24 @@ def link_of(summary: Summary, link: ShownLink) -> LinkSummary | None:
 
 def verdict(results: Sequence[Result]) -> str:
     """Say what the simulator found, with how many seeds where they do not agree."""
-    said = [_verdict(result.outcome) for result in results]
-    kinds = list(dict.fromkeys(said))
-    if len(kinds) < 2:  # noqa: PLR2004 (they agree)
-        return kinds[0] if kinds else "-"
-    return "; ".join(f"{kind} ({said.count(kind)} of {len(said)} seeds)" for kind in kinds)
+    kinds: dict[tuple[str, ...], list[Lossless]] = {}
+    for outcome in (result.outcome for result in results):
+        kind = (outcome.lossless.verdict, str(outcome.lossless.failed is not None), *_ends(outcome))
+        kinds.setdefault(kind, []).append(outcome.lossless)
+    said = [(", ".join([brief(found), *ends]), len(found)) for (_, _, *ends), found in kinds.items()]
+    if len(said) < 2:  # noqa: PLR2004 (they agree)
+        return said[0][0] if said else "-"
+    return "; ".join(f"{text} ({count} of {len(results)} seeds)" for text, count in said)
 
 
-def _verdict(outcome: Outcome) -> str:
-    lossless = {"held": "lossless", "violated": "lost packets", "not-asked": "no lossless class"}
+def _ends(outcome: Outcome) -> Iterator[str]:
     ends = {"limit": "ended at the limit", "deadlock": "ended by a deadlock"}
-    parts = [lossless[outcome.lossless]]
     if outcome.stopped in ends:
-        parts.append(ends[outcome.stopped])
+        yield ends[outcome.stopped]
     if outcome.deadlocks and outcome.stopped != "deadlock":
-        parts.append("deadlock")
-    parts += [f"invariant {name} broken" for name, _ in outcome.broken]
-    return ", ".join(parts)
+        yield "deadlock"
+    for name, _ in outcome.broken:
+        yield f"invariant {name} broken"
 
 
 def _row(metric: _Metric, results: Sequence[Sequence[Result]], *, paired: bool) -> Row:

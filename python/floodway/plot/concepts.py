@@ -290,7 +290,8 @@ def _level(axes: Axes, at_bytes: int, name: str, *, up: bool) -> None:
 
 
 def _lost(result: Result) -> int:
-    return result.outcome.loss.packets if result.outcome.loss else 0
+    loss = result.outcome.lossless.loss
+    return loss.packets if loss else 0
 
 
 def _first_paused(result: Result) -> list[str]:

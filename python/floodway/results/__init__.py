@@ -2,7 +2,8 @@
 
 from floodway.results.hpcc import HpccExport
 from floodway.results.links import LinkSummary
-from floodway.results.outcome import Captured, CnpTotals, Deadlock, Loss, Outcome, SwitchPeak, WorkloadTotals
+from floodway.results.lossless import Failed, Loss, Lossless, Shortfall, Unproven
+from floodway.results.outcome import Captured, CnpTotals, Deadlock, Outcome, SwitchPeak, WorkloadTotals
 from floodway.results.result import AskedLoad, Result, RunInfo, Timings
 from floodway.results.store import Reservation, read
 from floodway.results.summary import (
@@ -22,21 +23,25 @@ __all__ = [
     "CnpTotals",
     "Deadlock",
     "EndlessSummary",
+    "Failed",
     "FctSummary",
     "FeedbackSummary",
     "HpccExport",
     "LinkSummary",
     "Loss",
+    "Lossless",
     "OrderSummary",
     "Outcome",
     "PortSummary",
     "Reservation",
     "Result",
     "RunInfo",
+    "Shortfall",
     "SizeBucket",
     "Summary",
     "SwitchPeak",
     "Timings",
+    "Unproven",
     "WorkloadSummary",
     "WorkloadTotals",
     "read",

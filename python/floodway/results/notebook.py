@@ -5,6 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
+from floodway.results.lossless import brief
 from floodway.results.percentiles import LEAST_BEYOND, MARK, is_few
 from floodway.results.simulated import Realised, facts, realised
 
@@ -62,14 +63,9 @@ def _simulated(result: Result) -> str:
 
 
 def _verdict(outcome: Outcome) -> str:
-    lossless = {
-        "held": "lossless",
-        "violated": "a lossless class lost packets",
-        "not-asked": "no class has a flow control",
-    }
     broken = [f"invariant {name} broken" for name, _ in outcome.broken]
     deadlocks = [f"{len(outcome.deadlocks)} deadlocks"] if outcome.deadlocks else []
-    return "; ".join((lossless[outcome.lossless], *deadlocks, *broken))
+    return "; ".join((f"lossless: {brief([outcome.lossless])}", *deadlocks, *broken))
 
 
 def _cells(row: WorkloadSummary) -> list[str]:

@@ -5,41 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, cast
 
+from floodway.results.lossless import Lossless
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["Captured", "CnpTotals", "Deadlock", "Loss", "Outcome", "Stopped", "SwitchPeak", "WorkloadTotals"]
+__all__ = ["Captured", "CnpTotals", "Deadlock", "Outcome", "Stopped", "SwitchPeak", "WorkloadTotals"]
 
 Stopped = Literal["finished", "limit", "deadlock", "interrupted"]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Loss:
-    """What lossless classes lost for want of buffer.
-
-    Attributes
-    ----------
-    packets, bytes
-        Dropped in all.
-    place
-        The ingress port of the first drop, as `node (link)`.
-    class_
-        Its class.
-    time_us
-        When, in microseconds.
-    missing_bytes
-        What its buffer lacked for the first drop.
-    worst_port_bytes
-        The most that one port lacked over the run.
-    """
-
-    packets: int
-    bytes: int
-    place: str
-    class_: int
-    time_us: float
-    missing_bytes: int
-    worst_port_bytes: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,9 +107,7 @@ class Outcome:
     broken
         Invariants that do not hold, each with its first breach in words; a bug where not empty.
     lossless
-        `held`, `violated`, or `not-asked` where no class has a flow control.
-    loss
-        What was lost, where `lossless` is violated.
+        Whether lossless classes lost anything, and what that says.
     deadlocks
         Cycles of paused queues.
     workloads
@@ -160,8 +131,7 @@ class Outcome:
     stopped: Stopped
     simulated_us: float
     broken: tuple[tuple[str, str], ...]
-    lossless: Literal["held", "violated", "not-asked"]
-    loss: Loss | None
+    lossless: Lossless
     deadlocks: tuple[Deadlock, ...]
     workloads: tuple[WorkloadTotals, ...]
     packet_hops: int
@@ -178,14 +148,11 @@ class Outcome:
     def from_json(cls, raw: Mapping[str, Any]) -> Outcome:
         """Read what the simulator wrote, which may say more."""
         verdicts = raw["invariants"].items()
-        lossless = dict(raw["lossless"])
-        verdict = lossless.pop("verdict")
         return cls(
             stopped=cast("Stopped", raw["stopped"]),
             simulated_us=raw["simulated_us"],
             broken=tuple((name, found["broken"]) for name, found in verdicts if found != "holds"),
-            lossless=verdict,
-            loss=Loss(class_=lossless.pop("class"), **lossless) if verdict == "violated" else None,
+            lossless=Lossless.from_json(raw["lossless"]),
             deadlocks=tuple(
                 Deadlock(time_us=d["time_us"], ports=tuple(d["ports"])) for d in raw["deadlocks"]
             ),

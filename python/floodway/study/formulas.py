@@ -9,6 +9,8 @@ from __future__ import annotations
 import inspect
 from typing import TYPE_CHECKING
 
+from floodway import _floodway
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
@@ -39,12 +41,7 @@ def pfc_utilisation(delay_us: float, alpha: float, buffer_bytes: float, rate_gbp
     bdp = bdp_bytes(delay_us, rate_gbps)
     if bdp > buffer_bytes:
         return 0.0
-    threshold = buffer_bytes - bdp
-    if threshold >= bdp * alpha or alpha >= 1:
-        return 100 * min(alpha, 1.0)
-    above = alpha * (bdp * alpha - buffer_bytes)
-    below = bdp * (alpha * alpha + alpha - 1) - alpha * buffer_bytes
-    return 100 * above / below
+    return 100 * _floodway.pfc_utilisation(alpha, xoff_bytes=buffer_bytes - bdp, round_trip_bytes=bdp)
 
 
 def relay_utilisation(delay_us: float, alpha: float, buffer_bytes: float, rate_gbps: float) -> float:

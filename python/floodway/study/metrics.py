@@ -218,14 +218,14 @@ def _perftest(result: Result, options: Options, *, latency: bool) -> Value:
 
 def _lossless_utilisation(result: Result, options: Options) -> Value:
     """Return a link's utilisation, 0 where a lossless class has dropped: SWING's figures count it so."""
-    if result.outcome.lossless == "violated":
+    if result.outcome.lossless.verdict == "violated":
         return Value(value=0.0)
     return _link(result, options, number="utilisation")
 
 
 def _verdict(result: Result, options: Options) -> Value:
     del options
-    return Value(value=float(result.outcome.lossless != "violated"))
+    return Value(value=float(result.outcome.lossless.verdict != "violated"))
 
 
 def _float(value: object) -> float:

@@ -26,6 +26,7 @@ from floodway.study.distributions import cdf, ports_in_time, region_in_time, ser
 from floodway.study.drawing import bars, lines
 from floodway.study.grid import grid
 from floodway.study.parse_plots import NUMBERS
+from floodway.study.remarks import lossless_of, troubles, warnings_of
 from floodway.study.table import numbers_table, tidy
 from floodway.study.verdicts import VERDICTS
 from floodway.study.words import COLUMNS, shown
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 
     from floodway.plot.axes import Format
     from floodway.plot.curves import Drawing
-    from floodway.results import Result
+    from floodway.results import Lossless, Result
     from floodway.results.simulated import Fact
     from floodway.study.conduct import Conducted, Part
     from floodway.study.evaluation import Numbers
@@ -135,7 +136,7 @@ def _section(part: Part, conducted: Conducted, store: Runs, pictures: Sequence[s
     blocks += [_table(part)] if part.judged else []
     blocks += pictures
     blocks += [f"Numbers: {_plain(study.source)}"] if study.source else []
-    blocks += [_runs(part, conducted, known)]
+    blocks += [_runs(part, conducted, known), _warnings(part)]
     return "\n\n".join(block for block in blocks if block)
 
 
@@ -217,12 +218,18 @@ class _Known:
 
     facts: tuple[Fact, ...]
     realised: Realised
+    lossless: Lossless
     troubles: tuple[str, ...]
 
     @classmethod
     def of(cls, result: Result) -> _Known:
         """Take it from a result, which may be large."""
-        return cls(facts=facts(result), realised=Realised.of(result), troubles=tuple(_troubles(result)))
+        return cls(
+            facts=facts(result),
+            realised=Realised.of(result),
+            lossless=result.outcome.lossless,
+            troubles=tuple(troubles(result)),
+        )
 
 
 def _simulated(part: Part, known: Mapping[str, _Known]) -> str:
@@ -272,24 +279,21 @@ def _runs(part: Part, conducted: Conducted, known: Mapping[str, _Known]) -> str:
     """Say how many runs there were, and what is to be known of them."""
     runs = part.numbers.runs
     seeds = seeds_said(run.seed for run in runs)
-    said = [f"{len({run.key for run in runs})} runs, seeds {seeds}."]
+    losses = {key: own.lossless for key, own in known.items()}
+    head = [f"{len({run.key for run in runs})} runs, seeds {seeds}.", *lossless_of(part, losses)]
+    said = [" ".join(head)]
     for run in runs:
         if run.key in conducted.failures:
             said.append(f"- {_plain(run.label)}: failed: {_plain(conducted.failures[run.key])}")
         elif run.key in known:
-            said += [f"- {_plain(run.label)}: {word}" for word in known[run.key].troubles]
+            said += [f"- {_plain(run.label)}: {trouble}" for trouble in known[run.key].troubles]
     return "\n".join(said[:1] + [""] * (len(said) > 1) + said[1:])
 
 
-def _troubles(result: Result) -> Iterator[str]:
-    outcome = result.outcome
-    if outcome.loss is not None:
-        yield f"a lossless class dropped {outcome.loss.packets:,} packets, the first at {outcome.loss.place}"
-    if outcome.deadlocks:
-        yield f"a deadlock at {outcome.deadlocks[0].time_us:,.1f} us"
-    unfinished = len(result.flows.filter(result.flows["measured"] & ~result.flows["finished"]))
-    if unfinished:
-        yield f"{unfinished:,} measured flows did not finish within {outcome.simulated_us / 1000:,.2f} ms"
+def _warnings(part: Part) -> str:
+    """List what `check` warns of; nothing where it does not."""
+    lines_ = [f"- {_plain(warning)}" for warning in warnings_of(part)]
+    return "\n".join(["`floodway check` warns:", "", *lines_]) if lines_ else ""
 
 
 def _foot(conducted: Conducted, store: Runs) -> Iterator[str]:

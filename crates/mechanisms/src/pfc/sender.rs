@@ -60,7 +60,7 @@ impl Sender {
             mode,
             rate: link.rate,
             pause_time: params.pause_time,
-            react: params.react,
+            react: params.react.on(link),
             watchdog: params.watchdog.map(watch),
             state: State::Open,
         }

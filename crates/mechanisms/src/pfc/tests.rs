@@ -45,6 +45,109 @@ fn headroom_is_both_delays_the_reaction_two_frames_and_the_pause() {
     }
 }
 
+/// 802.3, 31B.3.7: 10G 67 quanta, 25G 80, 40G 118, 50G 147, 100G 394, 200G 453, 400G 905, 800G 905.
+#[test]
+fn real_macs_react_as_the_standard_allows_at_their_rate() {
+    let ieee = params(r#"{ "react": "ieee-802.3" }"#);
+    for (gbps, quanta) in
+        [(10, 67), (25, 80), (40, 118), (50, 147), (100, 394), (200, 453), (400, 905), (800, 905)]
+    {
+        let rate = Rate::gbps(gbps);
+        let link = LinkInfo { rate, reverse_rate: rate, ..own() };
+        let more = ieee.headroom(&link) - params("{}").headroom(&link);
+        assert_eq!(more, Bytes(quanta * 64), "{gbps}G");
+        assert_eq!(ieee.reaction(&link), Some(Quanta(quanta as u16).span(rate)), "{gbps}G");
+    }
+    assert_eq!(serde_json::to_value(&ieee).expect("it is a value")["react"], "ieee-802.3");
+}
+
+#[test]
+fn a_rate_that_the_standard_does_not_name_has_no_reaction_time() {
+    let odd = LinkInfo { rate: Rate::gbps(33), ..own() };
+    let (key, message) = error(r#"{ "react": "ieee-802.3" }"#, &odd);
+    assert_eq!(key, "react");
+    assert!(message.contains("no reaction time for 33G, but for 10G, 25G"), "{message}");
+    assert!(params(r#"{ "react": "2us" }"#).build(&odd).is_ok());
+}
+
+#[test]
+fn equation_4_gives_what_a_short_threshold_leaves_of_a_long_link() {
+    // SWING, figure 5: 11 MB at 100G; 200 us of delay lose nothing, 400 us a quarter of what is drained.
+    let at = |drain: f64, delay_us: f64| {
+        let round_trip = 2.0 * delay_us * 12_500.0;
+        utilisation(drain, 11e6 - round_trip, round_trip)
+    };
+    assert_eq!((at(0.5, 200.0), at(0.5, 400.0)), (0.5, 0.375));
+    assert_eq!((at(1.0, 400.0), at(1.2, 400.0)), (1.0, 1.0));
+    // With the least threshold a link gets a / (1 + a).
+    assert!((utilisation(0.5, 0.0, 1e6) - 1.0 / 3.0).abs() < 1e-12);
+}
+
+#[test]
+fn it_says_that_a_link_may_idle_where_the_queue_empties_within_a_round_trip() {
+    let long =
+        LinkInfo { delay: Span::us(400), reverse_delay: Span::us(400), buffer: Bytes::mb(50), ..link() };
+    let said =
+        |json: &str, link: &LinkInfo, share: &SwitchShare| params(json).caveats(link, share).join("; ");
+    let own = SwitchShare { pool: Bytes::ZERO, reserve: Bytes::ZERO, drain: Rate::gbps(100) };
+    let told = said(r#"{ "xoff": "1MB" }"#, &long, &own);
+    assert!(told.contains("pauses at 1MB, and 10MB pass in a round trip"), "{told}");
+    assert!(told.contains("at 50 % 37.5 % (SWING, Eq. 4)"), "{told}");
+    assert!(told.contains("a threshold of 10MB, in a buffer of 20"), "{told}");
+    // A drain of 90 % and more is taken for all of the rate.
+    assert_eq!(said(r#"{ "xoff": "9MB" }"#, &long, &own), "");
+    assert_eq!(said(r#"{ "xoff": "8999999B" }"#, &long, &own).matches("SWING").count(), 1);
+    assert_eq!(said(r#"{ "xoff": "1KB" }"#, &LinkInfo { delay: Span::us(10), ..long }, &own), "");
+    // A port alone pauses at 198 KB and a fifth of the pool.
+    let pooled = LinkInfo { buffer: Bytes::MAX, ..long };
+    let share = |mb| SwitchShare { pool: Bytes::mb(mb), reserve: Bytes::kb(198), ..own };
+    let alpha = r#"{ "xoff": { "alpha": 0.25 } }"#;
+    assert!(said(alpha, &pooled, &share(44)).contains("pauses at 8.998MB"));
+    assert_eq!(said(alpha, &pooled, &share(45)), "");
+    // No more than 40 % can be carried away: 4 MB outlast a round trip.
+    let slow = SwitchShare { drain: Rate::gbps(40), ..own };
+    assert_eq!(said(r#"{ "xoff": "4MB" }"#, &long, &slow), "");
+    let told = said(r#"{ "xoff": "3999999B" }"#, &long, &slow);
+    assert!(told.contains("drained at 40 % of its rate") && told.contains("a threshold of 4MB"), "{told}");
+}
+
+#[test]
+fn it_says_that_a_threshold_lies_beyond_the_pool() {
+    let said = |json: &str, mb| {
+        let share = SwitchShare { pool: Bytes::mb(mb), reserve: Bytes::ZERO, drain: Rate::gbps(100) };
+        params(json).caveats(&link(), &share).join("; ")
+    };
+    assert_eq!(said(r#"{ "xoff": { "alpha": 1 } }"#, 10), "");
+    let told = said(r#"{ "xoff": { "alpha": 8 } }"#, 9);
+    assert!(told.contains("72MB while the pool is free, beyond the 9MB of the pool itself"), "{told}");
+    assert!(told.contains("when it has 8MB of it, 89 %"), "{told}");
+    let never = said(r#"{ "xoff": { "fixed": "10MB", "alpha": 0.5 } }"#, 9);
+    assert!(never.contains("has all of it, and is paused by headroom alone"), "{never}");
+}
+
+#[test]
+fn it_says_where_no_headroom_is_enough() {
+    let says = |json: &str, link: &LinkInfo| params(json).may_overflow(link).is_some();
+    let on_off = LinkInfo { pause: PauseMode::OnOff, ..own() };
+    let timer = LinkInfo { pause: PauseMode::Timer, ..own() };
+    assert!(!says("{}", &timer) && !says(r#"{ "renewal": "arrivals" }"#, &on_off));
+    assert!(says(r#"{ "renewal": "arrivals" }"#, &timer));
+    assert!(says(r#"{ "watchdog": { "action": "ignore" } }"#, &timer));
+    assert!(!says(r#"{ "watchdog": { "action": "drop" } }"#, &timer));
+}
+
+#[test]
+fn what_it_needs_to_lose_nothing_is_its_formula_whatever_headroom_is_given() {
+    let formula = params("{}").headroom(&own());
+    let given = params(r#"{ "xoff": "100KB", "headroom": "1KB" }"#);
+    assert_eq!(given.lossless_size(&own()), Bytes::kb(100) + own().mtu - Bytes(1) + formula);
+    assert_eq!(given.lossless_size(&link()), formula + link().mtu);
+    // Where headroom alone pauses, the packet that causes the pause is in headroom.
+    let by_headroom = params(r#"{ "xoff": "100KB", "trigger": "headroom" }"#);
+    assert_eq!(by_headroom.min_buffer(&own()), given.lossless_size(&own()) + own().mtu);
+    assert_eq!(by_headroom.lossless_size(&own()), by_headroom.min_buffer(&own()));
+}
+
 #[test]
 fn with_a_shared_pool_the_packet_that_causes_the_pause_may_be_in_headroom_too() {
     assert_eq!(params("{}").headroom(&link()), params("{}").headroom(&own()) + link().mtu);

@@ -40,13 +40,51 @@ macro_rules! flow_controls {
                 match self { $(Self::$variant(params) => params.headroom(link),)* }
             }
 
-            /// What a user should know of this flow control on this link, if anything.
-            pub fn caveat(&self, link: &$crate::slots::LinkInfo) -> Option<String> {
+            /// What the ingress must have so that nothing is lost: all of a buffer of the port's own, or headroom beside a pool.
+            pub fn lossless_size(&self, link: &$crate::slots::LinkInfo) -> ::floodway_units::Bytes {
                 use $crate::slots::FlowControl as _;
-                match self { $(Self::$variant(params) => params.caveat(link),)* }
+                match self { $(Self::$variant(params) => params.lossless_size(link),)* }
             }
 
-            /// Does a buffer of `min_buffer` never overflow?
+            /// What may come on top of `lossless_size` each time that the link comes up again.
+            pub fn restart_size(&self, link: &$crate::slots::LinkInfo) -> ::floodway_units::Bytes {
+                use $crate::slots::FlowControl as _;
+                match self { $(Self::$variant(params) => params.restart_size(link),)* }
+            }
+
+            /// Why a buffer of `lossless_size` may overflow all the same on this link, if it may.
+            pub fn may_overflow(&self, link: &$crate::slots::LinkInfo) -> Option<String> {
+                use $crate::slots::FlowControl as _;
+                match self { $(Self::$variant(params) => params.may_overflow(link),)* }
+            }
+
+            /// What the port holds when it pauses its upstream, if it is the only one that holds anything.
+            pub fn pauses_at(
+                &self,
+                link: &$crate::slots::LinkInfo,
+                share: &$crate::slots::SwitchShare,
+            ) -> Option<::floodway_units::Bytes> {
+                use $crate::slots::FlowControl as _;
+                match self { $(Self::$variant(params) => params.pauses_at(link, share),)* }
+            }
+
+            /// What is odd of this flow control on this link, though nothing is lost.
+            pub fn caveats(
+                &self,
+                link: &$crate::slots::LinkInfo,
+                share: &$crate::slots::SwitchShare,
+            ) -> Vec<String> {
+                use $crate::slots::FlowControl as _;
+                match self { $(Self::$variant(params) => params.caveats(link, share),)* }
+            }
+
+            /// How long the upstream is assumed to take to obey a pause, where a size depends on it.
+            pub fn reaction(&self, link: &$crate::slots::LinkInfo) -> Option<::floodway_units::Span> {
+                use $crate::slots::FlowControl as _;
+                match self { $(Self::$variant(params) => params.reaction(link),)* }
+            }
+
+            /// Does a buffer of `lossless_size` never overflow?
             pub fn is_lossless(&self) -> bool {
                 use $crate::slots::FlowControl as _;
                 match self { $(Self::$variant(params) => params.is_lossless(),)* }
@@ -56,6 +94,12 @@ macro_rules! flow_controls {
             pub fn bears_unpaused(&self) -> bool {
                 use $crate::slots::FlowControl as _;
                 match self { $(Self::$variant(params) => params.bears_unpaused(),)* }
+            }
+
+            /// Does it keep its promise where frames of its own are lost on the link?
+            pub fn tolerates_lost_frames(&self) -> bool {
+                use $crate::slots::FlowControl as _;
+                match self { $(Self::$variant(params) => params.tolerates_lost_frames(),)* }
             }
 
             /// How long pauses last on its link, where `run` is the mode of the run.

@@ -2,13 +2,24 @@
 //!
 //! A mechanism's `Params` implements the trait of its slot; the registry makes one enum per slot of them.
 
-use floodway_units::{Bytes, Span};
+use floodway_units::{Bytes, Rate, Span};
 
 use super::{
     Admission, BufferPlan, CongestionPoint, FcReceiver, FcSender, LinkInfo, Need, NotificationPoint,
     ParamError, PauseMode, PortInfo, QpInfo, ReactionPoint, Relay, Router, Scheduler, SwitchInfo, Tells,
     TransportReceiver, TransportSender,
 };
+
+/// What an ingress port and class has of its switch beside a buffer of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SwitchShare {
+    /// Bytes of the switch's pool; none where the port takes no part in one.
+    pub pool: Bytes,
+    /// Bytes set aside for this port and class.
+    pub reserve: Bytes,
+    /// What all other ports together can carry away.
+    pub drain: Rate,
+}
 
 /// Link flow control: both halves come from one choice, so that they cannot disagree.
 pub trait FlowControl {
@@ -32,13 +43,41 @@ pub trait FlowControl {
         Bytes::ZERO
     }
 
-    /// What a user should know of it on this link: why a buffer of `min_buffer` may overflow all the same, or
-    /// the link not be kept busy.
-    fn caveat(&self, _link: &LinkInfo) -> Option<String> {
+    /// What the ingress must have so that nothing is lost whatever comes: all of a buffer of the port's own, whose size
+    /// `link.buffer` is; headroom alone where that is `Bytes::MAX`, beside a shared pool. It counts on pauses that
+    /// arrive and on a link that stays up.
+    fn lossless_size(&self, link: &LinkInfo) -> Bytes {
+        self.min_buffer(link)
+    }
+
+    /// What may come on top of `lossless_size` each time that the link comes up again: both halves start afresh, and the
+    /// buffer may be full.
+    fn restart_size(&self, _link: &LinkInfo) -> Bytes {
+        Bytes::ZERO
+    }
+
+    /// Why a buffer of `lossless_size` may overflow all the same on this link, if it may.
+    fn may_overflow(&self, _link: &LinkInfo) -> Option<String> {
         None
     }
 
-    /// Does a buffer of `min_buffer` never overflow?
+    /// What the port holds when it pauses its upstream, if it is the only one of its switch that holds anything; none where nothing
+    /// that it holds makes it pause.
+    fn pauses_at(&self, _link: &LinkInfo, _share: &SwitchShare) -> Option<Bytes> {
+        None
+    }
+
+    /// What is odd of it on this link, though nothing is lost: why the link may idle, or a threshold does nothing.
+    fn caveats(&self, _link: &LinkInfo, _share: &SwitchShare) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// How long the upstream is assumed to take to obey a pause, where the size of a buffer depends on it.
+    fn reaction(&self, _link: &LinkInfo) -> Option<Span> {
+        None
+    }
+
+    /// Does a buffer of `lossless_size` never overflow?
     fn is_lossless(&self) -> bool {
         true
     }
@@ -46,6 +85,11 @@ pub trait FlowControl {
     /// Does it keep its promise where packets come that no gate of its sender half has held? Their admission is the switch's
     /// affair: none of them is charged to headroom, or while a pause lasts.
     fn bears_unpaused(&self) -> bool {
+        false
+    }
+
+    /// Does it keep its promise where frames of its own are lost on the link?
+    fn tolerates_lost_frames(&self) -> bool {
         false
     }
 

@@ -13,7 +13,9 @@ mod relay;
 mod switch;
 mod words;
 
-pub use choice::{Buffer, Detection, FlowControl, Notification, Reaction, Reliability, Routing, Scheduling};
+pub use choice::{
+    Buffer, Detection, FlowControl, Notification, Reaction, Reliability, Routing, Scheduling, SwitchShare,
+};
 pub use congestion::{
     Claim, CongestionPoint, CpAction, Mark, Notice, PortInfo, RegionNotice, Signals, Tells, most_closed,
 };

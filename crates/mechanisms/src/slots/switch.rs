@@ -172,6 +172,14 @@ impl DropReason {
         DropReason::IsolatedFull,
     ];
 
+    /// Has something failed, so that no buffer and no choice of a congestion point lost the packet?
+    pub fn is_failure(self) -> bool {
+        matches!(
+            self,
+            DropReason::LinkError | DropReason::LinkDown | DropReason::NoRoute | DropReason::Watchdog
+        )
+    }
+
     /// As columns and messages spell it.
     pub fn name(self) -> &'static str {
         match self {

@@ -3,18 +3,18 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use floodway_fabric::blueprint::{NodeSpec, Role, Turns};
-use floodway_fabric::{Account, Accounts, Blueprint, BuildError};
+use floodway_fabric::routing::peer;
+use floodway_fabric::{Account, Accounts, Blueprint};
 use floodway_mechanisms::registry::{
     AnyCongestionPoint, BufferParams, CongestionPointParams, FlowControlParams, ReactionParams,
     ReliabilityParams, RoutingParams,
 };
 use floodway_mechanisms::slots::{
-    CongestionPoint as _, Crossing, LinkInfo, Need, OfPath, PortInfo, QpInfo, SwitchInfo,
+    CongestionPoint as _, Crossing, LinkInfo, Need, OfPath, PortInfo, QpInfo, SwitchInfo, SwitchShare, Tells,
 };
 use floodway_units::{Bytes, Class, FlowId, NodeId, PortId, Rate, Span};
 
 use super::Builder;
-use crate::check::formula_headroom;
 use crate::error::{Place, ScenarioError};
 use crate::grammar::forms::FlowControl;
 use crate::grammar::read::path_of_key;
@@ -33,8 +33,17 @@ impl Builder<'_> {
         blueprint: &Blueprint,
     ) {
         let texts = Texts { scenario: self.tree, profile: profile.map(|profile| &profile.tree) };
-        let mut found = Found { texts, faults: Alike::default(), odd: Alike::default() };
         let accounts = blueprint.accounts();
+        let pools = pools_of(blueprint, &accounts);
+        let mut found = Found {
+            texts,
+            accounts: &accounts,
+            pools,
+            rates: rates_of(blueprint),
+            pausing: vec![Vec::new(); blueprint.nodes.len()],
+            faults: Alike::default(),
+            odd: Alike::default(),
+        };
         for port in (0..2 * blueprint.links.len() as u32).map(PortId) {
             let (link, end) = (port.index() / 2, port.index() % 2);
             let node = network.links[link].ends[end];
@@ -45,7 +54,8 @@ impl Builder<'_> {
             let own = plan.links[link].ends[end].buffer.as_ref();
             let buffer = own.unwrap_or(&plan.nodes[node].switch.buffer);
             for &class in &blueprint.classes()[1..] {
-                found.port(blueprint, accounts.of(port, class), (port, class), (control, buffer));
+                found.port(blueprint, (port, class), (control, buffer));
+                found.restarts(blueprint, (port, class), &plan.links[link].directions[1 - end].faults.origin);
             }
             if let Err(error) = buffer.value.build() {
                 let key = format!("{}.{}", buffer.value.name(), error.key);
@@ -118,9 +128,34 @@ impl Builder<'_> {
     }
 }
 
+/// The pool of each node's switch; nothing where it has none.
+fn pools_of(blueprint: &Blueprint, accounts: &Accounts<'_>) -> Vec<Bytes> {
+    let pool = |node| accounts.pool(NodeId(node)).ok().flatten().unwrap_or_default();
+    (0..blueprint.nodes.len() as u32).map(pool).collect()
+}
+
+/// What all ports of each node together send, in bit/s.
+fn rates_of(blueprint: &Blueprint) -> Vec<u64> {
+    let mut rates = vec![0_u64; blueprint.nodes.len()];
+    for link in &blueprint.links {
+        for (end, direction) in link.ends.iter().zip(&link.directions) {
+            let rate = &mut rates[end.node.index()];
+            *rate = rate.saturating_add(direction.rate.0);
+        }
+    }
+    rates
+}
+
 /// What is wrong, and what is odd.
 struct Found<'a> {
     texts: Texts<'a>,
+    accounts: &'a Accounts<'a>,
+    /// Of each node.
+    pools: Vec<Bytes>,
+    /// Of each node: what all its ports together send.
+    rates: Vec<u64>,
+    /// Of each node: its ports that pause, each with what it then holds.
+    pausing: Vec<Vec<(PortId, Bytes)>>,
     faults: Alike,
     odd: Alike,
 }
@@ -130,11 +165,10 @@ impl Found<'_> {
     fn port(
         &mut self,
         blueprint: &Blueprint,
-        account: Result<Option<Account>, BuildError>,
         (port, class): (PortId, Class),
         (control, buffer): (&Choice<FlowControl>, &Choice<BufferParams>),
     ) {
-        let account = match account {
+        let account = match self.accounts.of(port, class) {
             Ok(Some(account)) => account,
             Ok(None) => return,
             Err(error) => {
@@ -143,23 +177,40 @@ impl Found<'_> {
             }
         };
         let Some(params) = control.value.of(class) else { return };
-        if let Some(formula) =
-            formula_headroom(params, &account.link).filter(|formula| account.headroom < *formula)
-        {
-            let why = format!(
-                "headroom of {} is {} below the {formula} of its formula",
-                account.headroom,
-                Bytes(formula.0 - account.headroom.0)
-            );
-            let key = control_key(&control.value, class, "headroom");
-            self.odd.add_unless_copied(&control.origin, &key, why, blueprint.port_name(port));
-        }
-        if let Some(why) = params.caveat(&account.link) {
+        self.sizes(blueprint, (port, class), (control, buffer), (&account, params));
+        let node = blueprint.links[port.index() / 2].ends[port.index() % 2].node.index();
+        let pool = if account.own.is_some() { Bytes::ZERO } else { self.pools[node] };
+        let back = blueprint.links[port.index() / 2].directions[port.index() % 2].rate;
+        let drain = Rate(self.rates[node].saturating_sub(back.0));
+        let share = SwitchShare { pool, reserve: account.reserve, drain };
+        self.pausing[node].extend(params.pauses_at(&account.link, &share).map(|xoff| (port, xoff)));
+        let caveats = params.caveats(&account.link, &share);
+        for why in caveats.into_iter().chain(params.may_overflow(&account.link)) {
             let key = control_key(&control.value, class, "");
             self.odd.add_unless_copied(&control.origin, &key, why, blueprint.port_name(port));
         }
+    }
+
+    /// Headroom and buffer, beside what their formulas ask for.
+    fn sizes(
+        &mut self,
+        blueprint: &Blueprint,
+        (port, class): (PortId, Class),
+        (control, buffer): (&Choice<FlowControl>, &Choice<BufferParams>),
+        (account, params): (&Account, &FlowControlParams),
+    ) {
+        let need = self.accounts.need(port, class, account);
+        let lacks = need.map_or(Bytes::ZERO, |need| need.steady.saturating_sub(need.has));
         let least = params.min_buffer(&account.link).saturating_sub(spared(&buffer.value, &account.link));
-        if let Some(size) = account.own.filter(|size| *size < least) {
+        let small = account.own.filter(|size| *size < least);
+        if lacks > Bytes::ZERO && small.is_none() {
+            let headroom = account.headroom;
+            let formula = headroom.saturating_add(lacks);
+            let why = format!("headroom of {headroom} is {lacks} below the {formula} of its formula");
+            let key = control_key(&control.value, class, "headroom");
+            self.odd.add_unless_copied(&control.origin, &key, why, blueprint.port_name(port));
+        }
+        if let Some(size) = small {
             let why = format!(
                 "the buffer of {size} is {} short of the {least} that flow control {:?} asks for: {}",
                 Bytes(least.0 - size.0),
@@ -168,6 +219,25 @@ impl Found<'_> {
             );
             self.odd.add_unless_copied(&buffer.origin, "", why, blueprint.port_name(port));
         }
+    }
+
+    /// A link that comes up again while the buffer at its end is full.
+    fn restarts(&mut self, blueprint: &Blueprint, (port, class): (PortId, Class), faults: &Origin) {
+        let Ok(Some(account)) = self.accounts.of(port, class) else { return };
+        let Some(need) = self.accounts.need(port, class, &account) else { return };
+        if need.restarts == 0 || need.short() == Bytes::ZERO {
+            return;
+        }
+        let has = if account.own.is_some() { "a full buffer" } else { "full headroom" };
+        let times = if need.restarts == 1 { "once".to_owned() } else { format!("{} times", need.restarts) };
+        let why = format!(
+            "the link comes up again {times}, and each time {} more may come before its sender is paused: {has} of {} loses it; \
+             {} would not",
+            need.each,
+            need.has,
+            need.all(),
+        );
+        self.odd.add(faults, "down", why, blueprint.port_name(port));
     }
 
     /// Parameters that a mechanism cannot work with, other than those of flow control and buffers.
@@ -189,26 +259,7 @@ impl Found<'_> {
                     let key = format!("{}.{}", value.name(), error.key);
                     self.faults.add(origin, &key, error.message, blueprint.port_name(port));
                 }
-                let Choice { value, origin } = &plan.congestion_points;
-                let mut machines = Vec::with_capacity(value.len());
-                for (i, point) in value.iter().enumerate() {
-                    match point.build(&info) {
-                        Err(error) => {
-                            let key = self.texts.key_in_list(origin, i, point.name(), error.key);
-                            self.faults.add(origin, &key, error.message, blueprint.port_name(port));
-                        }
-                        Ok(machine) => {
-                            let key = self.texts.key_in_list(origin, i, point.name(), "");
-                            if let Some(why) = too_short(blueprint, port, point, &machine) {
-                                self.odd.add_unless_copied(origin, &key, why, blueprint.port_name(port));
-                            }
-                            machines.push(machine);
-                        }
-                    }
-                }
-                if let Err(error) = blueprint.validate_points(port, &machines) {
-                    self.faults.add(origin, "", error.message, blueprint.port_name(port));
-                }
+                self.points(blueprint, (port, &info), &plan.congestion_points);
             }
         }
         let probe = QpInfo {
@@ -247,6 +298,63 @@ impl Found<'_> {
             }
         }
         self.go_back_n(plan, blueprint);
+    }
+
+    /// The congestion points of a port.
+    fn points(
+        &mut self,
+        blueprint: &Blueprint,
+        (port, info): (PortId, &PortInfo),
+        Choice { value, origin }: &Choice<Vec<CongestionPointParams>>,
+    ) {
+        let place = blueprint.port_name(port);
+        let mut machines = Vec::with_capacity(value.len());
+        for (i, point) in value.iter().enumerate() {
+            let machine = match point.build(info) {
+                Ok(machine) => machine,
+                Err(error) => {
+                    let key = self.texts.key_in_list(origin, i, point.name(), error.key);
+                    self.faults.add(origin, &key, error.message, place.clone());
+                    continue;
+                }
+            };
+            let oddities = [
+                too_short(blueprint, port, point, &machine),
+                self.marks_late(blueprint, port, point, &machine),
+                on_lossy_link(blueprint, port, point),
+            ];
+            let key = self.texts.key_in_list(origin, i, point.name(), "");
+            for why in oddities.into_iter().flatten() {
+                self.odd.add_unless_copied(origin, &key, why, place.clone());
+            }
+            machines.push(machine);
+        }
+        if let Err(error) = blueprint.validate_points(port, &machines) {
+            self.faults.add(origin, "", error.message, place);
+        }
+    }
+
+    /// Why a flow control pauses what a congestion point has not marked yet: what comes in by one port alone.
+    fn marks_late(
+        &self,
+        blueprint: &Blueprint,
+        port: PortId,
+        point: &CongestionPointParams,
+        machine: &AnyCongestionPoint,
+    ) -> Option<String> {
+        let unmarked = machine.quiet_up_to().filter(|_| point.tells(Tells::Marks))?;
+        let xoff = self.first_to_pause(blueprint, port).filter(|xoff| *xoff < unmarked)?;
+        Some(format!(
+            "{:?} marks beyond {unmarked}, and what comes in by one other port alone is paused at {xoff}: pauses come before marks",
+            point.name(),
+        ))
+    }
+
+    /// With what in its buffer the first of the other ports of a port's switch pauses.
+    fn first_to_pause(&self, blueprint: &Blueprint, port: PortId) -> Option<Bytes> {
+        let node = blueprint.links[port.index() / 2].ends[port.index() % 2].node;
+        let others = self.pausing[node.index()].iter().filter(|(other, _)| *other != port);
+        others.map(|(_, xoff)| *xoff).min()
     }
 
     /// Where go-back-N stalls or goes back although nothing was lost.
@@ -309,6 +417,23 @@ fn too_short(
     let quiet = machine.quiet_up_to().or_else(|| point.ignores_up_to()).filter(|quiet| *quiet >= output)?;
     Some(format!(
         "{:?} looks at queues beyond {quiet}, and an output queue behind the crossbar holds {output}",
+        point.name()
+    ))
+}
+
+/// Why what a congestion point holds back waits where packets are lost.
+fn on_lossy_link(blueprint: &Blueprint, port: PortId, point: &CongestionPointParams) -> Option<String> {
+    if !point.tells(Tells::Degrees) {
+        return None;
+    }
+    let is_lossy = |port: PortId, class: Class| {
+        !blueprint.control_into(port, class).is_some_and(FlowControlParams::is_lossless)
+    };
+    let lossy = |class: &&Class| is_lossy(port, **class) || is_lossy(peer(port), **class);
+    let class = blueprint.classes()[1..].iter().find(lossy)?.0;
+    Some(format!(
+        "{:?} holds flows back where they come from, and counts on a lossless link: this one has no lossless flow control, such as \
+         \"pfc\", for class {class}",
         point.name()
     ))
 }

@@ -93,20 +93,20 @@ impl Builder<'_> {
         }
     }
 
-    /// Packets that a port may choose to drop, and that nobody sends again.
+    /// Packets that a port may choose to drop, and that nobody sends again, or only with all that follow.
     pub(super) fn check_drops(&mut self, plan: &Plan, blueprint: &Blueprint) {
-        let mut never_again: Vec<_> = plan.flows.iter().map(|flows| &flows.reliability).collect();
-        never_again.retain(|reliability| matches!(reliability.value, ReliabilityParams::None(_)));
-        if never_again.is_empty() {
-            return;
-        }
         let Some(point) = isolating(blueprint) else { return };
-        let message = format!(
-            "{:?} drops packets of congested flows, which reliability \"none\" never sends again: choose \"irn\"",
-            point.name()
-        );
-        for Choice { origin, .. } in never_again {
-            self.warn(ScenarioError::new(self.place_of(origin), &*origin.key, message.clone()));
+        for Choice { value, origin } in plan.flows.iter().map(|flows| &flows.reliability) {
+            let after = match value {
+                ReliabilityParams::None(_) => "which reliability \"none\" never sends again",
+                ReliabilityParams::GoBackN(_) => {
+                    "and reliability \"go-back-n\" sends all that follow a dropped one again"
+                }
+                ReliabilityParams::Irn(_) => continue,
+            };
+            let message =
+                format!("{:?} drops packets of congested flows, {after}: choose \"irn\"", point.name());
+            self.warn(ScenarioError::new(self.place_of(origin), &*origin.key, message));
         }
     }
 

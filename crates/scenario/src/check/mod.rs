@@ -21,7 +21,6 @@ use crate::scenario::Scenario;
 
 pub use egress::EgressGroup;
 pub use ports::PortGroup;
-pub(crate) use ports::formula_headroom;
 pub use relays::Relays;
 
 /// What a scenario comes to. Times are in microseconds and rates in Gbit/s where the names say so.
@@ -60,6 +59,8 @@ pub struct Report {
     pub workloads: Vec<Traffic>,
     /// What a run comes to on one thread, about.
     pub cost: Cost,
+    /// What the numbers assume.
+    pub notes: Vec<String>,
     /// What is odd, but may be meant.
     pub warnings: Vec<String>,
     /// What every object ended up with, if that was asked for.
@@ -180,6 +181,7 @@ pub fn check(scenario: &Scenario, resolved: bool) -> Report {
         relays: Relays::of(scenario.built(), &scenario.document().defaults.slots()),
         workloads: traffics(scenario),
         cost: cost(scenario, 1),
+        notes: ports::note_on_reaction(blueprint).into_iter().collect(),
         warnings: scenario.warnings().to_vec(),
         resolved: if resolved { groups(scenario.built(), scenario.document()) } else { Vec::new() },
     }

@@ -35,11 +35,10 @@ pub fn render(report: &Report) -> String {
         let _ = writeln!(text, "{told}");
     }
     let _ = writeln!(text, "\n{}", cost(&report.cost));
-    if !report.warnings.is_empty() {
-        text.push('\n');
-        for warning in &report.warnings {
-            let _ = writeln!(text, "warning: {warning}");
-        }
+    let said = report.notes.iter().map(|note| ("note", note));
+    let said = said.chain(report.warnings.iter().map(|warning| ("warning", warning)));
+    for (i, (kind, line)) in said.enumerate() {
+        let _ = writeln!(text, "{}{kind}: {line}", if i == 0 { "\n" } else { "" });
     }
     if !report.resolved.is_empty() {
         text.push('\n');

@@ -1,0 +1,73 @@
+"""What `check` warns of, once each, with the variants that it concerns."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["Warned", "warned"]
+
+_NUMBER = re.compile(r"\d[\d.,]*")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Warned:
+    """A warning, and whom it concerns.
+
+    Attributes
+    ----------
+    text
+        What `check` says.
+    labels
+        The variants that it is of; empty where it is of all of them.
+    more
+        So many others say the same with other numbers.
+    """
+
+    text: str
+    labels: tuple[str, ...]
+    more: int = 0
+
+    @property
+    def whole(self) -> str:
+        """Itself in one line."""
+        of = f"{'; '.join(self.labels)}: " if self.labels else ""
+        more = f" (and {self.more:,} more like it, with other numbers)" if self.more else ""
+        return f"{of}{self.text}{more}"
+
+
+def warned(found: Iterable[tuple[str, Iterable[str]]], *, by_number: bool = True) -> tuple[Warned, ...]:
+    """Name each warning once, in the order in which they come.
+
+    Parameters
+    ----------
+    found
+        Variants with their warnings; one variant may come several times.
+    by_number
+        Whether warnings that differ in numbers alone are told apart; else the first of them stands for all.
+
+    Examples
+    --------
+    >>> [each.whole for each in warned([("pfc", ["a", "b"]), ("swing", ["b"])])]
+    ['pfc: a', 'b']
+    >>> sizes = [("pfc", ["1 KB short", "2 KB short"]), ("swing", [])]
+    >>> [each.whole for each in warned(sizes, by_number=False)]
+    ['pfc: 1 KB short (and 1 more like it, with other numbers)']
+    """
+    labels: dict[str, None] = {}
+    kinds: dict[str, tuple[dict[str, None], dict[str, None]]] = {}
+    for label, texts in found:
+        labels[label] = None
+        for text in texts:
+            own, of = kinds.setdefault(text if by_number else _NUMBER.sub("#", text), ({}, {}))
+            own[text], of[label] = None, None
+    return tuple(
+        Warned(
+            text=next(iter(own)), labels=() if of.keys() == labels.keys() else tuple(of), more=len(own) - 1
+        )
+        for own, of in kinds.values()
+    )

@@ -43,7 +43,13 @@ impl<'a> RoundTrips<'a> {
             Role::Host { .. } => Passage::default(),
             Role::Switch(switch) => Passage {
                 pipeline: switch.pipeline,
-                crossbar: switch.buffer.plan().crossbar.map(|plan| (Rate(0), plan.speed_up)),
+                // Another speed-up is an error later, at its key.
+                crossbar: switch
+                    .buffer
+                    .plan()
+                    .crossbar
+                    .filter(|plan| plan.speed_up >= 1.0)
+                    .map(|plan| (Rate(0), plan.speed_up)),
             },
         };
         let mut nodes: Vec<Passage> = blueprint.nodes.iter().map(|node| passage(&node.role)).collect();

@@ -9,6 +9,9 @@ const SWING_NS3: &str = include_str!("../profiles/swing-ns3.toml");
 const HPCC_NS3: &str = include_str!("../profiles/hpcc-ns3.toml");
 const CONWEAVE_NS3: &str = include_str!("../profiles/conweave-ns3.toml");
 
+/// Parameters of DCQCN's periodic machine. With `preset = "paper"` they are errors, so a profile does not add them there.
+const PERIODIC: [&str; 2] = ["check-offset", "timers"];
+
 /// A profile with its text.
 #[derive(Clone, Debug)]
 pub struct Loaded {
@@ -72,7 +75,11 @@ fn complete_choice(chosen: &mut Node, choice: &Entry) {
         chosen.value = Value::Table(vec![entry]);
     }
     let Some(Node { value: Value::Table(given), .. }) = chosen.get_mut(&choice.key) else { return };
+    let is_paper = given.iter().any(|entry| entry.key == "preset" && entry.node.text() == Some("paper"));
     for parameter in choice.node.entries() {
+        if is_paper && PERIODIC.contains(&parameter.key.as_str()) {
+            continue;
+        }
         if given.iter().all(|entry| entry.key != parameter.key) {
             given.push(parameter.clone());
         }
@@ -101,18 +108,18 @@ mod tests {
         "#;
         let mut tree = Node::parse("a", text).expect("it is TOML");
         load(Profile::SwingNs3).expect("it fits the grammar").complete(&mut tree);
-        let dcqcn = |preset| {
-            let (offset, timers, means) = ("1ns", "ticking", "halves");
-            serde_json::json!({ "dcqcn": {
-                "preset": preset, "cnp": "ack-flag", "check-offset": offset, "timers": timers, "means": means,
-            } })
-        };
+        let own = serde_json::json!({ "dcqcn": {
+            "preset": "swing", "cnp": "ack-flag", "check-offset": "1ns", "timers": "ticking", "means": "halves",
+        } });
+        // The paper's machine has no periods, so that neither their offset nor their timers go with it.
+        let paper =
+            serde_json::json!({ "dcqcn": { "preset": "paper", "cnp": "ack-flag", "means": "halves" } });
         let expected = serde_json::json!({
             "defaults": {
-                "rate-control": [dcqcn("swing"), { "static-window": {} }],
+                "rate-control": [own, { "static-window": {} }],
                 "congestion-point": { "red": { "preset": "swing" } },
             },
-            "override": [{ "rate-control": dcqcn("paper") }],
+            "override": [{ "rate-control": paper }],
         });
         assert_eq!(tree.to_json(), expected);
     }

@@ -220,7 +220,9 @@ fn a_profile_gives_mechanisms_its_parameters_but_for_those_that_are_given() {
     let settings = &blueprint.settings[0];
     assert_eq!(
         serde_json::to_value(&settings.rate_control[0]).unwrap(),
-        serde_json::json!({ "dcqcn": { "preset": "swing", "cnp": "ack-flag" } })
+        serde_json::json!({ "dcqcn": {
+            "preset": "swing", "cnp": "ack-flag", "check-offset": "1ns", "timers": "ticking", "means": "halves",
+        } })
     );
     assert_eq!(settings.notification.name(), "none");
     let point = serde_json::to_value(&link(&blueprint, "s1-s2").ends[0].congestion_points[0]).unwrap();
@@ -511,4 +513,17 @@ fn lists_begin_at_their_origin_and_stop_at_until() {
     let Arrivals::List(flows) = &scenario.blueprint().workloads[0].arrivals else { panic!("it is a list") };
     let starts: Vec<_> = flows.iter().map(|flow| (flow.start, flow.source_port)).collect();
     assert_eq!(starts, [(Time(0), Some(2)), (Time(777_000), Some(2))]);
+}
+
+#[test]
+fn a_profile_leaves_the_papers_machine_what_it_takes() {
+    for profile in ["swing-ns3", "hpcc-ns3", "conweave-ns3"] {
+        let tables = format!(
+            "profile = \"{profile}\"\n{NETWORK}[defaults]\nreliability = \"go-back-n\"\n\
+             rate-control = [{{ dcqcn = {{ preset = \"paper\" }} }}]\n{FLOW}"
+        );
+        let built = scenario(&tables);
+        let chosen = serde_json::to_value(&built.blueprint().settings[0].rate_control[0]).unwrap();
+        assert_eq!(chosen["dcqcn"]["preset"], "paper", "{profile}");
+    }
 }

@@ -1,6 +1,6 @@
 //! Small blueprints for tests of parts of the fabric.
 
-use floodway_units::{Bytes, Class, NodeId, Rate, Span, Time};
+use floodway_units::{Bytes, NodeId, Rate, Span, Time};
 use floodway_wire::Format;
 
 use crate::blueprint::{
@@ -26,7 +26,7 @@ pub(crate) fn link(name: &str, ends: [u32; 2], gbps: u64) -> LinkSpec {
         delay: Span::us(1),
         switchovers: Vec::new(),
         jitter: Span::ZERO,
-        flow_control: vec![(Class::DATA, read(r#""lossy""#))],
+        flow_control: Vec::new(),
         errors: ErrorRates::default(),
     };
     LinkSpec {

@@ -117,7 +117,7 @@ def made_up_feedback() -> Result:
     series = plain.series.with_columns(metric=pl.lit("queue_max_bytes"), value=pl.Series([5000.0, 3000.0]))
     return replace(
         plain,
-        flows=plain.flows.head(1).hstack(ends),
+        flows=plain.flows.head(1).drop("finish_receiver_us").hstack(ends),
         series=pl.concat([plain.series, series]).with_columns(object=pl.lit("l1: s1>h1")),
         pauses=pl.DataFrame([{"time_ns": at * 1e3, **port, "event": event} for at, event in pauses]),
         signals=pl.DataFrame(

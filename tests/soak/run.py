@@ -21,7 +21,6 @@ import time
 from collections import Counter
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
-from functools import cache
 from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
@@ -91,19 +90,15 @@ def examine(seed: int, folder: Path, generator: Generator) -> dict[str, Any]:
         raise Found(f"check accepts it, run ends with {one.code}: {one.err.strip()[:300]}")
     told = read_run(folder / "one")
     balanced(told["verdicts"])
-    two = call("run", file, "--out", folder / "two", "--force", "--quiet", "--threads", "2", *forced())
+    kept(told["verdicts"]["lossless"])
+    two = call(
+        "run", file, "--out", folder / "two", "--force", "--quiet", "--threads", "2", "--force-threads"
+    )
     if two.code != 0:
         raise Found(f"on two threads it ends with {two.code}: {two.err.strip()[:300]}")
     same(folder / "one", folder / "two")
     hops = told["verdicts"]["packet_hops"]
     return {"seed": seed, "ran": True, "hops": hops, "features": sorted(features(document, generator))}
-
-
-@cache
-def forced() -> tuple[str, ...]:
-    """Return what has a run take two threads where that does not pay, which is not what is looked at."""
-    option = "--force-threads"
-    return (option,) if option in call("run", "--help").out else ()
 
 
 def refused(checked: Done, run: Done) -> None:
@@ -134,6 +129,13 @@ def balanced(verdicts: dict[str, Any]) -> None:
     bytes_ = verdicts["bytes"]
     if bytes_["injected"] != bytes_["delivered"] + bytes_["dropped"] + bytes_["in_flight"]:
         raise Found(f"bytes are missing: {bytes_}")
+
+
+def kept(lossless: dict[str, Any]) -> None:
+    """See to it that nothing is lost where the sizes of buffers promise that nothing can be."""
+    promised = "short" not in lossless and "unproven" not in lossless
+    if lossless["verdict"] == "violated" and promised:
+        raise Found(f"bytes were lost where sizes promise that none are: {lossless['loss']}")
 
 
 def same(one: Path, two: Path) -> None:

@@ -233,12 +233,19 @@ def changed(file: Path) -> None:
     file.write_bytes(content)
 
 
+def altered(file: Path) -> None:
+    """Change a number in a file of JSON."""
+    document = json.loads(file.read_text(encoding="utf-8"))
+    document["verdicts"]["packet_hops"] += 1
+    file.write_text(json.dumps(document), encoding="utf-8")
+
+
 def harms(run: Path) -> dict[str, Callable[[], object]]:
     """Return what may happen to the folder of a run, by what is said of it."""
     return {
         "flows.parquet is not as it was written": lambda: changed(run / "flows.parquet"),
         "series.parquet is missing": (run / "series.parquet").unlink,
-        "run.json is not as it was written": lambda: changed(run / "run.json"),
+        "run.json is not as it was written": lambda: altered(run / "run.json"),
         "run.json has no key": lambda: remarked(run),
         f"run.json is of another run, {'0' * 12}": lambda: remarked(run, key="0" * 64),
     }

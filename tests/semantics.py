@@ -1,4 +1,4 @@
-"""Minimal cases of what floodway does otherwise than two simulators, for the page on validation.
+"""Minimal cases of what floodway does otherwise than three simulators, for the page on validation.
 
 `python tests/semantics.py docs/validation.md` writes their table into the page, from runs of
 `scenarios/semantics/`.
@@ -124,6 +124,13 @@ CASES = (
     ),
     Case(
         file="hpcc",
+        key="semantics.base-rtt",
+        value="one-way",
+        own="`exact`: as above; SWING's simulator counts no ACK",
+        metric=each,
+    ),
+    Case(
+        file="hpcc",
         key="semantics.pacing",
         value="off",
         own="`on`: packets are paced at the rate; `off` is that simulator with `RATE_BOUND 0`",
@@ -148,6 +155,14 @@ CASES = (
         key="semantics.turns",
         value="hpcc-ns3",
         own="`ring`: round robin stays fair when a flow finishes",
+        metric=each,
+    ),
+    Case(
+        file="list",
+        key="semantics.turns",
+        value="swing-ns3",
+        own="`ring`: queue pairs take turns in the order in which they start; in SWING's simulator, in that "
+        "of the list",
         metric=each,
     ),
     Case(
@@ -176,6 +191,13 @@ CASES = (
         key="semantics.draws",
         value="hpcc-ns3",
         own="`per-node`: what one switch draws does not depend on the others, nor on threads",
+        metric=marks,
+    ),
+    Case(
+        file="draws",
+        key="semantics.draws",
+        value="swing-ns3",
+        own="`per-node`: as above; in SWING's simulator each switch has a stream of ns-3's generator",
         metric=marks,
     ),
     Case(

@@ -25,7 +25,7 @@ NAK = 0x60
 MAC_CONTROL = 0x8808
 #: What the CRC over a frame and its FCS comes to.
 RESIDUE = 0x2144DF1C
-#: scapy takes milliseconds to reckon checksums: it does so for this many frames of a kind, mark and port.
+#: scapy takes milliseconds to compute checksums: it does so for this many frames of a kind, mark and port.
 CHECKED = 10
 
 
@@ -177,7 +177,7 @@ def _roce(packet: Any, common: dict[str, Any], *, check: bool) -> Frame:  # noqa
 
 
 def _wrong(packet: Any) -> tuple[str, ...]:  # noqa: ANN401 (as above)
-    """Checksums that scapy reckons otherwise, once it is told to reckon them; it takes no FCS for one."""
+    """Checksums that scapy computes otherwise, once it is told to compute them; it takes no FCS for one."""
     found = packet["IP"].__class__(bytes(packet["IP"])[: packet["IP"].len])
     due = found.copy()
     del due.chksum, due["BTH"].icrc

@@ -69,14 +69,14 @@ def test_a_pipe_that_a_scenario_names_is_refused_at_once(kind: str, floodway: Co
     assert (done.code, done.out) == (2, "")
     (line,) = done.err.splitlines()
     assert line.startswith("error: a.toml:")
-    assert line.endswith(": it is a named pipe, and a regular file is due")
+    assert line.endswith(": it is a named pipe; only regular files are allowed")
 
 
 @pytest.mark.parametrize(
     ("file", "why"),
     [
-        ("/dev/zero", "it is a device, and a regular file is due"),
-        (".", "it is a folder, and a regular file is due"),
+        ("/dev/zero", "it is a device; only regular files are allowed"),
+        (".", "it is a folder; only regular files are allowed"),
         ("/proc/self/environ", "it is empty, or has no size, as those of /proc: copy it to a file"),
     ],
 )
@@ -296,7 +296,7 @@ def test_what_is_printed_stays_the_json_that_it_was(text: str) -> None:
     assert not RAW.search(printable(document))
 
 
-def test_names_that_spreadsheets_reckon_with_are_refused() -> None:
+def test_names_that_spreadsheets_take_for_formulas_are_refused() -> None:
     for kind in ("scenario", "workload", "host", "link"):
         with pytest.raises(package.ScenarioError, match="is not a name"):
             package.Scenario.from_dict(scenario(kind, "=HYPERLINK(1)" if kind != "workload" else "+x"))

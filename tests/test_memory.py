@@ -236,3 +236,9 @@ def test_a_comparison_and_a_scenario_that_ask_for_threads_hear_of_it_too(floodwa
     done = floodway("compare", path, "--vary", "seed=1,2", "--threads", "2")
     assert done.code == 0
     assert done.err.count(": 1 thread instead of 2: ") == 2
+    arguments = ("compare", path, "--vary", "seed=1,2", "--threads", "2", "--force-threads", "--force")
+    done = floodway(*arguments, "--out", "forced")
+    assert done.code == 0
+    assert "thread instead of" not in done.err
+    runs = [json.loads(file.read_text()) for file in (floodway.folder / "forced").glob("*/run.json")]
+    assert [run["timings"]["threads"] for run in runs] == [2, 2]

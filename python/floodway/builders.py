@@ -2601,7 +2601,7 @@ class MicroBursts(Table):
     spacing
         Is `every` the time between two bursts, or its mean? Default: `fixed`.
     rate
-        Rate by which the size of a burst is reckoned, at most the sender's. Default: that of
+        Rate by which the size of a burst is computed, at most the sender's. Default: that of
         the sender's NIC, of the slowest one where it has several.
     synchronised
         Do all senders burst at the same instants, the first one at the workload's `start`?

@@ -207,7 +207,20 @@ class OutOfMemoryError(RunError, MemoryError):
     """A run that needs more memory than there is, as its estimate says before it or as it turned out.
 
     Nothing of the run is kept, and all that it had is free again. It is a `MemoryError`, too.
+
+    Parameters
+    ----------
+    reason
+        What happened.
+    label
+        Which run it was, among several; none for a single one.
+    hint
+        What the caller may try; none where there is nothing to try.
     """
+
+    def __init__(self, reason: str, *, label: str | None = None, hint: str | None = None) -> None:
+        super().__init__(reason if hint is None else f"{reason}; {hint}", label=label)
+        self.reason = reason
 
 
 class InternalError(RunError):

@@ -31,7 +31,7 @@ def read_text(path: Path) -> str:
     if stat.S_ISDIR(about.st_mode):
         raise IsADirectoryError(errno.EISDIR, "it is a folder", str(path))
     if not stat.S_ISREG(about.st_mode):
-        raise OSError(errno.EINVAL, "it is a pipe or a device, and a regular file is due", str(path))
+        raise OSError(errno.EINVAL, "it is a pipe or a device; only regular files are allowed", str(path))
     if about.st_size > MOST_BYTES:
         raise OSError(errno.EFBIG, f"it has more than {MOST_BYTES >> 20} MiB", str(path))
     # A file of the kernel's says that it is empty, and may never end.

@@ -118,7 +118,7 @@ def run(  # noqa: PLR0913 (each is a choice of its own)
         on_plan(plan)
     if plan.too_large and not force_memory:
         hint = "--force-memory, in Python force_memory=True, tries it nevertheless"
-        raise OutOfMemoryError(f"{scenario.name}: {plan.too_large}; {hint}")
+        raise OutOfMemoryError(f"{scenario.name}: {plan.too_large}", hint=hint)
     progress, loads = _floodway.Progress(), asked_loads(scenario)
     built: dict[str, Any] = scenario.check()
     started, clock = datetime.now(UTC), time.perf_counter()

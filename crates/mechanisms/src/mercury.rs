@@ -48,7 +48,7 @@
 //! - rxByte has the links' overhead in it, as C · Tpause has. Packets of n inputs with C in sum exceed C · Tpause by less
 //!   than n packets, by which Algorithm 1 would call a victim congested: hence `tolerance`.
 //! - The paper sends a CNP for each packet; `cnp-interval` is the least time between two of DCQCN's notification point.
-//! - The window is reckoned before the leaving packet is taken off the table: its flow may have no other.
+//! - The window is computed before the leaving packet is taken off the table: its flow may have no other.
 //! - Replies that queue among data (`semantics.acks = "data-class"`) count in the table as flows of their own, and are told
 //!   nothing.
 //! - A class that flow control by credits (`cbfc`, `bifrost`) does not let the largest frame start of counts as paused, however short

@@ -165,7 +165,7 @@ fn split(word: &str) -> Option<(f64, &str)> {
     Some((word[..at].parse().ok()?, &word[at..]))
 }
 
-/// `value` times `per_unit` nanoseconds as older versions of ns-3 reckon: the double cut to 64.64 fixed point, the
+/// `value` times `per_unit` nanoseconds as older versions of ns-3 compute: the double cut to 64.64 fixed point, the
 /// product cut to whole nanoseconds. So 2.000002446 s, whose double lies below it, is 2,000,002,445 ns.
 fn whole_ns(value: f64, per_unit: u64) -> Option<Span> {
     let most = MOST_TIME.0 / 1_000;

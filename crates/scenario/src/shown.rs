@@ -34,7 +34,7 @@ pub(crate) fn unshowable(text: &str, lines: bool) -> Option<String> {
     Some(format!("it has the character U+{:04X}, which cannot be shown", u32::from(c)))
 }
 
-/// Why a text is no name: spreadsheets that open a table of results would reckon with it.
+/// Why a text is no name: spreadsheets that open a table of results would take it for a formula.
 pub(crate) fn formula(name: &str) -> Option<String> {
     let is_formula = name.starts_with(['=', '+', '-', '@']);
     is_formula.then(|| format!("{name:?} is not a name: spreadsheets take what begins so for a formula"))

@@ -1,4 +1,4 @@
-//! What the HPCC simulator reckons the time of a flow by that has the network to itself.
+//! What the HPCC simulator computes the time of a flow by that has the network to itself.
 //!
 //! Its *standalone* time of a flow of S bytes is, in whole nanoseconds and rounded down at each step,
 //!

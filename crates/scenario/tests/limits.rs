@@ -76,7 +76,7 @@ fn a_flow_that_waits_is_measured_if_it_may_start_in_the_window() {
 measure = {{ from = "10us", to = "30us" }}"#
         )
     };
-    // On a slow link 10 KB take about 10 us; reckoned on the safe side, they take longer than the window is.
+    // On a slow link 10 KB take about 10 us; computed on the safe side, they take longer than the window is.
     let totals = run(SLOW, &flows("5us"));
     assert_eq!((totals.measured, totals.measured_finished), (1, 1));
     let scenario = read(&format!("{SLOW}limit = \"40us\"\n[[workload]]\nname = \"w\"\n{}\n", flows("5us")));

@@ -108,15 +108,15 @@ fn listed(file: &str) -> String {
 fn files_that_may_never_end_are_refused() {
     if cfg!(target_os = "linux") {
         for (file, why) in [
-            ("/dev/zero", "it is a device, and a regular file is due"),
-            ("/", "it is a folder, and a regular file is due"),
+            ("/dev/zero", "it is a device; only regular files are allowed"),
+            ("/", "it is a folder; only regular files are allowed"),
             ("/proc/self/status", "it is empty, or has no size, as those of /proc: copy it to a file"),
         ] {
             let error = listed(file);
             assert!(error.ends_with(&format!("cannot read {file:?}: {why}")), "{error}");
         }
         let error = Scenario::from_path(std::path::Path::new("/dev/zero"), &[]).expect_err("it is none");
-        assert_eq!(error.to_string(), "/dev/zero: cannot read it: it is a device, and a regular file is due");
+        assert_eq!(error.to_string(), "/dev/zero: cannot read it: it is a device; only regular files are allowed");
     }
 }
 
@@ -139,7 +139,7 @@ fn names_that_cannot_be_shown_are_refused_wherever_they_stand() {
 }
 
 #[test]
-fn names_that_spreadsheets_reckon_with_are_refused() {
+fn names_that_spreadsheets_take_for_formulas_are_refused() {
     for text in [
         r#"name = "=1+1""#,
         r#"topology.explicit = { hosts = ["@h1", "h2"], rate = "1G", delay = "1us", links = [{ between = ["@h1", "h2"] }] }"#,

@@ -15,7 +15,7 @@ use pcap_file::pcapng::blocks::section_header::{SectionHeaderBlock, SectionHeade
 use pcap_file::pcapng::{PcapNgBlock, PcapNgWriter};
 use pcap_file::{DataLink, Endianness};
 
-/// Time stamps count nanoseconds: Wireshark 4.0 reckons picoseconds in 64 bits, too few beyond 18 ms of a
+/// Time stamps count nanoseconds: Wireshark 4.0 computes picoseconds in 64 bits, too few beyond 18 ms of a
 /// second, and the library knows no others.
 const RESOLUTION: u8 = 9;
 const PICOSECONDS: u64 = 1000;

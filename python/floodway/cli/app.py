@@ -77,6 +77,22 @@ Strict = Annotated[
         show_default=False,
     ),
 ]
+ForceThreads = Annotated[
+    bool,
+    typer.Option(
+        "--force-threads",
+        help="Use all threads also where they only wait for one another.",
+        show_default=False,
+    ),
+]
+ForceMemory = Annotated[
+    bool,
+    typer.Option(
+        "--force-memory",
+        help="Begin also where the estimate is more than the memory that is left.",
+        show_default=False,
+    ),
+]
 Quick = Annotated[bool, typer.Option("--quick", help="The quick form, for a first look.", show_default=False)]
 Seeds = Annotated[
     str | None,
@@ -222,22 +238,8 @@ def run_(  # noqa: PLR0913 (one argument an option)
             show_default="one a core where that pays",
         ),
     ] = None,
-    force_threads: Annotated[
-        bool,
-        typer.Option(
-            "--force-threads",
-            help="Have the threads also where they only wait for one another.",
-            show_default=False,
-        ),
-    ] = False,
-    force_memory: Annotated[
-        bool,
-        typer.Option(
-            "--force-memory",
-            help="Begin also where the estimate is more than the memory that is left.",
-            show_default=False,
-        ),
-    ] = False,
+    force_threads: ForceThreads = False,
+    force_memory: ForceMemory = False,
 ) -> int:
     """Simulate a scenario, write its results and print what it came to.
 
@@ -323,6 +325,8 @@ def compare_(  # noqa: PLR0913 (one argument an option)
     quiet: Quiet = False,
     json: Json = False,
     strict: Strict = False,
+    force_threads: ForceThreads = False,
+    force_memory: ForceMemory = False,
 ) -> int:
     """Simulate variants side by side, and say how they differ.
 
@@ -357,6 +361,8 @@ def compare_(  # noqa: PLR0913 (one argument an option)
             quiet=quiet,
             json=json,
             strict=strict,
+            force_threads=force_threads,
+            force_memory=force_memory,
         )
     )
 

@@ -45,6 +45,8 @@ class Request:
     quiet: bool
     json: bool
     strict: bool
+    force_threads: bool = False
+    force_memory: bool = False
 
 
 def compare(request: Request) -> int:
@@ -53,7 +55,7 @@ def compare(request: Request) -> int:
     out = request.out or _default_out(request)
     if not request.quiet:
         found = warned((variant.label, variant.scenario.warnings) for variant in variants)
-        for warning in (*(each.whole for each in found), *_fewer_threads(variants, request.threads)):
+        for warning in (*(each.whole for each in found), *_plans(variants, request)):
             tell(f"warning: {warning}", err=True)
     try:
         with WatchAll(quiet=request.quiet) as watch:
@@ -62,6 +64,8 @@ def compare(request: Request) -> int:
                 seeds=request.seeds,
                 jobs=request.jobs,
                 threads=request.threads,
+                force_threads=request.force_threads,
+                force_memory=request.force_memory,
                 out=out,
                 force=request.force,
                 on_progress=watch.update,
@@ -116,12 +120,14 @@ def _default_out(request: Request) -> Path:
     return Path("out", "compare", *folder_names([" ".join(path.stem for path in request.scenarios)]))
 
 
-def _fewer_threads(variants: Sequence[Variant], threads: int) -> Iterator[str]:
-    """Tell of variants whose runs will have fewer threads than were asked for."""
-    for variant in variants if threads > 1 else ():
-        plan = _floodway.Plan(variant.scenario.native, threads=threads)
-        if plan.threads < threads:
-            yield f"{variant.label}: {fewer_threads(threads, plan)}"
+def _plans(variants: Sequence[Variant], request: Request) -> Iterator[str]:
+    """Warn of variants whose runs use fewer threads than were asked for, or need more memory than is left."""
+    for variant in variants if request.threads > 1 or request.force_memory else ():
+        plan = _floodway.Plan(variant.scenario.native, threads=request.threads, force=request.force_threads)
+        if plan.threads < request.threads:
+            yield f"{variant.label}: {fewer_threads(request.threads, plan)}"
+        if request.force_memory and plan.too_large:
+            yield f"{variant.label}: {plan.too_large}"
 
 
 def _interrupted(comparison: Comparison, out: Path) -> int:

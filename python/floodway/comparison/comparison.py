@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from floodway.comparison.execution import Task, cores, run_all
+from floodway.comparison.execution import Resources, Task, cores, run_all
 from floodway.comparison.findings import findings
 from floodway.comparison.metrics import Row, ShownLink, rows, shown_link, verdict
 from floodway.comparison.place import Place, Slot
@@ -134,6 +134,8 @@ def compare(  # noqa: PLR0913 (what a caller may choose)
     seeds: int = 1,
     jobs: int | None = None,
     threads: int = 1,
+    force_threads: bool = False,
+    force_memory: bool = False,
     out: str | os.PathLike[str] | None = None,
     force: bool = False,
     on_progress: Callable[[Sequence[Task]], None] | None = None,
@@ -158,6 +160,11 @@ def compare(  # noqa: PLR0913 (what a caller may choose)
         So many runs at a time; by default one a core.
     threads
         On so many threads each; what is kept does not depend on it.
+    force_threads
+        Whether runs use them also where they only wait for one another.
+    force_memory
+        Whether runs begin that need more memory than is left by their estimate. Each run is judged alone,
+        though `jobs` of them run at a time.
     out
         Where results, tables, pictures and a page shall be written: each run's as soon as it has ended.
         By default nothing is written.
@@ -176,6 +183,8 @@ def compare(  # noqa: PLR0913 (what a caller may choose)
         If a scenario cannot be simulated; nothing has run then.
     OutputError
         If the place is taken or cannot be written; nothing has run then, unless it has become so since.
+    OutOfMemoryError
+        If a run needs more memory than there is.
     RunError
         If a run could not be brought to its end.
 
@@ -206,7 +215,11 @@ def compare(  # noqa: PLR0913 (what a caller may choose)
         if place.ended and on_message is not None:
             on_message(f"{len(place.ended)} of {len(tasks)} runs are in {place.folder}/ already")
         run_all(
-            tasks, jobs=jobs or cores(), threads=threads, on_progress=on_progress, on_result=place.publish
+            tasks,
+            jobs=jobs or cores(),
+            resources=Resources(threads, force_threads=force_threads, force_memory=force_memory),
+            on_progress=on_progress,
+            on_result=place.publish,
         )
         comparison = replace(_comparison(chosen, seeds_of, tasks, per_variant=seeds), folder=place.folder)
         if comparison.complete:

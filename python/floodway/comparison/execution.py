@@ -7,6 +7,7 @@ import threading
 import time
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from floodway.errors import RunError
@@ -19,7 +20,20 @@ if TYPE_CHECKING:
     from floodway.results import Result
     from floodway.scenarios import Scenario
 
-__all__ = ["Task", "cores", "run_all"]
+__all__ = ["Resources", "Task", "cores", "run_all"]
+
+
+@dataclass(frozen=True)
+class Resources:
+    """What each run may use: threads, and whether to ignore that they do not pay or that memory is short."""
+
+    threads: int = 1
+    force_threads: bool = False
+    force_memory: bool = False
+
+
+#: What each run of a study may use, too.
+USUAL = Resources()
 
 
 @dataclass(eq=False, kw_only=True)
@@ -69,7 +83,7 @@ def run_all(
     tasks: Sequence[Task],
     *,
     jobs: int,
-    threads: int,
+    resources: Resources = USUAL,
     on_progress: Callable[[Sequence[Task]], None] | None,
     on_result: Callable[[int, Result], None],
 ) -> None:
@@ -81,8 +95,8 @@ def run_all(
         What to run; each gets its result, unless it has one already.
     jobs
         So many at a time.
-    threads
-        On so many threads each.
+    resources
+        What each may use.
     on_progress
         Called about ten times a second in the calling thread.
     on_result
@@ -94,9 +108,10 @@ def run_all(
         If a run could not be brought to its end; the others are stopped then.
     """
     stop = threading.Event()
+    start = partial(_run, resources=resources)
     with stopped_by_interrupt(stop.set), ThreadPoolExecutor(jobs, thread_name_prefix="compare") as pool:
         missing = [(number, task) for number, task in enumerate(tasks) if task.result is None]
-        numbers = {pool.submit(_run, task, stop, threads): number for number, task in missing}
+        numbers = {pool.submit(start, task, stop): number for number, task in missing}
         running = set(numbers)
         try:
             while running:
@@ -113,7 +128,7 @@ def run_all(
             raise
 
 
-def _run(task: Task, stop: threading.Event, threads: int) -> Result | None:
+def _run(task: Task, stop: threading.Event, resources: Resources) -> Result | None:
     def look(progress: Progress) -> None:
         task.progress = progress
         if stop.is_set():
@@ -122,7 +137,13 @@ def _run(task: Task, stop: threading.Event, threads: int) -> Result | None:
     if stop.is_set():
         return None
     task.began = time.monotonic()
-    result = run(task.scenario, threads=threads, on_progress=look)
+    result = run(
+        task.scenario,
+        threads=resources.threads,
+        force_threads=resources.force_threads,
+        force_memory=resources.force_memory,
+        on_progress=look,
+    )
     return None if result.outcome.stopped == "interrupted" else result
 
 

@@ -139,14 +139,14 @@ class Metric:
 
 @dataclass(frozen=True, kw_only=True)
 class Claim:
-    """A published number or order, and how ours is reckoned.
+    """A published number or order, and how ours is computed.
 
     Attributes
     ----------
     name, figure, says, source, remark
         What it is, where it stands, and what is to be said about it.
     metric, variant, at
-        What is reckoned: the metric of a variant at a place.
+        What is computed: the metric of a variant at a place.
     against, against_at
         What it is measured against: another variant, the same one at another place, or both; the number is
         then a difference in percent.

@@ -12,7 +12,7 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from floodway.errors import FloodwayError, OutputError
+from floodway.errors import FloodwayError, OutOfMemoryError, OutputError
 from floodway.simulation import run
 from floodway.study.runs import Recipe
 from floodway.study.storage import publish
@@ -62,6 +62,9 @@ def answer_to(task: dict[str, Any], answers: TextIO) -> dict[str, Any]:
             publish(result, place)
         except OutputError as error:
             return {"error": error.reason, "unwritable": True}
+    except OutOfMemoryError as error:
+        # Studies have none of the options that the rest of its text names.
+        return {"error": error.reason}
     except FloodwayError as error:
         return {"error": str(error)}
     except Exception as error:  # noqa: BLE001 (whatever it is, the other runs go on)

@@ -215,7 +215,7 @@ def _run(
             if on_progress is not None:
                 on_progress([*before, *running])
 
-        run_all(tasks, jobs=jobs, threads=1, on_progress=look, on_result=keep)
+        run_all(tasks, jobs=jobs, on_progress=look, on_result=keep)
         done += tasks
     return failures
 

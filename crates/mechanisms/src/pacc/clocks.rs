@@ -1,4 +1,4 @@
-//! The machine as it would be if its clock always ticked: a model, reckoned from a list of all that passed.
+//! The machine as it would be if its clock always ticked: a model, computed from a list of all that passed.
 
 use floodway_units::Turns;
 use proptest::prelude::*;

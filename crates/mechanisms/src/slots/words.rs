@@ -48,7 +48,7 @@ impl Timeout {
     }
 }
 
-/// A quantity of a flow's path: reckoned for the path itself, for the largest of the network, or given.
+/// A quantity of a flow's path: computed for the path itself, for the largest of the network, or given.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OfPath<T> {
     /// Of the flow's own path.

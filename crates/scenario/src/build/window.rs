@@ -16,7 +16,7 @@ use crate::workload::Workload;
 const MANY_FLOWS: f64 = 20e6;
 /// Memory at the end of a run for each flow, by which runs of one and two million flows differ.
 const ROW_BYTES: f64 = 700.0;
-/// By so many drawings the end of flows that the seed draws is reckoned; by one, which is its own mean, where
+/// By so many drawings the end of flows that the seed draws is computed; by one, which is its own mean, where
 /// there are more than [`FEW_FLOWS`].
 const DRAWINGS: u64 = 8;
 const FEW_FLOWS: usize = 1 << 14;

@@ -11,7 +11,7 @@ const LOOKED_AT: usize = 20_000;
 /// So many sizes of a distribution stand for it, and so many starts for all.
 const SIZES: usize = 32;
 const STARTS: usize = 8;
-/// No load is reckoned higher where the time that a flow takes follows from it.
+/// No load is computed higher where the time that a flow takes follows from it.
 const BUSY: f64 = 0.9;
 
 /// Flows alike, as one.

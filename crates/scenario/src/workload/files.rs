@@ -34,7 +34,7 @@ fn readable(path: &Path, most: u64) -> io::Result<u64> {
     let about = fs::metadata(path)?;
     let refuse = |why: String| Err(io::Error::other(why));
     match about.len() {
-        _ if !about.is_file() => refuse(format!("it is {}, and a regular file is due", kind(&about))),
+        _ if !about.is_file() => refuse(format!("it is {}; only regular files are allowed", kind(&about))),
         0 => refuse("it is empty, or has no size, as those of /proc: copy it to a file".to_owned()),
         size if size > most => refuse(format!("it has more than {} MiB", most >> 20)),
         size => Ok(size),
@@ -171,7 +171,7 @@ mod tests {
         let zero = Path::new("/dev/zero");
         if zero.exists() {
             let error = read_text(zero, 1 << 20).unwrap_err().to_string();
-            assert_eq!(error, "it is a device, and a regular file is due");
+            assert_eq!(error, "it is a device; only regular files are allowed");
         }
     }
 

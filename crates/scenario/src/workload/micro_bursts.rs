@@ -29,7 +29,7 @@ pub struct MicroBursts {
     /// Is `every` the time between two bursts, or its mean? Default: `fixed`.
     #[serde(default)]
     pub spacing: Spacing,
-    /// Rate by which the size of a burst is reckoned, at most the sender's. Default: that of the sender's NIC,
+    /// Rate by which the size of a burst is computed, at most the sender's. Default: that of the sender's NIC,
     /// of the slowest one where it has several.
     #[serde(default)]
     pub rate: Option<Rate>,

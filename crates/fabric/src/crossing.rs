@@ -109,6 +109,11 @@ impl Inputs {
         Some(self.crossing.swap_remove(first))
     }
 
+    /// The port whose time a packet takes to cross, and by what that time is divided.
+    pub fn pace(&self) -> (PortId, f64) {
+        (self.clock, self.plan.speed_up)
+    }
+
     /// All packets: those that wait, then those that are crossing.
     pub fn places<'a>(&'a self, packets: &'a Arena) -> impl Iterator<Item = Place> + 'a {
         let waiting = self.voqs.iter().flat_map(|voq| voq.places(packets));

@@ -1,5 +1,5 @@
 //! The ideal completion time of a flow: line rate, no window, no congestion control, store and forward
-//! over the fastest of its equal-cost paths, in closed form. `over_time` has networks that change.
+//! over the fastest of its equal-cost paths, crossbars included, in closed form. `over_time` has networks that change.
 
 mod over_time;
 
@@ -9,6 +9,7 @@ use floodway_units::{Bytes, NodeId, PortId, Span};
 use floodway_wire::Format;
 use rustc_hash::FxHashMap;
 
+use crate::crossing::across;
 use crate::routing::{Routes, peer};
 use crate::serial::Serial;
 
@@ -24,6 +25,8 @@ pub(crate) struct PathFacts<'f, 'a> {
     pub delay: Box<dyn Fn(PortId) -> Span + 'f>,
     /// From arrival at the node of this port to its queue.
     pub pipeline: Box<dyn Fn(NodeId) -> Span + 'f>,
+    /// The crossbar that packets pass from an input of the node, if it has one.
+    pub crossbar: Box<dyn Fn(NodeId) -> Option<Crossbar<'a>> + 'f>,
     /// Does the node spread the packets of a flow over its equal-cost ports?
     pub spreads: Box<dyn Fn(NodeId) -> bool + 'f>,
 }
@@ -39,8 +42,23 @@ impl<'a> PathFacts<'_, 'a> {
             serial: (self.serial)(port),
             delay: (self.delay)(port),
             pipeline: (self.pipeline)(self.routes.node_of(port)),
+            crossbar: (self.crossbar)(self.routes.node_of(port)),
         };
         path.iter().map(hop).collect()
+    }
+}
+
+/// A crossbar as packets of one input see it: they cross one after another.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Crossbar<'a> {
+    /// Of the fastest port.
+    pub serial: &'a Serial,
+    pub speed_up: f64,
+}
+
+impl Crossbar<'_> {
+    fn time(&self, wire: u64) -> u64 {
+        across(self.serial.time(wire), self.speed_up)
     }
 }
 
@@ -51,6 +69,7 @@ pub(crate) struct Hop<'a> {
     delay: Span,
     /// Of the node that sends; none of the first one's counts.
     pipeline: Span,
+    crossbar: Option<Crossbar<'a>>,
 }
 
 /// The equal-cost ways of a flow, those alike together.
@@ -73,7 +92,7 @@ impl<'a> Ways<'a> {
     }
 }
 
-/// A way, by hops that stand for all of their kind: two hops are alike if their rates, delays and pipelines are.
+/// A way, by hops that stand for all of their kind: two hops are alike if their rates, delays, pipelines and crossbars are.
 type Path = Box<[PortId]>;
 
 /// Distinct equal-cost paths from nodes to last switches, remembered. Hosts at one switch share them, and so
@@ -81,8 +100,8 @@ type Path = Box<[PortId]>;
 #[derive(Debug, Default)]
 pub(crate) struct Ideals {
     /// A hop of each kind, by what its packets see: the time of a thousand bytes, which tell two rates apart,
-    /// delay, pipeline.
-    kinds: FxHashMap<(u64, Span, Span), PortId>,
+    /// delay, pipeline, crossbar.
+    kinds: FxHashMap<(u64, Span, Span, Option<u64>), PortId>,
     /// Sets of distinct paths, and where each of them is.
     sets: Vec<Arc<[Path]>>,
     places: FxHashMap<Arc<[Path]>, u32>,
@@ -133,7 +152,8 @@ impl Ideals {
 
     fn kind(&mut self, facts: &PathFacts<'_, '_>, port: PortId) -> PortId {
         let node = facts.routes.node_of(port);
-        let seen = ((facts.serial)(port).time(1000), (facts.delay)(port), (facts.pipeline)(node));
+        let crossing = (facts.crossbar)(node).map(|crossbar| crossbar.time(1000));
+        let seen = ((facts.serial)(port).time(1000), (facts.delay)(port), (facts.pipeline)(node), crossing);
         *self.kinds.entry(seen).or_insert(port)
     }
 
@@ -224,31 +244,50 @@ impl Packets {
     /// From the first bit sent to the last bit received, in each hop's own rounding; what no clock could show
     /// is the latest time that it shows.
     fn time(&self, path: &[Hop<'_>], spread_over: &[u64]) -> Span {
-        let middle = self.count.saturating_sub(2);
-        let (mut first, mut full, mut all, mut fixed, mut spread) = (0u64, 0u64, 0u64, 0u64, false);
-        for (i, &Hop { serial, delay, pipeline }) in path.iter().enumerate() {
-            let n = spread_over.get(i).copied().unwrap_or(1);
-            let [one, each, short] = [self.first, self.middle, self.last].map(|wire| serial.time(wire.0));
-            let begun = first;
-            first = first.saturating_add(one);
-            spread |= n > 1;
-            full = match (middle, n) {
-                (0, _) => first,
-                (m, 1) => full.saturating_add(each).max(first.saturating_add(m.saturating_mul(each))),
-                // Spread over n ports the packets pass n at a time.
-                (m, n) => {
-                    let passed =
-                        (u128::from(m + 1) * u128::from(each) / u128::from(n)).min(u128::from(u64::MAX));
-                    full.saturating_add(each).max(begun.saturating_add(passed as u64))
-                }
-            };
-            // Once packets are spread, the short one need not be the last any more.
-            all = if spread { all } else { all.max(full) }.saturating_add(short);
-            fixed = fixed.saturating_add(delay.0);
+        let (mut train, mut fixed, mut ports) = (Train::default(), 0u64, 1);
+        for (i, hop) in path.iter().enumerate() {
+            let sizes = [self.first, self.middle, self.last].map(|wire| wire.0);
             if i > 0 {
-                fixed = fixed.saturating_add(pipeline.0);
+                fixed = fixed.saturating_add(hop.pipeline.0);
+                if let Some(crossbar) = hop.crossbar {
+                    // By as many inputs as there were outputs before.
+                    train.pass(self.count, sizes.map(|wire| crossbar.time(wire)), ports);
+                }
             }
+            ports = spread_over.get(i).copied().unwrap_or(1);
+            train.pass(self.count, sizes.map(|wire| hop.serial.time(wire)), ports);
+            fixed = fixed.saturating_add(hop.delay.0);
         }
-        Span(fixed.saturating_add(if self.count == 1 { first } else { all.max(full) }))
+        Span(fixed.saturating_add(if self.count == 1 { train.first } else { train.all.max(train.full) }))
+    }
+}
+
+/// When the first packet, the full ones and all of a flow have passed the stages so far: links and crossbars, each of which
+/// takes one packet after another, and each packet as a whole.
+#[derive(Default)]
+struct Train {
+    first: u64,
+    full: u64,
+    all: u64,
+    spread: bool,
+}
+
+impl Train {
+    /// A stage that takes a flow's `count` packets over `n` ports, the first, each of the middle and the last in so much time.
+    fn pass(&mut self, count: u64, [one, each, short]: [u64; 3], n: u64) {
+        let begun = self.first;
+        self.first = self.first.saturating_add(one);
+        self.spread |= n > 1;
+        self.full = match (count.saturating_sub(2), n) {
+            (0, _) => self.first,
+            (m, 1) => self.full.saturating_add(each).max(self.first.saturating_add(m.saturating_mul(each))),
+            // Spread over n ports the packets pass n at a time.
+            (m, n) => {
+                let passed = (u128::from(m + 1) * u128::from(each) / u128::from(n)).min(u128::from(u64::MAX));
+                self.full.saturating_add(each).max(begun.saturating_add(passed as u64))
+            }
+        };
+        // Once packets are spread, the short one need not be the last any more.
+        self.all = if self.spread { self.all } else { self.all.max(self.full) }.saturating_add(short);
     }
 }

@@ -7,7 +7,7 @@ use floodway_units::{FlowId, NodeId, PortId, Rate, Span, fold};
 use crate::agenda::QueuePairName;
 use crate::blueprint::{Acks, Turns};
 use crate::flows::{Begin, PairKey};
-use crate::ideal::{Packets, PathFacts, Ways};
+use crate::ideal::{Crossbar, Packets, PathFacts, Ways};
 use crate::messages::{Incoming, Outgoing};
 use crate::receive::ReceiveHalf;
 use crate::routing::peer;
@@ -238,6 +238,10 @@ impl World<'_> {
             serial: Box::new(|port| &self.ports[port.index()].serial),
             delay: Box::new(|port| self.blueprint.links[port.index() / 2].directions[port.index() % 2].delay),
             pipeline: Box::new(|node| Span(self.switch_of(node).map_or(0, |switch| switch.pipeline))),
+            crossbar: Box::new(|node| {
+                let (clock, speed_up) = self.switch_of(node)?.inputs.as_ref()?.pace();
+                Some(Crossbar { serial: &self.ports[clock.index()].serial, speed_up })
+            }),
             spreads: Box::new(|node| {
                 let by_flow = |switch: &Switch| switch.router.by_flow(&FlowTuple::default(), 2);
                 self.switch_of(node).is_some_and(|switch| by_flow(switch).is_none())

@@ -7,6 +7,7 @@ use floodway_fabric::blueprint::UNBOUNDED;
 use floodway_fabric::{Control, Fabric, Records};
 use floodway_units::{Bytes, NodeId, Rate, Span, Time};
 use floodway_wire::Format;
+use proptest::prelude::*;
 use support::{Net, counter, drops, drops_by, fct_ps, finished, real, whole};
 
 const G100: Rate = Rate::gbps(100);
@@ -38,6 +39,32 @@ fn a_packet_crosses_in_its_time_on_the_fastest_link_divided_by_the_speed_up() {
         net.link(s, other, Rate::gbps(fastest), Span::us(1), PFC);
         net.flow(hosts[0], hosts[1], Bytes(1000), Span::ZERO);
         assert_eq!(fct_ps(&net.run()), [Some(2 * TURN + 2 * US + crossing)], "{speed_up} {fastest}");
+    }
+}
+
+proptest! {
+    /// The ideal counts crossbars: alone in the network a flow takes as long as its ideal, whatever stage is the slowest.
+    #[test]
+    fn a_flow_alone_takes_its_ideal_time(
+        switches in prop::collection::vec((1.0..4.0f64, any::<bool>()), 1..4),
+        rates in prop::collection::vec(prop::sample::select(vec![25u64, 40, 100, 400]), 4),
+        size in prop_oneof![1u64..3000, 1u64..300_000],
+    ) {
+        let mut net = Net::new(Format::Ethernet);
+        let first = net.host("a");
+        let mut before = first;
+        for (i, (speed_up, crosses)) in switches.iter().enumerate() {
+            let ioq = format!(r#"{{"ioq": {{"voq": "9MB", "output": "9MB", "speed-up": {speed_up}}}}}"#);
+            let buffer = if *crosses { &*ioq } else { r#"{"static": {"size": "9MB"}}"# };
+            let switch = net.switch_with(&format!("s{i}"), buffer);
+            net.link(before, switch, Rate::gbps(rates[i]), Span::us(1), r#""lossy""#);
+            before = switch;
+        }
+        let last = net.host("b");
+        net.link(before, last, Rate::gbps(rates[3]), Span::us(1), r#""lossy""#);
+        net.flow(first, last, Bytes(size), Span::ZERO);
+        let records = net.run();
+        prop_assert_eq!(real(records.flows.column("slowdown")), [1.0]);
     }
 }
 

@@ -116,7 +116,10 @@ fn files_that_may_never_end_are_refused() {
             assert!(error.ends_with(&format!("cannot read {file:?}: {why}")), "{error}");
         }
         let error = Scenario::from_path(std::path::Path::new("/dev/zero"), &[]).expect_err("it is none");
-        assert_eq!(error.to_string(), "/dev/zero: cannot read it: it is a device; only regular files are allowed");
+        assert_eq!(
+            error.to_string(),
+            "/dev/zero: cannot read it: it is a device; only regular files are allowed"
+        );
     }
 }
 

@@ -623,21 +623,6 @@ fn a_value_that_is_set_is_at_fault_where_it_was_set() {
 }
 
 #[test]
-fn more_flows_than_memory_holds_are_a_warning() {
-    let crowd = |until: &str| {
-        let text = RIGHT.replacen("\"10ms\"", &format!("\"{until}\""), 1);
-        warnings_of(&text.replacen("\"websearch\"", "{ fixed = \"1B\" }", 1))
-    };
-    // Half of two NICs of 100G is 12.5 flows of a byte in a nanosecond.
-    assert_eq!(crowd("1ms"), [""; 0]);
-    assert_eq!(
-        crowd("1s"),
-        ["a.toml:8: workload: about 12500 million flows will start, and a row for each takes about 8750 GB \
-          of memory in all"]
-    );
-}
-
-#[test]
 fn a_list_may_begin_with_a_byte_order_mark() {
     let head = "\u{feff}source,destination,size_bytes,start_us\n";
     let error = with_file("marked.csv", Some(&format!("{head}h1,h3,1000,0\nh1,h1,1000,5\n")));

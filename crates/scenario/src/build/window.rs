@@ -12,10 +12,6 @@ use crate::grammar::document::Window;
 use crate::resolve::Plan;
 use crate::workload::Workload;
 
-/// More flows than this are a warning.
-const MANY_FLOWS: f64 = 20e6;
-/// Memory at the end of a run for each flow, by which runs of one and two million flows differ.
-const ROW_BYTES: f64 = 700.0;
 /// By so many drawings the end of flows that the seed draws is computed; by one, which is its own mean, where
 /// there are more than [`FEW_FLOWS`].
 const DRAWINGS: u64 = 8;
@@ -56,7 +52,6 @@ impl Builder<'_> {
             }
         }
         self.idle(blueprint);
-        self.crowded(blueprint);
     }
 
     /// The measuring window of each workload, where no error says why not, and when the last measured flow would
@@ -127,20 +122,6 @@ impl Builder<'_> {
         let is_meant = self.document.workload.iter().all(|workload| workload.measured == Some(false));
         if !measures && !is_meant {
             let message = "no flow can be measured: none starts in its measuring window before the run ends";
-            self.odd(&["workload"], message);
-        }
-    }
-
-    /// More flows than memory may have rows for: a slip in a size, a load or a time.
-    fn crowded(&mut self, blueprint: &Blueprint) {
-        let of = |spec: &WorkloadSpec| expected_flows(&spec.arrivals, blueprint.end.limit);
-        let flows: f64 = blueprint.workloads.iter().map(of).sum();
-        if flows > MANY_FLOWS {
-            let message = format!(
-                "about {:.0} million flows will start, and a row for each takes about {:.0} GB of memory in all",
-                flows / 1e6,
-                flows * ROW_BYTES / 1e9
-            );
             self.odd(&["workload"], message);
         }
     }
@@ -226,16 +207,4 @@ fn loops_end(loops: &[LoopSpec], window: (Time, Time), settings: usize, pace: &P
     });
     let last = ends.max()?;
     Some(Time(last.saturating_add(load.drain().0)))
-}
-
-/// Flows that start before the end, on average.
-fn expected_flows(arrivals: &Arrivals, limit: Time) -> f64 {
-    match arrivals {
-        Arrivals::List(flows) => flows.iter().filter(|flow| flow.start < limit).count() as f64,
-        Arrivals::Poisson(poisson) => {
-            let span = poisson.until.min(limit).0.saturating_sub(poisson.from.0);
-            poisson.sources.len() as f64 * span as f64 / poisson.mean_gap.0 as f64
-        }
-        Arrivals::ClosedLoop(loops) => loops.iter().map(|of| of.messages as f64).sum(),
-    }
 }

@@ -41,9 +41,9 @@ LOSS = {
     "missing_bytes": 4150,
 }
 FAILED = {"packets": 7, "bytes": 7546, "drops": [["link_down", 5], ["no_route", 2]]}
-DRIFT = {"why": "nothing feeds a relay's queue back", "place": "r1 (l)", "ports": 2}
+DRIFT = {"why": "a relay has no feedback", "place": "r1 (l)", "ports": 2}
 
-BY_SIZING = "held by sizing: every lossless port has the buffer with which its flow control loses nothing"
+BY_SIZING = "held by sizing: every lossless port has at least the buffer that its flow control needs"
 
 HELD = {"verdict": "held-by-sizing", "react_is_zero": True}
 LUCKY = {"verdict": "held-in-run", "short": SHORT, "react_is_zero": True}
@@ -95,8 +95,8 @@ def long(folder: Path, *, size: str = "1MB", stall: str = "51us", down: str = ""
     [
         (
             HELD,
-            f"{BY_SIZING}, for upstreams that obey a pause at once (react = 0us)",
-            "held by sizing",
+            f"{BY_SIZING} (react = 0us: where upstreams obey a pause at once)",
+            "held by sizing (react = 0us)",
         ),
         (
             LUCKY,
@@ -109,7 +109,7 @@ def long(folder: Path, *, size: str = "1MB", stall: str = "51us", down: str = ""
         (
             UNSURE,
             (
-                "held in this run, though sizes do not promise it: nothing feeds a relay's queue back "
+                "held in this run, though sizes do not guarantee it: a relay has no feedback "
                 "(r1 (l) and 1 more)"
             ),
             "held in this run, not by sizing",
@@ -119,15 +119,25 @@ def long(folder: Path, *, size: str = "1MB", stall: str = "51us", down: str = ""
             (
                 "violated: 22,315,986 bytes (5,367 packets) lost at 8 ports, most at x2 (x1-x2#4) "
                 "(8,029,098 bytes there); the first at x2 (x1-x2#5), class 3, 411.730 us, "
-                "where 4,150 bytes were missing; x1 (x1-x2#1) is 12,332,585 bytes short of its formula"
+                "which did not fit by 4,150 bytes; x1 (x1-x2#1) is 12,332,585 bytes short of its formula"
+            ),
+            "violated, 22.3 MB lost, most at x2 (x1-x2#4)",
+        ),
+        (
+            {**VIOLATED, "short": None, "unproven": [DRIFT]},
+            (
+                "violated: 22,315,986 bytes (5,367 packets) lost at 8 ports, most at x2 (x1-x2#4) "
+                "(8,029,098 bytes there); the first at x2 (x1-x2#5), class 3, 411.730 us, "
+                "which did not fit by 4,150 bytes; sizes do not guarantee it: a relay has no feedback "
+                "(r1 (l) and 1 more)"
             ),
             "violated, 22.3 MB lost, most at x2 (x1-x2#4)",
         ),
         (
             {**HELD, "react_is_zero": False, "failed": FAILED},
             (
-                f"{BY_SIZING}; beside that, failures lost 7 packets (7,546 bytes) of lossless classes: "
-                "link_down 5, no_route 2"
+                "failures lost 7 packets (7,546 bytes) of lossless classes: link_down 5, no_route 2; "
+                f"nothing lost for want of buffer, {BY_SIZING}"
             ),
             "held by sizing, 7 packets lost by failures",
         ),
@@ -176,7 +186,8 @@ def test_seeds_that_differ_in_bytes_alone_have_one_verdict() -> None:
     assert verdict(results) == "violated, 22.3 MB to 40 MB lost, most at y"
     mixed = [made_up_result(lossless=raw) for raw in (VIOLATED, HELD, HELD)]
     assert verdict(mixed) == (
-        "violated, 22.3 MB lost, most at x2 (x1-x2#4) (1 of 3 seeds); held by sizing (2 of 3 seeds)"
+        "violated, 22.3 MB lost, most at x2 (x1-x2#4) (1 of 3 seeds); "
+        "held by sizing (react = 0us) (2 of 3 seeds)"
     )
 
 
@@ -217,8 +228,8 @@ def test_what_a_failed_link_loses_is_told_and_strict_fails(floodway: Command, tm
     scenario = long(tmp_path, size="10MB", down='{ from = "200us", to = "9ms" }')
     done = floodway("run", scenario, "--strict")
     assert done.code == 1
-    assert "lossless: held by sizing: " in done.out
-    assert "beside that, failures lost " in done.out
+    assert "lossless: failures lost " in done.out
+    assert "; nothing lost for want of buffer, held by sizing: " in done.out
     assert "link_down" in done.out
     assert done.err.splitlines()[-1].endswith(" by failures")
 
@@ -262,6 +273,6 @@ def test_reports_of_studies_have_verdicts_and_warnings_once_with_their_variants(
     conducted = conduct(plan_of([load_study(study)]), out=tmp_path / "out", jobs=2)
     for file in conducted.files[:2]:
         report = file.read_text(encoding="utf-8")
-        assert "Lossless classes: held by sizing in 8 runs (10 MB, 1 MB)." in report
+        assert "Lossless classes: held by sizing (react = 0us) in 8 runs (10 MB, 1 MB)." in report
         assert report.count("beyond the 10MB of the pool itself") == 1
         assert "1 MB: " in report.split("floodway check", 1)[1]

@@ -2797,10 +2797,10 @@ class EngineKeys(Table):
     ----------
     threads
         Threads of a run, from 1 up; never more than there are partitions, and one where the cut
-        links are so short that they would only wait for one another (`--force-threads` has them
-        all the same). `--threads` wins, and `floodway compare` has one if it is not told
-        otherwise. Default: one a core where the cut links are long enough and there is enough
-        to be sent, else one.
+        links are so short that they would only wait for one another (`--force-threads` uses
+        them nevertheless). `--threads` wins, and `floodway compare` uses one unless `--threads`
+        is given. Default: one a core where the cut links are long enough and there is enough to
+        be sent, else one.
     partitions
         Nodes that are simulated together: a selector of hosts and switches for each partition,
         two or more; the other nodes follow their neighbours. They are used where there are

@@ -7,8 +7,12 @@ use floodway_mechanisms::slots::Admission as _;
 use floodway_units::{Bytes, Class, PortId, Span, Time};
 
 use crate::accounts::{Account, Accounts};
-use crate::blueprint::{Acks, Blueprint, Role, Rounding};
+use crate::blueprint::{Acks, Blueprint, LinkControl, Role, Rounding};
 use crate::outcome::{Shortfall, Unproven};
+
+const UNNOTICED: &str = "its link is down for a time shorter than its faults.detection: pauses lost meanwhile are not sent again at once";
+const SHARED: &str =
+    "pauses may wait behind those of other classes on the link, which its formula does not count";
 
 /// What an ingress port and class has, and what its flow control asks for to lose nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,6 +76,11 @@ impl Blueprint {
         down.iter().filter(|(_, to)| *to < Time::NEVER && *to < self.end.limit).count() as u64
     }
 
+    /// Why sizes of buffers alone do not promise that lossless classes lose nothing.
+    pub fn unproven(&self) -> Vec<Unproven> {
+        self.sizing().unproven
+    }
+
     /// What the sizes of its buffers promise.
     pub(crate) fn sizing(&self) -> Sizing {
         let (accounts, classes) = (self.accounts(), self.classes());
@@ -106,10 +115,27 @@ impl Blueprint {
         let pauses = &self.links[port.index() / 2].directions[port.index() % 2];
         let lost = pauses.errors.link_control > 0.0 && !control.tolerates_lost_frames();
         let lost = lost.then(|| "frames of its flow control may be lost on the link".to_owned());
-        let reasons = [control.may_overflow(&account.link), lost, self.egress_account(port)];
+        let sized_by_pauses = !control.tolerates_lost_frames();
+        let unnoticed = (sized_by_pauses && self.goes_down_unnoticed(port)).then(|| UNNOTICED.to_owned());
+        let shared = (sized_by_pauses && self.shares_way_back(port, class)).then(|| SHARED.to_owned());
+        let reasons =
+            [control.may_overflow(&account.link), lost, self.egress_account(port), unnoticed, shared];
         for why in reasons.into_iter().flatten() {
             found.doubt(why, self.port_name(port));
         }
+    }
+
+    /// Does the link of `port` come up again before its ends have noticed that it was down? They go on as before, and what either has
+    /// sent meanwhile is lost, pauses too.
+    pub fn goes_down_unnoticed(&self, port: PortId) -> bool {
+        let link = &self.links[port.index() / 2];
+        link.down.iter().any(|(from, to)| *from < self.end.limit && *to <= *from + link.detection)
+    }
+
+    /// Do flow controls of other classes send frames the same way as that of `class`, one of which may wait for all of them?
+    fn shares_way_back(&self, port: PortId, class: Class) -> bool {
+        let sends = |of: Class| self.control_into(port, of).is_some_and(FlowControlParams::is_lossless);
+        self.classes()[1..].iter().any(|&of| of != class && sends(of))
     }
 
     /// An account of egress queues that also limits lossless classes.
@@ -132,7 +158,10 @@ impl Blueprint {
             );
         }
         if self.semantics.acks == Acks::DataUnpaused {
-            found.doubt("semantics.acks lets hosts send replies into a paused class".into(), name);
+            found.doubt("semantics.acks lets hosts send replies into a paused class".into(), name.clone());
+        }
+        if self.semantics.link_control == LinkControl::ControlClass {
+            found.doubt("semantics.link-control lets pauses wait behind ACKs".into(), name);
         }
     }
 }

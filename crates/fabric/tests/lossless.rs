@@ -4,6 +4,7 @@
 mod support;
 
 use floodway_fabric::Records;
+use floodway_fabric::blueprint::LinkControl;
 use floodway_fabric::outcome::{Lossless, LosslessVerdict};
 use floodway_units::{Bytes, Class, NodeId, Rate, Span, Time};
 use floodway_wire::Format;
@@ -119,6 +120,54 @@ fn sizes_promise_nothing_where_pauses_may_be_lost_or_ignored() {
 }
 
 #[test]
+fn sizes_promise_nothing_where_a_pause_is_lost_before_anybody_knows_that_the_link_was_down() {
+    for (control, expected) in CONTROLS.iter().zip([
+        (LosslessVerdict::Violated, "shorter than its faults.detection"),
+        // Its frames come again in each slot, and the buffer happens to have room for that.
+        (LosslessVerdict::HeldInRun, "shorter than its faults.detection"),
+        (LosslessVerdict::HeldBySizing, ""),
+    ]) {
+        // The pause of the far end is on the link then, and is lost.
+        let enough = needed(&flapping(control, ROOMY, &[(0, 2)]));
+        let mut net = flapping(control, &fixed(enough.0), &[]);
+        let link = &mut net.blueprint.links[1];
+        link.down = vec![(at_us(220), at_us(222))];
+        link.detection = Span::ms(4);
+        let records = net.run();
+        let lossless = verdict(&records);
+        let reasons: Vec<&str> = lossless.unproven.iter().map(|each| &*each.why).collect();
+        assert_eq!(lossless.verdict, expected.0, "{control}");
+        assert!(reasons.join("; ").contains(expected.1), "{control}: {reasons:?}");
+    }
+}
+
+fn at_us(us: u64) -> Time {
+    Time::ZERO + Span::us(us)
+}
+
+#[test]
+fn sizes_promise_nothing_where_pauses_wait_for_other_frames() {
+    let reason = |net: &Net| {
+        let records = net.run();
+        let lossless = verdict(&records);
+        (
+            lossless.verdict,
+            lossless.unproven.iter().map(|each| each.why.clone()).collect::<Vec<_>>().join("; "),
+        )
+    };
+    let (mut net, [a, _, _, b]) = haul(r#""pfc""#, ROOMY);
+    net.flow(a, b, Bytes::kb(10), Span::ZERO);
+    assert_eq!(reason(&net), (LosslessVerdict::HeldBySizing, String::new()));
+    net.blueprint.semantics.link_control = LinkControl::ControlClass;
+    let (verdict, why) = reason(&net);
+    assert!(verdict == LosslessVerdict::HeldInRun && why.contains("wait behind ACKs"), "{why}");
+    net.blueprint.semantics.link_control = LinkControl::First;
+    net.second_class();
+    let (verdict, why) = reason(&net);
+    assert!(verdict == LosslessVerdict::HeldInRun && why.contains("those of other classes"), "{why}");
+}
+
+#[test]
 fn what_a_failed_link_loses_of_a_lossless_class_is_told_apart() {
     let (mut net, [a, _, _, b]) = haul(r#""pfc""#, ROOMY);
     net.flow(a, b, Bytes::mb(5), Span::ZERO);
@@ -177,9 +226,15 @@ proptest! {
     fn a_buffer_with_room_for_each_restart_loses_nothing_though_it_never_drains(
         control in prop::sample::select(CONTROLS.to_vec()),
         down in prop::collection::vec((0u64..600, 1u64..400), 1..4),
+        // A part of the shortest time down, so that each is noticed before the link is up again.
+        noticed in 0.0..0.99f64,
     ) {
+        let shortest = down.iter().map(|(_, length)| *length).min().expect("there is one");
+        let detection = Span((Span::us(shortest).0 as f64 * noticed) as u64);
         let enough = needed(&flapping(control, ROOMY, &down));
-        let records = flapping(control, &fixed(enough.0), &down).run();
+        let mut net = flapping(control, &fixed(enough.0), &down);
+        net.blueprint.links[1].detection = detection;
+        let records = net.run();
         prop_assert_eq!(verdict(&records).verdict, LosslessVerdict::HeldBySizing, "{}", control);
     }
 }

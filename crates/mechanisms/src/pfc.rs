@@ -273,16 +273,17 @@ impl Params {
             String::new()
         } else {
             let least = enough + link.mtu.saturating_sub(Bytes(1)) + self.own_headroom(link);
-            format!(", in a buffer of {least},")
+            format!(", in a buffer of {},", least.rounded_up())
         };
         Some(format!(
-            "it pauses at {xoff}, and {round_trip} pass in a round trip, so that the queue may be empty before data come again: \
-             drained at {:.0} % of its rate the link carries {:.1} %, at {:.0} % {:.1} % (SWING, Eq. 4); a threshold of \
-             {enough}{buffer} keeps it busy",
+            "it pauses at {xoff}, and {round_trip} arrive in a round trip, so that the queue may run empty before data arrive again: \
+             if it drains at {:.0} % of line rate, the link carries {:.1} % of it, at {:.0} % {:.1} % (SWING, Eq. 4); a \
+             threshold of {}{buffer} keeps it busy",
             100.0 * most,
             carries(most),
             100.0 * half,
             carries(half),
+            enough.rounded_up(),
         ))
     }
 
@@ -293,7 +294,8 @@ impl Params {
         if link.buffer < Bytes::MAX || most <= share.pool {
             return None;
         }
-        let alone = most.scale(1.0 / (1.0 + alpha));
+        // Not from `most`, which ends at what a number of bytes can hold.
+        let alone = fixed.scale(1.0 / (1.0 + alpha)).saturating_add(share.pool.scale(alpha / (1.0 + alpha)));
         let pauses = if alone < share.pool {
             let percent = 100.0 * alone.0 as f64 / share.pool.0 as f64;
             format!("is paused when it has {alone} of it, {percent:.0} %")

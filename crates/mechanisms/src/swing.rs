@@ -215,13 +215,13 @@ impl FlowControl for Params {
     }
 
     fn may_overflow(&self, _link: &LinkInfo) -> Option<String> {
-        let (holds, said) = match self.form {
-            Form::Relay => ("a relay's queue", "relayed pause"),
-            Form::Switch => ("the queue at the far end of the link", "pause"),
+        let (at, said) = match self.form {
+            Form::Relay => ("a relay", "relayed pause"),
+            Form::Switch => ("the far end of the link", "pause"),
         };
         Some(format!(
-            "nothing feeds {holds} back: each {said} may leave a frame more in it, so that a margin may be used up in \
-             a long run with traffic both ways"
+            "{at} has no feedback: each {said} can leave one more frame in its queue, so that the margin can run out in a long run \
+             with traffic both ways"
         ))
     }
 

@@ -25,8 +25,7 @@ fn ready_scenarios_are_right_and_not_odd() {
 
 #[test]
 fn ready_scenarios_that_show_what_is_odd_are_warned_of_that_alone() {
-    let odd =
-        [("demo", "SWING, Eq. 4"), ("long-flow", "SWING, Eq. 4"), ("incast", "pauses come before marks")];
+    let odd = [("demo", "SWING, Eq. 4"), ("long-flow", "SWING, Eq. 4"), ("incast", "starts to mark")];
     for (name, of) in odd {
         let warnings = ready(name).warnings().to_vec();
         assert!(matches!(&warnings[..], [one] if one.contains(of)), "{name}: {warnings:#?}");

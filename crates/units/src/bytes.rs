@@ -52,6 +52,22 @@ impl Bytes {
         self.0.checked_sub(other.0).map(Bytes)
     }
 
+    /// No fewer bytes, with three decimals of the largest unit that they fill: a size to recommend.
+    ///
+    /// # Examples
+    /// ```
+    /// use floodway_units::Bytes;
+    /// assert_eq!(Bytes(20_003_297).rounded_up().to_string(), "20.004MB");
+    /// assert_eq!(Bytes(29_375).rounded_up(), Bytes(29_375));
+    /// ```
+    pub fn rounded_up(self) -> Bytes {
+        let step = [1_000_000_000, 1_000_000, 1000]
+            .into_iter()
+            .find(|unit| self.0 >= *unit)
+            .map_or(1, |unit| unit / 1000);
+        Bytes(self.0.checked_next_multiple_of(step).unwrap_or(self.0))
+    }
+
     /// `factor` times these bytes, rounded down; `factor` must be finite and not negative.
     #[inline]
     pub fn scale(self, factor: f64) -> Bytes {

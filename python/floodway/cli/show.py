@@ -27,7 +27,7 @@ WIDTH = 100
 NAMED_SWITCHES = 5
 NOT_REACHED = "not reached"
 #: What a mark beside a percentile means.
-FEW = f"{MARK} of so few flows that fewer than {LEAST_BEYOND} lie beyond it"
+FEW = f"{MARK} few flows: fewer than {LEAST_BEYOND} lie above this percentile"
 #: Why packets are dropped that a congestion point may lose, where all others are lossless.
 OF_CULPRITS = ("selective", "isolated_full")
 #: perftest's own headings of bandwidth, and the form of its lines below them.
@@ -288,7 +288,9 @@ def _perftest(result: Result) -> Iterable[str]:
 
 def _lossless(outcome: Outcome) -> str:
     chosen = sum(packets for reason, packets in outcome.drops if reason in OF_CULPRITS)
-    beside = f"; beside that, {chosen:,} packets of flows that congest were dropped" if chosen else ""
+    beside = (
+        f"; beside that, {chosen:,} packets of congesting flows were dropped on purpose" if chosen else ""
+    )
     return sentence(outcome.lossless) + (beside if outcome.lossless.verdict != "not-asked" else "")
 
 

@@ -165,7 +165,7 @@ def brief(several: Sequence[Lossless]) -> str:
     shorts = [each.short.short_bytes for each in several if each.short]
     text = {
         "not-asked": "no lossless class",
-        "held-by-sizing": "held by sizing",
+        "held-by-sizing": "held by sizing" + (" (react = 0us)" if first.react_is_zero else ""),
         "held": "held (sizes unknown: an older run)",
     }.get(first.verdict, "")
     if losses:
@@ -183,26 +183,29 @@ def brief(several: Sequence[Lossless]) -> str:
 
 
 def _parts(lossless: Lossless) -> Iterator[str]:
+    if lossless.failed is not None:
+        # First, so that nobody who reads on about buffers misses it.
+        reasons = ", ".join(f"{reason} {packets:,}" for reason, packets in lossless.failed.drops)
+        lost = f"{lossless.failed.packets:,} packets ({lossless.failed.bytes:,} bytes)"
+        yield f"failures lost {lost} of lossless classes: {reasons}"
     if lossless.loss is not None:
         yield _violated(lossless.loss)
         if lossless.short is not None:
             yield f"{lossless.short.place} is {lossless.short.short_bytes:,} bytes short of its formula"
+        yield from _unproven(lossless)
     elif lossless.verdict == "held-in-run":
         yield "held in this run, though " + "; ".join(_though(lossless))
     else:
         yield _held(lossless)
-    if lossless.failed is not None:
-        reasons = ", ".join(f"{reason} {packets:,}" for reason, packets in lossless.failed.drops)
-        lost = f"{lossless.failed.packets:,} packets ({lossless.failed.bytes:,} bytes)"
-        yield f"beside that, failures lost {lost} of lossless classes: {reasons}"
 
 
 def _held(lossless: Lossless) -> str:
     """Say it where nothing was lost and nothing stands against the sizes."""
     if lossless.verdict == "held-by-sizing":
-        react = ", for upstreams that obey a pause at once (react = 0us)" if lossless.react_is_zero else ""
-        sizes = "every lossless port has the buffer with which its flow control loses nothing"
-        return f"held by sizing: {sizes}{react}"
+        react = " (react = 0us: where upstreams obey a pause at once)" if lossless.react_is_zero else ""
+        sizes = "every lossless port has at least the buffer that its flow control needs"
+        beside = "nothing lost for want of buffer, " if lossless.failed else ""
+        return f"{beside}held by sizing: {sizes}{react}"
     if lossless.verdict == "held":
         return "held in this run; an older version wrote it, which did not compare sizes"
     return "no class has a lossless flow control"
@@ -214,9 +217,17 @@ def _though(lossless: Lossless) -> Iterator[str]:
         others = f" ({short.ports:,} ports are short)" if short.ports > 1 else ""
         where = f"at {short.place}, class {short.class_}{others}"
         yield f"{short.short_bytes:,} bytes short of its formula {where}"
+    yield from _unproven(lossless)
+
+
+def _unproven(lossless: Lossless) -> Iterator[str]:
+    """Say why sizes promise nothing, all reasons behind one another."""
+    reasons = []
     for each in lossless.unproven:
         more = f" and {each.ports - 1:,} more" if each.ports > 1 else ""
-        yield f"sizes do not promise it: {each.why} ({each.place}{more})"
+        reasons.append(f"{each.why} ({each.place}{more})")
+    if reasons:
+        yield f"sizes do not guarantee it: {'; '.join(reasons)}"
 
 
 def _violated(loss: Loss) -> str:
@@ -225,7 +236,7 @@ def _violated(loss: Loss) -> str:
     return (
         f"violated: {loss.bytes:,} bytes ({loss.packets:,} packets) lost at {where}{_worst(loss)}{worst}; "
         f"the first at {loss.place}, class {loss.class_}, {loss.time_us:,.3f} us, "
-        f"where {loss.missing_bytes:,} bytes were missing"
+        f"which did not fit by {loss.missing_bytes:,} bytes"
     )
 
 

@@ -91,7 +91,7 @@ fn it_says_that_a_link_may_idle_where_the_queue_empties_within_a_round_trip() {
         |json: &str, link: &LinkInfo, share: &SwitchShare| params(json).caveats(link, share).join("; ");
     let own = SwitchShare { pool: Bytes::ZERO, reserve: Bytes::ZERO, drain: Rate::gbps(100) };
     let told = said(r#"{ "xoff": "1MB" }"#, &long, &own);
-    assert!(told.contains("pauses at 1MB, and 10MB pass in a round trip"), "{told}");
+    assert!(told.contains("pauses at 1MB, and 10MB arrive in a round trip"), "{told}");
     assert!(told.contains("at 50 % 37.5 % (SWING, Eq. 4)"), "{told}");
     assert!(told.contains("a threshold of 10MB, in a buffer of 20"), "{told}");
     // A drain of 90 % and more is taken for all of the rate.
@@ -108,7 +108,7 @@ fn it_says_that_a_link_may_idle_where_the_queue_empties_within_a_round_trip() {
     let slow = SwitchShare { drain: Rate::gbps(40), ..own };
     assert_eq!(said(r#"{ "xoff": "4MB" }"#, &long, &slow), "");
     let told = said(r#"{ "xoff": "3999999B" }"#, &long, &slow);
-    assert!(told.contains("drained at 40 % of its rate") && told.contains("a threshold of 4MB"), "{told}");
+    assert!(told.contains("drains at 40 % of line rate") && told.contains("a threshold of 4MB"), "{told}");
 }
 
 #[test]

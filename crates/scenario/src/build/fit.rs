@@ -228,14 +228,19 @@ impl Found<'_> {
         if need.restarts == 0 || need.short() == Bytes::ZERO {
             return;
         }
-        let has = if account.own.is_some() { "a full buffer" } else { "full headroom" };
+        let has = if account.own.is_some() { "buffer" } else { "headroom" };
         let times = if need.restarts == 1 { "once".to_owned() } else { format!("{} times", need.restarts) };
+        let enough = if blueprint.goes_down_unnoticed(port) {
+            "no size is sure to hold it, since pauses that are lost in a time down shorter than faults.detection are not sent again \
+             at once"
+                .to_owned()
+        } else {
+            format!("{} is enough", need.all().rounded_up())
+        };
         let why = format!(
-            "the link comes up again {times}, and each time {} more may come before its sender is paused: {has} of {} loses it; \
-             {} would not",
-            need.each,
-            need.has,
-            need.all(),
+            "the link comes up again {times}, and each time up to {} may arrive before its sender is paused: a full {has} of {} may \
+             overflow; {enough}",
+            need.each, need.has,
         );
         self.odd.add(faults, "down", why, blueprint.port_name(port));
     }
@@ -345,7 +350,7 @@ impl Found<'_> {
         let unmarked = machine.quiet_up_to().filter(|_| point.tells(Tells::Marks))?;
         let xoff = self.first_to_pause(blueprint, port).filter(|xoff| *xoff < unmarked)?;
         Some(format!(
-            "{:?} marks beyond {unmarked}, and what comes in by one other port alone is paused at {xoff}: pauses come before marks",
+            "traffic that comes in by one port alone is paused at {xoff}, before {:?} starts to mark at {unmarked}",
             point.name(),
         ))
     }

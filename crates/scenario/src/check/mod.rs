@@ -181,7 +181,7 @@ pub fn check(scenario: &Scenario, resolved: bool) -> Report {
         relays: Relays::of(scenario.built(), &scenario.document().defaults.slots()),
         workloads: traffics(scenario),
         cost: cost(scenario, 1),
-        notes: ports::note_on_reaction(blueprint).into_iter().collect(),
+        notes: notes(scenario),
         warnings: scenario.warnings().to_vec(),
         resolved: if resolved { groups(scenario.built(), scenario.document()) } else { Vec::new() },
     }
@@ -358,4 +358,18 @@ fn traffic(blueprint: &Blueprint, workload: &floodway_fabric::blueprint::Workloa
         }
     }
     traffic
+}
+
+/// What the numbers assume, and why sizes do not promise that lossless classes lose nothing, where no warning says so.
+fn notes(scenario: &Scenario) -> Vec<String> {
+    let blueprint = scenario.blueprint();
+    let is_new = |why: &str| !scenario.warnings().iter().any(|warning| warning.contains(why));
+    let unproven = blueprint.unproven().into_iter().filter(|each| is_new(&each.why)).map(|each| {
+        let more = if each.ports > 1 { format!(" and {} more", each.ports - 1) } else { String::new() };
+        format!(
+            "sizes do not promise that lossless classes lose nothing: {} ({}{more})",
+            each.why, each.place
+        )
+    });
+    ports::note_on_reaction(blueprint).into_iter().chain(unproven).collect()
 }

@@ -20,6 +20,7 @@ import floodway as package
 from command import environment, until
 from floodway.comparison import files, folder_names, split_values
 from scenarios import LISTED, LONG, RING, SMALL, STARVED, written
+from studies import BRIEF, study_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -388,6 +389,37 @@ def test_a_damaged_run_of_a_comparison_that_goes_on_is_run_again(small: Path) ->
     assert package.compare(variants, out=folder / "out", jobs=1, on_message=said.append).complete
     assert [line.split(" in ")[0] for line in said] == ["1 of 2 runs are"]
     assert bytes_of(folder / "out") == bytes_of(folder / "whole")
+
+
+@pytest.mark.parametrize("name", ["compare.json", ".compare.json.floodway-new"])
+def test_pipes_in_the_place_of_files_are_never_waited_for(
+    tmp_path: Path, floodway: Command, name: str
+) -> None:
+    written(tmp_path, SMALL)
+    (tmp_path / "out").mkdir()
+    os.mkfifo(tmp_path / "out" / name)
+    for force in ([], ["--force"]):
+        done = floodway("compare", "small.toml", *SEEDED, "--out", "out", "--quiet", *force)
+        if name == "compare.json":
+            assert refused(done) == "out: holds something other than results; choose another folder"
+        else:
+            assert done.code == 0, done.err
+
+
+def test_whatever_begins_where_a_comparison_is_written_names_its_process(
+    tmp_path: Path, floodway: Command
+) -> None:
+    line = floodway.line("compare", written(tmp_path, LONG), *SEEDED, "--out", "out", "--quiet")
+    study_file(tmp_path, BRIEF, scenario=LONG)
+    with subprocess.Popen(line, cwd=tmp_path, env=environment()) as running:
+        until((tmp_path / "out" / "compare.json").is_file, "its begin", of=running)
+        for begun in (["run", "small.toml"], ["study", "pools.toml"]):
+            for force in ([], ["--force"]):
+                second = floodway(*begun, "--out", "out", "--quiet", *force)
+                assert refused(second).startswith(f"out: is in use: process {running.pid} "), begun
+        running.send_signal(signal.SIGTERM)
+    assert running.returncode == 143
+    assert not list(tmp_path.rglob(".*"))
 
 
 def test_two_comparisons_at_once_at_one_place_are_refused(tmp_path: Path, floodway: Command) -> None:

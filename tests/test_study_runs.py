@@ -308,6 +308,7 @@ def test_what_is_not_a_study_s_is_never_touched(tmp_path: Path, floodway: Comman
         '{"title": "my survey", "answers": [1, 2]}',
         '{"complete": "yes", "engine": "V8"}',
         '{"complete": true, "engine": 8}',
+        pytest.param("[" * 50_000, id="one that nests too deep"),
     ],
 )
 def test_another_program_s_study_file_is_never_touched(tmp_path: Path, floodway: Command, text: str) -> None:
@@ -323,6 +324,44 @@ def test_another_program_s_study_file_is_never_touched(tmp_path: Path, floodway:
         )
     files = {entry.name: entry.read_text(encoding="latin-1") for entry in (tmp_path / "mine").iterdir()}
     assert files == {"study.json": text, "report.md": text}
+
+
+def test_pipes_in_the_place_of_files_are_refused_or_replaced_and_nothing_waits_for_them(
+    tmp_path: Path, floodway: Command
+) -> None:
+    plan, out = plan_in(tmp_path, BRIEF.replace("seeds = 2", "seeds = 1")), tmp_path / "out"
+    conduct(plan, out=out, jobs=2)
+    key = plan.runs[0].key
+    shutil.rmtree(out / "runs" / key)
+    os.mkfifo(out / "runs" / f"{key}.failed")
+    os.mkfifo(out / ".study.json.floodway-new")
+    assert states_of(plan, out)[key] == "to do"
+    assert conduct(plan, out=out, jobs=2).complete
+    assert not (out / "runs" / f"{key}.failed").exists()
+    (out / "study.json").unlink()
+    os.mkfifo(out / "study.json")
+    for force in ([], ["--force"]):
+        done = floodway("study", "pools.toml", "--out", "out", "--quiet", *force)
+        assert (done.code, done.out) == (2, "")
+        assert done.err == "error: out: holds something other than a study; choose another folder\n"
+
+
+def test_pictures_that_cannot_be_written_are_a_failure_and_the_runs_are_kept(
+    tmp_path: Path, floodway: Command
+) -> None:
+    picture = '[[plot]]\nname = "1"\nkind = "bars"\nmetric = "fct-p99"\nx = "load"\n'
+    study_file(tmp_path, f"{BRIEF}\n{picture}".replace("seeds = 2", "seeds = 1"))
+    with limited_files(16_000):
+        done = floodway("study", "pools.toml", "--out", "out", "--quiet")
+    assert done.code == 1
+    assert done.err == (
+        "error: out/1.png: cannot be written: File too large; the runs that had ended are kept, and the same "
+        "command goes on once that is mended\n"
+    )
+    runs = keys_of(tmp_path / "out")
+    assert len(runs) == 4
+    assert floodway("study", "pools.toml", "--out", "out", "--quiet").code == 0
+    assert keys_of(tmp_path / "out") == runs
 
 
 def test_a_folder_is_a_study_s_from_its_begin_to_its_end(tmp_path: Path) -> None:

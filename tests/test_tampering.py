@@ -11,7 +11,9 @@ import pytest
 import floodway as package
 from floodway.cli.app import main
 from floodway.results.digests import sealed
+from floodway.study import conduct, load_study, plan_of
 from scenarios import SMALL, written
+from studies import BRIEF, study_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -259,10 +261,35 @@ def test_results_as_they_were_written_are_verified(place: Path, capsys: pytest.C
         main(["verify", "run", "compared"])
     out, err = capsys.readouterr()
     assert (ended.value.code, err) == (0, "")
-    found = [line.split(": ")[:2] for line in out.splitlines()]
+    *lines, last = out.splitlines()
+    found = [line.split(": ")[:2] for line in lines]
     assert found == [[name, "as it was written"] for name in ("run", "compared/small", "compared/two")]
+    # The page and the numbers have no digests.
+    assert last == (
+        "compared: not covered: compare.json, index.html and 4 pictures; the same comparison with --force "
+        "makes them again, with the runs"
+    )
+    with pytest.raises(SystemExit):
+        main(["verify", "run", "compared", "--json"])
+    left_out = [each["not_covered"] for each in json.loads(capsys.readouterr().out)]
+    assert left_out == [None, *["compare.json, index.html and 4 pictures"] * 2]
     (place / "run" / "notes.txt").write_text("mine", encoding="utf-8")
     assert told(capsys, "verify", "run") == (0, [])
+
+
+def test_verify_names_what_it_does_not_cover_of_a_study(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    picture = '[[plot]]\nname = "1"\nkind = "bars"\nmetric = "fct-p99"\nx = "load"\n'
+    file = study_file(tmp_path, f"{BRIEF}\n{picture}")
+    conduct(plan_of((load_study(file),), quick=True), out=tmp_path / "out", jobs=1)
+    with pytest.raises(SystemExit) as ended:
+        main(["verify", str(tmp_path / "out")])
+    assert ended.value.code == 0
+    assert capsys.readouterr().out.splitlines()[-1] == (
+        f"{tmp_path}/out: not covered: study.json, report.md, index.html, 3 tables and 1 picture; the same "
+        "study makes them again from the runs"
+    )
 
 
 def test_every_fault_is_told_and_as_json_too(place: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -245,7 +245,7 @@ class OutputError(FloodwayError):
 
 
 class LostResultsError(OutputError):
-    """Results of a run that has ended, and that can be written nowhere."""
+    """Results of a run that has ended, or pictures or a report of them, that cannot be written."""
 
 
 class UnverifiedWarning(UserWarning):

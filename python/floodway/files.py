@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import errno
+import json
 import stat
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["is_pipe", "read_pipe", "read_text"]
+__all__ = ["is_pipe", "read_json", "read_pipe", "read_text"]
 
 #: A text is no larger, in bytes: 1 GiB, as the native half has it for lists of flows.
 MOST_BYTES = 1 << 30
@@ -37,6 +38,22 @@ def read_text(path: Path) -> str:
     # A file of the kernel's says that it is empty, and may never end.
     with path.open("rb") as file:
         return file.read(about.st_size).decode("utf-8")
+
+
+def read_json(path: Path) -> Any:  # noqa: ANN401 (any JSON value)
+    """Return what a regular file of JSON holds.
+
+    Raises
+    ------
+    OSError
+        As `read_text`.
+    ValueError
+        If it is not JSON in UTF-8, or nests too deep.
+    """
+    try:
+        return json.loads(read_text(path))
+    except RecursionError:
+        raise ValueError("it nests too deep") from None
 
 
 def is_pipe(path: Path) -> bool:

@@ -597,9 +597,11 @@ def verify_(
     quiet: Annotated[bool, typer.Option("--quiet", help="Print faults alone.", show_default=False)] = False,
     json: Json = False,
 ) -> int:
-    """Say whether results are, byte for byte, as their runs wrote them.
+    """Say whether the results of runs are as the runs wrote them.
 
-    Every file is compared with its digest in run.json. `plot` and `why` do so with what they read.
+    Every file of a run is compared byte for byte with its digest in run.json, and run.json with its own,
+    which leaves out the timings. `plot` and `why` do so with what they read. Numbers, pictures and pages of
+    a comparison or a study have no digests; a line names them.
 
     \b
     Examples:
@@ -608,7 +610,7 @@ def verify_(
 
     \b
     Exit codes:
-      0    every byte is as it was written
+      0    every run is as it was written
       1    something is missing or has changed, or an earlier version wrote it, without digests
       2    bad usage, or no such folder
     """

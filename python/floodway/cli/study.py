@@ -18,6 +18,7 @@ from floodway.cli.terminal import Terminal, tell
 from floodway.cli.watch import WatchAll
 from floodway.comparison import cores, folder_names
 from floodway.errors import ScenarioError
+from floodway.files import read_json
 from floodway.study import asked_for, conduct, expected_minutes, load_study, plan_of, states_of
 from floodway.study.table import numbers_table
 from floodway.study.words import COLUMNS, expected, shown
@@ -168,7 +169,7 @@ def _one(title: str, plan: Plan, out: Path, request: Request, documents: list[di
             err=True,
         )
         return INTERRUPTED
-    documents.append(json.loads((out / "study.json").read_text(encoding="utf-8")))
+    documents.append(read_json(out / "study.json"))
     if not request.quiet and not request.json:
         _show(conducted, title, sys.stdout)
     return _verdict(conducted)

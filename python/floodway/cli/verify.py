@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 from floodway.cli.exits import DONE, FAILED
 from floodway.cli.terminal import tell
 from floodway.errors import OutputError
-from floodway.results.verification import verified_all
+from floodway.results.folders import STUDY_FILE
+from floodway.results.verification import not_covered, verified_all
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,9 +22,23 @@ __all__ = ["verify"]
 
 def verify(folders: Sequence[Path], *, quiet: bool, json_: bool) -> int:
     """Compare results with their digests, print a line a run; returns the exit code."""
-    found = [each for folder in folders for each in _of(folder)]
+    by_folder = {folder: _of(folder) for folder in folders}
+    found = [each for own in by_folder.values() for each in own]
     if json_:
-        tell(json.dumps([_document(each) for each in found], indent=2, ensure_ascii=False))
+        documents = [
+            _document(each, left_out=not_covered(folder)) for folder, own in by_folder.items() for each in own
+        ]
+        tell(json.dumps(documents, indent=2, ensure_ascii=False))
+    for folder, own in by_folder.items():
+        _show(own, quiet=quiet or json_)
+        left_out = not_covered(folder)
+        if left_out and not (quiet or json_):
+            tell(f"{folder}: not covered: {left_out}; {_again(folder)}")
+    return DONE if all(each.has_digests and not each.faults for each in found) else FAILED
+
+
+def _show(found: Sequence[Verified], *, quiet: bool) -> None:
+    """Print a line for each run, and for each fault."""
     for each in found:
         if each.faults:
             for fault in each.faults:
@@ -31,9 +46,15 @@ def verify(folders: Sequence[Path], *, quiet: bool, json_: bool) -> int:
         elif not each.has_digests:
             reason = "cannot be verified: an earlier version wrote it, without digests"
             tell(f"error: {each.folder}: {reason}", err=True)
-        elif not (quiet or json_):
+        elif not quiet:
             tell(f"{each.folder}: as it was written: {each.files} files, {each.bytes:,} bytes")
-    return DONE if all(each.has_digests and not each.faults for each in found) else FAILED
+
+
+def _again(folder: Path) -> str:
+    """Say how what has no digests is made anew."""
+    if (folder / STUDY_FILE).is_file():
+        return "the same study makes them again from the runs"
+    return "the same comparison with --force makes them again, with the runs"
 
 
 def _of(folder: Path) -> list[Verified]:
@@ -43,7 +64,7 @@ def _of(folder: Path) -> list[Verified]:
     return found
 
 
-def _document(found: Verified) -> dict[str, Any]:
+def _document(found: Verified, *, left_out: str) -> dict[str, Any]:
     return {
         "folder": str(found.folder),
         "as_written": found.has_digests and not found.faults,
@@ -51,4 +72,5 @@ def _document(found: Verified) -> dict[str, Any]:
         "faults": list(found.faults),
         "files": found.files,
         "bytes": found.bytes,
+        "not_covered": left_out or None,
     }

@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING, Any, Self
 from floodway.comparison.document import document
 from floodway.comparison.variants import folder_names
 from floodway.errors import OutputError
+from floodway.files import read_json
 from floodway.results.digests import RUN_FILE
 from floodway.results.files import replace_file
 from floodway.results.folders import COMPARISON_FILE
-from floodway.results.locks import Lock, is_ours
+from floodway.results.locks import Lock, is_ours, refuse_in_use
 from floodway.results.rescue import rescued
 from floodway.results.store import FILES, Reservation, read, remove_left_behind
 from floodway.results.verification import verified
@@ -83,7 +84,11 @@ class Place:
         if self.folder is None:
             return
         with _told(self.folder):
-            self._refuse_foreign(self.folder)
+            try:
+                self._refuse_foreign(self.folder)
+            except OutputError:
+                refuse_in_use(self.folder.resolve(), shown=os.fspath(self.folder))
+                raise
         with self._held:
             with _told(self.folder):
                 self._begin(self.folder, force=force)
@@ -318,8 +323,8 @@ def _earlier_runs(folder: Path) -> list[str]:
 def _earlier(file: Path) -> dict[str, Any] | None:
     """Read what is known of the comparison in a folder; none where there is none of ours."""
     try:
-        known = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
+        known = read_json(file)
+    except (OSError, ValueError):
         return None
     if not isinstance(known, dict) or not isinstance(known.get("complete"), bool):
         return None

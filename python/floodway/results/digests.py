@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Self
 import polars as pl
 
 from floodway.errors import OutputError
+from floodway.files import read_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -108,7 +109,7 @@ def document_of(folder: Path, *, shown: str) -> dict[str, Any]:
     try:
         if not stat.S_ISREG((folder / RUN_FILE).stat().st_mode):
             raise OutputError(shown, f"holds no results that this version can read: {RUN_FILE} is no file")
-        document = json.loads((folder / RUN_FILE).read_text(encoding="utf-8"))
+        document = read_json(folder / RUN_FILE)
         sealed_once = "sha256" in document or "files" in document
         changed = sealed_once and _own_digest(document) != document.get("sha256")
     except OSError as error:

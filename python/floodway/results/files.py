@@ -23,8 +23,10 @@ def replace_file(file: Path, content: bytes) -> None:
         If it cannot be written; what was there before is then still there.
     """
     new = file.with_name(f".{file.name}{NEW_SUFFIX}")
+    # What lies there may be a pipe, and opening that would wait for a reader.
+    new.unlink(missing_ok=True)
     try:
-        with new.open("wb") as opened:
+        with new.open("xb") as opened:
             opened.write(content)
             opened.flush()
             os.fsync(opened.fileno())

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import os
 from dataclasses import dataclass
 from pathlib import Path
 
 from floodway.errors import OutputError
+from floodway.files import read_json
 from floodway.names import nearest
 from floodway.results.digests import RUN_FILE
 
@@ -63,14 +63,14 @@ def runs_of(folder: Path) -> list[ListedRun]:
         If it cannot be read, or no run has ended.
     """
     try:
-        document = json.loads((folder / COMPARISON_FILE).read_text(encoding="utf-8"))
+        document = read_json(folder / COMPARISON_FILE)
         runs = [
             ListedRun(variant=str(run["variant"]), folder=str(run["folder"]), key=run.get("key"))
             for run in document["runs"]
         ]
     except OSError as error:
         raise OutputError(os.fspath(folder), f"cannot be read: {error.strerror or error}") from error
-    except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
         reason = f"its {COMPARISON_FILE} is not one that this version can read"
         raise OutputError(os.fspath(folder), reason) from error
     if not runs:

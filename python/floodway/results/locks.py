@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import TracebackType
 
-__all__ = ["Lock", "is_ours", "left_behind"]
+__all__ = ["Lock", "is_ours", "left_behind", "refuse_in_use"]
 
 _LOCK_FILE = "lock"
 _SUFFIX = ".floodway"
@@ -41,6 +41,8 @@ _NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP)
 _TRIES = 100
 #: More of a record than this is not ours.
 _LONGEST_RECORD = 1000
+#: What is said of a place at which another process is at work, with what is known of that.
+_IN_USE = "is in use: {}; wait for its end, or choose another folder"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -157,7 +159,7 @@ class Lock:
         holder = _holder(self._file)
         who = str(holder) if holder else "another process is writing there"
         if not unlocked:
-            return OutputError(self._shown, f"is in use: {who}; wait for its end, or choose another folder")
+            return OutputError(self._shown, _IN_USE.format(who))
         return OutputError(
             self._shown,
             f"is in use: {who}; its file system has no locks: if that process has ended, remove {self._file}",
@@ -171,6 +173,40 @@ def left_behind(folder: Path) -> Iterator[Path]:
         found = name.fullmatch(entry.name)
         if found and entry.is_dir() and not entry.is_symlink():
             yield folder / found[1]
+
+
+def refuse_in_use(folder: Path, *, shown: str) -> None:
+    """Say who writes at a place; nothing is changed there.
+
+    A place that is taken may hold what another process has only begun: who that is says more than what it
+    has written so far.
+
+    Raises
+    ------
+    OutputError
+        If somebody has the lock; the text says who.
+    """
+    for work in (_work_folder(folder, inside=False), folder / _SUFFIX):
+        if not (work / _LOCK_FILE).is_file():
+            continue
+        holder = _holder(work / _LOCK_FILE)
+        if holder is not None and _is_held(work / _LOCK_FILE, holder):
+            raise OutputError(shown, _IN_USE.format(holder))
+
+
+def _is_held(file: Path, holder: _Holder) -> bool:
+    """Whether somebody has the lock that a file is."""
+    try:
+        descriptor = os.open(file, os.O_RDWR)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError as error:
+        return not holder.is_gone() if error.errno in _NO_LOCKS else True
+    finally:
+        os.close(descriptor)
+    return False
 
 
 def is_ours(name: str) -> bool:
@@ -216,6 +252,8 @@ def _sign(descriptor: int) -> None:
 def _holder(file: Path) -> _Holder | None:
     """Read who holds a lock; none where the file does not say."""
     try:
+        if not file.is_file():
+            return None
         with file.open("rb") as opened:
             record = json.loads(opened.read(_LONGEST_RECORD))
         return _Holder(pid=int(record["pid"]), host=str(record["host"]), since=str(record["since"])[:32])

@@ -30,7 +30,7 @@ from floodway.results.digests import (
 )
 from floodway.results.files import NEW_SUFFIX, to_disk
 from floodway.results.hpcc import EXPORTED
-from floodway.results.locks import Lock, left_behind
+from floodway.results.locks import Lock, left_behind, refuse_in_use
 from floodway.results.older import refuse_unusable
 from floodway.results.result import AskedLoad, Result, RunInfo, Timings
 
@@ -98,7 +98,7 @@ class Reservation:
         self._shown = os.fspath(folder)
         try:
             self._shown.encode()
-            self._refuse_taken(force=force)
+            self._refuse_begun(force=force)
             self._folder.parent.mkdir(parents=True, exist_ok=True)
             self._refuse_full()
             self._lock = Lock(self._folder, shown=self._shown)
@@ -166,6 +166,14 @@ class Reservation:
                 old.rename(self._folder)
             raise self._unwritable(error) from error
         self._reserved = _identity(self._folder)
+
+    def _refuse_begun(self, *, force: bool) -> None:
+        """Refuse a place that is taken; where somebody is still at work there, say who."""
+        try:
+            self._refuse_taken(force=force)
+        except OutputError:
+            refuse_in_use(self._folder, shown=self._shown)
+            raise
 
     def _refuse_taken(self, *, force: bool) -> None:
         if not self._folder.exists() and not self._folder.is_symlink():

@@ -10,13 +10,21 @@ from floodway.errors import OutputError
 from floodway.results.digests import RUN_FILE, document_of, faults_of
 from floodway.results.folders import COMPARISON_FILE, STUDY_FILE, refuse_others, runs_of
 from floodway.results.hpcc import EXPORTED
-from floodway.results.store import ANOTHER_RUN, READ_FILES
+from floodway.results.store import ANOTHER_RUN, FILES, READ_FILES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-__all__ = ["Verified", "verified", "verified_all"]
+__all__ = ["Verified", "not_covered", "verified", "verified_all"]
+
+#: What a comparison or a study writes beside its runs, by name.
+_DOCUMENTS = (COMPARISON_FILE, STUDY_FILE, "report.md", "index.html")
+#: What else it writes there, by ending, and what that is called: one, and several.
+_OTHERS = (
+    ((".csv", ".parquet"), "table", "tables"),
+    ((".png", ".pdf", ".svg"), "picture", "pictures"),
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,6 +94,27 @@ def verified_all(folder: Path) -> Iterator[Verified]:
             yield _of_key(verified(folder / listed.folder), listed.key)
         return
     yield verified(folder)
+
+
+def not_covered(folder: Path) -> str:
+    """Name what a comparison or a study has written beside its runs, and which has no digests.
+
+    Returns
+    -------
+    str
+        Empty for the folder of a run.
+    """
+    if not any((folder / name).is_file() for name in (COMPARISON_FILE, STUDY_FILE)):
+        return ""
+    files = [entry for entry in folder.iterdir() if entry.is_file() and not entry.name.startswith(".")]
+    # A run that a comparison has replaced may have left tables: `read` knows them, and they are a run's.
+    files = [file for file in files if file.name not in FILES]
+    present = {file.name for file in files}
+    parts = [name for name in _DOCUMENTS if name in present]
+    for endings, one, several in _OTHERS:
+        count = sum(file.suffix in endings for file in files)
+        parts += [f"{count} {one if count == 1 else several}"] if count else []
+    return " and ".join(filter(None, (", ".join(parts[:-1]), parts[-1])))
 
 
 def _of_key(found: Verified, key: str | None) -> Verified:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from floodway.comparison.execution import cores
-from floodway.errors import LostResultsError
+from floodway.errors import LostResultsError, OutputError
 from floodway.results.store import remove_left_behind
 from floodway.study.evaluation import Numbers, evaluated
 from floodway.study.pool import Task, work_off
@@ -149,7 +149,8 @@ def conduct(  # noqa: PLR0913 (what a caller may choose)
     OutputError
         If the folder holds something else, is in use, or cannot be written.
     LostResultsError
-        If the results of a run that has ended cannot be written; no other is begun then.
+        If the results of a run that has ended cannot be written, and no other is begun then; or if the
+        pictures or the report cannot be.
     StudyError
         If a metric cannot be computed.
     """
@@ -247,7 +248,13 @@ def _finished(  # noqa: PLR0913 (as `conduct`)
     if not complete:
         return conducted
     heading = title or plan.studies[0][0].title
-    files = write_report(conducted, place.runs, title=heading, formats=formats, on_message=say)
+    try:
+        files = write_report(conducted, place.runs, title=heading, formats=formats, on_message=say)
+    except OutputError as error:
+        raise LostResultsError(error.path, f"{error.reason}{GOES_ON}") from error
+    except OSError as error:
+        reason = f"cannot be written: {error.strerror or error}{GOES_ON}"
+        raise LostResultsError(str(place.folder), reason) from error
     return Conducted(**{**conducted.__dict__, "files": files})
 
 

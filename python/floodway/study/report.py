@@ -320,6 +320,9 @@ def _page(title: str, text: str, folder: Path) -> str:
 
     def inside(found: re.Match[str]) -> str:
         picture = folder / found[1]
+        # What is not there, or no file, stays a link.
+        if not picture.is_file():
+            return found[0]
         return f'src="data:image/png;base64,{b64encode(picture.read_bytes()).decode()}"'
 
     body = re.sub(r'src="([^"/]+\.png)"', inside, body)

@@ -13,11 +13,12 @@ import shutil
 from typing import TYPE_CHECKING, Self
 
 from floodway.errors import OutputError
+from floodway.files import read_json
 from floodway.keys import engine
 from floodway.results.digests import RUN_FILE
 from floodway.results.files import replace_file
 from floodway.results.folders import STUDY_FILE
-from floodway.results.locks import Lock, is_ours
+from floodway.results.locks import Lock, is_ours, refuse_in_use
 from floodway.results.store import Reservation, read, remove_left_behind
 from floodway.results.verification import verified
 
@@ -51,7 +52,7 @@ class StudyFolder:
         self._lock: Lock | None = None
         try:
             with told(folder):
-                self._refuse_foreign()
+                self._refuse_begun()
                 folder.mkdir(parents=True, exist_ok=True)
                 self._lock = Lock(folder.resolve(), shown=os.fspath(folder), inside=True)
                 self._begin()
@@ -66,6 +67,14 @@ class StudyFolder:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._leave()
+
+    def _refuse_begun(self) -> None:
+        """Refuse a folder of something else; where somebody is still at work there, say who."""
+        try:
+            self._refuse_foreign()
+        except OutputError:
+            refuse_in_use(self.folder.resolve(), shown=os.fspath(self.folder))
+            raise
 
     def _refuse_foreign(self) -> None:
         shown = os.fspath(self.folder)
@@ -136,7 +145,7 @@ class Runs:
 
     def wall_s(self, key: str) -> float:
         """Return what a run took, in seconds."""
-        document = json.loads((self.place(key) / RUN_FILE).read_text(encoding="utf-8"))
+        document = read_json(self.place(key) / RUN_FILE)
         return float(document["timings"]["wall_s"])
 
     def drop(self, key: str) -> None:
@@ -157,7 +166,7 @@ class Runs:
     def failure(self, key: str) -> str | None:
         """Return why a run failed the last time; none where it did not."""
         try:
-            return str(json.loads(self._note(key).read_text(encoding="utf-8"))["error"])
+            return str(read_json(self._note(key))["error"])
         except (OSError, ValueError, KeyError, TypeError):
             return None
 
@@ -217,7 +226,7 @@ def publish(result: Result, place: Path) -> None:
 def _is_ours(file: Path) -> bool:
     """Whether a file is the one that tells the folder of a study: it has what every one of ours has."""
     try:
-        document = json.loads(file.read_text(encoding="utf-8"))
+        document = read_json(file)
     except ValueError:
         return False
     return (

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import random
 import shutil
 import signal
@@ -35,7 +36,7 @@ from scenarios import SMALL
 from studies import BRIEF, study_file
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 __all__ = ["COMMANDS", "Count", "soak"]
 
@@ -190,10 +191,11 @@ def _look(verb: str, place: Path, ended: _Ended, count: Count, there: dict[Path,
         elif now != made and not ended.forced:
             count.lost.append(f"{verb}: {run.relative_to(place.parent)} was made again")
     there.clear()
-    for file in place.rglob("run.json"):
-        faults = verified(file.parent).faults
-        if any(part.startswith(".") for part in file.relative_to(place).parts):
+    for file in _below(place):
+        parts = file.relative_to(place).parts
+        if file.name != "run.json" or any(part.startswith(".") for part in parts):
             continue
+        faults = verified(file.parent).faults
         if faults:
             count.lost.append(f"{verb}: {file.parent.relative_to(place.parent)}: {faults[0]}")
         there[file.parent] = file.stat().st_mtime_ns
@@ -207,13 +209,19 @@ def _made(run: Path) -> int | None:
 
 
 def _hidden(folder: Path) -> list[str]:
-    return [str(path.relative_to(folder)) for path in folder.rglob(".*")]
+    return [str(path.relative_to(folder)) for path in _below(folder) if path.name.startswith(".")]
+
+
+def _below(folder: Path) -> Iterator[Path]:
+    """Yield all files and folders below; a worker that outlives its command may remove some meanwhile."""
+    for base, folders, files in os.walk(folder):
+        yield from (Path(base, name) for name in sorted((*folders, *files)))
 
 
 def _content(folder: Path) -> dict[str, bytes]:
     """Every file of a command, without timings."""
     return {
-        str(file.relative_to(folder)): _timeless(file) for file in sorted(folder.rglob("*")) if file.is_file()
+        str(file.relative_to(folder)): _timeless(file) for file in sorted(_below(folder)) if file.is_file()
     }
 
 

@@ -409,6 +409,16 @@ fn links_change_to_delays_in_order_and_are_noticed_to_fail_only_if_they_do() {
         |faults: &str| changed("buffer.static = { size = \"1MB\" }", &format!("faults = {{ {faults} }}"));
     for (given, key, why) in [
         ("detection = \"1us\"", "detection", "it needs `down`, that is when the link fails"),
+        (
+            "down = { from = \"2ms\", to = \"1ms\" }",
+            "down",
+            "it ends at 1ms, which is not after its start at 2ms",
+        ),
+        (
+            "down = [{ from = \"1ms\", to = \"3ms\" }, { from = \"2ms\", to = \"4ms\" }]",
+            "down",
+            "one begins at 2ms, before the one before it has ended at 3ms",
+        ),
         ("convergence = \"1us\"", "convergence", "it needs `down`, that is when the link fails"),
         ("switchover = { at = \"1us\" }", "switchover", "it needs the delay or the length of then"),
         (
@@ -424,7 +434,7 @@ fn links_change_to_delays_in_order_and_are_noticed_to_fail_only_if_they_do() {
         (
             "switchover = [{ at = \"2us\", delay = \"1us\" }, { at = \"2us\", delay = \"3us\" }]",
             "switchover",
-            "the instants must be in order, and differ",
+            "2us does not come after 2us: the instants must ascend",
         ),
     ] {
         assert_eq!(faults(given), format!("a.toml:7: middle.faults.{key}: {why}"), "{given}");

@@ -315,8 +315,9 @@ impl<'a> Layer<'a> {
             let Some((_, delay)) = self.delay_of("faults.switchover.", (delay, length))? else {
                 return Err(self.error("faults.switchover", "it needs the delay or the length of then"));
             };
-            if switchovers.last().is_some_and(|&(before, _)| before >= at) {
-                return Err(self.error("faults.switchover", "the instants must be in order, and differ"));
+            if let Some((before, _)) = switchovers.last().filter(|(before, _)| *before >= at) {
+                let message = format!("{at} does not come after {before}: the instants must ascend");
+                return Err(self.error("faults.switchover", &message));
             }
             switchovers.push((at, delay));
         }
@@ -332,8 +333,14 @@ impl<'a> Layer<'a> {
         self.check_pauses(faults)?;
         let mut end = Time::ZERO;
         for period in &faults.down.0 {
-            if period.from >= period.to || period.from < end {
-                return Err(self.error("faults.down", "periods must be in order, apart, and not empty"));
+            let (from, to) = (&period.from, &period.to);
+            if from >= to {
+                let message = format!("it ends at {to}, which is not after its start at {from}");
+                return Err(self.error("faults.down", &message));
+            }
+            if *from < end {
+                let message = format!("one begins at {from}, before the one before it has ended at {end}");
+                return Err(self.error("faults.down", &message));
             }
             end = period.to;
         }

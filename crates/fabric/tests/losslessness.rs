@@ -178,7 +178,10 @@ proptest! {
     fn nothing_is_dropped_with_headroom_at_its_formula_or_with_credits(plan in plans()) {
         let records = run(&plan);
         assert_invariants(&records);
-        prop_assert_eq!(records.outcome.lossless.verdict, LosslessVerdict::HeldBySizing);
+        // The formula does not count pauses of another class, though these cases have room for them.
+        let is_shared = plan.classes && plan.flow_control.contains("pfc");
+        let expected = if is_shared { LosslessVerdict::HeldInRun } else { LosslessVerdict::HeldBySizing };
+        prop_assert_eq!(records.outcome.lossless.verdict, expected);
         prop_assert_eq!(drops(&records), 0);
         prop_assert!(finished(&records).into_iter().all(|finished| finished), "a flow is stuck");
         let sent_again = whole(records.flows.column("retransmitted_bytes"));

@@ -199,7 +199,7 @@ def test_percentiles_of_unfinished_flows_are_not_reached_and_no_claim_is_made(
     assert done.code == 0
     assert "not reached" in done.out
     assert "sooner" not in done.out
-    assert "limit=20ms leaves 0 measured flows unfinished, limit=1ms 1" in done.out
+    assert "unfinished measured flows: limit=20ms 0, limit=1ms 1" in done.out
     assert "limit=20ms held by sizing, limit=1ms held by sizing, ended at the limit" in done.out
 
 

@@ -9,9 +9,10 @@ import polars as pl
 import pytest
 
 import floodway as package
+from floodway.plot import look
 from floodway.study import asked_for, conduct, drawing, grid, load_study, papers, plan_of, ready_studies
 from scenarios import TOLD
-from studies import STUDY, study_file
+from studies import BRIEF, STUDY, study_file
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -62,8 +63,8 @@ def test_claims_of_our_own_are_counted_apart(tmp_path: Path) -> None:
     study = load_study(study_file(tmp_path, own))
     conduct(plan_of([study]), out=tmp_path / "out", jobs=2)
     report = (tmp_path / "out" / "report.md").read_text(encoding="utf-8")
-    assert re.search(r"^1 published numbers and orders: ", report, re.MULTILINE)
-    assert re.search(r"^1 claims of our own: ", report, re.MULTILINE)
+    assert re.search(r"^1 published number or order: ", report, re.MULTILINE)
+    assert re.search(r"^1 claim of our own: ", report, re.MULTILINE)
 
 
 def test_the_page_needs_nothing_else(tmp_path: Path) -> None:
@@ -166,7 +167,10 @@ def test_a_heat_map_has_the_number_of_every_cell(tmp_path: Path) -> None:
     folder = tmp_path / "out"
     conducted = conduct(plan_of([load_study(study_file(tmp_path, text))]), out=folder, jobs=2)
     (part,) = conducted.parts
-    panels = grid.grid(part.study, part.study.plots[0], part.numbers).figure.axes
+    (plot,) = part.study.plots
+    figure = grid.grid(part.study, plot, part.numbers).figure
+    panels = figure.axes
+    assert [text.get_text() for text in figure.texts][1:] == ["in each panel, darker = more"]
     assert [axes.get_title(loc="left") for axes in panels] == [
         "mean completion time, us",
         "p99 completion time, us",
@@ -182,6 +186,25 @@ def test_a_heat_map_has_the_number_of_every_cell(tmp_path: Path) -> None:
         (image,) = axes.images
         shades = dict(zip(own["mean"], np.ravel(image.norm(np.asarray(image.get_array()))), strict=True))
         assert [shades[number] for number in sorted(shades)] == sorted(shades.values())
+
+
+@pytest.mark.parametrize("width_in", [None, 3.4, 12.0])
+def test_a_heat_map_has_the_width_of_its_picture(tmp_path: Path, width_in: float | None) -> None:
+    text = f'{BRIEF}\n[[plot]]\nname = "1"\nkind = "grid"\nmetric = ["fct-mean"]\n'
+    (part,) = conduct(plan_of([load_study(study_file(tmp_path, text))]), out=tmp_path / "out", jobs=2).parts
+    with look(width_in=width_in, font_pt=8):
+        figure = grid.grid(part.study, part.study.plots[0], part.numbers).figure
+    (axes,) = figure.axes
+    place = axes.get_position()
+    letters = 0.8 / figure.get_figwidth()
+    assert place.x1 > 1 - 0.3 * letters
+    assert place.x0 < 1.1 * letters
+    (title, said) = figure.texts
+    assert said.get_text() == "darker = more"
+    assert not said.get_window_extent().overlaps(title.get_window_extent())
+    around = axes.get_tightbbox()
+    assert around is not None
+    assert not said.get_window_extent().overlaps(around)
 
 
 def test_theory_and_published_points_stand_beside_ours(tmp_path: Path) -> None:

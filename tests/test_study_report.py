@@ -9,8 +9,20 @@ import polars as pl
 import pytest
 
 import floodway as package
-from floodway.plot import look
-from floodway.study import asked_for, conduct, drawing, grid, load_study, papers, plan_of, ready_studies
+from floodway.plot import Source, fct, look
+from floodway.study import (
+    asked_for,
+    conduct,
+    distributions,
+    drawing,
+    grid,
+    load_study,
+    papers,
+    plan_of,
+    ready_studies,
+)
+from floodway.study.storage import Runs
+from made_up import made_up_result
 from scenarios import TOLD
 from studies import BRIEF, STUDY, study_file
 
@@ -65,6 +77,26 @@ def test_claims_of_our_own_are_counted_apart(tmp_path: Path) -> None:
     report = (tmp_path / "out" / "report.md").read_text(encoding="utf-8")
     assert re.search(r"^1 published number or order: ", report, re.MULTILINE)
     assert re.search(r"^1 claim of our own: ", report, re.MULTILINE)
+
+
+def test_claims_without_a_paper_are_not_called_published(tmp_path: Path) -> None:
+    text = BRIEF.replace('figure = "1"\n', "").replace("seeds = 2", "seeds = 1")
+    conduct(plan_of([load_study(study_file(tmp_path, text))]), out=tmp_path / "out", jobs=2)
+    report = (tmp_path / "out" / "report.md").read_text(encoding="utf-8")
+    assert re.search(r"^2 claims without a source: ", report, re.MULTILINE)
+    assert "published numbers" not in report
+
+
+def test_a_distribution_has_the_labels_of_the_same_picture_of_runs(tmp_path: Path) -> None:
+    picture = '[[plot]]\nname = "1"\nkind = "cdf"\nof = "fct"\nat = { load = 0.4 }\n'
+    conducted = conduct(
+        plan_of([load_study(study_file(tmp_path, f"{BRIEF}\n{picture}"))]), out=tmp_path / "out", jobs=2
+    )
+    (part,) = conducted.parts
+    drawn = distributions.cdf(part.study, part.study.plots[0], part.numbers, Runs(tmp_path / "out" / "runs"))
+    (own,) = drawn.figure.axes
+    (run,) = fct([Source(label="one", results=(made_up_result([1.0, 2.0]),))]).figure.axes
+    assert (own.get_xlabel(), own.get_ylabel()) == (run.get_xlabel(), run.get_ylabel())
 
 
 def test_the_page_needs_nothing_else(tmp_path: Path) -> None:

@@ -19,6 +19,9 @@ from hypothesis import strategies as st
 import floodway as package
 from command import environment, until
 from floodway.comparison import files, folder_names, split_values
+from floodway.comparison.findings import findings
+from floodway.comparison.metrics import Cell, Row
+from floodway.comparison.words import shown
 from scenarios import LISTED, LONG, RING, SMALL, STARVED, written
 from studies import BRIEF, study_file
 
@@ -199,9 +202,24 @@ def test_percentiles_of_unfinished_flows_are_not_reached_and_no_claim_is_made(
     assert done.code == 0
     assert "not reached" in done.out
     assert "sooner" not in done.out
-    assert "limit=20ms leaves 0 measured flows unfinished, limit=1ms 1" in done.out
+    assert "unfinished measured flows: limit=20ms 0, limit=1ms 1" in done.out
     held = "held by sizing (react = 0us)"
     assert f"limit=20ms {held}, limit=1ms {held}, ended at the limit" in done.out
+
+
+def test_numbers_that_some_seeds_lack_say_of_how_many_seeds_they_are() -> None:
+    def row_of(key: str, label: str, *cells: Cell) -> Row:
+        return Row(key=key, label=label, digits=0, change_unit="percent", missing="not reached", cells=cells)
+
+    cut = row_of("fct_p99_us", "p99", Cell(values=(1.0, 2.0, 3.0)), Cell(values=(1.0, None, 3.0)))
+    assert shown(cut, cut.cells[1]).value == "not reached in 1 of 3 seeds"
+    left = row_of("flows_unfinished", "left", Cell(values=(1.0, 0.0, 0.0)), Cell(values=(1.0, 1.0, 1.0)))
+    lost = row_of("dropped_packets", "lost", Cell(values=(1.0, 0.0, 0.0)), Cell(values=(1.0, 1.0, 1.0)))
+    said, *_ = findings(["line-rate", "dcqcn"], [[], []], [left, lost], ["lossless"] * 2, None)
+    assert said == (
+        "unfinished measured flows per run: dcqcn 1, line-rate 0.33 (mean of 3 seeds); "
+        "dropped packets per run: dcqcn 1, line-rate 0.33 (mean of 3 seeds)"
+    )
 
 
 @pytest.mark.parametrize("strict", [False, True])

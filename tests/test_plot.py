@@ -15,7 +15,7 @@ from PIL import Image
 
 import floodway as package
 from floodway import plot
-from floodway.plot.axes import bytes_of
+from floodway.plot.axes import axes_of, bytes_of, plain_style, scale_axes
 from floodway.results.metrics import METRICS, chosen_objects, in_time, metric_of, natural
 from made_up import made_up_flows, made_up_result
 from scenarios import LISTED, SMALL, written
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
+    from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
     from command import Command, Done
@@ -367,8 +368,10 @@ def test_nothing_is_written_where_there_is_nothing_to_show(floodway: Command) ->
         (("fct", "{}"), "{}: holds no results: it has neither run.json (of a run) nor compare.json"),
         (("fct", "{}"), "folders inside that do: one, two"),
         (("fct", "{}/one", "{}/one"), "one: is given twice"),
-        (("fct", "{}/one", "--metric", "queue"), "has no meaning for fct; it is of series and heatmap"),
-        (("heatmap", "{}/one", "--workload", "rpc"), "has no meaning for heatmap; it is of fct and slowdown"),
+        (("fct", "{}/one", "--metric", "queue"), "does not apply to fct; only to series and heatmap"),
+        (("heatmap", "{}/one", "--log", "x"), "does not apply to heatmap; only to fct, slowdown and series"),
+        (("fct", "{}/one", "--title", "a\x1bb"), "--title: it has the character U+001B, which cannot be"),
+        (("heatmap", "{}/one", "--workload", "rpc"), "does not apply to heatmap; only to fct and slowdown"),
         (("series", "{}/one", "--metric", "qeue"), "'qeue' is not a metric of these results"),
         (("series", "{}/one", "--object", "s1>s9"), "did you mean 's1>s2'?"),
         (("fct", "{}/one", "--workload", "rcp"), "did you mean 'rpc'?"),
@@ -403,3 +406,82 @@ def test_a_run_that_ended_early_is_told(floodway: Command, tmp_path: Path) -> No
     kept.save(tmp_path / "cut")
     done = floodway("plot", "series", "cut")
     assert done.err == "warning: cut, seed 1: the run ended early: interrupted\n"
+
+
+def same(count: int) -> list[plot.Source]:
+    """So many results that are the same."""
+    return [source(made_up_result([float(n + 1) for n in range(100)]), f"r{n}") for n in range(count)]
+
+
+@pytest.mark.parametrize("note", [False, True])
+def test_the_label_of_several_panels_stands_in_their_middle(note: bool) -> None:  # noqa: FBT001 (a parameter)
+    with plot.look(note=note, log=("x", "y")):
+        figure = plot.slowdown(same(4)).figure
+        bytes_of(figure, "png")
+    (label,) = [text for text in figure.texts if text.get_text() == "slowdown"]
+    upper, lower = (axes.get_position() for axes in figure.axes)
+    assert label.get_position()[1] == pytest.approx((lower.y0 + upper.y1) / 2, abs=0.003)
+
+
+def test_curves_of_slowdown_that_coincide_can_all_be_seen() -> None:
+    for count in (2, 4, 8):
+        first = plot.slowdown(same(count)).figure.axes[0].lines
+        medians = [line for line in first if line.get_linestyle() == "-"]
+        assert len(medians) == count
+        for name in ("get_linewidth", "get_markersize"):
+            sizes = [getattr(line, name)() for line in medians]
+            assert sizes == sorted(set(sizes), reverse=True), name
+
+
+def labels_of(axis: Axis) -> list[str]:
+    """The numbers at an axis, in their order, where they can be seen."""
+    low, high = sorted(axis.get_view_interval())
+    ticks = [*axis.get_major_ticks(), *axis.get_minor_ticks()]
+    placed = sorted((tick.get_loc(), tick.label1.get_text()) for tick in ticks)
+    return [text for at, text in placed if low <= at <= high and text]
+
+
+@pytest.mark.parametrize(
+    ("times", "numbers"),
+    [
+        ((115.0, 175.0), ["120", "130", "140", "150", "160", "170"]),
+        ((120.0, 900.0), ["200", "500"]),
+        ((3.0, 60.0), ["5", "10", "20", "50"]),
+        ((15_000.0, 90_000.0), ["20,000", "50,000"]),
+        ((3.0, 60_000.0), ["10", "100", "1000", "10,000"]),
+        ((3.0, 6e7), [f"$\\mathdefault{{10^{{{power}}}}}$" for power in range(1, 8)]),
+    ],
+)
+def test_numbers_of_logarithmic_axes_are_written_out(times: tuple[float, float], numbers: list[str]) -> None:
+    with plain_style():
+        figure, axes = axes_of("time", "share", title="")
+        axes.plot(times, [0.1, 0.9])
+        scale_axes(axes, "x")
+        axes.margins(x=0)
+        bytes_of(figure, "png")
+    assert labels_of(axes.xaxis) == numbers
+
+
+@pytest.mark.parametrize(
+    ("draw", "given", "said"),
+    [
+        ("plot_ports", {"from_us": float("nan")}, "from: nan is not a time from 0 us on"),
+        ("plot_region", {"to_us": float("nan")}, "to: nan is not a time from 0 us on"),
+        ("plot_shares", {"from_us": -1.0}, "from: -1 is not a time from 0 us on"),
+        ("plot_shares", {"bucket_us": float("nan")}, "nan us is not a width above 0"),
+        ("plot_shares", {"bucket_us": float("inf")}, "inf us is not a width above 0"),
+    ],
+)
+def test_what_is_no_time_is_named(draw: str, given: dict[str, float], said: str) -> None:
+    with pytest.raises(package.PlotError, match=f"^{said}$"):
+        getattr(made_up_result(), draw)(**given)
+
+
+def test_a_title_has_no_characters_that_cannot_be_shown() -> None:
+    with (
+        pytest.raises(
+            package.PlotError, match=r"^title: it has the character U\+001B, which cannot be shown$"
+        ),
+        plot.look(title="a\x1b[31mb"),
+    ):
+        pass

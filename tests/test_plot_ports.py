@@ -296,4 +296,4 @@ def test_the_verb_draws_ports(floodway: Command, tmp_path: Path) -> None:
     lacking = floodway("plot", "ports", "plain", "--out", "r").err
     for key in ("pauses", "signals", "allowances"):
         assert f"records.{key} = true keeps" in lacking
-    assert "has no meaning for fct; it is of ports" in floodway("plot", "fct", "told", "--flow", "x").err
+    assert "does not apply to fct; only to ports" in floodway("plot", "fct", "told", "--flow", "x").err

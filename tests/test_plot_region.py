@@ -346,10 +346,8 @@ def test_the_verb_draws_the_region(floodway: Command, tmp_path: Path) -> None:
     assert (data["from_us"].min(), data["to_us"].max()) == (140.0, 220.0)
     other = floodway("plot", "region", "burst", "--class", "1", "--out", "q")
     assert (other.code, other.err) == (2, "error: '1' is not a class of queues with states; allowed: 3\n")
-    assert (
-        "has no meaning for ports; it is of region" in floodway("plot", "ports", "burst", "--class", "3").err
-    )
-    assert "has no meaning for region" in floodway("plot", "region", "burst", "--object", "x").err
+    assert "does not apply to ports; only to region" in floodway("plot", "ports", "burst", "--class", "3").err
+    assert "does not apply to region" in floodway("plot", "region", "burst", "--object", "x").err
     assert floodway("run", written(tmp_path, SMALL), "--out", "small").code == 0
     lacking = floodway("plot", "region", "small", "--out", "r")
     told = "error: the run did not keep signals; records.signals = true keeps them\n"

@@ -171,7 +171,7 @@ def test_the_eight_flows_with_most_bytes_have_lines_and_all_others_one() -> None
     assert labels(drawn.figure) == [*(f"h{n}:0" for n in range(4, 12)), "others (3 flows)"]
     (legend,) = drawn.figure.legends
     explained, single = legend.get_title().get_text().split("\n")
-    assert explained.startswith("What is drawn first is wider")
+    assert explained.startswith("Earlier curves are drawn wider")
     assert single == "flows of load"
     assert labels(plot.shares([source(crowd(9))]).figure)[-1] == "others (1 flow)"
     assert labels(plot.shares([source(crowd(8))]).figure) == [f"h{n}:0" for n in range(1, 9)]
@@ -347,8 +347,8 @@ def test_the_verb_tells_what_is_wrong(floodway: Command, tmp_path: Path) -> None
     assert bad.code == 2
     assert "--bucket" in bad.err
     unheard = floodway("plot", "ports", "shared", "--bucket", "1us")
-    assert "has no meaning for ports; it is of shares" in unheard.err
-    assert "has no meaning for shares" in floodway("plot", "shares", "shared", "--metric", "queue").err
+    assert "does not apply to ports; only to shares" in unheard.err
+    assert "does not apply to shares" in floodway("plot", "shares", "shared", "--metric", "queue").err
 
 
 def test_rows_beyond_the_number_that_is_kept_are_told_of(floodway: Command) -> None:

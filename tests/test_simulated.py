@@ -114,7 +114,7 @@ def test_the_page_of_a_comparison_says_first_what_was_simulated(tmp_path: Path, 
     few = cells["1MB" if "1MB" in cells else next(iter(cells))]["of_few_flows"]
     assert 0 < few < 1000
     assert f"†{few}" in page
-    assert "fewer than 10 lie beyond it" in page
+    assert "per seed; fewer than 10 lie above this percentile" in page
 
 
 def test_a_notebook_shows_what_was_simulated_first(result: package.Result) -> None:
@@ -139,7 +139,7 @@ def test_the_terminal_marks_percentiles_of_few_flows(tmp_path: Path, floodway: C
     done = floodway("run", written(tmp_path, SMALL), "--out", "out")
     (row,) = (line for line in done.out.splitlines() if line.strip().startswith("all") and "†" in line)
     assert row.count("†") == 2, "p99 and p99.9"
-    assert "† of so few flows that fewer than 10 lie beyond it" in done.out
+    assert "† few flows: fewer than 10 lie above this percentile" in done.out
     assert "last finish" in done.out
 
 
@@ -170,4 +170,4 @@ def test_a_comparison_of_many_flows_has_no_marks() -> None:
     assert not any("†" in shown(row, cell).value for cell in row.cells)
     (tail,) = (row for row in compared.rows if row.key == "fct_p999_us")
     assert all("†" in shown(tail, cell).value for cell in tail.cells)
-    assert any("fewer than 10 lie beyond it" in note for note in notes(compared))
+    assert any("per seed; fewer than 10 lie above this percentile" in note for note in notes(compared))

@@ -90,7 +90,7 @@ def test_error_bars_are_confidence_intervals_and_the_captions_say_so(three_seeds
     (legend,) = figure.legends
     note = legend.get_title().get_text().replace("\n", " ")
     assert said in note
-    assert re.search(r"p99 of each run is of [0-9]+ to [0-9]+ flows: fewer than 10 lie beyond it\.", note)
+    assert re.search(r"p99 of each run is of [0-9]+ to [0-9]+ flows: fewer than 10 lie above it\.", note)
 
 
 def test_too_few_seeds_have_no_error_bars(three_seeds: Conducted, tmp_path: Path) -> None:

@@ -9,9 +9,22 @@ import polars as pl
 import pytest
 
 import floodway as package
-from floodway.study import asked_for, conduct, drawing, grid, load_study, papers, plan_of, ready_studies
+from floodway.plot import Source, fct, look
+from floodway.study import (
+    asked_for,
+    conduct,
+    distributions,
+    drawing,
+    grid,
+    load_study,
+    papers,
+    plan_of,
+    ready_studies,
+)
+from floodway.study.storage import Runs
+from made_up import made_up_result
 from scenarios import TOLD
-from studies import STUDY, study_file
+from studies import BRIEF, STUDY, study_file
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -62,8 +75,28 @@ def test_claims_of_our_own_are_counted_apart(tmp_path: Path) -> None:
     study = load_study(study_file(tmp_path, own))
     conduct(plan_of([study]), out=tmp_path / "out", jobs=2)
     report = (tmp_path / "out" / "report.md").read_text(encoding="utf-8")
-    assert re.search(r"^1 published numbers and orders: ", report, re.MULTILINE)
-    assert re.search(r"^1 claims of our own: ", report, re.MULTILINE)
+    assert re.search(r"^1 published number or order: ", report, re.MULTILINE)
+    assert re.search(r"^1 claim of our own: ", report, re.MULTILINE)
+
+
+def test_claims_without_a_paper_are_not_called_published(tmp_path: Path) -> None:
+    text = BRIEF.replace('figure = "1"\n', "").replace("seeds = 2", "seeds = 1")
+    conduct(plan_of([load_study(study_file(tmp_path, text))]), out=tmp_path / "out", jobs=2)
+    report = (tmp_path / "out" / "report.md").read_text(encoding="utf-8")
+    assert re.search(r"^2 claims without a source: ", report, re.MULTILINE)
+    assert "published numbers" not in report
+
+
+def test_a_distribution_has_the_labels_of_the_same_picture_of_runs(tmp_path: Path) -> None:
+    picture = '[[plot]]\nname = "1"\nkind = "cdf"\nof = "fct"\nat = { load = 0.4 }\n'
+    conducted = conduct(
+        plan_of([load_study(study_file(tmp_path, f"{BRIEF}\n{picture}"))]), out=tmp_path / "out", jobs=2
+    )
+    (part,) = conducted.parts
+    drawn = distributions.cdf(part.study, part.study.plots[0], part.numbers, Runs(tmp_path / "out" / "runs"))
+    (own,) = drawn.figure.axes
+    (run,) = fct([Source(label="one", results=(made_up_result([1.0, 2.0]),))]).figure.axes
+    assert (own.get_xlabel(), own.get_ylabel()) == (run.get_xlabel(), run.get_ylabel())
 
 
 def test_the_page_needs_nothing_else(tmp_path: Path) -> None:
@@ -166,7 +199,10 @@ def test_a_heat_map_has_the_number_of_every_cell(tmp_path: Path) -> None:
     folder = tmp_path / "out"
     conducted = conduct(plan_of([load_study(study_file(tmp_path, text))]), out=folder, jobs=2)
     (part,) = conducted.parts
-    panels = grid.grid(part.study, part.study.plots[0], part.numbers).figure.axes
+    (plot,) = part.study.plots
+    figure = grid.grid(part.study, plot, part.numbers).figure
+    panels = figure.axes
+    assert [text.get_text() for text in figure.texts][1:] == ["in each panel, darker = more"]
     assert [axes.get_title(loc="left") for axes in panels] == [
         "mean completion time, us",
         "p99 completion time, us",
@@ -182,6 +218,25 @@ def test_a_heat_map_has_the_number_of_every_cell(tmp_path: Path) -> None:
         (image,) = axes.images
         shades = dict(zip(own["mean"], np.ravel(image.norm(np.asarray(image.get_array()))), strict=True))
         assert [shades[number] for number in sorted(shades)] == sorted(shades.values())
+
+
+@pytest.mark.parametrize("width_in", [None, 3.4, 12.0])
+def test_a_heat_map_has_the_width_of_its_picture(tmp_path: Path, width_in: float | None) -> None:
+    text = f'{BRIEF}\n[[plot]]\nname = "1"\nkind = "grid"\nmetric = ["fct-mean"]\n'
+    (part,) = conduct(plan_of([load_study(study_file(tmp_path, text))]), out=tmp_path / "out", jobs=2).parts
+    with look(width_in=width_in, font_pt=8):
+        figure = grid.grid(part.study, part.study.plots[0], part.numbers).figure
+    (axes,) = figure.axes
+    place = axes.get_position()
+    letters = 0.8 / figure.get_figwidth()
+    assert place.x1 > 1 - 0.3 * letters
+    assert place.x0 < 1.1 * letters
+    (title, said) = figure.texts
+    assert said.get_text() == "darker = more"
+    assert not said.get_window_extent().overlaps(title.get_window_extent())
+    around = axes.get_tightbbox()
+    assert around is not None
+    assert not said.get_window_extent().overlaps(around)
 
 
 def test_theory_and_published_points_stand_beside_ours(tmp_path: Path) -> None:

@@ -198,8 +198,8 @@ def test_a_folder_without_cases_is_bad_usage(floodway: Command, tmp_path: Path) 
     case_in(tmp_path / "case", flows="1 2 3\n")
     done = floodway("validate", "case")
     assert done.code == 2
-    due = "source destination source_port destination_port size_bytes start_ns fct_ns standalone_ns"
-    assert done.err == f"error: case/fct_hpcc.txt:1: 3 columns; 8 are due: {due}\n"
+    columns = "source destination source_port destination_port size_bytes start_ns fct_ns standalone_ns"
+    assert done.err == f"error: case/fct_hpcc.txt:1: expected 8 columns ({columns}), got 3\n"
     assert not (tmp_path / "out").exists()
 
 

@@ -29,12 +29,12 @@ def test_addresses_and_numbers_of_nodes_name_the_same_nodes(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("1 2 3 4 5 6 7\n", ":1: 7 columns; 8 are due: source destination source_port"),
-        ("\n1 2 3 4 5 6 7 x\n", ":2: 'x'; a whole number is due"),
-        ("1 2 3 4 5 6 -7 8\n", ":1: '-7'; a whole number is due"),
-        ("0b0000g1 2 3 4 5 6 7 8\n", ":1: '0b0000g1'; an address of eight hexadecimal digits is due"),
-        ("1 2 3 4 5 6 0 8\n", ":1: a completion time of 0 ns; at least 1 is due"),
-        (f"1 2 3 4 5 6 {2**63} 8\n", "; a whole number is due"),
+        ("1 2 3 4 5 6 7\n", ":1: expected 8 columns (source destination source_port"),
+        ("\n1 2 3 4 5 6 7 x\n", ":2: expected a whole number, got 'x'"),
+        ("1 2 3 4 5 6 -7 8\n", ":1: expected a whole number, got '-7'"),
+        ("0b0000g1 2 3 4 5 6 7 8\n", ":1: expected an address of eight hexadecimal digits, got '0b0000g1'"),
+        ("1 2 3 4 5 6 0 8\n", ":1: expected a completion time of at least 1 ns, got 0 ns"),
+        (f"1 2 3 4 5 6 {2**63} 8\n", f": expected a whole number, got '{2**63}'"),
     ],
 )
 def test_a_garbled_line_of_flows_is_named(tmp_path: Path, text: str, message: str) -> None:
@@ -59,7 +59,7 @@ def test_a_pause_is_one_or_zero(tmp_path: Path) -> None:
     file.write_text("5 7 0 1 1\n3 7 0 1 0\n", encoding="utf-8")
     assert read_pauses(file)["time_ns"].to_list() == [3, 5]
     file.write_text("5 7 0 1 2\n", encoding="utf-8")
-    with pytest.raises(ValidationError, match=r"pfc\.txt:1: '2'; is_pause is 0 or 1"):
+    with pytest.raises(ValidationError, match=r"pfc\.txt:1: expected 0 or 1 as is_pause, got '2'"):
         read_pauses(file)
 
 
@@ -77,9 +77,9 @@ def test_both_forms_of_queues_say_the_same(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("time: 1\n16\n", r":2: 16; switch, port and samples are due"),
-        ("1,2\n", r":1: 2 columns; 3 are due: port kb samples"),
-        ("1,2,a\n", r":1: 'a'; a whole number is due"),
+        ("time: 1\n16\n", r":2: expected switch, port and samples, got 16"),
+        ("1,2\n", r":1: expected 3 columns \(port kb samples\), got 2"),
+        ("1,2,a\n", r":1: expected a whole number, got 'a'"),
     ],
 )
 def test_a_garbled_line_of_queues_is_named(tmp_path: Path, text: str, message: str) -> None:
@@ -148,12 +148,12 @@ def test_paths_are_known_where_there_is_one_way_or_a_list(tmp_path: Path) -> Non
         (lambda folder: append(folder, "hello 1\n"), r"config_hpcc\.txt:10: 'hello' is no key"),
         (
             lambda folder: append(folder, "RATE_AI fast\n"),
-            r"config_hpcc\.txt:10: RATE_AI fast: a number is due",
+            r"config_hpcc\.txt:10: RATE_AI: expected a number, got fast",
         ),
-        (lambda folder: append(folder, "CC_MODE 1.5\n"), r"CC_MODE 1\.5: whole numbers are due"),
+        (lambda folder: append(folder, "CC_MODE 1.5\n"), r"CC_MODE: expected whole numbers, got 1\.5"),
         (
             lambda folder: append(folder, "KMIN_MAP 2 1 2\n"),
-            "KMIN_MAP has 2 values after its count; 4 are due",
+            "KMIN_MAP: expected 4 values after its count, got 2",
         ),
     ],
 )
@@ -223,7 +223,7 @@ def test_a_garbled_line_of_cnps_is_told(tmp_path: Path) -> None:
     (folder / "README.md").write_text(TABLE.format(drops=0), encoding="utf-8")
     (folder / "cnp_hpcc.txt").write_text("2000 0 40\n", encoding="utf-8")
     (case,) = cases_of(folder)
-    with pytest.raises(ValidationError, match=r"cnp_hpcc.txt:1: 2000 0 40; time, node, and CNPs"):
+    with pytest.raises(ValidationError, match=r"cnp_hpcc.txt:1: expected time, node, and CNPs"):
         reference_counts(case)
 
 

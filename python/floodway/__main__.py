@@ -15,8 +15,9 @@ __all__ = ["main"]
 
 #: As `floodway.cli.exits` has them, which is not imported yet.
 FAILED, INTERRUPTED, TERMINATED = 1, 130, 143
-#: Address space that the libraries take, in MiB: without threads, and for those of one core. Measured.
-LIBRARIES_MIB, CORE_MIB = 512, 64
+#: Address space that the libraries take until a small run has ended, in MiB: without threads, and for those of one
+#: core. Measured.
+LIBRARIES_MIB, CORE_MIB = 1024, 64
 
 
 def main() -> NoReturn:
@@ -35,7 +36,7 @@ def _imported() -> Callable[[], NoReturn]:
     """Import the command line, or say in a line that there is not enough memory for it."""
     limit_mib = _limit_mib()
     needed_mib = LIBRARIES_MIB + CORE_MIB * (os.cpu_count() or 1)
-    # Beneath that some libraries end the process, or write warnings without end.
+    # With less some libraries end the process, or write warnings without end.
     if limit_mib is not None and limit_mib < LIBRARIES_MIB + CORE_MIB:
         _refuse(limit_mib, needed_mib)
     try:

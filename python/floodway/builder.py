@@ -95,7 +95,7 @@ def _scalar(value: object, place: str) -> object:
     if isinstance(value, Real) and math.isfinite(value):
         return float(value)
     allowed = "text, numbers, true and false, lists, tables"
-    text = f"{place or 'the scenario'}: {value!r} is nothing that a scenario can have; allowed: {allowed}"
+    text = f"{place or 'the scenario'}: {value!r} is not a valid value; allowed: {allowed}"
     raise InputError(text, key=place, given=repr(value))
 
 

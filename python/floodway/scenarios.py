@@ -279,7 +279,7 @@ def recorded(document: Mapping[str, Any]) -> Scenario:
 
 def _parsed(name: str, keys: Mapping[str, object]) -> _floodway.Scenario:
     if not isinstance(keys, Mapping):
-        raise InputError(f"a {type(keys).__name__} is no scenario: keys with their values are due")
+        raise InputError(f"expected keys with their values, got a {type(keys).__name__}")
     given = {key: value for key, value in keys.items() if value is not None}
     _refuse_halves(name)
     return _floodway.parse_json(name, _json(given), sets=[], tables=as_csv)

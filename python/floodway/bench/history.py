@@ -103,7 +103,7 @@ def read(file: Path) -> list[dict[str, Any]]:
     except ValueError as error:
         raise OutputError(os.fspath(file), f"is not a history of benchmarks: {error}") from error
     if not isinstance(entries, list):
-        raise OutputError(os.fspath(file), "is not a history of benchmarks: a list is due")
+        raise OutputError(os.fspath(file), "is not a history of benchmarks: expected a list")
     return entries
 
 

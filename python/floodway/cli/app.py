@@ -859,8 +859,8 @@ def validate_(  # noqa: PLR0913 (one argument an option)
 
     \b
     Exit codes:
-      0    each configuration equals the reference to the nanosecond, or, where equality is not due, every
-           number that has a bound keeps within it; what cannot run is named
+      0    each configuration equals the reference to the nanosecond, or, where equality is not expected,
+           every number that has a bound keeps within it; what cannot run is named
       1    one does not, and its first difference is shown; or a run failed
       2    bad usage, or a file is missing or not of its form; nothing has run
       130  interrupted; the runs that had ended are kept

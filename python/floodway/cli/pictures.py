@@ -19,7 +19,7 @@ __all__ = ["FORMATS", "Format", "PictureOptions", "axes_of", "formats_of"]
 Format = Literal["png", "pdf", "svg"]
 FORMATS: tuple[Format, ...] = ("png", "pdf", "svg")
 #: The options of a picture's look, by the arguments of `floodway.plot.look`.
-OPTIONS = {"width_in": "--width", "font_pt": "--font-size"}
+OPTIONS = {"width_in": "--width", "font_pt": "--font-size", "title": "--title"}
 
 
 @dataclass(frozen=True, kw_only=True)

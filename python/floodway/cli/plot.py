@@ -105,8 +105,14 @@ def _refuse_unused(request: Request) -> None:
     }
     for option, kinds in OPTIONS.items():
         if given[option] and request.kind not in kinds:
-            said = f"has no meaning for {request.kind}; it is of {' and '.join(kinds)}"
+            said = f"does not apply to {request.kind}; only to {_listed(kinds)}"
             raise typer.BadParameter(said, param_hint=option)
+
+
+def _listed(words: Sequence[str]) -> str:
+    """Write words as a sentence has them: a, b and c."""
+    *first, last = words
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def _time(option: str, text: str | None) -> float | None:

@@ -10,7 +10,7 @@ from rich.table import Table
 
 from floodway.cli.terminal import Terminal
 from floodway.results.lossless import sentence
-from floodway.results.percentiles import LEAST_BEYOND, MARK, is_few
+from floodway.results.percentiles import FEW, MARK, is_few
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -26,8 +26,6 @@ WIDTH = 100
 #: So many switches are named.
 NAMED_SWITCHES = 5
 NOT_REACHED = "not reached"
-#: What a mark beside a percentile means.
-FEW = f"{MARK} few flows: fewer than {LEAST_BEYOND} lie above this percentile"
 #: Why packets are dropped that a congestion point may lose, where all others are lossless.
 OF_CULPRITS = ("selective", "isolated_full")
 #: perftest's own headings of bandwidth, and the form of its lines below them.

@@ -100,10 +100,7 @@ class _Pair:
         """Count the flows that did not finish."""
         values = self.values("flows_unfinished")
         if values and any(values):
-            yield (
-                f"{self.label} leaves {_number(values[1])} measured flows unfinished, "
-                f"{self.first} {_number(values[0])}"
-            )
+            yield self._counted("unfinished measured flows", values, seeds=self._seeds("flows_unfinished"))
 
     def throughput(self, title: str) -> Iterator[str]:
         """Compare what the link carried while loaded."""
@@ -114,7 +111,10 @@ class _Pair:
     def drops(self) -> Iterator[str]:
         """Count dropped packets."""
         values = self.values("dropped_packets")
-        if values and any(values):
+        seeds = self._seeds("dropped_packets")
+        if values and any(values) and seeds > 1:
+            yield self._counted("dropped packets", values, seeds=seeds)
+        elif values and any(values):
             packets = "packet" if values[1] == 1 else "packets"
             yield f"{self.label} drops {_number(values[1])} {packets}, {self.first} {_number(values[0])}"
 
@@ -122,6 +122,16 @@ class _Pair:
         """Name verdicts where they differ."""
         if verdicts[self._number] != verdicts[0]:
             yield f"verdicts: {self.label} {verdicts[self._number]}, {self.first} {verdicts[0]}"
+
+    def _seeds(self, key: str) -> int:
+        """Return how many numbers each mean is of."""
+        cells = self.cells(key)
+        return max(len(cell.values) for cell in cells) if cells else 0
+
+    def _counted(self, what: str, values: tuple[float, float], *, seeds: int) -> str:
+        """Set numbers beside one another; over several seeds they are means, which need not be whole."""
+        each, mean = (" per run", f" (mean of {seeds} seeds)") if seeds > 1 else ("", "")
+        return f"{what}{each}: {self.label} {_number(values[1])}, {self.first} {_number(values[0])}{mean}"
 
     @property
     def number(self) -> int:

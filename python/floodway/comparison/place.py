@@ -1,7 +1,7 @@
 """The folder of a comparison: a folder a run, the numbers, the pictures and the page.
 
-`compare.json` is there from the start and lists which runs are due, each with the key of what decides it, and
-which have ended. So a comparison that was cut short, killed too, is known as one, and goes on.
+`compare.json` is there from the start and lists which runs are planned, each with the key of what decides it,
+and which have ended. So a comparison that was cut short, killed too, is known as one, and goes on.
 """
 
 from __future__ import annotations

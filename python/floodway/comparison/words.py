@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from floodway.results.percentiles import LEAST_BEYOND, MARK
+from floodway.results.percentiles import MARK, few_noted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,9 +41,9 @@ def notes(comparison: Comparison) -> Iterator[str]:
             "packet or more waited for it, on average"
         )
     if "link_loaded_paused_percent" in keys:
-        yield "paused while loaded: time in which a pause held a class up, over the time loaded"
+        yield "paused while loaded: share of the loaded time during which PFC blocked a class"
     if any(cell.few is not None for cell in cells):
-        yield f"{MARK} percentile of so many flows a seed: fewer than {LEAST_BEYOND} lie beyond it"
+        yield few_noted("seed")
     if any(cell.finished_only for cell in cells):
         yield "* of the finished flows only; unfinished ones rank above every finished one"
     if any(len(cell.values) > 1 for cell in cells):
@@ -56,7 +56,7 @@ def notes(comparison: Comparison) -> Iterator[str]:
 def _value(row: Row, cell: Cell) -> str:
     if cell.mean is None:
         without = len(cell.values) - len(cell.known)
-        several = f" ({without} of {len(cell.values)} seeds)" if len(cell.values) > 1 else ""
+        several = f" in {without} of {len(cell.values)} seeds" if len(cell.values) > 1 else ""
         return f"{row.missing}{several}"
     # The mean of whole numbers is not whole.
     digits = max(row.digits, 1) if any(value != cell.mean for value in cell.known) else row.digits

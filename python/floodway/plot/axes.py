@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import matplotlib as mpl
 from matplotlib import style
+from matplotlib.axis import XAxis
 from matplotlib.figure import Figure
-from matplotlib.ticker import LogLocator
+from matplotlib.ticker import LogFormatterSciNotation, LogLocator
 
 from floodway.plot.look import LAYOUT_PT, current, heading
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
+    from matplotlib.text import Text
 
 __all__ = [
     "FORMATS",
@@ -51,6 +53,9 @@ DOTS_PER_INCH, LEAST_PIXELS = 150, 1050
 PANEL_HEIGHT = 1.6
 #: Of panels beside one another.
 PANEL_WIDTH = 4.4
+#: An axis across has labels between powers of ten where its end is at most so many times its begin. Over
+#: more, and from so much on, it has powers. Numbers from the last on have commas.
+MOST_DECADES, LARGE, GROUPED = 1e3, 1e6, 10_000
 #: Longer names are cut in the middle.
 LONGEST_NAME = 64
 #: Programs write themselves and the time into their files; without these, the same result has the same bytes.
@@ -70,6 +75,7 @@ class NotebookFigure(Figure):
     def __init__(self, *arguments: Any, **options: Any) -> None:  # noqa: ANN401 (matplotlib's)
         super().__init__(*arguments, **options)
         self._letters: Any = {"font.size": LAYOUT_PT * current().scale}
+        self._beside: Text | None = None
 
     def _repr_png_(self) -> bytes:
         return png_of(self)
@@ -78,7 +84,21 @@ class NotebookFigure(Figure):
         """Write it, as matplotlib does; a PDF's letters are type 42, which may be searched and selected."""
         # Labels of ticks are made as late as here.
         with mpl.rc_context({**self._letters, "pdf.fonttype": 42}):
+            self._centre_label()
             super().savefig(*arguments, **options)
+
+    def supylabel(self, *arguments: Any, **options: Any) -> Text:  # noqa: ANN401 (matplotlib's)
+        """Name what goes up in all panels, in the middle of them; matplotlib has it in that of the figure."""
+        self._beside = super().supylabel(*arguments, **options)
+        return self._beside
+
+    def _centre_label(self) -> None:
+        engine = self.get_layout_engine()
+        if self._beside is None or engine is None:
+            return
+        engine.execute(self)
+        places = [axes.get_position() for axes in self.axes]
+        self._beside.set_y((min(place.y0 for place in places) + max(place.y1 for place in places)) / 2)
 
 
 def figure_for(wide: float, high: float, *, layout: str | None = "constrained") -> NotebookFigure:
@@ -140,7 +160,7 @@ def stacked(title: str, heights: float, panels: int) -> tuple[Figure, list[Axes]
     return figure, [row[0] for row in grid]
 
 
-def scale_axes(axes: Axes, usual: Sequence[str], *, plain: str = "xy") -> tuple[str, ...]:
+def scale_axes(axes: Axes, usual: Sequence[str]) -> tuple[str, ...]:
     """Make axes logarithmic, those that are chosen or else the usual ones, and return which.
 
     Parameters
@@ -149,16 +169,13 @@ def scale_axes(axes: Axes, usual: Sequence[str], *, plain: str = "xy") -> tuple[
         The axes.
     usual
         `x`, `y`, both or none.
-    plain
-        Of these the numbers of logarithmic axes are written out.
     """
     log = current().log
     chosen = tuple(usual if log is None else log)
     for name, axis, change in (("x", axes.xaxis, axes.set_xscale), ("y", axes.yaxis, axes.set_yscale)):
         if name in chosen:
             change("log")
-            if name in plain:
-                plain_ticks(axis)
+            plain_ticks(axis)
     return chosen
 
 
@@ -186,10 +203,32 @@ def shown(name: str) -> str:
 
 
 def plain_ticks(axis: Axis) -> None:
-    """Write the numbers of a logarithmic axis out: 1, 2, 5, 10, 20 and so on."""
+    """Write the numbers of a logarithmic axis out: 1, 2, 5, 10, 20 and so on.
+
+    An axis across has no room for that over many decades: it has the powers of ten alone then, as such where
+    they are large.
+    """
+    powers = LogFormatterSciNotation()
+    powers.set_axis(axis)
+
+    def is_wide() -> bool:
+        low, high = sorted(axis.get_view_interval())
+        return isinstance(axis, XAxis) and high > MOST_DECADES * low
+
+    def major(value: float, _: float | None = None) -> str:
+        large = max(axis.get_view_interval()) >= LARGE
+        return str(powers(value)) if large and is_wide() else _written_out(value)
+
+    def minor(value: float, _: float | None = None) -> str:
+        return "" if is_wide() else _written_out(value)
+
     axis.set_minor_locator(LogLocator(subs=(2, 5)))
-    for labels in (axis.set_major_formatter, axis.set_minor_formatter):
-        labels("{x:g}")
+    axis.set_major_formatter(major)
+    axis.set_minor_formatter(minor)
+
+
+def _written_out(value: float) -> str:
+    return f"{value:g}" if value < GROUPED else f"{value:,.0f}"
 
 
 def png_of(figure: Figure) -> bytes:

@@ -80,7 +80,7 @@ def _of_flows(sources: Sequence[Source], *, several: bool) -> Iterator[tuple[str
     )
     yield (
         "slowdown.png",
-        f"Slowdown against flow size, in buckets of as many flows{pooled}.",
+        f"Slowdown against flow size, in buckets of equal numbers of flows{pooled}.",
         lambda: slowdown(sources, workloads=None).figure,
     )
 

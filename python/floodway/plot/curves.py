@@ -26,6 +26,7 @@ __all__ = [
     "LEGEND_LETTERS",
     "LEGEND_ROW",
     "WIDER_BELOW",
+    "WIDTH",
     "Curve",
     "Drawing",
     "Source",
@@ -47,7 +48,7 @@ LEGEND_LETTERS, LEGEND_KEY = 14.3, 8
 #: Letters of the note below a picture that fit into an inch.
 NOTE_LETTERS = 15.5
 #: Of a picture whose curves may hide one another.
-WIDER_BELOW = "What is drawn first is wider, so that equal curves can all be seen: widths mean nothing else."
+WIDER_BELOW = "Earlier curves are drawn wider so that coinciding curves stay visible."
 #: Inches of a row of the legend.
 LEGEND_ROW = 0.19
 #: Points of the last curve, what each below it has more of them at most, and the lowest at most in all.

@@ -20,8 +20,10 @@ if TYPE_CHECKING:
 
     from floodway.plot.curves import Curve, Source
 
-__all__ = ["fct"]
+__all__ = ["FLOWS", "TIME", "fct"]
 
+#: What goes across, and what goes up.
+TIME, FLOWS = "flow completion time in µs", "share of measured flows"
 #: A curve of more flows is drawn through so many of them, evenly spread, and through more towards its end.
 MOST_POINTS, MOST_OF_TAIL = 3000, 1000
 
@@ -53,14 +55,14 @@ def fct(sources: Sequence[Source], *, workloads: Sequence[str] | None = ()) -> D
     points = [_points(curve) for curve in curves]
     with plain_style():
         title = titled("Flow completion times", sources)
-        figure, axes = axes_of("flow completion time in µs", "share of measured flows", title=title)
+        figure, axes = axes_of(TIME, FLOWS, title=title)
         labels = [_label(curve) for curve in curves]
         for curve, (times, share), label in zip(curves, points, labels, strict=True):
             look = {"color": curve.colour, "linestyle": curve.line, "linewidth": curve.width}
             axes.step(times, share, where="post", label=label, **look)
             if curve.finished < len(curve.flows):
                 axes.plot(times[-1:], share[-1:], marker="x", color=curve.colour)
-        log = scale_axes(axes, "x", plain="y")
+        log = scale_axes(axes, "x")
         # A logarithm has no zero: then the least share of a curve is the lowest.
         axes.set_ylim(min(share[1] for _, share in points if len(share)) if "y" in log else 0, 1.01)
         note = WIDER_BELOW if len(curves) > 1 else ""

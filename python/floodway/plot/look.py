@@ -101,7 +101,8 @@ def look(
     Raises
     ------
     PlotError
-        If a width or a size is out of its range, or the one leaves no room for the other.
+        If a width or a size is out of its range, or the one leaves no room for the other, or a title has
+        characters that cannot be shown.
 
     Examples
     --------
@@ -119,6 +120,10 @@ def look(
     unknown = next((each for each in log or () if each not in {"x", "y"}), None)
     if unknown is not None:
         raise PlotError(f"log: {unknown!r} is not an axis; allowed: x, y", key="log", given=unknown)
+    hidden = next((each for each in title or "" if not each.isprintable()), None)
+    if hidden is not None:
+        text = f"title: it has the character U+{ord(hidden):04X}, which cannot be shown"
+        raise PlotError(text, key="title", given=title)
     chosen = Look(
         width_in=width_in, font_pt=font_pt, title=title, log=None if log is None else tuple(log), note=note
     )
@@ -153,11 +158,6 @@ def panel_width(wide: float, *, around: float, panels: int) -> float:
 def heading(title: str, *, usual: float) -> str:
     """Return the title that a picture has, in lines that fit its width."""
     chosen = current()
-    said = title if chosen.title is None else _plain(chosen.title)
+    said = title if chosen.title is None else chosen.title.replace("$", r"\$")
     letters = int(chosen.wide(usual) * TITLE_LETTERS)
     return "\n".join("\n".join(wrap(line, letters)) for line in said.splitlines())
-
-
-def _plain(text: str) -> str:
-    """Return text in which no sign has a meaning of its own."""
-    return "".join(each if each.isprintable() else " " for each in text).replace("$", r"\$")

@@ -155,7 +155,7 @@ def shares(  # noqa: PLR0913 (what a caller may choose)
     PlotError
         If no shares were kept, there is no such direction or flow, or there is nothing or too much to show.
     """
-    if bucket_us is not None and bucket_us <= 0:
+    if bucket_us is not None and not 0 < bucket_us < math.inf:
         raise PlotError(f"{bucket_us:g} us is not a width above 0", key="bucket")
     first = [source.results[0] for source in sources]
     limits = limits_of(first, window)

@@ -1,4 +1,4 @@
-"""Slowdown against flow size: median and 99th percentile over buckets of as many flows.
+"""Slowdown against flow size: median and 99th percentile over buckets of equal numbers of flows.
 
 Unfinished flows rank above every finished one: a percentile that falls among them is not reached, and its
 line has a gap there.
@@ -13,7 +13,7 @@ import polars as pl
 
 from floodway.errors import PlotError
 from floodway.plot.axes import axes_of, panels_of, plain_style, scale_axes
-from floodway.plot.curves import WIDER_BELOW, Drawing, add_legend, flow_curves, titled
+from floodway.plot.curves import WIDER_BELOW, WIDTH, Drawing, add_legend, flow_curves, titled
 from floodway.results.percentiles import of_flows
 from floodway.results.summary import SizeBucket, slowdown_by_size
 
@@ -29,6 +29,9 @@ __all__ = ["slowdown"]
 
 #: So many curves have their median and their 99th percentile in one panel.
 TOGETHER = 3
+#: Points of the last curve's marks, and by how much others are larger for each point of a wider line: marks
+#: that lie on one another can all be seen then.
+MARK, WIDER_MARK = 3.0, 1.8
 #: The percentiles, and the line of each.
 LINES = {"p50": "-", "p99": "--"}
 
@@ -69,7 +72,7 @@ def slowdown(sources: Sequence[Source], *, workloads: Sequence[str] | None = ())
             # The median's line, which every curve has, stands in the legend.
             panels[0].lines[-1 if panels[0] is not panels[1] else -2].set_label(label)
         for axes in dict.fromkeys(panels):
-            scale_axes(axes, "xy", plain="y")
+            scale_axes(axes, "xy")
         note = _note(curves, buckets)
         add_legend(figure, labels, note=note)
     return Drawing(figure=figure, data=pl.concat(map(_table, curves, buckets)), note=note)
@@ -103,8 +106,8 @@ def _draw(axes: Axes, curve: Curve, points: Sequence[tuple[int, float | None]], 
         color=curve.colour,
         linestyle=line,
         marker=curve.mark,
-        markersize=3,
-        linewidth=min(curve.width, 2.0),
+        markersize=MARK + WIDER_MARK * (curve.width - WIDTH),
+        linewidth=curve.width,
     )
 
 

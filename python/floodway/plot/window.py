@@ -47,8 +47,11 @@ def limits_of(results: Sequence[Result], window: tuple[float | None, float | Non
     Raises
     ------
     PlotError
-        If nothing can lie in the window.
+        If nothing can lie in the window, or it is not of times.
     """
+    for key, time in zip(("from", "to"), window, strict=True):
+        if time is not None and not time >= 0:
+            raise PlotError(f"{key}: {time:g} is not a time from 0 us on", key=key, given=f"{time:g}")
     end = max(result.outcome.simulated_us for result in results)
     begin = 0.0 if window[0] is None else window[0]
     if window[1] is not None and begin >= window[1]:

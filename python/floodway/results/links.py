@@ -43,7 +43,7 @@ class LinkSummary:
     loaded_idle_share
         Share of the rate that it did not use while loaded.
     loaded_paused_share
-        Time in which a pause held a class up while loaded, over the time loaded, summed over classes.
+        Share of the loaded time during which PFC blocked a class, summed over classes.
     receiver_peak_bytes
         The most that the port at its receiving end held of one class.
     receiver_buffer_bytes

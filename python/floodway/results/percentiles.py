@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-__all__ = ["LEAST_BEYOND", "MARK", "is_few", "name_of", "of_flows"]
+__all__ = ["FEW", "LEAST_BEYOND", "MARK", "few_noted", "is_few", "name_of", "of_flows"]
 
 #: A percentile is marked where fewer flows than this lie beyond it: p99 of fewer than 1,000.
 LEAST_BEYOND = 10
 #: What stands beside such a percentile.
 MARK = "†"
+#: What the mark means where no number stands after it.
+FEW = f"{MARK} few flows: fewer than {LEAST_BEYOND} lie above this percentile"
 
 
 def is_few(flows: int, *, thousandths: int) -> bool:
@@ -28,6 +30,18 @@ def is_few(flows: int, *, thousandths: int) -> bool:
     return 0 < flows * (1000 - thousandths) < LEAST_BEYOND * 1000
 
 
+def few_noted(each: str, *, percentile: str = "this percentile") -> str:
+    """Say what the mark means where the number of flows stands after it.
+
+    Examples
+    --------
+    >>> few_noted("seed")
+    '† few flows: the number after † is how many there were per seed; fewer than 10 lie above this percentile'
+    """
+    number = f"the number after {MARK} is how many there were per {each}"
+    return f"{MARK} few flows: {number}; fewer than {LEAST_BEYOND} lie above {percentile}"
+
+
 def name_of(thousandths: int) -> str:
     """Return what a percentile is called.
 
@@ -45,7 +59,7 @@ def of_flows(fewest: int, most: int, *, thousandths: int, each: str = "") -> str
     Examples
     --------
     >>> of_flows(45, 46, thousandths=990, each="each point")
-    'p99 of each point is of 45 to 46 flows: fewer than 10 lie beyond it.'
+    'p99 of each point is of 45 to 46 flows: fewer than 10 lie above it.'
     >>> of_flows(2000, 2000, thousandths=990)
     ''
     """
@@ -55,4 +69,4 @@ def of_flows(fewest: int, most: int, *, thousandths: int, each: str = "") -> str
     where = f" of {each}" if each else ""
     flows = "flow" if most == 1 else "flows"
     name = name_of(thousandths)
-    return f"{name}{where} is of {count} {flows}: fewer than {LEAST_BEYOND} lie beyond it."
+    return f"{name}{where} is of {count} {flows}: fewer than {LEAST_BEYOND} lie above it."

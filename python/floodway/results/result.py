@@ -323,7 +323,7 @@ class Result:
         return plot.fct(self._sources(), workloads=workloads).figure
 
     def plot_slowdown(self, *, workloads: Sequence[str] = ()) -> Figure:
-        """Draw median and 99th percentile of slowdown against flow size, over buckets of as many flows.
+        """Draw median and 99th percentile of slowdown against flow size, over buckets of equal size.
 
         A line has a gap where unfinished flows hold the percentile's rank.
 

@@ -38,7 +38,7 @@ __all__ = [
     "summarise",
 ]
 
-#: Buckets of flow size, each with as many flows.
+#: Buckets of flow size, of equal numbers of flows.
 BUCKETS = 20
 #: Fewer flows than this make no bucket of their own.
 LEAST_IN_BUCKET = 5
@@ -328,7 +328,7 @@ def slowdown_by_size(flows: pl.DataFrame) -> tuple[SizeBucket, ...]:
 
 
 def size_buckets(flows: pl.DataFrame, *, most: int = BUCKETS) -> tuple[SizeBucket, ...]:
-    """Slowdown by size: the flows in order of size, cut into buckets of as many flows each.
+    """Slowdown by size: the flows in order of size, cut into buckets of equal numbers of flows.
 
     Parameters
     ----------

@@ -10,6 +10,7 @@ import polars as pl
 
 from floodway.plot.axes import PANEL_HEIGHT, plain_style, scale_axes, shown
 from floodway.plot.curves import Drawing, Source, add_legend
+from floodway.plot.fct import FLOWS, TIME
 from floodway.plot.look import current
 from floodway.plot.ports import ports
 from floodway.plot.region import region
@@ -33,10 +34,11 @@ __all__ = ["cdf", "ports_in_time", "region_in_time", "series", "shares_in_time"]
 #: A curve of more points is drawn through so many of them.
 MOST_POINTS = 2000
 _ACROSS = {
-    "fct": "completion time, us",
+    "fct": TIME,
     "slowdown": "slowdown",
-    "throughput": "throughput of a bucket, Gbit/s",
+    "throughput": "throughput of a bucket in Gbit/s",
 }
+_SHARE = {"fct": FLOWS, "slowdown": FLOWS, "throughput": "share of buckets"}
 _UP = {"throughput": "throughput in Gbit/s", "queue": "longest queue in MB"}
 
 Values = np.ndarray[tuple[int], np.dtype[np.float64]]
@@ -179,9 +181,9 @@ def cdf(study: Study, plot: Plot, numbers: Numbers, store: Runs) -> Drawing:
             tables.append(pl.DataFrame({"variant": variant, plot.of: points, "share": shares}))
         if not tables:
             raise NothingRanError
-        axes.set(xlabel=_ACROSS[plot.of], ylabel="share")
+        axes.set(xlabel=_ACROSS[plot.of], ylabel=_SHARE[plot.of])
         least = min(float(table["share"][0]) for table in tables)
-        axes.set_ylim(least if "y" in scale_axes(axes, plot.log, plain="y") else 0, 1.01)
+        axes.set_ylim(least if "y" in scale_axes(axes, plot.log) else 0, 1.01)
         note = over_seeds(seeds)
         add_legend(figure, labels, note=note)
     return Drawing(figure=figure, data=pl.concat(tables), note=note)

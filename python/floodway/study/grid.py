@@ -28,16 +28,16 @@ if TYPE_CHECKING:
 __all__ = ["grid"]
 
 #: Inches of a cell, of a letter of a row's name or a panel's title, of a panel's title, of a line below a
-#: column, of the figure's title and of what is said of colours, and between panels.
+#: column, of the figure's title, and between panels.
 WIDE, HIGH, LETTER, TITLE, LINE, TOP, BETWEEN = 0.78, 0.36, 0.075, 0.3, 0.15, 0.35, 0.25
-#: Inches of a further line of the figure's title.
-TITLE_LINE = 0.2
+#: Inches of a further line of the figure's title, and of what is said of colours.
+TITLE_LINE, BOTTOM = 0.2, 0.25
 #: Letters of a line below a column, and panels beside one another.
 LETTERS, COLUMNS = 10, 2
 #: Light is little: what is printed in grey keeps its order.
 COLOURS = "magma_r"
 #: Of the colours' range: beyond it letters are white.
-DARK = 0.55
+DARK = 0.42
 #: Where the most is so many times the least, colours go by the logarithm.
 WIDE_RANGE = 4.0
 
@@ -64,8 +64,9 @@ def grid(study: Study, plot: Plot, numbers: Numbers) -> Drawing:
     with plain_style():
         figure = figure_for(sheet.wide, sheet.high, layout=None)
         figure.suptitle(sheet.title, y=1 - 0.1 / sheet.high, va="top", fontsize="large")
-        dark: dict[str, Any] = {"ha": "right", "va": "top", "fontsize": "x-small"}
-        figure.text(0.99, 1 - 0.12 / sheet.high, "dark is much", **dark)
+        if current().note:
+            said = f"{'in each panel, ' * (len(titles) > 1)}darker = more"
+            figure.text(sheet.right, 0.08 / sheet.high, said, ha="right", va="bottom", fontsize="x-small")
         for number, metric in enumerate(plot.metrics):
             axes = figure.add_axes(sheet.place(number))
             _panel(axes, [bar for bar in table if bar.metric == metric.name], across, down)
@@ -95,11 +96,16 @@ class _Sheet:
         self.wide = current().wide(usual)
         self._pitch = panel_width(self.wide, around=self._left, panels=self.beside)
         narrower = self._pitch - BETWEEN
-        self._panel = (min(WIDE * len(columns), narrower), HIGH * len(rows))
+        self._panel = (narrower, HIGH * len(rows))
         self.title = heading(shown(plot.title), usual=usual)
         self._top = TOP + TITLE_LINE * max(0, len(self.title.splitlines()) - 1)
         self._lines = -(-len(titles) // self.beside)
-        self.high = self._top + (TITLE + self._panel[1] + self._below) * self._lines + 0.2
+        self.high = self._top + (TITLE + self._panel[1] + self._below) * self._lines + BOTTOM
+
+    @property
+    def right(self) -> float:
+        """The right edge of the last panel, as a share of the figure."""
+        return (self._left + self._pitch * (self.beside - 1) + self._panel[0]) / self.wide
 
     def place(self, number: int) -> tuple[float, float, float, float]:
         """Return left, bottom, width and height of a panel, as shares of the figure."""

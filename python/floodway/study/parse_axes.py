@@ -145,7 +145,7 @@ def _listed_points(table: Table) -> tuple[AxisPoint, ...]:
         if not isinstance(own, list) or len(own) != len(keys):
             raise table.fault(
                 "values",
-                f"{plain(value)}: a list of {len(keys)} values is due, one for each key",
+                f"expected a list of {len(keys)} values, one for each key, got {plain(value)}",
                 given=value,
             )
         name = labels[place] if labels else plain(own[0])

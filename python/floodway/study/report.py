@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from floodway.results.simulated import Fact
     from floodway.study.conduct import Conducted, Part
     from floodway.study.evaluation import Numbers
-    from floodway.study.model import Plot, Study
+    from floodway.study.model import Claim, Plot, Study
     from floodway.study.runs import Run
     from floodway.study.storage import Runs
     from floodway.study.verdicts import Judged
@@ -51,6 +51,12 @@ __all__ = ["PAGE_FILE", "REPORT_FILE", "TIMES", "write_report"]
 REPORT_FILE = "report.md"
 PAGE_FILE = "index.html"
 QUICK = "This is the quick form, with fewer points, seeds or flows. Its numbers are for a first look."
+#: Whose claims are: one, and several.
+CLAIMS = {
+    "published number or order": "published numbers and orders",
+    "claim without a source": "claims without a source",
+    "claim of our own": "claims of our own",
+}
 #: Rows of means that the report has.
 MOST_ROWS = 60
 #: With more labels than this, what differs by them is counted.
@@ -115,14 +121,26 @@ def _head(conducted: Conducted, title: str) -> Iterator[str]:
     yield f"# {_plain(title)}"
     if conducted.plan.quick:
         yield QUICK
-    judged = [judged for part in conducted.parts for judged in part.judged]
-    for is_ours, what in ((False, "published numbers and orders"), (True, "claims of our own")):
-        found = [each.verdict for each in judged if each.claim.is_ours == is_ours]
+    for what, several in CLAIMS.items():
+        found = [
+            judged.verdict
+            for part in conducted.parts
+            for judged in part.judged
+            if _origin(part.study, judged.claim) == what
+        ]
         if found:
             counts = ", ".join(
                 f"{verdict} {found.count(verdict)}" for verdict in VERDICTS if verdict in found
             )
-            yield f"{len(found)} {what}: {counts}."
+            yield f"{len(found)} {what if len(found) == 1 else several}: {counts}."
+
+
+def _origin(study: Study, claim: Claim) -> str:
+    """Say whose a claim is: published where a paper, a source or a figure of one is named."""
+    if claim.is_ours:
+        return "claim of our own"
+    named = study.paper or study.source or claim.source or claim.figure
+    return "published number or order" if named else "claim without a source"
 
 
 def _section(part: Part, conducted: Conducted, store: Runs, pictures: Sequence[str]) -> str:

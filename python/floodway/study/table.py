@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from floodway.results.interval import LEAST_SEEDS
-from floodway.results.percentiles import LEAST_BEYOND, MARK, is_few, name_of
+from floodway.results.percentiles import MARK, few_noted, is_few, name_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -177,4 +177,4 @@ def _notes(cells: Sequence[tuple[Metric, Cell]]) -> Iterator[str]:
     }
     if few:
         names = " and ".join(name_of(each) for each in sorted(few))
-        yield f"{MARK} {names} of so many flows a run: fewer than {LEAST_BEYOND} lie beyond it"
+        yield few_noted("run", percentile=names)

@@ -89,7 +89,8 @@ def cases_of(folder: str | os.PathLike[str]) -> tuple[Case, ...]:
     if not found:
         form = "config_TAG.txt beside fct_TAG.txt"
         raise ValidationError(
-            f"{root}: holds no case, neither itself nor in its folders: {form} is due", place=os.fspath(root)
+            f"{root}: holds no case, neither itself nor in its folders: expected {form}",
+            place=os.fspath(root),
         )
     return found
 
@@ -139,7 +140,7 @@ def _keys(config: Path) -> Mapping[str, Sequence[str]]:
         if not key.endswith("_FILE") and not all(value[0] in NUMERIC for value in values):
             given = " ".join(values)
             raise ValidationError(
-                f"{place}: {key} {given}: a number is due", place=place, key=key, given=given
+                f"{place}: {key}: expected a number, got {given}", place=place, key=key, given=given
             )
         found[key] = values
     return found
@@ -181,7 +182,7 @@ def _marks(config: Path, keys: Mapping[str, Sequence[str]]) -> bool:
 def _map(config: Path, key: str, words: Sequence[str]) -> Mapping[int, int]:
     count, *values = _whole(config, key, words)
     if len(values) != _PAIRED * count:
-        message = f"{config}: {key} has {len(values)} values after its count; {_PAIRED * count} are due"
+        message = f"{config}: {key}: expected {_PAIRED * count} values after its count, got {len(values)}"
         raise ValidationError(message, place=os.fspath(config), key=key)
     return dict(zip(values[::2], values[1::2], strict=True))
 
@@ -190,5 +191,5 @@ def _whole(config: Path, key: str, words: Sequence[str]) -> list[int]:
     try:
         return [int(word) for word in words]
     except ValueError:
-        message = f"{config}: {key} {' '.join(words)}: whole numbers are due"
+        message = f"{config}: {key}: expected whole numbers, got {' '.join(words)}"
         raise ValidationError(message, place=os.fspath(config), key=key, given=" ".join(words)) from None

@@ -135,7 +135,7 @@ def counts_apart(reference: Counts | None, ours: Counts | None) -> Iterator[str]
 
 
 def count_rows(reference: Counts, ours: Sequence[Counts], rules: Rules) -> Iterator[Row]:
-    """Set the totals side by side; unless equality is due, what they are follows from all that is judged."""
+    """Set the totals side by side; where equality is not expected, they follow from all that is judged."""
     limit = None if rules.equal is None else limit_of(1 - rules.equal)
     for name, key, label in NAMES:
         expected = getattr(reference, name)
@@ -178,6 +178,6 @@ def _marks(file: Path) -> Iterator[int]:
         if len(words) != CNP_COLUMNS or not all(word.isascii() and word.isdigit() for word in words):
             place = f"{file}:{line}"
             given = " ".join(words)
-            due = "time, node, and CNPs by marks, by disorder and in all are due"
-            raise ValidationError(f"{place}: {given}; {due}", place=place, given=given)
+            expected = "time, node, and CNPs by marks, by disorder and in all"
+            raise ValidationError(f"{place}: expected {expected}, got {given}", place=place, given=given)
         yield int(words[2])

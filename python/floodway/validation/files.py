@@ -63,7 +63,7 @@ def read_flows(file: Path) -> pl.DataFrame:
     rows = [_row(file, line, words, FLOWS, first=_node) for line, words in words_of(file)]
     for (line, _), row in zip(words_of(file), rows, strict=True):
         if row[FLOWS.index("fct_ns")] == 0:
-            raise _fault(file, line, "a completion time of 0 ns", "at least 1 is due")
+            raise _fault(file, line, "0 ns", "a completion time of at least 1 ns")
     return _frame(FLOWS, rows)
 
 
@@ -85,7 +85,7 @@ def read_pauses(file: Path) -> pl.DataFrame:
         row = _row(file, line, words, PAUSES)
         for place in (PAUSES.index("is_switch"), PAUSES.index("is_pause")):
             if row[place] not in (0, 1):
-                raise _fault(file, line, f"{words[place]!r}", f"{PAUSES[place]} is 0 or 1")
+                raise _fault(file, line, f"{words[place]!r}", f"0 or 1 as {PAUSES[place]}")
         rows.append(row)
     return _frame(PAUSES, rows).sort("time_ns", maintain_order=True)
 
@@ -141,7 +141,7 @@ def _own_queues(file: Path, lines: Sequence[tuple[int, list[str]]]) -> list[tupl
     rows: list[tuple[int | None, ...]] = []
     for line, words in lines[begin + 1 :]:
         if len(words) < 2:  # noqa: PLR2004 (switch and port)
-            raise _fault(file, line, " ".join(words), "switch, port and samples are due")
+            raise _fault(file, line, " ".join(words), "switch, port and samples")
         switch, port, *counts = [_number(file, line, word) for word in words]
         rows += [(switch, port, kb, samples) for kb, samples in enumerate(counts)]
     return rows
@@ -162,8 +162,8 @@ def _row(
 ) -> tuple[int, ...]:
     """Read a line of numbers; `first` reads the first two of them."""
     if len(words) != len(columns):
-        given = f"{len(words)} column{'s' * (len(words) != 1)}"
-        raise _fault(file, line, given, f"{len(columns)} are due: {' '.join(columns)}")
+        given = f"{len(words)}"
+        raise _fault(file, line, given, f"{len(columns)} columns ({' '.join(columns)})")
     readers = [first or _number] * 2 + [_number] * (len(columns) - 2)
     return tuple(read(file, line, word) for read, word in zip(readers, words, strict=True))
 
@@ -175,18 +175,18 @@ def _node(file: Path, line: int, word: str) -> int:
     try:
         return (int(word, 16) >> 8) & 0xFFFF
     except ValueError:
-        raise _fault(file, line, repr(word), "an address of eight hexadecimal digits is due") from None
+        raise _fault(file, line, repr(word), "an address of eight hexadecimal digits") from None
 
 
 def _number(file: Path, line: int, word: str) -> int:
     if not (word.isascii() and word.isdigit()) or int(word) > LARGEST:
-        raise _fault(file, line, repr(word), "a whole number is due")
+        raise _fault(file, line, repr(word), "a whole number")
     return int(word)
 
 
-def _fault(file: Path, line: int, given: str, due: str) -> ValidationError:
+def _fault(file: Path, line: int, given: str, expected: str) -> ValidationError:
     place = f"{file}:{line}"
-    return ValidationError(f"{place}: {given}; {due}", place=place, given=given)
+    return ValidationError(f"{place}: expected {expected}, got {given}", place=place, given=given)
 
 
 def _frame(columns: Sequence[str], rows: Sequence[tuple[int | None, ...]]) -> pl.DataFrame:

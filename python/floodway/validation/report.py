@@ -180,10 +180,10 @@ def _bounds() -> str:
         for kind, rules in RULES.items()
     ]
     note = (
-        "Equality is due where paths are listed or there is one way only, and where a hash chooses them, "
-        f"too, if {SHOWN_FLOWS} flows had ended before the first difference: other paths would have shown by "
-        "then. The other lines count for references of other builds (`--other-build`), the last one also "
-        f"where the paths are not known so. Buckets of sizes have a verdict from {FEW_FLOWS} flows on, "
+        "Equality is expected where paths are listed or there is one way only, and where a hash chooses "
+        f"them, too, if {SHOWN_FLOWS} flows had ended before the first difference: other paths would have "
+        "shown by then. The other lines count for references of other builds (`--other-build`), the last one "
+        f"also where the paths are not known so. Buckets of sizes have a verdict from {FEW_FLOWS} flows on, "
         f"frames from {FEW_FRAMES} of the reference, a port's queue from {FEW_SAMPLES:,} samples. Own spread "
         "counts where it is wider than the bound beside it: of the flows' median, the median over pairs of "
         "our seeds; else the largest difference of two of them."

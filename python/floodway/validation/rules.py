@@ -24,10 +24,10 @@ __all__ = [
 ]
 
 Verdict = Literal["pass", "fail", "shown", "not run"]
-#: Of a case: equality is due, since ties, draws and paths are those of the reference. Else the reference is
-#: of another build, or its paths are not known: nothing in it is left to chance; flows that start at the same
-#: instant at the same host make exact ties, whose order is the simulator's own; switches mark at random; or a
-#: hash chooses among paths, in an order that the simulator takes from addresses in memory.
+#: Of a case: equality is expected, since ties, draws and paths are those of the reference. Else the reference
+#: is of another build, or its paths are not known: nothing in it is left to chance; flows that start at the
+#: same instant at the same host make exact ties, whose order is the simulator's own; switches mark at random;
+#: or a hash chooses among paths, in an order that the simulator takes from addresses in memory.
 Kind = Literal["equal", "exact", "tied", "random", "hashed"]
 
 #: Where a hash chooses paths that nobody has listed: when so many flows have ended before anything differs,

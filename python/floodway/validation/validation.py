@@ -222,7 +222,7 @@ def _run(
 
 @dataclass(frozen=True, kw_only=True)
 class _Slot:
-    """A run that is due, and where it is kept."""
+    """A run that is planned, and where it is kept."""
 
     plan: _Plan
     seed: int

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 __all__ = ["KINDS", "allowed", "difference", "headline", "number", "ours", "percent", "shown_rows"]
 
 KINDS: dict[Kind, str] = {
-    "equal": "equality is due",
+    "equal": "equality is expected",
     "exact": "nothing left to chance",
     "tied": "flows start at the same instant",
     "random": "switches mark at random",

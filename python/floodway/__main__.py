@@ -15,8 +15,8 @@ __all__ = ["main"]
 
 #: As `floodway.cli.exits` has them, which is not imported yet.
 FAILED, INTERRUPTED, TERMINATED = 1, 130, 143
-#: Address space that the libraries take until a small run has ended, in MiB: without threads, and for those of one
-#: core. Measured.
+#: Address space, in MiB, that the libraries take for a small run: without threads, and for those of one core.
+#: Measured.
 LIBRARIES_MIB, CORE_MIB = 1024, 64
 
 

@@ -630,6 +630,11 @@ fn a_value_that_is_set_is_at_fault_where_it_was_set() {
     let error = Scenario::from_text("a.toml", RIGHT, &sets).expect_err("it is wrong").to_string();
     let place = "--set defaults.flow-control.pfc.refresh=2.0: defaults.flow-control.pfc.refresh: ";
     assert!(error.starts_with(place), "{error}");
+    // Also where the error is of the table that it was set in.
+    let sets = [("defaults.flow-control.pfc.xoff.alpha".to_owned(), "-1".to_owned())];
+    let table = RIGHT.replacen(r#"xoff = "320KB""#, "xoff = { alpha = 0.5 }", 1);
+    let error = Scenario::from_text("a.toml", &table, &sets).expect_err("it is wrong").to_string();
+    assert!(error.starts_with("--set defaults.flow-control.pfc.xoff.alpha=-1: "), "{error}");
 }
 
 #[test]

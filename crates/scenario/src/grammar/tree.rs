@@ -194,16 +194,31 @@ impl Node {
         name.map_or_else(|| (index + 1).to_string(), str::to_owned)
     }
 
-    /// Where the deepest part of `path` that was written stands.
+    /// Where the deepest part of `path` that was written stands; where something in it was set from outside the file, that.
     pub fn place_of<'a>(&self, path: impl IntoIterator<Item = &'a str>) -> Place {
         let mut node = self;
         for segment in path {
             match node.get(segment) {
                 Some(next) => node = next,
-                None => break,
+                None => return node.place.clone(),
             }
         }
-        node.place.clone()
+        node.set_within().unwrap_or(&node.place).clone()
+    }
+
+    /// The last value in a table that has no line, as those that are set (`--set`), while the table itself has one.
+    fn set_within(&self) -> Option<&Place> {
+        let Value::Table(entries) = &self.value else { return None };
+        self.place.line?;
+        for Entry { node, .. } in entries.iter().rev() {
+            if node.place.line.is_none() {
+                return Some(&node.place);
+            }
+            if let Some(place) = node.set_within() {
+                return Some(place);
+            }
+        }
+        None
     }
 
     /// As JSON, for records of a run.

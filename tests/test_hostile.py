@@ -10,6 +10,7 @@ import re
 import signal
 import subprocess
 import threading
+from functools import partial
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -52,6 +53,8 @@ def waiting(command: Command, *arguments: str) -> Iterator[subprocess.Popen[str]
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        # A shell that runs the tests in the background ignores SIGINT, which what it starts inherits.
+        preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509 (no threads)
     )
     try:
         yield process

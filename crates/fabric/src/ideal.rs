@@ -86,6 +86,11 @@ impl<'a> Ways<'a> {
         Ways { paths: vec![path], spread: Vec::new() }
     }
 
+    /// May packets of a flow take ways that are not alike?
+    pub fn are_mixed(&self) -> bool {
+        self.paths.len() > 1 && self.spread.iter().any(|ports| *ports > 1)
+    }
+
     /// The least time of `packets`; none where no way leads there.
     pub fn time(&self, packets: &Packets) -> Option<Span> {
         self.paths.iter().map(|path| packets.time(path, &self.spread)).min()

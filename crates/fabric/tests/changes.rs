@@ -226,6 +226,27 @@ impl Lone {
     }
 }
 
+/// Two ways of 40G and of 40 and 10G, the slower with less delay: sprayed over both, packets beat each way alone.
+#[test]
+fn a_flow_that_is_sprayed_over_unlike_ways_may_beat_each_and_has_slowdown_1_then() {
+    let links =
+        [(40, 292), (10, 1), (40, 30), (40, 118), (10, 1), (10, 196), (100, 1), (10, 1), (40, 1), (10, 1)];
+    let lone = Lone {
+        links: links.to_vec(),
+        spray: true,
+        before: Vec::new(),
+        lasting: vec![(1, 0)],
+        after: Vec::new(),
+        switchovers: Vec::new(),
+        reaction: (0, 0),
+        ends: (0, 2),
+        size: 31_001,
+    };
+    for records in [lone.network(|link| link != 1).run(), lone.changing().run()] {
+        assert_eq!(slowdowns(&records), [1.0]);
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 250, failure_persistence: None, ..ProptestConfig::default() })]
 

@@ -50,6 +50,8 @@ struct Ideal {
     least: u64,
     /// Its ways have changed while it was sent.
     changed: bool,
+    /// Its packets may have been spread over unlike ways, which together may beat each.
+    spread: bool,
 }
 
 type Pinned<'a> = FxHashMap<(u32, u32, u64), &'a [PortId]>;
@@ -58,6 +60,7 @@ impl World<'_> {
     /// Works the ideals of all flows out, where the network changes; where it does not they are known.
     pub fn settle_ideals(&mut self) {
         if self.wires.is_empty() {
+            self.settle_sprayed();
             return;
         }
         let pinned = self.pinned();
@@ -75,6 +78,29 @@ impl World<'_> {
         let ideals: Vec<u64> = ideals.collect();
         for (row, ideal) in self.records.sent_rows.iter_mut().zip(ideals) {
             row.ideal = ideal;
+        }
+    }
+
+    /// In a network that does not change: packets that are spread over unlike ways may beat each way alone.
+    fn settle_sprayed(&mut self) {
+        let spreads = self.path_facts().spreads;
+        let sprays = self.routes.nodes().any(&spreads);
+        drop(spreads);
+        if !sprays {
+            return;
+        }
+        let pinned = self.pinned();
+        let of = |(sent, received): FlowRow<'_>| {
+            let took =
+                received.finish.checked_sub(received.key.start).filter(|_| received.finish != NEVER)?;
+            let asked = self.asked((sent.key, NodeId(sent.destination)), sent.size, received.finish, &pinned);
+            let by_two_ways =
+                took < sent.ideal && asked.pinned.is_none() && took >= self.floor(asked.ends, &asked.packets);
+            by_two_ways.then_some(took)
+        };
+        let settled: Vec<Option<u64>> = self.records.rows().map(of).collect();
+        for (row, took) in self.records.sent_rows.iter_mut().zip(settled) {
+            row.ideal = took.unwrap_or(row.ideal);
         }
     }
 
@@ -126,7 +152,8 @@ impl World<'_> {
 
     /// What the table of flows says of a flow that took so long, if it is complete.
     fn settled(&self, asked: &Asked<'_>, ideal: Ideal, took: Option<u64>) -> u64 {
-        let by_two_ways = |took: u64| ideal.changed && took >= self.floor(asked.ends, &asked.packets);
+        let may_differ = ideal.changed || ideal.spread;
+        let by_two_ways = |took: u64| may_differ && took >= self.floor(asked.ends, &asked.packets);
         match took {
             Some(took) if took < ideal.least && by_two_ways(took) => took,
             _ => ideal.least,
@@ -180,7 +207,7 @@ impl<'a> Sweep<'a> {
         Sweep {
             world,
             asked,
-            ideals: vec![Ideal { least: NEVER, changed: false }; asked.len()],
+            ideals: vec![Ideal { least: NEVER, changed: false, spread: false }; asked.len()],
             unchanged: Ideals::default(),
             has_changed: false,
             routes: ChangingRoutes::new(Arc::clone(&world.routes)),
@@ -455,5 +482,6 @@ fn link_of(change: &Change) -> u32 {
 fn note(ideal: &mut Ideal, ways: &Ways<'_>, packets: &Packets) {
     if let Some(Span(time)) = ways.time(packets) {
         ideal.least = ideal.least.min(time);
+        ideal.spread |= ways.are_mixed();
     }
 }

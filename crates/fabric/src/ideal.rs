@@ -36,6 +36,11 @@ impl<'a> PathFacts<'_, 'a> {
         (self.candidates)(node, to).iter().copied().filter(|&port| (self.is_up)(port))
     }
 
+    /// Does any node spread the packets of a flow?
+    pub fn sprays(&self) -> bool {
+        self.routes.nodes().any(|node| (self.spreads)(node))
+    }
+
     /// What packets meet along these egress ports.
     pub fn hops(&self, path: &[PortId]) -> Vec<Hop<'a>> {
         let hop = |&port: &PortId| Hop {
@@ -172,8 +177,7 @@ impl Ideals {
 
     /// By hop: over how many ports at most packets are spread; none where no node of the network does so.
     fn spread(&mut self, facts: &PathFacts<'_, '_>, ends: (NodeId, NodeId)) -> Option<&[u64]> {
-        let spreads =
-            self.spreads.get_or_insert_with(|| facts.routes.nodes().any(|node| (facts.spreads)(node)));
+        let spreads = self.spreads.get_or_insert_with(|| facts.sprays());
         spreads.then(|| &**self.ways.entry(ends).or_insert_with(|| ways(facts, ends)))
     }
 }

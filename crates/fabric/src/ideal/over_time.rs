@@ -83,24 +83,19 @@ impl World<'_> {
 
     /// In a network that does not change: packets that are spread over unlike ways may beat each way alone.
     fn settle_sprayed(&mut self) {
-        let spreads = self.path_facts().spreads;
-        let sprays = self.routes.nodes().any(&spreads);
-        drop(spreads);
-        if !sprays {
+        if !self.path_facts().sprays() {
             return;
         }
         let pinned = self.pinned();
         let of = |(sent, received): FlowRow<'_>| {
-            let took =
-                received.finish.checked_sub(received.key.start).filter(|_| received.finish != NEVER)?;
+            let took = (received.finish != NEVER).then(|| received.finish - received.key.start);
             let asked = self.asked((sent.key, NodeId(sent.destination)), sent.size, received.finish, &pinned);
-            let by_two_ways =
-                took < sent.ideal && asked.pinned.is_none() && took >= self.floor(asked.ends, &asked.packets);
-            by_two_ways.then_some(took)
+            let ideal = Ideal { least: sent.ideal, changed: false, spread: asked.pinned.is_none() };
+            self.settled(&asked, ideal, took)
         };
-        let settled: Vec<Option<u64>> = self.records.rows().map(of).collect();
-        for (row, took) in self.records.sent_rows.iter_mut().zip(settled) {
-            row.ideal = took.unwrap_or(row.ideal);
+        let settled: Vec<u64> = self.records.rows().map(of).collect();
+        for (row, ideal) in self.records.sent_rows.iter_mut().zip(settled) {
+            row.ideal = ideal;
         }
     }
 

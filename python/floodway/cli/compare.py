@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import floodway
 from floodway import _floodway
 from floodway.cli.exits import DONE, FAILED, INTERRUPTED
-from floodway.cli.inputs import fewer_threads, pair
+from floodway.cli.inputs import pair, plan_warnings
 from floodway.cli.run import failures
 from floodway.cli.show_comparison import show
 from floodway.cli.terminal import tell
@@ -124,10 +124,8 @@ def _plans(variants: Sequence[Variant], request: Request) -> Iterator[str]:
     """Warn of variants whose runs use fewer threads than were asked for, or need more memory than is left."""
     for variant in variants if request.threads > 1 or request.force_memory else ():
         plan = _floodway.Plan(variant.scenario.native, threads=request.threads, force=request.force_threads)
-        if plan.threads < request.threads:
-            yield f"{variant.label}: {fewer_threads(request.threads, plan)}"
-        if request.force_memory and plan.too_large:
-            yield f"{variant.label}: {plan.too_large}"
+        found = plan_warnings(plan, asked=request.threads, force_memory=request.force_memory)
+        yield from (f"{variant.label}: {warning}" for warning in found)
 
 
 def _interrupted(comparison: Comparison, out: Path) -> int:

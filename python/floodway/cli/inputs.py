@@ -9,12 +9,12 @@ import typer
 import floodway
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from floodway._floodway import Plan
 
-__all__ = ["captured_links", "fewer_threads", "pair", "parsed", "threads_asked"]
+__all__ = ["captured_links", "pair", "parsed", "plan_warnings", "threads_asked"]
 
 #: Text with quotes and backslashes, as TOML writes it.
 ESCAPES = str.maketrans({'"': r"\"", "\\": r"\\"})
@@ -49,11 +49,19 @@ def threads_asked(scenario: floodway.Scenario) -> int | None:
     return threads if isinstance(threads, int) else None
 
 
-def fewer_threads(asked: int, plan: Plan) -> str:
+def _fewer_threads(asked: int, plan: Plan) -> str:
     """Say why a run has fewer threads than were asked for."""
     have = "1 thread" if plan.threads == 1 else f"{plan.threads} threads"
     why = plan.threads_why or "the network cannot be cut into more partitions"
     return f"{have} instead of {asked}: {why}"
+
+
+def plan_warnings(plan: Plan, *, asked: int | None, force_memory: bool) -> Iterator[str]:
+    """Yield that a run has fewer threads than were asked for, and that its memory is forced."""
+    if asked is not None and plan.threads < asked:
+        yield _fewer_threads(asked, plan)
+    if force_memory and plan.too_large:
+        yield plan.too_large
 
 
 def captured_links(given: Sequence[str]) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 import floodway
 from floodway.cli.exits import DONE, FAILED, INTERRUPTED
-from floodway.cli.inputs import captured_links, fewer_threads, parsed, threads_asked
+from floodway.cli.inputs import captured_links, parsed, plan_warnings, threads_asked
 from floodway.cli.show import document, show
 from floodway.cli.terminal import tell
 from floodway.cli.watch import Watch
@@ -107,10 +107,8 @@ def _run(request: Request) -> int:
 def _tell_plan(request: Request, scenario: floodway.Scenario, plan: Plan) -> None:
     """Say at once that a run has fewer threads than were asked for, and that its memory is forced."""
     asked = request.threads or threads_asked(scenario)
-    if asked is not None and plan.threads < asked:
-        tell(f"warning: {fewer_threads(asked, plan)}", err=True)
-    if request.force_memory and plan.too_large:
-        tell(f"warning: {plan.too_large}", err=True)
+    for warning in plan_warnings(plan, asked=asked, force_memory=request.force_memory):
+        tell(f"warning: {warning}", err=True)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -142,8 +142,8 @@ impl Records {
         if flow.size < UNBOUNDED.0 {
             totals.offered += flow.size;
         }
-        totals.first_start.get_or_insert(flow.start);
-        totals.last_start = flow.start;
+        totals.first_start = Some(totals.first_start.map_or(flow.start, |first| first.min(flow.start)));
+        totals.last_start = totals.last_start.max(flow.start);
     }
 
     /// All bytes of a flow have arrived.
@@ -202,7 +202,8 @@ impl Records {
 
     /// A lossless account had no room.
     pub fn lossless_drop(&mut self, drop: FirstDrop) {
-        self.first_drop.get_or_insert(drop);
+        let drops = self.first_drop.into_iter().chain([drop]);
+        self.first_drop = drops.min_by_key(|drop| (drop.time, drop.order));
     }
 
     /// Takes over what another partition has kept.

@@ -1,5 +1,7 @@
 //! Who has how much of a link: the bytes of each flow that chosen ports send, by buckets of time.
 
+use std::collections::BTreeMap;
+
 use floodway_units::PortId;
 use rustc_hash::FxHashMap;
 
@@ -15,18 +17,22 @@ use crate::world::World;
 #[derive(Debug)]
 pub(crate) struct ShareLog {
     log: Log<Row>,
-    /// By port: whether its flows are told apart.
-    chosen: Vec<bool>,
     /// Width of a bucket.
     width: u64,
-    /// The bucket at work, of all ports, and its rows; where each of them is.
+    /// Of the chosen ports: the bucket at work.
+    open: BTreeMap<u32, Open>,
+}
+
+/// The bucket of a port that is being filled: its rows, and by flow which of them is the flow's.
+#[derive(Debug, Default)]
+struct Open {
     bucket: u64,
-    open: Vec<Row>,
-    places: FxHashMap<Key, usize>,
+    rows: Vec<Row>,
+    row_of: FxHashMap<FlowName, usize>,
 }
 
 /// A port and a flow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Key {
     port: u32,
     flow: FlowName,
@@ -57,49 +63,39 @@ impl Logged for Row {
 
 impl ShareLog {
     /// Before the first packet.
-    pub fn new(spec: &ShareSpec, ports: usize) -> Self {
-        let mut chosen = vec![false; ports];
-        spec.ports.iter().for_each(|port| chosen[port.index()] = true);
-        ShareLog {
-            log: Log::new(spec.rows),
-            chosen,
-            width: spec.bucket.0,
-            bucket: 0,
-            open: Vec::new(),
-            places: FxHashMap::default(),
-        }
+    pub fn new(spec: &ShareSpec) -> Self {
+        let open = spec.ports.iter().map(|port| (port.0, Open::default())).collect();
+        ShareLog { log: Log::new(spec.rows), width: spec.bucket.0, open }
     }
 
-    /// A packet of a flow starts on the wire of a port.
+    /// A packet of a flow starts on the wire of a port, whose times never fall.
     fn sent(&mut self, now: u64, key: Key, class: u8, bytes: u64) {
+        let Some(open) = self.open.get_mut(&key.port) else { return };
         let bucket = now / self.width;
-        if bucket != self.bucket {
-            self.end_bucket();
-            self.bucket = bucket;
+        if bucket != open.bucket {
+            open.end(&mut self.log);
+            open.bucket = bucket;
         }
-        let next = self.open.len();
-        let place = *self.places.entry(key).or_insert(next);
-        if place == next {
-            self.open.push(Row { time: bucket * self.width, key, class, bytes: 0 });
+        let next = open.rows.len();
+        let row = *open.row_of.entry(key.flow).or_insert(next);
+        if row == next {
+            open.rows.push(Row { time: bucket * self.width, key, class, bytes: 0 });
         }
-        self.open[place].bytes += bytes;
+        open.rows[row].bytes += bytes;
     }
 
-    /// All ports' rows of a bucket are written together, so that the log's times never fall.
-    fn end_bucket(&mut self) {
-        self.places.clear();
-        let ended = self.open.drain(..);
-        ended.for_each(|row| self.log.push(row));
+    fn end_buckets(&mut self) {
+        self.open.values_mut().for_each(|open| open.end(&mut self.log));
     }
 
     pub fn absorb(&mut self, mut other: ShareLog) {
-        self.end_bucket();
-        other.end_bucket();
+        self.end_buckets();
+        other.end_buckets();
         self.log.absorb(other.log);
     }
 
     pub fn close(&mut self) {
-        self.end_bucket();
+        self.end_buckets();
         self.log.close();
     }
 
@@ -108,11 +104,19 @@ impl ShareLog {
     }
 }
 
+impl Open {
+    /// The rows of the bucket are written.
+    fn end(&mut self, log: &mut Log<Row>) {
+        self.row_of.clear();
+        self.rows.drain(..).for_each(|row| log.push(row));
+    }
+}
+
 impl World<'_> {
     /// Notes a packet that starts on the wire of a port, if the port's flows are told apart.
     pub fn note_share(&mut self, port: PortId, place: Place) {
         let packet = &self.packets[place];
-        let Some(log) = self.shares.as_mut().filter(|log| log.chosen[port.index()]) else { return };
+        let Some(log) = &mut self.shares else { return };
         if !packet.is_data() {
             return;
         }

@@ -22,7 +22,7 @@ use crate::allowances::AllowanceLog;
 use crate::arena::{Arena, Fifo};
 use crate::base_rtt::Largest;
 use crate::blueprint::{
-    Arrivals, Blueprint, DirectionSpec, Draws, LinkSpec, RelayPorts, Role, SwitchSpec, UNBOUNDED,
+    Arrivals, Blueprint, DirectionSpec, Draws, LinkSpec, RelayPorts, Role, SwitchSpec, Ties, UNBOUNDED,
 };
 use crate::border::Border;
 use crate::capture::Capture;
@@ -31,7 +31,7 @@ use crate::counters::{EgressCounters, RareCounters, RareEgressCounters, Traffic}
 use crate::crossing::Inputs;
 use crate::cut::Cut;
 use crate::error::BuildError;
-use crate::flows::{Source, following, next_untied};
+use crate::flows::{Source, following, of_list};
 use crate::histogram::{Instants, histograms};
 use crate::ideal::Ideals;
 use crate::listed::Listed;
@@ -218,7 +218,7 @@ impl<'a> World<'a> {
             pauses: blueprint.records.pauses.map(PauseLog::new),
             signals: blueprint.records.signals.map(|most| SignalLog::new(most, ports_in_all * classes.len())),
             allowances: allowances.map(|spec| AllowanceLog::new(spec, blueprint.workloads.len())),
-            shares: shares.map(|spec| ShareLog::new(spec, ports_in_all)),
+            shares: shares.map(ShareLog::new),
             trace: None,
             records: Records::new(blueprint),
             capture: blueprint.records.capture.as_ref().map(Capture::new).unwrap_or_default(),
@@ -681,7 +681,8 @@ fn build_sources(blueprint: &Blueprint, border: &Border) -> Vec<Source> {
         let workload_index = i as u32;
         match &workload.arrivals {
             Arrivals::List(flows) => {
-                sources.push(Source::List { workload: workload_index, next: next_untied(flows, 0, border) });
+                let as_listed = blueprint.semantics.ties == Ties::SchedulingOrder;
+                sources.extend(of_list(workload_index, flows, border, as_listed));
             }
             // Triggers post its messages.
             Arrivals::ClosedLoop(_) => {}

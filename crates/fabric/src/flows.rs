@@ -11,8 +11,9 @@ use crate::world::{NEVER, World};
 /// What starts flows, one after another.
 #[derive(Debug)]
 pub(crate) enum Source {
-    /// The flows of a list that wait for no other.
-    List { workload: u32, next: usize },
+    /// Flows of a list that wait for no other, by their indices: those of one host, or all of them where ties go by
+    /// scheduling order, in which flows of one instant start as they are listed.
+    List { workload: u32, flows: Box<[u32]>, next: usize },
     /// A Poisson process at one host.
     Poisson { workload: u32, node: NodeId, rng: Rng, number: u64, next: u64 },
 }
@@ -85,10 +86,11 @@ impl World<'_> {
     pub fn next_start(&self, source: usize) -> Option<u64> {
         let workloads = &self.blueprint.workloads;
         match &self.sources[source] {
-            Source::List { workload, next } => match &workloads[*workload as usize].arrivals {
-                Arrivals::List(flows) => flows.get(*next).map(|flow| flow.start.0),
-                _ => None,
-            },
+            Source::List { workload, flows, next } => {
+                let flow = *flows.get(*next)?;
+                let Arrivals::List(listed) = &workloads[*workload as usize].arrivals else { return None };
+                Some(listed[flow as usize].start.0)
+            }
             Source::Poisson { next, .. } => (*next != NEVER).then_some(*next),
         }
     }
@@ -109,12 +111,9 @@ impl World<'_> {
             return;
         }
         let begin = match &mut self.sources[source as usize] {
-            Source::List { workload, next } => {
-                let (workload, flow) = (*workload, *next);
-                let Arrivals::List(flows) = &self.blueprint.workloads[workload as usize].arrivals else {
-                    return;
-                };
-                *next = next_untied(flows, flow + 1, &self.border);
+            Source::List { workload, flows, next } => {
+                let (workload, flow) = (*workload, flows[*next] as usize);
+                *next += 1;
                 self.listed(workload, flow)
             }
             Source::Poisson { workload, node, rng, number, next } => {
@@ -228,10 +227,16 @@ impl World<'_> {
     }
 }
 
-/// The first flow from `from` on that starts here and waits for no other.
-pub(crate) fn next_untied(flows: &[FlowSpec], from: usize, border: &Border) -> usize {
-    let passed = flows[from..].iter().take_while(|flow| !flow.after.is_empty() || !border.owns(flow.source));
-    from + passed.count()
+/// The sources of a list: one a host, in the order of hosts, or `as_listed` a single one.
+pub(crate) fn of_list(workload: u32, flows: &[FlowSpec], border: &Border, as_listed: bool) -> Vec<Source> {
+    let starts = |flow: &FlowSpec| flow.after.is_empty() && border.owns(flow.source);
+    let mut untied: Vec<u32> = (0..).zip(flows).filter(|(_, flow)| starts(flow)).map(|(i, _)| i).collect();
+    let host = |flow: &u32| flows[*flow as usize].source;
+    if !as_listed {
+        untied.sort_by_key(host);
+    }
+    let same = |a: &u32, b: &u32| as_listed || host(a) == host(b);
+    untied.chunk_by(same).map(|flows| Source::List { workload, flows: flows.into(), next: 0 }).collect()
 }
 
 /// When a Poisson source starts the flow after one at `last`.

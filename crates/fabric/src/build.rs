@@ -484,7 +484,7 @@ impl<'a> World<'a> {
     fn meet_ports(&mut self) {
         for port in (0..self.ports.len()).map(|port| PortId(port as u32)) {
             let &Port { at_host, owner, .. } = &self.ports[port.index()];
-            let impaired = self.ports[peer(port).index()].errors.any();
+            let impaired = self.ports[port.index()].errors.any();
             for class in 0..self.classes.len() as u8 {
                 let lane = self.lane(port, class);
                 let account = &mut self.ingress[lane];
@@ -591,7 +591,8 @@ fn build_ports(blueprint: &Blueprint) -> Vec<Port> {
             let serial = serials
                 .entry(direction.rate)
                 .or_insert_with(|| Serial::new(direction.rate, blueprint.semantics.rounding));
-            let errors = direction.errors;
+            let into = &link.directions[1 - end];
+            let draws = |end, purpose| stream(blueprint.seed, fold(name_key(&link.name), end as u64), purpose);
             let changes = link.changes();
             ports.push(Port {
                 node: link.ends[end].node,
@@ -619,12 +620,14 @@ fn build_ports(blueprint: &Blueprint) -> Vec<Port> {
                 delay: direction.delay.0,
                 jitter: direction.jitter.0,
                 latest: 0,
-                errors,
+                errors: into.errors,
+                // Jitter is drawn at the end that sends, and so from another stream.
+                losses: draws(1 - end, if into.jitter > Span::ZERO { "losses" } else { "link" }),
                 serial: serial.clone(),
                 control: Fifo::default(),
                 tie_key: tie_key(blueprint.seed, name_key(&far.name), peer(id)),
                 waiting: 0,
-                rng: stream(blueprint.seed, fold(name_key(&link.name), end as u64), "link"),
+                rng: draws(end, "link"),
             });
         }
     }

@@ -81,13 +81,10 @@ impl Cut {
 
 /// Why a link must not be cut, if so.
 pub(crate) fn uncut(link: &LinkSpec) -> Option<&'static str> {
-    let draws_twice = link.directions.iter().any(|of| of.jitter > Span::ZERO && of.errors.any());
     if link.directions.iter().any(|of| of.shortest_delay() == Span::ZERO) {
         Some("it has no delay")
     } else if !link.down.is_empty() {
         Some("it goes down")
-    } else if draws_twice {
-        Some("its jitter and its errors are drawn at its two ends from one stream")
     } else {
         None
     }

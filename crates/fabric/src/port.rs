@@ -404,7 +404,7 @@ impl World<'_> {
         self.packet_hops += 1;
         let (class, frame) = (packet.class, packet.frame);
         let lane = self.lane(rx, class);
-        if self.ingress[lane].impaired && self.is_lost(port, place) {
+        if self.ingress[lane].impaired && self.is_lost(rx, place) {
             self.ingress[lane].rare.lost.add(frame);
             return self.discard(lane, place, DropReason::LinkError);
         }
@@ -425,9 +425,10 @@ impl World<'_> {
             let what = if self.events.is_numbered() { What::Arrival } else { What::LinkControl };
             return self.was_lost(what);
         }
-        let lost = self.is_lost(port, place);
+        let rx = peer(port);
+        let lost = self.is_lost(rx, place);
         let frame = self.packets.take(place);
-        self.link_control(peer(port), frame, lost);
+        self.link_control(rx, frame, lost);
     }
 
     /// The event of an arrival is that of a packet that was lost when its link went down: nothing happens.
@@ -436,7 +437,7 @@ impl World<'_> {
         self.counts[what as usize] -= 1;
     }
 
-    /// Does the link from `port` lose this packet?
+    /// Does the link that leads to `port` lose this packet?
     #[inline(never)]
     fn is_lost(&mut self, port: PortId, place: Place) -> bool {
         let state = &mut self.ports[port.index()];
@@ -445,7 +446,7 @@ impl World<'_> {
             p if p.is_data() => state.errors.data,
             _ => state.errors.control,
         };
-        rate > 0.0 && uniform(&mut state.rng) < rate
+        rate > 0.0 && uniform(&mut state.losses) < rate
     }
 
     /// A link control frame has arrived at `port`: it speaks of what the port sends, or receives.

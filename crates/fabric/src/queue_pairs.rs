@@ -192,7 +192,7 @@ impl World<'_> {
         let class = self.dense(class);
         let sound = |port: &PortId| {
             let link = &self.blueprint.links[port.index() / 2];
-            !self.ports[port.index()].errors.any() && link.down.is_empty()
+            !link.directions[port.index() % 2].errors.any() && link.down.is_empty()
         };
         let controlled = |port: &PortId| {
             let rx = peer(*port);

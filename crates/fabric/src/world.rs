@@ -122,9 +122,11 @@ pub(crate) struct Port {
     pub jitter: u64,
     /// Where there is jitter, or the delay changes: when the last packet on the link from here arrives.
     pub latest: u64,
-    pub errors: ErrorRates,
-    /// Draws losses and jitter.
+    /// Draws jitter.
     pub rng: Rng,
+    /// What the link that leads here loses, and the stream that decides.
+    pub errors: ErrorRates,
+    pub losses: Rng,
 }
 
 impl Port {

@@ -13,11 +13,11 @@ import pytest
 import floodway
 from floodway.bench import __main__ as program_of_bench
 from floodway.bench import hpcc_ns3, htsim, turns
-from floodway.bench.history import entry, read
+from floodway.bench.history import entry, last_pairs, read
 from floodway.bench.hpcc_folder import write_folder
 from floodway.bench.listing import Listing
 from floodway.bench.model import Pair, Paired, Peer, Run, Usage
-from floodway.bench.page import pairs_block
+from floodway.bench.page import pairs_block, written
 from floodway.bench.peers import called, manifest
 from floodway.bench.program import Program
 from floodway.bench.turns import Turns, missing
@@ -279,6 +279,15 @@ def test_ratios_are_those_of_each_turn(folder: Path, pair: Pair) -> None:
     assert "- htsim (stand-in), commit 0123abc, built with `-O3`." in block
     assert "- 4 to 1, one: 4 flows." in block
     assert "commit" not in pairs_block(new, notes=False)
+
+
+def test_pages_show_the_last_pairs_of_the_history() -> None:
+    last = last_pairs(read(ROOT / "benchmarks" / "history.json"))
+    assert last is not None
+    for name, notes in (("docs/performance.md", True), ("README.md", False)):
+        page = (ROOT / name).read_text(encoding="utf-8")
+        assert "<!-- begin: pairs -->" in page
+        assert written(page, "pairs", pairs_block(last, notes=notes)) == page
 
 
 @pytest.fixture

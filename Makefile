@@ -4,7 +4,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-rust test-python soak bench bench-compare bench-scaling lint generate validation docs clean tools
+.PHONY: help demo test test-rust test-python soak bench bench-compare bench-scaling bench-peers lint generate validation docs clean tools
 
 # Tests against published reference data run where this folder exists, and are skipped elsewhere.
 FLOODWAY_REFERENCE ?= $(abspath $(wildcard ../shared))
@@ -61,6 +61,12 @@ bench-compare: $(BUILT) ## The last two entries of that history: fails where one
 
 bench-scaling: $(BUILT) ## 16 to 8,192 hosts: table and picture of docs/performance.md
 	$(BIN)/python -m floodway.bench scaling $(OPTIONS)
+
+# Other simulators' builds and their peers.toml are in FLOODWAY_PEERS, as docs/peers.md says. Five pairs: OPTIONS="--turns 5".
+PAIRS ?=
+
+bench-peers: $(BUILT) ## Other simulators and floodway on the same work by turns: FLOODWAY_PEERS=DIR, see docs/peers.md
+	FLOODWAY_PEERS="$(FLOODWAY_PEERS)" $(BIN)/python -m floodway.bench peers $(PAIRS:%=--pair %) $(OPTIONS)
 
 lint: $(BUILT) ## Formatting, clippy, ruff, types
 	cargo fmt --all --check

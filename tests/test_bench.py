@@ -9,13 +9,13 @@ import pytest
 
 from floodway.bench import __main__ as program_of_bench
 from floodway.bench import scaling
-from floodway.bench.history import add, entry, kind, read
+from floodway.bench.history import add, entry, kind, last_pairs, of_cases, read
 from floodway.bench.listing import Listing, chosen
 from floodway.bench.measure import NO_VALGRIND, counted, measured
 from floodway.bench.model import Case, Count, Scaling
 from floodway.bench.page import benchmarks_block, scaling_block, written
 from floodway.bench.program import Program
-from floodway.bench.tables import case_rows, peer_rows
+from floodway.bench.tables import case_rows
 from floodway.bench.verdict import changes, last_of_kind, last_two
 from floodway.errors import FloodwayError
 
@@ -178,6 +178,13 @@ def test_other_machines_are_not_compared() -> None:
     assert kind(here) == (CPU, 2)
 
 
+def test_entries_of_pairs_alone_are_not_compared() -> None:
+    one, pairs = made_up({"one": 1000}), made_up({}) | {"pairs": [{"pair": "htsim-128"}]}
+    assert of_cases([one, pairs]) == [one]
+    assert last_pairs([one, pairs, one]) == pairs
+    assert last_pairs([one]) is None
+
+
 @pytest.mark.parametrize(("rate", "code"), [(890, 1), (910, 0)])
 def test_the_comparison_ends_as_it_found(
     rate: int, code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -192,23 +199,13 @@ def test_the_comparison_ends_as_it_found(
 
 def test_every_case_of_the_set_is_a_scenario_of_the_folder() -> None:
     listing = Listing(ROOT / "benchmarks")
-    own = {case.name for case in listing.cases if not case.scenario.startswith("$")}
+    files = [case.scenario for case in listing.cases]
+    files += [run.scenario for pair in listing.pairs for run in pair.ours]
+    own = {Path(file).stem for file in files if not file.startswith("$")}
     assert own == {file.stem for file in (ROOT / "benchmarks").glob("*.toml")} - {"set"}
     assert [case.name for case in chosen(listing.cases, ["two-dc-80km"])] == ["two-dc-80km"]
     with pytest.raises(FloodwayError, match="did you mean 'two-dc-80km'"):
         chosen(listing.cases, ["two-dc-80"])
-
-
-def test_times_of_others_are_those_of_whole_programs_and_rates_of_runs(stand_in: Program) -> None:
-    listing = Listing(ROOT / "benchmarks")
-    cases = [case("fat-tree-128"), case("hpcc-c7")]
-    results, _ = measured(stand_in, cases, runs=1, threads=[1], tell=quiet)
-    rows = list(peer_rows(entry(ROOT, results, {}, []), listing))
-    assert [row[:1] + row[2:] for row in rows] == [
-        ("fat-tree-128", "1.42 M/s", "0.00 M/s", "0.0", "7"),
-        ("fat-tree-128", "1.35 M/s", "0.00 M/s", "0.0", ""),
-        ("hpcc-c7", "38.3 s", "1.75 s", "21.9", "60"),
-    ]
 
 
 def test_the_page_shows_an_entry_between_its_marks(stand_in: Program) -> None:

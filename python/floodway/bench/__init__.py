@@ -1,5 +1,5 @@
-"""Benchmarks of the simulator itself: `make bench`, `make bench-compare`, `make bench-scaling`.
+"""Benchmarks of the simulator itself: `make bench`, `bench-compare`, `bench-scaling` and `bench-peers`.
 
 What is run are the scenarios of `benchmarks/`; the measured part is a program without Python
-(`crates/scenario/benches/suite`), one process a run.
+(`crates/scenario/benches/suite`), one process a run. `bench-peers` runs it and another simulator by turns.
 """

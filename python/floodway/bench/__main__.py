@@ -1,9 +1,10 @@
-"""`python -m floodway.bench run|compare|scaling`, from the root of the repository."""
+"""`python -m floodway.bench run|compare|scaling|peers`, from the root of the repository."""
 
 from __future__ import annotations
 
 import os
 import sys
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,22 +13,24 @@ import typer
 from rich.console import Console
 
 from floodway.bench import scaling as growing
-from floodway.bench.history import add, entry, read
+from floodway.bench.history import add, entry, of_cases, read
 from floodway.bench.listing import Listing, chosen
 from floodway.bench.measure import counted, measured
-from floodway.bench.page import benchmarks_block, scaling_block, written
+from floodway.bench.page import benchmarks_block, pairs_block, scaling_block, written
+from floodway.bench.peers import folder_of_peers, manifest
 from floodway.bench.program import built
 from floodway.bench.tables import (
     CASES,
     CHANGES,
     COUNTS,
-    PEERS,
+    PAIRS,
     case_rows,
     cause_rows,
     change_row,
     count_rows,
-    peer_rows,
+    pair_rows,
 )
+from floodway.bench.turns import Turns
 from floodway.bench.verdict import changes, last_of_kind, last_two
 from floodway.cli.show import table_of
 from floodway.errors import FloodwayError
@@ -42,11 +45,15 @@ ROOT = Path.cwd()
 FOLDER = ROOT / "benchmarks"
 HISTORY = FOLDER / "history.json"
 PAGE = ROOT / "docs" / "performance.md"
+README = ROOT / "README.md"
 PICTURE = ROOT / "docs" / "pictures" / "scaling"
 EMPTY = "the history is empty: `make bench` begins it"
 #: Columns of results where nobody looks on.
 WIDTH = 160
-WORDS = ("case", "what", "of another simulator", "count", "unit", "verdict", "events a packet-hop")
+WORDS = (
+    *("case", "what", "count", "unit", "verdict", "events a packet-hop"),
+    *("same work", "other simulator", "floodway"),
+)
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, help=__doc__)
 
@@ -74,7 +81,7 @@ def run(
     if keep:
         add(HISTORY, new)
         if not case:
-            _write_page("benchmarks", benchmarks_block(new, Listing(FOLDER)))
+            _write_page(PAGE, "benchmarks", benchmarks_block(new, Listing(FOLDER)))
 
 
 @app.command("compare")
@@ -86,7 +93,7 @@ def compare(
     against: Annotated[str | None, typer.Option(help="Against the entry of this revision.")] = None,
 ) -> None:
     """Compare the last two entries of a kind of machine, or what is measured now; exit 1 on a loss."""
-    entries = read(HISTORY)
+    entries = of_cases(read(HISTORY))
     earlier = [each for each in entries if against is None or each["revision"].startswith(against)]
     if not earlier:
         raise FloodwayError(f"no entry of the history is of revision {against!r}" if entries else EMPTY)
@@ -119,7 +126,31 @@ def scaling(*, runs: Runs = 3) -> None:
     save(
         growing.drawing(data), [PICTURE.with_suffix(f".{form}") for form in ("svg", "png", "csv")], force=True
     )
-    _write_page("scaling", scaling_block(data))
+    _write_page(PAGE, "scaling", scaling_block(data))
+
+
+@app.command("peers")
+def peers(
+    *,
+    pair: Annotated[list[str] | None, typer.Option("--pair", help="Only this pair; may be repeated.")] = None,
+    turns: Annotated[int, typer.Option(min=1, help="Runs of theirs and of ours, by turns.")] = 3,
+    keep: Annotated[bool, typer.Option("--keep/--no-keep", help="Add to the history and the pages.")] = True,
+) -> None:
+    """Run other simulators and floodway on the same work by turns; exit 1 where a pair failed."""
+    builds = manifest(folder_of_peers())
+    pairs = chosen(Listing(FOLDER).pairs, pair or [])
+    with tempfile.TemporaryDirectory(prefix="floodway-peers-") as folder:
+        done, skipped, failed = Turns(built(ROOT), count=turns, tell=_tell).every(pairs, builds, Path(folder))
+    new = entry(ROOT, [], {}, [*skipped, *failed], pairs=done)
+    _print_table("Pairs", PAIRS, pair_rows(new))
+    _print_lines([f"{each.name}: skipped, {each.reason}" for each in skipped])
+    _print_lines([f"{each.name}: failed, {each.reason}" for each in failed])
+    if keep and done:
+        add(HISTORY, new)
+        if not pair:
+            _write_page(PAGE, "pairs", pairs_block(new))
+            _write_page(README, "pairs", pairs_block(new, notes=False))
+    raise typer.Exit(1 if failed or not done else 0)
 
 
 def _one_and_all() -> list[int]:
@@ -144,10 +175,8 @@ def _show(new: Mapping[str, Any]) -> None:
     heading, causes = cause_rows(new)
     _print_table("Runs", CASES, case_rows(new, listing))
     _print_table("By cause", heading, causes)
-    _print_table(f"Others, {listing.source}", PEERS, peer_rows(new, listing))
     _print_table("Instructions", COUNTS, count_rows(new, listing))
-    for name, why in new["skipped"].items():
-        _print(f"{name}: skipped, {why}")
+    _print_lines([f"{name}: skipped, {why}" for name, why in new["skipped"].items()])
 
 
 def _print_table(title: str, heading: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
@@ -156,6 +185,11 @@ def _print_table(title: str, heading: Sequence[str], rows: Iterable[Sequence[str
         table.add_row(*row)
     if table.row_count:
         _console().print(table)
+
+
+def _print_lines(lines: Iterable[str]) -> None:
+    for line in lines:
+        _print(line)
 
 
 def _print(line: str) -> None:
@@ -169,9 +203,9 @@ def _console() -> Console:
     return console
 
 
-def _write_page(name: str, block: str) -> None:
-    page = PAGE.read_text(encoding="utf-8")
-    PAGE.write_text(written(page, name, block), encoding="utf-8")
+def _write_page(file: Path, name: str, block: str) -> None:
+    page = file.read_text(encoding="utf-8")
+    file.write_text(written(page, name, block), encoding="utf-8")
 
 
 def _tell(line: str) -> None:

@@ -8,19 +8,22 @@ import platform
 import subprocess
 from datetime import UTC, datetime
 from pathlib import Path
+from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from floodway.errors import OutputError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
-    from floodway.bench.model import Measured, Skipped
+    from floodway.bench.model import Measured, Paired, Skipped, Usage
 
-__all__ = ["add", "entry", "kind", "read"]
+__all__ = ["add", "entry", "kind", "last_pairs", "of_cases", "read"]
 
 #: What of each run is kept beside the medians.
 SINGLE = ("wall_s", "read_s", "build_s", "peak_memory_bytes")
+#: The same of each run of a pair.
+USED = ("cpu_s", "wall_s", "peak_memory_bytes")
 
 
 def entry(
@@ -28,6 +31,8 @@ def entry(
     results: Sequence[Measured],
     instructions: Mapping[str, float],
     skipped: Sequence[Skipped],
+    *,
+    pairs: Sequence[Paired] = (),
 ) -> dict[str, Any]:
     """Return what was measured as an entry of the history.
 
@@ -41,6 +46,8 @@ def entry(
         Instructions per packet-hop, by name.
     skipped
         What was not measured.
+    pairs
+        Runs by turns with other simulators.
     """
     revision = _said("git", "-C", str(root), "rev-parse", "HEAD")
     changed = _said("git", "-C", str(root), "status", "--porcelain", "--untracked-files=no", "crates")
@@ -53,6 +60,7 @@ def entry(
         "cases": [_case(measured) for measured in results],
         "instructions": dict(instructions),
         "skipped": {each.name: each.reason for each in skipped},
+        "pairs": [_pair(paired) for paired in pairs],
     }
 
 
@@ -69,6 +77,30 @@ def _case(measured: Measured) -> dict[str, Any]:
         "events_per_packet_hop": first["events_per_packet_hop"],
         **{key: [run[key] for run in measured.runs] for key in SINGLE},
     }
+
+
+def _pair(paired: Paired) -> dict[str, Any]:
+    ratios, peer = paired.ratios, paired.peer
+    return {
+        "pair": paired.pair.name,
+        "what": paired.pair.what,
+        "work": paired.work,
+        "peer": {
+            "name": peer.name,
+            "version": peer.version,
+            "commit": peer.commit,
+            "flags": peer.flags,
+        },
+        "turns": len(ratios),
+        "ratio": {"min": min(ratios), "median": median(ratios), "max": max(ratios)},
+        "theirs": {"name": paired.pair.theirs, **_side(paired.theirs)},
+        "ours": {"name": paired.run.name, **_side(paired.ours)},
+    }
+
+
+def _side(runs: Sequence[Usage]) -> dict[str, Any]:
+    single = {key: [getattr(run, key) for run in runs] for key in USED}
+    return {**{f"{key}_median": median(values) for key, values in single.items()}, **single}
 
 
 def machine() -> dict[str, Any]:
@@ -105,6 +137,17 @@ def read(file: Path) -> list[dict[str, Any]]:
     if not isinstance(entries, list):
         raise OutputError(os.fspath(file), "is not a history of benchmarks: expected a list")
     return entries
+
+
+def of_cases(entries: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Return the entries that measured cases."""
+    return [entry for entry in entries if entry["cases"]]
+
+
+def last_pairs(entries: Iterable[Mapping[str, Any]]) -> Mapping[str, Any] | None:
+    """Return the last entry that has pairs with other simulators; none where no entry has."""
+    found = [entry for entry in entries if entry.get("pairs")]
+    return found[-1] if found else None
 
 
 def add(file: Path, new: Mapping[str, Any]) -> None:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import difflib
 import tomllib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from floodway.bench.model import Case, Count, Peer, Scaling
-from floodway.errors import FloodwayError
+from floodway.bench.model import Case, Count, Pair, Run, Scaling
+from floodway.errors import UnknownNameError
+from floodway.names import not_a_choice
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
 __all__ = ["Listing", "chosen"]
+
+Named = TypeVar("Named", Case, Pair)
 
 
 class Listing:
@@ -26,10 +28,8 @@ class Listing:
 
     Attributes
     ----------
-    cases, counts, scaling
+    cases, counts, pairs, scaling
         What is measured.
-    source
-        Where the numbers of other simulators come from.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -38,7 +38,7 @@ class Listing:
             document = tomllib.load(file)
         self.cases: tuple[Case, ...] = tuple(self._case(case) for case in document["case"])
         self.counts: tuple[Count, ...] = tuple(self._count(count) for count in document["count"])
-        self.source: str = document["source"]["text"]
+        self.pairs: tuple[Pair, ...] = tuple(self._pair(pair) for pair in document["pair"])
         scaling = document["scaling"]
         self.scaling = Scaling(
             scenario=self._file(scaling["scenario"]),
@@ -51,12 +51,15 @@ class Listing:
         return scenario if scenario.startswith("${") else str(self.folder / f"{scenario}.toml")
 
     def _case(self, table: dict[str, Any]) -> Case:
-        peers = (
-            Peer(**{key.replace("-", "_"): value for key, value in peer.items()})
-            for peer in table.get("peer", ())
-        )
         scenario = self._file(table.get("scenario", table["name"]))
-        return Case(name=table["name"], what=table["what"], scenario=scenario, peers=tuple(peers))
+        return Case(name=table["name"], what=table["what"], scenario=scenario)
+
+    def _pair(self, table: dict[str, Any]) -> Pair:
+        ours = (
+            Run(name=run["name"], scenario=self._file(run["scenario"]), sets=tuple(run.get("sets", ())))
+            for run in table["ours"]
+        )
+        return Pair(**{**table, "ours": tuple(ours)})
 
     def _count(self, table: dict[str, Any]) -> Count:
         both = tuple(table.get("sets", ()))
@@ -69,18 +72,17 @@ class Listing:
         )
 
 
-def chosen(cases: Sequence[Case], names: Sequence[str]) -> tuple[Case, ...]:
-    """Return the cases of these names, or all where none is named.
+def chosen(listed: Sequence[Named], names: Sequence[str]) -> tuple[Named, ...]:
+    """Return the cases or pairs of these names, or all where none is named.
 
     Raises
     ------
     FloodwayError
-        There is no such case.
+        There is none of that name.
     """
-    known = [case.name for case in cases]
+    known = [each.name for each in listed]
     for name in names:
         if name not in known:
-            near = difflib.get_close_matches(name, known, n=1)
-            meant = f"; did you mean {near[0]!r}?" if near else ""
-            raise FloodwayError(f"no case is called {name!r}; there are {', '.join(known)}{meant}")
-    return tuple(case for case in cases if not names or case.name in names)
+            text, near = not_a_choice(name, what="in the set", allowed=known)
+            raise UnknownNameError(text, given=name, allowed=tuple(known), nearest=near)
+    return tuple(each for each in listed if not names or each.name in names)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from floodway.bench.model import Case, Count
     from floodway.bench.program import Program
 
-__all__ = ["NO_VALGRIND", "counted", "measured"]
+__all__ = ["NO_VALGRIND", "counted", "measured", "unset"]
 
 NO_VALGRIND = "valgrind is not installed (Debian: valgrind)"
 
@@ -54,7 +54,7 @@ def measured(
     FloodwayError
         A run failed, or differs in what it simulated from another of its case.
     """
-    skipped = [Skipped(case.name, why) for case in cases if (why := _unset(case.scenario))]
+    skipped = [Skipped(case.name, why) for case in cases if (why := unset(case.scenario))]
     left_out = {each.name for each in skipped}
     order = [(case, number) for case in cases if case.name not in left_out for number in threads]
     found: dict[tuple[str, int], list[dict[str, Any]]] = {}
@@ -69,7 +69,8 @@ def measured(
     return list(results), skipped
 
 
-def _unset(scenario: str) -> str | None:
+def unset(scenario: str) -> str | None:
+    """Say which variable in the name of a file is not set; none where all are."""
     missing = [name for name in re.findall(r"\$\{(\w+)\}", scenario) if name not in os.environ]
     return f"{missing[0]} is not set" if missing else None
 

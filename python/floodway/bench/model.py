@@ -4,31 +4,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from statistics import median
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["Case", "Count", "Measured", "Peer", "Scaling", "Skipped"]
+if TYPE_CHECKING:
+    from pathlib import Path
 
-
-@dataclass(frozen=True, kw_only=True)
-class Peer:
-    """What another simulator needs for the same work.
-
-    Parameters
-    ----------
-    simulator
-        Its name, and what it runs.
-    packet_hops_per_s
-        Packets received over a link, data and ACKs, in a second of wall time; none where its time counts.
-    wall_s
-        Wall time of its whole run; none where its rate counts.
-    aim
-        How many times as fast floodway is meant to be; none where it is only compared.
-    """
-
-    simulator: str
-    packet_hops_per_s: float | None = None
-    wall_s: float | None = None
-    aim: float | None = None
+__all__ = [
+    "Case",
+    "Count",
+    "Measured",
+    "Pair",
+    "Paired",
+    "Peer",
+    "Run",
+    "Scaling",
+    "Skipped",
+    "Usage",
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,14 +35,11 @@ class Case:
         What it shows, in a few words.
     scenario
         Its file; variables of the environment are written `${NAME}`.
-    peers
-        Others that did the same.
     """
 
     name: str
     what: str
     scenario: str
-    peers: tuple[Peer, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,3 +134,127 @@ class Measured:
     def events(self) -> float:
         """Events per packet-hop, all causes together."""
         return float(sum(self.runs[0]["events_per_packet_hop"].values()))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Run:
+    """A run of floodway that is paired with one of another simulator.
+
+    Parameters
+    ----------
+    name
+        What it simulates on its hosts and switches, in a few words.
+    scenario
+        Its file; variables of the environment are written `${NAME}`.
+    sets
+        What is set in it, `path=value`.
+    """
+
+    name: str
+    scenario: str
+    sets: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pair:
+    """The same work for floodway and for another simulator.
+
+    Parameters
+    ----------
+    name
+        What results call it.
+    what
+        The work, in a few words.
+    peer
+        The other simulator: `htsim` or `hpcc-ns3`.
+    theirs
+        What the other simulator simulates on hosts and switches, in a few words.
+    ours
+        Runs of floodway, the one that is nearest to theirs first.
+    reference
+        The file of completion times that theirs has to reach; none where floodway's are taken.
+    """
+
+    name: str
+    what: str
+    peer: str
+    theirs: str
+    ours: tuple[Run, ...]
+    reference: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Peer:
+    """A build of another simulator.
+
+    Parameters
+    ----------
+    name
+        `htsim` or `hpcc-ns3`.
+    folder
+        The folder of the builds.
+    program
+        Its binary.
+    command
+        How it is called: a template with `{program}`, `{folder}` and `{arguments}`.
+    version, commit, flags
+        What it says of itself: a name or number, the commit, and the compiler's flags.
+    """
+
+    name: str
+    folder: Path
+    program: Path
+    command: str
+    version: str
+    commit: str
+    flags: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Usage:
+    """What a whole process used.
+
+    Parameters
+    ----------
+    cpu_s
+        Seconds of CPU, in user mode and in the kernel.
+    wall_s
+        Seconds from its start to its end.
+    peak_memory_bytes
+        Its peak resident memory.
+    """
+
+    cpu_s: float
+    wall_s: float
+    peak_memory_bytes: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Paired:
+    """Runs of a pair, by turns.
+
+    Parameters
+    ----------
+    pair
+        The pair.
+    run
+        Which of its runs of floodway.
+    peer
+        The build of the other simulator.
+    work
+        What both did, as far as it can be known.
+    theirs, ours
+        What each run used, one of each a turn.
+    """
+
+    pair: Pair
+    run: Run
+    peer: Peer
+    work: str
+    theirs: tuple[Usage, ...]
+    ours: tuple[Usage, ...]
+
+    @property
+    def ratios(self) -> list[float]:
+        """CPU seconds of theirs over those of ours, turn by turn."""
+        return [theirs.cpu_s / ours.cpu_s for theirs, ours in zip(self.theirs, self.ours, strict=True)]

@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Any
 from floodway.bench.history import kind
 from floodway.bench.scaling import HEAD
 from floodway.bench.scaling import rows as scaling_rows
-from floodway.bench.tables import CASES, COUNTS, PEERS, case_rows, cause_rows, count_rows, peer_rows
+from floodway.bench.tables import (
+    CASES,
+    COUNTS,
+    PAIRS,
+    case_rows,
+    cause_rows,
+    count_rows,
+    pair_notes,
+    pair_rows,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -17,27 +26,51 @@ if TYPE_CHECKING:
 
     from floodway.bench.listing import Listing
 
-__all__ = ["benchmarks_block", "scaling_block", "written"]
+__all__ = ["benchmarks_block", "pairs_block", "scaling_block", "written"]
 
 PICTURE = "![Cost of a packet-hop and memory of a host over the number of hosts](pictures/scaling.svg)"
 #: Columns of words stand to the left.
-WORDS = frozenset({"case", "what", "of another simulator", "count", "events a packet-hop"})
+WORDS = frozenset(
+    {"case", "what", "same work", "other simulator", "floodway", "count", "events a packet-hop"}
+)
 
 
 def benchmarks_block(entry: Mapping[str, Any], listing: Listing) -> str:
     """Return the tables of an entry of the history."""
-    cpu, cores = kind(entry)
     heading, causes = cause_rows(entry)
-    revision = f"{entry['revision'][:12]}{', with changes' if entry['changed'] else ''}"
     parts = [
-        f"{cpu}, {cores} cores; {entry['rustc']}; {entry['date'][:10]}, revision {revision}.",
+        _measured_when(entry),
         _table(CASES, case_rows(entry, listing)),
         _table(heading, causes),
-        f"Others: {listing.source}.",
-        _table(PEERS, peer_rows(entry, listing)),
         _table(COUNTS, count_rows(entry, listing)) if entry["instructions"] else "",
-        "; ".join(f"{name}: not measured, {why}" for name, why in entry["skipped"].items()),
+        _not_measured(entry),
     ]
+    return _joined(parts)
+
+
+def pairs_block(entry: Mapping[str, Any], *, notes: bool = True) -> str:
+    """Return the table of an entry's pairs with other simulators, with notes on builds and work."""
+    parts = [
+        _measured_when(entry),
+        _table(PAIRS, pair_rows(entry)),
+        entry.get("note", ""),
+        *((pair_notes(entry), _not_measured(entry)) if notes else ()),
+    ]
+    return _joined(parts)
+
+
+def _measured_when(entry: Mapping[str, Any]) -> str:
+    cpu, cores = kind(entry)
+    revision = f"{entry['revision'][:12]}{', with changes' if entry['changed'] else ''}"
+    where = [f"{cpu}, {cores} cores", entry["rustc"], f"{entry['date'][:10]}, revision {revision}"]
+    return f"{'; '.join(part for part in where if part)}."
+
+
+def _not_measured(entry: Mapping[str, Any]) -> str:
+    return "; ".join(f"{name}: not measured, {why}" for name, why in entry["skipped"].items())
+
+
+def _joined(parts: Iterable[str]) -> str:
     return "\n\n".join(part for part in parts if part)
 
 

@@ -82,10 +82,14 @@ class Program:
         FloodwayError
             It failed, with what it said.
         """
-        arguments = [*_arguments(scenario, sets), "--threads", str(threads)]
+        command = self.call(scenario, sets=sets, threads=threads)
         if build_only:
-            arguments.append("--build-only")
-        return _printed(_told([*self.command, *arguments]).stdout)
+            command.append("--build-only")
+        return _printed(_told(command).stdout)
+
+    def call(self, scenario: str, *, sets: Sequence[str] = (), threads: int = 1) -> list[str]:
+        """Return the command that runs a scenario."""
+        return [*self.command, *_arguments(scenario, sets), "--threads", str(threads)]
 
     def instructions(self, scenario: str, *, sets: Sequence[str] = ()) -> tuple[dict[str, Any], int]:
         """Run a scenario under valgrind's callgrind.

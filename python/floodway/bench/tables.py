@@ -8,19 +8,19 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from floodway.bench.listing import Listing
-    from floodway.bench.model import Peer
     from floodway.bench.verdict import Change
 
 __all__ = [
     "CASES",
     "CHANGES",
     "COUNTS",
-    "PEERS",
+    "PAIRS",
     "case_rows",
     "cause_rows",
     "change_row",
     "count_rows",
-    "peer_rows",
+    "pair_notes",
+    "pair_rows",
 ]
 
 CASES = (
@@ -35,7 +35,15 @@ CASES = (
     "simulated us a second",
     "reading and building, s",
 )
-PEERS = ("case", "of another simulator", "theirs", "ours", "times as fast", "aim")
+PAIRS = (
+    "same work",
+    "other simulator",
+    "theirs: CPU, peak",
+    "floodway",
+    "ours: CPU, peak",
+    "CPU, theirs / ours: min / median / max",
+    "pairs",
+)
 COUNTS = ("count", "what", "instructions a packet-hop")
 #: Smaller changes are none.
 MEANT = 0.02
@@ -74,25 +82,47 @@ def _share(share: float | None) -> str:
     return "" if share is None else f"{share:.4f}"
 
 
-def peer_rows(entry: Mapping[str, Any], listing: Listing) -> Iterator[tuple[str, ...]]:
-    """Yield a row for each peer of each case that was run on one thread."""
-    own = {case["case"]: case for case in entry["cases"] if case["threads"] == 1}
-    for case in listing.cases:
-        if case.name not in own:
-            continue
-        for peer in case.peers:
-            theirs, ours, times = _against(peer, own[case.name])
-            aim = "" if peer.aim is None else f"{peer.aim:g}"
-            yield case.name, peer.simulator, theirs, ours, f"{times:.1f}", aim
+def pair_rows(entry: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
+    """Yield a row for each run of floodway that was paired with one of another simulator."""
+    for pair in entry.get("pairs", ()):
+        yield (
+            pair["what"],
+            f"{pair['peer']['version']}: {pair['theirs']['name']}",
+            _used(pair["theirs"]),
+            f"{pair['ours']['name']}",
+            _used(pair["ours"]),
+            _ratio(pair["ratio"], pair["turns"]),
+            "several" if pair["turns"] is None else str(pair["turns"]),
+        )
 
 
-def _against(peer: Peer, case: Mapping[str, Any]) -> tuple[str, str, float]:
-    if peer.wall_s is not None:
-        # Theirs is the time of the whole program.
-        wall = case["wall_s_median"] + case["read_s_median"] + case["build_s_median"]
-        return f"{peer.wall_s:.1f} s", f"{wall:.2f} s", peer.wall_s / wall
-    rate, theirs = case["packet_hops_per_s"], peer.packet_hops_per_s or 0.0
-    return f"{theirs / 1e6:.2f} M/s", f"{rate / 1e6:.2f} M/s", rate / theirs
+def _used(side: Mapping[str, Any]) -> str:
+    return f"{_seconds(side['cpu_s_median'])}, {side['peak_memory_bytes_median'] / 1e6:.0f} MB"
+
+
+def _seconds(cpu: float) -> str:
+    return f"{cpu:.2f} s" if cpu < 1.0 else f"{cpu:.1f} s"
+
+
+def _ratio(ratio: Mapping[str, float], turns: int | None) -> str:
+    median = f"**{ratio['median']:.1f}**"
+    return median if turns == 1 else f"{ratio['min']:.1f} / {median} / {ratio['max']:.1f}"
+
+
+def pair_notes(entry: Mapping[str, Any]) -> str:
+    """Return what is known of the builds and of the work of the pairs, as a list of Markdown."""
+    pairs = entry.get("pairs", ())
+    builds = dict.fromkeys(_build(pair["peer"]) for pair in pairs)
+    works = (f"{pair['what']}, {pair['ours']['name']}: {pair['work']}" for pair in pairs if pair["work"])
+    return "\n".join(f"- {line}." for line in [*builds, *works] if line)
+
+
+def _build(peer: Mapping[str, str]) -> str:
+    known = [
+        f"commit {peer['commit']}" if peer["commit"] else "",
+        f"built with `{peer['flags']}`" if peer["flags"] else "",
+    ]
+    return ", ".join([peer["version"], *filter(None, known)]) if any(known) else ""
 
 
 def count_rows(entry: Mapping[str, Any], listing: Listing) -> Iterator[tuple[str, ...]]:

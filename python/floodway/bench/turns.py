@@ -1,0 +1,125 @@
+"""Pairs with other simulators: theirs and ours by turns, one process at a time."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING
+
+from floodway.bench import hpcc_ns3, htsim
+from floodway.bench.measure import unset
+from floodway.bench.model import Paired, Skipped
+from floodway.bench.peers import MANIFEST, called
+from floodway.bench.usage import used
+from floodway.bench.work import OtherWorkError
+from floodway.errors import FloodwayError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+    from floodway.bench.model import Pair, Peer, Run, Usage
+    from floodway.bench.program import Program
+    from floodway.bench.work import Work
+
+__all__ = ["Turns", "missing"]
+
+PREPARED = {"htsim": htsim.prepared, "hpcc-ns3": hpcc_ns3.prepared}
+
+
+def missing(pair: Pair, peers: Mapping[str, Peer]) -> str | None:
+    """Say what a pair lacks to be run; none where it lacks nothing."""
+    for file in (*(run.scenario for run in pair.ours), pair.reference or ""):
+        if why := unset(file):
+            return why
+    if pair.peer not in peers:
+        return f"{MANIFEST} names no {pair.peer!r}"
+    program = peers[pair.peer].program
+    return None if os.access(program, os.X_OK) and program.is_file() else f"{program} is no program"
+
+
+class Turns:
+    """Runs by turns.
+
+    Parameters
+    ----------
+    program
+        What runs a scenario of ours.
+    count
+        How many turns a pair has: a run of theirs in each, and of each of ours.
+    tell
+        Hears of each run before it begins.
+    """
+
+    def __init__(self, program: Program, *, count: int, tell: Callable[[str], None]) -> None:
+        self.program = program
+        self.count = count
+        self.tell = tell
+
+    def every(
+        self, pairs: Sequence[Pair], peers: Mapping[str, Peer], folder: Path
+    ) -> tuple[list[Paired], list[Skipped], list[Skipped]]:
+        """Run pairs, one after another.
+
+        Parameters
+        ----------
+        pairs
+            What to run.
+        peers
+            The builds of other simulators.
+        folder
+            Where each pair gets a folder of its own for its work.
+
+        Returns
+        -------
+        tuple
+            What was measured, what could not be run, and what failed.
+        """
+        done: list[Paired] = []
+        skipped, failed = [], []
+        for pair in pairs:
+            if why := missing(pair, peers):
+                skipped.append(Skipped(pair.name, why))
+                continue
+            place = folder / pair.name
+            place.mkdir()
+            try:
+                done += self.paired(pair, peers[pair.peer], place)
+            except FloodwayError as error:
+                failed.append(Skipped(pair.name, str(error)))
+        return done, skipped, failed
+
+    def paired(self, pair: Pair, peer: Peer, folder: Path) -> list[Paired]:
+        """Run a pair in a folder: in each turn theirs, then each of ours.
+
+        Raises
+        ------
+        FloodwayError
+            A program failed or was killed.
+        OtherWorkError
+            One did not do what it was to do.
+        """
+        self.tell(f"{pair.name}: writing the work")
+        work = PREPARED[pair.peer](pair, folder)
+        theirs: list[Usage] = []
+        ours: list[list[Usage]] = [[] for _ in pair.ours]
+        done = ""
+        for turn in range(1, self.count + 1):
+            self.tell(f"turn {turn} of {self.count}: {pair.name}, {peer.version}")
+            usage, printed = used(called(peer, work.arguments), folder=folder, name=pair.peer)
+            done = work.check(printed)
+            theirs.append(usage)
+            for run, scenario, usages in zip(pair.ours, work.scenarios, ours, strict=True):
+                self.tell(f"turn {turn} of {self.count}: {pair.name}, floodway, {run.name}")
+                usages.append(self._ours(run, scenario, work, folder))
+        return [
+            Paired(pair=pair, run=run, peer=peer, work=done, theirs=tuple(theirs), ours=tuple(usages))
+            for run, usages in zip(pair.ours, ours, strict=True)
+        ]
+
+    def _ours(self, run: Run, scenario: str, work: Work, folder: Path) -> Usage:
+        usage, printed = used(self.program.call(scenario, sets=run.sets), folder=folder, name="floodway")
+        finished = json.loads(printed)["flows_finished"]
+        if finished != work.flows:
+            raise OtherWorkError(f"floodway finished {finished:,} of {work.flows:,} flows ({run.name})")
+        return usage

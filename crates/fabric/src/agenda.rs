@@ -9,12 +9,13 @@
 //! models, whose events of one instant happen in the order in which they were scheduled. An event that is
 //! added late here (a departure, when something waits) carries the number that it had got by then.
 
-use floodway_engine::{AHEAD, Event, Queue};
-use floodway_units::{PortId, Time, mix};
+use floodway_engine::{Event, Queue};
+use floodway_units::{NodeId, PortId, Span, Time, mix};
 
 use crate::arena::Place;
 use crate::blueprint::{Starts, Ties};
 use crate::ranks::RANK_BITS;
+use crate::windows::{Drained, Windows};
 
 /// Never, in picoseconds.
 pub(crate) const NEVER: u64 = u64::MAX;
@@ -134,10 +135,22 @@ impl Armed {
     }
 }
 
+/// Where coming events are kept, which is how they are gone through.
+#[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "a run has one, which every event goes through")]
+enum Events {
+    /// Those of all nodes in one order.
+    InOneOrder(Queue),
+    /// Node by node.
+    ByNode(Windows),
+}
+
 /// The coming events of a run.
 #[derive(Debug)]
 pub(crate) struct Agenda {
-    queue: Queue,
+    events: Events,
+    /// The node that adds events now.
+    node: u32,
     /// Ties go by scheduling order.
     numbered: bool,
     /// Where the kind begins in an order, and what of it names an object that has no timer.
@@ -149,29 +162,65 @@ pub(crate) struct Agenda {
 }
 
 impl Agenda {
+    /// Events go in one order.
     pub fn new(ties: Ties, starts: Starts) -> Self {
         let numbered = ties == Ties::SchedulingOrder;
         let (kind_shift, id_mask) =
             if numbered { (ID_BITS, (1 << ID_BITS) - 1) } else { (KIND_SHIFT, u32::MAX) };
-        Agenda { queue: Queue::default(), numbered, kind_shift, id_mask, starts, number: 0 }
+        let events = Events::InOneOrder(Queue::default());
+        Agenda { events, node: 0, numbered, kind_shift, id_mask, starts, number: 0 }
     }
 
-    /// The next event before `end`.
-    #[inline]
-    pub fn pop_before(&mut self, end: Time) -> Option<Event> {
-        self.queue.pop_before(end)
+    /// From now on events go node by node, in these windows; none has been added yet.
+    pub fn go_by_node(&mut self, windows: Windows) {
+        debug_assert!(!self.numbered, "an order of scheduling is one for all nodes");
+        self.events = Events::ByNode(windows);
     }
 
-    /// The next event and those that come after it, where so many are known.
-    #[inline]
-    pub fn window(&self) -> Option<&[Event; AHEAD]> {
-        self.queue.window()
+    /// From now on events go in one order.
+    pub fn go_in_one_order(&mut self) {
+        let Events::ByNode(windows) = &mut self.events else { return };
+        let Drained { events, steps } = windows.drain();
+        let mut queue = Queue::default();
+        for (_, event) in events {
+            queue.push(event.time, event.order, event.item);
+        }
+        for (at, order) in steps {
+            queue.push(Time(at), order, 0);
+        }
+        self.events = Events::InOneOrder(queue);
     }
 
-    /// Pops the first event of the window.
+    /// Where events go node by node, they do so in windows no longer than this from now on.
+    pub fn shorten_windows(&mut self, most: Span) {
+        let Events::ByNode(windows) = &mut self.events else { return };
+        let mut shorter = windows.shorter(most.0);
+        let Drained { events, steps } = windows.drain();
+        for (node, event) in events {
+            shorter.push(node, event);
+        }
+        for (at, order) in steps {
+            shorter.push_step(at, order);
+        }
+        *windows = shorter;
+    }
+
+    /// Where events go node by node.
     #[inline]
-    pub fn advance(&mut self) {
-        self.queue.advance();
+    pub fn by_node(&mut self) -> Option<&mut Windows> {
+        if let Events::ByNode(windows) = &mut self.events { Some(windows) } else { None }
+    }
+
+    /// Where they go in one order.
+    #[inline]
+    pub fn in_one_order(&mut self) -> Option<&mut Queue> {
+        if let Events::InOneOrder(queue) = &mut self.events { Some(queue) } else { None }
+    }
+
+    /// It is this node that adds events from now on.
+    #[inline]
+    pub fn is_at(&mut self, node: NodeId) {
+        self.node = node.0;
     }
 
     /// Of the two kinds that nearly all events are, the arrival and the departure of a packet: which, and the port that
@@ -225,26 +274,44 @@ impl Agenda {
         number << NUMBER_SHIFT | (what as u64) << ID_BITS | u64::from(id)
     }
 
+    /// Adds the arrival of a packet at the far end of a link.
+    #[inline]
+    pub fn push_arrival(&mut self, to: NodeId, place: Place, at: u64, order: u64) {
+        self.push_event(to.0, Event { time: Time(at), order, item: place.number() });
+    }
+
     /// As [`Agenda::push`], of an event that a packet has to be fetched for.
     #[inline]
     pub fn push_of(&mut self, place: Place, at: u64, order: u64) {
-        self.queue.push(Time(at), order, place.number());
+        self.push_event(self.node, Event { time: Time(at), order, item: place.number() });
     }
 
     /// Adds an event of which all is known.
     #[inline]
     pub fn push(&mut self, at: u64, order: u64) {
-        self.queue.push(Time(at), order, 0);
+        self.push_event(self.node, Event { time: Time(at), order, item: 0 });
+    }
+
+    #[inline]
+    fn push_event(&mut self, node: u32, event: Event) {
+        match &mut self.events {
+            Events::InOneOrder(queue) => queue.push(event.time, event.order, event.item),
+            Events::ByNode(windows) => windows.push(node, event),
+        }
+    }
+
+    /// Adds a change of the network, or a pause that is forced.
+    pub fn add_fault(&mut self, index: u32, at: u64) {
+        match &mut self.events {
+            Events::InOneOrder(_) => self.add(What::Fault, index, at),
+            Events::ByNode(windows) => windows.push_step(at, hashed(What::Fault, index)),
+        }
     }
 
     /// Adds an event that nothing but its kind and object orders, or that is scheduled now.
     #[inline]
     pub fn add(&mut self, what: What, id: u32, at: u64) {
-        let order = if self.numbered {
-            Self::numbered(self.number(), what, id)
-        } else {
-            (what as u64) << KIND_SHIFT | u64::from(id)
-        };
+        let order = if self.numbered { Self::numbered(self.number(), what, id) } else { hashed(what, id) };
         self.push(at, order);
     }
 
@@ -365,6 +432,11 @@ impl Agenda {
     }
 }
 
+/// The order of an event that nothing but its kind and object orders, where ties are hashed.
+fn hashed(what: What, id: u32) -> u64 {
+    (what as u64) << KIND_SHIFT | u64::from(id)
+}
+
 /// The lowest bits of what tells a queue pair from all others that are open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum QueuePairName {
@@ -404,6 +476,10 @@ mod tests {
         agenda.sync_queue_pair(timer, Some(Time(at)), key, set);
     }
 
+    fn pop(agenda: &mut Agenda) -> Option<Event> {
+        agenda.in_one_order()?.pop_before(Time(61))
+    }
+
     #[test]
     fn timers_of_one_instant_come_by_nic_and_rank_whichever_was_armed_first() {
         let mut agenda = Agenda::new(Ties::Hashed, Starts::Last);
@@ -418,7 +494,7 @@ mod tests {
         let mut names = Vec::new();
         let mut turns = Turns::at_most(100);
         while turns.go()
-            && let Some(event) = agenda.pop_before(Time(51))
+            && let Some(event) = pop(&mut agenda)
         {
             assert_eq!(agenda.decode(event.order).0, What::QueuePair);
             match agenda.queue_pair(event.order) {
@@ -438,8 +514,7 @@ mod tests {
         for (slot, number) in [(7, numbers[1]), (3, numbers[2]), (5, numbers[0])] {
             arm(&mut agenda, &mut Armed::default(), (0, slot, slot), 50, Set::Before(number));
         }
-        let orders: Vec<u64> =
-            std::iter::from_fn(|| agenda.pop_before(Time(51)).map(|event| event.order)).collect();
+        let orders: Vec<u64> = std::iter::from_fn(|| pop(&mut agenda).map(|event| event.order)).collect();
         let names: Vec<_> = orders[..3].iter().map(|&order| agenda.queue_pair(order)).collect();
         assert_eq!(names, [5, 7, 3].map(QueuePairName::Slot));
         assert_eq!(agenda.decode(orders[3]).0, What::Departure);
@@ -455,10 +530,10 @@ mod tests {
         let mut timer = Armed::default();
         agenda.renew(&mut timer, Some(Time(50)), What::FcSender, 3);
         agenda.renew(&mut timer, None, What::FcSender, 3);
-        let old = agenda.pop_before(Time(51)).expect("its event is there").order;
+        let old = pop(&mut agenda).expect("its event is there").order;
         assert!(!timer.fires(Time(50), old));
         agenda.renew(&mut timer, Some(Time(60)), What::FcSender, 3);
-        let new = agenda.pop_before(Time(61)).expect("its event is there").order;
+        let new = pop(&mut agenda).expect("its event is there").order;
         assert!(timer.fires(Time(60), new));
     }
 

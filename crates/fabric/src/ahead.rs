@@ -22,7 +22,21 @@ impl World<'_> {
     #[inline]
     pub fn look_ahead(&self, coming: &[Event; AHEAD]) {
         self.packets.fetch(Place::of(coming[PACKET].item));
-        let packet = &self.packets[Place::of(coming[REST].item)];
+        self.fetch_rest(&coming[REST]);
+    }
+
+    /// Takes the first step for the events of a visit that comes next.
+    #[inline]
+    pub fn fetch_packets(&self, events: &[Event]) {
+        for event in events {
+            self.packets.fetch(Place::of(event.item));
+        }
+    }
+
+    /// Takes the second step for an event: its packet is there.
+    #[inline]
+    pub fn fetch_rest(&self, event: &Event) {
+        let packet = &self.packets[Place::of(event.item)];
         let (ingress, out, class) = (packet.ingress, packet.out, packet.class);
         fetch(&self.ingress, self.lane(ingress, class));
         fetch(&self.ways, packet.flow.index());

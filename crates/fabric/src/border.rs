@@ -273,7 +273,7 @@ impl World<'_> {
             self.telemetry.put(place, hops);
         }
         let order = self.fly(port, place, packet.at, 0);
-        self.events.push_of(place, packet.at, order);
+        self.events.push_arrival(self.ports[port.index()].far, place, packet.at, order);
     }
 }
 

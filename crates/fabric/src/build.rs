@@ -48,6 +48,7 @@ use crate::shares::ShareLog;
 use crate::signals::SignalLog;
 use crate::telemetry::Telemetry;
 use crate::triggers::Triggers;
+use crate::windows::Windows;
 use crate::wires;
 use crate::world::{
     Egress, Ingress, NEVER, Nic, Node, Outboxes, Port, PortMachines, Queue, Relay, Streams, Switch, World,
@@ -244,6 +245,9 @@ impl<'a> World<'a> {
         world.largest = *common.largest.get_or_insert_with(|| world.largest_ever());
         world.build_with_largest()?;
         (0..world.ports.len()).for_each(|port| world.set_hearing(PortId(port as u32)));
+        if let Some(length) = blueprint.window() {
+            world.events.go_by_node(Windows::new(blueprint.nodes.len(), length.0));
+        }
         world.arm_sources();
         world.arm_loops();
         world.arm_faults();
@@ -536,13 +540,16 @@ impl<'a> World<'a> {
         let owns = |port: usize| border.owns(ports[port].node);
         for (lane, ingress) in self.ingress.iter_mut().enumerate().filter(|(lane, _)| owns(lane / classes)) {
             let next = ingress.receiver.next_timeout();
+            self.events.is_at(ports[lane / classes].node);
             self.events.sync(&mut ingress.timer, next, What::FcReceiver, lane as u32);
         }
         for (lane, egress) in self.egress.iter_mut().enumerate().filter(|(lane, _)| owns(lane / classes)) {
             let next = egress.sender.next_timeout();
+            self.events.is_at(ports[lane / classes].node);
             self.events.sync(&mut egress.timer, next, What::FcSender, lane as u32);
         }
         for (port, machines) in self.machines.iter_mut().enumerate().filter(|&(port, _)| owns(port)) {
+            self.events.is_at(ports[port].node);
             machines.sync(&mut self.events, PortId(port as u32));
         }
         self.start_signals();
@@ -592,10 +599,12 @@ fn build_ports(blueprint: &Blueprint) -> Vec<Port> {
                 .entry(direction.rate)
                 .or_insert_with(|| Serial::new(direction.rate, blueprint.semantics.rounding));
             let into = &link.directions[1 - end];
-            let draws = |end, purpose| stream(blueprint.seed, fold(name_key(&link.name), end as u64), purpose);
+            let draws =
+                |end, purpose| stream(blueprint.seed, fold(name_key(&link.name), end as u64), purpose);
             let changes = link.changes();
             ports.push(Port {
                 node: link.ends[end].node,
+                far: link.ends[1 - end].node,
                 local: 0,
                 has_crossbar: false,
                 isolates: false,

@@ -35,7 +35,7 @@ impl World<'_> {
                 Fault::Pause { port, .. } => owns(port),
             };
             if at != NEVER && here {
-                self.events.add(What::Fault, i as u32, at);
+                self.events.add_fault(i as u32, at);
             }
         }
     }
@@ -60,6 +60,7 @@ impl World<'_> {
             return;
         }
         for port in [PortId(2 * link), PortId(2 * link + 1)] {
+            self.events.is_at(self.ports[port.index()].node);
             if wire {
                 self.wire_changes(port, down);
             }
@@ -68,8 +69,9 @@ impl World<'_> {
             }
         }
         if ends && !down {
-            for end in 0..2 {
-                self.kick(PortId(2 * link + end));
+            for port in [PortId(2 * link), PortId(2 * link + 1)] {
+                self.events.is_at(self.ports[port.index()].node);
+                self.kick(port);
             }
         }
     }
@@ -184,6 +186,7 @@ impl World<'_> {
 
     /// Sends a pause, and arranges for its refresh or its end.
     fn forced_pause(&mut self, index: u32, port: PortId, pause: PauseFault) {
+        self.events.is_at(self.ports[port.index()].node);
         let ends = self.now >= pause.to.0;
         let class = self.dense(pause.class);
         let time = self.time();
@@ -211,7 +214,7 @@ impl World<'_> {
         };
         let next = refresh.min(pause.to.0);
         if next != u64::MAX {
-            self.events.add(What::Fault, index, next);
+            self.events.add_fault(index, next);
         }
     }
 

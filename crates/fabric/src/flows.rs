@@ -77,7 +77,23 @@ impl World<'_> {
     pub fn arm_sources(&mut self) {
         for i in 0..self.sources.len() {
             if let Some(at) = self.next_start(i) {
+                self.events.is_at(self.host_of(i));
                 self.events.add_start(i as u32, at);
+            }
+        }
+    }
+
+    /// The host that a source starts flows at, where it is one.
+    fn host_of(&self, source: usize) -> NodeId {
+        match &self.sources[source] {
+            &Source::Poisson { node, .. } => node,
+            Source::List { workload, flows, .. } => {
+                match &self.blueprint.workloads[*workload as usize].arrivals {
+                    Arrivals::List(listed) => listed[flows[0] as usize].source,
+                    Arrivals::Poisson(_) | Arrivals::ClosedLoop(_) => {
+                        unreachable!("the source was made for a list")
+                    }
+                }
             }
         }
     }

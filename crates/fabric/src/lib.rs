@@ -12,6 +12,7 @@ mod base_rtt;
 pub mod blueprint;
 mod border;
 mod build;
+mod by_node;
 mod capture;
 mod changes;
 mod column;
@@ -67,6 +68,7 @@ mod triggers;
 mod ways;
 mod whole;
 mod why;
+mod windows;
 mod wires;
 mod world;
 
@@ -76,7 +78,7 @@ use std::sync::atomic::Ordering;
 use floodway_engine::memory::Exhausted;
 use floodway_engine::{Advance, run_partitions};
 use floodway_mechanisms::registry::{AnyCongestionPoint, AnyFcReceiver, AnyRouter};
-use floodway_units::{Class, NodeId, PortId, Time};
+use floodway_units::{Class, NodeId, PortId, Span, Time};
 
 pub use accounts::{Account, Accounts};
 pub use base_rtt::RoundTrips;
@@ -157,6 +159,21 @@ impl<'a> Fabric<'a> {
     /// If the node is no switch.
     pub fn set_router(&mut self, node: NodeId, router: AnyRouter) {
         self.worlds[self.cut.owner(node)].set_router(node, router);
+    }
+
+    /// Has the events of all nodes happen in one order, as those of runs do whose ties go by the order of scheduling. What
+    /// is kept of a run is the same to the byte.
+    #[must_use]
+    pub fn in_one_order(mut self) -> Self {
+        self.worlds.iter_mut().for_each(|world| world.events.go_in_one_order());
+        self
+    }
+
+    /// Goes through the nodes in windows no longer than this. What is kept of a run is the same to the byte.
+    #[must_use]
+    pub fn in_windows(mut self, most: Span) -> Self {
+        self.worlds.iter_mut().for_each(|world| world.events.shorten_windows(most));
+        self
     }
 
     fn owner(&mut self, port: PortId) -> &mut World<'a> {

@@ -354,7 +354,7 @@ impl World<'_> {
             packet.base += arrival - self.now;
         }
         let order = self.fly(port, place, arrival, number);
-        self.events.push_of(place, arrival, order);
+        self.events.push_arrival(self.ports[port.index()].far, place, arrival, order);
     }
 
     /// What looks at a packet that starts on the wire of an observed port; when the packet then arrives, if that is in

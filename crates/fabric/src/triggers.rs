@@ -160,6 +160,7 @@ impl World<'_> {
                     continue;
                 }
                 let (ahead, start) = (spec.ahead.min(spec.messages), spec.start.0);
+                self.events.is_at(spec.source);
                 (0..ahead).for_each(|_| self.schedule_trigger(id as u32, start));
             }
         }

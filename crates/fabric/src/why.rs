@@ -284,6 +284,7 @@ impl Trace {
 impl World<'_> {
     /// Follows a flow from now on, before the run starts.
     pub fn trace(&mut self, flow: FlowRef) {
+        self.events.go_in_one_order();
         let (lanes, ports) = (self.egress.len(), self.ports.len());
         for port in self.ports.iter_mut() {
             port.observed = true;
@@ -316,7 +317,7 @@ impl World<'_> {
     #[inline(never)]
     pub fn run_traced(&mut self, end: Time) -> Advance {
         let mut until_check = STOP_CHECK;
-        while let Some(event) = self.events.pop_before(end) {
+        while let Some(event) = self.events.in_one_order().and_then(|queue| queue.pop_before(end)) {
             self.dispatch(event);
             self.trace_sender();
             if self.trace.as_ref().is_some_and(|trace| trace.found.is_some() && !trace.to_end) {

@@ -109,6 +109,8 @@ pub(crate) struct Port {
     /// Its link fails at some time, or its delay changes: there is a wire of it.
     pub changes: bool,
     pub node: NodeId,
+    /// The node at the other end.
+    pub far: NodeId,
     /// Its place among its node's ports.
     pub local: u16,
     /// Belongs to an input-output queued switch.
@@ -637,19 +639,25 @@ impl World<'_> {
 
     /// Lets all happen that happens before `end`.
     pub fn run_until(&mut self, end: Time) -> Advance {
-        if self.trace.is_some() {
-            return self.run_traced(end);
+        if self.events.by_node().is_some() {
+            self.run_by_node(end)
+        } else if self.trace.is_some() {
+            self.run_traced(end)
+        } else {
+            self.run_in_one_order(end)
         }
+    }
+
+    fn run_in_one_order(&mut self, end: Time) -> Advance {
         let mut until_check = STOP_CHECK;
-        loop {
-            let event = match self.events.window() {
-                Some(window) if window[0].time < end => {
-                    self.look_ahead(window);
-                    let event = window[0];
-                    self.events.advance();
-                    event
+        while let Some(queue) = self.events.in_one_order() {
+            let event = match queue.window() {
+                Some(&window) if window[0].time < end => {
+                    queue.advance();
+                    self.look_ahead(&window);
+                    window[0]
                 }
-                _ => match self.events.pop_before(end) {
+                _ => match queue.pop_before(end) {
                     Some(event) => event,
                     None => break,
                 },
@@ -659,13 +667,17 @@ impl World<'_> {
             if until_check == 0 {
                 until_check = STOP_CHECK;
                 self.report();
-                if self.control.stop.load(Ordering::Relaxed) {
+                if self.is_stopped() {
                     return Advance::Interrupted;
                 }
             }
         }
         self.report();
-        if self.control.stop.load(Ordering::Relaxed) { Advance::Interrupted } else { Advance::Reached }
+        if self.is_stopped() { Advance::Interrupted } else { Advance::Reached }
+    }
+
+    pub fn is_stopped(&self) -> bool {
+        self.control.stop.load(Ordering::Relaxed)
     }
 }
 

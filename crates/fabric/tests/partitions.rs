@@ -42,6 +42,18 @@ fn assert_same(blueprint: &Blueprint, parts: &Partitioning) {
     assert!(one == many, "{parts:?}\n{}", difference(&one, &many));
 }
 
+/// All that is kept of a run whose nodes are gone through in windows no longer than this, or whose events are in one
+/// order.
+fn run_in(blueprint: &Blueprint, windows: Option<Span>) -> String {
+    let control = Control::default();
+    let fabric = Fabric::build(blueprint, &control).unwrap_or_else(|error| panic!("{error}"));
+    let fabric = match windows {
+        Some(most) => fabric.in_windows(most),
+        None => fabric.in_one_order(),
+    };
+    everything(&fabric.run())
+}
+
 /// Enough to meet each mechanism in each way of cutting.
 const CASES: u32 = 150;
 const G100: Rate = Rate::gbps(100);
@@ -54,6 +66,16 @@ proptest! {
         let net = plan.net();
         let parts = plan.partitioning(&net.blueprint);
         assert_same(&net.blueprint, &parts);
+    }
+
+    #[test]
+    fn node_by_node_happens_what_happens_in_one_order(plan in plans(), most in 1..2_000u64) {
+        let net = plan.net();
+        let one_order = run_in(&net.blueprint, None);
+        let by_node = whole(&net.blueprint);
+        prop_assert!(one_order == by_node, "{}", difference(&one_order, &by_node));
+        let shorter = run_in(&net.blueprint, Some(Span::ns(most)));
+        prop_assert!(one_order == shorter, "windows of {most} ns\n{}", difference(&one_order, &shorter));
     }
 }
 

@@ -1,0 +1,400 @@
+//! Events node by node, in windows of the shortest link.
+//!
+//! ```text
+//!  window   |<----------- length ----------->|<----------- length ----------->|
+//!  node 0    its events, in their order       .           what it sends arrives here
+//!  node 1    its events, in their order       .           at the earliest
+//!  node 2    ...                              .
+//! ```
+//! Nothing that a node does in a window reaches another one before the window is over, since a window is no longer than
+//! the shortest link's delay with the time that the smallest frame takes. So the nodes are gone through one after the
+//! other, each with all its events of the window: in the order that they would have among those of all nodes, by time
+//! and order, the least pending event first. What happens is the same to the byte.
+//!
+//! An event that a node adds for itself within the window goes into a short sorted list; any other one into the inbox of
+//! its node, unsorted, where it lies until the node is visited; one that is far away into one queue for all. What concerns
+//! the whole network (a link that fails) is a step: the window is cut behind its instant, and it is taken when all nodes
+//! have come so far.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use floodway_engine::{Event, Queue};
+use floodway_units::Time;
+
+/// Windows whose events lie in inboxes: the one at work, and those after it.
+const NEAR: u64 = 4;
+/// Into so many stretches of time an inbox is dealt before it is sorted, so that few events are compared.
+const STRETCHES: usize = 64;
+/// Inboxes of no more events are sorted at once.
+const FEW: usize = 6;
+/// In a stretch of so many events they are sorted by comparing them all.
+const CROWDED: usize = 24;
+/// So many pending events that a node has added in a visit lie in order; more of them in a heap.
+const MANY: usize = 64;
+/// No node.
+const NOBODY: u32 = u32::MAX;
+
+/// The events of all nodes.
+#[derive(Debug)]
+pub(crate) struct Windows {
+    /// Length of a window.
+    length: u64,
+    /// A stretch of a window is two to this many picoseconds.
+    stretch: u32,
+    /// The window at work: windows are numbered from the start of the run.
+    window: u64,
+    /// Visits take what comes before this.
+    stop: u64,
+    /// The node that is visited.
+    node: u32,
+    /// Its events of this window, as they were when it was entered, in order; and how many of them are over.
+    sorted: Vec<Event>,
+    at: usize,
+    /// Those that it has added since, in order; and how many of them are over.
+    added: Vec<Event>,
+    first: usize,
+    /// More of them, where they are many.
+    crowd: BinaryHeap<Reverse<Event>>,
+    /// By node: events of the windows from the present one on, in no order.
+    inboxes: Vec<Vec<Event>>,
+    /// By window, in turn, and node: whether there are events.
+    due: [Vec<u64>; NEAR as usize],
+    /// Events of later windows, in order, by their places in `far`: item and node.
+    later: Queue,
+    far: Vec<(u32, u32)>,
+    free: Vec<u32>,
+    /// Steps of the whole network: time and order.
+    steps: BinaryHeap<Reverse<(u64, u64)>>,
+}
+
+/// What was pending.
+#[derive(Debug)]
+pub(crate) struct Drained {
+    /// Events, with their nodes.
+    pub events: Vec<(u32, Event)>,
+    /// Steps of the whole network: time and order.
+    pub steps: Vec<(u64, u64)>,
+}
+
+/// The next thing to be done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Next {
+    /// Nodes are visited, those that [`Windows::due_in`] names, and do what comes before this.
+    Visits(u64),
+    /// A step of the whole network, at this time and of this order.
+    Step(u64, u64),
+    /// Nothing more before the end.
+    End,
+}
+
+impl Windows {
+    /// Of so many nodes, none of which reaches another in less than `length`.
+    pub fn new(nodes: usize, length: u64) -> Self {
+        debug_assert!(length > 0, "windows have a length");
+        let bits = || vec![0; nodes.div_ceil(64)];
+        Windows {
+            length,
+            stretch: (u64::BITS - length.leading_zeros()).saturating_sub(STRETCHES.ilog2()),
+            window: 0,
+            stop: 0,
+            node: NOBODY,
+            sorted: Vec::new(),
+            at: 0,
+            added: Vec::new(),
+            first: 0,
+            crowd: BinaryHeap::new(),
+            inboxes: vec![Vec::new(); nodes],
+            due: [bits(), bits(), bits(), bits()],
+            later: Queue::default(),
+            far: Vec::new(),
+            free: Vec::new(),
+            steps: BinaryHeap::new(),
+        }
+    }
+
+    /// Adds an event of a node: of one other than that which is visited, not before the window is over.
+    #[inline]
+    pub fn push(&mut self, node: u32, event: Event) {
+        let at = event.time.0;
+        if at < self.stop {
+            debug_assert_eq!(node, self.node, "nothing reaches another node within a window");
+            return self.add(event);
+        }
+        let begin = self.window * self.length;
+        let ahead = if at < begin + self.length {
+            0
+        } else if at < begin + 2 * self.length {
+            1
+        } else if at < begin + 3 * self.length {
+            2
+        } else {
+            return self.push_later(node, event);
+        };
+        self.inboxes[node as usize].push(event);
+        self.due[((self.window + ahead) % NEAR) as usize][node as usize / 64] |= 1 << (node % 64);
+    }
+
+    /// Adds a step of the whole network.
+    pub fn push_step(&mut self, at: u64, order: u64) {
+        self.steps.push(Reverse((at, order)));
+    }
+
+    #[inline(never)]
+    fn push_later(&mut self, node: u32, event: Event) {
+        let place = self.free.pop().unwrap_or(self.far.len() as u32);
+        let kept = (event.item, node);
+        match self.far.get_mut(place as usize) {
+            Some(far) => *far = kept,
+            None => self.far.push(kept),
+        }
+        self.later.push(event.time, event.order, place);
+    }
+
+    /// Adds an event of the node that is visited, which comes in this visit.
+    #[inline]
+    fn add(&mut self, event: Event) {
+        if self.first == self.added.len() {
+            self.added.clear();
+            self.first = 0;
+        } else if self.added.len() - self.first >= MANY {
+            return self.crowd.push(Reverse(event));
+        }
+        self.added.push(event);
+        let pending = &mut self.added[self.first..];
+        let mut at = pending.len() - 1;
+        while at > 0 && pending[at - 1] > event {
+            pending[at] = pending[at - 1];
+            at -= 1;
+        }
+        pending[at] = event;
+    }
+
+    /// What comes next before `end`, when all that came before it is done.
+    pub fn next(&mut self, end: u64) -> Next {
+        (self.node, self.stop) = (NOBODY, 0);
+        loop {
+            let begin = self.window * self.length;
+            if begin >= end {
+                return Next::End;
+            }
+            let limit = (begin + self.length).min(end);
+            let step = self.steps.peek().map(|&Reverse(step)| step).filter(|&(at, _)| at < limit);
+            // A step comes last of its instant.
+            let stop = step.map_or(limit, |(at, _)| at + 1);
+            if self.has_due(stop) {
+                self.stop = stop;
+                return Next::Visits(stop);
+            }
+            if let Some((at, order)) = step {
+                self.steps.pop();
+                return Next::Step(at, order);
+            }
+            if begin + self.length > end {
+                return Next::End;
+            }
+            self.enter_next(end);
+        }
+    }
+
+    /// Does a node have events of this window before `stop`?
+    fn has_due(&self, stop: u64) -> bool {
+        let due = &self.due[(self.window % NEAR) as usize];
+        if stop == (self.window + 1) * self.length {
+            return due.iter().any(|&bits| bits != 0);
+        }
+        nodes(due).any(|node| self.inboxes[node].iter().any(|event| event.time.0 < stop))
+    }
+
+    /// Enters the next window in which something happens, or that of `end`, whichever is first.
+    fn enter_next(&mut self, end: u64) {
+        let is_due =
+            |ahead: &u64| self.due[((self.window + ahead) % NEAR) as usize].iter().any(|&bits| bits != 0);
+        let ahead = (1..NEAR).find(is_due);
+        let until = self.steps.peek().map_or(end, |&Reverse((at, _))| at.min(end));
+        let window = match ahead {
+            Some(ahead) => self.window + ahead,
+            None => self.later.pop_before(Time(until)).map_or(u64::MAX, |event| self.skip_to(event)),
+        };
+        // Of a network at rest, too, who adds an event later finds a window that has not gone by.
+        self.window = window.min(until / self.length).max(self.window + 1);
+        let near = Time((self.window + NEAR - 1) * self.length);
+        while let Some(event) = self.later.pop_before(near) {
+            self.come_near(event);
+        }
+    }
+
+    /// Nothing is near: the next event, which is far, is the first of its window.
+    fn skip_to(&mut self, event: Event) -> u64 {
+        let before = std::mem::replace(&mut self.window, event.time.0 / self.length);
+        self.come_near(event);
+        std::mem::replace(&mut self.window, before)
+    }
+
+    fn come_near(&mut self, event: Event) {
+        let (item, node) = self.far[event.item as usize];
+        self.free.push(event.item);
+        self.push(node, Event { item, ..event });
+    }
+
+    /// Notes which nodes have events of this window, by their numbers.
+    pub fn due_in(&self, nodes_due: &mut Vec<u32>) {
+        nodes_due.clear();
+        let due = &self.due[(self.window % NEAR) as usize];
+        nodes_due.extend(nodes(due).map(|node| node as u32));
+    }
+
+    /// Takes the events of a node that come before the window's end out of its inbox, in order, for a visit that is to come.
+    #[inline(never)]
+    pub fn prepare(&mut self, node: u32, sorted: &mut Vec<Event>) {
+        let begin = self.window * self.length;
+        let (stop, stretch) = (self.stop, self.stretch);
+        let slot = (self.window % NEAR) as usize;
+        self.due[slot][node as usize / 64] &= !(1 << (node % 64));
+        sorted.clear();
+        let inbox = &mut self.inboxes[node as usize];
+        if inbox.len() <= FEW {
+            inbox.retain(|event| {
+                event.time.0 >= stop || {
+                    sorted.push(*event);
+                    false
+                }
+            });
+        } else {
+            deal(inbox, sorted, stop, |event| (event.time.0 - begin) >> stretch);
+        }
+        sort_nearly(sorted);
+        if stop < begin + self.length && inbox.iter().any(|event| event.time.0 < begin + self.length) {
+            self.due[slot][node as usize / 64] |= 1 << (node % 64);
+        }
+    }
+
+    /// As these, without events, but no longer than this.
+    pub fn shorter(&self, most: u64) -> Self {
+        Windows::new(self.inboxes.len(), self.length.min(most).max(1))
+    }
+
+    /// Takes everything out.
+    pub fn drain(&mut self) -> Drained {
+        let inboxes = (0..).zip(&mut self.inboxes);
+        let near = inboxes.flat_map(|(node, inbox)| inbox.drain(..).map(move |event| (node, event)));
+        let mut events: Vec<(u32, Event)> = near.collect();
+        while let Some(event) = self.later.pop_before(Time::NEVER) {
+            let (item, node) = self.far[event.item as usize];
+            events.push((node, Event { item, ..event }));
+        }
+        Drained { events, steps: self.steps.drain().map(|Reverse(step)| step).collect() }
+    }
+
+    /// Visits a node for which `sorted` has been prepared.
+    pub fn visit(&mut self, node: u32, sorted: &mut Vec<Event>) {
+        self.node = node;
+        std::mem::swap(&mut self.sorted, sorted);
+        (self.at, self.first) = (0, 0);
+        self.added.clear();
+    }
+
+    /// The least pending event of the node that is visited.
+    #[inline]
+    pub fn pop(&mut self) -> Option<Event> {
+        if !self.crowd.is_empty() {
+            return self.pop_crowded();
+        }
+        let (known, added) = (self.sorted.get(self.at), self.added.get(self.first));
+        match (known, added) {
+            (Some(known), None) => {
+                self.at += 1;
+                Some(*known)
+            }
+            (Some(known), Some(added)) if known < added => {
+                self.at += 1;
+                Some(*known)
+            }
+            (_, Some(added)) => {
+                self.first += 1;
+                Some(*added)
+            }
+            (None, None) => None,
+        }
+    }
+
+    /// As [`Windows::pop`], where many events have been added in the visit.
+    #[cold]
+    fn pop_crowded(&mut self) -> Option<Event> {
+        let known = self.sorted.get(self.at).copied();
+        let added = self.added.get(self.first).copied();
+        let crowd = self.crowd.peek().map(|&Reverse(event)| event);
+        let least = [known, added, crowd].into_iter().flatten().min()?;
+        if known == Some(least) {
+            self.at += 1;
+        } else if added == Some(least) {
+            self.first += 1;
+        } else {
+            self.crowd.pop();
+        }
+        Some(least)
+    }
+
+    /// The event of the visit that comes so many after the next one, of those that were known when it began.
+    #[inline]
+    pub fn ahead(&self, by: usize) -> Option<&Event> {
+        self.sorted.get(self.at + by)
+    }
+}
+
+/// The members of a set of bits.
+fn nodes(bits: &[u64]) -> impl Iterator<Item = usize> {
+    bits.iter().enumerate().flat_map(|(word, &bits)| {
+        let first = Some(bits).filter(|&bits| bits != 0);
+        let rest = std::iter::successors(first, |bits| Some(bits & (bits - 1)).filter(|&bits| bits != 0));
+        rest.map(move |bits| word * 64 + bits.trailing_zeros() as usize)
+    })
+}
+
+/// Moves events before `stop` from an inbox into `sorted`, those of an earlier stretch before those of a later one.
+fn deal(inbox: &mut Vec<Event>, sorted: &mut Vec<Event>, stop: u64, stretch: impl Fn(&Event) -> u64) {
+    let mut places = [0u32; STRETCHES + 1];
+    let mut later = 0;
+    for event in inbox.iter().filter(|event| event.time.0 < stop) {
+        places[stretch(event) as usize % STRETCHES + 1] += 1;
+    }
+    let mut sum = 0;
+    for place in &mut places {
+        sum += *place;
+        *place = sum;
+    }
+    let nothing = Event { time: Time(0), order: 0, item: 0 };
+    sorted.resize(sum as usize, nothing);
+    for i in 0..inbox.len() {
+        let event = inbox[i];
+        if event.time.0 < stop {
+            let place = &mut places[stretch(&event) as usize % STRETCHES];
+            sorted[*place as usize] = event;
+            *place += 1;
+        } else {
+            inbox[later] = event;
+            later += 1;
+        }
+    }
+    inbox.truncate(later);
+    let mut from = 0;
+    for &to in &places[..STRETCHES] {
+        if to as usize - from > CROWDED {
+            sorted[from..to as usize].sort_unstable();
+        }
+        from = to as usize;
+    }
+}
+
+/// Sorts events of which few are far from their places.
+fn sort_nearly(events: &mut [Event]) {
+    for i in 1..events.len() {
+        let event = events[i];
+        let mut at = i;
+        while at > 0 && events[at - 1] > event {
+            events[at] = events[at - 1];
+            at -= 1;
+        }
+        events[at] = event;
+    }
+}

@@ -3,7 +3,7 @@
 use floodway_units::{Bytes, NodeId, Rate, Span, Time};
 use floodway_wire::Format;
 
-use crate::blueprint::{
+use crate::network::blueprint::{
     Blueprint, DirectionSpec, End, EndSpec, ErrorRates, LinkSpec, NodeSpec, RecordSpec, RelayPorts, Role,
     Semantics, SwitchSpec,
 };

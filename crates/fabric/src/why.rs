@@ -28,12 +28,12 @@ use floodway_engine::Advance;
 use floodway_units::{NodeId, PortId, Span, Time};
 use rustc_hash::FxHashMap;
 
-use crate::arena::Place;
-use crate::messages::Outgoing;
-use crate::packet::Packet;
-use crate::records::FlowKey;
-use crate::table::{NONE, Table, Values};
-use crate::world::{STOP_CHECK, World};
+use crate::host::messages::Outgoing;
+use crate::link::arena::Place;
+use crate::link::packet::Packet;
+use crate::records::table::{NONE, Table, Values};
+use crate::records::tally::FlowKey;
+use crate::run::world::{STOP_CHECK, World};
 
 use journey::Flight;
 use origin::Origins;
@@ -416,7 +416,7 @@ impl World<'_> {
             // Of one that waited to be sent, `at` is when it was made.
             trace.origins.leaves(port, arrival, packet.at);
         } else {
-            let (lane, until) = (self.lane(port, packet.class), self.now + serial);
+            let (lane, until) = (self.layout.lane(port, packet.class), self.now + serial);
             trace.busy[lane] = until;
             let oldest = trace.oldest(self.now);
             trace.paused[lane].interrupt(self.now, until, oldest);

@@ -3,10 +3,10 @@
 use floodway_units::PortId;
 
 use super::{Cause, Interval, Label, Trace};
-use crate::arena::Place;
-use crate::packet::Packet;
-use crate::routing::peer;
-use crate::world::World;
+use crate::link::arena::Place;
+use crate::link::packet::Packet;
+use crate::network::routing::peer;
+use crate::run::world::World;
 
 /// A packet of the flow that was sent and may still arrive.
 #[derive(Clone, Debug)]
@@ -82,7 +82,7 @@ impl World<'_> {
             waited = vec![(queued, start), (crossed, to)];
         }
         waited.retain(|(from, to)| from < to);
-        let lane = self.lane(port, class);
+        let lane = self.layout.lane(port, class);
         let (paused, left) = trace.paused[lane].take_out_of(&waited);
         flight.way.extend(trace.pauses(lane, port, &paused));
         let (held, left) = trace.held[port.index()].take_out_of(&left);

@@ -6,8 +6,9 @@ use floodway_mechanisms::slots::{CongestionPoint as _, TransportSender as _};
 use floodway_units::{FlowId, PortId};
 
 use super::{Cause, Interval, Label, Message, Sums, Trace};
-use crate::packet::{Packet, RETRANSMISSION};
-use crate::world::{NEVER, World};
+use crate::link::packet::{Packet, RETRANSMISSION};
+use crate::run::agenda::NEVER;
+use crate::run::world::World;
 
 /// So many intervals are kept before those that can change no more are summed up.
 const MANY: usize = 4096;
@@ -192,7 +193,7 @@ impl World<'_> {
         Sender {
             slot,
             nic,
-            lane: self.lane(nic, half.class),
+            lane: self.layout.lane(nic, half.class),
             known: self.now,
             sums: Sums::default(),
             log: VecDeque::new(),
@@ -245,14 +246,14 @@ impl World<'_> {
             pacing: if repeats { 0 } else { half.next_send },
             up: port.up,
             paused: trace.paused[lane].in_force().map(|stop| stop.from),
-            held: port.has_cp && self.holds_back(nic, self.first_queue(half.class)),
+            held: port.has_cp && self.holds_back(nic, self.layout.first_queue(half.class)),
             nic,
         }
     }
 
     /// Does a congestion point of a port hold its `q`-th queue back?
     fn holds_back(&self, port: PortId, q: usize) -> bool {
-        let (now, id) = (self.time(), self.queue_id(q));
+        let (now, id) = (self.time(), self.layout.queue_id(q));
         let points = &self.machines[port.index()].congestion_points;
         points.iter().any(|point| !point.gate(now, id).is_open(now))
     }
@@ -262,12 +263,12 @@ impl World<'_> {
     pub fn trace_held(&mut self, port: PortId) {
         let Some(mut trace) = self.trace.take() else { return };
         if let Some(message) = trace.message.filter(|_| trace.found.is_none()) {
-            let several = self.subs > 1 || self.queues_per_port > 2;
+            let several = self.layout.subs > 1 || self.layout.queues_per_port > 2;
             let q = if several {
                 // None of its packets is there.
                 self.machines[port.index()].placed.get(&message.slot).map(|&(q, _)| q)
             } else {
-                Some(self.first_queue(self.ways[message.slot as usize].class))
+                Some(self.layout.first_queue(self.ways[message.slot as usize].class))
             };
             let now = self.now;
             let held = q.is_some_and(|q| self.holds_back(port, q));

@@ -1,0 +1,139 @@
+//! Deadlock: a cycle of paused queues, each of which waits for the next, and none of which anything else
+//! can free.
+
+use floodway_units::{PortId, Time};
+
+use crate::network::routing::peer;
+use crate::records::outcome::Deadlock;
+use crate::run::agenda::NEVER;
+use crate::run::whole::Whole;
+use crate::run::world::World;
+
+/// How long a queue must have been paused to be suspected, in picoseconds.
+const SUSPECT: u64 = 1_000_000_000;
+
+impl Whole<'_, '_, '_> {
+    /// Searches the wait-for graph of queues that have been paused throughout the last millisecond, and wait
+    /// for such queues alone; a cycle that is new is kept.
+    pub fn search_deadlock(&mut self) {
+        let (lanes, classes) = (self.first().egress.len(), self.first().layout.classes.len());
+        let port_of = |lane: usize| PortId((lane / classes) as u32);
+        let mut suspects: Vec<usize> = (0..lanes)
+            .filter(|&lane| {
+                let world = self.at(port_of(lane));
+                let since = world.egress[lane].paused_since;
+                since != NEVER && since + SUSPECT <= world.now
+            })
+            .collect();
+        // One that waits for a queue that may send will go on, however slowly, and so will those behind it.
+        let mut before = usize::MAX;
+        while suspects.len() >= 2 && suspects.len() < before {
+            before = suspects.len();
+            let closed = suspects.iter().copied().filter(|&lane| self.waits_for_none_but(lane, &suspects));
+            suspects = closed.collect();
+        }
+        if suspects.len() < 2 {
+            return;
+        }
+        let waits: Vec<Vec<usize>> = suspects.iter().map(|&lane| self.waits_for(lane, &suspects)).collect();
+        let Some(cycle) = cycle(&waits) else { return };
+        let mut ports: Vec<PortId> = cycle.into_iter().map(|at| port_of(suspects[at])).collect();
+        // A cycle has no beginning of its own: the smallest port stands first.
+        let smallest = (0..ports.len()).min_by_key(|&at| ports[at]).unwrap_or(0);
+        ports.rotate_left(smallest);
+        let ports: Vec<String> = ports.into_iter().map(|port| self.first().port_name(port)).collect();
+        let time_us = Time(self.first().now).as_us();
+        let known = &mut self.seen.deadlocks;
+        if known.iter().all(|known| known.ports != ports) {
+            known.push(Deadlock { time_us, ports });
+        }
+    }
+
+    /// The suspects for which a paused queue waits: those that hold what came by the port that paused it.
+    fn waits_for(&self, lane: usize, suspects: &[usize]) -> Vec<usize> {
+        let (class, downstream) = self.paused_by(lane);
+        let world = self.at(downstream);
+        let node = world.ports[downstream.index()].node;
+        (0..suspects.len())
+            .filter(|&at| {
+                let other = PortId((suspects[at] / world.layout.classes.len()) as u32);
+                world.ports[other.index()].node == node && world.holds(other, downstream, class)
+            })
+            .collect()
+    }
+
+    /// Is all that came by the port that paused this queue held in suspects?
+    fn waits_for_none_but(&self, lane: usize, suspects: &[usize]) -> bool {
+        let (class, downstream) = self.paused_by(lane);
+        let world = self.at(downstream);
+        let switch = world.nodes[world.ports[downstream.index()].node.index()].switch;
+        // A host pauses for reasons of its own.
+        let Some(switch) = world.switches.get(switch as usize) else { return true };
+        let mut others =
+            switch.ports.iter().filter(|&&other| !suspects.contains(&world.layout.lane(other, class)));
+        !others.any(|&other| world.holds(other, downstream, class))
+    }
+
+    /// The class of a lane, and the port that pauses it.
+    fn paused_by(&self, lane: usize) -> (u8, PortId) {
+        let classes = self.first().layout.classes.len();
+        ((lane % classes) as u8, peer(PortId((lane / classes) as u32)))
+    }
+}
+
+impl World<'_> {
+    /// Does an egress port hold a packet of `class` that came by `ingress`?
+    fn holds(&self, port: PortId, ingress: PortId, class: u8) -> bool {
+        if self.has_crossbar(port) {
+            return self.voq_bytes(ingress, port, class) > 0;
+        }
+        let first = self.layout.queue(port);
+        // What may be lost is charged to nobody, and so holds nobody up.
+        (1..self.layout.queues_per_port).filter(|&q| !self.may_lose(port, q)).any(|q| {
+            let queue = &self.queues[first + q];
+            queue.fifo.iter(&self.packets).any(|packet| packet.ingress == ingress && packet.class == class)
+        })
+    }
+
+    /// A port as people call it.
+    pub fn port_name(&self, port: PortId) -> String {
+        let node = &self.blueprint.nodes[self.ports[port.index()].node.index()];
+        format!("{} ({})", node.name, self.blueprint.links[port.index() / 2].name)
+    }
+}
+
+/// A cycle of a graph given by its successors, in order; the first that a depth-first search meets.
+fn cycle(successors: &[Vec<usize>]) -> Option<Vec<usize>> {
+    let mut done = vec![false; successors.len()];
+    for start in 0..successors.len() {
+        let mut path = vec![(start, 0)];
+        while let Some((node, next)) = path.last_mut() {
+            let node = *node;
+            let Some(&successor) = successors[node].get(*next) else {
+                done[node] = true;
+                path.pop();
+                continue;
+            };
+            *next += 1;
+            if let Some(at) = path.iter().position(|&(on_path, _)| on_path == successor) {
+                return Some(path[at..].iter().map(|&(on_path, _)| on_path).collect());
+            }
+            if !done[successor] {
+                path.push((successor, 0));
+            }
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cycle_is_found_wherever_the_search_begins() {
+        assert_eq!(cycle(&[vec![1], vec![2], vec![3], vec![1]]), Some(vec![1, 2, 3]));
+        assert_eq!(cycle(&[vec![1, 2], vec![2], vec![]]), None);
+        assert_eq!(cycle(&[vec![0]]), Some(vec![0]));
+    }
+}

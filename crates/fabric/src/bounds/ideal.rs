@@ -1,0 +1,302 @@
+//! The ideal completion time of a flow: line rate, no window, no congestion control, store and forward
+//! over the fastest of its equal-cost paths, crossbars included, in closed form. `over_time` has networks that change.
+
+mod over_time;
+
+use std::sync::Arc;
+
+use floodway_units::{Bytes, NodeId, PortId, Span};
+use floodway_wire::Format;
+use rustc_hash::FxHashMap;
+
+use crate::link::serial::Serial;
+use crate::network::routing::{Routes, peer};
+use crate::switch::crossing::across;
+
+/// What the ideal needs to know of the ports.
+pub(crate) struct PathFacts<'f, 'a> {
+    pub routes: &'f Routes,
+    /// Equal-cost ports of a node toward a host.
+    pub candidates: Box<dyn Fn(NodeId, NodeId) -> &'f [PortId] + 'f>,
+    /// Of these, which ones packets can take.
+    pub is_up: Box<dyn Fn(PortId) -> bool + 'f>,
+    pub serial: Box<dyn Fn(PortId) -> &'a Serial + 'f>,
+    /// Propagation, without jitter.
+    pub delay: Box<dyn Fn(PortId) -> Span + 'f>,
+    /// From arrival at the node of this port to its queue.
+    pub pipeline: Box<dyn Fn(NodeId) -> Span + 'f>,
+    /// The crossbar that packets pass from an input of the node, if it has one.
+    pub crossbar: Box<dyn Fn(NodeId) -> Option<Crossbar<'a>> + 'f>,
+    /// Does the node spread the packets of a flow over its equal-cost ports?
+    pub spreads: Box<dyn Fn(NodeId) -> bool + 'f>,
+}
+
+impl<'a> PathFacts<'_, 'a> {
+    fn ports(&self, node: NodeId, to: NodeId) -> impl Iterator<Item = PortId> {
+        (self.candidates)(node, to).iter().copied().filter(|&port| (self.is_up)(port))
+    }
+
+    /// Does any node spread the packets of a flow?
+    pub fn sprays(&self) -> bool {
+        self.routes.nodes().any(|node| (self.spreads)(node))
+    }
+
+    /// What packets meet along these egress ports.
+    pub fn hops(&self, path: &[PortId]) -> Vec<Hop<'a>> {
+        let hop = |&port: &PortId| Hop {
+            serial: (self.serial)(port),
+            delay: (self.delay)(port),
+            pipeline: (self.pipeline)(self.routes.node_of(port)),
+            crossbar: (self.crossbar)(self.routes.node_of(port)),
+        };
+        path.iter().map(hop).collect()
+    }
+}
+
+/// A crossbar as packets of one input see it: they cross one after another.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Crossbar<'a> {
+    /// Of the fastest port.
+    pub serial: &'a Serial,
+    pub speed_up: f64,
+}
+
+impl Crossbar<'_> {
+    fn time(&self, wire: u64) -> u64 {
+        across(self.serial.time(wire), self.speed_up)
+    }
+}
+
+/// What a packet meets on a hop.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Hop<'a> {
+    serial: &'a Serial,
+    delay: Span,
+    /// Of the node that sends; none of the first one's counts.
+    pipeline: Span,
+    crossbar: Option<Crossbar<'a>>,
+}
+
+/// The equal-cost ways of a flow, those alike together.
+#[derive(Debug, Default)]
+pub(crate) struct Ways<'a> {
+    pub paths: Vec<Vec<Hop<'a>>>,
+    /// By hop: over how many ports at most packets are spread; empty where no node spreads those of a flow.
+    spread: Vec<u64>,
+}
+
+impl<'a> Ways<'a> {
+    /// One way alone.
+    pub fn one(path: Vec<Hop<'a>>) -> Self {
+        Ways { paths: vec![path], spread: Vec::new() }
+    }
+
+    /// May packets of a flow take ways that are not alike?
+    pub fn are_mixed(&self) -> bool {
+        self.paths.len() > 1 && self.spread.iter().any(|ports| *ports > 1)
+    }
+
+    /// The least time of `packets`; none where no way leads there.
+    pub fn time(&self, packets: &Packets) -> Option<Span> {
+        self.paths.iter().map(|path| packets.time(path, &self.spread)).min()
+    }
+}
+
+/// A way, by hops that stand for all of their kind: two hops are alike if their rates, delays, pipelines and crossbars are.
+type Path = Box<[PortId]>;
+
+/// Distinct equal-cost paths from nodes to last switches, remembered. Hosts at one switch share them, and so
+/// do nodes whose ways are alike: a large network has a million pairs of switches, and a few kinds of ways.
+#[derive(Debug, Default)]
+pub(crate) struct Ideals {
+    /// A hop of each kind, by what its packets see: the time of a thousand bytes, which tell two rates apart,
+    /// delay, pipeline, crossbar.
+    kinds: FxHashMap<(u64, Span, Span, Option<u64>), PortId>,
+    /// Sets of distinct paths, and where each of them is.
+    sets: Vec<Arc<[Path]>>,
+    places: FxHashMap<Arc<[Path]>, u32>,
+    /// By node and last switch: the set of its paths.
+    paths: FxHashMap<(NodeId, NodeId), u32>,
+    /// Does any node spread the packets of a flow?
+    spreads: Option<bool>,
+    ways: FxHashMap<(NodeId, NodeId), Box<[u64]>>,
+}
+
+impl Ideals {
+    /// The equal-cost ways between these ends.
+    pub fn ways<'a>(&mut self, facts: &PathFacts<'_, 'a>, (from, to): (NodeId, NodeId)) -> Ways<'a> {
+        let last = facts.routes.last_before(to);
+        let set = self.find(facts, from, (last, to));
+        let Some(rest) = rest(facts, last, to) else { return Ways::default() };
+        let spread = self.spread(facts, (from, to)).map_or(Vec::new(), <[u64]>::to_vec);
+        let paths = self.sets[set as usize].iter();
+        Ways { paths: paths.map(|path| facts.hops(&[path, &rest[..]].concat())).collect(), spread }
+    }
+
+    /// The set of paths from a node to the last switch before `to`.
+    fn find(&mut self, facts: &PathFacts<'_, '_>, from: NodeId, (last, to): (NodeId, NodeId)) -> u32 {
+        if let Some(&set) = self.paths.get(&(from, last)) {
+            return set;
+        }
+        let mut found: Vec<Path> = if from == last { vec![Path::default()] } else { Vec::new() };
+        // Ports of one kind whose ways go on alike are looked at once.
+        let mut seen: Vec<(PortId, u32)> = Vec::new();
+        for port in facts.ports(from, to).take_while(|_| from != last) {
+            let rest = self.find(facts, facts.routes.node_of(peer(port)), (last, to));
+            let hop = (self.kind(facts, port), rest);
+            if seen.contains(&hop) {
+                continue;
+            }
+            seen.push(hop);
+            for rest in self.sets[rest as usize].iter() {
+                let path: Path = std::iter::once(hop.0).chain(rest.iter().copied()).collect();
+                if !found.contains(&path) {
+                    found.push(path);
+                }
+            }
+        }
+        let set = self.intern(found);
+        self.paths.insert((from, last), set);
+        set
+    }
+
+    fn kind(&mut self, facts: &PathFacts<'_, '_>, port: PortId) -> PortId {
+        let node = facts.routes.node_of(port);
+        let crossing = (facts.crossbar)(node).map(|crossbar| crossbar.time(1000));
+        let seen = ((facts.serial)(port).time(1000), (facts.delay)(port), (facts.pipeline)(node), crossing);
+        *self.kinds.entry(seen).or_insert(port)
+    }
+
+    fn intern(&mut self, paths: Vec<Path>) -> u32 {
+        let paths: Arc<[Path]> = paths.into();
+        *self.places.entry(paths).or_insert_with_key(|paths| {
+            self.sets.push(Arc::clone(paths));
+            self.sets.len() as u32 - 1
+        })
+    }
+
+    /// By hop: over how many ports at most packets are spread; none where no node of the network does so.
+    fn spread(&mut self, facts: &PathFacts<'_, '_>, ends: (NodeId, NodeId)) -> Option<&[u64]> {
+        let spreads = self.spreads.get_or_insert_with(|| facts.sprays());
+        spreads.then(|| &**self.ways.entry(ends).or_insert_with(|| ways(facts, ends)))
+    }
+}
+
+/// From the last switch on there is one way, over relays if there are any.
+fn rest(facts: &PathFacts<'_, '_>, last: NodeId, to: NodeId) -> Option<Vec<PortId>> {
+    let (mut at, mut rest) = (last, Vec::new());
+    while at != to {
+        let port = facts.ports(at, to).next()?;
+        rest.push(port);
+        at = facts.routes.node_of(peer(port));
+    }
+    Some(rest)
+}
+
+/// By hop: over how many ports at most the packets of a flow are spread.
+fn ways(facts: &PathFacts<'_, '_>, (from, to): (NodeId, NodeId)) -> Box<[u64]> {
+    let mut ways = Vec::new();
+    let (mut nodes, mut spread) = (vec![from], false);
+    while nodes.iter().any(|&node| node != to) {
+        spread |= nodes.iter().any(|&node| (facts.spreads)(node));
+        // Ways over relays have more links than others of equal cost: some are at their end before.
+        let next = nodes.iter().filter(|&&node| node != to).flat_map(|&node| facts.ports(node, to));
+        let ports: Vec<PortId> = next.collect();
+        if ports.is_empty() {
+            break;
+        }
+        ways.push(if spread { ports.len() as u64 } else { 1 });
+        nodes = ports.iter().map(|&port| facts.routes.node_of(peer(port))).collect();
+        nodes.sort_unstable();
+        nodes.dedup();
+    }
+    ways.into()
+}
+
+/// A flow's packets, as they are sent without a loss.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Packets {
+    first: Bytes,
+    middle: Bytes,
+    last: Bytes,
+    count: u64,
+}
+
+impl Packets {
+    /// The packets of `size` bytes of payload, at most `mtu` each.
+    pub fn new(size: Bytes, mtu: Bytes, format: Format) -> Self {
+        let count = size.0.div_ceil(mtu.0).max(1);
+        let rest = Bytes(size.0 - (count - 1) * mtu.0);
+        let full = if count == 1 { rest } else { mtu };
+        Packets {
+            first: format.data(full, true).wire,
+            middle: format.data(mtu, false).wire,
+            last: format.data(rest, count == 1).wire,
+            count,
+        }
+    }
+
+    /// The smallest of them.
+    pub fn smallest(&self) -> Bytes {
+        self.last
+    }
+
+    /// Picoseconds of all of them behind one another.
+    pub fn on(&self, serial: &Serial) -> u64 {
+        let [first, middle, last] = [self.first, self.middle, self.last].map(|wire| serial.time(wire.0));
+        match self.count {
+            1 => first,
+            count => (count - 2).saturating_mul(middle).saturating_add(first).saturating_add(last),
+        }
+    }
+
+    /// From the first bit sent to the last bit received, in each hop's own rounding; what no clock could show
+    /// is the latest time that it shows.
+    fn time(&self, path: &[Hop<'_>], spread_over: &[u64]) -> Span {
+        let (mut train, mut fixed, mut ports) = (Train::default(), 0u64, 1);
+        for (i, hop) in path.iter().enumerate() {
+            let sizes = [self.first, self.middle, self.last].map(|wire| wire.0);
+            if i > 0 {
+                fixed = fixed.saturating_add(hop.pipeline.0);
+                if let Some(crossbar) = hop.crossbar {
+                    // By as many inputs as there were outputs before.
+                    train.pass(self.count, sizes.map(|wire| crossbar.time(wire)), ports);
+                }
+            }
+            ports = spread_over.get(i).copied().unwrap_or(1);
+            train.pass(self.count, sizes.map(|wire| hop.serial.time(wire)), ports);
+            fixed = fixed.saturating_add(hop.delay.0);
+        }
+        Span(fixed.saturating_add(if self.count == 1 { train.first } else { train.all.max(train.full) }))
+    }
+}
+
+/// When the first packet, the full ones and all of a flow have passed the stages so far: links and crossbars, each of which
+/// takes one packet after another, and each packet as a whole.
+#[derive(Default)]
+struct Train {
+    first: u64,
+    full: u64,
+    all: u64,
+    spread: bool,
+}
+
+impl Train {
+    /// A stage that takes a flow's `count` packets over `n` ports, the first, each of the middle and the last in so much time.
+    fn pass(&mut self, count: u64, [one, each, short]: [u64; 3], n: u64) {
+        let begun = self.first;
+        self.first = self.first.saturating_add(one);
+        self.spread |= n > 1;
+        self.full = match (count.saturating_sub(2), n) {
+            (0, _) => self.first,
+            (m, 1) => self.full.saturating_add(each).max(self.first.saturating_add(m.saturating_mul(each))),
+            // Spread over n ports the packets pass n at a time.
+            (m, n) => {
+                let passed = (u128::from(m + 1) * u128::from(each) / u128::from(n)).min(u128::from(u64::MAX));
+                self.full.saturating_add(each).max(begun.saturating_add(passed as u64))
+            }
+        };
+        // Once packets are spread, the short one need not be the last any more.
+        self.all = if self.spread { self.all } else { self.all.max(self.full) }.saturating_add(short);
+    }
+}

@@ -1,0 +1,483 @@
+//! Ideals in a network that changes: links that go down and come up, delays that are others from some time on.
+//!
+//! The ideal of a flow is the least over the ways that there are for it at some instant from its start to its finish, or to
+//! the end of the run: those that the routes in force then offer, over links that are up and whose ends know it, with the
+//! delays of then. What changes before it or after it is no matter, nor what changes where it has no way.
+//!
+//! While these ways stay what they are no flow is faster. Where they change, packets on old ways and on new ones are in the
+//! network together; they do not wait for one another, and may be faster than all of them on any one way. Such a flow's
+//! ideal is the time that it took, and it is held to what is a bound whichever way packets take (`floor`).
+//!
+//! All flows are gone through at the end of the run, in the order of time, along with the changes.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
+use std::sync::Arc;
+
+use floodway_units::{Bytes, NodeId, PortId, Span};
+use rustc_hash::FxHashMap;
+
+use super::{Ideals, Packets, PathFacts, Ways};
+use crate::network::blueprint::{Arrivals, Sharing};
+use crate::network::changes::{Change, LinkChange, of_network};
+use crate::network::routing::ChangingRoutes;
+use crate::records::tally::{FlowKey, FlowRow};
+use crate::run::agenda::NEVER;
+use crate::run::world::World;
+
+/// Routes do not lead over the link.
+const UNROUTED: u8 = 1;
+/// Frames on the link are lost.
+const DEAD: u8 = 2;
+/// The ends of the link do not send.
+const SHUT: u8 = 4;
+
+/// A flow, and from when to when it is sent.
+struct Asked<'a> {
+    ends: (NodeId, NodeId),
+    packets: Packets,
+    /// Its own egress ports.
+    pinned: Option<&'a [PortId]>,
+    /// Its queue pair may be older, and stay on one of several NICs whichever is the nearer one now.
+    stays: bool,
+    from: u64,
+    to: u64,
+}
+
+/// What is known of a flow's ideal.
+#[derive(Clone, Copy, Debug)]
+struct Ideal {
+    /// Over one way; never where there was none.
+    least: u64,
+    /// Its ways have changed while it was sent.
+    changed: bool,
+    /// Its packets may have been spread over unlike ways, which together may beat each.
+    spread: bool,
+}
+
+type Pinned<'a> = FxHashMap<(u32, u32, u64), &'a [PortId]>;
+
+impl World<'_> {
+    /// Works the ideals of all flows out, where the network changes; where it does not they are known.
+    pub fn settle_ideals(&mut self) {
+        if self.wires.is_empty() {
+            self.settle_sprayed();
+            return;
+        }
+        let pinned = self.pinned();
+        let of = |(sent, received): FlowRow<'_>| {
+            let to = received.finish.min(self.now);
+            self.asked((sent.key, NodeId(sent.destination)), sent.size, to, &pinned)
+        };
+        let asked: Vec<Asked<'_>> = self.records.rows().map(of).collect();
+        let least = Sweep::new(self, &asked).run();
+        let ideals =
+            self.records.rows().zip(asked.iter().zip(least)).map(|((_, received), (asked, ideal))| {
+                let took = (received.finish != NEVER).then(|| received.finish - received.key.start);
+                self.settled(asked, ideal, took)
+            });
+        let ideals: Vec<u64> = ideals.collect();
+        for (row, ideal) in self.records.sent_rows.iter_mut().zip(ideals) {
+            row.ideal = ideal;
+        }
+    }
+
+    /// In a network that does not change: packets that are spread over unlike ways may beat each way alone.
+    fn settle_sprayed(&mut self) {
+        if !self.path_facts().sprays() {
+            return;
+        }
+        let pinned = self.pinned();
+        let of = |(sent, received): FlowRow<'_>| {
+            let took = (received.finish != NEVER).then(|| received.finish - received.key.start);
+            let asked = self.asked((sent.key, NodeId(sent.destination)), sent.size, received.finish, &pinned);
+            let ideal = Ideal { least: sent.ideal, changed: false, spread: asked.pinned.is_none() };
+            self.settled(&asked, ideal, took)
+        };
+        let settled: Vec<u64> = self.records.rows().map(of).collect();
+        for (row, ideal) in self.records.sent_rows.iter_mut().zip(settled) {
+            row.ideal = ideal;
+        }
+    }
+
+    /// The ideal of one flow that took so long, where the network changes.
+    pub fn ideal_over_time(&self, key: FlowKey, destination: NodeId, size: u64, took: u64) -> Span {
+        let pinned = self.pinned();
+        let asked = [self.asked((key, destination), size, key.start + took, &pinned)];
+        let ideals = Sweep::new(self, &asked).run();
+        Span(self.settled(&asked[0], ideals[0], Some(took)))
+    }
+
+    /// The paths of flows that name theirs.
+    fn pinned(&self) -> Pinned<'_> {
+        let mut pinned = FxHashMap::default();
+        for (workload, (spec, labels)) in (0..).zip(self.blueprint.workloads.iter().zip(self.labels.iter())) {
+            let Arrivals::List(flows) = &spec.arrivals else { continue };
+            for (flow, label) in flows.iter().zip(labels) {
+                if let Some(path) = &flow.path {
+                    pinned.insert((workload, flow.source.0, label.number), path.as_slice());
+                }
+            }
+        }
+        pinned
+    }
+
+    fn asked<'p>(
+        &self,
+        (key, destination): (FlowKey, NodeId),
+        size: u64,
+        to: u64,
+        pinned: &Pinned<'p>,
+    ) -> Asked<'p> {
+        let FlowKey { start, workload, source, number } = key;
+        Asked {
+            ends: (NodeId(source), destination),
+            packets: Packets::new(Bytes(size), self.blueprint.mtu, self.format),
+            pinned: pinned.get(&(workload, source, number)).copied(),
+            stays: self.routes.has_several_links(NodeId(source)) && self.shares_queue_pairs(workload),
+            from: start,
+            to,
+        }
+    }
+
+    /// May flows of a workload go on on queue pairs that are open?
+    fn shares_queue_pairs(&self, workload: u32) -> bool {
+        matches!(self.blueprint.workloads[workload as usize].arrivals, Arrivals::ClosedLoop(_))
+            || self.blueprint.settings.iter().any(|settings| settings.qp == Sharing::PerPair)
+    }
+
+    /// What the table of flows says of a flow that took so long, if it is complete.
+    fn settled(&self, asked: &Asked<'_>, ideal: Ideal, took: Option<u64>) -> u64 {
+        let may_differ = ideal.changed || ideal.spread;
+        let by_two_ways = |took: u64| may_differ && took >= self.floor(asked.ends, &asked.packets);
+        match took {
+            Some(took) if took < ideal.least && by_two_ways(took) => took,
+            _ => ideal.least,
+        }
+    }
+}
+
+/// Flows with the same ends, or with the same path of their own.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Name<'a> {
+    Ends(NodeId, NodeId),
+    Path(&'a [PortId]),
+}
+
+/// Those of them that are under way.
+struct Group<'a> {
+    name: Name<'a>,
+    /// Links that change at some time, on a way that there is while all are up.
+    links: Vec<u32>,
+    /// The ways are others than those, or there are none: any change may matter.
+    detour: bool,
+    ways: Arc<Ways<'a>>,
+    /// By what is the matter with the links.
+    known: BTreeMap<Vec<u64>, Arc<Ways<'a>>>,
+    open: Vec<usize>,
+}
+
+struct Sweep<'a> {
+    world: &'a World<'a>,
+    asked: &'a [Asked<'a>],
+    ideals: Vec<Ideal>,
+    /// Of a network of which nothing has changed.
+    unchanged: Ideals,
+    has_changed: bool,
+    routes: ChangingRoutes,
+    /// By link.
+    state: Vec<u8>,
+    /// By port, where it is another than at first.
+    delays: FxHashMap<PortId, u64>,
+    groups: Vec<Option<Group<'a>>>,
+    places: FxHashMap<Name<'a>, usize>,
+    free: Vec<usize>,
+    /// Groups by link, some of them over; and those with a detour.
+    over: FxHashMap<u32, Vec<usize>>,
+    detours: Vec<usize>,
+    finishes: BinaryHeap<Reverse<(u64, usize)>>,
+}
+
+impl<'a> Sweep<'a> {
+    fn new(world: &'a World<'a>, asked: &'a [Asked<'a>]) -> Self {
+        Sweep {
+            world,
+            asked,
+            ideals: vec![Ideal { least: NEVER, changed: false, spread: false }; asked.len()],
+            unchanged: Ideals::default(),
+            has_changed: false,
+            routes: ChangingRoutes::new(Arc::clone(&world.routes)),
+            state: vec![0; world.blueprint.links.len()],
+            delays: FxHashMap::default(),
+            groups: Vec::new(),
+            places: FxHashMap::default(),
+            free: Vec::new(),
+            over: FxHashMap::default(),
+            detours: Vec::new(),
+            finishes: BinaryHeap::new(),
+        }
+    }
+
+    fn run(mut self) -> Vec<Ideal> {
+        let mut starts: Vec<usize> = (0..self.asked.len()).collect();
+        starts.sort_by_key(|&flow| self.asked[flow].from);
+        let mut starts = starts.into_iter().peekable();
+        let changes = of_network(self.world.blueprint);
+        for instant in changes.chunk_by(|a, b| a.0 == b.0) {
+            let now = instant[0].0;
+            if now > self.world.now {
+                break;
+            }
+            while let Some(flow) = starts.next_if(|&flow| self.asked[flow].from < now) {
+                self.start(flow);
+            }
+            self.finish_before(now);
+            let touched = self.change(instant);
+            self.finish_before(now + 1);
+            for group in touched {
+                self.update(group);
+            }
+            while let Some(flow) = starts.next_if(|&flow| self.asked[flow].from == now) {
+                self.start(flow);
+                self.ideals[flow].changed |= self.is_touched(flow, instant);
+            }
+        }
+        starts.for_each(|flow| self.start(flow));
+        self.ideals
+    }
+
+    /// A flow is under way: its ways are those of now.
+    fn start(&mut self, flow: usize) {
+        let asked = &self.asked[flow];
+        let name = asked.pinned.map_or(Name::Ends(asked.ends.0, asked.ends.1), Name::Path);
+        let at = match self.places.get(&name) {
+            Some(&at) => at,
+            None => self.enter(name),
+        };
+        let Some(group) = &mut self.groups[at] else { return };
+        group.open.push(flow);
+        self.ideals[flow].changed |= asked.stays && self.has_changed;
+        note(&mut self.ideals[flow], &group.ways, &asked.packets);
+        self.finishes.push(Reverse((asked.to, flow)));
+    }
+
+    fn enter(&mut self, name: Name<'a>) -> usize {
+        let at = self.free.pop().unwrap_or(self.groups.len());
+        if at == self.groups.len() {
+            self.groups.push(None);
+        }
+        let links = self.changing_links(&name);
+        for &link in &links {
+            self.over.entry(link).or_default().push(at);
+        }
+        self.places.insert(name.clone(), at);
+        let (known, open) = (BTreeMap::new(), Vec::new());
+        self.groups[at] = Some(Group { name, links, detour: false, ways: Arc::default(), known, open });
+        self.look(at);
+        at
+    }
+
+    /// Links that change, on a way that there is while all are up.
+    fn changing_links(&self, name: &Name<'_>) -> Vec<u32> {
+        let mut links: Vec<u32> = match *name {
+            Name::Path(path) => path.iter().map(|port| port.0 / 2).collect(),
+            Name::Ends(from, to) => {
+                let ports = self.world.possible_ports(from, to, &[]);
+                ports.into_iter().map(|port| port.0 / 2).collect()
+            }
+        };
+        links.retain(|&link| self.world.blueprint.links[link as usize].changes());
+        links.sort_unstable();
+        links.dedup();
+        links
+    }
+
+    /// Flows that have finished before `now` are over, and groups that have no others.
+    fn finish_before(&mut self, now: u64) {
+        while let Some(&Reverse((at, flow))) = self.finishes.peek()
+            && at < now
+        {
+            self.finishes.pop();
+            let asked = &self.asked[flow];
+            let name = asked.pinned.map_or(Name::Ends(asked.ends.0, asked.ends.1), Name::Path);
+            let at = self.places[&name];
+            let Some(group) = &mut self.groups[at] else { continue };
+            group.open.retain(|&other| other != flow);
+            if group.open.is_empty() {
+                self.close(at);
+            }
+        }
+    }
+
+    fn close(&mut self, at: usize) {
+        if let Some(group) = self.groups[at].take() {
+            for link in &group.links {
+                if let Some(over) = self.over.get_mut(link) {
+                    over.retain(|&other| other != at);
+                }
+            }
+            self.places.remove(&group.name);
+        }
+        self.detours.retain(|&other| other != at);
+        self.free.push(at);
+    }
+
+    /// All changes of an instant; the groups to which they matter.
+    fn change(&mut self, instant: &[(u64, Change)]) -> BTreeSet<usize> {
+        let mut touched: BTreeSet<usize> = self.detours.iter().copied().collect();
+        for (_, change) in instant {
+            let link = self.apply(change);
+            touched.extend(self.over.get(&link).into_iter().flatten());
+        }
+        for &group in &touched {
+            let open = self.groups[group].iter().flat_map(|group| &group.open);
+            open.for_each(|&flow| self.ideals[flow].changed = true);
+        }
+        touched
+    }
+
+    /// Does what changes at this instant matter to a flow that has started?
+    fn is_touched(&self, flow: usize, instant: &[(u64, Change)]) -> bool {
+        let asked = &self.asked[flow];
+        let name = asked.pinned.map_or(Name::Ends(asked.ends.0, asked.ends.1), Name::Path);
+        let Some(group) = &self.groups[self.places[&name]] else { return false };
+        group.detour || instant.iter().any(|(_, change)| group.links.contains(&link_of(change)))
+    }
+
+    /// The link that changes.
+    fn apply(&mut self, change: &Change) -> u32 {
+        self.has_changed = true;
+        match *change {
+            Change::Link(LinkChange { link, down, wire, ends, routes }) => {
+                let steps = [(wire, DEAD), (ends, SHUT), (routes, UNROUTED)];
+                let bits =
+                    steps.iter().filter(|(takes_place, _)| *takes_place).fold(0, |bits, (_, bit)| bits | bit);
+                let state = &mut self.state[link as usize];
+                *state = if down { *state | bits } else { *state & !bits };
+                if routes {
+                    self.routes.set(link, down);
+                }
+            }
+            Change::Delay { port, delay } => {
+                self.delays.insert(port, delay);
+            }
+        }
+        link_of(change)
+    }
+
+    /// The ways of a group may be others, for all its flows.
+    fn update(&mut self, at: usize) {
+        if self.groups[at].is_none() {
+            return;
+        }
+        self.look(at);
+        let Some(group) = &self.groups[at] else { return };
+        for &flow in &group.open {
+            note(&mut self.ideals[flow], &group.ways, &self.asked[flow].packets);
+        }
+    }
+
+    /// Finds the ways of a group as they are now.
+    fn look(&mut self, at: usize) {
+        let Some(mut group) = self.groups[at].take() else { return };
+        let matter = self.matter(&group.links);
+        let was = group.detour;
+        group.detour = false;
+        group.ways = match group.known.get(&matter).cloned() {
+            Some(ways) => ways,
+            None => self.find(&mut group, matter),
+        };
+        if let (true, Name::Ends(from, to)) = (group.detour, &group.name) {
+            group.ways = Arc::new(self.detour((*from, *to)));
+        }
+        match (was, group.detour) {
+            (false, true) => self.detours.push(at),
+            (true, false) => self.detours.retain(|&other| other != at),
+            _ => {}
+        }
+        self.groups[at] = Some(group);
+    }
+
+    /// Finds the ways of a group while such is the matter with its links.
+    fn find(&mut self, group: &mut Group<'a>, matter: Vec<u64>) -> Arc<Ways<'a>> {
+        let ways = Arc::new(self.usual(group, &matter));
+        if ways.paths.is_empty() {
+            group.detour = !matches!(group.name, Name::Path(_));
+        } else {
+            group.known.insert(matter, Arc::clone(&ways));
+        }
+        ways
+    }
+
+    /// What is the matter with these links, and their delays.
+    fn matter(&self, links: &[u32]) -> Vec<u64> {
+        let delay = |port: u32| self.delays.get(&PortId(port)).copied();
+        let of = |&link: &u32| {
+            let delays = [2 * link, 2 * link + 1].map(|port| delay(port).unwrap_or(NEVER));
+            [u64::from(self.state[link as usize]), delays[0], delays[1]]
+        };
+        links.iter().flat_map(of).collect()
+    }
+
+    /// The ways that there are while all links are up, but for those with a link that is not.
+    fn usual(&mut self, group: &Group<'a>, matter: &[u64]) -> Ways<'a> {
+        let ends = match group.name {
+            Name::Path(path) => return Ways::one(self.facts().hops(path)),
+            Name::Ends(from, to) => (from, to),
+        };
+        if matter.chunks(3).all(|of| of[0] == 0 && of[1..] == [NEVER; 2]) {
+            let mut unchanged = std::mem::take(&mut self.unchanged);
+            let ways = unchanged.ways(&self.world.path_facts(), ends);
+            self.unchanged = unchanged;
+            return ways;
+        }
+        Ideals::default().ways(&self.facts(), ends)
+    }
+
+    /// The ways that routes offer where those are all cut.
+    fn detour(&mut self, ends: (NodeId, NodeId)) -> Ways<'a> {
+        self.routes.refresh(ends.1);
+        let (routes, world) = (&self.routes, self.world);
+        let facts = PathFacts {
+            candidates: Box::new(move |node, to| match routes.candidates(node, to) {
+                // A host sends by its own link whatever routes know of that.
+                [] if world.routes.is_host(node) => world.routes.candidates(node, to),
+                ports => ports,
+            }),
+            ..self.facts()
+        };
+        Ideals::default().ways(&facts, ends)
+    }
+
+    /// As the network is now, over the ways that there are while all links are up.
+    fn facts<'f>(&'f self) -> PathFacts<'f, 'a> {
+        let (state, delays, world) = (&self.state, &self.delays, self.world);
+        let usual: PathFacts<'f, 'a> = world.path_facts();
+        let at_first = usual.delay;
+        PathFacts {
+            is_up: Box::new(move |port| {
+                let by_host = world.routes.is_host(world.routes.node_of(port));
+                let blocks = if by_host { DEAD | SHUT } else { DEAD | SHUT | UNROUTED };
+                state[port.index() / 2] & blocks == 0
+            }),
+            delay: Box::new(move |port| {
+                delays.get(&port).map_or_else(|| at_first(port), |&delay| Span(delay))
+            }),
+            ..usual
+        }
+    }
+}
+
+fn link_of(change: &Change) -> u32 {
+    match change {
+        Change::Link(change) => change.link,
+        Change::Delay { port, .. } => port.0 / 2,
+    }
+}
+
+fn note(ideal: &mut Ideal, ways: &Ways<'_>, packets: &Packets) {
+    if let Some(Span(time)) = ways.time(packets) {
+        ideal.least = ideal.least.min(time);
+        ideal.spread |= ways.are_mixed();
+    }
+}

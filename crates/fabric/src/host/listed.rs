@@ -1,0 +1,107 @@
+//! Turns by the list of flows, as a NIC of SWING's simulator takes them (its `PfcHostPort`).
+//!
+//! All queue pairs of a host stand in the ring from the start of the run, in the order in which their flows are
+//! listed, whichever start first. One timer wakes the NIC. It is set when the NIC looks for something to send, finds
+//! nothing, and has no timer running: for the least pacing time of all queue pairs with something left, if that lies
+//! ahead. A queue pair that has not started counts with time 0, and one that waits for its window or is paused with
+//! its own: while any such time is in the past, packets whose time comes wait until something else makes the NIC
+//! look. The timer is never moved.
+
+use floodway_mechanisms::slots::TransportSender as _;
+use floodway_units::{NodeId, PortId, Time};
+use rustc_hash::FxHashMap;
+
+use crate::network::blueprint::{Arrivals, Blueprint, FlowSpec, Sharing, Turns};
+use crate::run::agenda::NEVER;
+use crate::run::agenda::What;
+use crate::run::world::World;
+use crate::traffic::flows::PairKey;
+
+/// Where the flows of lists stand in the rings of their senders; empty where turns go by something else.
+#[derive(Debug, Default)]
+pub(crate) struct Listed {
+    /// By workload and flow of its list.
+    ranks: Vec<Vec<u32>>,
+    /// By node: how many queue pairs its ring has for listed flows.
+    counts: Vec<u32>,
+}
+
+impl Listed {
+    pub fn new(blueprint: &Blueprint) -> Self {
+        if blueprint.semantics.turns != Turns::Listed {
+            return Listed::default();
+        }
+        let mut listed = Listed { ranks: Vec::new(), counts: vec![0; blueprint.nodes.len()] };
+        for (i, workload) in (0..).zip(&blueprint.workloads) {
+            let ranks = match &workload.arrivals {
+                Arrivals::List(flows) => listed.add(blueprint, (i, workload.settings), flows),
+                Arrivals::Poisson(_) | Arrivals::ClosedLoop(_) => Vec::new(),
+            };
+            listed.ranks.push(ranks);
+        }
+        listed
+    }
+
+    /// The ranks of a list's flows; those of one queue pair have the rank of the first one that is written.
+    fn add(&mut self, blueprint: &Blueprint, of: (u32, usize), flows: &[FlowSpec]) -> Vec<u32> {
+        let (workload, settings) = of;
+        let mut order: Vec<usize> = (0..flows.len()).collect();
+        order.sort_by_key(|&flow| flows[flow].place);
+        let mut shared: FxHashMap<PairKey, u32> = FxHashMap::default();
+        let mut ranks = vec![0; flows.len()];
+        for flow in order {
+            let spec = &flows[flow];
+            let settings = spec.settings.unwrap_or(settings);
+            let next = &mut self.counts[spec.source.index()];
+            let mut take = || {
+                *next += 1;
+                *next - 1
+            };
+            ranks[flow] = match blueprint.settings[settings].qp {
+                Sharing::PerFlow => take(),
+                Sharing::PerPair => *shared.entry(PairKey::of(workload, settings, spec)).or_insert_with(take),
+            };
+        }
+        ranks
+    }
+
+    /// The rank of a listed flow's queue pair.
+    pub fn rank(&self, workload: u32, flow: usize) -> Option<u32> {
+        self.ranks.get(workload as usize).map(|ranks| ranks[flow])
+    }
+
+    /// How many ranks a host's NICs keep for listed flows.
+    pub fn count(&self, node: NodeId) -> u32 {
+        self.counts.get(node.index()).copied().unwrap_or(0)
+    }
+
+    /// By node: queue pairs that are still to start.
+    pub fn to_start(&self) -> Vec<u32> {
+        self.counts.clone()
+    }
+}
+
+impl World<'_> {
+    /// The NIC has found nothing to send: sets its timer, unless it runs or a pacing time is in the past.
+    pub fn wake_by_list(&mut self, port: PortId) {
+        let (node, owner) = (self.ports[port.index()].node, self.ports[port.index()].owner);
+        let nic = &self.nics[owner as usize];
+        if nic.pacing_timer.at != NEVER || self.to_start[node.index()] > 0 {
+            return;
+        }
+        let mut least = NEVER;
+        for slot in nic.ranks.slots() {
+            let half = &self.senders[slot as usize];
+            if half.transport.has_more() {
+                least = least.min(half.next_send);
+            }
+            if least <= self.now {
+                return;
+            }
+        }
+        if least != NEVER {
+            let timer = &mut self.nics[owner as usize].pacing_timer;
+            self.events.sync(timer, Some(Time(least)), What::Pacing, port.0);
+        }
+    }
+}

@@ -1,0 +1,11 @@
+//! Hosts: queue pairs, their two halves, and how they take turns at a NIC.
+
+pub(crate) mod listed;
+pub(crate) mod messages;
+pub(crate) mod nic;
+pub(crate) mod nic_list;
+pub(crate) mod queue_pairs;
+pub(crate) mod ranks;
+pub(crate) mod receive;
+pub(crate) mod ring;
+pub(crate) mod send;

@@ -1,0 +1,292 @@
+//! Queue pairs: how they are opened, what both ends are told, and when their slots are free again.
+
+use floodway_mechanisms::registry::ReactionParams;
+use floodway_mechanisms::slots::{FlowTuple, Need, QpInfo, Router as _, TransportSender as _};
+use floodway_units::{FlowId, NodeId, PortId, Rate, Span, fold};
+
+use crate::bounds::ideal::{Crossbar, Packets, PathFacts, Ways};
+use crate::host::messages::{Incoming, Outgoing};
+use crate::host::receive::ReceiveHalf;
+use crate::host::send::SendHalf;
+use crate::network::blueprint::{Acks, Turns};
+use crate::network::routing::peer;
+use crate::network::ways::{Hops, Way};
+use crate::run::agenda::QueuePairName;
+use crate::run::world::World;
+use crate::switch::forward::Switch;
+use crate::traffic::flows::{Begin, PairKey};
+
+/// What an open queue pair is to those who do not send on it: its way is for everybody on it, its half for the
+/// receiver.
+pub(crate) struct Opened {
+    pub slot: u32,
+    pub way: Way,
+    pub half: ReceiveHalf,
+}
+
+/// A message that comes on a queue pair that is open: word for the receiver.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Posted {
+    pub slot: u32,
+    pub message: Incoming,
+}
+
+impl World<'_> {
+    /// Opens a queue pair for its first message; its NIC's port, if it has a way.
+    pub fn open(&mut self, begin: &Begin, head: Outgoing, key: Option<PairKey>) -> Option<PortId> {
+        let tuple = self.tuple(begin);
+        self.refresh_routes(begin.source);
+        self.refresh_routes(begin.destination);
+        let path = self.path(begin.source, begin.destination, &tuple, begin.pinned.0.as_deref());
+        let reply = tuple.reversed();
+        let ack_path = self.path(begin.destination, begin.source, &reply, begin.pinned.1.as_deref());
+        let nic_port = path.first().copied().or_else(|| self.nic_of(begin.source, begin.destination, &tuple));
+        let nic = nic_port.map_or(0, |port| self.ports[port.index()].owner);
+        let slot = self.free_slots.pop().unwrap_or(self.ways.len() as u32);
+        let info = self.qp_info(begin, slot, &path, &ack_path, &tuple);
+        let settings = &self.blueprint.settings[begin.settings];
+        let (transport, receiver) =
+            settings.reliability.build(&info).expect("checked when the fabric was built");
+        let way = Way {
+            hops: Hops::new(path, ack_path),
+            hash: tuple.key(),
+            base_rtt: info.base_rtt,
+            source: begin.source,
+            destination: begin.destination,
+            workload: begin.workload,
+            class: self.layout.dense(settings.class),
+            telemetry: settings.telemetry(),
+            has_acks: settings.reliability.has_acks(),
+            tuple,
+            nic,
+            rank: begin.rank.unwrap_or_else(|| self.nics[nic as usize].ranks.next()),
+            number: u32::try_from(head.number).unwrap_or(u32::MAX),
+        };
+        let full_frame = self.format.data_with(self.blueprint.mtu, false, way.telemetry).frame.0 as u16;
+        let reply_frame = self.format.ack_with(way.telemetry).frame.0 as u16;
+        let mut half = SendHalf::new(settings, &way, &info, transport, (head, full_frame));
+        half.shared = key.is_some();
+        half.timer_key = self.events.queue_pair_key(nic, way.rank, slot);
+        half.numbers_timers = self.events.is_numbered() && half.transport.times_packets();
+        if self.events.is_numbered() {
+            half.tick_alone();
+        }
+        half.moves = half.is_moved(self.blueprint.semantics.repacing);
+        let notification = settings.notification.build(&info);
+        let replies = (reply_frame, settings.rate_control.iter().any(ReactionParams::reads_flags));
+        let other = ReceiveHalf::new(&way, (receiver, notification), replies, Incoming::of(&head, 0));
+        self.records.started(begin.workload, &head);
+        self.enter(slot, key, half);
+        self.opened(Opened { slot, way, half: other });
+        if let Some(log) = &mut self.allowances {
+            log.open(slot);
+        }
+        if self.trace.is_some() {
+            self.trace_opened(slot, &head);
+        }
+        if begin.rank.is_some() {
+            self.to_start[begin.source.index()] -= 1;
+        }
+        let port = nic_port.map(|_| self.nics[nic as usize].port);
+        if port.is_some() {
+            self.allowance_changed(slot);
+        }
+        port
+    }
+
+    /// A queue pair's sender takes its place.
+    fn enter(&mut self, slot: u32, key: Option<PairKey>, half: SendHalf) {
+        let nic = &mut self.nics[half.nic as usize];
+        nic.ranks.open(half.rank, slot);
+        match self.blueprint.semantics.turns {
+            Turns::Ring => {}
+            Turns::Listed => nic.unfinished += 1,
+            Turns::List | Turns::StandingList => nic.list.push(slot),
+        }
+        if let Some(key) = key {
+            self.pairs.insert(key, slot);
+        }
+        self.senders.put(slot as usize, half);
+    }
+
+    /// A queue pair is open: all that the receiving side and those between are told of it.
+    fn opened(&mut self, opened: Opened) {
+        let opened = if self.border.is_alone() { opened } else { self.announce(opened) };
+        let Opened { slot, way, half } = opened;
+        self.ways.put(slot as usize, way);
+        self.receivers.put(slot as usize, half);
+        self.elsewhere.put(slot as usize, 0);
+    }
+
+    /// A queue pair that goes on has another message: all that the receiving side is told of it.
+    pub fn posted(&mut self, posted: Posted) {
+        if self.border.is_alone() || !self.post_across(posted.slot, posted.message) {
+            self.receivers[posted.slot as usize].post(posted.message);
+        }
+    }
+
+    fn tuple(&self, begin: &Begin) -> FlowTuple {
+        let name = self.records.workload_key(begin.workload);
+        let entropy = fold(fold(name, u64::from(begin.source.0)), begin.entropy);
+        FlowTuple {
+            source: self.address(begin.source),
+            destination: self.address(begin.destination),
+            source_port: begin.ports.0.unwrap_or(49_152 + (entropy & 0x3FFF) as u16),
+            // The UDP port of RoCEv2.
+            destination_port: begin.ports.1.unwrap_or(4791),
+        }
+    }
+
+    /// The queue pair that a timer's event names, if it is open.
+    pub fn queue_pair_of(&self, order: u64) -> Option<u32> {
+        match self.events.queue_pair(order) {
+            QueuePairName::Ranked { nic, rank } => self.nics[nic as usize].ranks.get(rank),
+            QueuePairName::Slot(slot) => Some(slot),
+        }
+    }
+
+    fn address(&self, node: NodeId) -> u32 {
+        match self.blueprint.nodes[node.index()].role {
+            crate::network::blueprint::Role::Host { address } => address,
+            crate::network::blueprint::Role::Switch(_) => node.0,
+        }
+    }
+
+    fn qp_info(
+        &self,
+        begin: &Begin,
+        slot: u32,
+        path: &[PortId],
+        ack_path: &[PortId],
+        tuple: &FlowTuple,
+    ) -> QpInfo {
+        let data = self.some_path(begin.source, begin.destination, path);
+        let ack = self.some_path(begin.destination, begin.source, ack_path);
+        let settings = &self.blueprint.settings[begin.settings];
+        let rates = data.iter().map(|&port| self.rate(port));
+        let nic = data.first().copied().or_else(|| self.nic_of(begin.source, begin.destination, tuple));
+        let base_rtt = self.base_rtt(&data, &ack, settings.telemetry());
+        let queues =
+            settings.needs(Need::Queues).then(|| self.queues(&data, self.layout.dense(settings.class)));
+        QpInfo {
+            flow: FlowId(slot),
+            line_rate: nic.map_or(Rate::MAX, |port| self.rate(port)),
+            path_rate: rates.min().unwrap_or(Rate::MAX),
+            base_rtt,
+            products: self.blueprint.semantics.base_rtt.products(),
+            largest_rtt: self.largest.rtt,
+            largest_bdp: self.largest.bdp,
+            full_rtt: base_rtt + queues.unwrap_or_default(),
+            largest_full_rtt: self.largest.full_rtt,
+            mtu: self.blueprint.mtu,
+            wire: self.format.data_with(self.blueprint.mtu, false, settings.telemetry()).wire,
+            steps_below: false,
+            lossless: self.is_lossless(
+                &self.possible_ports(begin.source, begin.destination, path),
+                &self.possible_ports(begin.destination, begin.source, ack_path),
+                settings.class,
+            ),
+        }
+    }
+
+    /// Can no packet of the class be lost at the ports `data`, nor a reply at `ack`?
+    fn is_lossless(&self, data: &[PortId], ack: &[PortId], class: floodway_units::Class) -> bool {
+        let class = self.layout.dense(class);
+        let sound = |port: &PortId| {
+            let link = &self.blueprint.links[port.index() / 2];
+            !link.directions[port.index() % 2].errors.any() && link.down.is_empty()
+        };
+        let controlled = |port: &PortId| {
+            let rx = peer(*port);
+            self.ports[rx.index()].at_host || self.ingress[self.layout.lane(rx, class)].lossless
+        };
+        let replied = |port: &PortId| {
+            sound(port)
+                && match self.blueprint.semantics.acks {
+                    Acks::Control => true,
+                    Acks::Data => controlled(port),
+                    // Hosts send them through pauses.
+                    Acks::DataUnpaused => false,
+                }
+        };
+        let kept = |port: &PortId| sound(port) && controlled(port) && !self.ports[port.index()].isolates;
+        data.iter().all(kept) && ack.iter().all(replied)
+    }
+
+    /// The ideal of a flow that begins, in a network that does not change; else it is known at the end of the run.
+    pub fn ideal(&mut self, begin: &Begin) -> Span {
+        if !self.wires.is_empty() {
+            return Span::ZERO;
+        }
+        let packets = Packets::new(begin.size, self.blueprint.mtu, self.format);
+        let mut ideals = std::mem::take(&mut self.ideals);
+        let facts = self.path_facts();
+        let ways = match begin.pinned.0.as_deref() {
+            Some(path) => Ways::one(facts.hops(path)),
+            None => ideals.ways(&facts, (begin.source, begin.destination)),
+        };
+        let time = ways.time(&packets);
+        drop((facts, ways));
+        self.ideals = ideals;
+        time.unwrap_or_default()
+    }
+
+    /// As the network is while nothing of it changes.
+    pub fn path_facts<'f, 'a: 'f>(&'a self) -> PathFacts<'f, 'a> {
+        PathFacts {
+            routes: &self.routes,
+            candidates: Box::new(|node, to| self.routes.candidates(node, to)),
+            is_up: Box::new(|_| true),
+            serial: Box::new(|port| &self.ports[port.index()].serial),
+            delay: Box::new(|port| self.blueprint.links[port.index() / 2].directions[port.index() % 2].delay),
+            pipeline: Box::new(|node| Span(self.switch_of(node).map_or(0, |switch| switch.pipeline))),
+            crossbar: Box::new(|node| {
+                let (clock, speed_up) = self.switch_of(node)?.inputs.as_ref()?.pace();
+                Some(Crossbar { serial: &self.ports[clock.index()].serial, speed_up })
+            }),
+            spreads: Box::new(|node| {
+                let by_flow = |switch: &Switch| switch.router.by_flow(&FlowTuple::default(), 2);
+                self.switch_of(node).is_some_and(|switch| by_flow(switch).is_none())
+            }),
+        }
+    }
+
+    fn switch_of(&self, node: NodeId) -> Option<&Switch> {
+        self.switches.get(self.nodes[node.index()].switch as usize)
+    }
+
+    /// A packet of the queue pair was made on the way.
+    pub fn joins_elsewhere(&mut self, flow: FlowId) {
+        let count = &mut self.elsewhere[flow.index()];
+        *count = count.wrapping_add(1);
+    }
+
+    /// A packet of the queue pair was lost.
+    pub fn left_elsewhere(&mut self, flow: FlowId) {
+        let count = &mut self.elsewhere[flow.index()];
+        *count = count.wrapping_sub(1);
+    }
+
+    /// Packets of a queue pair on links and in queues: only the sum of what its ends and those between have
+    /// counted means anything.
+    pub fn in_network(&self, slot: u32) -> i32 {
+        let at = slot as usize;
+        let ends = self.senders[at].in_network.wrapping_add(self.receivers[at].in_network);
+        ends.wrapping_add(self.elsewhere[at])
+    }
+
+    /// Nothing more can happen to a queue pair: what of it is here is written down, and its slot is free.
+    pub fn close_queue_pair(&mut self, slot: u32) {
+        let at = slot as usize;
+        let (way, half, other) = (&mut self.ways[at], &mut self.senders[at], &mut self.receivers[at]);
+        if half.alive {
+            self.nics[half.nic as usize].ranks.close(way.rank);
+            half.close(way, &mut self.records);
+        }
+        if other.alive {
+            other.close(way, &mut self.records);
+        }
+        self.border.forget(slot);
+        self.free_slots.push(slot);
+    }
+}

@@ -1,0 +1,214 @@
+//! The receiver's half of a queue pair: what counts as delivered, and what is answered.
+
+use std::collections::VecDeque;
+
+use floodway_mechanisms::registry::{AnyNotificationPoint, AnyTransportReceiver};
+use floodway_mechanisms::slots::{
+    Cx, Hears, Mark, Notice, NotificationPoint, PacketView, Reply, Segment, TransportReceiver,
+};
+use floodway_units::{Bytes, PortId, Time};
+
+use crate::host::messages::Incoming;
+use crate::link::arena::Place;
+use crate::link::packet::{FIRST, INT, Kind, LAST, ON_PATH, Packet, RETRANSMISSION};
+use crate::network::blueprint::Acks;
+use crate::network::ways::Way;
+use crate::run::world::World;
+
+/// A queue pair at its receiver; what every packet needs comes first.
+#[derive(Debug)]
+#[repr(C, align(64))]
+pub(crate) struct ReceiveHalf {
+    pub workload: u32,
+    /// Its part of the packets in the network: replies and notices sent less data that arrived; it wraps.
+    pub in_network: i32,
+    /// Where replies leave, if that follows from the flow alone.
+    pub reply_port: Option<PortId>,
+    /// Bytes in buffers of a reply.
+    pub reply_frame: u16,
+    pub class: u8,
+    /// Its sender reads CNPs from the flags of replies.
+    pub sends_flags: bool,
+    /// Which packets its notification point hears of.
+    pub hears: Hears,
+    /// Open; else its slot is free.
+    pub alive: bool,
+    /// When the latest of the packets that have come was sent.
+    pub newest: u64,
+    /// Messages behind the oldest.
+    pub rest: VecDeque<Incoming>,
+    /// The oldest message that is not complete here, or the last one.
+    pub head: Incoming,
+    pub receiver: AnyTransportReceiver,
+    pub notification: AnyNotificationPoint,
+}
+
+impl ReceiveHalf {
+    /// Of a queue pair that opens with the message `head`.
+    pub fn new(
+        way: &Way,
+        (receiver, notification): (AnyTransportReceiver, AnyNotificationPoint),
+        (reply_frame, sends_flags): (u16, bool),
+        head: Incoming,
+    ) -> Self {
+        ReceiveHalf {
+            hears: notification.hears(),
+            receiver,
+            notification,
+            head,
+            rest: VecDeque::new(),
+            workload: way.workload,
+            in_network: 0,
+            reply_port: way.port(true, 0),
+            class: way.class,
+            sends_flags,
+            reply_frame,
+            alive: true,
+            newest: 0,
+        }
+    }
+
+    /// In the place of one that is in another partition, or of none.
+    pub fn absent() -> Self {
+        ReceiveHalf {
+            receiver: AnyTransportReceiver::Custom(Box::new(Nobody)),
+            notification: AnyNotificationPoint::Custom(Box::new(Nobody)),
+            head: Incoming::NONE,
+            rest: VecDeque::new(),
+            workload: 0,
+            in_network: 0,
+            reply_port: None,
+            class: 0,
+            sends_flags: false,
+            reply_frame: 0,
+            hears: Hears::Nothing,
+            alive: false,
+            newest: 0,
+        }
+    }
+
+    /// Counts a data packet that has come. A NIC sends a queue pair's packets one after the other: one that comes
+    /// behind a later one was overtaken.
+    #[inline]
+    fn count(&mut self, packet: &Packet) {
+        let overtaken = packet.stamp < self.newest;
+        self.newest = self.newest.max(packet.stamp);
+        if let Some(message) = self.open_message(packet.psn) {
+            message.packets += 1;
+            message.overtaken += u32::from(overtaken);
+        }
+    }
+
+    fn reply_flag(&self) -> u8 {
+        if self.reply_port.is_some() { ON_PATH } else { 0 }
+    }
+}
+
+/// Hears nothing.
+struct Nobody;
+
+impl TransportReceiver for Nobody {
+    fn on_segment(&mut self, _cx: &mut Cx<'_, Reply>, _s: &Segment) -> Bytes {
+        Bytes::ZERO
+    }
+}
+
+impl NotificationPoint for Nobody {
+    fn on_data(&mut self, _cx: &mut Cx<'_, Notice>, _p: &PacketView) {}
+}
+
+impl World<'_> {
+    /// Data has arrived at a host; `place` is where the packet was.
+    pub fn receive_data(&mut self, port: PortId, packet: &Packet, place: Place) {
+        let id = packet.flow.0;
+        let segment = Segment {
+            psn: packet.psn,
+            payload: Bytes(u64::from(packet.payload)),
+            first: packet.has(FIRST),
+            last: packet.has(LAST),
+            retransmission: packet.has(RETRANSMISSION),
+        };
+        let node = self.ports[port.index()].node.index();
+        let now = Time(self.now);
+        let half = &mut self.receivers[packet.flow.index()];
+        half.in_network = half.in_network.wrapping_sub(1);
+        half.count(packet);
+        self.records.latency(half.workload, self.now - packet.stamp, packet.base, packet.paused);
+        let streams = &mut self.nodes[node].streams;
+        let mut cx = Cx { now, rng: &mut streams.reliability, out: &mut self.out.replies };
+        let accepted = half.receiver.on_segment(&mut cx, &segment);
+        self.records.accepted(half.workload, accepted.0);
+        let notified = half.hears == Hears::All || half.hears == Hears::Marked && packet.mark() != Mark::None;
+        self.accept(id, packet.psn, accepted.0);
+        if notified {
+            self.notify(port, packet);
+        }
+        if !self.out.replies.0.is_empty() {
+            self.send_replies(port, packet, place);
+        }
+    }
+
+    /// Tells the notification point of a packet, and sends what it answers.
+    fn notify(&mut self, port: PortId, packet: &Packet) {
+        let view = self.packet_view(packet);
+        let node = self.ports[port.index()].node.index();
+        let streams = &mut self.nodes[node].streams;
+        let now = Time(self.now);
+        let mut cx = Cx { now, rng: &mut streams.notification, out: &mut self.out.notices };
+        let half = &mut self.receivers[packet.flow.index()];
+        half.notification.on_data(&mut cx, &view);
+        let flag = half.reply_flag();
+        let (out, class) = (half.reply_port.unwrap_or(port), half.class);
+        let mut notices = std::mem::take(&mut self.out.notices.0);
+        let lane = self.layout.lane(out, class);
+        self.egress[lane].rare.receiver_cnps += notices.len() as u64;
+        for notice in notices.drain(..) {
+            let mut cnp = self.notice_packet(&notice);
+            cnp.flags |= flag;
+            self.send_reply(port, cnp, None);
+        }
+        self.out.notices.0 = notices;
+    }
+
+    /// Sends what the receiver answers to `packet`, which was at `place`.
+    fn send_replies(&mut self, port: PortId, packet: &Packet, place: Place) {
+        // One by one in place: taking the list out and putting it back costs as much as a reply.
+        for i in 0..self.out.replies.0.len() {
+            let reply = self.out.replies.0[i];
+            let half = &self.receivers[packet.flow.index()];
+            let frame = Bytes(u64::from(half.reply_frame));
+            let mut answer = Packet::new(Kind::Ack, packet.flow, frame);
+            if self.blueprint.semantics.acks != Acks::Control {
+                answer.class = half.class;
+            }
+            answer.set_reply(reply);
+            answer.stamp = packet.stamp;
+            answer.add_mark(packet.mark());
+            if reply.tells_of_gap() && half.receiver.marks_disorder() {
+                answer.add_mark(Mark::Ce);
+            }
+            answer.flags |= packet.flags & INT | half.reply_flag();
+            if half.sends_flags && answer.mark() != Mark::None {
+                let lane = self.layout.lane(half.reply_port.unwrap_or(port), half.class);
+                self.egress[lane].rare.cnp_flags += 1;
+            }
+            self.send_reply(port, answer, packet.has(INT).then_some(place));
+        }
+        self.out.replies.0.clear();
+    }
+
+    /// Sends what answers data from a host's port, or by the flow's own way back, with the records of the
+    /// packet that was at `answered`.
+    #[inline]
+    fn send_reply(&mut self, port: PortId, packet: Packet, answered: Option<Place>) {
+        let half = &mut self.receivers[packet.flow.index()];
+        let out = half.reply_port.unwrap_or(port);
+        half.in_network = half.in_network.wrapping_add(1);
+        self.records.injected(u64::from(packet.frame));
+        let place = self.packets.add(packet);
+        if let Some(answered) = answered {
+            self.telemetry.copy(answered, place);
+        }
+        self.send_control(out, place);
+    }
+}

@@ -1,0 +1,601 @@
+//! The sender's half of a queue pair: what it may send and when, and what replies and notices do.
+
+use std::cmp::Reverse;
+use std::collections::VecDeque;
+
+use floodway_mechanisms::registry::{AnyReactionPoint, AnyTransportSender};
+use floodway_mechanisms::slots::{
+    AckView, Allowance, LossView, QpInfo, ReactionPoint, Reply, Segment, TICKS, TransportSender,
+};
+use floodway_units::{Bytes, FlowId, PortId, Rate, Span, Time};
+use floodway_wire::Telemetry;
+
+use crate::host::messages::Outgoing;
+use crate::host::nic::Nic;
+use crate::link::arena::Place;
+use crate::link::packet::{FIRST, INT, Kind, LAST, ON_PATH, Packet, RETRANSMISSION};
+use crate::link::serial::pacing_gap;
+use crate::network::blueprint::{FlowSettings, Pacing, RateTimers, Repacing, Rounding, Turns, WindowRule};
+use crate::network::ways::Way;
+use crate::run::agenda::NEVER;
+use crate::run::agenda::{Agenda, Armed, Set, What};
+use crate::run::world::World;
+
+/// A queue pair at its sender; what every packet and reply needs comes first. Nothing of the receiver's half is read here, nor the other way round: the two may
+/// be in different partitions.
+#[derive(Debug)]
+#[repr(C, align(64))]
+pub(crate) struct SendHalf {
+    /// The sender's NIC, and its rank there.
+    pub nic: u32,
+    pub rank: u32,
+    /// Its part of the packets in the network: data sent less replies and notices heard. It wraps, for only the
+    /// sum with what the others count means anything.
+    pub in_network: i32,
+    /// Bytes in buffers of a full packet that is not the first of its message.
+    pub full_frame: u16,
+    pub class: u8,
+    pub telemetry: Telemetry,
+    /// Its packets' way is known.
+    pub on_path: bool,
+    /// Open; else its slot is free.
+    pub alive: bool,
+    pub paced: bool,
+    /// In its NIC's ring.
+    pub is_ready: bool,
+    /// Its retransmissions go before all new data of the NIC, and it has some there now.
+    pub repeats_first: bool,
+    pub is_repeating: bool,
+    /// Its one message is complete here; never of a shared queue pair.
+    pub done: bool,
+    /// Carries messages as they are posted, to the end of the run.
+    pub shared: bool,
+    /// Its reliability answers.
+    pub has_acks: bool,
+    /// Each of its packets has a timer, and ties go by the order in which they are set.
+    pub numbers_timers: bool,
+    /// No layer of the stack ever changes its mind: it is asked once.
+    pub constant: bool,
+    /// A layer hears of packets sent, or of replies.
+    pub hears_sent: bool,
+    pub hears_acks: bool,
+    /// A layer's window shrinks with the rate.
+    pub scales: bool,
+    /// A new rate moves the packet that waits for its pacing time.
+    pub moves: bool,
+    pub next_send: u64,
+    /// When its last packet started, and its bytes on the wire.
+    pub last_send: (u64, u64),
+    /// When it waits in its NIC's pacing heap, else never.
+    pub pacing_at: u64,
+    pub allowance: Allowance,
+    /// Bytes on the wire and the gap behind them at the present rate, of the size computed last: a division of 128
+    /// bits, and rates change less often than packets are sent.
+    pub gap: (u64, u64),
+    pub timer: Armed,
+    /// Where ties go by scheduling order: timers of layers that are events of their own, each layer's in a row.
+    pub ticks: Vec<Armed>,
+    /// What names it in the events of its timer.
+    pub timer_key: u64,
+    /// How often its rate was set.
+    pub rates_set: u64,
+    pub transport: AnyTransportSender,
+    pub stack: Vec<AnyReactionPoint>,
+    /// The oldest message that is not complete here, or the last one.
+    pub head: Outgoing,
+    /// Messages behind it, none of them complete.
+    pub rest: VecDeque<Outgoing>,
+    /// Sequence number after the last packet of all messages.
+    pub end: u64,
+}
+
+impl SendHalf {
+    /// Of a queue pair that opens with the message `head`.
+    pub fn new(
+        settings: &FlowSettings,
+        way: &Way,
+        info: &QpInfo,
+        mut transport: AnyTransportSender,
+        (head, full_frame): (Outgoing, u16),
+    ) -> Self {
+        transport.push(Bytes(head.size));
+        let mut info = *info;
+        let build = |layer: &floodway_mechanisms::registry::ReactionParams| {
+            let built = layer.build(&info).expect("checked when the fabric was built");
+            info.steps_below |= layer.has_steps();
+            built
+        };
+        let stack: Vec<_> = settings.rate_control.iter().map(build).collect();
+        SendHalf {
+            nic: way.nic,
+            rank: way.rank,
+            class: way.class,
+            telemetry: way.telemetry,
+            on_path: way.port(false, 0).is_some(),
+            alive: true,
+            repeats_first: settings.reliability.repeats_first(),
+            has_acks: way.has_acks,
+            full_frame,
+            constant: stack.iter().all(ReactionPoint::is_constant),
+            hears_sent: stack.iter().any(|layer| !layer.is_constant() && layer.hears_sent()),
+            hears_acks: stack.iter().any(|layer| !layer.is_constant() && layer.hears_acks()),
+            scales: stack.iter().any(ReactionPoint::scales_window),
+            transport,
+            stack,
+            head,
+            end: head.end,
+            ..Self::absent()
+        }
+    }
+
+    /// The packet of a segment, which starts now and takes `frame` bytes in buffers.
+    #[inline]
+    pub fn data_packet(&self, id: u32, segment: &Segment, frame: u16, now: u64) -> Packet {
+        let mut packet = Packet::new(Kind::Data, FlowId(id), Bytes(u64::from(frame)));
+        packet.psn = segment.psn;
+        packet.payload = segment.payload.0 as u16;
+        packet.stamp = now;
+        packet.class = self.class;
+        packet.flags = if segment.first { FIRST } else { 0 }
+            | if segment.last { LAST } else { 0 }
+            | if segment.retransmission { RETRANSMISSION } else { 0 }
+            | if self.telemetry == Telemetry::Int { INT } else { 0 }
+            | if self.on_path { ON_PATH } else { 0 };
+        packet
+    }
+
+    /// From the start of a packet of `wire` bytes to the next one's, at the present rate.
+    #[inline]
+    pub fn gap_behind(&mut self, wire: u64, rounding: Rounding) -> u64 {
+        if self.gap.0 != wire {
+            self.gap = (wire, pacing_gap(self.allowance.rate, wire, rounding));
+        }
+        self.gap.1
+    }
+
+    /// In the place of one that is in another partition; and what one that opens has not done yet.
+    pub fn absent() -> Self {
+        SendHalf {
+            nic: 0,
+            rank: 0,
+            class: 0,
+            telemetry: Telemetry::None,
+            on_path: false,
+            alive: false,
+            paced: false,
+            is_ready: false,
+            repeats_first: false,
+            is_repeating: false,
+            done: false,
+            shared: false,
+            has_acks: false,
+            numbers_timers: false,
+            constant: true,
+            hears_sent: false,
+            hears_acks: false,
+            full_frame: 0,
+            gap: (NEVER, 0),
+            scales: false,
+            moves: false,
+            in_network: 0,
+            rates_set: 0,
+            allowance: Allowance::FREE,
+            next_send: 0,
+            last_send: (0, 0),
+            pacing_at: NEVER,
+            timer: Armed::default(),
+            ticks: Vec::new(),
+            timer_key: 0,
+            transport: AnyTransportSender::Custom(Box::new(Nobody)),
+            stack: Vec::new(),
+            head: Outgoing::NONE,
+            rest: VecDeque::new(),
+            end: 0,
+        }
+    }
+
+    /// Where ties go by scheduling order, timers of layers that are events of their own are armed one by one.
+    pub fn tick_alone(&mut self) {
+        if self.stack.iter().any(|layer| layer.ticks().is_some()) {
+            self.ticks = vec![Armed::default(); TICKS * self.stack.len()];
+        }
+    }
+
+    /// Are a layer's timers armed one by one?
+    fn ticks_alone(&self, layer: &AnyReactionPoint) -> bool {
+        !self.ticks.is_empty() && layer.ticks().is_some()
+    }
+
+    /// When the layers want to be called next, but for those whose timers are armed one by one.
+    fn next_of_layers(&self) -> Option<Time> {
+        let layers = self.stack.iter().filter(|layer| !self.ticks_alone(layer));
+        layers.filter_map(ReactionPoint::next_timeout).min()
+    }
+
+    /// Does a new rate move the packet that waits for its pacing time?
+    pub fn is_moved(&self, repacing: Repacing) -> bool {
+        match repacing {
+            Repacing::Moved => true,
+            Repacing::Kept => false,
+            Repacing::ByMechanism => self.stack.iter().any(|layer| layer.rates_set().is_some()),
+        }
+    }
+
+    /// The least window, where some shrink with the rate that the whole stack allows.
+    fn scaled_window(&self, line: Rate) -> Bytes {
+        let rate = self.allowance.rate.min(line);
+        let windows = self.stack.iter().map(|layer| {
+            let window = layer.allowance().window;
+            if !layer.scales_window() || window == Bytes::MAX {
+                return window;
+            }
+            let share = u128::from(window.0) * u128::from(rate.0) / u128::from(line.0);
+            Bytes(u64::try_from(share).unwrap_or(u64::MAX).max(1))
+        });
+        windows.fold(self.transport.cap(), Bytes::min)
+    }
+
+    /// The timer of the packet that is taken next is scheduled now.
+    #[inline]
+    pub fn number_timer(&mut self, events: &mut Agenda) {
+        if self.numbers_timers {
+            self.transport.number_timer(events.number());
+        }
+    }
+
+    /// When the timer that its transport waits for was set.
+    fn timer_set(&self) -> Set {
+        self.transport.timeout_number().filter(|_| self.numbers_timers).map_or(Set::Now, Set::Before)
+    }
+
+    /// Takes note of whether it has something to send again before new data.
+    pub fn update_repeats(&mut self, nic: &mut Nic) {
+        let has = self.transport.has_repeats();
+        if has == self.is_repeating {
+            return;
+        }
+        self.is_repeating = has;
+        let ring = &mut nic.repeats[self.class as usize];
+        if has {
+            ring.insert(self.rank);
+            nic.repeating += 1;
+        } else {
+            ring.remove(self.rank);
+            nic.repeating -= 1;
+        }
+    }
+
+    #[inline]
+    pub fn may_send(&self, rule: WindowRule) -> bool {
+        // Without a window only what there is to send matters.
+        if self.allowance.window == Bytes::MAX { self.transport.ready().is_some() } else { self.fits(rule) }
+    }
+
+    /// Is there room in the window for what is to be sent?
+    #[inline(never)]
+    fn fits(&self, rule: WindowRule) -> bool {
+        self.transport.ready().is_some_and(|payload| {
+            let (in_flight, window) = (self.transport.in_flight(), self.allowance.window);
+            // A window below one packet still lets one go.
+            in_flight == Bytes::ZERO
+                || !self.transport.needs_room()
+                || match rule {
+                    WindowRule::Whole => in_flight.0 + payload.0 <= window.0,
+                    WindowRule::Overshoot => in_flight < window,
+                }
+        })
+    }
+}
+
+/// Has nothing to send.
+struct Nobody;
+
+impl TransportSender for Nobody {
+    fn push(&mut self, _message: Bytes) {}
+
+    fn ready(&self) -> Option<Bytes> {
+        None
+    }
+
+    fn next_segment(&mut self, _now: Time) -> Option<Segment> {
+        None
+    }
+
+    fn on_reply(&mut self, _now: Time, _reply: Reply) -> (Bytes, Option<LossView>) {
+        (Bytes::ZERO, None)
+    }
+
+    fn next_psn(&self) -> u64 {
+        0
+    }
+
+    fn in_flight(&self) -> Bytes {
+        Bytes::ZERO
+    }
+
+    fn is_done(&self) -> bool {
+        true
+    }
+}
+
+impl World<'_> {
+    /// Has a queue pair something to send, and room for it in its window?
+    pub fn may_send(&self, half: &SendHalf) -> bool {
+        half.may_send(self.blueprint.semantics.window)
+    }
+
+    /// Puts a queue pair where it belongs: in the ring, in the pacing heap, or nowhere.
+    #[inline]
+    pub fn update_qp(&mut self, id: u32) {
+        let half = &mut self.senders[id as usize];
+        let semantics = &self.blueprint.semantics;
+        if semantics.turns.by_list() {
+            // It is looked at when its turn comes.
+            return;
+        }
+        if half.repeats_first {
+            half.update_repeats(&mut self.nics[half.nic as usize]);
+        }
+        let eligible = half.may_send(semantics.window);
+        let ready = eligible && half.next_send <= self.now;
+        // Mostly it is where it belongs: one that is ready, or has nothing to wait for.
+        if ready != half.is_ready || eligible && !ready {
+            self.move_qp(id, eligible, ready);
+        }
+    }
+
+    fn move_qp(&mut self, id: u32, eligible: bool, ready: bool) {
+        let half = &mut self.senders[id as usize];
+        let nic = &mut self.nics[half.nic as usize];
+        if ready != half.is_ready {
+            half.is_ready = ready;
+            let ring = &mut nic.ready[half.class as usize];
+            if ready {
+                ring.insert(half.rank);
+            } else {
+                ring.remove(half.rank);
+            }
+        }
+        if eligible && !ready && half.pacing_at != half.next_send {
+            half.pacing_at = half.next_send;
+            nic.pacing.push(Reverse((half.next_send, half.rank)));
+            if self.blueprint.semantics.turns == Turns::Ring {
+                let next = nic.pacing.peek().map(|Reverse((at, _))| Time(*at));
+                let port = nic.port.0;
+                self.events.sync(&mut nic.pacing_timer, next, What::Pacing, port);
+            }
+        }
+    }
+
+    /// Queue pairs whose pacing time has come may send.
+    pub fn pacing_timer(&mut self, port: usize, order: u64) {
+        let local = self.ports[port].owner as usize;
+        if !self.nics[local].pacing_timer.fires(Time(self.now), order) {
+            return;
+        }
+        if self.blueprint.semantics.turns == Turns::Ring {
+            self.paced_are_ready(local);
+            let nic = &mut self.nics[local];
+            let next = nic.pacing.peek().map(|Reverse((at, _))| Time(*at));
+            self.events.sync(&mut nic.pacing_timer, next, What::Pacing, port as u32);
+        }
+        self.kick(PortId(port as u32));
+    }
+
+    /// Queue pairs of a NIC whose pacing time has come are ready.
+    pub fn paced_are_ready(&mut self, local: usize) {
+        while let Some(&Reverse((at, rank))) = self.nics[local].pacing.peek() {
+            if at > self.now {
+                break;
+            }
+            self.nics[local].pacing.pop();
+            // Not an entry that is older than the time at which it waits now.
+            if let Some(id) = self.nics[local].ranks.get(rank)
+                && self.senders[id as usize].pacing_at == at
+            {
+                self.senders[id as usize].pacing_at = NEVER;
+                self.update_qp(id);
+            }
+        }
+    }
+
+    pub fn receive_notice(&mut self, packet: &Packet) {
+        let now = self.time();
+        let notice = packet.notice();
+        let half = &mut self.senders[packet.flow.index()];
+        half.in_network = half.in_network.wrapping_sub(1);
+        half.head.cnps += 1;
+        layers(half, now, |layer| layer.on_notice(now, &notice));
+        self.stack_changed(packet.flow.0);
+        self.kick_nic(packet.flow.0);
+    }
+
+    /// `place` is where the packet was.
+    pub fn receive_reply(&mut self, packet: &Packet, place: Place) {
+        let now = self.time();
+        let half = &mut self.senders[packet.flow.index()];
+        let reply = packet.reply();
+        half.in_network = half.in_network.wrapping_sub(1);
+        let forgotten = half.done && self.blueprint.semantics.turns.forget();
+        let (acked, loss) = half.transport.on_reply(now, reply);
+        let next = half.transport.acknowledged(reply);
+        if half.hears_acks {
+            let view = AckView {
+                acked,
+                next,
+                sent: half.transport.next_psn(),
+                rtt: Span(self.now - packet.stamp),
+                in_flight: half.transport.in_flight(),
+                marked: packet.mark(),
+                int: if packet.has(INT) { self.telemetry.of(place) } else { &[] },
+            };
+            layers(half, now, |layer| layer.on_ack(now, &view));
+        }
+        let changed = half.hears_acks || loss.is_some();
+        if let Some(loss) = loss {
+            layers(half, now, |layer| layer.on_loss(now, &loss));
+        }
+        self.acknowledged(packet.flow.0, next);
+        if changed {
+            self.stack_changed(packet.flow.0);
+        } else {
+            self.transport_changed(packet.flow.0);
+        }
+        if !forgotten {
+            self.kick_nic(packet.flow.0);
+            self.kick_repeats(packet.flow.0);
+        }
+    }
+
+    /// A timer of a queue pair has come: its transport's, or a layer's.
+    pub fn qp_timer(&mut self, order: u64) {
+        let now = self.time();
+        let Some(id) = self.queue_pair_of(order) else { return };
+        let half = &mut self.senders[id as usize];
+        // One that is complete has nothing to time, whether it is closed yet or not.
+        if !half.timer.fires(now, order) {
+            return self.tick(id, order);
+        }
+        if half.done {
+            return;
+        }
+        let due = |at: Option<Time>| at.is_some_and(|at| at <= now);
+        let resends = due(half.transport.next_timeout())
+            && self.events.has_come(half.transport.timeout_number(), order);
+        let loss = resends.then(|| half.transport.on_timeout(now)).flatten();
+        if let Some(loss) = loss {
+            half.head.timeouts += 1;
+            layers(half, now, |layer| layer.on_loss(now, &LossView { timeout: true, ..loss }));
+        }
+        let (alone, mut called) = (!half.ticks.is_empty(), false);
+        layers(half, now, |layer| {
+            if due(layer.next_timeout()) && !(alone && layer.ticks().is_some()) {
+                layer.on_timeout(now);
+                called = true;
+            }
+        });
+        self.stack_changed(id);
+        // Nobody may have been due: then the timer is armed anew, and that is all.
+        if resends || called && self.blueprint.semantics.rate_timers == RateTimers::Look {
+            self.kick_nic(id);
+        }
+        if loss.is_some() {
+            self.kick_repeats(id);
+        }
+    }
+
+    /// A timer of a layer ticks, if the event is its live one.
+    fn tick(&mut self, id: u32, order: u64) {
+        let now = self.time();
+        let half = &mut self.senders[id as usize];
+        let ticks = half.ticks.iter_mut().position(|timer| timer.fires(now, order));
+        let Some(timer) = ticks.filter(|_| !half.done) else { return };
+        let mut at = 0;
+        layers(half, now, |layer| {
+            if at == timer / TICKS {
+                layer.on_tick(now, timer % TICKS);
+            }
+            at += 1;
+        });
+        self.stack_changed(id);
+        if self.blueprint.semantics.rate_timers == RateTimers::Look {
+            self.kick_nic(id);
+        }
+    }
+
+    /// Arms the timers of layers that are events of their own.
+    fn arm_ticks(&mut self, id: u32) {
+        let half = &mut self.senders[id as usize];
+        for (layer, timers) in half.stack.iter().zip(half.ticks.chunks_exact_mut(TICKS)) {
+            for (timer, at) in timers.iter_mut().zip(layer.ticks().into_iter().flatten()) {
+                let next = (at != Time::NEVER).then_some(at);
+                self.events.renew(timer, next, What::QueuePair, half.timer_key as u32);
+            }
+        }
+    }
+
+    /// The transport of a queue pair has been called, and no layer, so that what they allow is as it was, and so is
+    /// when they want to be called.
+    #[inline]
+    pub fn transport_changed(&mut self, id: u32) {
+        let half = &mut self.senders[id as usize];
+        let next = half.transport.next_timeout();
+        if next.is_some() && !half.done {
+            let set = half.timer_set();
+            self.events.sync_queue_pair(&mut half.timer, next, half.timer_key, set);
+        }
+        self.update_qp(id);
+    }
+
+    /// The machines of a queue pair have been called: takes what they allow and when they want to be called.
+    pub fn stack_changed(&mut self, id: u32) {
+        let half = &mut self.senders[id as usize];
+        let mut next = half.transport.next_timeout();
+        let mut set = half.timer_set();
+        if !half.constant
+            && let Some(layers) = half.next_of_layers()
+            && next.is_none_or(|next| layers <= next)
+        {
+            (next, set) = (Some(layers), Set::Now);
+        }
+        let (constant, ticks) = (half.constant, !half.ticks.is_empty());
+        if !half.done {
+            self.events.sync_queue_pair(&mut half.timer, next, half.timer_key, set);
+            if ticks {
+                self.arm_ticks(id);
+            }
+        }
+        if constant {
+            self.update_qp(id);
+        } else {
+            self.allowance_changed(id);
+        }
+    }
+
+    /// Takes what the stack of a flow now allows.
+    pub fn allowance_changed(&mut self, slot: u32) {
+        let half = &mut self.senders[slot as usize];
+        let line = self.ports[self.nics[half.nic as usize].port.index()].rate;
+        let own = Allowance { rate: Rate::MAX, window: half.transport.cap() };
+        let rate = half.allowance.rate;
+        half.allowance = half.stack.iter().fold(own, |least, layer| least.least(layer.allowance()));
+        if half.scales {
+            half.allowance.window = half.scaled_window(line);
+        }
+        let semantics = &self.blueprint.semantics;
+        half.paced = half.allowance.rate < line && semantics.pacing == Pacing::On;
+        if half.allowance.rate != rate {
+            half.gap.0 = NEVER;
+            if half.moves {
+                let (start, wire) = half.last_send;
+                let gap = if half.paced { half.gap_behind(wire, semantics.rounding) } else { 0 };
+                half.next_send = start + gap;
+            }
+        }
+        if semantics.turns.by_list() && half.moves {
+            let set = half.stack.iter().filter_map(ReactionPoint::rates_set).sum();
+            if std::mem::replace(&mut half.rates_set, set) != set {
+                let (nic, at) = (half.nic as usize, half.next_send);
+                self.wake_earlier(nic, at);
+            }
+        }
+        if self.allowances.is_some() {
+            self.note_allowance(slot);
+        }
+        self.update_qp(slot);
+    }
+}
+
+/// Calls each layer of a stack, the lowest first, and tells those above of its increase steps.
+pub(crate) fn layers(half: &mut SendHalf, now: Time, mut call: impl FnMut(&mut AnyReactionPoint)) {
+    if half.constant {
+        return;
+    }
+    for i in 0..half.stack.len() {
+        let before = half.stack[i].increases();
+        call(&mut half.stack[i]);
+        for _ in before..half.stack[i].increases() {
+            half.stack[i + 1..].iter_mut().for_each(|layer| layer.on_increase(now));
+        }
+    }
+}

@@ -1,0 +1,277 @@
+//! Packets stay where they are while they live: events of arrivals and lists of queues hold their places.
+
+use std::ops::{Index, IndexMut};
+
+use floodway_engine::fetch;
+use floodway_units::{Bytes, FlowId, PortId};
+
+use crate::column::Column;
+use crate::link::packet::{Kind, Packet};
+
+/// No place: the end of a list.
+const NONE: u32 = u32::MAX;
+/// In the place of the next packet: it is in no list, but on a link.
+const FLYING: u32 = u32::MAX - 1;
+/// Likewise: it was lost on the link, and the event of its arrival has still to come.
+const LOST: u32 = u32::MAX - 2;
+
+/// Where a packet is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Place(u32);
+
+/// All packets and link control frames of a run; places that become free are used again, the latest first.
+#[derive(Debug)]
+pub(crate) struct Arena {
+    packets: Column<Packet>,
+    /// Free places, as a list.
+    free: Option<Place>,
+}
+
+/// A list of packets, first in, first out.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Fifo {
+    head: u32,
+    tail: u32,
+}
+
+impl Default for Fifo {
+    fn default() -> Self {
+        Fifo { head: NONE, tail: NONE }
+    }
+}
+
+impl Default for Arena {
+    /// With one place in use that is no packet's, so that whatever an event names is a place.
+    fn default() -> Self {
+        let mut packets = Column::default();
+        packets.push(Packet::new(Kind::Data, FlowId(0), Bytes::ZERO));
+        Arena { packets, free: None }
+    }
+}
+
+impl Arena {
+    /// Gives a packet a place.
+    #[inline]
+    pub fn add(&mut self, packet: Packet) -> Place {
+        let Some(place) = self.free else { return self.grow(packet) };
+        let next = self[place].next;
+        self.free = (next != NONE).then_some(Place(next));
+        self[place] = packet;
+        place
+    }
+
+    #[cold]
+    fn grow(&mut self, packet: Packet) -> Place {
+        assert!(self.packets.len() < LOST as usize, "256 GB of packets are too many");
+        self.packets.push(packet);
+        Place(self.packets.len() as u32 - 1)
+    }
+
+    /// Takes a packet, which is in no list, off its place.
+    #[inline]
+    pub fn take(&mut self, place: Place) -> Packet {
+        let taken = self[place];
+        self[place].next = self.free.map_or(NONE, |free| free.0);
+        self.free = Some(place);
+        taken
+    }
+
+    /// The packets on links.
+    pub fn flying(&self) -> impl Iterator<Item = &Packet> {
+        self.packets.iter().filter(|packet| packet.next == FLYING)
+    }
+
+    /// Is the packet at a place on a link, and arrives at `port` at that time if it is not lost?
+    pub fn is_flying(&self, place: Place, port: PortId, at: u64) -> bool {
+        let packet = &self[place];
+        packet.next == FLYING && packet.ingress == port && packet.at == at
+    }
+
+    /// A packet on a link is lost: its place becomes free when it would have arrived.
+    pub fn lose(&mut self, place: Place) -> Packet {
+        self[place].next = LOST;
+        self[place]
+    }
+
+    /// Has a packet arrived that was on a link? If it was lost there, its place is free now.
+    #[inline]
+    pub fn lands(&mut self, place: Place) -> bool {
+        let lands = self[place].next == FLYING;
+        self[place].next = NONE;
+        if !lands {
+            self.take(place);
+        }
+        lands
+    }
+
+    /// The packet at a place, which is in no list, is on a link until `at`, when it comes in by `ingress`.
+    #[inline]
+    pub fn fly(&mut self, place: Place, ingress: PortId, at: u64) {
+        let packet = &mut self[place];
+        (packet.next, packet.ingress, packet.at) = (FLYING, ingress, at);
+    }
+
+    /// Has a packet fetched.
+    #[inline]
+    pub fn fetch(&self, place: Place) {
+        fetch(&self.packets, place.0 as usize);
+    }
+}
+
+impl Place {
+    /// No packet's.
+    pub const NOBODY: Place = Place(0);
+
+    /// Of what an event's item names.
+    #[inline]
+    pub fn of(item: u32) -> Place {
+        Place(item)
+    }
+
+    /// Its number, as an event's item.
+    #[inline]
+    pub fn number(self) -> u32 {
+        self.0
+    }
+}
+
+impl Index<Place> for Arena {
+    type Output = Packet;
+    #[inline]
+    fn index(&self, place: Place) -> &Packet {
+        &self.packets[place.0 as usize]
+    }
+}
+
+impl IndexMut<Place> for Arena {
+    #[inline]
+    fn index_mut(&mut self, place: Place) -> &mut Packet {
+        &mut self.packets[place.0 as usize]
+    }
+}
+
+impl Fifo {
+    #[inline]
+    pub fn is_empty(self) -> bool {
+        self.head == NONE
+    }
+
+    /// The packet that has waited longest.
+    #[inline]
+    pub fn front(self) -> Option<Place> {
+        (self.head != NONE).then_some(Place(self.head))
+    }
+
+    /// The packet that has waited longest, or else that of another list, or else nobody.
+    #[inline]
+    pub fn front_or(self, other: Fifo) -> Place {
+        let second = if other.head == NONE { Place::NOBODY } else { Place(other.head) };
+        if self.head == NONE { second } else { Place(self.head) }
+    }
+
+    /// The packet that came last.
+    #[inline]
+    pub fn back(self) -> Option<Place> {
+        (self.head != NONE).then_some(Place(self.tail))
+    }
+
+    #[inline]
+    pub fn push(&mut self, arena: &mut Arena, place: Place) {
+        arena[place].next = NONE;
+        if self.head == NONE {
+            self.head = place.0;
+        } else {
+            arena[Place(self.tail)].next = place.0;
+        }
+        self.tail = place.0;
+    }
+
+    #[inline]
+    pub fn pop(&mut self, arena: &Arena) -> Option<Place> {
+        let place = self.front()?;
+        self.head = arena[place].next;
+        Some(place)
+    }
+
+    /// The list with its packets moved from one arena to another.
+    pub fn moved(mut self, from: &mut Arena, to: &mut Arena) -> Fifo {
+        let mut moved = Fifo::default();
+        while let Some(place) = self.pop(from) {
+            let packet = from.take(place);
+            let place = to.add(packet);
+            moved.push(to, place);
+        }
+        moved
+    }
+
+    /// The packets from front to back.
+    pub fn iter<'a>(&self, arena: &'a Arena) -> impl Iterator<Item = &'a Packet> {
+        self.places(arena).map(|place| &arena[place])
+    }
+
+    /// Where the packets are, from front to back.
+    pub fn places(&self, arena: &Arena) -> impl Iterator<Item = Place> {
+        let following = |place: &Place| {
+            let next = arena[*place].next;
+            (next != NONE).then_some(Place(next))
+        };
+        std::iter::successors(self.front(), following)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use floodway_units::Turns;
+
+    use super::*;
+
+    fn packet(flow: u32) -> Packet {
+        Packet::new(Kind::Data, FlowId(flow), Bytes(1000))
+    }
+
+    #[test]
+    fn what_is_lost_on_a_link_keeps_its_place_until_it_would_have_arrived() {
+        let mut arena = Arena::default();
+        let (near, far) = (PortId(4), PortId(5));
+        let places: Vec<Place> = (0..4).map(|flow| arena.add(packet(flow))).collect();
+        for (i, &place) in places.iter().enumerate() {
+            arena.fly(place, if i == 3 { near } else { far }, 30 - i as u64);
+        }
+        assert_eq!(arena.flying().count(), 4);
+        let flying = |arena: &Arena, i: usize, port, at| arena.is_flying(places[i], port, at);
+        assert!(flying(&arena, 1, far, 29) && !flying(&arena, 1, far, 28) && !flying(&arena, 1, near, 29));
+        assert!(arena.lands(places[1]) && !flying(&arena, 1, far, 29));
+        assert_eq!(arena.lose(places[0]).flow, FlowId(0));
+        assert_eq!(arena.flying().map(|packet| packet.flow.0).collect::<Vec<_>>(), [2, 3]);
+        let other = arena.add(packet(9));
+        assert!(!places.contains(&other), "the lost one's event has still to come");
+        assert!(!arena.lands(places[0]));
+        assert_eq!(arena.add(packet(10)), places[0]);
+    }
+
+    #[test]
+    fn lists_keep_their_order_while_places_are_used_again() {
+        let mut arena = Arena::default();
+        let (mut a, mut b) = (Fifo::default(), Fifo::default());
+        for flow in 0..6 {
+            let place = arena.add(packet(flow));
+            if flow % 2 == 0 { a.push(&mut arena, place) } else { b.push(&mut arena, place) }
+        }
+        let flows = |fifo: &Fifo, arena: &Arena| fifo.iter(arena).map(|p| p.flow.0).collect::<Vec<_>>();
+        let first = a.pop(&arena).expect("three wait");
+        assert_eq!(arena.take(first).flow, FlowId(0));
+        let again = arena.add(packet(6));
+        assert_eq!(again, first);
+        b.push(&mut arena, again);
+        assert_eq!((flows(&a, &arena), flows(&b, &arena)), (vec![2, 4], vec![1, 3, 5, 6]));
+        assert_eq!(b.back(), Some(again));
+        let mut turns = Turns::at_most(100);
+        while turns.go()
+            && let Some(place) = b.pop(&arena)
+        {
+            arena.take(place);
+        }
+        assert!(b.is_empty() && b.front().is_none());
+        assert_eq!(arena.packets.len(), 7);
+    }
+}

@@ -1,0 +1,131 @@
+//! The state of a port: one end of a link, and its queues.
+
+use floodway_mechanisms::registry::AnyFcSender;
+use floodway_units::{NodeId, Rate, Rng};
+
+use crate::link::arena::{Arena, Fifo, Place};
+use crate::link::serial::Serial;
+use crate::network::blueprint::ErrorRates;
+use crate::records::counters::{EgressCounters, RareEgressCounters};
+use crate::run::agenda::{Armed, NEVER};
+
+/// One end of a link: its egress and what it needs of the link. The first cache line holds what every
+/// packet needs.
+#[derive(Debug)]
+#[repr(C, align(64))]
+pub(crate) struct Port {
+    /// When the transmitter is free.
+    pub free_at: u64,
+    /// Bytes waiting in all queues.
+    pub waiting: u64,
+    pub delay: u64,
+    /// Keys ties among arrivals at the far end.
+    pub tie_key: u64,
+    /// Of a host's port: its NIC; of a switch's: the switch.
+    pub owner: u32,
+    /// Its congestion points do not hear of a packet with no more bytes than this in its queue, itself included.
+    pub quiet: u32,
+    /// Picoseconds a byte, where serialisation is that simple; else 0.
+    pub ps_per_byte: u16,
+    /// Is the node a host?
+    pub at_host: bool,
+    pub up: bool,
+    /// Link control frames wait.
+    pub controls: bool,
+    /// A departure event is pending at `free_at`.
+    pub armed: bool,
+    /// What goes next is being chosen: who hears of it may have the port look again, which it then does.
+    pub choosing: bool,
+    /// What it sends is no matter of the clock alone: a capture, telemetry, jitter, a link that changes, or another
+    /// partition is there.
+    pub observed: bool,
+    /// Link control frames that wait to be sent, where they go before all else.
+    pub control: Fifo,
+    /// By index of a class, as bits: its frames may start until the sender half hears of something.
+    pub free: u16,
+    /// A watchdog has given its queues up.
+    pub discards: u16,
+    /// It was paused at some time.
+    pub paused: u16,
+    /// Has congestion points.
+    pub has_cp: bool,
+    /// What it sends is captured, or counted by flow.
+    pub noted: bool,
+    /// Its link fails at some time, or its delay changes: there is a wire of it.
+    pub changes: bool,
+    pub node: NodeId,
+    /// The node at the other end.
+    pub far: NodeId,
+    /// Its place among its node's ports.
+    pub local: u16,
+    /// Belongs to an input-output queued switch.
+    pub has_crossbar: bool,
+    /// The second queue of each of its classes may lose what waits there.
+    pub isolates: bool,
+    /// Where ties go by scheduling order: the number of the event at `free_at`.
+    pub free_order: u64,
+    pub serial: Serial,
+    pub rate: Rate,
+    pub jitter: u64,
+    /// Where there is jitter, or the delay changes: when the last packet on the link from here arrives.
+    pub latest: u64,
+    /// Draws jitter.
+    pub rng: Rng,
+    /// What the link that leads here loses, and the stream that decides.
+    pub errors: ErrorRates,
+    pub losses: Rng,
+}
+
+impl Port {
+    /// The link control frame that is sent before all else.
+    #[inline]
+    pub fn take_control(&mut self, packets: &Arena) -> Option<Place> {
+        if !self.controls {
+            return None;
+        }
+        let place = self.control.pop(packets)?;
+        self.controls = !self.control.is_empty();
+        Some(place)
+    }
+
+    /// Picoseconds that `wire` bytes take.
+    #[inline]
+    pub fn serial_time(&self, wire: u64) -> u64 {
+        if self.ps_per_byte != 0 { wire * u64::from(self.ps_per_byte) } else { self.serial.time(wire) }
+    }
+}
+
+/// A queue of an egress port.
+#[derive(Debug, Default)]
+pub(crate) struct Queue {
+    pub fifo: Fifo,
+    pub bytes: u64,
+}
+
+/// The egress side of a (port, class), what every packet needs first.
+#[derive(Debug)]
+#[repr(C, align(64))]
+pub(crate) struct Egress {
+    /// When the pause in force began, else never.
+    pub paused_since: u64,
+    /// Paused time of pauses that have ended.
+    pub paused_total: u64,
+    pub counters: EgressCounters,
+    /// The sender half hears of each frame.
+    pub counts_sent: bool,
+    pub sender: AnyFcSender,
+    pub timer: Armed,
+    pub rare: RareEgressCounters,
+}
+
+impl Egress {
+    /// All paused time until `now`.
+    #[inline]
+    pub fn paused(&self, now: u64) -> u64 {
+        if self.paused_since == NEVER {
+            self.paused_total
+        } else {
+            self.paused_total + (now - self.paused_since)
+        }
+    }
+}

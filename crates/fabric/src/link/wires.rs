@@ -1,0 +1,51 @@
+//! Wires of links that fail or whose delay changes: what is on them, and whether it arrives.
+
+use std::collections::VecDeque;
+
+use floodway_units::PortId;
+use rustc_hash::FxHashMap;
+
+use crate::link::arena::{Arena, Place};
+use crate::network::blueprint::{Blueprint, LinkSpec};
+use crate::network::routing::peer;
+
+/// One direction of such a link.
+#[derive(Debug, Default)]
+pub(crate) struct Wire {
+    /// The link goes down at some time.
+    fails: bool,
+    /// The link is down: what is sent is lost.
+    pub is_dead: bool,
+    /// What was sent and has not been seen to arrive: when it does, and its place.
+    sent: VecDeque<(u64, Place)>,
+}
+
+/// The wires of ports whose links fail or whose delays change.
+pub(crate) fn of_network(blueprint: &Blueprint) -> FxHashMap<PortId, Wire> {
+    let links = (0u32..).zip(&blueprint.links);
+    let ends = links.flat_map(|(i, link)| (0..2).map(move |end| (PortId(2 * i + end), link)));
+    ends.filter_map(|(port, link)| Some((port, Wire::new(link)?))).collect()
+}
+
+impl Wire {
+    /// Of a link, if anything of it changes.
+    fn new(link: &LinkSpec) -> Option<Self> {
+        link.changes().then(|| Wire { fails: !link.down.is_empty(), ..Wire::default() })
+    }
+
+    /// A packet is on it from `now` until `arrival`.
+    pub fn carries(&mut self, place: Place, now: u64, arrival: u64) {
+        while self.sent.front().is_some_and(|&(at, _)| at < now) {
+            self.sent.pop_front();
+        }
+        if self.fails {
+            self.sent.push_back((arrival, place));
+        }
+    }
+
+    /// Takes all that is on the wire from `port`, the first to arrive first.
+    pub fn clear(&mut self, port: PortId, packets: &Arena) -> Vec<Place> {
+        let sent = self.sent.drain(..);
+        sent.filter(|&(at, place)| packets.is_flying(place, peer(port), at)).map(|(_, place)| place).collect()
+    }
+}

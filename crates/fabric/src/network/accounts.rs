@@ -1,0 +1,175 @@
+//! What admission gives to ingress ports, and what is left of a switch's buffer for its pool.
+
+use floodway_mechanisms::registry::FlowControlParams;
+use floodway_mechanisms::slots::{LinkInfo, PauseMode, PoolSize, Sizing};
+use floodway_units::{Bytes, Class, NodeId, PortId, Rate};
+use floodway_wire::Format;
+
+use crate::error::BuildError;
+use crate::network::blueprint::{Blueprint, Role, SwitchSpec};
+
+/// What admission gives to an ingress port and class.
+#[derive(Clone, Copy, Debug)]
+pub struct Account {
+    /// Has a flow control that promises to lose nothing.
+    pub lossless: bool,
+    /// A buffer of its own.
+    pub own: Option<Bytes>,
+    /// That buffer is of each egress port alone: a virtual output queue.
+    pub by_output: bool,
+    /// Set aside of the switch's pool.
+    pub reserve: Bytes,
+    /// Beyond the threshold.
+    pub headroom: Bytes,
+    /// What the flow control knows of the link.
+    pub link: LinkInfo,
+}
+
+/// The accounts of a blueprint. What all ports have in common is found once: a large network has 100,000.
+#[derive(Clone, Debug)]
+pub struct Accounts<'a> {
+    blueprint: &'a Blueprint,
+    /// Of each node: its ports.
+    ports: Vec<Vec<PortId>>,
+    /// Of data.
+    classes: Vec<Class>,
+    nic_rate: Rate,
+    mtu: Bytes,
+}
+
+impl Blueprint {
+    /// The accounts of its ports.
+    pub fn accounts(&self) -> Accounts<'_> {
+        let mut ports = vec![Vec::new(); self.nodes.len()];
+        for (i, link) in self.links.iter().enumerate() {
+            for (end, of) in link.ends.iter().enumerate() {
+                ports[of.node.index()].push(PortId((2 * i + end) as u32));
+            }
+        }
+        let host = self.nodes.iter().position(|node| matches!(node.role, Role::Host { .. }));
+        let nic = host.and_then(|host| ports[host].first());
+        let rate = |port: &PortId| self.links[port.index() / 2].directions[port.index() % 2].rate;
+        Accounts {
+            blueprint: self,
+            classes: self.classes()[1..].to_vec(),
+            nic_rate: nic.map_or(Rate::MAX, rate),
+            mtu: self.largest_frame(),
+            ports,
+        }
+    }
+
+    /// The pause mode where a flow control does not choose: timers with Ethernet's frames, else on-off.
+    pub fn pause_mode(&self) -> PauseMode {
+        if self.wire == Format::Ethernet { PauseMode::Timer } else { PauseMode::OnOff }
+    }
+
+    pub(crate) fn switch_at(&self, port: PortId) -> Option<&SwitchSpec> {
+        let end = &self.links[port.index() / 2].ends[port.index() % 2];
+        match &self.nodes[end.node.index()].role {
+            Role::Switch(switch) => Some(switch),
+            Role::Host { .. } => None,
+        }
+    }
+}
+
+impl<'a> Accounts<'a> {
+    /// What it is of.
+    pub(crate) fn blueprint(&self) -> &'a Blueprint {
+        self.blueprint
+    }
+
+    /// What the ingress `port` is given for `class`; none at a host.
+    ///
+    /// # Errors
+    /// A flow control that does not fit its buffer, with the port and the missing bytes.
+    pub fn of(&self, port: PortId, class: Class) -> Result<Option<Account>, BuildError> {
+        let Some(switch) = self.blueprint.switch_at(port) else { return Ok(None) };
+        let link = &self.blueprint.links[port.index() / 2];
+        let own = link.ends[port.index() % 2].buffer.as_ref();
+        let plan = own.unwrap_or(&switch.buffer).plan();
+        let control = self.blueprint.control_into(port, class);
+        let mut info = self.link_info(port, class);
+        let own = plan.own.map(|sizing| match sizing {
+            Sizing::Fixed(size) => size,
+            Sizing::Auto => control.map_or(Bytes::MAX, |params| params.min_buffer(&info)),
+        });
+        info.buffer = own.unwrap_or(Bytes::MAX);
+        if let Some(params) = control {
+            params.build(&info).map_err(|error| BuildError::param(self.blueprint.port_name(port), error))?;
+        }
+        Ok(Some(Account {
+            lossless: control.is_some_and(FlowControlParams::is_lossless),
+            own,
+            by_output: plan.crossbar.is_some(),
+            reserve: plan.reserve,
+            headroom: control.map_or(Bytes::ZERO, |params| params.headroom(&info)),
+            link: info,
+        }))
+    }
+
+    /// Bytes of a switch's shared pool.
+    ///
+    /// # Errors
+    /// Reserves and headroom take more than there is.
+    pub fn pool(&self, node: NodeId) -> Result<Option<Bytes>, BuildError> {
+        let spec = &self.blueprint.nodes[node.index()];
+        let Role::Switch(switch) = &spec.role else { return Ok(None) };
+        match switch.buffer.plan().pool {
+            None => Ok(None),
+            Some(PoolSize::Pool(size)) => Ok(Some(size)),
+            Some(PoolSize::Total(total)) => {
+                let taken = self.taken(node)?;
+                total.checked_sub(taken).map(Some).ok_or_else(|| BuildError {
+                    place: format!("switch {}", spec.name),
+                    key: Some("total"),
+                    message: format!(
+                        "reserves, headroom and ports' own buffers take {taken}, {} more than the {total} there are",
+                        Bytes(taken.0 - total.0)
+                    ),
+                })
+            }
+        }
+    }
+
+    /// What a switch's ports have of its buffer beside the pool.
+    fn taken(&self, node: NodeId) -> Result<Bytes, BuildError> {
+        let mut taken = Bytes::ZERO;
+        for &port in &self.ports[node.index()] {
+            for &class in &self.classes {
+                if let Some(account) = self.of(port, class)? {
+                    taken += account.own.unwrap_or(account.reserve + account.headroom);
+                }
+            }
+        }
+        Ok(taken)
+    }
+
+    /// What the flow control knows of the link into a host, which takes in whatever comes: a buffer that
+    /// nothing outgrows.
+    pub(crate) fn host_link(&self, port: PortId, class: Class, params: &FlowControlParams) -> LinkInfo {
+        let link = LinkInfo { buffer: Bytes(1 << 40), ..self.link_info(port, class) };
+        LinkInfo { buffer: params.min_buffer(&link).max(link.buffer), ..link }
+    }
+
+    /// What is fixed about the link into `port`, but for the buffer there.
+    fn link_info(&self, port: PortId, class: Class) -> LinkInfo {
+        let blueprint = self.blueprint;
+        let link = &blueprint.links[port.index() / 2];
+        let (data, reverse) = (&link.directions[1 - port.index() % 2], &link.directions[port.index() % 2]);
+        LinkInfo {
+            rate: data.rate,
+            reverse_rate: reverse.rate,
+            delay: data.longest_delay() + data.jitter,
+            reverse_delay: reverse.longest_delay() + reverse.jitter,
+            reverse_jitter: reverse.jitter,
+            nic_rate: self.nic_rate,
+            mtu: self.mtu,
+            overhead: blueprint.wire.ack().wire - blueprint.wire.ack().frame,
+            has_errors: data.errors.any() || reverse.errors.any(),
+            to_host: blueprint.switch_at(port).is_none(),
+            class,
+            buffer: Bytes::MAX,
+            pause: blueprint.pause_mode(),
+        }
+    }
+}

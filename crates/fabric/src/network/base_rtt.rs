@@ -1,0 +1,283 @@
+//! Base round-trip times: of a flow's own path, and the largest of all pairs of hosts.
+
+use floodway_mechanisms::slots::{Need, PortInfo, Products};
+use floodway_units::{Bytes, NodeId, PortId, Rate, Span};
+use floodway_wire::Telemetry;
+
+use crate::link::serial::pacing_gap;
+use crate::network::blueprint::{Acks, BaseRtt, Blueprint, FlowSettings, Role};
+use crate::network::routing::peer;
+use crate::run::agenda::NEVER;
+use crate::run::world::World;
+use crate::switch::crossing::across;
+
+/// The largest of all pairs of hosts; nothing where no mechanism of a flow asks.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Largest {
+    pub rtt: Span,
+    pub bdp: Bytes,
+    /// The base round-trip time with all queues on the way there full.
+    pub full_rtt: Span,
+}
+
+/// Round trips of a message's first packet, full, and of its ACK where nothing else is in the network: as a host sees them
+/// that sends one packet. Those that mechanisms are told are of the packets behind the first, which have no RETH.
+#[derive(Debug)]
+pub struct RoundTrips<'a> {
+    blueprint: &'a Blueprint,
+    /// By node: what a packet passes there.
+    nodes: Vec<Passage>,
+}
+
+/// What a packet passes from its arrival at a node to its egress queue.
+#[derive(Clone, Copy, Debug, Default)]
+struct Passage {
+    pipeline: Span,
+    /// The rate of the fastest port, and how much faster packets cross.
+    crossbar: Option<(Rate, f64)>,
+}
+
+impl<'a> RoundTrips<'a> {
+    /// Those of a network.
+    pub fn new(blueprint: &'a Blueprint) -> Self {
+        let passage = |role: &Role| match role {
+            Role::Host { .. } => Passage::default(),
+            Role::Switch(switch) => Passage {
+                pipeline: switch.pipeline,
+                // Another speed-up is an error later, at its key.
+                crossbar: switch
+                    .buffer
+                    .plan()
+                    .crossbar
+                    .filter(|plan| plan.speed_up >= 1.0)
+                    .map(|plan| (Rate(0), plan.speed_up)),
+            },
+        };
+        let mut nodes: Vec<Passage> = blueprint.nodes.iter().map(|node| passage(&node.role)).collect();
+        for link in &blueprint.links {
+            for (end, way) in link.ends.iter().zip(&link.directions) {
+                if let Some((fastest, _)) = &mut nodes[end.node.index()].crossbar {
+                    *fastest = way.rate.max(*fastest);
+                }
+            }
+        }
+        RoundTrips { blueprint, nodes }
+    }
+
+    /// Along the ports `data`, and back along `ack`.
+    pub fn along(&self, data: impl Iterator<Item = PortId>, ack: impl Iterator<Item = PortId>) -> Span {
+        let Blueprint { wire, mtu, semantics, .. } = self.blueprint;
+        let telemetry = self.blueprint.telemetry();
+        let (full, reply) = (wire.data_with(*mtu, true, telemetry).wire, wire.ack_with(telemetry).wire);
+        let there: Span = data.map(|port| self.hop(port, full, true)).sum();
+        there + ack.map(|port| self.hop(port, reply, semantics.acks != Acks::Control)).sum()
+    }
+
+    /// From its arrival at the node of `port` to that at the far end of the link.
+    fn hop(&self, port: PortId, wire: Bytes, crosses: bool) -> Span {
+        let link = &self.blueprint.links[port.index() / 2];
+        let (end, way) = (&link.ends[port.index() % 2], &link.directions[port.index() % 2]);
+        let serial = |rate| pacing_gap(rate, wire.0, self.blueprint.semantics.rounding);
+        let Passage { pipeline, crossbar } = self.nodes[end.node.index()];
+        let crossing =
+            crossbar.filter(|_| crosses).map(|(fastest, speed_up)| across(serial(fastest), speed_up));
+        pipeline + Span(crossing.unwrap_or_default()) + Span(serial(way.rate)) + way.delay
+    }
+}
+
+/// Of the way from a node to a host.
+#[derive(Clone, Copy, Debug)]
+struct Way {
+    rtt: Span,
+    rate: Rate,
+    /// What full queues add, but for that of the node itself.
+    queues: Span,
+}
+
+impl FlowSettings {
+    pub(crate) fn needs(&self, need: Need) -> bool {
+        self.rate_control.iter().any(|layer| layer.needs().contains(&need))
+            || self.reliability.needs().contains(&need)
+    }
+
+    /// What the packets of its flows carry for their rate control.
+    pub fn telemetry(&self) -> Telemetry {
+        if self.needs(Need::Int) {
+            Telemetry::Int
+        } else if self.needs(Need::Timestamps) {
+            Telemetry::Timestamp
+        } else {
+            Telemetry::None
+        }
+    }
+}
+
+impl BaseRtt {
+    /// How bandwidth-delay products come to whole bytes.
+    pub(crate) fn products(self) -> Products {
+        match self {
+            BaseRtt::Exact => Products::Up,
+            BaseRtt::OneWay => Products::Ns3Seconds,
+            BaseRtt::Payload => Products::Down,
+        }
+    }
+}
+
+impl Blueprint {
+    /// The most that packets of the run carry for a rate control.
+    pub fn telemetry(&self) -> Telemetry {
+        self.settings.iter().map(FlowSettings::telemetry).max().unwrap_or_default()
+    }
+
+    /// The largest frame as buffers hold it: "MTU" in sizing formulas.
+    pub fn largest_frame(&self) -> Bytes {
+        self.wire.largest_frame(self.mtu, self.telemetry())
+    }
+
+    /// What the congestion points of an egress port may know of it, but for what the whole network decides.
+    pub fn port_info(&self, port: PortId) -> PortInfo {
+        let direction = &self.links[port.index() / 2].directions[port.index() % 2];
+        let (rate, delay) = (direction.rate, direction.longest_delay());
+        let size = self.wire.data_with(self.mtu, true, self.telemetry());
+        PortInfo { port, rate, delay, mtu: size.frame, wire: size.wire, largest_rtt: Span::ZERO }
+    }
+
+    /// Must a mechanism of the run know the largest base round-trip time of all pairs of hosts?
+    fn needs_largest(&self) -> bool {
+        let mut points = self.links.iter().flat_map(|link| &link.ends).flat_map(|end| &end.congestion_points);
+        self.settings.iter().any(|settings| settings.needs(Need::Largest))
+            || points.any(|point| point.needs().contains(&Need::Largest))
+    }
+}
+
+impl World<'_> {
+    /// Base round-trip time along the ports `data` and, for the reply, `ack`.
+    pub fn base_rtt(&self, data: &[PortId], ack: &[PortId], telemetry: Telemetry) -> Span {
+        let there: Span = data.iter().map(|&port| self.there(port, telemetry)).sum();
+        match self.blueprint.semantics.base_rtt {
+            BaseRtt::Exact => there + ack.iter().map(|&port| self.back(port, telemetry)).sum(),
+            BaseRtt::OneWay | BaseRtt::Payload => there,
+        }
+    }
+
+    /// What a port on the way there adds; with `OneWay` and `Payload` the way back is in it.
+    fn there(&self, port: PortId, telemetry: Telemetry) -> Span {
+        let state = &self.ports[port.index()];
+        let full = self.format.data_with(self.blueprint.mtu, false, telemetry).wire;
+        match self.blueprint.semantics.base_rtt {
+            BaseRtt::Exact => {
+                Span(self.time_across(port, full.0)) + state.serial.span(full) + self.passage(port)
+            }
+            BaseRtt::OneWay => state.serial.span(full) + Span(state.delay) * 2,
+            BaseRtt::Payload => {
+                let bits = u128::from(self.blueprint.mtu.0) * 8_000_000_000;
+                let whole = bits / u128::from(state.rate.0);
+                Span::ns(u64::try_from(whole).unwrap_or(u64::MAX)) + Span(state.delay) * 2
+            }
+        }
+    }
+
+    /// What a port on the way back adds.
+    fn back(&self, port: PortId, telemetry: Telemetry) -> Span {
+        let ack = self.format.ack_with(telemetry).wire;
+        // The control class passes beside crossbars.
+        let crosses = self.blueprint.semantics.acks != Acks::Control;
+        let across = if crosses { self.time_across(port, ack.0) } else { 0 };
+        Span(across) + self.ports[port.index()].serial.span(ack) + self.passage(port)
+    }
+
+    /// Propagation, and the pipeline of the switch that sends.
+    fn passage(&self, port: PortId) -> Span {
+        let state = &self.ports[port.index()];
+        let node = self.nodes[state.node.index()].switch;
+        let pipeline = self.switches.get(node as usize).map_or(0, |switch| switch.pipeline);
+        Span(state.delay + pipeline)
+    }
+
+    /// The largest base round-trip time and bandwidth-delay product, each over the first of equal-cost paths
+    /// with the reply on the same one, if a mechanism of the run needs them.
+    pub fn largest(&self) -> Largest {
+        if !self.blueprint.needs_largest() {
+            return Largest::default();
+        }
+        let telemetry = self.blueprint.telemetry();
+        let queued = self.blueprint.settings.iter().find(|settings| settings.needs(Need::Queues));
+        let class = queued.map(|settings| self.layout.dense(settings.class));
+        let mut largest = Largest::default();
+        let hosts: Vec<NodeId> = self.hosts().collect();
+        let mut ways: Vec<Option<Way>> = Vec::new();
+        for &destination in &hosts {
+            ways.clear();
+            ways.resize(self.nodes.len(), None);
+            ways[destination.index()] = Some(Way { rtt: Span::ZERO, rate: Rate::MAX, queues: Span::ZERO });
+            for &source in &hosts {
+                let Some(way) = self.way(source, destination, (telemetry, class), &mut ways) else {
+                    continue;
+                };
+                largest.rtt = largest.rtt.max(way.rtt);
+                largest.full_rtt = largest.full_rtt.max(way.rtt + way.queues);
+                if source != destination {
+                    largest.bdp = largest.bdp.max(self.bdp(way));
+                }
+            }
+        }
+        largest
+    }
+
+    /// What full queues add on a path of these ports.
+    pub fn queues(&self, path: &[PortId], class: u8) -> Span {
+        path.windows(2).map(|hop| self.time_to_drain(hop[0], hop[1], class)).sum()
+    }
+
+    /// How long `next` takes to send what its switch holds of the link from `port` when that is full: the
+    /// ingress's own buffer, or its reserve and headroom, or the pool where nothing is set aside for it.
+    fn time_to_drain(&self, port: PortId, next: PortId, class: u8) -> Span {
+        let ingress = peer(port);
+        let account = &self.ingress[self.layout.lane(ingress, class)];
+        let switch = self.nodes[self.ports[ingress.index()].node.index()].switch;
+        let pool = self.switches.get(switch as usize).map_or(0, |switch| switch.pool_size);
+        let held = match account.reserve + account.headroom_size {
+            _ if account.own != NEVER => account.own,
+            0 => pool,
+            aside => aside,
+        };
+        self.rate(next).time_to_send(Bytes(held))
+    }
+
+    fn bdp(&self, way: Way) -> Bytes {
+        self.blueprint.semantics.base_rtt.products().of(way.rate, way.rtt)
+    }
+
+    fn hosts(&self) -> impl Iterator<Item = NodeId> {
+        (0..self.nodes.len())
+            .filter(|&node| self.nodes[node].switch == u32::MAX)
+            .map(|node| NodeId(node as u32))
+    }
+
+    /// The way from `source` on; `ways` keeps what is known of the nodes that it passes.
+    fn way(
+        &self,
+        source: NodeId,
+        destination: NodeId,
+        (telemetry, class): (Telemetry, Option<u8>),
+        ways: &mut [Option<Way>],
+    ) -> Option<Way> {
+        let mut passed = Vec::new();
+        let mut node = source;
+        while ways[node.index()].is_none() {
+            let &port = self.routes.candidates(node, destination).first()?;
+            passed.push((node, port));
+            node = self.routes.node_of(peer(port));
+        }
+        let mut way = ways[node.index()]?;
+        while let Some((node, port)) = passed.pop() {
+            let rtt = way.rtt + self.base_rtt(&[port], &[peer(port)], telemetry);
+            let next = self.routes.candidates(self.routes.node_of(peer(port)), destination).first();
+            let full = class.zip(next).map(|(class, &next)| self.time_to_drain(port, next, class));
+            let queues = way.queues + full.unwrap_or_default();
+            way = Way { rtt, rate: way.rate.min(self.rate(port)), queues };
+            ways[node.index()] = Some(way);
+        }
+        Some(way)
+    }
+}

@@ -1,0 +1,117 @@
+//! Ports as they are built, with their machines and series.
+
+use floodway_units::{PortId, Rate, Span, fold, name_key, stream};
+use rustc_hash::FxHashMap;
+
+use crate::error::BuildError;
+use crate::link::arena::Fifo;
+use crate::link::port::Port;
+use crate::link::serial::Serial;
+use crate::network::blueprint::Blueprint;
+use crate::network::routing::peer;
+use crate::records::series::Series;
+use crate::run::agenda::Armed;
+use crate::run::world::tie_key;
+use crate::switch::congestion::PortMachines;
+
+/// At most this many buckets for a port that is not watched.
+const COARSE: usize = 100;
+
+pub(crate) fn build_ports(blueprint: &Blueprint) -> Vec<Port> {
+    let mut serials: FxHashMap<Rate, Serial> = FxHashMap::default();
+    let mut ports = Vec::with_capacity(2 * blueprint.links.len());
+    for (i, link) in blueprint.links.iter().enumerate() {
+        for (end, direction) in link.directions.iter().enumerate() {
+            let id = PortId((2 * i + end) as u32);
+            let far = &blueprint.nodes[link.ends[1 - end].node.index()];
+            let serial = serials
+                .entry(direction.rate)
+                .or_insert_with(|| Serial::new(direction.rate, blueprint.semantics.rounding));
+            let into = &link.directions[1 - end];
+            let draws =
+                |end, purpose| stream(blueprint.seed, fold(name_key(&link.name), end as u64), purpose);
+            let changes = link.changes();
+            ports.push(Port {
+                node: link.ends[end].node,
+                far: link.ends[1 - end].node,
+                local: 0,
+                has_crossbar: false,
+                isolates: false,
+                at_host: false,
+                controls: false,
+                owner: u32::MAX,
+                ps_per_byte: serial.simple(),
+                up: true,
+                armed: false,
+                choosing: false,
+                free: 0,
+                discards: 0,
+                paused: 0,
+                has_cp: !link.ends[end].congestion_points.is_empty(),
+                quiet: u32::MAX,
+                noted: false,
+                changes,
+                observed: changes || direction.jitter.0 > 0,
+                free_at: 0,
+                free_order: 0,
+                rate: direction.rate,
+                delay: direction.delay.0,
+                jitter: direction.jitter.0,
+                latest: 0,
+                errors: into.errors,
+                // Jitter is drawn at the end that sends, and so from another stream.
+                losses: draws(1 - end, if into.jitter > Span::ZERO { "losses" } else { "link" }),
+                serial: serial.clone(),
+                control: Fifo::default(),
+                tie_key: tie_key(blueprint.seed, name_key(&far.name), peer(id)),
+                waiting: 0,
+                rng: draws(end, "link"),
+            });
+        }
+    }
+    let captured = blueprint.records.capture.iter().flat_map(|capture| &capture.ports);
+    let shared = blueprint.records.shares.iter().flat_map(|shares| &shares.ports);
+    for port in captured.chain(shared) {
+        ports[port.index()].noted = true;
+    }
+    ports
+}
+
+pub(crate) fn build_machines(blueprint: &Blueprint) -> Result<Vec<PortMachines>, BuildError> {
+    let mut machines = Vec::with_capacity(2 * blueprint.links.len());
+    for port in (0..2 * blueprint.links.len()).map(|port| PortId(port as u32)) {
+        let link = &blueprint.links[port.index() / 2];
+        let end = &link.ends[port.index() % 2];
+        let info = blueprint.port_info(port);
+        let place = || blueprint.port_name(port);
+        let scheduler = end.scheduler.build(&info).map_err(|error| BuildError::param(place(), error))?;
+        let mut congestion_points = Vec::new();
+        for params in &end.congestion_points {
+            congestion_points.push(params.build(&info).map_err(|error| BuildError::param(place(), error))?);
+        }
+        blueprint.validate_points(port, &congestion_points)?;
+        machines.push(PortMachines {
+            scheduler,
+            congestion_points,
+            cp_timer: Armed::default(),
+            recounts: false,
+            watches: false,
+            inputs: FxHashMap::default(),
+            placed: FxHashMap::default(),
+        });
+    }
+    Ok(machines)
+}
+
+pub(crate) fn congested(place: String, message: String) -> BuildError {
+    BuildError { place, key: Some("congestion-point"), message }
+}
+
+pub(crate) fn build_series(blueprint: &Blueprint) -> Vec<Series> {
+    let records = &blueprint.records;
+    let mut series = vec![Series::new(records.buckets.min(COARSE)); 2 * blueprint.links.len()];
+    for port in &records.watch {
+        series[port.index()] = Series::new(records.buckets);
+    }
+    series
+}

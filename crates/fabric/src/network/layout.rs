@@ -1,0 +1,76 @@
+//! How lanes and queues of ports are numbered.
+
+use floodway_units::{Class, PortId, QueueId};
+use floodway_wire::Format;
+
+/// The classes of a run, and where a port's lanes and queues lie in their columns.
+#[derive(Debug)]
+pub(crate) struct Layout {
+    /// Classes in use; the control class is the first.
+    pub classes: Vec<Class>,
+    /// Queues of a port: the control class, then each data class (twice where classes have sub-queues).
+    pub queues_per_port: usize,
+    pub subs: usize,
+    /// Preamble and gap: wire bytes less frame bytes.
+    pub gap: u64,
+}
+
+impl Layout {
+    /// Of `classes` that have so many queues each, the control class one.
+    pub fn new(classes: Vec<Class>, subs: usize, format: Format) -> Self {
+        let queues_per_port = 1 + (classes.len() - 1) * subs;
+        Layout { classes, queues_per_port, subs, gap: format.ack().wire.0 - format.ack().frame.0 }
+    }
+
+    /// Index of the egress or ingress lane of a port and class.
+    #[inline]
+    pub fn lane(&self, port: PortId, class: u8) -> usize {
+        port.index() * self.classes.len() + class as usize
+    }
+
+    /// Index of the first queue of a port: the one of its control class.
+    #[inline]
+    pub fn queue(&self, port: PortId) -> usize {
+        port.index() * self.queues_per_port
+    }
+
+    /// Class of the `q`-th queue of a port.
+    #[inline]
+    pub fn class_of_queue(&self, q: usize) -> u8 {
+        if self.subs == 1 || q == 0 { q as u8 } else { ((q - 1) / self.subs + 1) as u8 }
+    }
+
+    /// Index of the first of a port's queues of a class.
+    #[inline]
+    pub fn first_queue(&self, class: u8) -> usize {
+        self.first_queue_of(class, 0)
+    }
+
+    /// Index of the `sub`-th of a port's queues of a class.
+    #[inline]
+    pub fn first_queue_of(&self, class: u8, sub: usize) -> usize {
+        if class == 0 { 0 } else { (class as usize - 1) * self.subs + 1 + sub }
+    }
+
+    pub fn queue_id(&self, q: usize) -> QueueId {
+        let class = self.classes[self.class_of_queue(q) as usize];
+        let sub = if self.subs == 1 || q == 0 { 0 } else { ((q - 1) % self.subs) as u8 };
+        QueueId { class, sub }
+    }
+
+    pub fn queue_index(&self, id: QueueId) -> usize {
+        self.first_queue_of(self.dense(id.class), id.sub.into())
+    }
+
+    /// Index of a class among those in use.
+    #[inline]
+    pub fn dense(&self, class: Class) -> u8 {
+        self.classes.iter().position(|&other| other == class).map_or(u8::MAX, |at| at as u8)
+    }
+
+    /// Bytes on the link for a frame.
+    #[inline]
+    pub fn wire(&self, frame: u16) -> u64 {
+        u64::from(frame) + self.gap
+    }
+}

@@ -1,0 +1,12 @@
+//! What a network is made of and what follows from that alone: blueprint, routes, round-trip times, sizes.
+
+pub(crate) mod accounts;
+pub(crate) mod base_rtt;
+pub mod blueprint;
+pub(crate) mod build;
+pub(crate) mod changes;
+pub mod footprint;
+pub(crate) mod layout;
+pub mod routing;
+pub(crate) mod sizing;
+pub(crate) mod ways;

@@ -1,0 +1,291 @@
+//! Shortest paths by hop count, and the equal-cost ports that lead along them. A relay on a link is no hop.
+
+mod changing;
+
+use std::collections::VecDeque;
+
+use floodway_units::{NodeId, PortId};
+use rustc_hash::FxHashMap;
+
+pub(crate) use self::changing::{ChangingRoutes, in_force};
+use crate::network::blueprint::{Blueprint, Role};
+
+/// No route.
+const NONE: u32 = u32::MAX;
+
+/// Equal-cost ports from every node to every host while all links are up. Hosts do not forward.
+///
+/// Hosts with a single link to a switch share that switch's table. Ports are ordered by the visit of
+/// their far ends in a breadth-first search from the destination, neighbours by rank.
+#[derive(Clone, Debug)]
+pub struct Routes {
+    /// Of each node: its ports.
+    ports: Vec<Vec<PortId>>,
+    /// Of each port: the node it is at.
+    node_of: Vec<NodeId>,
+    /// Of each port: the port of a host or switch at the far end, whatever relays are between.
+    far: Vec<PortId>,
+    /// Of each node: is it a host?
+    is_host: Vec<bool>,
+    /// Of each node: is it a relay?
+    is_relay: Vec<bool>,
+    /// Of each node, where it is a host: the table it is found in, and the last switch's port to it.
+    destinations: Vec<Option<Destination>>,
+    /// Of each node: its row in tables; none of a host with a single link to a switch, which has no choice.
+    row: Vec<u32>,
+    rows: usize,
+    /// Tables, one for each node that searches began from.
+    tables: usize,
+    /// By (table, row): index of a set.
+    next: Vec<u32>,
+    /// Distinct sets of equal-cost ports.
+    sets: Vec<Box<[PortId]>>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Destination {
+    table: u32,
+    /// The node that the search began from.
+    root: NodeId,
+    /// That node and its port to the host; none if it is the host itself.
+    last: Option<(NodeId, PortId)>,
+}
+
+impl Routes {
+    /// Routes over all links of a blueprint.
+    pub fn new(blueprint: &Blueprint) -> Self {
+        let nodes = blueprint.nodes.len();
+        let mut routes = Routes {
+            ports: vec![Vec::new(); nodes],
+            node_of: Vec::with_capacity(2 * blueprint.links.len()),
+            far: Vec::new(),
+            is_host: blueprint.nodes.iter().map(|node| matches!(node.role, Role::Host { .. })).collect(),
+            is_relay: blueprint.nodes.iter().map(|node| node.role.relay().is_some()).collect(),
+            destinations: vec![None; nodes],
+            row: Vec::with_capacity(nodes),
+            rows: 0,
+            tables: 0,
+            next: Vec::new(),
+            sets: vec![Box::default()],
+        };
+        routes.node_of.extend(blueprint.links.iter().flat_map(|link| link.ends.iter().map(|end| end.node)));
+        for port in (0..routes.node_of.len() as u32).map(PortId) {
+            routes.ports[routes.node_of[port.index()].index()].push(port);
+            routes.far.push(far(blueprint, &routes.node_of, port));
+        }
+        let ranks: Vec<u32> = blueprint.nodes.iter().map(|node| node.rank).collect();
+        for ports in &mut routes.ports {
+            ports
+                .sort_by_key(|&port| (ranks[routes.node_of[routes.far[port.index()].index()].index()], port));
+        }
+        routes.number_rows();
+        routes.fill();
+        routes
+    }
+
+    fn number_rows(&mut self) {
+        for node in 0..self.ports.len() {
+            let row = if self.edge(node).is_some() { NONE } else { self.rows as u32 };
+            self.rows += usize::from(row != NONE);
+            self.row.push(row);
+        }
+    }
+
+    /// Of a host with a single link to a switch: that switch.
+    fn edge(&self, node: usize) -> Option<NodeId> {
+        match self.ports[node][..] {
+            [only] if self.is_host[node] && !self.is_host(self.node_of(self.far(only))) => {
+                Some(self.node_of(self.far(only)))
+            }
+            _ => None,
+        }
+    }
+
+    /// Equal-cost ports of `node` toward the host `destination`; empty if there is no way.
+    #[inline]
+    pub fn candidates(&self, node: NodeId, destination: NodeId) -> &[PortId] {
+        let Some(to) = &self.destinations[destination.index()] else { return &[] };
+        if let Some((last, port)) = &to.last
+            && *last == node
+        {
+            return std::slice::from_ref(port);
+        }
+        match self.row[node.index()] {
+            NONE => self.only_port(node, to),
+            row if self.is_relay[node.index()] => self.relay_port(node, destination, to, row),
+            row => self.set(to, row),
+        }
+    }
+
+    /// The port of a relay that leads to its neighbour, if that is the destination; else as its table says.
+    fn relay_port(&self, relay: NodeId, destination: NodeId, to: &Destination, row: u32) -> &[PortId] {
+        let leads = |port: &&PortId| self.node_of(self.far(**port)) == destination;
+        self.ports[relay.index()].iter().find(leads).map_or_else(|| self.set(to, row), std::slice::from_ref)
+    }
+
+    /// The port of a host or switch at the far end of a port's link, whatever relays are between.
+    #[inline]
+    fn far(&self, port: PortId) -> PortId {
+        self.far[port.index()]
+    }
+
+    #[inline]
+    fn set(&self, to: &Destination, row: u32) -> &[PortId] {
+        let set = self.next[to.table as usize * self.rows + row as usize];
+        if set == NONE { &[] } else { &self.sets[set as usize] }
+    }
+
+    /// The port of a host with a single link, if its switch leads on.
+    fn only_port(&self, host: NodeId, to: &Destination) -> &[PortId] {
+        let [port] = &self.ports[host.index()][..] else { return &[] };
+        let switch = self.node_of(self.far(*port));
+        let is_last = to.last.is_some_and(|(last, _)| last == switch);
+        let leads = is_last || !self.set(to, self.row[switch.index()]).is_empty();
+        if leads { std::slice::from_ref(port) } else { &[] }
+    }
+
+    /// The switch before a host of a single link, which all ways to it pass last; of another host itself.
+    pub(crate) fn last_before(&self, host: NodeId) -> NodeId {
+        let last = self.destinations[host.index()].and_then(|to| to.last);
+        last.map_or(host, |(switch, _)| switch)
+    }
+
+    /// All nodes.
+    pub(crate) fn nodes(&self) -> impl Iterator<Item = NodeId> {
+        (0..self.ports.len() as u32).map(NodeId)
+    }
+
+    /// How many entries its tables have.
+    pub fn entries(&self) -> usize {
+        self.next.len()
+    }
+
+    /// The node at which `port` is.
+    #[inline]
+    pub fn node_of(&self, port: PortId) -> NodeId {
+        self.node_of[port.index()]
+    }
+
+    /// Is the node at the ends of several links?
+    pub(crate) fn has_several_links(&self, node: NodeId) -> bool {
+        self.ports[node.index()].len() > 1
+    }
+
+    /// Is it a host?
+    pub fn is_host(&self, node: NodeId) -> bool {
+        self.is_host[node.index()]
+    }
+
+    fn fill(&mut self) {
+        let mut interned = FxHashMap::default();
+        let mut search = Search::default();
+        let mut tables: FxHashMap<NodeId, u32> = FxHashMap::default();
+        for host in 0..self.ports.len() {
+            if !self.is_host[host] {
+                continue;
+            }
+            let root = self.edge(host).unwrap_or(NodeId(host as u32));
+            let last = (root.index() != host).then(|| (root, self.far(self.ports[host][0])));
+            let tables_so_far = tables.len() as u32;
+            let table = *tables.entry(root).or_insert(tables_so_far);
+            if table == tables_so_far {
+                self.search(root, &mut search, |_| true);
+                self.tables += 1;
+                for ports in &search.toward {
+                    let set = if ports.is_empty() { NONE } else { self.intern(ports, &mut interned) };
+                    self.next.push(set);
+                }
+            }
+            self.destinations[host] = Some(Destination { table, root, last });
+        }
+    }
+
+    /// Finds of each row the ports one hop nearer to `root`, over those that are up.
+    fn search(&self, root: NodeId, search: &mut Search, is_up: impl Fn(PortId) -> bool) {
+        search.reset(self.ports.len(), self.rows);
+        search.distance[root.index()] = 0;
+        search.visit.push_back(root);
+        while let Some(node) = search.visit.pop_front() {
+            if self.is_host(node) && node != root {
+                continue;
+            }
+            let one_more = search.distance[node.index()] + 1;
+            for &port in self.ports[node.index()].iter().filter(|port| is_up(**port)) {
+                let far = self.far(port);
+                let neighbour = self.node_of(far);
+                let row = self.row[neighbour.index()];
+                if row == NONE {
+                    self.toward_over_relays(port, search);
+                    continue;
+                }
+                let distance = &mut search.distance[neighbour.index()];
+                if *distance == NONE {
+                    *distance = one_more;
+                    search.visit.push_back(neighbour);
+                }
+                if *distance == one_more {
+                    search.toward[row as usize].push(far);
+                    self.toward_over_relays(port, search);
+                }
+            }
+        }
+    }
+
+    /// The relays on the link from `port`, if there are any, lead back to it.
+    fn toward_over_relays(&self, port: PortId, search: &mut Search) {
+        let (mut back, far) = (peer(port), self.far(port));
+        while back != far {
+            let relay = self.node_of(back);
+            search.toward[self.row[relay.index()] as usize].push(back);
+            let Some(&on) = self.ports[relay.index()].iter().find(|&&other| other != back) else { return };
+            back = peer(on);
+        }
+    }
+
+    /// The index of a set.
+    fn intern(&mut self, ports: &[PortId], interned: &mut FxHashMap<Box<[PortId]>, u32>) -> u32 {
+        if let Some(&set) = interned.get(ports) {
+            return set;
+        }
+        let set = self.sets.len() as u32;
+        self.sets.push(ports.into());
+        interned.insert(ports.into(), set);
+        set
+    }
+}
+
+/// Scratch space of a search.
+#[derive(Debug, Default)]
+struct Search {
+    /// By node: hops to the root.
+    distance: Vec<u32>,
+    /// By row: ports one hop nearer.
+    toward: Vec<Vec<PortId>>,
+    visit: VecDeque<NodeId>,
+}
+
+impl Search {
+    fn reset(&mut self, nodes: usize, rows: usize) {
+        self.distance.clear();
+        self.distance.resize(nodes, NONE);
+        self.toward.resize_with(rows, Vec::new);
+        self.toward.iter_mut().for_each(Vec::clear);
+    }
+}
+
+/// The port of the next host or switch beyond `port`, whatever relays are on the way.
+fn far(blueprint: &Blueprint, node_of: &[NodeId], port: PortId) -> PortId {
+    let mut far = peer(port);
+    // A ring of nothing but relays has no end.
+    for _ in &blueprint.nodes {
+        let Some(relay) = blueprint.nodes[node_of[far.index()].index()].role.relay() else { break };
+        far = peer(relay.other(far));
+    }
+    far
+}
+
+/// The other end of a port's link.
+#[inline]
+pub fn peer(port: PortId) -> PortId {
+    PortId(port.0 ^ 1)
+}

@@ -1,0 +1,148 @@
+//! The log of what senders may: the pacing rate and the window that the reaction points of a queue pair allow it.
+
+use floodway_mechanisms::slots::Allowance;
+use floodway_units::{Bytes, Rate, Span};
+
+use crate::network::blueprint::AllowanceSpec;
+use crate::network::ways::{FlowName, FlowNames};
+use crate::records::log::{Log, Logged};
+use crate::records::outcome::RowTotals;
+use crate::records::table::{Table, Values};
+use crate::run::world::World;
+
+/// What senders may, from when on, up to a number of rows.
+#[derive(Debug)]
+pub(crate) struct AllowanceLog {
+    log: Log<Row>,
+    /// By workload: whether its flows are written down.
+    chosen: Vec<bool>,
+    /// By slot: what was written down last of the queue pair that has it.
+    last: Vec<Option<Allowance>>,
+}
+
+/// From now on a sender may send so much.
+#[derive(Clone, Copy, Debug)]
+struct Row {
+    time: u64,
+    nic: u32,
+    flow: FlowName,
+    allowance: Allowance,
+    /// Gbit/s.
+    allowed: f64,
+}
+
+impl Logged for Row {
+    type Place = u32;
+
+    fn time(&self) -> u64 {
+        self.time
+    }
+
+    fn place(&self) -> u32 {
+        self.nic
+    }
+}
+
+/// The least of the line's rate, the pacing rate and the window in each base round-trip time, in Gbit/s.
+fn allowed_gbps(allowance: &Allowance, line: Rate, base_rtt: Span) -> f64 {
+    let paced = allowance.rate.min(line).0 as f64 / 1e9;
+    if allowance.window == Bytes::MAX || base_rtt == Span::ZERO {
+        return paced;
+    }
+    // Bits in a picosecond are 1000 Gbit/s.
+    paced.min(8e3 * allowance.window.0 as f64 / base_rtt.0 as f64)
+}
+
+impl AllowanceLog {
+    /// Before the first flow.
+    pub fn new(spec: &AllowanceSpec, workloads: usize) -> Self {
+        let chosen = (0..workloads).map(|workload| spec.workloads.contains(&workload)).collect();
+        AllowanceLog { log: Log::new(spec.rows), chosen, last: Vec::new() }
+    }
+
+    pub fn absorb(&mut self, other: AllowanceLog) {
+        self.log.absorb(other.log);
+    }
+
+    pub fn close(&mut self) {
+        self.log.close();
+    }
+
+    pub fn totals(&self) -> RowTotals {
+        self.log.totals()
+    }
+
+    /// Another queue pair has this slot.
+    pub fn open(&mut self, slot: u32) {
+        if let Some(last) = self.last.get_mut(slot as usize) {
+            *last = None;
+        }
+    }
+
+    /// What the queue pair of a slot was last known to be allowed.
+    fn last(&mut self, slot: u32) -> &mut Option<Allowance> {
+        let at = slot as usize;
+        if self.last.len() <= at {
+            self.last.resize(at + 1, None);
+        }
+        &mut self.last[at]
+    }
+}
+
+impl World<'_> {
+    /// Writes down what the stack of a queue pair allows, if that is something else than before.
+    #[inline(never)]
+    pub fn note_allowance(&mut self, slot: u32) {
+        let Some(log) = &mut self.allowances else { return };
+        let (half, way) = (&self.senders[slot as usize], &self.ways[slot as usize]);
+        if half.done || !log.chosen[way.workload as usize] {
+            return;
+        }
+        let allowance = half.allowance;
+        if log.last(slot).replace(allowance) != Some(allowance) {
+            let line = self.ports[self.nics[half.nic as usize].port.index()].rate;
+            let allowed = allowed_gbps(&allowance, line, way.base_rtt);
+            log.log.push(Row { time: self.now, nic: half.nic, flow: way.name(), allowance, allowed });
+        }
+    }
+
+    /// One row each time that a sender's allowance changed; none where they are not kept.
+    pub fn allowance_table(&self) -> Option<Table> {
+        let rows = self.allowances.as_ref()?.log.rows();
+        let mut flows = FlowNames::default();
+        let codes = rows.iter().map(|row| flows.code(self, row.flow)).collect();
+        let real = |of: &dyn Fn(&Row) -> f64| Values::F64(rows.iter().map(of).collect());
+        let rate = |row: &Row| match row.allowance.rate {
+            Rate::MAX => f64::NAN,
+            rate => rate.0 as f64 / 1e9,
+        };
+        let window = |row: &Row| match row.allowance.window {
+            Bytes::MAX => f64::NAN,
+            window => window.0 as f64,
+        };
+        Some(Table::new(vec![
+            ("time_ns", real(&|row| row.time as f64 / 1e3)),
+            ("flow_id", Values::Text { codes, dictionary: flows.words }),
+            ("rate_gbps", real(&rate)),
+            ("window_bytes", real(&window)),
+            ("allowed_gbps", real(&|row| row.allowed)),
+        ]))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sender_may_send_the_least_of_line_rate_and_window() {
+        let (line, rtt) = (Rate::gbps(40), Span::us(10));
+        let of = |rate, window| allowed_gbps(&Allowance { rate, window }, line, rtt);
+        assert_eq!(of(Rate::MAX, Bytes::MAX), 40.0);
+        assert_eq!(of(Rate::gbps(25), Bytes::MAX), 25.0);
+        // 12,500 B in each 10 us are 10 Gbit/s.
+        assert_eq!(of(Rate::gbps(25), Bytes(12_500)), 10.0);
+        assert_eq!(of(Rate::gbps(5), Bytes(12_500)), 5.0);
+        assert_eq!(of(Rate::MAX, Bytes(100_000)), 40.0);
+    }
+}

@@ -1,0 +1,176 @@
+//! Captures: what starts on the wires of chosen ports, noted in short while the run goes; `pcap` makes a
+//! file of it afterwards.
+
+use floodway_mechanisms::slots::FlowTuple;
+use floodway_units::{FlowId, NodeId, PortId};
+use floodway_wire::int::Stack;
+use rustc_hash::FxHashMap;
+
+use crate::link::arena::Place;
+use crate::link::packet::{FIRST, INT, Kind, Packet};
+use crate::network::blueprint::CaptureSpec;
+use crate::network::ways::Way;
+use crate::run::world::World;
+
+/// Of a link control frame, which belongs to no flow.
+const NO_FLOW: u32 = u32::MAX;
+
+/// A frame that started on the wire.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Captured {
+    /// When.
+    pub at: u64,
+    /// Sequence number and other words, as the packet has them.
+    pub psn: u64,
+    pub stamp: u64,
+    pub base: u64,
+    /// Place of its port in the capture's list.
+    pub port: u32,
+    /// Place of its flow among those seen, else `NO_FLOW`.
+    pub flow: u32,
+    /// Bytes of its message, where it is the first packet of one.
+    pub message: u32,
+    pub payload: u16,
+    pub kind: Kind,
+    pub flags: u8,
+    pub class: u8,
+    pub hop: u8,
+}
+
+/// A queue pair of which frames were captured.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Seen {
+    pub workload: u32,
+    pub source: NodeId,
+    pub destination: NodeId,
+    /// Of its first message that was captured.
+    pub number: u64,
+    pub tuple: FlowTuple,
+    pub has_acks: bool,
+}
+
+/// A port whose frames are captured.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Tap {
+    pub port: PortId,
+    /// Frames that it has sent.
+    pub sent: u64,
+    /// Frames of these that are not kept.
+    pub missed: u64,
+}
+
+/// What is captured of a run.
+#[derive(Debug, Default)]
+pub(crate) struct Capture {
+    /// Of each frame at most so many bytes are kept.
+    pub keep: usize,
+    limit: usize,
+    /// By port.
+    pub taps: Vec<Tap>,
+    /// In the order of time, the first ones of the run.
+    pub packets: Vec<Captured>,
+    /// Of the packets with telemetry, in their order.
+    pub stacks: Vec<Stack>,
+    /// In the order in which they were first seen.
+    pub flows: Vec<Seen>,
+    /// By NIC and rank, which no two flows of a run share.
+    places: FxHashMap<(u32, u32), u32>,
+}
+
+impl Capture {
+    /// Nothing yet.
+    pub fn new(spec: &CaptureSpec) -> Self {
+        let mut ports = spec.ports.clone();
+        ports.sort_unstable();
+        ports.dedup();
+        let taps = ports.into_iter().map(|port| Tap { port, sent: 0, missed: 0 }).collect();
+        Capture { keep: spec.bytes, limit: spec.packets, taps, ..Capture::default() }
+    }
+
+    /// Counts a frame of `port`; where it is to be kept, the port's place.
+    fn count(&mut self, port: PortId) -> Option<u32> {
+        let at = self.taps.binary_search_by_key(&port, |tap| tap.port).ok()?;
+        let kept = self.packets.len() < self.limit;
+        self.taps[at].sent += 1;
+        self.taps[at].missed += u64::from(!kept);
+        kept.then_some(at as u32)
+    }
+
+    /// `number` is that of its first message that is not over.
+    fn place_of(&mut self, way: &Way, number: u64) -> u32 {
+        let next = self.flows.len() as u32;
+        let place = *self.places.entry((way.nic, way.rank)).or_insert(next);
+        if place == next {
+            self.flows.push(Seen {
+                workload: way.workload,
+                source: way.source,
+                destination: way.destination,
+                number,
+                tuple: way.tuple,
+                has_acks: way.has_acks,
+            });
+        }
+        place
+    }
+}
+
+impl World<'_> {
+    /// Notes a frame that starts on the wire of a chosen port now.
+    #[cold]
+    #[inline(never)]
+    pub fn capture(&mut self, port: PortId, place: Place) {
+        let Some(at) = self.capture.count(port) else { return };
+        let packet = self.packets[place];
+        let flow = if packet.is_link_control() {
+            NO_FLOW
+        } else {
+            let number = self.oldest_message(packet.flow);
+            self.capture.place_of(&self.ways[packet.flow.index()], number)
+        };
+        if packet.has(INT) {
+            self.capture.stacks.push(self.stack(place));
+        }
+        self.capture.packets.push(Captured {
+            at: self.now,
+            psn: packet.psn,
+            stamp: packet.stamp,
+            base: packet.base,
+            port: at,
+            flow,
+            message: if packet.is_data() && packet.has(FIRST) { self.message_size(&packet) } else { 0 },
+            payload: packet.payload,
+            kind: packet.kind,
+            flags: packet.flags,
+            class: packet.class,
+            hop: packet.hop,
+        });
+    }
+
+    fn stack(&self, place: Place) -> Stack {
+        let mut stack = Stack::default();
+        for hop in self.telemetry.of(place) {
+            stack.push(hop.rate, hop.time, hop.tx_bytes, hop.queue);
+        }
+        stack
+    }
+
+    /// Bytes of the message that a packet begins, as its RETH tells; the packet's own where it is a late
+    /// copy of a message that is over, of which nothing is known any more.
+    fn message_size(&self, packet: &Packet) -> u32 {
+        /// RDMA messages have at most 2 GiB.
+        const LARGEST: u64 = 1 << 31;
+        let at = packet.flow.index();
+        let ends = |size| packet.psn.saturating_add(self.packets_of(floodway_units::Bytes(size)));
+        let mut messages = self.senders[at].messages().chain(self.receivers[at].messages());
+        let message = messages.find(|&(_, end, size)| end == ends(size));
+        message.map_or(u64::from(packet.payload), |(.., size)| size).min(LARGEST) as u32
+    }
+
+    /// The number of a queue pair's oldest message that is not complete at both ends; of the last one, if all are.
+    fn oldest_message(&self, flow: FlowId) -> u64 {
+        let heads = (self.senders[flow.index()].messages(), self.receivers[flow.index()].messages());
+        let (sending, receiving) = heads;
+        let first = sending.take(1).chain(receiving.take(1)).min_by_key(|&(_, end, _)| end);
+        first.map_or(0, |(number, ..)| number)
+    }
+}

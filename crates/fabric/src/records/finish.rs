@@ -1,0 +1,536 @@
+//! The end of a run: its verdicts, its tables.
+
+use floodway_engine::memory::{self, Exhausted};
+use floodway_mechanisms::slots::DropReason;
+use floodway_units::{PortId, Time};
+
+use crate::link::packet::{ISOLATED, Packet};
+use crate::link::port::Port;
+use crate::network::footprint;
+use crate::network::routing::peer;
+use crate::records::allowances::AllowanceLog;
+use crate::records::counters::Traffic;
+use crate::records::delays::COMPONENTS;
+use crate::records::outcome::{
+    CnpTotals, Conservation, DevicePeak, Invariants, Outcome, Stopped, Verdict, WorkloadTotals,
+};
+use crate::records::pauses::PauseLog;
+use crate::records::shares::ShareLog;
+use crate::records::signals::SignalLog;
+use crate::records::table::{Column, Table, Values};
+use crate::records::tally::{FlowKey, FlowRow, ReceivedRow, SentRow};
+use crate::run::agenda::NEVER;
+use crate::run::world::World;
+
+impl World<'_> {
+    /// Closes the books at `now`.
+    pub fn close(&mut self, now: Time) {
+        self.now = now.0;
+        for switch in 0..self.switches.len() {
+            self.settle(switch as u32);
+        }
+        for port in 0..self.ports.len() {
+            for class in 0..self.layout.classes.len() {
+                let egress = &mut self.egress[port * self.layout.classes.len() + class];
+                if egress.paused_since != NEVER {
+                    egress.paused_total += self.now - egress.paused_since;
+                    self.series[port].paused(egress.paused_since, self.now);
+                    egress.paused_since = self.now;
+                }
+            }
+            self.series[port].finish(self.now, self.ports[port].waiting);
+            if !self.histograms.is_empty() {
+                self.sample_last(PortId(port as u32), self.ports[port].waiting);
+            }
+        }
+        self.close_rows();
+    }
+
+    /// What is kept of a network whose books are closed.
+    pub fn tables(mut self, stopped: Stopped) -> crate::records::outcome::Records {
+        self.leave_room_for_tables();
+        self.records.sort_rows();
+        self.settle_ideals();
+        self.close_logs();
+        let outcome = self.outcome(stopped);
+        crate::records::outcome::Records {
+            flows: self.flow_table(),
+            latency: self.latency_table(),
+            series: self.series_table(),
+            counters: self.counter_table(),
+            pauses: self.pause_table(),
+            signals: self.signal_table(),
+            allowances: self.allowance_table(),
+            shares: self.share_table(),
+            queue_histogram: self.queue_table(),
+            capture: self.pcapng(),
+            outcome,
+        }
+    }
+
+    /// Ends the run where its tables do not fit beside it, before the system does.
+    fn leave_room_for_tables(&self) {
+        let rows = self.records.sent_rows.len() as u64;
+        let bytes = rows * footprint::TABLE_ROW;
+        if rows >= MANY_ROWS && memory::left().is_some_and(|left| left.bytes < bytes) {
+            Exhausted { bytes }.end();
+        }
+    }
+
+    /// Puts what was written down as it came in order.
+    fn close_logs(&mut self) {
+        self.pauses.iter_mut().for_each(PauseLog::close);
+        self.signals.iter_mut().for_each(SignalLog::close);
+        self.allowances.iter_mut().for_each(AllowanceLog::close);
+        self.shares.iter_mut().for_each(ShareLog::close);
+    }
+
+    /// Writes the rows of flows that are open.
+    fn close_rows(&mut self) {
+        let halves = self.senders.iter_mut().zip(self.receivers.iter_mut());
+        for ((sender, receiver), way) in halves.zip(self.ways.iter()) {
+            if sender.alive {
+                sender.close(way, &mut self.records);
+            }
+            if receiver.alive {
+                receiver.close(way, &mut self.records);
+            }
+        }
+    }
+
+    fn outcome(&self, stopped: Stopped) -> Outcome {
+        let in_flight = self.in_flight();
+        let bytes = Conservation { in_flight, ..self.records.bytes };
+        Outcome {
+            stopped,
+            simulated_us: Time(self.now).as_us(),
+            invariants: Invariants {
+                conservation: conservation(&bytes),
+                buffers: self.buffers(),
+                slowdown: self.slowdown(),
+            },
+            lossless: self.lossless(),
+            deadlocks: self.deadlocks.clone(),
+            workloads: self.workload_totals(),
+            bytes,
+            packet_hops: self.packet_hops,
+            events: self.event_counts(),
+            drops: DropReason::ALL
+                .iter()
+                .map(|&reason| {
+                    let of = |lane: &crate::switch::buffer::Ingress| lane.rare.drops[reason as usize];
+                    (reason.name(), self.ingress.iter().map(of).sum())
+                })
+                .collect(),
+            cnps: self.cnps_made(),
+            peak_in_network_bytes: self.records.peak_in_network,
+            devices: self.devices(),
+            pauses: self.pauses.as_ref().map(PauseLog::totals),
+            signals: self.signals.as_ref().map(SignalLog::totals),
+            allowances: self.allowances.as_ref().map(AllowanceLog::totals),
+            shares: self.shares.as_ref().map(ShareLog::totals),
+            queue_samples: self.queue_samples(),
+            capture: self.capture_totals(),
+        }
+    }
+
+    fn cnps_made(&self) -> CnpTotals {
+        let mut made = CnpTotals::default();
+        for lane in self.egress.iter() {
+            made.congestion_points += lane.rare.cnps;
+            made.receivers += lane.rare.receiver_cnps;
+            made.flags += lane.rare.cnp_flags;
+        }
+        made
+    }
+
+    /// Bytes of packets on links, in pipelines, in queues and between them.
+    fn in_flight(&self) -> u64 {
+        let queued = self.queues.iter().flat_map(|queue| queue.fifo.iter(&self.packets));
+        let piped = self.switches.iter().flat_map(|switch| &switch.pipe);
+        let piped = piped.map(|&(_, _, place)| &self.packets[place]);
+        let inputs = self.switches.iter().filter_map(|switch| switch.inputs.as_deref());
+        let crossing =
+            inputs.flat_map(|inputs| inputs.places(&self.packets)).map(|place| &self.packets[place]);
+        let flying = self.packets.flying();
+        flying
+            .chain(queued)
+            .chain(piped)
+            .chain(crossing)
+            .filter(|packet| !packet.is_link_control())
+            .map(|packet| u64::from(packet.frame))
+            .sum()
+    }
+
+    /// Every account holds what is queued behind it and on the wire of the packet that leaves.
+    fn buffers(&self) -> Verdict {
+        let mut held = vec![0u64; self.ingress.len()];
+        let mut add = |packet: &Packet| {
+            if packet.class != 0 {
+                held[self.layout.lane(packet.ingress, packet.class)] += u64::from(packet.frame);
+            }
+        };
+        for switch in self.switches.iter() {
+            let piped = switch.pipe.iter().map(|&(_, out, place)| (out, &self.packets[place]));
+            let charged = |(out, packet): &(PortId, &Packet)| {
+                !self.ports[out.index()].isolates || !packet.has(ISOLATED)
+            };
+            piped.filter(charged).for_each(|(_, packet)| add(packet));
+            if let Some(inputs) = &switch.inputs {
+                // What has crossed is charged to nobody.
+                inputs.places(&self.packets).for_each(|place| add(&self.packets[place]));
+                continue;
+            }
+            for port in &switch.ports {
+                let charged = (1..self.layout.queues_per_port).filter(|&q| !self.may_lose(*port, q));
+                let queues = charged.map(|q| &self.queues[self.layout.queue(*port) + q]);
+                queues.flat_map(|queue| queue.fifo.iter(&self.packets)).for_each(&mut add);
+            }
+        }
+        for switch in self.switches.iter() {
+            for leaving in &switch.releases {
+                held[leaving.lane as usize] += u64::from(leaving.frame);
+            }
+        }
+        for (lane, account) in self.ingress.iter().enumerate() {
+            let charged = account.held + account.headroom;
+            if charged != held[lane] {
+                let port = self.port_name(PortId((lane / self.layout.classes.len()) as u32));
+                return Verdict::Broken(format!("{port} is charged {charged} B and holds {} B", held[lane]));
+            }
+        }
+        Verdict::Holds
+    }
+
+    fn slowdown(&self) -> Verdict {
+        let took = |received: &ReceivedRow| received.finish - received.key.start;
+        let too_fast = |(sent, received): &FlowRow| received.finish != NEVER && took(received) < sent.ideal;
+        match self.records.rows().find(too_fast) {
+            None => Verdict::Holds,
+            Some((sent, received)) => Verdict::Broken(format!(
+                "flow {} took {} ps, less than its ideal {} ps",
+                self.flow_name(&sent.key),
+                took(received),
+                sent.ideal
+            )),
+        }
+    }
+
+    fn flow_name(&self, key: &FlowKey) -> String {
+        let workload = &self.blueprint.workloads[key.workload as usize].name;
+        format!("{workload}:{}:{}", self.blueprint.nodes[key.source as usize].name, key.number)
+    }
+
+    fn workload_totals(&self) -> Vec<WorkloadTotals> {
+        let specs = self.blueprint.workloads.iter();
+        specs
+            .zip(&self.records.totals)
+            .enumerate()
+            .map(|(i, (spec, totals))| WorkloadTotals {
+                name: spec.name.clone(),
+                flows: totals.flows,
+                finished: totals.finished,
+                measured: totals.measured,
+                measured_finished: totals.measured_finished,
+                offered_bytes: if totals.offered == 0 { totals.delivered } else { totals.offered },
+                delivered_bytes: totals.delivered,
+                never_started: self.triggers.waiting[i],
+                span_us: self.records.span(i),
+            })
+            .collect()
+    }
+
+    fn devices(&self) -> Vec<DevicePeak> {
+        let nodes = self.blueprint.nodes.iter().zip(&self.nodes);
+        nodes
+            .filter_map(|(spec, node)| {
+                let switch = self.switches.get(node.switch as usize)?;
+                Some(DevicePeak { node: spec.name.clone(), peak_bytes: switch.peak })
+            })
+            .collect()
+    }
+
+    pub fn names(&self) -> Vec<String> {
+        self.blueprint.nodes.iter().map(|node| node.name.clone()).collect()
+    }
+
+    pub fn link_names(&self) -> Vec<String> {
+        self.blueprint.links.iter().map(|link| link.name.clone()).collect()
+    }
+
+    /// The number of each port among those of its node, in the order of links.
+    pub fn port_numbers(&self) -> Vec<u64> {
+        let mut next = vec![0; self.nodes.len()];
+        let number = |port: &Port| {
+            let next = &mut next[port.node.index()];
+            *next += 1;
+            *next - 1
+        };
+        self.ports.iter().map(number).collect()
+    }
+
+    fn flow_table(&self) -> Table {
+        let rows: Vec<FlowRow> = memory::collect(self.records.rows());
+        let us = |ps: u64| if ps == NEVER { f64::NAN } else { Time(ps).as_us() };
+        let fct = |(_, received): &FlowRow| match received.finish {
+            NEVER => f64::NAN,
+            finish => Time(finish - received.key.start).as_us(),
+        };
+        let slowdown = |(sent, received): &FlowRow| match received.finish {
+            NEVER => f64::NAN,
+            finish => (finish - received.key.start) as f64 / sent.ideal.max(1) as f64,
+        };
+        let bounded = |sent: &SentRow| sent.size < crate::network::blueprint::UNBOUNDED.0;
+        let text = |dictionary: Vec<String>, of: &dyn Fn(&SentRow) -> u32| Values::Text {
+            codes: memory::collect(rows.iter().map(|(sent, _)| of(sent))),
+            dictionary,
+        };
+        let column = |of: &dyn Fn(&FlowRow) -> u64| Values::U64(memory::collect(rows.iter().map(of)));
+        let real = |of: &dyn Fn(&FlowRow) -> f64| Values::F64(memory::collect(rows.iter().map(of)));
+        let truth = |of: &dyn Fn(&FlowRow) -> bool| {
+            Values::Bool(memory::collect(rows.iter().map(|row| u8::from(of(row)))))
+        };
+        let workloads = self.blueprint.workloads.iter().map(|workload| workload.name.clone()).collect();
+        let classes = &self.layout.classes;
+        Table::new(vec![
+            ("workload", text(workloads, &|sent| sent.key.workload)),
+            ("source", text(self.names(), &|sent| sent.key.source)),
+            ("number", column(&|(sent, _)| sent.key.number)),
+            ("destination", text(self.names(), &|sent| sent.destination)),
+            ("source_port", column(&|(sent, _)| u64::from(sent.ports.0))),
+            ("destination_port", column(&|(sent, _)| u64::from(sent.ports.1))),
+            ("class", column(&|(sent, _)| u64::from(classes[sent.class as usize].0))),
+            // An unbounded flow has the size that it delivered.
+            (
+                "size_bytes",
+                column(&|(sent, received)| if bounded(sent) { sent.size } else { received.delivered }),
+            ),
+            ("start_us", real(&|(sent, _)| us(sent.key.start))),
+            ("finish_receiver_us", real(&|(_, received)| us(received.finish))),
+            ("finish_sender_us", real(&|(sent, _)| us(sent.finish))),
+            ("fct_us", real(&fct)),
+            ("ideal_fct_us", real(&|(sent, _)| if bounded(sent) { us(sent.ideal) } else { f64::NAN })),
+            ("slowdown", real(&slowdown)),
+            ("delivered_bytes", column(&|(_, received)| received.delivered)),
+            ("retransmitted_bytes", column(&|(sent, _)| sent.retransmitted)),
+            ("packets", column(&|(_, received)| u64::from(received.packets))),
+            ("out_of_order_packets", column(&|(_, received)| u64::from(received.overtaken))),
+            ("timeouts", column(&|(sent, _)| u64::from(sent.timeouts))),
+            ("cnps", column(&|(sent, _)| u64::from(sent.cnps))),
+            ("path_class", self.path_classes(&rows)),
+            ("measured", truth(&|(sent, _)| sent.measured)),
+            ("finished", truth(&|(_, received)| received.finish != NEVER)),
+        ])
+    }
+
+    /// Whether a flow stays in its datacenter, by the tags `dc-…` of its ends.
+    fn path_classes(&self, rows: &[FlowRow]) -> Values {
+        let dc: Vec<Option<&String>> = self
+            .blueprint
+            .nodes
+            .iter()
+            .map(|node| node.tags.iter().find(|tag| tag.starts_with("dc-")))
+            .collect();
+        let code = |(sent, _): &FlowRow| match (dc[sent.key.source as usize], dc[sent.destination as usize]) {
+            (Some(a), Some(b)) if a != b => 1,
+            _ => 0,
+        };
+        Values::Text {
+            codes: memory::collect(rows.iter().map(code)),
+            dictionary: vec!["intra-dc".into(), "inter-dc".into()],
+        }
+    }
+
+    fn latency_table(&self) -> Table {
+        let (mut workload, mut component) = (Vec::new(), Vec::new());
+        let (mut low, mut high, mut packets) = (Vec::new(), Vec::new(), Vec::new());
+        for (of, part, bounds, count) in self.records.delays.rows() {
+            workload.push(of);
+            component.push(part);
+            low.push(bounds.0);
+            high.push(bounds.1);
+            packets.push(count);
+        }
+        let workloads = self.blueprint.workloads.iter().map(|workload| workload.name.clone()).collect();
+        Table::new(vec![
+            ("workload", Values::Text { codes: workload, dictionary: workloads }),
+            (
+                "component",
+                Values::Text {
+                    codes: component,
+                    dictionary: COMPONENTS.iter().map(ToString::to_string).collect(),
+                },
+            ),
+            ("bucket_low_ns", Values::U64(low)),
+            ("bucket_high_ns", Values::U64(high)),
+            ("packets", Values::U64(packets)),
+        ])
+    }
+
+    /// Watched ports: those asked for, and the busiest of the others.
+    fn watched(&self) -> Vec<usize> {
+        let asked: Vec<usize> = self.blueprint.records.watch.iter().map(|port| port.index()).collect();
+        let sent = |port: usize| self.series[port].buckets().iter().map(|b| b.tx_bytes).sum::<u64>();
+        let mut others: Vec<(u64, usize)> = (0..self.ports.len())
+            .filter(|port| !asked.contains(port))
+            .map(|port| (sent(port), port))
+            .filter(|&(bytes, _)| bytes > 0)
+            .collect();
+        others.sort_by_key(|&(bytes, port)| (std::cmp::Reverse(bytes), port));
+        let busiest = others.into_iter().take(self.blueprint.records.busiest).map(|(_, port)| port);
+        let mut watched: Vec<usize> = asked.iter().copied().chain(busiest).collect();
+        watched.sort_unstable();
+        watched.dedup();
+        watched
+    }
+
+    /// What tables call the direction in which a port sends.
+    pub fn direction(&self, port: PortId) -> String {
+        // A link keeps the names of its ends, whether relays stand between or not.
+        let behind = |port: PortId| match self.relay_at(port) {
+            Some(relay) if relay.ports.remote == port => peer(relay.ports.local),
+            _ => port,
+        };
+        let name = |port: PortId| &self.blueprint.nodes[self.ports[behind(port).index()].node.index()].name;
+        let link = &self.blueprint.links[port.index() / 2].name;
+        format!("{link}: {}>{}", name(port), name(peer(port)))
+    }
+
+    fn series_table(&self) -> Table {
+        let (mut object, mut kind, mut metric) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut time, mut width, mut value) = (Vec::new(), Vec::new(), Vec::new());
+        let watched = self.watched();
+        for (i, &port) in watched.iter().enumerate() {
+            let series = &self.series[port];
+            let mut begin = 0u64;
+            for bucket in series.buckets() {
+                // The last bucket may be cut short by the end of the run.
+                let span = series.width().min(self.now.max(1) - begin.min(self.now.max(1) - 1));
+                let values = [
+                    bucket.tx_bytes as f64,
+                    bucket.queue_max as f64,
+                    bucket.queue_area as f64 / span as f64,
+                    bucket.buffer_max as f64,
+                    Time(bucket.paused).as_us(),
+                ];
+                for (m, v) in values.into_iter().enumerate() {
+                    memory::push(&mut object, i as u32);
+                    memory::push(&mut kind, SERIES[m].0);
+                    memory::push(&mut metric, m as u32);
+                    memory::push(&mut time, Time(begin).as_us());
+                    memory::push(&mut width, Time(span).as_us());
+                    memory::push(&mut value, v);
+                }
+                begin += series.width();
+            }
+        }
+        let kinds = ["link", "queue", "buffer"];
+        let texts = |names: &[&str]| names.iter().map(ToString::to_string).collect();
+        Table::new(vec![
+            (
+                "object",
+                Values::Text {
+                    codes: object,
+                    dictionary: watched.iter().map(|&port| self.direction(PortId(port as u32))).collect(),
+                },
+            ),
+            ("kind", Values::Text { codes: kind, dictionary: texts(&kinds) }),
+            ("metric", Values::Text { codes: metric, dictionary: texts(&SERIES.map(|(_, name)| name)) }),
+            ("time_us", Values::F64(time)),
+            ("bucket_us", Values::F64(width)),
+            ("value", Values::F64(value)),
+        ])
+    }
+
+    /// By lane, what has started on the wire: it has arrived at the other end, was lost on the link or is there now.
+    fn traffic_sent(&self) -> Vec<Traffic> {
+        let classes = self.layout.classes.len();
+        let far =
+            |lane: usize| self.layout.lane(peer(PortId((lane / classes) as u32)), (lane % classes) as u8);
+        let arrived = |lane: usize| {
+            let account = &self.ingress[far(lane)];
+            let mut received = account.received;
+            received.add_all(account.rare.lost);
+            received
+        };
+        let mut sent: Vec<Traffic> = (0..self.egress.len()).map(arrived).collect();
+        for packet in self.packets.flying().filter(|packet| !packet.is_link_control()) {
+            sent[far(self.layout.lane(packet.ingress, packet.class))].add(packet.frame);
+        }
+        sent
+    }
+
+    fn counter_table(&self) -> Table {
+        let lanes: Vec<usize> = (0..self.egress.len()).collect();
+        let port_of = |lane: usize| lane / self.layout.classes.len();
+        let column = |of: &dyn Fn(usize) -> u64| Values::U64(lanes.iter().map(|&lane| of(lane)).collect());
+        let numbers = self.port_numbers();
+        let (out, held, sent) = (&self.egress, &self.ingress, self.traffic_sent());
+        let mut columns = vec![
+            (
+                "node".to_owned(),
+                Values::Text {
+                    codes: lanes.iter().map(|&lane| self.ports[port_of(lane)].node.0).collect(),
+                    dictionary: self.names(),
+                },
+            ),
+            ("port".to_owned(), column(&|lane| numbers[port_of(lane)])),
+            (
+                "link".to_owned(),
+                Values::Text {
+                    codes: lanes.iter().map(|&lane| (port_of(lane) / 2) as u32).collect(),
+                    dictionary: self.link_names(),
+                },
+            ),
+            (
+                "class".to_owned(),
+                column(&|lane| u64::from(self.layout.classes[lane % self.layout.classes.len()].0)),
+            ),
+            ("tx_packets".to_owned(), column(&|lane| sent[lane].packets)),
+            ("tx_bytes".to_owned(), column(&|lane| sent[lane].bytes)),
+            ("rx_packets".to_owned(), column(&|lane| held[lane].received.packets)),
+            ("rx_bytes".to_owned(), column(&|lane| held[lane].received.bytes)),
+            ("pfc_tx".to_owned(), column(&|lane| held[lane].rare.pfc_tx)),
+            ("pfc_rx".to_owned(), column(&|lane| out[lane].counters.pfc_rx)),
+            (
+                "paused_us".to_owned(),
+                Values::F64(lanes.iter().map(|&lane| Time(out[lane].paused(self.now)).as_us()).collect()),
+            ),
+            ("ecn_marks".to_owned(), column(&|lane| out[lane].counters.ecn_marks)),
+            ("ue_marks".to_owned(), column(&|lane| out[lane].rare.ue_marks)),
+            ("cnps".to_owned(), column(&|lane| out[lane].rare.cnps)),
+            ("receiver_cnps".to_owned(), column(&|lane| out[lane].rare.receiver_cnps)),
+            ("cnp_flags".to_owned(), column(&|lane| out[lane].rare.cnp_flags)),
+            ("cns".to_owned(), column(&|lane| out[lane].rare.cns)),
+            ("moves".to_owned(), column(&|lane| out[lane].rare.moves)),
+        ];
+        for reason in DropReason::ALL {
+            let drops = column(&|lane| held[lane].rare.drops[reason as usize]);
+            columns.push((format!("drops_{}", reason.name()), drops));
+        }
+        columns.push(("peak_bytes".to_owned(), column(&|lane| held[lane].peak)));
+        columns.push(("headroom_peak_bytes".to_owned(), column(&|lane| held[lane].headroom_peak)));
+        let column = |(name, values)| Column { name, values };
+        Table { columns: columns.into_iter().map(column).collect() }
+    }
+}
+
+fn conservation(bytes: &Conservation) -> Verdict {
+    let accounted = bytes.delivered + bytes.dropped + bytes.in_flight;
+    if bytes.injected == accounted {
+        return Verdict::Holds;
+    }
+    Verdict::Broken(format!("{} B were injected, {accounted} B are accounted for", bytes.injected))
+}
+
+/// Tables of fewer flows are not worth a look at what memory is left.
+const MANY_ROWS: u64 = 100_000;
+
+/// Metrics of the series: the kind of object, as an index, and the name.
+const SERIES: [(u32, &str); 5] = [
+    (0, "tx_bytes"),
+    (1, "queue_max_bytes"),
+    (1, "queue_mean_bytes"),
+    (2, "buffer_max_bytes"),
+    (0, "paused_us"),
+];

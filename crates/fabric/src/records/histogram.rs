@@ -1,0 +1,292 @@
+//! How long the queues of switches' ports were at regular instants, without an event for any of them.
+//!
+//! ```text
+//!   instants    |    |    |    |    |        a queue of L bytes since the change before:
+//!   changes   ──┬────────────────┬──         at the next change the three instants that have
+//!               L                            come by then are counted in the bin of L at once
+//! ```
+//! An instant comes before the changes of its time, or, where events happen in the order in which they were
+//! scheduled, as if it were one of them ([`Instants`]).
+
+use crate::network::blueprint::{HistogramSpec, Ties};
+use crate::records::outcome::QueueSamples;
+use crate::records::table::{Table, Values};
+use crate::run::agenda::NEVER;
+use crate::run::world::World;
+use floodway_units::{PortId, Time};
+
+/// The counts of so many picoseconds stand apart: 100 ms, as those are of which other simulators write
+/// blocks.
+const PART: u64 = 100_000_000_000;
+
+/// Of one egress port: how many instants found its queues so long.
+#[derive(Clone, Debug)]
+pub(crate) struct Histogram {
+    /// The next instant, beyond `to` when there is none.
+    next: u64,
+    to: u64,
+    every: u64,
+    bin: u64,
+    parts: Vec<Part>,
+}
+
+/// The counts of one span of time.
+#[derive(Clone, Debug)]
+struct Part {
+    /// Its last instant may come at this time.
+    end: u64,
+    /// Its last instant so far.
+    last: u64,
+    /// Instants by bin.
+    counts: Vec<u64>,
+}
+
+impl Histogram {
+    /// Before the first instant.
+    pub fn new(spec: &HistogramSpec) -> Self {
+        Histogram {
+            next: spec.from.0,
+            to: spec.to.0.min(NEVER - 1),
+            every: spec.every.0.max(1),
+            bin: spec.bin.0.max(1),
+            parts: Vec::new(),
+        }
+    }
+
+    /// The queues have held `queued` bytes since the last call, and what changes them comes after the instant
+    /// `until`.
+    #[inline]
+    pub fn stood(&mut self, until: u64, queued: u64) {
+        if self.next <= until {
+            self.count(until.min(self.to), queued);
+        }
+    }
+
+    /// Counts the instants that have come until `until`.
+    fn count(&mut self, until: u64, queued: u64) {
+        let bin = (queued / self.bin) as usize;
+        while self.next <= until {
+            let part = part_at(&mut self.parts, self.next);
+            let instants = (until.min(part.end) - self.next) / self.every + 1;
+            part.last = self.next + (instants - 1) * self.every;
+            if part.counts.len() <= bin {
+                part.counts.resize(bin + 1, 0);
+            }
+            part.counts[bin] += instants;
+            self.next = part.last.saturating_add(self.every);
+        }
+    }
+
+    /// The last instant and how many there were.
+    fn instants(&self) -> (Option<u64>, u64) {
+        let counts = self.parts.iter().flat_map(|part| &part.counts);
+        (self.parts.last().map(|part| part.last), counts.sum())
+    }
+
+    /// The bins that were met: (last instant of their part, lower bound in bytes, instants).
+    fn rows(&self) -> impl Iterator<Item = (u64, u64, u64)> {
+        self.parts.iter().flat_map(|part| {
+            let bins = (0u64..).zip(&part.counts).filter(|&(_, &samples)| samples > 0);
+            bins.map(|(i, &samples)| (part.last, i * self.bin, samples))
+        })
+    }
+}
+
+/// The part of an instant that is in the last one or later.
+fn part_at(parts: &mut Vec<Part>, instant: u64) -> &mut Part {
+    if parts.last().is_none_or(|part| part.end < instant) {
+        let end = instant.div_ceil(PART).max(1).saturating_mul(PART);
+        parts.push(Part { end, last: instant, counts: Vec::new() });
+    }
+    let last = parts.len() - 1;
+    &mut parts[last]
+}
+
+/// Where an instant lies among the events of its time, if these happen in the order in which they were
+/// scheduled: as if each were an event that schedules the next. So an arrival comes before it, which was on its
+/// way since longer than from one instant to the next, and the end of a shorter transmission after it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Instants {
+    /// The next one; never, where none are sampled or events have another order.
+    next: u64,
+    every: u64,
+    /// The number in the order of scheduling that it got.
+    number: u64,
+}
+
+impl Instants {
+    /// Before the first instant, which was scheduled before the run.
+    pub fn new(spec: Option<&HistogramSpec>, ties: Ties) -> Self {
+        let Some(spec) = spec.filter(|_| ties == Ties::SchedulingOrder) else {
+            return Instants { next: NEVER, every: 1, number: 0 };
+        };
+        Instants { next: spec.from.0, every: spec.every.0.max(1), number: 0 }
+    }
+
+    /// The event of number `current` happens at `now`, when `last` was the last number given.
+    #[inline]
+    pub fn pass(&mut self, now: u64, current: u64, last: u64) {
+        if self.next <= now {
+            self.skip(now, current, last);
+        }
+    }
+
+    /// Steps over the instants that come before an event.
+    #[inline(never)]
+    fn skip(&mut self, now: u64, current: u64, last: u64) {
+        if self.next < now {
+            let steps = (now - self.next).div_ceil(self.every);
+            (self.next, self.number) = (self.next.saturating_add(steps.saturating_mul(self.every)), last);
+        }
+        if self.next == now && self.number < current {
+            (self.next, self.number) = (self.next.saturating_add(self.every), last);
+        }
+    }
+
+    /// The time before which all instants have been met; none where they come before the events of their time.
+    fn until(&self) -> Option<u64> {
+        (self.next != NEVER).then(|| self.next.saturating_sub(1))
+    }
+}
+
+/// One of each port where they are kept; a host's never meets an instant.
+pub(crate) fn histograms(spec: Option<&HistogramSpec>, at_switch: &[bool]) -> Vec<Histogram> {
+    let Some(spec) = spec else { return Vec::new() };
+    let of = |&at_switch: &bool| {
+        let histogram = Histogram::new(spec);
+        if at_switch { histogram } else { Histogram { next: NEVER, ..histogram } }
+    };
+    at_switch.iter().map(of).collect()
+}
+
+impl World<'_> {
+    /// The queues of `port` have held `queued` bytes until now.
+    #[inline(never)]
+    pub fn sample(&mut self, port: PortId, queued: u64) {
+        let until = self.instants.until().unwrap_or(self.now);
+        self.histograms[port.index()].stood(until, queued);
+    }
+
+    /// The queues of `port` have held `queued` bytes until now, and no event comes any more.
+    pub fn sample_last(&mut self, port: PortId, queued: u64) {
+        self.histograms[port.index()].stood(self.now, queued);
+    }
+
+    /// Which instants were sampled; none where histograms are not kept.
+    pub fn queue_samples(&self) -> Option<QueueSamples> {
+        let spec = self.blueprint.records.queue_histogram?;
+        let (last, instants) =
+            self.switch_histograms().next().map_or((None, 0), |(_, histogram)| histogram.instants());
+        Some(QueueSamples {
+            from_us: spec.from.as_us(),
+            to_us: last.map(|last| Time(last).as_us()),
+            every_us: spec.every.as_us(),
+            bin_bytes: spec.bin.0,
+            instants,
+        })
+    }
+
+    fn switch_histograms(&self) -> impl Iterator<Item = (usize, &Histogram)> {
+        self.histograms.iter().enumerate().filter(|&(port, _)| !self.ports[port].at_host)
+    }
+
+    /// One row for each bin of a switch's egress port that was met; none where histograms are not kept.
+    pub fn queue_table(&self) -> Option<Table> {
+        self.blueprint.records.queue_histogram?;
+        let numbers = self.port_numbers();
+        let (mut node, mut port, mut link) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut until, mut low, mut samples) = (Vec::new(), Vec::new(), Vec::new());
+        for (at, histogram) in self.switch_histograms() {
+            for (last, bytes, instants) in histogram.rows() {
+                node.push(self.ports[at].node.0);
+                port.push(numbers[at]);
+                link.push((at / 2) as u32);
+                until.push(Time(last).as_us());
+                low.push(bytes);
+                samples.push(instants);
+            }
+        }
+        Some(Table::new(vec![
+            ("node", Values::Text { codes: node, dictionary: self.names() }),
+            ("port", Values::U64(port)),
+            ("link", Values::Text { codes: link, dictionary: self.link_names() }),
+            ("until_us", Values::F64(until)),
+            ("bin_low_bytes", Values::U64(low)),
+            ("samples", Values::U64(samples)),
+        ]))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use floodway_units::{Bytes, Span};
+
+    const MS: u64 = 1_000_000_000;
+
+    fn histogram(from: u64, to: u64, every: u64) -> Histogram {
+        let spec = HistogramSpec { from: Time(from), to: Time(to), every: Span(every), bin: Bytes(100) };
+        Histogram::new(&spec)
+    }
+
+    fn rows(histogram: &Histogram) -> Vec<(u64, u64, u64)> {
+        histogram.rows().collect()
+    }
+
+    #[test]
+    fn an_instant_of_a_change_finds_the_queue_before_it() {
+        let mut queue = histogram(0, 40, 10);
+        queue.stood(10, 0); // 0, 10: empty; then 250 bytes come, and go again at the same instant
+        queue.stood(10, 250);
+        queue.stood(10, 0); // and 199 come
+        queue.stood(29, 199); // 20
+        queue.stood(30, 200); // 30
+        queue.stood(99, 0); // 40; 50 and later are beyond the end
+        assert_eq!(rows(&queue), [(40, 0, 3), (40, 100, 1), (40, 200, 1)]);
+        assert_eq!(queue.instants(), (Some(40), 5));
+    }
+
+    #[test]
+    fn each_100_ms_stand_apart_and_end_with_the_instant_at_their_end() {
+        let mut queue = histogram(0, NEVER, 50 * MS);
+        queue.stood(120 * MS, 0); // 0, 50, 100 ms
+        queue.stood(200 * MS, 700); // 150, 200 ms
+        queue.stood(260 * MS, 0); // 250 ms
+        assert_eq!(rows(&queue), [(100 * MS, 0, 3), (200 * MS, 700, 2), (250 * MS, 0, 1)]);
+    }
+
+    #[test]
+    fn no_instant_is_counted_before_the_first_and_none_at_the_end_of_time_overflows() {
+        let mut queue = histogram(30, NEVER, NEVER / 2);
+        queue.stood(29, 500);
+        assert_eq!(queue.instants(), (None, 0));
+        queue.stood(NEVER - 1, 0);
+        queue.stood(NEVER, 0);
+        assert_eq!(queue.instants().1, 2);
+    }
+
+    #[test]
+    fn by_scheduling_order_an_instant_comes_after_what_was_scheduled_before_the_instant_before_it() {
+        let spec = HistogramSpec { from: Time(100), to: Time(400), every: Span(100), bin: Bytes(100) };
+        let mut instants = Instants::new(Some(&spec), Ties::SchedulingOrder);
+        instants.pass(100, 1, 7);
+        assert_eq!(instants.until(), Some(199), "the first one comes before the events of its time");
+        instants.pass(200, 7, 20);
+        assert_eq!(instants.until(), Some(199), "this event was scheduled before 100");
+        instants.pass(200, 8, 21);
+        assert_eq!(instants.until(), Some(299), "this one after it");
+        instants.pass(450, 9, 22);
+        assert_eq!(instants.until(), Some(499), "time goes over instants without an event");
+    }
+
+    #[test]
+    fn where_ties_are_hashed_or_nothing_is_kept_no_instant_has_a_place_among_events() {
+        let spec = HistogramSpec { from: Time(0), to: Time(400), every: Span(100), bin: Bytes(100) };
+        for mut instants in
+            [Instants::new(Some(&spec), Ties::Hashed), Instants::new(None, Ties::SchedulingOrder)]
+        {
+            instants.pass(NEVER - 1, 1, 1);
+            assert_eq!(instants.until(), None);
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! The verdict on lossless classes: what they lost, and what the sizes of buffers promise.
+
+use floodway_mechanisms::registry::FlowControlParams;
+use floodway_mechanisms::slots::DropReason;
+use floodway_units::{PortId, Time};
+
+use crate::records::outcome::{Failed, Loss, Lossless, LosslessVerdict};
+use crate::run::world::World;
+use crate::switch::buffer::Ingress;
+
+impl World<'_> {
+    pub(crate) fn lossless(&self) -> Lossless {
+        let sizing = self.blueprint.sizing();
+        let loss = self.loss();
+        let promised = sizing.short.is_none() && sizing.unproven.is_empty();
+        let verdict = match (&loss, promised) {
+            _ if !self.ingress.iter().any(|lane| lane.lossless) => LosslessVerdict::NotAsked,
+            (Some(_), _) => LosslessVerdict::Violated,
+            (None, true) => LosslessVerdict::HeldBySizing,
+            (None, false) => LosslessVerdict::HeldInRun,
+        };
+        Lossless {
+            verdict,
+            short: sizing.short,
+            unproven: sizing.unproven,
+            react_is_zero: sizing.react_is_zero,
+            loss,
+            failed: self.failed(),
+        }
+    }
+
+    /// What was dropped for want of buffer.
+    fn loss(&self) -> Option<Loss> {
+        let first = self.records.first_drop?;
+        let lanes = self.ingress.iter().enumerate().filter(|(_, lane)| lane.lossless);
+        let short: Vec<(usize, &Ingress)> =
+            lanes.filter(|(_, lane)| lane.rare.buffer_drop_bytes > 0).collect();
+        let drops = |lane: &Ingress| {
+            lane.rare.drops[DropReason::Buffer as usize] + lane.rare.drops[DropReason::Egress as usize]
+        };
+        // The first of several that dropped the same.
+        let (worst, most) = short.iter().rev().max_by_key(|(_, lane)| lane.rare.buffer_drop_bytes)?;
+        Some(Loss {
+            packets: short.iter().map(|(_, lane)| drops(lane)).sum(),
+            bytes: short.iter().map(|(_, lane)| lane.rare.buffer_drop_bytes).sum(),
+            ports: short.len() as u64,
+            worst_place: self.lane_name(*worst),
+            worst_port_bytes: most.rare.buffer_drop_bytes,
+            place: self.lane_name(first.lane),
+            class: self.layout.classes[first.lane % self.layout.classes.len()].0,
+            time_us: Time(first.time).as_us(),
+            missing_bytes: first.missing,
+        })
+    }
+
+    /// What lossless classes lost by failures.
+    fn failed(&self) -> Option<Failed> {
+        let lanes = || {
+            (0..self.ingress.len())
+                .filter(|&lane| self.is_lossless_lane(lane))
+                .map(|lane| &self.ingress[lane])
+        };
+        let of = |reason: DropReason| {
+            let packets: u64 = lanes().map(|lane| lane.rare.drops[reason as usize]).sum();
+            (reason.name(), packets)
+        };
+        let failures = DropReason::ALL.into_iter().filter(|reason| reason.is_failure());
+        let drops: Vec<_> = failures.map(of).filter(|(_, packets)| *packets > 0).collect();
+        (!drops.is_empty()).then(|| Failed {
+            packets: drops.iter().map(|(_, packets)| packets).sum(),
+            bytes: lanes().map(|lane| lane.rare.failure_drop_bytes).sum(),
+            drops,
+        })
+    }
+
+    /// Is what comes in by this port and class lossless, also where the port is a host's?
+    fn is_lossless_lane(&self, lane: usize) -> bool {
+        let (port, class) =
+            (PortId((lane / self.layout.classes.len()) as u32), lane % self.layout.classes.len());
+        let control = self.blueprint.control_into(port, self.layout.classes[class]);
+        class != 0 && control.is_some_and(FlowControlParams::is_lossless)
+    }
+
+    fn lane_name(&self, lane: usize) -> String {
+        self.port_name(PortId((lane / self.layout.classes.len()) as u32))
+    }
+}

@@ -1,0 +1,18 @@
+//! What a run keeps, and the tables that are made of it.
+
+pub(crate) mod allowances;
+pub(crate) mod capture;
+pub(crate) mod counters;
+pub(crate) mod delays;
+pub(crate) mod finish;
+pub(crate) mod histogram;
+pub(crate) mod log;
+pub(crate) mod lossless;
+pub mod outcome;
+pub(crate) mod pauses;
+pub(crate) mod pcap;
+pub(crate) mod series;
+pub(crate) mod shares;
+pub(crate) mod signals;
+pub mod table;
+pub(crate) mod tally;

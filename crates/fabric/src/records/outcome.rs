@@ -1,0 +1,345 @@
+//! What a run came to: its tables, and the verdicts on it.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use serde::Serialize;
+
+use crate::records::table::Table;
+
+/// Everything that a run keeps.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Records {
+    /// One row a flow.
+    pub flows: Table,
+    /// One row a (workload, component, bucket) of packet delay.
+    pub latency: Table,
+    /// One row a (watched object, metric, time bucket).
+    pub series: Table,
+    /// One row a (port, class).
+    pub counters: Table,
+    /// One row a pause or resume as it was received, where they are kept.
+    pub pauses: Option<Table>,
+    /// One row a mark, CNP or change of state of a congestion point, where they are kept.
+    pub signals: Option<Table>,
+    /// One row each time that a sender's allowance changed, where they are kept.
+    pub allowances: Option<Table>,
+    /// One row a chosen port, bucket of time and flow, where the blueprint asks for them.
+    pub shares: Option<Table>,
+    /// One row a (switch's egress port, bin of queue length), where they are kept.
+    pub queue_histogram: Option<Table>,
+    /// Captured frames as a pcapng file, where some were to be captured.
+    pub capture: Option<Vec<u8>>,
+    /// Verdicts and totals.
+    pub outcome: Outcome,
+}
+
+/// Why a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Stopped {
+    /// All measured flows finished.
+    Finished,
+    /// The limit was reached.
+    Limit,
+    /// A deadlock was found.
+    Deadlock,
+    /// Somebody asked for it.
+    Interrupted,
+}
+
+/// Verdicts and totals of a run.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Outcome {
+    /// Why it ended.
+    pub stopped: Stopped,
+    /// Simulated time, in microseconds.
+    pub simulated_us: f64,
+    /// Invariants; a breach of one is a bug.
+    pub invariants: Invariants,
+    /// Whether lossless classes lost anything, and what that says.
+    pub lossless: Lossless,
+    /// Deadlocks found.
+    pub deadlocks: Vec<Deadlock>,
+    /// What each workload offered and got.
+    pub workloads: Vec<WorkloadTotals>,
+    /// Bytes of packets that hosts sent, and what became of them.
+    pub bytes: Conservation,
+    /// Packets received over a link, data and replies alike.
+    pub packet_hops: u64,
+    /// Events by cause.
+    pub events: Vec<(&'static str, u64)>,
+    /// Packets dropped, by reason.
+    pub drops: Vec<(&'static str, u64)>,
+    /// CNPs that were made, whether they arrived or not.
+    pub cnps: CnpTotals,
+    /// Most bytes of packets in flight and queued at an epoch's end.
+    pub peak_in_network_bytes: u64,
+    /// Most bytes that each switch's buffer held.
+    pub devices: Vec<DevicePeak>,
+    /// How much of the table of pauses there is, where it is kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pauses: Option<RowTotals>,
+    /// How much of the table of signals there is, where it is kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub signals: Option<RowTotals>,
+    /// How much of the table of allowances there is, where it is kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub allowances: Option<RowTotals>,
+    /// The instants of the table of queue lengths, where it is kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub queue_samples: Option<QueueSamples>,
+    /// How much of the table of shares there is, where it is kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shares: Option<RowTotals>,
+    /// What the capture holds, where there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub capture: Option<CaptureTotals>,
+}
+
+/// Who made CNPs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct CnpTotals {
+    /// Packets that congestion points of ports made.
+    pub congestion_points: u64,
+    /// Packets that receivers made.
+    pub receivers: u64,
+    /// Flags that receivers set in replies instead of packets, where a rate control reads those (`cnp = "ack-flag"`).
+    pub flags: u64,
+}
+
+/// How much there is of a table that keeps rows up to a number of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct RowTotals {
+    /// Rows of the table.
+    pub rows: u64,
+    /// Rows that came when it was full.
+    pub beyond: u64,
+}
+
+/// The instants at which the queues of switches were looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct QueueSamples {
+    /// The first, in microseconds.
+    pub from_us: f64,
+    /// The last that the run came to, in microseconds; none if it ended before the first.
+    pub to_us: Option<f64>,
+    /// From one to the next, in microseconds.
+    pub every_us: f64,
+    /// Width of a bin of queue length.
+    pub bin_bytes: u64,
+    /// How many there were, the same for each port.
+    pub instants: u64,
+}
+
+/// What a capture holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct CaptureTotals {
+    /// Frames in it.
+    pub packets: u64,
+    /// Frames that it had no room for.
+    pub missed: u64,
+}
+
+/// How full a switch's buffer was.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct DevicePeak {
+    /// The switch.
+    pub node: String,
+    /// Most bytes that it held, all ports and classes together.
+    pub peak_bytes: u64,
+}
+
+/// Invariants that hold in every run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Invariants {
+    /// Injected = delivered + dropped + in flight, in bytes and packets.
+    pub conservation: Verdict,
+    /// Every buffer account equals what is queued, and is zero where nothing is.
+    pub buffers: Verdict,
+    /// No flow finished before its ideal time.
+    pub slowdown: Verdict,
+}
+
+/// Holds, or the first breach in words.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// It holds.
+    Holds,
+    /// It does not.
+    Broken(String),
+}
+
+/// Whether lossless classes lost anything, and what that says.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Lossless {
+    /// In a word.
+    pub verdict: LosslessVerdict,
+    /// The port that lacks most of what its flow control asks for to lose nothing, if one lacks anything.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub short: Option<Shortfall>,
+    /// Why sizes alone promise nothing, by reason.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unproven: Vec<Unproven>,
+    /// Sizes assume that some upstream obeys a pause at once (`react = "0us"`).
+    pub react_is_zero: bool,
+    /// What was dropped for want of buffer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub loss: Option<Loss>,
+    /// What was lost by failures: damaged frames, links that were down, no way, watchdogs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failed: Option<Failed>,
+}
+
+/// Whether lossless classes lost nothing for want of buffer, and how sure that is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LosslessVerdict {
+    /// No class had a lossless flow control.
+    NotAsked,
+    /// Nothing was dropped, and nothing can be: each lossless port has what its flow control asks for.
+    HeldBySizing,
+    /// Nothing was dropped in this run, though sizes do not promise it.
+    HeldInRun,
+    /// Something was dropped.
+    Violated,
+}
+
+impl Lossless {
+    /// Was nothing dropped for want of buffer?
+    pub fn is_held(&self) -> bool {
+        matches!(self.verdict, LosslessVerdict::HeldBySizing | LosslessVerdict::HeldInRun)
+    }
+}
+
+/// The port that lacks most of what its flow control asks for to lose nothing.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Shortfall {
+    /// How many (port, class) lack something.
+    pub ports: u64,
+    /// The one that lacks most, as "node (link)".
+    pub place: String,
+    /// Its class.
+    pub class: u8,
+    /// What it has: all of its own buffer, or its headroom beside a pool.
+    pub has_bytes: u64,
+    /// What it would have to have.
+    pub needs_bytes: u64,
+    /// What it lacks.
+    pub short_bytes: u64,
+}
+
+/// A reason for which the size of buffers alone promises nothing.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Unproven {
+    /// In words.
+    pub why: String,
+    /// The first port that it holds for, as "node (link)", or a switch where it holds for all.
+    pub place: String,
+    /// How many.
+    pub ports: u64,
+}
+
+/// What lossless classes lost for want of buffer.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Loss {
+    /// Packets dropped in all.
+    pub packets: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// How many (port, class) dropped some.
+    pub ports: u64,
+    /// The one that dropped most bytes, as "node (link)".
+    pub worst_place: String,
+    /// Its dropped bytes.
+    pub worst_port_bytes: u64,
+    /// The ingress port of the first drop, as "node (link)".
+    pub place: String,
+    /// Its class.
+    pub class: u8,
+    /// When, in microseconds.
+    pub time_us: f64,
+    /// Bytes that its buffer lacked for the first drop.
+    pub missing_bytes: u64,
+}
+
+/// What lossless classes lost by failures.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Failed {
+    /// Packets.
+    pub packets: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Packets by reason; reasons that did not occur are left out.
+    pub drops: Vec<(&'static str, u64)>,
+}
+
+/// A cycle of paused queues.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Deadlock {
+    /// When it was found, in microseconds.
+    pub time_us: f64,
+    /// Its egress ports in order, as "node (link)"; each waits for the next.
+    pub ports: Vec<String>,
+}
+
+/// What a workload offered and got.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct WorkloadTotals {
+    /// Its name.
+    pub name: String,
+    /// Flows started.
+    pub flows: u64,
+    /// Flows finished.
+    pub finished: u64,
+    /// Measured flows started.
+    pub measured: u64,
+    /// Measured flows finished.
+    pub measured_finished: u64,
+    /// Payload bytes of started flows (of unbounded ones, what was delivered).
+    pub offered_bytes: u64,
+    /// Payload bytes delivered.
+    pub delivered_bytes: u64,
+    /// Flows that waited for others at the end and have no row.
+    pub never_started: u64,
+    /// Span over which flows started, in microseconds.
+    pub span_us: f64,
+}
+
+/// Where the bytes went: frames as buffers hold them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Conservation {
+    /// Sent by hosts.
+    pub injected: u64,
+    /// Received by hosts.
+    pub delivered: u64,
+    /// Dropped.
+    pub dropped: u64,
+    /// On links and in queues at the end.
+    pub in_flight: u64,
+}
+
+/// Shared between a run and whoever watches it.
+#[derive(Debug, Default)]
+pub struct Control {
+    /// Set to end the run within a fraction of a second.
+    pub stop: AtomicBool,
+    /// Set together with `stop` where there is too little memory left for what is complete, which is then not handed out.
+    pub short_of_memory: AtomicBool,
+    /// Simulated picoseconds so far.
+    pub time: AtomicU64,
+    /// Flows finished so far.
+    pub flows_done: AtomicU64,
+    /// Flows started so far.
+    pub flows_started: AtomicU64,
+    /// Packet-hops so far.
+    pub packet_hops: AtomicU64,
+}
+
+impl Control {
+    /// Ends the run within a fraction of a second, and keeps nothing of it.
+    pub fn give_up(&self) {
+        self.short_of_memory.store(true, Ordering::Relaxed);
+        self.stop.store(true, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,200 @@
+//! A capture as a pcapng file: each frame in the bytes that it has in RoCEv2 and 802.1Qbb.
+
+use floodway_mechanisms::slots::Tells;
+use floodway_units::Class;
+use floodway_wire::ethernet::{Frame, Mac};
+use floodway_wire::pcapng::{Interface, Packet, Writer};
+use floodway_wire::roce::{self, Body, Headers, IpEcn};
+use floodway_wire::{int, pfc, word};
+
+use crate::link::packet::{CE, FIRST, INT, Kind, LAST, UE};
+use crate::network::blueprint::Role;
+use crate::network::routing::peer;
+use crate::records::capture::{Captured, Seen, Tap};
+use crate::records::outcome::CaptureTotals;
+use crate::run::agenda::NEVER;
+use crate::run::world::World;
+
+/// Number of the first queue pair: smaller ones are for management.
+const FIRST_QUEUE_PAIR: u32 = 16;
+/// Time to live at the sender.
+const TTL: u8 = 64;
+
+impl World<'_> {
+    /// Frames that the capture holds, and that it had no room for; none where nothing was to be captured.
+    pub fn capture_totals(&self) -> Option<CaptureTotals> {
+        self.blueprint.records.capture.as_ref().map(|_| CaptureTotals {
+            packets: self.capture.packets.len() as u64,
+            missed: self.capture.taps.iter().map(|tap| tap.missed).sum(),
+        })
+    }
+
+    /// The capture as a file, where something was to be captured.
+    pub fn pcapng(&self) -> Option<Vec<u8>> {
+        self.blueprint.records.capture.as_ref()?;
+        let mut writer = Writer::new(concat!("floodway ", env!("CARGO_PKG_VERSION")));
+        for tap in &self.capture.taps {
+            self.write_interface(&mut writer, tap);
+        }
+        let hosts = self.blueprint.nodes.iter().filter_map(|node| match node.role {
+            Role::Host { address } => Some((address, node.name.as_str())),
+            Role::Switch(_) => None,
+        });
+        writer.names(hosts);
+        self.write_packets(&mut writer);
+        for (i, tap) in (0u32..).zip(&self.capture.taps) {
+            writer.statistics(i, self.now, tap.sent, tap.missed);
+        }
+        Some(writer.finish())
+    }
+
+    fn write_interface(&self, writer: &mut Writer, tap: &Tap) {
+        let link = &self.blueprint.links[tap.port.index() / 2];
+        let end = tap.port.index() % 2;
+        let node = |end: usize| &self.blueprint.nodes[link.ends[end].node.index()].name;
+        let (from, to) = (node(end), node(1 - end));
+        let rate = link.directions[end].rate;
+        writer.interface(&Interface {
+            name: &format!("{}:{from}->{to}", link.name),
+            description: &format!("what {from} sends to {to} on the link {} of {rate}", link.name),
+            speed: rate.0,
+            keep: self.capture.keep as u32,
+        });
+    }
+
+    /// The first frame of a queue pair says whose it is.
+    fn write_packets(&self, writer: &mut Writer) {
+        let (mut named, mut stacks) = (0, self.capture.stacks.iter().copied());
+        let codes = self.codes();
+        for packet in &self.capture.packets {
+            let mut comment = String::new();
+            if packet.flow == named {
+                comment = self.introduction(named);
+                named += 1;
+            }
+            let telemetry = if packet.flags & INT == 0 { None } else { stacks.next() };
+            let frame = self.frame(packet, codes, telemetry);
+            writer.packet(&Packet {
+                interface: packet.port,
+                time: packet.at,
+                bytes: &frame.bytes,
+                length: frame.length,
+                comment: &comment,
+            });
+        }
+    }
+
+    fn introduction(&self, flow: u32) -> String {
+        let seen = &self.capture.flows[flow as usize];
+        let node = |node: floodway_units::NodeId| &self.blueprint.nodes[node.index()].name;
+        let workload = &self.blueprint.workloads[seen.workload as usize].name;
+        let (from, to) = (node(seen.source), node(seen.destination));
+        format!("queue pair {:#x}: {workload}:{from}:{}, to {to}", FIRST_QUEUE_PAIR + flow, seen.number)
+    }
+
+    /// A port of the run, also one from outside the registry, that marks UE takes ECT(0) for it.
+    fn codes(&self) -> Codes {
+        let ends = self.blueprint.links.iter().flat_map(|link| &link.ends);
+        let mut points = ends.flat_map(|end| &end.congestion_points);
+        let ternary = points.any(|point| point.tells(Tells::Undetermined))
+            || self.capture.packets.iter().any(|packet| packet.flags & UE != 0);
+        if ternary { Codes::Ternary } else { Codes::Binary }
+    }
+
+    fn frame(&self, packet: &Captured, codes: Codes, telemetry: Option<int::Stack>) -> Frame {
+        let port = self.capture.taps[packet.port as usize].port;
+        let macs = [Mac::of_port(port.0), Mac::of_port(peer(port).0)];
+        let keep = self.capture.keep;
+        let word = match packet.kind {
+            Kind::Pause => return pfc::frame(macs[0], packet.payload as u8, times(packet), keep),
+            Kind::Credit => word::Word::Credit(packet.psn),
+            Kind::Sent => word::Word::Sent(packet.psn),
+            Kind::Region => word::Word::Region,
+            _ => return self.roce(packet, macs, codes, telemetry),
+        };
+        word::frame(macs, packet.class, word, keep)
+    }
+
+    fn roce(&self, packet: &Captured, macs: [Mac; 2], codes: Codes, telemetry: Option<int::Stack>) -> Frame {
+        let flow = &self.capture.flows[packet.flow as usize];
+        let ends = [flow.tuple.source, flow.tuple.destination];
+        let headers = Headers {
+            macs,
+            addresses: if packet.kind == Kind::Data { ends } else { [ends[1], ends[0]] },
+            source_port: flow.tuple.source_port,
+            dscp: dscp(self.layout.classes[packet.class as usize]),
+            ecn: codes.of(packet),
+            ttl: TTL - packet.hop.min(TTL - 1),
+            // Both ends have the same number, so that one filter shows both directions.
+            queue_pair: FIRST_QUEUE_PAIR + packet.flow,
+            psn: psn(packet),
+            telemetry,
+        };
+        roce::frame(&headers, &body(packet, flow), self.capture.keep)
+    }
+}
+
+/// The class selector of a class (RFC 2474 §4.2.2): 24 for class 3, 48 for the control class.
+fn dscp(class: Class) -> u8 {
+    class.0 << 3
+}
+
+/// What the two bits of ECN say.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Codes {
+    /// Senders write ECT(0), ports CE (RFC 3168).
+    Binary,
+    /// Ports write CE and, for "undetermined" (TCD), the code of ECT(0): so senders write ECT(1).
+    Ternary,
+}
+
+impl Codes {
+    fn of(self, packet: &Captured) -> IpEcn {
+        match (packet.kind, packet.flags & (CE | UE)) {
+            (Kind::Data, 0) if self == Codes::Binary => IpEcn::Ect0,
+            (Kind::Data, 0) => IpEcn::Ect1,
+            (Kind::Data, UE) => IpEcn::Ect0,
+            (Kind::Data, _) => IpEcn::CongestionExperienced,
+            _ => IpEcn::NotEct,
+        }
+    }
+}
+
+/// An ACK names the last packet that has arrived, a NAK the expected one; a CNP none.
+fn psn(packet: &Captured) -> u64 {
+    match packet.kind {
+        Kind::Ack => packet.psn.wrapping_sub(1),
+        Kind::Cnp => 0,
+        _ => packet.psn,
+    }
+}
+
+fn body(packet: &Captured, flow: &Seen) -> Body {
+    let has = |flag| packet.flags & flag != 0;
+    match packet.kind {
+        Kind::Ack | Kind::One => Body::Ack { congested: has(CE) },
+        Kind::Nak => Body::Nak,
+        Kind::Sack => Body::Sack { seen: packet.base },
+        Kind::Cnp => Body::Cnp { window: window(packet) },
+        _ => Body::Write {
+            payload: packet.payload,
+            first: has(FIRST),
+            last: has(LAST),
+            ack_request: has(LAST) && flow.has_acks,
+            message: packet.message,
+        },
+    }
+}
+
+/// The window of a notice; 0 where it has none.
+fn window(packet: &Captured) -> u32 {
+    if packet.psn == NEVER { 0 } else { u32::try_from(packet.psn).unwrap_or(u32::MAX) }
+}
+
+/// The times of a pause frame, by class.
+fn times(packet: &Captured) -> [u16; 8] {
+    std::array::from_fn(|class| {
+        let times = if class < 4 { packet.psn } else { packet.stamp };
+        (times >> (16 * (class & 3))) as u16
+    })
+}

@@ -1,0 +1,229 @@
+//! What is kept while a run goes: flows that ended, packet delays, totals.
+
+use floodway_engine::memory;
+use floodway_units::{Time, name_key};
+
+use crate::host::messages::Outgoing;
+use crate::network::blueprint::{Blueprint, UNBOUNDED};
+use crate::records::delays::Delays;
+use crate::records::outcome::Conservation;
+
+/// What names a flow, and its place in the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct FlowKey {
+    pub start: u64,
+    pub workload: u32,
+    pub source: u32,
+    /// Among the flows of its workload's source.
+    pub number: u64,
+}
+
+/// The sender's part of a flow's row.
+#[derive(Clone, Debug)]
+pub(crate) struct SentRow {
+    pub key: FlowKey,
+    pub destination: u32,
+    /// As switches hash them: source, destination.
+    pub ports: (u16, u16),
+    pub class: u8,
+    pub size: u64,
+    pub finish: u64,
+    pub ideal: u64,
+    pub retransmitted: u64,
+    pub timeouts: u32,
+    pub cnps: u32,
+    pub measured: bool,
+}
+
+/// The receiver's part of a flow's row.
+#[derive(Clone, Debug)]
+pub(crate) struct ReceivedRow {
+    pub key: FlowKey,
+    pub finish: u64,
+    pub delivered: u64,
+    /// Data packets that came until it was complete, and of these the ones that came after one that was sent later.
+    pub packets: u32,
+    pub overtaken: u32,
+}
+
+/// A flow's row.
+pub(crate) type FlowRow<'a> = (&'a SentRow, &'a ReceivedRow);
+
+/// The first packet that a lossless account had no room for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FirstDrop {
+    pub lane: usize,
+    pub time: u64,
+    /// Of the event.
+    pub order: u64,
+    pub missing: u64,
+}
+
+/// Totals of a workload.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Totals {
+    pub flows: u64,
+    pub finished: u64,
+    pub measured: u64,
+    pub measured_finished: u64,
+    /// Of these complete at the sender, too.
+    pub measured_sent: u64,
+    pub offered: u64,
+    pub delivered: u64,
+    pub first_start: Option<u64>,
+    pub last_start: u64,
+}
+
+impl Totals {
+    /// Adds what another partition has counted.
+    pub fn absorb(&mut self, other: &Totals) {
+        self.flows += other.flows;
+        self.finished += other.finished;
+        self.measured += other.measured;
+        self.measured_finished += other.measured_finished;
+        self.measured_sent += other.measured_sent;
+        self.offered += other.offered;
+        self.delivered += other.delivered;
+        self.first_start = self.first_start.into_iter().chain(other.first_start).min();
+        self.last_start = self.last_start.max(other.last_start);
+    }
+
+    /// Measured flows that have started and not finished; at their senders either, if so asked.
+    pub fn measured_open(&self, acknowledged: bool) -> u64 {
+        let sent = if acknowledged { self.measured_sent } else { self.measured };
+        self.measured - self.measured_finished.min(sent)
+    }
+}
+
+/// What is kept while a run goes.
+pub(crate) struct Records {
+    keys: Vec<u64>,
+    /// Of flows that are over, or that the run's end found open: each has a row in both.
+    pub sent_rows: Vec<SentRow>,
+    pub received_rows: Vec<ReceivedRow>,
+    /// By workload: the components of packet delay, in nanoseconds.
+    pub delays: Delays,
+    pub totals: Vec<Totals>,
+    pub bytes: Conservation,
+    pub first_drop: Option<FirstDrop>,
+    pub flows_started: u64,
+    pub flows_done: u64,
+    pub peak_in_network: u64,
+}
+
+impl Records {
+    /// For the workloads of a blueprint.
+    pub fn new(blueprint: &Blueprint) -> Self {
+        let workloads = &blueprint.workloads;
+        Records {
+            keys: workloads.iter().map(|workload| name_key(&workload.name)).collect(),
+            sent_rows: Vec::new(),
+            received_rows: Vec::new(),
+            delays: Delays::new(workloads.len()),
+            totals: vec![Totals::default(); workloads.len()],
+            bytes: Conservation::default(),
+            first_drop: None,
+            flows_started: 0,
+            flows_done: 0,
+            peak_in_network: 0,
+        }
+    }
+
+    /// A key of a workload's name.
+    pub fn workload_key(&self, workload: u32) -> u64 {
+        self.keys[workload as usize]
+    }
+
+    pub fn started(&mut self, workload: u32, flow: &Outgoing) {
+        self.flows_started += 1;
+        let totals = &mut self.totals[workload as usize];
+        totals.flows += 1;
+        totals.measured += u64::from(flow.measured);
+        if flow.size < UNBOUNDED.0 {
+            totals.offered += flow.size;
+        }
+        totals.first_start = Some(totals.first_start.map_or(flow.start, |first| first.min(flow.start)));
+        totals.last_start = totals.last_start.max(flow.start);
+    }
+
+    /// All bytes of a flow have arrived.
+    pub fn received(&mut self, workload: u32, measured: bool) {
+        self.flows_done += 1;
+        let totals = &mut self.totals[workload as usize];
+        totals.finished += 1;
+        totals.measured_finished += u64::from(measured);
+    }
+
+    /// A flow is complete at its sender.
+    pub fn sent(&mut self, workload: u32, measured: bool) {
+        self.totals[workload as usize].measured_sent += u64::from(measured);
+    }
+
+    /// Payload that a receiver has accepted.
+    #[inline]
+    pub fn accepted(&mut self, workload: u32, bytes: u64) {
+        self.totals[workload as usize].delivered += bytes;
+    }
+
+    /// Puts the rows of flows in the order of the table, of which each part is complete by now.
+    pub fn sort_rows(&mut self) {
+        self.sent_rows.sort_unstable_by_key(|row| row.key);
+        self.received_rows.sort_unstable_by_key(|row| row.key);
+    }
+
+    /// Sorted rows of flows, both parts put together.
+    pub fn rows(&self) -> impl Iterator<Item = FlowRow<'_>> {
+        debug_assert_eq!(self.sent_rows.len(), self.received_rows.len(), "each flow has two parts");
+        let rows = self.sent_rows.iter().zip(&self.received_rows);
+        rows.inspect(|(sent, received)| debug_assert_eq!(sent.key, received.key, "of one flow"))
+    }
+
+    /// A data packet has arrived: its delay from the NIC on, in picoseconds.
+    #[inline]
+    pub fn latency(&mut self, workload: u32, total: u64, base: u64, paused: u64) {
+        let waited = total.saturating_sub(base);
+        let paused = paused.min(waited);
+        self.delays.count(workload, [total, base, waited - paused, paused]);
+    }
+
+    #[inline]
+    pub fn injected(&mut self, frame: u64) {
+        self.bytes.injected += frame;
+    }
+
+    #[inline]
+    pub fn delivered(&mut self, frame: u64) {
+        self.bytes.delivered += frame;
+    }
+
+    pub fn dropped(&mut self, frame: u64) {
+        self.bytes.dropped += frame;
+    }
+
+    /// A lossless account had no room.
+    pub fn lossless_drop(&mut self, drop: FirstDrop) {
+        let drops = self.first_drop.into_iter().chain([drop]);
+        self.first_drop = drops.min_by_key(|drop| (drop.time, drop.order));
+    }
+
+    /// Takes over what another partition has kept.
+    pub fn absorb(&mut self, other: Records) {
+        memory::extend(&mut self.sent_rows, other.sent_rows);
+        memory::extend(&mut self.received_rows, other.received_rows);
+        self.totals.iter_mut().zip(&other.totals).for_each(|(totals, more)| totals.absorb(more));
+        self.delays.absorb(&other.delays);
+        self.bytes.injected += other.bytes.injected;
+        self.bytes.delivered += other.bytes.delivered;
+        self.bytes.dropped += other.bytes.dropped;
+        let drops = self.first_drop.into_iter().chain(other.first_drop);
+        self.first_drop = drops.min_by_key(|drop| (drop.time, drop.order));
+        self.flows_started += other.flows_started;
+        self.flows_done += other.flows_done;
+    }
+
+    /// Span over which a workload's flows started.
+    pub fn span(&self, workload: usize) -> f64 {
+        let totals = &self.totals[workload];
+        Time(totals.last_start - totals.first_start.unwrap_or(totals.last_start)).as_us()
+    }
+}

@@ -1,0 +1,60 @@
+//! Fetches the memory that coming events will need, while the events before them are at work.
+//!
+//! A packet-hop touches some twenty cache lines, of a state that is larger than the caches near the processor. What
+//! an event needs is found in two steps: its packet, which names all the rest. The second is taken some events later
+//! than the first, so that what it reads has arrived. Both are the same for all kinds of events, but that where the
+//! way ends the end's half is fetched, too: of an event that is no packet's they fetch what belongs to place zero.
+//! Nothing here changes any state.
+
+use floodway_engine::{AHEAD, Event, fetch, fetch_lines};
+
+use crate::link::arena::Place;
+use crate::link::packet::{ON_PATH, Packet};
+use crate::run::world::World;
+
+/// How many events before it an event's packet is fetched.
+const PACKET: usize = AHEAD - 1;
+/// And what the packet names.
+const REST: usize = 5;
+
+impl World<'_> {
+    /// Takes one step for each of two events that come after the next one.
+    #[inline]
+    pub fn look_ahead(&self, coming: &[Event; AHEAD]) {
+        self.packets.fetch(Place::of(coming[PACKET].item));
+        self.fetch_rest(&coming[REST]);
+    }
+
+    /// Takes the first step for the events of a visit that comes next.
+    #[inline]
+    pub fn fetch_packets(&self, events: &[Event]) {
+        for event in events {
+            self.packets.fetch(Place::of(event.item));
+        }
+    }
+
+    /// Takes the second step for an event: its packet is there.
+    #[inline]
+    pub fn fetch_rest(&self, event: &Event) {
+        let packet = &self.packets[Place::of(event.item)];
+        let (ingress, out, class) = (packet.ingress, packet.out, packet.class);
+        fetch(&self.ingress, self.layout.lane(ingress, class));
+        fetch(&self.ways, packet.flow.index());
+        fetch(&self.ports, out.index());
+        fetch(&self.queues, self.layout.queue(out));
+        fetch(&self.series, out.index());
+        if out == ingress && packet.has(ON_PATH) {
+            self.fetch_half(packet);
+        }
+    }
+
+    /// Where the way ends, the end's half.
+    #[inline]
+    fn fetch_half(&self, packet: &Packet) {
+        if packet.is_data() {
+            fetch_lines(&self.receivers, packet.flow.index(), 4);
+        } else {
+            fetch_lines(&self.senders, packet.flow.index(), 4);
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! A run node by node: which runs can go so, and how their nodes are visited.
+
+use floodway_engine::{Advance, Event};
+use floodway_units::{Bytes, NodeId, Span, Time};
+
+use crate::link::serial::pacing_gap;
+use crate::network::blueprint::{Blueprint, Draws, LinkSpec, Ties};
+use crate::run::agenda::What;
+use crate::run::windows::{Next, Windows};
+use crate::run::world::World;
+
+/// So many events before it is at work, what an event's packet names is fetched.
+const REST: usize = 3;
+/// A window is not longer than this many full packets take on the fastest link: what a node works on stays in the
+/// caches.
+const PACKETS: u64 = 64;
+/// Nor is it worth to visit nodes for shorter ones, in which next to nothing happens.
+const SHORTEST: Span = Span::ns(20);
+
+impl Blueprint {
+    /// The length of the windows in which the nodes of a run can be gone through one by one; none where events have an
+    /// order that is one for all nodes, or where links are too short.
+    pub(crate) fn window(&self) -> Option<Span> {
+        let one_order = self.semantics.ties == Ties::SchedulingOrder
+            || self.semantics.draws == Draws::HpccNs3
+            || self.records.capture.is_some();
+        let shortest = self.links.iter().map(|link| self.crossing(link)).min()?;
+        let rates = self.links.iter().flat_map(|link| &link.directions).map(|direction| direction.rate);
+        let full = self.wire.data_with(self.mtu, true, self.telemetry()).wire;
+        let most = Span(rates.max()?.time_to_send(full).0 * PACKETS);
+        (!one_order && shortest >= SHORTEST).then(|| shortest.min(most))
+    }
+
+    /// How long after it was sent a frame arrives at the earliest.
+    fn crossing(&self, link: &LinkSpec) -> Span {
+        let data = self.wire.data_with(Bytes(1), false, self.telemetry()).wire;
+        let others = [self.wire.link_control().wire, self.wire.ack().wire, self.wire.cnp().wire];
+        let smallest = others.into_iter().fold(data, Bytes::min);
+        let directions = link.directions.iter().map(|direction| {
+            let serial = pacing_gap(direction.rate, smallest.0, self.semantics.rounding);
+            direction.shortest_delay() + Span(serial)
+        });
+        directions.min().unwrap_or_default()
+    }
+}
+
+/// Nodes of a window, and events of a visit.
+#[derive(Default)]
+struct Visits {
+    nodes: Vec<u32>,
+    events: Vec<Event>,
+    /// Those of the visit after it.
+    next: Vec<Event>,
+}
+
+impl World<'_> {
+    /// As [`World::run_until`], node by node.
+    pub fn run_by_node(&mut self, end: Time) -> Advance {
+        let mut visits = Visits::default();
+        while !self.is_stopped()
+            && let Some(windows) = self.events.by_node()
+        {
+            match windows.next(end.0) {
+                Next::Visits(stop) => {
+                    self.visit_all(&mut visits);
+                    // All nodes have come so far: who stops the run finds them there.
+                    self.now = stop;
+                }
+                Next::Step(at, order) => self.take_step(at, order),
+                Next::End => {
+                    self.report();
+                    return Advance::Reached;
+                }
+            }
+            self.report();
+        }
+        Advance::Interrupted
+    }
+
+    /// What concerns the whole network happens, when all before it has.
+    fn take_step(&mut self, at: u64, order: u64) {
+        (self.now, self.order) = (at, order);
+        self.counts[What::Fault as usize] += 1;
+        self.fault(self.events.decode(order).1);
+    }
+
+    fn visit_all(&mut self, visits: &mut Visits) {
+        let Some(windows) = self.events.by_node() else { return };
+        windows.due_in(&mut visits.nodes);
+        if let Some(&first) = visits.nodes.first() {
+            windows.prepare(first, &mut visits.events);
+            self.fetch_packets(&visits.events);
+        }
+        for i in 0..visits.nodes.len() {
+            // While a node is at work, the packets of the next one are fetched.
+            if let (Some(&node), Some(windows)) = (visits.nodes.get(i + 1), self.events.by_node()) {
+                windows.prepare(node, &mut visits.next);
+                self.fetch_packets(&visits.next);
+            }
+            self.visit(visits.nodes[i], &mut visits.events);
+            std::mem::swap(&mut visits.events, &mut visits.next);
+        }
+    }
+
+    /// All that a node does before the window is over.
+    fn visit(&mut self, node: u32, events: &mut Vec<Event>) {
+        events.iter().take(REST).for_each(|event| self.fetch_rest(event));
+        self.events.is_at(NodeId(node));
+        if let Some(windows) = self.events.by_node() {
+            windows.visit(node, events);
+        }
+        while let Some(event) = self.events.by_node().and_then(Windows::pop) {
+            if let Some(&event) = self.events.by_node().and_then(|windows| windows.ahead(REST)) {
+                self.fetch_rest(&event);
+            }
+            self.dispatch(event);
+        }
+    }
+}

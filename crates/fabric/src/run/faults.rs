@@ -1,0 +1,228 @@
+//! Faults at known times: links that go down and up, delays that change, ports that pause their upstream.
+
+use floodway_mechanisms::slots::{Cx, DropReason, FcFrame, FcReceiver, FcSender as _, PauseMode};
+use floodway_units::{Class, PortId, Quanta, Time};
+
+use crate::link::arena::Place;
+use crate::link::packet::{Kind, Packet};
+use crate::network::blueprint::PauseFault;
+use crate::network::changes::{self, Change, LinkChange};
+use crate::network::routing::peer;
+use crate::run::agenda::NEVER;
+use crate::run::agenda::What;
+use crate::run::world::{Fault, World};
+
+impl World<'_> {
+    /// All faults of the run become events, in the partitions that they concern.
+    pub fn arm_faults(&mut self) {
+        let mut faults: Vec<(u64, Fault)> = Vec::new();
+        for (i, link) in self.blueprint.links.iter().enumerate() {
+            let changes = changes::of_link(i as u32, link).into_iter();
+            faults.extend(changes.map(|(at, change)| (at, Fault::Change(change))));
+            for (end, spec) in link.ends.iter().enumerate() {
+                let port = PortId((2 * i + end) as u32);
+                for &pause in &spec.pauses {
+                    faults.push((pause.from.0, Fault::Pause { port, pause }));
+                }
+            }
+        }
+        for (i, (at, fault)) in faults.into_iter().enumerate() {
+            self.faults.push(fault);
+            let owns = |port: PortId| self.border.owns(self.ports[port.index()].node);
+            let here = match fault {
+                Fault::Change(Change::Link(change)) => change.routes || owns(PortId(2 * change.link)),
+                // Base round-trip times are known everywhere.
+                Fault::Change(Change::Delay { .. }) => true,
+                Fault::Pause { port, .. } => owns(port),
+            };
+            if at != NEVER && here {
+                self.events.add_fault(i as u32, at);
+            }
+        }
+    }
+
+    /// The fault `index` strikes.
+    pub fn fault(&mut self, index: u32) {
+        match self.faults[index as usize] {
+            Fault::Change(Change::Link(change)) => self.link_changes(change),
+            Fault::Change(Change::Delay { port, delay }) => self.delay_changes(port, delay),
+            Fault::Pause { port, pause } => self.forced_pause(index, port, pause),
+        }
+    }
+
+    fn link_changes(&mut self, change: LinkChange) {
+        let LinkChange { link, down, wire, ends, routes } = change;
+        if let Some(changing) = self.changing.as_mut().filter(|_| routes) {
+            changing.set(link, down);
+        }
+        if !self.border.owns(self.ports[2 * link as usize].node) {
+            // That the routes are others now is all that concerns this partition.
+            self.counts[What::Fault as usize] -= 1;
+            return;
+        }
+        for port in [PortId(2 * link), PortId(2 * link + 1)] {
+            self.events.is_at(self.ports[port.index()].node);
+            if wire {
+                self.wire_changes(port, down);
+            }
+            if ends {
+                self.end_learns(port, down);
+            }
+        }
+        if ends && !down {
+            for port in [PortId(2 * link), PortId(2 * link + 1)] {
+                self.events.is_at(self.ports[port.index()].node);
+                self.kick(port);
+            }
+        }
+    }
+
+    /// What is on the wire from `port` is lost when it goes down.
+    fn wire_changes(&mut self, port: PortId, down: bool) {
+        let Some(wire) = self.wires.get_mut(&port) else { return };
+        wire.is_dead = down;
+        if !down {
+            return;
+        }
+        let flying = wire.clear(port, &self.packets);
+        self.ports[port.index()].latest = 0;
+        for place in flying {
+            let packet = self.packets.lose(place);
+            self.lost_on_wire(port, &packet);
+        }
+    }
+
+    /// A packet starts on a wire that may be down; whether it will arrive.
+    pub fn is_carried(&mut self, port: PortId, place: Place, arrival: u64) -> bool {
+        let Some(wire) = self.wires.get_mut(&port) else { return true };
+        if !wire.is_dead {
+            wire.carries(place, self.now, arrival);
+            return true;
+        }
+        if let Some((free, _)) = self.events.two_numbers() {
+            self.ports[port.index()].free_order = free;
+        }
+        let packet = self.packets.take(place);
+        self.lost_on_wire(port, &packet);
+        false
+    }
+
+    fn lost_on_wire(&mut self, port: PortId, packet: &Packet) {
+        if packet.is_link_control() {
+            self.forget_link_control(packet);
+        } else {
+            let lane = self.layout.lane(peer(port), packet.class);
+            self.ingress[lane].rare.lost.add(packet.frame);
+            self.drop_packet(lane, packet, DropReason::LinkDown);
+        }
+    }
+
+    /// An end of a link knows that it is down, and what waits for it is lost; or that it is up.
+    fn end_learns(&mut self, port: PortId, down: bool) {
+        self.ports[port.index()].up = !down;
+        if !down {
+            self.reset(port);
+            return;
+        }
+        let state = &mut self.ports[port.index()];
+        state.controls = false;
+        let mut waiting = std::mem::take(&mut state.control);
+        while let Some(place) = waiting.pop(&self.packets) {
+            let frame = self.packets.take(place);
+            self.forget_link_control(&frame);
+        }
+        for class in 0..self.layout.classes.len() as u8 {
+            self.flush_queues(port, class, DropReason::LinkDown);
+        }
+    }
+
+    /// A link control frame was lost, or will not be sent.
+    pub fn forget_link_control(&mut self, packet: &Packet) {
+        if packet.kind == Kind::Region {
+            self.free_regions.push(packet.psn as u32);
+        }
+    }
+
+    /// What is sent from now on takes another time; what is on the link does not.
+    fn delay_changes(&mut self, port: PortId, delay: u64) {
+        self.ports[port.index()].delay = delay;
+        if !self.border.owns(self.ports[port.index()].node) {
+            // Who opens queue pairs here knows of it, and nobody sends.
+            self.counts[What::Fault as usize] -= 1;
+        }
+    }
+
+    /// Both halves of the link's flow controls start afresh.
+    fn reset(&mut self, port: PortId) {
+        for class in 1..self.layout.classes.len() as u8 {
+            let lane = self.layout.lane(port, class);
+            let node = self.ports[port.index()].node.index();
+            let mut cx = Cx {
+                now: Time(self.now),
+                rng: &mut self.nodes[node].streams.flow_control,
+                out: &mut self.out.frames,
+            };
+            self.egress[lane].sender.on_link_reset(&mut cx);
+            self.flush_frames(port);
+            self.sender_changed(port, lane);
+            if !self.ports[port.index()].at_host {
+                self.settle_port(port);
+            }
+            self.with_receiver(lane, port, FcReceiver::on_link_reset);
+            self.repeat_relayed(port, class);
+        }
+    }
+
+    /// A relay's far end starts open: it is told at once of a pause that lasts on the relay's other port.
+    fn repeat_relayed(&mut self, port: PortId, class: u8) {
+        let other = self.relay_at(port).map(|relay| relay.ports.other(port));
+        let Some(other) = other else { return };
+        let Some((disposition, _)) = self.relays(other, class) else { return };
+        if disposition.forwards() && self.egress[self.layout.lane(other, class)].paused_since != NEVER {
+            let class = self.layout.classes[class as usize];
+            self.out.frames.0.push(FcFrame::Pause { class, quanta: Quanta::MAX });
+            self.flush_frames(port);
+        }
+    }
+
+    /// Sends a pause, and arranges for its refresh or its end.
+    fn forced_pause(&mut self, index: u32, port: PortId, pause: PauseFault) {
+        self.events.is_at(self.ports[port.index()].node);
+        let ends = self.now >= pause.to.0;
+        let class = self.layout.dense(pause.class);
+        let time = self.time();
+        if ends && class != u8::MAX && self.ingress[self.layout.lane(port, class)].receiver.is_pausing(time) {
+            // The port's own flow control has paused as well, and will say itself when that is over.
+            return;
+        }
+        let quanta = if ends { Quanta(0) } else { Quanta::MAX };
+        if self.trace.is_some() && !ends && class != u8::MAX {
+            self.trace_forced(port, class);
+        }
+        self.out.frames.0.push(FcFrame::Pause { class: pause.class, quanta });
+        if self.ports[port.index()].up {
+            self.flush_frames(port);
+        } else {
+            self.out.frames.0.clear();
+        }
+        if ends || class == u8::MAX {
+            return;
+        }
+        let half = Quanta::MAX.span(self.rate(peer(port))).0 / 2;
+        let refresh = match self.pause_mode_at(port, pause.class) {
+            PauseMode::Timer => self.now + half,
+            PauseMode::OnOff => u64::MAX,
+        };
+        let next = refresh.min(pause.to.0);
+        if next != u64::MAX {
+            self.events.add_fault(index, next);
+        }
+    }
+
+    /// How long pauses of `class` last that `port` sends.
+    fn pause_mode_at(&self, port: PortId, class: Class) -> PauseMode {
+        let data = &self.blueprint.links[port.index() / 2].directions[peer(port).index() % 2];
+        let control = data.flow_control.iter().find(|(of, _)| *of == class);
+        control.map_or(self.pause_mode, |(_, params)| params.pause_mode(self.pause_mode))
+    }
+}

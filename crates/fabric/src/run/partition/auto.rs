@@ -1,0 +1,300 @@
+//! Groups of nodes, from the network alone.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use floodway_units::Span;
+
+use super::{NodeId, ends_of, uncut};
+use crate::network::blueprint::{Blueprint, Role};
+
+/// In no group yet.
+const NOWHERE: u8 = u8::MAX;
+
+/// Nodes that are never apart, joined into units.
+struct Units {
+    /// By node.
+    of: Vec<usize>,
+    /// By unit: the sum of its ports' rates.
+    weight: Vec<u128>,
+    /// By unit: does it have hosts?
+    hosts: Vec<bool>,
+    links: Vec<Link>,
+}
+
+/// A link between two units.
+struct Link {
+    ends: [usize; 2],
+    delay: Span,
+    rate: u128,
+}
+
+/// At most `wanted` groups: by node the group, and how many there are.
+pub(super) fn divide(blueprint: &Blueprint, wanted: usize) -> (Vec<u8>, usize) {
+    let units = Units::new(blueprint, host_stays(blueprint));
+    let mut group = vec![NOWHERE; units.weight.len()];
+    let all: Vec<usize> = (0..group.len()).collect();
+    let groups = units.split(&all, wanted, &mut group, 0);
+    (units.by_node(&group), groups)
+}
+
+/// These groups and, with each, the nodes that have most to do with it: by node the group.
+pub(super) fn follow(blueprint: &Blueprint, groups: &[Vec<NodeId>]) -> Result<Vec<u8>, String> {
+    let units = Units::new(blueprint, |_| false);
+    let mut group = vec![NOWHERE; units.weight.len()];
+    let mut named = vec![NOWHERE; blueprint.nodes.len()];
+    for (i, nodes) in (0..).zip(groups) {
+        for &node in nodes {
+            let name = &blueprint.nodes[node.index()].name;
+            if ![NOWHERE, i].contains(&std::mem::replace(&mut named[node.index()], i)) {
+                return Err(format!("{name} is in two partitions"));
+            }
+            let unit = &mut group[units.of[node.index()]];
+            if ![NOWHERE, i].contains(unit) {
+                return Err(uncut_between(blueprint, &named, name));
+            }
+            *unit = i;
+        }
+    }
+    let all: Vec<usize> = (0..group.len()).collect();
+    units.attach(&all, &mut group, 0..groups.len());
+    Ok(units.by_node(&group))
+}
+
+/// Two groups are held together by links that cannot be cut, of which one is named.
+fn uncut_between(blueprint: &Blueprint, named: &[u8], name: &str) -> String {
+    let held = blueprint.links.iter().find_map(|link| {
+        let [a, b] = ends_of(link).0.map(|node| named[node]);
+        uncut(link).filter(|_| a != b).map(|why| (&link.name, why))
+    });
+    let (link, why) = held.map_or(("", "they cannot be cut"), |(link, why)| (link.as_str(), why));
+    format!("links keep {name} together with another partition, as {link} does: {why}")
+}
+
+/// Is a node's link, its first, to stay whole? Of a host, unless no link between switches is as long.
+fn host_stays(blueprint: &Blueprint) -> impl Fn(usize) -> bool + '_ {
+    let is_host = |node: usize| matches!(blueprint.nodes[node].role, Role::Host { .. });
+    let mut first = vec![usize::MAX; blueprint.nodes.len()];
+    let mut longest = None;
+    for (i, link) in blueprint.links.iter().enumerate() {
+        let (ends, delay) = ends_of(link);
+        if ends.iter().any(|&end| is_host(end)) {
+            for end in ends.into_iter().filter(|&end| is_host(end)) {
+                first[end] = first[end].min(i);
+            }
+        } else if uncut(link).is_none() {
+            longest = longest.max(Some(delay));
+        }
+    }
+    move |link| {
+        let (ends, delay) = ends_of(&blueprint.links[link]);
+        longest.is_some_and(|longest| delay <= longest) && ends.iter().any(|&end| first[end] == link)
+    }
+}
+
+impl Units {
+    /// Joined by links that cannot be cut, and by those for which `stays` holds.
+    fn new(blueprint: &Blueprint, stays: impl Fn(usize) -> bool) -> Self {
+        let links = blueprint.links.iter().enumerate();
+        let whole = links.filter(|&(i, link)| uncut(link).is_some() || stays(i));
+        let of = components(blueprint.nodes.len(), whole.map(|(_, link)| ends_of(link).0));
+        let count = of.iter().max().map_or(0, |last| last + 1);
+        let mut units = Units { weight: vec![0; count], hosts: vec![false; count], links: Vec::new(), of };
+        for (node, spec) in blueprint.nodes.iter().enumerate() {
+            units.hosts[units.of[node]] |= matches!(spec.role, Role::Host { .. });
+        }
+        for link in &blueprint.links {
+            let (nodes, delay) = ends_of(link);
+            let ends = nodes.map(|node| units.of[node]);
+            for (unit, direction) in ends.into_iter().zip(&link.directions) {
+                units.weight[unit] += u128::from(direction.rate.0);
+            }
+            if ends[0] != ends[1] {
+                let rate = link.directions.iter().map(|direction| u128::from(direction.rate.0)).sum();
+                units.links.push(Link { ends, delay, rate });
+            }
+        }
+        units
+    }
+
+    /// Splits some units where the longest links are that divide their hosts; how many groups are made, numbered
+    /// from `first`.
+    fn split(&self, units: &[usize], wanted: usize, group: &mut [u8], first: usize) -> usize {
+        let parts = if wanted > 1 { self.parts(units) } else { Vec::new() };
+        if parts.len() < 2 {
+            for &unit in units {
+                group[unit] = first as u8;
+            }
+            return 1;
+        }
+        let weights: Vec<u128> = parts.iter().map(|part| self.weight_of(part)).collect();
+        let mut made = wanted;
+        if parts.len() < wanted {
+            made = 0;
+            for (part, share) in parts.iter().zip(shares(&weights, wanted)) {
+                made += self.split(part, share, group, first + made);
+            }
+        } else {
+            for (part, at) in parts.iter().zip(pack(&weights, wanted)) {
+                for &unit in part {
+                    group[unit] = (first + at) as u8;
+                }
+            }
+        }
+        self.attach(units, group, first..first + made);
+        made
+    }
+
+    fn weight_of(&self, part: &[usize]) -> u128 {
+        part.iter().map(|&unit| self.weight[unit]).sum()
+    }
+
+    fn links_within(&self, units: &[usize]) -> Vec<&Link> {
+        let mut within = vec![false; self.weight.len()];
+        for &unit in units {
+            within[unit] = true;
+        }
+        self.links.iter().filter(|link| link.ends.iter().all(|&end| within[end])).collect()
+    }
+
+    /// What is left together when the longest links are taken away, so many that hosts are in two parts or more;
+    /// parts with hosts only. Those with the same neighbours follow each other.
+    fn parts(&self, units: &[usize]) -> Vec<Vec<usize>> {
+        let links: Vec<&Link> = self.links_within(units);
+        let mut delays: Vec<Span> = links.iter().map(|link| link.delay).collect();
+        delays.sort_unstable();
+        delays.dedup();
+        for &longest in delays.iter().rev() {
+            let short = links.iter().filter(|link| link.delay < longest).map(|link| link.ends);
+            let of = components(self.weight.len(), short);
+            let mut parts = vec![Vec::new(); self.weight.len()];
+            for &unit in units {
+                parts[of[unit]].push(unit);
+            }
+            parts.retain(|part| part.iter().any(|&unit| self.hosts[unit]));
+            if parts.len() > 1 {
+                self.order(&mut parts, &links);
+                return parts;
+            }
+        }
+        Vec::new()
+    }
+
+    /// Puts parts in the order of the first unit that they are linked to, then of their own first.
+    fn order(&self, parts: &mut [Vec<usize>], links: &[&Link]) {
+        let mut part_of = vec![usize::MAX; self.weight.len()];
+        for (i, part) in parts.iter().enumerate() {
+            for &unit in part {
+                part_of[unit] = i;
+            }
+        }
+        let mut nearest = vec![usize::MAX; parts.len()];
+        for link in links {
+            for (own, other) in [(0, 1), (1, 0)].map(|(a, b)| (part_of[link.ends[a]], link.ends[b])) {
+                if own != usize::MAX && part_of[other] != own {
+                    nearest[own] = nearest[own].min(other);
+                }
+            }
+        }
+        parts.sort_by_key(|part| (nearest[part_of[part[0]]], part[0]));
+    }
+
+    /// Gives those of `units` that are in no group, round by round outward, the group with which they share most; where
+    /// several share the same, the one with the least so far.
+    fn attach(&self, units: &[usize], group: &mut [u8], groups: Range<usize>) {
+        let mut load = vec![0; groups.end];
+        for &unit in units.iter().filter(|&&unit| group[unit] != NOWHERE) {
+            load[usize::from(group[unit])] += self.weight[unit];
+        }
+        while let Some(round) = self.round(units, group, groups.end) {
+            for (unit, shared) in round {
+                let most = shared.iter().max();
+                let best = groups.clone().filter(|&of| shared.get(of) == most).min_by_key(|&of| load[of]);
+                let best = best.unwrap_or(groups.start);
+                group[unit] = best as u8;
+                load[best] += self.weight[unit];
+            }
+        }
+        for &unit in units {
+            if group[unit] == NOWHERE {
+                // It is linked to nobody.
+                group[unit] = groups.start as u8;
+            }
+        }
+    }
+
+    /// The units that are in no group and have a link to one that is: what they share with each group, in order.
+    fn round(&self, units: &[usize], group: &[u8], groups: usize) -> Option<BTreeMap<usize, Vec<u128>>> {
+        let mut shared: BTreeMap<usize, Vec<u128>> = BTreeMap::new();
+        for link in self.links_within(units) {
+            for (own, other) in [(0, 1), (1, 0)].map(|(a, b)| (link.ends[a], link.ends[b])) {
+                if group[own] == NOWHERE && group[other] != NOWHERE {
+                    let of = shared.entry(own).or_insert_with(|| vec![0; groups]);
+                    of[usize::from(group[other])] += link.rate;
+                }
+            }
+        }
+        (!shared.is_empty()).then_some(shared)
+    }
+
+    fn by_node(&self, group: &[u8]) -> Vec<u8> {
+        self.of.iter().map(|&unit| group[unit]).collect()
+    }
+}
+
+/// By node, the number of what it hangs together with over these links, in order of its first node.
+fn components(nodes: usize, links: impl Iterator<Item = [usize; 2]>) -> Vec<usize> {
+    let mut parent: Vec<usize> = (0..nodes).collect();
+    for [a, b] in links {
+        let (a, b) = (root(&mut parent, a), root(&mut parent, b));
+        parent[a.max(b)] = a.min(b);
+    }
+    let mut number = vec![usize::MAX; nodes];
+    let mut next = 0;
+    for node in 0..nodes {
+        let root = root(&mut parent, node);
+        if number[root] == usize::MAX {
+            number[root] = next;
+            next += 1;
+        }
+        number[node] = number[root];
+    }
+    number
+}
+
+fn root(parent: &mut [usize], mut node: usize) -> usize {
+    while parent[node] != node {
+        parent[node] = parent[parent[node]];
+        node = parent[node];
+    }
+    node
+}
+
+/// Deals `wanted` out, one to each at least, then each to the one that has least for its weight.
+fn shares(weights: &[u128], wanted: usize) -> Vec<usize> {
+    let mut shares = vec![1; weights.len()];
+    for _ in weights.len()..wanted {
+        let per_share = |i: usize| weights[i] / (shares[i] as u128 + 1);
+        let best = (0..weights.len()).rev().max_by_key(|&i| per_share(i)).unwrap_or_default();
+        shares[best] += 1;
+    }
+    shares
+}
+
+/// Which of `groups` each goes to: neighbours together, like weights in each, none empty.
+fn pack(weights: &[u128], groups: usize) -> Vec<usize> {
+    let total: u128 = weights.iter().sum::<u128>().max(1);
+    let mut before = 0;
+    let mut last = 0;
+    let place = |(i, &weight): (usize, &u128)| {
+        let middle = before + weight / 2;
+        before += weight;
+        let wanted = (middle * groups as u128 / total) as usize;
+        // Each group gets one; those that are left are enough for the groups that are left.
+        let least = groups.saturating_sub(weights.len() - i);
+        let most = if i == 0 { 0 } else { last + 1 };
+        last = wanted.max(least).max(last).min(most).min(groups - 1);
+        last
+    };
+    weights.iter().enumerate().map(place).collect()
+}

@@ -1,0 +1,336 @@
+//! The accounts of a switch's buffer: what is charged for packets, and when it is uncharged.
+
+use floodway_mechanisms::registry::{AnyAdmission, AnyFcReceiver};
+use floodway_mechanisms::slots::{Admission as _, Admit, DropReason, FcReceiver, PoolView};
+use floodway_units::{Bytes, PortId};
+
+use crate::link::packet::Packet;
+use crate::records::counters::{RareCounters, Traffic};
+use crate::records::tally::FirstDrop;
+use crate::run::agenda::{Armed, NEVER, What};
+use crate::run::world::{World, bytes};
+
+/// The ingress side of a (port, class): its account of the switch's buffer, what every packet needs first.
+#[derive(Debug)]
+#[repr(C, align(64))]
+pub(crate) struct Ingress {
+    /// What has come in.
+    pub received: Traffic,
+    /// Bytes held below headroom: the reserve first, the rest shared.
+    pub held: u64,
+    /// Bytes held in headroom.
+    pub headroom: u64,
+    pub reserve: u64,
+    /// Until then the series, and `peak`, need not hear of `told` bytes held, or of fewer.
+    pub told_until: u64,
+    pub told: u32,
+    /// While `shared` stays below this and the pool is half empty, packets come in without a word.
+    pub quiet: u32,
+    /// That of the port.
+    pub owner: u32,
+    pub at_host: bool,
+    /// Losses on the link that leads here.
+    pub impaired: bool,
+    /// Takes of the switch's pool; else it has a buffer of its own.
+    pub pooled: bool,
+    /// The receiver half waits for releases.
+    pub awaits: bool,
+    /// Has a flow control: must not lose.
+    pub lossless: bool,
+    /// Has a buffer for each output rather than one.
+    pub by_output: bool,
+    pub headroom_size: u64,
+    /// Size of a buffer of its own; `NEVER` with the switch's pool.
+    pub own: u64,
+    /// Most bytes held.
+    pub peak: u64,
+    pub headroom_peak: u64,
+    pub admission: AnyAdmission,
+    pub timer: Armed,
+    pub receiver: AnyFcReceiver,
+    pub rare: RareCounters,
+}
+
+impl Ingress {
+    #[inline]
+    pub fn shared(&self) -> u64 {
+        self.held.saturating_sub(self.reserve)
+    }
+}
+
+/// A packet that is uncharged when its last bit has gone.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Uncharge {
+    pub at: u64,
+    /// The egress port.
+    pub port: PortId,
+    /// The ingress port and its account.
+    pub ingress: PortId,
+    pub lane: u32,
+    pub frame: u16,
+}
+
+impl World<'_> {
+    /// Charges a packet where nobody has anything to decide or to say about it: the account and the pool are far from
+    /// every threshold, and the egress queue is so short that no congestion point hears of the packet. Two packets of
+    /// three are let through here with a tenth of the work of the calls that it spares; false if those are due.
+    #[inline]
+    pub fn charge_unheard(
+        &mut self,
+        lane: usize,
+        switch: usize,
+        ingress: PortId,
+        out: PortId,
+        class: u8,
+        frame: u16,
+    ) -> bool {
+        let frame = u64::from(frame);
+        let account = &self.ingress[lane];
+        let port = &self.ports[out.index()];
+        let pool = &self.switches[switch];
+        let held = account.held + frame;
+        let shared = held.saturating_sub(account.reserve);
+        if shared >= u64::from(account.quiet)
+            || account.headroom > 0
+            || port.waiting + frame > u64::from(port.quiet) && self.joins_heard(out, class, frame)
+            || pool.pool_used.saturating_add(frame) > pool.pool_quiet
+            || port.discards != 0
+            || !port.up
+        {
+            return false;
+        }
+        let account = &mut self.ingress[lane];
+        let of_pool = if account.pooled { shared - account.shared() } else { 0 };
+        account.held = held;
+        if held > u64::from(account.told) || self.now >= account.told_until {
+            self.tell_held(lane, ingress, held);
+        }
+        self.switches[switch].holds(frame, of_pool);
+        true
+    }
+
+    /// Do congestion points hear of a frame that joins the first queue of its class?
+    #[inline(never)]
+    fn joins_heard(&self, out: PortId, class: u8, frame: u64) -> bool {
+        let queue = &self.queues[self.layout.queue(out) + self.layout.first_queue(class)];
+        queue.bytes + frame > u64::from(self.ports[out.index()].quiet)
+    }
+
+    /// Charges the packet to its ingress, or says why it must be dropped.
+    pub fn charge(
+        &mut self,
+        lane: usize,
+        switch: usize,
+        out: PortId,
+        q: usize,
+        packet: &Packet,
+    ) -> Option<DropReason> {
+        let frame = u64::from(packet.frame);
+        let view = self.account_view(lane, switch);
+        let account = &self.ingress[lane];
+        let egress_used = account.admission.egress_reserve().map(|reserve| self.beyond(switch, reserve));
+        let pool = PoolView {
+            free: view.pool_free,
+            threshold: account.receiver.threshold(view.pool_free),
+            headroom: bytes(account.headroom_size),
+            size: bytes(account.own),
+            egress_used: egress_used.unwrap_or_default(),
+        };
+        let (packet_view, queue_view) = (self.packet_view(packet), self.queue_view(out, q, packet));
+        let node = self.ports[out.index()].node.index();
+        let now = self.time();
+        let rng = &mut self.nodes[node].streams.admission;
+        let account = &mut self.ingress[lane];
+        let charged = account.admission.admit(now, rng, &packet_view, &view, &queue_view, &pool);
+        let shared_before = account.shared();
+        match charged {
+            Admit::Reserved | Admit::Shared => account.held += frame,
+            Admit::Headroom => account.headroom += frame,
+            Admit::Drop(reason) => {
+                if account.lossless && matches!(reason, DropReason::Buffer | DropReason::Egress) {
+                    let (size, held) = (account.headroom_size, account.headroom);
+                    let missing = if account.by_output {
+                        (queue_view.voq.0 + frame).saturating_sub(account.own)
+                    } else if reason == DropReason::Egress {
+                        // Its queue's share changes with the others': the packet itself had no room.
+                        frame
+                    } else if account.pooled {
+                        (held + frame).saturating_sub(size)
+                    } else {
+                        (account.held + held + frame).saturating_sub(account.own)
+                    };
+                    self.records.lossless_drop(FirstDrop {
+                        lane,
+                        time: self.now,
+                        order: self.order,
+                        missing,
+                    });
+                }
+                return Some(reason);
+            }
+        }
+        let grown = account.shared() - shared_before;
+        let total = account.held + account.headroom;
+        account.headroom_peak = account.headroom_peak.max(account.headroom);
+        let of_pool = if account.pooled { grown } else { 0 };
+        self.tell_held(lane, packet.ingress, total);
+        self.switches[switch].holds(frame, of_pool);
+        if self.has_crossbar(out) {
+            self.charge_voq(packet.ingress, out, packet.class, packet.frame);
+        }
+        None
+    }
+
+    /// What the queues of data at a switch's ports hold beyond `reserve` each. They are gone through, so that
+    /// nobody pays for it who does not ask.
+    pub fn beyond(&self, switch: usize, reserve: Bytes) -> Bytes {
+        let queues = self.switches[switch].ports.iter().flat_map(|&port| {
+            let charged = (1..self.layout.queues_per_port).filter(move |&q| !self.may_lose(port, q));
+            charged.map(move |q| &self.queues[self.layout.queue(port) + q])
+        });
+        bytes(queues.map(|queue| queue.bytes.saturating_sub(reserve.0)).sum())
+    }
+
+    /// An account holds `held` bytes: its peak and the port's series hear of it.
+    #[inline(never)]
+    fn tell_held(&mut self, lane: usize, ingress: PortId, held: u64) {
+        let series = &mut self.series[ingress.index()];
+        series.buffer(self.now, held);
+        let account = &mut self.ingress[lane];
+        account.peak = account.peak.max(held);
+        if self.now >= account.told_until {
+            (account.told, account.told_until) = (0, series.ends());
+        }
+        account.told = account.told.max(u32::try_from(held).unwrap_or(u32::MAX));
+    }
+
+    /// The switch's accounts hear of releases, or no longer.
+    pub fn awaiting_changed(&mut self, lane: usize, port: PortId) {
+        self.set_quiet(lane, port);
+        if self.ingress[lane].awaits {
+            self.await_releases(lane, port);
+        }
+    }
+
+    /// Up to where packets come in unheard: nowhere, while a release is awaited.
+    pub fn set_quiet(&mut self, lane: usize, port: PortId) {
+        let account = &self.ingress[lane];
+        let switch = self.switches.get(self.ports[port.index()].owner as usize);
+        let Some(switch) = switch.filter(|switch| switch.pipeline == 0 && !self.ports[port.index()].at_host)
+        else {
+            return;
+        };
+        let pooled = account.pooled;
+        // Behind a crossbar nothing goes straight through.
+        let plain = !account.awaits && account.admission.is_plain() && switch.inputs.is_none();
+        let quiet = if !plain || pooled && switch.pool_size == 0 {
+            0
+        } else if pooled {
+            account.receiver.quiet_below(bytes(switch.pool_size - switch.pool_quiet)).0
+        } else {
+            account.receiver.quiet_below(Bytes::ZERO).0.min(account.own.saturating_sub(account.headroom_size))
+        };
+        self.ingress[lane].quiet = u32::try_from(quiet).unwrap_or(u32::MAX);
+    }
+
+    /// `frame` bytes that are charged to no account have left the switch of `port`.
+    pub fn uncounted(&mut self, port: PortId, frame: u16) {
+        let switch = self.ports[port.index()].owner as usize;
+        self.switches[switch].occupied -= u64::from(frame);
+    }
+
+    /// Takes `frame` bytes off an account, from headroom first, and tells its receiver half.
+    pub fn uncharge(&mut self, lane: usize, ingress: PortId, frame: u16) {
+        self.uncharge_at(self.ports[ingress.index()].owner as usize, lane, ingress, frame);
+    }
+
+    #[inline]
+    fn uncharge_at(&mut self, switch: usize, lane: usize, ingress: PortId, frame: u16) {
+        self.switches[switch].occupied -= u64::from(frame);
+        self.uncharge_account(switch, lane, ingress, frame);
+    }
+
+    /// Takes `frame` bytes off an account that stay in the switch, or have left it.
+    #[inline]
+    pub fn uncharge_account(&mut self, switch: usize, lane: usize, ingress: PortId, frame: u16) {
+        let frame = u64::from(frame);
+        let account = &mut self.ingress[lane];
+        let shared_before = account.shared();
+        let from_headroom = account.headroom.min(frame);
+        account.headroom -= from_headroom;
+        account.held -= frame - from_headroom;
+        let shrunk = shared_before - account.shared();
+        let pooled = account.pooled;
+        let switch = &mut self.switches[switch];
+        if pooled {
+            switch.pool_used -= shrunk;
+        }
+        if account.awaits {
+            self.with_receiver(lane, ingress, FcReceiver::on_release);
+        }
+    }
+
+    /// The packet just put on the wire by `port` is uncharged from account `lane` at its last bit.
+    #[inline]
+    pub fn release_later(&mut self, port: PortId, ingress: PortId, lane: usize, frame: u16) {
+        let state = &self.ports[port.index()];
+        let (at, index) = (state.free_at, state.owner);
+        let switch = &mut self.switches[index as usize];
+        switch.next_release = switch.next_release.min(at);
+        let uncharge = Uncharge { at, port, ingress, lane: lane as u32, frame };
+        // Nearly always the last: only a short packet or a faster port overtakes others.
+        if switch.releases.back().is_none_or(|last| (last.at, last.port) <= (at, port)) {
+            switch.releases.push_back(uncharge);
+        } else {
+            let after = switch.releases.partition_point(|other| (other.at, other.port) <= (at, port));
+            switch.releases.insert(after, uncharge);
+        }
+        if self.ingress[lane].awaits {
+            self.events.add(What::Release, index, at);
+        }
+    }
+
+    /// Makes events of the releases that `lane` now waits for.
+    pub fn await_releases(&mut self, lane: usize, port: PortId) {
+        let state = &self.ports[port.index()];
+        let index = state.owner;
+        let Some(switch) = self.switches.get(index as usize).filter(|_| !state.at_host) else { return };
+        for i in 0..switch.releases.len() {
+            let leaving = self.switches[index as usize].releases[i];
+            if leaving.lane as usize == lane {
+                self.events.add(What::Release, index, leaving.at.max(self.now));
+            }
+        }
+    }
+
+    /// Settles the switch of a port.
+    pub fn settle_port(&mut self, port: PortId) {
+        self.settle(self.ports[port.index()].owner);
+    }
+
+    /// Uncharges all packets of a switch whose last bit has gone, in order of time, then of port; whether
+    /// there were any.
+    #[inline]
+    pub fn settle(&mut self, switch: u32) -> bool {
+        let any = self.switches[switch as usize].next_release <= self.now;
+        if any {
+            self.settle_due(switch);
+        }
+        any
+    }
+
+    #[inline(never)]
+    fn settle_due(&mut self, switch: u32) {
+        loop {
+            let state = &mut self.switches[switch as usize];
+            let Some(leaving) = state.releases.pop_front() else { return };
+            let next = state.releases.front().map_or(NEVER, |first| first.at);
+            state.next_release = next;
+            self.uncharge_at(switch as usize, leaving.lane as usize, leaving.ingress, leaving.frame);
+            // What was said of it may have led here, too.
+            if next > self.now || self.switches[switch as usize].next_release > self.now {
+                return;
+            }
+        }
+    }
+}

@@ -1,0 +1,418 @@
+//! The inputs of an input-output queued switch: a queue for each output at each of them, and the crossbar behind.
+//!
+//! ```text
+//! take_in ─► VOQ of (input, output, queue) ─► crossbar ─► enqueue at the output ─► kick
+//!            charged to the input's account               uncharged: it has crossed
+//! ```
+
+use std::mem::take;
+
+use floodway_mechanisms::crossbar::Crossbar;
+use floodway_mechanisms::slots::{CrossbarPlan, DropReason};
+use floodway_units::{PortId, Rate};
+
+use crate::link::arena::{Arena, Fifo, Place};
+use crate::link::packet::Packet;
+use crate::run::agenda::NEVER;
+use crate::run::agenda::What;
+use crate::run::world::World;
+
+/// What a switch has before its crossbar; ports by their place among the switch's, queues and classes those of data alone.
+#[derive(Debug)]
+pub(crate) struct Inputs {
+    crossbar: Crossbar,
+    plan: CrossbarPlan,
+    /// The port with the fastest link, whose time a packet takes, divided by the speed-up.
+    clock: PortId,
+    ports: usize,
+    queues: usize,
+    classes: usize,
+    /// By input, output and queue: what may cross.
+    voqs: Vec<Fifo>,
+    /// By input, output and class: bytes that are charged, from the pipeline until their last bit has crossed.
+    held: Vec<u64>,
+    /// By output and queue: bytes that are crossing to it.
+    coming: Vec<u64>,
+    /// By input and output: packets that wait.
+    waiting: Vec<u32>,
+    /// By output: the class that crosses next, if it can.
+    turn: Vec<usize>,
+    crossing: Vec<Crosses>,
+    /// When the next event is due, else never.
+    wake: u64,
+    /// Scratch space that is used again.
+    pairs: Vec<(usize, usize)>,
+}
+
+/// A packet that is crossing.
+#[derive(Clone, Copy, Debug)]
+struct Crosses {
+    /// When its last bit has crossed.
+    at: u64,
+    output: usize,
+    input: usize,
+    /// The queue of data that it joins.
+    queue: usize,
+    place: Place,
+}
+
+impl Inputs {
+    /// Of a switch at rest with these ports, and their rates.
+    pub fn new(plan: CrossbarPlan, ports: &[(PortId, Rate)], queues: usize, classes: usize) -> Self {
+        let n = ports.len();
+        let fastest = ports.iter().rev().max_by_key(|(_, rate)| *rate);
+        Inputs {
+            crossbar: Crossbar::new(n),
+            plan,
+            clock: fastest.map_or(PortId(0), |&(port, _)| port),
+            ports: n,
+            queues,
+            classes,
+            voqs: vec![Fifo::default(); n * n * queues],
+            held: vec![0; n * n * classes],
+            coming: vec![0; n * queues],
+            waiting: vec![0; n * n],
+            turn: vec![0; n],
+            crossing: Vec::with_capacity(n),
+            wake: NEVER,
+            pairs: Vec::with_capacity(n),
+        }
+    }
+
+    fn voq(&self, input: usize, output: usize, queue: usize) -> usize {
+        (input * self.ports + output) * self.queues + queue
+    }
+
+    fn account(&self, input: usize, output: usize, class: usize) -> usize {
+        (input * self.ports + output) * self.classes + class
+    }
+
+    /// A packet more waits at an input for an output.
+    fn one_more(&mut self, input: usize, output: usize) {
+        let waiting = &mut self.waiting[input * self.ports + output];
+        *waiting += 1;
+        self.crossbar.ask(input, output);
+    }
+
+    /// A packet less does.
+    fn one_less(&mut self, input: usize, output: usize) {
+        let waiting = &mut self.waiting[input * self.ports + output];
+        *waiting -= 1;
+        if *waiting == 0 {
+            self.crossbar.withdraw(input, output);
+        }
+    }
+
+    /// Takes the first that has crossed by `now`, in order of time, then of outputs.
+    fn pop_crossed(&mut self, now: u64) -> Option<Crosses> {
+        let due = self.crossing.iter().enumerate().filter(|(_, packet)| packet.at <= now);
+        let (first, _) = due.min_by_key(|(_, packet)| (packet.at, packet.output))?;
+        Some(self.crossing.swap_remove(first))
+    }
+
+    /// The port whose time a packet takes to cross, and by what that time is divided.
+    pub fn pace(&self) -> (PortId, f64) {
+        (self.clock, self.plan.speed_up)
+    }
+
+    /// All packets: those that wait, then those that are crossing.
+    pub fn places<'a>(&'a self, packets: &'a Arena) -> impl Iterator<Item = Place> + 'a {
+        let waiting = self.voqs.iter().flat_map(|voq| voq.places(packets));
+        waiting.chain(self.crossing.iter().map(|packet| packet.place))
+    }
+
+    /// Moves its packets from one arena to another.
+    pub fn move_packets(&mut self, from: &mut Arena, to: &mut Arena) {
+        for voq in &mut self.voqs {
+            *voq = voq.moved(from, to);
+        }
+        for packet in &mut self.crossing {
+            packet.place = to.add(from.take(packet.place));
+        }
+    }
+}
+
+/// Picoseconds that a packet takes to cross which takes `serial` on the fastest link.
+pub(crate) fn across(serial: u64, speed_up: f64) -> u64 {
+    (serial as f64 / speed_up).ceil() as u64
+}
+
+impl World<'_> {
+    /// Does the port belong to an input-output queued switch?
+    #[inline]
+    pub fn has_crossbar(&self, port: PortId) -> bool {
+        self.crossbars && self.ports[port.index()].has_crossbar
+    }
+
+    fn inputs(&self, switch: usize) -> &Inputs {
+        self.switches[switch].inputs.as_ref().expect("the switch has a crossbar")
+    }
+
+    fn inputs_mut(&mut self, switch: usize) -> &mut Inputs {
+        self.switches[switch].inputs.as_mut().expect("the switch has a crossbar")
+    }
+
+    fn local(&self, port: PortId) -> usize {
+        self.ports[port.index()].local as usize
+    }
+
+    /// Where the bytes are counted that came in by `ingress` and are to cross to `out`.
+    fn voq_account(&self, ingress: PortId, out: PortId, class: u8) -> (usize, usize) {
+        let switch = self.ports[out.index()].owner as usize;
+        (switch, self.inputs(switch).account(self.local(ingress), self.local(out), class as usize - 1))
+    }
+
+    /// Bytes of data of a class that came in by `ingress` and have still to cross to `out`; where nothing crosses, those that wait
+    /// at `out`, if a machine there watches inputs.
+    pub fn voq_bytes(&self, ingress: PortId, out: PortId, class: u8) -> u64 {
+        if class == 0 {
+            return 0;
+        }
+        if !self.has_crossbar(out) {
+            return self.machines[out.index()].inputs.get(&(ingress, class)).copied().unwrap_or_default();
+        }
+        let (switch, account) = self.voq_account(ingress, out, class);
+        self.inputs(switch).held[account]
+    }
+
+    /// When the packet of a class arrived that has waited longest at an input to cross to `out`.
+    pub fn oldest_across(&self, ingress: PortId, out: PortId, class: u8) -> Option<u64> {
+        let inputs = self.inputs(self.ports[out.index()].owner as usize);
+        let first = (class as usize - 1) * self.layout.subs;
+        let voqs = (first..first + self.layout.subs)
+            .map(|queue| inputs.voqs[inputs.voq(self.local(ingress), self.local(out), queue)]);
+        voqs.filter_map(Fifo::front).map(|place| self.packets[place].at).min()
+    }
+
+    /// The most bytes that an account holds for one output.
+    pub fn longest_voq_of(&self, lane: usize) -> u64 {
+        let ingress = PortId((lane / self.layout.classes.len()) as u32);
+        let class = lane % self.layout.classes.len() - 1;
+        let inputs = self.inputs(self.ports[ingress.index()].owner as usize);
+        let of = |output| inputs.held[inputs.account(self.local(ingress), output, class)];
+        (0..inputs.ports).map(of).max().unwrap_or(0)
+    }
+
+    /// A packet has been charged that will cross to `out`.
+    pub fn charge_voq(&mut self, ingress: PortId, out: PortId, class: u8, frame: u16) {
+        let (switch, account) = self.voq_account(ingress, out, class);
+        self.inputs_mut(switch).held[account] += u64::from(frame);
+    }
+
+    /// A packet has crossed to `out`, or never will: its input has room for another one.
+    fn uncharge_voq(&mut self, out: PortId, packet: &Packet) {
+        let (switch, account) = self.voq_account(packet.ingress, out, packet.class);
+        self.inputs_mut(switch).held[account] -= u64::from(packet.frame);
+        let lane = self.layout.lane(packet.ingress, packet.class);
+        self.uncharge_account(switch, lane, packet.ingress, packet.frame);
+    }
+
+    /// A packet that is to leave by `out` and has not crossed has been dropped.
+    pub fn never_crosses(&mut self, out: PortId, packet: &Packet) {
+        let switch = self.ports[out.index()].owner as usize;
+        self.switches[switch].occupied -= u64::from(packet.frame);
+        self.uncharge_voq(out, packet);
+    }
+
+    /// A charged packet waits at its input until it may cross to the `q`-th queue of `out`.
+    pub fn wait_to_cross(&mut self, out: PortId, q: usize, place: Place) {
+        let packet = self.packets[place];
+        let switch = self.ports[out.index()].owner as usize;
+        let (input, output) = (self.local(packet.ingress), self.local(out));
+        let inputs = self.switches[switch].inputs.as_mut().expect("the switch has a crossbar");
+        let voq = inputs.voq(input, output, q - 1);
+        inputs.voqs[voq].push(&mut self.packets, place);
+        inputs.one_more(input, output);
+        self.note_placed(out, q, &packet);
+        self.came_in(out, q, &packet);
+        self.serve(switch, output);
+    }
+
+    /// A packet starts on the wire of an output: its queue has room for another one.
+    pub fn left_output(&mut self, port: PortId, frame: u16) {
+        let switch = self.ports[port.index()].owner as usize;
+        self.switches[switch].occupied -= u64::from(frame);
+        self.serve(switch, self.local(port));
+    }
+
+    /// Something has changed for one output. Where packets have crossed at this instant, all that changes in it is seen to together.
+    fn serve(&mut self, switch: usize, output: usize) {
+        if self.inputs(switch).wake == self.now {
+            self.inputs_mut(switch).crossbar.touch(output);
+            return;
+        }
+        let mut crossbar = take(&mut self.inputs_mut(switch).crossbar);
+        let input = crossbar.serve(output, |input, output| self.next_across(switch, input, output).is_some());
+        self.inputs_mut(switch).crossbar = crossbar;
+        if let Some(input) = input {
+            let at = self.start_across(switch, (input, output));
+            self.wake_crossbar(switch, at);
+        }
+    }
+
+    /// Asks for an event of the crossbar.
+    fn wake_crossbar(&mut self, switch: usize, at: u64) {
+        let inputs = self.inputs_mut(switch);
+        if at < inputs.wake {
+            inputs.wake = at;
+            self.events.add(What::Crossing, switch as u32, at);
+        }
+    }
+
+    /// Packets have crossed.
+    pub fn crossbar_wakes(&mut self, switch: u32) {
+        let switch = switch as usize;
+        // Else it was woken earlier since.
+        if self.inputs(switch).wake != self.now {
+            return;
+        }
+        while let Some(packet) = self.switches[switch].inputs.as_mut().and_then(|i| i.pop_crossed(self.now)) {
+            self.has_crossed(switch, packet);
+        }
+        self.make_pairs(switch);
+        let inputs = self.inputs_mut(switch);
+        inputs.wake = NEVER;
+        if let Some(next) = inputs.crossing.iter().map(|packet| packet.at).min() {
+            self.wake_crossbar(switch, next);
+        }
+    }
+
+    fn has_crossed(&mut self, switch: usize, crossed: Crosses) {
+        let Crosses { output, input, queue, place, .. } = crossed;
+        let packet = self.packets[place];
+        let out = self.switches[switch].ports[output];
+        let inputs = self.inputs_mut(switch);
+        inputs.crossbar.release(input, output);
+        let coming = output * inputs.queues + queue;
+        inputs.coming[coming] -= u64::from(packet.frame);
+        // Its link may have failed meanwhile, or a watchdog have given its queue up.
+        if let Some(reason) = self.shut(out, queue + 1) {
+            self.machines[out.index()].placed.remove(&packet.flow.0);
+            self.discard(self.layout.lane(packet.ingress, packet.class), place, reason);
+            self.never_crosses(out, &packet);
+            return;
+        }
+        self.uncharge_voq(out, &packet);
+        self.enqueue(out, queue + 1, place);
+        self.kick(out);
+    }
+
+    /// Lets packets start to cross until no pair of free ports is left that has one.
+    fn make_pairs(&mut self, switch: usize) {
+        let inputs = self.inputs_mut(switch);
+        let (mut crossbar, mut pairs) = (take(&mut inputs.crossbar), take(&mut inputs.pairs));
+        crossbar.make_pairs(|input, output| self.next_across(switch, input, output).is_some(), &mut pairs);
+        self.inputs_mut(switch).crossbar = crossbar;
+        for (input, output) in pairs.drain(..) {
+            self.start_across(switch, (input, output));
+        }
+        self.inputs_mut(switch).pairs = pairs;
+    }
+
+    /// The queue of data whose first packet would cross next from `input` to `output`, if any may: classes take turns.
+    fn next_across(&self, switch: usize, input: usize, output: usize) -> Option<usize> {
+        let inputs = self.inputs(switch);
+        let classes = (0..inputs.classes).map(|i| (inputs.turn[output] + i) % inputs.classes);
+        let mut queues = classes.flat_map(|class| class * self.layout.subs..(class + 1) * self.layout.subs);
+        queues.find(|&queue| {
+            let first = inputs.voqs[inputs.voq(input, output, queue)].front();
+            first.is_some_and(|place| self.has_room(switch, output, queue, self.packets[place].frame.into()))
+        })
+    }
+
+    /// Has an output room for `frame` bytes more in a queue of data? The queues of a class share its room, of which those
+    /// behind the first take no more than half each.
+    fn has_room(&self, switch: usize, output: usize, queue: usize, frame: u64) -> bool {
+        let inputs = self.inputs(switch);
+        let first = self.layout.queue(self.switches[switch].ports[output]) + 1;
+        let held =
+            |queue: usize| self.queues[first + queue].bytes + inputs.coming[output * inputs.queues + queue];
+        let class = queue / self.layout.subs;
+        let all: u64 = (class * self.layout.subs..(class + 1) * self.layout.subs).map(held).sum();
+        let room = inputs.plan.output.0;
+        let share = if queue.is_multiple_of(self.layout.subs) { room } else { (room / 2).max(frame) };
+        all + frame <= room && held(queue) + frame <= share
+    }
+
+    /// The packet that crosses next from an input to an output starts to; when it will have crossed.
+    fn start_across(&mut self, switch: usize, (input, output): (usize, usize)) -> u64 {
+        let queue = self.next_across(switch, input, output).expect("pairs are made of what may cross");
+        let subs = self.layout.subs;
+        let inputs = self.switches[switch].inputs.as_mut().expect("the switch has a crossbar");
+        let voq = inputs.voq(input, output, queue);
+        let place = inputs.voqs[voq].pop(&self.packets).expect("a packet waits");
+        let frame = u64::from(self.packets[place].frame);
+        let took = across(
+            self.ports[inputs.clock.index()].serial_time(frame + self.layout.gap),
+            inputs.plan.speed_up,
+        );
+        inputs.one_less(input, output);
+        inputs.coming[output * inputs.queues + queue] += frame;
+        inputs.turn[output] = (queue / subs + 1) % inputs.classes;
+        let at = self.now + took;
+        inputs.crossing.push(Crosses { at, output, input, queue, place });
+        if self.trace.is_some() {
+            self.trace_crossing(place, at);
+        }
+        at
+    }
+
+    /// How long a packet of `wire` bytes takes to cross the switch of `port`, where nothing holds it up; no time where nothing
+    /// crosses.
+    pub fn time_across(&self, port: PortId, wire: u64) -> u64 {
+        if !self.has_crossbar(port) {
+            return 0;
+        }
+        let inputs = self.inputs(self.ports[port.index()].owner as usize);
+        across(self.ports[inputs.clock.index()].serial_time(wire), inputs.plan.speed_up)
+    }
+
+    /// What waits at the inputs for a class of `out`, or is crossing, goes into the queues that it should wait in now.
+    pub fn resort_inputs(&mut self, out: PortId, class: u8) {
+        let switch = self.ports[out.index()].owner as usize;
+        let output = self.local(out);
+        let first = (class as usize - 1) * self.layout.subs;
+        for input in 0..self.inputs(switch).ports {
+            let inputs = self.inputs(switch);
+            let voq = inputs.voq(input, output, first);
+            let lists = [inputs.voqs[voq], inputs.voqs[voq + 1]];
+            let [others, held] = self.sorted(out, class, lists);
+            let inputs = self.inputs_mut(switch);
+            (inputs.voqs[voq], inputs.voqs[voq + 1]) = (others.fifo, held.fifo);
+        }
+        let is_its = |packet: &Crosses| packet.output == output && (first..first + 2).contains(&packet.queue);
+        // One packet at most crosses to an output.
+        if let Some(at) = self.inputs(switch).crossing.iter().position(is_its) {
+            let Crosses { place, queue, .. } = self.inputs(switch).crossing[at];
+            let packet = self.packets[place];
+            let sub = self.sub_of(out, &packet);
+            let inputs = self.inputs_mut(switch);
+            inputs.crossing[at].queue = first + sub;
+            inputs.coming[output * inputs.queues + queue] -= u64::from(packet.frame);
+            inputs.coming[output * inputs.queues + first + sub] += u64::from(packet.frame);
+            self.replaced(out, first + sub + 1, &packet);
+        }
+        self.serve(switch, output);
+    }
+
+    /// Drops what waits at the inputs to cross to a port.
+    pub fn flush_inputs(&mut self, out: PortId, class: u8, reason: DropReason) {
+        let switch = self.ports[out.index()].owner as usize;
+        let output = self.local(out);
+        let queues = (class as usize - 1) * self.layout.subs..class as usize * self.layout.subs;
+        for input in 0..self.inputs(switch).ports {
+            for queue in queues.clone() {
+                let inputs = self.inputs_mut(switch);
+                let voq = inputs.voq(input, output, queue);
+                let mut dropped = take(&mut inputs.voqs[voq]);
+                while let Some(place) = dropped.pop(&self.packets) {
+                    let packet = self.packets.take(place);
+                    self.inputs_mut(switch).one_less(input, output);
+                    self.machines[out.index()].placed.remove(&packet.flow.0);
+                    self.drop_packet(self.layout.lane(packet.ingress, class), &packet, reason);
+                    self.never_crosses(out, &packet);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,9 @@
+//! Switches: how a packet passes one, its buffer, its congestion points, its crossbar.
+
+pub(crate) mod buffer;
+pub(crate) mod congestion;
+pub(crate) mod crossing;
+pub(crate) mod forward;
+pub(crate) mod route;
+pub(crate) mod telemetry;
+pub(crate) mod views;

@@ -1,0 +1,74 @@
+//! What mechanisms may know of a packet, a queue and an account.
+
+use floodway_mechanisms::slots::{IngressView, PacketView, QueueView};
+use floodway_units::PortId;
+
+use crate::link::packet::{ISOLATED, Kind, Packet};
+use crate::run::agenda::NEVER;
+use crate::run::world::{World, bytes};
+
+impl World<'_> {
+    pub fn packet_view(&self, packet: &Packet) -> PacketView {
+        let way = &self.ways[packet.flow.index()];
+        let is_reply = packet.is_reply();
+        let tuple = if is_reply { way.tuple.reversed() } else { way.tuple };
+        PacketView {
+            flow: packet.flow,
+            class: self.layout.classes[packet.class as usize],
+            frame: bytes(u64::from(packet.frame)),
+            wire: bytes(self.layout.wire(packet.frame)),
+            // In the HPCC simulator replies are drawn for, too.
+            ecn_capable: packet.kind == Kind::Data || packet.class != 0 && self.shared_draws.is_some(),
+            is_reply,
+            isolated: packet.has(ISOLATED),
+            mark: packet.mark(),
+            flow_hash: way.hash,
+            source: tuple.source,
+            destination: tuple.destination,
+            ingress: packet.ingress,
+        }
+    }
+
+    pub fn queue_view(&self, port: PortId, q: usize, packet: &Packet) -> QueueView {
+        let class = self.layout.class_of_queue(q);
+        let lane = self.layout.lane(port, class);
+        QueueView {
+            port,
+            class: self.layout.classes[class as usize],
+            sub: self.layout.queue_id(q).sub,
+            len: bytes(self.queues[self.layout.queue(port) + q].bytes),
+            first: bytes(self.queues[self.layout.queue(port) + self.layout.first_queue(class)].bytes),
+            voq: bytes(self.voq_bytes(packet.ingress, port, class)),
+            rate: self.rate(port),
+            paused: self.egress[lane].paused_since != NEVER && !self.may_lose(port, q),
+            base_rtt: self.ways[packet.flow.index()].base_rtt,
+        }
+    }
+
+    /// What a receiver half may know of its account.
+    pub fn ingress_view(&self, lane: usize, port: PortId) -> IngressView {
+        let state = &self.ports[port.index()];
+        let switch = if state.at_host { u32::MAX } else { state.owner };
+        self.account_view(lane, switch as usize)
+    }
+
+    pub fn account_view(&self, lane: usize, switch: usize) -> IngressView {
+        let account = &self.ingress[lane];
+        let shared = if account.by_output { self.longest_voq_of(lane) } else { account.shared() };
+        let free = if account.pooled {
+            self.switches
+                .get(switch)
+                .map_or(NEVER, |switch| switch.pool_size.saturating_sub(switch.pool_used))
+        } else {
+            account.own.saturating_sub(account.headroom_size).saturating_sub(shared)
+        };
+        IngressView {
+            queued: bytes(account.held + account.headroom),
+            reserved: bytes(account.held - account.shared()),
+            shared: bytes(shared),
+            headroom: bytes(account.headroom),
+            received: bytes(account.received.bytes + self.layout.gap * account.received.packets),
+            pool_free: bytes(free),
+        }
+    }
+}

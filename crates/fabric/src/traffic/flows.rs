@@ -1,0 +1,263 @@
+//! Flows: where they come from, and which queue pair carries them.
+
+use floodway_units::{Bytes, NodeId, PortId, Rng};
+
+use crate::host::messages::{NO_HOOK, Outgoing};
+use crate::network::blueprint::{Arrivals, FlowSpec, PoissonSpec, Sharing, Turns, UNBOUNDED};
+use crate::run::agenda::NEVER;
+use crate::run::border::Border;
+use crate::run::world::World;
+use crate::traffic::sizes::exponential;
+
+/// What starts flows, one after another.
+#[derive(Debug)]
+pub(crate) enum Source {
+    /// Flows of a list that wait for no other, by their indices: those of one host, or all of them where ties go by
+    /// scheduling order, in which flows of one instant start as they are listed.
+    List { workload: u32, flows: Box<[u32]>, next: usize },
+    /// A Poisson process at one host.
+    Poisson { workload: u32, node: NodeId, rng: Rng, number: u64, next: u64 },
+}
+
+/// What is known of a flow when it starts.
+pub(crate) struct Begin {
+    pub workload: u32,
+    pub settings: usize,
+    pub source: NodeId,
+    pub destination: NodeId,
+    pub size: Bytes,
+    pub number: u64,
+    /// Decides its source port, where none is named.
+    pub entropy: u64,
+    pub ports: (Option<u16>, Option<u16>),
+    pub pinned: (Option<Vec<PortId>>, Option<Vec<PortId>>),
+    /// Who waits for it.
+    pub hook: u32,
+    pub carrier: Carrier,
+    /// The rank of its queue pair at its NIC, where that goes by the list.
+    pub rank: Option<u32>,
+}
+
+/// Which queue pair carries a flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Carrier {
+    /// One of its own, or one that flows like it share, as its settings say.
+    AsSet,
+    /// That of this loop of its workload.
+    Loop(usize),
+}
+
+/// Flows with the same key share a queue pair.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum PairKey {
+    Loop(u32, usize),
+    Pair {
+        workload: u32,
+        settings: usize,
+        ends: (NodeId, NodeId),
+        ports: (Option<u16>, Option<u16>),
+        pinned: (Option<Vec<PortId>>, Option<Vec<PortId>>),
+    },
+}
+
+impl PairKey {
+    /// Of a flow of a list with these settings, which share queue pairs.
+    pub fn of(workload: u32, settings: usize, flow: &FlowSpec) -> Self {
+        PairKey::Pair {
+            workload,
+            settings,
+            ends: (flow.source, flow.destination),
+            ports: (flow.source_port, flow.destination_port),
+            pinned: (flow.path.clone(), flow.ack_path.clone()),
+        }
+    }
+}
+
+impl World<'_> {
+    /// Arms every source's first start.
+    pub fn arm_sources(&mut self) {
+        for i in 0..self.sources.len() {
+            if let Some(at) = self.next_start(i) {
+                self.events.is_at(self.host_of(i));
+                self.events.add_start(i as u32, at);
+            }
+        }
+    }
+
+    /// The host that a source starts flows at, where it is one.
+    fn host_of(&self, source: usize) -> NodeId {
+        match &self.sources[source] {
+            &Source::Poisson { node, .. } => node,
+            Source::List { workload, flows, .. } => {
+                match &self.blueprint.workloads[*workload as usize].arrivals {
+                    Arrivals::List(listed) => listed[flows[0] as usize].source,
+                    Arrivals::Poisson(_) | Arrivals::ClosedLoop(_) => {
+                        unreachable!("the source was made for a list")
+                    }
+                }
+            }
+        }
+    }
+
+    /// When a source starts its next flow, if it does.
+    pub fn next_start(&self, source: usize) -> Option<u64> {
+        let workloads = &self.blueprint.workloads;
+        match &self.sources[source] {
+            Source::List { workload, flows, next } => {
+                let flow = *flows.get(*next)?;
+                let Arrivals::List(listed) = &workloads[*workload as usize].arrivals else { return None };
+                Some(listed[flow as usize].start.0)
+            }
+            Source::Poisson { next, .. } => (*next != NEVER).then_some(*next),
+        }
+    }
+
+    /// May a source still start a measured flow at `now` or later?
+    pub fn may_measure(&self, source: usize, now: u64) -> bool {
+        let workload = match &self.sources[source] {
+            Source::List { workload, .. } | Source::Poisson { workload, .. } => *workload as usize,
+        };
+        let end = self.blueprint.workloads[workload].measure.1.0;
+        now < end && self.next_start(source).is_some_and(|at| at < end)
+    }
+
+    /// A source's next flow begins, or what a trigger waited for has come.
+    pub fn start_flow(&mut self, source: u32) {
+        if let Some(trigger) = source.checked_sub(self.sources.len() as u32) {
+            self.pull(trigger);
+            return;
+        }
+        let begin = match &mut self.sources[source as usize] {
+            Source::List { workload, flows, next } => {
+                let (workload, flow) = (*workload, flows[*next] as usize);
+                *next += 1;
+                self.listed(workload, flow)
+            }
+            Source::Poisson { workload, node, rng, number, next } => {
+                let spec = &self.blueprint.workloads[*workload as usize];
+                let Arrivals::Poisson(poisson) = &spec.arrivals else { return };
+                let begin = Begin {
+                    workload: *workload,
+                    settings: spec.settings,
+                    source: *node,
+                    destination: poisson.draw_destination(*node, rng),
+                    size: poisson.sizes.sample(rng),
+                    number: *number,
+                    entropy: *number,
+                    ports: (None, None),
+                    pinned: (None, None),
+                    hook: NO_HOOK,
+                    carrier: Carrier::AsSet,
+                    rank: None,
+                };
+                *number += 1;
+                *next = following(poisson, rng, *next);
+                begin
+            }
+        };
+        if let Some(port) = self.begin(begin) {
+            self.out.started.push(port);
+        }
+        let next = self.next_start(source as usize);
+        // By the list, NICs look when all flows of the instant have started: whose turn it is does not go by the
+        // order of the starts.
+        if next != Some(self.now) || self.blueprint.semantics.turns != Turns::Listed {
+            self.kick_started();
+        }
+        if let Some(at) = next {
+            self.events.add_start(source, at);
+        }
+    }
+
+    /// Lets the NICs look at which flows have just started.
+    fn kick_started(&mut self) {
+        for i in 0..self.out.started.len() {
+            self.kick(self.out.started[i]);
+        }
+        self.out.started.clear();
+    }
+
+    /// The flow of a list that begins now.
+    pub fn listed(&self, workload: u32, flow: usize) -> Begin {
+        let spec = &self.blueprint.workloads[workload as usize];
+        let Arrivals::List(flows) = &spec.arrivals else { unreachable!("it is a flow of a list") };
+        let listed: &FlowSpec = &flows[flow];
+        let label = self.labels[workload as usize][flow];
+        Begin {
+            workload,
+            settings: listed.settings.unwrap_or(spec.settings),
+            source: listed.source,
+            destination: listed.destination,
+            size: listed.size,
+            number: label.number,
+            entropy: label.entropy,
+            ports: (listed.source_port, listed.destination_port),
+            pinned: (listed.path.clone(), listed.ack_path.clone()),
+            hook: self.triggers.hook_of(workload, flow),
+            carrier: Carrier::AsSet,
+            rank: self.listed.rank(workload, flow),
+        }
+    }
+
+    /// A flow starts, on a queue pair of its own or on one that is there; the port of the NIC that is to look.
+    pub fn begin(&mut self, begin: Begin) -> Option<PortId> {
+        let message = self.message(&begin);
+        let key = self.pair_key(&begin);
+        match key.as_ref().and_then(|key| self.pairs.get(key)) {
+            Some(&slot) => self.post(slot, message),
+            None => self.open(&begin, message, key),
+        }
+    }
+
+    fn pair_key(&self, begin: &Begin) -> Option<PairKey> {
+        let settings = &self.blueprint.settings[begin.settings];
+        match begin.carrier {
+            Carrier::Loop(index) => Some(PairKey::Loop(begin.workload, index)),
+            Carrier::AsSet if settings.qp == Sharing::PerFlow => None,
+            Carrier::AsSet => Some(PairKey::Pair {
+                workload: begin.workload,
+                settings: begin.settings,
+                ends: (begin.source, begin.destination),
+                ports: begin.ports,
+                pinned: begin.pinned.clone(),
+            }),
+        }
+    }
+
+    fn message(&mut self, begin: &Begin) -> Outgoing {
+        let bounded = begin.size < UNBOUNDED;
+        let (from, to) = self.blueprint.workloads[begin.workload as usize].measure;
+        Outgoing {
+            number: begin.number,
+            start: self.now,
+            size: begin.size.0,
+            end: self.packets_of(begin.size),
+            ideal: if bounded { self.ideal(begin).0 } else { 0 },
+            finish: NEVER,
+            retransmitted: 0,
+            timeouts: 0,
+            cnps: 0,
+            hook: begin.hook,
+            measured: bounded && from.0 <= self.now && self.now < to.0,
+            sent: false,
+        }
+    }
+}
+
+/// The sources of a list: one a host, in the order of hosts, or `as_listed` a single one.
+pub(crate) fn of_list(workload: u32, flows: &[FlowSpec], border: &Border, as_listed: bool) -> Vec<Source> {
+    let starts = |flow: &FlowSpec| flow.after.is_empty() && border.owns(flow.source);
+    let mut untied: Vec<u32> = (0..).zip(flows).filter(|(_, flow)| starts(flow)).map(|(i, _)| i).collect();
+    let host = |flow: &u32| flows[*flow as usize].source;
+    if !as_listed {
+        untied.sort_by_key(host);
+    }
+    let same = |a: &u32, b: &u32| as_listed || host(a) == host(b);
+    untied.chunk_by(same).map(|flows| Source::List { workload, flows: flows.into(), next: 0 }).collect()
+}
+
+/// When a Poisson source starts the flow after one at `last`.
+pub(crate) fn following(poisson: &PoissonSpec, rng: &mut Rng, last: u64) -> u64 {
+    let next = last.saturating_add(exponential(rng, poisson.mean_gap.0 as f64));
+    if next < poisson.until.0 { next } else { NEVER }
+}

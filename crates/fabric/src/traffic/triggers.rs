@@ -1,0 +1,291 @@
+//! What starts when something else is complete: flows that wait for others, and closed loops.
+//!
+//! A completion is known at one node, the receiver's or the sender's, and starts flows of that node only: so
+//! no word travels faster than the network. It always goes through the queue of events, as a flow start of
+//! that instant or of a later one, ordered among others by (workload, flow or loop).
+
+use rustc_hash::FxHashMap;
+
+use crate::host::messages::NO_HOOK;
+use crate::network::blueprint::{Arrivals, Blueprint, FlowSpec, LoopSpec, Next, UNBOUNDED, WorkloadSpec};
+use crate::run::border::Border;
+use crate::run::world::World;
+use crate::traffic::flows::{Begin, Carrier};
+
+/// What has become of a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    /// Complete at its receiver.
+    Receiver,
+    /// Complete at its sender.
+    Sender,
+    /// Its last byte has left the sender's NIC.
+    Nic,
+}
+
+/// A start that waits for completions.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Trigger {
+    /// Of a flow of a list.
+    Flow {
+        workload: u32,
+        flow: usize,
+        /// Flows that it still waits for.
+        unmet: usize,
+        /// When the last of those that are complete was.
+        ready: u64,
+    },
+    /// Of the next message of a loop.
+    Loop {
+        workload: u32,
+        index: usize,
+        /// Messages not posted.
+        left: u64,
+        /// Who waits for each of them.
+        hook: u32,
+    },
+}
+
+/// Triggers that wait for a message.
+#[derive(Clone, Debug, Default)]
+struct Hook {
+    receiver: Vec<u32>,
+    sender: Vec<u32>,
+    nic: Vec<u32>,
+    /// Of a loop's messages: their workload, whose outstanding ones they are.
+    counted: Option<u32>,
+}
+
+/// All that waits for completions.
+#[derive(Debug, Default)]
+pub(crate) struct Triggers {
+    all: Vec<Trigger>,
+    hooks: Vec<Hook>,
+    /// By (workload, flow of its list): its hook.
+    hooked: FxHashMap<(u32, usize), u32>,
+    /// By workload: flows and messages with an end that wait.
+    pub waiting: Vec<u64>,
+    /// By workload: messages of loops that are posted and not complete. It wraps: one may be posted in a partition
+    /// and complete in another.
+    pub outstanding: Vec<u64>,
+}
+
+impl Triggers {
+    /// Those of a blueprint; what waits is counted where it starts.
+    pub fn new(blueprint: &Blueprint, border: &Border) -> Self {
+        let mut triggers = Triggers::default();
+        for (i, workload) in (0..).zip(&blueprint.workloads) {
+            triggers.waiting.push(0);
+            triggers.outstanding.push(0);
+            match &workload.arrivals {
+                Arrivals::List(flows) => triggers.add_flows(i, flows, border),
+                Arrivals::ClosedLoop(loops) => triggers.add_loops(i, loops, border),
+                Arrivals::Poisson(_) => {}
+            }
+        }
+        triggers
+    }
+
+    fn add_flows(&mut self, workload: u32, flows: &[FlowSpec], border: &Border) {
+        for (i, flow) in flows.iter().enumerate().filter(|(_, flow)| !flow.after.is_empty()) {
+            let id = self.all.len() as u32;
+            self.all.push(Trigger::Flow { workload, flow: i, unmet: flow.after.len(), ready: 0 });
+            self.waiting[workload as usize] += u64::from(flow.size < UNBOUNDED && border.owns(flow.source));
+            for &before in &flow.after {
+                let hook = *self.hooked.entry((workload, before)).or_insert_with(|| {
+                    self.hooks.push(Hook::default());
+                    self.hooks.len() as u32 - 1
+                });
+                let arrives = flows[before].destination == flow.source;
+                self.hooks[hook as usize].add(if arrives { End::Receiver } else { End::Sender }, id);
+            }
+        }
+    }
+
+    fn add_loops(&mut self, workload: u32, loops: &[LoopSpec], border: &Border) {
+        let first = (self.all.len() as u32, self.hooks.len() as u32);
+        let hook = Hook { counted: Some(workload), ..Hook::default() };
+        self.hooks.resize(self.hooks.len() + loops.len(), hook);
+        for (index, spec) in loops.iter().enumerate() {
+            let hook = first.1 + index as u32;
+            self.all.push(Trigger::Loop { workload, index, left: spec.messages, hook });
+            self.waiting[workload as usize] += if border.owns(spec.source) { spec.messages } else { 0 };
+            let (of, end) = match spec.next {
+                Next::Sent => (index, End::Sender),
+                Next::Left => (index, End::Nic),
+                Next::Arrived(other) => (other, End::Receiver),
+            };
+            self.hooks[first.1 as usize + of].add(end, first.0 + index as u32);
+        }
+    }
+
+    /// The hook of a flow of a list.
+    pub fn hook_of(&self, workload: u32, flow: usize) -> u32 {
+        self.hooked.get(&(workload, flow)).copied().unwrap_or(NO_HOOK)
+    }
+}
+
+impl Hook {
+    fn add(&mut self, end: End, trigger: u32) {
+        match end {
+            End::Receiver => self.receiver.push(trigger),
+            End::Sender => self.sender.push(trigger),
+            End::Nic => self.nic.push(trigger),
+        }
+    }
+
+    fn at(&self, end: End) -> &[u32] {
+        match end {
+            End::Receiver => &self.receiver,
+            End::Sender => &self.sender,
+            End::Nic => &self.nic,
+        }
+    }
+
+    /// The workload that has one outstanding message less: it counts at one end only, at the sender's if
+    /// anything waits there.
+    fn counted_at(&self, end: End) -> Option<u32> {
+        let counts = if self.sender.is_empty() { End::Receiver } else { End::Sender };
+        self.counted.filter(|_| end == counts)
+    }
+}
+
+impl World<'_> {
+    /// Arms the first messages of loops.
+    pub fn arm_loops(&mut self) {
+        for id in 0..self.triggers.all.len() {
+            if let Trigger::Loop { workload, index, .. } = self.triggers.all[id] {
+                let spec = self.loop_spec(workload, index);
+                if !self.border.owns(spec.source) {
+                    continue;
+                }
+                let (ahead, start) = (spec.ahead.min(spec.messages), spec.start.0);
+                self.events.is_at(spec.source);
+                (0..ahead).for_each(|_| self.schedule_trigger(id as u32, start));
+            }
+        }
+    }
+
+    fn schedule_trigger(&mut self, id: u32, at: u64) {
+        self.events.add_start(self.sources.len() as u32 + id, at);
+    }
+
+    fn workload(&self, index: u32) -> &WorkloadSpec {
+        &self.blueprint.workloads[index as usize]
+    }
+
+    fn loop_spec(&self, workload: u32, index: usize) -> &LoopSpec {
+        match &self.workload(workload).arrivals {
+            Arrivals::ClosedLoop(loops) => &loops[index],
+            _ => unreachable!("the trigger was made for a loop"),
+        }
+    }
+
+    fn flow_spec(&self, workload: u32, flow: usize) -> &FlowSpec {
+        match &self.workload(workload).arrivals {
+            Arrivals::List(flows) => &flows[flow],
+            _ => unreachable!("the trigger was made for a list"),
+        }
+    }
+
+    /// A message is complete at one of its ends, or has left its NIC: who waits for that starts at `at`, or later.
+    #[inline]
+    pub fn completed(&mut self, hook: u32, end: End, at: u64) {
+        if hook != NO_HOOK {
+            if let Some(workload) = self.triggers.hooks[hook as usize].counted_at(end) {
+                let outstanding = &mut self.triggers.outstanding[workload as usize];
+                *outstanding = outstanding.wrapping_sub(1);
+            }
+            let waits = self.triggers.hooks[hook as usize].at(end).len();
+            (0..waits).for_each(|i| self.fulfil(self.triggers.hooks[hook as usize].at(end)[i], at));
+        }
+    }
+
+    fn fulfil(&mut self, id: u32, at: u64) {
+        match &mut self.triggers.all[id as usize] {
+            Trigger::Loop { left, .. } => {
+                if *left > 0 {
+                    self.schedule_trigger(id, at);
+                }
+            }
+            Trigger::Flow { workload, flow, unmet, ready } => {
+                *unmet -= 1;
+                *ready = at.max(*ready);
+                if *unmet == 0 {
+                    let (workload, flow, ready) = (*workload, *flow, *ready);
+                    let spec = self.flow_spec(workload, flow);
+                    let start = spec.start.0.max(ready.saturating_add(spec.wait.0));
+                    self.schedule_trigger(id, start);
+                }
+            }
+        }
+    }
+
+    /// What a trigger waited for has come, and so has its time.
+    pub fn pull(&mut self, id: u32) {
+        let begin = match &mut self.triggers.all[id as usize] {
+            Trigger::Flow { workload, flow, .. } => {
+                let (workload, flow) = (*workload, *flow);
+                if self.now >= self.workload(workload).until.0 {
+                    return;
+                }
+                self.listed(workload, flow)
+            }
+            Trigger::Loop { workload, index, left, hook } => {
+                let (workload, index, hook) = (*workload, *index, *hook);
+                let spec = &self.blueprint.workloads[workload as usize];
+                if *left == 0 || self.now >= spec.until.0 {
+                    if spec.arrivals.is_back_to_back(index) {
+                        // Its time is over; nobody waits for as many messages as the line rate would have allowed.
+                        self.triggers.waiting[workload as usize] -= std::mem::take(left);
+                    }
+                    return;
+                }
+                *left -= 1;
+                let left = *left;
+                let outstanding = &mut self.triggers.outstanding[workload as usize];
+                *outstanding = outstanding.wrapping_add(1);
+                self.looped(workload, index, left, hook)
+            }
+        };
+        self.triggers.waiting[begin.workload as usize] -= u64::from(begin.size < UNBOUNDED);
+        if let Some(port) = self.begin(begin) {
+            self.kick(port);
+        }
+    }
+
+    /// The message of a loop behind which `left` are to come.
+    fn looped(&self, workload: u32, index: usize, left: u64, hook: u32) -> Begin {
+        let LoopSpec { source, destination, size, messages, next, .. } = *self.loop_spec(workload, index);
+        let label = self.labels[workload as usize][index];
+        let number = label.number.saturating_add(messages - left - 1);
+        let (carrier, entropy) = match next {
+            Next::Left => (Carrier::AsSet, number),
+            Next::Sent | Next::Arrived(_) => (Carrier::Loop(index), label.entropy),
+        };
+        Begin {
+            workload,
+            settings: self.workload(workload).settings,
+            source,
+            destination,
+            size,
+            number,
+            entropy,
+            ports: (None, None),
+            pinned: (None, None),
+            hook,
+            carrier,
+            rank: None,
+        }
+    }
+}
+
+/// May a workload's triggers, of which `waiting` wait, still start a measured flow at `now` or later? Or do loops
+/// that are at their end still wait for a message to be complete, where that is at the sender?
+pub(crate) fn may_measure(spec: &WorkloadSpec, waiting: u64, outstanding: u64, now: u64) -> bool {
+    let (from, to) = spec.measure;
+    if waiting == 0 || now >= spec.until.0 {
+        return from < to && outstanding > 0;
+    }
+    now < to.0
+}

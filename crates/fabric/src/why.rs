@@ -343,7 +343,7 @@ impl World<'_> {
         let (flow, found) = (trace.flow, trace.found?);
         let name = |origin: Origin| match origin {
             Origin::Port(port) => self.direction(port),
-            Origin::Node(node) => self.blueprint.nodes[node.index()].name.clone(),
+            Origin::Node(node) => self.facts.blueprint.nodes[node.index()].name.clone(),
         };
         let part = |(label, time): (&Label, &u64)| Part {
             cause: label.cause,
@@ -370,7 +370,7 @@ impl World<'_> {
     /// A queue pair of the flow's source is open, which carries `head`, and perhaps others after it.
     #[cold]
     pub fn trace_opened(&mut self, slot: u32, head: &Outgoing) {
-        let shared = self.senders[slot as usize].shared;
+        let shared = self.pairs.senders[slot as usize].shared;
         let own = self.is_own_pair(slot);
         if let Some(trace) = self.trace.as_mut().filter(|trace| own && trace.is_open()) {
             // A slot is used again.
@@ -389,7 +389,7 @@ impl World<'_> {
         let Some(mut trace) = self.trace.take() else { return };
         if own && trace.is_open() && message.number == trace.flow.number {
             let Outgoing { start, size, ideal, end, .. } = *message;
-            let destination = self.ways[slot as usize].destination;
+            let destination = self.pairs.ways[slot as usize].destination;
             trace.message = Some(Message { slot, destination, start, size, ideal, first, end });
             trace.slots = vec![slot];
             trace.flights.retain(|&(_, of), _| of == slot);
@@ -402,7 +402,7 @@ impl World<'_> {
 
     /// Does the queue pair belong to the workload and the source of the flow that is followed?
     fn is_own_pair(&self, slot: u32) -> bool {
-        let way = &self.ways[slot as usize];
+        let way = &self.pairs.ways[slot as usize];
         let of = |trace: &Trace| (trace.flow.workload, trace.flow.source) == (way.workload, way.source);
         self.trace.as_ref().is_some_and(|trace| of(trace))
     }
@@ -416,7 +416,7 @@ impl World<'_> {
             // Of one that waited to be sent, `at` is when it was made.
             trace.origins.leaves(port, arrival, packet.at);
         } else {
-            let (lane, until) = (self.layout.lane(port, packet.class), self.now + serial);
+            let (lane, until) = (self.facts.layout.lane(port, packet.class), self.now + serial);
             trace.busy[lane] = until;
             let oldest = trace.oldest(self.now);
             trace.paused[lane].interrupt(self.now, until, oldest);

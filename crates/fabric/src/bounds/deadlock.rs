@@ -16,7 +16,7 @@ impl Whole<'_, '_, '_> {
     /// Searches the wait-for graph of queues that have been paused throughout the last millisecond, and wait
     /// for such queues alone; a cycle that is new is kept.
     pub fn search_deadlock(&mut self) {
-        let (lanes, classes) = (self.first().egress.len(), self.first().layout.classes.len());
+        let (lanes, classes) = (self.first().egress.len(), self.first().facts.layout.classes.len());
         let port_of = |lane: usize| PortId((lane / classes) as u32);
         let mut suspects: Vec<usize> = (0..lanes)
             .filter(|&lane| {
@@ -56,7 +56,7 @@ impl Whole<'_, '_, '_> {
         let node = world.ports[downstream.index()].node;
         (0..suspects.len())
             .filter(|&at| {
-                let other = PortId((suspects[at] / world.layout.classes.len()) as u32);
+                let other = PortId((suspects[at] / world.facts.layout.classes.len()) as u32);
                 world.ports[other.index()].node == node && world.holds(other, downstream, class)
             })
             .collect()
@@ -70,13 +70,13 @@ impl Whole<'_, '_, '_> {
         // A host pauses for reasons of its own.
         let Some(switch) = world.switches.get(switch as usize) else { return true };
         let mut others =
-            switch.ports.iter().filter(|&&other| !suspects.contains(&world.layout.lane(other, class)));
+            switch.ports.iter().filter(|&&other| !suspects.contains(&world.facts.layout.lane(other, class)));
         !others.any(|&other| world.holds(other, downstream, class))
     }
 
     /// The class of a lane, and the port that pauses it.
     fn paused_by(&self, lane: usize) -> (u8, PortId) {
-        let classes = self.first().layout.classes.len();
+        let classes = self.first().facts.layout.classes.len();
         ((lane % classes) as u8, peer(PortId((lane / classes) as u32)))
     }
 }
@@ -87,9 +87,9 @@ impl World<'_> {
         if self.has_crossbar(port) {
             return self.voq_bytes(ingress, port, class) > 0;
         }
-        let first = self.layout.queue(port);
+        let first = self.facts.layout.queue(port);
         // What may be lost is charged to nobody, and so holds nobody up.
-        (1..self.layout.queues_per_port).filter(|&q| !self.may_lose(port, q)).any(|q| {
+        (1..self.facts.layout.queues_per_port).filter(|&q| !self.may_lose(port, q)).any(|q| {
             let queue = &self.queues[first + q];
             queue.fifo.iter(&self.packets).any(|packet| packet.ingress == ingress && packet.class == class)
         })
@@ -97,8 +97,8 @@ impl World<'_> {
 
     /// A port as people call it.
     pub fn port_name(&self, port: PortId) -> String {
-        let node = &self.blueprint.nodes[self.ports[port.index()].node.index()];
-        format!("{} ({})", node.name, self.blueprint.links[port.index() / 2].name)
+        let node = &self.facts.blueprint.nodes[self.ports[port.index()].node.index()];
+        format!("{} ({})", node.name, self.facts.blueprint.links[port.index() / 2].name)
     }
 }
 

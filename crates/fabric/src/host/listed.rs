@@ -86,12 +86,12 @@ impl World<'_> {
     pub fn wake_by_list(&mut self, port: PortId) {
         let (node, owner) = (self.ports[port.index()].node, self.ports[port.index()].owner);
         let nic = &self.nics[owner as usize];
-        if nic.pacing_timer.at != NEVER || self.to_start[node.index()] > 0 {
+        if nic.pacing_timer.at != NEVER || self.traffic.to_start[node.index()] > 0 {
             return;
         }
         let mut least = NEVER;
         for slot in nic.ranks.slots() {
-            let half = &self.senders[slot as usize];
+            let half = &self.pairs.senders[slot as usize];
             if half.transport.has_more() {
                 least = least.min(half.next_send);
             }

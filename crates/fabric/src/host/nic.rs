@@ -55,20 +55,20 @@ impl World<'_> {
     /// The transmitter of a host's port is free: the next queue pair sends a packet.
     pub fn send_from_nic(&mut self, port: PortId) {
         let Some((id, segment)) = self.whose_turn(port) else {
-            if self.blueprint.semantics.turns == Turns::Listed {
+            if self.facts.blueprint.semantics.turns == Turns::Listed {
                 self.wake_by_list(port);
             }
             return;
         };
         let now = Time(self.now);
-        let half = &mut self.senders[id as usize];
-        let frame = if segment.payload == self.blueprint.mtu && !segment.first {
+        let half = &mut self.pairs.senders[id as usize];
+        let frame = if segment.payload == self.facts.blueprint.mtu && !segment.first {
             half.full_frame
         } else {
-            self.format.data_with(segment.payload, segment.first, half.telemetry).frame.0 as u16
+            self.facts.format.data_with(segment.payload, segment.first, half.telemetry).frame.0 as u16
         };
         let packet = half.data_packet(id, &segment, frame, self.now);
-        let wire = u64::from(frame) + self.layout.gap;
+        let wire = u64::from(frame) + self.facts.layout.gap;
         half.in_network = half.in_network.wrapping_add(1);
         if segment.retransmission {
             half.message_of(segment.psn).retransmitted += segment.payload.0;
@@ -78,14 +78,14 @@ impl World<'_> {
         }
         half.last_send = (self.now, wire);
         if half.paced {
-            half.next_send = self.now + half.gap_behind(wire, self.blueprint.semantics.rounding);
+            half.next_send = self.now + half.gap_behind(wire, self.facts.blueprint.semantics.rounding);
         }
         let (class, has_acks, hears_sent) = (half.class, half.has_acks, half.hears_sent);
-        self.records.injected(u64::from(packet.frame));
-        let lane = self.layout.lane(port, class);
+        self.kept.records.injected(u64::from(packet.frame));
+        let lane = self.facts.layout.lane(port, class);
         self.sent(port, lane, wire);
-        if self.layout.classes.len() > 2 {
-            let id = self.layout.queue_id(self.layout.first_queue(class));
+        if self.facts.layout.classes.len() > 2 {
+            let id = self.facts.layout.queue_id(self.facts.layout.first_queue(class));
             self.machines[port.index()].scheduler.on_sent(now, id, bytes(wire));
         }
         self.count_sent(port, packet.frame);
@@ -107,12 +107,12 @@ impl World<'_> {
     /// The queue pair that sends next, and what.
     fn whose_turn(&mut self, port: PortId) -> Option<(u32, Segment)> {
         let now = Time(self.now);
-        if self.blueprint.semantics.turns.by_list() {
+        if self.facts.blueprint.semantics.turns.by_list() {
             let id = self.next_in_list(port)?;
-            return self.senders[id as usize].transport.next_segment(now).map(|segment| (id, segment));
+            return self.pairs.senders[id as usize].transport.next_segment(now).map(|segment| (id, segment));
         }
         let local = self.ports[port.index()].owner as usize;
-        if self.blueprint.semantics.turns == Turns::Listed {
+        if self.facts.blueprint.semantics.turns == Turns::Listed {
             self.paced_are_ready(local);
         }
         let class = self.pick_class(port)? as usize;
@@ -126,13 +126,13 @@ impl World<'_> {
             if let Some(rank) = nic.ready[class].next_after(nic.last[class]) {
                 nic.last[class] = rank;
                 let id = nic.ranks.get(rank)?;
-                let half = &mut self.senders[id as usize];
+                let half = &mut self.pairs.senders[id as usize];
                 half.number_timer(&mut self.events);
                 return half.transport.next_segment(now).map(|segment| (id, segment));
             }
             // What stands behind entries that were passed over has no timer. SWING's simulator leaves it until
             // something else wakes the NIC.
-            if nic.repeats[class].is_empty() || self.blueprint.semantics.turns == Turns::Listed {
+            if nic.repeats[class].is_empty() || self.facts.blueprint.semantics.turns == Turns::Listed {
                 return None;
             }
         }
@@ -142,13 +142,13 @@ impl World<'_> {
     /// the oldest entry is looked at; one that was acknowledged meanwhile is passed over. By the list of flows it waits
     /// for the queue pair's pacing time.
     fn next_repeat(&mut self, local: usize, class: usize) -> Option<(u32, Segment)> {
-        let listed = self.blueprint.semantics.turns == Turns::Listed;
+        let listed = self.facts.blueprint.semantics.turns == Turns::Listed;
         let mut rank = self.nics[local].last[class];
         for _ in 0..self.nics[local].repeats[class].len() {
             let nic = &mut self.nics[local];
             rank = nic.repeats[class].next_after(rank)?;
             let id = nic.ranks.get(rank)?;
-            let half = &mut self.senders[id as usize];
+            let half = &mut self.pairs.senders[id as usize];
             if listed && half.next_send > self.now {
                 continue;
             }
@@ -172,37 +172,42 @@ impl World<'_> {
     fn pick_class(&mut self, port: PortId) -> Option<u8> {
         let local = self.ports[port.index()].owner as usize;
         // The size of the next frame is known only once a queue pair is chosen: the largest one stands for it.
-        let largest = self.largest_wire;
-        if self.layout.classes.len() == 2 {
+        let largest = self.facts.largest_wire;
+        if self.facts.layout.classes.len() == 2 {
             let nic = &self.nics[local];
             let open = (nic.repeating > 0 || !nic.ready[1].is_empty())
-                && self.gate(port, self.layout.lane(port, 1), 1, largest).is_open(self.time());
+                && self.gate(port, self.facts.layout.lane(port, 1), 1, largest).is_open(self.time());
             return open.then_some(1);
         }
         let mut ready = std::mem::take(&mut self.out.ready);
         ready.clear();
-        for class in 1..self.layout.classes.len() as u8 {
+        for class in 1..self.facts.layout.classes.len() as u8 {
             let nic = &self.nics[local];
             let waiting = (nic.ready[class as usize].len() + nic.repeats[class as usize].len()) as u64;
             if waiting > 0 {
-                let q = self.layout.first_queue(class);
-                let gate = self.gate(port, self.layout.lane(port, class), q, largest);
+                let q = self.facts.layout.first_queue(class);
+                let gate = self.gate(port, self.facts.layout.lane(port, class), q, largest);
                 let len = bytes(waiting * largest);
-                ready.push(ReadyView { queue: self.layout.queue_id(q), len, head: bytes(largest), gate });
+                ready.push(ReadyView {
+                    queue: self.facts.layout.queue_id(q),
+                    len,
+                    head: bytes(largest),
+                    gate,
+                });
             }
         }
         let now = Time(self.now);
         let picked =
             if ready.is_empty() { None } else { self.machines[port.index()].scheduler.pick(now, &ready) };
         self.out.ready = ready;
-        picked.map(|id| self.layout.dense(id.class))
+        picked.map(|id| self.facts.layout.dense(id.class))
     }
 
     /// A packet has arrived at a host.
     #[inline(never)]
     pub fn host_receives(&mut self, port: PortId, place: Place) {
         let packet = &self.packets.take(place);
-        self.records.delivered(u64::from(packet.frame));
+        self.kept.records.delivered(u64::from(packet.frame));
         match packet.kind {
             Kind::Data => self.receive_data(port, packet, place),
             Kind::Cnp => self.receive_notice(packet),
@@ -212,7 +217,7 @@ impl World<'_> {
 
     /// A CNP, which does not know its way.
     pub fn notice_packet(&self, notice: &Notice) -> Packet {
-        let mut cnp = Packet::new(Kind::Cnp, notice.flow, self.format.cnp().frame);
+        let mut cnp = Packet::new(Kind::Cnp, notice.flow, self.facts.format.cnp().frame);
         cnp.set_notice(notice);
         cnp
     }
@@ -222,12 +227,12 @@ impl World<'_> {
         let mut cnp = self.notice_packet(notice);
         cnp.ingress = port;
         self.joins_elsewhere(notice.flow);
-        self.records.injected(u64::from(cnp.frame));
+        self.kept.records.injected(u64::from(cnp.frame));
         if let Some(out) = self.route(port, &cnp) {
             let place = self.packets.add(cnp);
             self.send_control(out, place);
         } else {
-            let lane = self.layout.lane(port, 0);
+            let lane = self.facts.layout.lane(port, 0);
             self.drop_packet(lane, &cnp, DropReason::NoRoute);
         }
     }
@@ -242,18 +247,18 @@ impl World<'_> {
     /// The port of a queue pair's NIC, where that is to look since the queue pair may have something to send.
     #[inline]
     pub fn nic_to_look(&self, id: u32) -> Option<PortId> {
-        let half = &self.senders[id as usize];
+        let half = &self.pairs.senders[id as usize];
         // Others may look at all of their queue pairs.
-        let looks = half.is_ready || self.blueprint.semantics.turns != Turns::Ring;
+        let looks = half.is_ready || self.facts.blueprint.semantics.turns != Turns::Ring;
         looks.then(|| self.nics[half.nic as usize].port)
     }
 
     /// Lets the NIC look at what is to be sent again, of whichever flow: a look passes over one outdated entry of
     /// each only. One that takes turns by the list of flows has looked in any case.
     pub fn kick_repeats(&mut self, id: u32) {
-        let half = &self.senders[id as usize];
+        let half = &self.pairs.senders[id as usize];
         let nic = &self.nics[half.nic as usize];
-        let looks = self.blueprint.semantics.turns != Turns::Listed;
+        let looks = self.facts.blueprint.semantics.turns != Turns::Listed;
         if looks && half.repeats_first && nic.repeating > 0 {
             self.kick(nic.port);
         }

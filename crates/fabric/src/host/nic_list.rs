@@ -105,11 +105,11 @@ impl World<'_> {
     pub fn next_in_list(&mut self, port: PortId) -> Option<u32> {
         let nic = self.ports[port.index()].owner as usize;
         let mut list = std::mem::take(&mut self.nics[nic].list);
-        let standing = self.blueprint.semantics.turns == Turns::StandingList;
+        let standing = self.facts.blueprint.semantics.turns == Turns::StandingList;
         let flow = list.turn(|flow| {
             let found = self.look(port, flow);
             if standing {
-                self.senders[flow as usize].transport.looked_at();
+                self.pairs.senders[flow as usize].transport.looked_at();
             }
             found
         });
@@ -124,21 +124,21 @@ impl World<'_> {
         if id == FINISHED {
             return Found::Finished;
         }
-        let half = &self.senders[id as usize];
-        let lane = self.layout.lane(port, half.class);
-        let q = self.layout.first_queue(half.class);
+        let half = &self.pairs.senders[id as usize];
+        let lane = self.facts.layout.lane(port, half.class);
+        let q = self.facts.layout.first_queue(half.class);
         let may = self.may_send(half)
             && half.next_send <= self.now
-            && self.gate(port, lane, q, self.largest_wire).is_open(self.time());
+            && self.gate(port, lane, q, self.facts.largest_wire).is_open(self.time());
         if may { Found::MaySend } else { Found::Waits }
     }
 
     /// Sets the NIC's one timer, unless it runs.
     fn wake_later(&mut self, port: PortId, nic: usize) {
         let flows = self.nics[nic].list.places.iter().filter(|&&flow| flow != FINISHED);
-        let halves = flows.map(|&flow| &self.senders[flow as usize]);
+        let halves = flows.map(|&flow| &self.pairs.senders[flow as usize]);
         let left = halves.filter(|half| half.transport.has_more());
-        let standing = self.blueprint.semantics.turns == Turns::StandingList;
+        let standing = self.facts.blueprint.semantics.turns == Turns::StandingList;
         let times = left.map(|half| half.next_send).filter(|&at| !standing || at > self.now);
         let at = times.min().filter(|&at| at > self.now);
         let timer = &mut self.nics[nic].pacing_timer;

@@ -1,8 +1,11 @@
 //! Queue pairs: how they are opened, what both ends are told, and when their slots are free again.
 
+use crate::column::Column;
+use crate::run::world::Done;
 use floodway_mechanisms::registry::ReactionParams;
 use floodway_mechanisms::slots::{FlowTuple, Need, QpInfo, Router as _, TransportSender as _};
 use floodway_units::{FlowId, NodeId, PortId, Rate, Span, fold};
+use rustc_hash::FxHashMap;
 
 use crate::bounds::ideal::{Crossbar, Packets, PathFacts, Ways};
 use crate::host::messages::{Incoming, Outgoing};
@@ -15,6 +18,23 @@ use crate::run::agenda::QueuePairName;
 use crate::run::world::World;
 use crate::switch::forward::Switch;
 use crate::traffic::flows::{Begin, PairKey};
+
+/// The queue pairs of a run.
+#[derive(Default)]
+pub(crate) struct QueuePairs {
+    /// Queue pairs by slot: what is fixed, what the sender has and what the receiver has.
+    pub ways: Column<Way>,
+    pub senders: Column<SendHalf>,
+    pub receivers: Column<ReceiveHalf>,
+    /// By slot: packets made on the way less packets lost; it wraps, as the counts of the halves.
+    pub elsewhere: Column<i32>,
+    /// Slots to be used again.
+    pub free_slots: Vec<u32>,
+    /// Queue pairs that are complete at their senders and not closed.
+    pub done: Vec<Done>,
+    /// Queue pairs that several flows share.
+    pub by_key: FxHashMap<PairKey, u32>,
+}
 
 /// What an open queue pair is to those who do not send on it: its way is for everybody on it, its half for the
 /// receiver.
@@ -42,9 +62,9 @@ impl World<'_> {
         let ack_path = self.path(begin.destination, begin.source, &reply, begin.pinned.1.as_deref());
         let nic_port = path.first().copied().or_else(|| self.nic_of(begin.source, begin.destination, &tuple));
         let nic = nic_port.map_or(0, |port| self.ports[port.index()].owner);
-        let slot = self.free_slots.pop().unwrap_or(self.ways.len() as u32);
+        let slot = self.pairs.free_slots.pop().unwrap_or(self.pairs.ways.len() as u32);
         let info = self.qp_info(begin, slot, &path, &ack_path, &tuple);
-        let settings = &self.blueprint.settings[begin.settings];
+        let settings = &self.facts.blueprint.settings[begin.settings];
         let (transport, receiver) =
             settings.reliability.build(&info).expect("checked when the fabric was built");
         let way = Way {
@@ -54,7 +74,7 @@ impl World<'_> {
             source: begin.source,
             destination: begin.destination,
             workload: begin.workload,
-            class: self.layout.dense(settings.class),
+            class: self.facts.layout.dense(settings.class),
             telemetry: settings.telemetry(),
             has_acks: settings.reliability.has_acks(),
             tuple,
@@ -62,8 +82,9 @@ impl World<'_> {
             rank: begin.rank.unwrap_or_else(|| self.nics[nic as usize].ranks.next()),
             number: u32::try_from(head.number).unwrap_or(u32::MAX),
         };
-        let full_frame = self.format.data_with(self.blueprint.mtu, false, way.telemetry).frame.0 as u16;
-        let reply_frame = self.format.ack_with(way.telemetry).frame.0 as u16;
+        let full_frame =
+            self.facts.format.data_with(self.facts.blueprint.mtu, false, way.telemetry).frame.0 as u16;
+        let reply_frame = self.facts.format.ack_with(way.telemetry).frame.0 as u16;
         let mut half = SendHalf::new(settings, &way, &info, transport, (head, full_frame));
         half.shared = key.is_some();
         half.timer_key = self.events.queue_pair_key(nic, way.rank, slot);
@@ -71,21 +92,21 @@ impl World<'_> {
         if self.events.is_numbered() {
             half.tick_alone();
         }
-        half.moves = half.is_moved(self.blueprint.semantics.repacing);
+        half.moves = half.is_moved(self.facts.blueprint.semantics.repacing);
         let notification = settings.notification.build(&info);
         let replies = (reply_frame, settings.rate_control.iter().any(ReactionParams::reads_flags));
         let other = ReceiveHalf::new(&way, (receiver, notification), replies, Incoming::of(&head, 0));
-        self.records.started(begin.workload, &head);
+        self.kept.records.started(begin.workload, &head);
         self.enter(slot, key, half);
         self.opened(Opened { slot, way, half: other });
-        if let Some(log) = &mut self.allowances {
+        if let Some(log) = &mut self.kept.allowances {
             log.open(slot);
         }
         if self.trace.is_some() {
             self.trace_opened(slot, &head);
         }
         if begin.rank.is_some() {
-            self.to_start[begin.source.index()] -= 1;
+            self.traffic.to_start[begin.source.index()] -= 1;
         }
         let port = nic_port.map(|_| self.nics[nic as usize].port);
         if port.is_some() {
@@ -98,35 +119,35 @@ impl World<'_> {
     fn enter(&mut self, slot: u32, key: Option<PairKey>, half: SendHalf) {
         let nic = &mut self.nics[half.nic as usize];
         nic.ranks.open(half.rank, slot);
-        match self.blueprint.semantics.turns {
+        match self.facts.blueprint.semantics.turns {
             Turns::Ring => {}
             Turns::Listed => nic.unfinished += 1,
             Turns::List | Turns::StandingList => nic.list.push(slot),
         }
         if let Some(key) = key {
-            self.pairs.insert(key, slot);
+            self.pairs.by_key.insert(key, slot);
         }
-        self.senders.put(slot as usize, half);
+        self.pairs.senders.put(slot as usize, half);
     }
 
     /// A queue pair is open: all that the receiving side and those between are told of it.
     fn opened(&mut self, opened: Opened) {
         let opened = if self.border.is_alone() { opened } else { self.announce(opened) };
         let Opened { slot, way, half } = opened;
-        self.ways.put(slot as usize, way);
-        self.receivers.put(slot as usize, half);
-        self.elsewhere.put(slot as usize, 0);
+        self.pairs.ways.put(slot as usize, way);
+        self.pairs.receivers.put(slot as usize, half);
+        self.pairs.elsewhere.put(slot as usize, 0);
     }
 
     /// A queue pair that goes on has another message: all that the receiving side is told of it.
     pub fn posted(&mut self, posted: Posted) {
         if self.border.is_alone() || !self.post_across(posted.slot, posted.message) {
-            self.receivers[posted.slot as usize].post(posted.message);
+            self.pairs.receivers[posted.slot as usize].post(posted.message);
         }
     }
 
     fn tuple(&self, begin: &Begin) -> FlowTuple {
-        let name = self.records.workload_key(begin.workload);
+        let name = self.kept.records.workload_key(begin.workload);
         let entropy = fold(fold(name, u64::from(begin.source.0)), begin.entropy);
         FlowTuple {
             source: self.address(begin.source),
@@ -146,7 +167,7 @@ impl World<'_> {
     }
 
     fn address(&self, node: NodeId) -> u32 {
-        match self.blueprint.nodes[node.index()].role {
+        match self.facts.blueprint.nodes[node.index()].role {
             crate::network::blueprint::Role::Host { address } => address,
             crate::network::blueprint::Role::Switch(_) => node.0,
         }
@@ -162,24 +183,24 @@ impl World<'_> {
     ) -> QpInfo {
         let data = self.some_path(begin.source, begin.destination, path);
         let ack = self.some_path(begin.destination, begin.source, ack_path);
-        let settings = &self.blueprint.settings[begin.settings];
+        let settings = &self.facts.blueprint.settings[begin.settings];
         let rates = data.iter().map(|&port| self.rate(port));
         let nic = data.first().copied().or_else(|| self.nic_of(begin.source, begin.destination, tuple));
         let base_rtt = self.base_rtt(&data, &ack, settings.telemetry());
         let queues =
-            settings.needs(Need::Queues).then(|| self.queues(&data, self.layout.dense(settings.class)));
+            settings.needs(Need::Queues).then(|| self.queues(&data, self.facts.layout.dense(settings.class)));
         QpInfo {
             flow: FlowId(slot),
             line_rate: nic.map_or(Rate::MAX, |port| self.rate(port)),
             path_rate: rates.min().unwrap_or(Rate::MAX),
             base_rtt,
-            products: self.blueprint.semantics.base_rtt.products(),
-            largest_rtt: self.largest.rtt,
-            largest_bdp: self.largest.bdp,
+            products: self.facts.blueprint.semantics.base_rtt.products(),
+            largest_rtt: self.facts.largest.rtt,
+            largest_bdp: self.facts.largest.bdp,
             full_rtt: base_rtt + queues.unwrap_or_default(),
-            largest_full_rtt: self.largest.full_rtt,
-            mtu: self.blueprint.mtu,
-            wire: self.format.data_with(self.blueprint.mtu, false, settings.telemetry()).wire,
+            largest_full_rtt: self.facts.largest.full_rtt,
+            mtu: self.facts.blueprint.mtu,
+            wire: self.facts.format.data_with(self.facts.blueprint.mtu, false, settings.telemetry()).wire,
             steps_below: false,
             lossless: self.is_lossless(
                 &self.possible_ports(begin.source, begin.destination, path),
@@ -191,18 +212,18 @@ impl World<'_> {
 
     /// Can no packet of the class be lost at the ports `data`, nor a reply at `ack`?
     fn is_lossless(&self, data: &[PortId], ack: &[PortId], class: floodway_units::Class) -> bool {
-        let class = self.layout.dense(class);
+        let class = self.facts.layout.dense(class);
         let sound = |port: &PortId| {
-            let link = &self.blueprint.links[port.index() / 2];
+            let link = &self.facts.blueprint.links[port.index() / 2];
             !link.directions[port.index() % 2].errors.any() && link.down.is_empty()
         };
         let controlled = |port: &PortId| {
             let rx = peer(*port);
-            self.ports[rx.index()].at_host || self.ingress[self.layout.lane(rx, class)].lossless
+            self.ports[rx.index()].at_host || self.ingress[self.facts.layout.lane(rx, class)].lossless
         };
         let replied = |port: &PortId| {
             sound(port)
-                && match self.blueprint.semantics.acks {
+                && match self.facts.blueprint.semantics.acks {
                     Acks::Control => true,
                     Acks::Data => controlled(port),
                     // Hosts send them through pauses.
@@ -218,7 +239,7 @@ impl World<'_> {
         if !self.wires.is_empty() {
             return Span::ZERO;
         }
-        let packets = Packets::new(begin.size, self.blueprint.mtu, self.format);
+        let packets = Packets::new(begin.size, self.facts.blueprint.mtu, self.facts.format);
         let mut ideals = std::mem::take(&mut self.ideals);
         let facts = self.path_facts();
         let ways = match begin.pinned.0.as_deref() {
@@ -234,11 +255,13 @@ impl World<'_> {
     /// As the network is while nothing of it changes.
     pub fn path_facts<'f, 'a: 'f>(&'a self) -> PathFacts<'f, 'a> {
         PathFacts {
-            routes: &self.routes,
-            candidates: Box::new(|node, to| self.routes.candidates(node, to)),
+            routes: &self.facts.routes,
+            candidates: Box::new(|node, to| self.facts.routes.candidates(node, to)),
             is_up: Box::new(|_| true),
             serial: Box::new(|port| &self.ports[port.index()].serial),
-            delay: Box::new(|port| self.blueprint.links[port.index() / 2].directions[port.index() % 2].delay),
+            delay: Box::new(|port| {
+                self.facts.blueprint.links[port.index() / 2].directions[port.index() % 2].delay
+            }),
             pipeline: Box::new(|node| Span(self.switch_of(node).map_or(0, |switch| switch.pipeline))),
             crossbar: Box::new(|node| {
                 let (clock, speed_up) = self.switch_of(node)?.inputs.as_ref()?.pace();
@@ -257,13 +280,13 @@ impl World<'_> {
 
     /// A packet of the queue pair was made on the way.
     pub fn joins_elsewhere(&mut self, flow: FlowId) {
-        let count = &mut self.elsewhere[flow.index()];
+        let count = &mut self.pairs.elsewhere[flow.index()];
         *count = count.wrapping_add(1);
     }
 
     /// A packet of the queue pair was lost.
     pub fn left_elsewhere(&mut self, flow: FlowId) {
-        let count = &mut self.elsewhere[flow.index()];
+        let count = &mut self.pairs.elsewhere[flow.index()];
         *count = count.wrapping_sub(1);
     }
 
@@ -271,22 +294,23 @@ impl World<'_> {
     /// counted means anything.
     pub fn in_network(&self, slot: u32) -> i32 {
         let at = slot as usize;
-        let ends = self.senders[at].in_network.wrapping_add(self.receivers[at].in_network);
-        ends.wrapping_add(self.elsewhere[at])
+        let ends = self.pairs.senders[at].in_network.wrapping_add(self.pairs.receivers[at].in_network);
+        ends.wrapping_add(self.pairs.elsewhere[at])
     }
 
     /// Nothing more can happen to a queue pair: what of it is here is written down, and its slot is free.
     pub fn close_queue_pair(&mut self, slot: u32) {
         let at = slot as usize;
-        let (way, half, other) = (&mut self.ways[at], &mut self.senders[at], &mut self.receivers[at]);
+        let (way, half, other) =
+            (&mut self.pairs.ways[at], &mut self.pairs.senders[at], &mut self.pairs.receivers[at]);
         if half.alive {
             self.nics[half.nic as usize].ranks.close(way.rank);
-            half.close(way, &mut self.records);
+            half.close(way, &mut self.kept.records);
         }
         if other.alive {
-            other.close(way, &mut self.records);
+            other.close(way, &mut self.kept.records);
         }
         self.border.forget(slot);
-        self.free_slots.push(slot);
+        self.pairs.free_slots.push(slot);
     }
 }

@@ -130,14 +130,14 @@ impl World<'_> {
         };
         let node = self.ports[port.index()].node.index();
         let now = Time(self.now);
-        let half = &mut self.receivers[packet.flow.index()];
+        let half = &mut self.pairs.receivers[packet.flow.index()];
         half.in_network = half.in_network.wrapping_sub(1);
         half.count(packet);
-        self.records.latency(half.workload, self.now - packet.stamp, packet.base, packet.paused);
+        self.kept.records.latency(half.workload, self.now - packet.stamp, packet.base, packet.paused);
         let streams = &mut self.nodes[node].streams;
         let mut cx = Cx { now, rng: &mut streams.reliability, out: &mut self.out.replies };
         let accepted = half.receiver.on_segment(&mut cx, &segment);
-        self.records.accepted(half.workload, accepted.0);
+        self.kept.records.accepted(half.workload, accepted.0);
         let notified = half.hears == Hears::All || half.hears == Hears::Marked && packet.mark() != Mark::None;
         self.accept(id, packet.psn, accepted.0);
         if notified {
@@ -155,12 +155,12 @@ impl World<'_> {
         let streams = &mut self.nodes[node].streams;
         let now = Time(self.now);
         let mut cx = Cx { now, rng: &mut streams.notification, out: &mut self.out.notices };
-        let half = &mut self.receivers[packet.flow.index()];
+        let half = &mut self.pairs.receivers[packet.flow.index()];
         half.notification.on_data(&mut cx, &view);
         let flag = half.reply_flag();
         let (out, class) = (half.reply_port.unwrap_or(port), half.class);
         let mut notices = std::mem::take(&mut self.out.notices.0);
-        let lane = self.layout.lane(out, class);
+        let lane = self.facts.layout.lane(out, class);
         self.egress[lane].rare.receiver_cnps += notices.len() as u64;
         for notice in notices.drain(..) {
             let mut cnp = self.notice_packet(&notice);
@@ -175,10 +175,10 @@ impl World<'_> {
         // One by one in place: taking the list out and putting it back costs as much as a reply.
         for i in 0..self.out.replies.0.len() {
             let reply = self.out.replies.0[i];
-            let half = &self.receivers[packet.flow.index()];
+            let half = &self.pairs.receivers[packet.flow.index()];
             let frame = Bytes(u64::from(half.reply_frame));
             let mut answer = Packet::new(Kind::Ack, packet.flow, frame);
-            if self.blueprint.semantics.acks != Acks::Control {
+            if self.facts.blueprint.semantics.acks != Acks::Control {
                 answer.class = half.class;
             }
             answer.set_reply(reply);
@@ -189,7 +189,7 @@ impl World<'_> {
             }
             answer.flags |= packet.flags & INT | half.reply_flag();
             if half.sends_flags && answer.mark() != Mark::None {
-                let lane = self.layout.lane(half.reply_port.unwrap_or(port), half.class);
+                let lane = self.facts.layout.lane(half.reply_port.unwrap_or(port), half.class);
                 self.egress[lane].rare.cnp_flags += 1;
             }
             self.send_reply(port, answer, packet.has(INT).then_some(place));
@@ -201,10 +201,10 @@ impl World<'_> {
     /// packet that was at `answered`.
     #[inline]
     fn send_reply(&mut self, port: PortId, packet: Packet, answered: Option<Place>) {
-        let half = &mut self.receivers[packet.flow.index()];
+        let half = &mut self.pairs.receivers[packet.flow.index()];
         let out = half.reply_port.unwrap_or(port);
         half.in_network = half.in_network.wrapping_add(1);
-        self.records.injected(u64::from(packet.frame));
+        self.kept.records.injected(u64::from(packet.frame));
         let place = self.packets.add(packet);
         if let Some(answered) = answered {
             self.telemetry.copy(answered, place);

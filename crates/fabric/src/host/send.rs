@@ -321,14 +321,14 @@ impl TransportSender for Nobody {
 impl World<'_> {
     /// Has a queue pair something to send, and room for it in its window?
     pub fn may_send(&self, half: &SendHalf) -> bool {
-        half.may_send(self.blueprint.semantics.window)
+        half.may_send(self.facts.blueprint.semantics.window)
     }
 
     /// Puts a queue pair where it belongs: in the ring, in the pacing heap, or nowhere.
     #[inline]
     pub fn update_qp(&mut self, id: u32) {
-        let half = &mut self.senders[id as usize];
-        let semantics = &self.blueprint.semantics;
+        let half = &mut self.pairs.senders[id as usize];
+        let semantics = &self.facts.blueprint.semantics;
         if semantics.turns.by_list() {
             // It is looked at when its turn comes.
             return;
@@ -345,7 +345,7 @@ impl World<'_> {
     }
 
     fn move_qp(&mut self, id: u32, eligible: bool, ready: bool) {
-        let half = &mut self.senders[id as usize];
+        let half = &mut self.pairs.senders[id as usize];
         let nic = &mut self.nics[half.nic as usize];
         if ready != half.is_ready {
             half.is_ready = ready;
@@ -359,7 +359,7 @@ impl World<'_> {
         if eligible && !ready && half.pacing_at != half.next_send {
             half.pacing_at = half.next_send;
             nic.pacing.push(Reverse((half.next_send, half.rank)));
-            if self.blueprint.semantics.turns == Turns::Ring {
+            if self.facts.blueprint.semantics.turns == Turns::Ring {
                 let next = nic.pacing.peek().map(|Reverse((at, _))| Time(*at));
                 let port = nic.port.0;
                 self.events.sync(&mut nic.pacing_timer, next, What::Pacing, port);
@@ -373,7 +373,7 @@ impl World<'_> {
         if !self.nics[local].pacing_timer.fires(Time(self.now), order) {
             return;
         }
-        if self.blueprint.semantics.turns == Turns::Ring {
+        if self.facts.blueprint.semantics.turns == Turns::Ring {
             self.paced_are_ready(local);
             let nic = &mut self.nics[local];
             let next = nic.pacing.peek().map(|Reverse((at, _))| Time(*at));
@@ -391,9 +391,9 @@ impl World<'_> {
             self.nics[local].pacing.pop();
             // Not an entry that is older than the time at which it waits now.
             if let Some(id) = self.nics[local].ranks.get(rank)
-                && self.senders[id as usize].pacing_at == at
+                && self.pairs.senders[id as usize].pacing_at == at
             {
-                self.senders[id as usize].pacing_at = NEVER;
+                self.pairs.senders[id as usize].pacing_at = NEVER;
                 self.update_qp(id);
             }
         }
@@ -402,7 +402,7 @@ impl World<'_> {
     pub fn receive_notice(&mut self, packet: &Packet) {
         let now = self.time();
         let notice = packet.notice();
-        let half = &mut self.senders[packet.flow.index()];
+        let half = &mut self.pairs.senders[packet.flow.index()];
         half.in_network = half.in_network.wrapping_sub(1);
         half.head.cnps += 1;
         layers(half, now, |layer| layer.on_notice(now, &notice));
@@ -413,10 +413,10 @@ impl World<'_> {
     /// `place` is where the packet was.
     pub fn receive_reply(&mut self, packet: &Packet, place: Place) {
         let now = self.time();
-        let half = &mut self.senders[packet.flow.index()];
+        let half = &mut self.pairs.senders[packet.flow.index()];
         let reply = packet.reply();
         half.in_network = half.in_network.wrapping_sub(1);
-        let forgotten = half.done && self.blueprint.semantics.turns.forget();
+        let forgotten = half.done && self.facts.blueprint.semantics.turns.forget();
         let (acked, loss) = half.transport.on_reply(now, reply);
         let next = half.transport.acknowledged(reply);
         if half.hears_acks {
@@ -451,7 +451,7 @@ impl World<'_> {
     pub fn qp_timer(&mut self, order: u64) {
         let now = self.time();
         let Some(id) = self.queue_pair_of(order) else { return };
-        let half = &mut self.senders[id as usize];
+        let half = &mut self.pairs.senders[id as usize];
         // One that is complete has nothing to time, whether it is closed yet or not.
         if !half.timer.fires(now, order) {
             return self.tick(id, order);
@@ -476,7 +476,7 @@ impl World<'_> {
         });
         self.stack_changed(id);
         // Nobody may have been due: then the timer is armed anew, and that is all.
-        if resends || called && self.blueprint.semantics.rate_timers == RateTimers::Look {
+        if resends || called && self.facts.blueprint.semantics.rate_timers == RateTimers::Look {
             self.kick_nic(id);
         }
         if loss.is_some() {
@@ -487,7 +487,7 @@ impl World<'_> {
     /// A timer of a layer ticks, if the event is its live one.
     fn tick(&mut self, id: u32, order: u64) {
         let now = self.time();
-        let half = &mut self.senders[id as usize];
+        let half = &mut self.pairs.senders[id as usize];
         let ticks = half.ticks.iter_mut().position(|timer| timer.fires(now, order));
         let Some(timer) = ticks.filter(|_| !half.done) else { return };
         let mut at = 0;
@@ -498,14 +498,14 @@ impl World<'_> {
             at += 1;
         });
         self.stack_changed(id);
-        if self.blueprint.semantics.rate_timers == RateTimers::Look {
+        if self.facts.blueprint.semantics.rate_timers == RateTimers::Look {
             self.kick_nic(id);
         }
     }
 
     /// Arms the timers of layers that are events of their own.
     fn arm_ticks(&mut self, id: u32) {
-        let half = &mut self.senders[id as usize];
+        let half = &mut self.pairs.senders[id as usize];
         for (layer, timers) in half.stack.iter().zip(half.ticks.chunks_exact_mut(TICKS)) {
             for (timer, at) in timers.iter_mut().zip(layer.ticks().into_iter().flatten()) {
                 let next = (at != Time::NEVER).then_some(at);
@@ -518,7 +518,7 @@ impl World<'_> {
     /// when they want to be called.
     #[inline]
     pub fn transport_changed(&mut self, id: u32) {
-        let half = &mut self.senders[id as usize];
+        let half = &mut self.pairs.senders[id as usize];
         let next = half.transport.next_timeout();
         if next.is_some() && !half.done {
             let set = half.timer_set();
@@ -529,7 +529,7 @@ impl World<'_> {
 
     /// The machines of a queue pair have been called: takes what they allow and when they want to be called.
     pub fn stack_changed(&mut self, id: u32) {
-        let half = &mut self.senders[id as usize];
+        let half = &mut self.pairs.senders[id as usize];
         let mut next = half.transport.next_timeout();
         let mut set = half.timer_set();
         if !half.constant
@@ -554,7 +554,7 @@ impl World<'_> {
 
     /// Takes what the stack of a flow now allows.
     pub fn allowance_changed(&mut self, slot: u32) {
-        let half = &mut self.senders[slot as usize];
+        let half = &mut self.pairs.senders[slot as usize];
         let line = self.ports[self.nics[half.nic as usize].port.index()].rate;
         let own = Allowance { rate: Rate::MAX, window: half.transport.cap() };
         let rate = half.allowance.rate;
@@ -562,7 +562,7 @@ impl World<'_> {
         if half.scales {
             half.allowance.window = half.scaled_window(line);
         }
-        let semantics = &self.blueprint.semantics;
+        let semantics = &self.facts.blueprint.semantics;
         half.paced = half.allowance.rate < line && semantics.pacing == Pacing::On;
         if half.allowance.rate != rate {
             half.gap.0 = NEVER;
@@ -579,7 +579,7 @@ impl World<'_> {
                 self.wake_earlier(nic, at);
             }
         }
-        if self.allowances.is_some() {
+        if self.kept.allowances.is_some() {
             self.note_allowance(slot);
         }
         self.update_qp(slot);

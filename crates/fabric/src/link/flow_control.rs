@@ -17,34 +17,34 @@ impl World<'_> {
     pub fn queue_link_control(&mut self, port: PortId, place: Place) {
         let state = &mut self.ports[port.index()];
         state.controls = true;
-        if self.blueprint.semantics.link_control == LinkControl::First {
+        if self.facts.blueprint.semantics.link_control == LinkControl::First {
             return state.control.push(&mut self.packets, place);
         }
-        let at = self.layout.queue(port);
+        let at = self.facts.layout.queue(port);
         self.queues[at].fifo.push(&mut self.packets, place);
         self.joins(port, self.packets[place].frame);
     }
 
     /// The link control frame that came last, if nothing has come after it.
     fn last_link_control(&self, port: PortId) -> Option<Place> {
-        match self.blueprint.semantics.link_control {
+        match self.facts.blueprint.semantics.link_control {
             LinkControl::First => self.ports[port.index()].control.back(),
-            LinkControl::ControlClass => self.queues[self.layout.queue(port)].fifo.back(),
+            LinkControl::ControlClass => self.queues[self.facts.layout.queue(port)].fifo.back(),
         }
     }
 
     pub fn count_link_control(&mut self, port: PortId, packet: &Packet) {
         for frame in packet.frames() {
             if let FcFrame::Pause { class, .. } | FcFrame::Credit { class, .. } = frame {
-                let class = self.layout.dense(class);
+                let class = self.facts.layout.dense(class);
                 if class != u8::MAX {
-                    let lane = self.layout.lane(port, class);
+                    let lane = self.facts.layout.lane(port, class);
                     self.ingress[lane].rare.pfc_tx += 1;
                 }
             }
         }
-        let wire = self.layout.wire(packet.frame);
-        self.series[port.index()].sent(self.now, wire);
+        let wire = self.facts.layout.wire(packet.frame);
+        self.kept.series[port.index()].sent(self.now, wire);
     }
 
     /// Sends the frames that a flow control has just pushed out of `port`.
@@ -57,7 +57,7 @@ impl World<'_> {
             self.out.frames.0.clear();
             return;
         }
-        let size = self.format.link_control().frame;
+        let size = self.facts.format.link_control().frame;
         for i in 0..self.out.frames.0.len() {
             let frame = self.out.frames.0[i];
             let last = self.last_link_control(port);
@@ -90,20 +90,20 @@ impl World<'_> {
             let class = match frame {
                 FcFrame::Pause { class, .. }
                 | FcFrame::Credit { class, .. }
-                | FcFrame::Sent { class, .. } => self.layout.dense(class),
+                | FcFrame::Sent { class, .. } => self.facts.layout.dense(class),
             };
             // A class that carries nothing in this run.
             if class == u8::MAX {
                 continue;
             }
-            let lane = self.layout.lane(port, class);
+            let lane = self.facts.layout.lane(port, class);
             let node = self.ports[port.index()].node.index();
             if matches!(frame, FcFrame::Sent { .. }) {
                 self.with_receiver(lane, port, |receiver, cx, view| receiver.on_frame(cx, frame, view));
                 continue;
             }
             self.egress[lane].counters.pfc_rx += 1;
-            if let (FcFrame::Pause { quanta, .. }, Some(log)) = (frame, &mut self.pauses) {
+            if let (FcFrame::Pause { quanta, .. }, Some(log)) = (frame, &mut self.kept.pauses) {
                 log.heard((self.now, self.order), lane, quanta.0 > 0);
             }
             let onward = self.relays(port, class);
@@ -172,12 +172,12 @@ impl World<'_> {
         let egress = &mut self.egress[lane];
         self.events.renew(&mut egress.timer, egress.sender.next_timeout(), What::FcSender, lane as u32);
         let now = floodway_units::Time(self.now);
-        let open = egress.sender.gate(now, bytes(self.largest_wire)).is_open(now);
+        let open = egress.sender.gate(now, bytes(self.facts.largest_wire)).is_open(now);
         // A smaller frame may start all the same.
         let look = open || egress.counts_sent;
         let was_open = egress.paused_since == NEVER;
         let discards = egress.sender.discards(now);
-        let (free, class) = (egress.sender.is_free(), lane % self.layout.classes.len());
+        let (free, class) = (egress.sender.is_free(), lane % self.facts.layout.classes.len());
         let state = &mut self.ports[port.index()];
         state.free = state.free & !(1 << class) | u16::from(free) << class;
         state.discards = state.discards & !(1 << class) | u16::from(discards) << class;
@@ -185,7 +185,7 @@ impl World<'_> {
         if open != was_open {
             if open {
                 egress.paused_total += self.now - egress.paused_since;
-                self.series[port.index()].paused(egress.paused_since, self.now);
+                self.kept.series[port.index()].paused(egress.paused_since, self.now);
                 egress.paused_since = NEVER;
             } else {
                 egress.paused_since = self.now;
@@ -208,7 +208,7 @@ impl World<'_> {
 
     /// A timer of a sender half has come.
     pub fn fc_sender_timer(&mut self, lane: usize, order: u64) {
-        let port = PortId((lane / self.layout.classes.len()) as u32);
+        let port = PortId((lane / self.facts.layout.classes.len()) as u32);
         let egress = &mut self.egress[lane];
         if !egress.timer.fires(floodway_units::Time(self.now), order) {
             return;
@@ -274,7 +274,7 @@ impl World<'_> {
 
     /// A timer of a receiver half has come.
     pub fn fc_receiver_timer(&mut self, lane: usize, order: u64) {
-        let port = PortId((lane / self.layout.classes.len()) as u32);
+        let port = PortId((lane / self.facts.layout.classes.len()) as u32);
         let ingress = &mut self.ingress[lane];
         if !ingress.timer.fires(floodway_units::Time(self.now), order) {
             return;

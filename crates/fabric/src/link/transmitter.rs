@@ -54,7 +54,7 @@ impl World<'_> {
     /// The packet that probably leaves next: what its departure has to have fetched.
     #[inline]
     fn first_waiting(&self, port: PortId) -> Place {
-        let first = self.layout.queue(port);
+        let first = self.facts.layout.queue(port);
         let data = self.queues.get(first + 1).map_or(Fifo::default(), |queue| queue.fifo);
         self.queues[first].fifo.front_or(data)
     }
@@ -72,7 +72,7 @@ impl World<'_> {
         if self.settle(owner) && self.is_busy(port) {
             return;
         }
-        if self.straight && !self.ports[port.index()].controls && self.sends_unheard(port) {
+        if self.facts.straight && !self.ports[port.index()].controls && self.sends_unheard(port) {
             if self.ports[port.index()].waiting > 0 {
                 self.arm(port);
             }
@@ -85,9 +85,9 @@ impl World<'_> {
     /// say about it; false if somebody has. As [`World::transmit`], for what three of four departures are.
     #[inline]
     fn sends_unheard(&mut self, port: PortId) -> bool {
-        let at = self.layout.queue(port);
+        let at = self.facts.layout.queue(port);
         let quiet = u64::from(self.ports[port.index()].quiet);
-        let lane = self.layout.lane(port, 1);
+        let lane = self.facts.layout.lane(port, 1);
         let (q, place) = match (self.queues[at].fifo.front(), self.queues[at + 1].fifo.front()) {
             (Some(place), _) if self.packets[place].class == 0 => (0, place),
             (None, Some(place)) if self.is_free(port, 1) && self.queues[at + 1].bytes <= quiet => (1, place),
@@ -95,9 +95,9 @@ impl World<'_> {
         };
         let packet = &mut self.packets[place];
         let (frame, ingress) = (packet.frame, packet.ingress);
-        let account = self.layout.lane(ingress, 1);
+        let account = self.facts.layout.lane(ingress, 1);
         // A release that somebody waits for may come back to this very port.
-        if q == 1 && self.release == Release::Start && self.ingress[account].awaits {
+        if q == 1 && self.facts.release == Release::Start && self.ingress[account].awaits {
             return false;
         }
         self.queues[at + q].fifo.pop(&self.packets);
@@ -150,7 +150,7 @@ impl World<'_> {
     /// Sets a packet on the wire that is charged to an account of the port `from`.
     #[inline]
     pub fn send_charged(&mut self, port: PortId, place: Place, (from, lane): (PortId, usize), frame: u16) {
-        if self.release == Release::Start {
+        if self.facts.release == Release::Start {
             self.uncharge(lane, from, frame);
             self.put_on_link(port, place);
         } else {
@@ -163,14 +163,16 @@ impl World<'_> {
     /// a class of data, which a pause of its class may hold back.
     #[inline]
     pub fn take_control(&mut self, port: PortId) -> Option<Place> {
-        let at = self.layout.queue(port);
+        let at = self.facts.layout.queue(port);
         let place = self.queues[at].fifo.front()?;
         let Packet { class, frame, .. } = self.packets[place];
-        if class != 0 && self.blueprint.semantics.acks == Acks::Data && !self.packets[place].is_link_control()
+        if class != 0
+            && self.facts.blueprint.semantics.acks == Acks::Data
+            && !self.packets[place].is_link_control()
         {
-            let gate = self.egress[self.layout.lane(port, class)]
+            let gate = self.egress[self.facts.layout.lane(port, class)]
                 .sender
-                .gate(self.time(), bytes(self.layout.wire(frame)));
+                .gate(self.time(), bytes(self.facts.layout.wire(frame)));
             if !gate.is_open(self.time()) {
                 return None;
             }
@@ -187,15 +189,15 @@ impl World<'_> {
         }
         self.leaves(port, packet.frame);
         if packet.class != 0 {
-            let lane = self.layout.lane(port, packet.class);
-            self.sent(port, lane, self.layout.wire(packet.frame));
+            let lane = self.facts.layout.lane(port, packet.class);
+            self.sent(port, lane, self.facts.layout.wire(packet.frame));
         }
     }
 
     #[inline(never)]
     fn leaves_as_link_control(&mut self, port: PortId, packet: &Packet) {
         self.quits(port, packet.frame);
-        let waiting = self.queues[self.layout.queue(port)].fifo;
+        let waiting = self.queues[self.facts.layout.queue(port)].fifo;
         let more = waiting.places(&self.packets).any(|place| self.packets[place].is_link_control());
         self.ports[port.index()].controls = more;
         self.count_link_control(port, packet);
@@ -211,14 +213,14 @@ impl World<'_> {
 
     fn send_from_queue(&mut self, port: PortId) {
         let Some(q) = self.pick_queue(port) else { return };
-        let at = self.layout.queue(port) + q;
+        let at = self.facts.layout.queue(port) + q;
         let queue = &mut self.queues[at];
         let place = queue.fifo.pop(&self.packets).expect("a picked queue is not empty");
         let packet = &mut self.packets[place];
         let (ingress, class, frame) = (packet.ingress, packet.class, packet.frame);
         let heard = queue.bytes > u64::from(self.ports[port.index()].quiet);
         queue.bytes -= u64::from(frame);
-        let lane = port.index() * self.layout.classes.len() + class as usize;
+        let lane = port.index() * self.facts.layout.classes.len() + class as usize;
         let isolated = self.may_lose(port, q);
         if !isolated {
             let paused = self.egress[lane].paused(self.now);
@@ -235,11 +237,11 @@ impl World<'_> {
             let left = self.ports[port.index()].waiting;
             self.telemetry.record(place, port, self.rate(port), self.now, left);
         }
-        let lane = self.layout.lane(port, self.layout.class_of_queue(q));
-        self.sent(port, lane, self.layout.wire(frame));
-        if self.layout.queues_per_port > 2 {
-            let id = self.layout.queue_id(q);
-            let (now, wire) = (self.time(), bytes(self.layout.wire(frame)));
+        let lane = self.facts.layout.lane(port, self.facts.layout.class_of_queue(q));
+        self.sent(port, lane, self.facts.layout.wire(frame));
+        if self.facts.layout.queues_per_port > 2 {
+            let id = self.facts.layout.queue_id(q);
+            let (now, wire) = (self.time(), bytes(self.facts.layout.wire(frame)));
             self.machines[port.index()].scheduler.on_sent(now, id, wire);
         }
         if self.has_crossbar(port) {
@@ -249,32 +251,32 @@ impl World<'_> {
             self.put_on_link(port, place);
             self.uncounted(port, frame);
         } else {
-            self.send_charged(port, place, (ingress, self.layout.lane(ingress, class)), frame);
+            self.send_charged(port, place, (ingress, self.facts.layout.lane(ingress, class)), frame);
         }
     }
 
     /// The queue that sends next: an index of the port's queues.
     fn pick_queue(&mut self, port: PortId) -> Option<usize> {
-        let first = self.layout.queue(port);
-        if self.layout.queues_per_port == 2 {
+        let first = self.facts.layout.queue(port);
+        if self.facts.layout.queues_per_port == 2 {
             let queue = &self.queues[first + 1];
             let head = queue.fifo.front()?;
-            let lane = self.layout.lane(port, 1);
+            let lane = self.facts.layout.lane(port, 1);
             if self.is_free(port, 1) && queue.bytes <= u64::from(self.ports[port.index()].quiet) {
                 return Some(1);
             }
-            let wire = self.layout.wire(self.packets[head].frame);
+            let wire = self.facts.layout.wire(self.packets[head].frame);
             return self.gate(port, lane, 1, wire).is_open(self.time()).then_some(1);
         }
         let mut ready = std::mem::take(&mut self.out.ready);
         ready.clear();
-        for q in 1..self.layout.queues_per_port {
+        for q in 1..self.facts.layout.queues_per_port {
             let Some(head) = self.queues[first + q].fifo.front() else { continue };
-            let wire = self.layout.wire(self.packets[head].frame);
-            let lane = self.layout.lane(port, self.layout.class_of_queue(q));
+            let wire = self.facts.layout.wire(self.packets[head].frame);
+            let lane = self.facts.layout.lane(port, self.facts.layout.class_of_queue(q));
             let gate = self.gate(port, lane, q, wire);
             let len = bytes(self.queues[first + q].bytes);
-            ready.push(ReadyView { queue: self.layout.queue_id(q), len, head: bytes(wire), gate });
+            ready.push(ReadyView { queue: self.facts.layout.queue_id(q), len, head: bytes(wire), gate });
         }
         let picked = if ready.is_empty() {
             None
@@ -282,7 +284,7 @@ impl World<'_> {
             self.machines[port.index()].scheduler.pick(floodway_units::Time(self.now), &ready)
         };
         self.out.ready = ready;
-        picked.map(|id| self.layout.queue_index(id))
+        picked.map(|id| self.facts.layout.queue_index(id))
     }
 
     /// May the `q`-th queue send a frame of `wire` bytes?
@@ -294,7 +296,7 @@ impl World<'_> {
         }
         let is_paused_never = self.may_lose(port, q);
         let gate = if is_paused_never { Gate::Open } else { self.egress[lane].sender.gate(now, bytes(wire)) };
-        let id = self.layout.queue_id(q);
+        let id = self.facts.layout.queue_id(q);
         let points = &self.machines[port.index()].congestion_points;
         points.iter().fold(gate, |gate, point| most_closed(gate, point.gate(now, id)))
     }
@@ -318,8 +320,8 @@ impl World<'_> {
         let waiting = &mut self.ports[port.index()].waiting;
         let before = *waiting;
         *waiting += u64::from(frame);
-        self.series[port.index()].queue(self.now, before, *waiting);
-        if !self.histograms.is_empty() {
+        self.kept.series[port.index()].queue(self.now, before, *waiting);
+        if !self.kept.histograms.is_empty() {
             self.sample(port, before);
         }
     }
@@ -328,8 +330,8 @@ impl World<'_> {
     /// one instant.
     #[inline]
     pub fn goes_through(&mut self, port: PortId, frame: u16) {
-        let wire = self.layout.wire(frame);
-        self.series[port.index()].passed(self.now, u64::from(frame), wire);
+        let wire = self.facts.layout.wire(frame);
+        self.kept.series[port.index()].passed(self.now, u64::from(frame), wire);
     }
 
     /// A packet leaves its queue and starts on the wire.
@@ -345,8 +347,8 @@ impl World<'_> {
         let waiting = &mut self.ports[port.index()].waiting;
         let before = *waiting;
         *waiting -= u64::from(frame);
-        self.series[port.index()].queue(self.now, before, *waiting);
-        if !self.histograms.is_empty() {
+        self.kept.series[port.index()].queue(self.now, before, *waiting);
+        if !self.kept.histograms.is_empty() {
             self.sample(port, before);
         }
     }
@@ -354,8 +356,8 @@ impl World<'_> {
     /// A packet starts on the wire.
     #[inline]
     pub fn count_sent(&mut self, port: PortId, frame: u16) {
-        let wire = self.layout.wire(frame);
-        self.series[port.index()].sent(self.now, wire);
+        let wire = self.facts.layout.wire(frame);
+        self.kept.series[port.index()].sent(self.now, wire);
     }
 
     #[inline]

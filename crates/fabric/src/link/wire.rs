@@ -15,7 +15,7 @@ impl World<'_> {
     pub fn put_on_link(&mut self, port: PortId, place: Place) {
         let state = &mut self.ports[port.index()];
         let packet = &self.packets[place];
-        let serial = state.serial_time(u64::from(packet.frame) + self.layout.gap);
+        let serial = state.serial_time(u64::from(packet.frame) + self.facts.layout.gap);
         let arrival = self.now + serial + state.delay;
         state.free_at = self.now + serial;
         if !state.observed {
@@ -103,9 +103,9 @@ impl World<'_> {
         }
         let rx = peer(port);
         let packet = &self.packets[place];
-        self.packet_hops += 1;
+        self.kept.packet_hops += 1;
         let (class, frame) = (packet.class, packet.frame);
-        let lane = self.layout.lane(rx, class);
+        let lane = self.facts.layout.lane(rx, class);
         if self.ingress[lane].impaired && self.is_lost(rx, place) {
             self.ingress[lane].rare.lost.add(frame);
             return self.discard(lane, place, DropReason::LinkError);
@@ -136,7 +136,7 @@ impl World<'_> {
     /// The event of an arrival is that of a packet that was lost when its link went down: nothing happens.
     #[cold]
     fn was_lost(&mut self, what: What) {
-        self.counts[what as usize] -= 1;
+        self.kept.counts[what as usize] -= 1;
     }
 
     /// Does the link that leads to `port` lose this packet?
@@ -162,7 +162,7 @@ impl World<'_> {
     pub fn drop_packet(&mut self, lane: usize, packet: &Packet, reason: DropReason) {
         let counters = &mut self.ingress[lane].rare;
         counters.drops[reason as usize] += 1;
-        self.records.dropped(u64::from(packet.frame));
+        self.kept.records.dropped(u64::from(packet.frame));
         match reason {
             DropReason::Buffer | DropReason::Egress => counters.buffer_drop_bytes += u64::from(packet.frame),
             _ if reason.is_failure() => counters.failure_drop_bytes += u64::from(packet.frame),

@@ -154,7 +154,7 @@ impl World<'_> {
     /// Base round-trip time along the ports `data` and, for the reply, `ack`.
     pub fn base_rtt(&self, data: &[PortId], ack: &[PortId], telemetry: Telemetry) -> Span {
         let there: Span = data.iter().map(|&port| self.there(port, telemetry)).sum();
-        match self.blueprint.semantics.base_rtt {
+        match self.facts.blueprint.semantics.base_rtt {
             BaseRtt::Exact => there + ack.iter().map(|&port| self.back(port, telemetry)).sum(),
             BaseRtt::OneWay | BaseRtt::Payload => there,
         }
@@ -163,14 +163,14 @@ impl World<'_> {
     /// What a port on the way there adds; with `OneWay` and `Payload` the way back is in it.
     fn there(&self, port: PortId, telemetry: Telemetry) -> Span {
         let state = &self.ports[port.index()];
-        let full = self.format.data_with(self.blueprint.mtu, false, telemetry).wire;
-        match self.blueprint.semantics.base_rtt {
+        let full = self.facts.format.data_with(self.facts.blueprint.mtu, false, telemetry).wire;
+        match self.facts.blueprint.semantics.base_rtt {
             BaseRtt::Exact => {
                 Span(self.time_across(port, full.0)) + state.serial.span(full) + self.passage(port)
             }
             BaseRtt::OneWay => state.serial.span(full) + Span(state.delay) * 2,
             BaseRtt::Payload => {
-                let bits = u128::from(self.blueprint.mtu.0) * 8_000_000_000;
+                let bits = u128::from(self.facts.blueprint.mtu.0) * 8_000_000_000;
                 let whole = bits / u128::from(state.rate.0);
                 Span::ns(u64::try_from(whole).unwrap_or(u64::MAX)) + Span(state.delay) * 2
             }
@@ -179,9 +179,9 @@ impl World<'_> {
 
     /// What a port on the way back adds.
     fn back(&self, port: PortId, telemetry: Telemetry) -> Span {
-        let ack = self.format.ack_with(telemetry).wire;
+        let ack = self.facts.format.ack_with(telemetry).wire;
         // The control class passes beside crossbars.
-        let crosses = self.blueprint.semantics.acks != Acks::Control;
+        let crosses = self.facts.blueprint.semantics.acks != Acks::Control;
         let across = if crosses { self.time_across(port, ack.0) } else { 0 };
         Span(across) + self.ports[port.index()].serial.span(ack) + self.passage(port)
     }
@@ -197,12 +197,12 @@ impl World<'_> {
     /// The largest base round-trip time and bandwidth-delay product, each over the first of equal-cost paths
     /// with the reply on the same one, if a mechanism of the run needs them.
     pub fn largest(&self) -> Largest {
-        if !self.blueprint.needs_largest() {
+        if !self.facts.blueprint.needs_largest() {
             return Largest::default();
         }
-        let telemetry = self.blueprint.telemetry();
-        let queued = self.blueprint.settings.iter().find(|settings| settings.needs(Need::Queues));
-        let class = queued.map(|settings| self.layout.dense(settings.class));
+        let telemetry = self.facts.blueprint.telemetry();
+        let queued = self.facts.blueprint.settings.iter().find(|settings| settings.needs(Need::Queues));
+        let class = queued.map(|settings| self.facts.layout.dense(settings.class));
         let mut largest = Largest::default();
         let hosts: Vec<NodeId> = self.hosts().collect();
         let mut ways: Vec<Option<Way>> = Vec::new();
@@ -233,7 +233,7 @@ impl World<'_> {
     /// ingress's own buffer, or its reserve and headroom, or the pool where nothing is set aside for it.
     fn time_to_drain(&self, port: PortId, next: PortId, class: u8) -> Span {
         let ingress = peer(port);
-        let account = &self.ingress[self.layout.lane(ingress, class)];
+        let account = &self.ingress[self.facts.layout.lane(ingress, class)];
         let switch = self.nodes[self.ports[ingress.index()].node.index()].switch;
         let pool = self.switches.get(switch as usize).map_or(0, |switch| switch.pool_size);
         let held = match account.reserve + account.headroom_size {
@@ -245,7 +245,7 @@ impl World<'_> {
     }
 
     fn bdp(&self, way: Way) -> Bytes {
-        self.blueprint.semantics.base_rtt.products().of(way.rate, way.rtt)
+        self.facts.blueprint.semantics.base_rtt.products().of(way.rate, way.rtt)
     }
 
     fn hosts(&self) -> impl Iterator<Item = NodeId> {
@@ -265,14 +265,15 @@ impl World<'_> {
         let mut passed = Vec::new();
         let mut node = source;
         while ways[node.index()].is_none() {
-            let &port = self.routes.candidates(node, destination).first()?;
+            let &port = self.facts.routes.candidates(node, destination).first()?;
             passed.push((node, port));
-            node = self.routes.node_of(peer(port));
+            node = self.facts.routes.node_of(peer(port));
         }
         let mut way = ways[node.index()]?;
         while let Some((node, port)) = passed.pop() {
             let rtt = way.rtt + self.base_rtt(&[port], &[peer(port)], telemetry);
-            let next = self.routes.candidates(self.routes.node_of(peer(port)), destination).first();
+            let next =
+                self.facts.routes.candidates(self.facts.routes.node_of(peer(port)), destination).first();
             let full = class.zip(next).map(|(class, &next)| self.time_to_drain(port, next, class));
             let queues = way.queues + full.unwrap_or_default();
             way = Way { rtt, rate: way.rate.min(self.rate(port)), queues };

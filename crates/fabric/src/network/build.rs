@@ -3,20 +3,13 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use floodway_mechanisms::registry::{AnyCongestionPoint, AnyFcReceiver, AnyRouter};
-use floodway_mechanisms::slots::{
-    Claim, CongestionPoint, FcReceiver as _, FcSender as _, Need, PortInfo, SwitchInfo,
-};
-use floodway_units::mrg32k3a::{FirstDraws, Mrg32k3a};
-use floodway_units::{Bytes, Class, NodeId, PortId, Rate, Rng, Span, fold, mix, name_key, stream};
-use rustc_hash::FxHashMap;
-
-use self::ports::{build_machines, build_ports, build_series, congested};
+use self::ports::{build_machines, build_ports, congested};
 use crate::bounds::ideal::Ideals;
 use crate::column::Column;
 use crate::error::BuildError;
 use crate::host::listed::Listed;
 use crate::host::nic::Nic;
+use crate::host::queue_pairs::QueuePairs;
 use crate::host::ranks::Ranks;
 use crate::host::ring::Ring;
 use crate::link::arena::Arena;
@@ -27,27 +20,31 @@ use crate::network::base_rtt::Largest;
 use crate::network::blueprint::{
     Arrivals, Blueprint, DirectionSpec, Draws, LinkSpec, RelayPorts, Role, SwitchSpec, Ties, UNBOUNDED,
 };
+use crate::network::facts::Facts;
 use crate::network::layout::Layout;
 use crate::network::routing::{ChangingRoutes, Routes};
-use crate::records::allowances::AllowanceLog;
-use crate::records::capture::Capture;
-use crate::records::histogram::{Instants, histograms};
+use crate::records::histogram::histograms;
+use crate::records::kept::Kept;
 use crate::records::outcome::Control;
-use crate::records::pauses::PauseLog;
-use crate::records::shares::ShareLog;
-use crate::records::signals::SignalLog;
-use crate::records::tally::Records;
 use crate::run::agenda::{Agenda, NEVER, What};
 use crate::run::border::Border;
 use crate::run::cut::Cut;
 use crate::run::windows::Windows;
 use crate::run::world::{Node, Outboxes, Streams, World};
+use crate::switch::congestion::Notices;
 use crate::switch::crossing::Inputs;
 use crate::switch::forward::{Relay, Switch};
 use crate::switch::telemetry::Telemetry;
+use crate::traffic::flows::Traffic;
 use crate::traffic::flows::{Source, following, of_list};
 use crate::traffic::numbers::{Label, labels};
 use crate::traffic::triggers::Triggers;
+use floodway_mechanisms::registry::{AnyCongestionPoint, AnyFcReceiver, AnyRouter};
+use floodway_mechanisms::slots::{
+    Claim, CongestionPoint, FcReceiver as _, FcSender as _, Need, PortInfo, SwitchInfo,
+};
+use floodway_units::mrg32k3a::{FirstDraws, Mrg32k3a};
+use floodway_units::{Bytes, Class, NodeId, PortId, Rate, Rng, Span, fold, mix, name_key, stream};
 
 mod lanes;
 mod ports;
@@ -115,92 +112,62 @@ impl<'a> World<'a> {
         border: Border,
         common: &mut Common,
     ) -> Result<Self, BuildError> {
-        let classes = blueprint.classes();
-        let ports = build_ports(blueprint);
         let machines = build_machines(blueprint)?;
-        let classified = machines.iter().flat_map(|machines| &machines.congestion_points);
-        let subs =
-            if classified.into_iter().any(|point| point.claims().contains(&Claim::Classify)) { 2 } else { 1 };
-        let format = blueprint.wire;
-        let layout = Layout::new(classes, subs, format);
-        let (classes, queues_per_port) = (layout.classes.len(), layout.queues_per_port);
-        let (ports_in_all, allowances) = (ports.len(), blueprint.records.allowances.as_ref());
-        let shares = blueprint.records.shares.as_ref();
+        let mut points = machines.iter().flat_map(|machines| &machines.congestion_points);
+        let subs = if points.any(|point| point.claims().contains(&Claim::Classify)) { 2 } else { 1 };
+        let layout = Layout::new(blueprint.classes(), subs, blueprint.wire);
+        let queues = 2 * blueprint.links.len() * layout.queues_per_port;
         let fails = blueprint.links.iter().any(|link| !link.down.is_empty());
+        let has_telemetry = blueprint.telemetry() == floodway_wire::Telemetry::Int;
         let mut world = World {
-            blueprint,
             control,
             now: 0,
             order: 0,
             events: Agenda::new(blueprint.semantics.ties, blueprint.semantics.starts),
-            counts: Default::default(),
-            release: blueprint.semantics.release,
-            straight: false,
-            straight_control: false,
-            crossbars: false,
-            pause_mode: blueprint.pause_mode(),
-            format,
-            queues: (0..ports.len() * queues_per_port).map(|_| Queue::default()).collect(),
+            kept: Kept::new(blueprint, layout.classes.len()),
+            facts: Facts::new(blueprint, Arc::clone(&common.routes), layout),
+            pairs: QueuePairs::default(),
+            traffic: Traffic {
+                sources: build_sources(blueprint, &border),
+                triggers: Triggers::new(blueprint, &border),
+                labels: Arc::clone(&common.labels),
+                to_start: common.listed.to_start(),
+                listed: Arc::clone(&common.listed),
+            },
+            packets: Arena::default(),
+            telemetry: Telemetry::new(has_telemetry, 2 * blueprint.links.len()),
+            shared_draws: shared_draws(blueprint),
+            ports: build_ports(blueprint).into(),
+            queues: (0..queues).map(|_| Queue::default()).collect(),
             egress: Column::default(),
             ingress: Column::default(),
+            machines,
             nodes: Vec::new(),
             switches: Column::default(),
             nics: Column::default(),
-            series: build_series(blueprint).into(),
-            packets: Arena::default(),
-            shared_draws: shared_draws(blueprint),
-            telemetry: Telemetry::new(blueprint.telemetry() == floodway_wire::Telemetry::Int, ports.len()),
-            largest: Largest::default(),
-            largest_wire: format.data_with(blueprint.mtu, true, blueprint.telemetry()).wire.0,
-            ports: ports.into(),
-            machines,
-            routes: Arc::clone(&common.routes),
             changing: fails.then(|| Box::new(ChangingRoutes::new(Arc::clone(&common.routes)))),
             wires: wires::of_network(blueprint),
             ideals: Ideals::default(),
-            ways: Column::default(),
-            senders: Column::default(),
-            receivers: Column::default(),
-            elsewhere: Column::default(),
-            free_slots: Vec::new(),
-            done: Vec::new(),
-            remembers: Span::ZERO,
-            sources: build_sources(blueprint, &border),
-            triggers: Triggers::new(blueprint, &border),
-            pairs: FxHashMap::default(),
-            labels: Arc::clone(&common.labels),
-            to_start: common.listed.to_start(),
-            listed: Arc::clone(&common.listed),
             faults: Vec::new(),
-            histograms: Vec::new(),
-            instants: Instants::new(blueprint.records.queue_histogram.as_ref(), blueprint.semantics.ties),
-            pauses: blueprint.records.pauses.map(PauseLog::new),
-            signals: blueprint.records.signals.map(|most| SignalLog::new(most, ports_in_all * classes)),
-            allowances: allowances.map(|spec| AllowanceLog::new(spec, blueprint.workloads.len())),
-            shares: shares.map(ShareLog::new),
+            notices: Notices::default(),
             trace: None,
-            records: Records::new(blueprint),
-            capture: blueprint.records.capture.as_ref().map(Capture::new).unwrap_or_default(),
-            deadlocks: Vec::new(),
-            packet_hops: 0,
-            reported: 0,
-            regions: Vec::new(),
-            free_regions: Vec::new(),
             out: Outboxes::default(),
-            layout,
             border,
         };
         let accounts = blueprint.accounts();
         world.add_nodes(&accounts)?;
         let at_switch: Vec<bool> = world.ports.iter().map(|port| !port.at_host).collect();
-        world.histograms = histograms(blueprint.records.queue_histogram.as_ref(), &at_switch);
-        world.crossbars = world.switches.iter().any(|switch| switch.inputs.is_some());
-        world.straight =
-            !world.crossbars && queues_per_port == 2 && world.histograms.is_empty() && !world.telemetry.on;
-        world.straight_control = world.straight && world.switches.iter().all(|switch| switch.pipeline == 0);
+        world.kept.histograms = histograms(blueprint.records.queue_histogram.as_ref(), &at_switch);
+        world.facts.crossbars = world.switches.iter().any(|switch| switch.inputs.is_some());
+        world.facts.straight = !world.facts.crossbars
+            && world.facts.layout.queues_per_port == 2
+            && world.kept.histograms.is_empty()
+            && !world.telemetry.on;
+        world.facts.straight_control =
+            world.facts.straight && world.switches.iter().all(|switch| switch.pipeline == 0);
         world.add_lanes(&accounts)?;
         world.meet_ports();
-        world.largest = *common.largest.get_or_insert_with(|| world.largest_ever());
+        world.facts.largest = *common.largest.get_or_insert_with(|| world.largest_ever());
         world.build_with_largest()?;
         (0..world.ports.len()).for_each(|port| world.set_hearing(PortId(port as u32)));
         if let Some(length) = blueprint.window() {
@@ -221,19 +188,19 @@ impl<'a> World<'a> {
     }
 
     fn set_delays(&mut self, of: impl Fn(&DirectionSpec) -> Span) {
-        let directions = self.blueprint.links.iter().flat_map(|link| &link.directions);
+        let directions = self.facts.blueprint.links.iter().flat_map(|link| &link.directions);
         for (port, direction) in self.ports.iter_mut().zip(directions) {
             port.delay = of(direction).0;
         }
     }
 
     fn add_nodes(&mut self, accounts: &Accounts<'_>) -> Result<(), BuildError> {
-        let seed = self.blueprint.seed;
-        let mut ports_of = vec![Vec::new(); self.blueprint.nodes.len()];
+        let seed = self.facts.blueprint.seed;
+        let mut ports_of = vec![Vec::new(); self.facts.blueprint.nodes.len()];
         for (i, port) in self.ports.iter().enumerate() {
             ports_of[port.node.index()].push(PortId(i as u32));
         }
-        for (i, spec) in self.blueprint.nodes.iter().enumerate() {
+        for (i, spec) in self.facts.blueprint.nodes.iter().enumerate() {
             let node = NodeId(i as u32);
             let key = name_key(&spec.name);
             let ports = std::mem::take(&mut ports_of[i]);
@@ -251,7 +218,7 @@ impl<'a> World<'a> {
                 }
             };
             let stream = |purpose| stream(seed, key, purpose);
-            let draws = self.blueprint.semantics.draws;
+            let draws = self.facts.blueprint.semantics.draws;
             let streams = Streams {
                 flow_control: stream("flow-control"),
                 congestion_point: match draws {
@@ -275,9 +242,9 @@ impl<'a> World<'a> {
     fn add_nic(&mut self, port: PortId) {
         let state = &mut self.ports[port.index()];
         (state.at_host, state.owner) = (true, self.nics.len() as u32);
-        let classes = self.layout.classes.len();
+        let classes = self.facts.layout.classes.len();
         let mut ranks = Ranks::default();
-        ranks.reserve(self.listed.count(state.node));
+        ranks.reserve(self.traffic.listed.count(state.node));
         self.nics.push(Nic {
             port,
             ranks,
@@ -295,7 +262,7 @@ impl<'a> World<'a> {
         (key, pool): (u64, Bytes),
         ports: Vec<PortId>,
     ) -> Result<(), BuildError> {
-        let place = || format!("switch {}", self.blueprint.nodes[node.index()].name);
+        let place = || format!("switch {}", self.facts.blueprint.nodes[node.index()].name);
         let info = SwitchInfo { key, hash_seed: spec.hash_seed };
         let router = spec.routing.build(&info).map_err(|error| BuildError::param(place(), error))?;
         let crossbar = spec.buffer.plan().crossbar;
@@ -309,8 +276,8 @@ impl<'a> World<'a> {
             Box::new(Inputs::new(
                 plan,
                 &rates,
-                self.layout.queues_per_port - 1,
-                self.layout.classes.len() - 1,
+                self.facts.layout.queues_per_port - 1,
+                self.facts.layout.classes.len() - 1,
             ))
         });
         self.switches.push(Switch {
@@ -333,19 +300,19 @@ impl<'a> World<'a> {
 
     /// What a relay does with pauses: as the flow control says of the link into its remote port.
     fn relaying(&self, ports: RelayPorts) -> Relay {
-        let link = &self.blueprint.links[ports.remote.index() / 2];
+        let link = &self.facts.blueprint.links[ports.remote.index() / 2];
         let into = &link.directions[1 - ports.remote.index() % 2];
         let of = |class: &Class| {
             let control = into.flow_control.iter().find(|(of, _)| of == class);
             let relay = control.and_then(|(_, params)| params.relay());
             relay.map_or_else(Default::default, |relay| [relay.from_local, relay.from_remote])
         };
-        Relay { ports, dispositions: self.layout.classes.iter().map(of).collect() }
+        Relay { ports, dispositions: self.facts.layout.classes.iter().map(of).collect() }
     }
 
     /// Puts another receiver half in the place of one before the run starts.
     pub fn set_receiver(&mut self, port: PortId, class: Class, receiver: AnyFcReceiver) {
-        let lane = self.layout.lane(port, self.layout.dense(class));
+        let lane = self.facts.layout.lane(port, self.facts.layout.dense(class));
         let ingress = &mut self.ingress[lane];
         ingress.awaits = receiver.awaits_release();
         ingress.receiver = receiver;
@@ -363,8 +330,8 @@ impl<'a> World<'a> {
         for port in (0..self.ports.len()).map(|port| PortId(port as u32)) {
             let &Port { at_host, owner, .. } = &self.ports[port.index()];
             let impaired = self.ports[port.index()].errors.any();
-            for class in 0..self.layout.classes.len() as u8 {
-                let lane = self.layout.lane(port, class);
+            for class in 0..self.facts.layout.classes.len() as u8 {
+                let lane = self.facts.layout.lane(port, class);
                 let account = &mut self.ingress[lane];
                 (account.at_host, account.owner, account.impaired) = (at_host, owner, impaired);
                 if self.egress[lane].sender.is_free() {
@@ -378,11 +345,14 @@ impl<'a> World<'a> {
     fn build_with_largest(&mut self) -> Result<(), BuildError> {
         for (i, machines) in self.machines.iter_mut().enumerate() {
             let port = PortId(i as u32);
-            let end = &self.blueprint.links[i / 2].ends[i % 2];
+            let end = &self.facts.blueprint.links[i / 2].ends[i % 2];
             for (point, params) in machines.congestion_points.iter_mut().zip(&end.congestion_points) {
                 if params.needs().contains(&Need::Largest) {
-                    let info = PortInfo { largest_rtt: self.largest.rtt, ..self.blueprint.port_info(port) };
-                    let place = || self.blueprint.port_name(port);
+                    let info = PortInfo {
+                        largest_rtt: self.facts.largest.rtt,
+                        ..self.facts.blueprint.port_info(port)
+                    };
+                    let place = || self.facts.blueprint.port_name(port);
                     *point = params.build(&info).map_err(|error| BuildError::param(place(), error))?;
                 }
             }
@@ -397,20 +367,20 @@ impl<'a> World<'a> {
         machines.watches = machines.congestion_points.iter().any(CongestionPoint::watches_inputs);
         let isolates = machines.congestion_points.iter().any(CongestionPoint::isolates);
         let remembers = machines.congestion_points.iter().map(CongestionPoint::remembers).max();
-        self.remembers = self.remembers.max(remembers.unwrap_or_default());
+        self.facts.remembers = self.facts.remembers.max(remembers.unwrap_or_default());
         self.set_port_quiet(port);
         let state = &mut self.ports[port.index()];
         // Hosts choose among queue pairs, and have no queues.
         state.isolates = isolates && !state.at_host;
         state.observed |= state.noted || self.telemetry.on || self.border.crosses(port);
-        for class in 1..self.layout.classes.len() as u8 {
-            self.set_quiet(self.layout.lane(port, class), port);
+        for class in 1..self.facts.layout.classes.len() as u8 {
+            self.set_quiet(self.facts.layout.lane(port, class), port);
         }
     }
 
     /// Machines may ask for a timer from the start, before any packet has come.
     pub fn arm_machines(&mut self) {
-        let (classes, border, ports) = (self.layout.classes.len(), &self.border, &self.ports);
+        let (classes, border, ports) = (self.facts.layout.classes.len(), &self.border, &self.ports);
         let owns = |port: usize| border.owns(ports[port].node);
         for (lane, ingress) in self.ingress.iter_mut().enumerate().filter(|(lane, _)| owns(lane / classes)) {
             let next = ingress.receiver.next_timeout();
@@ -440,10 +410,11 @@ impl<'a> World<'a> {
     ) -> Result<(), BuildError> {
         let points = &mut self.machines[port.index()].congestion_points;
         points.push(point);
-        self.blueprint.validate_points(port, points)?;
-        if points.iter().any(|point| point.claims().contains(&Claim::Classify)) && self.layout.subs == 1 {
+        self.facts.blueprint.validate_points(port, points)?;
+        if points.iter().any(|point| point.claims().contains(&Claim::Classify)) && self.facts.layout.subs == 1
+        {
             let message = "classes have one queue each: no machine of the blueprint claims Classify";
-            return Err(congested(self.blueprint.port_name(port), message.into()));
+            return Err(congested(self.facts.blueprint.port_name(port), message.into()));
         }
         self.ports[port.index()].has_cp = true;
         self.set_hearing(port);

@@ -5,6 +5,7 @@ pub(crate) mod base_rtt;
 pub mod blueprint;
 pub(crate) mod build;
 pub(crate) mod changes;
+pub(crate) mod facts;
 pub mod footprint;
 pub(crate) mod layout;
 pub mod routing;

@@ -111,8 +111,8 @@ impl Way {
 impl World<'_> {
     /// A flow's id, as in the table of flows.
     fn flow_word(&self, flow: FlowName) -> String {
-        let workload = &self.blueprint.workloads[flow.workload as usize].name;
-        format!("{workload}:{}:{}", self.blueprint.nodes[flow.source as usize].name, flow.number)
+        let workload = &self.facts.blueprint.workloads[flow.workload as usize].name;
+        format!("{workload}:{}:{}", self.facts.blueprint.nodes[flow.source as usize].name, flow.number)
     }
 
     /// Egress ports from `source` on, where they follow from the flow alone; else empty.
@@ -143,18 +143,18 @@ impl World<'_> {
     /// Equal-cost ports of `node` toward the host `destination`, by the routes in force.
     #[inline]
     pub fn candidates(&self, node: NodeId, destination: NodeId) -> &[PortId] {
-        in_force(&self.routes, self.changing.as_deref(), (node, destination))
+        in_force(&self.facts.routes, self.changing.as_deref(), (node, destination))
     }
 
     /// The path that the flow's packets take if every router on it chooses by flow.
     fn walk(&self, source: NodeId, destination: NodeId, tuple: &FlowTuple) -> Option<Path> {
         let mut path: Path = smallvec![self.nic_of(source, destination, tuple)?];
         loop {
-            let node = self.routes.node_of(peer(*path.last()?));
+            let node = self.facts.routes.node_of(peer(*path.last()?));
             if node == destination {
                 return Some(path);
             }
-            let candidates = self.routes.candidates(node, destination);
+            let candidates = self.facts.routes.candidates(node, destination);
             let choice = match candidates.len() {
                 0 => return None,
                 1 => 0,
@@ -172,7 +172,7 @@ impl World<'_> {
         let candidates = self.candidates(source, destination);
         match candidates.len() {
             // Every way is cut: the flow waits at its host for one to come back.
-            0 => self.blueprint.ports_of(source).next(),
+            0 => self.facts.blueprint.ports_of(source).next(),
             1 => Some(candidates[0]),
             ways => Some(candidates[(fold(tuple.key(), u64::from(source.0)) % ways as u64) as usize]),
         }
@@ -184,7 +184,8 @@ impl World<'_> {
             return known.to_vec();
         }
         let path = self.first_path(source, destination, |node| self.candidates(node, destination));
-        let all = || self.first_path(source, destination, |node| self.routes.candidates(node, destination));
+        let all =
+            || self.first_path(source, destination, |node| self.facts.routes.candidates(node, destination));
         path.or_else(all).unwrap_or_default()
     }
 
@@ -198,7 +199,7 @@ impl World<'_> {
         while node != destination {
             let &port = candidates(node).first()?;
             path.push(port);
-            node = self.routes.node_of(peer(port));
+            node = self.facts.routes.node_of(peer(port));
         }
         Some(path)
     }
@@ -211,10 +212,12 @@ impl World<'_> {
         }
         let (mut nodes, mut ports) = (vec![source], Vec::new());
         while let Some(node) = nodes.pop() {
-            for &port in if node == destination { &[] } else { self.routes.candidates(node, destination) } {
+            for &port in
+                if node == destination { &[] } else { self.facts.routes.candidates(node, destination) }
+            {
                 if !ports.contains(&port) {
                     ports.push(port);
-                    nodes.push(self.routes.node_of(peer(port)));
+                    nodes.push(self.facts.routes.node_of(peer(port)));
                 }
             }
         }

@@ -93,8 +93,8 @@ impl World<'_> {
     /// Writes down what the stack of a queue pair allows, if that is something else than before.
     #[inline(never)]
     pub fn note_allowance(&mut self, slot: u32) {
-        let Some(log) = &mut self.allowances else { return };
-        let (half, way) = (&self.senders[slot as usize], &self.ways[slot as usize]);
+        let Some(log) = &mut self.kept.allowances else { return };
+        let (half, way) = (&self.pairs.senders[slot as usize], &self.pairs.ways[slot as usize]);
         if half.done || !log.chosen[way.workload as usize] {
             return;
         }
@@ -108,7 +108,7 @@ impl World<'_> {
 
     /// One row each time that a sender's allowance changed; none where they are not kept.
     pub fn allowance_table(&self) -> Option<Table> {
-        let rows = self.allowances.as_ref()?.log.rows();
+        let rows = self.kept.allowances.as_ref()?.log.rows();
         let mut flows = FlowNames::default();
         let codes = rows.iter().map(|row| flows.code(self, row.flow)).collect();
         let real = |of: &dyn Fn(&Row) -> f64| Values::F64(rows.iter().map(of).collect());

@@ -119,18 +119,18 @@ impl World<'_> {
     #[cold]
     #[inline(never)]
     pub fn capture(&mut self, port: PortId, place: Place) {
-        let Some(at) = self.capture.count(port) else { return };
+        let Some(at) = self.kept.capture.count(port) else { return };
         let packet = self.packets[place];
         let flow = if packet.is_link_control() {
             NO_FLOW
         } else {
             let number = self.oldest_message(packet.flow);
-            self.capture.place_of(&self.ways[packet.flow.index()], number)
+            self.kept.capture.place_of(&self.pairs.ways[packet.flow.index()], number)
         };
         if packet.has(INT) {
-            self.capture.stacks.push(self.stack(place));
+            self.kept.capture.stacks.push(self.stack(place));
         }
-        self.capture.packets.push(Captured {
+        self.kept.capture.packets.push(Captured {
             at: self.now,
             psn: packet.psn,
             stamp: packet.stamp,
@@ -161,14 +161,15 @@ impl World<'_> {
         const LARGEST: u64 = 1 << 31;
         let at = packet.flow.index();
         let ends = |size| packet.psn.saturating_add(self.packets_of(floodway_units::Bytes(size)));
-        let mut messages = self.senders[at].messages().chain(self.receivers[at].messages());
+        let mut messages = self.pairs.senders[at].messages().chain(self.pairs.receivers[at].messages());
         let message = messages.find(|&(_, end, size)| end == ends(size));
         message.map_or(u64::from(packet.payload), |(.., size)| size).min(LARGEST) as u32
     }
 
     /// The number of a queue pair's oldest message that is not complete at both ends; of the last one, if all are.
     fn oldest_message(&self, flow: FlowId) -> u64 {
-        let heads = (self.senders[flow.index()].messages(), self.receivers[flow.index()].messages());
+        let heads =
+            (self.pairs.senders[flow.index()].messages(), self.pairs.receivers[flow.index()].messages());
         let (sending, receiving) = heads;
         let first = sending.take(1).chain(receiving.take(1)).min_by_key(|&(_, end, _)| end);
         first.map_or(0, |(number, ..)| number)

@@ -30,16 +30,16 @@ impl World<'_> {
             self.settle(switch as u32);
         }
         for port in 0..self.ports.len() {
-            for class in 0..self.layout.classes.len() {
-                let egress = &mut self.egress[port * self.layout.classes.len() + class];
+            for class in 0..self.facts.layout.classes.len() {
+                let egress = &mut self.egress[port * self.facts.layout.classes.len() + class];
                 if egress.paused_since != NEVER {
                     egress.paused_total += self.now - egress.paused_since;
-                    self.series[port].paused(egress.paused_since, self.now);
+                    self.kept.series[port].paused(egress.paused_since, self.now);
                     egress.paused_since = self.now;
                 }
             }
-            self.series[port].finish(self.now, self.ports[port].waiting);
-            if !self.histograms.is_empty() {
+            self.kept.series[port].finish(self.now, self.ports[port].waiting);
+            if !self.kept.histograms.is_empty() {
                 self.sample_last(PortId(port as u32), self.ports[port].waiting);
             }
         }
@@ -49,7 +49,7 @@ impl World<'_> {
     /// What is kept of a network whose books are closed.
     pub fn tables(mut self, stopped: Stopped) -> crate::records::outcome::Records {
         self.leave_room_for_tables();
-        self.records.sort_rows();
+        self.kept.records.sort_rows();
         self.settle_ideals();
         self.close_logs();
         let outcome = self.outcome(stopped);
@@ -70,7 +70,7 @@ impl World<'_> {
 
     /// Ends the run where its tables do not fit beside it, before the system does.
     fn leave_room_for_tables(&self) {
-        let rows = self.records.sent_rows.len() as u64;
+        let rows = self.kept.records.sent_rows.len() as u64;
         let bytes = rows * footprint::TABLE_ROW;
         if rows >= MANY_ROWS && memory::left().is_some_and(|left| left.bytes < bytes) {
             Exhausted { bytes }.end();
@@ -79,28 +79,28 @@ impl World<'_> {
 
     /// Puts what was written down as it came in order.
     fn close_logs(&mut self) {
-        self.pauses.iter_mut().for_each(PauseLog::close);
-        self.signals.iter_mut().for_each(SignalLog::close);
-        self.allowances.iter_mut().for_each(AllowanceLog::close);
-        self.shares.iter_mut().for_each(ShareLog::close);
+        self.kept.pauses.iter_mut().for_each(PauseLog::close);
+        self.kept.signals.iter_mut().for_each(SignalLog::close);
+        self.kept.allowances.iter_mut().for_each(AllowanceLog::close);
+        self.kept.shares.iter_mut().for_each(ShareLog::close);
     }
 
     /// Writes the rows of flows that are open.
     fn close_rows(&mut self) {
-        let halves = self.senders.iter_mut().zip(self.receivers.iter_mut());
-        for ((sender, receiver), way) in halves.zip(self.ways.iter()) {
+        let halves = self.pairs.senders.iter_mut().zip(self.pairs.receivers.iter_mut());
+        for ((sender, receiver), way) in halves.zip(self.pairs.ways.iter()) {
             if sender.alive {
-                sender.close(way, &mut self.records);
+                sender.close(way, &mut self.kept.records);
             }
             if receiver.alive {
-                receiver.close(way, &mut self.records);
+                receiver.close(way, &mut self.kept.records);
             }
         }
     }
 
     fn outcome(&self, stopped: Stopped) -> Outcome {
         let in_flight = self.in_flight();
-        let bytes = Conservation { in_flight, ..self.records.bytes };
+        let bytes = Conservation { in_flight, ..self.kept.records.bytes };
         Outcome {
             stopped,
             simulated_us: Time(self.now).as_us(),
@@ -110,10 +110,10 @@ impl World<'_> {
                 slowdown: self.slowdown(),
             },
             lossless: self.lossless(),
-            deadlocks: self.deadlocks.clone(),
+            deadlocks: self.kept.deadlocks.clone(),
             workloads: self.workload_totals(),
             bytes,
-            packet_hops: self.packet_hops,
+            packet_hops: self.kept.packet_hops,
             events: self.event_counts(),
             drops: DropReason::ALL
                 .iter()
@@ -123,12 +123,12 @@ impl World<'_> {
                 })
                 .collect(),
             cnps: self.cnps_made(),
-            peak_in_network_bytes: self.records.peak_in_network,
+            peak_in_network_bytes: self.kept.records.peak_in_network,
             devices: self.devices(),
-            pauses: self.pauses.as_ref().map(PauseLog::totals),
-            signals: self.signals.as_ref().map(SignalLog::totals),
-            allowances: self.allowances.as_ref().map(AllowanceLog::totals),
-            shares: self.shares.as_ref().map(ShareLog::totals),
+            pauses: self.kept.pauses.as_ref().map(PauseLog::totals),
+            signals: self.kept.signals.as_ref().map(SignalLog::totals),
+            allowances: self.kept.allowances.as_ref().map(AllowanceLog::totals),
+            shares: self.kept.shares.as_ref().map(ShareLog::totals),
             queue_samples: self.queue_samples(),
             capture: self.capture_totals(),
         }
@@ -167,7 +167,7 @@ impl World<'_> {
         let mut held = vec![0u64; self.ingress.len()];
         let mut add = |packet: &Packet| {
             if packet.class != 0 {
-                held[self.layout.lane(packet.ingress, packet.class)] += u64::from(packet.frame);
+                held[self.facts.layout.lane(packet.ingress, packet.class)] += u64::from(packet.frame);
             }
         };
         for switch in self.switches.iter() {
@@ -182,8 +182,8 @@ impl World<'_> {
                 continue;
             }
             for port in &switch.ports {
-                let charged = (1..self.layout.queues_per_port).filter(|&q| !self.may_lose(*port, q));
-                let queues = charged.map(|q| &self.queues[self.layout.queue(*port) + q]);
+                let charged = (1..self.facts.layout.queues_per_port).filter(|&q| !self.may_lose(*port, q));
+                let queues = charged.map(|q| &self.queues[self.facts.layout.queue(*port) + q]);
                 queues.flat_map(|queue| queue.fifo.iter(&self.packets)).for_each(&mut add);
             }
         }
@@ -195,7 +195,7 @@ impl World<'_> {
         for (lane, account) in self.ingress.iter().enumerate() {
             let charged = account.held + account.headroom;
             if charged != held[lane] {
-                let port = self.port_name(PortId((lane / self.layout.classes.len()) as u32));
+                let port = self.port_name(PortId((lane / self.facts.layout.classes.len()) as u32));
                 return Verdict::Broken(format!("{port} is charged {charged} B and holds {} B", held[lane]));
             }
         }
@@ -205,7 +205,7 @@ impl World<'_> {
     fn slowdown(&self) -> Verdict {
         let took = |received: &ReceivedRow| received.finish - received.key.start;
         let too_fast = |(sent, received): &FlowRow| received.finish != NEVER && took(received) < sent.ideal;
-        match self.records.rows().find(too_fast) {
+        match self.kept.records.rows().find(too_fast) {
             None => Verdict::Holds,
             Some((sent, received)) => Verdict::Broken(format!(
                 "flow {} took {} ps, less than its ideal {} ps",
@@ -217,14 +217,14 @@ impl World<'_> {
     }
 
     fn flow_name(&self, key: &FlowKey) -> String {
-        let workload = &self.blueprint.workloads[key.workload as usize].name;
-        format!("{workload}:{}:{}", self.blueprint.nodes[key.source as usize].name, key.number)
+        let workload = &self.facts.blueprint.workloads[key.workload as usize].name;
+        format!("{workload}:{}:{}", self.facts.blueprint.nodes[key.source as usize].name, key.number)
     }
 
     fn workload_totals(&self) -> Vec<WorkloadTotals> {
-        let specs = self.blueprint.workloads.iter();
+        let specs = self.facts.blueprint.workloads.iter();
         specs
-            .zip(&self.records.totals)
+            .zip(&self.kept.records.totals)
             .enumerate()
             .map(|(i, (spec, totals))| WorkloadTotals {
                 name: spec.name.clone(),
@@ -234,14 +234,14 @@ impl World<'_> {
                 measured_finished: totals.measured_finished,
                 offered_bytes: if totals.offered == 0 { totals.delivered } else { totals.offered },
                 delivered_bytes: totals.delivered,
-                never_started: self.triggers.waiting[i],
-                span_us: self.records.span(i),
+                never_started: self.traffic.triggers.waiting[i],
+                span_us: self.kept.records.span(i),
             })
             .collect()
     }
 
     fn devices(&self) -> Vec<DevicePeak> {
-        let nodes = self.blueprint.nodes.iter().zip(&self.nodes);
+        let nodes = self.facts.blueprint.nodes.iter().zip(&self.nodes);
         nodes
             .filter_map(|(spec, node)| {
                 let switch = self.switches.get(node.switch as usize)?;
@@ -251,11 +251,11 @@ impl World<'_> {
     }
 
     pub fn names(&self) -> Vec<String> {
-        self.blueprint.nodes.iter().map(|node| node.name.clone()).collect()
+        self.facts.blueprint.nodes.iter().map(|node| node.name.clone()).collect()
     }
 
     pub fn link_names(&self) -> Vec<String> {
-        self.blueprint.links.iter().map(|link| link.name.clone()).collect()
+        self.facts.blueprint.links.iter().map(|link| link.name.clone()).collect()
     }
 
     /// The number of each port among those of its node, in the order of links.
@@ -270,7 +270,7 @@ impl World<'_> {
     }
 
     fn flow_table(&self) -> Table {
-        let rows: Vec<FlowRow> = memory::collect(self.records.rows());
+        let rows: Vec<FlowRow> = memory::collect(self.kept.records.rows());
         let us = |ps: u64| if ps == NEVER { f64::NAN } else { Time(ps).as_us() };
         let fct = |(_, received): &FlowRow| match received.finish {
             NEVER => f64::NAN,
@@ -290,8 +290,8 @@ impl World<'_> {
         let truth = |of: &dyn Fn(&FlowRow) -> bool| {
             Values::Bool(memory::collect(rows.iter().map(|row| u8::from(of(row)))))
         };
-        let workloads = self.blueprint.workloads.iter().map(|workload| workload.name.clone()).collect();
-        let classes = &self.layout.classes;
+        let workloads = self.facts.blueprint.workloads.iter().map(|workload| workload.name.clone()).collect();
+        let classes = &self.facts.layout.classes;
         Table::new(vec![
             ("workload", text(workloads, &|sent| sent.key.workload)),
             ("source", text(self.names(), &|sent| sent.key.source)),
@@ -326,6 +326,7 @@ impl World<'_> {
     /// Whether a flow stays in its datacenter, by the tags `dc-…` of its ends.
     fn path_classes(&self, rows: &[FlowRow]) -> Values {
         let dc: Vec<Option<&String>> = self
+            .facts
             .blueprint
             .nodes
             .iter()
@@ -344,14 +345,14 @@ impl World<'_> {
     fn latency_table(&self) -> Table {
         let (mut workload, mut component) = (Vec::new(), Vec::new());
         let (mut low, mut high, mut packets) = (Vec::new(), Vec::new(), Vec::new());
-        for (of, part, bounds, count) in self.records.delays.rows() {
+        for (of, part, bounds, count) in self.kept.records.delays.rows() {
             workload.push(of);
             component.push(part);
             low.push(bounds.0);
             high.push(bounds.1);
             packets.push(count);
         }
-        let workloads = self.blueprint.workloads.iter().map(|workload| workload.name.clone()).collect();
+        let workloads = self.facts.blueprint.workloads.iter().map(|workload| workload.name.clone()).collect();
         Table::new(vec![
             ("workload", Values::Text { codes: workload, dictionary: workloads }),
             (
@@ -369,15 +370,15 @@ impl World<'_> {
 
     /// Watched ports: those asked for, and the busiest of the others.
     fn watched(&self) -> Vec<usize> {
-        let asked: Vec<usize> = self.blueprint.records.watch.iter().map(|port| port.index()).collect();
-        let sent = |port: usize| self.series[port].buckets().iter().map(|b| b.tx_bytes).sum::<u64>();
+        let asked: Vec<usize> = self.facts.blueprint.records.watch.iter().map(|port| port.index()).collect();
+        let sent = |port: usize| self.kept.series[port].buckets().iter().map(|b| b.tx_bytes).sum::<u64>();
         let mut others: Vec<(u64, usize)> = (0..self.ports.len())
             .filter(|port| !asked.contains(port))
             .map(|port| (sent(port), port))
             .filter(|&(bytes, _)| bytes > 0)
             .collect();
         others.sort_by_key(|&(bytes, port)| (std::cmp::Reverse(bytes), port));
-        let busiest = others.into_iter().take(self.blueprint.records.busiest).map(|(_, port)| port);
+        let busiest = others.into_iter().take(self.facts.blueprint.records.busiest).map(|(_, port)| port);
         let mut watched: Vec<usize> = asked.iter().copied().chain(busiest).collect();
         watched.sort_unstable();
         watched.dedup();
@@ -391,8 +392,9 @@ impl World<'_> {
             Some(relay) if relay.ports.remote == port => peer(relay.ports.local),
             _ => port,
         };
-        let name = |port: PortId| &self.blueprint.nodes[self.ports[behind(port).index()].node.index()].name;
-        let link = &self.blueprint.links[port.index() / 2].name;
+        let name =
+            |port: PortId| &self.facts.blueprint.nodes[self.ports[behind(port).index()].node.index()].name;
+        let link = &self.facts.blueprint.links[port.index() / 2].name;
         format!("{link}: {}>{}", name(port), name(peer(port)))
     }
 
@@ -401,7 +403,7 @@ impl World<'_> {
         let (mut time, mut width, mut value) = (Vec::new(), Vec::new(), Vec::new());
         let watched = self.watched();
         for (i, &port) in watched.iter().enumerate() {
-            let series = &self.series[port];
+            let series = &self.kept.series[port];
             let mut begin = 0u64;
             for bucket in series.buckets() {
                 // The last bucket may be cut short by the end of the run.
@@ -444,9 +446,10 @@ impl World<'_> {
 
     /// By lane, what has started on the wire: it has arrived at the other end, was lost on the link or is there now.
     fn traffic_sent(&self) -> Vec<Traffic> {
-        let classes = self.layout.classes.len();
-        let far =
-            |lane: usize| self.layout.lane(peer(PortId((lane / classes) as u32)), (lane % classes) as u8);
+        let classes = self.facts.layout.classes.len();
+        let far = |lane: usize| {
+            self.facts.layout.lane(peer(PortId((lane / classes) as u32)), (lane % classes) as u8)
+        };
         let arrived = |lane: usize| {
             let account = &self.ingress[far(lane)];
             let mut received = account.received;
@@ -455,14 +458,14 @@ impl World<'_> {
         };
         let mut sent: Vec<Traffic> = (0..self.egress.len()).map(arrived).collect();
         for packet in self.packets.flying().filter(|packet| !packet.is_link_control()) {
-            sent[far(self.layout.lane(packet.ingress, packet.class))].add(packet.frame);
+            sent[far(self.facts.layout.lane(packet.ingress, packet.class))].add(packet.frame);
         }
         sent
     }
 
     fn counter_table(&self) -> Table {
         let lanes: Vec<usize> = (0..self.egress.len()).collect();
-        let port_of = |lane: usize| lane / self.layout.classes.len();
+        let port_of = |lane: usize| lane / self.facts.layout.classes.len();
         let column = |of: &dyn Fn(usize) -> u64| Values::U64(lanes.iter().map(|&lane| of(lane)).collect());
         let numbers = self.port_numbers();
         let (out, held, sent) = (&self.egress, &self.ingress, self.traffic_sent());
@@ -484,7 +487,9 @@ impl World<'_> {
             ),
             (
                 "class".to_owned(),
-                column(&|lane| u64::from(self.layout.classes[lane % self.layout.classes.len()].0)),
+                column(&|lane| {
+                    u64::from(self.facts.layout.classes[lane % self.facts.layout.classes.len()].0)
+                }),
             ),
             ("tx_packets".to_owned(), column(&|lane| sent[lane].packets)),
             ("tx_bytes".to_owned(), column(&|lane| sent[lane].bytes)),

@@ -163,18 +163,18 @@ impl World<'_> {
     /// The queues of `port` have held `queued` bytes until now.
     #[inline(never)]
     pub fn sample(&mut self, port: PortId, queued: u64) {
-        let until = self.instants.until().unwrap_or(self.now);
-        self.histograms[port.index()].stood(until, queued);
+        let until = self.kept.instants.until().unwrap_or(self.now);
+        self.kept.histograms[port.index()].stood(until, queued);
     }
 
     /// The queues of `port` have held `queued` bytes until now, and no event comes any more.
     pub fn sample_last(&mut self, port: PortId, queued: u64) {
-        self.histograms[port.index()].stood(self.now, queued);
+        self.kept.histograms[port.index()].stood(self.now, queued);
     }
 
     /// Which instants were sampled; none where histograms are not kept.
     pub fn queue_samples(&self) -> Option<QueueSamples> {
-        let spec = self.blueprint.records.queue_histogram?;
+        let spec = self.facts.blueprint.records.queue_histogram?;
         let (last, instants) =
             self.switch_histograms().next().map_or((None, 0), |(_, histogram)| histogram.instants());
         Some(QueueSamples {
@@ -187,12 +187,12 @@ impl World<'_> {
     }
 
     fn switch_histograms(&self) -> impl Iterator<Item = (usize, &Histogram)> {
-        self.histograms.iter().enumerate().filter(|&(port, _)| !self.ports[port].at_host)
+        self.kept.histograms.iter().enumerate().filter(|&(port, _)| !self.ports[port].at_host)
     }
 
     /// One row for each bin of a switch's egress port that was met; none where histograms are not kept.
     pub fn queue_table(&self) -> Option<Table> {
-        self.blueprint.records.queue_histogram?;
+        self.facts.blueprint.records.queue_histogram?;
         let numbers = self.port_numbers();
         let (mut node, mut port, mut link) = (Vec::new(), Vec::new(), Vec::new());
         let (mut until, mut low, mut samples) = (Vec::new(), Vec::new(), Vec::new());

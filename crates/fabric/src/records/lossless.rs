@@ -10,7 +10,7 @@ use crate::switch::buffer::Ingress;
 
 impl World<'_> {
     pub(crate) fn lossless(&self) -> Lossless {
-        let sizing = self.blueprint.sizing();
+        let sizing = self.facts.blueprint.sizing();
         let loss = self.loss();
         let promised = sizing.short.is_none() && sizing.unproven.is_empty();
         let verdict = match (&loss, promised) {
@@ -31,7 +31,7 @@ impl World<'_> {
 
     /// What was dropped for want of buffer.
     fn loss(&self) -> Option<Loss> {
-        let first = self.records.first_drop?;
+        let first = self.kept.records.first_drop?;
         let lanes = self.ingress.iter().enumerate().filter(|(_, lane)| lane.lossless);
         let short: Vec<(usize, &Ingress)> =
             lanes.filter(|(_, lane)| lane.rare.buffer_drop_bytes > 0).collect();
@@ -47,7 +47,7 @@ impl World<'_> {
             worst_place: self.lane_name(*worst),
             worst_port_bytes: most.rare.buffer_drop_bytes,
             place: self.lane_name(first.lane),
-            class: self.layout.classes[first.lane % self.layout.classes.len()].0,
+            class: self.facts.layout.classes[first.lane % self.facts.layout.classes.len()].0,
             time_us: Time(first.time).as_us(),
             missing_bytes: first.missing,
         })
@@ -76,12 +76,12 @@ impl World<'_> {
     /// Is what comes in by this port and class lossless, also where the port is a host's?
     fn is_lossless_lane(&self, lane: usize) -> bool {
         let (port, class) =
-            (PortId((lane / self.layout.classes.len()) as u32), lane % self.layout.classes.len());
-        let control = self.blueprint.control_into(port, self.layout.classes[class]);
+            (PortId((lane / self.facts.layout.classes.len()) as u32), lane % self.facts.layout.classes.len());
+        let control = self.facts.blueprint.control_into(port, self.facts.layout.classes[class]);
         class != 0 && control.is_some_and(FlowControlParams::is_lossless)
     }
 
     fn lane_name(&self, lane: usize) -> String {
-        self.port_name(PortId((lane / self.layout.classes.len()) as u32))
+        self.port_name(PortId((lane / self.facts.layout.classes.len()) as u32))
     }
 }

@@ -6,6 +6,7 @@ pub(crate) mod counters;
 pub(crate) mod delays;
 pub(crate) mod finish;
 pub(crate) mod histogram;
+pub(crate) mod kept;
 pub(crate) mod log;
 pub(crate) mod lossless;
 pub mod outcome;

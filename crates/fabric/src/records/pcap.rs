@@ -23,50 +23,50 @@ const TTL: u8 = 64;
 impl World<'_> {
     /// Frames that the capture holds, and that it had no room for; none where nothing was to be captured.
     pub fn capture_totals(&self) -> Option<CaptureTotals> {
-        self.blueprint.records.capture.as_ref().map(|_| CaptureTotals {
-            packets: self.capture.packets.len() as u64,
-            missed: self.capture.taps.iter().map(|tap| tap.missed).sum(),
+        self.facts.blueprint.records.capture.as_ref().map(|_| CaptureTotals {
+            packets: self.kept.capture.packets.len() as u64,
+            missed: self.kept.capture.taps.iter().map(|tap| tap.missed).sum(),
         })
     }
 
     /// The capture as a file, where something was to be captured.
     pub fn pcapng(&self) -> Option<Vec<u8>> {
-        self.blueprint.records.capture.as_ref()?;
+        self.facts.blueprint.records.capture.as_ref()?;
         let mut writer = Writer::new(concat!("floodway ", env!("CARGO_PKG_VERSION")));
-        for tap in &self.capture.taps {
+        for tap in &self.kept.capture.taps {
             self.write_interface(&mut writer, tap);
         }
-        let hosts = self.blueprint.nodes.iter().filter_map(|node| match node.role {
+        let hosts = self.facts.blueprint.nodes.iter().filter_map(|node| match node.role {
             Role::Host { address } => Some((address, node.name.as_str())),
             Role::Switch(_) => None,
         });
         writer.names(hosts);
         self.write_packets(&mut writer);
-        for (i, tap) in (0u32..).zip(&self.capture.taps) {
+        for (i, tap) in (0u32..).zip(&self.kept.capture.taps) {
             writer.statistics(i, self.now, tap.sent, tap.missed);
         }
         Some(writer.finish())
     }
 
     fn write_interface(&self, writer: &mut Writer, tap: &Tap) {
-        let link = &self.blueprint.links[tap.port.index() / 2];
+        let link = &self.facts.blueprint.links[tap.port.index() / 2];
         let end = tap.port.index() % 2;
-        let node = |end: usize| &self.blueprint.nodes[link.ends[end].node.index()].name;
+        let node = |end: usize| &self.facts.blueprint.nodes[link.ends[end].node.index()].name;
         let (from, to) = (node(end), node(1 - end));
         let rate = link.directions[end].rate;
         writer.interface(&Interface {
             name: &format!("{}:{from}->{to}", link.name),
             description: &format!("what {from} sends to {to} on the link {} of {rate}", link.name),
             speed: rate.0,
-            keep: self.capture.keep as u32,
+            keep: self.kept.capture.keep as u32,
         });
     }
 
     /// The first frame of a queue pair says whose it is.
     fn write_packets(&self, writer: &mut Writer) {
-        let (mut named, mut stacks) = (0, self.capture.stacks.iter().copied());
+        let (mut named, mut stacks) = (0, self.kept.capture.stacks.iter().copied());
         let codes = self.codes();
-        for packet in &self.capture.packets {
+        for packet in &self.kept.capture.packets {
             let mut comment = String::new();
             if packet.flow == named {
                 comment = self.introduction(named);
@@ -85,26 +85,26 @@ impl World<'_> {
     }
 
     fn introduction(&self, flow: u32) -> String {
-        let seen = &self.capture.flows[flow as usize];
-        let node = |node: floodway_units::NodeId| &self.blueprint.nodes[node.index()].name;
-        let workload = &self.blueprint.workloads[seen.workload as usize].name;
+        let seen = &self.kept.capture.flows[flow as usize];
+        let node = |node: floodway_units::NodeId| &self.facts.blueprint.nodes[node.index()].name;
+        let workload = &self.facts.blueprint.workloads[seen.workload as usize].name;
         let (from, to) = (node(seen.source), node(seen.destination));
         format!("queue pair {:#x}: {workload}:{from}:{}, to {to}", FIRST_QUEUE_PAIR + flow, seen.number)
     }
 
     /// A port of the run, also one from outside the registry, that marks UE takes ECT(0) for it.
     fn codes(&self) -> Codes {
-        let ends = self.blueprint.links.iter().flat_map(|link| &link.ends);
+        let ends = self.facts.blueprint.links.iter().flat_map(|link| &link.ends);
         let mut points = ends.flat_map(|end| &end.congestion_points);
         let ternary = points.any(|point| point.tells(Tells::Undetermined))
-            || self.capture.packets.iter().any(|packet| packet.flags & UE != 0);
+            || self.kept.capture.packets.iter().any(|packet| packet.flags & UE != 0);
         if ternary { Codes::Ternary } else { Codes::Binary }
     }
 
     fn frame(&self, packet: &Captured, codes: Codes, telemetry: Option<int::Stack>) -> Frame {
-        let port = self.capture.taps[packet.port as usize].port;
+        let port = self.kept.capture.taps[packet.port as usize].port;
         let macs = [Mac::of_port(port.0), Mac::of_port(peer(port).0)];
-        let keep = self.capture.keep;
+        let keep = self.kept.capture.keep;
         let word = match packet.kind {
             Kind::Pause => return pfc::frame(macs[0], packet.payload as u8, times(packet), keep),
             Kind::Credit => word::Word::Credit(packet.psn),
@@ -116,13 +116,13 @@ impl World<'_> {
     }
 
     fn roce(&self, packet: &Captured, macs: [Mac; 2], codes: Codes, telemetry: Option<int::Stack>) -> Frame {
-        let flow = &self.capture.flows[packet.flow as usize];
+        let flow = &self.kept.capture.flows[packet.flow as usize];
         let ends = [flow.tuple.source, flow.tuple.destination];
         let headers = Headers {
             macs,
             addresses: if packet.kind == Kind::Data { ends } else { [ends[1], ends[0]] },
             source_port: flow.tuple.source_port,
-            dscp: dscp(self.layout.classes[packet.class as usize]),
+            dscp: dscp(self.facts.layout.classes[packet.class as usize]),
             ecn: codes.of(packet),
             ttl: TTL - packet.hop.min(TTL - 1),
             // Both ends have the same number, so that one filter shows both directions.
@@ -130,7 +130,7 @@ impl World<'_> {
             psn: psn(packet),
             telemetry,
         };
-        roce::frame(&headers, &body(packet, flow), self.capture.keep)
+        roce::frame(&headers, &body(packet, flow), self.kept.capture.keep)
     }
 }
 

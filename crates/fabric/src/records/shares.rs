@@ -116,19 +116,19 @@ impl World<'_> {
     /// Notes a packet that starts on the wire of a port, if the port's flows are told apart.
     pub fn note_share(&mut self, port: PortId, place: Place) {
         let packet = &self.packets[place];
-        let Some(log) = &mut self.shares else { return };
+        let Some(log) = &mut self.kept.shares else { return };
         if !packet.is_data() {
             return;
         }
-        let key = Key { port: port.0, flow: self.ways[packet.flow.index()].name() };
-        let class = self.layout.classes[usize::from(packet.class)].0;
-        let bytes = u64::from(packet.frame) + self.layout.gap;
+        let key = Key { port: port.0, flow: self.pairs.ways[packet.flow.index()].name() };
+        let class = self.facts.layout.classes[usize::from(packet.class)].0;
+        let bytes = u64::from(packet.frame) + self.facts.layout.gap;
         log.sent(self.now, key, class, bytes);
     }
 
     /// One row a port, bucket and flow that it sent something of; none where they are not kept.
     pub fn share_table(&self) -> Option<Table> {
-        let log = self.shares.as_ref()?;
+        let log = self.kept.shares.as_ref()?;
         let rows = log.log.rows();
         let mut flows = FlowNames::default();
         let codes = rows.iter().map(|row| flows.code(self, row.key.flow)).collect();

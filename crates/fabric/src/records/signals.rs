@@ -135,7 +135,7 @@ fn state_of(points: &[AnyCongestionPoint], now: Time, class: Class) -> &'static 
 impl World<'_> {
     /// Writes down the states that the queues of the ports here start in.
     pub fn start_signals(&mut self) {
-        if self.signals.is_none() {
+        if self.kept.signals.is_none() {
             return;
         }
         for port in (0..self.ports.len()).map(|port| PortId(port as u32)) {
@@ -149,7 +149,7 @@ impl World<'_> {
     /// Writes down what states the machines of `port` have changed; they have just been called.
     pub fn note_states(&mut self, port: PortId) {
         // Machines at a host's end hear of pauses, but of no packets.
-        if self.signals.is_some() && !self.ports[port.index()].at_host {
+        if self.kept.signals.is_some() && !self.ports[port.index()].at_host {
             self.tell_states(port, What::State);
         }
     }
@@ -163,12 +163,12 @@ impl World<'_> {
 
     #[inline(never)]
     fn tell_states(&mut self, port: PortId, what: fn(&'static str) -> What) {
-        let (now, classes) = (self.time(), self.layout.classes.len());
-        let Some(log) = &mut self.signals else { return };
+        let (now, classes) = (self.time(), self.facts.layout.classes.len());
+        let Some(log) = &mut self.kept.signals else { return };
         let points = &self.machines[port.index()].congestion_points;
         for class in 1..classes {
             let lane = port.index() * classes + class;
-            let state = state_of(points, now, self.layout.classes[class]);
+            let state = state_of(points, now, self.facts.layout.classes[class]);
             if state != std::mem::replace(&mut log.states[lane], state) {
                 log.say(now.0, lane, what(state));
             }
@@ -177,42 +177,42 @@ impl World<'_> {
 
     /// Writes down that the egress `lane` has marked a packet.
     pub fn note_mark(&mut self, lane: usize, place: Place, mark: Mark) {
-        if let Some(log) = &mut self.signals {
-            let flow = self.ways[self.packets[place].flow.index()].name();
+        if let Some(log) = &mut self.kept.signals {
+            let flow = self.pairs.ways[self.packets[place].flow.index()].name();
             log.say(self.now, lane, What::Mark(mark, flow));
         }
     }
 
     /// Counts a CNP that a machine of `port` has made, and writes it down.
     pub fn note_cnp(&mut self, port: PortId, notice: &Notice) {
-        let way = &self.ways[notice.flow.index()];
-        let lane = self.layout.lane(port, way.class);
+        let way = &self.pairs.ways[notice.flow.index()];
+        let lane = self.facts.layout.lane(port, way.class);
         let name = way.name();
         self.egress[lane].rare.cnps += 1;
-        if let Some(log) = &mut self.signals {
+        if let Some(log) = &mut self.kept.signals {
             log.say(self.now, lane, What::Cnp(name, notice.window));
         }
     }
 
     /// Counts a notice of a machine of `port` that goes out of `ingress`, and writes it down.
     pub fn note_cn(&mut self, port: PortId, ingress: PortId, notice: &RegionNotice) {
-        let class = self.layout.dense(notice.class);
+        let class = self.facts.layout.dense(notice.class);
         if class == u8::MAX {
             // No queue is of it.
             return;
         }
-        let lane = self.layout.lane(port, class);
+        let lane = self.facts.layout.lane(port, class);
         self.egress[lane].rare.cns += 1;
         let to = self.ports[peer(ingress).index()].node;
-        if let Some(log) = &mut self.signals {
+        if let Some(log) = &mut self.kept.signals {
             log.say(self.now, lane, What::Cn(Cn { to, degree: notice.degree, flows: notice.count }));
         }
     }
 
     /// One row for each mark, CNP, CN and change of state; none where they are not kept.
     pub fn signal_table(&self) -> Option<Table> {
-        let rows = self.signals.as_ref()?.log.rows();
-        let classes = self.layout.classes.len();
+        let rows = self.kept.signals.as_ref()?.log.rows();
+        let classes = self.facts.layout.classes.len();
         let port_of = |row: &Row| row.lane as usize / classes;
         let numbers = self.port_numbers();
         let codes = |of: &dyn Fn(&Row) -> u32| rows.iter().map(of).collect();
@@ -221,7 +221,7 @@ impl World<'_> {
         let flow_codes = flow_codes.collect();
         let state_codes = rows.iter().map(|row| row.what.state().map_or(NONE, |of| place(&mut states, of)));
         let state_codes = state_codes.collect();
-        let class = |row: &Row| u64::from(self.layout.classes[row.lane as usize % classes].0);
+        let class = |row: &Row| u64::from(self.facts.layout.classes[row.lane as usize % classes].0);
         let window = |row: &Row| row.what.window().map_or(f64::NAN, |window| window.0 as f64);
         let of_cn = |of: fn(Cn) -> u8| -> Values {
             let number = |row: &Row| row.what.cn().map_or(f64::NAN, |cn| f64::from(of(cn)));

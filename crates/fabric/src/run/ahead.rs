@@ -38,11 +38,11 @@ impl World<'_> {
     pub fn fetch_rest(&self, event: &Event) {
         let packet = &self.packets[Place::of(event.item)];
         let (ingress, out, class) = (packet.ingress, packet.out, packet.class);
-        fetch(&self.ingress, self.layout.lane(ingress, class));
-        fetch(&self.ways, packet.flow.index());
+        fetch(&self.ingress, self.facts.layout.lane(ingress, class));
+        fetch(&self.pairs.ways, packet.flow.index());
         fetch(&self.ports, out.index());
-        fetch(&self.queues, self.layout.queue(out));
-        fetch(&self.series, out.index());
+        fetch(&self.queues, self.facts.layout.queue(out));
+        fetch(&self.kept.series, out.index());
         if out == ingress && packet.has(ON_PATH) {
             self.fetch_half(packet);
         }
@@ -52,9 +52,9 @@ impl World<'_> {
     #[inline]
     fn fetch_half(&self, packet: &Packet) {
         if packet.is_data() {
-            fetch_lines(&self.receivers, packet.flow.index(), 4);
+            fetch_lines(&self.pairs.receivers, packet.flow.index(), 4);
         } else {
-            fetch_lines(&self.senders, packet.flow.index(), 4);
+            fetch_lines(&self.pairs.senders, packet.flow.index(), 4);
         }
     }
 }

@@ -176,7 +176,7 @@ impl World<'_> {
     /// Has the receiver told of another message, if it is elsewhere; false if it is here.
     pub fn post_across(&mut self, slot: u32, message: Incoming) -> bool {
         let border = &mut self.border;
-        let to = border.cut.owner(self.ways[slot as usize].destination);
+        let to = border.cut.owner(self.pairs.ways[slot as usize].destination);
         let elsewhere = to != border.index;
         if elsewhere {
             let name = border.names[slot as usize];
@@ -215,15 +215,15 @@ impl World<'_> {
         let name = border.names[flow.index()];
         if border.knowing[flow.index()] & 1 << to == 0 {
             border.knowing[flow.index()] |= 1 << to;
-            let way = self.ways[flow.index()].clone();
+            let way = self.pairs.ways[flow.index()].clone();
             border.out[to].told.push(Told { name, way, half: None });
         }
         name
     }
 
     fn notice_across(&mut self, to: usize, place: u32) {
-        let mut notice = self.regions[place as usize];
-        self.free_regions.push(place);
+        let mut notice = self.notices.all[place as usize];
+        self.notices.free.push(place);
         let mut parts = [0; 16];
         for (flow, part) in notice.flows.iter_mut().zip(&mut parts).take(usize::from(notice.count)) {
             let name = self.name_for(to, *flow);
@@ -238,18 +238,18 @@ impl World<'_> {
         if let Some(slot) = self.border.slot_of(usize::from(name.part), name.slot) {
             // Another partition was the first to tell.
             if let Some(half) = half {
-                self.receivers.put(slot as usize, half);
+                self.pairs.receivers.put(slot as usize, half);
             }
             return;
         }
-        let slot = self.free_slots.pop().unwrap_or(self.ways.len() as u32);
+        let slot = self.pairs.free_slots.pop().unwrap_or(self.pairs.ways.len() as u32);
         let at = slot as usize;
         let knowing = 1 << self.border.index | 1 << name.part | 1 << self.border.cut.owner(way.destination);
         self.border.enter(slot, name, knowing);
-        self.ways.put(at, way);
-        self.senders.put(at, SendHalf::absent());
-        self.receivers.put(at, half.unwrap_or_else(ReceiveHalf::absent));
-        self.elsewhere.put(at, 0);
+        self.pairs.ways.put(at, way);
+        self.pairs.senders.put(at, SendHalf::absent());
+        self.pairs.receivers.put(at, half.unwrap_or_else(ReceiveHalf::absent));
+        self.pairs.elsewhere.put(at, 0);
     }
 
     /// The slot of a queue pair that this partition was told of.
@@ -292,7 +292,7 @@ impl Partition for World<'_> {
         batch.told.drain(..).for_each(|told| self.learn(told));
         for (name, message) in batch.posted.drain(..) {
             let slot = self.slot(name.part, FlowId(name.slot));
-            self.receivers[slot as usize].post(message);
+            self.pairs.receivers[slot as usize].post(message);
         }
         let mut hops = batch.hops.as_slice();
         let mut notices = batch.notices.drain(..);

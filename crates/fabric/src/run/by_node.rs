@@ -80,7 +80,7 @@ impl World<'_> {
     /// What concerns the whole network happens, when all before it has.
     fn take_step(&mut self, at: u64, order: u64) {
         (self.now, self.order) = (at, order);
-        self.counts[What::Fault as usize] += 1;
+        self.kept.counts[What::Fault as usize] += 1;
         self.fault(self.events.decode(order).1);
     }
 

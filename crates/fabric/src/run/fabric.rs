@@ -173,6 +173,6 @@ fn finish(mut worlds: Vec<World<'_>>, mut seen: Seen, end: Time, interrupted: bo
         world.close(end);
     }
     let mut world = merge::merge(worlds).expect("a network has at least one partition");
-    (world.deadlocks, world.records.peak_in_network) = (seen.deadlocks, seen.peak_in_network);
+    (world.kept.deadlocks, world.kept.records.peak_in_network) = (seen.deadlocks, seen.peak_in_network);
     world.tables(stopped)
 }

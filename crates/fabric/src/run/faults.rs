@@ -16,7 +16,7 @@ impl World<'_> {
     /// All faults of the run become events, in the partitions that they concern.
     pub fn arm_faults(&mut self) {
         let mut faults: Vec<(u64, Fault)> = Vec::new();
-        for (i, link) in self.blueprint.links.iter().enumerate() {
+        for (i, link) in self.facts.blueprint.links.iter().enumerate() {
             let changes = changes::of_link(i as u32, link).into_iter();
             faults.extend(changes.map(|(at, change)| (at, Fault::Change(change))));
             for (end, spec) in link.ends.iter().enumerate() {
@@ -57,7 +57,7 @@ impl World<'_> {
         }
         if !self.border.owns(self.ports[2 * link as usize].node) {
             // That the routes are others now is all that concerns this partition.
-            self.counts[What::Fault as usize] -= 1;
+            self.kept.counts[What::Fault as usize] -= 1;
             return;
         }
         for port in [PortId(2 * link), PortId(2 * link + 1)] {
@@ -111,7 +111,7 @@ impl World<'_> {
         if packet.is_link_control() {
             self.forget_link_control(packet);
         } else {
-            let lane = self.layout.lane(peer(port), packet.class);
+            let lane = self.facts.layout.lane(peer(port), packet.class);
             self.ingress[lane].rare.lost.add(packet.frame);
             self.drop_packet(lane, packet, DropReason::LinkDown);
         }
@@ -131,7 +131,7 @@ impl World<'_> {
             let frame = self.packets.take(place);
             self.forget_link_control(&frame);
         }
-        for class in 0..self.layout.classes.len() as u8 {
+        for class in 0..self.facts.layout.classes.len() as u8 {
             self.flush_queues(port, class, DropReason::LinkDown);
         }
     }
@@ -139,7 +139,7 @@ impl World<'_> {
     /// A link control frame was lost, or will not be sent.
     pub fn forget_link_control(&mut self, packet: &Packet) {
         if packet.kind == Kind::Region {
-            self.free_regions.push(packet.psn as u32);
+            self.notices.free.push(packet.psn as u32);
         }
     }
 
@@ -148,14 +148,14 @@ impl World<'_> {
         self.ports[port.index()].delay = delay;
         if !self.border.owns(self.ports[port.index()].node) {
             // Who opens queue pairs here knows of it, and nobody sends.
-            self.counts[What::Fault as usize] -= 1;
+            self.kept.counts[What::Fault as usize] -= 1;
         }
     }
 
     /// Both halves of the link's flow controls start afresh.
     fn reset(&mut self, port: PortId) {
-        for class in 1..self.layout.classes.len() as u8 {
-            let lane = self.layout.lane(port, class);
+        for class in 1..self.facts.layout.classes.len() as u8 {
+            let lane = self.facts.layout.lane(port, class);
             let node = self.ports[port.index()].node.index();
             let mut cx = Cx {
                 now: Time(self.now),
@@ -178,8 +178,8 @@ impl World<'_> {
         let other = self.relay_at(port).map(|relay| relay.ports.other(port));
         let Some(other) = other else { return };
         let Some((disposition, _)) = self.relays(other, class) else { return };
-        if disposition.forwards() && self.egress[self.layout.lane(other, class)].paused_since != NEVER {
-            let class = self.layout.classes[class as usize];
+        if disposition.forwards() && self.egress[self.facts.layout.lane(other, class)].paused_since != NEVER {
+            let class = self.facts.layout.classes[class as usize];
             self.out.frames.0.push(FcFrame::Pause { class, quanta: Quanta::MAX });
             self.flush_frames(port);
         }
@@ -189,9 +189,12 @@ impl World<'_> {
     fn forced_pause(&mut self, index: u32, port: PortId, pause: PauseFault) {
         self.events.is_at(self.ports[port.index()].node);
         let ends = self.now >= pause.to.0;
-        let class = self.layout.dense(pause.class);
+        let class = self.facts.layout.dense(pause.class);
         let time = self.time();
-        if ends && class != u8::MAX && self.ingress[self.layout.lane(port, class)].receiver.is_pausing(time) {
+        if ends
+            && class != u8::MAX
+            && self.ingress[self.facts.layout.lane(port, class)].receiver.is_pausing(time)
+        {
             // The port's own flow control has paused as well, and will say itself when that is over.
             return;
         }
@@ -221,8 +224,8 @@ impl World<'_> {
 
     /// How long pauses of `class` last that `port` sends.
     fn pause_mode_at(&self, port: PortId, class: Class) -> PauseMode {
-        let data = &self.blueprint.links[port.index() / 2].directions[peer(port).index() % 2];
+        let data = &self.facts.blueprint.links[port.index() / 2].directions[peer(port).index() % 2];
         let control = data.flow_control.iter().find(|(of, _)| *of == class);
-        control.map_or(self.pause_mode, |(_, params)| params.pause_mode(self.pause_mode))
+        control.map_or(self.facts.pause_mode, |(_, params)| params.pause_mode(self.facts.pause_mode))
     }
 }

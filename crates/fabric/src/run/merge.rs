@@ -36,21 +36,21 @@ impl<'a> World<'a> {
                 self.absorb_switch(&mut other, switch);
             }
         }
-        self.records.absorb(other.records);
-        self.packet_hops += other.packet_hops;
-        self.counts.iter_mut().zip(other.counts).for_each(|(count, more)| *count += more);
-        let waiting = self.triggers.waiting.iter_mut().zip(&other.triggers.waiting);
+        self.kept.records.absorb(other.kept.records);
+        self.kept.packet_hops += other.kept.packet_hops;
+        self.kept.counts.iter_mut().zip(other.kept.counts).for_each(|(count, more)| *count += more);
+        let waiting = self.traffic.triggers.waiting.iter_mut().zip(&other.traffic.triggers.waiting);
         waiting.for_each(|(waiting, more)| *waiting += more);
-        if let (Some(log), Some(more)) = (&mut self.pauses, other.pauses) {
+        if let (Some(log), Some(more)) = (&mut self.kept.pauses, other.kept.pauses) {
             log.absorb(more);
         }
-        if let (Some(log), Some(more)) = (&mut self.signals, other.signals) {
+        if let (Some(log), Some(more)) = (&mut self.kept.signals, other.kept.signals) {
             log.absorb(more);
         }
-        if let (Some(log), Some(more)) = (&mut self.allowances, other.allowances) {
+        if let (Some(log), Some(more)) = (&mut self.kept.allowances, other.kept.allowances) {
             log.absorb(more);
         }
-        if let (Some(log), Some(more)) = (&mut self.shares, other.shares) {
+        if let (Some(log), Some(more)) = (&mut self.kept.shares, other.kept.shares) {
             log.absorb(more);
         }
     }
@@ -62,17 +62,18 @@ impl<'a> World<'a> {
     fn absorb_port(&mut self, other: &mut World<'a>, port: PortId) {
         let at = port.index();
         self.ports[at].waiting = other.ports[at].waiting;
-        swap(&mut self.series[at], &mut other.series[at]);
-        if let (Some(own), Some(more)) = (self.histograms.get_mut(at), other.histograms.get_mut(at)) {
+        swap(&mut self.kept.series[at], &mut other.kept.series[at]);
+        if let (Some(own), Some(more)) = (self.kept.histograms.get_mut(at), other.kept.histograms.get_mut(at))
+        {
             swap(own, more);
         }
-        for class in 0..self.layout.classes.len() as u8 {
-            let lane = self.layout.lane(port, class);
+        for class in 0..self.facts.layout.classes.len() as u8 {
+            let lane = self.facts.layout.lane(port, class);
             swap(&mut self.egress[lane], &mut other.egress[lane]);
             swap(&mut self.ingress[lane], &mut other.ingress[lane]);
         }
-        let first = self.layout.queue(port);
-        for q in first..first + self.layout.queues_per_port {
+        let first = self.facts.layout.queue(port);
+        for q in first..first + self.facts.layout.queues_per_port {
             swap(&mut self.queues[q], &mut other.queues[q]);
             self.queues[q].fifo = self.queues[q].fifo.moved(&mut other.packets, &mut self.packets);
         }

@@ -55,7 +55,7 @@ impl<'w, 'p, 'a> Whole<'w, 'p, 'a> {
         if self.first().now.is_multiple_of(SEARCH_EVERY) {
             self.search_deadlock();
         }
-        let end = &self.first().blueprint.end;
+        let end = &self.first().facts.blueprint.end;
         if end.stop_on_deadlock && !self.seen.deadlocks.is_empty() {
             return true;
         }
@@ -66,7 +66,7 @@ impl<'w, 'p, 'a> Whole<'w, 'p, 'a> {
     pub fn stopped(&self, interrupted: bool) -> Stopped {
         if interrupted {
             Stopped::Interrupted
-        } else if self.first().blueprint.end.stop_on_deadlock && !self.seen.deadlocks.is_empty() {
+        } else if self.first().facts.blueprint.end.stop_on_deadlock && !self.seen.deadlocks.is_empty() {
             Stopped::Deadlock
         } else if self.all_measured_done() {
             Stopped::Finished
@@ -77,12 +77,14 @@ impl<'w, 'p, 'a> Whole<'w, 'p, 'a> {
 
     fn all_measured_done(&self) -> bool {
         let first = self.first();
-        has_bounded(first.blueprint)
-            && self.totals().iter().all(|totals| totals.measured_open(first.blueprint.end.acknowledged) == 0)
-            && !self
-                .worlds
+        has_bounded(first.facts.blueprint)
+            && self
+                .totals()
                 .iter()
-                .any(|world| (0..world.sources.len()).any(|source| world.may_measure(source, world.now)))
+                .all(|totals| totals.measured_open(first.facts.blueprint.end.acknowledged) == 0)
+            && !self.worlds.iter().any(|world| {
+                (0..world.traffic.sources.len()).any(|source| world.may_measure(source, world.now))
+            })
             && !self.triggers_may_measure()
     }
 
@@ -90,19 +92,19 @@ impl<'w, 'p, 'a> Whole<'w, 'p, 'a> {
         let sum = |of: &dyn Fn(&World<'a>) -> u64| {
             self.worlds.iter().map(|world| of(world)).fold(0, u64::wrapping_add)
         };
-        let workloads = self.first().blueprint.workloads.iter().enumerate();
+        let workloads = self.first().facts.blueprint.workloads.iter().enumerate();
         workloads.into_iter().any(|(i, spec)| {
-            let waiting = sum(&|world| world.triggers.waiting[i]);
-            let outstanding = sum(&|world| world.triggers.outstanding[i]);
+            let waiting = sum(&|world| world.traffic.triggers.waiting[i]);
+            let outstanding = sum(&|world| world.traffic.triggers.outstanding[i]);
             triggers::may_measure(spec, waiting, outstanding, self.first().now)
         })
     }
 
     /// By workload.
     fn totals(&self) -> Vec<Totals> {
-        let mut totals = self.first().records.totals.clone();
+        let mut totals = self.first().kept.records.totals.clone();
         for other in &self.worlds[1..] {
-            totals.iter_mut().zip(&other.records.totals).for_each(|(totals, more)| totals.absorb(more));
+            totals.iter_mut().zip(&other.kept.records.totals).for_each(|(totals, more)| totals.absorb(more));
         }
         totals
     }
@@ -110,15 +112,15 @@ impl<'w, 'p, 'a> Whole<'w, 'p, 'a> {
     /// Bytes on links and in queues, by the books.
     fn in_network(&self) -> u64 {
         let sum = |of: fn(&Conservation) -> u64| {
-            self.worlds.iter().map(|world| of(&world.records.bytes)).sum::<u64>()
+            self.worlds.iter().map(|world| of(&world.kept.records.bytes)).sum::<u64>()
         };
         sum(|bytes| bytes.injected) - sum(|bytes| bytes.delivered) - sum(|bytes| bytes.dropped)
     }
 
     fn report(&self) {
         let control = self.first().control;
-        let done = self.worlds.iter().map(|world| world.records.flows_done).sum();
-        let started = self.worlds.iter().map(|world| world.records.flows_started).sum();
+        let done = self.worlds.iter().map(|world| world.kept.records.flows_done).sum();
+        let started = self.worlds.iter().map(|world| world.kept.records.flows_started).sum();
         control.flows_done.store(done, Ordering::Relaxed);
         control.flows_started.store(started, Ordering::Relaxed);
     }
@@ -128,9 +130,9 @@ impl<'w, 'p, 'a> Whole<'w, 'p, 'a> {
     /// when.
     fn close_queue_pairs(&mut self) {
         for part in 0..self.worlds.len() {
-            let mut done = std::mem::take(&mut self.worlds[part].done);
+            let mut done = std::mem::take(&mut self.worlds[part].pairs.done);
             done.retain_mut(|done| !self.close_if_over(part, done));
-            self.worlds[part].done = done;
+            self.worlds[part].pairs.done = done;
         }
     }
 
@@ -141,7 +143,7 @@ impl<'w, 'p, 'a> Whole<'w, 'p, 'a> {
         let counted = self.worlds.iter().filter_map(|world| Some(world.in_network(here(world)?)));
         let (now, empty) = (self.first().now, counted.fold(0, i32::wrapping_add) == 0);
         done.gone = empty.then(|| done.gone.unwrap_or(Time(now)));
-        let over = done.gone.is_some_and(|gone| Time(now).since(gone) >= self.first().remembers);
+        let over = done.gone.is_some_and(|gone| Time(now).since(gone) >= self.first().facts.remembers);
         if over {
             for world in self.worlds.iter_mut() {
                 if let Some(slot) = here(world) {

@@ -8,50 +8,34 @@
 //! ```
 //! A packet on a link is an event that names the packet's place.
 
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use floodway_engine::{Advance, Event};
-use floodway_mechanisms::slots::{
-    CpAction, FcFrame, Notice, Outbox, PauseMode, PortView, ReadyView, RegionNotice, Reply,
-};
-use floodway_units::{Bytes, PortId, Rng, Span, Time, fold, mix};
-use floodway_wire::Format;
+use floodway_mechanisms::slots::{CpAction, FcFrame, Notice, Outbox, PortView, ReadyView, Reply};
+use floodway_units::{Bytes, PortId, Rng, Time, fold, mix};
 use rustc_hash::FxHashMap;
 
 use crate::bounds::ideal::Ideals;
 use crate::column::Column;
-use crate::host::listed::Listed;
 use crate::host::nic::Nic;
-use crate::host::receive::ReceiveHalf;
-use crate::host::send::SendHalf;
+use crate::host::queue_pairs::QueuePairs;
 use crate::link::arena::{Arena, Place};
 use crate::link::port::{Egress, Port, Queue};
 use crate::link::wires::Wire;
-use crate::network::base_rtt::Largest;
-use crate::network::blueprint::{Blueprint, PauseFault, Release};
+use crate::network::blueprint::PauseFault;
 use crate::network::changes::Change;
-use crate::network::layout::Layout;
-use crate::network::routing::{ChangingRoutes, Routes};
-use crate::network::ways::Way;
-use crate::records::allowances::AllowanceLog;
-use crate::records::capture::Capture;
-use crate::records::histogram::{Histogram, Instants};
-use crate::records::outcome::{Control, Deadlock};
-use crate::records::pauses::PauseLog;
-use crate::records::series::Series;
-use crate::records::shares::ShareLog;
-use crate::records::signals::SignalLog;
-use crate::records::tally::Records;
+use crate::network::facts::Facts;
+use crate::network::routing::ChangingRoutes;
+use crate::records::kept::Kept;
+use crate::records::outcome::Control;
 use crate::run::agenda::{Agenda, NUMBER_SHIFT, What};
 use crate::run::border::Border;
 use crate::switch::buffer::Ingress;
+use crate::switch::congestion::Notices;
 use crate::switch::congestion::PortMachines;
 use crate::switch::forward::Switch;
 use crate::switch::telemetry::Telemetry;
-use crate::traffic::flows::{PairKey, Source};
-use crate::traffic::numbers::Label;
-use crate::traffic::triggers::Triggers;
+use crate::traffic::flows::Traffic;
 use crate::why::Trace;
 
 /// Events between two looks at the stop flag.
@@ -82,7 +66,6 @@ pub(crate) struct Streams {
 
 /// A running network.
 pub(crate) struct World<'a> {
-    pub blueprint: &'a Blueprint,
     pub control: &'a Control,
     /// Its place among the partitions.
     pub border: Border,
@@ -90,27 +73,15 @@ pub(crate) struct World<'a> {
     /// Order of the event at work.
     pub order: u64,
     pub events: Agenda,
-    pub counts: [u64; What::ALL.len()],
-    pub release: Release,
-    /// A packet that finds nothing to wait for goes straight through a switch: no more queues a port than one of data,
-    /// no samples of their lengths.
-    pub straight: bool,
-    /// Likewise of the control class: no switch has a pipeline, either.
-    pub straight_control: bool,
-    /// Some switch is input-output queued.
-    pub crossbars: bool,
-    /// Where the flow control does not choose.
-    pub pause_mode: PauseMode,
-    pub format: Format,
-    pub layout: Layout,
+    /// What is fixed once the network is built.
+    pub facts: Facts<'a>,
+    pub kept: Kept,
+    pub pairs: QueuePairs,
+    pub traffic: Traffic,
     pub packets: Arena,
     pub telemetry: Telemetry,
     /// Where all nodes draw marks from one stream: that stream.
     pub shared_draws: Option<Rng>,
-    /// Over all pairs of hosts.
-    pub largest: Largest,
-    /// Bytes on the link of the largest data packet.
-    pub largest_wire: u64,
     pub ports: Column<Port>,
     pub queues: Column<Queue>,
     pub egress: Column<Egress>,
@@ -119,58 +90,17 @@ pub(crate) struct World<'a> {
     pub nodes: Vec<Node>,
     pub switches: Column<Switch>,
     pub nics: Column<Nic>,
-    /// Over all links.
-    pub routes: Arc<Routes>,
     /// Where links come and go, over those that are up: routes are looked up packet by packet.
     pub changing: Option<Box<ChangingRoutes>>,
     /// Of ports whose links fail or whose delays change.
     pub wires: FxHashMap<PortId, Wire>,
     pub ideals: Ideals,
-    /// Queue pairs by slot: what is fixed, what the sender has and what the receiver has.
-    pub ways: Column<Way>,
-    pub senders: Column<SendHalf>,
-    pub receivers: Column<ReceiveHalf>,
-    /// By slot: packets made on the way less packets lost; it wraps, as the counts of the halves.
-    pub elsewhere: Column<i32>,
-    /// Slots to be used again.
-    pub free_slots: Vec<u32>,
-    /// Queue pairs that are complete at their senders and not closed.
-    pub done: Vec<Done>,
-    /// For how long some congestion point may name a queue pair of which nothing is in the network any more.
-    pub remembers: Span,
-    pub sources: Vec<Source>,
-    /// Starts that wait for completions; their events are numbered behind the sources.
-    pub triggers: Triggers,
-    /// Queue pairs that several flows share.
-    pub pairs: FxHashMap<PairKey, u32>,
-    /// By workload: what each flow of its list, or each of its loops, is numbered.
-    pub labels: Arc<[Vec<Label>]>,
-    /// Where turns go by the list: the ranks of its flows, and by node how many queue pairs are still to start.
-    pub listed: Arc<Listed>,
-    pub to_start: Vec<u32>,
     /// Faults in the order of time: (when, what), the next last.
     pub faults: Vec<Fault>,
-    pub series: Column<Series>,
-    /// By port, where they are kept; else empty.
-    pub histograms: Vec<Histogram>,
-    /// Where their instants lie among events.
-    pub instants: Instants,
-    /// Where they are kept.
-    pub pauses: Option<PauseLog>,
-    pub signals: Option<SignalLog>,
-    pub allowances: Option<AllowanceLog>,
-    pub shares: Option<ShareLog>,
+    /// Notices between neighbours that are on links or wait for them.
+    pub notices: Notices,
     /// Where a flow is followed.
     pub trace: Option<Box<Trace>>,
-    pub records: Records,
-    pub capture: Capture,
-    pub deadlocks: Vec<Deadlock>,
-    pub packet_hops: u64,
-    /// Of these, reported to whoever watches.
-    pub reported: u64,
-    /// Notices between neighbours that are on links or wait for them.
-    pub regions: Vec<RegionNotice>,
-    pub free_regions: Vec<u32>,
     pub out: Outboxes,
 }
 
@@ -211,14 +141,14 @@ impl World<'_> {
     pub fn dispatch(&mut self, event: Event) {
         self.now = event.time.0;
         self.order = event.order;
-        self.instants.pass(self.now, event.order >> NUMBER_SHIFT, self.events.last_number());
+        self.kept.instants.pass(self.now, event.order >> NUMBER_SHIFT, self.events.last_number());
         match self.events.moves(event.order) {
             Some((What::Arrival, port)) => {
-                self.counts[What::Arrival as usize] += 1;
+                self.kept.counts[What::Arrival as usize] += 1;
                 self.arrive(port, Place::of(event.item));
             }
             Some((_, port)) => {
-                self.counts[What::Departure as usize] += 1;
+                self.kept.counts[What::Departure as usize] += 1;
                 self.depart(port);
             }
             None => self.dispatch_other(event),
@@ -229,7 +159,7 @@ impl World<'_> {
     #[inline(never)]
     fn dispatch_other(&mut self, event: Event) {
         let (what, id) = self.events.decode(event.order);
-        self.counts[what as usize] += 1;
+        self.kept.counts[what as usize] += 1;
         match what {
             What::Arrival | What::Departure => {}
             What::LinkControl => self.link_control_arrives(PortId(id), Place::of(event.item)),
@@ -251,7 +181,7 @@ impl World<'_> {
     /// Events by cause so far.
     pub fn event_counts(&self) -> Vec<(&'static str, u64)> {
         let mut named: Vec<(&'static str, u64)> = Vec::new();
-        for (what, &count) in What::ALL.iter().zip(&self.counts) {
+        for (what, &count) in What::ALL.iter().zip(&self.kept.counts) {
             match named.iter_mut().find(|(name, _)| *name == what.name()) {
                 Some(entry) => entry.1 += count,
                 None => named.push((what.name(), count)),
@@ -263,7 +193,8 @@ impl World<'_> {
 
     pub fn report(&mut self) {
         self.control.time.fetch_max(self.now, Ordering::Relaxed);
-        let unreported = self.packet_hops - std::mem::replace(&mut self.reported, self.packet_hops);
+        let unreported =
+            self.kept.packet_hops - std::mem::replace(&mut self.kept.reported, self.kept.packet_hops);
         self.control.packet_hops.fetch_add(unreported, Ordering::Relaxed);
     }
 

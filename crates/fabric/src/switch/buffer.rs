@@ -112,7 +112,7 @@ impl World<'_> {
     /// Do congestion points hear of a frame that joins the first queue of its class?
     #[inline(never)]
     fn joins_heard(&self, out: PortId, class: u8, frame: u64) -> bool {
-        let queue = &self.queues[self.layout.queue(out) + self.layout.first_queue(class)];
+        let queue = &self.queues[self.facts.layout.queue(out) + self.facts.layout.first_queue(class)];
         queue.bytes + frame > u64::from(self.ports[out.index()].quiet)
     }
 
@@ -159,7 +159,7 @@ impl World<'_> {
                     } else {
                         (account.held + held + frame).saturating_sub(account.own)
                     };
-                    self.records.lossless_drop(FirstDrop {
+                    self.kept.records.lossless_drop(FirstDrop {
                         lane,
                         time: self.now,
                         order: self.order,
@@ -185,8 +185,8 @@ impl World<'_> {
     /// nobody pays for it who does not ask.
     pub fn beyond(&self, switch: usize, reserve: Bytes) -> Bytes {
         let queues = self.switches[switch].ports.iter().flat_map(|&port| {
-            let charged = (1..self.layout.queues_per_port).filter(move |&q| !self.may_lose(port, q));
-            charged.map(move |q| &self.queues[self.layout.queue(port) + q])
+            let charged = (1..self.facts.layout.queues_per_port).filter(move |&q| !self.may_lose(port, q));
+            charged.map(move |q| &self.queues[self.facts.layout.queue(port) + q])
         });
         bytes(queues.map(|queue| queue.bytes.saturating_sub(reserve.0)).sum())
     }
@@ -194,7 +194,7 @@ impl World<'_> {
     /// An account holds `held` bytes: its peak and the port's series hear of it.
     #[inline(never)]
     fn tell_held(&mut self, lane: usize, ingress: PortId, held: u64) {
-        let series = &mut self.series[ingress.index()];
+        let series = &mut self.kept.series[ingress.index()];
         series.buffer(self.now, held);
         let account = &mut self.ingress[lane];
         account.peak = account.peak.max(held);

@@ -14,6 +14,14 @@ use crate::network::routing::peer;
 use crate::run::agenda::{Agenda, Armed, What};
 use crate::run::world::World;
 
+/// A notice's place is its number while it is under way.
+#[derive(Default)]
+pub(crate) struct Notices {
+    /// Notices between neighbours that are on links or wait for them.
+    pub all: Vec<RegionNotice>,
+    pub free: Vec<u32>,
+}
+
 /// Machines of an egress port that not every port has.
 #[derive(Debug)]
 pub(crate) struct PortMachines {
@@ -54,7 +62,7 @@ impl World<'_> {
             Mark::None | Mark::Ce => egress.counters.ecn_marks += 1,
         }
         self.packets[place].add_mark(mark);
-        if self.signals.is_some() {
+        if self.kept.signals.is_some() {
             self.note_mark(lane, place, mark);
         }
     }
@@ -113,7 +121,7 @@ impl World<'_> {
     pub fn set_port_quiet(&mut self, port: PortId) {
         let points = &self.machines[port.index()].congestion_points;
         // With several queues each packet's place is kept for them.
-        let several = self.layout.queues_per_port > 2 && !points.is_empty();
+        let several = self.facts.layout.queues_per_port > 2 && !points.is_empty();
         let quiet = points.iter().map(|point| point.quiet_up_to().unwrap_or_default().0).min();
         let quiet = u32::try_from(quiet.unwrap_or(u64::MAX)).unwrap_or(u32::MAX);
         self.ports[port.index()].quiet = if several { 0 } else { quiet };
@@ -123,13 +131,13 @@ impl World<'_> {
     /// makes its queue `len` bytes long, or all of them where the port is paused.
     fn recount(&mut self, port: PortId, newest: Option<(Place, u64)>) {
         let mut points = std::mem::take(&mut self.machines[port.index()].congestion_points);
-        let first = self.layout.queue(port);
+        let first = self.facts.layout.queue(port);
         for point in points.iter_mut().filter(|point| point.recounts()) {
             let passes = |bound: Bytes| newest.is_none_or(|(_, len)| len > bound.0);
             if !point.quiet_up_to().is_some_and(passes) {
                 continue;
             }
-            for queue in &self.queues[first + 1..first + self.layout.queues_per_port] {
+            for queue in &self.queues[first + 1..first + self.facts.layout.queues_per_port] {
                 let is_newest = |place: &Place| newest.is_some_and(|(newest, _)| newest == *place);
                 for place in queue.fifo.places(&self.packets).filter(|place| !is_newest(place)) {
                     point.on_waiting(&self.packet_view(&self.packets[place]));
@@ -142,7 +150,9 @@ impl World<'_> {
     /// A packet waits for the `q`-th queue of a port with congestion points, or in it: where queues may be chosen, others of its
     /// flow follow it there.
     pub fn note_placed(&mut self, out: PortId, q: usize, packet: &Packet) {
-        if self.ports[out.index()].has_cp && (self.layout.subs > 1 || self.layout.queues_per_port > 2) {
+        if self.ports[out.index()].has_cp
+            && (self.facts.layout.subs > 1 || self.facts.layout.queues_per_port > 2)
+        {
             let placed = self.machines[out.index()].placed.entry(packet.flow.0).or_insert((q, 0));
             placed.1 += 1;
         }
@@ -231,14 +241,14 @@ impl World<'_> {
 
     /// Asks anew, of every packet of a class that waits at a port, in which of the class's two queues it should.
     fn resort(&mut self, port: PortId, class: Class) {
-        let class = self.layout.dense(class);
-        if self.layout.subs != 2 || class == u8::MAX {
+        let class = self.facts.layout.dense(class);
+        if self.facts.layout.subs != 2 || class == u8::MAX {
             return;
         }
         if self.ports[port.index()].isolates {
             return self.isolate_waiting(port, class, None);
         }
-        let first = self.layout.queue(port) + self.layout.first_queue(class);
+        let first = self.facts.layout.queue(port) + self.facts.layout.first_queue(class);
         let lists = [self.queues[first].fifo, self.queues[first + 1].fifo];
         let sorted = self.sorted(port, class, lists);
         let bytes = sorted.each_ref().map(|queue| Bytes(queue.bytes));
@@ -248,7 +258,7 @@ impl World<'_> {
         if self.has_crossbar(port) {
             self.resort_inputs(port, class);
         }
-        let (now, class) = (self.time(), self.layout.classes[class as usize]);
+        let (now, class) = (self.time(), self.facts.layout.classes[class as usize]);
         for point in &mut self.machines[port.index()].congestion_points {
             point.on_resorted(now, class, bytes);
         }
@@ -258,8 +268,9 @@ impl World<'_> {
     /// that waits of them, and are charged to nobody any more. None moves back, since no account has room for it.
     pub fn isolate_waiting(&mut self, port: PortId, class: u8, only: Option<FlowId>) {
         self.settle_port(port);
-        let (first, second) = (self.layout.first_queue(class), self.layout.first_queue(class) + 1);
-        let at = self.layout.queue(port);
+        let (first, second) =
+            (self.facts.layout.first_queue(class), self.facts.layout.first_queue(class) + 1);
+        let at = self.facts.layout.queue(port);
         let mut list = std::mem::take(&mut self.queues[at + first]).fifo;
         while let Some(place) = list.pop(&self.packets) {
             let packet = self.packets[place];
@@ -273,7 +284,7 @@ impl World<'_> {
         }
         self.isolate_piped(port, class, only);
         let bytes = [first, second].map(|q| Bytes(self.queues[at + q].bytes));
-        let (now, class) = (self.time(), self.layout.classes[class as usize]);
+        let (now, class) = (self.time(), self.facts.layout.classes[class as usize]);
         for point in &mut self.machines[port.index()].congestion_points {
             point.on_resorted(now, class, bytes);
         }
@@ -289,7 +300,7 @@ impl World<'_> {
     /// A packet that was in no queue any more joins one that may lose it, unless that has no room.
     fn move_isolated(&mut self, port: PortId, q: usize, place: Place) {
         let packet = self.packets[place];
-        let lane = self.layout.lane(packet.ingress, packet.class);
+        let lane = self.facts.layout.lane(packet.ingress, packet.class);
         if let Some(reason) = self.refused(port, q, &packet) {
             self.quits(port, packet.frame);
             self.uncounted(port, packet.frame);
@@ -297,11 +308,11 @@ impl World<'_> {
             self.discard(lane, place, reason);
         } else {
             self.replaced(port, q, &packet);
-            let paused = self.egress[self.layout.lane(port, packet.class)].paused(self.now);
+            let paused = self.egress[self.facts.layout.lane(port, packet.class)].paused(self.now);
             let moved = &mut self.packets[place];
             moved.flags |= ISOLATED;
             moved.paused = moved.paused.wrapping_add(paused);
-            let at = self.layout.queue(port) + q;
+            let at = self.facts.layout.queue(port) + q;
             self.queues[at].bytes += u64::from(packet.frame);
             self.queues[at].fifo.push(&mut self.packets, place);
         }
@@ -317,8 +328,8 @@ impl World<'_> {
             let waits_here = out == port && packet.class == class && !packet.has(ISOLATED);
             if waits_here && self.moves(port, &packet, only) {
                 self.packets[place].flags |= ISOLATED;
-                self.replaced(port, self.layout.first_queue_of(class, 1), &packet);
-                self.leaves_account(port, self.layout.lane(packet.ingress, class), &packet);
+                self.replaced(port, self.facts.layout.first_queue_of(class, 1), &packet);
+                self.leaves_account(port, self.facts.layout.lane(packet.ingress, class), &packet);
             }
         }
     }
@@ -336,7 +347,7 @@ impl World<'_> {
             while let Some(place) = list.pop(&self.packets) {
                 let packet = self.packets[place];
                 let sub = self.sub_of(port, &packet);
-                let q = self.layout.first_queue_of(class, sub);
+                let q = self.facts.layout.first_queue_of(class, sub);
                 self.replaced(port, q, &packet);
                 let queue = &mut sorted[sub];
                 queue.bytes += u64::from(packet.frame);
@@ -385,7 +396,7 @@ impl World<'_> {
         }
         self.note_cn(port, ingress, &notice);
         let place = self.keep_region(notice);
-        let size = self.format.link_control().frame + Bytes(FLOW_ID_BYTES * u64::from(notice.count));
+        let size = self.facts.format.link_control().frame + Bytes(FLOW_ID_BYTES * u64::from(notice.count));
         let mut packet = Packet::new(Kind::Region, FlowId(u32::MAX), size);
         packet.psn = u64::from(place);
         packet.at = self.now;
@@ -396,19 +407,19 @@ impl World<'_> {
 
     /// A notice between neighbours is on its way; its place.
     pub fn keep_region(&mut self, notice: RegionNotice) -> u32 {
-        let place = self.free_regions.pop().unwrap_or(self.regions.len() as u32);
-        if place as usize == self.regions.len() {
-            self.regions.push(notice);
+        let place = self.notices.free.pop().unwrap_or(self.notices.all.len() as u32);
+        if place as usize == self.notices.all.len() {
+            self.notices.all.push(notice);
         } else {
-            self.regions[place as usize] = notice;
+            self.notices.all[place as usize] = notice;
         }
         place
     }
 
     /// A notice has arrived at the egress port that it speaks of, or was lost on the way.
     pub fn region_notice(&mut self, port: PortId, place: u32, lost: bool) {
-        let notice = self.regions[place as usize];
-        self.free_regions.push(place);
+        let notice = self.notices.all[place as usize];
+        self.notices.free.push(place);
         if lost || !self.ports[port.index()].has_cp {
             return;
         }
@@ -428,18 +439,18 @@ impl World<'_> {
 
     /// The class of `lane` may not leave `port` any more, or may again.
     pub fn pause_changed(&mut self, port: PortId, lane: usize, paused: bool) {
-        let class = (lane % self.layout.classes.len()) as u8;
-        let first = self.layout.queue(port);
-        let len = (1..self.layout.queues_per_port)
-            .filter(|&q| self.layout.class_of_queue(q) == class)
+        let class = (lane % self.facts.layout.classes.len()) as u8;
+        let first = self.facts.layout.queue(port);
+        let len = (1..self.facts.layout.queues_per_port)
+            .filter(|&q| self.facts.layout.class_of_queue(q) == class)
             .map(|q| self.queues[first + q].bytes)
             .sum();
         let view = QueueView {
             port,
-            class: self.layout.classes[class as usize],
+            class: self.facts.layout.classes[class as usize],
             sub: 0,
             len: Bytes(len),
-            first: Bytes(self.queues[first + self.layout.first_queue(class)].bytes),
+            first: Bytes(self.queues[first + self.facts.layout.first_queue(class)].bytes),
             voq: Bytes::ZERO,
             rate: self.rate(port),
             paused,
@@ -480,7 +491,7 @@ impl World<'_> {
                 self.ask_again(port);
             }
         }
-        if self.signals.is_some() {
+        if self.kept.signals.is_some() {
             self.note_states_of(switch);
         }
     }

@@ -141,7 +141,7 @@ impl World<'_> {
     /// Does the port belong to an input-output queued switch?
     #[inline]
     pub fn has_crossbar(&self, port: PortId) -> bool {
-        self.crossbars && self.ports[port.index()].has_crossbar
+        self.facts.crossbars && self.ports[port.index()].has_crossbar
     }
 
     fn inputs(&self, switch: usize) -> &Inputs {
@@ -178,16 +178,16 @@ impl World<'_> {
     /// When the packet of a class arrived that has waited longest at an input to cross to `out`.
     pub fn oldest_across(&self, ingress: PortId, out: PortId, class: u8) -> Option<u64> {
         let inputs = self.inputs(self.ports[out.index()].owner as usize);
-        let first = (class as usize - 1) * self.layout.subs;
-        let voqs = (first..first + self.layout.subs)
+        let first = (class as usize - 1) * self.facts.layout.subs;
+        let voqs = (first..first + self.facts.layout.subs)
             .map(|queue| inputs.voqs[inputs.voq(self.local(ingress), self.local(out), queue)]);
         voqs.filter_map(Fifo::front).map(|place| self.packets[place].at).min()
     }
 
     /// The most bytes that an account holds for one output.
     pub fn longest_voq_of(&self, lane: usize) -> u64 {
-        let ingress = PortId((lane / self.layout.classes.len()) as u32);
-        let class = lane % self.layout.classes.len() - 1;
+        let ingress = PortId((lane / self.facts.layout.classes.len()) as u32);
+        let class = lane % self.facts.layout.classes.len() - 1;
         let inputs = self.inputs(self.ports[ingress.index()].owner as usize);
         let of = |output| inputs.held[inputs.account(self.local(ingress), output, class)];
         (0..inputs.ports).map(of).max().unwrap_or(0)
@@ -203,7 +203,7 @@ impl World<'_> {
     fn uncharge_voq(&mut self, out: PortId, packet: &Packet) {
         let (switch, account) = self.voq_account(packet.ingress, out, packet.class);
         self.inputs_mut(switch).held[account] -= u64::from(packet.frame);
-        let lane = self.layout.lane(packet.ingress, packet.class);
+        let lane = self.facts.layout.lane(packet.ingress, packet.class);
         self.uncharge_account(switch, lane, packet.ingress, packet.frame);
     }
 
@@ -288,7 +288,7 @@ impl World<'_> {
         // Its link may have failed meanwhile, or a watchdog have given its queue up.
         if let Some(reason) = self.shut(out, queue + 1) {
             self.machines[out.index()].placed.remove(&packet.flow.0);
-            self.discard(self.layout.lane(packet.ingress, packet.class), place, reason);
+            self.discard(self.facts.layout.lane(packet.ingress, packet.class), place, reason);
             self.never_crosses(out, &packet);
             return;
         }
@@ -313,7 +313,8 @@ impl World<'_> {
     fn next_across(&self, switch: usize, input: usize, output: usize) -> Option<usize> {
         let inputs = self.inputs(switch);
         let classes = (0..inputs.classes).map(|i| (inputs.turn[output] + i) % inputs.classes);
-        let mut queues = classes.flat_map(|class| class * self.layout.subs..(class + 1) * self.layout.subs);
+        let mut queues =
+            classes.flat_map(|class| class * self.facts.layout.subs..(class + 1) * self.facts.layout.subs);
         queues.find(|&queue| {
             let first = inputs.voqs[inputs.voq(input, output, queue)].front();
             first.is_some_and(|place| self.has_room(switch, output, queue, self.packets[place].frame.into()))
@@ -324,26 +325,26 @@ impl World<'_> {
     /// behind the first take no more than half each.
     fn has_room(&self, switch: usize, output: usize, queue: usize, frame: u64) -> bool {
         let inputs = self.inputs(switch);
-        let first = self.layout.queue(self.switches[switch].ports[output]) + 1;
+        let first = self.facts.layout.queue(self.switches[switch].ports[output]) + 1;
         let held =
             |queue: usize| self.queues[first + queue].bytes + inputs.coming[output * inputs.queues + queue];
-        let class = queue / self.layout.subs;
-        let all: u64 = (class * self.layout.subs..(class + 1) * self.layout.subs).map(held).sum();
+        let class = queue / self.facts.layout.subs;
+        let all: u64 = (class * self.facts.layout.subs..(class + 1) * self.facts.layout.subs).map(held).sum();
         let room = inputs.plan.output.0;
-        let share = if queue.is_multiple_of(self.layout.subs) { room } else { (room / 2).max(frame) };
+        let share = if queue.is_multiple_of(self.facts.layout.subs) { room } else { (room / 2).max(frame) };
         all + frame <= room && held(queue) + frame <= share
     }
 
     /// The packet that crosses next from an input to an output starts to; when it will have crossed.
     fn start_across(&mut self, switch: usize, (input, output): (usize, usize)) -> u64 {
         let queue = self.next_across(switch, input, output).expect("pairs are made of what may cross");
-        let subs = self.layout.subs;
+        let subs = self.facts.layout.subs;
         let inputs = self.switches[switch].inputs.as_mut().expect("the switch has a crossbar");
         let voq = inputs.voq(input, output, queue);
         let place = inputs.voqs[voq].pop(&self.packets).expect("a packet waits");
         let frame = u64::from(self.packets[place].frame);
         let took = across(
-            self.ports[inputs.clock.index()].serial_time(frame + self.layout.gap),
+            self.ports[inputs.clock.index()].serial_time(frame + self.facts.layout.gap),
             inputs.plan.speed_up,
         );
         inputs.one_less(input, output);
@@ -371,7 +372,7 @@ impl World<'_> {
     pub fn resort_inputs(&mut self, out: PortId, class: u8) {
         let switch = self.ports[out.index()].owner as usize;
         let output = self.local(out);
-        let first = (class as usize - 1) * self.layout.subs;
+        let first = (class as usize - 1) * self.facts.layout.subs;
         for input in 0..self.inputs(switch).ports {
             let inputs = self.inputs(switch);
             let voq = inputs.voq(input, output, first);
@@ -399,7 +400,7 @@ impl World<'_> {
     pub fn flush_inputs(&mut self, out: PortId, class: u8, reason: DropReason) {
         let switch = self.ports[out.index()].owner as usize;
         let output = self.local(out);
-        let queues = (class as usize - 1) * self.layout.subs..class as usize * self.layout.subs;
+        let queues = (class as usize - 1) * self.facts.layout.subs..class as usize * self.facts.layout.subs;
         for input in 0..self.inputs(switch).ports {
             for queue in queues.clone() {
                 let inputs = self.inputs_mut(switch);
@@ -409,7 +410,7 @@ impl World<'_> {
                     let packet = self.packets.take(place);
                     self.inputs_mut(switch).one_less(input, output);
                     self.machines[out.index()].placed.remove(&packet.flow.0);
-                    self.drop_packet(self.layout.lane(packet.ingress, class), &packet, reason);
+                    self.drop_packet(self.facts.layout.lane(packet.ingress, class), &packet, reason);
                     self.never_crosses(out, &packet);
                 }
             }

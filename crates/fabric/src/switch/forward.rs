@@ -186,13 +186,13 @@ impl World<'_> {
             return self.control_leaves_pipeline(out, place);
         }
         let q = if self.ports[out.index()].isolates {
-            self.layout.first_queue_of(packet.class, usize::from(packet.has(ISOLATED)))
+            self.facts.layout.first_queue_of(packet.class, usize::from(packet.has(ISOLATED)))
         } else {
             self.wished_place(out, &packet)
         };
         // Its link may have failed meanwhile, or a watchdog have given its queue up.
         if let Some(reason) = self.shut(out, q) {
-            let lane = self.layout.lane(packet.ingress, packet.class);
+            let lane = self.facts.layout.lane(packet.ingress, packet.class);
             self.discard(lane, place, reason);
             self.settle(switch);
             if self.ports[out.index()].isolates {
@@ -217,7 +217,7 @@ impl World<'_> {
         if self.ports[out.index()].up {
             self.queue_control(out, place);
         } else {
-            let lane = self.layout.lane(self.packets[place].ingress, 0);
+            let lane = self.facts.layout.lane(self.packets[place].ingress, 0);
             self.discard(lane, place, DropReason::LinkDown);
         }
     }
@@ -227,11 +227,11 @@ impl World<'_> {
     #[inline]
     fn pass_on(&mut self, out: PortId, lane: usize, place: Place) {
         let Packet { class, frame, ingress, .. } = self.packets[place];
-        if self.straight && self.is_free(out, class) && self.is_idle(out) {
+        if self.facts.straight && self.is_free(out, class) && self.is_idle(out) {
             self.goes_through(out, frame);
             self.send_charged(out, place, (ingress, lane), frame);
         } else {
-            self.join(out, self.layout.first_queue(class), place);
+            self.join(out, self.facts.layout.first_queue(class), place);
         }
     }
 
@@ -257,12 +257,12 @@ impl World<'_> {
         if self.machines[out.index()].placed.contains_key(&packet.flow.0) {
             self.isolate_waiting(out, packet.class, Some(packet.flow));
         }
-        Some(self.layout.first_queue_of(packet.class, 1))
+        Some(self.facts.layout.first_queue_of(packet.class, 1))
     }
 
     /// Would a packet that has just come in be charged to headroom, or be one too many for a paused account?
     fn is_pressed(&self, packet: &Packet) -> bool {
-        let lane = self.layout.lane(packet.ingress, packet.class);
+        let lane = self.facts.layout.lane(packet.ingress, packet.class);
         let account = &self.ingress[lane];
         if !account.lossless {
             return false;
@@ -278,21 +278,23 @@ impl World<'_> {
 
     /// Where the packet's flow should wait, unless it still has packets elsewhere.
     fn wished_place(&mut self, out: PortId, packet: &Packet) -> usize {
-        if !self.ports[out.index()].has_cp || self.layout.subs == 1 && self.layout.queues_per_port == 2 {
-            return self.layout.first_queue(packet.class);
+        if !self.ports[out.index()].has_cp
+            || self.facts.layout.subs == 1 && self.facts.layout.queues_per_port == 2
+        {
+            return self.facts.layout.first_queue(packet.class);
         }
         if let Some(&(q, _)) = self.machines[out.index()].placed.get(&packet.flow.0) {
             return q;
         }
         let sub = self.sub_of(out, packet);
-        self.layout.first_queue_of(packet.class, sub)
+        self.facts.layout.first_queue_of(packet.class, sub)
     }
 
     /// Is the `q`-th queue of a port one that may lose what waits in it? Then it is paused by nobody, and its packets are
     /// charged to no account: its congestion point bounds it.
     #[inline]
     pub fn may_lose(&self, port: PortId, q: usize) -> bool {
-        self.layout.subs == 2 && self.ports[port.index()].isolates && q != 0 && q.is_multiple_of(2)
+        self.facts.layout.subs == 2 && self.ports[port.index()].isolates && q != 0 && q.is_multiple_of(2)
     }
 
     /// Does a queue take no packet at all, and why?
@@ -300,7 +302,7 @@ impl World<'_> {
         if !self.ports[out.index()].up {
             return Some(DropReason::LinkDown);
         }
-        let discards = self.ports[out.index()].discards >> self.layout.class_of_queue(q) & 1 != 0;
+        let discards = self.ports[out.index()].discards >> self.facts.layout.class_of_queue(q) & 1 != 0;
         (discards && !self.may_lose(out, q)).then_some(DropReason::Watchdog)
     }
 
@@ -329,12 +331,12 @@ impl World<'_> {
     /// Puts a charged packet into its egress queue.
     pub fn enqueue(&mut self, out: PortId, q: usize, place: Place) {
         let &Packet { class, frame, .. } = &self.packets[place];
-        let lane = self.layout.lane(out, class);
+        let lane = self.facts.layout.lane(out, class);
         if self.ports[out.index()].paused >> class & 1 != 0 && !self.may_lose(out, q) {
             let packet = &mut self.packets[place];
             packet.paused = packet.paused.wrapping_sub(self.egress[lane].paused(self.now));
         }
-        let queue = &mut self.queues[out.index() * self.layout.queues_per_port + q];
+        let queue = &mut self.queues[out.index() * self.facts.layout.queues_per_port + q];
         queue.bytes += u64::from(frame);
         let queued = queue.bytes;
         queue.fifo.push(&mut self.packets, place);
@@ -359,7 +361,8 @@ impl World<'_> {
     #[inline(always)]
     fn control_goes_through(&mut self, out: PortId, place: Place) -> bool {
         let &Port { up, at_host, owner, .. } = &self.ports[out.index()];
-        let through = up && self.straight_control && !at_host && !self.settle(owner) && self.is_idle(out);
+        let through =
+            up && self.facts.straight_control && !at_host && !self.settle(owner) && self.is_idle(out);
         if through {
             self.goes_through(out, self.packets[place].frame);
             self.put_on_link(out, place);
@@ -371,12 +374,12 @@ impl World<'_> {
     #[inline(never)]
     fn queue_control(&mut self, out: PortId, place: Place) {
         if !self.ports[out.index()].up {
-            let lane = self.layout.lane(out, 0);
+            let lane = self.facts.layout.lane(out, 0);
             self.discard(lane, place, DropReason::LinkDown);
             return;
         }
         let frame = self.packets[place].frame;
-        let at = self.layout.queue(out);
+        let at = self.facts.layout.queue(out);
         self.queues[at].fifo.push(&mut self.packets, place);
         self.joins(out, frame);
         self.kick(out);
@@ -384,7 +387,7 @@ impl World<'_> {
 
     /// Drops what waits in the queues of a class, since a watchdog has given it up.
     pub fn discard_queue(&mut self, port: PortId, lane: usize) {
-        self.flush_queues(port, (lane % self.layout.classes.len()) as u8, DropReason::Watchdog);
+        self.flush_queues(port, (lane % self.facts.layout.classes.len()) as u8, DropReason::Watchdog);
     }
 
     /// Drops what waits in the queues of a class.
@@ -392,11 +395,11 @@ impl World<'_> {
         if class != 0 && self.has_crossbar(port) {
             self.flush_inputs(port, class, reason);
         }
-        let first = self.layout.queue(port);
-        for q in 0..self.layout.queues_per_port {
+        let first = self.facts.layout.queue(port);
+        for q in 0..self.facts.layout.queues_per_port {
             // Where a pause has lasted too long, what is not paused goes on.
             let stays = reason == DropReason::Watchdog && self.may_lose(port, q);
-            if self.layout.class_of_queue(q) != class || stays {
+            if self.facts.layout.class_of_queue(q) != class || stays {
                 continue;
             }
             let mut waiting = std::mem::take(&mut self.queues[first + q].fifo);
@@ -411,11 +414,11 @@ impl World<'_> {
                 self.machines[port.index()].placed.remove(&packet.flow.0);
                 self.removed(port, &packet);
                 if self.ports[port.index()].at_host {
-                    let lane = self.layout.lane(port, packet.class);
+                    let lane = self.facts.layout.lane(port, packet.class);
                     self.drop_packet(lane, &packet, reason);
                     continue;
                 }
-                let lane = self.layout.lane(packet.ingress, packet.class);
+                let lane = self.facts.layout.lane(packet.ingress, packet.class);
                 self.drop_packet(lane, &packet, reason);
                 if packet.class != 0 && self.has_crossbar(port) {
                     self.left_output(port, packet.frame);

@@ -26,7 +26,7 @@ impl World<'_> {
         if !packet.has(ON_PATH) {
             return ingress;
         }
-        let way = &self.ways[packet.flow.index()];
+        let way = &self.pairs.ways[packet.flow.index()];
         way.port(packet.is_reply(), packet.hop as usize + 1).unwrap_or(ingress)
     }
 
@@ -34,7 +34,7 @@ impl World<'_> {
     fn look_up(&mut self, ingress: PortId, place: Place) -> Option<PortId> {
         let packet = self.packets[place];
         // A fixed path that leads back where it comes from.
-        let way = &self.ways[packet.flow.index()];
+        let way = &self.pairs.ways[packet.flow.index()];
         let back = way.port(packet.is_reply(), packet.hop as usize).filter(|_| packet.has(ON_PATH));
         if let Some(out) = back {
             return self.ports[out.index()].up.then_some(out);
@@ -44,7 +44,7 @@ impl World<'_> {
 
     /// Where a packet leaves whose way is not fixed; `None` where no port leads to its destination.
     pub fn route(&mut self, ingress: PortId, packet: &Packet) -> Option<PortId> {
-        let way = &self.ways[packet.flow.index()];
+        let way = &self.pairs.ways[packet.flow.index()];
         let reply = packet.is_reply();
         if let Some(relay) = self.relay_at(ingress) {
             return Some(relay.ports.other(ingress));
@@ -77,7 +77,7 @@ impl World<'_> {
         flow_hash: u64,
     ) -> Option<PortId> {
         let view = PacketView { flow_hash, ..self.packet_view(packet) };
-        let ports = in_force(&self.routes, self.changing.as_deref(), (node, destination));
+        let ports = in_force(&self.facts.routes, self.changing.as_deref(), (node, destination));
         let usual = self.switches[switch].router.usual_way(&view, ports).map(|way| ports[way]);
         if let Some(port) = usual {
             let at = self.port_view(port, packet, true);
@@ -97,7 +97,7 @@ impl World<'_> {
         let port = views.get(choice).map(|view| view.port);
         self.out.candidates = views;
         if let Some(left) = usual.filter(|_| port != usual) {
-            let lane = self.layout.lane(left, packet.class);
+            let lane = self.facts.layout.lane(left, packet.class);
             self.egress[lane].rare.moves += 1;
         }
         port

@@ -9,14 +9,14 @@ use crate::run::world::{World, bytes};
 
 impl World<'_> {
     pub fn packet_view(&self, packet: &Packet) -> PacketView {
-        let way = &self.ways[packet.flow.index()];
+        let way = &self.pairs.ways[packet.flow.index()];
         let is_reply = packet.is_reply();
         let tuple = if is_reply { way.tuple.reversed() } else { way.tuple };
         PacketView {
             flow: packet.flow,
-            class: self.layout.classes[packet.class as usize],
+            class: self.facts.layout.classes[packet.class as usize],
             frame: bytes(u64::from(packet.frame)),
-            wire: bytes(self.layout.wire(packet.frame)),
+            wire: bytes(self.facts.layout.wire(packet.frame)),
             // In the HPCC simulator replies are drawn for, too.
             ecn_capable: packet.kind == Kind::Data || packet.class != 0 && self.shared_draws.is_some(),
             is_reply,
@@ -30,18 +30,20 @@ impl World<'_> {
     }
 
     pub fn queue_view(&self, port: PortId, q: usize, packet: &Packet) -> QueueView {
-        let class = self.layout.class_of_queue(q);
-        let lane = self.layout.lane(port, class);
+        let class = self.facts.layout.class_of_queue(q);
+        let lane = self.facts.layout.lane(port, class);
         QueueView {
             port,
-            class: self.layout.classes[class as usize],
-            sub: self.layout.queue_id(q).sub,
-            len: bytes(self.queues[self.layout.queue(port) + q].bytes),
-            first: bytes(self.queues[self.layout.queue(port) + self.layout.first_queue(class)].bytes),
+            class: self.facts.layout.classes[class as usize],
+            sub: self.facts.layout.queue_id(q).sub,
+            len: bytes(self.queues[self.facts.layout.queue(port) + q].bytes),
+            first: bytes(
+                self.queues[self.facts.layout.queue(port) + self.facts.layout.first_queue(class)].bytes,
+            ),
             voq: bytes(self.voq_bytes(packet.ingress, port, class)),
             rate: self.rate(port),
             paused: self.egress[lane].paused_since != NEVER && !self.may_lose(port, q),
-            base_rtt: self.ways[packet.flow.index()].base_rtt,
+            base_rtt: self.pairs.ways[packet.flow.index()].base_rtt,
         }
     }
 
@@ -67,7 +69,7 @@ impl World<'_> {
             reserved: bytes(account.held - account.shared()),
             shared: bytes(shared),
             headroom: bytes(account.headroom),
-            received: bytes(account.received.bytes + self.layout.gap * account.received.packets),
+            received: bytes(account.received.bytes + self.facts.layout.gap * account.received.packets),
             pool_free: bytes(free),
         }
     }

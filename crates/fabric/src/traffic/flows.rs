@@ -1,6 +1,10 @@
 //! Flows: where they come from, and which queue pair carries them.
 
+use crate::host::listed::Listed;
+use crate::traffic::numbers::Label;
+use crate::traffic::triggers::Triggers;
 use floodway_units::{Bytes, NodeId, PortId, Rng};
+use std::sync::Arc;
 
 use crate::host::messages::{NO_HOOK, Outgoing};
 use crate::network::blueprint::{Arrivals, FlowSpec, PoissonSpec, Sharing, Turns, UNBOUNDED};
@@ -8,6 +12,18 @@ use crate::run::agenda::NEVER;
 use crate::run::border::Border;
 use crate::run::world::World;
 use crate::traffic::sizes::exponential;
+
+/// What starts flows.
+pub(crate) struct Traffic {
+    pub sources: Vec<Source>,
+    /// Starts that wait for completions; their events are numbered behind the sources.
+    pub triggers: Triggers,
+    /// By workload: what each flow of its list, or each of its loops, is numbered.
+    pub labels: Arc<[Vec<Label>]>,
+    /// Where turns go by the list: the ranks of its flows, and by node how many queue pairs are still to start.
+    pub listed: Arc<Listed>,
+    pub to_start: Vec<u32>,
+}
 
 /// What starts flows, one after another.
 #[derive(Debug)]
@@ -76,7 +92,7 @@ impl PairKey {
 impl World<'_> {
     /// Arms every source's first start.
     pub fn arm_sources(&mut self) {
-        for i in 0..self.sources.len() {
+        for i in 0..self.traffic.sources.len() {
             if let Some(at) = self.next_start(i) {
                 self.events.is_at(self.host_of(i));
                 self.events.add_start(i as u32, at);
@@ -86,10 +102,10 @@ impl World<'_> {
 
     /// The host that a source starts flows at, where it is one.
     fn host_of(&self, source: usize) -> NodeId {
-        match &self.sources[source] {
+        match &self.traffic.sources[source] {
             &Source::Poisson { node, .. } => node,
             Source::List { workload, flows, .. } => {
-                match &self.blueprint.workloads[*workload as usize].arrivals {
+                match &self.facts.blueprint.workloads[*workload as usize].arrivals {
                     Arrivals::List(listed) => listed[flows[0] as usize].source,
                     Arrivals::Poisson(_) | Arrivals::ClosedLoop(_) => {
                         unreachable!("the source was made for a list")
@@ -101,8 +117,8 @@ impl World<'_> {
 
     /// When a source starts its next flow, if it does.
     pub fn next_start(&self, source: usize) -> Option<u64> {
-        let workloads = &self.blueprint.workloads;
-        match &self.sources[source] {
+        let workloads = &self.facts.blueprint.workloads;
+        match &self.traffic.sources[source] {
             Source::List { workload, flows, next } => {
                 let flow = *flows.get(*next)?;
                 let Arrivals::List(listed) = &workloads[*workload as usize].arrivals else { return None };
@@ -114,27 +130,27 @@ impl World<'_> {
 
     /// May a source still start a measured flow at `now` or later?
     pub fn may_measure(&self, source: usize, now: u64) -> bool {
-        let workload = match &self.sources[source] {
+        let workload = match &self.traffic.sources[source] {
             Source::List { workload, .. } | Source::Poisson { workload, .. } => *workload as usize,
         };
-        let end = self.blueprint.workloads[workload].measure.1.0;
+        let end = self.facts.blueprint.workloads[workload].measure.1.0;
         now < end && self.next_start(source).is_some_and(|at| at < end)
     }
 
     /// A source's next flow begins, or what a trigger waited for has come.
     pub fn start_flow(&mut self, source: u32) {
-        if let Some(trigger) = source.checked_sub(self.sources.len() as u32) {
+        if let Some(trigger) = source.checked_sub(self.traffic.sources.len() as u32) {
             self.pull(trigger);
             return;
         }
-        let begin = match &mut self.sources[source as usize] {
+        let begin = match &mut self.traffic.sources[source as usize] {
             Source::List { workload, flows, next } => {
                 let (workload, flow) = (*workload, flows[*next] as usize);
                 *next += 1;
                 self.listed(workload, flow)
             }
             Source::Poisson { workload, node, rng, number, next } => {
-                let spec = &self.blueprint.workloads[*workload as usize];
+                let spec = &self.facts.blueprint.workloads[*workload as usize];
                 let Arrivals::Poisson(poisson) = &spec.arrivals else { return };
                 let begin = Begin {
                     workload: *workload,
@@ -161,7 +177,7 @@ impl World<'_> {
         let next = self.next_start(source as usize);
         // By the list, NICs look when all flows of the instant have started: whose turn it is does not go by the
         // order of the starts.
-        if next != Some(self.now) || self.blueprint.semantics.turns != Turns::Listed {
+        if next != Some(self.now) || self.facts.blueprint.semantics.turns != Turns::Listed {
             self.kick_started();
         }
         if let Some(at) = next {
@@ -179,10 +195,10 @@ impl World<'_> {
 
     /// The flow of a list that begins now.
     pub fn listed(&self, workload: u32, flow: usize) -> Begin {
-        let spec = &self.blueprint.workloads[workload as usize];
+        let spec = &self.facts.blueprint.workloads[workload as usize];
         let Arrivals::List(flows) = &spec.arrivals else { unreachable!("it is a flow of a list") };
         let listed: &FlowSpec = &flows[flow];
-        let label = self.labels[workload as usize][flow];
+        let label = self.traffic.labels[workload as usize][flow];
         Begin {
             workload,
             settings: listed.settings.unwrap_or(spec.settings),
@@ -193,9 +209,9 @@ impl World<'_> {
             entropy: label.entropy,
             ports: (listed.source_port, listed.destination_port),
             pinned: (listed.path.clone(), listed.ack_path.clone()),
-            hook: self.triggers.hook_of(workload, flow),
+            hook: self.traffic.triggers.hook_of(workload, flow),
             carrier: Carrier::AsSet,
-            rank: self.listed.rank(workload, flow),
+            rank: self.traffic.listed.rank(workload, flow),
         }
     }
 
@@ -203,14 +219,14 @@ impl World<'_> {
     pub fn begin(&mut self, begin: Begin) -> Option<PortId> {
         let message = self.message(&begin);
         let key = self.pair_key(&begin);
-        match key.as_ref().and_then(|key| self.pairs.get(key)) {
+        match key.as_ref().and_then(|key| self.pairs.by_key.get(key)) {
             Some(&slot) => self.post(slot, message),
             None => self.open(&begin, message, key),
         }
     }
 
     fn pair_key(&self, begin: &Begin) -> Option<PairKey> {
-        let settings = &self.blueprint.settings[begin.settings];
+        let settings = &self.facts.blueprint.settings[begin.settings];
         match begin.carrier {
             Carrier::Loop(index) => Some(PairKey::Loop(begin.workload, index)),
             Carrier::AsSet if settings.qp == Sharing::PerFlow => None,
@@ -226,7 +242,7 @@ impl World<'_> {
 
     fn message(&mut self, begin: &Begin) -> Outgoing {
         let bounded = begin.size < UNBOUNDED;
-        let (from, to) = self.blueprint.workloads[begin.workload as usize].measure;
+        let (from, to) = self.facts.blueprint.workloads[begin.workload as usize].measure;
         Outgoing {
             number: begin.number,
             start: self.now,

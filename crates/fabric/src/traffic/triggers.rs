@@ -153,8 +153,8 @@ impl Hook {
 impl World<'_> {
     /// Arms the first messages of loops.
     pub fn arm_loops(&mut self) {
-        for id in 0..self.triggers.all.len() {
-            if let Trigger::Loop { workload, index, .. } = self.triggers.all[id] {
+        for id in 0..self.traffic.triggers.all.len() {
+            if let Trigger::Loop { workload, index, .. } = self.traffic.triggers.all[id] {
                 let spec = self.loop_spec(workload, index);
                 if !self.border.owns(spec.source) {
                     continue;
@@ -167,11 +167,11 @@ impl World<'_> {
     }
 
     fn schedule_trigger(&mut self, id: u32, at: u64) {
-        self.events.add_start(self.sources.len() as u32 + id, at);
+        self.events.add_start(self.traffic.sources.len() as u32 + id, at);
     }
 
     fn workload(&self, index: u32) -> &WorkloadSpec {
-        &self.blueprint.workloads[index as usize]
+        &self.facts.blueprint.workloads[index as usize]
     }
 
     fn loop_spec(&self, workload: u32, index: usize) -> &LoopSpec {
@@ -192,17 +192,17 @@ impl World<'_> {
     #[inline]
     pub fn completed(&mut self, hook: u32, end: End, at: u64) {
         if hook != NO_HOOK {
-            if let Some(workload) = self.triggers.hooks[hook as usize].counted_at(end) {
-                let outstanding = &mut self.triggers.outstanding[workload as usize];
+            if let Some(workload) = self.traffic.triggers.hooks[hook as usize].counted_at(end) {
+                let outstanding = &mut self.traffic.triggers.outstanding[workload as usize];
                 *outstanding = outstanding.wrapping_sub(1);
             }
-            let waits = self.triggers.hooks[hook as usize].at(end).len();
-            (0..waits).for_each(|i| self.fulfil(self.triggers.hooks[hook as usize].at(end)[i], at));
+            let waits = self.traffic.triggers.hooks[hook as usize].at(end).len();
+            (0..waits).for_each(|i| self.fulfil(self.traffic.triggers.hooks[hook as usize].at(end)[i], at));
         }
     }
 
     fn fulfil(&mut self, id: u32, at: u64) {
-        match &mut self.triggers.all[id as usize] {
+        match &mut self.traffic.triggers.all[id as usize] {
             Trigger::Loop { left, .. } => {
                 if *left > 0 {
                     self.schedule_trigger(id, at);
@@ -223,7 +223,7 @@ impl World<'_> {
 
     /// What a trigger waited for has come, and so has its time.
     pub fn pull(&mut self, id: u32) {
-        let begin = match &mut self.triggers.all[id as usize] {
+        let begin = match &mut self.traffic.triggers.all[id as usize] {
             Trigger::Flow { workload, flow, .. } => {
                 let (workload, flow) = (*workload, *flow);
                 if self.now >= self.workload(workload).until.0 {
@@ -233,22 +233,22 @@ impl World<'_> {
             }
             Trigger::Loop { workload, index, left, hook } => {
                 let (workload, index, hook) = (*workload, *index, *hook);
-                let spec = &self.blueprint.workloads[workload as usize];
+                let spec = &self.facts.blueprint.workloads[workload as usize];
                 if *left == 0 || self.now >= spec.until.0 {
                     if spec.arrivals.is_back_to_back(index) {
                         // Its time is over; nobody waits for as many messages as the line rate would have allowed.
-                        self.triggers.waiting[workload as usize] -= std::mem::take(left);
+                        self.traffic.triggers.waiting[workload as usize] -= std::mem::take(left);
                     }
                     return;
                 }
                 *left -= 1;
                 let left = *left;
-                let outstanding = &mut self.triggers.outstanding[workload as usize];
+                let outstanding = &mut self.traffic.triggers.outstanding[workload as usize];
                 *outstanding = outstanding.wrapping_add(1);
                 self.looped(workload, index, left, hook)
             }
         };
-        self.triggers.waiting[begin.workload as usize] -= u64::from(begin.size < UNBOUNDED);
+        self.traffic.triggers.waiting[begin.workload as usize] -= u64::from(begin.size < UNBOUNDED);
         if let Some(port) = self.begin(begin) {
             self.kick(port);
         }
@@ -257,7 +257,7 @@ impl World<'_> {
     /// The message of a loop behind which `left` are to come.
     fn looped(&self, workload: u32, index: usize, left: u64, hook: u32) -> Begin {
         let LoopSpec { source, destination, size, messages, next, .. } = *self.loop_spec(workload, index);
-        let label = self.labels[workload as usize][index];
+        let label = self.traffic.labels[workload as usize][index];
         let number = label.number.saturating_add(messages - left - 1);
         let (carrier, entropy) = match next {
             Next::Left => (Carrier::AsSet, number),

@@ -82,7 +82,7 @@ impl World<'_> {
             waited = vec![(queued, start), (crossed, to)];
         }
         waited.retain(|(from, to)| from < to);
-        let lane = self.layout.lane(port, class);
+        let lane = self.facts.layout.lane(port, class);
         let (paused, left) = trace.paused[lane].take_out_of(&waited);
         flight.way.extend(trace.pauses(lane, port, &paused));
         let (held, left) = trace.held[port.index()].take_out_of(&left);

@@ -113,7 +113,7 @@ impl Trace {
 impl World<'_> {
     /// The flow starts: what is stopped now was stopped for what holds it up now, unless the pause said for what.
     pub(super) fn begin_stops(&self, trace: &mut Trace) {
-        let classes = self.layout.classes.len();
+        let classes = self.facts.layout.classes.len();
         let stopped = (0..self.egress.len()).filter(|&lane| self.egress[lane].paused_since != NEVER);
         for lane in stopped {
             let port = PortId((lane / classes) as u32);
@@ -131,7 +131,7 @@ impl World<'_> {
         }
         // Nothing of it stays there: the link's own flow control is all that holds it up.
         let Some(next) = self.holds_most(rx, class) else { return Source::At(Origin::Port(port)) };
-        let lane = self.layout.lane(next, class);
+        let lane = self.facts.layout.lane(next, class);
         let oldest = self.oldest_of(rx, next, class).unwrap_or(self.now);
         let otherwise = match trace.paused[lane].in_force() {
             // When it goes on, it has a queue for that.
@@ -154,8 +154,8 @@ impl World<'_> {
             let bytes = if self.has_crossbar(port) {
                 self.voq_bytes(ingress, port, class)
             } else {
-                let first = self.layout.queue(port);
-                let queues = &self.queues[first + 1..first + self.layout.queues_per_port];
+                let first = self.facts.layout.queue(port);
+                let queues = &self.queues[first + 1..first + self.facts.layout.queues_per_port];
                 let queued = queues.iter().flat_map(|queue| queue.fifo.iter(&self.packets));
                 let piped = switch.pipe.iter().filter(|(_, out, _)| *out == port);
                 let piped = piped.map(|&(.., place)| &self.packets[place]);
@@ -177,8 +177,8 @@ impl World<'_> {
         if self.has_crossbar(port) {
             return self.oldest_across(ingress, port, class);
         }
-        let first = self.layout.queue(port);
-        let queues = &self.queues[first + 1..first + self.layout.queues_per_port];
+        let first = self.facts.layout.queue(port);
+        let queues = &self.queues[first + 1..first + self.facts.layout.queues_per_port];
         let is_its = |packet: &&Packet| packet.ingress == ingress && packet.class == class;
         let oldest = queues.iter().filter_map(|queue| queue.fifo.iter(&self.packets).find(is_its));
         oldest.map(|packet| packet.at).min()
@@ -190,10 +190,10 @@ impl World<'_> {
         let Some(mut trace) = self.trace.take() else { return };
         for frame in 0..self.out.frames.0.len() {
             let FcFrame::Pause { class, quanta } = self.out.frames.0[frame] else { continue };
-            let class = self.layout.dense(class);
+            let class = self.facts.layout.dense(class);
             if quanta.0 > 0 && class != u8::MAX && trace.is_live() {
                 let source = self.source(&trace, peer(ingress), class);
-                trace.origins.say(self.layout.lane(ingress, class), self.now, source);
+                trace.origins.say(self.facts.layout.lane(ingress, class), self.now, source);
             }
         }
         self.trace = Some(trace);
@@ -202,7 +202,7 @@ impl World<'_> {
     /// A port pauses its upstream of its node's own accord.
     #[cold]
     pub fn trace_forced(&mut self, port: PortId, class: u8) {
-        let (lane, node) = (self.layout.lane(port, class), self.ports[port.index()].node);
+        let (lane, node) = (self.facts.layout.lane(port, class), self.ports[port.index()].node);
         let now = self.now;
         if let Some(trace) = &mut self.trace {
             trace.origins.say(lane, now, Source::At(Origin::Node(node)));
@@ -216,12 +216,13 @@ impl World<'_> {
         let made = trace.origins.made.remove(&(peer(port), self.now));
         for frame in packet.frames().filter(|_| !lost) {
             let FcFrame::Pause { class, quanta } = frame else { continue };
-            let class = self.layout.dense(class);
+            let class = self.facts.layout.dense(class);
             if class == u8::MAX {
                 continue;
             }
-            let said = made.and_then(|made| trace.origins.said_at(self.layout.lane(peer(port), class), made));
-            let lane = self.layout.lane(port, class);
+            let said =
+                made.and_then(|made| trace.origins.said_at(self.facts.layout.lane(peer(port), class), made));
+            let lane = self.facts.layout.lane(port, class);
             if let Some(source) = said.filter(|_| quanta.0 > 0) {
                 trace.origins.heard.insert(lane, source);
                 // A pause that is said again may be for something else now.
@@ -238,9 +239,9 @@ impl World<'_> {
     #[cold]
     pub fn trace_handed_on(&mut self, other: PortId, frame: FcFrame) {
         let FcFrame::Pause { class, .. } = frame else { return };
-        let (class, now) = (self.layout.dense(class), self.now);
+        let (class, now) = (self.facts.layout.dense(class), self.now);
         let Some(port) = self.relay_at(other).map(|relay| relay.ports.other(other)) else { return };
-        let (from, to) = (self.layout.lane(port, class), self.layout.lane(other, class));
+        let (from, to) = (self.facts.layout.lane(port, class), self.facts.layout.lane(other, class));
         if let Some(trace) = &mut self.trace
             && let Some(&source) = trace.origins.heard.get(&from)
         {
@@ -259,7 +260,7 @@ impl World<'_> {
             trace.paused[lane].go(now, oldest);
         } else if trace.is_live() {
             let heard = trace.origins.heard.get(&lane).copied();
-            let class = (lane % self.layout.classes.len()) as u8;
+            let class = (lane % self.facts.layout.classes.len()) as u8;
             let source = heard.unwrap_or_else(|| self.source(&trace, port, class));
             trace.paused[lane].stop(now.max(trace.busy[lane]), Some(source));
         }

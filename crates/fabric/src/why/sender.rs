@@ -184,7 +184,7 @@ impl World<'_> {
     /// The sender of a flow that starts now, whose packets are numbered from `first` on. The packets before are off the NIC's
     /// transmitter at `off`.
     pub(super) fn begin_sender(&self, slot: u32, first: u64, off: u64) -> Sender {
-        let half = &self.senders[slot as usize];
+        let half = &self.pairs.senders[slot as usize];
         let nic = self.nics[half.nic as usize].port;
         let turn = if half.transport.next_psn() >= first { self.now.max(off) } else { NEVER };
         let wire = Wire { label: Label::of(Cause::Predecessors), until: self.now };
@@ -193,7 +193,7 @@ impl World<'_> {
         Sender {
             slot,
             nic,
-            lane: self.layout.lane(nic, half.class),
+            lane: self.facts.layout.lane(nic, half.class),
             known: self.now,
             sums: Sums::default(),
             log: VecDeque::new(),
@@ -227,7 +227,7 @@ impl World<'_> {
     /// What a sender stands at from now on.
     fn standing(&self, trace: &Trace, sender: &Sender) -> Standing {
         let &Sender { nic, lane, wire, turn, sent, .. } = sender;
-        let half = &self.senders[sender.slot as usize];
+        let half = &self.pairs.senders[sender.slot as usize];
         let end = trace.message.map_or(NEVER, |message| message.end);
         // What is to go before all new data asks neither window nor rate.
         let repeats = half.is_repeating;
@@ -246,14 +246,14 @@ impl World<'_> {
             pacing: if repeats { 0 } else { half.next_send },
             up: port.up,
             paused: trace.paused[lane].in_force().map(|stop| stop.from),
-            held: port.has_cp && self.holds_back(nic, self.layout.first_queue(half.class)),
+            held: port.has_cp && self.holds_back(nic, self.facts.layout.first_queue(half.class)),
             nic,
         }
     }
 
     /// Does a congestion point of a port hold its `q`-th queue back?
     fn holds_back(&self, port: PortId, q: usize) -> bool {
-        let (now, id) = (self.time(), self.layout.queue_id(q));
+        let (now, id) = (self.time(), self.facts.layout.queue_id(q));
         let points = &self.machines[port.index()].congestion_points;
         points.iter().any(|point| !point.gate(now, id).is_open(now))
     }
@@ -263,12 +263,12 @@ impl World<'_> {
     pub fn trace_held(&mut self, port: PortId) {
         let Some(mut trace) = self.trace.take() else { return };
         if let Some(message) = trace.message.filter(|_| trace.found.is_none()) {
-            let several = self.layout.subs > 1 || self.layout.queues_per_port > 2;
+            let several = self.facts.layout.subs > 1 || self.facts.layout.queues_per_port > 2;
             let q = if several {
                 // None of its packets is there.
                 self.machines[port.index()].placed.get(&message.slot).map(|&(q, _)| q)
             } else {
-                Some(self.layout.first_queue(self.ways[message.slot as usize].class))
+                Some(self.facts.layout.first_queue(self.pairs.ways[message.slot as usize].class))
             };
             let now = self.now;
             let held = q.is_some_and(|q| self.holds_back(port, q));

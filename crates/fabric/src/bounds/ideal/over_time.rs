@@ -69,15 +69,15 @@ impl World<'_> {
             let to = received.finish.min(self.now);
             self.asked((sent.key, NodeId(sent.destination)), sent.size, to, &pinned)
         };
-        let asked: Vec<Asked<'_>> = self.records.rows().map(of).collect();
+        let asked: Vec<Asked<'_>> = self.kept.records.rows().map(of).collect();
         let least = Sweep::new(self, &asked).run();
         let ideals =
-            self.records.rows().zip(asked.iter().zip(least)).map(|((_, received), (asked, ideal))| {
+            self.kept.records.rows().zip(asked.iter().zip(least)).map(|((_, received), (asked, ideal))| {
                 let took = (received.finish != NEVER).then(|| received.finish - received.key.start);
                 self.settled(asked, ideal, took)
             });
         let ideals: Vec<u64> = ideals.collect();
-        for (row, ideal) in self.records.sent_rows.iter_mut().zip(ideals) {
+        for (row, ideal) in self.kept.records.sent_rows.iter_mut().zip(ideals) {
             row.ideal = ideal;
         }
     }
@@ -94,8 +94,8 @@ impl World<'_> {
             let ideal = Ideal { least: sent.ideal, changed: false, spread: asked.pinned.is_none() };
             self.settled(&asked, ideal, took)
         };
-        let settled: Vec<u64> = self.records.rows().map(of).collect();
-        for (row, ideal) in self.records.sent_rows.iter_mut().zip(settled) {
+        let settled: Vec<u64> = self.kept.records.rows().map(of).collect();
+        for (row, ideal) in self.kept.records.sent_rows.iter_mut().zip(settled) {
             row.ideal = ideal;
         }
     }
@@ -111,7 +111,9 @@ impl World<'_> {
     /// The paths of flows that name theirs.
     fn pinned(&self) -> Pinned<'_> {
         let mut pinned = FxHashMap::default();
-        for (workload, (spec, labels)) in (0..).zip(self.blueprint.workloads.iter().zip(self.labels.iter())) {
+        for (workload, (spec, labels)) in
+            (0..).zip(self.facts.blueprint.workloads.iter().zip(self.traffic.labels.iter()))
+        {
             let Arrivals::List(flows) = &spec.arrivals else { continue };
             for (flow, label) in flows.iter().zip(labels) {
                 if let Some(path) = &flow.path {
@@ -132,9 +134,9 @@ impl World<'_> {
         let FlowKey { start, workload, source, number } = key;
         Asked {
             ends: (NodeId(source), destination),
-            packets: Packets::new(Bytes(size), self.blueprint.mtu, self.format),
+            packets: Packets::new(Bytes(size), self.facts.blueprint.mtu, self.facts.format),
             pinned: pinned.get(&(workload, source, number)).copied(),
-            stays: self.routes.has_several_links(NodeId(source)) && self.shares_queue_pairs(workload),
+            stays: self.facts.routes.has_several_links(NodeId(source)) && self.shares_queue_pairs(workload),
             from: start,
             to,
         }
@@ -142,8 +144,8 @@ impl World<'_> {
 
     /// May flows of a workload go on on queue pairs that are open?
     fn shares_queue_pairs(&self, workload: u32) -> bool {
-        matches!(self.blueprint.workloads[workload as usize].arrivals, Arrivals::ClosedLoop(_))
-            || self.blueprint.settings.iter().any(|settings| settings.qp == Sharing::PerPair)
+        matches!(self.facts.blueprint.workloads[workload as usize].arrivals, Arrivals::ClosedLoop(_))
+            || self.facts.blueprint.settings.iter().any(|settings| settings.qp == Sharing::PerPair)
     }
 
     /// What the table of flows says of a flow that took so long, if it is complete.
@@ -206,8 +208,8 @@ impl<'a> Sweep<'a> {
             ideals: vec![Ideal { least: NEVER, changed: false, spread: false }; asked.len()],
             unchanged: Ideals::default(),
             has_changed: false,
-            routes: ChangingRoutes::new(Arc::clone(&world.routes)),
-            state: vec![0; world.blueprint.links.len()],
+            routes: ChangingRoutes::new(Arc::clone(&world.facts.routes)),
+            state: vec![0; world.facts.blueprint.links.len()],
             delays: FxHashMap::default(),
             groups: Vec::new(),
             places: FxHashMap::default(),
@@ -222,7 +224,7 @@ impl<'a> Sweep<'a> {
         let mut starts: Vec<usize> = (0..self.asked.len()).collect();
         starts.sort_by_key(|&flow| self.asked[flow].from);
         let mut starts = starts.into_iter().peekable();
-        let changes = of_network(self.world.blueprint);
+        let changes = of_network(self.world.facts.blueprint);
         for instant in changes.chunk_by(|a, b| a.0 == b.0) {
             let now = instant[0].0;
             if now > self.world.now {
@@ -286,7 +288,7 @@ impl<'a> Sweep<'a> {
                 ports.into_iter().map(|port| port.0 / 2).collect()
             }
         };
-        links.retain(|&link| self.world.blueprint.links[link as usize].changes());
+        links.retain(|&link| self.world.facts.blueprint.links[link as usize].changes());
         links.sort_unstable();
         links.dedup();
         links
@@ -441,7 +443,7 @@ impl<'a> Sweep<'a> {
         let facts = PathFacts {
             candidates: Box::new(move |node, to| match routes.candidates(node, to) {
                 // A host sends by its own link whatever routes know of that.
-                [] if world.routes.is_host(node) => world.routes.candidates(node, to),
+                [] if world.facts.routes.is_host(node) => world.facts.routes.candidates(node, to),
                 ports => ports,
             }),
             ..self.facts()
@@ -456,7 +458,7 @@ impl<'a> Sweep<'a> {
         let at_first = usual.delay;
         PathFacts {
             is_up: Box::new(move |port| {
-                let by_host = world.routes.is_host(world.routes.node_of(port));
+                let by_host = world.facts.routes.is_host(world.facts.routes.node_of(port));
                 let blocks = if by_host { DEAD | SHUT } else { DEAD | SHUT | UNROUTED };
                 state[port.index() / 2] & blocks == 0
             }),

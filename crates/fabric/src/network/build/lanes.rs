@@ -54,7 +54,7 @@ impl World<'_> {
     /// The halves of every port and class: the receiver half here, the sender half at the peer.
     pub fn add_lanes(&mut self, accounts: &Accounts<'_>) -> Result<(), BuildError> {
         for port in (0..self.ports.len()).map(|port| PortId(port as u32)) {
-            for class in self.layout.classes.clone() {
+            for class in self.facts.layout.classes.clone() {
                 self.ingress.push(self.ingress_lane(accounts, port, class)?);
                 self.egress.push(self.egress_lane(accounts, port, class)?);
             }
@@ -94,15 +94,15 @@ impl World<'_> {
         };
         let account = accounts.of(port, class)?;
         let Some(account) = account.filter(|_| class != Class::CONTROL) else { return Ok(lane) };
-        let place = || self.blueprint.port_name(port);
-        let link = &self.blueprint.links[port.index() / 2];
+        let place = || self.facts.blueprint.port_name(port);
+        let link = &self.facts.blueprint.links[port.index() / 2];
         let data = &link.directions[1 - port.index() % 2];
         if let Some((_, params)) = data.flow_control.iter().find(|(of, _)| *of == class) {
             let halves = params.build(&account.link).map_err(|error| BuildError::param(place(), error))?;
             lane.receiver = halves.1;
             lane.awaits = lane.receiver.awaits_release();
         }
-        let switch = self.blueprint.switch_at(port).expect("an account belongs to a switch");
+        let switch = self.facts.blueprint.switch_at(port).expect("an account belongs to a switch");
         let buffer = link.ends[port.index() % 2].buffer.as_ref().unwrap_or(&switch.buffer);
         lane.admission = buffer.build().map_err(|error| BuildError::param(place(), error))?;
         lane.lossless = account.lossless;
@@ -124,7 +124,7 @@ impl World<'_> {
             counters: EgressCounters::default(),
             rare: RareEgressCounters::default(),
         };
-        let link = &self.blueprint.links[port.index() / 2];
+        let link = &self.facts.blueprint.links[port.index() / 2];
         let data = &link.directions[port.index() % 2];
         let control = data.flow_control.iter().find(|(of, _)| *of == class);
         if let Some((_, params)) = control.filter(|_| class != Class::CONTROL) {
@@ -133,7 +133,7 @@ impl World<'_> {
             let info = account.map_or_else(|| accounts.host_link(rx, class, params), |account| account.link);
             let halves = params
                 .build(&info)
-                .map_err(|error| BuildError::param(self.blueprint.port_name(rx), error))?;
+                .map_err(|error| BuildError::param(self.facts.blueprint.port_name(rx), error))?;
             lane.sender = halves.0;
             lane.counts_sent = lane.sender.counts_sent();
         }

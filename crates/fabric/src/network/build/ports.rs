@@ -9,13 +9,9 @@ use crate::link::port::Port;
 use crate::link::serial::Serial;
 use crate::network::blueprint::Blueprint;
 use crate::network::routing::peer;
-use crate::records::series::Series;
 use crate::run::agenda::Armed;
 use crate::run::world::tie_key;
 use crate::switch::congestion::PortMachines;
-
-/// At most this many buckets for a port that is not watched.
-const COARSE: usize = 100;
 
 pub(crate) fn build_ports(blueprint: &Blueprint) -> Vec<Port> {
     let mut serials: FxHashMap<Rate, Serial> = FxHashMap::default();
@@ -105,13 +101,4 @@ pub(crate) fn build_machines(blueprint: &Blueprint) -> Result<Vec<PortMachines>,
 
 pub(crate) fn congested(place: String, message: String) -> BuildError {
     BuildError { place, key: Some("congestion-point"), message }
-}
-
-pub(crate) fn build_series(blueprint: &Blueprint) -> Vec<Series> {
-    let records = &blueprint.records;
-    let mut series = vec![Series::new(records.buckets.min(COARSE)); 2 * blueprint.links.len()];
-    for port in &records.watch {
-        series[port.index()] = Series::new(records.buckets);
-    }
-    series
 }

@@ -1,0 +1,71 @@
+//! All that is kept of a run while it goes.
+
+use crate::column::Column;
+use crate::network::blueprint::{Blueprint, RecordSpec};
+use crate::records::allowances::AllowanceLog;
+use crate::records::capture::Capture;
+use crate::records::histogram::{Histogram, Instants};
+use crate::records::outcome::Deadlock;
+use crate::records::pauses::PauseLog;
+use crate::records::series::Series;
+use crate::records::shares::ShareLog;
+use crate::records::signals::SignalLog;
+use crate::records::tally::Records;
+use crate::run::agenda::What;
+
+/// What nodes say of themselves: it decides nothing.
+pub(crate) struct Kept {
+    pub counts: [u64; What::ALL.len()],
+    pub series: Column<Series>,
+    /// By port, where they are kept; else empty.
+    pub histograms: Vec<Histogram>,
+    /// Where their instants lie among events.
+    pub instants: Instants,
+    /// Where they are kept.
+    pub pauses: Option<PauseLog>,
+    pub signals: Option<SignalLog>,
+    pub allowances: Option<AllowanceLog>,
+    pub shares: Option<ShareLog>,
+    pub records: Records,
+    pub capture: Capture,
+    pub deadlocks: Vec<Deadlock>,
+    pub packet_hops: u64,
+    /// Of these, reported to whoever watches.
+    pub reported: u64,
+}
+
+impl Kept {
+    /// Of a run of `blueprint` with so many classes, before it begins.
+    pub fn new(blueprint: &Blueprint, classes: usize) -> Self {
+        let RecordSpec { queue_histogram, pauses, signals, allowances, shares, capture, .. } =
+            &blueprint.records;
+        let lanes = 2 * blueprint.links.len() * classes;
+        Kept {
+            counts: Default::default(),
+            series: build_series(blueprint).into(),
+            histograms: Vec::new(),
+            instants: Instants::new(queue_histogram.as_ref(), blueprint.semantics.ties),
+            pauses: pauses.map(PauseLog::new),
+            signals: signals.map(|most| SignalLog::new(most, lanes)),
+            allowances: allowances.as_ref().map(|spec| AllowanceLog::new(spec, blueprint.workloads.len())),
+            shares: shares.as_ref().map(ShareLog::new),
+            records: Records::new(blueprint),
+            capture: capture.as_ref().map(Capture::new).unwrap_or_default(),
+            deadlocks: Vec::new(),
+            packet_hops: 0,
+            reported: 0,
+        }
+    }
+}
+
+/// At most this many buckets for a port that is not watched.
+const COARSE: usize = 100;
+
+fn build_series(blueprint: &Blueprint) -> Vec<Series> {
+    let records = &blueprint.records;
+    let mut series = vec![Series::new(records.buckets.min(COARSE)); 2 * blueprint.links.len()];
+    for port in &records.watch {
+        series[port.index()] = Series::new(records.buckets);
+    }
+    series
+}

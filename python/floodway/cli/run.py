@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Literal
 import floodway
 from floodway.cli.exits import DONE, FAILED, INTERRUPTED
 from floodway.cli.inputs import captured_links, parsed, plan_warnings, threads_asked
+from floodway.cli.output import tell
 from floodway.cli.show import document, show
-from floodway.cli.terminal import tell
 from floodway.cli.watch import Watch
 from floodway.errors import OutputError
 from floodway.results import Reservation, hpcc

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Protocol, Self
 from rich.progress import BarColumn, Progress, TextColumn
 from rich.table import Column
 
-from floodway.cli.terminal import Terminal, printable, tell
+from floodway.cli.output import printable, tell
+from floodway.cli.terminal import Terminal
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

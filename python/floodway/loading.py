@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import signal
 import sys
@@ -27,10 +28,12 @@ LIBRARIES_MIB, CORE_MIB = 1024, 64
 def loading() -> Iterator[None]:
     """Import libraries in a `with` block.
 
-    There is nothing to clean up yet, so a signal ends the process at once: as an exception it would show its way
-    through the imports. Afterwards the earlier handlers are in force again.
+    There is nothing to clean up yet, so a signal ends the process at once: as an exception it would show a
+    traceback through the imports. Afterwards the earlier handlers are in force again.
     """
-    before = _ended_by_signals()
+    before, collects = _ended_by_signals(), gc.isenabled()
+    # What is imported stays: to look for garbage among it is in vain.
+    gc.disable()
     try:
         yield
     except BaseException as error:
@@ -38,6 +41,8 @@ def loading() -> Iterator[None]:
             raise
         _refuse()
     finally:
+        if collects:
+            gc.enable()
         for number, handler in before.items():
             signal.signal(number, handler)
 

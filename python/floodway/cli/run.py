@@ -16,7 +16,7 @@ from floodway.cli.output import tell
 from floodway.cli.show import document, show
 from floodway.cli.watch import Watch
 from floodway.errors import OutputError
-from floodway.results import Reservation, hpcc
+from floodway.results import Reservation
 from floodway.results.rescue import rescued
 
 if TYPE_CHECKING:
@@ -128,6 +128,8 @@ def _published(
 
     def export(folder: Path) -> None:
         if exported is not None:
+            from floodway.results import hpcc  # noqa: PLC0415 (few runs are exported)
+
             notes[:] = hpcc.write(result, folder, scenario=exported).notes
 
     def write(folder: Path) -> None:
@@ -163,6 +165,8 @@ def _scenario(request: Request) -> floodway.Scenario:
         sets.append(f"records.capture.links={captured_links(request.pcap)}")
     scenario = parsed(request.scenario, sets=sets)
     if request.export is not None:
+        from floodway.results import hpcc  # noqa: PLC0415 (as above)
+
         scenario = scenario.replace(sets=hpcc.needed_sets(scenario))
     return scenario if request.seed is None else scenario.with_seed(request.seed)
 

@@ -6,6 +6,7 @@ it needs: importing those of all verbs takes half a second.
 
 from __future__ import annotations
 
+import os
 import re
 import signal
 import sys
@@ -34,6 +35,9 @@ if TYPE_CHECKING:
 
     from floodway.cli import study as studying
 __all__ = ["app", "main"]
+
+#: In this variable shells ask how words are completed, and for those that fit.
+COMPLETION = "_FLOODWAY_COMPLETE"
 
 app = typer.Typer(
     cls=Verbs,
@@ -1058,6 +1062,11 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
             raise KeyboardInterrupt
         as_ctrl_c(signal.SIGINT, frame)
 
+    if COMPLETION in os.environ:
+        # Without it typer knows no shell.
+        from typer.completion import completion_init  # type: ignore[attr-defined]  # not listed
+
+        completion_init()
     signal.signal(signal.SIGTERM, interrupt)
     warnings.showwarning = _warn
     with standard_streams() as stdout:

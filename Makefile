@@ -4,7 +4,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-rust test-python soak bench bench-compare bench-scaling lint generate validation docs clean tools
+.PHONY: help demo test test-rust test-python soak bench bench-compare bench-scaling bench-command lint generate validation docs clean tools
 
 # Tests against published reference data run where this folder exists, and are skipped elsewhere.
 FLOODWAY_REFERENCE ?= $(abspath $(wildcard ../shared))
@@ -61,6 +61,9 @@ bench-compare: $(BUILT) ## The last two entries of that history: fails where one
 
 bench-scaling: $(BUILT) ## 16 to 8,192 hosts: table and picture of docs/performance.md
 	$(BIN)/python -m floodway.bench scaling $(OPTIONS)
+
+bench-command: $(BUILT) ## What the command line itself takes, beside the simulation
+	$(BIN)/python -m floodway.bench command $(OPTIONS)
 
 lint: $(BUILT) ## Formatting, clippy, ruff, types
 	cargo fmt --all --check

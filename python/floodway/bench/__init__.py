@@ -1,4 +1,4 @@
-"""Benchmarks of the simulator itself: `make bench`, `make bench-compare`, `make bench-scaling`.
+"""Benchmarks of the simulator itself: `make bench`, `bench-compare`, `bench-scaling`, `bench-command`.
 
 What is run are the scenarios of `benchmarks/`; the measured part is a program without Python
 (`crates/scenario/benches/suite`), one process a run.

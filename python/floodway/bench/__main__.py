@@ -1,4 +1,4 @@
-"""`python -m floodway.bench run|compare|scaling`, from the root of the repository."""
+"""`python -m floodway.bench run|compare|scaling|command`, from the root of the repository."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import polars as pl
 import typer
 from rich.console import Console
 
+from floodway.bench import command as calling
 from floodway.bench import scaling as growing
 from floodway.bench.history import add, entry, read
 from floodway.bench.listing import Listing, chosen
@@ -120,6 +121,12 @@ def scaling(*, runs: Runs = 3) -> None:
         growing.drawing(data), [PICTURE.with_suffix(f".{form}") for form in ("svg", "png", "csv")], force=True
     )
     _write_page("scaling", scaling_block(data))
+
+
+@app.command("command")
+def command(*, runs: Runs = 5) -> None:
+    """Time calls of the command line that simulate next to nothing."""
+    _print_table("The command's own time", calling.HEAD, calling.rows(calling.measure(runs=runs, tell=_tell)))
 
 
 def _one_and_all() -> list[int]:

@@ -13,7 +13,6 @@ import floodway
 from floodway.cli.exits import DONE, FAILED, INTERRUPTED
 from floodway.cli.inputs import captured_links, parsed, plan_warnings, threads_asked
 from floodway.cli.output import tell
-from floodway.cli.show import document, show
 from floodway.cli.watch import Watch
 from floodway.errors import OutputError
 from floodway.results import Reservation
@@ -172,9 +171,14 @@ def _scenario(request: Request) -> floodway.Scenario:
 
 
 def _print(request: Request, result: Result, out: Path) -> None:
+    if request.quiet and not request.json:
+        return
+    # Tables for people: what is quiet needs none of their library.
+    from floodway.cli.show import document, show  # noqa: PLC0415
+
     if request.json:
         tell(json.dumps(document(result, out), indent=2, ensure_ascii=False))
-    elif not request.quiet:
+    else:
         show(result, sys.stdout)
         tell(f"results: {out}/")
 

@@ -150,7 +150,7 @@ class Column:
         """What the codes of a text column mean; empty for the others."""
     def __len__(self) -> int: ...
     def __arrow_c_array__(self, requested_schema: object | None = None) -> tuple[object, object]:
-        """Its values by the Arrow PyCapsule interface, where they lie: u8 for bool, u32 codes for text."""
+        """Its values by Arrow's C data interface, where they lie: u8 for bool, u32 codes for text."""
 
 @final
 class Table:

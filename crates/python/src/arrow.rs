@@ -99,7 +99,7 @@ impl Array {
         // SAFETY: `held` was just made, and is there until the array is released.
         let buffers = unsafe { (&raw mut (*held).buffers).cast() };
         Array {
-            length: values.len() as i64,
+            length: i64::try_from(values.len()).expect("no vector has more elements"),
             null_count: 0,
             offset: 0,
             n_buffers: 2,

@@ -1,4 +1,4 @@
-//! Tables whose columns Python reads in place, by the Arrow PyCapsule interface.
+//! Tables whose columns Python reads in place, by Arrow's C data interface.
 
 use std::sync::Arc;
 
@@ -72,7 +72,7 @@ impl Column {
         self.values.len()
     }
 
-    /// Its values by the Arrow PyCapsule interface, where they lie: u8 for bool, u32 codes for text.
+    /// Its values by Arrow's C data interface, where they lie: u8 for bool, u32 codes for text.
     #[pyo3(signature = (requested_schema = None))]
     fn __arrow_c_array__<'py>(
         &self,

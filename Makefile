@@ -4,7 +4,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-rust test-python soak bench bench-compare bench-scaling bench-peers lint generate validation docs clean tools
+.PHONY: help demo test test-rust test-python soak bench bench-compare bench-scaling bench-peers bench-command lint generate validation docs clean tools
 
 # Tests against published reference data run where this folder exists, and are skipped elsewhere.
 FLOODWAY_REFERENCE ?= $(abspath $(wildcard ../shared))
@@ -67,6 +67,9 @@ PAIRS ?=
 
 bench-peers: $(BUILT) ## Other simulators and floodway on the same work by turns: FLOODWAY_PEERS=DIR, see docs/peers.md
 	FLOODWAY_PEERS="$(FLOODWAY_PEERS)" $(BIN)/python -m floodway.bench peers $(PAIRS:%=--pair %) $(OPTIONS)
+
+bench-command: $(BUILT) ## What the command line itself takes, beside the simulation
+	$(BIN)/python -m floodway.bench command $(OPTIONS)
 
 lint: $(BUILT) ## Formatting, clippy, ruff, types
 	cargo fmt --all --check

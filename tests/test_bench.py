@@ -2,12 +2,13 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pytest
 
 from floodway.bench import __main__ as program_of_bench
+from floodway.bench import command as calling
 from floodway.bench import scaling
 from floodway.bench.history import add, entry, kind, last_pairs, of_cases, read
 from floodway.bench.listing import Listing, chosen
@@ -18,6 +19,9 @@ from floodway.bench.program import Program
 from floodway.bench.tables import case_rows
 from floodway.bench.verdict import changes, last_of_kind, last_two
 from floodway.errors import FloodwayError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 ROOT = Path(__file__).parent.parent
 #: Stands for the program that measures: a run of it takes the threads' part of a second.
@@ -229,3 +233,17 @@ def test_growing_networks_are_measured_and_drawn(stand_in: Program, monkeypatch:
     assert data["packets_per_host"].to_list() == [20_000, 14_814]
     assert "| 16 | 20 | 48 | 20,000 | 1000000 | not counted |" in scaling_block(data)
     assert scaling.drawing(data).data.equals(data)
+
+
+def test_what_a_further_run_costs_is_what_twenty_more_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    def timed(call: Sequence[str]) -> calling.Timed:
+        seeds = int(call[-1]) if "--seeds" in call else 0
+        return calling.Timed(wall_s=1.0 + 0.5 * seeds, processor_s=2.0 + 0.25 * seeds)
+
+    monkeypatch.setattr(calling, "_timed", timed)
+    found = calling.measure(runs=3, tell=lambda _: None)
+    assert found["--help"] == calling.Timed(1.0, 2.0)
+    assert found["each further run of a study"] == calling.Timed(0.5, 0.25)
+    # Two variants have each seed.
+    assert found["each further run of compare"] == calling.Timed(0.25, 0.125)
+    assert next(iter(calling.rows(found))) == ("--help", "1.000", "2.000")

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 import floodway as package
 from command import environment
 from floodway.cli import main
-from floodway.cli.terminal import printable
+from floodway.cli.output import printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -10,7 +10,8 @@ import polars as pl
 import pytest
 
 import floodway as package
-from floodway.results.perftest import _shortest, perftest
+from floodway.results.messages import _shortest
+from floodway.results.perftest import perftest
 from scenarios import written
 
 if TYPE_CHECKING:

@@ -114,7 +114,7 @@ class Interrupt:
 # What runs in the background of a shell is born deaf to Ctrl-C.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 sys.meta_path.insert(0, Interrupt())
-sys.argv = ["floodway", "--version"]
+sys.argv = ["floodway", "run", "small.toml"]
 from floodway.__main__ import main
 main()
 """

@@ -13,8 +13,9 @@ Examples
 [True, True]
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from floodway.on_demand import found_in
 
 if TYPE_CHECKING:
     from floodway._floodway import Progress, __version__
@@ -105,10 +106,7 @@ _NAMES = {
 
 
 def __getattr__(name: str) -> object:
-    for module, names in _NAMES.items():
-        if name in names:
-            return getattr(import_module(f"{__name__}.{module}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return found_in(_NAMES, name, package=__name__)
 
 
 def __dir__() -> list[str]:

@@ -5,8 +5,6 @@ from os import PathLike
 from pathlib import Path
 from typing import Literal, final
 
-from typing_extensions import Buffer
-
 __all__ = [
     "Check",
     "Column",
@@ -138,8 +136,8 @@ class Plan:
         """Why it needs more memory than there is, if so."""
 
 @final
-class Column(Buffer):
-    """A named column; a contiguous, read-only buffer over the values that Rust holds."""
+class Column:
+    """A named column, whose values Rust holds."""
 
     @property
     def name(self) -> str:
@@ -151,6 +149,8 @@ class Column(Buffer):
     def dictionary(self) -> list[str]:
         """What the codes of a text column mean; empty for the others."""
     def __len__(self) -> int: ...
+    def __arrow_c_array__(self, requested_schema: object | None = None) -> tuple[object, object]:
+        """Its values by Arrow's C data interface, where they lie: u8 for bool, u32 codes for text."""
 
 @final
 class Table:

@@ -17,6 +17,7 @@ import polars as pl
 
 from floodway import _floodway
 from floodway.errors import OutOfMemoryError
+from floodway.limits import MOST_THREADS
 from floodway.results.frames import flows_frame, frame, optional_frame
 from floodway.results.result import AskedLoad, Result, RunInfo, Timings
 from floodway.scenarios import Scenario
@@ -33,8 +34,6 @@ Kept = TypeVar("Kept")
 
 #: Seconds between two looks at the progress.
 POLL_S = 0.1
-#: More threads than any run is given.
-MOST_THREADS = 4096
 
 
 def check_threads(threads: int | None) -> None:

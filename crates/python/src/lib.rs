@@ -1,5 +1,6 @@
 //! The native module `floodway._floodway`: conversions between Rust and Python, no rule of the simulation.
 
+mod arrow;
 mod columns;
 mod errors;
 mod formulas;

@@ -126,7 +126,7 @@ impl Scenario {
     /// Of each pair of hosts: propagation one way, a full packet's payload at the rate of each link (both in
     /// nanoseconds), and the lowest rate (in bit/s); none where no way leads from one to the other.
     fn pair_times(&self, pairs: Vec<(String, String)>) -> Vec<Option<(u64, u64, u64)>> {
-        let known = Pairs::new(self.parsed.blueprint());
+        let known = Pairs::new(&self.parsed);
         let times = pairs.iter().map(|(source, destination)| known.times(source, destination));
         let plain = |times: PairTimes| (times.propagation_ns, times.payload_ns, times.bottleneck_bps);
         times.map(|times| times.map(plain)).collect()
@@ -238,7 +238,8 @@ pub fn check(py: Python<'_>, scenario: &Scenario, resolved: bool) -> PyResult<Ch
             &format!("{}: its network cannot be built here: {why}", parsed.file()),
         ));
     }
-    let built = || Fabric::build(parsed.blueprint(), &Control::default()).map(drop);
+    let control = Control::default();
+    let built = || Fabric::build_with(parsed.blueprint(), parsed.routes(), &control, None).map(drop);
     match py.detach(|| guarded(|| built().map(|()| floodway_scenario::check(parsed, resolved)))) {
         Ok(Ok(report)) => Ok(Check { text: report.text(), json: report.json() }),
         Ok(Err(fault)) => Err(errors::unfit(py, parsed.file(), &fault)),

@@ -179,10 +179,12 @@ impl Plan {
 #[pyo3(signature = (scenario, *, progress, plan))]
 pub fn run(py: Python<'_>, scenario: &Scenario, progress: &Progress, plan: &Plan) -> PyResult<Records> {
     let (control, parts) = (&*progress.control, &plan.parts);
-    let work = || Fabric::build_parts(scenario.parsed().blueprint(), control, parts).map(Fabric::run);
+    let parsed = scenario.parsed();
+    let built = || Fabric::build_with(parsed.blueprint(), parsed.routes(), control, Some(parts));
+    let work = || built().map(Fabric::run);
     match py.detach(|| guarded(work)) {
         Ok(Ok(kept)) => Records::new(py, kept, parts),
-        Ok(Err(fault)) => Err(errors::unfit(py, scenario.parsed().file(), &fault)),
+        Ok(Err(fault)) => Err(errors::unfit(py, parsed.file(), &fault)),
         Err(why) => Err(errors::stopped(py, &why)),
     }
 }

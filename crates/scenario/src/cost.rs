@@ -14,7 +14,8 @@ use floodway_units::NodeId;
 use serde::Serialize;
 
 use crate::scenario::Scenario;
-use streams::{Demand, streams};
+pub(crate) use streams::Demand;
+use streams::streams;
 
 /// What a run comes to, about; docs/reliability.md says how near that is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
@@ -52,18 +53,22 @@ const FRAME_ROW: f64 = 300.0;
 /// And what libraries for tables take at their first use.
 const LIBRARIES: f64 = 24e6;
 
+/// What the workloads of a network bring.
+pub(crate) fn demand(blueprint: &Blueprint, routes: &Routes) -> Demand {
+    Demand::of(blueprint, streams(blueprint, routes))
+}
+
 /// What a run of a scenario in so many partitions comes to.
 pub fn cost(scenario: &Scenario, partitions: usize) -> Cost {
     let blueprint = scenario.blueprint();
-    let routes = Routes::new(blueprint);
-    let demand = Demand::of(blueprint, streams(blueprint, &routes));
-    let network = network(blueprint, routes.entries(), partitions);
-    let memory = network as f64 + traffic(blueprint, &demand) + records(blueprint, &demand) + LIBRARIES;
+    let demand = scenario.demand();
+    let network = network(blueprint, scenario.routes().entries(), partitions);
+    let memory = network as f64 + traffic(blueprint, demand) + records(blueprint, demand) + LIBRARIES;
     Cost {
         flows: demand.flows,
         simulated_us: demand.end.as_us(),
         packet_hops: demand.packet_hops,
-        wall_s: wall_s(blueprint, &demand),
+        wall_s: wall_s(blueprint, demand),
         memory_bytes: memory as u64,
         network_bytes: network,
     }

@@ -1,13 +1,16 @@
 //! A scenario: read once, valid from then on.
 
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
 
 use floodway_fabric::blueprint::{Arrivals, End, WorkloadSpec};
+use floodway_fabric::routing::Routes;
 use floodway_fabric::{Blueprint, Partitioning, Threads};
 use floodway_units::{NodeId, Time};
 use serde_json::json;
 
 use crate::build::{Built, build};
+use crate::cost::{Demand, demand};
 use crate::error::{Place, ScenarioError, ScenarioErrors};
 use crate::grammar::document::Document;
 use crate::grammar::tree::{Node, Value};
@@ -50,6 +53,8 @@ pub struct Scenario {
     tree: Node,
     document: Document,
     built: Built,
+    /// What its workloads bring, once somebody has asked.
+    demand: OnceLock<Demand>,
 }
 
 impl Scenario {
@@ -175,7 +180,7 @@ impl Scenario {
             return Err(ScenarioError::new(place, "name", format!("{why}{hint}")).into());
         }
         let (file, folder) = (source.name.to_owned(), source.folder.to_owned());
-        Ok(Scenario { name, file, folder, written, tree, document, built })
+        Ok(Scenario { name, file, folder, written, tree, document, built, demand: OnceLock::new() })
     }
 
     /// What results are filed under.
@@ -207,6 +212,16 @@ impl Scenario {
     /// What a fabric is built from.
     pub fn blueprint(&self) -> &Blueprint {
         &self.built.blueprint
+    }
+
+    /// The routes over all links of its blueprint.
+    pub fn routes(&self) -> &Arc<Routes> {
+        &self.built.routes
+    }
+
+    /// What its workloads bring.
+    pub(crate) fn demand(&self) -> &Demand {
+        self.demand.get_or_init(|| demand(self.blueprint(), self.routes()))
     }
 
     /// How a run is cut into partitions, and on how many threads of so many cores: as somebody asks, else what the scenario
@@ -242,6 +257,7 @@ impl Scenario {
             tree.put("seed", Node { value: Value::Integer(seed.into()), place });
         }
         draw(&self.built.recipes, seed, &mut self.built.blueprint);
+        self.demand.take();
         self
     }
 

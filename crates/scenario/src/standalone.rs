@@ -16,6 +16,8 @@ use floodway_fabric::Blueprint;
 use floodway_fabric::routing::{Routes, peer};
 use floodway_units::NodeId;
 
+use crate::scenario::Scenario;
+
 /// What the standalone times of flows from one host to another have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PairTimes {
@@ -27,20 +29,21 @@ pub struct PairTimes {
     pub bottleneck_bps: u64,
 }
 
-/// Facts of pairs of hosts of a blueprint.
+/// Facts of pairs of hosts of a scenario.
 #[derive(Debug)]
 pub struct Pairs<'a> {
     blueprint: &'a Blueprint,
-    routes: Routes,
+    routes: &'a Routes,
     nodes: BTreeMap<&'a str, NodeId>,
 }
 
 impl<'a> Pairs<'a> {
     /// With all links up.
-    pub fn new(blueprint: &'a Blueprint) -> Self {
+    pub fn new(scenario: &'a Scenario) -> Self {
+        let blueprint = scenario.blueprint();
         let names = blueprint.nodes.iter().map(|node| node.name.as_str());
         let nodes = names.zip((0..).map(NodeId)).collect();
-        Pairs { blueprint, routes: Routes::new(blueprint), nodes }
+        Pairs { blueprint, routes: scenario.routes(), nodes }
     }
 
     /// Along the first of the shortest paths; none where there is no way, or either is no host's name.
@@ -83,7 +86,7 @@ flows = [{ from = "a", to = "b", size = "1MB" }]
     #[test]
     fn each_step_is_in_whole_nanoseconds_and_the_slowest_link_is_the_bottleneck() {
         let scenario = Scenario::from_text("chain", CHAIN, &[]).expect("it is valid");
-        let pairs = Pairs::new(scenario.blueprint());
+        let pairs = Pairs::new(&scenario);
         let times = PairTimes {
             propagation_ns: 1000 + 1 + 2000,
             payload_ns: 80 + 200 + 320,

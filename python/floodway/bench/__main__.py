@@ -1,4 +1,4 @@
-"""`python -m floodway.bench run|compare|scaling|peers`, from the root of the repository."""
+"""`python -m floodway.bench run|compare|scaling|peers|command`, from the root of the repository."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import polars as pl
 import typer
 from rich.console import Console
 
+from floodway.bench import command as calling
 from floodway.bench import scaling as growing
 from floodway.bench.history import add, entry, of_cases, read
 from floodway.bench.listing import Listing, chosen
@@ -151,6 +152,12 @@ def peers(
             _write_page(PAGE, "pairs", pairs_block(new))
             _write_page(README, "pairs", pairs_block(new, notes=False))
     raise typer.Exit(1 if failed or not done else 0)
+
+
+@app.command("command")
+def command(*, runs: Runs = 5) -> None:
+    """Time calls of the command line that simulate next to nothing."""
+    _print_table("The command's own time", calling.HEAD, calling.rows(calling.measure(runs=runs, tell=_tell)))
 
 
 def _one_and_all() -> list[int]:

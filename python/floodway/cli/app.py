@@ -1,7 +1,12 @@
-"""The verbs and their options; what goes wrong, as one line and an exit code."""
+"""The verbs and their options; what goes wrong, as one line and an exit code.
+
+What a verb does is in a module of its own, which is imported when the verb is called, with the libraries that
+it needs: importing those of all verbs takes half a second.
+"""
 
 from __future__ import annotations
 
+import os
 import re
 import signal
 import sys
@@ -13,42 +18,36 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 import floodway
-from floodway.cli import check as checking
-from floodway.cli import compare as comparing
-from floodway.cli import find as finding
-from floodway.cli import import_ as importing
-from floodway.cli import pictures as picturing
-from floodway.cli import plot as plotting
-from floodway.cli import run as running
-from floodway.cli import study as studying
-from floodway.cli import validate as validating
-from floodway.cli import verify as verifying
-from floodway.cli import why as asking
+from floodway.cli.arguments import Verbs
 from floodway.cli.exits import DONE, FAILED, INTERRUPTED, READER_GONE, TERMINATED, USAGE
+from floodway.cli.output import tell
+from floodway.cli.pictures import Kind, PictureOptions, axes_of, formats_of
 from floodway.cli.streams import standard_streams
-from floodway.cli.terminal import tell
 from floodway.errors import FloodwayError, LostResultsError, RunError
+from floodway.limits import LARGEST_SEED, MOST_THREADS
+from floodway.loading import loading
 from floodway.names import nearest
-from floodway.simulation import MOST_THREADS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from types import FrameType
     from typing import NoReturn, TextIO
 
+    from floodway.cli import study as studying
 __all__ = ["app", "main"]
 
-#: Seeds have 64 bits.
-LARGEST_SEED = 2**64 - 1
+#: In this variable shells ask how words are completed, and for those that fit.
+COMPLETION = "_FLOODWAY_COMPLETE"
 
 app = typer.Typer(
+    cls=Verbs,
     name="floodway",
     add_completion=False,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 
-imports = typer.Typer(rich_markup_mode=None)
+imports = typer.Typer(cls=Verbs, rich_markup_mode=None)
 app.add_typer(imports, name="import", help="Make a scenario of another simulator's files.")
 
 ScenarioFile = Annotated[
@@ -261,6 +260,8 @@ def run_(  # noqa: PLR0913 (one argument an option)
       130  interrupted; what was complete is written
       143  the same by SIGTERM
     """
+    with loading():
+        from floodway.cli import run as running
     return running.run(
         running.Request(
             scenario=scenario,
@@ -348,6 +349,8 @@ def compare_(  # noqa: PLR0913 (one argument an option)
       130  interrupted; the runs that had ended are written
       143  the same by SIGTERM
     """
+    with loading():
+        from floodway.cli import compare as comparing
     return comparing.compare(
         comparing.Request(
             scenarios=scenarios,
@@ -375,12 +378,12 @@ def _picture_options(  # noqa: PLR0913 (one argument an option)
     title: str | None,
     *,
     note: bool,
-) -> picturing.PictureOptions:
-    chosen = picturing.PictureOptions(
-        formats=picturing.formats_of(form),
+) -> PictureOptions:
+    chosen = PictureOptions(
+        formats=formats_of(form),
         width_in=width,
         font_pt=font_size,
-        log=picturing.axes_of(log),
+        log=axes_of(log),
         title=title,
         note=note,
     )
@@ -401,9 +404,11 @@ def _study_request(  # noqa: PLR0913 (one argument an option)
     force: bool,
     quiet: bool,
     json: bool,
-    pictures: picturing.PictureOptions,
+    pictures: PictureOptions,
 ) -> studying.Request:
     """Return what `study` and `reproduce` are asked for beside what to run."""
+    with loading():
+        from floodway.cli import study as studying
     return studying.Request(
         pictures=pictures,
         out=out,
@@ -463,6 +468,8 @@ def study_(  # noqa: PLR0913 (one argument an option)
       130  interrupted; the runs that had ended are kept
       143  the same by SIGTERM
     """
+    with loading():
+        from floodway.cli import study as studying
     return studying.study(
         studies,
         _study_request(
@@ -528,6 +535,8 @@ def reproduce_(  # noqa: PLR0913 (one argument an option)
       130  interrupted; the runs that had ended are kept
       143  the same by SIGTERM
     """
+    with loading():
+        from floodway.cli import study as studying
     return studying.reproduce(
         papers,
         _study_request(
@@ -580,6 +589,8 @@ def why_(
       130  interrupted
       143  the same by SIGTERM
     """
+    with loading():
+        from floodway.cli import why as asking
     return asking.why(asking.Request(folder=folder, flow=flow, quiet=quiet, json=json))
 
 
@@ -614,13 +625,15 @@ def verify_(
       1    something is missing or has changed, or an earlier version wrote it, without digests
       2    bad usage, or no such folder
     """
+    with loading():
+        from floodway.cli import verify as verifying
     return verifying.verify(folders, quiet=quiet, json_=json)
 
 
 @app.command(name="plot")
 def plot_(  # noqa: PLR0913 (one argument an option)
     kind: Annotated[
-        plotting.Kind,
+        Kind,
         typer.Argument(
             metavar="KIND",
             help="Completion times; slowdown against flow size; a metric in time, or as colours; ports and "
@@ -749,6 +762,8 @@ def plot_(  # noqa: PLR0913 (one argument an option)
       2    bad usage, no results, or nothing to show; nothing is written
       130  interrupted
     """
+    with loading():
+        from floodway.cli import plot as plotting
     return plotting.plot(
         plotting.Request(
             kind=kind,
@@ -866,6 +881,8 @@ def validate_(  # noqa: PLR0913 (one argument an option)
       130  interrupted; the runs that had ended are kept
       143  the same by SIGTERM
     """
+    with loading():
+        from floodway.cli import validate as validating
     return validating.run(
         validating.Request(
             folder=folder,
@@ -908,6 +925,8 @@ def check_(
       floodway check scenarios/demo.toml --resolved
       floodway check scenarios/demo.toml --set mtu=4096B --json
     """
+    with loading():
+        from floodway.cli import check as checking
     return checking.check(scenario, sets=sets or [], resolved=resolved, json=json)
 
 
@@ -945,6 +964,8 @@ def import_hpcc_(
       0    done
       2    bad usage, a file with a fault, or a key that cannot be simulated; nothing is written
     """
+    with loading():
+        from floodway.cli import import_ as importing
     return importing.import_hpcc(config, out=out, force=force)
 
 
@@ -978,6 +999,8 @@ def list_(
         raise typer.BadParameter(
             f"a folder is for scenarios and studies, not for {what}", param_hint="FOLDER"
         )
+    with loading():
+        from floodway.cli import find as finding
     return finding.list_(what, folder=folder, json_=json)
 
 
@@ -1003,6 +1026,8 @@ def explain_(
       floodway explain fat-tree
       floodway explain poisson
     """
+    with loading():
+        from floodway.cli import find as finding
     return finding.explain(name, json_=json)
 
 
@@ -1014,6 +1039,8 @@ def schema_() -> int:
     Example:
       floodway schema > scenario.schema.json
     """
+    with loading():
+        from floodway.cli import find as finding
     return finding.schema()
 
 
@@ -1035,6 +1062,11 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
             raise KeyboardInterrupt
         as_ctrl_c(signal.SIGINT, frame)
 
+    if COMPLETION in os.environ:
+        # Without it typer knows no shell.
+        from typer.completion import completion_init  # type: ignore[attr-defined]  # not listed
+
+        completion_init()
     signal.signal(signal.SIGTERM, interrupt)
     warnings.showwarning = _warn
     with standard_streams() as stdout:

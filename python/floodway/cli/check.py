@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from floodway import _floodway
 from floodway.cli.exits import DONE
 from floodway.cli.inputs import parsed
-from floodway.cli.terminal import tell
+from floodway.cli.output import tell
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -12,9 +12,9 @@ import floodway
 from floodway import _floodway
 from floodway.cli.exits import DONE, FAILED, INTERRUPTED
 from floodway.cli.inputs import pair, plan_warnings
+from floodway.cli.output import tell
 from floodway.cli.run import failures
 from floodway.cli.show_comparison import show
-from floodway.cli.terminal import tell
 from floodway.cli.watch import WatchAll
 from floodway.comparison import PAGE_FILE, document, files, folder_names, split_values, warned
 from floodway.errors import ComparisonError

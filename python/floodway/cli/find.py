@@ -6,12 +6,12 @@ import dataclasses
 import json
 from typing import TYPE_CHECKING
 
-from rich.markdown import Markdown
 from rich.table import Table
 
 from floodway import _floodway
 from floodway.catalog import entries, find, left_out, page_of, ready_scenarios
-from floodway.cli.terminal import Terminal, tell
+from floodway.cli.output import tell
+from floodway.cli.terminal import Terminal
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -53,6 +53,9 @@ def explain(name: str, *, json_: bool) -> int:
     if not console.is_terminal:
         tell("\n".join(page_of(entry) for entry in found).rstrip())
         return 0
+    # Takes as long to import as all the rest.
+    from rich.markdown import Markdown  # noqa: PLC0415
+
     for entry in found:
         console.print(Markdown(page_of(entry)))
     return 0

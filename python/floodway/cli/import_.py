@@ -6,7 +6,7 @@ from pathlib import Path
 
 from floodway import _floodway
 from floodway.cli.exits import DONE
-from floodway.cli.terminal import tell
+from floodway.cli.output import tell
 from floodway.errors import OutputError
 
 __all__ = ["import_hpcc"]

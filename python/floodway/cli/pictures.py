@@ -14,9 +14,11 @@ from floodway.names import not_a_choice
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["FORMATS", "Format", "PictureOptions", "axes_of", "formats_of"]
+__all__ = ["FORMATS", "Format", "Kind", "PictureOptions", "axes_of", "formats_of"]
 
 Format = Literal["png", "pdf", "svg"]
+#: What `plot` draws.
+Kind = Literal["fct", "slowdown", "series", "heatmap", "ports", "region", "shares"]
 FORMATS: tuple[Format, ...] = ("png", "pdf", "svg")
 #: The options of a picture's look, by the arguments of `floodway.plot.look`.
 OPTIONS = {"width_in": "--width", "font_pt": "--font-size", "title": "--title"}

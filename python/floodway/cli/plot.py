@@ -4,23 +4,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import typer
 
 from floodway.cli.exits import DONE
-from floodway.cli.terminal import tell
+from floodway.cli.output import tell
 from floodway.results.quantities import quantity_us
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from floodway.cli.pictures import Format, PictureOptions
+    from floodway.cli.pictures import Format, Kind, PictureOptions
     from floodway.plot import Drawing, Source
 
-__all__ = ["Kind", "Request", "plot"]
+__all__ = ["Request", "plot"]
 
-Kind = Literal["fct", "slowdown", "series", "heatmap", "ports", "region", "shares"]
 #: The endings that make `--out` a file.
 ENDINGS: dict[str, Format] = {".png": "png", ".pdf": "pdf", ".svg": "svg"}
 #: Endings of files that are none of ours; other names with a point in them may be folders.

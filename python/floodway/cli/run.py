@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Literal
 import floodway
 from floodway.cli.exits import DONE, FAILED, INTERRUPTED
 from floodway.cli.inputs import captured_links, parsed, plan_warnings, threads_asked
-from floodway.cli.show import document, show
-from floodway.cli.terminal import tell
+from floodway.cli.output import tell
 from floodway.cli.watch import Watch
 from floodway.errors import OutputError
-from floodway.results import Reservation, hpcc
+from floodway.results import Reservation
 from floodway.results.rescue import rescued
 
 if TYPE_CHECKING:
@@ -128,6 +127,8 @@ def _published(
 
     def export(folder: Path) -> None:
         if exported is not None:
+            from floodway.results import hpcc  # noqa: PLC0415 (few runs are exported)
+
             notes[:] = hpcc.write(result, folder, scenario=exported).notes
 
     def write(folder: Path) -> None:
@@ -163,14 +164,21 @@ def _scenario(request: Request) -> floodway.Scenario:
         sets.append(f"records.capture.links={captured_links(request.pcap)}")
     scenario = parsed(request.scenario, sets=sets)
     if request.export is not None:
+        from floodway.results import hpcc  # noqa: PLC0415 (as above)
+
         scenario = scenario.replace(sets=hpcc.needed_sets(scenario))
     return scenario if request.seed is None else scenario.with_seed(request.seed)
 
 
 def _print(request: Request, result: Result, out: Path) -> None:
+    if request.quiet and not request.json:
+        return
+    # Tables for people: what is quiet needs none of their library.
+    from floodway.cli.show import document, show  # noqa: PLC0415
+
     if request.json:
         tell(json.dumps(document(result, out), indent=2, ensure_ascii=False))
-    elif not request.quiet:
+    else:
         show(result, sys.stdout)
         tell(f"results: {out}/")
 

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from floodway.cli.exits import DONE, FAILED, INTERRUPTED
+from floodway.cli.output import tell
 from floodway.cli.pictures import PictureOptions
 from floodway.cli.show import WIDTH, table_of
-from floodway.cli.terminal import Terminal, tell
+from floodway.cli.terminal import Terminal
 from floodway.cli.watch import WatchAll
 from floodway.comparison import cores, folder_names
 from floodway.errors import ScenarioError

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from floodway.cli.exits import DONE, FAILED, INTERRUPTED
+from floodway.cli.output import tell
 from floodway.cli.show_validation import show
-from floodway.cli.terminal import tell
 from floodway.cli.watch import WatchAll
 from floodway.validation import document, validate
 from floodway.validation.report import draw_into, page_text, write_report

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from floodway.cli.exits import DONE, FAILED
-from floodway.cli.terminal import tell
+from floodway.cli.output import tell
 from floodway.errors import OutputError
 from floodway.results.folders import STUDY_FILE
 from floodway.results.verification import not_covered, verified_all

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, Self
 
-from rich.progress import BarColumn, Progress, TextColumn
-from rich.table import Column
-
-from floodway.cli.terminal import Terminal, printable, tell
+from floodway.cli.output import printable, tell
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from types import TracebackType
 
-    from rich.progress import TaskID
+    from rich.progress import Progress, TaskID
 
     from floodway.scenarios import Scenario
 
@@ -39,8 +37,8 @@ FARTHEST = 100.0
 ALMOST = 0.99
 #: What is said until there is an estimate.
 UNKNOWN = "no estimate yet"
-#: Columns of the bar, and the most that the name of a run takes: 80 have room for both and for what is left.
-BAR_WIDTH, NAME_WIDTH = 20, 20
+#: By these the library that draws the bar takes what is no terminal for one.
+TERMINALS = ("FORCE_COLOR", "TTY_COMPATIBLE")
 
 
 class Running(Protocol):
@@ -118,21 +116,24 @@ class Watch:
         self._pace = _Pace(scenario, began=time.monotonic())
         self._lines = _Lines(quiet=quiet)
         self._bar = _bar(quiet=quiet)
-        self._task = self._bar.add_task(printable(scenario.name), total=1.0, state="")
+        if self._bar is not None:
+            self._task = self._bar.add_task(printable(scenario.name), total=1.0, state="")
 
     def __enter__(self) -> Self:
-        self._bar.start()
+        if self._bar is not None:
+            self._bar.start()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._bar.stop()
+        if self._bar is not None:
+            self._bar.stop()
 
     def update(self, running: Running) -> None:
         """Look at the progress and show it."""
         self._pace.look(running)
-        if not self._bar.disable:
+        if self._bar is not None:
             self._bar.update(self._task, completed=self._pace.share(), state=self._pace.state())
         elif self._lines.due():
             self._lines.say(
@@ -160,13 +161,15 @@ class WatchAll:
         self._all: TaskID | None = None
 
     def __enter__(self) -> Self:
-        self._bar.start()
+        if self._bar is not None:
+            self._bar.start()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._bar.stop()
+        if self._bar is not None:
+            self._bar.stop()
 
     def update(self, runs: Sequence[Watched]) -> None:
         """Look at every run's progress and show it."""
@@ -177,38 +180,42 @@ class WatchAll:
                 self._look(number, run, run.progress)
             if run.wall_s is not None or run.failed:
                 self._end(number, run, of=len(runs))
-        if not self._bar.disable:
-            self._show_all(runs)
+        if self._bar is not None:
+            self._show_all(self._bar, runs)
         elif self._lines.due():
             self._lines.say(self._line(runs))
 
     def _look(self, number: int, run: Watched, progress: Running) -> None:
         pace = self._paces.setdefault(number, _Pace(run.scenario, began=run.began))
         pace.look(progress)
-        if not self._bar.disable:
-            self._bar.update(self._row(number, run.label), completed=pace.share(), state=pace.brief())
+        if self._bar is not None:
+            self._bar.update(
+                self._row(self._bar, number, run.label), completed=pace.share(), state=pace.brief()
+            )
 
     def _end(self, number: int, run: Watched, *, of: int) -> None:
         self._ended.add(number)
         if run.failed:
             self._failed.add(number)
-        if not self._bar.disable:
+        if self._bar is not None:
             state = "failed" if run.failed else f"done in {run.wall_s or 0.0:.1f} s"
             visible = of <= MOST_SHOWN_ENDED
-            self._bar.update(self._row(number, run.label), completed=1.0, state=state, visible=visible)
+            self._bar.update(
+                self._row(self._bar, number, run.label), completed=1.0, state=state, visible=visible
+            )
 
-    def _row(self, number: int, label: str) -> TaskID:
+    def _row(self, bar: Progress, number: int, label: str) -> TaskID:
         if number not in self._rows:
-            self._rows[number] = self._bar.add_task(printable(label), total=1.0, state="")
+            self._rows[number] = bar.add_task(printable(label), total=1.0, state="")
         return self._rows[number]
 
-    def _show_all(self, runs: Sequence[Watched]) -> None:
+    def _show_all(self, bar: Progress, runs: Sequence[Watched]) -> None:
         """Show all runs together in a row of their own; of a single one there is nothing more to show."""
         if len(runs) > 1:
             if self._all is None:
-                self._all = self._bar.add_task("all runs", total=1.0, state="")
+                self._all = bar.add_task("all runs", total=1.0, state="")
             state = f"{self._left(runs)}, {self._count(runs)}"
-            self._bar.update(self._all, completed=self._share(runs), state=state)
+            bar.update(self._all, completed=self._share(runs), state=state)
 
     def _line(self, runs: Sequence[Watched]) -> str:
         under_way = [number for number in self._paces if number not in self._ended]
@@ -337,27 +344,25 @@ def _said(left_s: float | None, *, elapsed_s: float) -> str:
     return f"{left_s / size:.0f} {unit} left" if left_s >= 1 else "less than 1 s left"
 
 
-def _bar(*, quiet: bool) -> Progress:
-    """Make the display: share and bar first, so that a narrow terminal cuts what is behind them."""
-    console = Terminal(sys.stderr)
-    return Progress(
-        TextColumn("{task.percentage:>3.0f} %", markup=False, table_column=Column(width=5, no_wrap=True)),
-        BarColumn(bar_width=BAR_WIDTH, table_column=Column(width=BAR_WIDTH, no_wrap=True)),
-        TextColumn(
-            "{task.description}",
-            markup=False,
-            table_column=Column(max_width=NAME_WIDTH, no_wrap=True, overflow="ellipsis"),
-        ),
-        TextColumn(
-            "{task.fields[state]}",
-            markup=False,
-            table_column=Column(ratio=1, no_wrap=True, overflow="ellipsis"),
-        ),
-        console=console,
-        expand=True,
-        transient=True,
-        disable=quiet or not console.is_terminal,
-    )
+def _bar(*, quiet: bool) -> Progress | None:
+    """Make the display; none where nobody looks on."""
+    if quiet or not _may_be_terminal():
+        return None
+    from floodway.cli.bar import bar  # noqa: PLC0415 (few look on, and it takes a while)
+
+    display = bar()
+    return None if display.disable else display
+
+
+def _may_be_terminal() -> bool:
+    """Whether stderr is a terminal, or variables of the environment may call it one."""
+    if any(name in os.environ for name in TERMINALS):
+        return True
+    try:
+        return sys.stderr.isatty()
+    except (AttributeError, ValueError):
+        # There is none, or it is closed.
+        return False
 
 
 def _ms(us: float) -> str:

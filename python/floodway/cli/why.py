@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, TextIO
 import polars as pl
 
 from floodway.cli.exits import DONE
+from floodway.cli.output import tell
 from floodway.cli.show import WIDTH, table_of
-from floodway.cli.terminal import Terminal, tell
+from floodway.cli.terminal import Terminal
 from floodway.cli.watch import Watch
 from floodway.results import read
 from floodway.results.folders import run_folder

@@ -18,7 +18,8 @@ from floodway.comparison.variants import Variant, differing, files
 from floodway.comparison.warned import Warned, warned
 from floodway.errors import ComparisonError
 from floodway.keys import key_of
-from floodway.scenarios import LARGEST_SEED, Scenario
+from floodway.limits import LARGEST_SEED
+from floodway.scenarios import Scenario
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

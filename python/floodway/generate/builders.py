@@ -11,7 +11,7 @@ from floodway.grammar import Grammar, Schema, is_table, options, reference, tagg
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-__all__ = ["builders"]
+__all__ = ["builders", "scenario_keys"]
 
 WIDTH = 100
 QUANTITIES = {"Size", "Time", "Rate", "Length"}
@@ -36,9 +36,22 @@ Examples
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal, Never, Self, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, Literal, Never, TypeAlias
 
 from floodway.builder import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+'''
+KEYS_HEAD = '''\
+"""The keys of a scenario's top level as typed arguments. Written by `make generate`.
+
+The builders are named for type checkers alone: a scenario that comes from a file needs none of them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -51,13 +64,18 @@ def builders(grammar: Grammar) -> str:
     classes = {name: schema for name, schema in definitions.items() if is_table(schema)}
     aliases = {name: schema for name, schema in definitions.items() if not is_table(schema)}
     scalars = dict(_scalars(definitions))
-    names = sorted([*classes, *aliases, *scalars, "Keys"])
-    parts = [HEAD, f"__all__ = {names!r}"]
+    parts = [HEAD, f"__all__ = {sorted([*classes, *aliases, *scalars])!r}"]
     parts += [_class(grammar, name, schema) for name, schema in classes.items()]
     parts += [_scalar_class(grammar, name, *form) for name, form in scalars.items()]
     parts += [_alias(grammar, name, schema) for name, schema in _in_order(aliases)]
-    parts.append(_keys(grammar))
     return "\n\n\n".join(parts) + "\n"
+
+
+def scenario_keys(grammar: Grammar) -> str:
+    """Return the source of `floodway.scenario_keys`, not yet formatted, which also drops unused imports."""
+    names = sorted([*grammar.definitions, *dict(_scalars(grammar.definitions))])
+    imported = f"    from floodway.builders import {', '.join(names)}"
+    return "\n\n\n".join([f"{KEYS_HEAD}\n{imported}", '__all__ = ["Keys"]', _keys(grammar)]) + "\n"
 
 
 def _class(grammar: Grammar, name: str, schema: Schema) -> str:

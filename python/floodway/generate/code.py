@@ -1,4 +1,4 @@
-"""Generated files that code reads: the JSON Schema and the builders."""
+"""Generated files that code reads: the JSON Schema, the builders, and the keys of a scenario."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING
 
-from floodway.generate.builders import builders
+from floodway.generate.builders import builders, scenario_keys
 from floodway.grammar import Grammar
 
 if TYPE_CHECKING:
@@ -16,19 +16,24 @@ if TYPE_CHECKING:
 __all__ = ["code"]
 
 BUILDERS = "python/floodway/builders.py"
+SCENARIO_KEYS = "python/floodway/scenario_keys.py"
 
 
 def code() -> Mapping[str, str]:
     """Return the text of each file by its path in the repository."""
     grammar = Grammar.current()
     schema = json.dumps(grammar.document, indent=2, ensure_ascii=False)
-    return {"docs/scenario.schema.json": f"{schema}\n", BUILDERS: _formatted(builders(grammar))}
+    return {
+        "docs/scenario.schema.json": f"{schema}\n",
+        BUILDERS: _formatted(builders(grammar), BUILDERS),
+        SCENARIO_KEYS: _formatted(scenario_keys(grammar), SCENARIO_KEYS),
+    }
 
 
-def _formatted(source: str) -> str:
+def _formatted(source: str, file: str) -> str:
     """Give Python source the form of the rest."""
     ruff = [sys.executable, "-m", "ruff"]
     for step in (["check", "--quiet", "--fix-only"], ["format", "--quiet"]):
-        command = [*ruff, *step, "--stdin-filename", BUILDERS, "-"]
+        command = [*ruff, *step, "--stdin-filename", file, "-"]
         source = subprocess.run(command, input=source, capture_output=True, text=True, check=True).stdout
     return source

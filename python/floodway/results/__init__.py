@@ -1,21 +1,26 @@
 """Results of runs: frames, verdicts, the summary, and their folder."""
 
-from floodway.results.hpcc import HpccExport
-from floodway.results.links import LinkSummary
-from floodway.results.lossless import Failed, Loss, Lossless, Shortfall, Unproven
-from floodway.results.outcome import Captured, CnpTotals, Deadlock, Outcome, SwitchPeak, WorkloadTotals
-from floodway.results.result import AskedLoad, Result, RunInfo, Timings
-from floodway.results.store import Reservation, read
-from floodway.results.summary import (
-    EndlessSummary,
-    FctSummary,
-    FeedbackSummary,
-    OrderSummary,
-    PortSummary,
-    SizeBucket,
-    Summary,
-    WorkloadSummary,
-)
+from typing import TYPE_CHECKING
+
+from floodway.on_demand import found_in
+
+if TYPE_CHECKING:
+    from floodway.results.hpcc import HpccExport
+    from floodway.results.links import LinkSummary
+    from floodway.results.lossless import Failed, Loss, Lossless, Shortfall, Unproven
+    from floodway.results.outcome import Captured, CnpTotals, Deadlock, Outcome, SwitchPeak, WorkloadTotals
+    from floodway.results.result import AskedLoad, Result, RunInfo, Timings
+    from floodway.results.store import Reservation, read
+    from floodway.results.summary import (
+        EndlessSummary,
+        FctSummary,
+        FeedbackSummary,
+        OrderSummary,
+        PortSummary,
+        SizeBucket,
+        Summary,
+        WorkloadSummary,
+    )
 
 __all__ = [
     "AskedLoad",
@@ -46,3 +51,31 @@ __all__ = [
     "WorkloadTotals",
     "read",
 ]
+
+#: The modules that public names come from.
+_NAMES = {
+    "hpcc": ("HpccExport",),
+    "links": ("LinkSummary",),
+    "lossless": ("Failed", "Loss", "Lossless", "Shortfall", "Unproven"),
+    "outcome": ("Captured", "CnpTotals", "Deadlock", "Outcome", "SwitchPeak", "WorkloadTotals"),
+    "result": ("AskedLoad", "Result", "RunInfo", "Timings"),
+    "store": ("Reservation", "read"),
+    "summary": (
+        "EndlessSummary",
+        "FctSummary",
+        "FeedbackSummary",
+        "OrderSummary",
+        "PortSummary",
+        "SizeBucket",
+        "Summary",
+        "WorkloadSummary",
+    ),
+}
+
+
+def __getattr__(name: str) -> object:
+    return found_in(_NAMES, name, package=__name__)
+
+
+def __dir__() -> list[str]:
+    return __all__

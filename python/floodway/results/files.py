@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["NEW_SUFFIX", "replace_file", "to_disk"]
+__all__ = ["EXPORTED", "NEW_SUFFIX", "replace_file", "to_disk"]
 
+#: The files of an export in the formats of the HPCC simulator.
+EXPORTED = ("fct.txt", "pfc.txt", "qlen.txt", "nodes.txt")
 #: How the names of files in the making end; they begin with a dot.
 NEW_SUFFIX = ".floodway-new"
 

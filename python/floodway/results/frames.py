@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import numpy as np
 import polars as pl
 
 if TYPE_CHECKING:
@@ -14,18 +13,17 @@ __all__ = ["flows_frame", "frame", "optional_frame"]
 
 #: The code of a text that is not there.
 NONE = 0xFFFF_FFFF
-#: What numpy calls the values of each kind of column; codes, for text.
-DTYPES: dict[str, type[np.generic[Any]]] = {
-    "u64": np.uint64,
-    "f64": np.float64,
-    "bool": np.uint8,
-    "text": np.uint32,
-}
 
 
 def frame(table: Table) -> pl.DataFrame:
     """Make a frame of a table: NaN becomes null, codes become an Enum over their dictionary."""
-    return pl.DataFrame([_series(column) for column in table.columns])
+    whole = pl.DataFrame([_series(column) for column in table.columns])
+    kinds = {column.name: column.kind for column in table.columns}
+    return whole.with_columns(
+        pl.col(name).fill_nan(None) if kind == "f64" else pl.col(name).cast(pl.Boolean)
+        for name, kind in kinds.items()
+        if kind in {"f64", "bool"}
+    )
 
 
 def optional_frame(table: Table | None) -> pl.DataFrame | None:
@@ -45,21 +43,10 @@ def flows_frame(table: Table) -> pl.DataFrame:
 
 
 def _series(column: Column) -> pl.Series:
-    values = np.frombuffer(memoryview(column), dtype=DTYPES[column.kind]) if len(column) else _empty(column)
-    match column.kind:
-        case "u64":
-            return pl.Series(column.name, values)
-        case "f64":
-            return pl.Series(column.name, values).fill_nan(None)
-        case "bool":
-            return pl.Series(column.name, values).cast(pl.Boolean)
-        case "text":
-            words = column.dictionary
-            meaning = pl.Series(column.name, words, dtype=pl.Enum(words))
-            codes = pl.Series(values)
-            return meaning.gather(codes.set(codes == NONE, None))
-
-
-def _empty(column: Column) -> np.ndarray[tuple[int], np.dtype[Any]]:
-    # numpy refuses an empty buffer.
-    return np.empty(0, dtype=DTYPES[column.kind])
+    """Return a column's values where the native half holds them, or texts for its codes."""
+    values = pl.Series(column).alias(column.name)
+    if column.kind != "text":
+        return values
+    words = column.dictionary
+    meaning = pl.Series(column.name, words, dtype=pl.Enum(words))
+    return meaning.gather(values.set(values == NONE, None))

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from floodway.errors import OutputError
+from floodway.results.files import EXPORTED
 from floodway.results.quantities import quantity_us
 from floodway.scenarios import Scenario
 
@@ -25,10 +26,8 @@ if TYPE_CHECKING:
 
     from floodway.results.result import Result
 
-__all__ = ["EXPORTED", "HpccExport", "export", "needed_sets", "write"]
+__all__ = ["HpccExport", "export", "needed_sets", "write"]
 
-#: The files of an export.
-EXPORTED = ("fct.txt", "pfc.txt", "qlen.txt", "nodes.txt")
 #: Headers that the standalone time counts with each packet, whatever the run's are.
 HEADERS = 48
 #: Between two blocks of `qlen.txt`, in nanoseconds.

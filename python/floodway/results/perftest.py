@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-import numpy as np
 import polars as pl
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from typing import TypeAlias
+    from collections.abc import Mapping
 
     from floodway.results.result import RunInfo
-
-    Times: TypeAlias = np.ndarray[tuple[int], np.dtype[np.float64]]
 
 __all__ = ["perftest"]
 
@@ -41,8 +37,6 @@ LATENCY = {
     "p99_us": pl.Float64,
     "p999_us": pl.Float64,
 }
-#: perftest leaves out the longest times between posts, so many of them; `t_max` is the shortest of these.
-TAIL = 2
 
 
 def perftest(flows: pl.DataFrame, run: RunInfo) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -71,17 +65,21 @@ def perftest(flows: pl.DataFrame, run: RunInfo) -> tuple[pl.DataFrame, pl.DataFr
         longest: the shortest, the median, the mean, the standard deviation and two percentiles. `t_max_us` is
         the shorter of the two that are left out.
     """
-    bandwidth, latency = [], []
+    bandwidth: list[dict[str, object]] = []
+    latency: list[dict[str, object]] = []
     for name, test in _tests(run).items():
+        # With numpy, which most runs do not need.
+        from floodway.results.messages import bandwidth_of, latency_of  # noqa: PLC0415
+
         messages = flows.filter(pl.col("workload").cast(pl.String) == name)
         for client, server in test["pairs"]:
             who = {"workload": name, "from": client, "to": server}
             there = _between(messages, client, server)
             if test["test"] == "write-bw":
                 back = _between(messages, server, client) if test["bidirectional"] else there.clear()
-                bandwidth += [who | row for row in _bandwidth(there, back)]
+                bandwidth += [who | row for row in bandwidth_of(there, back)]
             else:
-                latency += [who | row for row in _latency(there)]
+                latency += [who | row for row in latency_of(there)]
     return pl.DataFrame(bandwidth, schema=BANDWIDTH), pl.DataFrame(latency, schema=LATENCY)
 
 
@@ -99,73 +97,3 @@ def _between(messages: pl.DataFrame, source: str, destination: str) -> pl.DataFr
     )
     completed = pl.coalesce("finish_sender_us", "finish_receiver_us").alias("completed_us")
     return messages.filter(ends & pl.col("finished")).select("size_bytes", "start_us", completed)
-
-
-def _times(messages: pl.DataFrame, column: str) -> Times:
-    return np.sort(messages[column].to_numpy().astype(np.float64))
-
-
-def _bandwidth(there: pl.DataFrame, back: pl.DataFrame) -> Iterable[dict[str, float | int]]:
-    if there.is_empty():
-        return
-    ways = [way for way in (there, back) if not way.is_empty()]
-    size = int(there["size_bytes"][0])
-    posted = [_times(way, "start_us") for way in ways]
-    completed = [_times(way, "completed_us") for way in ways]
-    rates = [len(p) / float(c[-1] - p[0]) for p, c in zip(posted, completed, strict=True)]
-    peaks = [1 / _shortest(p, c) for p, c in zip(posted, completed, strict=True)]
-    gbps = size * 8 / 1000
-    yield {
-        "bytes": size,
-        "iterations": len(there),
-        "bw_peak_gbps": sum(peaks) * gbps,
-        "bw_average_gbps": sum(rates) * gbps,
-        "msg_rate_mpps": sum(rates),
-    }
-
-
-def _shortest(posted: Times, completed: Times) -> float:
-    """Return the least time a message over all runs of consecutive messages, in microseconds.
-
-    It is the least of (completed[j] - posted[i]) / (j - i + 1) over all i <= j. From a time that some run
-    has, each step goes on to that of the run that beats it by most, until none does: so the result is exact,
-    after few steps of one pass each.
-
-    Examples
-    --------
-    >>> _shortest(np.array([0.0, 1.0, 2.0]), np.array([4.0, 5.0, 5.0]))
-    1.6666666666666667
-    """
-    n = np.arange(len(posted))
-    least = float(completed[-1] - posted[0]) / len(posted)
-    while True:
-        # The latest start, less what the messages before it would take, so far.
-        begun = posted - least * n
-        best = np.maximum.accumulate(begun)
-        beaten = completed - least * (n + 1) - best
-        j = int(np.argmin(beaten))
-        i = int(np.argmax(begun[: j + 1]))
-        found = float(completed[j] - posted[i]) / (j - i + 1)
-        if found >= least:
-            return least
-        least = found
-
-
-def _latency(pings: pl.DataFrame) -> Iterable[dict[str, float | int]]:
-    between = np.sort(np.diff(_times(pings, "start_us"))) / 2
-    count = len(between) - TAIL
-    if count < 1:
-        return
-    kept = between[:count]
-    yield {
-        "bytes": int(pings["size_bytes"][0]),
-        "iterations": len(pings),
-        "t_min_us": float(kept[0]),
-        "t_max_us": float(between[count]),
-        "t_typical_us": float(np.median(kept)),
-        "t_avg_us": float(kept.mean()),
-        "t_stdev_us": float(kept.std()),
-        # perftest's own places, which may be that of the shorter time left out.
-        "p99_us": float(between[int(np.ceil(count * 0.99))]),
-        "p999_us": float(between[int(np.ceil(count * 0.999))]),
-    }

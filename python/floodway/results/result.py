@@ -7,10 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from floodway.errors import OutputError
-from floodway.results.notebook import html_of
 from floodway.results.outcome import Outcome
-from floodway.results.perftest import perftest
-from floodway.results.summary import Summary, summarise
 
 if TYPE_CHECKING:
     import os
@@ -22,6 +19,7 @@ if TYPE_CHECKING:
     from floodway._floodway import Progress
     from floodway.plot import Source
     from floodway.results.hpcc import HpccExport
+    from floodway.results.summary import Summary
     from floodway.scenarios import Scenario
     from floodway.why import Why
 
@@ -179,6 +177,8 @@ class Result:
         return f"Result({name!r}, seed {seed}: {len(self.flows):,} flows, {simulated}, {outcome.stopped})"
 
     def _repr_html_(self) -> str:
+        from floodway.results.notebook import html_of  # noqa: PLC0415 (in notebooks alone)
+
         return html_of(self)
 
     def summary(self) -> Summary:
@@ -191,6 +191,8 @@ class Result:
         Messages that are not complete do not count. The columns are those of
         `floodway.results.perftest.perftest`; without such workloads both frames are empty.
         """
+        from floodway.results.perftest import perftest  # noqa: PLC0415 (where it is asked for)
+
         return perftest(self.flows, self.run)
 
     def save(self, folder: str | os.PathLike[str], *, force: bool = False) -> None:
@@ -515,6 +517,8 @@ class Result:
 
     @cached_property
     def _summary(self) -> Summary:
+        from floodway.results.summary import summarise  # noqa: PLC0415 (where it is asked for)
+
         return summarise(self.flows, self.series, self.counters, self.outcome, self.run)
 
     def _sources(self) -> tuple[Source, ...]:

@@ -28,8 +28,7 @@ from floodway.results.digests import (
     file_record,
     sealed,
 )
-from floodway.results.files import NEW_SUFFIX, to_disk
-from floodway.results.hpcc import EXPORTED
+from floodway.results.files import EXPORTED, NEW_SUFFIX, to_disk
 from floodway.results.locks import Lock, left_behind, refuse_in_use
 from floodway.results.older import refuse_unusable
 from floodway.results.result import AskedLoad, Result, RunInfo, Timings

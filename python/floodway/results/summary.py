@@ -6,17 +6,19 @@ finish ranks above every finished one, so that leaving it out never makes a sche
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-import numpy as np
 import polars as pl
 
 from floodway.results.links import LinkSummary, link_summaries
 from floodway.results.outcome import CnpTotals
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from floodway.results.outcome import Outcome, WorkloadTotals
     from floodway.results.result import AskedLoad, RunInfo
 
@@ -261,7 +263,7 @@ def summarise(
 
 
 def percentile(
-    finished: np.ndarray[tuple[int], np.dtype[np.float64]], *, of: int, thousandths: int
+    finished: np.ndarray[tuple[int], np.dtype[np.float64]] | pl.Series, *, of: int, thousandths: int
 ) -> float | None:
     """Return the value of rank floor(q n), without interpolation, where unfinished ones rank last.
 
@@ -281,10 +283,9 @@ def percentile(
 
     Examples
     --------
-    >>> import numpy as np
-    >>> percentile(np.array([1.0, 2.0, 4.0]), of=4, thousandths=500)
+    >>> percentile(pl.Series([1.0, 2.0, 4.0]), of=4, thousandths=500)
     4.0
-    >>> percentile(np.array([1.0, 2.0, 4.0]), of=4, thousandths=990) is None
+    >>> percentile(pl.Series([1.0, 2.0, 4.0]), of=4, thousandths=990) is None
     True
     """
     rank = thousandths * of // 1000
@@ -419,7 +420,8 @@ def _fct(measured: pl.DataFrame) -> FctSummary:
     finished = _sorted(measured["fct_us"])
     rows = len(measured)
     return FctSummary(
-        mean_us=float(finished.mean()) if len(finished) else None,
+        # Rounded once: so it depends neither on the order nor on the library.
+        mean_us=math.fsum(finished.to_list()) / len(finished) if len(finished) else None,
         mean_of_finished_only=len(finished) < rows,
         p50_us=percentile(finished, of=rows, thousandths=500),
         p99_us=percentile(finished, of=rows, thousandths=990),
@@ -427,8 +429,8 @@ def _fct(measured: pl.DataFrame) -> FctSummary:
     )
 
 
-def _sorted(values: pl.Series) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    return np.sort(values.drop_nulls().to_numpy())
+def _sorted(values: pl.Series) -> pl.Series:
+    return values.drop_nulls().sort()
 
 
 def _order(flows: pl.DataFrame) -> OrderSummary:

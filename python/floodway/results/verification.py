@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from floodway.errors import OutputError
 from floodway.results.digests import RUN_FILE, document_of, faults_of
+from floodway.results.files import EXPORTED
 from floodway.results.folders import COMPARISON_FILE, STUDY_FILE, refuse_others, runs_of
-from floodway.results.hpcc import EXPORTED
 from floodway.results.store import ANOTHER_RUN, FILES, READ_FILES
 
 if TYPE_CHECKING:

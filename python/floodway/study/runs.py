@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 from floodway import _floodway
 from floodway.errors import ScenarioError, StudyError
 from floodway.keys import key_of
-from floodway.scenarios import LARGEST_SEED, Scenario, load
+from floodway.limits import LARGEST_SEED
+from floodway.scenarios import Scenario, load
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

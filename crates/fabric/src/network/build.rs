@@ -86,18 +86,23 @@ struct Common {
 
 impl<'a> World<'a> {
     /// The partitions of a network at rest, each with its own sources and faults armed. Every one has a place for
-    /// all that the network is made of, under the same numbers, and works on what it owns.
+    /// all that the network is made of, under the same numbers, and works on what it owns. `routes` are those over all
+    /// links, where they are known.
     ///
     /// # Errors
     /// What makes the blueprint unfit, with the place.
     pub fn build(
         blueprint: &'a Blueprint,
+        routes: Option<&Arc<Routes>>,
         control: &'a Control,
         cut: &Arc<Cut>,
     ) -> Result<Vec<Self>, BuildError> {
-        let routes = blueprint.validate()?;
+        let routes = match routes {
+            Some(routes) => blueprint.validate_with(routes).map(|()| Arc::clone(routes))?,
+            None => Arc::new(blueprint.validate()?),
+        };
         let mut common = Common {
-            routes: Arc::new(routes),
+            routes,
             labels: labels(blueprint).into(),
             listed: Listed::new(blueprint).into(),
             largest: None,

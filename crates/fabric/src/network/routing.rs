@@ -176,9 +176,16 @@ impl Routes {
         self.is_host[node.index()]
     }
 
+    /// The way from `port` on.
+    fn hop(&self, port: PortId) -> Hop {
+        let far = self.far(port);
+        let neighbour = self.node_of(far);
+        Hop { port, far, neighbour, row: self.row[neighbour.index()], relayed: far != peer(port) }
+    }
+
     fn fill(&mut self) {
         let mut interned = FxHashMap::default();
-        let mut search = Search::default();
+        let mut search = Search::new(self);
         let mut tables: FxHashMap<NodeId, u32> = FxHashMap::default();
         for host in 0..self.ports.len() {
             if !self.is_host[host] {
@@ -191,7 +198,7 @@ impl Routes {
             if table == tables_so_far {
                 self.search(root, &mut search, |_| true);
                 self.tables += 1;
-                for ports in &search.toward {
+                for ports in search.sets() {
                     let set = if ports.is_empty() { NONE } else { self.intern(ports, &mut interned) };
                     self.next.push(set);
                 }
@@ -202,7 +209,7 @@ impl Routes {
 
     /// Finds of each row the ports one hop nearer to `root`, over those that are up.
     fn search(&self, root: NodeId, search: &mut Search, is_up: impl Fn(PortId) -> bool) {
-        search.reset(self.ports.len(), self.rows);
+        search.reset();
         search.distance[root.index()] = 0;
         search.visit.push_back(root);
         while let Some(node) = search.visit.pop_front() {
@@ -210,10 +217,11 @@ impl Routes {
                 continue;
             }
             let one_more = search.distance[node.index()] + 1;
-            for &port in self.ports[node.index()].iter().filter(|port| is_up(**port)) {
-                let far = self.far(port);
-                let neighbour = self.node_of(far);
-                let row = self.row[neighbour.index()];
+            for hop in search.from[node.index()]..search.from[node.index() + 1] {
+                let Hop { port, far, neighbour, row, relayed } = search.hops[hop as usize];
+                if !is_up(port) {
+                    continue;
+                }
                 if row == NONE {
                     self.toward_over_relays(port, search);
                     continue;
@@ -224,8 +232,10 @@ impl Routes {
                     search.visit.push_back(neighbour);
                 }
                 if *distance == one_more {
-                    search.toward[row as usize].push(far);
-                    self.toward_over_relays(port, search);
+                    search.lead(row, far);
+                    if relayed {
+                        self.toward_over_relays(port, search);
+                    }
                 }
             }
         }
@@ -236,14 +246,22 @@ impl Routes {
         let (mut back, far) = (peer(port), self.far(port));
         while back != far {
             let relay = self.node_of(back);
-            search.toward[self.row[relay.index()] as usize].push(back);
+            search.lead(self.row[relay.index()], back);
             let Some(&on) = self.ports[relay.index()].iter().find(|&&other| other != back) else { return };
             back = peer(on);
         }
     }
 
-    /// The index of a set.
+    /// The index of the set of the next row.
     fn intern(&mut self, ports: &[PortId], interned: &mut FxHashMap<Box<[PortId]>, u32>) -> u32 {
+        // Destinations that are near each other have most sets in common.
+        let before = self.next.len().checked_sub(self.rows).map(|at| self.next[at]);
+        if let Some(set) = before
+            && set != NONE
+            && *self.sets[set as usize] == *ports
+        {
+            return set;
+        }
         if let Some(&set) = interned.get(ports) {
             return set;
         }
@@ -254,22 +272,94 @@ impl Routes {
     }
 }
 
-/// Scratch space of a search.
-#[derive(Debug, Default)]
+/// A way from a node to a neighbour.
+#[derive(Clone, Copy, Debug)]
+struct Hop {
+    port: PortId,
+    /// The neighbour's port.
+    far: PortId,
+    neighbour: NodeId,
+    /// The neighbour's row.
+    row: u32,
+    /// Are relays between?
+    relayed: bool,
+}
+
+/// Scratch space of searches, and the network as they go through it.
+#[derive(Debug)]
 struct Search {
+    /// Of all nodes, in order: hops that may matter to a table. One to a host without a row does so over relays alone.
+    hops: Vec<Hop>,
+    /// By node: its first hop; and how many hops there are.
+    from: Vec<u32>,
     /// By node: hops to the root.
     distance: Vec<u32>,
-    /// By row: ports one hop nearer.
-    toward: Vec<Vec<PortId>>,
+    /// By row: room for its ports in `toward`, and how many are there.
+    rooms: Vec<Room>,
+    /// Ports one hop nearer.
+    toward: Vec<PortId>,
     visit: VecDeque<NodeId>,
 }
 
+#[derive(Clone, Copy, Debug)]
+struct Room {
+    begin: u32,
+    ports: u32,
+}
+
 impl Search {
-    fn reset(&mut self, nodes: usize, rows: usize) {
-        self.distance.clear();
-        self.distance.resize(nodes, NONE);
-        self.toward.resize_with(rows, Vec::new);
-        self.toward.iter_mut().for_each(Vec::clear);
+    fn new(routes: &Routes) -> Self {
+        let mut search = Search {
+            hops: Vec::with_capacity(routes.far.len()),
+            from: Vec::with_capacity(routes.ports.len() + 1),
+            distance: vec![NONE; routes.ports.len()],
+            rooms: Vec::with_capacity(routes.rows),
+            toward: Vec::new(),
+            visit: VecDeque::new(),
+        };
+        let mut room = 0;
+        for (node, ports) in routes.ports.iter().enumerate() {
+            search.from.push(search.hops.len() as u32);
+            search.hops.extend(ports.iter().map(|&port| routes.hop(port)).filter(Hop::matters));
+            if routes.row[node] != NONE {
+                search.rooms.push(Room { begin: room, ports: 0 });
+                room += ports.len() as u32;
+            }
+        }
+        search.from.push(search.hops.len() as u32);
+        search.toward.resize(room as usize, PortId(NONE));
+        search
+    }
+
+    fn reset(&mut self) {
+        self.distance.fill(NONE);
+        self.rooms.iter_mut().for_each(|room| room.ports = 0);
+    }
+
+    /// A port of a row's node leads to the root.
+    fn lead(&mut self, row: u32, port: PortId) {
+        let room = &mut self.rooms[row as usize];
+        debug_assert!(!room.of(&self.toward).contains(&port), "a node has room for each of its ports once");
+        self.toward[(room.begin + room.ports) as usize] = port;
+        room.ports += 1;
+    }
+
+    /// By row: ports one hop nearer to the root.
+    fn sets(&self) -> impl Iterator<Item = &[PortId]> {
+        self.rooms.iter().map(|room| room.of(&self.toward))
+    }
+}
+
+impl Room {
+    /// Its part of all ports.
+    fn of(self, toward: &[PortId]) -> &[PortId] {
+        &toward[self.begin as usize..][..self.ports as usize]
+    }
+}
+
+impl Hop {
+    fn matters(&self) -> bool {
+        self.row != NONE || self.relayed
     }
 }
 

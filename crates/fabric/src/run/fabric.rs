@@ -10,6 +10,7 @@ use floodway_units::{Class, NodeId, PortId, Span, Time};
 
 use crate::error::BuildError;
 use crate::network::blueprint::Blueprint;
+use crate::network::routing::Routes;
 use crate::records::outcome::{Control, Records};
 use crate::run::cut::Cut;
 use crate::run::merge;
@@ -32,7 +33,7 @@ impl<'a> Fabric<'a> {
     /// # Errors
     /// What makes the blueprint unfit, with the place.
     pub fn build(blueprint: &'a Blueprint, control: &'a Control) -> Result<Self, BuildError> {
-        Self::build_cut(blueprint, control, Cut::none(blueprint), 1)
+        Self::build_cut(blueprint, None, control, Cut::none(blueprint), 1)
     }
 
     /// Builds the network of `blueprint`, cut into partitions. What is kept of a run is the same to the byte
@@ -45,17 +46,34 @@ impl<'a> Fabric<'a> {
         control: &'a Control,
         parts: &Partitioning,
     ) -> Result<Self, BuildError> {
-        Self::build_cut(blueprint, control, parts.cut(blueprint), parts.threads())
+        Self::build_cut(blueprint, None, control, parts.cut(blueprint), parts.threads())
+    }
+
+    /// As `build_parts`, or as `build` where there are no `parts`, with the routes over all links of `blueprint`, which
+    /// somebody has computed: in a large network that takes as long as all the rest.
+    ///
+    /// # Errors
+    /// What makes the blueprint unfit, with the place.
+    pub fn build_with(
+        blueprint: &'a Blueprint,
+        routes: &Arc<Routes>,
+        control: &'a Control,
+        parts: Option<&Partitioning>,
+    ) -> Result<Self, BuildError> {
+        let (cut, threads) =
+            parts.map_or_else(|| (Cut::none(blueprint), 1), |parts| (parts.cut(blueprint), parts.threads()));
+        Self::build_cut(blueprint, Some(routes), control, cut, threads)
     }
 
     fn build_cut(
         blueprint: &'a Blueprint,
+        routes: Option<&Arc<Routes>>,
         control: &'a Control,
         cut: Cut,
         threads: usize,
     ) -> Result<Self, BuildError> {
         let cut = Arc::new(cut);
-        let worlds = World::build(blueprint, control, &cut)?;
+        let worlds = World::build(blueprint, routes, control, &cut)?;
         Ok(Fabric { blueprint, cut, threads, worlds })
     }
 

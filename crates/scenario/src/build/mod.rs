@@ -17,6 +17,7 @@ mod waiting;
 mod window;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use floodway_fabric::Blueprint;
 use floodway_fabric::blueprint::{
@@ -63,6 +64,8 @@ pub struct Built {
     pub semantics: SemanticsKeys,
     /// What a fabric is built from.
     pub blueprint: Blueprint,
+    /// The routes over all its links, which no seed changes.
+    pub routes: Arc<Routes>,
     /// Nodes that are simulated together, where the scenario says so.
     pub partitions: Vec<Vec<NodeId>>,
     /// By which a seed draws what is left to chance in it.
@@ -94,12 +97,12 @@ pub fn build(
     builder.give_up_if_faulty()?;
     let of_profile = profile.as_ref().map_or_else(Default::default, |profile| profile.fragment.semantics);
     let semantics = document.semantics.or(of_profile).or(SemanticsKeys::DEFAULT);
-    let mut blueprint = builder.blueprint(&network, &plan, profile.as_ref(), semantics)?;
+    let (mut blueprint, routes) = builder.blueprint(&network, &plan, profile.as_ref(), semantics)?;
     let partitions = builder.partitions(&network, &blueprint);
     builder.give_up_if_faulty()?;
     let Builder { recipes, warnings, .. } = builder;
     draw(&recipes, document.seed, &mut blueprint);
-    Ok(Built { network, plan, profile, semantics, blueprint, partitions, recipes, warnings })
+    Ok(Built { network, plan, profile, semantics, blueprint, routes, partitions, recipes, warnings })
 }
 
 /// An error at a path of the scenario.
@@ -241,7 +244,7 @@ impl Builder<'_> {
         plan: &Plan,
         profile: Option<&Loaded>,
         keys: SemanticsKeys,
-    ) -> Result<Blueprint, ScenarioErrors> {
+    ) -> Result<(Blueprint, Arc<Routes>), ScenarioErrors> {
         let document = self.document;
         let fragment = profile.map(|profile| &profile.fragment);
         let mut blueprint = Blueprint {
@@ -279,7 +282,10 @@ impl Builder<'_> {
         self.traffic(network, plan, &mut blueprint, &routes);
         self.give_up_if_faulty()?;
         // A list may have brought classes of its own.
-        blueprint.links = skeleton::links(network, plan, &blueprint.classes()[1..]);
+        let all_classes = blueprint.classes().split_off(1);
+        if all_classes != classes {
+            blueprint.links = skeleton::links(network, plan, &all_classes);
+        }
         self.loads();
         self.windows(plan, &mut blueprint, &routes);
         self.fit(network, plan, profile, &blueprint);
@@ -291,7 +297,7 @@ impl Builder<'_> {
             };
             error_at(self.tree, path, error.to_string())
         })?;
-        Ok(blueprint)
+        Ok((blueprint, Arc::new(routes)))
     }
 
     /// Refuses a network of which nothing could be built here.

@@ -24,6 +24,8 @@ pub(super) struct Pace<'a> {
     blueprint: &'a Blueprint,
     routes: &'a Routes,
     trips: RoundTrips<'a>,
+    /// Of each port, side by side: links are large, and ways lead over many.
+    rates: Vec<Rate>,
     /// The longest base round trip between two hosts.
     pub rtt: Span,
     /// What a lost frame costs; none where none can be lost.
@@ -38,7 +40,9 @@ impl<'a> Pace<'a> {
         let trips = RoundTrips::new(blueprint);
         let rtt = paths.map(|path| base_rtt(&trips, &path)).max().unwrap_or(Span::ZERO);
         let timeout = can_lose(blueprint).then(|| longest_timeout(blueprint, rtt));
-        Pace { blueprint, routes, trips, rtt, timeout, held: held(&blueprint.links) }
+        let directions = blueprint.links.iter().flat_map(|link| &link.directions);
+        let rates = directions.map(|direction| direction.rate).collect();
+        Pace { blueprint, routes, trips, rates, rtt, timeout, held: held(&blueprint.links) }
     }
 
     /// A message takes at most so long alone, with a timeout where frames are lost.
@@ -123,7 +127,7 @@ impl<'a> Pace<'a> {
     }
 
     fn rate(&self, port: PortId) -> Rate {
-        self.blueprint.links[port.index() / 2].directions[port.index() % 2].rate
+        self.rates[port.index()]
     }
 
     /// The first of the equal-cost ways.

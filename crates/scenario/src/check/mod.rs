@@ -163,7 +163,7 @@ pub struct Traffic {
 /// Builds the summary of a scenario; `resolved` adds what every object ended up with.
 pub fn check(scenario: &Scenario, resolved: bool) -> Report {
     let blueprint = scenario.blueprint();
-    let routes = Routes::new(blueprint);
+    let routes = scenario.routes();
     Report {
         name: scenario.name().to_owned(),
         seed: blueprint.seed,
@@ -173,7 +173,7 @@ pub fn check(scenario: &Scenario, resolved: bool) -> Report {
         limit_us: blueprint.end.limit.as_us(),
         nodes: nodes(blueprint),
         links: links(blueprint),
-        paths: paths(blueprint, &routes),
+        paths: paths(blueprint, routes),
         ports: ports::groups(blueprint),
         egress: egress::groups(blueprint),
         pools: pools(blueprint),

@@ -43,6 +43,7 @@ impl Stream {
 }
 
 /// What a scenario's workloads bring.
+#[derive(Clone, Debug)]
 pub struct Demand {
     /// When the run is over.
     pub end: Time,
@@ -122,12 +123,14 @@ impl Finder<'_> {
         let draws = (LOOKED_AT / poisson.sources.len().max(1)).clamp(1, 16);
         let many = each * step as f64 / draws as f64;
         let mut streams = Vec::new();
+        let sizes: [f64; SIZES] =
+            std::array::from_fn(|n| poisson.sizes.quantile((n as f64 + 0.5) / SIZES as f64).0 as f64);
         for &source in poisson.sources.iter().step_by(step) {
             for _ in 0..draws {
                 let destination = poisson.draw_destination(source, self.rng);
                 let way = self.way(source, destination);
                 let starts = (poisson.from, until.max(poisson.from));
-                let size = poisson.sizes.mean() * self.passing(poisson, &way);
+                let size = poisson.sizes.mean() * self.passing(poisson, &sizes, &way);
                 streams.push(self.stream(many, size, replies, starts, way));
             }
         }
@@ -136,15 +139,14 @@ impl Finder<'_> {
 
     /// The share of the bytes of drawn flows that pass before the limit if each has its way to itself: of the largest, which
     /// bring most bytes, those that start late cannot be done by then.
-    fn passing(&self, poisson: &PoissonSpec, way: &[PortId]) -> f64 {
+    fn passing(&self, poisson: &PoissonSpec, sizes: &[f64], way: &[PortId]) -> f64 {
         let rates = way.iter().map(|&port| bytes_per_ps(self.blueprint, port));
         let rate = rates.fold(f64::INFINITY, f64::min);
         let limit = self.blueprint.end.limit;
         let (from, until) = (poisson.from.0 as f64, poisson.until.min(limit).0 as f64);
-        let sizes = || (0..SIZES).map(|n| poisson.sizes.quantile((n as f64 + 0.5) / SIZES as f64).0 as f64);
         let late = |n: usize| limit.0 as f64 - from - (until - from) * (n as f64 + 0.5) / STARTS as f64;
-        let passed = |n: usize| sizes().map(|size| size.min(rate * late(n).max(0.0))).sum::<f64>();
-        (0..STARTS).map(passed).sum::<f64>() / (STARTS as f64 * sizes().sum::<f64>()).max(1.0)
+        let passed = |n: usize| sizes.iter().map(|size| size.min(rate * late(n).max(0.0))).sum::<f64>();
+        (0..STARTS).map(passed).sum::<f64>() / (STARTS as f64 * sizes.iter().sum::<f64>()).max(1.0)
     }
 
     fn stream(&self, flows: f64, size: f64, replies: f64, starts: (Time, Time), way: Vec<PortId>) -> Stream {

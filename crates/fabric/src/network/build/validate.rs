@@ -307,13 +307,17 @@ impl Blueprint {
         }
         poisson.validate_spread()?;
         let receivers = representatives(routes, poisson.receivers());
+        // Hosts of a switch have their ways in common.
+        let mut senders = representatives(routes, poisson.sources.iter().copied()).into_iter().peekable();
         for &source in &poisson.sources {
             self.host(source)?;
             let mut others = receivers.iter().copied().filter(|&node| node != source).peekable();
             if others.peek().is_none() {
                 return Err(format!("{} could send to itself only", self.nodes[source.index()].name));
             }
-            others.try_for_each(|destination| self.reachable(routes, source, destination))?;
+            if senders.next_if_eq(&source).is_some() {
+                others.try_for_each(|destination| self.reachable(routes, source, destination))?;
+            }
         }
         Ok(())
     }

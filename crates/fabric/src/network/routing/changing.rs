@@ -73,7 +73,7 @@ impl ChangingRoutes {
             broken: vec![0; all_up.node_of.len()],
             version: 0,
             tables: (0..all_up.tables).map(|_| Changed::default()).collect(),
-            search: Search::default(),
+            search: Search::new(&all_up),
             all_up,
         }
     }
@@ -198,14 +198,14 @@ impl ChangingRoutes {
         let (broken, search) = (&self.broken, &mut self.search);
         routes.search(to.root, search, |port| broken[port.index()] == 0);
         let mut own: Vec<Box<[PortId]>> = Vec::new();
-        let mut set = |(row, ports): (u32, &Vec<PortId>)| {
-            if routes.set(to, row) == ports.as_slice() {
+        let mut set = |(row, ports): (u32, &[PortId])| {
+            if routes.set(to, row) == ports {
                 return Set::Same;
             }
-            own.push(ports.as_slice().into());
+            own.push(ports.into());
             Set::Own(own.len() as u32 - 1)
         };
-        let sets = (0..).zip(&search.toward).map(&mut set).collect();
+        let sets = (0..).zip(search.sets()).map(&mut set).collect();
         let rows = routes.row.iter().zip(&search.distance).filter(|(row, _)| **row != NONE);
         let distance = rows.map(|(_, &distance)| distance).collect();
         let table = (!own.is_empty()).then(|| Box::new(Table { distance, sets, own }));

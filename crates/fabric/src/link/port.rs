@@ -36,7 +36,7 @@ pub(crate) struct Port {
     pub armed: bool,
     /// What goes next is being chosen: who hears of it may have the port look again, which it then does.
     pub choosing: bool,
-    /// What it sends is no matter of the clock alone: a capture, telemetry, jitter, a link that changes, or another
+    /// What it sends is no matter of the clock alone: a capture, jitter, a link that changes, or another
     /// partition is there.
     pub observed: bool,
     /// Link control frames that wait to be sent, where they go before all else.

@@ -7,7 +7,7 @@ use floodway_mechanisms::slots::{
 use floodway_units::{PortId, Rate};
 
 use crate::link::arena::{Fifo, Place};
-use crate::link::packet::{INT, Packet};
+use crate::link::packet::Packet;
 use crate::link::port::Port;
 use crate::network::blueprint::{Acks, Release};
 use crate::run::world::{World, bytes};
@@ -110,6 +110,9 @@ impl World<'_> {
                 let paused = self.egress[lane].paused(self.now);
                 let packet = &mut self.packets[place];
                 packet.paused = packet.paused.wrapping_add(paused);
+            }
+            if self.telemetry.on {
+                self.record_hop(port, place);
             }
             self.send_charged(port, place, (ingress, account), frame);
         }
@@ -233,9 +236,8 @@ impl World<'_> {
             let mark = self.dequeued(port, q, &packet);
             self.mark(lane, place, mark);
         }
-        if self.telemetry.on && self.packets[place].has(INT) && self.packets[place].is_data() {
-            let left = self.ports[port.index()].waiting;
-            self.telemetry.record(place, port, self.rate(port), self.now, left);
+        if self.telemetry.on {
+            self.record_hop(port, place);
         }
         let lane = self.facts.layout.lane(port, self.facts.layout.class_of_queue(q));
         self.sent(port, lane, self.facts.layout.wire(frame));

@@ -18,6 +18,7 @@ impl World<'_> {
         let serial = state.serial_time(u64::from(packet.frame) + self.facts.layout.gap);
         let arrival = self.now + serial + state.delay;
         state.free_at = self.now + serial;
+        self.telemetry.sent(port, packet.frame);
         if !state.observed {
             self.take_off(port, place, arrival);
         } else if let Some(arrival) = self.observe(port, place, arrival, serial) {
@@ -67,7 +68,6 @@ impl World<'_> {
             self.capture(port, place);
             self.note_share(port, place);
         }
-        self.telemetry.sent(port, self.packets[place].frame);
         let state = &mut self.ports[port.index()];
         let mut arrival = arrival;
         if state.jitter > 0 || state.changes {

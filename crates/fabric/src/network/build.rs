@@ -166,8 +166,7 @@ impl<'a> World<'a> {
         world.facts.crossbars = world.switches.iter().any(|switch| switch.inputs.is_some());
         world.facts.straight = !world.facts.crossbars
             && world.facts.layout.queues_per_port == 2
-            && world.kept.histograms.is_empty()
-            && !world.telemetry.on;
+            && world.kept.histograms.is_empty();
         world.facts.straight_control =
             world.facts.straight && world.switches.iter().all(|switch| switch.pipeline == 0);
         world.add_lanes(&accounts)?;
@@ -377,7 +376,7 @@ impl<'a> World<'a> {
         let state = &mut self.ports[port.index()];
         // Hosts choose among queue pairs, and have no queues.
         state.isolates = isolates && !state.at_host;
-        state.observed |= state.noted || self.telemetry.on || self.border.crosses(port);
+        state.observed |= state.noted || self.border.crosses(port);
         for class in 1..self.facts.layout.classes.len() as u8 {
             self.set_quiet(self.facts.layout.lane(port, class), port);
         }

@@ -229,6 +229,9 @@ impl World<'_> {
         let Packet { class, frame, ingress, .. } = self.packets[place];
         if self.facts.straight && self.is_free(out, class) && self.is_idle(out) {
             self.goes_through(out, frame);
+            if self.telemetry.on {
+                self.record_hop(out, place);
+            }
             self.send_charged(out, place, (ingress, lane), frame);
         } else {
             self.join(out, self.facts.layout.first_queue(class), place);

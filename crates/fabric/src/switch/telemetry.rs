@@ -6,6 +6,8 @@ use floodway_mechanisms::slots::IntHop;
 use floodway_units::{Bytes, PortId, Rate, Time};
 
 use crate::link::arena::Place;
+use crate::link::packet::INT;
+use crate::run::world::World;
 
 /// Room for so many records a packet at first.
 const HOPS: usize = 8;
@@ -102,6 +104,18 @@ impl Telemetry {
             hops[at * wide..at * wide + self.room].copy_from_slice(old);
         }
         (self.hops, self.room) = (hops, wide);
+    }
+}
+
+impl World<'_> {
+    /// A packet starts on the wire of a switch's port, and has left its queue: its record is written, if it has any.
+    #[inline(never)]
+    pub fn record_hop(&mut self, port: PortId, place: Place) {
+        let packet = &self.packets[place];
+        if packet.has(INT) && packet.is_data() {
+            let left = self.ports[port.index()].waiting;
+            self.telemetry.record(place, port, self.rate(port), self.now, left);
+        }
     }
 }
 

@@ -1,11 +1,12 @@
 //! Small blueprints for tests of parts of the fabric.
 
-use floodway_units::{Bytes, NodeId, Rate, Span, Time};
+use floodway_mechanisms::registry::NotificationParams;
+use floodway_units::{Bytes, Class, NodeId, Rate, Span, Time};
 use floodway_wire::Format;
 
 use crate::network::blueprint::{
-    Blueprint, DirectionSpec, End, EndSpec, ErrorRates, LinkSpec, NodeSpec, RecordSpec, RelayPorts, Role,
-    Semantics, SwitchSpec,
+    Arrivals, Blueprint, DirectionSpec, End, EndSpec, ErrorRates, FlowSettings, FlowSpec, LinkSpec, NodeSpec,
+    RecordSpec, RelayPorts, Role, Semantics, Sharing, SwitchSpec, WorkloadSpec,
 };
 
 fn read<T: serde::de::DeserializeOwned>(json: &str) -> T {
@@ -93,4 +94,61 @@ pub(crate) fn blueprint(mut nodes: Vec<NodeSpec>, links: Vec<LinkSpec>) -> Bluep
         },
         records: RecordSpec::default(),
     }
+}
+
+/// Three hosts send to a fourth over two switches with PFC, RED and one pool each: queues stand, and pauses go out.
+pub(crate) fn busy() -> Blueprint {
+    let nodes = vec![host("a"), host("b"), host("c"), host("d"), pooled("s"), pooled("t")];
+    let ends = [[0, 4], [1, 4], [2, 5], [3, 5], [4, 5]];
+    let mut links: Vec<LinkSpec> =
+        (0..).zip(ends).map(|(i, ends)| link(&format!("l{i}"), ends, 100)).collect();
+    for link in &mut links {
+        for (end, direction) in link.ends.iter_mut().zip(&mut link.directions) {
+            direction.flow_control = vec![(Class::DATA, read(r#"{"pfc": {"xoff": "30KB"}}"#))];
+            if end.node.0 >= 4 {
+                end.congestion_points =
+                    vec![read(r#"{"red": {"kmin": "5KB", "kmax": "20KB", "pmax": 0.1}}"#)];
+            }
+        }
+    }
+    let mut blueprint = blueprint(nodes, links);
+    let rate_control = vec![read(r#""line-rate""#)];
+    blueprint.settings = vec![FlowSettings {
+        class: Class::DATA,
+        reliability: read(r#""go-back-n""#),
+        notification: NotificationParams::asked_by(&rate_control),
+        rate_control,
+        qp: Sharing::PerFlow,
+    }];
+    let flow = |source: u32| FlowSpec {
+        source: NodeId(source),
+        destination: NodeId(3),
+        size: Bytes::mb(2),
+        start: Time::ZERO,
+        after: Vec::new(),
+        wait: Span::ZERO,
+        source_port: None,
+        destination_port: None,
+        path: None,
+        ack_path: None,
+        settings: None,
+        place: source as usize,
+    };
+    blueprint.workloads = vec![WorkloadSpec {
+        name: "flows".into(),
+        settings: 0,
+        arrivals: Arrivals::List((0..3).map(flow).collect()),
+        measure: (Time::ZERO, Time::NEVER),
+        until: Time::NEVER,
+    }];
+    blueprint
+}
+
+/// A switch with one pool.
+fn pooled(name: &str) -> NodeSpec {
+    let mut node = switch(name);
+    if let Role::Switch(spec) = &mut node.role {
+        (spec.buffer, spec.pipeline) = (read(r#"{"shared": {"pool": "1MB"}}"#), Span::ZERO);
+    }
+    node
 }

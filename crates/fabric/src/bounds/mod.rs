@@ -1,5 +1,6 @@
-//! What no run may be faster than, and when one stands still for good.
+//! What no run may be faster than, when one stands still for good, and what is true between events.
 
+pub(crate) mod checks;
 pub(crate) mod deadlock;
 pub(crate) mod floor;
 pub(crate) mod ideal;

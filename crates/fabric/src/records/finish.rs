@@ -163,7 +163,7 @@ impl World<'_> {
     }
 
     /// Every account holds what is queued behind it and on the wire of the packet that leaves.
-    fn buffers(&self) -> Verdict {
+    pub fn buffers(&self) -> Verdict {
         let mut held = vec![0u64; self.ingress.len()];
         let mut add = |packet: &Packet| {
             if packet.class != 0 {

@@ -44,9 +44,14 @@ impl Blueprint {
     }
 }
 
+/// In debug builds, one of so many windows is followed by a check of all that is cached.
+const CHECKED: u64 = 7;
+
 /// Nodes of a window, and events of a visit.
 #[derive(Default)]
 struct Visits {
+    /// Windows so far.
+    windows: u64,
     nodes: Vec<u32>,
     events: Vec<Event>,
     /// Those of the visit after it.
@@ -65,6 +70,10 @@ impl World<'_> {
                     self.visit_all(&mut visits);
                     // All nodes have come so far: who stops the run finds them there.
                     self.now = stop;
+                    visits.windows += 1;
+                    if cfg!(debug_assertions) && visits.windows.is_multiple_of(CHECKED) {
+                        self.debug_check();
+                    }
                 }
                 Next::Step(at, order) => self.take_step(at, order),
                 Next::End => {

@@ -49,6 +49,9 @@ impl<'w, 'p, 'a> Whole<'w, 'p, 'a> {
 
     /// Called at the end of each epoch; true ends the run.
     pub fn at_epoch(&mut self) -> bool {
+        if cfg!(debug_assertions) {
+            self.worlds.iter().for_each(|world| world.debug_check());
+        }
         self.close_queue_pairs();
         self.seen.peak_in_network = self.seen.peak_in_network.max(self.in_network());
         self.report();

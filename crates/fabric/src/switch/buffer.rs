@@ -212,14 +212,20 @@ impl World<'_> {
         }
     }
 
-    /// Up to where packets come in unheard: nowhere, while a release is awaited.
+    /// Up to where packets come in unheard is kept anew.
     pub fn set_quiet(&mut self, lane: usize, port: PortId) {
-        let account = &self.ingress[lane];
-        let switch = self.switches.get(self.ports[port.index()].owner as usize);
-        let Some(switch) = switch.filter(|switch| switch.pipeline == 0 && !self.ports[port.index()].at_host)
-        else {
-            return;
-        };
+        if let Some(quiet) = self.quiet_of_account(lane, port) {
+            self.ingress[lane].quiet = quiet;
+        }
+    }
+
+    /// Up to where packets come in unheard: nowhere, while a release is awaited. None where nobody asks for it.
+    pub fn quiet_of_account(&self, lane: usize, port: PortId) -> Option<u32> {
+        let (account, state) = (&self.ingress[lane], &self.ports[port.index()]);
+        let switch = self.switches.get(state.owner as usize).filter(|_| !state.at_host)?;
+        if switch.pipeline != 0 {
+            return None;
+        }
         let pooled = account.pooled;
         // Behind a crossbar nothing goes straight through.
         let plain = !account.awaits && account.admission.is_plain() && switch.inputs.is_none();
@@ -230,7 +236,7 @@ impl World<'_> {
         } else {
             account.receiver.quiet_below(Bytes::ZERO).0.min(account.own.saturating_sub(account.headroom_size))
         };
-        self.ingress[lane].quiet = u32::try_from(quiet).unwrap_or(u32::MAX);
+        Some(u32::try_from(quiet).unwrap_or(u32::MAX))
     }
 
     /// `frame` bytes that are charged to no account have left the switch of `port`.

@@ -119,12 +119,18 @@ impl World<'_> {
 
     /// Up to where the congestion points of `port` do not hear of packets.
     pub fn set_port_quiet(&mut self, port: PortId) {
+        self.ports[port.index()].quiet = self.quiet_of_port(port);
+    }
+
+    /// Up to which queue the congestion points of a port hear of nothing.
+    pub fn quiet_of_port(&self, port: PortId) -> u32 {
         let points = &self.machines[port.index()].congestion_points;
         // With several queues each packet's place is kept for them.
-        let several = self.facts.layout.queues_per_port > 2 && !points.is_empty();
+        if self.facts.layout.queues_per_port > 2 && !points.is_empty() {
+            return 0;
+        }
         let quiet = points.iter().map(|point| point.quiet_up_to().unwrap_or_default().0).min();
-        let quiet = u32::try_from(quiet.unwrap_or(u64::MAX)).unwrap_or(u32::MAX);
-        self.ports[port.index()].quiet = if several { 0 } else { quiet };
+        u32::try_from(quiet.unwrap_or(u64::MAX)).unwrap_or(u32::MAX)
     }
 
     /// Machines that must know what waits, and come to hear now, are told of the packets at `port`: all but `newest`, which

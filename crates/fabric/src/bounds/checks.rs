@@ -1,0 +1,235 @@
+//! What must be true between events: what is kept beside something equals what it is kept of.
+//!
+//! Ports, accounts and switches keep what fast ways ask: flags, sums, and up to where nobody has anything to say. Each has a
+//! definition, and [`World::debug_check`] holds it to that. It looks at the whole network, so it runs in debug builds only,
+//! as in every test, and some of the windows only.
+
+use floodway_mechanisms::slots::{FcReceiver as _, FcSender as _};
+use floodway_units::PortId;
+
+use crate::host::nic::Nic;
+use crate::host::ring::Ring;
+use crate::link::packet::{ISOLATED, Packet};
+use crate::network::blueprint::{LinkControl, Turns};
+use crate::records::outcome::Verdict;
+use crate::run::agenda::NEVER;
+use crate::run::world::World;
+use crate::switch::forward::Switch;
+
+impl World<'_> {
+    /// Holds all that is cached to what it is cached of.
+    ///
+    /// # Panics
+    /// Something is not what it should be.
+    pub fn debug_check(&self) {
+        for port in (0..self.ports.len()).map(|port| PortId(port as u32)) {
+            self.check_queues(port);
+            self.check_flags(port);
+            self.check_accounts(port);
+        }
+        for switch in self.switches.iter() {
+            self.check_switch(switch);
+        }
+        assert_eq!(self.buffers(), Verdict::Holds);
+        if self.facts.blueprint.semantics.turns == Turns::Ring {
+            self.nics.iter().for_each(|nic| self.check_turns(nic));
+        }
+    }
+
+    /// Bytes of queues, and whether link control frames are there.
+    fn check_queues(&self, port: PortId) {
+        let (state, first) = (&self.ports[port.index()], self.facts.layout.queue(port));
+        let mut waiting = 0;
+        for q in 0..self.facts.layout.queues_per_port {
+            let queue = &self.queues[first + q];
+            let bytes: u64 = queue.fifo.iter(&self.packets).map(|packet| u64::from(packet.frame)).sum();
+            assert!(
+                q == 0 || queue.bytes == bytes,
+                "queue {q} of {port:?} holds {bytes} B, not {}",
+                queue.bytes
+            );
+            waiting += bytes;
+        }
+        assert_eq!(state.waiting, waiting, "what waits at {port:?}");
+        let controls = match self.facts.blueprint.semantics.link_control {
+            LinkControl::First => !state.control.is_empty(),
+            LinkControl::ControlClass => {
+                self.queues[first].fifo.iter(&self.packets).any(Packet::is_link_control)
+            }
+        };
+        assert_eq!(state.controls, controls, "link control frames wait at {port:?}");
+    }
+
+    /// The flags of a port, and up to where its congestion points hear of nothing.
+    fn check_flags(&self, port: PortId) {
+        let state = &self.ports[port.index()];
+        assert!(!state.choosing, "{port:?} has chosen what it sends");
+        let busy = state.up && state.free_at > self.now;
+        assert!(!busy || state.waiting == 0 || state.armed, "{port:?} is told when it is free");
+        assert_eq!(state.quiet, self.quiet_of_port(port), "what is unheard at {port:?}");
+        for class in 0..self.facts.layout.classes.len() as u8 {
+            let egress = &self.egress[self.facts.layout.lane(port, class)];
+            let bit = |bits: u16| bits >> class & 1 != 0;
+            assert_eq!(bit(state.free), egress.sender.is_free(), "class {class} of {port:?} is free");
+            assert_eq!(bit(state.discards), egress.sender.discards(self.time()), "{port:?} discards {class}");
+            assert!(
+                egress.paused_since == NEVER || bit(state.paused),
+                "class {class} of {port:?} was paused"
+            );
+        }
+    }
+
+    /// What a receiver half awaits, and below which account nobody hears of a packet.
+    fn check_accounts(&self, port: PortId) {
+        for class in 1..self.facts.layout.classes.len() as u8 {
+            let lane = self.facts.layout.lane(port, class);
+            let account = &self.ingress[lane];
+            assert_eq!(account.awaits, account.receiver.awaits_release(), "class {class} of {port:?} awaits");
+            if let Some(quiet) = self.quiet_of_account(lane, port) {
+                assert_eq!(account.quiet, quiet, "what is unheard by class {class} of {port:?}");
+            }
+        }
+    }
+
+    /// Releases in order, and the sums of a buffer.
+    fn check_switch(&self, switch: &Switch) {
+        let first = switch.releases.front().map_or(NEVER, |first| first.at);
+        assert_eq!(switch.next_release, first, "the next release");
+        assert!(switch.releases.iter().is_sorted_by_key(|leaving| (leaving.at, leaving.port)));
+        let classes = self.facts.layout.classes.len() as u8;
+        let lanes = switch.ports.iter().flat_map(|&port| (1..classes).map(move |class| (port, class)));
+        let accounts = lanes.map(|(port, class)| &self.ingress[self.facts.layout.lane(port, class)]);
+        let pooled = accounts.clone().filter(|account| account.pooled);
+        assert_eq!(
+            switch.pool_used,
+            pooled.map(|account| account.shared()).sum::<u64>(),
+            "what the pool holds"
+        );
+        let charged: u64 = accounts.map(|account| account.held + account.headroom).sum();
+        assert_eq!(switch.occupied, charged + self.uncharged_bytes(switch), "what a switch holds");
+        assert!(switch.peak >= switch.occupied);
+    }
+
+    /// Bytes of data in a switch that no account is charged for: what has crossed, or may be lost where it waits.
+    fn uncharged_bytes(&self, switch: &Switch) -> u64 {
+        let crossed = switch.inputs.is_some();
+        let queues = switch.ports.iter().flat_map(|&port| {
+            let queues = 1..self.facts.layout.queues_per_port;
+            queues.filter(move |&q| crossed || self.may_lose(port, q)).map(move |q| (port, q))
+        });
+        let queued =
+            queues.map(|(port, q)| self.queues[self.facts.layout.queue(port) + q].bytes).sum::<u64>();
+        let piped = switch.pipe.iter().map(|&(_, out, place)| (out, &self.packets[place]));
+        let lost = piped.filter(|(out, packet)| self.ports[out.index()].isolates && packet.has(ISOLATED));
+        queued + lost.map(|(_, packet)| u64::from(packet.frame)).sum::<u64>()
+    }
+
+    /// Queue pairs that are ready may send.
+    fn check_turns(&self, nic: &Nic) {
+        let ready: usize = nic.ready.iter().map(Ring::len).sum();
+        let mut counted = 0;
+        for slot in nic.ranks.slots() {
+            let half = &self.pairs.senders[slot as usize];
+            counted += usize::from(half.is_ready);
+            let may = self.may_send(half);
+            assert!(!half.is_ready || may && half.next_send <= self.now, "{slot} is ready");
+            assert!(half.is_ready || !may || half.next_send >= self.now, "{slot} is not ready");
+        }
+        assert_eq!(ready, counted, "queue pairs that are ready");
+        let repeats: usize = nic.repeats.iter().map(Ring::len).sum();
+        assert_eq!(nic.repeating, repeats, "queue pairs with something to send again");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    use floodway_units::{Span, Time};
+
+    use super::*;
+    use crate::Fabric;
+    use crate::records::outcome::Control;
+    use crate::testing::busy;
+
+    /// A port with a queue, the account of the packet in front, and their switch.
+    #[derive(Clone, Copy)]
+    struct At {
+        port: PortId,
+        lane: usize,
+        switch: usize,
+    }
+
+    /// What a check says when something has been broken on purpose in a network at work, if it says anything.
+    fn said(breaks: impl FnOnce(&mut World<'_>, At)) -> Option<String> {
+        let (blueprint, control) = (busy(), Control::default());
+        let mut fabric = Fabric::build(&blueprint, &control).expect("it is sound");
+        let world = &mut fabric.worlds[0];
+        world.arm_machines();
+        let end = Time::ZERO + Span::us(40);
+        world.run_until(end);
+        world.now = end.0;
+        world.debug_check();
+        let at = crowded(world);
+        breaks(world, at);
+        let broken = catch_unwind(AssertUnwindSafe(|| world.debug_check())).err()?;
+        let text = broken.downcast_ref::<String>().cloned();
+        Some(text.or_else(|| broken.downcast_ref::<&str>().map(ToString::to_string)).unwrap_or_default())
+    }
+
+    /// Where most data waits.
+    fn crowded(world: &World<'_>) -> At {
+        let layout = &world.facts.layout;
+        let ports = (0..world.ports.len()).map(|port| PortId(port as u32));
+        let switches = ports.filter(|port| !world.ports[port.index()].at_host);
+        let port =
+            switches.max_by_key(|&port| world.queues[layout.queue(port) + 1].bytes).expect("there are ports");
+        let first =
+            world.queues[layout.queue(port) + 1].fifo.iter(&world.packets).next().expect("a queue stands");
+        let lane = layout.lane(first.ingress, first.class);
+        At { port, lane, switch: world.ports[port.index()].owner as usize }
+    }
+
+    #[test]
+    fn each_cached_value_that_is_wrong_is_found() {
+        type Break = (&'static str, fn(&mut World<'_>, At));
+        let breaks: [Break; 14] = [
+            ("what waits", |world, at| world.ports[at.port.index()].waiting += 1),
+            ("holds", |world, at| {
+                let queue = world.facts.layout.queue(at.port) + 1;
+                world.queues[queue].bytes += 1;
+            }),
+            ("link control frames wait", |world, at| world.ports[at.port.index()].controls ^= true),
+            ("has chosen", |world, at| world.ports[at.port.index()].choosing = true),
+            ("is told when", |world, at| world.ports[at.port.index()].armed = false),
+            ("what is unheard at", |world, at| world.ports[at.port.index()].quiet += 1),
+            ("is free", |world, at| world.ports[at.port.index()].free ^= 2),
+            ("discards", |world, at| world.ports[at.port.index()].discards ^= 2),
+            ("was paused", |world, at| {
+                let lane = world.facts.layout.lane(at.port, 1);
+                (world.egress[lane].paused_since, world.ports[at.port.index()].paused) = (0, 0);
+            }),
+            ("awaits", |world, at| world.ingress[at.lane].awaits ^= true),
+            ("what is unheard by", |world, at| world.ingress[at.lane].quiet += 1),
+            ("next release", |world, at| world.switches[at.switch].next_release = 1),
+            ("what the pool holds", |world, at| world.switches[at.switch].pool_used += 1),
+            ("what a switch holds", |world, at| world.switches[at.switch].occupied += 1),
+        ];
+        assert_eq!(said(|_, _| ()), None);
+        for (words, breaks) in breaks {
+            let said = said(breaks);
+            assert!(said.as_deref().is_some_and(|said| said.contains(words)), "{words}: {said:?}");
+        }
+    }
+
+    #[test]
+    fn a_queue_pair_in_the_wrong_place_is_found() {
+        let turned = said(|world, _| {
+            let slot = (0..world.pairs.senders.len()).find(|&slot| world.pairs.senders[slot].alive);
+            world.pairs.senders[slot.expect("flows go on")].is_ready ^= true;
+        });
+        assert!(turned.as_deref().is_some_and(|said| said.contains("ready")), "{turned:?}");
+        let repeats = said(|world, _| world.nics[0].repeating += 1);
+        assert!(repeats.as_deref().is_some_and(|said| said.contains("send again")), "{repeats:?}");
+    }
+}

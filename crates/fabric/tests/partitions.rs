@@ -218,6 +218,35 @@ fn threads_are_used_where_they_pay_and_where_somebody_asks_for_them() {
     assert_eq!(of(Threads::Paying, 1), (1, 1, None));
 }
 
+/// Of an incast one link decides how much there is to do at a time.
+#[test]
+fn an_incast_is_simulated_on_one_thread_and_as_many_flows_to_many_on_two() {
+    let of = |to: usize| {
+        let mut net = sites(Span::us(40));
+        for link in &mut net.blueprint.links {
+            link.directions.iter_mut().for_each(|direction| direction.delay = Span::us(2));
+        }
+        let Arrivals::List(flows) = &mut net.blueprint.workloads[0].arrivals else { panic!("a list") };
+        let mut hosts: Vec<NodeId> = flows.iter().map(|flow| flow.source).collect();
+        hosts.sort();
+        hosts.dedup();
+        flows.clear();
+        net.blueprint.end.limit = Time::ZERO + Span::ms(100);
+        for (i, &source) in hosts.iter().enumerate() {
+            let destination = if to == 1 { hosts[0] } else { hosts[(i + 3) % hosts.len()] };
+            if source != destination {
+                net.flow(source, destination, Bytes::mb(10), Span::ZERO);
+            }
+        }
+        let parts = Partitioning::of_run(&net.blueprint, &[], Threads::Paying, 2).expect("it can be cut");
+        (parts.threads(), parts.why().unwrap_or_default().to_owned())
+    };
+    let (threads, why) = of(1);
+    assert_eq!(threads, 1);
+    assert_eq!(why, "the shortest cut is 2us, in which hosts receive 25 packets at most: 2 threads need 150");
+    assert_eq!(of(2).0, 2);
+}
+
 #[test]
 fn threads_that_would_only_wait_for_one_another_are_not_used_unless_they_are_forced() {
     for delay in [Span(1), Span::ns(1), Span::ns(20)] {
@@ -229,7 +258,7 @@ fn threads_that_would_only_wait_for_one_another_are_not_used_unless_they_are_for
         let one = of(Threads::AtMost(2));
         assert_eq!((one.parts(), one.threads()), (1, 1));
         let why = one.why().expect("there is a reason");
-        assert!(why.starts_with(&format!("the shortest cut is {delay}, in which hosts send ")), "{why}");
+        assert!(why.starts_with(&format!("the shortest cut is {delay}, in which hosts receive ")), "{why}");
         assert!(why.ends_with("packets at most: 2 threads need 150"), "{why}");
         let two = of(Threads::Forced(2));
         assert_eq!((two.parts(), two.threads()), (2, 2));

@@ -14,6 +14,7 @@ use crate::network::blueprint::{LinkControl, Turns};
 use crate::records::outcome::Verdict;
 use crate::run::agenda::NEVER;
 use crate::run::world::World;
+use crate::switch::buffer::Ingress;
 use crate::switch::forward::Switch;
 
 impl World<'_> {
@@ -100,11 +101,7 @@ impl World<'_> {
         let lanes = switch.ports.iter().flat_map(|&port| (1..classes).map(move |class| (port, class)));
         let accounts = lanes.map(|(port, class)| &self.ingress[self.facts.layout.lane(port, class)]);
         let pooled = accounts.clone().filter(|account| account.pooled);
-        assert_eq!(
-            switch.pool_used,
-            pooled.map(|account| account.shared()).sum::<u64>(),
-            "what the pool holds"
-        );
+        assert_eq!(switch.pool_used, pooled.map(Ingress::shared).sum::<u64>(), "what the pool holds");
         let charged: u64 = accounts.map(|account| account.held + account.headroom).sum();
         assert_eq!(switch.occupied, charged + self.uncharged_bytes(switch), "what a switch holds");
         assert!(switch.peak >= switch.occupied);

@@ -1,10 +1,10 @@
 //! Whether threads are worth their while.
 
-use floodway_units::{Bytes, Rate, Span, Time};
+use floodway_units::{Bytes, NodeId, Rate, Span, Time};
 
 use crate::network::blueprint::{Arrivals, Blueprint, FlowSpec, LoopSpec, PoissonSpec, Role};
 
-/// So many full packets must hosts be able to send in a window, for each thread: between two windows a thread says how far
+/// So many full packets must hosts be able to receive in a window, for each thread: between two windows a thread says how far
 /// it is and hears of the others. Measured with permutations on fat-trees of 16 and 128 hosts and links of 20 ns to 1 us
 /// (docs/performance.md): two threads lose or are even with up to 100 packets in a window, and gain a quarter with 200.
 const PACKETS_A_WINDOW: u64 = 75;
@@ -14,11 +14,11 @@ const PACKETS_A_RUN: u64 = 100_000;
 
 /// Why a lookahead of `window` is too short for `threads` threads, if so.
 pub(super) fn too_short(blueprint: &Blueprint, window: Span, threads: usize) -> Option<String> {
-    let packets = line_rate(blueprint).bytes_in(window).0 / blueprint.mtu.0.max(1);
+    let packets = received_in(blueprint, window).0 / blueprint.mtu.0.max(1);
     let least = PACKETS_A_WINDOW * threads as u64;
     (packets < least).then(|| {
         format!(
-            "the shortest cut is {window}, in which hosts send {packets} packets at most: {threads} threads need {least}"
+            "the shortest cut is {window}, in which hosts receive {packets} packets at most: {threads} threads need {least}"
         )
     })
 }
@@ -34,10 +34,67 @@ pub(super) fn too_little(blueprint: &Blueprint, window: Span, threads: usize) ->
     few.then(|| format!("about {packets} packets are to be sent: too few for threads to pay"))
 }
 
+/// What hosts receive in a window, where as many of them receive at a time as on average over the time that the one with
+/// most to receive takes: of an incast that is one, whoever sends.
+fn received_in(blueprint: &Blueprint, window: Span) -> Bytes {
+    let rates = rates(blueprint);
+    let limit = blueprint.end.limit - Time::ZERO;
+    let times = receiving(blueprint).into_iter().zip(&rates).filter(|&(_, &rate)| rate > Rate(0));
+    let times = times.map(|(bytes, rate)| rate.time_to_send(Bytes(bytes).min(rate.bytes_in(limit))).0);
+    let (sum, most) = times.fold((0u128, 0), |(sum, most), time| (sum + u128::from(time), time.max(most)));
+    let hosts = rates.iter().filter(|&&rate| rate > Rate(0)).count().max(1) as u128;
+    let all = u128::from(line_rate(blueprint).bytes_in(window).0);
+    let busy = all * sum / (u128::from(most.max(1)) * hosts);
+    Bytes(u64::try_from(busy.min(all)).unwrap_or(u64::MAX))
+}
+
+/// By node: at which rate a host receives; of a switch nothing.
+fn rates(blueprint: &Blueprint) -> Vec<Rate> {
+    let mut rates = vec![Rate(0); blueprint.nodes.len()];
+    for link in &blueprint.links {
+        for (end, into) in link.ends.iter().zip(link.directions.iter().rev()) {
+            if matches!(blueprint.nodes[end.node.index()].role, Role::Host { .. }) {
+                let rate = &mut rates[end.node.index()];
+                *rate = Rate(rate.0.saturating_add(into.rate.0));
+            }
+        }
+    }
+    rates
+}
+
+/// By node: bytes that it is to receive.
+fn receiving(blueprint: &Blueprint) -> Vec<u64> {
+    let mut bytes = vec![0u64; blueprint.nodes.len()];
+    let mut add = |node: NodeId, more: u64| {
+        let all = &mut bytes[node.index()];
+        *all = all.saturating_add(more);
+    };
+    for workload in &blueprint.workloads {
+        match &workload.arrivals {
+            Arrivals::List(flows) => {
+                for flow in flows {
+                    add(flow.destination, flow.size.0);
+                }
+            }
+            Arrivals::ClosedLoop(loops) => {
+                for spec in loops {
+                    add(spec.destination, spec.size.0.saturating_mul(spec.messages));
+                }
+            }
+            Arrivals::Poisson(poisson) => {
+                let share = drawn(poisson, blueprint.end.limit) / poisson.destinations.len().max(1) as u64;
+                for &node in &poisson.destinations {
+                    add(node, share);
+                }
+            }
+        }
+    }
+    bytes
+}
+
 /// The sum of all hosts' NICs.
 fn line_rate(blueprint: &Blueprint) -> Rate {
-    let of_host =
-        |node: floodway_units::NodeId| matches!(blueprint.nodes[node.index()].role, Role::Host { .. });
+    let of_host = |node: NodeId| matches!(blueprint.nodes[node.index()].role, Role::Host { .. });
     let ends = blueprint.links.iter().flat_map(|link| link.ends.iter().zip(&link.directions));
     let rates = ends.filter(|(end, _)| of_host(end.node)).map(|(_, direction)| direction.rate.0);
     Rate(rates.fold(0, u64::saturating_add))

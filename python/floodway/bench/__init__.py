@@ -1,4 +1,4 @@
-"""Benchmarks of the simulator itself: `make bench`, `bench-compare`, `bench-scaling`, `bench-peers`, `bench-command`.
+"""Benchmarks of the simulator itself: `make bench` and `bench-compare`, `-scaling`, `-peers`, `-command`.
 
 What is run are the scenarios of `benchmarks/`; the measured part is a program without Python
 (`crates/scenario/benches/suite`), one process a run. `bench-peers` runs it and another simulator by turns.

@@ -174,7 +174,7 @@ proptest! {
         let mut built = Fabric::build(&fabric.net.blueprint, &control).expect("it is sound");
         let seen = Arc::new(Mutex::new(Seen::default()));
         for &leaf in &fabric.leaves {
-            built.set_router(leaf, watched(&seen));
+            built.set_router(leaf, || watched(&seen));
         }
         let records = built.run();
         assert_invariants(&records);
@@ -209,7 +209,7 @@ fn flows_that_congest_nothing_leave_the_region() {
         let control = Control::default();
         let mut built = Fabric::build(&fabric.net.blueprint, &control).expect("it is sound");
         let seen = Arc::new(Mutex::new(Seen::default()));
-        built.set_router(fabric.leaves[0], watched(&seen));
+        built.set_router(fabric.leaves[0], || watched(&seen));
         assert_invariants(&built.run());
         moved += seen.lock().expect("nobody panics").moved;
     }

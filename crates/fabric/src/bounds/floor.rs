@@ -14,15 +14,15 @@ use floodway_units::{NodeId, PortId};
 
 use crate::bounds::ideal::Packets;
 use crate::network::blueprint::Role;
+use crate::network::facts::Facts;
 use crate::network::routing::peer;
 use crate::run::agenda::NEVER;
-use crate::run::world::World;
 
-impl World<'_> {
+impl Facts<'_> {
     /// Picoseconds that a flow takes at least, whichever links are up when.
     pub fn floor(&self, (source, destination): (NodeId, NodeId), packets: &Packets) -> u64 {
         let leave = self.through(source, (destination, 0), packets, true);
-        let mut last = self.facts.blueprint.ports_of(destination).map(peer);
+        let mut last = self.blueprint.ports_of(destination).map(peer);
         match (last.next(), last.next()) {
             (Some(port), None) if self.ports[port.index()].node != source => {
                 let after = self.passing(port, packets.on(&self.ports[port.index()].serial));
@@ -37,7 +37,7 @@ impl World<'_> {
     /// another, or of the smallest alone.
     fn through(&self, source: NodeId, to: (NodeId, u64), packets: &Packets, all: bool) -> u64 {
         let from = self.least_from(to, packets.smallest().0);
-        let times = self.facts.blueprint.ports_of(source).map(|port| {
+        let times = self.blueprint.ports_of(source).map(|port| {
             let state = &self.ports[port.index()];
             let sends = if all { packets.on(&state.serial) } else { state.serial.time(packets.smallest().0) };
             let on = from[self.ports[peer(port).index()].node.index()];
@@ -48,7 +48,7 @@ impl World<'_> {
 
     /// By node: the least time of one packet from its arrival there, over any links, to `end` and on.
     fn least_from(&self, (end, after): (NodeId, u64), wire: u64) -> Vec<u64> {
-        let mut least = vec![NEVER; self.facts.blueprint.nodes.len()];
+        let mut least = vec![NEVER; self.blueprint.nodes.len()];
         let mut leading: Vec<Vec<PortId>> = vec![Vec::new(); least.len()];
         for port in (0..self.ports.len() as u32).map(PortId) {
             leading[self.ports[peer(port).index()].node.index()].push(port);
@@ -61,7 +61,7 @@ impl World<'_> {
             least[node.index()] = time;
             for &port in &leading[node.index()] {
                 let before = self.ports[port.index()].node;
-                if matches!(self.facts.blueprint.nodes[before.index()].role, Role::Switch(_)) {
+                if matches!(self.blueprint.nodes[before.index()].role, Role::Switch(_)) {
                     let sends = self.ports[port.index()].serial.time(wire);
                     next.push((Reverse(time.saturating_add(self.passing(port, sends))), before));
                 }
@@ -73,13 +73,11 @@ impl World<'_> {
     /// From the arrival at a switch to that at the far end of one of its ports, which takes so long to send.
     fn passing(&self, port: PortId, sends: u64) -> u64 {
         let state = &self.ports[port.index()];
-        let switch = self.nodes[state.node.index()].switch as usize;
-        let pipeline = self.switches.get(switch).map_or(0, |switch| switch.pipeline);
-        pipeline.saturating_add(sends).saturating_add(self.shortest_delay(port))
+        state.pipeline.0.saturating_add(sends).saturating_add(self.shortest_delay(port))
     }
 
     fn shortest_delay(&self, port: PortId) -> u64 {
-        self.facts.blueprint.links[port.index() / 2].directions[port.index() % 2].shortest_delay().0
+        self.blueprint.links[port.index() / 2].directions[port.index() % 2].shortest_delay().0
     }
 }
 
@@ -115,7 +113,7 @@ mod tests {
         // The last packet alone at 10G and 100G; a switch before each of two links, three links. Over m it is later.
         let alone = wire(500, false) * (800 + 80) + 2 * 100_000 + 3 * 1_000_000;
         let packets = Packets::new(Bytes(2_500), blueprint.mtu, Format::Ethernet);
-        let floor = |from, to| fabric.worlds[0].floor((NodeId(from), NodeId(to)), &packets);
+        let floor = |from, to| fabric.worlds[0].facts.floor((NodeId(from), NodeId(to)), &packets);
         assert_eq!(floor(0, 1), all * 200 + alone, "they arrive one after another at 40G");
         assert_eq!(floor(1, 0), all * 200 + alone, "they leave one after another at 40G");
     }

@@ -12,11 +12,11 @@ use crate::host::messages::{Incoming, Outgoing};
 use crate::host::receive::ReceiveHalf;
 use crate::host::send::SendHalf;
 use crate::network::blueprint::{Acks, Turns};
+use crate::network::port_facts::PortFacts;
 use crate::network::routing::peer;
 use crate::network::ways::{Hops, Way};
 use crate::run::agenda::QueuePairName;
 use crate::run::world::World;
-use crate::switch::forward::Switch;
 use crate::traffic::flows::{Begin, PairKey};
 
 /// The queue pairs of a run.
@@ -184,14 +184,15 @@ impl World<'_> {
         let data = self.some_path(begin.source, begin.destination, path);
         let ack = self.some_path(begin.destination, begin.source, ack_path);
         let settings = &self.facts.blueprint.settings[begin.settings];
-        let rates = data.iter().map(|&port| self.rate(port));
+        let rates = data.iter().map(|port| self.facts.ports[port.index()].rate);
         let nic = data.first().copied().or_else(|| self.nic_of(begin.source, begin.destination, tuple));
-        let base_rtt = self.base_rtt(&data, &ack, settings.telemetry());
-        let queues =
-            settings.needs(Need::Queues).then(|| self.queues(&data, self.facts.layout.dense(settings.class)));
+        let base_rtt = self.facts.base_rtt(&data, &ack, settings.telemetry());
+        let queues = settings
+            .needs(Need::Queues)
+            .then(|| self.facts.queues(&data, self.facts.layout.dense(settings.class)));
         QpInfo {
             flow: FlowId(slot),
-            line_rate: nic.map_or(Rate::MAX, |port| self.rate(port)),
+            line_rate: nic.map_or(Rate::MAX, |port| self.facts.ports[port.index()].rate),
             path_rate: rates.min().unwrap_or(Rate::MAX),
             base_rtt,
             products: self.facts.blueprint.semantics.base_rtt.products(),
@@ -218,8 +219,8 @@ impl World<'_> {
             !link.directions[port.index() % 2].errors.any() && link.down.is_empty()
         };
         let controlled = |port: &PortId| {
-            let rx = peer(*port);
-            self.ports[rx.index()].at_host || self.ingress[self.facts.layout.lane(rx, class)].lossless
+            let rx = &self.facts.ports[peer(*port).index()];
+            rx.at_host || rx.lossless >> class & 1 != 0
         };
         let replied = |port: &PortId| {
             sound(port)
@@ -230,7 +231,8 @@ impl World<'_> {
                     Acks::DataUnpaused => false,
                 }
         };
-        let kept = |port: &PortId| sound(port) && controlled(port) && !self.ports[port.index()].isolates;
+        let kept =
+            |port: &PortId| sound(port) && controlled(port) && !self.facts.ports[port.index()].isolates;
         data.iter().all(kept) && ack.iter().all(replied)
     }
 
@@ -258,24 +260,26 @@ impl World<'_> {
             routes: &self.facts.routes,
             candidates: Box::new(|node, to| self.facts.routes.candidates(node, to)),
             is_up: Box::new(|_| true),
-            serial: Box::new(|port| &self.ports[port.index()].serial),
+            serial: Box::new(|port| &self.facts.ports[port.index()].serial),
             delay: Box::new(|port| {
                 self.facts.blueprint.links[port.index() / 2].directions[port.index() % 2].delay
             }),
-            pipeline: Box::new(|node| Span(self.switch_of(node).map_or(0, |switch| switch.pipeline))),
+            pipeline: Box::new(|node| self.port_of(node).map_or(Span::ZERO, |port| port.pipeline)),
             crossbar: Box::new(|node| {
-                let (clock, speed_up) = self.switch_of(node)?.inputs.as_ref()?.pace();
-                Some(Crossbar { serial: &self.ports[clock.index()].serial, speed_up })
+                let crossing = self.port_of(node)?.crossing.as_ref()?;
+                Some(Crossbar { serial: &crossing.serial, speed_up: crossing.speed_up })
             }),
             spreads: Box::new(|node| {
-                let by_flow = |switch: &Switch| switch.router.by_flow(&FlowTuple::default(), 2);
-                self.switch_of(node).is_some_and(|switch| by_flow(switch).is_none())
+                let router = self.facts.routers[node.index()].as_ref();
+                router.is_some_and(|router| router.by_flow(&FlowTuple::default(), 2).is_none())
             }),
         }
     }
 
-    fn switch_of(&self, node: NodeId) -> Option<&Switch> {
-        self.switches.get(self.nodes[node.index()].switch as usize)
+    /// What all ports of a node have in common.
+    fn port_of(&self, node: NodeId) -> Option<&PortFacts> {
+        let port = self.facts.routes.ports_of(node).first()?;
+        Some(&self.facts.ports[port.index()])
     }
 
     /// A packet of the queue pair was made on the way.

@@ -6,9 +6,8 @@ use floodway_wire::Telemetry;
 
 use crate::link::serial::pacing_gap;
 use crate::network::blueprint::{Acks, BaseRtt, Blueprint, FlowSettings, Role};
+use crate::network::facts::Facts;
 use crate::network::routing::peer;
-use crate::run::agenda::NEVER;
-use crate::run::world::World;
 use crate::switch::crossing::across;
 
 /// The largest of all pairs of hosts; nothing where no mechanism of a flow asks.
@@ -150,11 +149,11 @@ impl Blueprint {
     }
 }
 
-impl World<'_> {
+impl Facts<'_> {
     /// Base round-trip time along the ports `data` and, for the reply, `ack`.
     pub fn base_rtt(&self, data: &[PortId], ack: &[PortId], telemetry: Telemetry) -> Span {
         let there: Span = data.iter().map(|&port| self.there(port, telemetry)).sum();
-        match self.facts.blueprint.semantics.base_rtt {
+        match self.blueprint.semantics.base_rtt {
             BaseRtt::Exact => there + ack.iter().map(|&port| self.back(port, telemetry)).sum(),
             BaseRtt::OneWay | BaseRtt::Payload => there,
         }
@@ -163,52 +162,53 @@ impl World<'_> {
     /// What a port on the way there adds; with `OneWay` and `Payload` the way back is in it.
     fn there(&self, port: PortId, telemetry: Telemetry) -> Span {
         let state = &self.ports[port.index()];
-        let full = self.facts.format.data_with(self.facts.blueprint.mtu, false, telemetry).wire;
-        match self.facts.blueprint.semantics.base_rtt {
-            BaseRtt::Exact => {
-                Span(self.time_across(port, full.0)) + state.serial.span(full) + self.passage(port)
-            }
-            BaseRtt::OneWay => state.serial.span(full) + Span(state.delay) * 2,
+        let full = self.format.data_with(self.blueprint.mtu, false, telemetry).wire;
+        match self.blueprint.semantics.base_rtt {
+            BaseRtt::Exact => self.across(port, full.0) + state.serial.span(full) + self.passage(port),
+            BaseRtt::OneWay => state.serial.span(full) + state.delay * 2,
             BaseRtt::Payload => {
-                let bits = u128::from(self.facts.blueprint.mtu.0) * 8_000_000_000;
+                let bits = u128::from(self.blueprint.mtu.0) * 8_000_000_000;
                 let whole = bits / u128::from(state.rate.0);
-                Span::ns(u64::try_from(whole).unwrap_or(u64::MAX)) + Span(state.delay) * 2
+                Span::ns(u64::try_from(whole).unwrap_or(u64::MAX)) + state.delay * 2
             }
         }
     }
 
     /// What a port on the way back adds.
     fn back(&self, port: PortId, telemetry: Telemetry) -> Span {
-        let ack = self.facts.format.ack_with(telemetry).wire;
+        let ack = self.format.ack_with(telemetry).wire;
         // The control class passes beside crossbars.
-        let crosses = self.facts.blueprint.semantics.acks != Acks::Control;
-        let across = if crosses { self.time_across(port, ack.0) } else { 0 };
-        Span(across) + self.ports[port.index()].serial.span(ack) + self.passage(port)
+        let crosses = self.blueprint.semantics.acks != Acks::Control;
+        let across = if crosses { self.across(port, ack.0) } else { Span::ZERO };
+        across + self.ports[port.index()].serial.span(ack) + self.passage(port)
     }
 
     /// Propagation, and the pipeline of the switch that sends.
     fn passage(&self, port: PortId) -> Span {
         let state = &self.ports[port.index()];
-        let node = self.nodes[state.node.index()].switch;
-        let pipeline = self.switches.get(node as usize).map_or(0, |switch| switch.pipeline);
-        Span(state.delay + pipeline)
+        state.delay + state.pipeline
+    }
+
+    /// How long so many bytes take across the switch of a port.
+    fn across(&self, port: PortId, wire: u64) -> Span {
+        Span(self.ports[port.index()].crossing.as_ref().map_or(0, |crossing| crossing.time(wire)))
     }
 
     /// The largest base round-trip time and bandwidth-delay product, each over the first of equal-cost paths
     /// with the reply on the same one, if a mechanism of the run needs them.
     pub fn largest(&self) -> Largest {
-        if !self.facts.blueprint.needs_largest() {
+        if !self.blueprint.needs_largest() {
             return Largest::default();
         }
-        let telemetry = self.facts.blueprint.telemetry();
-        let queued = self.facts.blueprint.settings.iter().find(|settings| settings.needs(Need::Queues));
-        let class = queued.map(|settings| self.facts.layout.dense(settings.class));
+        let telemetry = self.blueprint.telemetry();
+        let queued = self.blueprint.settings.iter().find(|settings| settings.needs(Need::Queues));
+        let class = queued.map(|settings| self.layout.dense(settings.class));
         let mut largest = Largest::default();
         let hosts: Vec<NodeId> = self.hosts().collect();
         let mut ways: Vec<Option<Way>> = Vec::new();
         for &destination in &hosts {
             ways.clear();
-            ways.resize(self.nodes.len(), None);
+            ways.resize(self.blueprint.nodes.len(), None);
             ways[destination.index()] = Some(Way { rtt: Span::ZERO, rate: Rate::MAX, queues: Span::ZERO });
             for &source in &hosts {
                 let Some(way) = self.way(source, destination, (telemetry, class), &mut ways) else {
@@ -232,26 +232,18 @@ impl World<'_> {
     /// How long `next` takes to send what its switch holds of the link from `port` when that is full: the
     /// ingress's own buffer, or its reserve and headroom, or the pool where nothing is set aside for it.
     fn time_to_drain(&self, port: PortId, next: PortId, class: u8) -> Span {
-        let ingress = peer(port);
-        let account = &self.ingress[self.facts.layout.lane(ingress, class)];
-        let switch = self.nodes[self.ports[ingress.index()].node.index()].switch;
-        let pool = self.switches.get(switch as usize).map_or(0, |switch| switch.pool_size);
-        let held = match account.reserve + account.headroom_size {
-            _ if account.own != NEVER => account.own,
-            0 => pool,
-            aside => aside,
-        };
-        self.rate(next).time_to_send(Bytes(held))
+        let held = self.full[self.layout.lane(peer(port), class)];
+        self.ports[next.index()].rate.time_to_send(Bytes(held))
     }
 
     fn bdp(&self, way: Way) -> Bytes {
-        self.facts.blueprint.semantics.base_rtt.products().of(way.rate, way.rtt)
+        self.blueprint.semantics.base_rtt.products().of(way.rate, way.rtt)
     }
 
     fn hosts(&self) -> impl Iterator<Item = NodeId> {
-        (0..self.nodes.len())
-            .filter(|&node| self.nodes[node].switch == u32::MAX)
+        (0..self.blueprint.nodes.len())
             .map(|node| NodeId(node as u32))
+            .filter(|&node| self.routes.is_host(node))
     }
 
     /// The way from `source` on; `ways` keeps what is known of the nodes that it passes.
@@ -265,18 +257,17 @@ impl World<'_> {
         let mut passed = Vec::new();
         let mut node = source;
         while ways[node.index()].is_none() {
-            let &port = self.facts.routes.candidates(node, destination).first()?;
+            let &port = self.routes.candidates(node, destination).first()?;
             passed.push((node, port));
-            node = self.facts.routes.node_of(peer(port));
+            node = self.routes.node_of(peer(port));
         }
         let mut way = ways[node.index()]?;
         while let Some((node, port)) = passed.pop() {
             let rtt = way.rtt + self.base_rtt(&[port], &[peer(port)], telemetry);
-            let next =
-                self.facts.routes.candidates(self.facts.routes.node_of(peer(port)), destination).first();
+            let next = self.routes.candidates(self.routes.node_of(peer(port)), destination).first();
             let full = class.zip(next).map(|(class, &next)| self.time_to_drain(port, next, class));
             let queues = way.queues + full.unwrap_or_default();
-            way = Way { rtt, rate: way.rate.min(self.rate(port)), queues };
+            way = Way { rtt, rate: way.rate.min(self.ports[port.index()].rate), queues };
             ways[node.index()] = Some(way);
         }
         Some(way)

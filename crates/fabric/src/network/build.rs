@@ -186,15 +186,15 @@ impl<'a> World<'a> {
     /// The largest base round-trip times, with the longest delay that each link has at any time.
     fn largest_ever(&mut self) -> Largest {
         self.set_delays(DirectionSpec::longest_delay);
-        let largest = self.largest();
+        let largest = self.facts.largest();
         self.set_delays(|direction| direction.delay);
         largest
     }
 
     fn set_delays(&mut self, of: impl Fn(&DirectionSpec) -> Span) {
         let directions = self.facts.blueprint.links.iter().flat_map(|link| &link.directions);
-        for (port, direction) in self.ports.iter_mut().zip(directions) {
-            port.delay = of(direction).0;
+        for (port, direction) in self.facts.ports.iter_mut().zip(directions) {
+            port.delay = of(direction);
         }
     }
 
@@ -213,6 +213,7 @@ impl<'a> World<'a> {
                     for &port in &ports {
                         self.add_nic(port);
                     }
+                    self.facts.routers.push(None);
                     u32::MAX
                 }
                 Role::Switch(switch) => {
@@ -268,7 +269,9 @@ impl<'a> World<'a> {
     ) -> Result<(), BuildError> {
         let place = || format!("switch {}", self.facts.blueprint.nodes[node.index()].name);
         let info = SwitchInfo { key, hash_seed: spec.hash_seed };
-        let router = spec.routing.build(&info).map_err(|error| BuildError::param(place(), error))?;
+        let build = || spec.routing.build(&info).map_err(|error| BuildError::param(place(), error));
+        let router = build()?;
+        self.facts.routers.push(Some(build()?));
         let crossbar = spec.buffer.plan().crossbar;
         for (i, &port) in ports.iter().enumerate() {
             let state = &mut self.ports[port.index()];
@@ -324,9 +327,11 @@ impl<'a> World<'a> {
     }
 
     /// Puts another router in the place of a switch's before the run starts.
-    pub fn set_router(&mut self, node: NodeId, router: AnyRouter) {
-        let switch = self.nodes[node.index()].switch as usize;
-        self.switches[switch].router = router;
+    pub fn set_router(&mut self, node: NodeId, build: impl Fn() -> AnyRouter) {
+        let switch = self.nodes[node.index()].switch;
+        assert!(switch != u32::MAX, "{} is no switch", self.facts.blueprint.nodes[node.index()].name);
+        self.switches[switch as usize].router = build();
+        self.facts.routers[node.index()] = Some(build());
     }
 
     /// What the accounts of each port know of it and of the link that leads there, and what it knows of their classes.
@@ -376,6 +381,7 @@ impl<'a> World<'a> {
         let state = &mut self.ports[port.index()];
         // Hosts choose among queue pairs, and have no queues.
         state.isolates = isolates && !state.at_host;
+        self.facts.ports[port.index()].isolates = state.isolates;
         state.observed |= state.noted || self.border.crosses(port);
         for class in 1..self.facts.layout.classes.len() as u8 {
             self.set_quiet(self.facts.layout.lane(port, class), port);

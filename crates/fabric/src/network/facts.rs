@@ -1,15 +1,18 @@
 //! What is fixed once a network is built.
 
-use crate::network::layout::Layout;
 use std::sync::Arc;
 
+use floodway_mechanisms::registry::AnyRouter;
 use floodway_mechanisms::slots::PauseMode;
 use floodway_units::Span;
 use floodway_wire::Format;
 
 use crate::network::base_rtt::Largest;
 use crate::network::blueprint::{Blueprint, Release};
+use crate::network::layout::Layout;
+use crate::network::port_facts::{self, PortFacts};
 use crate::network::routing::Routes;
+
 /// Everybody may read it, and nobody changes it while the run goes.
 pub(crate) struct Facts<'a> {
     pub blueprint: &'a Blueprint,
@@ -33,6 +36,11 @@ pub(crate) struct Facts<'a> {
     /// For how long some congestion point may name a queue pair of which nothing is in the network any more.
     pub remembers: Span,
     pub layout: Layout,
+    pub ports: Vec<PortFacts>,
+    /// By lane: what its account holds when it is full, its own buffer or what of the switch's is for it.
+    pub full: Vec<u64>,
+    /// By node, where it is a switch: its router, asked by hosts which way a flow takes that decides by itself.
+    pub routers: Vec<Option<AnyRouter>>,
 }
 
 impl<'a> Facts<'a> {
@@ -52,6 +60,9 @@ impl<'a> Facts<'a> {
             routes,
             remembers: Span::ZERO,
             layout,
+            ports: port_facts::of_network(blueprint),
+            full: Vec::new(),
+            routers: Vec::with_capacity(blueprint.nodes.len()),
         }
     }
 }

@@ -166,6 +166,11 @@ impl Routes {
         self.node_of[port.index()]
     }
 
+    /// The ports of a node.
+    pub(crate) fn ports_of(&self, node: NodeId) -> &[PortId] {
+        &self.ports[node.index()]
+    }
+
     /// Is the node at the ends of several links?
     pub(crate) fn has_several_links(&self, node: NodeId) -> bool {
         self.ports[node.index()].len() > 1

@@ -159,8 +159,8 @@ impl World<'_> {
                 0 => return None,
                 1 => 0,
                 ways => {
-                    let switch = self.nodes[node.index()].switch as usize;
-                    self.switches[switch].router.by_flow(tuple, ways)?
+                    let router = self.facts.routers[node.index()].as_ref()?;
+                    router.by_flow(tuple, ways)?
                 }
             };
             path.push(candidates[choice]);

@@ -6,7 +6,6 @@ use floodway_mechanisms::slots::{CongestionPoint as _, Mark, Notice, RegionNotic
 use floodway_units::{Bytes, Class, NodeId, PortId, Time};
 
 use crate::link::arena::Place;
-use crate::network::routing::peer;
 use crate::network::ways::{FlowName, FlowNames};
 use crate::records::log::{Log, Logged};
 use crate::records::table::{NONE, Table, Values};
@@ -203,7 +202,7 @@ impl World<'_> {
         }
         let lane = self.facts.layout.lane(port, class);
         self.egress[lane].rare.cns += 1;
-        let to = self.ports[peer(ingress).index()].node;
+        let to = self.ports[ingress.index()].far;
         if let Some(log) = &mut self.kept.signals {
             log.say(self.now, lane, What::Cn(Cn { to, degree: notice.degree, flows: notice.count }));
         }

@@ -94,12 +94,15 @@ impl<'a> Fabric<'a> {
         self.owner(port).set_receiver(port, class, receiver);
     }
 
-    /// Gives a switch a router from outside the tree.
+    /// Gives a switch a router from outside the tree. It is built twice: hosts ask one which way a flow takes that
+    /// decides by itself, as long as nothing else of it matters.
     ///
     /// # Panics
     /// If the node is no switch.
-    pub fn set_router(&mut self, node: NodeId, router: AnyRouter) {
-        self.worlds[self.cut.owner(node)].set_router(node, router);
+    pub fn set_router(&mut self, node: NodeId, build: impl Fn() -> AnyRouter) {
+        for world in &mut self.worlds {
+            world.set_router(node, &build);
+        }
     }
 
     /// Has the events of all nodes happen in one order, as those of runs do whose ties go by the order of scheduling. What

@@ -1,7 +1,7 @@
 //! Faults at known times: links that go down and up, delays that change, ports that pause their upstream.
 
 use floodway_mechanisms::slots::{Cx, DropReason, FcFrame, FcReceiver, FcSender as _, PauseMode};
-use floodway_units::{Class, PortId, Quanta, Time};
+use floodway_units::{Class, PortId, Quanta, Span, Time};
 
 use crate::link::arena::Place;
 use crate::link::packet::{Kind, Packet};
@@ -146,6 +146,7 @@ impl World<'_> {
     /// What is sent from now on takes another time; what is on the link does not.
     fn delay_changes(&mut self, port: PortId, delay: u64) {
         self.ports[port.index()].delay = delay;
+        self.facts.ports[port.index()].delay = Span(delay);
         if !self.border.owns(self.ports[port.index()].node) {
             // Who opens queue pairs here knows of it, and nobody sends.
             self.kept.counts[What::Fault as usize] -= 1;
@@ -211,7 +212,7 @@ impl World<'_> {
         if ends || class == u8::MAX {
             return;
         }
-        let half = Quanta::MAX.span(self.rate(peer(port))).0 / 2;
+        let half = Quanta::MAX.span(self.facts.ports[peer(port).index()].rate).0 / 2;
         let refresh = match self.pause_mode_at(port, pause.class) {
             PauseMode::Timer => self.now + half,
             PauseMode::OnOff => u64::MAX,

@@ -397,7 +397,7 @@ impl World<'_> {
     /// Sends a notice that a machine of `port` has made one hop, out of the port by which the neighbour's packets come in; hosts
     /// would not understand it.
     fn notify_upstream(&mut self, port: PortId, ingress: PortId, notice: RegionNotice) {
-        if !self.ports[ingress.index()].up || self.ports[peer(ingress).index()].at_host {
+        if !self.ports[ingress.index()].up || self.facts.ports[peer(ingress).index()].at_host {
             return;
         }
         self.note_cn(port, ingress, &notice);

@@ -110,11 +110,6 @@ impl Inputs {
         Some(self.crossing.swap_remove(first))
     }
 
-    /// The port whose time a packet takes to cross, and by what that time is divided.
-    pub fn pace(&self) -> (PortId, f64) {
-        (self.clock, self.plan.speed_up)
-    }
-
     /// All packets: those that wait, then those that are crossing.
     pub fn places<'a>(&'a self, packets: &'a Arena) -> impl Iterator<Item = Place> + 'a {
         let waiting = self.voqs.iter().flat_map(|voq| voq.places(packets));
@@ -356,16 +351,6 @@ impl World<'_> {
             self.trace_crossing(place, at);
         }
         at
-    }
-
-    /// How long a packet of `wire` bytes takes to cross the switch of `port`, where nothing holds it up; no time where nothing
-    /// crosses.
-    pub fn time_across(&self, port: PortId, wire: u64) -> u64 {
-        if !self.has_crossbar(port) {
-            return 0;
-        }
-        let inputs = self.inputs(self.ports[port.index()].owner as usize);
-        across(self.ports[inputs.clock.index()].serial_time(wire), inputs.plan.speed_up)
     }
 
     /// What waits at the inputs for a class of `out`, or is crossing, goes into the queues that it should wait in now.

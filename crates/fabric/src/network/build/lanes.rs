@@ -55,11 +55,27 @@ impl World<'_> {
     pub fn add_lanes(&mut self, accounts: &Accounts<'_>) -> Result<(), BuildError> {
         for port in (0..self.ports.len()).map(|port| PortId(port as u32)) {
             for class in self.facts.layout.classes.clone() {
-                self.ingress.push(self.ingress_lane(accounts, port, class)?);
+                let account = self.ingress_lane(accounts, port, class)?;
+                self.facts.full.push(self.full_of(&account, port));
+                let bit = u16::from(account.lossless) << self.facts.layout.dense(class);
+                self.facts.ports[port.index()].lossless |= bit;
+                self.ingress.push(account);
                 self.egress.push(self.egress_lane(accounts, port, class)?);
             }
         }
         Ok(())
+    }
+
+    /// What an account holds when it is full: its own buffer, or its reserve and headroom, or the pool where nothing is set
+    /// aside for it.
+    fn full_of(&self, account: &Ingress, port: PortId) -> u64 {
+        let state = &self.ports[port.index()];
+        let switch = self.switches.get(state.owner as usize).filter(|_| !state.at_host);
+        match account.reserve + account.headroom_size {
+            _ if account.own != NEVER => account.own,
+            0 => switch.map_or(0, |switch| switch.pool_size),
+            aside => aside,
+        }
     }
 
     fn ingress_lane(

@@ -1,0 +1,85 @@
+//! What is known of a port beforehand, by whoever: of its link, its node, and what its account holds.
+
+use floodway_units::{NodeId, Rate, Span};
+use rustc_hash::FxHashMap;
+
+use crate::link::serial::Serial;
+use crate::network::blueprint::{Blueprint, LinkSpec, Role, SwitchSpec};
+use crate::switch::crossing::across;
+
+/// Of a port. What changes at known times is changed at these, for the whole network at once.
+#[derive(Clone, Debug)]
+pub(crate) struct PortFacts {
+    pub node: NodeId,
+    pub rate: Rate,
+    pub serial: Serial,
+    /// Of the link from here, at this time.
+    pub delay: Span,
+    /// Of the switch that it belongs to.
+    pub pipeline: Span,
+    /// Where packets cross that switch from input to output: how long they take.
+    pub crossing: Option<Crossing>,
+    /// By index of a class, as bits: what comes in here must not be lost.
+    pub lossless: u16,
+    /// The second queue of each of its classes may lose what waits there.
+    pub isolates: bool,
+    pub at_host: bool,
+}
+
+/// How long a packet takes across a crossbar: as long as on the fastest port, less by the speed-up.
+#[derive(Clone, Debug)]
+pub(crate) struct Crossing {
+    pub serial: Serial,
+    pub speed_up: f64,
+}
+
+impl Crossing {
+    /// For so many bytes on a link.
+    pub fn time(&self, wire: u64) -> u64 {
+        across(self.serial.time(wire), self.speed_up)
+    }
+}
+
+/// Of all ports of a network, before its accounts are known.
+pub(crate) fn of_network(blueprint: &Blueprint) -> Vec<PortFacts> {
+    let mut serials: FxHashMap<Rate, Serial> = FxHashMap::default();
+    let mut serial =
+        |rate| serials.entry(rate).or_insert_with(|| Serial::new(rate, blueprint.semantics.rounding)).clone();
+    let mut fastest = vec![Rate(0); blueprint.nodes.len()];
+    for (node, rate) in blueprint.links.iter().flat_map(ends) {
+        fastest[node.index()] = fastest[node.index()].max(rate);
+    }
+    let mut ports = Vec::with_capacity(2 * blueprint.links.len());
+    for link in &blueprint.links {
+        for (end, direction) in link.directions.iter().enumerate() {
+            let node = link.ends[end].node;
+            let switch = switch_at(blueprint, node);
+            let plan = switch.and_then(|switch| switch.buffer.plan().crossbar);
+            ports.push(PortFacts {
+                node,
+                rate: direction.rate,
+                serial: serial(direction.rate),
+                delay: direction.delay,
+                pipeline: switch.map_or(Span::ZERO, |switch| switch.pipeline),
+                crossing: plan
+                    .map(|plan| Crossing { serial: serial(fastest[node.index()]), speed_up: plan.speed_up }),
+                lossless: 0,
+                isolates: false,
+                at_host: switch.is_none(),
+            });
+        }
+    }
+    ports
+}
+
+/// The nodes of a link, and at which rate each sends on it.
+fn ends(link: &LinkSpec) -> impl Iterator<Item = (NodeId, Rate)> + '_ {
+    link.ends.iter().zip(&link.directions).map(|(end, direction)| (end.node, direction.rate))
+}
+
+fn switch_at(blueprint: &Blueprint, node: NodeId) -> Option<&SwitchSpec> {
+    match &blueprint.nodes[node.index()].role {
+        Role::Switch(switch) => Some(switch),
+        Role::Host { .. } => None,
+    }
+}

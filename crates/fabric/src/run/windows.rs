@@ -44,6 +44,8 @@ pub(crate) struct Windows {
     stretch: u32,
     /// The window at work: windows are numbered from the start of the run.
     window: u64,
+    /// Where it and the two after it end.
+    ends: [u64; 3],
     /// Visits take what comes before this.
     stop: u64,
     /// The node that is visited.
@@ -58,8 +60,10 @@ pub(crate) struct Windows {
     crowd: BinaryHeap<Reverse<Event>>,
     /// By node: events of the windows from the present one on, in no order.
     inboxes: Vec<Vec<Event>>,
-    /// By window, in turn, and node: whether there are events.
-    due: [Vec<u64>; NEAR as usize],
+    /// By window, in turn, and node, as bits: whether there are events.
+    due: Box<[u64]>,
+    /// Words of bits a window.
+    words: usize,
     /// Events of later windows, in order, by their places in `far`: item and node.
     later: Queue,
     far: Vec<(u32, u32)>,
@@ -92,11 +96,12 @@ impl Windows {
     /// Of so many nodes, none of which reaches another in less than `length`.
     pub fn new(nodes: usize, length: u64) -> Self {
         debug_assert!(length > 0, "windows have a length");
-        let bits = || vec![0; nodes.div_ceil(64)];
+        let words = nodes.div_ceil(64);
         Windows {
             length,
             stretch: (u64::BITS - length.leading_zeros()).saturating_sub(STRETCHES.ilog2()),
             window: 0,
+            ends: [1, 2, 3].map(|window| window * length),
             stop: 0,
             node: NOBODY,
             sorted: Vec::new(),
@@ -105,7 +110,8 @@ impl Windows {
             first: 0,
             crowd: BinaryHeap::new(),
             inboxes: vec![Vec::new(); nodes],
-            due: [bits(), bits(), bits(), bits()],
+            due: vec![0; NEAR as usize * words].into(),
+            words,
             later: Queue::default(),
             far: Vec::new(),
             free: Vec::new(),
@@ -121,18 +127,29 @@ impl Windows {
             debug_assert_eq!(node, self.node, "nothing reaches another node within a window");
             return self.add(event);
         }
-        let begin = self.window * self.length;
-        let ahead = if at < begin + self.length {
+        let ahead = if at < self.ends[0] {
             0
-        } else if at < begin + 2 * self.length {
+        } else if at < self.ends[1] {
             1
-        } else if at < begin + 3 * self.length {
+        } else if at < self.ends[2] {
             2
         } else {
             return self.push_later(node, event);
         };
         self.inboxes[node as usize].push(event);
-        self.due[((self.window + ahead) % NEAR) as usize][node as usize / 64] |= 1 << (node % 64);
+        let slot = (self.window + ahead) % NEAR;
+        self.due[slot as usize * self.words + node as usize / 64] |= 1 << (node % 64);
+    }
+
+    /// The bits of a window that comes so many after the present one.
+    fn due(&self, ahead: u64) -> &[u64] {
+        let first = ((self.window + ahead) % NEAR) as usize * self.words;
+        &self.due[first..first + self.words]
+    }
+
+    fn enter(&mut self, window: u64) {
+        self.window = window;
+        self.ends = [1, 2, 3].map(|ahead| (window + ahead) * self.length);
     }
 
     /// Adds a step of the whole network.
@@ -199,8 +216,8 @@ impl Windows {
 
     /// Does a node have events of this window before `stop`?
     fn has_due(&self, stop: u64) -> bool {
-        let due = &self.due[(self.window % NEAR) as usize];
-        if stop == (self.window + 1) * self.length {
+        let due = self.due(0);
+        if stop == self.ends[0] {
             return due.iter().any(|&bits| bits != 0);
         }
         nodes(due).any(|node| self.inboxes[node].iter().any(|event| event.time.0 < stop))
@@ -208,8 +225,7 @@ impl Windows {
 
     /// Enters the next window in which something happens, or that of `end`, whichever is first.
     fn enter_next(&mut self, end: u64) {
-        let is_due =
-            |ahead: &u64| self.due[((self.window + ahead) % NEAR) as usize].iter().any(|&bits| bits != 0);
+        let is_due = |ahead: &u64| self.due(*ahead).iter().any(|&bits| bits != 0);
         let ahead = (1..NEAR).find(is_due);
         let until = self.steps.peek().map_or(end, |&Reverse((at, _))| at.min(end));
         let window = match ahead {
@@ -217,8 +233,8 @@ impl Windows {
             None => self.later.pop_before(Time(until)).map_or(u64::MAX, |event| self.skip_to(event)),
         };
         // Of a network at rest, too, who adds an event later finds a window that has not gone by.
-        self.window = window.min(until / self.length).max(self.window + 1);
-        let near = Time((self.window + NEAR - 1) * self.length);
+        self.enter(window.min(until / self.length).max(self.window + 1));
+        let near = Time(self.ends[2]);
         while let Some(event) = self.later.pop_before(near) {
             self.come_near(event);
         }
@@ -226,9 +242,11 @@ impl Windows {
 
     /// Nothing is near: the next event, which is far, is the first of its window.
     fn skip_to(&mut self, event: Event) -> u64 {
-        let before = std::mem::replace(&mut self.window, event.time.0 / self.length);
+        let (before, window) = (self.window, event.time.0 / self.length);
+        self.enter(window);
         self.come_near(event);
-        std::mem::replace(&mut self.window, before)
+        self.enter(before);
+        window
     }
 
     fn come_near(&mut self, event: Event) {
@@ -240,8 +258,7 @@ impl Windows {
     /// Notes which nodes have events of this window, by their numbers.
     pub fn due_in(&self, nodes_due: &mut Vec<u32>) {
         nodes_due.clear();
-        let due = &self.due[(self.window % NEAR) as usize];
-        nodes_due.extend(nodes(due).map(|node| node as u32));
+        nodes_due.extend(nodes(self.due(0)).map(|node| node as u32));
     }
 
     /// Takes the events of a node that come before the window's end out of its inbox, in order, for a visit that is to come.
@@ -249,8 +266,8 @@ impl Windows {
     pub fn prepare(&mut self, node: u32, sorted: &mut Vec<Event>) {
         let begin = self.window * self.length;
         let (stop, stretch) = (self.stop, self.stretch);
-        let slot = (self.window % NEAR) as usize;
-        self.due[slot][node as usize / 64] &= !(1 << (node % 64));
+        let bit = (self.window % NEAR) as usize * self.words + node as usize / 64;
+        self.due[bit] &= !(1 << (node % 64));
         sorted.clear();
         let inbox = &mut self.inboxes[node as usize];
         if inbox.len() <= FEW {
@@ -265,7 +282,7 @@ impl Windows {
         }
         sort_nearly(sorted);
         if stop < begin + self.length && inbox.iter().any(|event| event.time.0 < begin + self.length) {
-            self.due[slot][node as usize / 64] |= 1 << (node % 64);
+            self.due[bit] |= 1 << (node % 64);
         }
     }
 

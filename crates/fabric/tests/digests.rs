@@ -1,0 +1,70 @@
+//! Digests of all that random networks with every mechanism keep: whatever moves a result moves one of them.
+//!
+//! `FLOODWAY_DIGESTS=DIR cargo test -p floodway-fabric --test digests` writes into an existing folder what each run kept, so
+//! that two revisions can be compared with `diff -r`.
+#![allow(missing_docs, reason = "tests")]
+
+mod support;
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use floodway_units::{Time, mix};
+use proptest::strategy::{Strategy, ValueTree};
+use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+use support::plans::{FLOW_CONTROLS, Plan, TRANSPORTS, plans};
+use support::{POINTS, assert_invariants, drops, everything, finished, sum};
+
+/// So many networks: each choice of a mechanism is met several times.
+const RUNS: usize = 120;
+
+/// The first word of a choice in JSON.
+fn word(json: &str) -> &str {
+    json.trim_matches(|c: char| !c.is_ascii_alphabetic()).split('"').next().unwrap_or_default()
+}
+
+fn digest(text: &str) -> u64 {
+    text.bytes().fold(0, |digest, byte| mix(digest ^ u64::from(byte)))
+}
+
+fn row(plan: &Plan) -> (String, String) {
+    let net = plan.net();
+    let records = net.run();
+    assert_invariants(&records);
+    let kept = everything(&records);
+    let (reliability, rate_control) = TRANSPORTS[plan.transport];
+    let finished = finished(&records).into_iter().filter(|&finished| finished).count();
+    let row = format!(
+        "{:<8} {:<10} {:<13} {:<9} {:>7} {:>5} {:>5} {:>6} {:>7.1} {:016x}",
+        word(FLOW_CONTROLS[plan.flow_control]),
+        word(reliability),
+        rate_control.last().map_or("", |layer| word(layer)),
+        POINTS[plan.point].map_or("", word),
+        records.outcome.packet_hops,
+        finished,
+        drops(&records),
+        sum(&records, "pfc_tx"),
+        Time((records.outcome.simulated_us * 1e6) as u64).as_us(),
+        digest(&kept)
+    );
+    (row, kept)
+}
+
+#[test]
+fn random_networks_keep_what_they_kept() {
+    let folder = std::env::var_os("FLOODWAY_DIGESTS").map(PathBuf::from);
+    let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &[7; 32]);
+    let mut runner = TestRunner::new_with_rng(Config::default(), rng);
+    let mut table = String::from(
+        "control  transport  rate control  point        hops  done drops pauses      us digest\n",
+    );
+    for run in 0..RUNS {
+        let plan = plans().new_tree(&mut runner).expect("a plan is drawn").current();
+        let (row, kept) = row(&plan);
+        let _ = writeln!(table, "{row}");
+        if let Some(folder) = &folder {
+            std::fs::write(folder.join(format!("{run:03}.txt")), kept).expect("the folder is there");
+        }
+    }
+    insta::assert_snapshot!(table);
+}

@@ -221,7 +221,7 @@ def test_threads_that_would_only_wait_are_not_used_and_that_is_said_at_once(floo
     done = floodway("run", path, "--threads", "2")
     assert done.code == 0
     (line,) = [line for line in done.err.splitlines() if line.startswith("warning: 1 thread")]
-    assert line.startswith("warning: 1 thread instead of 2: the shortest cut is 1ns, in which hosts send ")
+    assert line.startswith("warning: 1 thread instead of 2: the shortest cut is 1ns, in which hosts receive ")
     timings = json.loads((floodway.folder / "out" / "small" / "run.json").read_text())["timings"]
     assert timings["threads"] == 1
     assert timings["threads_why"] in line

@@ -10,8 +10,8 @@ use floodway_wire::Format;
 use rustc_hash::FxHashMap;
 
 use crate::link::serial::Serial;
+use crate::network::port_facts::across;
 use crate::network::routing::{Routes, peer};
-use crate::switch::crossing::across;
 
 /// What the ideal needs to know of the ports.
 pub(crate) struct PathFacts<'f, 'a> {

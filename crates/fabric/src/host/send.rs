@@ -21,8 +21,7 @@ use crate::run::agenda::NEVER;
 use crate::run::agenda::{Agenda, Armed, Set, What};
 use crate::run::world::World;
 
-/// A queue pair at its sender; what every packet and reply needs comes first. Nothing of the receiver's half is read here, nor the other way round: the two may
-/// be in different partitions.
+/// A queue pair at its sender; what every packet and reply needs comes first. Neither half reads the other.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(crate) struct SendHalf {

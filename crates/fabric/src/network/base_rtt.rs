@@ -7,8 +7,8 @@ use floodway_wire::Telemetry;
 use crate::link::serial::pacing_gap;
 use crate::network::blueprint::{Acks, BaseRtt, Blueprint, FlowSettings, Role};
 use crate::network::facts::Facts;
+use crate::network::port_facts::across;
 use crate::network::routing::peer;
-use crate::switch::crossing::across;
 
 /// The largest of all pairs of hosts; nothing where no mechanism of a flow asks.
 #[derive(Clone, Copy, Debug, Default)]

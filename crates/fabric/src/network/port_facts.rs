@@ -5,7 +5,6 @@ use rustc_hash::FxHashMap;
 
 use crate::link::serial::Serial;
 use crate::network::blueprint::{Blueprint, LinkSpec, Role, SwitchSpec};
-use crate::switch::crossing::across;
 
 /// Of a port. What changes at known times is changed at these, for the whole network at once.
 #[derive(Clone, Debug)]
@@ -38,6 +37,11 @@ impl Crossing {
     pub fn time(&self, wire: u64) -> u64 {
         across(self.serial.time(wire), self.speed_up)
     }
+}
+
+/// Picoseconds that a packet takes to cross which takes `serial` on the fastest link.
+pub(crate) fn across(serial: u64, speed_up: f64) -> u64 {
+    (serial as f64 / speed_up).ceil() as u64
 }
 
 /// Of all ports of a network, before its accounts are known.

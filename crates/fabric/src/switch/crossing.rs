@@ -13,6 +13,7 @@ use floodway_units::{PortId, Rate};
 
 use crate::link::arena::{Arena, Fifo, Place};
 use crate::link::packet::Packet;
+use crate::network::port_facts::across;
 use crate::run::agenda::NEVER;
 use crate::run::agenda::What;
 use crate::run::world::World;
@@ -125,11 +126,6 @@ impl Inputs {
             packet.place = to.add(from.take(packet.place));
         }
     }
-}
-
-/// Picoseconds that a packet takes to cross which takes `serial` on the fastest link.
-pub(crate) fn across(serial: u64, speed_up: f64) -> u64 {
-    (serial as f64 / speed_up).ceil() as u64
 }
 
 impl World<'_> {

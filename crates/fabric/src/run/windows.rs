@@ -443,7 +443,7 @@ mod tests {
             let depth = event.order >> 56;
             let caused = |n: u64| {
                 let draw = mix(event.order ^ event.time.0.rotate_left(17) ^ n.rotate_left(40));
-                let to = if draw & 3 == 0 { (draw >> 8) as u32 % self.nodes } else { node };
+                let to = if draw.is_multiple_of(4) { (draw >> 8) as u32 % self.nodes } else { node };
                 let least = if to == node { draw >> 60 & 3 } else { self.length };
                 let delay = match draw >> 2 & 7 {
                     0 => self.length * 40,
@@ -453,7 +453,7 @@ mod tests {
                 let order = (depth - 1) << 56 | draw >> 12;
                 (to, Event { time: event.time + floodway_units::Span(least + delay), order, item: to })
             };
-            if depth == 0 { Vec::new() } else { (0..1 + (event.order & 1)).map(caused).collect() }
+            if depth == 0 { Vec::new() } else { (0..=(event.order & 1)).map(caused).collect() }
         }
 
         fn first(self, seed: u64) -> Vec<(u32, Event)> {
@@ -484,7 +484,9 @@ mod tests {
             let (mut seen, mut taken) = (Seen::new(), Vec::new());
             let mut windows = Windows::new(self.nodes as usize, self.length);
             self.first(seed).into_iter().for_each(|(node, event)| windows.push(node, event));
-            steps.iter().for_each(|&at| windows.push_step(at, 0));
+            for &at in steps {
+                windows.push_step(at, 0);
+            }
             let (mut due, mut events) = (Vec::new(), Vec::new());
             let mut until = epoch.min(end);
             let mut turns = Turns::at_most(10_000_000);

@@ -1,10 +1,9 @@
 //! A run node by node: which runs can go so, and how their nodes are visited.
 
 use floodway_engine::{Advance, Event};
-use floodway_units::{Bytes, NodeId, Span, Time};
+use floodway_units::{NodeId, Span, Time};
 
-use crate::link::serial::pacing_gap;
-use crate::network::blueprint::{Blueprint, Draws, LinkSpec, Ties};
+use crate::network::blueprint::{Blueprint, DirectionSpec, Draws, Ties};
 use crate::run::agenda::What;
 use crate::run::windows::{Next, Windows};
 use crate::run::world::World;
@@ -24,23 +23,13 @@ impl Blueprint {
         let one_order = self.semantics.ties == Ties::SchedulingOrder
             || self.semantics.draws == Draws::HpccNs3
             || self.records.capture.is_some();
-        let shortest = self.links.iter().map(|link| self.crossing(link)).min()?;
-        let rates = self.links.iter().flat_map(|link| &link.directions).map(|direction| direction.rate);
+        let directions = || self.links.iter().flat_map(|link| &link.directions);
+        // The time of the smallest frame could be added. Without it windows end where epochs do, and where partitions wait.
+        let shortest = directions().map(DirectionSpec::shortest_delay).min()?;
+        let rates = directions().map(|direction| direction.rate);
         let full = self.wire.data_with(self.mtu, true, self.telemetry()).wire;
         let most = Span(rates.max()?.time_to_send(full).0 * PACKETS);
         (!one_order && shortest >= SHORTEST).then(|| shortest.min(most))
-    }
-
-    /// How long after it was sent a frame arrives at the earliest.
-    fn crossing(&self, link: &LinkSpec) -> Span {
-        let data = self.wire.data_with(Bytes(1), false, self.telemetry()).wire;
-        let others = [self.wire.link_control().wire, self.wire.ack().wire, self.wire.cnp().wire];
-        let smallest = others.into_iter().fold(data, Bytes::min);
-        let directions = link.directions.iter().map(|direction| {
-            let serial = pacing_gap(direction.rate, smallest.0, self.semantics.rounding);
-            direction.shortest_delay() + Span(serial)
-        });
-        directions.min().unwrap_or_default()
     }
 }
 

@@ -7,7 +7,7 @@
 //!  node 2    ...                              .
 //! ```
 //! Nothing that a node does in a window reaches another one before the window is over, since a window is no longer than
-//! the shortest link's delay with the time that the smallest frame takes. So the nodes are gone through one after the
+//! the shortest link's delay. So the nodes are gone through one after the
 //! other, each with all its events of the window: in the order that they would have among those of all nodes, by time
 //! and order, the least pending event first. What happens is the same to the byte.
 //!

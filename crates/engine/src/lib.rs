@@ -16,4 +16,4 @@ pub use epoch::{Advance, EPOCH};
 pub use fetch::{fetch, fetch_lines};
 pub use lookahead::{Lookahead, NoDelay};
 pub use parallel::{Partition, run_partitions};
-pub use queue::{AHEAD, Event, Queue};
+pub use queue::{AHEAD, Event, Queue, sink};

@@ -338,13 +338,19 @@ impl Queue {
 #[inline]
 fn insert(sorted: &mut Vec<Event>, first: usize, event: Event) {
     sorted.push(event);
-    let sorted = &mut sorted[first..];
-    let mut at = sorted.len() - 1;
-    while at > 0 && sorted[at - 1].key() > event.key() {
-        sorted[at] = sorted[at - 1];
+    sink(&mut sorted[first..]);
+}
+
+/// Moves the last event to its place among those before it, which are in order.
+#[inline]
+pub fn sink(events: &mut [Event]) {
+    let Some(&event) = events.last() else { return };
+    let mut at = events.len() - 1;
+    while at > 0 && events[at - 1].key() > event.key() {
+        events[at] = events[at - 1];
         at -= 1;
     }
-    sorted[at] = event;
+    events[at] = event;
 }
 
 #[cfg(test)]

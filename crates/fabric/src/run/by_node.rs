@@ -33,6 +33,8 @@ impl Blueprint {
     }
 }
 
+/// Progress is reported once in so many windows.
+const REPORTED: u64 = 16;
 /// In debug builds, one of so many windows is followed by a check of all that is cached.
 const CHECKED: u64 = 7;
 
@@ -70,8 +72,11 @@ impl World<'_> {
                     return Advance::Reached;
                 }
             }
-            self.report();
+            if visits.windows.is_multiple_of(REPORTED) {
+                self.report();
+            }
         }
+        self.report();
         Advance::Interrupted
     }
 

@@ -19,7 +19,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use floodway_engine::{Event, Queue};
+use floodway_engine::{Event, Queue, sink};
 use floodway_units::Time;
 
 /// Windows whose events lie in inboxes: the one at work, and those after it.
@@ -178,13 +178,7 @@ impl Windows {
             return self.crowd.push(Reverse(event));
         }
         self.added.push(event);
-        let pending = &mut self.added[self.first..];
-        let mut at = pending.len() - 1;
-        while at > 0 && pending[at - 1] > event {
-            pending[at] = pending[at - 1];
-            at -= 1;
-        }
-        pending[at] = event;
+        sink(&mut self.added[self.first..]);
     }
 
     /// What comes next before `end`, when all that came before it is done.
@@ -195,7 +189,7 @@ impl Windows {
             if begin >= end {
                 return Next::End;
             }
-            let limit = (begin + self.length).min(end);
+            let limit = self.ends[0].min(end);
             let step = self.steps.peek().map(|&Reverse(step)| step).filter(|&(at, _)| at < limit);
             // A step comes last of its instant.
             let stop = step.map_or(limit, |(at, _)| at + 1);
@@ -207,7 +201,7 @@ impl Windows {
                 self.steps.pop();
                 return Next::Step(at, order);
             }
-            if begin + self.length > end {
+            if self.ends[0] > end {
                 return Next::End;
             }
             self.enter_next(end);
@@ -281,7 +275,8 @@ impl Windows {
             deal(inbox, sorted, stop, |event| (event.time.0 - begin) >> stretch);
         }
         sort_nearly(sorted);
-        if stop < begin + self.length && inbox.iter().any(|event| event.time.0 < begin + self.length) {
+        let end = self.ends[0];
+        if stop < end && inbox.iter().any(|event| event.time.0 < end) {
             self.due[bit] |= 1 << (node % 64);
         }
     }
@@ -405,14 +400,8 @@ fn deal(inbox: &mut Vec<Event>, sorted: &mut Vec<Event>, stop: u64, stretch: imp
 
 /// Sorts events of which few are far from their places.
 fn sort_nearly(events: &mut [Event]) {
-    for i in 1..events.len() {
-        let event = events[i];
-        let mut at = i;
-        while at > 0 && events[at - 1] > event {
-            events[at] = events[at - 1];
-            at -= 1;
-        }
-        events[at] = event;
+    for known in 2..=events.len() {
+        sink(&mut events[..known]);
     }
 }
 

@@ -554,7 +554,7 @@ impl World<'_> {
     /// Takes what the stack of a flow now allows.
     pub fn allowance_changed(&mut self, slot: u32) {
         let half = &mut self.pairs.senders[slot as usize];
-        let line = self.ports[self.nics[half.nic as usize].port.index()].rate;
+        let line = self.facts.ports[self.nics[half.nic as usize].port.index()].rate;
         let own = Allowance { rate: Rate::MAX, window: half.transport.cap() };
         let rate = half.allowance.rate;
         half.allowance = half.stack.iter().fold(own, |least, layer| least.least(layer.allowance()));

@@ -1,7 +1,7 @@
 //! The state of a port: one end of a link, and its queues.
 
 use floodway_mechanisms::registry::AnyFcSender;
-use floodway_units::{NodeId, Rate, Rng};
+use floodway_units::{NodeId, Rng};
 
 use crate::link::arena::{Arena, Fifo, Place};
 use crate::link::serial::Serial;
@@ -65,7 +65,6 @@ pub(crate) struct Port {
     /// Where ties go by scheduling order: the number of the event at `free_at`.
     pub free_order: u64,
     pub serial: Serial,
-    pub rate: Rate,
     pub jitter: u64,
     /// Where there is jitter, or the delay changes: when the last packet on the link from here arrives.
     pub latest: u64,

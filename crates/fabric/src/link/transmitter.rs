@@ -319,13 +319,7 @@ impl World<'_> {
     /// A packet joins one of the port's queues.
     #[inline]
     pub fn joins(&mut self, port: PortId, frame: u16) {
-        let waiting = &mut self.ports[port.index()].waiting;
-        let before = *waiting;
-        *waiting += u64::from(frame);
-        self.kept.series[port.index()].queue(self.now, before, *waiting);
-        if !self.kept.histograms.is_empty() {
-            self.sample(port, before);
-        }
+        self.set_waiting(port, self.ports[port.index()].waiting + u64::from(frame));
     }
 
     /// A packet goes through a port at which nothing waits, and which is free: it joins its queues and leaves them at
@@ -346,10 +340,14 @@ impl World<'_> {
     /// A packet leaves its queue.
     #[inline]
     pub fn quits(&mut self, port: PortId, frame: u16) {
-        let waiting = &mut self.ports[port.index()].waiting;
-        let before = *waiting;
-        *waiting -= u64::from(frame);
-        self.kept.series[port.index()].queue(self.now, before, *waiting);
+        self.set_waiting(port, self.ports[port.index()].waiting - u64::from(frame));
+    }
+
+    /// So many bytes wait at the port from now on.
+    #[inline]
+    fn set_waiting(&mut self, port: PortId, waiting: u64) {
+        let before = std::mem::replace(&mut self.ports[port.index()].waiting, waiting);
+        self.kept.series[port.index()].queue(self.now, before, waiting);
         if !self.kept.histograms.is_empty() {
             self.sample(port, before);
         }
@@ -364,6 +362,6 @@ impl World<'_> {
 
     #[inline]
     pub fn rate(&self, port: PortId) -> Rate {
-        self.ports[port.index()].rate
+        self.facts.ports[port.index()].rate
     }
 }

@@ -100,7 +100,7 @@ impl World<'_> {
         }
         let allowance = half.allowance;
         if log.last(slot).replace(allowance) != Some(allowance) {
-            let line = self.ports[self.nics[half.nic as usize].port.index()].rate;
+            let line = self.facts.ports[self.nics[half.nic as usize].port.index()].rate;
             let allowed = allowed_gbps(&allowance, line, way.base_rtt);
             log.log.push(Row { time: self.now, nic: half.nic, flow: way.name(), allowance, allowed });
         }

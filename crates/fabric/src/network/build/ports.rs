@@ -50,7 +50,6 @@ pub(crate) fn build_ports(blueprint: &Blueprint) -> Vec<Port> {
                 observed: changes || direction.jitter.0 > 0,
                 free_at: 0,
                 free_order: 0,
-                rate: direction.rate,
                 delay: direction.delay.0,
                 jitter: direction.jitter.0,
                 latest: 0,

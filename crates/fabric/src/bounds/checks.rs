@@ -5,14 +5,16 @@
 //! as in every test, and some of the windows only.
 
 use floodway_mechanisms::slots::{FcReceiver as _, FcSender as _};
-use floodway_units::PortId;
+use floodway_units::NodeId;
 
 use crate::host::nic::Nic;
 use crate::host::ring::Ring;
 use crate::link::packet::{ISOLATED, Packet};
 use crate::network::blueprint::{LinkControl, Turns};
+use crate::network::layout::Local;
 use crate::records::outcome::Verdict;
 use crate::run::agenda::NEVER;
+use crate::run::at_node::AtNode;
 use crate::run::world::World;
 use crate::switch::buffer::Ingress;
 use crate::switch::forward::Switch;
@@ -22,28 +24,37 @@ impl World<'_> {
     ///
     /// # Panics
     /// Something is not what it should be.
-    pub fn debug_check(&self) {
-        for port in (0..self.ports.len()).map(|port| PortId(port as u32)) {
+    pub fn debug_check(&mut self) {
+        for node in (0..self.nodes.len()).map(|node| NodeId(node as u32)) {
+            self.at(node).debug_check();
+        }
+        assert_eq!(self.buffers(), Verdict::Holds);
+    }
+}
+
+impl AtNode<'_, '_> {
+    fn debug_check(&self) {
+        for port in self.node.locals() {
             self.check_queues(port);
             self.check_flags(port);
             self.check_accounts(port);
         }
-        for switch in self.switches.iter() {
-            self.check_switch(switch);
-        }
-        assert_eq!(self.buffers(), Verdict::Holds);
-        if self.facts.blueprint.semantics.turns == Turns::Ring {
-            self.nics.iter().for_each(|nic| self.check_turns(nic));
+        if self.node.is_host() {
+            if self.facts.blueprint.semantics.turns == Turns::Ring {
+                self.node.nics.iter().for_each(|nic| self.check_turns(nic));
+            }
+        } else {
+            self.check_switch();
         }
     }
 
     /// Bytes of queues, and whether link control frames are there.
-    fn check_queues(&self, port: PortId) {
-        let (state, first) = (&self.ports[port.index()], self.facts.layout.queue(port));
+    fn check_queues(&self, port: Local) {
+        let (state, first) = (&self.node.ports[port.index()], self.facts.layout.queue(port));
         let mut waiting = 0;
         for q in 0..self.facts.layout.queues_per_port {
-            let queue = &self.queues[first + q];
-            let bytes: u64 = queue.fifo.iter(&self.packets).map(|packet| u64::from(packet.frame)).sum();
+            let queue = &self.node.queues[first + q];
+            let bytes: u64 = queue.fifo.iter(&self.run.packets).map(|packet| u64::from(packet.frame)).sum();
             assert!(
                 q == 0 || queue.bytes == bytes,
                 "queue {q} of {port:?} holds {bytes} B, not {}",
@@ -55,21 +66,21 @@ impl World<'_> {
         let controls = match self.facts.blueprint.semantics.link_control {
             LinkControl::First => !state.control.is_empty(),
             LinkControl::ControlClass => {
-                self.queues[first].fifo.iter(&self.packets).any(Packet::is_link_control)
+                self.node.queues[first].fifo.iter(&self.run.packets).any(Packet::is_link_control)
             }
         };
         assert_eq!(state.controls, controls, "link control frames wait at {port:?}");
     }
 
     /// The flags of a port, and up to where its congestion points hear of nothing.
-    fn check_flags(&self, port: PortId) {
-        let state = &self.ports[port.index()];
+    fn check_flags(&self, port: Local) {
+        let state = &self.node.ports[port.index()];
         assert!(!state.choosing, "{port:?} has chosen what it sends");
         let busy = state.up && state.free_at > self.now;
         assert!(!busy || state.waiting == 0 || state.armed, "{port:?} is told when it is free");
         assert_eq!(state.quiet, self.quiet_of_port(port), "what is unheard at {port:?}");
         for class in 0..self.facts.layout.classes.len() as u8 {
-            let egress = &self.egress[self.facts.layout.lane(port, class)];
+            let egress = &self.node.egress[self.facts.layout.lane(port, class)];
             let bit = |bits: u16| bits >> class & 1 != 0;
             assert_eq!(bit(state.free), egress.sender.is_free(), "class {class} of {port:?} is free");
             assert_eq!(bit(state.discards), egress.sender.discards(self.time()), "{port:?} discards {class}");
@@ -81,25 +92,26 @@ impl World<'_> {
     }
 
     /// What a receiver half awaits, and below which account nobody hears of a packet.
-    fn check_accounts(&self, port: PortId) {
+    fn check_accounts(&self, port: Local) {
         for class in 1..self.facts.layout.classes.len() as u8 {
             let lane = self.facts.layout.lane(port, class);
-            let account = &self.ingress[lane];
+            let account = &self.node.ingress[lane];
             assert_eq!(account.awaits, account.receiver.awaits_release(), "class {class} of {port:?} awaits");
-            if let Some(quiet) = self.quiet_of_account(lane, port) {
+            if let Some(quiet) = self.quiet_of_account(lane) {
                 assert_eq!(account.quiet, quiet, "what is unheard by class {class} of {port:?}");
             }
         }
     }
 
     /// Releases in order, and the sums of a buffer.
-    fn check_switch(&self, switch: &Switch) {
+    fn check_switch(&self) {
+        let switch = &self.node.switch;
         let first = switch.releases.front().map_or(NEVER, |first| first.at);
         assert_eq!(switch.next_release, first, "the next release");
         assert!(switch.releases.iter().is_sorted_by_key(|leaving| (leaving.at, leaving.port)));
-        let classes = self.facts.layout.classes.len() as u8;
-        let lanes = switch.ports.iter().flat_map(|&port| (1..classes).map(move |class| (port, class)));
-        let accounts = lanes.map(|(port, class)| &self.ingress[self.facts.layout.lane(port, class)]);
+        let classes = self.facts.layout.classes.len();
+        let data = self.node.ingress.iter().enumerate().filter(|(lane, _)| lane % classes != 0);
+        let accounts = data.map(|(_, account)| account);
         let pooled = accounts.clone().filter(|account| account.pooled);
         assert_eq!(switch.pool_used, pooled.map(Ingress::shared).sum::<u64>(), "what the pool holds");
         let charged: u64 = accounts.map(|account| account.held + account.headroom).sum();
@@ -110,14 +122,15 @@ impl World<'_> {
     /// Bytes of data in a switch that no account is charged for: what has crossed, or may be lost where it waits.
     fn uncharged_bytes(&self, switch: &Switch) -> u64 {
         let crossed = switch.inputs.is_some();
-        let queues = switch.ports.iter().flat_map(|&port| {
+        let queues = self.node.locals().flat_map(|port| {
             let queues = 1..self.facts.layout.queues_per_port;
             queues.filter(move |&q| crossed || self.may_lose(port, q)).map(move |q| (port, q))
         });
         let queued =
-            queues.map(|(port, q)| self.queues[self.facts.layout.queue(port) + q].bytes).sum::<u64>();
-        let piped = switch.pipe.iter().map(|&(_, out, place)| (out, &self.packets[place]));
-        let lost = piped.filter(|(out, packet)| self.ports[out.index()].isolates && packet.has(ISOLATED));
+            queues.map(|(port, q)| self.node.queues[self.facts.layout.queue(port) + q].bytes).sum::<u64>();
+        let piped = switch.pipe.iter().map(|&(_, out, place)| (out, &self.run.packets[place]));
+        let lost =
+            piped.filter(|(out, packet)| self.node.ports[out.index()].isolates && packet.has(ISOLATED));
         queued + lost.map(|(_, packet)| u64::from(packet.frame)).sum::<u64>()
     }
 
@@ -126,7 +139,7 @@ impl World<'_> {
         let ready: usize = nic.ready.iter().map(Ring::len).sum();
         let mut counted = 0;
         for slot in nic.ranks.slots() {
-            let half = &self.pairs.senders[slot as usize];
+            let half = &self.run.pairs.senders[slot as usize];
             counted += usize::from(half.is_ready);
             let may = self.may_send(half);
             assert!(!half.is_ready || may && half.next_send <= self.now, "{slot} is ready");
@@ -147,14 +160,15 @@ mod tests {
     use super::*;
     use crate::Fabric;
     use crate::records::outcome::Control;
+    use crate::run::node::Node;
     use crate::testing::busy;
 
     /// A port with a queue, the account of the packet in front, and their switch.
     #[derive(Clone, Copy)]
     struct At {
-        port: PortId,
+        node: usize,
+        port: Local,
         lane: usize,
-        switch: usize,
     }
 
     /// What a check says when something has been broken on purpose in a network at work, if it says anything.
@@ -177,40 +191,45 @@ mod tests {
     /// Where most data waits.
     fn crowded(world: &World<'_>) -> At {
         let layout = &world.facts.layout;
-        let ports = (0..world.ports.len()).map(|port| PortId(port as u32));
-        let switches = ports.filter(|port| !world.ports[port.index()].at_host);
-        let port =
-            switches.max_by_key(|&port| world.queues[layout.queue(port) + 1].bytes).expect("there are ports");
-        let first =
-            world.queues[layout.queue(port) + 1].fifo.iter(&world.packets).next().expect("a queue stands");
+        let switches = world.nodes.iter().filter(|node| !node.is_host());
+        let ports = switches.flat_map(|node| node.locals().map(move |port| (node, port)));
+        let queue = |(node, port): &(&Node, Local)| node.queues[layout.queue(*port) + 1].bytes;
+        let (node, port) = ports.max_by_key(queue).expect("there are ports");
+        let waiting = node.queues[layout.queue(port) + 1].fifo;
+        let first = waiting.iter(&world.run.packets).next().expect("a queue stands");
         let lane = layout.lane(first.ingress, first.class);
-        At { port, lane, switch: world.ports[port.index()].owner as usize }
+        At { node: node.id.index(), port, lane }
     }
 
     #[test]
     fn each_cached_value_that_is_wrong_is_found() {
         type Break = (&'static str, fn(&mut World<'_>, At));
         let breaks: [Break; 14] = [
-            ("what waits", |world, at| world.ports[at.port.index()].waiting += 1),
+            ("what waits", |world, at| world.nodes[at.node].ports[at.port.index()].waiting += 1),
             ("holds", |world, at| {
                 let queue = world.facts.layout.queue(at.port) + 1;
-                world.queues[queue].bytes += 1;
+                world.nodes[at.node].queues[queue].bytes += 1;
             }),
-            ("link control frames wait", |world, at| world.ports[at.port.index()].controls ^= true),
-            ("has chosen", |world, at| world.ports[at.port.index()].choosing = true),
-            ("is told when", |world, at| world.ports[at.port.index()].armed = false),
-            ("what is unheard at", |world, at| world.ports[at.port.index()].quiet += 1),
-            ("is free", |world, at| world.ports[at.port.index()].free ^= 2),
-            ("discards", |world, at| world.ports[at.port.index()].discards ^= 2),
+            ("link control frames wait", |world, at| {
+                world.nodes[at.node].ports[at.port.index()].controls ^= true;
+            }),
+            ("has chosen", |world, at| world.nodes[at.node].ports[at.port.index()].choosing = true),
+            ("is told when", |world, at| world.nodes[at.node].ports[at.port.index()].armed = false),
+            ("what is unheard at", |world, at| world.nodes[at.node].ports[at.port.index()].quiet += 1),
+            ("is free", |world, at| world.nodes[at.node].ports[at.port.index()].free ^= 2),
+            ("discards", |world, at| world.nodes[at.node].ports[at.port.index()].discards ^= 2),
             ("was paused", |world, at| {
                 let lane = world.facts.layout.lane(at.port, 1);
-                (world.egress[lane].paused_since, world.ports[at.port.index()].paused) = (0, 0);
+                (
+                    world.nodes[at.node].egress[lane].paused_since,
+                    world.nodes[at.node].ports[at.port.index()].paused,
+                ) = (0, 0);
             }),
-            ("awaits", |world, at| world.ingress[at.lane].awaits ^= true),
-            ("what is unheard by", |world, at| world.ingress[at.lane].quiet += 1),
-            ("next release", |world, at| world.switches[at.switch].next_release = 1),
-            ("what the pool holds", |world, at| world.switches[at.switch].pool_used += 1),
-            ("what a switch holds", |world, at| world.switches[at.switch].occupied += 1),
+            ("awaits", |world, at| world.nodes[at.node].ingress[at.lane].awaits ^= true),
+            ("what is unheard by", |world, at| world.nodes[at.node].ingress[at.lane].quiet += 1),
+            ("next release", |world, at| world.nodes[at.node].switch.next_release = 1),
+            ("what the pool holds", |world, at| world.nodes[at.node].switch.pool_used += 1),
+            ("what a switch holds", |world, at| world.nodes[at.node].switch.occupied += 1),
         ];
         assert_eq!(said(|_, _| ()), None);
         for (words, breaks) in breaks {
@@ -222,11 +241,14 @@ mod tests {
     #[test]
     fn a_queue_pair_in_the_wrong_place_is_found() {
         let turned = said(|world, _| {
-            let slot = (0..world.pairs.senders.len()).find(|&slot| world.pairs.senders[slot].alive);
-            world.pairs.senders[slot.expect("flows go on")].is_ready ^= true;
+            let slot = (0..world.run.pairs.senders.len()).find(|&slot| world.run.pairs.senders[slot].alive);
+            world.run.pairs.senders[slot.expect("flows go on")].is_ready ^= true;
         });
         assert!(turned.as_deref().is_some_and(|said| said.contains("ready")), "{turned:?}");
-        let repeats = said(|world, _| world.nics[0].repeating += 1);
+        let repeats = said(|world, _| {
+            let host = world.nodes.iter_mut().find(|node| node.is_host()).expect("there are hosts");
+            host.nics[0].repeating += 1;
+        });
         assert!(repeats.as_deref().is_some_and(|said| said.contains("send again")), "{repeats:?}");
     }
 }

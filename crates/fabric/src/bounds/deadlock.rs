@@ -16,12 +16,12 @@ impl Whole<'_, '_, '_> {
     /// Searches the wait-for graph of queues that have been paused throughout the last millisecond, and wait
     /// for such queues alone; a cycle that is new is kept.
     pub fn search_deadlock(&mut self) {
-        let (lanes, classes) = (self.first().egress.len(), self.first().facts.layout.classes.len());
+        let (lanes, classes) = (self.first().lanes(), self.first().facts.layout.classes.len());
         let port_of = |lane: usize| PortId((lane / classes) as u32);
         let mut suspects: Vec<usize> = (0..lanes)
             .filter(|&lane| {
                 let world = self.at(port_of(lane));
-                let since = world.egress[lane].paused_since;
+                let since = world.egress(lane).paused_since;
                 since != NEVER && since + SUSPECT <= world.now
             })
             .collect();
@@ -53,11 +53,11 @@ impl Whole<'_, '_, '_> {
     fn waits_for(&self, lane: usize, suspects: &[usize]) -> Vec<usize> {
         let (class, downstream) = self.paused_by(lane);
         let world = self.at(downstream);
-        let node = world.ports[downstream.index()].node;
+        let node = world.facts.node_of(downstream);
         (0..suspects.len())
             .filter(|&at| {
                 let other = PortId((suspects[at] / world.facts.layout.classes.len()) as u32);
-                world.ports[other.index()].node == node && world.holds(other, downstream, class)
+                world.facts.node_of(other) == node && world.holds(other, downstream, class)
             })
             .collect()
     }
@@ -66,12 +66,14 @@ impl Whole<'_, '_, '_> {
     fn waits_for_none_but(&self, lane: usize, suspects: &[usize]) -> bool {
         let (class, downstream) = self.paused_by(lane);
         let world = self.at(downstream);
-        let switch = world.nodes[world.ports[downstream.index()].node.index()].switch;
+        let node = &world.nodes[world.facts.node_of(downstream).index()];
         // A host pauses for reasons of its own.
-        let Some(switch) = world.switches.get(switch as usize) else { return true };
-        let mut others =
-            switch.ports.iter().filter(|&&other| !suspects.contains(&world.facts.layout.lane(other, class)));
-        !others.any(|&other| world.holds(other, downstream, class))
+        let ports = if node.is_host() { 0 } else { node.ports.len() };
+        let mut others = node
+            .ids()
+            .take(ports)
+            .filter(|&other| !suspects.contains(&world.facts.layout.lane_id(other, class)));
+        !others.any(|other| world.holds(other, downstream, class))
     }
 
     /// The class of a lane, and the port that pauses it.
@@ -82,22 +84,25 @@ impl Whole<'_, '_, '_> {
 }
 
 impl World<'_> {
-    /// Does an egress port hold a packet of `class` that came by `ingress`?
+    /// Does an egress port hold a packet of `class` that came by `ingress`, of the same node?
     fn holds(&self, port: PortId, ingress: PortId, class: u8) -> bool {
-        if self.has_crossbar(port) {
-            return self.voq_bytes(ingress, port, class) > 0;
+        let node = &self.nodes[self.facts.node_of(port).index()];
+        let (port, ingress) = (self.facts.local(port), self.facts.local(ingress));
+        if let Some(inputs) = &node.switch.inputs {
+            return inputs.bytes(ingress, port, class) > 0;
         }
         let first = self.facts.layout.queue(port);
         // What may be lost is charged to nobody, and so holds nobody up.
-        (1..self.facts.layout.queues_per_port).filter(|&q| !self.may_lose(port, q)).any(|q| {
-            let queue = &self.queues[first + q];
-            queue.fifo.iter(&self.packets).any(|packet| packet.ingress == ingress && packet.class == class)
+        let charged = |q: &usize| !node.ports[port.index()].may_lose(&self.facts.layout, *q);
+        (1..self.facts.layout.queues_per_port).filter(charged).any(|q| {
+            let mut packets = node.queues[first + q].fifo.iter(&self.run.packets);
+            packets.any(|packet| packet.ingress == ingress && packet.class == class)
         })
     }
 
     /// A port as people call it.
     pub fn port_name(&self, port: PortId) -> String {
-        let node = &self.facts.blueprint.nodes[self.ports[port.index()].node.index()];
+        let node = &self.facts.blueprint.nodes[self.facts.node_of(port).index()];
         format!("{} ({})", node.name, self.facts.blueprint.links[port.index() / 2].name)
     }
 }

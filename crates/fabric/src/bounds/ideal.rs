@@ -5,11 +5,14 @@ mod over_time;
 
 use std::sync::Arc;
 
+use floodway_mechanisms::slots::{FlowTuple, Router as _};
 use floodway_units::{Bytes, NodeId, PortId, Span};
 use floodway_wire::Format;
 use rustc_hash::FxHashMap;
 
 use crate::link::serial::Serial;
+use crate::network::facts::Facts;
+use crate::network::port_facts::PortFacts;
 use crate::network::port_facts::across;
 use crate::network::routing::{Routes, peer};
 
@@ -29,6 +32,34 @@ pub(crate) struct PathFacts<'f, 'a> {
     pub crossbar: Box<dyn Fn(NodeId) -> Option<Crossbar<'a>> + 'f>,
     /// Does the node spread the packets of a flow over its equal-cost ports?
     pub spreads: Box<dyn Fn(NodeId) -> bool + 'f>,
+}
+
+impl Facts<'_> {
+    /// As the network is while nothing of it changes.
+    pub fn path_facts<'f, 's: 'f>(&'s self) -> PathFacts<'f, 's> {
+        PathFacts {
+            routes: &self.routes,
+            candidates: Box::new(|node, to| self.routes.candidates(node, to)),
+            is_up: Box::new(|_| true),
+            serial: Box::new(|port| &self.ports[port.index()].serial),
+            delay: Box::new(|port| self.blueprint.links[port.index() / 2].directions[port.index() % 2].delay),
+            pipeline: Box::new(|node| self.port_of(node).map_or(Span::ZERO, |port| port.pipeline)),
+            crossbar: Box::new(|node| {
+                let crossing = self.port_of(node)?.crossing.as_ref()?;
+                Some(Crossbar { serial: &crossing.serial, speed_up: crossing.speed_up })
+            }),
+            spreads: Box::new(|node| {
+                let router = self.routers[node.index()].as_ref();
+                router.is_some_and(|router| router.by_flow(&FlowTuple::default(), 2).is_none())
+            }),
+        }
+    }
+
+    /// What all ports of a node have in common.
+    fn port_of(&self, node: NodeId) -> Option<&PortFacts> {
+        let port = self.routes.ports_of(node).first()?;
+        Some(&self.ports[port.index()])
+    }
 }
 
 impl<'a> PathFacts<'_, 'a> {

@@ -8,13 +8,14 @@
 //! look. The timer is never moved.
 
 use floodway_mechanisms::slots::TransportSender as _;
-use floodway_units::{NodeId, PortId, Time};
+use floodway_units::{NodeId, Time};
 use rustc_hash::FxHashMap;
 
 use crate::network::blueprint::{Arrivals, Blueprint, FlowSpec, Sharing, Turns};
+use crate::network::layout::Local;
 use crate::run::agenda::NEVER;
 use crate::run::agenda::What;
-use crate::run::world::World;
+use crate::run::at_node::AtNode;
 use crate::traffic::flows::PairKey;
 
 /// Where the flows of lists stand in the rings of their senders; empty where turns go by something else.
@@ -81,17 +82,16 @@ impl Listed {
     }
 }
 
-impl World<'_> {
+impl AtNode<'_, '_> {
     /// The NIC has found nothing to send: sets its timer, unless it runs or a pacing time is in the past.
-    pub fn wake_by_list(&mut self, port: PortId) {
-        let (node, owner) = (self.ports[port.index()].node, self.ports[port.index()].owner);
-        let nic = &self.nics[owner as usize];
-        if nic.pacing_timer.at != NEVER || self.traffic.to_start[node.index()] > 0 {
+    pub fn wake_by_list(&mut self, port: Local) {
+        let nic = &self.node.nics[port.index()];
+        if nic.pacing_timer.at != NEVER || self.run.traffic.to_start[self.node.id.index()] > 0 {
             return;
         }
         let mut least = NEVER;
         for slot in nic.ranks.slots() {
-            let half = &self.pairs.senders[slot as usize];
+            let half = &self.run.pairs.senders[slot as usize];
             if half.transport.has_more() {
                 least = least.min(half.next_send);
             }
@@ -100,8 +100,9 @@ impl World<'_> {
             }
         }
         if least != NEVER {
-            let timer = &mut self.nics[owner as usize].pacing_timer;
-            self.events.sync(timer, Some(Time(least)), What::Pacing, port.0);
+            let id = self.id(port);
+            let timer = &mut self.node.nics[port.index()].pacing_timer;
+            self.run.events.sync(timer, Some(Time(least)), What::Pacing, id.0);
         }
     }
 }

@@ -6,7 +6,7 @@ use std::collections::BinaryHeap;
 use floodway_mechanisms::slots::{
     DropReason, Notice, ReactionPoint as _, ReadyView, Scheduler as _, Segment, TransportSender as _,
 };
-use floodway_units::{PortId, Time};
+use floodway_units::Time;
 
 use crate::host::nic_list::List;
 use crate::host::ranks::Ranks;
@@ -15,13 +15,17 @@ use crate::host::send::layers;
 use crate::link::arena::Place;
 use crate::link::packet::{INT, Kind, Packet};
 use crate::network::blueprint::Turns;
+use crate::network::layout::Local;
 use crate::run::agenda::Armed;
-use crate::run::world::{World, bytes};
+use crate::run::at_node::{AtNode, bytes};
 
 /// A host's port: queue pairs take turns.
 #[derive(Debug, Default)]
 pub(crate) struct Nic {
-    pub port: PortId,
+    /// Its port.
+    pub port: Local,
+    /// Its number among the NICs of the network, in the events of its queue pairs.
+    pub number: u32,
     /// By class: queue pairs that may send now, by rank.
     pub ready: Vec<Ring>,
     /// By class: queue pairs with something to send again before all new data, by rank; and how many those are.
@@ -51,9 +55,9 @@ impl Nic {
     }
 }
 
-impl World<'_> {
+impl AtNode<'_, '_> {
     /// The transmitter of a host's port is free: the next queue pair sends a packet.
-    pub fn send_from_nic(&mut self, port: PortId) {
+    pub fn send_from_nic(&mut self, port: Local) {
         let Some((id, segment)) = self.whose_turn(port) else {
             if self.facts.blueprint.semantics.turns == Turns::Listed {
                 self.wake_by_list(port);
@@ -61,7 +65,7 @@ impl World<'_> {
             return;
         };
         let now = Time(self.now);
-        let half = &mut self.pairs.senders[id as usize];
+        let half = &mut self.run.pairs.senders[id as usize];
         let frame = if segment.payload == self.facts.blueprint.mtu && !segment.first {
             half.full_frame
         } else {
@@ -81,21 +85,21 @@ impl World<'_> {
             half.next_send = self.now + half.gap_behind(wire, self.facts.blueprint.semantics.rounding);
         }
         let (class, has_acks, hears_sent) = (half.class, half.has_acks, half.hears_sent);
-        self.kept.records.injected(u64::from(packet.frame));
+        self.run.kept.records.injected(u64::from(packet.frame));
         let lane = self.facts.layout.lane(port, class);
         self.sent(port, lane, wire);
         if self.facts.layout.classes.len() > 2 {
             let id = self.facts.layout.queue_id(self.facts.layout.first_queue(class));
-            self.machines[port.index()].scheduler.on_sent(now, id, bytes(wire));
+            self.node.machines[port.index()].scheduler.on_sent(now, id, bytes(wire));
         }
         self.count_sent(port, packet.frame);
-        let place = self.packets.add(packet);
+        let place = self.run.packets.add(packet);
         if packet.has(INT) {
-            self.telemetry.begin(place);
+            self.run.telemetry.begin(place);
         }
         self.put_on_link(port, place);
         if segment.last {
-            self.last_sent(id, &segment, has_acks, self.ports[port.index()].free_at);
+            self.last_sent(id, &segment, has_acks, self.node.ports[port.index()].free_at);
         }
         if hears_sent {
             self.stack_changed(id);
@@ -105,29 +109,32 @@ impl World<'_> {
     }
 
     /// The queue pair that sends next, and what.
-    fn whose_turn(&mut self, port: PortId) -> Option<(u32, Segment)> {
+    fn whose_turn(&mut self, port: Local) -> Option<(u32, Segment)> {
         let now = Time(self.now);
         if self.facts.blueprint.semantics.turns.by_list() {
             let id = self.next_in_list(port)?;
-            return self.pairs.senders[id as usize].transport.next_segment(now).map(|segment| (id, segment));
+            return self.run.pairs.senders[id as usize]
+                .transport
+                .next_segment(now)
+                .map(|segment| (id, segment));
         }
-        let local = self.ports[port.index()].owner as usize;
+        let local = port.index();
         if self.facts.blueprint.semantics.turns == Turns::Listed {
             self.paced_are_ready(local);
         }
         let class = self.pick_class(port)? as usize;
         loop {
-            if self.nics[local].repeating > 0
+            if self.node.nics[local].repeating > 0
                 && let Some(repeat) = self.next_repeat(local, class)
             {
                 return Some(repeat);
             }
-            let nic = &mut self.nics[local];
+            let nic = &mut self.node.nics[local];
             if let Some(rank) = nic.ready[class].next_after(nic.last[class]) {
                 nic.last[class] = rank;
                 let id = nic.ranks.get(rank)?;
-                let half = &mut self.pairs.senders[id as usize];
-                half.number_timer(&mut self.events);
+                let half = &mut self.run.pairs.senders[id as usize];
+                half.number_timer(&mut self.run.events);
                 return half.transport.next_segment(now).map(|segment| (id, segment));
             }
             // What stands behind entries that were passed over has no timer. SWING's simulator leaves it until
@@ -143,16 +150,16 @@ impl World<'_> {
     /// for the queue pair's pacing time.
     fn next_repeat(&mut self, local: usize, class: usize) -> Option<(u32, Segment)> {
         let listed = self.facts.blueprint.semantics.turns == Turns::Listed;
-        let mut rank = self.nics[local].last[class];
-        for _ in 0..self.nics[local].repeats[class].len() {
-            let nic = &mut self.nics[local];
+        let mut rank = self.node.nics[local].last[class];
+        for _ in 0..self.node.nics[local].repeats[class].len() {
+            let nic = &mut self.node.nics[local];
             rank = nic.repeats[class].next_after(rank)?;
             let id = nic.ranks.get(rank)?;
-            let half = &mut self.pairs.senders[id as usize];
+            let half = &mut self.run.pairs.senders[id as usize];
             if listed && half.next_send > self.now {
                 continue;
             }
-            half.number_timer(&mut self.events);
+            half.number_timer(&mut self.run.events);
             let repeat = half.transport.next_repeat(Time(self.now));
             half.update_repeats(nic);
             if let Some(segment) = repeat {
@@ -169,20 +176,20 @@ impl World<'_> {
     }
 
     /// The class whose queue pairs send next.
-    fn pick_class(&mut self, port: PortId) -> Option<u8> {
-        let local = self.ports[port.index()].owner as usize;
+    fn pick_class(&mut self, port: Local) -> Option<u8> {
+        let local = port.index();
         // The size of the next frame is known only once a queue pair is chosen: the largest one stands for it.
         let largest = self.facts.largest_wire;
         if self.facts.layout.classes.len() == 2 {
-            let nic = &self.nics[local];
+            let nic = &self.node.nics[local];
             let open = (nic.repeating > 0 || !nic.ready[1].is_empty())
                 && self.gate(port, self.facts.layout.lane(port, 1), 1, largest).is_open(self.time());
             return open.then_some(1);
         }
-        let mut ready = std::mem::take(&mut self.out.ready);
+        let mut ready = std::mem::take(&mut self.run.out.ready);
         ready.clear();
         for class in 1..self.facts.layout.classes.len() as u8 {
-            let nic = &self.nics[local];
+            let nic = &self.node.nics[local];
             let waiting = (nic.ready[class as usize].len() + nic.repeats[class as usize].len()) as u64;
             if waiting > 0 {
                 let q = self.facts.layout.first_queue(class);
@@ -197,17 +204,20 @@ impl World<'_> {
             }
         }
         let now = Time(self.now);
-        let picked =
-            if ready.is_empty() { None } else { self.machines[port.index()].scheduler.pick(now, &ready) };
-        self.out.ready = ready;
+        let picked = if ready.is_empty() {
+            None
+        } else {
+            self.node.machines[port.index()].scheduler.pick(now, &ready)
+        };
+        self.run.out.ready = ready;
         picked.map(|id| self.facts.layout.dense(id.class))
     }
 
     /// A packet has arrived at a host.
     #[inline(never)]
-    pub fn host_receives(&mut self, port: PortId, place: Place) {
-        let packet = &self.packets.take(place);
-        self.kept.records.delivered(u64::from(packet.frame));
+    pub fn host_receives(&mut self, port: Local, place: Place) {
+        let packet = &self.run.packets.take(place);
+        self.run.kept.records.delivered(u64::from(packet.frame));
         match packet.kind {
             Kind::Data => self.receive_data(port, packet, place),
             Kind::Cnp => self.receive_notice(packet),
@@ -223,13 +233,13 @@ impl World<'_> {
     }
 
     /// A switch sends a CNP to the source of a flow.
-    pub fn notify_source(&mut self, port: PortId, notice: &Notice) {
+    pub fn notify_source(&mut self, port: Local, notice: &Notice) {
         let mut cnp = self.notice_packet(notice);
         cnp.ingress = port;
         self.joins_elsewhere(notice.flow);
-        self.kept.records.injected(u64::from(cnp.frame));
+        self.run.kept.records.injected(u64::from(cnp.frame));
         if let Some(out) = self.route(port, &cnp) {
-            let place = self.packets.add(cnp);
+            let place = self.run.packets.add(cnp);
             self.send_control(out, place);
         } else {
             let lane = self.facts.layout.lane(port, 0);
@@ -246,18 +256,18 @@ impl World<'_> {
 
     /// The port of a queue pair's NIC, where that is to look since the queue pair may have something to send.
     #[inline]
-    pub fn nic_to_look(&self, id: u32) -> Option<PortId> {
-        let half = &self.pairs.senders[id as usize];
+    pub fn nic_to_look(&self, id: u32) -> Option<Local> {
+        let half = &self.run.pairs.senders[id as usize];
         // Others may look at all of their queue pairs.
         let looks = half.is_ready || self.facts.blueprint.semantics.turns != Turns::Ring;
-        looks.then(|| self.nics[half.nic as usize].port)
+        looks.then_some(half.nic)
     }
 
     /// Lets the NIC look at what is to be sent again, of whichever flow: a look passes over one outdated entry of
     /// each only. One that takes turns by the list of flows has looked in any case.
     pub fn kick_repeats(&mut self, id: u32) {
-        let half = &self.pairs.senders[id as usize];
-        let nic = &self.nics[half.nic as usize];
+        let half = &self.run.pairs.senders[id as usize];
+        let nic = &self.node.nics[half.nic.index()];
         let looks = self.facts.blueprint.semantics.turns != Turns::Listed;
         if looks && half.repeats_first && nic.repeating > 0 {
             self.kick(nic.port);

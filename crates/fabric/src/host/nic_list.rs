@@ -10,12 +10,13 @@
 //! order, and those whose pacing time lies in the past do not keep others from waking the NIC.
 
 use floodway_mechanisms::slots::TransportSender as _;
-use floodway_units::{PortId, Time};
+use floodway_units::Time;
 
 use crate::network::blueprint::Turns;
+use crate::network::layout::Local;
 use crate::run::agenda::NEVER;
 use crate::run::agenda::What;
-use crate::run::world::World;
+use crate::run::at_node::AtNode;
 
 /// A queue pair that is finished, in the list until a round comes across it.
 const FINISHED: u32 = u32::MAX;
@@ -100,31 +101,31 @@ impl List {
     }
 }
 
-impl World<'_> {
+impl AtNode<'_, '_> {
     /// The queue pair that sends next from a host's port.
-    pub fn next_in_list(&mut self, port: PortId) -> Option<u32> {
-        let nic = self.ports[port.index()].owner as usize;
-        let mut list = std::mem::take(&mut self.nics[nic].list);
+    pub fn next_in_list(&mut self, port: Local) -> Option<u32> {
+        let nic = port.index();
+        let mut list = std::mem::take(&mut self.node.nics[nic].list);
         let standing = self.facts.blueprint.semantics.turns == Turns::StandingList;
         let flow = list.turn(|flow| {
             let found = self.look(port, flow);
             if standing {
-                self.pairs.senders[flow as usize].transport.looked_at();
+                self.run.pairs.senders[flow as usize].transport.looked_at();
             }
             found
         });
-        self.nics[nic].list = list;
+        self.node.nics[nic].list = list;
         if flow.is_none() {
             self.wake_later(port, nic);
         }
         flow
     }
 
-    fn look(&self, port: PortId, id: u32) -> Found {
+    fn look(&self, port: Local, id: u32) -> Found {
         if id == FINISHED {
             return Found::Finished;
         }
-        let half = &self.pairs.senders[id as usize];
+        let half = &self.run.pairs.senders[id as usize];
         let lane = self.facts.layout.lane(port, half.class);
         let q = self.facts.layout.first_queue(half.class);
         let may = self.may_send(half)
@@ -134,27 +135,27 @@ impl World<'_> {
     }
 
     /// Sets the NIC's one timer, unless it runs.
-    fn wake_later(&mut self, port: PortId, nic: usize) {
-        let flows = self.nics[nic].list.places.iter().filter(|&&flow| flow != FINISHED);
-        let halves = flows.map(|&flow| &self.pairs.senders[flow as usize]);
+    fn wake_later(&mut self, port: Local, nic: usize) {
+        let flows = self.node.nics[nic].list.places.iter().filter(|&&flow| flow != FINISHED);
+        let halves = flows.map(|&flow| &self.run.pairs.senders[flow as usize]);
         let left = halves.filter(|half| half.transport.has_more());
         let standing = self.facts.blueprint.semantics.turns == Turns::StandingList;
         let times = left.map(|half| half.next_send).filter(|&at| !standing || at > self.now);
         let at = times.min().filter(|&at| at > self.now);
-        let timer = &mut self.nics[nic].pacing_timer;
+        let timer = &mut self.node.nics[nic].pacing_timer;
         if let Some(at) = at
             && timer.at == NEVER
         {
-            self.events.sync(timer, Some(Time(at)), What::Pacing, port.0);
+            self.run.events.sync(timer, Some(Time(at)), What::Pacing, self.node.ports[port.index()].id.0);
         }
     }
 
     /// A queue pair's pacing time has moved to `at`: the NIC is not woken later.
-    pub fn wake_earlier(&mut self, nic: usize, at: u64) {
-        let port = self.nics[nic].port;
-        let timer = &mut self.nics[nic].pacing_timer;
+    pub fn wake_earlier(&mut self, nic: Local, at: u64) {
+        let timer = &mut self.node.nics[nic.index()].pacing_timer;
         if timer.at != NEVER && at < timer.at {
-            self.events.sync(timer, Some(Time(at.max(self.now))), What::Pacing, port.0);
+            let port = self.node.ports[nic.index()].id.0;
+            self.run.events.sync(timer, Some(Time(at.max(self.now))), What::Pacing, port);
         }
     }
 }

@@ -1,22 +1,23 @@
 //! Queue pairs: how they are opened, what both ends are told, and when their slots are free again.
 
 use crate::column::Column;
-use crate::run::world::Done;
+
 use floodway_mechanisms::registry::ReactionParams;
-use floodway_mechanisms::slots::{FlowTuple, Need, QpInfo, Router as _, TransportSender as _};
+use floodway_mechanisms::slots::{FlowTuple, Need, QpInfo, TransportSender as _};
 use floodway_units::{FlowId, NodeId, PortId, Rate, Span, fold};
 use rustc_hash::FxHashMap;
 
-use crate::bounds::ideal::{Crossbar, Packets, PathFacts, Ways};
+use crate::bounds::ideal::{Packets, Ways};
 use crate::host::messages::{Incoming, Outgoing};
 use crate::host::receive::ReceiveHalf;
 use crate::host::send::SendHalf;
 use crate::network::blueprint::{Acks, Turns};
-use crate::network::port_facts::PortFacts;
+use crate::network::layout::Local;
 use crate::network::routing::peer;
 use crate::network::ways::{Hops, Way};
 use crate::run::agenda::QueuePairName;
-use crate::run::world::World;
+use crate::run::at_node::AtNode;
+use crate::run::world::{Done, World};
 use crate::traffic::flows::{Begin, PairKey};
 
 /// The queue pairs of a run.
@@ -51,9 +52,9 @@ pub(crate) struct Posted {
     pub message: Incoming,
 }
 
-impl World<'_> {
+impl AtNode<'_, '_> {
     /// Opens a queue pair for its first message; its NIC's port, if it has a way.
-    pub fn open(&mut self, begin: &Begin, head: Outgoing, key: Option<PairKey>) -> Option<PortId> {
+    pub fn open(&mut self, begin: &Begin, head: Outgoing, key: Option<PairKey>) -> Option<Local> {
         let tuple = self.tuple(begin);
         self.refresh_routes(begin.source);
         self.refresh_routes(begin.destination);
@@ -61,14 +62,14 @@ impl World<'_> {
         let reply = tuple.reversed();
         let ack_path = self.path(begin.destination, begin.source, &reply, begin.pinned.1.as_deref());
         let nic_port = path.first().copied().or_else(|| self.nic_of(begin.source, begin.destination, &tuple));
-        let nic = nic_port.map_or(0, |port| self.ports[port.index()].owner);
-        let slot = self.pairs.free_slots.pop().unwrap_or(self.pairs.ways.len() as u32);
+        let nic = nic_port.map_or(Local::default(), |port| self.facts.local(port));
+        let slot = self.run.pairs.free_slots.pop().unwrap_or(self.run.pairs.ways.len() as u32);
         let info = self.qp_info(begin, slot, &path, &ack_path, &tuple);
         let settings = &self.facts.blueprint.settings[begin.settings];
         let (transport, receiver) =
             settings.reliability.build(&info).expect("checked when the fabric was built");
         let way = Way {
-            hops: Hops::new(path, ack_path),
+            hops: Hops::new(self.facts, &path, &ack_path),
             hash: tuple.key(),
             base_rtt: info.base_rtt,
             source: begin.source,
@@ -79,7 +80,7 @@ impl World<'_> {
             has_acks: settings.reliability.has_acks(),
             tuple,
             nic,
-            rank: begin.rank.unwrap_or_else(|| self.nics[nic as usize].ranks.next()),
+            rank: begin.rank.unwrap_or_else(|| self.node.nics[nic.index()].ranks.next()),
             number: u32::try_from(head.number).unwrap_or(u32::MAX),
         };
         let full_frame =
@@ -87,28 +88,28 @@ impl World<'_> {
         let reply_frame = self.facts.format.ack_with(way.telemetry).frame.0 as u16;
         let mut half = SendHalf::new(settings, &way, &info, transport, (head, full_frame));
         half.shared = key.is_some();
-        half.timer_key = self.events.queue_pair_key(nic, way.rank, slot);
-        half.numbers_timers = self.events.is_numbered() && half.transport.times_packets();
-        if self.events.is_numbered() {
+        half.timer_key = self.run.events.queue_pair_key(self.node.nics[nic.index()].number, way.rank, slot);
+        half.numbers_timers = self.run.events.is_numbered() && half.transport.times_packets();
+        if self.run.events.is_numbered() {
             half.tick_alone();
         }
         half.moves = half.is_moved(self.facts.blueprint.semantics.repacing);
         let notification = settings.notification.build(&info);
         let replies = (reply_frame, settings.rate_control.iter().any(ReactionParams::reads_flags));
         let other = ReceiveHalf::new(&way, (receiver, notification), replies, Incoming::of(&head, 0));
-        self.kept.records.started(begin.workload, &head);
+        self.run.kept.records.started(begin.workload, &head);
         self.enter(slot, key, half);
         self.opened(Opened { slot, way, half: other });
-        if let Some(log) = &mut self.kept.allowances {
+        if let Some(log) = &mut self.run.kept.allowances {
             log.open(slot);
         }
-        if self.trace.is_some() {
+        if self.run.trace.is_some() {
             self.trace_opened(slot, &head);
         }
         if begin.rank.is_some() {
-            self.traffic.to_start[begin.source.index()] -= 1;
+            self.run.traffic.to_start[begin.source.index()] -= 1;
         }
-        let port = nic_port.map(|_| self.nics[nic as usize].port);
+        let port = nic_port.map(|_| nic);
         if port.is_some() {
             self.allowance_changed(slot);
         }
@@ -117,7 +118,7 @@ impl World<'_> {
 
     /// A queue pair's sender takes its place.
     fn enter(&mut self, slot: u32, key: Option<PairKey>, half: SendHalf) {
-        let nic = &mut self.nics[half.nic as usize];
+        let nic = &mut self.node.nics[half.nic.index()];
         nic.ranks.open(half.rank, slot);
         match self.facts.blueprint.semantics.turns {
             Turns::Ring => {}
@@ -125,29 +126,29 @@ impl World<'_> {
             Turns::List | Turns::StandingList => nic.list.push(slot),
         }
         if let Some(key) = key {
-            self.pairs.by_key.insert(key, slot);
+            self.run.pairs.by_key.insert(key, slot);
         }
-        self.pairs.senders.put(slot as usize, half);
+        self.run.pairs.senders.put(slot as usize, half);
     }
 
     /// A queue pair is open: all that the receiving side and those between are told of it.
     fn opened(&mut self, opened: Opened) {
-        let opened = if self.border.is_alone() { opened } else { self.announce(opened) };
+        let opened = if self.run.border.is_alone() { opened } else { self.announce(opened) };
         let Opened { slot, way, half } = opened;
-        self.pairs.ways.put(slot as usize, way);
-        self.pairs.receivers.put(slot as usize, half);
-        self.pairs.elsewhere.put(slot as usize, 0);
+        self.run.pairs.ways.put(slot as usize, way);
+        self.run.pairs.receivers.put(slot as usize, half);
+        self.run.pairs.elsewhere.put(slot as usize, 0);
     }
 
     /// A queue pair that goes on has another message: all that the receiving side is told of it.
     pub fn posted(&mut self, posted: Posted) {
-        if self.border.is_alone() || !self.post_across(posted.slot, posted.message) {
-            self.pairs.receivers[posted.slot as usize].post(posted.message);
+        if self.run.border.is_alone() || !self.post_across(posted.slot, posted.message) {
+            self.run.pairs.receivers[posted.slot as usize].post(posted.message);
         }
     }
 
     fn tuple(&self, begin: &Begin) -> FlowTuple {
-        let name = self.kept.records.workload_key(begin.workload);
+        let name = self.run.kept.records.workload_key(begin.workload);
         let entropy = fold(fold(name, u64::from(begin.source.0)), begin.entropy);
         FlowTuple {
             source: self.address(begin.source),
@@ -160,8 +161,11 @@ impl World<'_> {
 
     /// The queue pair that a timer's event names, if it is open.
     pub fn queue_pair_of(&self, order: u64) -> Option<u32> {
-        match self.events.queue_pair(order) {
-            QueuePairName::Ranked { nic, rank } => self.nics[nic as usize].ranks.get(rank),
+        match self.run.events.queue_pair(order) {
+            QueuePairName::Ranked { nic, rank } => {
+                let first = self.node.nics[0].number;
+                self.node.nics[(nic - first) as usize].ranks.get(rank)
+            }
             QueuePairName::Slot(slot) => Some(slot),
         }
     }
@@ -204,8 +208,8 @@ impl World<'_> {
             wire: self.facts.format.data_with(self.facts.blueprint.mtu, false, settings.telemetry()).wire,
             steps_below: false,
             lossless: self.is_lossless(
-                &self.possible_ports(begin.source, begin.destination, path),
-                &self.possible_ports(begin.destination, begin.source, ack_path),
+                &self.facts.possible_ports(begin.source, begin.destination, path),
+                &self.facts.possible_ports(begin.destination, begin.source, ack_path),
                 settings.class,
             ),
         }
@@ -238,83 +242,61 @@ impl World<'_> {
 
     /// The ideal of a flow that begins, in a network that does not change; else it is known at the end of the run.
     pub fn ideal(&mut self, begin: &Begin) -> Span {
-        if !self.wires.is_empty() {
+        if !self.run.wires.is_empty() {
             return Span::ZERO;
         }
         let packets = Packets::new(begin.size, self.facts.blueprint.mtu, self.facts.format);
-        let mut ideals = std::mem::take(&mut self.ideals);
-        let facts = self.path_facts();
+        let mut ideals = std::mem::take(&mut self.run.ideals);
+        let facts = self.facts.path_facts();
         let ways = match begin.pinned.0.as_deref() {
             Some(path) => Ways::one(facts.hops(path)),
             None => ideals.ways(&facts, (begin.source, begin.destination)),
         };
         let time = ways.time(&packets);
         drop((facts, ways));
-        self.ideals = ideals;
+        self.run.ideals = ideals;
         time.unwrap_or_default()
-    }
-
-    /// As the network is while nothing of it changes.
-    pub fn path_facts<'f, 'a: 'f>(&'a self) -> PathFacts<'f, 'a> {
-        PathFacts {
-            routes: &self.facts.routes,
-            candidates: Box::new(|node, to| self.facts.routes.candidates(node, to)),
-            is_up: Box::new(|_| true),
-            serial: Box::new(|port| &self.facts.ports[port.index()].serial),
-            delay: Box::new(|port| {
-                self.facts.blueprint.links[port.index() / 2].directions[port.index() % 2].delay
-            }),
-            pipeline: Box::new(|node| self.port_of(node).map_or(Span::ZERO, |port| port.pipeline)),
-            crossbar: Box::new(|node| {
-                let crossing = self.port_of(node)?.crossing.as_ref()?;
-                Some(Crossbar { serial: &crossing.serial, speed_up: crossing.speed_up })
-            }),
-            spreads: Box::new(|node| {
-                let router = self.facts.routers[node.index()].as_ref();
-                router.is_some_and(|router| router.by_flow(&FlowTuple::default(), 2).is_none())
-            }),
-        }
-    }
-
-    /// What all ports of a node have in common.
-    fn port_of(&self, node: NodeId) -> Option<&PortFacts> {
-        let port = self.facts.routes.ports_of(node).first()?;
-        Some(&self.facts.ports[port.index()])
     }
 
     /// A packet of the queue pair was made on the way.
     pub fn joins_elsewhere(&mut self, flow: FlowId) {
-        let count = &mut self.pairs.elsewhere[flow.index()];
+        let count = &mut self.run.pairs.elsewhere[flow.index()];
         *count = count.wrapping_add(1);
     }
 
     /// A packet of the queue pair was lost.
     pub fn left_elsewhere(&mut self, flow: FlowId) {
-        let count = &mut self.pairs.elsewhere[flow.index()];
+        let count = &mut self.run.pairs.elsewhere[flow.index()];
         *count = count.wrapping_sub(1);
     }
+}
 
+impl World<'_> {
     /// Packets of a queue pair on links and in queues: only the sum of what its ends and those between have
     /// counted means anything.
     pub fn in_network(&self, slot: u32) -> i32 {
         let at = slot as usize;
-        let ends = self.pairs.senders[at].in_network.wrapping_add(self.pairs.receivers[at].in_network);
-        ends.wrapping_add(self.pairs.elsewhere[at])
+        let ends =
+            self.run.pairs.senders[at].in_network.wrapping_add(self.run.pairs.receivers[at].in_network);
+        ends.wrapping_add(self.run.pairs.elsewhere[at])
     }
 
     /// Nothing more can happen to a queue pair: what of it is here is written down, and its slot is free.
     pub fn close_queue_pair(&mut self, slot: u32) {
         let at = slot as usize;
-        let (way, half, other) =
-            (&mut self.pairs.ways[at], &mut self.pairs.senders[at], &mut self.pairs.receivers[at]);
+        let (way, half, other) = (
+            &mut self.run.pairs.ways[at],
+            &mut self.run.pairs.senders[at],
+            &mut self.run.pairs.receivers[at],
+        );
         if half.alive {
-            self.nics[half.nic as usize].ranks.close(way.rank);
-            half.close(way, &mut self.kept.records);
+            self.nodes[way.source.index()].nics[way.nic.index()].ranks.close(way.rank);
+            half.close(way, &mut self.run.kept.records);
         }
         if other.alive {
-            other.close(way, &mut self.kept.records);
+            other.close(way, &mut self.run.kept.records);
         }
-        self.border.forget(slot);
-        self.pairs.free_slots.push(slot);
+        self.run.border.forget(slot);
+        self.run.pairs.free_slots.push(slot);
     }
 }

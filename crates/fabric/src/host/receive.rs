@@ -6,14 +6,15 @@ use floodway_mechanisms::registry::{AnyNotificationPoint, AnyTransportReceiver};
 use floodway_mechanisms::slots::{
     Cx, Hears, Mark, Notice, NotificationPoint, PacketView, Reply, Segment, TransportReceiver,
 };
-use floodway_units::{Bytes, PortId, Time};
+use floodway_units::{Bytes, Time};
 
 use crate::host::messages::Incoming;
 use crate::link::arena::Place;
 use crate::link::packet::{FIRST, INT, Kind, LAST, ON_PATH, Packet, RETRANSMISSION};
 use crate::network::blueprint::Acks;
+use crate::network::layout::Local;
 use crate::network::ways::Way;
-use crate::run::world::World;
+use crate::run::at_node::AtNode;
 
 /// A queue pair at its receiver; what every packet needs comes first.
 #[derive(Debug)]
@@ -23,7 +24,7 @@ pub(crate) struct ReceiveHalf {
     /// Its part of the packets in the network: replies and notices sent less data that arrived; it wraps.
     pub in_network: i32,
     /// Where replies leave, if that follows from the flow alone.
-    pub reply_port: Option<PortId>,
+    pub reply_port: Option<Local>,
     /// Bytes in buffers of a reply.
     pub reply_frame: u16,
     pub class: u8,
@@ -117,9 +118,9 @@ impl NotificationPoint for Nobody {
     fn on_data(&mut self, _cx: &mut Cx<'_, Notice>, _p: &PacketView) {}
 }
 
-impl World<'_> {
+impl AtNode<'_, '_> {
     /// Data has arrived at a host; `place` is where the packet was.
-    pub fn receive_data(&mut self, port: PortId, packet: &Packet, place: Place) {
+    pub fn receive_data(&mut self, port: Local, packet: &Packet, place: Place) {
         let id = packet.flow.0;
         let segment = Segment {
             psn: packet.psn,
@@ -128,54 +129,52 @@ impl World<'_> {
             last: packet.has(LAST),
             retransmission: packet.has(RETRANSMISSION),
         };
-        let node = self.ports[port.index()].node.index();
         let now = Time(self.now);
-        let half = &mut self.pairs.receivers[packet.flow.index()];
+        let half = &mut self.run.pairs.receivers[packet.flow.index()];
         half.in_network = half.in_network.wrapping_sub(1);
         half.count(packet);
-        self.kept.records.latency(half.workload, self.now - packet.stamp, packet.base, packet.paused);
-        let streams = &mut self.nodes[node].streams;
-        let mut cx = Cx { now, rng: &mut streams.reliability, out: &mut self.out.replies };
+        self.run.kept.records.latency(half.workload, self.now - packet.stamp, packet.base, packet.paused);
+        let streams = &mut self.node.streams;
+        let mut cx = Cx { now, rng: &mut streams.reliability, out: &mut self.run.out.replies };
         let accepted = half.receiver.on_segment(&mut cx, &segment);
-        self.kept.records.accepted(half.workload, accepted.0);
+        self.run.kept.records.accepted(half.workload, accepted.0);
         let notified = half.hears == Hears::All || half.hears == Hears::Marked && packet.mark() != Mark::None;
         self.accept(id, packet.psn, accepted.0);
         if notified {
             self.notify(port, packet);
         }
-        if !self.out.replies.0.is_empty() {
+        if !self.run.out.replies.0.is_empty() {
             self.send_replies(port, packet, place);
         }
     }
 
     /// Tells the notification point of a packet, and sends what it answers.
-    fn notify(&mut self, port: PortId, packet: &Packet) {
+    fn notify(&mut self, port: Local, packet: &Packet) {
         let view = self.packet_view(packet);
-        let node = self.ports[port.index()].node.index();
-        let streams = &mut self.nodes[node].streams;
+        let streams = &mut self.node.streams;
         let now = Time(self.now);
-        let mut cx = Cx { now, rng: &mut streams.notification, out: &mut self.out.notices };
-        let half = &mut self.pairs.receivers[packet.flow.index()];
+        let mut cx = Cx { now, rng: &mut streams.notification, out: &mut self.run.out.notices };
+        let half = &mut self.run.pairs.receivers[packet.flow.index()];
         half.notification.on_data(&mut cx, &view);
         let flag = half.reply_flag();
         let (out, class) = (half.reply_port.unwrap_or(port), half.class);
-        let mut notices = std::mem::take(&mut self.out.notices.0);
+        let mut notices = std::mem::take(&mut self.run.out.notices.0);
         let lane = self.facts.layout.lane(out, class);
-        self.egress[lane].rare.receiver_cnps += notices.len() as u64;
+        self.node.egress[lane].rare.receiver_cnps += notices.len() as u64;
         for notice in notices.drain(..) {
             let mut cnp = self.notice_packet(&notice);
             cnp.flags |= flag;
             self.send_reply(port, cnp, None);
         }
-        self.out.notices.0 = notices;
+        self.run.out.notices.0 = notices;
     }
 
     /// Sends what the receiver answers to `packet`, which was at `place`.
-    fn send_replies(&mut self, port: PortId, packet: &Packet, place: Place) {
+    fn send_replies(&mut self, port: Local, packet: &Packet, place: Place) {
         // One by one in place: taking the list out and putting it back costs as much as a reply.
-        for i in 0..self.out.replies.0.len() {
-            let reply = self.out.replies.0[i];
-            let half = &self.pairs.receivers[packet.flow.index()];
+        for i in 0..self.run.out.replies.0.len() {
+            let reply = self.run.out.replies.0[i];
+            let half = &self.run.pairs.receivers[packet.flow.index()];
             let frame = Bytes(u64::from(half.reply_frame));
             let mut answer = Packet::new(Kind::Ack, packet.flow, frame);
             if self.facts.blueprint.semantics.acks != Acks::Control {
@@ -190,24 +189,24 @@ impl World<'_> {
             answer.flags |= packet.flags & INT | half.reply_flag();
             if half.sends_flags && answer.mark() != Mark::None {
                 let lane = self.facts.layout.lane(half.reply_port.unwrap_or(port), half.class);
-                self.egress[lane].rare.cnp_flags += 1;
+                self.node.egress[lane].rare.cnp_flags += 1;
             }
             self.send_reply(port, answer, packet.has(INT).then_some(place));
         }
-        self.out.replies.0.clear();
+        self.run.out.replies.0.clear();
     }
 
     /// Sends what answers data from a host's port, or by the flow's own way back, with the records of the
     /// packet that was at `answered`.
     #[inline]
-    fn send_reply(&mut self, port: PortId, packet: Packet, answered: Option<Place>) {
-        let half = &mut self.pairs.receivers[packet.flow.index()];
+    fn send_reply(&mut self, port: Local, packet: Packet, answered: Option<Place>) {
+        let half = &mut self.run.pairs.receivers[packet.flow.index()];
         let out = half.reply_port.unwrap_or(port);
         half.in_network = half.in_network.wrapping_add(1);
-        self.kept.records.injected(u64::from(packet.frame));
-        let place = self.packets.add(packet);
+        self.run.kept.records.injected(u64::from(packet.frame));
+        let place = self.run.packets.add(packet);
         if let Some(answered) = answered {
-            self.telemetry.copy(answered, place);
+            self.run.telemetry.copy(answered, place);
         }
         self.send_control(out, place);
     }

@@ -7,7 +7,7 @@ use floodway_mechanisms::registry::{AnyReactionPoint, AnyTransportSender};
 use floodway_mechanisms::slots::{
     AckView, Allowance, LossView, QpInfo, ReactionPoint, Reply, Segment, TICKS, TransportSender,
 };
-use floodway_units::{Bytes, FlowId, PortId, Rate, Span, Time};
+use floodway_units::{Bytes, FlowId, Rate, Span, Time};
 use floodway_wire::Telemetry;
 
 use crate::host::messages::Outgoing;
@@ -16,17 +16,18 @@ use crate::link::arena::Place;
 use crate::link::packet::{FIRST, INT, Kind, LAST, ON_PATH, Packet, RETRANSMISSION};
 use crate::link::serial::pacing_gap;
 use crate::network::blueprint::{FlowSettings, Pacing, RateTimers, Repacing, Rounding, Turns, WindowRule};
+use crate::network::layout::Local;
 use crate::network::ways::Way;
 use crate::run::agenda::NEVER;
 use crate::run::agenda::{Agenda, Armed, Set, What};
-use crate::run::world::World;
+use crate::run::at_node::AtNode;
 
 /// A queue pair at its sender; what every packet and reply needs comes first. Neither half reads the other.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(crate) struct SendHalf {
     /// The sender's NIC, and its rank there.
-    pub nic: u32,
+    pub nic: Local,
     pub rank: u32,
     /// Its part of the packets in the network: data sent less replies and notices heard. It wraps, for only the
     /// sum with what the others count means anything.
@@ -155,7 +156,7 @@ impl SendHalf {
     /// In the place of one that is in another partition; and what one that opens has not done yet.
     pub fn absent() -> Self {
         SendHalf {
-            nic: 0,
+            nic: Local::default(),
             rank: 0,
             class: 0,
             telemetry: Telemetry::None,
@@ -317,7 +318,7 @@ impl TransportSender for Nobody {
     }
 }
 
-impl World<'_> {
+impl AtNode<'_, '_> {
     /// Has a queue pair something to send, and room for it in its window?
     pub fn may_send(&self, half: &SendHalf) -> bool {
         half.may_send(self.facts.blueprint.semantics.window)
@@ -326,14 +327,14 @@ impl World<'_> {
     /// Puts a queue pair where it belongs: in the ring, in the pacing heap, or nowhere.
     #[inline]
     pub fn update_qp(&mut self, id: u32) {
-        let half = &mut self.pairs.senders[id as usize];
+        let half = &mut self.run.pairs.senders[id as usize];
         let semantics = &self.facts.blueprint.semantics;
         if semantics.turns.by_list() {
             // It is looked at when its turn comes.
             return;
         }
         if half.repeats_first {
-            half.update_repeats(&mut self.nics[half.nic as usize]);
+            half.update_repeats(&mut self.node.nics[half.nic.index()]);
         }
         let eligible = half.may_send(semantics.window);
         let ready = eligible && half.next_send <= self.now;
@@ -344,8 +345,8 @@ impl World<'_> {
     }
 
     fn move_qp(&mut self, id: u32, eligible: bool, ready: bool) {
-        let half = &mut self.pairs.senders[id as usize];
-        let nic = &mut self.nics[half.nic as usize];
+        let half = &mut self.run.pairs.senders[id as usize];
+        let nic = &mut self.node.nics[half.nic.index()];
         if ready != half.is_ready {
             half.is_ready = ready;
             let ring = &mut nic.ready[half.class as usize];
@@ -360,39 +361,40 @@ impl World<'_> {
             nic.pacing.push(Reverse((half.next_send, half.rank)));
             if self.facts.blueprint.semantics.turns == Turns::Ring {
                 let next = nic.pacing.peek().map(|Reverse((at, _))| Time(*at));
-                let port = nic.port.0;
-                self.events.sync(&mut nic.pacing_timer, next, What::Pacing, port);
+                let port = self.node.ports[half.nic.index()].id.0;
+                self.run.events.sync(&mut nic.pacing_timer, next, What::Pacing, port);
             }
         }
     }
 
     /// Queue pairs whose pacing time has come may send.
-    pub fn pacing_timer(&mut self, port: usize, order: u64) {
-        let local = self.ports[port].owner as usize;
-        if !self.nics[local].pacing_timer.fires(Time(self.now), order) {
+    pub fn pacing_timer(&mut self, port: Local, order: u64) {
+        let local = port.index();
+        if !self.node.nics[local].pacing_timer.fires(Time(self.now), order) {
             return;
         }
         if self.facts.blueprint.semantics.turns == Turns::Ring {
             self.paced_are_ready(local);
-            let nic = &mut self.nics[local];
+            let nic = &mut self.node.nics[local];
             let next = nic.pacing.peek().map(|Reverse((at, _))| Time(*at));
-            self.events.sync(&mut nic.pacing_timer, next, What::Pacing, port as u32);
+            let id = self.node.ports[local].id.0;
+            self.run.events.sync(&mut nic.pacing_timer, next, What::Pacing, id);
         }
-        self.kick(PortId(port as u32));
+        self.kick(port);
     }
 
     /// Queue pairs of a NIC whose pacing time has come are ready.
     pub fn paced_are_ready(&mut self, local: usize) {
-        while let Some(&Reverse((at, rank))) = self.nics[local].pacing.peek() {
+        while let Some(&Reverse((at, rank))) = self.node.nics[local].pacing.peek() {
             if at > self.now {
                 break;
             }
-            self.nics[local].pacing.pop();
+            self.node.nics[local].pacing.pop();
             // Not an entry that is older than the time at which it waits now.
-            if let Some(id) = self.nics[local].ranks.get(rank)
-                && self.pairs.senders[id as usize].pacing_at == at
+            if let Some(id) = self.node.nics[local].ranks.get(rank)
+                && self.run.pairs.senders[id as usize].pacing_at == at
             {
-                self.pairs.senders[id as usize].pacing_at = NEVER;
+                self.run.pairs.senders[id as usize].pacing_at = NEVER;
                 self.update_qp(id);
             }
         }
@@ -401,7 +403,7 @@ impl World<'_> {
     pub fn receive_notice(&mut self, packet: &Packet) {
         let now = self.time();
         let notice = packet.notice();
-        let half = &mut self.pairs.senders[packet.flow.index()];
+        let half = &mut self.run.pairs.senders[packet.flow.index()];
         half.in_network = half.in_network.wrapping_sub(1);
         half.head.cnps += 1;
         layers(half, now, |layer| layer.on_notice(now, &notice));
@@ -412,7 +414,7 @@ impl World<'_> {
     /// `place` is where the packet was.
     pub fn receive_reply(&mut self, packet: &Packet, place: Place) {
         let now = self.time();
-        let half = &mut self.pairs.senders[packet.flow.index()];
+        let half = &mut self.run.pairs.senders[packet.flow.index()];
         let reply = packet.reply();
         half.in_network = half.in_network.wrapping_sub(1);
         let forgotten = half.done && self.facts.blueprint.semantics.turns.forget();
@@ -426,7 +428,7 @@ impl World<'_> {
                 rtt: Span(self.now - packet.stamp),
                 in_flight: half.transport.in_flight(),
                 marked: packet.mark(),
-                int: if packet.has(INT) { self.telemetry.of(place) } else { &[] },
+                int: if packet.has(INT) { self.run.telemetry.of(place) } else { &[] },
             };
             layers(half, now, |layer| layer.on_ack(now, &view));
         }
@@ -450,7 +452,7 @@ impl World<'_> {
     pub fn qp_timer(&mut self, order: u64) {
         let now = self.time();
         let Some(id) = self.queue_pair_of(order) else { return };
-        let half = &mut self.pairs.senders[id as usize];
+        let half = &mut self.run.pairs.senders[id as usize];
         // One that is complete has nothing to time, whether it is closed yet or not.
         if !half.timer.fires(now, order) {
             return self.tick(id, order);
@@ -460,7 +462,7 @@ impl World<'_> {
         }
         let due = |at: Option<Time>| at.is_some_and(|at| at <= now);
         let resends = due(half.transport.next_timeout())
-            && self.events.has_come(half.transport.timeout_number(), order);
+            && self.run.events.has_come(half.transport.timeout_number(), order);
         let loss = resends.then(|| half.transport.on_timeout(now)).flatten();
         if let Some(loss) = loss {
             half.head.timeouts += 1;
@@ -486,7 +488,7 @@ impl World<'_> {
     /// A timer of a layer ticks, if the event is its live one.
     fn tick(&mut self, id: u32, order: u64) {
         let now = self.time();
-        let half = &mut self.pairs.senders[id as usize];
+        let half = &mut self.run.pairs.senders[id as usize];
         let ticks = half.ticks.iter_mut().position(|timer| timer.fires(now, order));
         let Some(timer) = ticks.filter(|_| !half.done) else { return };
         let mut at = 0;
@@ -504,11 +506,11 @@ impl World<'_> {
 
     /// Arms the timers of layers that are events of their own.
     fn arm_ticks(&mut self, id: u32) {
-        let half = &mut self.pairs.senders[id as usize];
+        let half = &mut self.run.pairs.senders[id as usize];
         for (layer, timers) in half.stack.iter().zip(half.ticks.chunks_exact_mut(TICKS)) {
             for (timer, at) in timers.iter_mut().zip(layer.ticks().into_iter().flatten()) {
                 let next = (at != Time::NEVER).then_some(at);
-                self.events.renew(timer, next, What::QueuePair, half.timer_key as u32);
+                self.run.events.renew(timer, next, What::QueuePair, half.timer_key as u32);
             }
         }
     }
@@ -517,18 +519,18 @@ impl World<'_> {
     /// when they want to be called.
     #[inline]
     pub fn transport_changed(&mut self, id: u32) {
-        let half = &mut self.pairs.senders[id as usize];
+        let half = &mut self.run.pairs.senders[id as usize];
         let next = half.transport.next_timeout();
         if next.is_some() && !half.done {
             let set = half.timer_set();
-            self.events.sync_queue_pair(&mut half.timer, next, half.timer_key, set);
+            self.run.events.sync_queue_pair(&mut half.timer, next, half.timer_key, set);
         }
         self.update_qp(id);
     }
 
     /// The machines of a queue pair have been called: takes what they allow and when they want to be called.
     pub fn stack_changed(&mut self, id: u32) {
-        let half = &mut self.pairs.senders[id as usize];
+        let half = &mut self.run.pairs.senders[id as usize];
         let mut next = half.transport.next_timeout();
         let mut set = half.timer_set();
         if !half.constant
@@ -539,7 +541,7 @@ impl World<'_> {
         }
         let (constant, ticks) = (half.constant, !half.ticks.is_empty());
         if !half.done {
-            self.events.sync_queue_pair(&mut half.timer, next, half.timer_key, set);
+            self.run.events.sync_queue_pair(&mut half.timer, next, half.timer_key, set);
             if ticks {
                 self.arm_ticks(id);
             }
@@ -553,8 +555,8 @@ impl World<'_> {
 
     /// Takes what the stack of a flow now allows.
     pub fn allowance_changed(&mut self, slot: u32) {
-        let half = &mut self.pairs.senders[slot as usize];
-        let line = self.facts.ports[self.nics[half.nic as usize].port.index()].rate;
+        let half = &mut self.run.pairs.senders[slot as usize];
+        let line = self.facts.ports[self.node.ports[half.nic.index()].id.index()].rate;
         let own = Allowance { rate: Rate::MAX, window: half.transport.cap() };
         let rate = half.allowance.rate;
         half.allowance = half.stack.iter().fold(own, |least, layer| least.least(layer.allowance()));
@@ -574,11 +576,11 @@ impl World<'_> {
         if semantics.turns.by_list() && half.moves {
             let set = half.stack.iter().filter_map(ReactionPoint::rates_set).sum();
             if std::mem::replace(&mut half.rates_set, set) != set {
-                let (nic, at) = (half.nic as usize, half.next_send);
+                let (nic, at) = (half.nic, half.next_send);
                 self.wake_earlier(nic, at);
             }
         }
-        if self.kept.allowances.is_some() {
+        if self.run.kept.allowances.is_some() {
             self.note_allowance(slot);
         }
         self.update_qp(slot);

@@ -3,10 +3,11 @@
 use std::ops::{Index, IndexMut};
 
 use floodway_engine::fetch;
-use floodway_units::{Bytes, FlowId, PortId};
+use floodway_units::{Bytes, FlowId, NodeId};
 
 use crate::column::Column;
 use crate::link::packet::{Kind, Packet};
+use crate::network::layout::Local;
 
 /// No place: the end of a list.
 const NONE: u32 = u32::MAX;
@@ -81,10 +82,10 @@ impl Arena {
         self.packets.iter().filter(|packet| packet.next == FLYING)
     }
 
-    /// Is the packet at a place on a link, and arrives at `port` at that time if it is not lost?
-    pub fn is_flying(&self, place: Place, port: PortId, at: u64) -> bool {
+    /// Is the packet at a place on a link, and comes to a node by a port of it at that time if it is not lost?
+    pub fn is_flying(&self, place: Place, (node, port): (NodeId, Local), at: u64) -> bool {
         let packet = &self[place];
-        packet.next == FLYING && packet.ingress == port && packet.at == at
+        packet.next == FLYING && packet.node == node && packet.ingress == port && packet.at == at
     }
 
     /// A packet on a link is lost: its place becomes free when it would have arrived.
@@ -104,11 +105,11 @@ impl Arena {
         lands
     }
 
-    /// The packet at a place, which is in no list, is on a link until `at`, when it comes in by `ingress`.
+    /// The packet at a place, which is in no list, is on a link until `at`, when it comes to a node by a port of it.
     #[inline]
-    pub fn fly(&mut self, place: Place, ingress: PortId, at: u64) {
+    pub fn fly(&mut self, place: Place, (node, ingress): (NodeId, Local), at: u64) {
         let packet = &mut self[place];
-        (packet.next, packet.ingress, packet.at) = (FLYING, ingress, at);
+        (packet.next, packet.node, packet.ingress, packet.at) = (FLYING, node, ingress, at);
     }
 
     /// Has a packet fetched.
@@ -232,7 +233,7 @@ mod tests {
     #[test]
     fn what_is_lost_on_a_link_keeps_its_place_until_it_would_have_arrived() {
         let mut arena = Arena::default();
-        let (near, far) = (PortId(4), PortId(5));
+        let (near, far) = ((NodeId(1), Local::at(4)), (NodeId(2), Local::at(4)));
         let places: Vec<Place> = (0..4).map(|flow| arena.add(packet(flow))).collect();
         for (i, &place) in places.iter().enumerate() {
             arena.fly(place, if i == 3 { near } else { far }, 30 - i as u64);

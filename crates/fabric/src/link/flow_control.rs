@@ -2,81 +2,82 @@
 
 use floodway_mechanisms::registry::AnyFcReceiver;
 use floodway_mechanisms::slots::{Cx, Disposition, FcFrame, FcReceiver as _, FcSender as _, IngressView};
-use floodway_units::PortId;
+
+use floodway_units::Time;
 
 use crate::link::arena::Place;
 use crate::link::packet::{Kind, Packet};
-use crate::link::port::Port;
 use crate::network::blueprint::LinkControl;
+use crate::network::layout::Local;
 use crate::run::agenda::{NEVER, What};
-use crate::run::world::{World, bytes};
+use crate::run::at_node::{AtNode, bytes};
 use crate::switch::forward::Relay;
 
-impl World<'_> {
+impl AtNode<'_, '_> {
     /// A link control frame waits to be sent from here.
-    pub fn queue_link_control(&mut self, port: PortId, place: Place) {
-        let state = &mut self.ports[port.index()];
+    pub fn queue_link_control(&mut self, port: Local, place: Place) {
+        let state = &mut self.node.ports[port.index()];
         state.controls = true;
         if self.facts.blueprint.semantics.link_control == LinkControl::First {
-            return state.control.push(&mut self.packets, place);
+            return state.control.push(&mut self.run.packets, place);
         }
         let at = self.facts.layout.queue(port);
-        self.queues[at].fifo.push(&mut self.packets, place);
-        self.joins(port, self.packets[place].frame);
+        self.node.queues[at].fifo.push(&mut self.run.packets, place);
+        self.joins(port, self.run.packets[place].frame);
     }
 
     /// The link control frame that came last, if nothing has come after it.
-    fn last_link_control(&self, port: PortId) -> Option<Place> {
+    fn last_link_control(&self, port: Local) -> Option<Place> {
         match self.facts.blueprint.semantics.link_control {
-            LinkControl::First => self.ports[port.index()].control.back(),
-            LinkControl::ControlClass => self.queues[self.facts.layout.queue(port)].fifo.back(),
+            LinkControl::First => self.node.ports[port.index()].control.back(),
+            LinkControl::ControlClass => self.node.queues[self.facts.layout.queue(port)].fifo.back(),
         }
     }
 
-    pub fn count_link_control(&mut self, port: PortId, packet: &Packet) {
+    pub fn count_link_control(&mut self, port: Local, packet: &Packet) {
         for frame in packet.frames() {
             if let FcFrame::Pause { class, .. } | FcFrame::Credit { class, .. } = frame {
                 let class = self.facts.layout.dense(class);
                 if class != u8::MAX {
                     let lane = self.facts.layout.lane(port, class);
-                    self.ingress[lane].rare.pfc_tx += 1;
+                    self.node.ingress[lane].rare.pfc_tx += 1;
                 }
             }
         }
         let wire = self.facts.layout.wire(packet.frame);
-        self.kept.series[port.index()].sent(self.now, wire);
+        self.node.series[port.index()].sent(self.now, wire);
     }
 
     /// Sends the frames that a flow control has just pushed out of `port`.
-    pub fn flush_frames(&mut self, port: PortId) {
-        if self.out.frames.0.is_empty() {
+    pub fn flush_frames(&mut self, port: Local) {
+        if self.run.out.frames.0.is_empty() {
             return;
         }
-        if !self.ports[port.index()].up {
+        if !self.node.ports[port.index()].up {
             // Nobody hears them, and both halves start afresh with the link.
-            self.out.frames.0.clear();
+            self.run.out.frames.0.clear();
             return;
         }
         let size = self.facts.format.link_control().frame;
-        for i in 0..self.out.frames.0.len() {
-            let frame = self.out.frames.0[i];
+        for i in 0..self.run.out.frames.0.len() {
+            let frame = self.run.out.frames.0[i];
             let last = self.last_link_control(port);
-            let merged = last.is_some_and(|last| self.packets[last].merge(frame, self.now));
+            let merged = last.is_some_and(|last| self.run.packets[last].merge(frame, self.now));
             if !merged {
-                if let Some(draws) = &mut self.shared_draws {
+                if let Some(draws) = &mut self.run.shared_draws {
                     draws.skip();
                 }
-                let place = self.packets.add(Packet::link_control(frame, size, self.now));
+                let place = self.run.packets.add(Packet::link_control(frame, size, self.now));
                 self.queue_link_control(port, place);
             }
         }
-        self.out.frames.0.clear();
+        self.run.out.frames.0.clear();
         self.kick(port);
     }
 
     /// A link control frame has arrived at `port`: it speaks of what the port sends, or receives.
-    pub fn link_control(&mut self, port: PortId, packet: Packet, lost: bool) {
-        if self.trace.is_some() {
+    pub fn link_control(&mut self, port: Local, packet: Packet, lost: bool) {
+        if self.run.trace.is_some() {
             self.trace_heard(port, &packet, lost);
         }
         if packet.kind == Kind::Region {
@@ -97,14 +98,13 @@ impl World<'_> {
                 continue;
             }
             let lane = self.facts.layout.lane(port, class);
-            let node = self.ports[port.index()].node.index();
             if matches!(frame, FcFrame::Sent { .. }) {
                 self.with_receiver(lane, port, |receiver, cx, view| receiver.on_frame(cx, frame, view));
                 continue;
             }
-            self.egress[lane].counters.pfc_rx += 1;
-            if let (FcFrame::Pause { quanta, .. }, Some(log)) = (frame, &mut self.kept.pauses) {
-                log.heard((self.now, self.order), lane, quanta.0 > 0);
+            self.node.egress[lane].counters.pfc_rx += 1;
+            if let (FcFrame::Pause { quanta, .. }, Some(log)) = (frame, &mut self.run.kept.pauses) {
+                log.heard((self.now, self.order), self.node.egress[lane].id as usize, quanta.0 > 0);
             }
             let onward = self.relays(port, class);
             if onward.is_some_and(|(disposition, _)| !disposition.obeys()) {
@@ -112,11 +112,11 @@ impl World<'_> {
                 continue;
             }
             let mut cx = Cx {
-                now: floodway_units::Time(self.now),
-                rng: &mut self.nodes[node].streams.flow_control,
-                out: &mut self.out.frames,
+                now: Time(self.now),
+                rng: &mut self.node.streams.flow_control,
+                out: &mut self.run.out.frames,
             };
-            self.egress[lane].sender.on_frame(&mut cx, frame);
+            self.node.egress[lane].sender.on_frame(&mut cx, frame);
             self.flush_frames(port);
             self.sender_changed(port, lane);
             self.hand_on(onward, frame);
@@ -124,43 +124,41 @@ impl World<'_> {
     }
 
     /// Of a relay's port: what becomes of the pauses of a class, and the other port.
-    pub fn relays(&self, port: PortId, class: u8) -> Option<(Disposition, PortId)> {
-        let relay = self.relay_at(port)?;
-        Some((relay.disposition(port, class), relay.ports.other(port)))
+    pub fn relays(&self, port: Local, class: u8) -> Option<(Disposition, Local)> {
+        let relay = self.relay()?;
+        Some((relay.disposition(port, class), relay.other(port)))
     }
 
-    /// The relay whose port it is.
-    pub fn relay_at(&self, port: PortId) -> Option<&Relay> {
-        let &Port { at_host, owner, .. } = &self.ports[port.index()];
-        self.switches.get(owner as usize).filter(|_| !at_host)?.relay.as_ref()
+    /// The relay, where the node is one.
+    pub fn relay(&self) -> Option<&Relay> {
+        self.node.switch.relay.as_ref()
     }
 
     /// Sends a pause on out of a relay's other port.
-    fn hand_on(&mut self, onward: Option<(Disposition, PortId)>, frame: FcFrame) {
+    fn hand_on(&mut self, onward: Option<(Disposition, Local)>, frame: FcFrame) {
         if let (Some((disposition, other)), FcFrame::Pause { .. }) = (onward, frame)
             && disposition.forwards()
         {
-            if self.trace.is_some() {
+            if self.run.trace.is_some() {
                 self.trace_handed_on(other, frame);
             }
-            self.out.frames.0.push(frame);
+            self.run.out.frames.0.push(frame);
             self.flush_frames(other);
         }
     }
 
     /// Tells the flow control's sender half that a frame of its class starts.
     #[inline]
-    pub fn sent(&mut self, port: PortId, lane: usize, wire: u64) {
-        if !self.egress[lane].counts_sent {
+    pub fn sent(&mut self, port: Local, lane: usize, wire: u64) {
+        if !self.node.egress[lane].counts_sent {
             return;
         }
-        let node = self.ports[port.index()].node.index();
         let mut cx = Cx {
-            now: self.time(),
-            rng: &mut self.nodes[node].streams.flow_control,
-            out: &mut self.out.frames,
+            now: Time(self.now),
+            rng: &mut self.node.streams.flow_control,
+            out: &mut self.run.out.frames,
         };
-        self.egress[lane].sender.on_sent(&mut cx, bytes(wire));
+        self.node.egress[lane].sender.on_sent(&mut cx, bytes(wire));
         self.flush_frames(port);
         self.sender_changed(port, lane);
     }
@@ -168,33 +166,33 @@ impl World<'_> {
     /// A sender half may have changed its mind: keeps the pause clock, tells the congestion points, and
     /// lets the port look again. A class is paused while its largest frame may not start, whether one waits
     /// or not.
-    pub fn sender_changed(&mut self, port: PortId, lane: usize) {
-        let egress = &mut self.egress[lane];
-        self.events.renew(&mut egress.timer, egress.sender.next_timeout(), What::FcSender, lane as u32);
-        let now = floodway_units::Time(self.now);
+    pub fn sender_changed(&mut self, port: Local, lane: usize) {
+        let egress = &mut self.node.egress[lane];
+        self.run.events.renew(&mut egress.timer, egress.sender.next_timeout(), What::FcSender, egress.id);
+        let now = Time(self.now);
         let open = egress.sender.gate(now, bytes(self.facts.largest_wire)).is_open(now);
         // A smaller frame may start all the same.
         let look = open || egress.counts_sent;
         let was_open = egress.paused_since == NEVER;
         let discards = egress.sender.discards(now);
         let (free, class) = (egress.sender.is_free(), lane % self.facts.layout.classes.len());
-        let state = &mut self.ports[port.index()];
+        let state = &mut self.node.ports[port.index()];
         state.free = state.free & !(1 << class) | u16::from(free) << class;
         state.discards = state.discards & !(1 << class) | u16::from(discards) << class;
-        let egress = &mut self.egress[lane];
+        let egress = &mut self.node.egress[lane];
         if open != was_open {
             if open {
                 egress.paused_total += self.now - egress.paused_since;
-                self.kept.series[port.index()].paused(egress.paused_since, self.now);
+                self.node.series[port.index()].paused(egress.paused_since, self.now);
                 egress.paused_since = NEVER;
             } else {
                 egress.paused_since = self.now;
-                self.ports[port.index()].paused |= 1 << class;
+                self.node.ports[port.index()].paused |= 1 << class;
             }
-            if self.trace.is_some() {
-                self.trace_gate(port, lane, open);
+            if self.run.trace.is_some() {
+                self.trace_gate(lane, open);
             }
-            if self.ports[port.index()].has_cp {
+            if self.node.ports[port.index()].has_cp {
                 self.pause_changed(port, lane, !open);
             }
         }
@@ -208,24 +206,23 @@ impl World<'_> {
 
     /// A timer of a sender half has come.
     pub fn fc_sender_timer(&mut self, lane: usize, order: u64) {
-        let port = PortId((lane / self.facts.layout.classes.len()) as u32);
-        let egress = &mut self.egress[lane];
-        if !egress.timer.fires(floodway_units::Time(self.now), order) {
+        let port = self.facts.layout.port_of(lane);
+        let egress = &mut self.node.egress[lane];
+        if !egress.timer.fires(Time(self.now), order) {
             return;
         }
         let next = egress.sender.next_timeout();
         if next.is_none_or(|at| at.0 > self.now) {
             // What it was armed for has been cancelled or put off since: nothing happens now.
-            self.events.sync(&mut egress.timer, next, What::FcSender, lane as u32);
+            self.run.events.sync(&mut egress.timer, next, What::FcSender, egress.id);
             return;
         }
-        let node = self.ports[port.index()].node.index();
         let mut cx = Cx {
-            now: floodway_units::Time(self.now),
-            rng: &mut self.nodes[node].streams.flow_control,
-            out: &mut self.out.frames,
+            now: Time(self.now),
+            rng: &mut self.node.streams.flow_control,
+            out: &mut self.run.out.frames,
         };
-        self.egress[lane].sender.on_timeout(&mut cx);
+        self.node.egress[lane].sender.on_timeout(&mut cx);
         self.flush_frames(port);
         self.sender_changed(port, lane);
     }
@@ -234,38 +231,42 @@ impl World<'_> {
     pub fn with_receiver(
         &mut self,
         lane: usize,
-        port: PortId,
+        port: Local,
         call: impl FnOnce(&mut AnyFcReceiver, &mut Cx<'_, FcFrame>, &IngressView),
     ) {
-        let view = self.ingress_view(lane, port);
+        let view = self.account_view(lane);
         self.tell_receiver(lane, port, &view, call);
     }
 
-    /// As [`World::with_receiver`], with the view at hand.
+    /// As [`AtNode::with_receiver`], with the view at hand.
     #[inline]
     pub fn tell_receiver(
         &mut self,
         lane: usize,
-        port: PortId,
+        port: Local,
         view: &IngressView,
         call: impl FnOnce(&mut AnyFcReceiver, &mut Cx<'_, FcFrame>, &IngressView),
     ) {
-        let node = self.ports[port.index()].node.index();
         let mut cx = Cx {
-            now: floodway_units::Time(self.now),
-            rng: &mut self.nodes[node].streams.flow_control,
-            out: &mut self.out.frames,
+            now: Time(self.now),
+            rng: &mut self.node.streams.flow_control,
+            out: &mut self.run.out.frames,
         };
-        let ingress = &mut self.ingress[lane];
+        let ingress = &mut self.node.ingress[lane];
         call(&mut ingress.receiver, &mut cx, view);
-        self.events.sync(&mut ingress.timer, ingress.receiver.next_timeout(), What::FcReceiver, lane as u32);
+        self.run.events.sync(
+            &mut ingress.timer,
+            ingress.receiver.next_timeout(),
+            What::FcReceiver,
+            ingress.id,
+        );
         let awaits = ingress.receiver.awaits_release();
         if awaits != std::mem::replace(&mut ingress.awaits, awaits) {
-            self.awaiting_changed(lane, port);
+            self.awaiting_changed(lane);
         }
-        if !self.out.frames.0.is_empty() {
+        if !self.run.out.frames.0.is_empty() {
             self.pause_sent(port);
-            if self.trace.is_some() {
+            if self.run.trace.is_some() {
                 self.trace_pauses(port);
             }
             self.flush_frames(port);
@@ -274,15 +275,13 @@ impl World<'_> {
 
     /// A timer of a receiver half has come.
     pub fn fc_receiver_timer(&mut self, lane: usize, order: u64) {
-        let port = PortId((lane / self.facts.layout.classes.len()) as u32);
-        let ingress = &mut self.ingress[lane];
-        if !ingress.timer.fires(floodway_units::Time(self.now), order) {
+        let port = self.facts.layout.port_of(lane);
+        let ingress = &mut self.node.ingress[lane];
+        if !ingress.timer.fires(Time(self.now), order) {
             return;
         }
         let due = ingress.receiver.next_timeout().is_some_and(|at| at.0 <= self.now);
-        if !self.ports[port.index()].at_host {
-            self.settle_port(port);
-        }
+        self.settle();
         self.with_receiver(lane, port, |receiver, cx, view| {
             if due {
                 receiver.on_timeout(cx, view);

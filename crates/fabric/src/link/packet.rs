@@ -1,7 +1,9 @@
 //! A packet: 64 bytes, one cache line, never allocated on its own.
 
 use floodway_mechanisms::slots::{FcFrame, Mark, Notice, Reply};
-use floodway_units::{Bytes, Class, FlowId, PortId, Quanta, Rate};
+use floodway_units::{Bytes, Class, FlowId, NodeId, Quanta, Rate};
+
+use crate::network::layout::Local;
 
 /// What a packet is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,11 +62,13 @@ pub(crate) struct Packet {
     /// Data: time in paused queues (while queued: less the queue's paused time at its arrival, wrapping).
     pub paused: u64,
     pub flow: FlowId,
-    /// The port that it came in by, at the node where it is or to which it is on the way.
-    pub ingress: PortId,
+    /// The node where it is, or to which it is on the way.
+    pub node: NodeId,
+    /// The port there that it came in by.
+    pub ingress: Local,
     /// Where it leaves the node where it is or to which it is on the way, if its path is fixed; at its end, where that is
     /// not known and where it turns back, `ingress`.
-    pub out: PortId,
+    pub out: Local,
     /// The place of the packet behind it in its list: beside it, since a list is gone through packet by packet. Where
     /// it is in none, what it does instead (`arena.rs`).
     pub next: u32,
@@ -89,8 +93,9 @@ impl Packet {
             base: 0,
             paused: 0,
             flow,
-            ingress: PortId(0),
-            out: PortId(0),
+            node: NodeId(0),
+            ingress: Local::default(),
+            out: Local::default(),
             next: u32::MAX,
             frame: frame.0 as u16,
             payload: 0,

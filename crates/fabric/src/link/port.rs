@@ -1,11 +1,12 @@
 //! The state of a port: one end of a link, and its queues.
 
 use floodway_mechanisms::registry::AnyFcSender;
-use floodway_units::{NodeId, Rng};
+use floodway_units::{NodeId, PortId, Rng};
 
 use crate::link::arena::{Arena, Fifo, Place};
 use crate::link::serial::Serial;
 use crate::network::blueprint::ErrorRates;
+use crate::network::layout::{Layout, Local};
 use crate::records::counters::{EgressCounters, RareEgressCounters};
 use crate::run::agenda::{Armed, NEVER};
 
@@ -21,8 +22,8 @@ pub(crate) struct Port {
     pub delay: u64,
     /// Keys ties among arrivals at the far end.
     pub tie_key: u64,
-    /// Of a host's port: its NIC; of a switch's: the switch.
-    pub owner: u32,
+    /// What the network calls it.
+    pub id: PortId,
     /// Its congestion points do not hear of a packet with no more bytes than this in its queue, itself included.
     pub quiet: u32,
     /// Picoseconds a byte, where serialisation is that simple; else 0.
@@ -53,13 +54,9 @@ pub(crate) struct Port {
     pub noted: bool,
     /// Its link fails at some time, or its delay changes: there is a wire of it.
     pub changes: bool,
-    pub node: NodeId,
-    /// The node at the other end.
+    /// The node at the other end, and what that calls the port there.
     pub far: NodeId,
-    /// Its place among its node's ports.
-    pub local: u16,
-    /// Belongs to an input-output queued switch.
-    pub has_crossbar: bool,
+    pub far_end: Local,
     /// The second queue of each of its classes may lose what waits there.
     pub isolates: bool,
     /// Where ties go by scheduling order: the number of the event at `free_at`.
@@ -87,6 +84,13 @@ impl Port {
         Some(place)
     }
 
+    /// Is its `q`-th queue one that may lose what waits in it? Then it is paused by nobody, and its packets are charged to no
+    /// account: its congestion point bounds it.
+    #[inline]
+    pub fn may_lose(&self, layout: &Layout, q: usize) -> bool {
+        layout.subs == 2 && self.isolates && q != 0 && q.is_multiple_of(2)
+    }
+
     /// Picoseconds that `wire` bytes take.
     #[inline]
     pub fn serial_time(&self, wire: u64) -> u64 {
@@ -107,6 +111,8 @@ pub(crate) struct Queue {
 pub(crate) struct Egress {
     /// When the pause in force began, else never.
     pub paused_since: u64,
+    /// Its number among the lanes of the network.
+    pub id: u32,
     /// Paused time of pauses that have ended.
     pub paused_total: u64,
     pub counters: EgressCounters,

@@ -4,19 +4,20 @@
 use floodway_mechanisms::slots::{
     CongestionPoint as _, FcSender as _, Gate, ReadyView, Scheduler as _, most_closed,
 };
-use floodway_units::{PortId, Rate};
+use floodway_units::{Rate, Time};
 
 use crate::link::arena::{Fifo, Place};
 use crate::link::packet::Packet;
 use crate::link::port::Port;
 use crate::network::blueprint::{Acks, Release};
-use crate::run::world::{World, bytes};
+use crate::network::layout::Local;
+use crate::run::at_node::{AtNode, bytes};
 
-impl World<'_> {
+impl AtNode<'_, '_> {
     /// Something may be ready to be sent.
     #[inline]
-    pub fn kick(&mut self, port: PortId) {
-        if self.ports[port.index()].choosing {
+    pub fn kick(&mut self, port: Local) {
+        if self.node.ports[port.index()].choosing {
             // It looks again itself.
         } else if self.is_busy(port) {
             self.arm(port);
@@ -27,53 +28,53 @@ impl World<'_> {
 
     /// Is the transmitter still at work, as seen by the event in hand?
     #[inline]
-    pub fn is_busy(&self, port: PortId) -> bool {
-        let free_at = self.ports[port.index()].free_at;
+    pub fn is_busy(&self, port: Local) -> bool {
+        let free_at = self.node.ports[port.index()].free_at;
         free_at > self.now || (free_at == self.now && self.departure_order(port) > self.order)
     }
 
     /// Order of the event at which `port`'s transmitter becomes free.
     #[inline]
-    fn departure_order(&self, port: PortId) -> u64 {
-        self.events.departure(port, self.ports[port.index()].free_order)
+    fn departure_order(&self, port: Local) -> u64 {
+        self.run.events.departure(self.id(port), self.node.ports[port.index()].free_order)
     }
 
     /// Asks for an event when the transmitter, which is at work, is free.
     #[inline]
-    pub fn arm(&mut self, port: PortId) {
+    pub fn arm(&mut self, port: Local) {
         let order = self.departure_order(port);
-        let state = &mut self.ports[port.index()];
+        let state = &mut self.node.ports[port.index()];
         if !state.armed {
             state.armed = true;
             let at = state.free_at;
             let first = self.first_waiting(port);
-            self.events.push_of(first, at, order);
+            self.run.events.push_of(first, at, order);
         }
     }
 
     /// The packet that probably leaves next: what its departure has to have fetched.
     #[inline]
-    fn first_waiting(&self, port: PortId) -> Place {
+    fn first_waiting(&self, port: Local) -> Place {
         let first = self.facts.layout.queue(port);
-        let data = self.queues.get(first + 1).map_or(Fifo::default(), |queue| queue.fifo);
-        self.queues[first].fifo.front_or(data)
+        let data = self.node.queues.get(first + 1).map_or(Fifo::default(), |queue| queue.fifo);
+        self.node.queues[first].fifo.front_or(data)
     }
 
     /// The transmitter is free, and something waits.
     #[inline]
-    pub fn depart(&mut self, port: PortId) {
-        let state = &mut self.ports[port.index()];
+    pub fn depart(&mut self, port: Local) {
+        let state = &mut self.node.ports[port.index()];
         state.armed = false;
-        let &mut Port { at_host, up, owner, .. } = state;
+        let &mut Port { at_host, up, .. } = state;
         if at_host || !up {
             return self.transmit(port);
         }
         // What is uncharged now may send word by this very port, and that then goes first.
-        if self.settle(owner) && self.is_busy(port) {
+        if self.settle() && self.is_busy(port) {
             return;
         }
-        if self.facts.straight && !self.ports[port.index()].controls && self.sends_unheard(port) {
-            if self.ports[port.index()].waiting > 0 {
+        if self.facts.straight && !self.node.ports[port.index()].controls && self.sends_unheard(port) {
+            if self.node.ports[port.index()].waiting > 0 {
                 self.arm(port);
             }
         } else {
@@ -82,36 +83,38 @@ impl World<'_> {
     }
 
     /// Sends the packet that is next at a switch's port with one queue of data, where nobody has anything to decide or to
-    /// say about it; false if somebody has. As [`World::transmit`], for what three of four departures are.
+    /// say about it; false if somebody has. As [`AtNode::transmit`], for what three of four departures are.
     #[inline]
-    fn sends_unheard(&mut self, port: PortId) -> bool {
+    fn sends_unheard(&mut self, port: Local) -> bool {
         let at = self.facts.layout.queue(port);
-        let quiet = u64::from(self.ports[port.index()].quiet);
+        let quiet = u64::from(self.node.ports[port.index()].quiet);
         let lane = self.facts.layout.lane(port, 1);
-        let (q, place) = match (self.queues[at].fifo.front(), self.queues[at + 1].fifo.front()) {
-            (Some(place), _) if self.packets[place].class == 0 => (0, place),
-            (None, Some(place)) if self.is_free(port, 1) && self.queues[at + 1].bytes <= quiet => (1, place),
+        let (q, place) = match (self.node.queues[at].fifo.front(), self.node.queues[at + 1].fifo.front()) {
+            (Some(place), _) if self.run.packets[place].class == 0 => (0, place),
+            (None, Some(place)) if self.is_free(port, 1) && self.node.queues[at + 1].bytes <= quiet => {
+                (1, place)
+            }
             _ => return false,
         };
-        let packet = &mut self.packets[place];
+        let packet = &mut self.run.packets[place];
         let (frame, ingress) = (packet.frame, packet.ingress);
         let account = self.facts.layout.lane(ingress, 1);
         // A release that somebody waits for may come back to this very port.
-        if q == 1 && self.facts.release == Release::Start && self.ingress[account].awaits {
+        if q == 1 && self.facts.release == Release::Start && self.node.ingress[account].awaits {
             return false;
         }
-        self.queues[at + q].fifo.pop(&self.packets);
+        self.node.queues[at + q].fifo.pop(&self.run.packets);
         self.leaves(port, frame);
         if q == 0 {
             self.put_on_link(port, place);
         } else {
-            self.queues[at + q].bytes -= u64::from(frame);
-            if self.ports[port.index()].paused != 0 {
-                let paused = self.egress[lane].paused(self.now);
-                let packet = &mut self.packets[place];
+            self.node.queues[at + q].bytes -= u64::from(frame);
+            if self.node.ports[port.index()].paused != 0 {
+                let paused = self.node.egress[lane].paused(self.now);
+                let packet = &mut self.run.packets[place];
                 packet.paused = packet.paused.wrapping_add(paused);
             }
-            if self.telemetry.on {
+            if self.run.telemetry.on {
                 self.record_hop(port, place);
             }
             self.send_charged(port, place, (ingress, account), frame);
@@ -120,20 +123,20 @@ impl World<'_> {
     }
 
     /// The transmitter is free: sends what comes next, if anything may go.
-    pub fn transmit(&mut self, port: PortId) {
-        let state = &self.ports[port.index()];
-        let (at_host, owner) = (state.at_host, state.owner);
+    pub fn transmit(&mut self, port: Local) {
+        let state = &self.node.ports[port.index()];
+        let at_host = state.at_host;
         if !state.up {
             return;
         }
         // What is uncharged now may send word by this very port, and that then goes first.
-        if !at_host && self.settle(owner) && self.is_busy(port) {
+        if self.settle() && self.is_busy(port) {
             return;
         }
-        let state = &mut self.ports[port.index()];
+        let state = &mut self.node.ports[port.index()];
         state.choosing = true;
-        if let Some(place) = state.take_control(&self.packets) {
-            let frame = self.packets[place];
+        if let Some(place) = state.take_control(&self.run.packets) {
+            let frame = self.run.packets[place];
             self.count_link_control(port, &frame);
             self.put_on_link(port, place);
         } else if let Some(place) = self.take_control(port) {
@@ -144,7 +147,7 @@ impl World<'_> {
         } else {
             self.send_from_queue(port);
         }
-        self.ports[port.index()].choosing = false;
+        self.node.ports[port.index()].choosing = false;
         if self.has_waiting(port) && self.is_busy(port) {
             self.arm(port);
         }
@@ -152,7 +155,7 @@ impl World<'_> {
 
     /// Sets a packet on the wire that is charged to an account of the port `from`.
     #[inline]
-    pub fn send_charged(&mut self, port: PortId, place: Place, (from, lane): (PortId, usize), frame: u16) {
+    pub fn send_charged(&mut self, port: Local, place: Place, (from, lane): (Local, usize), frame: u16) {
         if self.facts.release == Release::Start {
             self.uncharge(lane, from, frame);
             self.put_on_link(port, place);
@@ -165,28 +168,28 @@ impl World<'_> {
     /// Takes the next packet of the queue that goes before data: of the control class, or at a host a reply of
     /// a class of data, which a pause of its class may hold back.
     #[inline]
-    pub fn take_control(&mut self, port: PortId) -> Option<Place> {
+    pub fn take_control(&mut self, port: Local) -> Option<Place> {
         let at = self.facts.layout.queue(port);
-        let place = self.queues[at].fifo.front()?;
-        let Packet { class, frame, .. } = self.packets[place];
+        let place = self.node.queues[at].fifo.front()?;
+        let Packet { class, frame, .. } = self.run.packets[place];
         if class != 0
             && self.facts.blueprint.semantics.acks == Acks::Data
-            && !self.packets[place].is_link_control()
+            && !self.run.packets[place].is_link_control()
         {
-            let gate = self.egress[self.facts.layout.lane(port, class)]
+            let gate = self.node.egress[self.facts.layout.lane(port, class)]
                 .sender
                 .gate(self.time(), bytes(self.facts.layout.wire(frame)));
             if !gate.is_open(self.time()) {
                 return None;
             }
         }
-        self.queues[at].fifo.pop(&self.packets)
+        self.node.queues[at].fifo.pop(&self.run.packets)
     }
 
     /// A packet has left the queue that goes before data, in which link control frames may wait, too.
     #[inline]
-    fn leaves_control(&mut self, port: PortId, place: Place) {
-        let packet = self.packets[place];
+    fn leaves_control(&mut self, port: Local, place: Place) {
+        let packet = self.run.packets[place];
         if packet.is_link_control() {
             return self.leaves_as_link_control(port, &packet);
         }
@@ -198,45 +201,45 @@ impl World<'_> {
     }
 
     #[inline(never)]
-    fn leaves_as_link_control(&mut self, port: PortId, packet: &Packet) {
+    fn leaves_as_link_control(&mut self, port: Local, packet: &Packet) {
         self.quits(port, packet.frame);
-        let waiting = self.queues[self.facts.layout.queue(port)].fifo;
-        let more = waiting.places(&self.packets).any(|place| self.packets[place].is_link_control());
-        self.ports[port.index()].controls = more;
+        let waiting = self.node.queues[self.facts.layout.queue(port)].fifo;
+        let more = waiting.places(&self.run.packets).any(|place| self.run.packets[place].is_link_control());
+        self.node.ports[port.index()].controls = more;
         self.count_link_control(port, packet);
     }
 
-    fn has_waiting(&self, port: PortId) -> bool {
-        let state = &self.ports[port.index()];
+    fn has_waiting(&self, port: Local) -> bool {
+        let state = &self.node.ports[port.index()];
         if state.controls || state.waiting > 0 {
             return true;
         }
-        state.at_host && self.nics[state.owner as usize].has_waiting()
+        state.at_host && self.node.nics[port.index()].has_waiting()
     }
 
-    fn send_from_queue(&mut self, port: PortId) {
+    fn send_from_queue(&mut self, port: Local) {
         let Some(q) = self.pick_queue(port) else { return };
         let at = self.facts.layout.queue(port) + q;
-        let queue = &mut self.queues[at];
-        let place = queue.fifo.pop(&self.packets).expect("a picked queue is not empty");
-        let packet = &mut self.packets[place];
+        let queue = &mut self.node.queues[at];
+        let place = queue.fifo.pop(&self.run.packets).expect("a picked queue is not empty");
+        let packet = &mut self.run.packets[place];
         let (ingress, class, frame) = (packet.ingress, packet.class, packet.frame);
-        let heard = queue.bytes > u64::from(self.ports[port.index()].quiet);
+        let heard = queue.bytes > u64::from(self.node.ports[port.index()].quiet);
         queue.bytes -= u64::from(frame);
         let lane = port.index() * self.facts.layout.classes.len() + class as usize;
         let isolated = self.may_lose(port, q);
         if !isolated {
-            let paused = self.egress[lane].paused(self.now);
-            let packet = &mut self.packets[place];
+            let paused = self.node.egress[lane].paused(self.now);
+            let packet = &mut self.run.packets[place];
             packet.paused = packet.paused.wrapping_add(paused);
         }
         self.leaves(port, frame);
         if heard {
-            let packet = self.packets[place];
+            let packet = self.run.packets[place];
             let mark = self.dequeued(port, q, &packet);
             self.mark(lane, place, mark);
         }
-        if self.telemetry.on {
+        if self.run.telemetry.on {
             self.record_hop(port, place);
         }
         let lane = self.facts.layout.lane(port, self.facts.layout.class_of_queue(q));
@@ -244,124 +247,125 @@ impl World<'_> {
         if self.facts.layout.queues_per_port > 2 {
             let id = self.facts.layout.queue_id(q);
             let (now, wire) = (self.time(), bytes(self.facts.layout.wire(frame)));
-            self.machines[port.index()].scheduler.on_sent(now, id, wire);
+            self.node.machines[port.index()].scheduler.on_sent(now, id, wire);
         }
-        if self.has_crossbar(port) {
+        if self.has_crossbar() {
             self.put_on_link(port, place);
             self.left_output(port, frame);
         } else if isolated {
             self.put_on_link(port, place);
-            self.uncounted(port, frame);
+            self.uncounted(frame);
         } else {
             self.send_charged(port, place, (ingress, self.facts.layout.lane(ingress, class)), frame);
         }
     }
 
     /// The queue that sends next: an index of the port's queues.
-    fn pick_queue(&mut self, port: PortId) -> Option<usize> {
+    fn pick_queue(&mut self, port: Local) -> Option<usize> {
         let first = self.facts.layout.queue(port);
         if self.facts.layout.queues_per_port == 2 {
-            let queue = &self.queues[first + 1];
+            let queue = &self.node.queues[first + 1];
             let head = queue.fifo.front()?;
             let lane = self.facts.layout.lane(port, 1);
-            if self.is_free(port, 1) && queue.bytes <= u64::from(self.ports[port.index()].quiet) {
+            if self.is_free(port, 1) && queue.bytes <= u64::from(self.node.ports[port.index()].quiet) {
                 return Some(1);
             }
-            let wire = self.facts.layout.wire(self.packets[head].frame);
+            let wire = self.facts.layout.wire(self.run.packets[head].frame);
             return self.gate(port, lane, 1, wire).is_open(self.time()).then_some(1);
         }
-        let mut ready = std::mem::take(&mut self.out.ready);
+        let mut ready = std::mem::take(&mut self.run.out.ready);
         ready.clear();
         for q in 1..self.facts.layout.queues_per_port {
-            let Some(head) = self.queues[first + q].fifo.front() else { continue };
-            let wire = self.facts.layout.wire(self.packets[head].frame);
+            let Some(head) = self.node.queues[first + q].fifo.front() else { continue };
+            let wire = self.facts.layout.wire(self.run.packets[head].frame);
             let lane = self.facts.layout.lane(port, self.facts.layout.class_of_queue(q));
             let gate = self.gate(port, lane, q, wire);
-            let len = bytes(self.queues[first + q].bytes);
+            let len = bytes(self.node.queues[first + q].bytes);
             ready.push(ReadyView { queue: self.facts.layout.queue_id(q), len, head: bytes(wire), gate });
         }
         let picked = if ready.is_empty() {
             None
         } else {
-            self.machines[port.index()].scheduler.pick(floodway_units::Time(self.now), &ready)
+            self.node.machines[port.index()].scheduler.pick(Time(self.now), &ready)
         };
-        self.out.ready = ready;
+        self.run.out.ready = ready;
         picked.map(|id| self.facts.layout.queue_index(id))
     }
 
     /// May the `q`-th queue send a frame of `wire` bytes?
     #[inline]
-    pub fn gate(&self, port: PortId, lane: usize, q: usize, wire: u64) -> Gate {
+    pub fn gate(&self, port: Local, lane: usize, q: usize, wire: u64) -> Gate {
         let now = self.time();
-        if !self.ports[port.index()].has_cp {
-            return self.egress[lane].sender.gate(now, bytes(wire));
+        if !self.node.ports[port.index()].has_cp {
+            return self.node.egress[lane].sender.gate(now, bytes(wire));
         }
         let is_paused_never = self.may_lose(port, q);
-        let gate = if is_paused_never { Gate::Open } else { self.egress[lane].sender.gate(now, bytes(wire)) };
+        let gate =
+            if is_paused_never { Gate::Open } else { self.node.egress[lane].sender.gate(now, bytes(wire)) };
         let id = self.facts.layout.queue_id(q);
-        let points = &self.machines[port.index()].congestion_points;
+        let points = &self.node.machines[port.index()].congestion_points;
         points.iter().fold(gate, |gate, point| most_closed(gate, point.gate(now, id)))
     }
 
     /// May frames of a class start until its sender half hears of something?
     #[inline]
-    pub fn is_free(&self, port: PortId, class: u8) -> bool {
-        self.ports[port.index()].free >> class & 1 != 0
+    pub fn is_free(&self, port: Local, class: u8) -> bool {
+        self.node.ports[port.index()].free >> class & 1 != 0
     }
 
     /// Is the port's transmitter free, and does nothing wait for it?
     #[inline]
-    pub fn is_idle(&self, port: PortId) -> bool {
-        let state = &self.ports[port.index()];
+    pub fn is_idle(&self, port: Local) -> bool {
+        let state = &self.node.ports[port.index()];
         state.waiting == 0 && !state.controls && !state.choosing && !self.is_busy(port)
     }
 
     /// A packet joins one of the port's queues.
     #[inline]
-    pub fn joins(&mut self, port: PortId, frame: u16) {
-        self.set_waiting(port, self.ports[port.index()].waiting + u64::from(frame));
+    pub fn joins(&mut self, port: Local, frame: u16) {
+        self.set_waiting(port, self.node.ports[port.index()].waiting + u64::from(frame));
     }
 
     /// A packet goes through a port at which nothing waits, and which is free: it joins its queues and leaves them at
     /// one instant.
     #[inline]
-    pub fn goes_through(&mut self, port: PortId, frame: u16) {
+    pub fn goes_through(&mut self, port: Local, frame: u16) {
         let wire = self.facts.layout.wire(frame);
-        self.kept.series[port.index()].passed(self.now, u64::from(frame), wire);
+        self.node.series[port.index()].passed(self.now, u64::from(frame), wire);
     }
 
     /// A packet leaves its queue and starts on the wire.
     #[inline]
-    pub fn leaves(&mut self, port: PortId, frame: u16) {
+    pub fn leaves(&mut self, port: Local, frame: u16) {
         self.quits(port, frame);
         self.count_sent(port, frame);
     }
 
     /// A packet leaves its queue.
     #[inline]
-    pub fn quits(&mut self, port: PortId, frame: u16) {
-        self.set_waiting(port, self.ports[port.index()].waiting - u64::from(frame));
+    pub fn quits(&mut self, port: Local, frame: u16) {
+        self.set_waiting(port, self.node.ports[port.index()].waiting - u64::from(frame));
     }
 
     /// So many bytes wait at the port from now on.
     #[inline]
-    fn set_waiting(&mut self, port: PortId, waiting: u64) {
-        let before = std::mem::replace(&mut self.ports[port.index()].waiting, waiting);
-        self.kept.series[port.index()].queue(self.now, before, waiting);
-        if !self.kept.histograms.is_empty() {
+    fn set_waiting(&mut self, port: Local, waiting: u64) {
+        let before = std::mem::replace(&mut self.node.ports[port.index()].waiting, waiting);
+        self.node.series[port.index()].queue(self.now, before, waiting);
+        if !self.node.histograms.is_empty() {
             self.sample(port, before);
         }
     }
 
     /// A packet starts on the wire.
     #[inline]
-    pub fn count_sent(&mut self, port: PortId, frame: u16) {
+    pub fn count_sent(&mut self, port: Local, frame: u16) {
         let wire = self.facts.layout.wire(frame);
-        self.kept.series[port.index()].sent(self.now, wire);
+        self.node.series[port.index()].sent(self.now, wire);
     }
 
     #[inline]
-    pub fn rate(&self, port: PortId) -> Rate {
-        self.facts.ports[port.index()].rate
+    pub fn rate(&self, port: Local) -> Rate {
+        self.facts.ports[self.id(port).index()].rate
     }
 }

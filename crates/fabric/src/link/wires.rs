@@ -2,12 +2,12 @@
 
 use std::collections::VecDeque;
 
-use floodway_units::PortId;
+use floodway_units::{NodeId, PortId};
 use rustc_hash::FxHashMap;
 
 use crate::link::arena::{Arena, Place};
 use crate::network::blueprint::{Blueprint, LinkSpec};
-use crate::network::routing::peer;
+use crate::network::layout::Local;
 
 /// One direction of such a link.
 #[derive(Debug, Default)]
@@ -43,9 +43,9 @@ impl Wire {
         }
     }
 
-    /// Takes all that is on the wire from `port`, the first to arrive first.
-    pub fn clear(&mut self, port: PortId, packets: &Arena) -> Vec<Place> {
+    /// Takes all that is on the wire to a port of a node, the first to arrive first.
+    pub fn clear(&mut self, to: (NodeId, Local), packets: &Arena) -> Vec<Place> {
         let sent = self.sent.drain(..);
-        sent.filter(|&(at, place)| packets.is_flying(place, peer(port), at)).map(|(_, place)| place).collect()
+        sent.filter(|&(at, place)| packets.is_flying(place, to, at)).map(|(_, place)| place).collect()
     }
 }

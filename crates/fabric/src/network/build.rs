@@ -22,16 +22,20 @@ use crate::network::blueprint::{
 };
 use crate::network::facts::Facts;
 use crate::network::layout::Layout;
+use crate::network::layout::Local;
 use crate::network::routing::{ChangingRoutes, Routes};
 use crate::records::histogram::histograms;
 use crate::records::kept::Kept;
 use crate::records::outcome::Control;
+use crate::records::series;
 use crate::run::agenda::{Agenda, NEVER, What};
 use crate::run::border::Border;
 use crate::run::cut::Cut;
+use crate::run::node::{Node, Streams};
 use crate::run::windows::Windows;
-use crate::run::world::{Node, Outboxes, Streams, World};
+use crate::run::world::{Outboxes, Run, World};
 use crate::switch::congestion::Notices;
+use crate::switch::congestion::PortMachines;
 use crate::switch::crossing::Inputs;
 use crate::switch::forward::{Relay, Switch};
 use crate::switch::telemetry::Telemetry;
@@ -45,6 +49,7 @@ use floodway_mechanisms::slots::{
 };
 use floodway_units::mrg32k3a::{FirstDraws, Mrg32k3a};
 use floodway_units::{Bytes, Class, NodeId, PortId, Rate, Rng, Span, fold, mix, name_key, stream};
+use rustc_hash::FxHashSet;
 
 mod lanes;
 mod ports;
@@ -121,16 +126,12 @@ impl<'a> World<'a> {
         let mut points = machines.iter().flat_map(|machines| &machines.congestion_points);
         let subs = if points.any(|point| point.claims().contains(&Claim::Classify)) { 2 } else { 1 };
         let layout = Layout::new(blueprint.classes(), subs, blueprint.wire);
-        let queues = 2 * blueprint.links.len() * layout.queues_per_port;
         let fails = blueprint.links.iter().any(|link| !link.down.is_empty());
         let has_telemetry = blueprint.telemetry() == floodway_wire::Telemetry::Int;
-        let mut world = World {
+        let run = Run {
             control,
-            now: 0,
-            order: 0,
             events: Agenda::new(blueprint.semantics.ties, blueprint.semantics.starts),
             kept: Kept::new(blueprint, layout.classes.len()),
-            facts: Facts::new(blueprint, Arc::clone(&common.routes), layout),
             pairs: QueuePairs::default(),
             traffic: Traffic {
                 sources: build_sources(blueprint, &border),
@@ -142,40 +143,31 @@ impl<'a> World<'a> {
             packets: Arena::default(),
             telemetry: Telemetry::new(has_telemetry, 2 * blueprint.links.len()),
             shared_draws: shared_draws(blueprint),
-            ports: build_ports(blueprint).into(),
-            queues: (0..queues).map(|_| Queue::default()).collect(),
-            egress: Column::default(),
-            ingress: Column::default(),
-            machines,
-            nodes: Vec::new(),
-            switches: Column::default(),
-            nics: Column::default(),
             changing: fails.then(|| Box::new(ChangingRoutes::new(Arc::clone(&common.routes)))),
             wires: wires::of_network(blueprint),
             ideals: Ideals::default(),
-            faults: Vec::new(),
             notices: Notices::default(),
             trace: None,
             out: Outboxes::default(),
             border,
         };
+        let facts = Facts::new(blueprint, Arc::clone(&common.routes), layout);
+        let mut world = World { now: 0, order: 0, facts, nodes: Vec::new(), run, faults: Vec::new() };
         let accounts = blueprint.accounts();
-        world.add_nodes(&accounts)?;
-        let at_switch: Vec<bool> = world.ports.iter().map(|port| !port.at_host).collect();
-        world.kept.histograms = histograms(blueprint.records.queue_histogram.as_ref(), &at_switch);
-        world.facts.crossbars = world.switches.iter().any(|switch| switch.inputs.is_some());
+        world.add_nodes(&accounts, machines)?;
+        world.facts.crossbars = world.nodes.iter().any(|node| node.switch.inputs.is_some());
         world.facts.straight = !world.facts.crossbars
             && world.facts.layout.queues_per_port == 2
-            && world.kept.histograms.is_empty();
+            && blueprint.records.queue_histogram.is_none();
         world.facts.straight_control =
-            world.facts.straight && world.switches.iter().all(|switch| switch.pipeline == 0);
+            world.facts.straight && world.nodes.iter().all(|node| node.switch.pipeline == 0);
         world.add_lanes(&accounts)?;
         world.meet_ports();
         world.facts.largest = *common.largest.get_or_insert_with(|| world.largest_ever());
         world.build_with_largest()?;
-        (0..world.ports.len()).for_each(|port| world.set_hearing(PortId(port as u32)));
+        world.port_ids().for_each(|port| world.set_hearing(port));
         if let Some(length) = blueprint.window() {
-            world.events.go_by_node(Windows::new(blueprint.nodes.len(), length.0));
+            world.run.events.go_by_node(Windows::new(blueprint.nodes.len(), length.0));
         }
         world.arm_sources();
         world.arm_loops();
@@ -198,111 +190,103 @@ impl<'a> World<'a> {
         }
     }
 
-    fn add_nodes(&mut self, accounts: &Accounts<'_>) -> Result<(), BuildError> {
-        let seed = self.facts.blueprint.seed;
-        let mut ports_of = vec![Vec::new(); self.facts.blueprint.nodes.len()];
-        for (i, port) in self.ports.iter().enumerate() {
-            ports_of[port.node.index()].push(PortId(i as u32));
+    fn add_nodes(&mut self, accounts: &Accounts<'_>, machines: Vec<PortMachines>) -> Result<(), BuildError> {
+        let blueprint = self.facts.blueprint;
+        let mut parts: Vec<Vec<(Port, PortMachines)>> = blueprint.nodes.iter().map(|_| Vec::new()).collect();
+        for (port, machines) in build_ports(&self.facts).into_iter().zip(machines) {
+            parts[self.facts.node_of(port.id).index()].push((port, machines));
         }
-        for (i, spec) in self.facts.blueprint.nodes.iter().enumerate() {
+        let watched: FxHashSet<PortId> = blueprint.records.watch.iter().copied().collect();
+        for (i, (spec, parts)) in blueprint.nodes.iter().zip(parts).enumerate() {
             let node = NodeId(i as u32);
             let key = name_key(&spec.name);
-            let ports = std::mem::take(&mut ports_of[i]);
-            let switch = match &spec.role {
+            let (ports, machines): (Vec<Port>, Vec<PortMachines>) = parts.into_iter().unzip();
+            let number = self.facts.switches.len() as u32;
+            let (switch, nics) = match &spec.role {
                 Role::Host { .. } => {
-                    for &port in &ports {
-                        self.add_nic(port);
-                    }
                     self.facts.routers.push(None);
-                    u32::MAX
+                    (Switch::none(), self.nics(node, &ports))
                 }
-                Role::Switch(switch) => {
+                Role::Switch(spec) => {
                     let pool = accounts.pool(node)?.unwrap_or_default();
-                    self.add_switch(node, switch, (fold(mix(seed), key), pool), ports)?;
-                    self.switches.len() as u32 - 1
+                    self.facts.switches.push(node);
+                    let key = fold(mix(blueprint.seed), key);
+                    (self.switch(node, spec, (key, pool, number), &ports)?, Column::default())
                 }
             };
-            let stream = |purpose| stream(seed, key, purpose);
-            let draws = self.facts.blueprint.semantics.draws;
-            let streams = Streams {
-                flow_control: stream("flow-control"),
-                congestion_point: match draws {
-                    Draws::ConweaveNs3 => Rng::Ns3(Box::new(Mrg32k3a::first_by_hand(seed as u32))),
-                    // Switches have been numbered from 0, and the run's first stream is that of the hashes' seeds.
-                    Draws::SwingNs3 if switch != u32::MAX => {
-                        Rng::Ns3(Box::new(Mrg32k3a::of_stream(seed as u32, u64::from(switch) + 1)))
-                    }
-                    Draws::PerNode | Draws::HpccNs3 | Draws::SwingNs3 => stream("congestion-point"),
-                },
-                routing: stream("routing"),
-                admission: stream("admission"),
-                notification: stream("notification"),
-                reliability: stream("reliability"),
-            };
-            self.nodes.push(Node { switch, streams });
+            let at_switch = nics.is_empty();
+            let series = ports
+                .iter()
+                .map(|port| series::of_port(&blueprint.records, watched.contains(&port.id)))
+                .collect();
+            let histograms = histograms(blueprint.records.queue_histogram.as_ref(), ports.len(), at_switch);
+            let queues = ports.len() * self.facts.layout.queues_per_port;
+            self.nodes.push(Node {
+                id: node,
+                ports: ports.into(),
+                queues: (0..queues).map(|_| Queue::default()).collect(),
+                egress: Column::default(),
+                ingress: Column::default(),
+                machines,
+                series,
+                histograms,
+                streams: streams(blueprint, key, at_switch.then_some(number)),
+                switch,
+                nics,
+            });
         }
         Ok(())
     }
 
-    fn add_nic(&mut self, port: PortId) {
-        let state = &mut self.ports[port.index()];
-        (state.at_host, state.owner) = (true, self.nics.len() as u32);
+    /// The NICs of a host, one for each of its ports.
+    fn nics(&mut self, node: NodeId, ports: &[Port]) -> Column<Nic> {
         let classes = self.facts.layout.classes.len();
-        let mut ranks = Ranks::default();
-        ranks.reserve(self.traffic.listed.count(state.node));
-        self.nics.push(Nic {
-            port,
-            ranks,
-            ready: vec![Ring::default(); classes],
-            repeats: vec![Ring::default(); classes],
-            last: vec![u32::MAX - 1; classes],
-            ..Nic::default()
-        });
+        let mut nic = |port: usize| {
+            let mut ranks = Ranks::default();
+            ranks.reserve(self.run.traffic.listed.count(node));
+            self.facts.nics.push(node);
+            Nic {
+                port: Local::at(port),
+                number: self.facts.nics.len() as u32 - 1,
+                ranks,
+                ready: vec![Ring::default(); classes],
+                repeats: vec![Ring::default(); classes],
+                last: vec![u32::MAX - 1; classes],
+                ..Nic::default()
+            }
+        };
+        (0..ports.len()).map(&mut nic).collect()
     }
 
-    fn add_switch(
+    fn switch(
         &mut self,
         node: NodeId,
         spec: &SwitchSpec,
-        (key, pool): (u64, Bytes),
-        ports: Vec<PortId>,
-    ) -> Result<(), BuildError> {
+        (key, pool, number): (u64, Bytes, u32),
+        ports: &[Port],
+    ) -> Result<Switch, BuildError> {
         let place = || format!("switch {}", self.facts.blueprint.nodes[node.index()].name);
         let info = SwitchInfo { key, hash_seed: spec.hash_seed };
         let build = || spec.routing.build(&info).map_err(|error| BuildError::param(place(), error));
         let router = build()?;
-        self.facts.routers.push(Some(build()?));
-        let crossbar = spec.buffer.plan().crossbar;
-        for (i, &port) in ports.iter().enumerate() {
-            let state = &mut self.ports[port.index()];
-            state.owner = self.switches.len() as u32;
-            (state.local, state.has_crossbar) = (i as u16, crossbar.is_some());
-        }
-        let inputs = crossbar.map(|plan| {
-            let rates: Vec<(PortId, Rate)> = ports.iter().map(|&port| (port, self.rate(port))).collect();
-            Box::new(Inputs::new(
-                plan,
-                &rates,
-                self.facts.layout.queues_per_port - 1,
-                self.facts.layout.classes.len() - 1,
-            ))
+        let asked = build()?;
+        self.facts.routers.push(Some(asked));
+        let inputs = spec.buffer.plan().crossbar.map(|plan| {
+            let rates: Vec<Rate> = ports.iter().map(|port| self.facts.ports[port.id.index()].rate).collect();
+            let queues = self.facts.layout.queues_per_port - 1;
+            Box::new(Inputs::new(plan, &rates, queues, self.facts.layout.classes.len() - 1))
         });
-        self.switches.push(Switch {
-            router,
+        Ok(Switch {
+            router: Some(router),
+            number,
             pipeline: spec.pipeline.0,
-            pipe: VecDeque::new(),
             pool_size: pool.0,
-            pool_used: 0,
             pool_quiet: if pool == Bytes::ZERO { NEVER } else { pool.0 / 2 },
-            peak: 0,
-            occupied: 0,
             releases: VecDeque::with_capacity(ports.len()),
-            next_release: NEVER,
-            ports,
             relay: spec.relay.map(|ports| self.relaying(ports)),
             inputs,
-        });
-        Ok(())
+            ..Switch::none()
+        })
     }
 
     /// What a relay does with pauses: as the flow control says of the link into its remote port.
@@ -314,37 +298,38 @@ impl<'a> World<'a> {
             let relay = control.and_then(|(_, params)| params.relay());
             relay.map_or_else(Default::default, |relay| [relay.from_local, relay.from_remote])
         };
-        Relay { ports, dispositions: self.facts.layout.classes.iter().map(of).collect() }
+        let (local, remote) = (self.facts.local(ports.local), self.facts.local(ports.remote));
+        Relay { local, remote, dispositions: self.facts.layout.classes.iter().map(of).collect() }
     }
 
     /// Puts another receiver half in the place of one before the run starts.
     pub fn set_receiver(&mut self, port: PortId, class: Class, receiver: AnyFcReceiver) {
-        let lane = self.facts.layout.lane(port, self.facts.layout.dense(class));
-        let ingress = &mut self.ingress[lane];
+        let (mut at, port) = self.at_port(port);
+        let lane = at.facts.layout.lane(port, at.facts.layout.dense(class));
+        let ingress = &mut at.node.ingress[lane];
         ingress.awaits = receiver.awaits_release();
         ingress.receiver = receiver;
-        self.set_quiet(lane, port);
+        at.set_quiet(lane);
     }
 
     /// Puts another router in the place of a switch's before the run starts.
     pub fn set_router(&mut self, node: NodeId, build: impl Fn() -> AnyRouter) {
-        let switch = self.nodes[node.index()].switch;
-        assert!(switch != u32::MAX, "{} is no switch", self.facts.blueprint.nodes[node.index()].name);
-        self.switches[switch as usize].router = build();
+        let state = &mut self.nodes[node.index()];
+        assert!(!state.is_host(), "{} is no switch", self.facts.blueprint.nodes[node.index()].name);
+        state.switch.router = Some(build());
         self.facts.routers[node.index()] = Some(build());
     }
 
     /// What the accounts of each port know of it and of the link that leads there, and what it knows of their classes.
     fn meet_ports(&mut self) {
-        for port in (0..self.ports.len()).map(|port| PortId(port as u32)) {
-            let &Port { at_host, owner, .. } = &self.ports[port.index()];
-            let impaired = self.ports[port.index()].errors.any();
-            for class in 0..self.facts.layout.classes.len() as u8 {
-                let lane = self.facts.layout.lane(port, class);
-                let account = &mut self.ingress[lane];
-                (account.at_host, account.owner, account.impaired) = (at_host, owner, impaired);
-                if self.egress[lane].sender.is_free() {
-                    self.ports[port.index()].free |= 1 << class;
+        for node in &mut self.nodes {
+            for at in node.locals() {
+                let port = &mut node.ports[at.index()];
+                for class in 0..self.facts.layout.classes.len() as u8 {
+                    let lane = self.facts.layout.lane(at, class);
+                    let account = &mut node.ingress[lane];
+                    (account.at_host, account.impaired) = (port.at_host, port.errors.any());
+                    port.free |= u16::from(node.egress[lane].sender.is_free()) << class;
                 }
             }
         }
@@ -352,9 +337,10 @@ impl<'a> World<'a> {
 
     /// Builds the congestion points again that must know the largest base round-trip time, which is known only now.
     fn build_with_largest(&mut self) -> Result<(), BuildError> {
-        for (i, machines) in self.machines.iter_mut().enumerate() {
-            let port = PortId(i as u32);
-            let end = &self.facts.blueprint.links[i / 2].ends[i % 2];
+        let ports = self.nodes.iter_mut().flat_map(|node| node.ports.iter().zip(&mut node.machines));
+        for (port, machines) in ports {
+            let port = port.id;
+            let end = &self.facts.blueprint.links[port.index() / 2].ends[port.index() % 2];
             for (point, params) in machines.congestion_points.iter_mut().zip(&end.congestion_points) {
                 if params.needs().contains(&Need::Largest) {
                     let info = PortInfo {
@@ -370,41 +356,48 @@ impl<'a> World<'a> {
     }
 
     /// Up to where the port's congestion points do not hear of packets, and who looks at what it sends.
-    fn set_hearing(&mut self, port: PortId) {
-        let machines = &mut self.machines[port.index()];
+    fn set_hearing(&mut self, id: PortId) {
+        let crosses = self.run.border.crosses(id);
+        let (mut at, port) = self.at_port(id);
+        let machines = &mut at.node.machines[port.index()];
         machines.recounts = machines.congestion_points.iter().any(CongestionPoint::recounts);
         machines.watches = machines.congestion_points.iter().any(CongestionPoint::watches_inputs);
         let isolates = machines.congestion_points.iter().any(CongestionPoint::isolates);
         let remembers = machines.congestion_points.iter().map(CongestionPoint::remembers).max();
-        self.facts.remembers = self.facts.remembers.max(remembers.unwrap_or_default());
-        self.set_port_quiet(port);
-        let state = &mut self.ports[port.index()];
+        at.set_port_quiet(port);
+        let state = &mut at.node.ports[port.index()];
         // Hosts choose among queue pairs, and have no queues.
         state.isolates = isolates && !state.at_host;
-        self.facts.ports[port.index()].isolates = state.isolates;
-        state.observed |= state.noted || self.border.crosses(port);
-        for class in 1..self.facts.layout.classes.len() as u8 {
-            self.set_quiet(self.facts.layout.lane(port, class), port);
+        state.observed |= state.noted || crosses;
+        let isolates = state.isolates;
+        for class in 1..at.facts.layout.classes.len() as u8 {
+            at.set_quiet(at.facts.layout.lane(port, class));
         }
+        self.facts.ports[id.index()].isolates = isolates;
+        self.facts.remembers = self.facts.remembers.max(remembers.unwrap_or_default());
     }
 
     /// Machines may ask for a timer from the start, before any packet has come.
     pub fn arm_machines(&mut self) {
-        let (classes, border, ports) = (self.facts.layout.classes.len(), &self.border, &self.ports);
-        let owns = |port: usize| border.owns(ports[port].node);
-        for (lane, ingress) in self.ingress.iter_mut().enumerate().filter(|(lane, _)| owns(lane / classes)) {
+        // Where ties go by the order of scheduling, it is that of all accounts, then of all sender halves, then of all ports.
+        let owned: Vec<PortId> =
+            self.port_ids().filter(|&port| self.run.border.owns(self.facts.node_of(port))).collect();
+        let classes = self.facts.layout.classes.len() as u8;
+        for (&port, class) in owned.iter().flat_map(|port| (0..classes).map(move |class| (port, class))) {
+            let (at, port) = self.at_port(port);
+            let ingress = &mut at.node.ingress[at.facts.layout.lane(port, class)];
             let next = ingress.receiver.next_timeout();
-            self.events.is_at(ports[lane / classes].node);
-            self.events.sync(&mut ingress.timer, next, What::FcReceiver, lane as u32);
+            at.run.events.sync(&mut ingress.timer, next, What::FcReceiver, ingress.id);
         }
-        for (lane, egress) in self.egress.iter_mut().enumerate().filter(|(lane, _)| owns(lane / classes)) {
+        for (&port, class) in owned.iter().flat_map(|port| (0..classes).map(move |class| (port, class))) {
+            let (at, port) = self.at_port(port);
+            let egress = &mut at.node.egress[at.facts.layout.lane(port, class)];
             let next = egress.sender.next_timeout();
-            self.events.is_at(ports[lane / classes].node);
-            self.events.sync(&mut egress.timer, next, What::FcSender, lane as u32);
+            at.run.events.sync(&mut egress.timer, next, What::FcSender, egress.id);
         }
-        for (port, machines) in self.machines.iter_mut().enumerate().filter(|&(port, _)| owns(port)) {
-            self.events.is_at(ports[port].node);
-            machines.sync(&mut self.events, PortId(port as u32));
+        for &id in &owned {
+            let (at, port) = self.at_port(id);
+            at.node.machines[port.index()].sync(&mut at.run.events, id);
         }
         self.start_signals();
     }
@@ -418,17 +411,38 @@ impl<'a> World<'a> {
         port: PortId,
         point: AnyCongestionPoint,
     ) -> Result<(), BuildError> {
-        let points = &mut self.machines[port.index()].congestion_points;
+        let (at, local) = self.at_port(port);
+        let points = &mut at.node.machines[local.index()].congestion_points;
         points.push(point);
-        self.facts.blueprint.validate_points(port, points)?;
-        if points.iter().any(|point| point.claims().contains(&Claim::Classify)) && self.facts.layout.subs == 1
-        {
+        at.facts.blueprint.validate_points(port, points)?;
+        if points.iter().any(|point| point.claims().contains(&Claim::Classify)) && at.facts.layout.subs == 1 {
             let message = "classes have one queue each: no machine of the blueprint claims Classify";
-            return Err(congested(self.facts.blueprint.port_name(port), message.into()));
+            return Err(congested(at.facts.blueprint.port_name(port), message.into()));
         }
-        self.ports[port.index()].has_cp = true;
+        at.node.ports[local.index()].has_cp = true;
         self.set_hearing(port);
         Ok(())
+    }
+}
+
+/// The streams of a node whose name hashes to `key`, and of a switch its number.
+fn streams(blueprint: &Blueprint, key: u64, switch: Option<u32>) -> Streams {
+    let seed = blueprint.seed;
+    let stream = |purpose| stream(seed, key, purpose);
+    Streams {
+        flow_control: stream("flow-control"),
+        congestion_point: match (blueprint.semantics.draws, switch) {
+            (Draws::ConweaveNs3, _) => Rng::Ns3(Box::new(Mrg32k3a::first_by_hand(seed as u32))),
+            // Switches have been numbered from 0, and the run's first stream is that of the hashes' seeds.
+            (Draws::SwingNs3, Some(switch)) => {
+                Rng::Ns3(Box::new(Mrg32k3a::of_stream(seed as u32, u64::from(switch) + 1)))
+            }
+            (Draws::PerNode | Draws::HpccNs3 | Draws::SwingNs3, _) => stream("congestion-point"),
+        },
+        routing: stream("routing"),
+        admission: stream("admission"),
+        notification: stream("notification"),
+        reliability: stream("reliability"),
     }
 }
 

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use floodway_mechanisms::registry::AnyRouter;
 use floodway_mechanisms::slots::PauseMode;
-use floodway_units::Span;
+use floodway_units::{NodeId, PortId, Span};
 use floodway_wire::Format;
 
 use crate::network::base_rtt::Largest;
-use crate::network::blueprint::{Blueprint, Release};
-use crate::network::layout::Layout;
+use crate::network::blueprint::{Blueprint, EndSpec, Release};
+use crate::network::layout::{Layout, Local};
 use crate::network::port_facts::{self, PortFacts};
 use crate::network::routing::Routes;
 
@@ -37,6 +37,11 @@ pub(crate) struct Facts<'a> {
     pub remembers: Span,
     pub layout: Layout,
     pub ports: Vec<PortFacts>,
+    /// By port: where it is.
+    homes: Vec<Home>,
+    /// By number of a switch, and of a NIC, in events: its node.
+    pub switches: Vec<NodeId>,
+    pub nics: Vec<NodeId>,
     /// By lane: what its account holds when it is full, its own buffer or what of the switch's is for it.
     pub full: Vec<u64>,
     /// By node, where it is a switch: its router, asked by hosts which way a flow takes that decides by itself.
@@ -61,8 +66,47 @@ impl<'a> Facts<'a> {
             remembers: Span::ZERO,
             layout,
             ports: port_facts::of_network(blueprint),
+            homes: homes(blueprint),
+            switches: Vec::new(),
+            nics: Vec::new(),
             full: Vec::new(),
             routers: Vec::with_capacity(blueprint.nodes.len()),
         }
     }
+
+    /// The node of a port.
+    #[inline]
+    pub fn node_of(&self, port: PortId) -> NodeId {
+        self.homes[port.index()].node
+    }
+
+    /// A port as its node calls it.
+    #[inline]
+    pub fn local(&self, port: PortId) -> Local {
+        self.homes[port.index()].local
+    }
+
+    /// A lane as its node calls it.
+    pub fn local_lane(&self, id: u32) -> usize {
+        let (port, class) = self.layout.lane_of(id as usize);
+        self.layout.lane(self.local(port), class)
+    }
+}
+
+/// Where a port is.
+#[derive(Clone, Copy, Debug)]
+struct Home {
+    node: NodeId,
+    local: Local,
+}
+
+/// By port. The ports of a node are numbered in the order of their links.
+fn homes(blueprint: &Blueprint) -> Vec<Home> {
+    let mut next = vec![0; blueprint.nodes.len()];
+    let mut home = |end: &EndSpec| {
+        let next = &mut next[end.node.index()];
+        *next += 1;
+        Home { node: end.node, local: Local::at(*next - 1) }
+    };
+    blueprint.links.iter().flat_map(|link| &link.ends).map(&mut home).collect()
 }

@@ -13,7 +13,7 @@ use crate::link::port::{Egress, Port, Queue};
 use crate::network::ways::Way;
 use crate::records::series::{Bucket, Series};
 use crate::records::tally::{ReceivedRow, SentRow};
-use crate::run::world::Node;
+use crate::run::node::Node;
 use crate::switch::buffer::Ingress;
 use crate::switch::congestion::PortMachines;
 use crate::switch::forward::Switch;

@@ -3,6 +3,26 @@
 use floodway_units::{Class, PortId, QueueId};
 use floodway_wire::Format;
 
+/// A port among those of its node.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Local(u16);
+
+impl Local {
+    /// No port.
+    pub const NONE: Local = Local(u16::MAX);
+
+    /// The port at this place.
+    #[inline]
+    pub fn at(index: usize) -> Local {
+        Local(index as u16)
+    }
+
+    #[inline]
+    pub fn index(self) -> usize {
+        usize::from(self.0)
+    }
+}
+
 /// The classes of a run, and where a port's lanes and queues lie in their columns.
 #[derive(Debug)]
 pub(crate) struct Layout {
@@ -22,15 +42,30 @@ impl Layout {
         Layout { classes, queues_per_port, subs, gap: format.ack().wire.0 - format.ack().frame.0 }
     }
 
-    /// Index of the egress or ingress lane of a port and class.
+    /// Index of the egress or ingress lane of a port and class among those of its node.
     #[inline]
-    pub fn lane(&self, port: PortId, class: u8) -> usize {
+    pub fn lane(&self, port: Local, class: u8) -> usize {
         port.index() * self.classes.len() + class as usize
     }
 
-    /// Index of the first queue of a port: the one of its control class.
+    /// The port of a lane of a node.
+    pub fn port_of(&self, lane: usize) -> Local {
+        Local::at(lane / self.classes.len())
+    }
+
+    /// Likewise among those of the whole network.
+    pub fn lane_id(&self, port: PortId, class: u8) -> usize {
+        port.index() * self.classes.len() + class as usize
+    }
+
+    /// The port and the class of a lane of the network.
+    pub fn lane_of(&self, id: usize) -> (PortId, u8) {
+        (PortId((id / self.classes.len()) as u32), (id % self.classes.len()) as u8)
+    }
+
+    /// Index of the first queue of a port among those of its node: the one of its control class.
     #[inline]
-    pub fn queue(&self, port: PortId) -> usize {
+    pub fn queue(&self, port: Local) -> usize {
         port.index() * self.queues_per_port
     }
 

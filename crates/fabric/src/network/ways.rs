@@ -6,13 +6,15 @@ use floodway_wire::Telemetry;
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
 
+use crate::network::facts::Facts;
+use crate::network::layout::Local;
 use crate::network::routing::{in_force, peer};
-use crate::run::world::World;
+use crate::run::at_node::AtNode;
 
 /// Egress ports in a row.
 pub(crate) type Path = SmallVec<[PortId; 8]>;
 /// No port.
-const NONE: PortId = PortId(u32::MAX);
+const NONE: Local = Local::NONE;
 /// Ports of a path that are kept in place.
 const NEAR: usize = 8;
 
@@ -22,17 +24,19 @@ const NEAR: usize = 8;
 #[repr(C)]
 pub(crate) struct Hops {
     /// The first of them, of data and of replies.
-    near: [[PortId; NEAR]; 2],
+    near: [[Local; NEAR]; 2],
     /// All, where those of one are more.
-    far: Option<Box<[Path; 2]>>,
+    far: Option<Box<[Vec<Local>; 2]>>,
 }
 
 impl Hops {
-    pub fn new(data: Path, replies: Path) -> Self {
-        let near = |path: &Path| std::array::from_fn(|hop| path.get(hop).copied().unwrap_or(NONE));
-        let near = [near(&data), near(&replies)];
+    /// Of these ports of the network, each as its node calls it.
+    pub fn new(facts: &Facts<'_>, data: &Path, replies: &Path) -> Self {
+        let local = |path: &Path, hop: usize| path.get(hop).map_or(NONE, |&port| facts.local(port));
+        let near = [data, replies].map(|path| std::array::from_fn(|hop| local(path, hop)));
         let far = data.len().max(replies.len()) > NEAR;
-        Hops { near, far: far.then(|| Box::new([data, replies])) }
+        let all = |path: &Path| (0..path.len()).map(|hop| local(path, hop)).collect();
+        Hops { near, far: far.then(|| Box::new([data, replies].map(all))) }
     }
 }
 
@@ -52,7 +56,7 @@ pub(crate) struct Way {
     pub has_acks: bool,
     pub tuple: FlowTuple,
     /// The sender's NIC, and its rank there, which no two queue pairs of a run share.
-    pub nic: u32,
+    pub nic: Local,
     pub rank: u32,
     /// Which flow of its workload's source opened it.
     pub number: u32,
@@ -76,11 +80,11 @@ pub(crate) struct FlowNames {
 
 impl FlowNames {
     /// The place of a flow in `words`.
-    pub fn code(&mut self, world: &World<'_>, flow: FlowName) -> u32 {
+    pub fn code(&mut self, facts: &Facts<'_>, flow: FlowName) -> u32 {
         let next = self.words.len() as u32;
         let code = *self.codes.entry(flow).or_insert(next);
         if code == next {
-            self.words.push(world.flow_word(flow));
+            self.words.push(facts.flow_word(flow));
         }
         code
     }
@@ -89,11 +93,11 @@ impl FlowNames {
 impl Way {
     /// The egress port after `hop` others of its data or of its replies, if it is known from the start.
     #[inline]
-    pub fn port(&self, reply: bool, hop: usize) -> Option<PortId> {
+    pub fn port(&self, reply: bool, hop: usize) -> Option<Local> {
         let ports = &self.hops.near[usize::from(reply)];
         match ports.get(hop) {
             Some(&port) => (port != NONE).then_some(port),
-            None => self.far_port(reply, hop),
+            None => self.far_end(reply, hop),
         }
     }
 
@@ -103,18 +107,38 @@ impl Way {
     }
 
     #[cold]
-    fn far_port(&self, reply: bool, hop: usize) -> Option<PortId> {
+    fn far_end(&self, reply: bool, hop: usize) -> Option<Local> {
         self.hops.far.as_ref()?[usize::from(reply)].get(hop).copied()
     }
 }
 
-impl World<'_> {
-    /// A flow's id, as in the table of flows.
-    fn flow_word(&self, flow: FlowName) -> String {
-        let workload = &self.facts.blueprint.workloads[flow.workload as usize].name;
-        format!("{workload}:{}:{}", self.facts.blueprint.nodes[flow.source as usize].name, flow.number)
+impl Facts<'_> {
+    /// Every port that packets may take: of the flow's own path, or of all paths that routing offers while all links are
+    /// up. They take others only where one of these goes down.
+    pub fn possible_ports(&self, source: NodeId, destination: NodeId, known: &[PortId]) -> Vec<PortId> {
+        if !known.is_empty() {
+            return known.to_vec();
+        }
+        let (mut nodes, mut ports) = (vec![source], Vec::new());
+        while let Some(node) = nodes.pop() {
+            for &port in if node == destination { &[] } else { self.routes.candidates(node, destination) } {
+                if !ports.contains(&port) {
+                    ports.push(port);
+                    nodes.push(self.routes.node_of(peer(port)));
+                }
+            }
+        }
+        ports
     }
 
+    /// A flow's id, as in the table of flows.
+    fn flow_word(&self, flow: FlowName) -> String {
+        let workload = &self.blueprint.workloads[flow.workload as usize].name;
+        format!("{workload}:{}:{}", self.blueprint.nodes[flow.source as usize].name, flow.number)
+    }
+}
+
+impl AtNode<'_, '_> {
     /// Egress ports from `source` on, where they follow from the flow alone; else empty.
     pub fn path(
         &self,
@@ -126,7 +150,7 @@ impl World<'_> {
         if let Some(path) = pinned {
             return Path::from_slice(path);
         }
-        if self.changing.is_some() {
+        if self.run.changing.is_some() {
             return Path::new();
         }
         self.walk(source, destination, tuple).unwrap_or_default()
@@ -135,7 +159,7 @@ impl World<'_> {
     /// Brings the routes to a destination up to date, where links come and go: before they are looked up.
     #[inline]
     pub fn refresh_routes(&mut self, destination: NodeId) {
-        if let Some(changing) = &mut self.changing {
+        if let Some(changing) = &mut self.run.changing {
             changing.refresh(destination);
         }
     }
@@ -143,7 +167,7 @@ impl World<'_> {
     /// Equal-cost ports of `node` toward the host `destination`, by the routes in force.
     #[inline]
     pub fn candidates(&self, node: NodeId, destination: NodeId) -> &[PortId] {
-        in_force(&self.facts.routes, self.changing.as_deref(), (node, destination))
+        in_force(&self.facts.routes, self.run.changing.as_deref(), (node, destination))
     }
 
     /// The path that the flow's packets take if every router on it chooses by flow.
@@ -202,26 +226,6 @@ impl World<'_> {
             node = self.facts.routes.node_of(peer(port));
         }
         Some(path)
-    }
-
-    /// Every port that packets may take: of the flow's own path, or of all paths that routing offers while all links are
-    /// up. They take others only where one of these goes down.
-    pub fn possible_ports(&self, source: NodeId, destination: NodeId, known: &[PortId]) -> Vec<PortId> {
-        if !known.is_empty() {
-            return known.to_vec();
-        }
-        let (mut nodes, mut ports) = (vec![source], Vec::new());
-        while let Some(node) = nodes.pop() {
-            for &port in
-                if node == destination { &[] } else { self.facts.routes.candidates(node, destination) }
-            {
-                if !ports.contains(&port) {
-                    ports.push(port);
-                    nodes.push(self.facts.routes.node_of(peer(port)));
-                }
-            }
-        }
-        ports
     }
 }
 

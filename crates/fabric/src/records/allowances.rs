@@ -8,6 +8,7 @@ use crate::network::ways::{FlowName, FlowNames};
 use crate::records::log::{Log, Logged};
 use crate::records::outcome::RowTotals;
 use crate::records::table::{Table, Values};
+use crate::run::at_node::AtNode;
 use crate::run::world::World;
 
 /// What senders may, from when on, up to a number of rows.
@@ -89,28 +90,36 @@ impl AllowanceLog {
     }
 }
 
-impl World<'_> {
+impl AtNode<'_, '_> {
     /// Writes down what the stack of a queue pair allows, if that is something else than before.
     #[inline(never)]
     pub fn note_allowance(&mut self, slot: u32) {
-        let Some(log) = &mut self.kept.allowances else { return };
-        let (half, way) = (&self.pairs.senders[slot as usize], &self.pairs.ways[slot as usize]);
+        let Some(log) = &mut self.run.kept.allowances else { return };
+        let (half, way) = (&self.run.pairs.senders[slot as usize], &self.run.pairs.ways[slot as usize]);
         if half.done || !log.chosen[way.workload as usize] {
             return;
         }
         let allowance = half.allowance;
         if log.last(slot).replace(allowance) != Some(allowance) {
-            let line = self.facts.ports[self.nics[half.nic as usize].port.index()].rate;
+            let line = self.facts.ports[self.node.ports[half.nic.index()].id.index()].rate;
             let allowed = allowed_gbps(&allowance, line, way.base_rtt);
-            log.log.push(Row { time: self.now, nic: half.nic, flow: way.name(), allowance, allowed });
+            log.log.push(Row {
+                time: self.now,
+                nic: self.node.nics[half.nic.index()].number,
+                flow: way.name(),
+                allowance,
+                allowed,
+            });
         }
     }
+}
 
+impl World<'_> {
     /// One row each time that a sender's allowance changed; none where they are not kept.
     pub fn allowance_table(&self) -> Option<Table> {
-        let rows = self.kept.allowances.as_ref()?.log.rows();
+        let rows = self.run.kept.allowances.as_ref()?.log.rows();
         let mut flows = FlowNames::default();
-        let codes = rows.iter().map(|row| flows.code(self, row.flow)).collect();
+        let codes = rows.iter().map(|row| flows.code(&self.facts, row.flow)).collect();
         let real = |of: &dyn Fn(&Row) -> f64| Values::F64(rows.iter().map(of).collect());
         let rate = |row: &Row| match row.allowance.rate {
             Rate::MAX => f64::NAN,

@@ -9,7 +9,9 @@ use rustc_hash::FxHashMap;
 use crate::link::arena::Place;
 use crate::link::packet::{FIRST, INT, Kind, Packet};
 use crate::network::blueprint::CaptureSpec;
+use crate::network::layout::Local;
 use crate::network::ways::Way;
+use crate::run::at_node::AtNode;
 use crate::run::world::World;
 
 /// Of a link control frame, which belongs to no flow.
@@ -74,7 +76,7 @@ pub(crate) struct Capture {
     /// In the order in which they were first seen.
     pub flows: Vec<Seen>,
     /// By NIC and rank, which no two flows of a run share.
-    places: FxHashMap<(u32, u32), u32>,
+    places: FxHashMap<(NodeId, Local, u32), u32>,
 }
 
 impl Capture {
@@ -99,7 +101,7 @@ impl Capture {
     /// `number` is that of its first message that is not over.
     fn place_of(&mut self, way: &Way, number: u64) -> u32 {
         let next = self.flows.len() as u32;
-        let place = *self.places.entry((way.nic, way.rank)).or_insert(next);
+        let place = *self.places.entry((way.source, way.nic, way.rank)).or_insert(next);
         if place == next {
             self.flows.push(Seen {
                 workload: way.workload,
@@ -114,23 +116,23 @@ impl Capture {
     }
 }
 
-impl World<'_> {
+impl AtNode<'_, '_> {
     /// Notes a frame that starts on the wire of a chosen port now.
     #[cold]
     #[inline(never)]
-    pub fn capture(&mut self, port: PortId, place: Place) {
-        let Some(at) = self.kept.capture.count(port) else { return };
-        let packet = self.packets[place];
+    pub fn capture(&mut self, port: Local, place: Place) {
+        let Some(at) = self.run.kept.capture.count(self.id(port)) else { return };
+        let packet = self.run.packets[place];
         let flow = if packet.is_link_control() {
             NO_FLOW
         } else {
             let number = self.oldest_message(packet.flow);
-            self.kept.capture.place_of(&self.pairs.ways[packet.flow.index()], number)
+            self.run.kept.capture.place_of(&self.run.pairs.ways[packet.flow.index()], number)
         };
         if packet.has(INT) {
-            self.kept.capture.stacks.push(self.stack(place));
+            self.run.kept.capture.stacks.push(self.stack(place));
         }
-        self.kept.capture.packets.push(Captured {
+        self.run.kept.capture.packets.push(Captured {
             at: self.now,
             psn: packet.psn,
             stamp: packet.stamp,
@@ -148,7 +150,7 @@ impl World<'_> {
 
     fn stack(&self, place: Place) -> Stack {
         let mut stack = Stack::default();
-        for hop in self.telemetry.of(place) {
+        for hop in self.run.telemetry.of(place) {
             stack.push(hop.rate, hop.time, hop.tx_bytes, hop.queue);
         }
         stack
@@ -161,17 +163,22 @@ impl World<'_> {
         const LARGEST: u64 = 1 << 31;
         let at = packet.flow.index();
         let ends = |size| packet.psn.saturating_add(self.packets_of(floodway_units::Bytes(size)));
-        let mut messages = self.pairs.senders[at].messages().chain(self.pairs.receivers[at].messages());
+        let mut messages =
+            self.run.pairs.senders[at].messages().chain(self.run.pairs.receivers[at].messages());
         let message = messages.find(|&(_, end, size)| end == ends(size));
         message.map_or(u64::from(packet.payload), |(.., size)| size).min(LARGEST) as u32
     }
 
     /// The number of a queue pair's oldest message that is not complete at both ends; of the last one, if all are.
     fn oldest_message(&self, flow: FlowId) -> u64 {
-        let heads =
-            (self.pairs.senders[flow.index()].messages(), self.pairs.receivers[flow.index()].messages());
+        let heads = (
+            self.run.pairs.senders[flow.index()].messages(),
+            self.run.pairs.receivers[flow.index()].messages(),
+        );
         let (sending, receiving) = heads;
         let first = sending.take(1).chain(receiving.take(1)).min_by_key(|&(_, end, _)| end);
         first.map_or(0, |(number, ..)| number)
     }
 }
+
+impl World<'_> {}

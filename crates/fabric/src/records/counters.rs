@@ -27,6 +27,8 @@ pub(crate) struct RareEgressCounters {
     pub cns: u64,
     /// Times that a router moved a flow from this port to another one.
     pub moves: u64,
+    /// What was sent onto a wire that was down.
+    pub lost: Traffic,
 }
 
 /// Packets and their bytes.

@@ -2,11 +2,12 @@
 
 use floodway_engine::memory::{self, Exhausted};
 use floodway_mechanisms::slots::DropReason;
-use floodway_units::{PortId, Time};
+use floodway_units::{NodeId, PortId, Time};
 
 use crate::link::packet::{ISOLATED, Packet};
-use crate::link::port::Port;
+use crate::network::blueprint::NodeSpec;
 use crate::network::footprint;
+use crate::network::layout::Local;
 use crate::network::routing::peer;
 use crate::records::allowances::AllowanceLog;
 use crate::records::counters::Traffic;
@@ -20,36 +21,64 @@ use crate::records::signals::SignalLog;
 use crate::records::table::{Column, Table, Values};
 use crate::records::tally::{FlowKey, FlowRow, ReceivedRow, SentRow};
 use crate::run::agenda::NEVER;
+use crate::run::at_node::AtNode;
+use crate::run::node::Node;
 use crate::run::world::World;
+
+impl AtNode<'_, '_> {
+    /// Closes the node's books.
+    fn close(&mut self) {
+        self.settle();
+        for port in self.node.locals() {
+            for class in 0..self.facts.layout.classes.len() as u8 {
+                let egress = &mut self.node.egress[self.facts.layout.lane(port, class)];
+                if egress.paused_since != NEVER {
+                    egress.paused_total += self.now - egress.paused_since;
+                    self.node.series[port.index()].paused(egress.paused_since, self.now);
+                    egress.paused_since = self.now;
+                }
+            }
+            let waiting = self.node.ports[port.index()].waiting;
+            self.node.series[port.index()].finish(self.now, waiting);
+            if !self.node.histograms.is_empty() {
+                self.sample_last(port, waiting);
+            }
+        }
+    }
+}
 
 impl World<'_> {
     /// Closes the books at `now`.
     pub fn close(&mut self, now: Time) {
         self.now = now.0;
-        for switch in 0..self.switches.len() {
-            self.settle(switch as u32);
+        for node in 0..self.nodes.len() {
+            self.at(NodeId(node as u32)).close();
         }
-        for port in 0..self.ports.len() {
-            for class in 0..self.facts.layout.classes.len() {
-                let egress = &mut self.egress[port * self.facts.layout.classes.len() + class];
-                if egress.paused_since != NEVER {
-                    egress.paused_total += self.now - egress.paused_since;
-                    self.kept.series[port].paused(egress.paused_since, self.now);
-                    egress.paused_since = self.now;
-                }
-            }
-            self.kept.series[port].finish(self.now, self.ports[port].waiting);
-            if !self.kept.histograms.is_empty() {
-                self.sample_last(PortId(port as u32), self.ports[port].waiting);
-            }
-        }
+        self.count_dead();
         self.close_rows();
+    }
+
+    /// What was sent onto wires that were down is counted where it would have arrived, as what was on them when they went
+    /// down.
+    fn count_dead(&mut self) {
+        let mut changing: Vec<PortId> = self.run.wires.keys().copied().collect();
+        changing.sort_unstable();
+        for port in changing {
+            for class in 0..self.facts.layout.classes.len() as u8 {
+                let lost = self.egress(self.facts.layout.lane_id(port, class)).rare.lost;
+                let (at, rx) = self.at_port(peer(port));
+                let rare = &mut at.node.ingress[at.facts.layout.lane(rx, class)].rare;
+                rare.lost.add_all(lost);
+                rare.drops[DropReason::LinkDown as usize] += lost.packets;
+                rare.failure_drop_bytes += lost.bytes;
+            }
+        }
     }
 
     /// What is kept of a network whose books are closed.
     pub fn tables(mut self, stopped: Stopped) -> crate::records::outcome::Records {
         self.leave_room_for_tables();
-        self.kept.records.sort_rows();
+        self.run.kept.records.sort_rows();
         self.settle_ideals();
         self.close_logs();
         let outcome = self.outcome(stopped);
@@ -70,7 +99,7 @@ impl World<'_> {
 
     /// Ends the run where its tables do not fit beside it, before the system does.
     fn leave_room_for_tables(&self) {
-        let rows = self.kept.records.sent_rows.len() as u64;
+        let rows = self.run.kept.records.sent_rows.len() as u64;
         let bytes = rows * footprint::TABLE_ROW;
         if rows >= MANY_ROWS && memory::left().is_some_and(|left| left.bytes < bytes) {
             Exhausted { bytes }.end();
@@ -79,28 +108,28 @@ impl World<'_> {
 
     /// Puts what was written down as it came in order.
     fn close_logs(&mut self) {
-        self.kept.pauses.iter_mut().for_each(PauseLog::close);
-        self.kept.signals.iter_mut().for_each(SignalLog::close);
-        self.kept.allowances.iter_mut().for_each(AllowanceLog::close);
-        self.kept.shares.iter_mut().for_each(ShareLog::close);
+        self.run.kept.pauses.iter_mut().for_each(PauseLog::close);
+        self.run.kept.signals.iter_mut().for_each(SignalLog::close);
+        self.run.kept.allowances.iter_mut().for_each(AllowanceLog::close);
+        self.run.kept.shares.iter_mut().for_each(ShareLog::close);
     }
 
     /// Writes the rows of flows that are open.
     fn close_rows(&mut self) {
-        let halves = self.pairs.senders.iter_mut().zip(self.pairs.receivers.iter_mut());
-        for ((sender, receiver), way) in halves.zip(self.pairs.ways.iter()) {
+        let halves = self.run.pairs.senders.iter_mut().zip(self.run.pairs.receivers.iter_mut());
+        for ((sender, receiver), way) in halves.zip(self.run.pairs.ways.iter()) {
             if sender.alive {
-                sender.close(way, &mut self.kept.records);
+                sender.close(way, &mut self.run.kept.records);
             }
             if receiver.alive {
-                receiver.close(way, &mut self.kept.records);
+                receiver.close(way, &mut self.run.kept.records);
             }
         }
     }
 
     fn outcome(&self, stopped: Stopped) -> Outcome {
         let in_flight = self.in_flight();
-        let bytes = Conservation { in_flight, ..self.kept.records.bytes };
+        let bytes = Conservation { in_flight, ..self.run.kept.records.bytes };
         Outcome {
             stopped,
             simulated_us: Time(self.now).as_us(),
@@ -110,25 +139,25 @@ impl World<'_> {
                 slowdown: self.slowdown(),
             },
             lossless: self.lossless(),
-            deadlocks: self.kept.deadlocks.clone(),
+            deadlocks: self.run.kept.deadlocks.clone(),
             workloads: self.workload_totals(),
             bytes,
-            packet_hops: self.kept.packet_hops,
+            packet_hops: self.run.kept.packet_hops,
             events: self.event_counts(),
             drops: DropReason::ALL
                 .iter()
                 .map(|&reason| {
                     let of = |lane: &crate::switch::buffer::Ingress| lane.rare.drops[reason as usize];
-                    (reason.name(), self.ingress.iter().map(of).sum())
+                    (reason.name(), self.nodes.iter().flat_map(|node| node.ingress.iter()).map(of).sum())
                 })
                 .collect(),
             cnps: self.cnps_made(),
-            peak_in_network_bytes: self.kept.records.peak_in_network,
+            peak_in_network_bytes: self.run.kept.records.peak_in_network,
             devices: self.devices(),
-            pauses: self.kept.pauses.as_ref().map(PauseLog::totals),
-            signals: self.kept.signals.as_ref().map(SignalLog::totals),
-            allowances: self.kept.allowances.as_ref().map(AllowanceLog::totals),
-            shares: self.kept.shares.as_ref().map(ShareLog::totals),
+            pauses: self.run.kept.pauses.as_ref().map(PauseLog::totals),
+            signals: self.run.kept.signals.as_ref().map(SignalLog::totals),
+            allowances: self.run.kept.allowances.as_ref().map(AllowanceLog::totals),
+            shares: self.run.kept.shares.as_ref().map(ShareLog::totals),
             queue_samples: self.queue_samples(),
             capture: self.capture_totals(),
         }
@@ -136,7 +165,7 @@ impl World<'_> {
 
     fn cnps_made(&self) -> CnpTotals {
         let mut made = CnpTotals::default();
-        for lane in self.egress.iter() {
+        for lane in self.nodes.iter().flat_map(|node| node.egress.iter()) {
             made.congestion_points += lane.rare.cnps;
             made.receivers += lane.rare.receiver_cnps;
             made.flags += lane.rare.cnp_flags;
@@ -146,13 +175,14 @@ impl World<'_> {
 
     /// Bytes of packets on links, in pipelines, in queues and between them.
     fn in_flight(&self) -> u64 {
-        let queued = self.queues.iter().flat_map(|queue| queue.fifo.iter(&self.packets));
-        let piped = self.switches.iter().flat_map(|switch| &switch.pipe);
-        let piped = piped.map(|&(_, _, place)| &self.packets[place]);
-        let inputs = self.switches.iter().filter_map(|switch| switch.inputs.as_deref());
+        let queues = self.nodes.iter().flat_map(|node| node.queues.iter());
+        let queued = queues.flat_map(|queue| queue.fifo.iter(&self.run.packets));
+        let piped = self.nodes.iter().flat_map(|node| &node.switch.pipe);
+        let piped = piped.map(|&(_, _, place)| &self.run.packets[place]);
+        let inputs = self.nodes.iter().filter_map(|node| node.switch.inputs.as_deref());
         let crossing =
-            inputs.flat_map(|inputs| inputs.places(&self.packets)).map(|place| &self.packets[place]);
-        let flying = self.packets.flying();
+            inputs.flat_map(|inputs| inputs.places(&self.run.packets)).map(|place| &self.run.packets[place]);
+        let flying = self.run.packets.flying();
         flying
             .chain(queued)
             .chain(piped)
@@ -164,39 +194,44 @@ impl World<'_> {
 
     /// Every account holds what is queued behind it and on the wire of the packet that leaves.
     pub fn buffers(&self) -> Verdict {
-        let mut held = vec![0u64; self.ingress.len()];
+        self.nodes
+            .iter()
+            .map(|node| self.buffers_of(node))
+            .find(|verdict| *verdict != Verdict::Holds)
+            .unwrap_or(Verdict::Holds)
+    }
+
+    fn buffers_of(&self, node: &Node) -> Verdict {
+        let mut held = vec![0u64; node.ingress.len()];
         let mut add = |packet: &Packet| {
             if packet.class != 0 {
                 held[self.facts.layout.lane(packet.ingress, packet.class)] += u64::from(packet.frame);
             }
         };
-        for switch in self.switches.iter() {
-            let piped = switch.pipe.iter().map(|&(_, out, place)| (out, &self.packets[place]));
-            let charged = |(out, packet): &(PortId, &Packet)| {
-                !self.ports[out.index()].isolates || !packet.has(ISOLATED)
-            };
-            piped.filter(charged).for_each(|(_, packet)| add(packet));
-            if let Some(inputs) = &switch.inputs {
-                // What has crossed is charged to nobody.
-                inputs.places(&self.packets).for_each(|place| add(&self.packets[place]));
-                continue;
-            }
-            for port in &switch.ports {
-                let charged = (1..self.facts.layout.queues_per_port).filter(|&q| !self.may_lose(*port, q));
-                let queues = charged.map(|q| &self.queues[self.facts.layout.queue(*port) + q]);
-                queues.flat_map(|queue| queue.fifo.iter(&self.packets)).for_each(&mut add);
-            }
-        }
-        for switch in self.switches.iter() {
-            for leaving in &switch.releases {
-                held[leaving.lane as usize] += u64::from(leaving.frame);
+        let switch = &node.switch;
+        let piped = switch.pipe.iter().map(|&(_, out, place)| (out, &self.run.packets[place]));
+        let charged =
+            |(out, packet): &(Local, &Packet)| !node.ports[out.index()].isolates || !packet.has(ISOLATED);
+        piped.filter(charged).for_each(|(_, packet)| add(packet));
+        if let Some(inputs) = &switch.inputs {
+            // What has crossed is charged to nobody.
+            inputs.places(&self.run.packets).for_each(|place| add(&self.run.packets[place]));
+        } else if !node.is_host() {
+            for port in node.locals() {
+                let charged = (1..self.facts.layout.queues_per_port)
+                    .filter(|&q| !node.ports[port.index()].may_lose(&self.facts.layout, q));
+                let queues = charged.map(|q| &node.queues[self.facts.layout.queue(port) + q]);
+                queues.flat_map(|queue| queue.fifo.iter(&self.run.packets)).for_each(&mut add);
             }
         }
-        for (lane, account) in self.ingress.iter().enumerate() {
+        for leaving in &switch.releases {
+            held[leaving.lane as usize] += u64::from(leaving.frame);
+        }
+        for (account, held) in node.ingress.iter().zip(held) {
             let charged = account.held + account.headroom;
-            if charged != held[lane] {
-                let port = self.port_name(PortId((lane / self.facts.layout.classes.len()) as u32));
-                return Verdict::Broken(format!("{port} is charged {charged} B and holds {} B", held[lane]));
+            if charged != held {
+                let port = self.port_name(self.facts.layout.lane_of(account.id as usize).0);
+                return Verdict::Broken(format!("{port} is charged {charged} B and holds {held} B"));
             }
         }
         Verdict::Holds
@@ -205,7 +240,7 @@ impl World<'_> {
     fn slowdown(&self) -> Verdict {
         let took = |received: &ReceivedRow| received.finish - received.key.start;
         let too_fast = |(sent, received): &FlowRow| received.finish != NEVER && took(received) < sent.ideal;
-        match self.kept.records.rows().find(too_fast) {
+        match self.run.kept.records.rows().find(too_fast) {
             None => Verdict::Holds,
             Some((sent, received)) => Verdict::Broken(format!(
                 "flow {} took {} ps, less than its ideal {} ps",
@@ -224,7 +259,7 @@ impl World<'_> {
     fn workload_totals(&self) -> Vec<WorkloadTotals> {
         let specs = self.facts.blueprint.workloads.iter();
         specs
-            .zip(&self.kept.records.totals)
+            .zip(&self.run.kept.records.totals)
             .enumerate()
             .map(|(i, (spec, totals))| WorkloadTotals {
                 name: spec.name.clone(),
@@ -234,20 +269,20 @@ impl World<'_> {
                 measured_finished: totals.measured_finished,
                 offered_bytes: if totals.offered == 0 { totals.delivered } else { totals.offered },
                 delivered_bytes: totals.delivered,
-                never_started: self.traffic.triggers.waiting[i],
-                span_us: self.kept.records.span(i),
+                never_started: self.run.traffic.triggers.waiting[i],
+                span_us: self.run.kept.records.span(i),
             })
             .collect()
     }
 
     fn devices(&self) -> Vec<DevicePeak> {
         let nodes = self.facts.blueprint.nodes.iter().zip(&self.nodes);
-        nodes
-            .filter_map(|(spec, node)| {
-                let switch = self.switches.get(node.switch as usize)?;
-                Some(DevicePeak { node: spec.name.clone(), peak_bytes: switch.peak })
-            })
-            .collect()
+        let switches = nodes.filter(|(_, node)| !node.is_host());
+        let peak = |(spec, node): (&NodeSpec, &Node)| DevicePeak {
+            node: spec.name.clone(),
+            peak_bytes: node.switch.peak,
+        };
+        switches.map(peak).collect()
     }
 
     pub fn names(&self) -> Vec<String> {
@@ -260,17 +295,11 @@ impl World<'_> {
 
     /// The number of each port among those of its node, in the order of links.
     pub fn port_numbers(&self) -> Vec<u64> {
-        let mut next = vec![0; self.nodes.len()];
-        let number = |port: &Port| {
-            let next = &mut next[port.node.index()];
-            *next += 1;
-            *next - 1
-        };
-        self.ports.iter().map(number).collect()
+        self.port_ids().map(|port| self.facts.local(port).index() as u64).collect()
     }
 
     fn flow_table(&self) -> Table {
-        let rows: Vec<FlowRow> = memory::collect(self.kept.records.rows());
+        let rows: Vec<FlowRow> = memory::collect(self.run.kept.records.rows());
         let us = |ps: u64| if ps == NEVER { f64::NAN } else { Time(ps).as_us() };
         let fct = |(_, received): &FlowRow| match received.finish {
             NEVER => f64::NAN,
@@ -345,7 +374,7 @@ impl World<'_> {
     fn latency_table(&self) -> Table {
         let (mut workload, mut component) = (Vec::new(), Vec::new());
         let (mut low, mut high, mut packets) = (Vec::new(), Vec::new(), Vec::new());
-        for (of, part, bounds, count) in self.kept.records.delays.rows() {
+        for (of, part, bounds, count) in self.run.kept.records.delays.rows() {
             workload.push(of);
             component.push(part);
             low.push(bounds.0);
@@ -371,8 +400,9 @@ impl World<'_> {
     /// Watched ports: those asked for, and the busiest of the others.
     fn watched(&self) -> Vec<usize> {
         let asked: Vec<usize> = self.facts.blueprint.records.watch.iter().map(|port| port.index()).collect();
-        let sent = |port: usize| self.kept.series[port].buckets().iter().map(|b| b.tx_bytes).sum::<u64>();
-        let mut others: Vec<(u64, usize)> = (0..self.ports.len())
+        let sent =
+            |port: usize| self.series(PortId(port as u32)).buckets().iter().map(|b| b.tx_bytes).sum::<u64>();
+        let mut others: Vec<(u64, usize)> = (0..self.facts.ports.len())
             .filter(|port| !asked.contains(port))
             .map(|port| (sent(port), port))
             .filter(|&(bytes, _)| bytes > 0)
@@ -388,12 +418,14 @@ impl World<'_> {
     /// What tables call the direction in which a port sends.
     pub fn direction(&self, port: PortId) -> String {
         // A link keeps the names of its ends, whether relays stand between or not.
-        let behind = |port: PortId| match self.relay_at(port) {
-            Some(relay) if relay.ports.remote == port => peer(relay.ports.local),
+        let node = |port: PortId| &self.nodes[self.facts.node_of(port).index()];
+        let behind = |port: PortId| match &node(port).switch.relay {
+            Some(relay) if relay.remote == self.facts.local(port) => {
+                peer(node(port).ports[relay.local.index()].id)
+            }
             _ => port,
         };
-        let name =
-            |port: PortId| &self.facts.blueprint.nodes[self.ports[behind(port).index()].node.index()].name;
+        let name = |port: PortId| &self.facts.blueprint.nodes[self.facts.node_of(behind(port)).index()].name;
         let link = &self.facts.blueprint.links[port.index() / 2].name;
         format!("{link}: {}>{}", name(port), name(peer(port)))
     }
@@ -403,7 +435,7 @@ impl World<'_> {
         let (mut time, mut width, mut value) = (Vec::new(), Vec::new(), Vec::new());
         let watched = self.watched();
         for (i, &port) in watched.iter().enumerate() {
-            let series = &self.kept.series[port];
+            let series = self.series(PortId(port as u32));
             let mut begin = 0u64;
             for bucket in series.buckets() {
                 // The last bucket may be cut short by the end of the run.
@@ -446,34 +478,36 @@ impl World<'_> {
 
     /// By lane, what has started on the wire: it has arrived at the other end, was lost on the link or is there now.
     fn traffic_sent(&self) -> Vec<Traffic> {
-        let classes = self.facts.layout.classes.len();
         let far = |lane: usize| {
-            self.facts.layout.lane(peer(PortId((lane / classes) as u32)), (lane % classes) as u8)
+            let (port, class) = self.facts.layout.lane_of(lane);
+            self.facts.layout.lane_id(peer(port), class)
         };
         let arrived = |lane: usize| {
-            let account = &self.ingress[far(lane)];
+            let account = self.ingress(far(lane));
             let mut received = account.received;
             received.add_all(account.rare.lost);
             received
         };
-        let mut sent: Vec<Traffic> = (0..self.egress.len()).map(arrived).collect();
-        for packet in self.packets.flying().filter(|packet| !packet.is_link_control()) {
-            sent[far(self.facts.layout.lane(packet.ingress, packet.class))].add(packet.frame);
+        let mut sent: Vec<Traffic> = (0..self.lanes()).map(arrived).collect();
+        for packet in self.run.packets.flying().filter(|packet| !packet.is_link_control()) {
+            let port = self.nodes[packet.node.index()].ports[packet.ingress.index()].id;
+            sent[self.facts.layout.lane_id(peer(port), packet.class)].add(packet.frame);
         }
         sent
     }
 
     fn counter_table(&self) -> Table {
-        let lanes: Vec<usize> = (0..self.egress.len()).collect();
+        let lanes: Vec<usize> = (0..self.lanes()).collect();
         let port_of = |lane: usize| lane / self.facts.layout.classes.len();
         let column = |of: &dyn Fn(usize) -> u64| Values::U64(lanes.iter().map(|&lane| of(lane)).collect());
         let numbers = self.port_numbers();
-        let (out, held, sent) = (&self.egress, &self.ingress, self.traffic_sent());
+        let (out, held) = (|lane| self.egress(lane), |lane| self.ingress(lane));
+        let sent = self.traffic_sent();
         let mut columns = vec![
             (
                 "node".to_owned(),
                 Values::Text {
-                    codes: lanes.iter().map(|&lane| self.ports[port_of(lane)].node.0).collect(),
+                    codes: lanes.iter().map(|&lane| self.facts.ports[port_of(lane)].node.0).collect(),
                     dictionary: self.names(),
                 },
             ),
@@ -493,28 +527,28 @@ impl World<'_> {
             ),
             ("tx_packets".to_owned(), column(&|lane| sent[lane].packets)),
             ("tx_bytes".to_owned(), column(&|lane| sent[lane].bytes)),
-            ("rx_packets".to_owned(), column(&|lane| held[lane].received.packets)),
-            ("rx_bytes".to_owned(), column(&|lane| held[lane].received.bytes)),
-            ("pfc_tx".to_owned(), column(&|lane| held[lane].rare.pfc_tx)),
-            ("pfc_rx".to_owned(), column(&|lane| out[lane].counters.pfc_rx)),
+            ("rx_packets".to_owned(), column(&|lane| held(lane).received.packets)),
+            ("rx_bytes".to_owned(), column(&|lane| held(lane).received.bytes)),
+            ("pfc_tx".to_owned(), column(&|lane| held(lane).rare.pfc_tx)),
+            ("pfc_rx".to_owned(), column(&|lane| out(lane).counters.pfc_rx)),
             (
                 "paused_us".to_owned(),
-                Values::F64(lanes.iter().map(|&lane| Time(out[lane].paused(self.now)).as_us()).collect()),
+                Values::F64(lanes.iter().map(|&lane| Time(out(lane).paused(self.now)).as_us()).collect()),
             ),
-            ("ecn_marks".to_owned(), column(&|lane| out[lane].counters.ecn_marks)),
-            ("ue_marks".to_owned(), column(&|lane| out[lane].rare.ue_marks)),
-            ("cnps".to_owned(), column(&|lane| out[lane].rare.cnps)),
-            ("receiver_cnps".to_owned(), column(&|lane| out[lane].rare.receiver_cnps)),
-            ("cnp_flags".to_owned(), column(&|lane| out[lane].rare.cnp_flags)),
-            ("cns".to_owned(), column(&|lane| out[lane].rare.cns)),
-            ("moves".to_owned(), column(&|lane| out[lane].rare.moves)),
+            ("ecn_marks".to_owned(), column(&|lane| out(lane).counters.ecn_marks)),
+            ("ue_marks".to_owned(), column(&|lane| out(lane).rare.ue_marks)),
+            ("cnps".to_owned(), column(&|lane| out(lane).rare.cnps)),
+            ("receiver_cnps".to_owned(), column(&|lane| out(lane).rare.receiver_cnps)),
+            ("cnp_flags".to_owned(), column(&|lane| out(lane).rare.cnp_flags)),
+            ("cns".to_owned(), column(&|lane| out(lane).rare.cns)),
+            ("moves".to_owned(), column(&|lane| out(lane).rare.moves)),
         ];
         for reason in DropReason::ALL {
-            let drops = column(&|lane| held[lane].rare.drops[reason as usize]);
+            let drops = column(&|lane| held(lane).rare.drops[reason as usize]);
             columns.push((format!("drops_{}", reason.name()), drops));
         }
-        columns.push(("peak_bytes".to_owned(), column(&|lane| held[lane].peak)));
-        columns.push(("headroom_peak_bytes".to_owned(), column(&|lane| held[lane].headroom_peak)));
+        columns.push(("peak_bytes".to_owned(), column(&|lane| held(lane).peak)));
+        columns.push(("headroom_peak_bytes".to_owned(), column(&|lane| held(lane).headroom_peak)));
         let column = |(name, values)| Column { name, values };
         Table { columns: columns.into_iter().map(column).collect() }
     }

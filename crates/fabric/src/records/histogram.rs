@@ -9,11 +9,13 @@
 //! scheduled, as if it were one of them ([`Instants`]).
 
 use crate::network::blueprint::{HistogramSpec, Ties};
+use crate::network::layout::Local;
 use crate::records::outcome::QueueSamples;
 use crate::records::table::{Table, Values};
 use crate::run::agenda::NEVER;
+use crate::run::at_node::AtNode;
 use crate::run::world::World;
-use floodway_units::{PortId, Time};
+use floodway_units::Time;
 
 /// The counts of so many picoseconds stand apart: 100 ms, as those are of which other simulators write
 /// blocks.
@@ -149,29 +151,31 @@ impl Instants {
     }
 }
 
-/// One of each port where they are kept; a host's never meets an instant.
-pub(crate) fn histograms(spec: Option<&HistogramSpec>, at_switch: &[bool]) -> Vec<Histogram> {
+/// One of each port of a node where they are kept; a host's never meets an instant.
+pub(crate) fn histograms(spec: Option<&HistogramSpec>, ports: usize, at_switch: bool) -> Vec<Histogram> {
     let Some(spec) = spec else { return Vec::new() };
-    let of = |&at_switch: &bool| {
+    let of = |_| {
         let histogram = Histogram::new(spec);
         if at_switch { histogram } else { Histogram { next: NEVER, ..histogram } }
     };
-    at_switch.iter().map(of).collect()
+    (0..ports).map(of).collect()
 }
 
-impl World<'_> {
+impl AtNode<'_, '_> {
     /// The queues of `port` have held `queued` bytes until now.
     #[inline(never)]
-    pub fn sample(&mut self, port: PortId, queued: u64) {
-        let until = self.kept.instants.until().unwrap_or(self.now);
-        self.kept.histograms[port.index()].stood(until, queued);
+    pub fn sample(&mut self, port: Local, queued: u64) {
+        let until = self.run.kept.instants.until().unwrap_or(self.now);
+        self.node.histograms[port.index()].stood(until, queued);
     }
 
     /// The queues of `port` have held `queued` bytes until now, and no event comes any more.
-    pub fn sample_last(&mut self, port: PortId, queued: u64) {
-        self.kept.histograms[port.index()].stood(self.now, queued);
+    pub fn sample_last(&mut self, port: Local, queued: u64) {
+        self.node.histograms[port.index()].stood(self.now, queued);
     }
+}
 
+impl World<'_> {
     /// Which instants were sampled; none where histograms are not kept.
     pub fn queue_samples(&self) -> Option<QueueSamples> {
         let spec = self.facts.blueprint.records.queue_histogram?;
@@ -187,7 +191,11 @@ impl World<'_> {
     }
 
     fn switch_histograms(&self) -> impl Iterator<Item = (usize, &Histogram)> {
-        self.kept.histograms.iter().enumerate().filter(|&(port, _)| !self.ports[port].at_host)
+        let switches = self.port_ids().filter(|&port| !self.facts.ports[port.index()].at_host);
+        switches.filter_map(|port| {
+            let node = &self.nodes[self.facts.node_of(port).index()];
+            Some((port.index(), node.histograms.get(self.facts.local(port).index())?))
+        })
     }
 
     /// One row for each bin of a switch's egress port that was met; none where histograms are not kept.
@@ -198,7 +206,7 @@ impl World<'_> {
         let (mut until, mut low, mut samples) = (Vec::new(), Vec::new(), Vec::new());
         for (at, histogram) in self.switch_histograms() {
             for (last, bytes, instants) in histogram.rows() {
-                node.push(self.ports[at].node.0);
+                node.push(self.facts.ports[at].node.0);
                 port.push(numbers[at]);
                 link.push((at / 2) as u32);
                 until.push(Time(last).as_us());

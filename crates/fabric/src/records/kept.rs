@@ -1,13 +1,11 @@
 //! All that is kept of a run while it goes.
 
-use crate::column::Column;
 use crate::network::blueprint::{Blueprint, RecordSpec};
 use crate::records::allowances::AllowanceLog;
 use crate::records::capture::Capture;
-use crate::records::histogram::{Histogram, Instants};
+use crate::records::histogram::Instants;
 use crate::records::outcome::Deadlock;
 use crate::records::pauses::PauseLog;
-use crate::records::series::Series;
 use crate::records::shares::ShareLog;
 use crate::records::signals::SignalLog;
 use crate::records::tally::Records;
@@ -16,10 +14,7 @@ use crate::run::agenda::What;
 /// What nodes say of themselves: it decides nothing.
 pub(crate) struct Kept {
     pub counts: [u64; What::ALL.len()],
-    pub series: Column<Series>,
-    /// By port, where they are kept; else empty.
-    pub histograms: Vec<Histogram>,
-    /// Where their instants lie among events.
+    /// Where the instants at which queues are sampled lie among events.
     pub instants: Instants,
     /// Where they are kept.
     pub pauses: Option<PauseLog>,
@@ -42,8 +37,6 @@ impl Kept {
         let lanes = 2 * blueprint.links.len() * classes;
         Kept {
             counts: Default::default(),
-            series: build_series(blueprint).into(),
-            histograms: Vec::new(),
             instants: Instants::new(queue_histogram.as_ref(), blueprint.semantics.ties),
             pauses: pauses.map(PauseLog::new),
             signals: signals.map(|most| SignalLog::new(most, lanes)),
@@ -56,16 +49,4 @@ impl Kept {
             reported: 0,
         }
     }
-}
-
-/// At most this many buckets for a port that is not watched.
-const COARSE: usize = 100;
-
-fn build_series(blueprint: &Blueprint) -> Vec<Series> {
-    let records = &blueprint.records;
-    let mut series = vec![Series::new(records.buckets.min(COARSE)); 2 * blueprint.links.len()];
-    for port in &records.watch {
-        series[port.index()] = Series::new(records.buckets);
-    }
-    series
 }

@@ -14,7 +14,7 @@ impl World<'_> {
         let loss = self.loss();
         let promised = sizing.short.is_none() && sizing.unproven.is_empty();
         let verdict = match (&loss, promised) {
-            _ if !self.ingress.iter().any(|lane| lane.lossless) => LosslessVerdict::NotAsked,
+            _ if !self.accounts().any(|(_, lane)| lane.lossless) => LosslessVerdict::NotAsked,
             (Some(_), _) => LosslessVerdict::Violated,
             (None, true) => LosslessVerdict::HeldBySizing,
             (None, false) => LosslessVerdict::HeldInRun,
@@ -31,8 +31,8 @@ impl World<'_> {
 
     /// What was dropped for want of buffer.
     fn loss(&self) -> Option<Loss> {
-        let first = self.kept.records.first_drop?;
-        let lanes = self.ingress.iter().enumerate().filter(|(_, lane)| lane.lossless);
+        let first = self.run.kept.records.first_drop?;
+        let lanes = self.accounts().filter(|(_, lane)| lane.lossless);
         let short: Vec<(usize, &Ingress)> =
             lanes.filter(|(_, lane)| lane.rare.buffer_drop_bytes > 0).collect();
         let drops = |lane: &Ingress| {
@@ -55,11 +55,8 @@ impl World<'_> {
 
     /// What lossless classes lost by failures.
     fn failed(&self) -> Option<Failed> {
-        let lanes = || {
-            (0..self.ingress.len())
-                .filter(|&lane| self.is_lossless_lane(lane))
-                .map(|lane| &self.ingress[lane])
-        };
+        let lanes =
+            || (0..self.lanes()).filter(|&lane| self.is_lossless_lane(lane)).map(|lane| self.ingress(lane));
         let of = |reason: DropReason| {
             let packets: u64 = lanes().map(|lane| lane.rare.drops[reason as usize]).sum();
             (reason.name(), packets)

@@ -24,8 +24,8 @@ impl World<'_> {
     /// Frames that the capture holds, and that it had no room for; none where nothing was to be captured.
     pub fn capture_totals(&self) -> Option<CaptureTotals> {
         self.facts.blueprint.records.capture.as_ref().map(|_| CaptureTotals {
-            packets: self.kept.capture.packets.len() as u64,
-            missed: self.kept.capture.taps.iter().map(|tap| tap.missed).sum(),
+            packets: self.run.kept.capture.packets.len() as u64,
+            missed: self.run.kept.capture.taps.iter().map(|tap| tap.missed).sum(),
         })
     }
 
@@ -33,7 +33,7 @@ impl World<'_> {
     pub fn pcapng(&self) -> Option<Vec<u8>> {
         self.facts.blueprint.records.capture.as_ref()?;
         let mut writer = Writer::new(concat!("floodway ", env!("CARGO_PKG_VERSION")));
-        for tap in &self.kept.capture.taps {
+        for tap in &self.run.kept.capture.taps {
             self.write_interface(&mut writer, tap);
         }
         let hosts = self.facts.blueprint.nodes.iter().filter_map(|node| match node.role {
@@ -42,7 +42,7 @@ impl World<'_> {
         });
         writer.names(hosts);
         self.write_packets(&mut writer);
-        for (i, tap) in (0u32..).zip(&self.kept.capture.taps) {
+        for (i, tap) in (0u32..).zip(&self.run.kept.capture.taps) {
             writer.statistics(i, self.now, tap.sent, tap.missed);
         }
         Some(writer.finish())
@@ -58,15 +58,15 @@ impl World<'_> {
             name: &format!("{}:{from}->{to}", link.name),
             description: &format!("what {from} sends to {to} on the link {} of {rate}", link.name),
             speed: rate.0,
-            keep: self.kept.capture.keep as u32,
+            keep: self.run.kept.capture.keep as u32,
         });
     }
 
     /// The first frame of a queue pair says whose it is.
     fn write_packets(&self, writer: &mut Writer) {
-        let (mut named, mut stacks) = (0, self.kept.capture.stacks.iter().copied());
+        let (mut named, mut stacks) = (0, self.run.kept.capture.stacks.iter().copied());
         let codes = self.codes();
-        for packet in &self.kept.capture.packets {
+        for packet in &self.run.kept.capture.packets {
             let mut comment = String::new();
             if packet.flow == named {
                 comment = self.introduction(named);
@@ -85,7 +85,7 @@ impl World<'_> {
     }
 
     fn introduction(&self, flow: u32) -> String {
-        let seen = &self.kept.capture.flows[flow as usize];
+        let seen = &self.run.kept.capture.flows[flow as usize];
         let node = |node: floodway_units::NodeId| &self.facts.blueprint.nodes[node.index()].name;
         let workload = &self.facts.blueprint.workloads[seen.workload as usize].name;
         let (from, to) = (node(seen.source), node(seen.destination));
@@ -97,14 +97,14 @@ impl World<'_> {
         let ends = self.facts.blueprint.links.iter().flat_map(|link| &link.ends);
         let mut points = ends.flat_map(|end| &end.congestion_points);
         let ternary = points.any(|point| point.tells(Tells::Undetermined))
-            || self.kept.capture.packets.iter().any(|packet| packet.flags & UE != 0);
+            || self.run.kept.capture.packets.iter().any(|packet| packet.flags & UE != 0);
         if ternary { Codes::Ternary } else { Codes::Binary }
     }
 
     fn frame(&self, packet: &Captured, codes: Codes, telemetry: Option<int::Stack>) -> Frame {
-        let port = self.kept.capture.taps[packet.port as usize].port;
+        let port = self.run.kept.capture.taps[packet.port as usize].port;
         let macs = [Mac::of_port(port.0), Mac::of_port(peer(port).0)];
-        let keep = self.kept.capture.keep;
+        let keep = self.run.kept.capture.keep;
         let word = match packet.kind {
             Kind::Pause => return pfc::frame(macs[0], packet.payload as u8, times(packet), keep),
             Kind::Credit => word::Word::Credit(packet.psn),
@@ -116,7 +116,7 @@ impl World<'_> {
     }
 
     fn roce(&self, packet: &Captured, macs: [Mac; 2], codes: Codes, telemetry: Option<int::Stack>) -> Frame {
-        let flow = &self.kept.capture.flows[packet.flow as usize];
+        let flow = &self.run.kept.capture.flows[packet.flow as usize];
         let ends = [flow.tuple.source, flow.tuple.destination];
         let headers = Headers {
             macs,
@@ -130,7 +130,7 @@ impl World<'_> {
             psn: psn(packet),
             telemetry,
         };
-        roce::frame(&headers, &body(packet, flow), self.kept.capture.keep)
+        roce::frame(&headers, &body(packet, flow), self.run.kept.capture.keep)
     }
 }
 

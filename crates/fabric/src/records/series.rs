@@ -2,6 +2,8 @@
 
 use floodway_engine::memory;
 
+use crate::network::blueprint::RecordSpec;
+
 /// Width of a bucket at the start, in picoseconds.
 const FIRST_WIDTH: u64 = 1_000_000;
 
@@ -200,6 +202,14 @@ impl Series {
         }
         self.buckets.truncate(self.buckets.len().div_ceil(2));
     }
+}
+
+/// At most this many buckets for a port that is not watched.
+const COARSE: usize = 100;
+
+/// That of a port, which somebody asked for or not.
+pub(crate) fn of_port(records: &RecordSpec, watched: bool) -> Series {
+    Series::new(if watched { records.buckets } else { records.buckets.min(COARSE) })
 }
 
 #[cfg(test)]

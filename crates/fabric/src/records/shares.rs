@@ -7,10 +7,12 @@ use rustc_hash::FxHashMap;
 
 use crate::link::arena::Place;
 use crate::network::blueprint::ShareSpec;
+use crate::network::layout::Local;
 use crate::network::ways::{FlowName, FlowNames};
 use crate::records::log::{Log, Logged};
 use crate::records::outcome::RowTotals;
 use crate::records::table::{Table, Values};
+use crate::run::at_node::AtNode;
 use crate::run::world::World;
 
 /// What flows have of chosen ports, up to a number of rows.
@@ -112,26 +114,31 @@ impl Open {
     }
 }
 
-impl World<'_> {
+impl AtNode<'_, '_> {
     /// Notes a packet that starts on the wire of a port, if the port's flows are told apart.
-    pub fn note_share(&mut self, port: PortId, place: Place) {
-        let packet = &self.packets[place];
-        let Some(log) = &mut self.kept.shares else { return };
+    pub fn note_share(&mut self, port: Local, place: Place) {
+        let packet = &self.run.packets[place];
+        let Some(log) = &mut self.run.kept.shares else { return };
         if !packet.is_data() {
             return;
         }
-        let key = Key { port: port.0, flow: self.pairs.ways[packet.flow.index()].name() };
+        let key = Key {
+            port: self.node.ports[port.index()].id.0,
+            flow: self.run.pairs.ways[packet.flow.index()].name(),
+        };
         let class = self.facts.layout.classes[usize::from(packet.class)].0;
         let bytes = u64::from(packet.frame) + self.facts.layout.gap;
         log.sent(self.now, key, class, bytes);
     }
+}
 
+impl World<'_> {
     /// One row a port, bucket and flow that it sent something of; none where they are not kept.
     pub fn share_table(&self) -> Option<Table> {
-        let log = self.kept.shares.as_ref()?;
+        let log = self.run.kept.shares.as_ref()?;
         let rows = log.log.rows();
         let mut flows = FlowNames::default();
-        let codes = rows.iter().map(|row| flows.code(self, row.key.flow)).collect();
+        let codes = rows.iter().map(|row| flows.code(&self.facts, row.key.flow)).collect();
         let us = |ps: u64| ps as f64 / 1e6;
         let end = self.now.max(1);
         let span = |row: &Row| us(log.width.min(end.saturating_sub(row.time)));

@@ -3,12 +3,14 @@
 
 use floodway_mechanisms::registry::AnyCongestionPoint;
 use floodway_mechanisms::slots::{CongestionPoint as _, Mark, Notice, RegionNotice};
-use floodway_units::{Bytes, Class, NodeId, PortId, Time};
+use floodway_units::{Bytes, Class, NodeId, Time};
 
 use crate::link::arena::Place;
+use crate::network::layout::Local;
 use crate::network::ways::{FlowName, FlowNames};
 use crate::records::log::{Log, Logged};
 use crate::records::table::{NONE, Table, Values};
+use crate::run::at_node::AtNode;
 use crate::run::world::World;
 
 /// Feedback in the order in which it was given, up to a number of rows.
@@ -131,42 +133,29 @@ fn state_of(points: &[AnyCongestionPoint], now: Time, class: Class) -> &'static 
     points.iter().map(|point| point.state(now, class)).find(|state| !state.is_empty()).unwrap_or_default()
 }
 
-impl World<'_> {
-    /// Writes down the states that the queues of the ports here start in.
-    pub fn start_signals(&mut self) {
-        if self.kept.signals.is_none() {
-            return;
-        }
-        for port in (0..self.ports.len()).map(|port| PortId(port as u32)) {
-            let state = &self.ports[port.index()];
-            if state.has_cp && !state.at_host && self.border.owns(state.node) {
-                self.tell_states(port, What::Start);
-            }
-        }
-    }
-
+impl AtNode<'_, '_> {
     /// Writes down what states the machines of `port` have changed; they have just been called.
-    pub fn note_states(&mut self, port: PortId) {
+    pub fn note_states(&mut self, port: Local) {
         // Machines at a host's end hear of pauses, but of no packets.
-        if self.kept.signals.is_some() && !self.ports[port.index()].at_host {
+        if self.run.kept.signals.is_some() && !self.node.ports[port.index()].at_host {
             self.tell_states(port, What::State);
         }
     }
 
-    /// Likewise, of all ports of a switch.
-    pub fn note_states_of(&mut self, switch: u32) {
-        for at in 0..self.switches[switch as usize].ports.len() {
-            self.note_states(self.switches[switch as usize].ports[at]);
+    /// Likewise, of all ports.
+    pub fn note_all_states(&mut self) {
+        for port in self.node.locals() {
+            self.note_states(port);
         }
     }
 
     #[inline(never)]
-    fn tell_states(&mut self, port: PortId, what: fn(&'static str) -> What) {
+    fn tell_states(&mut self, port: Local, what: fn(&'static str) -> What) {
         let (now, classes) = (self.time(), self.facts.layout.classes.len());
-        let Some(log) = &mut self.kept.signals else { return };
-        let points = &self.machines[port.index()].congestion_points;
+        let Some(log) = &mut self.run.kept.signals else { return };
+        let points = &self.node.machines[port.index()].congestion_points;
         for class in 1..classes {
-            let lane = port.index() * classes + class;
+            let lane = self.node.egress[self.facts.layout.lane(port, class as u8)].id as usize;
             let state = state_of(points, now, self.facts.layout.classes[class]);
             if state != std::mem::replace(&mut log.states[lane], state) {
                 log.say(now.0, lane, what(state));
@@ -176,47 +165,68 @@ impl World<'_> {
 
     /// Writes down that the egress `lane` has marked a packet.
     pub fn note_mark(&mut self, lane: usize, place: Place, mark: Mark) {
-        if let Some(log) = &mut self.kept.signals {
-            let flow = self.pairs.ways[self.packets[place].flow.index()].name();
-            log.say(self.now, lane, What::Mark(mark, flow));
+        if let Some(log) = &mut self.run.kept.signals {
+            let flow = self.run.pairs.ways[self.run.packets[place].flow.index()].name();
+            log.say(self.now, self.node.egress[lane].id as usize, What::Mark(mark, flow));
         }
     }
 
     /// Counts a CNP that a machine of `port` has made, and writes it down.
-    pub fn note_cnp(&mut self, port: PortId, notice: &Notice) {
-        let way = &self.pairs.ways[notice.flow.index()];
+    pub fn note_cnp(&mut self, port: Local, notice: &Notice) {
+        let way = &self.run.pairs.ways[notice.flow.index()];
         let lane = self.facts.layout.lane(port, way.class);
         let name = way.name();
-        self.egress[lane].rare.cnps += 1;
-        if let Some(log) = &mut self.kept.signals {
-            log.say(self.now, lane, What::Cnp(name, notice.window));
+        self.node.egress[lane].rare.cnps += 1;
+        if let Some(log) = &mut self.run.kept.signals {
+            log.say(self.now, self.node.egress[lane].id as usize, What::Cnp(name, notice.window));
         }
     }
 
     /// Counts a notice of a machine of `port` that goes out of `ingress`, and writes it down.
-    pub fn note_cn(&mut self, port: PortId, ingress: PortId, notice: &RegionNotice) {
+    pub fn note_cn(&mut self, port: Local, ingress: Local, notice: &RegionNotice) {
         let class = self.facts.layout.dense(notice.class);
         if class == u8::MAX {
             // No queue is of it.
             return;
         }
         let lane = self.facts.layout.lane(port, class);
-        self.egress[lane].rare.cns += 1;
-        let to = self.ports[ingress.index()].far;
-        if let Some(log) = &mut self.kept.signals {
-            log.say(self.now, lane, What::Cn(Cn { to, degree: notice.degree, flows: notice.count }));
+        self.node.egress[lane].rare.cns += 1;
+        let to = self.node.ports[ingress.index()].far;
+        if let Some(log) = &mut self.run.kept.signals {
+            log.say(
+                self.now,
+                self.node.egress[lane].id as usize,
+                What::Cn(Cn { to, degree: notice.degree, flows: notice.count }),
+            );
+        }
+    }
+}
+
+impl World<'_> {
+    /// Writes down the states that the queues of the ports here start in.
+    pub fn start_signals(&mut self) {
+        if self.run.kept.signals.is_none() {
+            return;
+        }
+        for port in self.port_ids() {
+            let state = self.port(port);
+            if state.has_cp && !state.at_host && self.run.border.owns(self.facts.node_of(port)) {
+                let (mut at, port) = self.at_port(port);
+                at.tell_states(port, What::Start);
+            }
         }
     }
 
     /// One row for each mark, CNP, CN and change of state; none where they are not kept.
     pub fn signal_table(&self) -> Option<Table> {
-        let rows = self.kept.signals.as_ref()?.log.rows();
+        let rows = self.run.kept.signals.as_ref()?.log.rows();
         let classes = self.facts.layout.classes.len();
         let port_of = |row: &Row| row.lane as usize / classes;
         let numbers = self.port_numbers();
         let codes = |of: &dyn Fn(&Row) -> u32| rows.iter().map(of).collect();
         let (mut flows, mut states) = (FlowNames::default(), Vec::new());
-        let flow_codes = rows.iter().map(|row| row.what.flow().map_or(NONE, |name| flows.code(self, name)));
+        let flow_codes =
+            rows.iter().map(|row| row.what.flow().map_or(NONE, |name| flows.code(&self.facts, name)));
         let flow_codes = flow_codes.collect();
         let state_codes = rows.iter().map(|row| row.what.state().map_or(NONE, |of| place(&mut states, of)));
         let state_codes = state_codes.collect();
@@ -231,7 +241,7 @@ impl World<'_> {
             (
                 "node",
                 Values::Text {
-                    codes: codes(&|row| self.ports[port_of(row)].node.0),
+                    codes: codes(&|row| self.facts.ports[port_of(row)].node.0),
                     dictionary: self.names(),
                 },
             ),

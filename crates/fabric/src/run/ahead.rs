@@ -10,7 +10,9 @@ use floodway_engine::{AHEAD, Event, fetch, fetch_lines};
 
 use crate::link::arena::Place;
 use crate::link::packet::{ON_PATH, Packet};
-use crate::run::world::World;
+use crate::network::facts::Facts;
+use crate::run::node::Node;
+use crate::run::world::{Run, World};
 
 /// How many events before it an event's packet is fetched.
 const PACKET: usize = AHEAD - 1;
@@ -21,10 +23,13 @@ impl World<'_> {
     /// Takes one step for each of two events that come after the next one.
     #[inline]
     pub fn look_ahead(&self, coming: &[Event; AHEAD]) {
-        self.packets.fetch(Place::of(coming[PACKET].item));
-        self.fetch_rest(&coming[REST]);
+        self.run.packets.fetch(Place::of(coming[PACKET].item));
+        let node = self.run.packets[Place::of(coming[REST].item)].node;
+        self.run.fetch_rest(&self.facts, &self.nodes[node.index()], &coming[REST]);
     }
+}
 
+impl Run<'_> {
     /// Takes the first step for the events of a visit that comes next.
     #[inline]
     pub fn fetch_packets(&self, events: &[Event]) {
@@ -33,16 +38,16 @@ impl World<'_> {
         }
     }
 
-    /// Takes the second step for an event: its packet is there.
+    /// Takes the second step for an event of a node: its packet is there.
     #[inline]
-    pub fn fetch_rest(&self, event: &Event) {
+    pub fn fetch_rest(&self, facts: &Facts<'_>, node: &Node, event: &Event) {
         let packet = &self.packets[Place::of(event.item)];
         let (ingress, out, class) = (packet.ingress, packet.out, packet.class);
-        fetch(&self.ingress, self.facts.layout.lane(ingress, class));
+        fetch(&node.ingress, facts.layout.lane(ingress, class));
         fetch(&self.pairs.ways, packet.flow.index());
-        fetch(&self.ports, out.index());
-        fetch(&self.queues, self.facts.layout.queue(out));
-        fetch(&self.kept.series, out.index());
+        fetch(&node.ports, out.index());
+        fetch(&node.queues, facts.layout.queue(out));
+        fetch(&node.series, out.index());
         if out == ingress && packet.has(ON_PATH) {
             self.fetch_half(packet);
         }

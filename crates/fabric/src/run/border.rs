@@ -20,8 +20,9 @@ use crate::host::receive::ReceiveHalf;
 use crate::host::send::SendHalf;
 use crate::link::arena::Place;
 use crate::link::packet::{INT, Kind, Packet};
-use crate::network::routing::peer;
+use crate::network::layout::Local;
 use crate::network::ways::Way;
+use crate::run::at_node::AtNode;
 use crate::run::cut::Cut;
 use crate::run::world::World;
 
@@ -157,12 +158,12 @@ impl Border {
     }
 }
 
-impl World<'_> {
+impl AtNode<'_, '_> {
     /// Has all others that must know it at once told of a queue pair that was opened here; what stays here of
     /// its receiver's half, if that is here.
     pub fn announce(&mut self, opened: Opened) -> Opened {
         let Opened { slot, way, half } = opened;
-        let border = &mut self.border;
+        let border = &mut self.run.border;
         let name = Name { part: border.index as u8, slot };
         let to = border.cut.owner(way.destination);
         border.enter(slot, name, 1 << border.index | 1 << to);
@@ -175,8 +176,8 @@ impl World<'_> {
 
     /// Has the receiver told of another message, if it is elsewhere; false if it is here.
     pub fn post_across(&mut self, slot: u32, message: Incoming) -> bool {
-        let border = &mut self.border;
-        let to = border.cut.owner(self.pairs.ways[slot as usize].destination);
+        let border = &mut self.run.border;
+        let to = border.cut.owner(self.run.pairs.ways[slot as usize].destination);
         let elsewhere = to != border.index;
         if elsewhere {
             let name = border.names[slot as usize];
@@ -187,11 +188,11 @@ impl World<'_> {
 
     /// A packet starts on the wire of a port whose link is cut, and leaves this partition.
     #[inline(never)]
-    pub fn send_across(&mut self, port: PortId, place: Place, arrival: u64) {
-        let Some(to) = self.border.cut.beyond(port) else { return };
-        let mut packet = self.packets.take(place);
+    pub fn send_across(&mut self, port: Local, place: Place, arrival: u64) {
+        let Some(to) = self.run.border.cut.beyond(self.id(port)) else { return };
+        let mut packet = self.run.packets.take(place);
         packet.at = arrival;
-        packet.out = self.out_of(peer(port), &packet);
+        packet.out = self.out_of(self.node.ports[port.index()].far_end, &packet);
         if packet.is_data() {
             packet.base += arrival - self.now;
         }
@@ -203,58 +204,66 @@ impl World<'_> {
             let name = self.name_for(to, packet.flow);
             (packet.flow, part) = (FlowId(name.slot), name.part);
         }
-        let hops = if packet.has(INT) { self.telemetry.of(place) } else { &[] };
-        let batch = &mut self.border.out[to];
+        let hops = if packet.has(INT) { self.run.telemetry.of(place) } else { &[] };
+        let batch = &mut self.run.border.out[to];
         batch.hops.extend_from_slice(hops);
-        batch.packets.push(Crossing { port, part, hops: hops.len() as u8, packet });
+        batch.packets.push(Crossing {
+            port: self.node.ports[port.index()].id,
+            part,
+            hops: hops.len() as u8,
+            packet,
+        });
     }
 
     /// The name of a queue pair, of which partition `to` is told if it may not know it.
     fn name_for(&mut self, to: usize, flow: FlowId) -> Name {
-        let border = &mut self.border;
+        let border = &mut self.run.border;
         let name = border.names[flow.index()];
         if border.knowing[flow.index()] & 1 << to == 0 {
             border.knowing[flow.index()] |= 1 << to;
-            let way = self.pairs.ways[flow.index()].clone();
+            let way = self.run.pairs.ways[flow.index()].clone();
             border.out[to].told.push(Told { name, way, half: None });
         }
         name
     }
 
     fn notice_across(&mut self, to: usize, place: u32) {
-        let mut notice = self.notices.all[place as usize];
-        self.notices.free.push(place);
+        let mut notice = self.run.notices.all[place as usize];
+        self.run.notices.free.push(place);
         let mut parts = [0; 16];
         for (flow, part) in notice.flows.iter_mut().zip(&mut parts).take(usize::from(notice.count)) {
             let name = self.name_for(to, *flow);
             (*flow, *part) = (FlowId(name.slot), name.part);
         }
-        self.border.out[to].notices.push((notice, parts));
+        self.run.border.out[to].notices.push((notice, parts));
     }
+}
 
+impl World<'_> {
     /// A queue pair that was opened elsewhere, and whose packets come here, or its receiver is.
     fn learn(&mut self, told: Told) {
         let Told { name, way, half } = told;
-        if let Some(slot) = self.border.slot_of(usize::from(name.part), name.slot) {
+        if let Some(slot) = self.run.border.slot_of(usize::from(name.part), name.slot) {
             // Another partition was the first to tell.
             if let Some(half) = half {
-                self.pairs.receivers.put(slot as usize, half);
+                self.run.pairs.receivers.put(slot as usize, half);
             }
             return;
         }
-        let slot = self.pairs.free_slots.pop().unwrap_or(self.pairs.ways.len() as u32);
+        let slot = self.run.pairs.free_slots.pop().unwrap_or(self.run.pairs.ways.len() as u32);
         let at = slot as usize;
-        let knowing = 1 << self.border.index | 1 << name.part | 1 << self.border.cut.owner(way.destination);
-        self.border.enter(slot, name, knowing);
-        self.pairs.ways.put(at, way);
-        self.pairs.senders.put(at, SendHalf::absent());
-        self.pairs.receivers.put(at, half.unwrap_or_else(ReceiveHalf::absent));
-        self.pairs.elsewhere.put(at, 0);
+        let knowing =
+            1 << self.run.border.index | 1 << name.part | 1 << self.run.border.cut.owner(way.destination);
+        self.run.border.enter(slot, name, knowing);
+        self.run.pairs.ways.put(at, way);
+        self.run.pairs.senders.put(at, SendHalf::absent());
+        self.run.pairs.receivers.put(at, half.unwrap_or_else(ReceiveHalf::absent));
+        self.run.pairs.elsewhere.put(at, 0);
     }
 
     /// The slot of a queue pair that this partition was told of.
     fn slot(&self, part: u8, slot: FlowId) -> u32 {
-        let known = self.border.slot_of(usize::from(part), slot.0);
+        let known = self.run.border.slot_of(usize::from(part), slot.0);
         known.expect("who sends a packet tells of its queue pair first")
     }
 
@@ -264,16 +273,18 @@ impl World<'_> {
             for (flow, part) in notice.flows.iter_mut().zip(parts).take(usize::from(notice.count)) {
                 *flow = FlowId(self.slot(part, *flow));
             }
-            packet.psn = u64::from(self.keep_region(notice));
+            packet.psn = u64::from(self.run.notices.keep(notice));
         } else if !packet.is_link_control() {
             packet.flow = FlowId(self.slot(part, packet.flow));
         }
-        let place = self.packets.add(packet);
+        let place = self.run.packets.add(packet);
         if packet.has(INT) {
-            self.telemetry.put(place, hops);
+            self.run.telemetry.put(place, hops);
         }
-        let order = self.fly(port, place, packet.at, 0);
-        self.events.push_arrival(self.ports[port.index()].far, place, packet.at, order);
+        let (mut at, port) = self.at_port(port);
+        let order = at.fly(port, place, packet.at, 0);
+        let far = at.node.ports[port.index()].far;
+        at.run.events.push_arrival(far, place, packet.at, order);
     }
 }
 
@@ -285,14 +296,14 @@ impl Partition for World<'_> {
     }
 
     fn outgoing(&mut self, to: usize) -> Option<&mut Batch> {
-        self.border.out.get_mut(to).filter(|batch| !batch.is_empty())
+        self.run.border.out.get_mut(to).filter(|batch| !batch.is_empty())
     }
 
     fn receive(&mut self, _from: usize, batch: &mut Batch) {
         batch.told.drain(..).for_each(|told| self.learn(told));
         for (name, message) in batch.posted.drain(..) {
             let slot = self.slot(name.part, FlowId(name.slot));
-            self.pairs.receivers[slot as usize].post(message);
+            self.run.pairs.receivers[slot as usize].post(message);
         }
         let mut hops = batch.hops.as_slice();
         let mut notices = batch.notices.drain(..);
@@ -311,7 +322,7 @@ impl Partition for World<'_> {
 pub(crate) fn exchange(worlds: &mut [World<'_>]) {
     for from in 0..worlds.len() {
         for to in 0..worlds.len() {
-            let batch = worlds[from].border.out.get_mut(to).map(mem::take);
+            let batch = worlds[from].run.border.out.get_mut(to).map(mem::take);
             if let Some(mut batch) = batch {
                 worlds[to].receive(from, &mut batch);
             }

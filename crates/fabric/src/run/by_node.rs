@@ -1,10 +1,11 @@
 //! A run node by node: which runs can go so, and how their nodes are visited.
 
-use floodway_engine::{Advance, Event};
+use floodway_engine::{Advance, Event, fetch_lines};
 use floodway_units::{NodeId, Span, Time};
 
 use crate::network::blueprint::{Blueprint, DirectionSpec, Draws, Ties};
 use crate::run::agenda::What;
+use crate::run::at_node::AtNode;
 use crate::run::windows::{Next, Windows};
 use crate::run::world::World;
 
@@ -38,15 +39,19 @@ const REPORTED: u64 = 16;
 /// In debug builds, one of so many windows is followed by a check of all that is cached.
 const CHECKED: u64 = 7;
 
-/// Nodes of a window, and events of a visit.
+/// So many nodes before its visit, a node's events are put in order and what they need first is fetched.
+const NODES: usize = 2;
+/// Cache lines of a node that are fetched then.
+const LINES: usize = 3;
+
+/// Nodes of a window, and events of visits.
 #[derive(Default)]
 struct Visits {
     /// Windows so far.
     windows: u64,
     nodes: Vec<u32>,
-    events: Vec<Event>,
-    /// Those of the visit after it.
-    next: Vec<Event>,
+    /// Of the visit at work and of those after it, in turn.
+    events: [Vec<Event>; NODES + 1],
 }
 
 impl World<'_> {
@@ -54,7 +59,7 @@ impl World<'_> {
     pub fn run_by_node(&mut self, end: Time) -> Advance {
         let mut visits = Visits::default();
         while !self.is_stopped()
-            && let Some(windows) = self.events.by_node()
+            && let Some(windows) = self.run.events.by_node()
         {
             match windows.next(end.0) {
                 Next::Visits(stop) => {
@@ -83,38 +88,50 @@ impl World<'_> {
     /// What concerns the whole network happens, when all before it has.
     fn take_step(&mut self, at: u64, order: u64) {
         (self.now, self.order) = (at, order);
-        self.kept.counts[What::Fault as usize] += 1;
-        self.fault(self.events.decode(order).1);
+        self.run.kept.counts[What::Fault as usize] += 1;
+        self.fault(self.run.events.decode(order).1);
     }
 
     fn visit_all(&mut self, visits: &mut Visits) {
-        let Some(windows) = self.events.by_node() else { return };
+        let Some(windows) = self.run.events.by_node() else { return };
         windows.due_in(&mut visits.nodes);
-        if let Some(&first) = visits.nodes.first() {
-            windows.prepare(first, &mut visits.events);
-            self.fetch_packets(&visits.events);
-        }
-        for i in 0..visits.nodes.len() {
-            // While a node is at work, the packets of the next one are fetched.
-            if let (Some(&node), Some(windows)) = (visits.nodes.get(i + 1), self.events.by_node()) {
-                windows.prepare(node, &mut visits.next);
-                self.fetch_packets(&visits.next);
+        for i in 0..visits.nodes.len() + NODES {
+            // While a node is at work, what those after it will need is fetched: in two steps, since the second reads what
+            // the first has fetched.
+            if let (Some(&node), Some(windows)) = (visits.nodes.get(i), self.run.events.by_node()) {
+                let events = &mut visits.events[i % (NODES + 1)];
+                windows.prepare(node, events);
+                self.run.fetch_packets(events);
+                fetch_lines(&self.nodes, node as usize, LINES);
             }
-            self.visit(visits.nodes[i], &mut visits.events);
-            std::mem::swap(&mut visits.events, &mut visits.next);
+            if let Some(next) = (i + 1).checked_sub(NODES)
+                && let Some(&node) = visits.nodes.get(next)
+            {
+                self.fetch_first(node, &visits.events[next % (NODES + 1)]);
+            }
+            if let Some(at) = i.checked_sub(NODES) {
+                self.at(NodeId(visits.nodes[at])).visit(&mut visits.events[at % (NODES + 1)]);
+            }
         }
     }
 
-    /// All that a node does before the window is over.
-    fn visit(&mut self, node: u32, events: &mut Vec<Event>) {
-        events.iter().take(REST).for_each(|event| self.fetch_rest(event));
-        self.events.is_at(NodeId(node));
-        if let Some(windows) = self.events.by_node() {
+    /// Has what the first events of a node need fetched.
+    fn fetch_first(&self, node: u32, events: &[Event]) {
+        let node = &self.nodes[node as usize];
+        events.iter().take(REST).for_each(|event| self.run.fetch_rest(&self.facts, node, event));
+    }
+}
+
+impl AtNode<'_, '_> {
+    /// All that the node does before the window is over.
+    fn visit(&mut self, events: &mut Vec<Event>) {
+        let node = self.node.id.0;
+        if let Some(windows) = self.run.events.by_node() {
             windows.visit(node, events);
         }
-        while let Some(event) = self.events.by_node().and_then(Windows::pop) {
-            if let Some(&event) = self.events.by_node().and_then(|windows| windows.ahead(REST)) {
-                self.fetch_rest(&event);
+        while let Some(event) = self.run.events.by_node().and_then(Windows::pop) {
+            if let Some(&event) = self.run.events.by_node().and_then(|windows| windows.ahead(REST)) {
+                self.run.fetch_rest(self.facts, self.node, &event);
             }
             self.dispatch(event);
         }

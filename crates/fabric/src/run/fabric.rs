@@ -109,14 +109,14 @@ impl<'a> Fabric<'a> {
     /// is kept of a run is the same to the byte.
     #[must_use]
     pub fn in_one_order(mut self) -> Self {
-        self.worlds.iter_mut().for_each(|world| world.events.go_in_one_order());
+        self.worlds.iter_mut().for_each(|world| world.run.events.go_in_one_order());
         self
     }
 
     /// Goes through the nodes in windows no longer than this. What is kept of a run is the same to the byte.
     #[must_use]
     pub fn in_windows(mut self, most: Span) -> Self {
-        self.worlds.iter_mut().for_each(|world| world.events.shorten_windows(most));
+        self.worlds.iter_mut().for_each(|world| world.run.events.shorten_windows(most));
         self
     }
 
@@ -139,7 +139,7 @@ impl<'a> Fabric<'a> {
         let between = |worlds: &mut [&mut World<'a>], now| Whole::new(worlds, &mut seen, now).at_epoch();
         let limit = blueprint.end.limit;
         let (worlds, end, how) = run_partitions(worlds, &lookahead, threads, limit, between);
-        if worlds.iter().any(|world| world.control.short_of_memory.load(Ordering::Relaxed)) {
+        if worlds.iter().any(|world| world.run.control.short_of_memory.load(Ordering::Relaxed)) {
             Exhausted { bytes: 0 }.end();
         }
         Ran { worlds, seen, end, interrupted: how == Advance::Interrupted }
@@ -194,6 +194,7 @@ fn finish(mut worlds: Vec<World<'_>>, mut seen: Seen, end: Time, interrupted: bo
         world.close(end);
     }
     let mut world = merge::merge(worlds).expect("a network has at least one partition");
-    (world.kept.deadlocks, world.kept.records.peak_in_network) = (seen.deadlocks, seen.peak_in_network);
+    (world.run.kept.deadlocks, world.run.kept.records.peak_in_network) =
+        (seen.deadlocks, seen.peak_in_network);
     world.tables(stopped)
 }

@@ -7,9 +7,11 @@ use crate::link::arena::Place;
 use crate::link::packet::{Kind, Packet};
 use crate::network::blueprint::PauseFault;
 use crate::network::changes::{self, Change, LinkChange};
+use crate::network::layout::Local;
 use crate::network::routing::peer;
 use crate::run::agenda::NEVER;
 use crate::run::agenda::What;
+use crate::run::at_node::AtNode;
 use crate::run::world::{Fault, World};
 
 impl World<'_> {
@@ -28,7 +30,7 @@ impl World<'_> {
         }
         for (i, (at, fault)) in faults.into_iter().enumerate() {
             self.faults.push(fault);
-            let owns = |port: PortId| self.border.owns(self.ports[port.index()].node);
+            let owns = |port: PortId| self.run.border.owns(self.facts.node_of(port));
             let here = match fault {
                 Fault::Change(Change::Link(change)) => change.routes || owns(PortId(2 * change.link)),
                 // Base round-trip times are known everywhere.
@@ -36,7 +38,7 @@ impl World<'_> {
                 Fault::Pause { port, .. } => owns(port),
             };
             if at != NEVER && here {
-                self.events.add_fault(i as u32, at);
+                self.run.events.add_fault(i as u32, at);
             }
         }
     }
@@ -52,83 +54,148 @@ impl World<'_> {
 
     fn link_changes(&mut self, change: LinkChange) {
         let LinkChange { link, down, wire, ends, routes } = change;
-        if let Some(changing) = self.changing.as_mut().filter(|_| routes) {
+        if let Some(changing) = self.run.changing.as_mut().filter(|_| routes) {
             changing.set(link, down);
         }
-        if !self.border.owns(self.ports[2 * link as usize].node) {
+        if !self.run.border.owns(self.facts.node_of(PortId(2 * link))) {
             // That the routes are others now is all that concerns this partition.
-            self.kept.counts[What::Fault as usize] -= 1;
+            self.run.kept.counts[What::Fault as usize] -= 1;
             return;
         }
         for port in [PortId(2 * link), PortId(2 * link + 1)] {
-            self.events.is_at(self.ports[port.index()].node);
             if wire {
                 self.wire_changes(port, down);
             }
             if ends {
-                self.end_learns(port, down);
+                let (mut at, port) = self.at_port(port);
+                at.end_learns(port, down);
             }
         }
         if ends && !down {
             for port in [PortId(2 * link), PortId(2 * link + 1)] {
-                self.events.is_at(self.ports[port.index()].node);
-                self.kick(port);
+                let (mut at, port) = self.at_port(port);
+                at.kick(port);
             }
         }
     }
 
     /// What is on the wire from `port` is lost when it goes down.
     fn wire_changes(&mut self, port: PortId, down: bool) {
-        let Some(wire) = self.wires.get_mut(&port) else { return };
+        let Some(wire) = self.run.wires.get_mut(&port) else { return };
         wire.is_dead = down;
         if !down {
             return;
         }
-        let flying = wire.clear(port, &self.packets);
-        self.ports[port.index()].latest = 0;
+        let to = (self.facts.node_of(peer(port)), self.facts.local(peer(port)));
+        let flying = wire.clear(to, &self.run.packets);
+        self.port_mut(port).latest = 0;
         for place in flying {
-            let packet = self.packets.lose(place);
-            self.lost_on_wire(port, &packet);
+            let packet = self.run.packets.lose(place);
+            self.at(to.0).lost_on_wire(to.1, &packet);
         }
     }
 
+    /// What is sent from now on takes another time; what is on the link does not.
+    fn delay_changes(&mut self, port: PortId, delay: u64) {
+        self.port_mut(port).delay = delay;
+        self.facts.ports[port.index()].delay = Span(delay);
+        if !self.run.border.owns(self.facts.node_of(port)) {
+            // Who opens queue pairs here knows of it, and nobody sends.
+            self.run.kept.counts[What::Fault as usize] -= 1;
+        }
+    }
+
+    /// Sends a pause, and arranges for its refresh or its end.
+    fn forced_pause(&mut self, index: u32, port: PortId, pause: PauseFault) {
+        let ends = self.now >= pause.to.0;
+        let mode = self.pause_mode_at(port, pause.class);
+        let class = self.facts.layout.dense(pause.class);
+        let (mut at, port) = self.at_port(port);
+        let time = at.time();
+        if ends
+            && class != u8::MAX
+            && at.node.ingress[at.facts.layout.lane(port, class)].receiver.is_pausing(time)
+        {
+            // The port's own flow control has paused as well, and will say itself when that is over.
+            return;
+        }
+        let quanta = if ends { Quanta(0) } else { Quanta::MAX };
+        if at.run.trace.is_some() && !ends && class != u8::MAX {
+            at.trace_forced(port, class);
+        }
+        at.run.out.frames.0.push(FcFrame::Pause { class: pause.class, quanta });
+        if at.node.ports[port.index()].up {
+            at.flush_frames(port);
+        } else {
+            at.run.out.frames.0.clear();
+        }
+        if ends || class == u8::MAX {
+            return;
+        }
+        let half = Quanta::MAX.span(at.facts.ports[peer(at.id(port)).index()].rate).0 / 2;
+        let refresh = match mode {
+            PauseMode::Timer => self.now + half,
+            PauseMode::OnOff => u64::MAX,
+        };
+        let next = refresh.min(pause.to.0);
+        if next != u64::MAX {
+            self.run.events.add_fault(index, next);
+        }
+    }
+
+    /// How long pauses of `class` last that `port` sends.
+    fn pause_mode_at(&self, port: PortId, class: Class) -> PauseMode {
+        let data = &self.facts.blueprint.links[port.index() / 2].directions[peer(port).index() % 2];
+        let control = data.flow_control.iter().find(|(of, _)| *of == class);
+        control.map_or(self.facts.pause_mode, |(_, params)| params.pause_mode(self.facts.pause_mode))
+    }
+}
+
+impl AtNode<'_, '_> {
     /// A packet starts on a wire that may be down; whether it will arrive.
-    pub fn is_carried(&mut self, port: PortId, place: Place, arrival: u64) -> bool {
-        let Some(wire) = self.wires.get_mut(&port) else { return true };
+    pub fn is_carried(&mut self, port: Local, place: Place, arrival: u64) -> bool {
+        let Some(wire) = self.run.wires.get_mut(&self.node.ports[port.index()].id) else { return true };
         if !wire.is_dead {
             wire.carries(place, self.now, arrival);
             return true;
         }
-        if let Some((free, _)) = self.events.two_numbers() {
-            self.ports[port.index()].free_order = free;
+        if let Some((free, _)) = self.run.events.two_numbers() {
+            self.node.ports[port.index()].free_order = free;
         }
-        let packet = self.packets.take(place);
-        self.lost_on_wire(port, &packet);
+        let packet = self.run.packets.take(place);
+        if packet.is_link_control() {
+            self.forget_link_control(&packet);
+        } else {
+            let lane = self.facts.layout.lane(port, packet.class);
+            self.node.egress[lane].rare.lost.add(packet.frame);
+            self.is_gone(&packet);
+        }
         false
     }
 
-    fn lost_on_wire(&mut self, port: PortId, packet: &Packet) {
+    /// A packet on the way to `port` was on a wire that went down.
+    fn lost_on_wire(&mut self, port: Local, packet: &Packet) {
         if packet.is_link_control() {
             self.forget_link_control(packet);
         } else {
-            let lane = self.facts.layout.lane(peer(port), packet.class);
-            self.ingress[lane].rare.lost.add(packet.frame);
+            let lane = self.facts.layout.lane(port, packet.class);
+            self.node.ingress[lane].rare.lost.add(packet.frame);
             self.drop_packet(lane, packet, DropReason::LinkDown);
         }
     }
 
     /// An end of a link knows that it is down, and what waits for it is lost; or that it is up.
-    fn end_learns(&mut self, port: PortId, down: bool) {
-        self.ports[port.index()].up = !down;
+    fn end_learns(&mut self, port: Local, down: bool) {
+        self.node.ports[port.index()].up = !down;
         if !down {
             self.reset(port);
             return;
         }
-        let state = &mut self.ports[port.index()];
+        let state = &mut self.node.ports[port.index()];
         state.controls = false;
         let mut waiting = std::mem::take(&mut state.control);
-        while let Some(place) = waiting.pop(&self.packets) {
-            let frame = self.packets.take(place);
+        while let Some(place) = waiting.pop(&self.run.packets) {
+            let frame = self.run.packets.take(place);
             self.forget_link_control(&frame);
         }
         for class in 0..self.facts.layout.classes.len() as u8 {
@@ -139,94 +206,39 @@ impl World<'_> {
     /// A link control frame was lost, or will not be sent.
     pub fn forget_link_control(&mut self, packet: &Packet) {
         if packet.kind == Kind::Region {
-            self.notices.free.push(packet.psn as u32);
-        }
-    }
-
-    /// What is sent from now on takes another time; what is on the link does not.
-    fn delay_changes(&mut self, port: PortId, delay: u64) {
-        self.ports[port.index()].delay = delay;
-        self.facts.ports[port.index()].delay = Span(delay);
-        if !self.border.owns(self.ports[port.index()].node) {
-            // Who opens queue pairs here knows of it, and nobody sends.
-            self.kept.counts[What::Fault as usize] -= 1;
+            self.run.notices.free.push(packet.psn as u32);
         }
     }
 
     /// Both halves of the link's flow controls start afresh.
-    fn reset(&mut self, port: PortId) {
+    fn reset(&mut self, port: Local) {
         for class in 1..self.facts.layout.classes.len() as u8 {
             let lane = self.facts.layout.lane(port, class);
-            let node = self.ports[port.index()].node.index();
             let mut cx = Cx {
                 now: Time(self.now),
-                rng: &mut self.nodes[node].streams.flow_control,
-                out: &mut self.out.frames,
+                rng: &mut self.node.streams.flow_control,
+                out: &mut self.run.out.frames,
             };
-            self.egress[lane].sender.on_link_reset(&mut cx);
+            self.node.egress[lane].sender.on_link_reset(&mut cx);
             self.flush_frames(port);
             self.sender_changed(port, lane);
-            if !self.ports[port.index()].at_host {
-                self.settle_port(port);
-            }
+            self.settle();
             self.with_receiver(lane, port, FcReceiver::on_link_reset);
             self.repeat_relayed(port, class);
         }
     }
 
     /// A relay's far end starts open: it is told at once of a pause that lasts on the relay's other port.
-    fn repeat_relayed(&mut self, port: PortId, class: u8) {
-        let other = self.relay_at(port).map(|relay| relay.ports.other(port));
+    fn repeat_relayed(&mut self, port: Local, class: u8) {
+        let other = self.relay().map(|relay| relay.other(port));
         let Some(other) = other else { return };
         let Some((disposition, _)) = self.relays(other, class) else { return };
-        if disposition.forwards() && self.egress[self.facts.layout.lane(other, class)].paused_since != NEVER {
-            let class = self.facts.layout.classes[class as usize];
-            self.out.frames.0.push(FcFrame::Pause { class, quanta: Quanta::MAX });
-            self.flush_frames(port);
-        }
-    }
-
-    /// Sends a pause, and arranges for its refresh or its end.
-    fn forced_pause(&mut self, index: u32, port: PortId, pause: PauseFault) {
-        self.events.is_at(self.ports[port.index()].node);
-        let ends = self.now >= pause.to.0;
-        let class = self.facts.layout.dense(pause.class);
-        let time = self.time();
-        if ends
-            && class != u8::MAX
-            && self.ingress[self.facts.layout.lane(port, class)].receiver.is_pausing(time)
+        if disposition.forwards()
+            && self.node.egress[self.facts.layout.lane(other, class)].paused_since != NEVER
         {
-            // The port's own flow control has paused as well, and will say itself when that is over.
-            return;
-        }
-        let quanta = if ends { Quanta(0) } else { Quanta::MAX };
-        if self.trace.is_some() && !ends && class != u8::MAX {
-            self.trace_forced(port, class);
-        }
-        self.out.frames.0.push(FcFrame::Pause { class: pause.class, quanta });
-        if self.ports[port.index()].up {
+            let class = self.facts.layout.classes[class as usize];
+            self.run.out.frames.0.push(FcFrame::Pause { class, quanta: Quanta::MAX });
             self.flush_frames(port);
-        } else {
-            self.out.frames.0.clear();
         }
-        if ends || class == u8::MAX {
-            return;
-        }
-        let half = Quanta::MAX.span(self.facts.ports[peer(port).index()].rate).0 / 2;
-        let refresh = match self.pause_mode_at(port, pause.class) {
-            PauseMode::Timer => self.now + half,
-            PauseMode::OnOff => u64::MAX,
-        };
-        let next = refresh.min(pause.to.0);
-        if next != u64::MAX {
-            self.events.add_fault(index, next);
-        }
-    }
-
-    /// How long pauses of `class` last that `port` sends.
-    fn pause_mode_at(&self, port: PortId, class: Class) -> PauseMode {
-        let data = &self.facts.blueprint.links[port.index() / 2].directions[peer(port).index() % 2];
-        let control = data.flow_control.iter().find(|(of, _)| *of == class);
-        control.map_or(self.facts.pause_mode, |(_, params)| params.pause_mode(self.facts.pause_mode))
     }
 }

@@ -3,7 +3,7 @@
 
 use std::mem::swap;
 
-use floodway_units::{NodeId, PortId};
+use floodway_units::NodeId;
 
 use crate::run::border::exchange;
 use crate::run::world::World;
@@ -22,70 +22,46 @@ pub(crate) fn merge(mut worlds: Vec<World<'_>>) -> Option<World<'_>> {
 impl<'a> World<'a> {
     /// Takes over what partition `part` owns.
     fn absorb(&mut self, mut other: World<'a>, part: usize) {
-        for &packet in other.packets.flying() {
-            self.packets.add(packet);
+        for &packet in other.run.packets.flying() {
+            self.run.packets.add(packet);
         }
-        for port in (0..self.ports.len()).map(|port| PortId(port as u32)) {
-            if self.is_of(self.ports[port.index()].node, part) {
-                self.absorb_port(&mut other, port);
+        for node in (0..self.nodes.len()).map(|node| NodeId(node as u32)) {
+            if self.run.border.cut().owner(node) == part {
+                self.absorb_node(&mut other, node);
             }
         }
-        for node in 0..self.nodes.len() {
-            let switch = self.nodes[node].switch as usize;
-            if self.is_of(NodeId(node as u32), part) && switch < self.switches.len() {
-                self.absorb_switch(&mut other, switch);
-            }
-        }
-        self.kept.records.absorb(other.kept.records);
-        self.kept.packet_hops += other.kept.packet_hops;
-        self.kept.counts.iter_mut().zip(other.kept.counts).for_each(|(count, more)| *count += more);
-        let waiting = self.traffic.triggers.waiting.iter_mut().zip(&other.traffic.triggers.waiting);
+        self.run.kept.records.absorb(other.run.kept.records);
+        self.run.kept.packet_hops += other.run.kept.packet_hops;
+        self.run.kept.counts.iter_mut().zip(other.run.kept.counts).for_each(|(count, more)| *count += more);
+        let waiting = self.run.traffic.triggers.waiting.iter_mut().zip(&other.run.traffic.triggers.waiting);
         waiting.for_each(|(waiting, more)| *waiting += more);
-        if let (Some(log), Some(more)) = (&mut self.kept.pauses, other.kept.pauses) {
+        if let (Some(log), Some(more)) = (&mut self.run.kept.pauses, other.run.kept.pauses) {
             log.absorb(more);
         }
-        if let (Some(log), Some(more)) = (&mut self.kept.signals, other.kept.signals) {
+        if let (Some(log), Some(more)) = (&mut self.run.kept.signals, other.run.kept.signals) {
             log.absorb(more);
         }
-        if let (Some(log), Some(more)) = (&mut self.kept.allowances, other.kept.allowances) {
+        if let (Some(log), Some(more)) = (&mut self.run.kept.allowances, other.run.kept.allowances) {
             log.absorb(more);
         }
-        if let (Some(log), Some(more)) = (&mut self.kept.shares, other.kept.shares) {
+        if let (Some(log), Some(more)) = (&mut self.run.kept.shares, other.run.kept.shares) {
             log.absorb(more);
         }
     }
 
-    fn is_of(&self, node: NodeId, part: usize) -> bool {
-        self.border.cut().owner(node) == part
-    }
-
-    fn absorb_port(&mut self, other: &mut World<'a>, port: PortId) {
-        let at = port.index();
-        self.ports[at].waiting = other.ports[at].waiting;
-        swap(&mut self.kept.series[at], &mut other.kept.series[at]);
-        if let (Some(own), Some(more)) = (self.kept.histograms.get_mut(at), other.kept.histograms.get_mut(at))
-        {
-            swap(own, more);
+    /// Takes over a node, with the packets that are there.
+    fn absorb_node(&mut self, other: &mut World<'a>, node: NodeId) {
+        let node = node.index();
+        swap(&mut self.nodes[node], &mut other.nodes[node]);
+        let (node, from, to) = (&mut self.nodes[node], &mut other.run.packets, &mut self.run.packets);
+        for queue in node.queues.iter_mut() {
+            queue.fifo = queue.fifo.moved(from, to);
         }
-        for class in 0..self.facts.layout.classes.len() as u8 {
-            let lane = self.facts.layout.lane(port, class);
-            swap(&mut self.egress[lane], &mut other.egress[lane]);
-            swap(&mut self.ingress[lane], &mut other.ingress[lane]);
+        for (_, _, place) in &mut node.switch.pipe {
+            *place = to.add(from.take(*place));
         }
-        let first = self.facts.layout.queue(port);
-        for q in first..first + self.facts.layout.queues_per_port {
-            swap(&mut self.queues[q], &mut other.queues[q]);
-            self.queues[q].fifo = self.queues[q].fifo.moved(&mut other.packets, &mut self.packets);
-        }
-    }
-
-    fn absorb_switch(&mut self, other: &mut World<'a>, switch: usize) {
-        swap(&mut self.switches[switch], &mut other.switches[switch]);
-        for (_, _, place) in &mut self.switches[switch].pipe {
-            *place = self.packets.add(other.packets[*place]);
-        }
-        if let Some(inputs) = &mut self.switches[switch].inputs {
-            inputs.move_packets(&mut other.packets, &mut self.packets);
+        if let Some(inputs) = &mut node.switch.inputs {
+            inputs.move_packets(from, to);
         }
     }
 }

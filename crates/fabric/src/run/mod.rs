@@ -2,12 +2,14 @@
 
 pub(crate) mod agenda;
 pub(crate) mod ahead;
+pub(crate) mod at_node;
 pub(crate) mod border;
 pub(crate) mod by_node;
 pub(crate) mod cut;
 pub(crate) mod fabric;
 pub(crate) mod faults;
 pub(crate) mod merge;
+pub(crate) mod node;
 pub mod partition;
 pub(crate) mod whole;
 pub(crate) mod windows;

@@ -44,13 +44,13 @@ impl<'w, 'p, 'a> Whole<'w, 'p, 'a> {
     /// The partition of a port's node.
     pub fn at(&self, port: PortId) -> &World<'a> {
         let first = self.first();
-        self.worlds[first.border.cut().owner(first.ports[port.index()].node)]
+        self.worlds[first.run.border.cut().owner(first.facts.node_of(port))]
     }
 
     /// Called at the end of each epoch; true ends the run.
     pub fn at_epoch(&mut self) -> bool {
         if cfg!(debug_assertions) {
-            self.worlds.iter().for_each(|world| world.debug_check());
+            self.worlds.iter_mut().for_each(|world| world.debug_check());
         }
         self.close_queue_pairs();
         self.seen.peak_in_network = self.seen.peak_in_network.max(self.in_network());
@@ -86,7 +86,7 @@ impl<'w, 'p, 'a> Whole<'w, 'p, 'a> {
                 .iter()
                 .all(|totals| totals.measured_open(first.facts.blueprint.end.acknowledged) == 0)
             && !self.worlds.iter().any(|world| {
-                (0..world.traffic.sources.len()).any(|source| world.may_measure(source, world.now))
+                (0..world.run.traffic.sources.len()).any(|source| world.may_measure(source, world.now))
             })
             && !self.triggers_may_measure()
     }
@@ -97,17 +97,20 @@ impl<'w, 'p, 'a> Whole<'w, 'p, 'a> {
         };
         let workloads = self.first().facts.blueprint.workloads.iter().enumerate();
         workloads.into_iter().any(|(i, spec)| {
-            let waiting = sum(&|world| world.traffic.triggers.waiting[i]);
-            let outstanding = sum(&|world| world.traffic.triggers.outstanding[i]);
+            let waiting = sum(&|world| world.run.traffic.triggers.waiting[i]);
+            let outstanding = sum(&|world| world.run.traffic.triggers.outstanding[i]);
             triggers::may_measure(spec, waiting, outstanding, self.first().now)
         })
     }
 
     /// By workload.
     fn totals(&self) -> Vec<Totals> {
-        let mut totals = self.first().kept.records.totals.clone();
+        let mut totals = self.first().run.kept.records.totals.clone();
         for other in &self.worlds[1..] {
-            totals.iter_mut().zip(&other.kept.records.totals).for_each(|(totals, more)| totals.absorb(more));
+            totals
+                .iter_mut()
+                .zip(&other.run.kept.records.totals)
+                .for_each(|(totals, more)| totals.absorb(more));
         }
         totals
     }
@@ -115,15 +118,15 @@ impl<'w, 'p, 'a> Whole<'w, 'p, 'a> {
     /// Bytes on links and in queues, by the books.
     fn in_network(&self) -> u64 {
         let sum = |of: fn(&Conservation) -> u64| {
-            self.worlds.iter().map(|world| of(&world.kept.records.bytes)).sum::<u64>()
+            self.worlds.iter().map(|world| of(&world.run.kept.records.bytes)).sum::<u64>()
         };
         sum(|bytes| bytes.injected) - sum(|bytes| bytes.delivered) - sum(|bytes| bytes.dropped)
     }
 
     fn report(&self) {
-        let control = self.first().control;
-        let done = self.worlds.iter().map(|world| world.kept.records.flows_done).sum();
-        let started = self.worlds.iter().map(|world| world.kept.records.flows_started).sum();
+        let control = self.first().run.control;
+        let done = self.worlds.iter().map(|world| world.run.kept.records.flows_done).sum();
+        let started = self.worlds.iter().map(|world| world.run.kept.records.flows_started).sum();
         control.flows_done.store(done, Ordering::Relaxed);
         control.flows_started.store(started, Ordering::Relaxed);
     }
@@ -133,16 +136,16 @@ impl<'w, 'p, 'a> Whole<'w, 'p, 'a> {
     /// when.
     fn close_queue_pairs(&mut self) {
         for part in 0..self.worlds.len() {
-            let mut done = std::mem::take(&mut self.worlds[part].pairs.done);
+            let mut done = std::mem::take(&mut self.worlds[part].run.pairs.done);
             done.retain_mut(|done| !self.close_if_over(part, done));
-            self.worlds[part].pairs.done = done;
+            self.worlds[part].run.pairs.done = done;
         }
     }
 
     /// Closes a queue pair that was opened in partition `part`, if it is over; whether it is.
     fn close_if_over(&mut self, part: usize, done: &mut Done) -> bool {
         let slot = done.slot;
-        let here = |world: &World<'a>| world.border.slot_of(part, slot);
+        let here = |world: &World<'a>| world.run.border.slot_of(part, slot);
         let counted = self.worlds.iter().filter_map(|world| Some(world.in_network(here(world)?)));
         let (now, empty) = (self.first().now, counted.fold(0, i32::wrapping_add) == 0);
         done.gone = empty.then(|| done.gone.unwrap_or(Time(now)));

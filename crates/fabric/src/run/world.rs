@@ -12,28 +12,28 @@ use std::sync::atomic::Ordering;
 
 use floodway_engine::{Advance, Event};
 use floodway_mechanisms::slots::{CpAction, FcFrame, Notice, Outbox, PortView, ReadyView, Reply};
-use floodway_units::{Bytes, PortId, Rng, Time, fold, mix};
+use floodway_units::{NodeId, PortId, Rng, Time, fold, mix};
 use rustc_hash::FxHashMap;
 
 use crate::bounds::ideal::Ideals;
-use crate::column::Column;
-use crate::host::nic::Nic;
 use crate::host::queue_pairs::QueuePairs;
-use crate::link::arena::{Arena, Place};
-use crate::link::port::{Egress, Port, Queue};
+use crate::link::arena::Arena;
+use crate::link::port::{Egress, Port};
 use crate::link::wires::Wire;
 use crate::network::blueprint::PauseFault;
 use crate::network::changes::Change;
 use crate::network::facts::Facts;
-use crate::network::routing::ChangingRoutes;
+use crate::network::layout::Local;
+use crate::network::routing::{ChangingRoutes, peer};
 use crate::records::kept::Kept;
 use crate::records::outcome::Control;
-use crate::run::agenda::{Agenda, NUMBER_SHIFT, What};
+use crate::records::series::Series;
+use crate::run::agenda::{Agenda, QueuePairName, What};
+use crate::run::at_node::AtNode;
 use crate::run::border::Border;
+use crate::run::node::Node;
 use crate::switch::buffer::Ingress;
 use crate::switch::congestion::Notices;
-use crate::switch::congestion::PortMachines;
-use crate::switch::forward::Switch;
 use crate::switch::telemetry::Telemetry;
 use crate::traffic::flows::Traffic;
 use crate::why::Trace;
@@ -41,40 +41,25 @@ use crate::why::Trace;
 /// Events between two looks at the stop flag.
 pub(crate) const STOP_CHECK: u64 = 1 << 15;
 
-impl std::fmt::Debug for crate::run::world::Node {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Node")
-    }
-}
-
-/// What a node has besides its ports.
-pub(crate) struct Node {
-    /// Index among the switches, where it is one.
-    pub switch: u32,
-    pub streams: Streams,
-}
-
-/// Random streams of a node, one a purpose.
-pub(crate) struct Streams {
-    pub flow_control: Rng,
-    pub congestion_point: Rng,
-    pub routing: Rng,
-    pub admission: Rng,
-    pub notification: Rng,
-    pub reliability: Rng,
-}
-
 /// A running network.
 pub(crate) struct World<'a> {
-    pub control: &'a Control,
-    /// Its place among the partitions.
-    pub border: Border,
     pub now: u64,
     /// Order of the event at work.
     pub order: u64,
-    pub events: Agenda,
     /// What is fixed once the network is built.
     pub facts: Facts<'a>,
+    pub nodes: Vec<Node>,
+    pub run: Run<'a>,
+    /// Faults in the order of time: (when, what), the next last.
+    pub faults: Vec<Fault>,
+}
+
+/// A run beside its nodes: what is under way between them, what is kept of them, and queue pairs.
+pub(crate) struct Run<'a> {
+    pub control: &'a Control,
+    /// Its place among the partitions.
+    pub border: Border,
+    pub events: Agenda,
     pub kept: Kept,
     pub pairs: QueuePairs,
     pub traffic: Traffic,
@@ -82,21 +67,11 @@ pub(crate) struct World<'a> {
     pub telemetry: Telemetry,
     /// Where all nodes draw marks from one stream: that stream.
     pub shared_draws: Option<Rng>,
-    pub ports: Column<Port>,
-    pub queues: Column<Queue>,
-    pub egress: Column<Egress>,
-    pub ingress: Column<Ingress>,
-    pub machines: Vec<PortMachines>,
-    pub nodes: Vec<Node>,
-    pub switches: Column<Switch>,
-    pub nics: Column<Nic>,
     /// Where links come and go, over those that are up: routes are looked up packet by packet.
     pub changing: Option<Box<ChangingRoutes>>,
     /// Of ports whose links fail or whose delays change.
     pub wires: FxHashMap<PortId, Wire>,
     pub ideals: Ideals,
-    /// Faults in the order of time: (when, what), the next last.
-    pub faults: Vec<Fault>,
     /// Notices between neighbours that are on links or wait for them.
     pub notices: Notices,
     /// Where a flow is followed.
@@ -127,61 +102,133 @@ pub(crate) struct Outboxes {
     pub replies: Outbox<Reply>,
     pub notices: Outbox<Notice>,
     pub ready: Vec<ReadyView>,
-    /// NICs at which flows have just started.
+    /// NICs at which flows have just started, and whether no more do at this instant that they would have to wait for.
     pub started: Vec<PortId>,
+    pub all_started: bool,
     pub candidates: Vec<PortView>,
 }
 
-impl World<'_> {
+impl<'a> World<'a> {
     #[inline]
     pub fn time(&self) -> Time {
         Time(self.now)
     }
 
-    pub fn dispatch(&mut self, event: Event) {
-        self.now = event.time.0;
-        self.order = event.order;
-        self.kept.instants.pass(self.now, event.order >> NUMBER_SHIFT, self.events.last_number());
-        match self.events.moves(event.order) {
-            Some((What::Arrival, port)) => {
-                self.kept.counts[What::Arrival as usize] += 1;
-                self.arrive(port, Place::of(event.item));
-            }
-            Some((_, port)) => {
-                self.kept.counts[What::Departure as usize] += 1;
-                self.depart(port);
-            }
-            None => self.dispatch_other(event),
+    /// A node at work, at this time.
+    #[inline]
+    pub fn at(&mut self, node: NodeId) -> AtNode<'_, 'a> {
+        self.run.events.is_at(node);
+        let (before, rest) = self.nodes.split_at_mut(node.index());
+        let (node, after) = rest.split_first_mut().expect("the network has this node");
+        AtNode {
+            now: self.now,
+            order: self.order,
+            node,
+            facts: &self.facts,
+            run: &mut self.run,
+            others: [before, after],
         }
     }
 
-    /// As [`World::dispatch`], of what is neither the arrival nor the departure of a packet.
-    #[inline(never)]
-    fn dispatch_other(&mut self, event: Event) {
-        let (what, id) = self.events.decode(event.order);
-        self.kept.counts[what as usize] += 1;
-        match what {
-            What::Arrival | What::Departure => {}
-            What::LinkControl => self.link_control_arrives(PortId(id), Place::of(event.item)),
-            What::Release => {
-                self.settle(id);
-            }
-            What::Pipeline => self.leave_pipeline(id),
-            What::Crossing => self.crossbar_wakes(id),
-            What::FcSender => self.fc_sender_timer(id as usize, event.order),
-            What::FcReceiver => self.fc_receiver_timer(id as usize, event.order),
-            What::CongestionPoint => self.cp_timer(PortId(id), event.order),
-            What::Pacing => self.pacing_timer(id as usize, event.order),
-            What::QueuePair => self.qp_timer(event.order),
-            What::Start => self.start_flow(id),
-            What::Fault => self.fault(id),
+    /// The node of a port at work, and what it calls the port.
+    pub fn at_port(&mut self, port: PortId) -> (AtNode<'_, 'a>, Local) {
+        let local = self.facts.local(port);
+        (self.at(self.facts.node_of(port)), local)
+    }
+
+    /// The state of a port.
+    pub fn port(&self, port: PortId) -> &Port {
+        &self.nodes[self.facts.node_of(port).index()].ports[self.facts.local(port).index()]
+    }
+
+    /// Likewise, to be changed.
+    pub fn port_mut(&mut self, port: PortId) -> &mut Port {
+        &mut self.nodes[self.facts.node_of(port).index()].ports[self.facts.local(port).index()]
+    }
+
+    /// All ports of the network.
+    pub fn port_ids(&self) -> impl Iterator<Item = PortId> + use<'a> {
+        (0..self.facts.ports.len() as u32).map(PortId)
+    }
+
+    /// The series of a port.
+    pub fn series(&self, port: PortId) -> &Series {
+        &self.nodes[self.facts.node_of(port).index()].series[self.facts.local(port).index()]
+    }
+
+    /// The ingress side of a lane of the network.
+    pub fn ingress(&self, lane: usize) -> &Ingress {
+        let (port, _) = self.facts.layout.lane_of(lane);
+        &self.nodes[self.facts.node_of(port).index()].ingress[self.facts.local_lane(lane as u32)]
+    }
+
+    /// The egress side of a lane of the network.
+    pub fn egress(&self, lane: usize) -> &Egress {
+        let (port, _) = self.facts.layout.lane_of(lane);
+        &self.nodes[self.facts.node_of(port).index()].egress[self.facts.local_lane(lane as u32)]
+    }
+
+    /// The ingress sides of all lanes, by number.
+    pub fn accounts(&self) -> impl Iterator<Item = (usize, &Ingress)> + Clone {
+        (0..self.lanes()).map(|lane| (lane, self.ingress(lane)))
+    }
+
+    /// How many lanes the network has.
+    pub fn lanes(&self) -> usize {
+        self.facts.ports.len() * self.facts.layout.classes.len()
+    }
+
+    /// An event happens.
+    pub fn dispatch(&mut self, event: Event) {
+        (self.now, self.order) = (event.time.0, event.order);
+        let Some(node) = self.node_of(&event) else {
+            self.run.kept.counts[What::Fault as usize] += 1;
+            return self.fault(self.run.events.decode(event.order).1);
+        };
+        self.at(node).dispatch(event);
+        if !self.run.out.started.is_empty() {
+            self.kick_started();
         }
+    }
+
+    /// Lets the NICs look at which flows have just started, unless more start at this instant.
+    fn kick_started(&mut self) {
+        if !self.run.out.all_started {
+            return;
+        }
+        for i in 0..self.run.out.started.len() {
+            let (mut at, port) = self.at_port(self.run.out.started[i]);
+            at.kick(port);
+        }
+        self.run.out.started.clear();
+    }
+
+    /// The node whose event it is; none where it concerns several.
+    #[inline]
+    fn node_of(&self, event: &Event) -> Option<NodeId> {
+        let (what, id) = match self.run.events.moves(event.order) {
+            Some((what, port)) => (what, port.0),
+            None => self.run.events.decode(event.order),
+        };
+        let lane = |id: u32| self.facts.node_of(self.facts.layout.lane_of(id as usize).0);
+        Some(match what {
+            What::Arrival | What::LinkControl => self.facts.node_of(peer(PortId(id))),
+            What::Departure | What::CongestionPoint | What::Pacing => self.facts.node_of(PortId(id)),
+            What::FcSender | What::FcReceiver => lane(id),
+            What::Release | What::Pipeline | What::Crossing => self.facts.switches[id as usize],
+            What::QueuePair => match self.run.events.queue_pair(event.order) {
+                QueuePairName::Ranked { nic, .. } => self.facts.nics[nic as usize],
+                QueuePairName::Slot(slot) => self.run.pairs.ways[slot as usize].source,
+            },
+            What::Start => self.host_of(id),
+            What::Fault => return None,
+        })
     }
 
     /// Events by cause so far.
     pub fn event_counts(&self) -> Vec<(&'static str, u64)> {
         let mut named: Vec<(&'static str, u64)> = Vec::new();
-        for (what, &count) in What::ALL.iter().zip(&self.kept.counts) {
+        for (what, &count) in What::ALL.iter().zip(&self.run.kept.counts) {
             match named.iter_mut().find(|(name, _)| *name == what.name()) {
                 Some(entry) => entry.1 += count,
                 None => named.push((what.name(), count)),
@@ -192,17 +239,17 @@ impl World<'_> {
     }
 
     pub fn report(&mut self) {
-        self.control.time.fetch_max(self.now, Ordering::Relaxed);
-        let unreported =
-            self.kept.packet_hops - std::mem::replace(&mut self.kept.reported, self.kept.packet_hops);
-        self.control.packet_hops.fetch_add(unreported, Ordering::Relaxed);
+        self.run.control.time.fetch_max(self.now, Ordering::Relaxed);
+        let unreported = self.run.kept.packet_hops
+            - std::mem::replace(&mut self.run.kept.reported, self.run.kept.packet_hops);
+        self.run.control.packet_hops.fetch_add(unreported, Ordering::Relaxed);
     }
 
     /// Lets all happen that happens before `end`.
     pub fn run_until(&mut self, end: Time) -> Advance {
-        if self.events.by_node().is_some() {
+        if self.run.events.by_node().is_some() {
             self.run_by_node(end)
-        } else if self.trace.is_some() {
+        } else if self.run.trace.is_some() {
             self.run_traced(end)
         } else {
             self.run_in_one_order(end)
@@ -211,7 +258,7 @@ impl World<'_> {
 
     fn run_in_one_order(&mut self, end: Time) -> Advance {
         let mut until_check = STOP_CHECK;
-        while let Some(queue) = self.events.in_one_order() {
+        while let Some(queue) = self.run.events.in_one_order() {
             let event = match queue.window() {
                 Some(&window) if window[0].time < end => {
                     queue.advance();
@@ -238,16 +285,11 @@ impl World<'_> {
     }
 
     pub fn is_stopped(&self) -> bool {
-        self.control.stop.load(Ordering::Relaxed)
+        self.run.control.stop.load(Ordering::Relaxed)
     }
 }
 
 /// The key of ties among arrivals at `port` (the receiving one).
 pub(crate) fn tie_key(seed: u64, node_key: u64, port: PortId) -> u64 {
     fold(fold(fold(mix(seed), node_key), u64::from(port.0)), 0x7165)
-}
-
-/// Bytes as an account holds them.
-pub(crate) fn bytes(value: u64) -> Bytes {
-    Bytes(value)
 }

@@ -2,13 +2,14 @@
 
 use floodway_mechanisms::registry::{AnyAdmission, AnyFcReceiver};
 use floodway_mechanisms::slots::{Admission as _, Admit, DropReason, FcReceiver, PoolView};
-use floodway_units::{Bytes, PortId};
+use floodway_units::Bytes;
 
 use crate::link::packet::Packet;
+use crate::network::layout::Local;
 use crate::records::counters::{RareCounters, Traffic};
 use crate::records::tally::FirstDrop;
 use crate::run::agenda::{Armed, NEVER, What};
-use crate::run::world::{World, bytes};
+use crate::run::at_node::{AtNode, bytes};
 
 /// The ingress side of a (port, class): its account of the switch's buffer, what every packet needs first.
 #[derive(Debug)]
@@ -26,8 +27,8 @@ pub(crate) struct Ingress {
     pub told: u32,
     /// While `shared` stays below this and the pool is half empty, packets come in without a word.
     pub quiet: u32,
-    /// That of the port.
-    pub owner: u32,
+    /// Its number among the lanes of the network.
+    pub id: u32,
     pub at_host: bool,
     /// Losses on the link that leads here.
     pub impaired: bool,
@@ -63,31 +64,23 @@ impl Ingress {
 pub(crate) struct Uncharge {
     pub at: u64,
     /// The egress port.
-    pub port: PortId,
+    pub port: Local,
     /// The ingress port and its account.
-    pub ingress: PortId,
+    pub ingress: Local,
     pub lane: u32,
     pub frame: u16,
 }
 
-impl World<'_> {
+impl AtNode<'_, '_> {
     /// Charges a packet where nobody has anything to decide or to say about it: the account and the pool are far from
     /// every threshold, and the egress queue is so short that no congestion point hears of the packet. Two packets of
     /// three are let through here with a tenth of the work of the calls that it spares; false if those are due.
     #[inline]
-    pub fn charge_unheard(
-        &mut self,
-        lane: usize,
-        switch: usize,
-        ingress: PortId,
-        out: PortId,
-        class: u8,
-        frame: u16,
-    ) -> bool {
+    pub fn charge_unheard(&mut self, lane: usize, ingress: Local, out: Local, class: u8, frame: u16) -> bool {
         let frame = u64::from(frame);
-        let account = &self.ingress[lane];
-        let port = &self.ports[out.index()];
-        let pool = &self.switches[switch];
+        let account = &self.node.ingress[lane];
+        let port = &self.node.ports[out.index()];
+        let pool = &self.node.switch;
         let held = account.held + frame;
         let shared = held.saturating_sub(account.reserve);
         if shared >= u64::from(account.quiet)
@@ -99,36 +92,29 @@ impl World<'_> {
         {
             return false;
         }
-        let account = &mut self.ingress[lane];
+        let account = &mut self.node.ingress[lane];
         let of_pool = if account.pooled { shared - account.shared() } else { 0 };
         account.held = held;
         if held > u64::from(account.told) || self.now >= account.told_until {
             self.tell_held(lane, ingress, held);
         }
-        self.switches[switch].holds(frame, of_pool);
+        self.node.switch.holds(frame, of_pool);
         true
     }
 
     /// Do congestion points hear of a frame that joins the first queue of its class?
     #[inline(never)]
-    fn joins_heard(&self, out: PortId, class: u8, frame: u64) -> bool {
-        let queue = &self.queues[self.facts.layout.queue(out) + self.facts.layout.first_queue(class)];
-        queue.bytes + frame > u64::from(self.ports[out.index()].quiet)
+    fn joins_heard(&self, out: Local, class: u8, frame: u64) -> bool {
+        let queue = &self.node.queues[self.facts.layout.queue(out) + self.facts.layout.first_queue(class)];
+        queue.bytes + frame > u64::from(self.node.ports[out.index()].quiet)
     }
 
     /// Charges the packet to its ingress, or says why it must be dropped.
-    pub fn charge(
-        &mut self,
-        lane: usize,
-        switch: usize,
-        out: PortId,
-        q: usize,
-        packet: &Packet,
-    ) -> Option<DropReason> {
+    pub fn charge(&mut self, lane: usize, out: Local, q: usize, packet: &Packet) -> Option<DropReason> {
         let frame = u64::from(packet.frame);
-        let view = self.account_view(lane, switch);
-        let account = &self.ingress[lane];
-        let egress_used = account.admission.egress_reserve().map(|reserve| self.beyond(switch, reserve));
+        let view = self.account_view(lane);
+        let account = &self.node.ingress[lane];
+        let egress_used = account.admission.egress_reserve().map(|reserve| self.beyond(reserve));
         let pool = PoolView {
             free: view.pool_free,
             threshold: account.receiver.threshold(view.pool_free),
@@ -137,10 +123,9 @@ impl World<'_> {
             egress_used: egress_used.unwrap_or_default(),
         };
         let (packet_view, queue_view) = (self.packet_view(packet), self.queue_view(out, q, packet));
-        let node = self.ports[out.index()].node.index();
         let now = self.time();
-        let rng = &mut self.nodes[node].streams.admission;
-        let account = &mut self.ingress[lane];
+        let rng = &mut self.node.streams.admission;
+        let account = &mut self.node.ingress[lane];
         let charged = account.admission.admit(now, rng, &packet_view, &view, &queue_view, &pool);
         let shared_before = account.shared();
         match charged {
@@ -159,8 +144,8 @@ impl World<'_> {
                     } else {
                         (account.held + held + frame).saturating_sub(account.own)
                     };
-                    self.kept.records.lossless_drop(FirstDrop {
-                        lane,
+                    self.run.kept.records.lossless_drop(FirstDrop {
+                        lane: account.id as usize,
                         time: self.now,
                         order: self.order,
                         missing,
@@ -174,8 +159,8 @@ impl World<'_> {
         account.headroom_peak = account.headroom_peak.max(account.headroom);
         let of_pool = if account.pooled { grown } else { 0 };
         self.tell_held(lane, packet.ingress, total);
-        self.switches[switch].holds(frame, of_pool);
-        if self.has_crossbar(out) {
+        self.node.switch.holds(frame, of_pool);
+        if self.has_crossbar() {
             self.charge_voq(packet.ingress, out, packet.class, packet.frame);
         }
         None
@@ -183,20 +168,20 @@ impl World<'_> {
 
     /// What the queues of data at a switch's ports hold beyond `reserve` each. They are gone through, so that
     /// nobody pays for it who does not ask.
-    pub fn beyond(&self, switch: usize, reserve: Bytes) -> Bytes {
-        let queues = self.switches[switch].ports.iter().flat_map(|&port| {
+    pub fn beyond(&self, reserve: Bytes) -> Bytes {
+        let queues = self.node.locals().flat_map(|port| {
             let charged = (1..self.facts.layout.queues_per_port).filter(move |&q| !self.may_lose(port, q));
-            charged.map(move |q| &self.queues[self.facts.layout.queue(port) + q])
+            charged.map(move |q| &self.node.queues[self.facts.layout.queue(port) + q])
         });
         bytes(queues.map(|queue| queue.bytes.saturating_sub(reserve.0)).sum())
     }
 
     /// An account holds `held` bytes: its peak and the port's series hear of it.
     #[inline(never)]
-    fn tell_held(&mut self, lane: usize, ingress: PortId, held: u64) {
-        let series = &mut self.kept.series[ingress.index()];
+    fn tell_held(&mut self, lane: usize, ingress: Local, held: u64) {
+        let series = &mut self.node.series[ingress.index()];
         series.buffer(self.now, held);
-        let account = &mut self.ingress[lane];
+        let account = &mut self.node.ingress[lane];
         account.peak = account.peak.max(held);
         if self.now >= account.told_until {
             (account.told, account.told_until) = (0, series.ends());
@@ -205,25 +190,24 @@ impl World<'_> {
     }
 
     /// The switch's accounts hear of releases, or no longer.
-    pub fn awaiting_changed(&mut self, lane: usize, port: PortId) {
-        self.set_quiet(lane, port);
-        if self.ingress[lane].awaits {
-            self.await_releases(lane, port);
+    pub fn awaiting_changed(&mut self, lane: usize) {
+        self.set_quiet(lane);
+        if self.node.ingress[lane].awaits {
+            self.await_releases(lane);
         }
     }
 
     /// Up to where packets come in unheard is kept anew.
-    pub fn set_quiet(&mut self, lane: usize, port: PortId) {
-        if let Some(quiet) = self.quiet_of_account(lane, port) {
-            self.ingress[lane].quiet = quiet;
+    pub fn set_quiet(&mut self, lane: usize) {
+        if let Some(quiet) = self.quiet_of_account(lane) {
+            self.node.ingress[lane].quiet = quiet;
         }
     }
 
     /// Up to where packets come in unheard: nowhere, while a release is awaited. None where nobody asks for it.
-    pub fn quiet_of_account(&self, lane: usize, port: PortId) -> Option<u32> {
-        let (account, state) = (&self.ingress[lane], &self.ports[port.index()]);
-        let switch = self.switches.get(state.owner as usize).filter(|_| !state.at_host)?;
-        if switch.pipeline != 0 {
+    pub fn quiet_of_account(&self, lane: usize) -> Option<u32> {
+        let (account, switch) = (&self.node.ingress[lane], &self.node.switch);
+        if account.at_host || switch.pipeline != 0 {
             return None;
         }
         let pooled = account.pooled;
@@ -239,35 +223,29 @@ impl World<'_> {
         Some(u32::try_from(quiet).unwrap_or(u32::MAX))
     }
 
-    /// `frame` bytes that are charged to no account have left the switch of `port`.
-    pub fn uncounted(&mut self, port: PortId, frame: u16) {
-        let switch = self.ports[port.index()].owner as usize;
-        self.switches[switch].occupied -= u64::from(frame);
+    /// `frame` bytes that are charged to no account have left the switch.
+    pub fn uncounted(&mut self, frame: u16) {
+        self.node.switch.occupied -= u64::from(frame);
     }
 
     /// Takes `frame` bytes off an account, from headroom first, and tells its receiver half.
-    pub fn uncharge(&mut self, lane: usize, ingress: PortId, frame: u16) {
-        self.uncharge_at(self.ports[ingress.index()].owner as usize, lane, ingress, frame);
-    }
-
-    #[inline]
-    fn uncharge_at(&mut self, switch: usize, lane: usize, ingress: PortId, frame: u16) {
-        self.switches[switch].occupied -= u64::from(frame);
-        self.uncharge_account(switch, lane, ingress, frame);
+    pub fn uncharge(&mut self, lane: usize, ingress: Local, frame: u16) {
+        self.node.switch.occupied -= u64::from(frame);
+        self.uncharge_account(lane, ingress, frame);
     }
 
     /// Takes `frame` bytes off an account that stay in the switch, or have left it.
     #[inline]
-    pub fn uncharge_account(&mut self, switch: usize, lane: usize, ingress: PortId, frame: u16) {
+    pub fn uncharge_account(&mut self, lane: usize, ingress: Local, frame: u16) {
         let frame = u64::from(frame);
-        let account = &mut self.ingress[lane];
+        let account = &mut self.node.ingress[lane];
         let shared_before = account.shared();
         let from_headroom = account.headroom.min(frame);
         account.headroom -= from_headroom;
         account.held -= frame - from_headroom;
         let shrunk = shared_before - account.shared();
         let pooled = account.pooled;
-        let switch = &mut self.switches[switch];
+        let switch = &mut self.node.switch;
         if pooled {
             switch.pool_used -= shrunk;
         }
@@ -278,10 +256,9 @@ impl World<'_> {
 
     /// The packet just put on the wire by `port` is uncharged from account `lane` at its last bit.
     #[inline]
-    pub fn release_later(&mut self, port: PortId, ingress: PortId, lane: usize, frame: u16) {
-        let state = &self.ports[port.index()];
-        let (at, index) = (state.free_at, state.owner);
-        let switch = &mut self.switches[index as usize];
+    pub fn release_later(&mut self, port: Local, ingress: Local, lane: usize, frame: u16) {
+        let at = self.node.ports[port.index()].free_at;
+        let switch = &mut self.node.switch;
         switch.next_release = switch.next_release.min(at);
         let uncharge = Uncharge { at, port, ingress, lane: lane as u32, frame };
         // Nearly always the last: only a short packet or a faster port overtakes others.
@@ -291,50 +268,40 @@ impl World<'_> {
             let after = switch.releases.partition_point(|other| (other.at, other.port) <= (at, port));
             switch.releases.insert(after, uncharge);
         }
-        if self.ingress[lane].awaits {
-            self.events.add(What::Release, index, at);
+        if self.node.ingress[lane].awaits {
+            self.run.events.add(What::Release, self.node.switch.number, at);
         }
     }
 
     /// Makes events of the releases that `lane` now waits for.
-    pub fn await_releases(&mut self, lane: usize, port: PortId) {
-        let state = &self.ports[port.index()];
-        let index = state.owner;
-        let Some(switch) = self.switches.get(index as usize).filter(|_| !state.at_host) else { return };
-        for i in 0..switch.releases.len() {
-            let leaving = self.switches[index as usize].releases[i];
-            if leaving.lane as usize == lane {
-                self.events.add(What::Release, index, leaving.at.max(self.now));
-            }
+    pub fn await_releases(&mut self, lane: usize) {
+        let switch = &self.node.switch;
+        for leaving in switch.releases.iter().filter(|leaving| leaving.lane as usize == lane) {
+            self.run.events.add(What::Release, switch.number, leaving.at.max(self.now));
         }
     }
 
-    /// Settles the switch of a port.
-    pub fn settle_port(&mut self, port: PortId) {
-        self.settle(self.ports[port.index()].owner);
-    }
-
-    /// Uncharges all packets of a switch whose last bit has gone, in order of time, then of port; whether
+    /// Uncharges all packets whose last bit has gone, in order of time, then of port; whether
     /// there were any.
     #[inline]
-    pub fn settle(&mut self, switch: u32) -> bool {
-        let any = self.switches[switch as usize].next_release <= self.now;
+    pub fn settle(&mut self) -> bool {
+        let any = self.node.switch.next_release <= self.now;
         if any {
-            self.settle_due(switch);
+            self.settle_due();
         }
         any
     }
 
     #[inline(never)]
-    fn settle_due(&mut self, switch: u32) {
+    fn settle_due(&mut self) {
         loop {
-            let state = &mut self.switches[switch as usize];
+            let state = &mut self.node.switch;
             let Some(leaving) = state.releases.pop_front() else { return };
             let next = state.releases.front().map_or(NEVER, |first| first.at);
             state.next_release = next;
-            self.uncharge_at(switch as usize, leaving.lane as usize, leaving.ingress, leaving.frame);
+            self.uncharge(leaving.lane as usize, leaving.ingress, leaving.frame);
             // What was said of it may have led here, too.
-            if next > self.now || self.switches[switch as usize].next_release > self.now {
+            if next > self.now || self.node.switch.next_release > self.now {
                 return;
             }
         }

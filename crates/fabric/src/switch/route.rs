@@ -1,20 +1,21 @@
 //! Where a packet leaves a switch.
 
 use floodway_mechanisms::slots::{CongestionPoint as _, PacketView, PortView, Router as _, Signals};
-use floodway_units::{Bytes, PortId};
+use floodway_units::{Bytes, NodeId};
 
 use crate::link::arena::Place;
 use crate::link::packet::{ON_PATH, Packet};
+use crate::network::layout::Local;
 use crate::network::routing::in_force;
-use crate::run::world::{World, bytes};
+use crate::run::at_node::{AtNode, bytes};
 
-impl World<'_> {
+impl AtNode<'_, '_> {
     /// Where a packet leaves that has just arrived.
     #[inline]
-    pub fn next_port(&mut self, ingress: PortId, place: Place) -> Option<PortId> {
-        let &Packet { out, .. } = &self.packets[place];
+    pub fn next_port(&mut self, ingress: Local, place: Place) -> Option<Local> {
+        let &Packet { out, .. } = &self.run.packets[place];
         if out != ingress {
-            return self.ports[out.index()].up.then_some(out);
+            return self.node.ports[out.index()].up.then_some(out);
         }
         self.look_up(ingress, place)
     }
@@ -22,101 +23,100 @@ impl World<'_> {
     /// Where a packet on the way to `ingress` will leave the node there: found beforehand, so that all that it needs
     /// there can be fetched at once.
     #[inline]
-    pub fn out_of(&self, ingress: PortId, packet: &Packet) -> PortId {
+    pub fn out_of(&self, ingress: Local, packet: &Packet) -> Local {
         if !packet.has(ON_PATH) {
             return ingress;
         }
-        let way = &self.pairs.ways[packet.flow.index()];
+        let way = &self.run.pairs.ways[packet.flow.index()];
         way.port(packet.is_reply(), packet.hop as usize + 1).unwrap_or(ingress)
     }
 
     #[inline(never)]
-    fn look_up(&mut self, ingress: PortId, place: Place) -> Option<PortId> {
-        let packet = self.packets[place];
+    fn look_up(&mut self, ingress: Local, place: Place) -> Option<Local> {
+        let packet = self.run.packets[place];
         // A fixed path that leads back where it comes from.
-        let way = &self.pairs.ways[packet.flow.index()];
+        let way = &self.run.pairs.ways[packet.flow.index()];
         let back = way.port(packet.is_reply(), packet.hop as usize).filter(|_| packet.has(ON_PATH));
         if let Some(out) = back {
-            return self.ports[out.index()].up.then_some(out);
+            return self.node.ports[out.index()].up.then_some(out);
         }
         self.route(ingress, &packet)
     }
 
     /// Where a packet leaves whose way is not fixed; `None` where no port leads to its destination.
-    pub fn route(&mut self, ingress: PortId, packet: &Packet) -> Option<PortId> {
-        let way = &self.pairs.ways[packet.flow.index()];
+    pub fn route(&mut self, ingress: Local, packet: &Packet) -> Option<Local> {
+        let way = &self.run.pairs.ways[packet.flow.index()];
         let reply = packet.is_reply();
-        if let Some(relay) = self.relay_at(ingress) {
-            return Some(relay.ports.other(ingress));
+        if let Some(relay) = self.relay() {
+            return Some(relay.other(ingress));
         }
-        let node = self.ports[ingress.index()].node;
+        let node = self.node.id;
         let (destination, tuple) =
             if reply { (way.source, way.tuple.reversed()) } else { (way.destination, way.tuple) };
         self.refresh_routes(destination);
         let candidates = self.candidates(node, destination);
-        let switch = self.nodes[node.index()].switch as usize;
         match *candidates {
             [] => None,
-            [only] => Some(only),
+            [only] => Some(self.facts.local(only)),
             _ => {
-                if let Some(choice) = self.switches[switch].router.by_flow(&tuple, candidates.len()) {
-                    return Some(candidates[choice]);
+                if let Some(choice) = self
+                    .node
+                    .switch
+                    .router
+                    .as_ref()
+                    .and_then(|router| router.by_flow(&tuple, candidates.len()))
+                {
+                    return Some(self.facts.local(candidates[choice]));
                 }
-                self.route_packet(switch, node, destination, packet, tuple.key())
+                self.route_packet(destination, packet, tuple.key())
             }
         }
     }
 
     /// Asks a router that looks at more than the flow.
-    fn route_packet(
-        &mut self,
-        switch: usize,
-        node: floodway_units::NodeId,
-        destination: floodway_units::NodeId,
-        packet: &Packet,
-        flow_hash: u64,
-    ) -> Option<PortId> {
+    fn route_packet(&mut self, destination: NodeId, packet: &Packet, flow_hash: u64) -> Option<Local> {
+        let node = self.node.id;
         let view = PacketView { flow_hash, ..self.packet_view(packet) };
-        let ports = in_force(&self.facts.routes, self.changing.as_deref(), (node, destination));
-        let usual = self.switches[switch].router.usual_way(&view, ports).map(|way| ports[way]);
+        let ports = in_force(&self.facts.routes, self.run.changing.as_deref(), (node, destination));
+        let usual = self.node.switch.router().usual_way(&view, ports).map(|way| self.facts.local(ports[way]));
         if let Some(port) = usual {
             let at = self.port_view(port, packet, true);
-            if self.switches[switch].router.stays(&view, &at) {
+            if self.node.switch.router().stays(&view, &at) {
                 return usual;
             }
         }
-        let mut views = std::mem::take(&mut self.out.candidates);
+        let mut views = std::mem::take(&mut self.run.out.candidates);
         views.clear();
-        let reads = self.switches[switch].router.reads_ports();
+        let reads = self.node.switch.router().reads_ports();
         for &port in self.candidates(node, destination) {
-            views.push(self.port_view(port, packet, reads));
+            views.push(self.port_view(self.facts.local(port), packet, reads));
         }
         let now = self.time();
-        let rng = &mut self.nodes[node.index()].streams.routing;
-        let choice = self.switches[switch].router.route(now, rng, &view, &views);
-        let port = views.get(choice).map(|view| view.port);
-        self.out.candidates = views;
+        let rng = &mut self.node.streams.routing;
+        let choice = self.node.switch.router().route(now, rng, &view, &views);
+        let port = views.get(choice).map(|view| self.facts.local(view.port));
+        self.run.out.candidates = views;
         if let Some(left) = usual.filter(|_| port != usual) {
             let lane = self.facts.layout.lane(left, packet.class);
-            self.egress[lane].rare.moves += 1;
+            self.node.egress[lane].rare.moves += 1;
         }
         port
     }
 
-    fn port_view(&self, port: PortId, packet: &Packet, full: bool) -> PortView {
+    fn port_view(&self, port: Local, packet: &Packet, full: bool) -> PortView {
         let mut view = PortView {
-            port,
+            port: self.id(port),
             queued: Bytes::ZERO,
             rate: self.rate(port),
-            up: self.ports[port.index()].up,
+            up: self.node.ports[port.index()].up,
             signals: Signals::default(),
             culprit: false,
             holds_flow: false,
         };
         if full {
-            view.holds_flow = self.machines[port.index()].placed.contains_key(&packet.flow.0);
-            view.queued = bytes(self.ports[port.index()].waiting);
-            for point in &self.machines[port.index()].congestion_points {
+            view.holds_flow = self.node.machines[port.index()].placed.contains_key(&packet.flow.0);
+            view.queued = bytes(self.node.ports[port.index()].waiting);
+            for point in &self.node.machines[port.index()].congestion_points {
                 let signals = point.signals(self.time());
                 view.signals.degree = view.signals.degree.max(signals.degree);
                 view.signals.local |= signals.local;

@@ -7,7 +7,8 @@ use floodway_units::{Bytes, PortId, Rate, Time};
 
 use crate::link::arena::Place;
 use crate::link::packet::INT;
-use crate::run::world::World;
+use crate::network::layout::Local;
+use crate::run::at_node::AtNode;
 
 /// Room for so many records a packet at first.
 const HOPS: usize = 8;
@@ -107,14 +108,15 @@ impl Telemetry {
     }
 }
 
-impl World<'_> {
+impl AtNode<'_, '_> {
     /// A packet starts on the wire of a switch's port, and has left its queue: its record is written, if it has any.
     #[inline(never)]
-    pub fn record_hop(&mut self, port: PortId, place: Place) {
-        let packet = &self.packets[place];
+    pub fn record_hop(&mut self, port: Local, place: Place) {
+        let packet = &self.run.packets[place];
         if packet.has(INT) && packet.is_data() {
-            let left = self.ports[port.index()].waiting;
-            self.telemetry.record(place, port, self.rate(port), self.now, left);
+            let left = self.node.ports[port.index()].waiting;
+            let (id, rate) = (self.id(port), self.rate(port));
+            self.run.telemetry.record(place, id, rate, self.now, left);
         }
     }
 }

@@ -1,15 +1,15 @@
 //! What mechanisms may know of a packet, a queue and an account.
 
 use floodway_mechanisms::slots::{IngressView, PacketView, QueueView};
-use floodway_units::PortId;
 
 use crate::link::packet::{ISOLATED, Kind, Packet};
+use crate::network::layout::Local;
 use crate::run::agenda::NEVER;
-use crate::run::world::{World, bytes};
+use crate::run::at_node::{AtNode, bytes};
 
-impl World<'_> {
+impl AtNode<'_, '_> {
     pub fn packet_view(&self, packet: &Packet) -> PacketView {
-        let way = &self.pairs.ways[packet.flow.index()];
+        let way = &self.run.pairs.ways[packet.flow.index()];
         let is_reply = packet.is_reply();
         let tuple = if is_reply { way.tuple.reversed() } else { way.tuple };
         PacketView {
@@ -18,49 +18,42 @@ impl World<'_> {
             frame: bytes(u64::from(packet.frame)),
             wire: bytes(self.facts.layout.wire(packet.frame)),
             // In the HPCC simulator replies are drawn for, too.
-            ecn_capable: packet.kind == Kind::Data || packet.class != 0 && self.shared_draws.is_some(),
+            ecn_capable: packet.kind == Kind::Data || packet.class != 0 && self.run.shared_draws.is_some(),
             is_reply,
             isolated: packet.has(ISOLATED),
             mark: packet.mark(),
             flow_hash: way.hash,
             source: tuple.source,
             destination: tuple.destination,
-            ingress: packet.ingress,
+            ingress: self.id(packet.ingress),
         }
     }
 
-    pub fn queue_view(&self, port: PortId, q: usize, packet: &Packet) -> QueueView {
+    pub fn queue_view(&self, port: Local, q: usize, packet: &Packet) -> QueueView {
         let class = self.facts.layout.class_of_queue(q);
         let lane = self.facts.layout.lane(port, class);
         QueueView {
-            port,
+            port: self.id(port),
             class: self.facts.layout.classes[class as usize],
             sub: self.facts.layout.queue_id(q).sub,
-            len: bytes(self.queues[self.facts.layout.queue(port) + q].bytes),
+            len: bytes(self.node.queues[self.facts.layout.queue(port) + q].bytes),
             first: bytes(
-                self.queues[self.facts.layout.queue(port) + self.facts.layout.first_queue(class)].bytes,
+                self.node.queues[self.facts.layout.queue(port) + self.facts.layout.first_queue(class)].bytes,
             ),
             voq: bytes(self.voq_bytes(packet.ingress, port, class)),
             rate: self.rate(port),
-            paused: self.egress[lane].paused_since != NEVER && !self.may_lose(port, q),
-            base_rtt: self.pairs.ways[packet.flow.index()].base_rtt,
+            paused: self.node.egress[lane].paused_since != NEVER && !self.may_lose(port, q),
+            base_rtt: self.run.pairs.ways[packet.flow.index()].base_rtt,
         }
     }
 
     /// What a receiver half may know of its account.
-    pub fn ingress_view(&self, lane: usize, port: PortId) -> IngressView {
-        let state = &self.ports[port.index()];
-        let switch = if state.at_host { u32::MAX } else { state.owner };
-        self.account_view(lane, switch as usize)
-    }
-
-    pub fn account_view(&self, lane: usize, switch: usize) -> IngressView {
-        let account = &self.ingress[lane];
+    pub fn account_view(&self, lane: usize) -> IngressView {
+        let account = &self.node.ingress[lane];
         let shared = if account.by_output { self.longest_voq_of(lane) } else { account.shared() };
         let free = if account.pooled {
-            self.switches
-                .get(switch)
-                .map_or(NEVER, |switch| switch.pool_size.saturating_sub(switch.pool_used))
+            // Nothing bounds that of a host.
+            self.node.switch.pool_size.saturating_sub(self.node.switch.pool_used)
         } else {
             account.own.saturating_sub(account.headroom_size).saturating_sub(shared)
         };

@@ -7,8 +7,10 @@ use floodway_units::{Bytes, NodeId, PortId, Rng};
 use std::sync::Arc;
 
 use crate::host::messages::{NO_HOOK, Outgoing};
-use crate::network::blueprint::{Arrivals, FlowSpec, PoissonSpec, Sharing, Turns, UNBOUNDED};
+use crate::network::blueprint::{Arrivals, Blueprint, FlowSpec, PoissonSpec, Sharing, Turns, UNBOUNDED};
+use crate::network::layout::Local;
 use crate::run::agenda::NEVER;
+use crate::run::at_node::AtNode;
 use crate::run::border::Border;
 use crate::run::world::World;
 use crate::traffic::sizes::exponential;
@@ -89,61 +91,14 @@ impl PairKey {
     }
 }
 
-impl World<'_> {
-    /// Arms every source's first start.
-    pub fn arm_sources(&mut self) {
-        for i in 0..self.traffic.sources.len() {
-            if let Some(at) = self.next_start(i) {
-                self.events.is_at(self.host_of(i));
-                self.events.add_start(i as u32, at);
-            }
-        }
-    }
-
-    /// The host that a source starts flows at, where it is one.
-    fn host_of(&self, source: usize) -> NodeId {
-        match &self.traffic.sources[source] {
-            &Source::Poisson { node, .. } => node,
-            Source::List { workload, flows, .. } => {
-                match &self.facts.blueprint.workloads[*workload as usize].arrivals {
-                    Arrivals::List(listed) => listed[flows[0] as usize].source,
-                    Arrivals::Poisson(_) | Arrivals::ClosedLoop(_) => {
-                        unreachable!("the source was made for a list")
-                    }
-                }
-            }
-        }
-    }
-
-    /// When a source starts its next flow, if it does.
-    pub fn next_start(&self, source: usize) -> Option<u64> {
-        let workloads = &self.facts.blueprint.workloads;
-        match &self.traffic.sources[source] {
-            Source::List { workload, flows, next } => {
-                let flow = *flows.get(*next)?;
-                let Arrivals::List(listed) = &workloads[*workload as usize].arrivals else { return None };
-                Some(listed[flow as usize].start.0)
-            }
-            Source::Poisson { next, .. } => (*next != NEVER).then_some(*next),
-        }
-    }
-
-    /// May a source still start a measured flow at `now` or later?
-    pub fn may_measure(&self, source: usize, now: u64) -> bool {
-        let workload = match &self.traffic.sources[source] {
-            Source::List { workload, .. } | Source::Poisson { workload, .. } => *workload as usize,
-        };
-        let end = self.facts.blueprint.workloads[workload].measure.1.0;
-        now < end && self.next_start(source).is_some_and(|at| at < end)
-    }
-
+impl AtNode<'_, '_> {
     /// A source's next flow begins, or what a trigger waited for has come.
     pub fn start_flow(&mut self, source: u32) {
-        if let Some(trigger) = source.checked_sub(self.traffic.sources.len() as u32) {
+        if let Some(trigger) = source.checked_sub(self.run.traffic.sources.len() as u32) {
             self.pull(trigger);
             return;
         }
-        let begin = match &mut self.traffic.sources[source as usize] {
+        let begin = match &mut self.run.traffic.sources[source as usize] {
             Source::List { workload, flows, next } => {
                 let (workload, flow) = (*workload, flows[*next] as usize);
                 *next += 1;
@@ -172,25 +127,26 @@ impl World<'_> {
             }
         };
         if let Some(port) = self.begin(begin) {
-            self.out.started.push(port);
+            self.run.out.started.push(self.id(port));
         }
-        let next = self.next_start(source as usize);
+        let next = self.run.traffic.next_start(self.facts.blueprint, source as usize);
         // By the list, NICs look when all flows of the instant have started: whose turn it is does not go by the
         // order of the starts.
-        if next != Some(self.now) || self.facts.blueprint.semantics.turns != Turns::Listed {
-            self.kick_started();
-        }
+        let listed = self.facts.blueprint.semantics.turns == Turns::Listed;
+        self.run.out.all_started = next != Some(self.now) || !listed;
         if let Some(at) = next {
-            self.events.add_start(source, at);
+            self.run.events.add_start(source, at);
         }
     }
 
-    /// Lets the NICs look at which flows have just started.
-    fn kick_started(&mut self) {
-        for i in 0..self.out.started.len() {
-            self.kick(self.out.started[i]);
+    /// Lets the NICs of this node look at which flows have just started, unless more start at this instant.
+    pub fn kick_started(&mut self) {
+        if self.run.out.all_started {
+            for i in 0..self.run.out.started.len() {
+                self.kick(self.facts.local(self.run.out.started[i]));
+            }
+            self.run.out.started.clear();
         }
-        self.out.started.clear();
     }
 
     /// The flow of a list that begins now.
@@ -198,7 +154,7 @@ impl World<'_> {
         let spec = &self.facts.blueprint.workloads[workload as usize];
         let Arrivals::List(flows) = &spec.arrivals else { unreachable!("it is a flow of a list") };
         let listed: &FlowSpec = &flows[flow];
-        let label = self.traffic.labels[workload as usize][flow];
+        let label = self.run.traffic.labels[workload as usize][flow];
         Begin {
             workload,
             settings: listed.settings.unwrap_or(spec.settings),
@@ -209,17 +165,17 @@ impl World<'_> {
             entropy: label.entropy,
             ports: (listed.source_port, listed.destination_port),
             pinned: (listed.path.clone(), listed.ack_path.clone()),
-            hook: self.traffic.triggers.hook_of(workload, flow),
+            hook: self.run.traffic.triggers.hook_of(workload, flow),
             carrier: Carrier::AsSet,
-            rank: self.traffic.listed.rank(workload, flow),
+            rank: self.run.traffic.listed.rank(workload, flow),
         }
     }
 
     /// A flow starts, on a queue pair of its own or on one that is there; the port of the NIC that is to look.
-    pub fn begin(&mut self, begin: Begin) -> Option<PortId> {
+    pub fn begin(&mut self, begin: Begin) -> Option<Local> {
         let message = self.message(&begin);
         let key = self.pair_key(&begin);
-        match key.as_ref().and_then(|key| self.pairs.by_key.get(key)) {
+        match key.as_ref().and_then(|key| self.run.pairs.by_key.get(key)) {
             Some(&slot) => self.post(slot, message),
             None => self.open(&begin, message, key),
         }
@@ -256,6 +212,62 @@ impl World<'_> {
             hook: begin.hook,
             measured: bounded && from.0 <= self.now && self.now < to.0,
             sent: false,
+        }
+    }
+}
+
+impl World<'_> {
+    /// Arms every source's first start.
+    pub fn arm_sources(&mut self) {
+        for i in 0..self.run.traffic.sources.len() {
+            if let Some(at) = self.run.traffic.next_start(self.facts.blueprint, i) {
+                self.run.events.is_at(self.host_of(i as u32));
+                self.run.events.add_start(i as u32, at);
+            }
+        }
+    }
+
+    /// The host at which a source, or a trigger behind them, starts its next flow.
+    pub fn host_of(&self, id: u32) -> NodeId {
+        let traffic = &self.run.traffic;
+        let Some(source) = traffic.sources.get(id as usize) else {
+            let trigger = id - traffic.sources.len() as u32;
+            return traffic.triggers.host(self.facts.blueprint, trigger);
+        };
+        match source {
+            &Source::Poisson { node, .. } => node,
+            Source::List { workload, flows, next } => {
+                match &self.facts.blueprint.workloads[*workload as usize].arrivals {
+                    Arrivals::List(listed) => listed[flows[*next] as usize].source,
+                    Arrivals::Poisson(_) | Arrivals::ClosedLoop(_) => {
+                        unreachable!("the source was made for a list")
+                    }
+                }
+            }
+        }
+    }
+
+    /// May a source still start a measured flow at `now` or later?
+    pub fn may_measure(&self, source: usize, now: u64) -> bool {
+        let workload = match &self.run.traffic.sources[source] {
+            Source::List { workload, .. } | Source::Poisson { workload, .. } => *workload as usize,
+        };
+        let end = self.facts.blueprint.workloads[workload].measure.1.0;
+        now < end && self.run.traffic.next_start(self.facts.blueprint, source).is_some_and(|at| at < end)
+    }
+}
+
+impl Traffic {
+    /// When a source starts its next flow, if it does.
+    pub fn next_start(&self, blueprint: &Blueprint, source: usize) -> Option<u64> {
+        let workloads = &blueprint.workloads;
+        match &self.sources[source] {
+            Source::List { workload, flows, next } => {
+                let flow = *flows.get(*next)?;
+                let Arrivals::List(listed) = &workloads[*workload as usize].arrivals else { return None };
+                Some(listed[flow as usize].start.0)
+            }
+            Source::Poisson { next, .. } => (*next != NEVER).then_some(*next),
         }
     }
 }

@@ -4,10 +4,12 @@
 //! no word travels faster than the network. It always goes through the queue of events, as a flow start of
 //! that instant or of a later one, ordered among others by (workload, flow or loop).
 
+use floodway_units::NodeId;
 use rustc_hash::FxHashMap;
 
 use crate::host::messages::NO_HOOK;
 use crate::network::blueprint::{Arrivals, Blueprint, FlowSpec, LoopSpec, Next, UNBOUNDED, WorkloadSpec};
+use crate::run::at_node::AtNode;
 use crate::run::border::Border;
 use crate::run::world::World;
 use crate::traffic::flows::{Begin, Carrier};
@@ -71,6 +73,14 @@ pub(crate) struct Triggers {
 }
 
 impl Triggers {
+    /// The host at which a trigger starts a flow.
+    pub fn host(&self, blueprint: &Blueprint, id: u32) -> NodeId {
+        match self.all[id as usize] {
+            Trigger::Flow { workload, flow, .. } => flow_spec(blueprint, workload, flow).source,
+            Trigger::Loop { workload, index, .. } => loop_spec(blueprint, workload, index).source,
+        }
+    }
+
     /// Those of a blueprint; what waits is counted where it starts.
     pub fn new(blueprint: &Blueprint, border: &Border) -> Self {
         let mut triggers = Triggers::default();
@@ -150,59 +160,27 @@ impl Hook {
     }
 }
 
-impl World<'_> {
-    /// Arms the first messages of loops.
-    pub fn arm_loops(&mut self) {
-        for id in 0..self.traffic.triggers.all.len() {
-            if let Trigger::Loop { workload, index, .. } = self.traffic.triggers.all[id] {
-                let spec = self.loop_spec(workload, index);
-                if !self.border.owns(spec.source) {
-                    continue;
-                }
-                let (ahead, start) = (spec.ahead.min(spec.messages), spec.start.0);
-                self.events.is_at(spec.source);
-                (0..ahead).for_each(|_| self.schedule_trigger(id as u32, start));
-            }
-        }
-    }
-
+impl AtNode<'_, '_> {
     fn schedule_trigger(&mut self, id: u32, at: u64) {
-        self.events.add_start(self.traffic.sources.len() as u32 + id, at);
-    }
-
-    fn workload(&self, index: u32) -> &WorkloadSpec {
-        &self.facts.blueprint.workloads[index as usize]
-    }
-
-    fn loop_spec(&self, workload: u32, index: usize) -> &LoopSpec {
-        match &self.workload(workload).arrivals {
-            Arrivals::ClosedLoop(loops) => &loops[index],
-            _ => unreachable!("the trigger was made for a loop"),
-        }
-    }
-
-    fn flow_spec(&self, workload: u32, flow: usize) -> &FlowSpec {
-        match &self.workload(workload).arrivals {
-            Arrivals::List(flows) => &flows[flow],
-            _ => unreachable!("the trigger was made for a list"),
-        }
+        self.run.events.add_start(self.run.traffic.sources.len() as u32 + id, at);
     }
 
     /// A message is complete at one of its ends, or has left its NIC: who waits for that starts at `at`, or later.
     #[inline]
     pub fn completed(&mut self, hook: u32, end: End, at: u64) {
         if hook != NO_HOOK {
-            if let Some(workload) = self.traffic.triggers.hooks[hook as usize].counted_at(end) {
-                let outstanding = &mut self.traffic.triggers.outstanding[workload as usize];
+            if let Some(workload) = self.run.traffic.triggers.hooks[hook as usize].counted_at(end) {
+                let outstanding = &mut self.run.traffic.triggers.outstanding[workload as usize];
                 *outstanding = outstanding.wrapping_sub(1);
             }
-            let waits = self.traffic.triggers.hooks[hook as usize].at(end).len();
-            (0..waits).for_each(|i| self.fulfil(self.traffic.triggers.hooks[hook as usize].at(end)[i], at));
+            let waits = self.run.traffic.triggers.hooks[hook as usize].at(end).len();
+            (0..waits)
+                .for_each(|i| self.fulfil(self.run.traffic.triggers.hooks[hook as usize].at(end)[i], at));
         }
     }
 
     fn fulfil(&mut self, id: u32, at: u64) {
-        match &mut self.traffic.triggers.all[id as usize] {
+        match &mut self.run.traffic.triggers.all[id as usize] {
             Trigger::Loop { left, .. } => {
                 if *left > 0 {
                     self.schedule_trigger(id, at);
@@ -213,7 +191,7 @@ impl World<'_> {
                 *ready = at.max(*ready);
                 if *unmet == 0 {
                     let (workload, flow, ready) = (*workload, *flow, *ready);
-                    let spec = self.flow_spec(workload, flow);
+                    let spec = flow_spec(self.facts.blueprint, workload, flow);
                     let start = spec.start.0.max(ready.saturating_add(spec.wait.0));
                     self.schedule_trigger(id, start);
                 }
@@ -223,10 +201,10 @@ impl World<'_> {
 
     /// What a trigger waited for has come, and so has its time.
     pub fn pull(&mut self, id: u32) {
-        let begin = match &mut self.traffic.triggers.all[id as usize] {
+        let begin = match &mut self.run.traffic.triggers.all[id as usize] {
             Trigger::Flow { workload, flow, .. } => {
                 let (workload, flow) = (*workload, *flow);
-                if self.now >= self.workload(workload).until.0 {
+                if self.now >= self.facts.blueprint.workloads[workload as usize].until.0 {
                     return;
                 }
                 self.listed(workload, flow)
@@ -237,18 +215,18 @@ impl World<'_> {
                 if *left == 0 || self.now >= spec.until.0 {
                     if spec.arrivals.is_back_to_back(index) {
                         // Its time is over; nobody waits for as many messages as the line rate would have allowed.
-                        self.traffic.triggers.waiting[workload as usize] -= std::mem::take(left);
+                        self.run.traffic.triggers.waiting[workload as usize] -= std::mem::take(left);
                     }
                     return;
                 }
                 *left -= 1;
                 let left = *left;
-                let outstanding = &mut self.traffic.triggers.outstanding[workload as usize];
+                let outstanding = &mut self.run.traffic.triggers.outstanding[workload as usize];
                 *outstanding = outstanding.wrapping_add(1);
                 self.looped(workload, index, left, hook)
             }
         };
-        self.traffic.triggers.waiting[begin.workload as usize] -= u64::from(begin.size < UNBOUNDED);
+        self.run.traffic.triggers.waiting[begin.workload as usize] -= u64::from(begin.size < UNBOUNDED);
         if let Some(port) = self.begin(begin) {
             self.kick(port);
         }
@@ -256,8 +234,9 @@ impl World<'_> {
 
     /// The message of a loop behind which `left` are to come.
     fn looped(&self, workload: u32, index: usize, left: u64, hook: u32) -> Begin {
-        let LoopSpec { source, destination, size, messages, next, .. } = *self.loop_spec(workload, index);
-        let label = self.traffic.labels[workload as usize][index];
+        let LoopSpec { source, destination, size, messages, next, .. } =
+            *loop_spec(self.facts.blueprint, workload, index);
+        let label = self.run.traffic.labels[workload as usize][index];
         let number = label.number.saturating_add(messages - left - 1);
         let (carrier, entropy) = match next {
             Next::Left => (Carrier::AsSet, number),
@@ -265,7 +244,7 @@ impl World<'_> {
         };
         Begin {
             workload,
-            settings: self.workload(workload).settings,
+            settings: self.facts.blueprint.workloads[workload as usize].settings,
             source,
             destination,
             size,
@@ -277,6 +256,38 @@ impl World<'_> {
             carrier,
             rank: None,
         }
+    }
+}
+
+impl World<'_> {
+    /// Arms the first messages of loops.
+    pub fn arm_loops(&mut self) {
+        for id in 0..self.run.traffic.triggers.all.len() {
+            if let Trigger::Loop { workload, index, .. } = self.run.traffic.triggers.all[id] {
+                let spec = loop_spec(self.facts.blueprint, workload, index);
+                if !self.run.border.owns(spec.source) {
+                    continue;
+                }
+                let (ahead, start) = (spec.ahead.min(spec.messages), spec.start.0);
+                self.run.events.is_at(spec.source);
+                let event = (self.run.traffic.sources.len() + id) as u32;
+                (0..ahead).for_each(|_| self.run.events.add_start(event, start));
+            }
+        }
+    }
+}
+
+fn loop_spec(blueprint: &Blueprint, workload: u32, index: usize) -> &LoopSpec {
+    match &blueprint.workloads[workload as usize].arrivals {
+        Arrivals::ClosedLoop(loops) => &loops[index],
+        _ => unreachable!("the trigger was made for a loop"),
+    }
+}
+
+fn flow_spec(blueprint: &Blueprint, workload: u32, flow: usize) -> &FlowSpec {
+    match &blueprint.workloads[workload as usize].arrivals {
+        Arrivals::List(flows) => &flows[flow],
+        _ => unreachable!("the trigger was made for a list"),
     }
 }
 

@@ -6,7 +6,7 @@ use super::{Cause, Interval, Label, Trace};
 use crate::link::arena::Place;
 use crate::link::packet::Packet;
 use crate::network::routing::peer;
-use crate::run::world::World;
+use crate::run::at_node::AtNode;
 
 /// A packet of the flow that was sent and may still arrive.
 #[derive(Clone, Debug)]
@@ -40,7 +40,7 @@ impl Flight {
     }
 }
 
-impl World<'_> {
+impl AtNode<'_, '_> {
     /// A packet of a queue pair that is followed starts on the wire of a port.
     pub(super) fn journey(
         &self,
@@ -50,7 +50,7 @@ impl World<'_> {
         (serial, arrival): (u64, u64),
     ) {
         let key = (packet.stamp, packet.flow.0);
-        let mut flight = if self.ports[port.index()].at_host {
+        let mut flight = if self.node.is_host() {
             trace.forget(self.now);
             Flight { psn: packet.psn, way: Vec::new(), at: self.now, to_host: false, crossing: None }
         } else {
@@ -62,7 +62,7 @@ impl World<'_> {
         let sent = self.now + serial;
         flight.push(self.now, sent, Label::at(Cause::Serialisation, port));
         flight.push(sent, arrival, Label::at(Cause::Propagation, port));
-        (flight.at, flight.to_host) = (arrival, self.ports[peer(port).index()].at_host);
+        (flight.at, flight.to_host) = (arrival, self.facts.ports[peer(port).index()].at_host);
         trace.flights.insert(key, flight);
     }
 
@@ -72,7 +72,7 @@ impl World<'_> {
         if from == to {
             return;
         }
-        let pipeline = self.switches[self.ports[port.index()].owner as usize].pipeline;
+        let pipeline = self.node.switch.pipeline;
         let queued = (from + pipeline).min(to);
         let switching = Label::at(Cause::Switching, port);
         flight.push(from, queued, switching);
@@ -82,7 +82,7 @@ impl World<'_> {
             waited = vec![(queued, start), (crossed, to)];
         }
         waited.retain(|(from, to)| from < to);
-        let lane = self.facts.layout.lane(port, class);
+        let lane = self.facts.layout.lane_id(port, class);
         let (paused, left) = trace.paused[lane].take_out_of(&waited);
         flight.way.extend(trace.pauses(lane, port, &paused));
         let (held, left) = trace.held[port.index()].take_out_of(&left);
@@ -97,8 +97,8 @@ impl World<'_> {
     /// A packet starts to cross a switch, and will have crossed at `at`.
     #[cold]
     pub fn trace_crossing(&mut self, place: Place, at: u64) {
-        let (now, packet) = (self.now, self.packets[place]);
-        if let Some(trace) = self.trace.as_mut().filter(|_| packet.is_data())
+        let (now, packet) = (self.now, self.run.packets[place]);
+        if let Some(trace) = self.run.trace.as_mut().filter(|_| packet.is_data())
             && let Some(flight) = trace.flights.get_mut(&(packet.stamp, packet.flow.0))
         {
             flight.crossing = Some((now, at));

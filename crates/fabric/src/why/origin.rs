@@ -9,15 +9,18 @@
 use std::collections::VecDeque;
 
 use floodway_mechanisms::slots::FcFrame;
-use floodway_units::PortId;
+use floodway_units::{NodeId, PortId};
 use rustc_hash::FxHashMap;
 
 use super::stops::Stop;
 use super::{Interval, Label, Origin, Trace};
 use crate::link::packet::Packet;
+use crate::link::port::Queue;
+use crate::network::layout::Local;
 use crate::network::routing::peer;
 use crate::run::agenda::NEVER;
-use crate::run::world::World;
+use crate::run::at_node::AtNode;
+use crate::run::node::Node;
 
 /// What a stop is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -110,29 +113,46 @@ impl Trace {
     }
 }
 
-impl World<'_> {
+impl AtNode<'_, '_> {
+    /// Any node of the network, as it is now.
+    fn any(&self, node: NodeId) -> &Node {
+        let [before, after] = self.others;
+        let at = node.index();
+        match at.checked_sub(before.len()) {
+            None => &before[at],
+            Some(0) => self.node,
+            Some(behind) => &after[behind - 1],
+        }
+    }
+
     /// The flow starts: what is stopped now was stopped for what holds it up now, unless the pause said for what.
     pub(super) fn begin_stops(&self, trace: &mut Trace) {
-        let classes = self.facts.layout.classes.len();
-        let stopped = (0..self.egress.len()).filter(|&lane| self.egress[lane].paused_since != NEVER);
-        for lane in stopped {
-            let port = PortId((lane / classes) as u32);
-            let heard = trace.origins.heard.get(&lane).copied();
-            let source = heard.unwrap_or_else(|| self.source(trace, port, (lane % classes) as u8));
-            trace.paused[lane].stop(self.now.max(trace.busy[lane]), Some(source));
+        for id in (0..self.facts.ports.len() as u32).map(PortId) {
+            for class in 0..self.facts.layout.classes.len() as u8 {
+                let egress = self.facts.layout.lane(self.facts.local(id), class);
+                if self.any(self.facts.node_of(id)).egress[egress].paused_since == NEVER {
+                    continue;
+                }
+                let lane = self.facts.layout.lane_id(id, class);
+                let heard = trace.origins.heard.get(&lane).copied();
+                let source = heard.unwrap_or_else(|| self.source(trace, id, class));
+                trace.paused[lane].stop(self.now.max(trace.busy[lane]), Some(source));
+            }
         }
     }
 
     /// What a stop of a class at an egress port is for, as its downstream is now.
     fn source(&self, trace: &Trace, port: PortId, class: u8) -> Source {
         let rx = peer(port);
-        if self.ports[rx.index()].at_host {
-            return Source::At(Origin::Node(self.ports[rx.index()].node));
+        let (node, ingress) = (self.any(self.facts.node_of(rx)), self.facts.local(rx));
+        if node.is_host() {
+            return Source::At(Origin::Node(node.id));
         }
         // Nothing of it stays there: the link's own flow control is all that holds it up.
-        let Some(next) = self.holds_most(rx, class) else { return Source::At(Origin::Port(port)) };
-        let lane = self.facts.layout.lane(next, class);
-        let oldest = self.oldest_of(rx, next, class).unwrap_or(self.now);
+        let Some(next) = self.holds_most(node, ingress, class) else { return Source::At(Origin::Port(port)) };
+        let oldest = self.oldest_of(node, (ingress, next), class).unwrap_or(self.now);
+        let next = node.ports[next.index()].id;
+        let lane = self.facts.layout.lane_id(next, class);
         let otherwise = match trace.paused[lane].in_force() {
             // When it goes on, it has a queue for that.
             Some(stop) => trace.origin_at(lane, stop, stop.from.max(self.now), &[]),
@@ -141,24 +161,21 @@ impl World<'_> {
         Source::Behind(lane, otherwise.unwrap_or(Origin::Port(next)))
     }
 
-    /// The egress port that holds most of what came in by `ingress`, the first of several; what comes to a relay can leave by one
-    /// port only.
-    fn holds_most(&self, ingress: PortId, class: u8) -> Option<PortId> {
-        if let Some(relay) = self.relay_at(ingress) {
-            return Some(relay.ports.other(ingress));
+    /// The egress port of a switch that holds most of what came in by `ingress`, the first of several; what comes to a
+    /// relay can leave by one port only.
+    fn holds_most(&self, node: &Node, ingress: Local, class: u8) -> Option<Local> {
+        if let Some(relay) = &node.switch.relay {
+            return Some(relay.other(ingress));
         }
-        let switch = &self.switches[self.ports[ingress.index()].owner as usize];
         let is_its = |packet: &Packet| packet.ingress == ingress && packet.class == class;
         let mut most = (0, None);
-        for &port in &switch.ports {
-            let bytes = if self.has_crossbar(port) {
-                self.voq_bytes(ingress, port, class)
+        for port in node.locals() {
+            let bytes = if let Some(inputs) = &node.switch.inputs {
+                inputs.bytes(ingress, port, class)
             } else {
-                let first = self.facts.layout.queue(port);
-                let queues = &self.queues[first + 1..first + self.facts.layout.queues_per_port];
-                let queued = queues.iter().flat_map(|queue| queue.fifo.iter(&self.packets));
-                let piped = switch.pipe.iter().filter(|(_, out, _)| *out == port);
-                let piped = piped.map(|&(.., place)| &self.packets[place]);
+                let queued = self.queues(node, port).flat_map(|queue| queue.fifo.iter(&self.run.packets));
+                let piped = node.switch.pipe.iter().filter(|(_, out, _)| *out == port);
+                let piped = piped.map(|&(.., place)| &self.run.packets[place]);
                 queued
                     .chain(piped)
                     .filter(|packet| is_its(packet))
@@ -172,47 +189,54 @@ impl World<'_> {
         most.1
     }
 
-    /// When the packet arrived that has waited longest at an egress port of those that came in by `ingress`.
-    fn oldest_of(&self, ingress: PortId, port: PortId, class: u8) -> Option<u64> {
-        if self.has_crossbar(port) {
-            return self.oldest_across(ingress, port, class);
-        }
+    /// Queues of data of a port.
+    fn queues<'n>(&self, node: &'n Node, port: Local) -> impl Iterator<Item = &'n Queue> {
         let first = self.facts.layout.queue(port);
-        let queues = &self.queues[first + 1..first + self.facts.layout.queues_per_port];
+        node.queues[first + 1..first + self.facts.layout.queues_per_port].iter()
+    }
+
+    /// When the packet arrived that has waited longest at an egress port of those that came in by an ingress.
+    fn oldest_of(&self, node: &Node, (ingress, port): (Local, Local), class: u8) -> Option<u64> {
+        if let Some(inputs) = &node.switch.inputs {
+            return inputs.oldest(&self.run.packets, (ingress, port), class, self.facts.layout.subs);
+        }
         let is_its = |packet: &&Packet| packet.ingress == ingress && packet.class == class;
-        let oldest = queues.iter().filter_map(|queue| queue.fifo.iter(&self.packets).find(is_its));
+        let mut queues = self.queues(node, port);
+        let oldest = queues.by_ref().filter_map(|queue| queue.fifo.iter(&self.run.packets).find(is_its));
         oldest.map(|packet| packet.at).min()
     }
 
     /// An ingress says what its outbox holds.
     #[cold]
-    pub fn trace_pauses(&mut self, ingress: PortId) {
-        let Some(mut trace) = self.trace.take() else { return };
-        for frame in 0..self.out.frames.0.len() {
-            let FcFrame::Pause { class, quanta } = self.out.frames.0[frame] else { continue };
+    pub fn trace_pauses(&mut self, ingress: Local) {
+        let ingress = self.id(ingress);
+        let Some(mut trace) = self.run.trace.take() else { return };
+        for frame in 0..self.run.out.frames.0.len() {
+            let FcFrame::Pause { class, quanta } = self.run.out.frames.0[frame] else { continue };
             let class = self.facts.layout.dense(class);
             if quanta.0 > 0 && class != u8::MAX && trace.is_live() {
                 let source = self.source(&trace, peer(ingress), class);
-                trace.origins.say(self.facts.layout.lane(ingress, class), self.now, source);
+                trace.origins.say(self.facts.layout.lane_id(ingress, class), self.now, source);
             }
         }
-        self.trace = Some(trace);
+        self.run.trace = Some(trace);
     }
 
     /// A port pauses its upstream of its node's own accord.
     #[cold]
-    pub fn trace_forced(&mut self, port: PortId, class: u8) {
-        let (lane, node) = (self.facts.layout.lane(port, class), self.ports[port.index()].node);
+    pub fn trace_forced(&mut self, port: Local, class: u8) {
+        let (lane, node) = (self.facts.layout.lane_id(self.id(port), class), self.node.id);
         let now = self.now;
-        if let Some(trace) = &mut self.trace {
+        if let Some(trace) = &mut self.run.trace {
             trace.origins.say(lane, now, Source::At(Origin::Node(node)));
         }
     }
 
     /// Frames of a link's control have arrived at an egress port, unless they were lost.
     #[cold]
-    pub fn trace_heard(&mut self, port: PortId, packet: &Packet, lost: bool) {
-        let Some(mut trace) = self.trace.take() else { return };
+    pub fn trace_heard(&mut self, port: Local, packet: &Packet, lost: bool) {
+        let port = self.id(port);
+        let Some(mut trace) = self.run.trace.take() else { return };
         let made = trace.origins.made.remove(&(peer(port), self.now));
         for frame in packet.frames().filter(|_| !lost) {
             let FcFrame::Pause { class, quanta } = frame else { continue };
@@ -220,9 +244,9 @@ impl World<'_> {
             if class == u8::MAX {
                 continue;
             }
-            let said =
-                made.and_then(|made| trace.origins.said_at(self.facts.layout.lane(peer(port), class), made));
-            let lane = self.facts.layout.lane(port, class);
+            let said = made
+                .and_then(|made| trace.origins.said_at(self.facts.layout.lane_id(peer(port), class), made));
+            let lane = self.facts.layout.lane_id(port, class);
             if let Some(source) = said.filter(|_| quanta.0 > 0) {
                 trace.origins.heard.insert(lane, source);
                 // A pause that is said again may be for something else now.
@@ -232,17 +256,18 @@ impl World<'_> {
                 trace.origins.heard.remove(&lane);
             }
         }
-        self.trace = Some(trace);
+        self.run.trace = Some(trace);
     }
 
     /// A relay hands a pause on that has come by its other port.
     #[cold]
-    pub fn trace_handed_on(&mut self, other: PortId, frame: FcFrame) {
+    pub fn trace_handed_on(&mut self, other: Local, frame: FcFrame) {
         let FcFrame::Pause { class, .. } = frame else { return };
         let (class, now) = (self.facts.layout.dense(class), self.now);
-        let Some(port) = self.relay_at(other).map(|relay| relay.ports.other(other)) else { return };
-        let (from, to) = (self.facts.layout.lane(port, class), self.facts.layout.lane(other, class));
-        if let Some(trace) = &mut self.trace
+        let Some(port) = self.relay().map(|relay| relay.other(other)) else { return };
+        let (port, other) = (self.id(port), self.id(other));
+        let (from, to) = (self.facts.layout.lane_id(port, class), self.facts.layout.lane_id(other, class));
+        if let Some(trace) = &mut self.run.trace
             && let Some(&source) = trace.origins.heard.get(&from)
         {
             trace.origins.say(to, now, source);
@@ -251,8 +276,9 @@ impl World<'_> {
 
     /// The flow control of a link stops a class, or lets it go on.
     #[cold]
-    pub fn trace_gate(&mut self, port: PortId, lane: usize, open: bool) {
-        let Some(mut trace) = self.trace.take() else { return };
+    pub fn trace_gate(&mut self, lane: usize, open: bool) {
+        let lane = self.node.egress[lane].id as usize;
+        let Some(mut trace) = self.run.trace.take() else { return };
         let now = self.now;
         if open {
             trace.forget(now);
@@ -260,10 +286,10 @@ impl World<'_> {
             trace.paused[lane].go(now, oldest);
         } else if trace.is_live() {
             let heard = trace.origins.heard.get(&lane).copied();
-            let class = (lane % self.facts.layout.classes.len()) as u8;
+            let (port, class) = self.facts.layout.lane_of(lane);
             let source = heard.unwrap_or_else(|| self.source(&trace, port, class));
             trace.paused[lane].stop(now.max(trace.busy[lane]), Some(source));
         }
-        self.trace = Some(trace);
+        self.run.trace = Some(trace);
     }
 }

@@ -60,7 +60,7 @@ type Pinned<'a> = FxHashMap<(u32, u32, u64), &'a [PortId]>;
 impl World<'_> {
     /// Works the ideals of all flows out, where the network changes; where it does not they are known.
     pub fn settle_ideals(&mut self) {
-        if self.wires.is_empty() {
+        if self.run.wires.is_empty() {
             self.settle_sprayed();
             return;
         }
@@ -69,22 +69,23 @@ impl World<'_> {
             let to = received.finish.min(self.now);
             self.asked((sent.key, NodeId(sent.destination)), sent.size, to, &pinned)
         };
-        let asked: Vec<Asked<'_>> = self.kept.records.rows().map(of).collect();
+        let asked: Vec<Asked<'_>> = self.run.kept.records.rows().map(of).collect();
         let least = Sweep::new(self, &asked).run();
-        let ideals =
-            self.kept.records.rows().zip(asked.iter().zip(least)).map(|((_, received), (asked, ideal))| {
+        let ideals = self.run.kept.records.rows().zip(asked.iter().zip(least)).map(
+            |((_, received), (asked, ideal))| {
                 let took = (received.finish != NEVER).then(|| received.finish - received.key.start);
                 self.settled(asked, ideal, took)
-            });
+            },
+        );
         let ideals: Vec<u64> = ideals.collect();
-        for (row, ideal) in self.kept.records.sent_rows.iter_mut().zip(ideals) {
+        for (row, ideal) in self.run.kept.records.sent_rows.iter_mut().zip(ideals) {
             row.ideal = ideal;
         }
     }
 
     /// In a network that does not change: packets that are spread over unlike ways may beat each way alone.
     fn settle_sprayed(&mut self) {
-        if !self.path_facts().sprays() {
+        if !self.facts.path_facts().sprays() {
             return;
         }
         let pinned = self.pinned();
@@ -94,8 +95,8 @@ impl World<'_> {
             let ideal = Ideal { least: sent.ideal, changed: false, spread: asked.pinned.is_none() };
             self.settled(&asked, ideal, took)
         };
-        let settled: Vec<u64> = self.kept.records.rows().map(of).collect();
-        for (row, ideal) in self.kept.records.sent_rows.iter_mut().zip(settled) {
+        let settled: Vec<u64> = self.run.kept.records.rows().map(of).collect();
+        for (row, ideal) in self.run.kept.records.sent_rows.iter_mut().zip(settled) {
             row.ideal = ideal;
         }
     }
@@ -112,7 +113,7 @@ impl World<'_> {
     fn pinned(&self) -> Pinned<'_> {
         let mut pinned = FxHashMap::default();
         for (workload, (spec, labels)) in
-            (0..).zip(self.facts.blueprint.workloads.iter().zip(self.traffic.labels.iter()))
+            (0..).zip(self.facts.blueprint.workloads.iter().zip(self.run.traffic.labels.iter()))
         {
             let Arrivals::List(flows) = &spec.arrivals else { continue };
             for (flow, label) in flows.iter().zip(labels) {
@@ -284,7 +285,7 @@ impl<'a> Sweep<'a> {
         let mut links: Vec<u32> = match *name {
             Name::Path(path) => path.iter().map(|port| port.0 / 2).collect(),
             Name::Ends(from, to) => {
-                let ports = self.world.possible_ports(from, to, &[]);
+                let ports = self.world.facts.possible_ports(from, to, &[]);
                 ports.into_iter().map(|port| port.0 / 2).collect()
             }
         };
@@ -429,7 +430,7 @@ impl<'a> Sweep<'a> {
         };
         if matter.chunks(3).all(|of| of[0] == 0 && of[1..] == [NEVER; 2]) {
             let mut unchanged = std::mem::take(&mut self.unchanged);
-            let ways = unchanged.ways(&self.world.path_facts(), ends);
+            let ways = unchanged.ways(&self.world.facts.path_facts(), ends);
             self.unchanged = unchanged;
             return ways;
         }
@@ -454,7 +455,7 @@ impl<'a> Sweep<'a> {
     /// As the network is now, over the ways that there are while all links are up.
     fn facts<'f>(&'f self) -> PathFacts<'f, 'a> {
         let (state, delays, world) = (&self.state, &self.delays, self.world);
-        let usual: PathFacts<'f, 'a> = world.path_facts();
+        let usual: PathFacts<'f, 'a> = world.facts.path_facts();
         let at_first = usual.delay;
         PathFacts {
             is_up: Box::new(move |port| {

@@ -53,27 +53,33 @@ impl Admission for Unlimited {
 impl World<'_> {
     /// The halves of every port and class: the receiver half here, the sender half at the peer.
     pub fn add_lanes(&mut self, accounts: &Accounts<'_>) -> Result<(), BuildError> {
-        for port in (0..self.ports.len()).map(|port| PortId(port as u32)) {
+        for port in self.port_ids() {
+            let node = self.facts.node_of(port).index();
             for class in self.facts.layout.classes.clone() {
                 let account = self.ingress_lane(accounts, port, class)?;
                 self.facts.full.push(self.full_of(&account, port));
                 let bit = u16::from(account.lossless) << self.facts.layout.dense(class);
                 self.facts.ports[port.index()].lossless |= bit;
-                self.ingress.push(account);
-                self.egress.push(self.egress_lane(accounts, port, class)?);
+                let egress = self.egress_lane(accounts, port, class)?;
+                self.nodes[node].ingress.push(account);
+                self.nodes[node].egress.push(egress);
             }
         }
         Ok(())
     }
 
+    fn lane_id(&self, port: PortId, class: Class) -> u32 {
+        self.facts.layout.lane_id(port, self.facts.layout.dense(class)) as u32
+    }
+
     /// What an account holds when it is full: its own buffer, or its reserve and headroom, or the pool where nothing is set
     /// aside for it.
     fn full_of(&self, account: &Ingress, port: PortId) -> u64 {
-        let state = &self.ports[port.index()];
-        let switch = self.switches.get(state.owner as usize).filter(|_| !state.at_host);
+        let node = &self.nodes[self.facts.node_of(port).index()];
         match account.reserve + account.headroom_size {
             _ if account.own != NEVER => account.own,
-            0 => switch.map_or(0, |switch| switch.pool_size),
+            0 if node.is_host() => 0,
+            0 => node.switch.pool_size,
             aside => aside,
         }
     }
@@ -96,7 +102,7 @@ impl World<'_> {
             headroom_size: 0,
             own: NEVER,
             quiet: 0,
-            owner: u32::MAX,
+            id: self.lane_id(port, class),
             at_host: false,
             impaired: false,
             pooled: true,
@@ -136,6 +142,7 @@ impl World<'_> {
             counts_sent: false,
             timer: Armed::default(),
             paused_since: NEVER,
+            id: self.lane_id(port, class),
             paused_total: 0,
             counters: EgressCounters::default(),
             rare: RareEgressCounters::default(),

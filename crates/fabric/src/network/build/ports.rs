@@ -1,41 +1,38 @@
 //! Ports as they are built, with their machines and series.
 
-use floodway_units::{PortId, Rate, Span, fold, name_key, stream};
+use floodway_units::{PortId, Span, fold, name_key, stream};
 use rustc_hash::FxHashMap;
 
 use crate::error::BuildError;
 use crate::link::arena::Fifo;
 use crate::link::port::Port;
-use crate::link::serial::Serial;
 use crate::network::blueprint::Blueprint;
+use crate::network::facts::Facts;
 use crate::network::routing::peer;
 use crate::run::agenda::Armed;
 use crate::run::world::tie_key;
 use crate::switch::congestion::PortMachines;
 
-pub(crate) fn build_ports(blueprint: &Blueprint) -> Vec<Port> {
-    let mut serials: FxHashMap<Rate, Serial> = FxHashMap::default();
+/// All ports of a network, in the order of links.
+pub(crate) fn build_ports(facts: &Facts<'_>) -> Vec<Port> {
+    let blueprint = facts.blueprint;
     let mut ports = Vec::with_capacity(2 * blueprint.links.len());
     for (i, link) in blueprint.links.iter().enumerate() {
         for (end, direction) in link.directions.iter().enumerate() {
             let id = PortId((2 * i + end) as u32);
             let far = &blueprint.nodes[link.ends[1 - end].node.index()];
-            let serial = serials
-                .entry(direction.rate)
-                .or_insert_with(|| Serial::new(direction.rate, blueprint.semantics.rounding));
+            let serial = facts.ports[id.index()].serial.clone();
             let into = &link.directions[1 - end];
             let draws =
                 |end, purpose| stream(blueprint.seed, fold(name_key(&link.name), end as u64), purpose);
             let changes = link.changes();
             ports.push(Port {
-                node: link.ends[end].node,
+                id,
                 far: link.ends[1 - end].node,
-                local: 0,
-                has_crossbar: false,
+                far_end: facts.local(peer(id)),
                 isolates: false,
-                at_host: false,
+                at_host: facts.ports[id.index()].at_host,
                 controls: false,
-                owner: u32::MAX,
                 ps_per_byte: serial.simple(),
                 up: true,
                 armed: false,
@@ -56,7 +53,7 @@ pub(crate) fn build_ports(blueprint: &Blueprint) -> Vec<Port> {
                 errors: into.errors,
                 // Jitter is drawn at the end that sends, and so from another stream.
                 losses: draws(1 - end, if into.jitter > Span::ZERO { "losses" } else { "link" }),
-                serial: serial.clone(),
+                serial,
                 control: Fifo::default(),
                 tie_key: tie_key(blueprint.seed, name_key(&far.name), peer(id)),
                 waiting: 0,

@@ -1,0 +1,90 @@
+//! A node at work: what an event of it may touch.
+
+use floodway_engine::Event;
+use floodway_units::{Bytes, PortId, Time};
+
+use crate::link::arena::Place;
+use crate::network::facts::Facts;
+use crate::network::layout::Local;
+use crate::run::agenda::{NUMBER_SHIFT, What};
+use crate::run::node::Node;
+use crate::run::world::Run;
+
+/// One node while an event of it happens. It may change what is the node's own, and say what concerns others: of the
+/// network it knows only what never changes while nodes are at work.
+pub(crate) struct AtNode<'w, 'a> {
+    pub now: u64,
+    /// Order of the event at work.
+    pub order: u64,
+    pub node: &'w mut Node,
+    pub facts: &'w Facts<'a>,
+    pub run: &'w mut Run<'a>,
+    /// The nodes before it and after it, for who asks why: nobody else looks at them.
+    pub others: [&'w [Node]; 2],
+}
+
+impl AtNode<'_, '_> {
+    #[inline]
+    pub fn time(&self) -> Time {
+        Time(self.now)
+    }
+
+    /// What the network calls a port.
+    #[inline]
+    pub fn id(&self, port: Local) -> PortId {
+        self.node.ports[port.index()].id
+    }
+
+    /// An event of the node happens.
+    #[inline]
+    pub fn dispatch(&mut self, event: Event) {
+        self.now = event.time.0;
+        self.order = event.order;
+        let number = event.order >> NUMBER_SHIFT;
+        self.run.kept.instants.pass(self.now, number, self.run.events.last_number());
+        match self.run.events.moves(event.order) {
+            Some((What::Arrival, _)) => {
+                self.run.kept.counts[What::Arrival as usize] += 1;
+                self.arrive(Place::of(event.item));
+            }
+            Some((_, port)) => {
+                self.run.kept.counts[What::Departure as usize] += 1;
+                self.depart(self.facts.local(port));
+            }
+            None => self.dispatch_other(event),
+        }
+    }
+
+    /// As [`AtNode::dispatch`], of what is neither the arrival nor the departure of a packet.
+    #[inline(never)]
+    fn dispatch_other(&mut self, event: Event) {
+        let (what, id) = self.run.events.decode(event.order);
+        self.run.kept.counts[what as usize] += 1;
+        match what {
+            What::LinkControl => self.link_control_arrives(Place::of(event.item)),
+            What::Release => {
+                self.settle();
+            }
+            What::Pipeline => self.leave_pipeline(),
+            What::Crossing => self.crossbar_wakes(),
+            What::FcSender => self.fc_sender_timer(self.facts.local_lane(id), event.order),
+            What::FcReceiver => self.fc_receiver_timer(self.facts.local_lane(id), event.order),
+            What::CongestionPoint => self.cp_timer(self.facts.local(PortId(id)), event.order),
+            What::Pacing => self.pacing_timer(self.facts.local(PortId(id)), event.order),
+            What::QueuePair => self.qp_timer(event.order),
+            What::Start => {
+                self.start_flow(id);
+                if self.run.events.by_node().is_some() {
+                    self.kick_started();
+                }
+            }
+            // The two of packets are above; a fault is a step of the whole network.
+            What::Arrival | What::Departure | What::Fault => {}
+        }
+    }
+}
+
+/// Bytes as an account holds them.
+pub(crate) fn bytes(value: u64) -> Bytes {
+    Bytes(value)
+}

@@ -1,0 +1,72 @@
+//! A node: all that is its own.
+
+use floodway_mechanisms::slots::CongestionPoint as _;
+use floodway_units::{NodeId, PortId, QueueId, Rng, Time};
+
+use crate::column::Column;
+use crate::host::nic::Nic;
+use crate::link::port::{Egress, Port, Queue};
+use crate::network::layout::Local;
+use crate::records::histogram::Histogram;
+use crate::records::series::Series;
+use crate::switch::buffer::Ingress;
+use crate::switch::congestion::PortMachines;
+use crate::switch::forward::Switch;
+
+/// A host or a switch, with the ends of links that are there. An event of one node touches the state of no other.
+#[derive(Debug)]
+#[repr(C, align(64))]
+pub(crate) struct Node {
+    /// Its ports, in the order of their links.
+    pub ports: Column<Port>,
+    /// Lanes of each port in a row: one a class.
+    pub ingress: Column<Ingress>,
+    pub egress: Column<Egress>,
+    /// Queues of each port in a row.
+    pub queues: Column<Queue>,
+    pub series: Column<Series>,
+    /// Of a host: one a port.
+    pub nics: Column<Nic>,
+    /// By port.
+    pub machines: Vec<PortMachines>,
+    /// By port, where they are kept; else empty.
+    pub histograms: Vec<Histogram>,
+    /// Of a host nothing is ever in it.
+    pub switch: Switch,
+    pub id: NodeId,
+    pub streams: Streams,
+}
+
+/// Random streams of a node, one a purpose.
+#[derive(Debug)]
+pub(crate) struct Streams {
+    pub flow_control: Rng,
+    pub congestion_point: Rng,
+    pub routing: Rng,
+    pub admission: Rng,
+    pub notification: Rng,
+    pub reliability: Rng,
+}
+
+impl Node {
+    /// Is it a host?
+    pub fn is_host(&self) -> bool {
+        !self.nics.is_empty()
+    }
+
+    /// Does a congestion point of a port hold a queue back?
+    pub fn holds_back(&self, port: Local, queue: QueueId, now: Time) -> bool {
+        let points = &self.machines[port.index()].congestion_points;
+        points.iter().any(|point| !point.gate(now, queue).is_open(now))
+    }
+
+    /// Its ports.
+    pub fn locals(&self) -> impl Iterator<Item = Local> + use<> {
+        (0..self.ports.len()).map(Local::at)
+    }
+
+    /// Its ports, by what the network calls them.
+    pub fn ids(&self) -> impl Iterator<Item = PortId> + '_ {
+        self.ports.iter().map(|port| port.id)
+    }
+}

@@ -1,10 +1,16 @@
-//! A column of the network's state: one element a port, a lane, a queue, a switch.
+//! A column of the network's state: one element a port, a lane, a queue, a queue pair.
+//!
+//! What belongs to nodes is built as one column, node by node, and then dealt out: each node owns its part, and all of them
+//! lie together in memory.
 //!
 //! Whoever reads or writes an element names it by an id that the fabric itself made for this column, and columns
 //! never shrink. So an index is checked where debug assertions are on, as in every test, and nowhere else: the
 //! checks were an eighth of all instructions of a packet-hop (docs/performance.md).
 
 use std::ops::{Deref, DerefMut, Index, IndexMut, Range};
+use std::ptr::NonNull;
+use std::sync::Arc;
+use std::{fmt, slice};
 
 use floodway_engine::memory;
 
@@ -132,5 +138,136 @@ impl<T> IndexMut<usize> for Column<T> {
         debug_assert!(index < self.0.len(), "{index} is not an index of {} elements", self.0.len());
         // SAFETY: as above.
         unsafe { self.0.get_unchecked_mut(index) }
+    }
+}
+
+impl<T> Column<T> {
+    /// Deals the elements out, to each owner as many as `lengths` says, in order.
+    ///
+    /// # Panics
+    /// They are more or fewer than that.
+    #[allow(unsafe_code, reason = "measured in docs/performance.md")]
+    pub fn deal(mut self, lengths: impl Iterator<Item = usize>) -> Vec<Part<T>> {
+        let (mut next, mut left) = (NonNull::from(self.0.as_mut_slice()).cast::<T>(), self.0.len());
+        let all = Arc::new(All(self.0));
+        let part = |length: usize| {
+            left = left.checked_sub(length).expect("each element has an owner");
+            let first = next;
+            // SAFETY: so many elements are left from there on; behind the last one it is the end.
+            next = unsafe { next.add(length) };
+            Part { first, length, _all: Arc::clone(&all) }
+        };
+        let parts = lengths.map(part).collect();
+        assert_eq!(left, 0, "each element has an owner");
+        parts
+    }
+}
+
+/// A dealt column as a whole, which owns the memory and the elements. Nobody looks at them through it.
+struct All<T>(#[expect(dead_code, reason = "it is kept until the last part is gone")] Vec<T>);
+
+/// A node's part of a column.
+pub(crate) struct Part<T> {
+    first: NonNull<T>,
+    length: usize,
+    _all: Arc<All<T>>,
+}
+
+// SAFETY: a part is the only one through which its elements are reached, so it goes with them; the last part that is
+// dropped, wherever that is, drops the elements of all.
+#[allow(unsafe_code, reason = "a part is as its elements are")]
+unsafe impl<T: Send> Send for Part<T> {}
+
+impl<T> Default for Part<T> {
+    fn default() -> Self {
+        Part { first: NonNull::dangling(), length: 0, _all: Arc::new(All(Vec::new())) }
+    }
+}
+
+impl<T: fmt::Debug> fmt::Debug for Part<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.deref().fmt(f)
+    }
+}
+
+#[allow(unsafe_code, reason = "measured in docs/performance.md")]
+impl<T> Deref for Part<T> {
+    type Target = [T];
+    #[inline]
+    fn deref(&self) -> &[T] {
+        // SAFETY: the part's elements lie there for as long as it keeps them, and no other part reaches them.
+        unsafe { slice::from_raw_parts(self.first.as_ptr(), self.length) }
+    }
+}
+
+#[allow(unsafe_code, reason = "measured in docs/performance.md")]
+impl<T> DerefMut for Part<T> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut [T] {
+        // SAFETY: as above.
+        unsafe { slice::from_raw_parts_mut(self.first.as_ptr(), self.length) }
+    }
+}
+
+impl<T> Index<Range<usize>> for Part<T> {
+    type Output = [T];
+    #[inline]
+    fn index(&self, range: Range<usize>) -> &[T] {
+        &self.deref()[range]
+    }
+}
+
+#[allow(unsafe_code, reason = "measured in docs/performance.md")]
+impl<T> Index<usize> for Part<T> {
+    type Output = T;
+    #[inline]
+    fn index(&self, index: usize) -> &T {
+        debug_assert!(index < self.length, "{index} is not an index of {} elements", self.length);
+        // SAFETY: ids are made with the element that they name, and no element is ever taken away.
+        unsafe { self.get_unchecked(index) }
+    }
+}
+
+#[allow(unsafe_code, reason = "measured in docs/performance.md")]
+impl<T> IndexMut<usize> for Part<T> {
+    #[inline]
+    fn index_mut(&mut self, index: usize) -> &mut T {
+        debug_assert!(index < self.length, "{index} is not an index of {} elements", self.length);
+        // SAFETY: as above.
+        unsafe { self.get_unchecked_mut(index) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::rc::Rc;
+
+    use super::*;
+
+    #[test]
+    fn parts_are_apart_and_elements_live_as_long_as_the_last_of_them() {
+        let counted = Rc::new(());
+        let column: Column<(usize, Rc<()>)> = (0..10).map(|i| (i, Rc::clone(&counted))).collect();
+        let mut parts = column.deal([3, 0, 7].into_iter());
+        assert_eq!(parts.iter().map(|part| part.len()).collect::<Vec<_>>(), [3, 0, 7]);
+        for part in &mut parts {
+            part.iter_mut().for_each(|element| element.0 += 100);
+        }
+        parts[2][6].0 = 1;
+        let last = parts.pop().expect("there are three");
+        drop(parts);
+        assert_eq!(
+            last.iter().map(|element| element.0).collect::<Vec<_>>(),
+            [103, 104, 105, 106, 107, 108, 1]
+        );
+        assert_eq!(Rc::strong_count(&counted), 11);
+        drop(last);
+        assert_eq!(Rc::strong_count(&counted), 1);
+    }
+
+    #[test]
+    #[should_panic(expected = "each element has an owner")]
+    fn an_element_without_an_owner_is_found() {
+        (0..3).collect::<Column<u8>>().deal([1, 1].into_iter());
     }
 }

@@ -95,7 +95,7 @@ impl AtNode<'_, '_> {
         self.count_sent(port, packet.frame);
         let place = self.run.packets.add(packet);
         if packet.has(INT) {
-            self.run.telemetry.begin(place);
+            self.begin_records(place);
         }
         self.put_on_link(port, place);
         if segment.last {
@@ -216,12 +216,13 @@ impl AtNode<'_, '_> {
     /// A packet has arrived at a host.
     #[inline(never)]
     pub fn host_receives(&mut self, port: Local, place: Place) {
+        let extra = self.run.packets.detach(place);
         let packet = &self.run.packets.take(place);
         self.run.kept.records.delivered(u64::from(packet.frame));
         match packet.kind {
-            Kind::Data => self.receive_data(port, packet, place),
+            Kind::Data => self.receive_data(port, packet, extra),
             Kind::Cnp => self.receive_notice(packet),
-            _ => self.receive_reply(packet, place),
+            _ => self.receive_reply(packet, extra),
         }
     }
 

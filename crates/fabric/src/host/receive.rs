@@ -9,7 +9,7 @@ use floodway_mechanisms::slots::{
 use floodway_units::{Bytes, Time};
 
 use crate::host::messages::Incoming;
-use crate::link::arena::Place;
+use crate::link::arena::Extra;
 use crate::link::packet::{FIRST, INT, Kind, LAST, ON_PATH, Packet, RETRANSMISSION};
 use crate::network::blueprint::Acks;
 use crate::network::layout::Local;
@@ -119,8 +119,8 @@ impl NotificationPoint for Nobody {
 }
 
 impl AtNode<'_, '_> {
-    /// Data has arrived at a host; `place` is where the packet was.
-    pub fn receive_data(&mut self, port: Local, packet: &Packet, place: Place) {
+    /// Data has arrived at a host, with its records, if it has any.
+    pub fn receive_data(&mut self, port: Local, packet: &Packet, extra: Option<Box<Extra>>) {
         let id = packet.flow.0;
         let segment = Segment {
             psn: packet.psn,
@@ -144,7 +144,7 @@ impl AtNode<'_, '_> {
             self.notify(port, packet);
         }
         if !self.run.out.replies.0.is_empty() {
-            self.send_replies(port, packet, place);
+            self.send_replies(port, packet, extra);
         }
     }
 
@@ -169,8 +169,8 @@ impl AtNode<'_, '_> {
         self.run.out.notices.0 = notices;
     }
 
-    /// Sends what the receiver answers to `packet`, which was at `place`.
-    fn send_replies(&mut self, port: Local, packet: &Packet, place: Place) {
+    /// Sends what the receiver answers to `packet`, with the records that came with it.
+    fn send_replies(&mut self, port: Local, packet: &Packet, mut extra: Option<Box<Extra>>) {
         // One by one in place: taking the list out and putting it back costs as much as a reply.
         for i in 0..self.run.out.replies.0.len() {
             let reply = self.run.out.replies.0[i];
@@ -191,22 +191,23 @@ impl AtNode<'_, '_> {
                 let lane = self.facts.layout.lane(half.reply_port.unwrap_or(port), half.class);
                 self.node.egress[lane].rare.cnp_flags += 1;
             }
-            self.send_reply(port, answer, packet.has(INT).then_some(place));
+            let is_last = i + 1 == self.run.out.replies.0.len();
+            let records = if is_last { extra.take() } else { extra.clone() };
+            self.send_reply(port, answer, records);
         }
         self.run.out.replies.0.clear();
     }
 
-    /// Sends what answers data from a host's port, or by the flow's own way back, with the records of the
-    /// packet that was at `answered`.
+    /// Sends what answers data from a host's port, or by the flow's own way back, with the records of what it answers.
     #[inline]
-    fn send_reply(&mut self, port: Local, packet: Packet, answered: Option<Place>) {
+    fn send_reply(&mut self, port: Local, packet: Packet, records: Option<Box<Extra>>) {
         let half = &mut self.run.pairs.receivers[packet.flow.index()];
         let out = half.reply_port.unwrap_or(port);
         half.in_network = half.in_network.wrapping_add(1);
         self.run.kept.records.injected(u64::from(packet.frame));
         let place = self.run.packets.add(packet);
-        if let Some(answered) = answered {
-            self.run.telemetry.copy(answered, place);
+        if let Some(records) = records {
+            self.run.packets.attach(place, records);
         }
         self.send_control(out, place);
     }

@@ -12,7 +12,7 @@ use floodway_wire::Telemetry;
 
 use crate::host::messages::Outgoing;
 use crate::host::nic::Nic;
-use crate::link::arena::Place;
+use crate::link::arena::Extra;
 use crate::link::packet::{FIRST, INT, Kind, LAST, ON_PATH, Packet, RETRANSMISSION};
 use crate::link::serial::pacing_gap;
 use crate::network::blueprint::{FlowSettings, Pacing, RateTimers, Repacing, Rounding, Turns, WindowRule};
@@ -411,8 +411,8 @@ impl AtNode<'_, '_> {
         self.kick_nic(packet.flow.0);
     }
 
-    /// `place` is where the packet was.
-    pub fn receive_reply(&mut self, packet: &Packet, place: Place) {
+    /// A reply has arrived, with the records that it brings back, if any.
+    pub fn receive_reply(&mut self, packet: &Packet, extra: Option<Box<Extra>>) {
         let now = self.time();
         let half = &mut self.run.pairs.senders[packet.flow.index()];
         let reply = packet.reply();
@@ -428,7 +428,7 @@ impl AtNode<'_, '_> {
                 rtt: Span(self.now - packet.stamp),
                 in_flight: half.transport.in_flight(),
                 marked: packet.mark(),
-                int: if packet.has(INT) { self.run.telemetry.of(place) } else { &[] },
+                int: extra.as_deref().map_or(&[], Extra::hops),
             };
             layers(half, now, |layer| layer.on_ack(now, &view));
         }
@@ -436,6 +436,7 @@ impl AtNode<'_, '_> {
         if let Some(loss) = loss {
             layers(half, now, |layer| layer.on_loss(now, &loss));
         }
+        self.run.out.extras.extend(extra);
         self.acknowledged(packet.flow.0, next);
         if changed {
             self.stack_changed(packet.flow.0);

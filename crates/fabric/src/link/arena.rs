@@ -2,8 +2,10 @@
 
 use std::ops::{Index, IndexMut};
 
-use floodway_engine::fetch;
+use floodway_engine::{fetch, memory};
+use floodway_mechanisms::slots::{IntHop, RegionNotice};
 use floodway_units::{Bytes, FlowId, NodeId};
+use smallvec::SmallVec;
 
 use crate::column::Column;
 use crate::link::packet::{Kind, Packet};
@@ -20,12 +22,39 @@ const LOST: u32 = u32::MAX - 2;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Place(u32);
 
+/// Room for so many records of telemetry: those of a way through a fat-tree lie in place.
+const HOPS: usize = 8;
+
+/// Records of in-band telemetry, the first switch's first.
+pub(crate) type Hops = SmallVec<[IntHop; HOPS]>;
+
+/// What few packets have with them.
+#[derive(Clone, Debug)]
+pub(crate) enum Extra {
+    /// Records of telemetry.
+    Hops(Hops),
+    /// Word of a congestion point to its neighbour upstream.
+    Notice(RegionNotice),
+}
+
+impl Extra {
+    /// The records of telemetry, if it is those.
+    pub fn hops(&self) -> &[IntHop] {
+        match self {
+            Extra::Hops(hops) => hops,
+            Extra::Notice(_) => &[],
+        }
+    }
+}
+
 /// All packets and link control frames of a run; places that become free are used again, the latest first.
 #[derive(Debug)]
 pub(crate) struct Arena {
     packets: Column<Packet>,
     /// Free places, as a list.
     free: Option<Place>,
+    /// By place, as far as any packet has had one.
+    extras: Vec<Option<Box<Extra>>>,
 }
 
 /// A list of packets, first in, first out.
@@ -46,7 +75,7 @@ impl Default for Arena {
     fn default() -> Self {
         let mut packets = Column::default();
         packets.push(Packet::new(Kind::Data, FlowId(0), Bytes::ZERO));
-        Arena { packets, free: None }
+        Arena { packets, free: None, extras: Vec::new() }
     }
 }
 
@@ -68,13 +97,47 @@ impl Arena {
         Place(self.packets.len() as u32 - 1)
     }
 
-    /// Takes a packet, which is in no list, off its place.
+    /// Takes a packet, which is in no list, off its place; what it has with it must have been detached before, or is lost.
     #[inline]
     pub fn take(&mut self, place: Place) -> Packet {
         let taken = self[place];
+        if !self.extras.is_empty() {
+            self.detach(place);
+        }
         self[place].next = self.free.map_or(NONE, |free| free.0);
         self.free = Some(place);
         taken
+    }
+
+    /// Gives the packet at a place what it has with it.
+    pub fn attach(&mut self, place: Place, extra: Box<Extra>) {
+        let at = place.0 as usize;
+        if self.extras.len() <= at {
+            let more = self.packets.len() - self.extras.len();
+            memory::reserve(&mut self.extras, more);
+            self.extras.resize_with(self.packets.len(), || None);
+        }
+        self.extras[at] = Some(extra);
+    }
+
+    /// Takes from the packet that is or was last at a place what it has with it.
+    #[inline]
+    pub fn detach(&mut self, place: Place) -> Option<Box<Extra>> {
+        self.extras.get_mut(place.0 as usize)?.take()
+    }
+
+    /// The records of telemetry that the packet at a place has with it.
+    pub fn hops(&self, place: Place) -> &[IntHop] {
+        let extra = self.extras.get(place.0 as usize).and_then(Option::as_deref);
+        extra.map_or(&[], Extra::hops)
+    }
+
+    /// Likewise, where it has some, for the next one.
+    pub fn hops_mut(&mut self, place: Place) -> Option<&mut Hops> {
+        match self.extras.get_mut(place.0 as usize).and_then(Option::as_deref_mut) {
+            Some(Extra::Hops(hops)) => Some(hops),
+            Some(Extra::Notice(_)) | None => None,
+        }
     }
 
     /// The packets on links.
@@ -198,8 +261,11 @@ impl Fifo {
     pub fn moved(mut self, from: &mut Arena, to: &mut Arena) -> Fifo {
         let mut moved = Fifo::default();
         while let Some(place) = self.pop(from) {
-            let packet = from.take(place);
-            let place = to.add(packet);
+            let extra = from.detach(place);
+            let place = to.add(from.take(place));
+            if let Some(extra) = extra {
+                to.attach(place, extra);
+            }
             moved.push(to, place);
         }
         moved
@@ -222,7 +288,8 @@ impl Fifo {
 
 #[cfg(test)]
 mod tests {
-    use floodway_units::Turns;
+    use floodway_units::{Rate, Time, Turns};
+    use smallvec::smallvec;
 
     use super::*;
 
@@ -248,6 +315,23 @@ mod tests {
         assert!(!places.contains(&other), "the lost one's event has still to come");
         assert!(!arena.lands(places[0]));
         assert_eq!(arena.add(packet(10)), places[0]);
+    }
+
+    #[test]
+    fn what_a_packet_has_with_it_is_its_own() {
+        let mut arena = Arena::default();
+        let places = [0, 1, 2].map(|flow| arena.add(packet(flow)));
+        let hop = |tx_bytes| IntHop { rate: Rate::gbps(25), time: Time(7), tx_bytes, queue: Bytes(3) };
+        arena.attach(places[1], Box::new(Extra::Hops(smallvec![hop(1)])));
+        arena.hops_mut(places[1]).expect("it has some").push(hop(2));
+        assert_eq!(arena.hops(places[1]).iter().map(|hop| hop.tx_bytes).collect::<Vec<_>>(), [1, 2]);
+        assert!(arena.hops(places[0]).is_empty() && arena.hops_mut(places[2]).is_none());
+        let extra = arena.detach(places[1]).expect("it has some");
+        arena.take(places[1]);
+        arena.attach(places[2], extra);
+        assert_eq!(arena.hops(places[2]).len(), 2);
+        arena.take(places[2]);
+        assert!(arena.detach(places[2]).is_none(), "what is not detached before is lost with its packet");
     }
 
     #[test]

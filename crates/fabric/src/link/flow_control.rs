@@ -5,8 +5,8 @@ use floodway_mechanisms::slots::{Cx, Disposition, FcFrame, FcReceiver as _, FcSe
 
 use floodway_units::Time;
 
-use crate::link::arena::Place;
-use crate::link::packet::{Kind, Packet};
+use crate::link::arena::{Extra, Place};
+use crate::link::packet::Packet;
 use crate::network::blueprint::LinkControl;
 use crate::network::layout::Local;
 use crate::run::agenda::{NEVER, What};
@@ -76,13 +76,15 @@ impl AtNode<'_, '_> {
     }
 
     /// A link control frame has arrived at `port`: it speaks of what the port sends, or receives.
-    pub fn link_control(&mut self, port: Local, packet: Packet, lost: bool) {
+    pub fn link_control(&mut self, port: Local, packet: Packet, extra: Option<Box<Extra>>, lost: bool) {
         if self.run.trace.is_some() {
             self.trace_heard(port, &packet, lost);
         }
-        if packet.kind == Kind::Region {
-            self.region_notice(port, packet.psn as u32, lost);
-            return;
+        if let Some(extra) = extra {
+            if let Extra::Notice(notice) = &*extra {
+                self.region_notice(port, notice, lost);
+            }
+            return self.run.out.extras.push(extra);
         }
         if lost {
             return;

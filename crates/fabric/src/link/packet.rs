@@ -26,7 +26,7 @@ pub(crate) enum Kind {
     Credit,
     /// Bytes sent of one class.
     Sent,
-    /// Word of a congestion point to its neighbour upstream; `psn` is its place among those on links.
+    /// Word of a congestion point to its neighbour upstream, which it has with it.
     Region,
 }
 

@@ -40,8 +40,9 @@ pub(crate) struct Port {
     /// What it sends is no matter of the clock alone: a capture, jitter, a link that changes, or another
     /// partition is there.
     pub observed: bool,
-    /// Link control frames that wait to be sent, where they go before all else.
-    pub control: Fifo,
+    /// The node at the other end, and what that calls the port there.
+    pub far: NodeId,
+    pub far_end: Local,
     /// By index of a class, as bits: its frames may start until the sender half hears of something.
     pub free: u16,
     /// A watchdog has given its queues up.
@@ -52,16 +53,17 @@ pub(crate) struct Port {
     pub has_cp: bool,
     /// What it sends is captured, or counted by flow.
     pub noted: bool,
-    /// Its link fails at some time, or its delay changes: there is a wire of it.
+    /// Its link fails at some time, or its delay changes.
     pub changes: bool,
-    /// The node at the other end, and what that calls the port there.
-    pub far: NodeId,
-    pub far_end: Local,
+    /// Link control frames that wait to be sent, where they go before all else.
+    pub control: Fifo,
     /// The second queue of each of its classes may lose what waits there.
     pub isolates: bool,
     /// Where ties go by scheduling order: the number of the event at `free_at`.
     pub free_order: u64,
     pub serial: Serial,
+    /// Where packets have records of telemetry: bytes sent so far.
+    pub sent: u64,
     pub jitter: u64,
     /// Where there is jitter, or the delay changes: when the last packet on the link from here arrives.
     pub latest: u64,

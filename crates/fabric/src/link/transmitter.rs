@@ -114,7 +114,7 @@ impl AtNode<'_, '_> {
                 let packet = &mut self.run.packets[place];
                 packet.paused = packet.paused.wrapping_add(paused);
             }
-            if self.run.telemetry.on {
+            if self.facts.telemetry {
                 self.record_hop(port, place);
             }
             self.send_charged(port, place, (ingress, account), frame);
@@ -130,7 +130,7 @@ impl AtNode<'_, '_> {
             return;
         }
         // What is uncharged now may send word by this very port, and that then goes first.
-        if self.settle() && self.is_busy(port) {
+        if !at_host && self.settle() && self.is_busy(port) {
             return;
         }
         let state = &mut self.node.ports[port.index()];
@@ -239,7 +239,7 @@ impl AtNode<'_, '_> {
             let mark = self.dequeued(port, q, &packet);
             self.mark(lane, place, mark);
         }
-        if self.run.telemetry.on {
+        if self.facts.telemetry {
             self.record_hop(port, place);
         }
         let lane = self.facts.layout.lane(port, self.facts.layout.class_of_queue(q));

@@ -18,7 +18,9 @@ impl AtNode<'_, '_> {
         let serial = state.serial_time(u64::from(packet.frame) + self.facts.layout.gap);
         let arrival = self.now + serial + state.delay;
         state.free_at = self.now + serial;
-        self.run.telemetry.sent(state.id, packet.frame);
+        if self.facts.telemetry {
+            state.sent += u64::from(packet.frame);
+        }
         if !state.observed {
             self.take_off(port, place, arrival);
         } else if let Some(arrival) = self.observe(port, place, arrival, serial) {
@@ -128,8 +130,9 @@ impl AtNode<'_, '_> {
         }
         let rx = self.run.packets[place].ingress;
         let lost = self.is_lost(rx, place);
+        let extra = self.run.packets.detach(place);
         let frame = self.run.packets.take(place);
-        self.link_control(rx, frame, lost);
+        self.link_control(rx, frame, extra, lost);
     }
 
     /// The event of an arrival is that of a packet that was lost when its link went down: nothing happens.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use self::ports::{build_machines, build_ports, congested};
 use crate::bounds::ideal::Ideals;
-use crate::column::Column;
+use crate::column::{Column, Part};
 use crate::error::BuildError;
 use crate::host::listed::Listed;
 use crate::host::nic::Nic;
@@ -13,7 +13,7 @@ use crate::host::queue_pairs::QueuePairs;
 use crate::host::ranks::Ranks;
 use crate::host::ring::Ring;
 use crate::link::arena::Arena;
-use crate::link::port::{Port, Queue};
+use crate::link::port::{Egress, Port, Queue};
 use crate::link::wires;
 use crate::network::accounts::Accounts;
 use crate::network::base_rtt::Largest;
@@ -27,18 +27,17 @@ use crate::network::routing::{ChangingRoutes, Routes};
 use crate::records::histogram::histograms;
 use crate::records::kept::Kept;
 use crate::records::outcome::Control;
-use crate::records::series;
+use crate::records::series::{self, Series};
 use crate::run::agenda::{Agenda, NEVER, What};
 use crate::run::border::Border;
 use crate::run::cut::Cut;
 use crate::run::node::{Node, Streams};
 use crate::run::windows::Windows;
 use crate::run::world::{Outboxes, Run, World};
-use crate::switch::congestion::Notices;
+use crate::switch::buffer::Ingress;
 use crate::switch::congestion::PortMachines;
 use crate::switch::crossing::Inputs;
 use crate::switch::forward::{Relay, Switch};
-use crate::switch::telemetry::Telemetry;
 use crate::traffic::flows::Traffic;
 use crate::traffic::flows::{Source, following, of_list};
 use crate::traffic::numbers::{Label, labels};
@@ -78,6 +77,17 @@ impl Blueprint {
                 .map(move |end| PortId((2 * i + end) as u32))
         })
     }
+}
+
+/// What the nodes of a network own, as it is built: node by node.
+#[derive(Default)]
+struct Columns {
+    ports: Column<Port>,
+    ingress: Column<Ingress>,
+    egress: Column<Egress>,
+    queues: Column<Queue>,
+    series: Column<Series>,
+    nics: Column<Nic>,
 }
 
 /// What partitions have in common, and never change.
@@ -127,7 +137,6 @@ impl<'a> World<'a> {
         let subs = if points.any(|point| point.claims().contains(&Claim::Classify)) { 2 } else { 1 };
         let layout = Layout::new(blueprint.classes(), subs, blueprint.wire);
         let fails = blueprint.links.iter().any(|link| !link.down.is_empty());
-        let has_telemetry = blueprint.telemetry() == floodway_wire::Telemetry::Int;
         let run = Run {
             control,
             events: Agenda::new(blueprint.semantics.ties, blueprint.semantics.starts),
@@ -141,12 +150,10 @@ impl<'a> World<'a> {
                 listed: Arc::clone(&common.listed),
             },
             packets: Arena::default(),
-            telemetry: Telemetry::new(has_telemetry, 2 * blueprint.links.len()),
             shared_draws: shared_draws(blueprint),
             changing: fails.then(|| Box::new(ChangingRoutes::new(Arc::clone(&common.routes)))),
             wires: wires::of_network(blueprint),
             ideals: Ideals::default(),
-            notices: Notices::default(),
             trace: None,
             out: Outboxes::default(),
             border,
@@ -161,7 +168,6 @@ impl<'a> World<'a> {
             && blueprint.records.queue_histogram.is_none();
         world.facts.straight_control =
             world.facts.straight && world.nodes.iter().all(|node| node.switch.pipeline == 0);
-        world.add_lanes(&accounts)?;
         world.meet_ports();
         world.facts.largest = *common.largest.get_or_insert_with(|| world.largest_ever());
         world.build_with_largest()?;
@@ -196,66 +202,95 @@ impl<'a> World<'a> {
         for (port, machines) in build_ports(&self.facts).into_iter().zip(machines) {
             parts[self.facts.node_of(port.id).index()].push((port, machines));
         }
+        let mut columns = Columns::default();
         let watched: FxHashSet<PortId> = blueprint.records.watch.iter().copied().collect();
         for (i, (spec, parts)) in blueprint.nodes.iter().zip(parts).enumerate() {
             let node = NodeId(i as u32);
             let key = name_key(&spec.name);
-            let (ports, machines): (Vec<Port>, Vec<PortMachines>) = parts.into_iter().unzip();
             let number = self.facts.switches.len() as u32;
-            let (switch, nics) = match &spec.role {
+            let ports: Vec<PortId> = parts.iter().map(|(port, _)| port.id).collect();
+            let switch = match &spec.role {
                 Role::Host { .. } => {
                     self.facts.routers.push(None);
-                    (Switch::none(), self.nics(node, &ports))
+                    self.add_nics(node, ports.len(), &mut columns.nics);
+                    Switch::none()
                 }
                 Role::Switch(spec) => {
                     let pool = accounts.pool(node)?.unwrap_or_default();
                     self.facts.switches.push(node);
                     let key = fold(mix(blueprint.seed), key);
-                    (self.switch(node, spec, (key, pool, number), &ports)?, Column::default())
+                    self.switch(node, spec, (key, pool, number), &ports)?
                 }
             };
-            let at_switch = nics.is_empty();
-            let series = ports
-                .iter()
-                .map(|port| series::of_port(&blueprint.records, watched.contains(&port.id)))
-                .collect();
-            let histograms = histograms(blueprint.records.queue_histogram.as_ref(), ports.len(), at_switch);
-            let queues = ports.len() * self.facts.layout.queues_per_port;
+            let at_switch = matches!(spec.role, Role::Switch(_));
+            for &port in &ports {
+                columns.series.push(series::of_port(&blueprint.records, watched.contains(&port)));
+                for class in self.facts.layout.classes.clone() {
+                    let account = self.ingress_lane(accounts, port, class)?;
+                    self.tell_of_lane(&account, &switch, at_switch);
+                    columns.ingress.push(account);
+                    columns.egress.push(self.egress_lane(accounts, port, class)?);
+                }
+                (0..self.facts.layout.queues_per_port).for_each(|_| columns.queues.push(Queue::default()));
+            }
+            let mut own = Vec::with_capacity(ports.len());
+            for (port, machines) in parts {
+                columns.ports.push(port);
+                own.push(machines);
+            }
             self.nodes.push(Node {
                 id: node,
-                ports: ports.into(),
-                queues: (0..queues).map(|_| Queue::default()).collect(),
-                egress: Column::default(),
-                ingress: Column::default(),
-                machines,
-                series,
-                histograms,
+                machines: own,
+                histograms: histograms(blueprint.records.queue_histogram.as_ref(), ports.len(), at_switch),
                 streams: streams(blueprint, key, at_switch.then_some(number)),
                 switch,
-                nics,
+                ports: Part::default(),
+                queues: Part::default(),
+                egress: Part::default(),
+                ingress: Part::default(),
+                series: Part::default(),
+                nics: Part::default(),
             });
         }
+        self.deal(columns);
         Ok(())
     }
 
-    /// The NICs of a host, one for each of its ports.
-    fn nics(&mut self, node: NodeId, ports: &[Port]) -> Column<Nic> {
+    /// Gives each node its part of what was built for all.
+    fn deal(&mut self, columns: Columns) {
+        let (classes, queues) = (self.facts.layout.classes.len(), self.facts.layout.queues_per_port);
+        let ports: Vec<usize> = self.nodes.iter().map(|node| node.machines.len()).collect();
+        let roles = self.facts.blueprint.nodes.iter().map(|node| &node.role);
+        let of = |per_port: usize| ports.iter().map(move |ports| ports * per_port);
+        let nics =
+            roles.zip(&ports).map(|(role, ports)| if matches!(role, Role::Host { .. }) { *ports } else { 0 });
+        let Columns { ports: all, ingress, egress, queues: all_queues, series, nics: all_nics } = columns;
+        let parts = all.deal(of(1)).into_iter().zip(ingress.deal(of(classes))).zip(egress.deal(of(classes)));
+        let parts = parts.zip(all_queues.deal(of(queues))).zip(series.deal(of(1))).zip(all_nics.deal(nics));
+        for (node, (((((ports, ingress), egress), queues), series), nics)) in self.nodes.iter_mut().zip(parts)
+        {
+            (node.ports, node.ingress, node.egress) = (ports, ingress, egress);
+            (node.queues, node.series, node.nics) = (queues, series, nics);
+        }
+    }
+
+    /// Adds the NICs of a host, one for each of its ports.
+    fn add_nics(&mut self, node: NodeId, ports: usize, nics: &mut Column<Nic>) {
         let classes = self.facts.layout.classes.len();
-        let mut nic = |port: usize| {
+        for port in 0..ports {
             let mut ranks = Ranks::default();
             ranks.reserve(self.run.traffic.listed.count(node));
-            self.facts.nics.push(node);
-            Nic {
+            nics.push(Nic {
                 port: Local::at(port),
-                number: self.facts.nics.len() as u32 - 1,
+                number: self.facts.nics.len() as u32,
                 ranks,
                 ready: vec![Ring::default(); classes],
                 repeats: vec![Ring::default(); classes],
                 last: vec![u32::MAX - 1; classes],
                 ..Nic::default()
-            }
-        };
-        (0..ports.len()).map(&mut nic).collect()
+            });
+            self.facts.nics.push(node);
+        }
     }
 
     fn switch(
@@ -263,7 +298,7 @@ impl<'a> World<'a> {
         node: NodeId,
         spec: &SwitchSpec,
         (key, pool, number): (u64, Bytes, u32),
-        ports: &[Port],
+        ports: &[PortId],
     ) -> Result<Switch, BuildError> {
         let place = || format!("switch {}", self.facts.blueprint.nodes[node.index()].name);
         let info = SwitchInfo { key, hash_seed: spec.hash_seed };
@@ -272,7 +307,7 @@ impl<'a> World<'a> {
         let asked = build()?;
         self.facts.routers.push(Some(asked));
         let inputs = spec.buffer.plan().crossbar.map(|plan| {
-            let rates: Vec<Rate> = ports.iter().map(|port| self.facts.ports[port.id.index()].rate).collect();
+            let rates: Vec<Rate> = ports.iter().map(|port| self.facts.ports[port.index()].rate).collect();
             let queues = self.facts.layout.queues_per_port - 1;
             Box::new(Inputs::new(plan, &rates, queues, self.facts.layout.classes.len() - 1))
         });

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use floodway_mechanisms::registry::AnyRouter;
 use floodway_mechanisms::slots::PauseMode;
 use floodway_units::{NodeId, PortId, Span};
-use floodway_wire::Format;
+use floodway_wire::{Format, Telemetry};
 
 use crate::network::base_rtt::Largest;
 use crate::network::blueprint::{Blueprint, EndSpec, Release};
@@ -24,6 +24,8 @@ pub(crate) struct Facts<'a> {
     pub straight_control: bool,
     /// Some switch is input-output queued.
     pub crossbars: bool,
+    /// Some flow of the run asks for telemetry.
+    pub telemetry: bool,
     /// Where the flow control does not choose.
     pub pause_mode: PauseMode,
     pub format: Format,
@@ -58,18 +60,19 @@ impl<'a> Facts<'a> {
             straight: false,
             straight_control: false,
             crossbars: false,
+            telemetry: blueprint.telemetry() == Telemetry::Int,
             pause_mode: blueprint.pause_mode(),
             format,
             largest: Largest::default(),
             largest_wire: format.data_with(blueprint.mtu, true, blueprint.telemetry()).wire.0,
             routes,
             remembers: Span::ZERO,
-            layout,
             ports: port_facts::of_network(blueprint),
             homes: homes(blueprint),
             switches: Vec::new(),
             nics: Vec::new(),
-            full: Vec::new(),
+            full: vec![0; 2 * blueprint.links.len() * layout.classes.len()],
+            layout,
             routers: Vec::with_capacity(blueprint.nodes.len()),
         }
     }

@@ -150,7 +150,7 @@ impl AtNode<'_, '_> {
 
     fn stack(&self, place: Place) -> Stack {
         let mut stack = Stack::default();
-        for hop in self.run.telemetry.of(place) {
+        for hop in self.run.packets.hops(place) {
             stack.push(hop.rate, hop.time, hop.tx_bytes, hop.queue);
         }
         stack

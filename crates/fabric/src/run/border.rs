@@ -10,7 +10,7 @@ use std::mem;
 use std::sync::Arc;
 
 use floodway_engine::{Advance, Partition};
-use floodway_mechanisms::slots::{IntHop, RegionNotice};
+use floodway_mechanisms::slots::RegionNotice;
 use floodway_units::{FlowId, NodeId, PortId, Time};
 
 use crate::column::Column;
@@ -18,8 +18,8 @@ use crate::host::messages::Incoming;
 use crate::host::queue_pairs::Opened;
 use crate::host::receive::ReceiveHalf;
 use crate::host::send::SendHalf;
-use crate::link::arena::Place;
-use crate::link::packet::{INT, Kind, Packet};
+use crate::link::arena::{Extra, Place};
+use crate::link::packet::{Kind, Packet};
 use crate::network::layout::Local;
 use crate::network::ways::Way;
 use crate::run::at_node::AtNode;
@@ -42,10 +42,8 @@ pub(crate) struct Batch {
     told: Vec<Told>,
     posted: Vec<(Name, Incoming)>,
     packets: Vec<Crossing>,
-    /// Telemetry of packets that have some, in their order.
-    hops: Vec<IntHop>,
-    /// Of packets that are notices between neighbours, in their order; and whose the flows are that they name.
-    notices: Vec<(RegionNotice, [u8; 16])>,
+    /// Of packets that are notices between neighbours, in their order: whose the flows are that they name.
+    parts: Vec<[u8; 16]>,
 }
 
 impl Batch {
@@ -66,9 +64,8 @@ struct Told {
 struct Crossing {
     port: PortId,
     part: u8,
-    /// Records of telemetry.
-    hops: u8,
     packet: Packet,
+    extra: Option<Box<Extra>>,
 }
 
 /// A partition's place among the others. Where there is one partition, all of its lists are empty.
@@ -190,29 +187,23 @@ impl AtNode<'_, '_> {
     #[inline(never)]
     pub fn send_across(&mut self, port: Local, place: Place, arrival: u64) {
         let Some(to) = self.run.border.cut.beyond(self.id(port)) else { return };
+        let mut extra = self.run.packets.detach(place);
         let mut packet = self.run.packets.take(place);
         packet.at = arrival;
         packet.out = self.out_of(self.node.ports[port.index()].far_end, &packet);
         if packet.is_data() {
             packet.base += arrival - self.now;
         }
-        if packet.kind == Kind::Region {
-            self.notice_across(to, packet.psn as u32);
+        if let Some(Extra::Notice(notice)) = extra.as_deref_mut() {
+            self.notice_across(to, notice);
         }
         let mut part = 0;
         if !packet.is_link_control() {
             let name = self.name_for(to, packet.flow);
             (packet.flow, part) = (FlowId(name.slot), name.part);
         }
-        let hops = if packet.has(INT) { self.run.telemetry.of(place) } else { &[] };
-        let batch = &mut self.run.border.out[to];
-        batch.hops.extend_from_slice(hops);
-        batch.packets.push(Crossing {
-            port: self.node.ports[port.index()].id,
-            part,
-            hops: hops.len() as u8,
-            packet,
-        });
+        let port = self.node.ports[port.index()].id;
+        self.run.border.out[to].packets.push(Crossing { port, part, packet, extra });
     }
 
     /// The name of a queue pair, of which partition `to` is told if it may not know it.
@@ -227,15 +218,13 @@ impl AtNode<'_, '_> {
         name
     }
 
-    fn notice_across(&mut self, to: usize, place: u32) {
-        let mut notice = self.run.notices.all[place as usize];
-        self.run.notices.free.push(place);
+    fn notice_across(&mut self, to: usize, notice: &mut RegionNotice) {
         let mut parts = [0; 16];
         for (flow, part) in notice.flows.iter_mut().zip(&mut parts).take(usize::from(notice.count)) {
             let name = self.name_for(to, *flow);
             (*flow, *part) = (FlowId(name.slot), name.part);
         }
-        self.run.border.out[to].notices.push((notice, parts));
+        self.run.border.out[to].parts.push(parts);
     }
 }
 
@@ -267,19 +256,19 @@ impl World<'_> {
         known.expect("who sends a packet tells of its queue pair first")
     }
 
-    fn take_across(&mut self, crossing: Crossing, hops: &[IntHop], notice: Option<(RegionNotice, [u8; 16])>) {
-        let Crossing { port, part, mut packet, .. } = crossing;
-        if let Some((mut notice, parts)) = notice {
+    fn take_across(&mut self, crossing: Crossing, parts: Option<[u8; 16]>) {
+        let Crossing { port, part, mut packet, mut extra } = crossing;
+        if let (Some(Extra::Notice(notice)), Some(parts)) = (extra.as_deref_mut(), parts) {
             for (flow, part) in notice.flows.iter_mut().zip(parts).take(usize::from(notice.count)) {
                 *flow = FlowId(self.slot(part, *flow));
             }
-            packet.psn = u64::from(self.run.notices.keep(notice));
-        } else if !packet.is_link_control() {
+        }
+        if !packet.is_link_control() {
             packet.flow = FlowId(self.slot(part, packet.flow));
         }
         let place = self.run.packets.add(packet);
-        if packet.has(INT) {
-            self.run.telemetry.put(place, hops);
+        if let Some(extra) = extra {
+            self.run.packets.attach(place, extra);
         }
         let (mut at, port) = self.at_port(port);
         let order = at.fly(port, place, packet.at, 0);
@@ -305,16 +294,11 @@ impl Partition for World<'_> {
             let slot = self.slot(name.part, FlowId(name.slot));
             self.run.pairs.receivers[slot as usize].post(message);
         }
-        let mut hops = batch.hops.as_slice();
-        let mut notices = batch.notices.drain(..);
+        let mut parts = batch.parts.drain(..);
         for crossing in batch.packets.drain(..) {
-            let (own, rest) = hops.split_at(usize::from(crossing.hops));
-            hops = rest;
-            let notice = if crossing.packet.kind == Kind::Region { notices.next() } else { None };
-            self.take_across(crossing, own, notice);
+            let parts = if crossing.packet.kind == Kind::Region { parts.next() } else { None };
+            self.take_across(crossing, parts);
         }
-        drop(notices);
-        batch.hops.clear();
     }
 }
 

@@ -4,7 +4,7 @@ use floodway_mechanisms::slots::{Cx, DropReason, FcFrame, FcReceiver, FcSender a
 use floodway_units::{Class, PortId, Quanta, Span, Time};
 
 use crate::link::arena::Place;
-use crate::link::packet::{Kind, Packet};
+use crate::link::packet::Packet;
 use crate::network::blueprint::PauseFault;
 use crate::network::changes::{self, Change, LinkChange};
 use crate::network::layout::Local;
@@ -163,9 +163,7 @@ impl AtNode<'_, '_> {
             self.node.ports[port.index()].free_order = free;
         }
         let packet = self.run.packets.take(place);
-        if packet.is_link_control() {
-            self.forget_link_control(&packet);
-        } else {
+        if !packet.is_link_control() {
             let lane = self.facts.layout.lane(port, packet.class);
             self.node.egress[lane].rare.lost.add(packet.frame);
             self.is_gone(&packet);
@@ -175,9 +173,7 @@ impl AtNode<'_, '_> {
 
     /// A packet on the way to `port` was on a wire that went down.
     fn lost_on_wire(&mut self, port: Local, packet: &Packet) {
-        if packet.is_link_control() {
-            self.forget_link_control(packet);
-        } else {
+        if !packet.is_link_control() {
             let lane = self.facts.layout.lane(port, packet.class);
             self.node.ingress[lane].rare.lost.add(packet.frame);
             self.drop_packet(lane, packet, DropReason::LinkDown);
@@ -195,18 +191,10 @@ impl AtNode<'_, '_> {
         state.controls = false;
         let mut waiting = std::mem::take(&mut state.control);
         while let Some(place) = waiting.pop(&self.run.packets) {
-            let frame = self.run.packets.take(place);
-            self.forget_link_control(&frame);
+            self.run.packets.take(place);
         }
         for class in 0..self.facts.layout.classes.len() as u8 {
             self.flush_queues(port, class, DropReason::LinkDown);
-        }
-    }
-
-    /// A link control frame was lost, or will not be sent.
-    pub fn forget_link_control(&mut self, packet: &Packet) {
-        if packet.kind == Kind::Region {
-            self.run.notices.free.push(packet.psn as u32);
         }
     }
 

@@ -3,7 +3,7 @@
 use floodway_mechanisms::slots::CongestionPoint as _;
 use floodway_units::{NodeId, PortId, QueueId, Rng, Time};
 
-use crate::column::Column;
+use crate::column::Part;
 use crate::host::nic::Nic;
 use crate::link::port::{Egress, Port, Queue};
 use crate::network::layout::Local;
@@ -18,15 +18,15 @@ use crate::switch::forward::Switch;
 #[repr(C, align(64))]
 pub(crate) struct Node {
     /// Its ports, in the order of their links.
-    pub ports: Column<Port>,
+    pub ports: Part<Port>,
     /// Lanes of each port in a row: one a class.
-    pub ingress: Column<Ingress>,
-    pub egress: Column<Egress>,
+    pub ingress: Part<Ingress>,
+    pub egress: Part<Egress>,
     /// Queues of each port in a row.
-    pub queues: Column<Queue>,
-    pub series: Column<Series>,
+    pub queues: Part<Queue>,
+    pub series: Part<Series>,
     /// Of a host: one a port.
-    pub nics: Column<Nic>,
+    pub nics: Part<Nic>,
     /// By port.
     pub machines: Vec<PortMachines>,
     /// By port, where they are kept; else empty.

@@ -17,7 +17,7 @@ use rustc_hash::FxHashMap;
 
 use crate::bounds::ideal::Ideals;
 use crate::host::queue_pairs::QueuePairs;
-use crate::link::arena::Arena;
+use crate::link::arena::{Arena, Extra};
 use crate::link::port::{Egress, Port};
 use crate::link::wires::Wire;
 use crate::network::blueprint::PauseFault;
@@ -33,8 +33,6 @@ use crate::run::at_node::AtNode;
 use crate::run::border::Border;
 use crate::run::node::Node;
 use crate::switch::buffer::Ingress;
-use crate::switch::congestion::Notices;
-use crate::switch::telemetry::Telemetry;
 use crate::traffic::flows::Traffic;
 use crate::why::Trace;
 
@@ -64,7 +62,6 @@ pub(crate) struct Run<'a> {
     pub pairs: QueuePairs,
     pub traffic: Traffic,
     pub packets: Arena,
-    pub telemetry: Telemetry,
     /// Where all nodes draw marks from one stream: that stream.
     pub shared_draws: Option<Rng>,
     /// Where links come and go, over those that are up: routes are looked up packet by packet.
@@ -72,8 +69,6 @@ pub(crate) struct Run<'a> {
     /// Of ports whose links fail or whose delays change.
     pub wires: FxHashMap<PortId, Wire>,
     pub ideals: Ideals,
-    /// Notices between neighbours that are on links or wait for them.
-    pub notices: Notices,
     /// Where a flow is followed.
     pub trace: Option<Box<Trace>>,
     pub out: Outboxes,
@@ -106,6 +101,8 @@ pub(crate) struct Outboxes {
     pub started: Vec<PortId>,
     pub all_started: bool,
     pub candidates: Vec<PortView>,
+    /// What packets had with them that are gone.
+    pub extras: Vec<Box<Extra>>,
 }
 
 impl<'a> World<'a> {

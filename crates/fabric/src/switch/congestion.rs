@@ -7,34 +7,13 @@ use floodway_mechanisms::slots::{
 use floodway_units::{Bytes, Class, FlowId, PortId, Span, Time};
 use rustc_hash::FxHashMap;
 
-use crate::link::arena::{Fifo, Place};
+use crate::link::arena::{Extra, Fifo, Place};
 use crate::link::packet::{ISOLATED, Kind, Packet};
 use crate::link::port::Queue;
 use crate::network::layout::Local;
 use crate::network::routing::peer;
 use crate::run::agenda::{Agenda, Armed, What};
 use crate::run::at_node::AtNode;
-
-/// A notice's place is its number while it is under way.
-#[derive(Default)]
-pub(crate) struct Notices {
-    /// Notices between neighbours that are on links or wait for them.
-    pub all: Vec<RegionNotice>,
-    pub free: Vec<u32>,
-}
-
-impl Notices {
-    /// A notice between neighbours is on its way; its place.
-    pub fn keep(&mut self, notice: RegionNotice) -> u32 {
-        let place = self.free.pop().unwrap_or(self.all.len() as u32);
-        if place as usize == self.all.len() {
-            self.all.push(notice);
-        } else {
-            self.all[place as usize] = notice;
-        }
-        place
-    }
-}
 
 /// Machines of an egress port that not every port has.
 #[derive(Debug)]
@@ -405,20 +384,19 @@ impl AtNode<'_, '_> {
             return;
         }
         self.note_cn(port, ingress, &notice);
-        let place = self.run.notices.keep(notice);
         let size = self.facts.format.link_control().frame + Bytes(FLOW_ID_BYTES * u64::from(notice.count));
         let mut packet = Packet::new(Kind::Region, FlowId(u32::MAX), size);
-        packet.psn = u64::from(place);
         packet.at = self.now;
         let place = self.run.packets.add(packet);
+        let mut extra = self.run.out.extras.pop().unwrap_or_else(|| Box::new(Extra::Notice(notice)));
+        *extra = Extra::Notice(notice);
+        self.run.packets.attach(place, extra);
         self.queue_link_control(ingress, place);
         self.kick(ingress);
     }
 
     /// A notice has arrived at the egress port that it speaks of, or was lost on the way.
-    pub fn region_notice(&mut self, port: Local, place: u32, lost: bool) {
-        let notice = self.run.notices.all[place as usize];
-        self.run.notices.free.push(place);
+    pub fn region_notice(&mut self, port: Local, notice: &RegionNotice, lost: bool) {
         if lost || !self.node.ports[port.index()].has_cp {
             return;
         }
@@ -428,7 +406,7 @@ impl AtNode<'_, '_> {
             out: &mut self.run.out.actions,
         };
         for point in &mut self.node.machines[port.index()].congestion_points {
-            point.on_notice(&mut cx, &notice);
+            point.on_notice(&mut cx, notice);
         }
         self.after_congestion_points(port);
         // A gate may have changed.

@@ -260,7 +260,7 @@ impl AtNode<'_, '_> {
         let Packet { class, frame, ingress, .. } = self.run.packets[place];
         if self.facts.straight && self.is_free(out, class) && self.is_idle(out) {
             self.goes_through(out, frame);
-            if self.run.telemetry.on {
+            if self.facts.telemetry {
                 self.record_hop(out, place);
             }
             self.send_charged(out, place, (ingress, lane), frame);
@@ -440,7 +440,6 @@ impl AtNode<'_, '_> {
                 let packet = self.run.packets.take(place);
                 self.quits(port, packet.frame);
                 if packet.is_link_control() {
-                    self.forget_link_control(&packet);
                     continue;
                 }
                 self.node.machines[port.index()].placed.remove(&packet.flow.0);

@@ -14,6 +14,7 @@ use crate::records::counters::{EgressCounters, RareCounters, RareEgressCounters,
 use crate::run::agenda::{Armed, NEVER};
 use crate::run::world::World;
 use crate::switch::buffer::Ingress;
+use crate::switch::forward::Switch;
 
 /// A class or an end without flow control or limit.
 struct Unlimited;
@@ -51,40 +52,24 @@ impl Admission for Unlimited {
 }
 
 impl World<'_> {
-    /// The halves of every port and class: the receiver half here, the sender half at the peer.
-    pub fn add_lanes(&mut self, accounts: &Accounts<'_>) -> Result<(), BuildError> {
-        for port in self.port_ids() {
-            let node = self.facts.node_of(port).index();
-            for class in self.facts.layout.classes.clone() {
-                let account = self.ingress_lane(accounts, port, class)?;
-                self.facts.full.push(self.full_of(&account, port));
-                let bit = u16::from(account.lossless) << self.facts.layout.dense(class);
-                self.facts.ports[port.index()].lossless |= bit;
-                let egress = self.egress_lane(accounts, port, class)?;
-                self.nodes[node].ingress.push(account);
-                self.nodes[node].egress.push(egress);
-            }
-        }
-        Ok(())
+    /// What everybody may know of an account: what it holds when it is full, and whether it must not lose.
+    pub fn tell_of_lane(&mut self, account: &Ingress, switch: &Switch, at_switch: bool) {
+        let (port, class) = self.facts.layout.lane_of(account.id as usize);
+        // Its own buffer, or its reserve and headroom, or the pool where nothing is set aside for it.
+        self.facts.full[account.id as usize] = match account.reserve + account.headroom_size {
+            _ if account.own != NEVER => account.own,
+            0 if at_switch => switch.pool_size,
+            aside => aside,
+        };
+        self.facts.ports[port.index()].lossless |= u16::from(account.lossless) << class;
     }
 
     fn lane_id(&self, port: PortId, class: Class) -> u32 {
         self.facts.layout.lane_id(port, self.facts.layout.dense(class)) as u32
     }
 
-    /// What an account holds when it is full: its own buffer, or its reserve and headroom, or the pool where nothing is set
-    /// aside for it.
-    fn full_of(&self, account: &Ingress, port: PortId) -> u64 {
-        let node = &self.nodes[self.facts.node_of(port).index()];
-        match account.reserve + account.headroom_size {
-            _ if account.own != NEVER => account.own,
-            0 if node.is_host() => 0,
-            0 => node.switch.pool_size,
-            aside => aside,
-        }
-    }
-
-    fn ingress_lane(
+    /// The receiver half of a port and class, with its account.
+    pub fn ingress_lane(
         &self,
         accounts: &Accounts<'_>,
         port: PortId,
@@ -136,7 +121,13 @@ impl World<'_> {
         Ok(lane)
     }
 
-    fn egress_lane(&self, accounts: &Accounts<'_>, port: PortId, class: Class) -> Result<Egress, BuildError> {
+    /// The sender half of a port and class.
+    pub fn egress_lane(
+        &self,
+        accounts: &Accounts<'_>,
+        port: PortId,
+        class: Class,
+    ) -> Result<Egress, BuildError> {
         let mut lane = Egress {
             sender: AnyFcSender::Custom(Box::new(Unlimited)),
             counts_sent: false,

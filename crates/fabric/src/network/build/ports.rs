@@ -54,6 +54,7 @@ pub(crate) fn build_ports(facts: &Facts<'_>) -> Vec<Port> {
                 // Jitter is drawn at the end that sends, and so from another stream.
                 losses: draws(1 - end, if into.jitter > Span::ZERO { "losses" } else { "link" }),
                 serial,
+                sent: 0,
                 control: Fifo::default(),
                 tie_key: tie_key(blueprint.seed, name_key(&far.name), peer(id)),
                 waiting: 0,

@@ -4,7 +4,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-rust test-python soak bench bench-compare bench-scaling bench-peers bench-command lint generate validation docs clean tools
+.PHONY: help demo test test-rust test-python soak bench bench-compare bench-scaling bench-peers bench-command miri lint generate validation docs clean tools
 
 # Tests against published reference data run where this folder exists, and are skipped elsewhere.
 FLOODWAY_REFERENCE ?= $(abspath $(wildcard ../shared))
@@ -70,6 +70,10 @@ bench-peers: $(BUILT) ## Other simulators and floodway on the same work by turns
 
 bench-command: $(BUILT) ## What the command line itself takes, beside the simulation
 	$(BIN)/python -m floodway.bench command $(OPTIONS)
+
+# Needs a nightly toolchain with that component: rustup toolchain install nightly --component miri.
+miri: ## Unsafe code and what stands on it, under Rust's interpreter
+	cargo +nightly miri test --locked -p floodway-fabric --lib -- column:: link::arena:: run::windows::tests::a_crowd
 
 lint: $(BUILT) ## Formatting, clippy, ruff, types
 	cargo fmt --all --check

@@ -3,9 +3,9 @@
 //! What belongs to nodes is built as one column, node by node, and then dealt out: each node owns its part, and all of them
 //! lie together in memory.
 //!
-//! Whoever reads or writes an element names it by an id that the fabric itself made for this column, and columns
-//! never shrink. So an index is checked where debug assertions are on, as in every test, and nowhere else: the
-//! checks were an eighth of all instructions of a packet-hop (docs/performance.md).
+//! An index is checked, but for what every packet does: there an element is [`known`](Part::known) by the index that was made
+//! with it. Those are checked where debug assertions are on, as in every test. All of them checked cost an eighth more
+//! instructions a packet-hop, and about a fifteenth more time (docs/performance.md).
 
 use std::ops::{Deref, DerefMut, Index, IndexMut, Range};
 use std::ptr::NonNull;
@@ -120,21 +120,34 @@ impl<T> Index<Range<usize>> for Column<T> {
     }
 }
 
-#[allow(unsafe_code, reason = "measured in docs/performance.md")]
 impl<T> Index<usize> for Column<T> {
     type Output = T;
     #[inline]
     fn index(&self, index: usize) -> &T {
-        debug_assert!(index < self.0.len(), "{index} is not an index of {} elements", self.0.len());
-        // SAFETY: ids are made with the element that they name, and no element is ever taken away.
-        unsafe { self.0.get_unchecked(index) }
+        &self.0[index]
+    }
+}
+
+impl<T> IndexMut<usize> for Column<T> {
+    #[inline]
+    fn index_mut(&mut self, index: usize) -> &mut T {
+        &mut self.0[index]
     }
 }
 
 #[allow(unsafe_code, reason = "measured in docs/performance.md")]
-impl<T> IndexMut<usize> for Column<T> {
+impl<T> Column<T> {
+    /// The element at an index that was made for it: unchecked in release.
     #[inline]
-    fn index_mut(&mut self, index: usize) -> &mut T {
+    pub fn known(&self, index: usize) -> &T {
+        debug_assert!(index < self.0.len(), "{index} is not an index of {} elements", self.0.len());
+        // SAFETY: the index was made with the element that it names, and no element is ever taken away.
+        unsafe { self.0.get_unchecked(index) }
+    }
+
+    /// Likewise, to be changed.
+    #[inline]
+    pub fn known_mut(&mut self, index: usize) -> &mut T {
         debug_assert!(index < self.0.len(), "{index} is not an index of {} elements", self.0.len());
         // SAFETY: as above.
         unsafe { self.0.get_unchecked_mut(index) }
@@ -217,21 +230,35 @@ impl<T> Index<Range<usize>> for Part<T> {
     }
 }
 
-#[allow(unsafe_code, reason = "measured in docs/performance.md")]
 impl<T> Index<usize> for Part<T> {
     type Output = T;
     #[inline]
     fn index(&self, index: usize) -> &T {
-        debug_assert!(index < self.length, "{index} is not an index of {} elements", self.length);
-        // SAFETY: ids are made with the element that they name, and no element is ever taken away.
-        unsafe { self.get_unchecked(index) }
+        &self.deref()[index]
+    }
+}
+
+impl<T> IndexMut<usize> for Part<T> {
+    #[inline]
+    fn index_mut(&mut self, index: usize) -> &mut T {
+        &mut self.deref_mut()[index]
     }
 }
 
 #[allow(unsafe_code, reason = "measured in docs/performance.md")]
-impl<T> IndexMut<usize> for Part<T> {
+impl<T> Part<T> {
+    /// The element at an index that was made for it: unchecked in release.
     #[inline]
-    fn index_mut(&mut self, index: usize) -> &mut T {
+    pub fn known(&self, index: usize) -> &T {
+        debug_assert!(index < self.length, "{index} is not an index of {} elements", self.length);
+        // SAFETY: ports, lanes and queues of a node are numbered when its parts are dealt out, of as many elements as
+        // there are numbers, and a part never changes its length.
+        unsafe { self.get_unchecked(index) }
+    }
+
+    /// Likewise, to be changed.
+    #[inline]
+    pub fn known_mut(&mut self, index: usize) -> &mut T {
         debug_assert!(index < self.length, "{index} is not an index of {} elements", self.length);
         // SAFETY: as above.
         unsafe { self.get_unchecked_mut(index) }

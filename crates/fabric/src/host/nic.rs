@@ -99,7 +99,7 @@ impl AtNode<'_, '_> {
         }
         self.put_on_link(port, place);
         if segment.last {
-            self.last_sent(id, &segment, has_acks, self.node.ports[port.index()].free_at);
+            self.last_sent(id, &segment, has_acks, self.node.ports.known(port.index()).free_at);
         }
         if hears_sent {
             self.stack_changed(id);

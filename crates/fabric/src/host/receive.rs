@@ -160,7 +160,7 @@ impl AtNode<'_, '_> {
         let (out, class) = (half.reply_port.unwrap_or(port), half.class);
         let mut notices = std::mem::take(&mut self.run.out.notices.0);
         let lane = self.facts.layout.lane(out, class);
-        self.node.egress[lane].rare.receiver_cnps += notices.len() as u64;
+        self.node.egress.known_mut(lane).rare.receiver_cnps += notices.len() as u64;
         for notice in notices.drain(..) {
             let mut cnp = self.notice_packet(&notice);
             cnp.flags |= flag;
@@ -189,7 +189,7 @@ impl AtNode<'_, '_> {
             answer.flags |= packet.flags & INT | half.reply_flag();
             if half.sends_flags && answer.mark() != Mark::None {
                 let lane = self.facts.layout.lane(half.reply_port.unwrap_or(port), half.class);
-                self.node.egress[lane].rare.cnp_flags += 1;
+                self.node.egress.known_mut(lane).rare.cnp_flags += 1;
             }
             let is_last = i + 1 == self.run.out.replies.0.len();
             let records = if is_last { extra.take() } else { extra.clone() };

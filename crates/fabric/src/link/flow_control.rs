@@ -16,21 +16,21 @@ use crate::switch::forward::Relay;
 impl AtNode<'_, '_> {
     /// A link control frame waits to be sent from here.
     pub fn queue_link_control(&mut self, port: Local, place: Place) {
-        let state = &mut self.node.ports[port.index()];
+        let state = self.node.ports.known_mut(port.index());
         state.controls = true;
         if self.facts.blueprint.semantics.link_control == LinkControl::First {
             return state.control.push(&mut self.run.packets, place);
         }
         let at = self.facts.layout.queue(port);
-        self.node.queues[at].fifo.push(&mut self.run.packets, place);
+        self.node.queues.known_mut(at).fifo.push(&mut self.run.packets, place);
         self.joins(port, self.run.packets[place].frame);
     }
 
     /// The link control frame that came last, if nothing has come after it.
     fn last_link_control(&self, port: Local) -> Option<Place> {
         match self.facts.blueprint.semantics.link_control {
-            LinkControl::First => self.node.ports[port.index()].control.back(),
-            LinkControl::ControlClass => self.node.queues[self.facts.layout.queue(port)].fifo.back(),
+            LinkControl::First => self.node.ports.known(port.index()).control.back(),
+            LinkControl::ControlClass => self.node.queues.known(self.facts.layout.queue(port)).fifo.back(),
         }
     }
 
@@ -40,12 +40,12 @@ impl AtNode<'_, '_> {
                 let class = self.facts.layout.dense(class);
                 if class != u8::MAX {
                     let lane = self.facts.layout.lane(port, class);
-                    self.node.ingress[lane].rare.pfc_tx += 1;
+                    self.node.ingress.known_mut(lane).rare.pfc_tx += 1;
                 }
             }
         }
         let wire = self.facts.layout.wire(packet.frame);
-        self.node.series[port.index()].sent(self.now, wire);
+        self.node.series.known_mut(port.index()).sent(self.now, wire);
     }
 
     /// Sends the frames that a flow control has just pushed out of `port`.
@@ -53,7 +53,7 @@ impl AtNode<'_, '_> {
         if self.run.out.frames.0.is_empty() {
             return;
         }
-        if !self.node.ports[port.index()].up {
+        if !self.node.ports.known(port.index()).up {
             // Nobody hears them, and both halves start afresh with the link.
             self.run.out.frames.0.clear();
             return;
@@ -104,9 +104,9 @@ impl AtNode<'_, '_> {
                 self.with_receiver(lane, port, |receiver, cx, view| receiver.on_frame(cx, frame, view));
                 continue;
             }
-            self.node.egress[lane].counters.pfc_rx += 1;
+            self.node.egress.known_mut(lane).counters.pfc_rx += 1;
             if let (FcFrame::Pause { quanta, .. }, Some(log)) = (frame, &mut self.run.kept.pauses) {
-                log.heard((self.now, self.order), self.node.egress[lane].id as usize, quanta.0 > 0);
+                log.heard((self.now, self.order), self.node.egress.known(lane).id as usize, quanta.0 > 0);
             }
             let onward = self.relays(port, class);
             if onward.is_some_and(|(disposition, _)| !disposition.obeys()) {
@@ -118,7 +118,7 @@ impl AtNode<'_, '_> {
                 rng: &mut self.node.streams.flow_control,
                 out: &mut self.run.out.frames,
             };
-            self.node.egress[lane].sender.on_frame(&mut cx, frame);
+            self.node.egress.known_mut(lane).sender.on_frame(&mut cx, frame);
             self.flush_frames(port);
             self.sender_changed(port, lane);
             self.hand_on(onward, frame);
@@ -152,7 +152,7 @@ impl AtNode<'_, '_> {
     /// Tells the flow control's sender half that a frame of its class starts.
     #[inline]
     pub fn sent(&mut self, port: Local, lane: usize, wire: u64) {
-        if !self.node.egress[lane].counts_sent {
+        if !self.node.egress.known(lane).counts_sent {
             return;
         }
         let mut cx = Cx {
@@ -160,7 +160,7 @@ impl AtNode<'_, '_> {
             rng: &mut self.node.streams.flow_control,
             out: &mut self.run.out.frames,
         };
-        self.node.egress[lane].sender.on_sent(&mut cx, bytes(wire));
+        self.node.egress.known_mut(lane).sender.on_sent(&mut cx, bytes(wire));
         self.flush_frames(port);
         self.sender_changed(port, lane);
     }
@@ -169,7 +169,7 @@ impl AtNode<'_, '_> {
     /// lets the port look again. A class is paused while its largest frame may not start, whether one waits
     /// or not.
     pub fn sender_changed(&mut self, port: Local, lane: usize) {
-        let egress = &mut self.node.egress[lane];
+        let egress = self.node.egress.known_mut(lane);
         self.run.events.renew(&mut egress.timer, egress.sender.next_timeout(), What::FcSender, egress.id);
         let now = Time(self.now);
         let open = egress.sender.gate(now, bytes(self.facts.largest_wire)).is_open(now);
@@ -178,23 +178,23 @@ impl AtNode<'_, '_> {
         let was_open = egress.paused_since == NEVER;
         let discards = egress.sender.discards(now);
         let (free, class) = (egress.sender.is_free(), lane % self.facts.layout.classes.len());
-        let state = &mut self.node.ports[port.index()];
+        let state = self.node.ports.known_mut(port.index());
         state.free = state.free & !(1 << class) | u16::from(free) << class;
         state.discards = state.discards & !(1 << class) | u16::from(discards) << class;
-        let egress = &mut self.node.egress[lane];
+        let egress = self.node.egress.known_mut(lane);
         if open != was_open {
             if open {
                 egress.paused_total += self.now - egress.paused_since;
-                self.node.series[port.index()].paused(egress.paused_since, self.now);
+                self.node.series.known_mut(port.index()).paused(egress.paused_since, self.now);
                 egress.paused_since = NEVER;
             } else {
                 egress.paused_since = self.now;
-                self.node.ports[port.index()].paused |= 1 << class;
+                self.node.ports.known_mut(port.index()).paused |= 1 << class;
             }
             if self.run.trace.is_some() {
                 self.trace_gate(lane, open);
             }
-            if self.node.ports[port.index()].has_cp {
+            if self.node.ports.known(port.index()).has_cp {
                 self.pause_changed(port, lane, !open);
             }
         }
@@ -209,7 +209,7 @@ impl AtNode<'_, '_> {
     /// A timer of a sender half has come.
     pub fn fc_sender_timer(&mut self, lane: usize, order: u64) {
         let port = self.facts.layout.port_of(lane);
-        let egress = &mut self.node.egress[lane];
+        let egress = self.node.egress.known_mut(lane);
         if !egress.timer.fires(Time(self.now), order) {
             return;
         }
@@ -224,7 +224,7 @@ impl AtNode<'_, '_> {
             rng: &mut self.node.streams.flow_control,
             out: &mut self.run.out.frames,
         };
-        self.node.egress[lane].sender.on_timeout(&mut cx);
+        self.node.egress.known_mut(lane).sender.on_timeout(&mut cx);
         self.flush_frames(port);
         self.sender_changed(port, lane);
     }
@@ -254,7 +254,7 @@ impl AtNode<'_, '_> {
             rng: &mut self.node.streams.flow_control,
             out: &mut self.run.out.frames,
         };
-        let ingress = &mut self.node.ingress[lane];
+        let ingress = self.node.ingress.known_mut(lane);
         call(&mut ingress.receiver, &mut cx, view);
         self.run.events.sync(
             &mut ingress.timer,
@@ -278,7 +278,7 @@ impl AtNode<'_, '_> {
     /// A timer of a receiver half has come.
     pub fn fc_receiver_timer(&mut self, lane: usize, order: u64) {
         let port = self.facts.layout.port_of(lane);
-        let ingress = &mut self.node.ingress[lane];
+        let ingress = self.node.ingress.known_mut(lane);
         if !ingress.timer.fires(Time(self.now), order) {
             return;
         }

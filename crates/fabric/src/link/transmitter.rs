@@ -17,7 +17,7 @@ impl AtNode<'_, '_> {
     /// Something may be ready to be sent.
     #[inline]
     pub fn kick(&mut self, port: Local) {
-        if self.node.ports[port.index()].choosing {
+        if self.node.ports.known(port.index()).choosing {
             // It looks again itself.
         } else if self.is_busy(port) {
             self.arm(port);
@@ -29,21 +29,21 @@ impl AtNode<'_, '_> {
     /// Is the transmitter still at work, as seen by the event in hand?
     #[inline]
     pub fn is_busy(&self, port: Local) -> bool {
-        let free_at = self.node.ports[port.index()].free_at;
+        let free_at = self.node.ports.known(port.index()).free_at;
         free_at > self.now || (free_at == self.now && self.departure_order(port) > self.order)
     }
 
     /// Order of the event at which `port`'s transmitter becomes free.
     #[inline]
     fn departure_order(&self, port: Local) -> u64 {
-        self.run.events.departure(self.id(port), self.node.ports[port.index()].free_order)
+        self.run.events.departure(self.id(port), self.node.ports.known(port.index()).free_order)
     }
 
     /// Asks for an event when the transmitter, which is at work, is free.
     #[inline]
     pub fn arm(&mut self, port: Local) {
         let order = self.departure_order(port);
-        let state = &mut self.node.ports[port.index()];
+        let state = self.node.ports.known_mut(port.index());
         if !state.armed {
             state.armed = true;
             let at = state.free_at;
@@ -57,13 +57,13 @@ impl AtNode<'_, '_> {
     fn first_waiting(&self, port: Local) -> Place {
         let first = self.facts.layout.queue(port);
         let data = self.node.queues.get(first + 1).map_or(Fifo::default(), |queue| queue.fifo);
-        self.node.queues[first].fifo.front_or(data)
+        self.node.queues.known(first).fifo.front_or(data)
     }
 
     /// The transmitter is free, and something waits.
     #[inline]
     pub fn depart(&mut self, port: Local) {
-        let state = &mut self.node.ports[port.index()];
+        let state = self.node.ports.known_mut(port.index());
         state.armed = false;
         let &mut Port { at_host, up, .. } = state;
         if at_host || !up {
@@ -73,8 +73,8 @@ impl AtNode<'_, '_> {
         if self.settle() && self.is_busy(port) {
             return;
         }
-        if self.facts.straight && !self.node.ports[port.index()].controls && self.sends_unheard(port) {
-            if self.node.ports[port.index()].waiting > 0 {
+        if self.facts.straight && !self.node.ports.known(port.index()).controls && self.sends_unheard(port) {
+            if self.node.ports.known(port.index()).waiting > 0 {
                 self.arm(port);
             }
         } else {
@@ -87,30 +87,33 @@ impl AtNode<'_, '_> {
     #[inline]
     fn sends_unheard(&mut self, port: Local) -> bool {
         let at = self.facts.layout.queue(port);
-        let quiet = u64::from(self.node.ports[port.index()].quiet);
+        let quiet = u64::from(self.node.ports.known(port.index()).quiet);
         let lane = self.facts.layout.lane(port, 1);
-        let (q, place) = match (self.node.queues[at].fifo.front(), self.node.queues[at + 1].fifo.front()) {
-            (Some(place), _) if self.run.packets[place].class == 0 => (0, place),
-            (None, Some(place)) if self.is_free(port, 1) && self.node.queues[at + 1].bytes <= quiet => {
-                (1, place)
-            }
-            _ => return false,
-        };
+        let (q, place) =
+            match (self.node.queues.known(at).fifo.front(), self.node.queues.known(at + 1).fifo.front()) {
+                (Some(place), _) if self.run.packets[place].class == 0 => (0, place),
+                (None, Some(place))
+                    if self.is_free(port, 1) && self.node.queues.known(at + 1).bytes <= quiet =>
+                {
+                    (1, place)
+                }
+                _ => return false,
+            };
         let packet = &mut self.run.packets[place];
         let (frame, ingress) = (packet.frame, packet.ingress);
         let account = self.facts.layout.lane(ingress, 1);
         // A release that somebody waits for may come back to this very port.
-        if q == 1 && self.facts.release == Release::Start && self.node.ingress[account].awaits {
+        if q == 1 && self.facts.release == Release::Start && self.node.ingress.known(account).awaits {
             return false;
         }
-        self.node.queues[at + q].fifo.pop(&self.run.packets);
+        self.node.queues.known_mut(at + q).fifo.pop(&self.run.packets);
         self.leaves(port, frame);
         if q == 0 {
             self.put_on_link(port, place);
         } else {
-            self.node.queues[at + q].bytes -= u64::from(frame);
-            if self.node.ports[port.index()].paused != 0 {
-                let paused = self.node.egress[lane].paused(self.now);
+            self.node.queues.known_mut(at + q).bytes -= u64::from(frame);
+            if self.node.ports.known(port.index()).paused != 0 {
+                let paused = self.node.egress.known_mut(lane).paused(self.now);
                 let packet = &mut self.run.packets[place];
                 packet.paused = packet.paused.wrapping_add(paused);
             }
@@ -124,7 +127,7 @@ impl AtNode<'_, '_> {
 
     /// The transmitter is free: sends what comes next, if anything may go.
     pub fn transmit(&mut self, port: Local) {
-        let state = &self.node.ports[port.index()];
+        let state = self.node.ports.known(port.index());
         let at_host = state.at_host;
         if !state.up {
             return;
@@ -133,7 +136,7 @@ impl AtNode<'_, '_> {
         if !at_host && self.settle() && self.is_busy(port) {
             return;
         }
-        let state = &mut self.node.ports[port.index()];
+        let state = self.node.ports.known_mut(port.index());
         state.choosing = true;
         if let Some(place) = state.take_control(&self.run.packets) {
             let frame = self.run.packets[place];
@@ -147,7 +150,7 @@ impl AtNode<'_, '_> {
         } else {
             self.send_from_queue(port);
         }
-        self.node.ports[port.index()].choosing = false;
+        self.node.ports.known_mut(port.index()).choosing = false;
         if self.has_waiting(port) && self.is_busy(port) {
             self.arm(port);
         }
@@ -170,20 +173,23 @@ impl AtNode<'_, '_> {
     #[inline]
     pub fn take_control(&mut self, port: Local) -> Option<Place> {
         let at = self.facts.layout.queue(port);
-        let place = self.node.queues[at].fifo.front()?;
+        let place = self.node.queues.known(at).fifo.front()?;
         let Packet { class, frame, .. } = self.run.packets[place];
         if class != 0
             && self.facts.blueprint.semantics.acks == Acks::Data
             && !self.run.packets[place].is_link_control()
         {
-            let gate = self.node.egress[self.facts.layout.lane(port, class)]
+            let gate = self
+                .node
+                .egress
+                .known(self.facts.layout.lane(port, class))
                 .sender
                 .gate(self.time(), bytes(self.facts.layout.wire(frame)));
             if !gate.is_open(self.time()) {
                 return None;
             }
         }
-        self.node.queues[at].fifo.pop(&self.run.packets)
+        self.node.queues.known_mut(at).fifo.pop(&self.run.packets)
     }
 
     /// A packet has left the queue that goes before data, in which link control frames may wait, too.
@@ -203,14 +209,14 @@ impl AtNode<'_, '_> {
     #[inline(never)]
     fn leaves_as_link_control(&mut self, port: Local, packet: &Packet) {
         self.quits(port, packet.frame);
-        let waiting = self.node.queues[self.facts.layout.queue(port)].fifo;
+        let waiting = self.node.queues.known(self.facts.layout.queue(port)).fifo;
         let more = waiting.places(&self.run.packets).any(|place| self.run.packets[place].is_link_control());
-        self.node.ports[port.index()].controls = more;
+        self.node.ports.known_mut(port.index()).controls = more;
         self.count_link_control(port, packet);
     }
 
     fn has_waiting(&self, port: Local) -> bool {
-        let state = &self.node.ports[port.index()];
+        let state = self.node.ports.known(port.index());
         if state.controls || state.waiting > 0 {
             return true;
         }
@@ -220,16 +226,16 @@ impl AtNode<'_, '_> {
     fn send_from_queue(&mut self, port: Local) {
         let Some(q) = self.pick_queue(port) else { return };
         let at = self.facts.layout.queue(port) + q;
-        let queue = &mut self.node.queues[at];
+        let queue = self.node.queues.known_mut(at);
         let place = queue.fifo.pop(&self.run.packets).expect("a picked queue is not empty");
         let packet = &mut self.run.packets[place];
         let (ingress, class, frame) = (packet.ingress, packet.class, packet.frame);
-        let heard = queue.bytes > u64::from(self.node.ports[port.index()].quiet);
+        let heard = queue.bytes > u64::from(self.node.ports.known(port.index()).quiet);
         queue.bytes -= u64::from(frame);
         let lane = port.index() * self.facts.layout.classes.len() + class as usize;
         let isolated = self.may_lose(port, q);
         if !isolated {
-            let paused = self.node.egress[lane].paused(self.now);
+            let paused = self.node.egress.known_mut(lane).paused(self.now);
             let packet = &mut self.run.packets[place];
             packet.paused = packet.paused.wrapping_add(paused);
         }
@@ -264,10 +270,10 @@ impl AtNode<'_, '_> {
     fn pick_queue(&mut self, port: Local) -> Option<usize> {
         let first = self.facts.layout.queue(port);
         if self.facts.layout.queues_per_port == 2 {
-            let queue = &self.node.queues[first + 1];
+            let queue = self.node.queues.known(first + 1);
             let head = queue.fifo.front()?;
             let lane = self.facts.layout.lane(port, 1);
-            if self.is_free(port, 1) && queue.bytes <= u64::from(self.node.ports[port.index()].quiet) {
+            if self.is_free(port, 1) && queue.bytes <= u64::from(self.node.ports.known(port.index()).quiet) {
                 return Some(1);
             }
             let wire = self.facts.layout.wire(self.run.packets[head].frame);
@@ -276,11 +282,11 @@ impl AtNode<'_, '_> {
         let mut ready = std::mem::take(&mut self.run.out.ready);
         ready.clear();
         for q in 1..self.facts.layout.queues_per_port {
-            let Some(head) = self.node.queues[first + q].fifo.front() else { continue };
+            let Some(head) = self.node.queues.known(first + q).fifo.front() else { continue };
             let wire = self.facts.layout.wire(self.run.packets[head].frame);
             let lane = self.facts.layout.lane(port, self.facts.layout.class_of_queue(q));
             let gate = self.gate(port, lane, q, wire);
-            let len = bytes(self.node.queues[first + q].bytes);
+            let len = bytes(self.node.queues.known(first + q).bytes);
             ready.push(ReadyView { queue: self.facts.layout.queue_id(q), len, head: bytes(wire), gate });
         }
         let picked = if ready.is_empty() {
@@ -296,12 +302,15 @@ impl AtNode<'_, '_> {
     #[inline]
     pub fn gate(&self, port: Local, lane: usize, q: usize, wire: u64) -> Gate {
         let now = self.time();
-        if !self.node.ports[port.index()].has_cp {
-            return self.node.egress[lane].sender.gate(now, bytes(wire));
+        if !self.node.ports.known(port.index()).has_cp {
+            return self.node.egress.known(lane).sender.gate(now, bytes(wire));
         }
         let is_paused_never = self.may_lose(port, q);
-        let gate =
-            if is_paused_never { Gate::Open } else { self.node.egress[lane].sender.gate(now, bytes(wire)) };
+        let gate = if is_paused_never {
+            Gate::Open
+        } else {
+            self.node.egress.known(lane).sender.gate(now, bytes(wire))
+        };
         let id = self.facts.layout.queue_id(q);
         let points = &self.node.machines[port.index()].congestion_points;
         points.iter().fold(gate, |gate, point| most_closed(gate, point.gate(now, id)))
@@ -310,20 +319,20 @@ impl AtNode<'_, '_> {
     /// May frames of a class start until its sender half hears of something?
     #[inline]
     pub fn is_free(&self, port: Local, class: u8) -> bool {
-        self.node.ports[port.index()].free >> class & 1 != 0
+        self.node.ports.known(port.index()).free >> class & 1 != 0
     }
 
     /// Is the port's transmitter free, and does nothing wait for it?
     #[inline]
     pub fn is_idle(&self, port: Local) -> bool {
-        let state = &self.node.ports[port.index()];
+        let state = self.node.ports.known(port.index());
         state.waiting == 0 && !state.controls && !state.choosing && !self.is_busy(port)
     }
 
     /// A packet joins one of the port's queues.
     #[inline]
     pub fn joins(&mut self, port: Local, frame: u16) {
-        self.set_waiting(port, self.node.ports[port.index()].waiting + u64::from(frame));
+        self.set_waiting(port, self.node.ports.known(port.index()).waiting + u64::from(frame));
     }
 
     /// A packet goes through a port at which nothing waits, and which is free: it joins its queues and leaves them at
@@ -331,7 +340,7 @@ impl AtNode<'_, '_> {
     #[inline]
     pub fn goes_through(&mut self, port: Local, frame: u16) {
         let wire = self.facts.layout.wire(frame);
-        self.node.series[port.index()].passed(self.now, u64::from(frame), wire);
+        self.node.series.known_mut(port.index()).passed(self.now, u64::from(frame), wire);
     }
 
     /// A packet leaves its queue and starts on the wire.
@@ -344,14 +353,14 @@ impl AtNode<'_, '_> {
     /// A packet leaves its queue.
     #[inline]
     pub fn quits(&mut self, port: Local, frame: u16) {
-        self.set_waiting(port, self.node.ports[port.index()].waiting - u64::from(frame));
+        self.set_waiting(port, self.node.ports.known(port.index()).waiting - u64::from(frame));
     }
 
     /// So many bytes wait at the port from now on.
     #[inline]
     fn set_waiting(&mut self, port: Local, waiting: u64) {
-        let before = std::mem::replace(&mut self.node.ports[port.index()].waiting, waiting);
-        self.node.series[port.index()].queue(self.now, before, waiting);
+        let before = std::mem::replace(&mut self.node.ports.known_mut(port.index()).waiting, waiting);
+        self.node.series.known_mut(port.index()).queue(self.now, before, waiting);
         if !self.node.histograms.is_empty() {
             self.sample(port, before);
         }
@@ -361,7 +370,7 @@ impl AtNode<'_, '_> {
     #[inline]
     pub fn count_sent(&mut self, port: Local, frame: u16) {
         let wire = self.facts.layout.wire(frame);
-        self.node.series[port.index()].sent(self.now, wire);
+        self.node.series.known_mut(port.index()).sent(self.now, wire);
     }
 
     #[inline]

@@ -13,7 +13,7 @@ impl AtNode<'_, '_> {
     /// Sets a packet on the wire now: the transmitter is taken, and its arrival is known.
     #[inline]
     pub fn put_on_link(&mut self, port: Local, place: Place) {
-        let state = &mut self.node.ports[port.index()];
+        let state = self.node.ports.known_mut(port.index());
         let packet = &self.run.packets[place];
         let serial = state.serial_time(u64::from(packet.frame) + self.facts.layout.gap);
         let arrival = self.now + serial + state.delay;
@@ -35,16 +35,16 @@ impl AtNode<'_, '_> {
         let mut number = 0;
         if let Some(numbers) = self.run.events.two_numbers() {
             // The end of the transmission is scheduled first, then the arrival.
-            (self.node.ports[port.index()].free_order, number) = numbers;
+            (self.node.ports.known_mut(port.index()).free_order, number) = numbers;
         }
-        let out = self.out_of(self.node.ports[port.index()].far_end, &self.run.packets[place]);
+        let out = self.out_of(self.node.ports.known(port.index()).far_end, &self.run.packets[place]);
         let packet = &mut self.run.packets[place];
         packet.out = out;
         if packet.is_data() {
             packet.base += arrival - self.now;
         }
         let order = self.fly(port, place, arrival, number);
-        self.run.events.push_arrival(self.node.ports[port.index()].far, place, arrival, order);
+        self.run.events.push_arrival(self.node.ports.known(port.index()).far, place, arrival, order);
     }
 
     #[inline(never)]
@@ -56,7 +56,7 @@ impl AtNode<'_, '_> {
     /// order of scheduling. The order of its event.
     #[inline]
     pub fn fly(&mut self, port: Local, place: Place, at: u64, number: u64) -> u64 {
-        let state = &self.node.ports[port.index()];
+        let state = self.node.ports.known(port.index());
         self.run.packets.fly(place, (state.far, state.far_end), at);
         let link_control = self.run.packets[place].is_link_control();
         let arrival = Arriving { link_control, tie_key: state.tie_key, number };
@@ -67,11 +67,11 @@ impl AtNode<'_, '_> {
     /// this partition.
     #[inline(never)]
     fn observe(&mut self, port: Local, place: Place, arrival: u64, serial: u64) -> Option<u64> {
-        if self.node.ports[port.index()].noted {
+        if self.node.ports.known(port.index()).noted {
             self.capture(port, place);
             self.note_share(port, place);
         }
-        let state = &mut self.node.ports[port.index()];
+        let state = self.node.ports.known_mut(port.index());
         let mut arrival = arrival;
         if state.jitter > 0 || state.changes {
             let jitter =
@@ -83,7 +83,7 @@ impl AtNode<'_, '_> {
         if self.run.trace.is_some() {
             self.trace_start(port, place, (serial, arrival));
         }
-        if self.node.ports[port.index()].changes && !self.is_carried(port, place, arrival) {
+        if self.node.ports.known(port.index()).changes && !self.is_carried(port, place, arrival) {
             return None;
         }
         if self.run.border.crosses(self.id(port)) {
@@ -108,11 +108,11 @@ impl AtNode<'_, '_> {
         self.run.kept.packet_hops += 1;
         let (rx, class, frame) = (packet.ingress, packet.class, packet.frame);
         let lane = self.facts.layout.lane(rx, class);
-        if self.node.ingress[lane].impaired && self.is_lost(rx, place) {
-            self.node.ingress[lane].rare.lost.add(frame);
+        if self.node.ingress.known(lane).impaired && self.is_lost(rx, place) {
+            self.node.ingress.known_mut(lane).rare.lost.add(frame);
             return self.discard(lane, place, DropReason::LinkError);
         }
-        let account = &mut self.node.ingress[lane];
+        let account = self.node.ingress.known_mut(lane);
         account.received.add(frame);
         if account.at_host {
             self.host_receives(rx, place);
@@ -144,7 +144,7 @@ impl AtNode<'_, '_> {
     /// Does the link that leads to `port` lose this packet?
     #[inline(never)]
     fn is_lost(&mut self, port: Local, place: Place) -> bool {
-        let state = &mut self.node.ports[port.index()];
+        let state = self.node.ports.known_mut(port.index());
         let rate = match &self.run.packets[place] {
             p if p.is_link_control() => state.errors.link_control,
             p if p.is_data() => state.errors.data,
@@ -162,7 +162,7 @@ impl AtNode<'_, '_> {
 
     /// A packet is lost; `lane` is the ingress account that it came by.
     pub fn drop_packet(&mut self, lane: usize, packet: &Packet, reason: DropReason) {
-        let counters = &mut self.node.ingress[lane].rare;
+        let counters = &mut self.node.ingress.known_mut(lane).rare;
         counters.drops[reason as usize] += 1;
         match reason {
             DropReason::Buffer | DropReason::Egress => counters.buffer_drop_bytes += u64::from(packet.frame),

@@ -178,6 +178,14 @@ impl Series {
     #[cold]
     fn roll_to(&mut self, now: u64) {
         self.store();
+        // Mostly the next bucket is at work, and nothing has to be divided.
+        if now < self.end + self.width && self.at + 1 < self.limit {
+            (self.at, self.begin, self.end) = (self.at + 1, self.end, self.end + self.width);
+            if self.at == self.buckets.len() {
+                memory::push(&mut self.buckets, Bucket::default());
+            }
+            return;
+        }
         while (now / self.width) as usize >= self.limit {
             self.widen();
         }

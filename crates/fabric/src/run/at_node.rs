@@ -32,7 +32,7 @@ impl AtNode<'_, '_> {
     /// What the network calls a port.
     #[inline]
     pub fn id(&self, port: Local) -> PortId {
-        self.node.ports[port.index()].id
+        self.node.ports.known(port.index()).id
     }
 
     /// An event of the node happens.

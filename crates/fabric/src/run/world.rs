@@ -102,6 +102,7 @@ pub(crate) struct Outboxes {
     pub all_started: bool,
     pub candidates: Vec<PortView>,
     /// What packets had with them that are gone.
+    #[expect(clippy::vec_box, reason = "packets take them as they are")]
     pub extras: Vec<Box<Extra>>,
 }
 

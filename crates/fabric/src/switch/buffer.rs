@@ -78,8 +78,8 @@ impl AtNode<'_, '_> {
     #[inline]
     pub fn charge_unheard(&mut self, lane: usize, ingress: Local, out: Local, class: u8, frame: u16) -> bool {
         let frame = u64::from(frame);
-        let account = &self.node.ingress[lane];
-        let port = &self.node.ports[out.index()];
+        let account = self.node.ingress.known(lane);
+        let port = self.node.ports.known(out.index());
         let pool = &self.node.switch;
         let held = account.held + frame;
         let shared = held.saturating_sub(account.reserve);
@@ -92,7 +92,7 @@ impl AtNode<'_, '_> {
         {
             return false;
         }
-        let account = &mut self.node.ingress[lane];
+        let account = self.node.ingress.known_mut(lane);
         let of_pool = if account.pooled { shared - account.shared() } else { 0 };
         account.held = held;
         if held > u64::from(account.told) || self.now >= account.told_until {
@@ -105,15 +105,16 @@ impl AtNode<'_, '_> {
     /// Do congestion points hear of a frame that joins the first queue of its class?
     #[inline(never)]
     fn joins_heard(&self, out: Local, class: u8, frame: u64) -> bool {
-        let queue = &self.node.queues[self.facts.layout.queue(out) + self.facts.layout.first_queue(class)];
-        queue.bytes + frame > u64::from(self.node.ports[out.index()].quiet)
+        let queue =
+            self.node.queues.known(self.facts.layout.queue(out) + self.facts.layout.first_queue(class));
+        queue.bytes + frame > u64::from(self.node.ports.known(out.index()).quiet)
     }
 
     /// Charges the packet to its ingress, or says why it must be dropped.
     pub fn charge(&mut self, lane: usize, out: Local, q: usize, packet: &Packet) -> Option<DropReason> {
         let frame = u64::from(packet.frame);
         let view = self.account_view(lane);
-        let account = &self.node.ingress[lane];
+        let account = self.node.ingress.known(lane);
         let egress_used = account.admission.egress_reserve().map(|reserve| self.beyond(reserve));
         let pool = PoolView {
             free: view.pool_free,
@@ -125,7 +126,7 @@ impl AtNode<'_, '_> {
         let (packet_view, queue_view) = (self.packet_view(packet), self.queue_view(out, q, packet));
         let now = self.time();
         let rng = &mut self.node.streams.admission;
-        let account = &mut self.node.ingress[lane];
+        let account = self.node.ingress.known_mut(lane);
         let charged = account.admission.admit(now, rng, &packet_view, &view, &queue_view, &pool);
         let shared_before = account.shared();
         match charged {
@@ -171,7 +172,7 @@ impl AtNode<'_, '_> {
     pub fn beyond(&self, reserve: Bytes) -> Bytes {
         let queues = self.node.locals().flat_map(|port| {
             let charged = (1..self.facts.layout.queues_per_port).filter(move |&q| !self.may_lose(port, q));
-            charged.map(move |q| &self.node.queues[self.facts.layout.queue(port) + q])
+            charged.map(move |q| self.node.queues.known(self.facts.layout.queue(port) + q))
         });
         bytes(queues.map(|queue| queue.bytes.saturating_sub(reserve.0)).sum())
     }
@@ -179,9 +180,9 @@ impl AtNode<'_, '_> {
     /// An account holds `held` bytes: its peak and the port's series hear of it.
     #[inline(never)]
     fn tell_held(&mut self, lane: usize, ingress: Local, held: u64) {
-        let series = &mut self.node.series[ingress.index()];
+        let series = self.node.series.known_mut(ingress.index());
         series.buffer(self.now, held);
-        let account = &mut self.node.ingress[lane];
+        let account = self.node.ingress.known_mut(lane);
         account.peak = account.peak.max(held);
         if self.now >= account.told_until {
             (account.told, account.told_until) = (0, series.ends());
@@ -192,7 +193,7 @@ impl AtNode<'_, '_> {
     /// The switch's accounts hear of releases, or no longer.
     pub fn awaiting_changed(&mut self, lane: usize) {
         self.set_quiet(lane);
-        if self.node.ingress[lane].awaits {
+        if self.node.ingress.known(lane).awaits {
             self.await_releases(lane);
         }
     }
@@ -200,13 +201,13 @@ impl AtNode<'_, '_> {
     /// Up to where packets come in unheard is kept anew.
     pub fn set_quiet(&mut self, lane: usize) {
         if let Some(quiet) = self.quiet_of_account(lane) {
-            self.node.ingress[lane].quiet = quiet;
+            self.node.ingress.known_mut(lane).quiet = quiet;
         }
     }
 
     /// Up to where packets come in unheard: nowhere, while a release is awaited. None where nobody asks for it.
     pub fn quiet_of_account(&self, lane: usize) -> Option<u32> {
-        let (account, switch) = (&self.node.ingress[lane], &self.node.switch);
+        let (account, switch) = (self.node.ingress.known(lane), &self.node.switch);
         if account.at_host || switch.pipeline != 0 {
             return None;
         }
@@ -238,7 +239,7 @@ impl AtNode<'_, '_> {
     #[inline]
     pub fn uncharge_account(&mut self, lane: usize, ingress: Local, frame: u16) {
         let frame = u64::from(frame);
-        let account = &mut self.node.ingress[lane];
+        let account = self.node.ingress.known_mut(lane);
         let shared_before = account.shared();
         let from_headroom = account.headroom.min(frame);
         account.headroom -= from_headroom;
@@ -257,7 +258,7 @@ impl AtNode<'_, '_> {
     /// The packet just put on the wire by `port` is uncharged from account `lane` at its last bit.
     #[inline]
     pub fn release_later(&mut self, port: Local, ingress: Local, lane: usize, frame: u16) {
-        let at = self.node.ports[port.index()].free_at;
+        let at = self.node.ports.known(port.index()).free_at;
         let switch = &mut self.node.switch;
         switch.next_release = switch.next_release.min(at);
         let uncharge = Uncharge { at, port, ingress, lane: lane as u32, frame };
@@ -268,7 +269,7 @@ impl AtNode<'_, '_> {
             let after = switch.releases.partition_point(|other| (other.at, other.port) <= (at, port));
             switch.releases.insert(after, uncharge);
         }
-        if self.node.ingress[lane].awaits {
+        if self.node.ingress.known(lane).awaits {
             self.run.events.add(What::Release, self.node.switch.number, at);
         }
     }

@@ -145,7 +145,7 @@ impl AtNode<'_, '_> {
             self.refuse(lane, ingress, place, reason);
             return;
         }
-        if self.node.ports[out.index()].isolates {
+        if self.node.ports.known(out.index()).isolates {
             if self.may_lose(out, q) {
                 return self.isolate(ingress, lane, (out, q), place);
             }
@@ -192,7 +192,7 @@ impl AtNode<'_, '_> {
 
     /// A packet that has been taken in passes the pipeline of a switch before it joins its queue.
     fn enter_pipeline(&mut self, (out, q): (Local, usize), place: Place) {
-        if q != 0 && self.node.ports[out.index()].isolates {
+        if q != 0 && self.node.ports.known(out.index()).isolates {
             // What is charged for it goes by its queue: which one that is is settled now.
             let packet = self.run.packets[place];
             self.note_placed(out, q, &packet);
@@ -216,7 +216,7 @@ impl AtNode<'_, '_> {
         if packet.class == 0 {
             return self.control_leaves_pipeline(out, place);
         }
-        let q = if self.node.ports[out.index()].isolates {
+        let q = if self.node.ports.known(out.index()).isolates {
             self.facts.layout.first_queue_of(packet.class, usize::from(packet.has(ISOLATED)))
         } else {
             self.wished_place(out, &packet)
@@ -226,7 +226,7 @@ impl AtNode<'_, '_> {
             let lane = self.facts.layout.lane(packet.ingress, packet.class);
             self.discard(lane, place, reason);
             self.settle();
-            if self.node.ports[out.index()].isolates {
+            if self.node.ports.known(out.index()).isolates {
                 self.no_longer_placed(out, packet.flow);
             }
             if self.has_crossbar() {
@@ -245,7 +245,7 @@ impl AtNode<'_, '_> {
 
     /// A packet of the control class has passed the pipeline of a switch; its link may have failed meanwhile.
     fn control_leaves_pipeline(&mut self, out: Local, place: Place) {
-        if self.node.ports[out.index()].up {
+        if self.node.ports.known(out.index()).up {
             self.queue_control(out, place);
         } else {
             let lane = self.facts.layout.lane(self.run.packets[place].ingress, 0);
@@ -285,7 +285,7 @@ impl AtNode<'_, '_> {
         if !packet.has(ISOLATED) || self.may_lose(out, q) || !self.is_pressed(packet) {
             return Some(q);
         }
-        if !self.node.ports[out.index()].isolates {
+        if !self.node.ports.known(out.index()).isolates {
             return None;
         }
         if self.node.machines[out.index()].placed.contains_key(&packet.flow.0) {
@@ -297,7 +297,7 @@ impl AtNode<'_, '_> {
     /// Would a packet that has just come in be charged to headroom, or be one too many for a paused account?
     fn is_pressed(&self, packet: &Packet) -> bool {
         let lane = self.facts.layout.lane(packet.ingress, packet.class);
-        let account = &self.node.ingress[lane];
+        let account = self.node.ingress.known(lane);
         if !account.lossless {
             return false;
         }
@@ -312,7 +312,7 @@ impl AtNode<'_, '_> {
 
     /// Where the packet's flow should wait, unless it still has packets elsewhere.
     fn wished_place(&mut self, out: Local, packet: &Packet) -> usize {
-        if !self.node.ports[out.index()].has_cp
+        if !self.node.ports.known(out.index()).has_cp
             || self.facts.layout.subs == 1 && self.facts.layout.queues_per_port == 2
         {
             return self.facts.layout.first_queue(packet.class);
@@ -328,22 +328,23 @@ impl AtNode<'_, '_> {
     /// charged to no account: its congestion point bounds it.
     #[inline]
     pub fn may_lose(&self, port: Local, q: usize) -> bool {
-        self.node.ports[port.index()].may_lose(&self.facts.layout, q)
+        self.node.ports.known(port.index()).may_lose(&self.facts.layout, q)
     }
 
     /// Does a queue take no packet at all, and why?
     pub fn shut(&self, out: Local, q: usize) -> Option<DropReason> {
-        if !self.node.ports[out.index()].up {
+        if !self.node.ports.known(out.index()).up {
             return Some(DropReason::LinkDown);
         }
-        let discards = self.node.ports[out.index()].discards >> self.facts.layout.class_of_queue(q) & 1 != 0;
+        let discards =
+            self.node.ports.known(out.index()).discards >> self.facts.layout.class_of_queue(q) & 1 != 0;
         (discards && !self.may_lose(out, q)).then_some(DropReason::Watchdog)
     }
 
     /// Does a failed link, a watchdog or a congestion point drop the packet before it is charged?
     pub fn refused(&mut self, out: Local, q: usize, packet: &Packet) -> Option<DropReason> {
         let shut = self.shut(out, q);
-        if shut.is_some() || !self.node.ports[out.index()].has_cp {
+        if shut.is_some() || !self.node.ports.known(out.index()).has_cp {
             return shut;
         }
         let (view, queue) = (self.packet_view(packet), self.queue_view(out, q, packet));
@@ -365,16 +366,16 @@ impl AtNode<'_, '_> {
     pub fn enqueue(&mut self, out: Local, q: usize, place: Place) {
         let &Packet { class, frame, .. } = &self.run.packets[place];
         let lane = self.facts.layout.lane(out, class);
-        if self.node.ports[out.index()].paused >> class & 1 != 0 && !self.may_lose(out, q) {
+        if self.node.ports.known(out.index()).paused >> class & 1 != 0 && !self.may_lose(out, q) {
             let packet = &mut self.run.packets[place];
-            packet.paused = packet.paused.wrapping_sub(self.node.egress[lane].paused(self.now));
+            packet.paused = packet.paused.wrapping_sub(self.node.egress.known_mut(lane).paused(self.now));
         }
-        let queue = &mut self.node.queues[out.index() * self.facts.layout.queues_per_port + q];
+        let queue = self.node.queues.known_mut(out.index() * self.facts.layout.queues_per_port + q);
         queue.bytes += u64::from(frame);
         let queued = queue.bytes;
         queue.fifo.push(&mut self.run.packets, place);
         self.joins(out, frame);
-        if queued <= u64::from(self.node.ports[out.index()].quiet) {
+        if queued <= u64::from(self.node.ports.known(out.index()).quiet) {
             return;
         }
         self.enqueued(out, q, lane, place);
@@ -393,7 +394,7 @@ impl AtNode<'_, '_> {
     #[expect(clippy::inline_always, reason = "measured in docs/performance.md")]
     #[inline(always)]
     fn control_goes_through(&mut self, out: Local, place: Place) -> bool {
-        let &Port { up, at_host, .. } = &self.node.ports[out.index()];
+        let &Port { up, at_host, .. } = self.node.ports.known(out.index());
         let through = up && self.facts.straight_control && !at_host && !self.settle() && self.is_idle(out);
         if through {
             self.goes_through(out, self.run.packets[place].frame);
@@ -405,14 +406,14 @@ impl AtNode<'_, '_> {
     /// Puts a packet into the queue of the control class, and lets the port look.
     #[inline(never)]
     fn queue_control(&mut self, out: Local, place: Place) {
-        if !self.node.ports[out.index()].up {
+        if !self.node.ports.known(out.index()).up {
             let lane = self.facts.layout.lane(out, 0);
             self.discard(lane, place, DropReason::LinkDown);
             return;
         }
         let frame = self.run.packets[place].frame;
         let at = self.facts.layout.queue(out);
-        self.node.queues[at].fifo.push(&mut self.run.packets, place);
+        self.node.queues.known_mut(at).fifo.push(&mut self.run.packets, place);
         self.joins(out, frame);
         self.kick(out);
     }
@@ -434,8 +435,8 @@ impl AtNode<'_, '_> {
             if self.facts.layout.class_of_queue(q) != class || stays {
                 continue;
             }
-            let mut waiting = std::mem::take(&mut self.node.queues[first + q].fifo);
-            self.node.queues[first + q].bytes = 0;
+            let mut waiting = std::mem::take(&mut self.node.queues.known_mut(first + q).fifo);
+            self.node.queues.known_mut(first + q).bytes = 0;
             while let Some(place) = waiting.pop(&self.run.packets) {
                 let packet = self.run.packets.take(place);
                 self.quits(port, packet.frame);
@@ -444,7 +445,7 @@ impl AtNode<'_, '_> {
                 }
                 self.node.machines[port.index()].placed.remove(&packet.flow.0);
                 self.removed(port, &packet);
-                if self.node.ports[port.index()].at_host {
+                if self.node.ports.known(port.index()).at_host {
                     let lane = self.facts.layout.lane(port, packet.class);
                     self.drop_packet(lane, &packet, reason);
                     continue;

@@ -15,7 +15,7 @@ impl AtNode<'_, '_> {
     pub fn next_port(&mut self, ingress: Local, place: Place) -> Option<Local> {
         let &Packet { out, .. } = &self.run.packets[place];
         if out != ingress {
-            return self.node.ports[out.index()].up.then_some(out);
+            return self.node.ports.known(out.index()).up.then_some(out);
         }
         self.look_up(ingress, place)
     }
@@ -38,7 +38,7 @@ impl AtNode<'_, '_> {
         let way = &self.run.pairs.ways[packet.flow.index()];
         let back = way.port(packet.is_reply(), packet.hop as usize).filter(|_| packet.has(ON_PATH));
         if let Some(out) = back {
-            return self.node.ports[out.index()].up.then_some(out);
+            return self.node.ports.known(out.index()).up.then_some(out);
         }
         self.route(ingress, &packet)
     }
@@ -98,7 +98,7 @@ impl AtNode<'_, '_> {
         self.run.out.candidates = views;
         if let Some(left) = usual.filter(|_| port != usual) {
             let lane = self.facts.layout.lane(left, packet.class);
-            self.node.egress[lane].rare.moves += 1;
+            self.node.egress.known_mut(lane).rare.moves += 1;
         }
         port
     }
@@ -108,14 +108,14 @@ impl AtNode<'_, '_> {
             port: self.id(port),
             queued: Bytes::ZERO,
             rate: self.rate(port),
-            up: self.node.ports[port.index()].up,
+            up: self.node.ports.known(port.index()).up,
             signals: Signals::default(),
             culprit: false,
             holds_flow: false,
         };
         if full {
             view.holds_flow = self.node.machines[port.index()].placed.contains_key(&packet.flow.0);
-            view.queued = bytes(self.node.ports[port.index()].waiting);
+            view.queued = bytes(self.node.ports.known(port.index()).waiting);
             for point in &self.node.machines[port.index()].congestion_points {
                 let signals = point.signals(self.time());
                 view.signals.degree = view.signals.degree.max(signals.degree);

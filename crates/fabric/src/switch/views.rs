@@ -36,20 +36,23 @@ impl AtNode<'_, '_> {
             port: self.id(port),
             class: self.facts.layout.classes[class as usize],
             sub: self.facts.layout.queue_id(q).sub,
-            len: bytes(self.node.queues[self.facts.layout.queue(port) + q].bytes),
+            len: bytes(self.node.queues.known(self.facts.layout.queue(port) + q).bytes),
             first: bytes(
-                self.node.queues[self.facts.layout.queue(port) + self.facts.layout.first_queue(class)].bytes,
+                self.node
+                    .queues
+                    .known(self.facts.layout.queue(port) + self.facts.layout.first_queue(class))
+                    .bytes,
             ),
             voq: bytes(self.voq_bytes(packet.ingress, port, class)),
             rate: self.rate(port),
-            paused: self.node.egress[lane].paused_since != NEVER && !self.may_lose(port, q),
+            paused: self.node.egress.known(lane).paused_since != NEVER && !self.may_lose(port, q),
             base_rtt: self.run.pairs.ways[packet.flow.index()].base_rtt,
         }
     }
 
     /// What a receiver half may know of its account.
     pub fn account_view(&self, lane: usize) -> IngressView {
-        let account = &self.node.ingress[lane];
+        let account = self.node.ingress.known(lane);
         let shared = if account.by_output { self.longest_voq_of(lane) } else { account.shared() };
         let free = if account.pooled {
             // Nothing bounds that of a host.

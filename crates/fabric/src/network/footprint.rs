@@ -10,13 +10,13 @@ use crate::host::receive::ReceiveHalf;
 use crate::host::send::SendHalf;
 use crate::link::packet::Packet;
 use crate::link::port::{Egress, Port, Queue};
+use crate::network::port_facts::PortFacts;
 use crate::network::ways::Way;
 use crate::records::series::{Bucket, Series};
 use crate::records::tally::{ReceivedRow, SentRow};
 use crate::run::node::Node;
 use crate::switch::buffer::Ingress;
 use crate::switch::congestion::PortMachines;
-use crate::switch::forward::Switch;
 
 /// What doubles when it is full may be half empty.
 const DOUBLING: u64 = 2;
@@ -67,9 +67,9 @@ impl Parts {
     pub fn bytes(&self) -> (u64, u64) {
         let ports = 2 * self.links;
         let once = self.routes * size_of::<PortId>() as u64 + self.nodes * NAMES + self.links * NAMES;
-        let port = size_of::<Port>() + size_of::<PortMachines>() + size_of::<Series>();
+        let port = size_of::<Port>() + size_of::<PortMachines>() + size_of::<Series>() + size_of::<PortFacts>();
         let lane = size_of::<Ingress>() + size_of::<Egress>() + 2 * size_of::<Queue>();
-        let node = size_of::<Node>() + size_of::<Switch>().max(size_of::<Nic>());
+        let node = size_of::<Node>() + size_of::<Nic>();
         let of_port = port as u64 + MACHINE + COARSE * size_of::<Bucket>() as u64;
         let lanes = ports * self.classes * (lane as u64 + MACHINE);
         (once, ports * of_port + lanes + self.nodes * (node as u64 + MACHINE))

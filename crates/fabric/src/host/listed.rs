@@ -7,15 +7,12 @@
 //! its own: while any such time is in the past, packets whose time comes wait until something else makes the NIC
 //! look. The timer is never moved.
 
-use floodway_mechanisms::slots::TransportSender as _;
-use floodway_units::{NodeId, Time};
+mod wake;
+
+use floodway_units::NodeId;
 use rustc_hash::FxHashMap;
 
 use crate::network::blueprint::{Arrivals, Blueprint, FlowSpec, Sharing, Turns};
-use crate::network::layout::Local;
-use crate::run::agenda::NEVER;
-use crate::run::agenda::What;
-use crate::run::at_node::AtNode;
 use crate::traffic::flows::PairKey;
 
 /// Where the flows of lists stand in the rings of their senders; empty where turns go by something else.
@@ -79,30 +76,5 @@ impl Listed {
     /// By node: queue pairs that are still to start.
     pub fn to_start(&self) -> Vec<u32> {
         self.counts.clone()
-    }
-}
-
-impl AtNode<'_, '_> {
-    /// The NIC has found nothing to send: sets its timer, unless it runs or a pacing time is in the past.
-    pub fn wake_by_list(&mut self, port: Local) {
-        let nic = &self.node.nics[port.index()];
-        if nic.pacing_timer.at != NEVER || self.run.traffic.to_start[self.node.id.index()] > 0 {
-            return;
-        }
-        let mut least = NEVER;
-        for slot in nic.ranks.slots() {
-            let half = &self.run.pairs.senders[slot as usize];
-            if half.transport.has_more() {
-                least = least.min(half.next_send);
-            }
-            if least <= self.now {
-                return;
-            }
-        }
-        if least != NEVER {
-            let id = self.id(port);
-            let timer = &mut self.node.nics[port.index()].pacing_timer;
-            self.run.events.sync(timer, Some(Time(least)), What::Pacing, id.0);
-        }
     }
 }

@@ -1,24 +1,16 @@
 //! Queue pairs: how they are opened, what both ends are told, and when their slots are free again.
 
-use crate::column::Column;
+mod open;
 
-use floodway_mechanisms::registry::ReactionParams;
-use floodway_mechanisms::slots::{FlowTuple, Need, QpInfo, TransportSender as _};
-use floodway_units::{FlowId, NodeId, PortId, Rate, Span, fold};
+use floodway_units::Time;
 use rustc_hash::FxHashMap;
 
-use crate::bounds::ideal::{Packets, Ways};
-use crate::host::messages::{Incoming, Outgoing};
+use crate::column::Column;
+use crate::host::messages::Incoming;
 use crate::host::receive::ReceiveHalf;
 use crate::host::send::SendHalf;
-use crate::network::blueprint::{Acks, Turns};
-use crate::network::layout::Local;
-use crate::network::routing::peer;
-use crate::network::ways::{Hops, Way};
-use crate::run::agenda::QueuePairName;
-use crate::run::at_node::AtNode;
-use crate::run::world::{Done, World};
-use crate::traffic::flows::{Begin, PairKey};
+use crate::network::ways::Way;
+use crate::traffic::flows::PairKey;
 
 /// The queue pairs of a run.
 #[derive(Default)]
@@ -37,6 +29,14 @@ pub(crate) struct QueuePairs {
     pub by_key: FxHashMap<PairKey, u32>,
 }
 
+/// A queue pair that is complete at its sender.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Done {
+    pub slot: u32,
+    /// The end of the epoch since which nothing of it has been in the network.
+    pub gone: Option<Time>,
+}
+
 /// What an open queue pair is to those who do not send on it: its way is for everybody on it, its half for the
 /// receiver.
 pub(crate) struct Opened {
@@ -50,253 +50,4 @@ pub(crate) struct Opened {
 pub(crate) struct Posted {
     pub slot: u32,
     pub message: Incoming,
-}
-
-impl AtNode<'_, '_> {
-    /// Opens a queue pair for its first message; its NIC's port, if it has a way.
-    pub fn open(&mut self, begin: &Begin, head: Outgoing, key: Option<PairKey>) -> Option<Local> {
-        let tuple = self.tuple(begin);
-        self.refresh_routes(begin.source);
-        self.refresh_routes(begin.destination);
-        let path = self.path(begin.source, begin.destination, &tuple, begin.pinned.0.as_deref());
-        let reply = tuple.reversed();
-        let ack_path = self.path(begin.destination, begin.source, &reply, begin.pinned.1.as_deref());
-        let nic_port = path.first().copied().or_else(|| self.nic_of(begin.source, begin.destination, &tuple));
-        let nic = nic_port.map_or(Local::default(), |port| self.facts.local(port));
-        let slot = self.run.pairs.free_slots.pop().unwrap_or(self.run.pairs.ways.len() as u32);
-        let info = self.qp_info(begin, slot, &path, &ack_path, &tuple);
-        let settings = &self.facts.blueprint.settings[begin.settings];
-        let (transport, receiver) =
-            settings.reliability.build(&info).expect("checked when the fabric was built");
-        let way = Way {
-            hops: Hops::new(self.facts, &path, &ack_path),
-            hash: tuple.key(),
-            base_rtt: info.base_rtt,
-            source: begin.source,
-            destination: begin.destination,
-            workload: begin.workload,
-            class: self.facts.layout.dense(settings.class),
-            telemetry: settings.telemetry(),
-            has_acks: settings.reliability.has_acks(),
-            tuple,
-            nic,
-            rank: begin.rank.unwrap_or_else(|| self.node.nics[nic.index()].ranks.next()),
-            number: u32::try_from(head.number).unwrap_or(u32::MAX),
-        };
-        let full_frame =
-            self.facts.format.data_with(self.facts.blueprint.mtu, false, way.telemetry).frame.0 as u16;
-        let reply_frame = self.facts.format.ack_with(way.telemetry).frame.0 as u16;
-        let mut half = SendHalf::new(settings, &way, &info, transport, (head, full_frame));
-        half.shared = key.is_some();
-        half.timer_key = self.run.events.queue_pair_key(self.node.nics[nic.index()].number, way.rank, slot);
-        half.numbers_timers = self.run.events.is_numbered() && half.transport.times_packets();
-        if self.run.events.is_numbered() {
-            half.tick_alone();
-        }
-        half.moves = half.is_moved(self.facts.blueprint.semantics.repacing);
-        let notification = settings.notification.build(&info);
-        let replies = (reply_frame, settings.rate_control.iter().any(ReactionParams::reads_flags));
-        let other = ReceiveHalf::new(&way, (receiver, notification), replies, Incoming::of(&head, 0));
-        self.run.kept.records.started(begin.workload, &head);
-        self.enter(slot, key, half);
-        self.opened(Opened { slot, way, half: other });
-        if let Some(log) = &mut self.run.kept.allowances {
-            log.open(slot);
-        }
-        if self.run.trace.is_some() {
-            self.trace_opened(slot, &head);
-        }
-        if begin.rank.is_some() {
-            self.run.traffic.to_start[begin.source.index()] -= 1;
-        }
-        let port = nic_port.map(|_| nic);
-        if port.is_some() {
-            self.allowance_changed(slot);
-        }
-        port
-    }
-
-    /// A queue pair's sender takes its place.
-    fn enter(&mut self, slot: u32, key: Option<PairKey>, half: SendHalf) {
-        let nic = &mut self.node.nics[half.nic.index()];
-        nic.ranks.open(half.rank, slot);
-        match self.facts.blueprint.semantics.turns {
-            Turns::Ring => {}
-            Turns::Listed => nic.unfinished += 1,
-            Turns::List | Turns::StandingList => nic.list.push(slot),
-        }
-        if let Some(key) = key {
-            self.run.pairs.by_key.insert(key, slot);
-        }
-        self.run.pairs.senders.put(slot as usize, half);
-    }
-
-    /// A queue pair is open: all that the receiving side and those between are told of it.
-    fn opened(&mut self, opened: Opened) {
-        let opened = if self.run.border.is_alone() { opened } else { self.announce(opened) };
-        let Opened { slot, way, half } = opened;
-        self.run.pairs.ways.put(slot as usize, way);
-        self.run.pairs.receivers.put(slot as usize, half);
-        self.run.pairs.elsewhere.put(slot as usize, 0);
-    }
-
-    /// A queue pair that goes on has another message: all that the receiving side is told of it.
-    pub fn posted(&mut self, posted: Posted) {
-        if self.run.border.is_alone() || !self.post_across(posted.slot, posted.message) {
-            self.run.pairs.receivers[posted.slot as usize].post(posted.message);
-        }
-    }
-
-    fn tuple(&self, begin: &Begin) -> FlowTuple {
-        let name = self.run.kept.records.workload_key(begin.workload);
-        let entropy = fold(fold(name, u64::from(begin.source.0)), begin.entropy);
-        FlowTuple {
-            source: self.address(begin.source),
-            destination: self.address(begin.destination),
-            source_port: begin.ports.0.unwrap_or(49_152 + (entropy & 0x3FFF) as u16),
-            // The UDP port of RoCEv2.
-            destination_port: begin.ports.1.unwrap_or(4791),
-        }
-    }
-
-    /// The queue pair that a timer's event names, if it is open.
-    pub fn queue_pair_of(&self, order: u64) -> Option<u32> {
-        match self.run.events.queue_pair(order) {
-            QueuePairName::Ranked { nic, rank } => {
-                let first = self.node.nics[0].number;
-                self.node.nics[(nic - first) as usize].ranks.get(rank)
-            }
-            QueuePairName::Slot(slot) => Some(slot),
-        }
-    }
-
-    fn address(&self, node: NodeId) -> u32 {
-        match self.facts.blueprint.nodes[node.index()].role {
-            crate::network::blueprint::Role::Host { address } => address,
-            crate::network::blueprint::Role::Switch(_) => node.0,
-        }
-    }
-
-    fn qp_info(
-        &self,
-        begin: &Begin,
-        slot: u32,
-        path: &[PortId],
-        ack_path: &[PortId],
-        tuple: &FlowTuple,
-    ) -> QpInfo {
-        let data = self.some_path(begin.source, begin.destination, path);
-        let ack = self.some_path(begin.destination, begin.source, ack_path);
-        let settings = &self.facts.blueprint.settings[begin.settings];
-        let rates = data.iter().map(|port| self.facts.ports[port.index()].rate);
-        let nic = data.first().copied().or_else(|| self.nic_of(begin.source, begin.destination, tuple));
-        let base_rtt = self.facts.base_rtt(&data, &ack, settings.telemetry());
-        let queues = settings
-            .needs(Need::Queues)
-            .then(|| self.facts.queues(&data, self.facts.layout.dense(settings.class)));
-        QpInfo {
-            flow: FlowId(slot),
-            line_rate: nic.map_or(Rate::MAX, |port| self.facts.ports[port.index()].rate),
-            path_rate: rates.min().unwrap_or(Rate::MAX),
-            base_rtt,
-            products: self.facts.blueprint.semantics.base_rtt.products(),
-            largest_rtt: self.facts.largest.rtt,
-            largest_bdp: self.facts.largest.bdp,
-            full_rtt: base_rtt + queues.unwrap_or_default(),
-            largest_full_rtt: self.facts.largest.full_rtt,
-            mtu: self.facts.blueprint.mtu,
-            wire: self.facts.format.data_with(self.facts.blueprint.mtu, false, settings.telemetry()).wire,
-            steps_below: false,
-            lossless: self.is_lossless(
-                &self.facts.possible_ports(begin.source, begin.destination, path),
-                &self.facts.possible_ports(begin.destination, begin.source, ack_path),
-                settings.class,
-            ),
-        }
-    }
-
-    /// Can no packet of the class be lost at the ports `data`, nor a reply at `ack`?
-    fn is_lossless(&self, data: &[PortId], ack: &[PortId], class: floodway_units::Class) -> bool {
-        let class = self.facts.layout.dense(class);
-        let sound = |port: &PortId| {
-            let link = &self.facts.blueprint.links[port.index() / 2];
-            !link.directions[port.index() % 2].errors.any() && link.down.is_empty()
-        };
-        let controlled = |port: &PortId| {
-            let rx = &self.facts.ports[peer(*port).index()];
-            rx.at_host || rx.lossless >> class & 1 != 0
-        };
-        let replied = |port: &PortId| {
-            sound(port)
-                && match self.facts.blueprint.semantics.acks {
-                    Acks::Control => true,
-                    Acks::Data => controlled(port),
-                    // Hosts send them through pauses.
-                    Acks::DataUnpaused => false,
-                }
-        };
-        let kept =
-            |port: &PortId| sound(port) && controlled(port) && !self.facts.ports[port.index()].isolates;
-        data.iter().all(kept) && ack.iter().all(replied)
-    }
-
-    /// The ideal of a flow that begins, in a network that does not change; else it is known at the end of the run.
-    pub fn ideal(&mut self, begin: &Begin) -> Span {
-        if !self.run.wires.is_empty() {
-            return Span::ZERO;
-        }
-        let packets = Packets::new(begin.size, self.facts.blueprint.mtu, self.facts.format);
-        let mut ideals = std::mem::take(&mut self.run.ideals);
-        let facts = self.facts.path_facts();
-        let ways = match begin.pinned.0.as_deref() {
-            Some(path) => Ways::one(facts.hops(path)),
-            None => ideals.ways(&facts, (begin.source, begin.destination)),
-        };
-        let time = ways.time(&packets);
-        drop((facts, ways));
-        self.run.ideals = ideals;
-        time.unwrap_or_default()
-    }
-
-    /// A packet of the queue pair was made on the way.
-    pub fn joins_elsewhere(&mut self, flow: FlowId) {
-        let count = &mut self.run.pairs.elsewhere[flow.index()];
-        *count = count.wrapping_add(1);
-    }
-
-    /// A packet of the queue pair was lost.
-    pub fn left_elsewhere(&mut self, flow: FlowId) {
-        let count = &mut self.run.pairs.elsewhere[flow.index()];
-        *count = count.wrapping_sub(1);
-    }
-}
-
-impl World<'_> {
-    /// Packets of a queue pair on links and in queues: only the sum of what its ends and those between have
-    /// counted means anything.
-    pub fn in_network(&self, slot: u32) -> i32 {
-        let at = slot as usize;
-        let ends =
-            self.run.pairs.senders[at].in_network.wrapping_add(self.run.pairs.receivers[at].in_network);
-        ends.wrapping_add(self.run.pairs.elsewhere[at])
-    }
-
-    /// Nothing more can happen to a queue pair: what of it is here is written down, and its slot is free.
-    pub fn close_queue_pair(&mut self, slot: u32) {
-        let at = slot as usize;
-        let (way, half, other) = (
-            &mut self.run.pairs.ways[at],
-            &mut self.run.pairs.senders[at],
-            &mut self.run.pairs.receivers[at],
-        );
-        if half.alive {
-            self.nodes[way.source.index()].nics[way.nic.index()].ranks.close(way.rank);
-            half.close(way, &mut self.run.kept.records);
-        }
-        if other.alive {
-            other.close(way, &mut self.run.kept.records);
-        }
-        self.run.border.forget(slot);
-        self.run.pairs.free_slots.push(slot);
-    }
 }

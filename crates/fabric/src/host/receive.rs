@@ -1,20 +1,19 @@
 //! The receiver's half of a queue pair: what counts as delivered, and what is answered.
 
+mod events;
+
 use std::collections::VecDeque;
 
 use floodway_mechanisms::registry::{AnyNotificationPoint, AnyTransportReceiver};
 use floodway_mechanisms::slots::{
-    Cx, Hears, Mark, Notice, NotificationPoint, PacketView, Reply, Segment, TransportReceiver,
+    Cx, Hears, Notice, NotificationPoint, PacketView, Reply, Segment, TransportReceiver,
 };
-use floodway_units::{Bytes, Time};
+use floodway_units::Bytes;
 
 use crate::host::messages::Incoming;
-use crate::link::arena::Extra;
-use crate::link::packet::{FIRST, INT, Kind, LAST, ON_PATH, Packet, RETRANSMISSION};
-use crate::network::blueprint::Acks;
+use crate::link::packet::{ON_PATH, Packet};
 use crate::network::layout::Local;
 use crate::network::ways::Way;
-use crate::run::at_node::AtNode;
 
 /// A queue pair at its receiver; what every packet needs comes first.
 #[derive(Debug)]
@@ -116,99 +115,4 @@ impl TransportReceiver for Nobody {
 
 impl NotificationPoint for Nobody {
     fn on_data(&mut self, _cx: &mut Cx<'_, Notice>, _p: &PacketView) {}
-}
-
-impl AtNode<'_, '_> {
-    /// Data has arrived at a host, with its records, if it has any.
-    pub fn receive_data(&mut self, port: Local, packet: &Packet, extra: Option<Box<Extra>>) {
-        let id = packet.flow.0;
-        let segment = Segment {
-            psn: packet.psn,
-            payload: Bytes(u64::from(packet.payload)),
-            first: packet.has(FIRST),
-            last: packet.has(LAST),
-            retransmission: packet.has(RETRANSMISSION),
-        };
-        let now = Time(self.now);
-        let half = &mut self.run.pairs.receivers[packet.flow.index()];
-        half.in_network = half.in_network.wrapping_sub(1);
-        half.count(packet);
-        self.run.kept.records.latency(half.workload, self.now - packet.stamp, packet.base, packet.paused);
-        let streams = &mut self.node.streams;
-        let mut cx = Cx { now, rng: &mut streams.reliability, out: &mut self.run.out.replies };
-        let accepted = half.receiver.on_segment(&mut cx, &segment);
-        self.run.kept.records.accepted(half.workload, accepted.0);
-        let notified = half.hears == Hears::All || half.hears == Hears::Marked && packet.mark() != Mark::None;
-        self.accept(id, packet.psn, accepted.0);
-        if notified {
-            self.notify(port, packet);
-        }
-        if !self.run.out.replies.0.is_empty() {
-            self.send_replies(port, packet, extra);
-        }
-    }
-
-    /// Tells the notification point of a packet, and sends what it answers.
-    fn notify(&mut self, port: Local, packet: &Packet) {
-        let view = self.packet_view(packet);
-        let streams = &mut self.node.streams;
-        let now = Time(self.now);
-        let mut cx = Cx { now, rng: &mut streams.notification, out: &mut self.run.out.notices };
-        let half = &mut self.run.pairs.receivers[packet.flow.index()];
-        half.notification.on_data(&mut cx, &view);
-        let flag = half.reply_flag();
-        let (out, class) = (half.reply_port.unwrap_or(port), half.class);
-        let mut notices = std::mem::take(&mut self.run.out.notices.0);
-        let lane = self.facts.layout.lane(out, class);
-        self.node.egress.known_mut(lane).rare.receiver_cnps += notices.len() as u64;
-        for notice in notices.drain(..) {
-            let mut cnp = self.notice_packet(&notice);
-            cnp.flags |= flag;
-            self.send_reply(port, cnp, None);
-        }
-        self.run.out.notices.0 = notices;
-    }
-
-    /// Sends what the receiver answers to `packet`, with the records that came with it.
-    fn send_replies(&mut self, port: Local, packet: &Packet, mut extra: Option<Box<Extra>>) {
-        // One by one in place: taking the list out and putting it back costs as much as a reply.
-        for i in 0..self.run.out.replies.0.len() {
-            let reply = self.run.out.replies.0[i];
-            let half = &self.run.pairs.receivers[packet.flow.index()];
-            let frame = Bytes(u64::from(half.reply_frame));
-            let mut answer = Packet::new(Kind::Ack, packet.flow, frame);
-            if self.facts.blueprint.semantics.acks != Acks::Control {
-                answer.class = half.class;
-            }
-            answer.set_reply(reply);
-            answer.stamp = packet.stamp;
-            answer.add_mark(packet.mark());
-            if reply.tells_of_gap() && half.receiver.marks_disorder() {
-                answer.add_mark(Mark::Ce);
-            }
-            answer.flags |= packet.flags & INT | half.reply_flag();
-            if half.sends_flags && answer.mark() != Mark::None {
-                let lane = self.facts.layout.lane(half.reply_port.unwrap_or(port), half.class);
-                self.node.egress.known_mut(lane).rare.cnp_flags += 1;
-            }
-            let is_last = i + 1 == self.run.out.replies.0.len();
-            let records = if is_last { extra.take() } else { extra.clone() };
-            self.send_reply(port, answer, records);
-        }
-        self.run.out.replies.0.clear();
-    }
-
-    /// Sends what answers data from a host's port, or by the flow's own way back, with the records of what it answers.
-    #[inline]
-    fn send_reply(&mut self, port: Local, packet: Packet, records: Option<Box<Extra>>) {
-        let half = &mut self.run.pairs.receivers[packet.flow.index()];
-        let out = half.reply_port.unwrap_or(port);
-        half.in_network = half.in_network.wrapping_add(1);
-        self.run.kept.records.injected(u64::from(packet.frame));
-        let place = self.run.packets.add(packet);
-        if let Some(records) = records {
-            self.run.packets.attach(place, records);
-        }
-        self.send_control(out, place);
-    }
 }

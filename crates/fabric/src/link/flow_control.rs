@@ -2,7 +2,6 @@
 
 use floodway_mechanisms::registry::AnyFcReceiver;
 use floodway_mechanisms::slots::{Cx, Disposition, FcFrame, FcReceiver as _, FcSender as _, IngressView};
-
 use floodway_units::Time;
 
 use crate::link::arena::{Extra, Place};

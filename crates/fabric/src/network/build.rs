@@ -3,6 +3,14 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use floodway_mechanisms::registry::{AnyCongestionPoint, AnyFcReceiver, AnyRouter};
+use floodway_mechanisms::slots::{
+    Claim, CongestionPoint, FcReceiver as _, FcSender as _, Need, PortInfo, SwitchInfo,
+};
+use floodway_units::mrg32k3a::{FirstDraws, Mrg32k3a};
+use floodway_units::{Bytes, Class, NodeId, PortId, Rate, Rng, Span, fold, mix, name_key, stream};
+use rustc_hash::FxHashSet;
+
 use self::ports::{build_machines, build_ports, congested};
 use crate::bounds::ideal::Ideals;
 use crate::column::{Column, Part};
@@ -32,8 +40,9 @@ use crate::run::agenda::{Agenda, NEVER, What};
 use crate::run::border::Border;
 use crate::run::cut::Cut;
 use crate::run::node::{Node, Streams};
+use crate::run::state::{Outboxes, Run};
 use crate::run::windows::Windows;
-use crate::run::world::{Outboxes, Run, World};
+use crate::run::world::World;
 use crate::switch::buffer::Ingress;
 use crate::switch::congestion::PortMachines;
 use crate::switch::crossing::Inputs;
@@ -42,13 +51,6 @@ use crate::traffic::flows::Traffic;
 use crate::traffic::flows::{Source, following, of_list};
 use crate::traffic::numbers::{Label, labels};
 use crate::traffic::triggers::Triggers;
-use floodway_mechanisms::registry::{AnyCongestionPoint, AnyFcReceiver, AnyRouter};
-use floodway_mechanisms::slots::{
-    Claim, CongestionPoint, FcReceiver as _, FcSender as _, Need, PortInfo, SwitchInfo,
-};
-use floodway_units::mrg32k3a::{FirstDraws, Mrg32k3a};
-use floodway_units::{Bytes, Class, NodeId, PortId, Rate, Rng, Span, fold, mix, name_key, stream};
-use rustc_hash::FxHashSet;
 
 mod lanes;
 mod ports;

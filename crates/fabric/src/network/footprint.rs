@@ -67,7 +67,8 @@ impl Parts {
     pub fn bytes(&self) -> (u64, u64) {
         let ports = 2 * self.links;
         let once = self.routes * size_of::<PortId>() as u64 + self.nodes * NAMES + self.links * NAMES;
-        let port = size_of::<Port>() + size_of::<PortMachines>() + size_of::<Series>() + size_of::<PortFacts>();
+        let port =
+            size_of::<Port>() + size_of::<PortMachines>() + size_of::<Series>() + size_of::<PortFacts>();
         let lane = size_of::<Ingress>() + size_of::<Egress>() + 2 * size_of::<Queue>();
         let node = size_of::<Node>() + size_of::<Nic>();
         let of_port = port as u64 + MACHINE + COARSE * size_of::<Bucket>() as u64;

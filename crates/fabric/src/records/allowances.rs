@@ -1,15 +1,15 @@
 //! The log of what senders may: the pacing rate and the window that the reaction points of a queue pair allow it.
 
+mod note;
+mod table;
+
 use floodway_mechanisms::slots::Allowance;
 use floodway_units::{Bytes, Rate, Span};
 
 use crate::network::blueprint::AllowanceSpec;
-use crate::network::ways::{FlowName, FlowNames};
+use crate::network::ways::FlowName;
 use crate::records::log::{Log, Logged};
 use crate::records::outcome::RowTotals;
-use crate::records::table::{Table, Values};
-use crate::run::at_node::AtNode;
-use crate::run::world::World;
 
 /// What senders may, from when on, up to a number of rows.
 #[derive(Debug)]
@@ -87,55 +87,6 @@ impl AllowanceLog {
             self.last.resize(at + 1, None);
         }
         &mut self.last[at]
-    }
-}
-
-impl AtNode<'_, '_> {
-    /// Writes down what the stack of a queue pair allows, if that is something else than before.
-    #[inline(never)]
-    pub fn note_allowance(&mut self, slot: u32) {
-        let Some(log) = &mut self.run.kept.allowances else { return };
-        let (half, way) = (&self.run.pairs.senders[slot as usize], &self.run.pairs.ways[slot as usize]);
-        if half.done || !log.chosen[way.workload as usize] {
-            return;
-        }
-        let allowance = half.allowance;
-        if log.last(slot).replace(allowance) != Some(allowance) {
-            let line = self.facts.ports[self.node.ports[half.nic.index()].id.index()].rate;
-            let allowed = allowed_gbps(&allowance, line, way.base_rtt);
-            log.log.push(Row {
-                time: self.now,
-                nic: self.node.nics[half.nic.index()].number,
-                flow: way.name(),
-                allowance,
-                allowed,
-            });
-        }
-    }
-}
-
-impl World<'_> {
-    /// One row each time that a sender's allowance changed; none where they are not kept.
-    pub fn allowance_table(&self) -> Option<Table> {
-        let rows = self.run.kept.allowances.as_ref()?.log.rows();
-        let mut flows = FlowNames::default();
-        let codes = rows.iter().map(|row| flows.code(&self.facts, row.flow)).collect();
-        let real = |of: &dyn Fn(&Row) -> f64| Values::F64(rows.iter().map(of).collect());
-        let rate = |row: &Row| match row.allowance.rate {
-            Rate::MAX => f64::NAN,
-            rate => rate.0 as f64 / 1e9,
-        };
-        let window = |row: &Row| match row.allowance.window {
-            Bytes::MAX => f64::NAN,
-            window => window.0 as f64,
-        };
-        Some(Table::new(vec![
-            ("time_ns", real(&|row| row.time as f64 / 1e3)),
-            ("flow_id", Values::Text { codes, dictionary: flows.words }),
-            ("rate_gbps", real(&rate)),
-            ("window_bytes", real(&window)),
-            ("allowed_gbps", real(&|row| row.allowed)),
-        ]))
     }
 }
 

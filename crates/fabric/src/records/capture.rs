@@ -1,18 +1,17 @@
 //! Captures: what starts on the wires of chosen ports, noted in short while the run goes; `pcap` makes a
 //! file of it afterwards.
 
+mod note;
+
 use floodway_mechanisms::slots::FlowTuple;
-use floodway_units::{FlowId, NodeId, PortId};
+use floodway_units::{NodeId, PortId};
 use floodway_wire::int::Stack;
 use rustc_hash::FxHashMap;
 
-use crate::link::arena::Place;
-use crate::link::packet::{FIRST, INT, Kind, Packet};
+use crate::link::packet::Kind;
 use crate::network::blueprint::CaptureSpec;
 use crate::network::layout::Local;
 use crate::network::ways::Way;
-use crate::run::at_node::AtNode;
-use crate::run::world::World;
 
 /// Of a link control frame, which belongs to no flow.
 const NO_FLOW: u32 = u32::MAX;
@@ -115,70 +114,3 @@ impl Capture {
         place
     }
 }
-
-impl AtNode<'_, '_> {
-    /// Notes a frame that starts on the wire of a chosen port now.
-    #[cold]
-    #[inline(never)]
-    pub fn capture(&mut self, port: Local, place: Place) {
-        let Some(at) = self.run.kept.capture.count(self.id(port)) else { return };
-        let packet = self.run.packets[place];
-        let flow = if packet.is_link_control() {
-            NO_FLOW
-        } else {
-            let number = self.oldest_message(packet.flow);
-            self.run.kept.capture.place_of(&self.run.pairs.ways[packet.flow.index()], number)
-        };
-        if packet.has(INT) {
-            self.run.kept.capture.stacks.push(self.stack(place));
-        }
-        self.run.kept.capture.packets.push(Captured {
-            at: self.now,
-            psn: packet.psn,
-            stamp: packet.stamp,
-            base: packet.base,
-            port: at,
-            flow,
-            message: if packet.is_data() && packet.has(FIRST) { self.message_size(&packet) } else { 0 },
-            payload: packet.payload,
-            kind: packet.kind,
-            flags: packet.flags,
-            class: packet.class,
-            hop: packet.hop,
-        });
-    }
-
-    fn stack(&self, place: Place) -> Stack {
-        let mut stack = Stack::default();
-        for hop in self.run.packets.hops(place) {
-            stack.push(hop.rate, hop.time, hop.tx_bytes, hop.queue);
-        }
-        stack
-    }
-
-    /// Bytes of the message that a packet begins, as its RETH tells; the packet's own where it is a late
-    /// copy of a message that is over, of which nothing is known any more.
-    fn message_size(&self, packet: &Packet) -> u32 {
-        /// RDMA messages have at most 2 GiB.
-        const LARGEST: u64 = 1 << 31;
-        let at = packet.flow.index();
-        let ends = |size| packet.psn.saturating_add(self.packets_of(floodway_units::Bytes(size)));
-        let mut messages =
-            self.run.pairs.senders[at].messages().chain(self.run.pairs.receivers[at].messages());
-        let message = messages.find(|&(_, end, size)| end == ends(size));
-        message.map_or(u64::from(packet.payload), |(.., size)| size).min(LARGEST) as u32
-    }
-
-    /// The number of a queue pair's oldest message that is not complete at both ends; of the last one, if all are.
-    fn oldest_message(&self, flow: FlowId) -> u64 {
-        let heads = (
-            self.run.pairs.senders[flow.index()].messages(),
-            self.run.pairs.receivers[flow.index()].messages(),
-        );
-        let (sending, receiving) = heads;
-        let first = sending.take(1).chain(receiving.take(1)).min_by_key(|&(_, end, _)| end);
-        first.map_or(0, |(number, ..)| number)
-    }
-}
-
-impl World<'_> {}

@@ -8,14 +8,11 @@
 //! An instant comes before the changes of its time, or, where events happen in the order in which they were
 //! scheduled, as if it were one of them ([`Instants`]).
 
+mod note;
+mod table;
+
 use crate::network::blueprint::{HistogramSpec, Ties};
-use crate::network::layout::Local;
-use crate::records::outcome::QueueSamples;
-use crate::records::table::{Table, Values};
 use crate::run::agenda::NEVER;
-use crate::run::at_node::AtNode;
-use crate::run::world::World;
-use floodway_units::Time;
 
 /// The counts of so many picoseconds stand apart: 100 ms, as those are of which other simulators write
 /// blocks.
@@ -161,73 +158,12 @@ pub(crate) fn histograms(spec: Option<&HistogramSpec>, ports: usize, at_switch: 
     (0..ports).map(of).collect()
 }
 
-impl AtNode<'_, '_> {
-    /// The queues of `port` have held `queued` bytes until now.
-    #[inline(never)]
-    pub fn sample(&mut self, port: Local, queued: u64) {
-        let until = self.run.kept.instants.until().unwrap_or(self.now);
-        self.node.histograms[port.index()].stood(until, queued);
-    }
-
-    /// The queues of `port` have held `queued` bytes until now, and no event comes any more.
-    pub fn sample_last(&mut self, port: Local, queued: u64) {
-        self.node.histograms[port.index()].stood(self.now, queued);
-    }
-}
-
-impl World<'_> {
-    /// Which instants were sampled; none where histograms are not kept.
-    pub fn queue_samples(&self) -> Option<QueueSamples> {
-        let spec = self.facts.blueprint.records.queue_histogram?;
-        let (last, instants) =
-            self.switch_histograms().next().map_or((None, 0), |(_, histogram)| histogram.instants());
-        Some(QueueSamples {
-            from_us: spec.from.as_us(),
-            to_us: last.map(|last| Time(last).as_us()),
-            every_us: spec.every.as_us(),
-            bin_bytes: spec.bin.0,
-            instants,
-        })
-    }
-
-    fn switch_histograms(&self) -> impl Iterator<Item = (usize, &Histogram)> {
-        let switches = self.port_ids().filter(|&port| !self.facts.ports[port.index()].at_host);
-        switches.filter_map(|port| {
-            let node = &self.nodes[self.facts.node_of(port).index()];
-            Some((port.index(), node.histograms.get(self.facts.local(port).index())?))
-        })
-    }
-
-    /// One row for each bin of a switch's egress port that was met; none where histograms are not kept.
-    pub fn queue_table(&self) -> Option<Table> {
-        self.facts.blueprint.records.queue_histogram?;
-        let numbers = self.port_numbers();
-        let (mut node, mut port, mut link) = (Vec::new(), Vec::new(), Vec::new());
-        let (mut until, mut low, mut samples) = (Vec::new(), Vec::new(), Vec::new());
-        for (at, histogram) in self.switch_histograms() {
-            for (last, bytes, instants) in histogram.rows() {
-                node.push(self.facts.ports[at].node.0);
-                port.push(numbers[at]);
-                link.push((at / 2) as u32);
-                until.push(Time(last).as_us());
-                low.push(bytes);
-                samples.push(instants);
-            }
-        }
-        Some(Table::new(vec![
-            ("node", Values::Text { codes: node, dictionary: self.names() }),
-            ("port", Values::U64(port)),
-            ("link", Values::Text { codes: link, dictionary: self.link_names() }),
-            ("until_us", Values::F64(until)),
-            ("bin_low_bytes", Values::U64(low)),
-            ("samples", Values::U64(samples)),
-        ]))
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use floodway_units::Time;
+
     use super::*;
+
     use floodway_units::{Bytes, Span};
 
     const MS: u64 = 1_000_000_000;

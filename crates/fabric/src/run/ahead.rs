@@ -12,7 +12,8 @@ use crate::link::arena::Place;
 use crate::link::packet::{ON_PATH, Packet};
 use crate::network::facts::Facts;
 use crate::run::node::Node;
-use crate::run::world::{Run, World};
+use crate::run::state::Run;
+use crate::run::world::World;
 
 /// How many events before it an event's packet is fetched.
 const PACKET: usize = AHEAD - 1;

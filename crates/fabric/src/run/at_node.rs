@@ -8,7 +8,7 @@ use crate::network::facts::Facts;
 use crate::network::layout::Local;
 use crate::run::agenda::{NUMBER_SHIFT, What};
 use crate::run::node::Node;
-use crate::run::world::Run;
+use crate::run::state::Run;
 
 /// One node while an event of it happens. It may change what is the node's own, and say what concerns others: of the
 /// network it knows only what never changes while nodes are at work.

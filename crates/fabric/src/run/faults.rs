@@ -12,7 +12,8 @@ use crate::network::routing::peer;
 use crate::run::agenda::NEVER;
 use crate::run::agenda::What;
 use crate::run::at_node::AtNode;
-use crate::run::world::{Fault, World};
+use crate::run::state::Fault;
+use crate::run::world::World;
 
 impl World<'_> {
     /// All faults of the run become events, in the partitions that they concern.

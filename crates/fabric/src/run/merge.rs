@@ -5,7 +5,7 @@ use std::mem::swap;
 
 use floodway_units::NodeId;
 
-use crate::run::border::exchange;
+use crate::run::border::across::exchange;
 use crate::run::world::World;
 
 /// One network of all its partitions; none if there are none.

@@ -11,6 +11,7 @@ pub(crate) mod faults;
 pub(crate) mod merge;
 pub(crate) mod node;
 pub mod partition;
+pub(crate) mod state;
 pub(crate) mod whole;
 pub(crate) mod windows;
 pub(crate) mod world;

@@ -4,10 +4,11 @@ use std::sync::atomic::Ordering;
 
 use floodway_units::{PortId, Time};
 
+use crate::host::queue_pairs::Done;
 use crate::network::build::has_bounded;
 use crate::records::outcome::{Conservation, Deadlock, Stopped};
 use crate::records::tally::Totals;
-use crate::run::world::{Done, World};
+use crate::run::world::World;
 use crate::traffic::triggers;
 
 /// Between two searches for deadlock, in picoseconds.

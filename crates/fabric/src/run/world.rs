@@ -11,30 +11,18 @@
 use std::sync::atomic::Ordering;
 
 use floodway_engine::{Advance, Event};
-use floodway_mechanisms::slots::{CpAction, FcFrame, Notice, Outbox, PortView, ReadyView, Reply};
-use floodway_units::{NodeId, PortId, Rng, Time, fold, mix};
-use rustc_hash::FxHashMap;
+use floodway_units::{NodeId, PortId, Time, fold, mix};
 
-use crate::bounds::ideal::Ideals;
-use crate::host::queue_pairs::QueuePairs;
-use crate::link::arena::{Arena, Extra};
 use crate::link::port::{Egress, Port};
-use crate::link::wires::Wire;
-use crate::network::blueprint::PauseFault;
-use crate::network::changes::Change;
 use crate::network::facts::Facts;
 use crate::network::layout::Local;
-use crate::network::routing::{ChangingRoutes, peer};
-use crate::records::kept::Kept;
-use crate::records::outcome::Control;
+use crate::network::routing::peer;
 use crate::records::series::Series;
-use crate::run::agenda::{Agenda, QueuePairName, What};
+use crate::run::agenda::{QueuePairName, What};
 use crate::run::at_node::AtNode;
-use crate::run::border::Border;
 use crate::run::node::Node;
+use crate::run::state::{Fault, Run};
 use crate::switch::buffer::Ingress;
-use crate::traffic::flows::Traffic;
-use crate::why::Trace;
 
 /// Events between two looks at the stop flag.
 pub(crate) const STOP_CHECK: u64 = 1 << 15;
@@ -50,60 +38,6 @@ pub(crate) struct World<'a> {
     pub run: Run<'a>,
     /// Faults in the order of time: (when, what), the next last.
     pub faults: Vec<Fault>,
-}
-
-/// A run beside its nodes: what is under way between them, what is kept of them, and queue pairs.
-pub(crate) struct Run<'a> {
-    pub control: &'a Control,
-    /// Its place among the partitions.
-    pub border: Border,
-    pub events: Agenda,
-    pub kept: Kept,
-    pub pairs: QueuePairs,
-    pub traffic: Traffic,
-    pub packets: Arena,
-    /// Where all nodes draw marks from one stream: that stream.
-    pub shared_draws: Option<Rng>,
-    /// Where links come and go, over those that are up: routes are looked up packet by packet.
-    pub changing: Option<Box<ChangingRoutes>>,
-    /// Of ports whose links fail or whose delays change.
-    pub wires: FxHashMap<PortId, Wire>,
-    pub ideals: Ideals,
-    /// Where a flow is followed.
-    pub trace: Option<Box<Trace>>,
-    pub out: Outboxes,
-}
-
-/// A queue pair that is complete at its sender.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Done {
-    pub slot: u32,
-    /// The end of the epoch since which nothing of it has been in the network.
-    pub gone: Option<Time>,
-}
-
-/// A change of the network at a known time.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Fault {
-    Change(Change),
-    Pause { port: PortId, pause: PauseFault },
-}
-
-/// Scratch space that is used again.
-#[derive(Default)]
-pub(crate) struct Outboxes {
-    pub frames: Outbox<FcFrame>,
-    pub actions: Outbox<CpAction>,
-    pub replies: Outbox<Reply>,
-    pub notices: Outbox<Notice>,
-    pub ready: Vec<ReadyView>,
-    /// NICs at which flows have just started, and whether no more do at this instant that they would have to wait for.
-    pub started: Vec<PortId>,
-    pub all_started: bool,
-    pub candidates: Vec<PortView>,
-    /// What packets had with them that are gone.
-    #[expect(clippy::vec_box, reason = "packets take them as they are")]
-    pub extras: Vec<Box<Extra>>,
 }
 
 impl<'a> World<'a> {

@@ -4,15 +4,14 @@
 //! no word travels faster than the network. It always goes through the queue of events, as a flow start of
 //! that instant or of a later one, ordered among others by (workload, flow or loop).
 
+mod pull;
+
 use floodway_units::NodeId;
 use rustc_hash::FxHashMap;
 
 use crate::host::messages::NO_HOOK;
 use crate::network::blueprint::{Arrivals, Blueprint, FlowSpec, LoopSpec, Next, UNBOUNDED, WorkloadSpec};
-use crate::run::at_node::AtNode;
 use crate::run::border::Border;
-use crate::run::world::World;
-use crate::traffic::flows::{Begin, Carrier};
 
 /// What has become of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -157,123 +156,6 @@ impl Hook {
     fn counted_at(&self, end: End) -> Option<u32> {
         let counts = if self.sender.is_empty() { End::Receiver } else { End::Sender };
         self.counted.filter(|_| end == counts)
-    }
-}
-
-impl AtNode<'_, '_> {
-    fn schedule_trigger(&mut self, id: u32, at: u64) {
-        self.run.events.add_start(self.run.traffic.sources.len() as u32 + id, at);
-    }
-
-    /// A message is complete at one of its ends, or has left its NIC: who waits for that starts at `at`, or later.
-    #[inline]
-    pub fn completed(&mut self, hook: u32, end: End, at: u64) {
-        if hook != NO_HOOK {
-            if let Some(workload) = self.run.traffic.triggers.hooks[hook as usize].counted_at(end) {
-                let outstanding = &mut self.run.traffic.triggers.outstanding[workload as usize];
-                *outstanding = outstanding.wrapping_sub(1);
-            }
-            let waits = self.run.traffic.triggers.hooks[hook as usize].at(end).len();
-            (0..waits)
-                .for_each(|i| self.fulfil(self.run.traffic.triggers.hooks[hook as usize].at(end)[i], at));
-        }
-    }
-
-    fn fulfil(&mut self, id: u32, at: u64) {
-        match &mut self.run.traffic.triggers.all[id as usize] {
-            Trigger::Loop { left, .. } => {
-                if *left > 0 {
-                    self.schedule_trigger(id, at);
-                }
-            }
-            Trigger::Flow { workload, flow, unmet, ready } => {
-                *unmet -= 1;
-                *ready = at.max(*ready);
-                if *unmet == 0 {
-                    let (workload, flow, ready) = (*workload, *flow, *ready);
-                    let spec = flow_spec(self.facts.blueprint, workload, flow);
-                    let start = spec.start.0.max(ready.saturating_add(spec.wait.0));
-                    self.schedule_trigger(id, start);
-                }
-            }
-        }
-    }
-
-    /// What a trigger waited for has come, and so has its time.
-    pub fn pull(&mut self, id: u32) {
-        let begin = match &mut self.run.traffic.triggers.all[id as usize] {
-            Trigger::Flow { workload, flow, .. } => {
-                let (workload, flow) = (*workload, *flow);
-                if self.now >= self.facts.blueprint.workloads[workload as usize].until.0 {
-                    return;
-                }
-                self.listed(workload, flow)
-            }
-            Trigger::Loop { workload, index, left, hook } => {
-                let (workload, index, hook) = (*workload, *index, *hook);
-                let spec = &self.facts.blueprint.workloads[workload as usize];
-                if *left == 0 || self.now >= spec.until.0 {
-                    if spec.arrivals.is_back_to_back(index) {
-                        // Its time is over; nobody waits for as many messages as the line rate would have allowed.
-                        self.run.traffic.triggers.waiting[workload as usize] -= std::mem::take(left);
-                    }
-                    return;
-                }
-                *left -= 1;
-                let left = *left;
-                let outstanding = &mut self.run.traffic.triggers.outstanding[workload as usize];
-                *outstanding = outstanding.wrapping_add(1);
-                self.looped(workload, index, left, hook)
-            }
-        };
-        self.run.traffic.triggers.waiting[begin.workload as usize] -= u64::from(begin.size < UNBOUNDED);
-        if let Some(port) = self.begin(begin) {
-            self.kick(port);
-        }
-    }
-
-    /// The message of a loop behind which `left` are to come.
-    fn looped(&self, workload: u32, index: usize, left: u64, hook: u32) -> Begin {
-        let LoopSpec { source, destination, size, messages, next, .. } =
-            *loop_spec(self.facts.blueprint, workload, index);
-        let label = self.run.traffic.labels[workload as usize][index];
-        let number = label.number.saturating_add(messages - left - 1);
-        let (carrier, entropy) = match next {
-            Next::Left => (Carrier::AsSet, number),
-            Next::Sent | Next::Arrived(_) => (Carrier::Loop(index), label.entropy),
-        };
-        Begin {
-            workload,
-            settings: self.facts.blueprint.workloads[workload as usize].settings,
-            source,
-            destination,
-            size,
-            number,
-            entropy,
-            ports: (None, None),
-            pinned: (None, None),
-            hook,
-            carrier,
-            rank: None,
-        }
-    }
-}
-
-impl World<'_> {
-    /// Arms the first messages of loops.
-    pub fn arm_loops(&mut self) {
-        for id in 0..self.run.traffic.triggers.all.len() {
-            if let Trigger::Loop { workload, index, .. } = self.run.traffic.triggers.all[id] {
-                let spec = loop_spec(self.facts.blueprint, workload, index);
-                if !self.run.border.owns(spec.source) {
-                    continue;
-                }
-                let (ahead, start) = (spec.ahead.min(spec.messages), spec.start.0);
-                self.run.events.is_at(spec.source);
-                let event = (self.run.traffic.sources.len() + id) as u32;
-                (0..ahead).for_each(|_| self.run.events.add_start(event, start));
-            }
-        }
     }
 }
 

@@ -1,0 +1,34 @@
+//! When a NIC that takes turns by the list of flows is woken.
+
+use floodway_mechanisms::slots::TransportSender as _;
+use floodway_units::Time;
+
+use crate::network::layout::Local;
+use crate::run::agenda::NEVER;
+use crate::run::agenda::What;
+use crate::run::at_node::AtNode;
+
+impl AtNode<'_, '_> {
+    /// The NIC has found nothing to send: sets its timer, unless it runs or a pacing time is in the past.
+    pub fn wake_by_list(&mut self, port: Local) {
+        let nic = &self.node.nics[port.index()];
+        if nic.pacing_timer.at != NEVER || self.run.traffic.to_start[self.node.id.index()] > 0 {
+            return;
+        }
+        let mut least = NEVER;
+        for slot in nic.ranks.slots() {
+            let half = &self.run.pairs.senders[slot as usize];
+            if half.transport.has_more() {
+                least = least.min(half.next_send);
+            }
+            if least <= self.now {
+                return;
+            }
+        }
+        if least != NEVER {
+            let id = self.id(port);
+            let timer = &mut self.node.nics[port.index()].pacing_timer;
+            self.run.events.sync(timer, Some(Time(least)), What::Pacing, id.0);
+        }
+    }
+}

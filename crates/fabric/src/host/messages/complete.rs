@@ -1,0 +1,135 @@
+//! Messages are posted, and complete at either end.
+
+use floodway_engine::memory;
+use floodway_mechanisms::slots::{Segment, TransportSender as _};
+use floodway_units::Bytes;
+
+use super::{Incoming, Outgoing};
+use crate::host::queue_pairs::Done;
+use crate::host::queue_pairs::Posted;
+use crate::network::blueprint::Turns;
+use crate::network::layout::Local;
+use crate::run::agenda::NEVER;
+use crate::run::at_node::AtNode;
+use crate::traffic::triggers::End;
+
+impl AtNode<'_, '_> {
+    /// Packets that a message takes.
+    pub fn packets_of(&self, size: Bytes) -> u64 {
+        size.0.div_ceil(self.facts.blueprint.mtu.0).max(1)
+    }
+
+    /// Adds a message to a queue pair that goes on; its NIC's port, if that is to look.
+    pub fn post(&mut self, slot: u32, mut message: Outgoing) -> Option<Local> {
+        let packets = self.packets_of(Bytes(message.size));
+        let (half, way) = (&mut self.run.pairs.senders[slot as usize], &self.run.pairs.ways[slot as usize]);
+        half.transport.push(Bytes(message.size));
+        let first = half.end;
+        message.end = first.saturating_add(packets);
+        half.post(message, way, &mut self.run.kept.records);
+        self.run.kept.records.started(way.workload, &message);
+        self.posted(Posted { slot, message: Incoming::of(&message, first) });
+        if self.run.trace.is_some() {
+            self.trace_posted(slot, &message, first);
+        }
+        self.allowance_changed(slot);
+        self.nic_to_look(slot)
+    }
+
+    /// A receiver has accepted `bytes` by the packet `psn`.
+    #[inline]
+    pub fn accept(&mut self, id: u32, psn: u64, bytes: u64) {
+        let half = &mut self.run.pairs.receivers[id as usize];
+        if !half.rest.is_empty() {
+            self.accept_among(id, psn, bytes);
+            return;
+        }
+        half.head.delivered += bytes;
+        if half.head.delivered >= half.head.size && !half.head.is_received() {
+            self.received(id, 0, psn);
+        }
+    }
+
+    /// As `accept`, where several messages are there. A packet that fills a gap may release those behind it.
+    fn accept_among(&mut self, id: u32, psn: u64, mut bytes: u64) {
+        let mut index = self.run.pairs.receivers[id as usize].index_of(psn);
+        while bytes > 0 && index <= self.run.pairs.receivers[id as usize].rest.len() {
+            let half = &mut self.run.pairs.receivers[id as usize];
+            let message = half.message(index);
+            let taken = bytes.min(message.size - message.delivered);
+            message.delivered += taken;
+            bytes -= taken;
+            let whole = taken > 0 && message.delivered == message.size;
+            let before = half.rest.len();
+            if whole {
+                self.received(id, index, psn);
+            }
+            // If it was taken out, the next one has its index.
+            index += 1 + self.run.pairs.receivers[id as usize].rest.len() - before;
+        }
+    }
+
+    /// A message is complete at the receiver, by the packet `psn`: nothing of it changes there any more.
+    fn received(&mut self, id: u32, index: usize, psn: u64) {
+        let now = self.now;
+        let (half, way) = (&mut self.run.pairs.receivers[id as usize], &self.run.pairs.ways[id as usize]);
+        let message = half.message(index);
+        message.finish = now;
+        let Incoming { hook, measured, number, .. } = *message;
+        memory::push(&mut self.run.kept.records.received_rows, message.row(way));
+        half.take_out(index);
+        self.run.kept.records.received(way.workload, measured);
+        self.completed(hook, End::Receiver, now);
+        if self.run.trace.is_some() {
+            self.trace_received(id, number, psn);
+        }
+    }
+
+    /// A reply says that all before `next` has arrived.
+    #[inline]
+    pub fn acknowledged(&mut self, id: u32, next: u64) {
+        while let head = &self.run.pairs.senders[id as usize].head
+            && next >= head.end
+            && !head.sent
+        {
+            self.sent_whole(id, self.now, self.now);
+        }
+    }
+
+    /// The last packet of a message is on the wire until `until`. Where nothing is acknowledged it is the oldest
+    /// message, which is complete then.
+    pub fn last_sent(&mut self, id: u32, segment: &Segment, has_acks: bool, until: u64) {
+        let hook = self.run.pairs.senders[id as usize].message_of(segment.psn).hook;
+        if !has_acks {
+            self.sent_whole(id, NEVER, until);
+        }
+        if !segment.retransmission {
+            self.completed(hook, End::Nic, until);
+        }
+    }
+
+    /// The oldest message is complete at the sender: what its row says, and when who waits for it hears of it. It
+    /// gets its row only when another one follows: the last one may still hear of marks.
+    fn sent_whole(&mut self, id: u32, finish: u64, heard: u64) {
+        let (half, way) = (&mut self.run.pairs.senders[id as usize], &self.run.pairs.ways[id as usize]);
+        half.done = !half.shared;
+        if half.done {
+            self.run.pairs.done.push(Done { slot: id, gone: None });
+            let nic = &mut self.node.nics[half.nic.index()];
+            match self.facts.blueprint.semantics.turns {
+                Turns::Ring => {}
+                Turns::Listed => nic.unfinished -= 1,
+                Turns::List => nic.list.finish(id),
+                Turns::StandingList => nic.list.leave(id),
+            }
+        }
+        (half.head.sent, half.head.finish) = (true, finish);
+        let Outgoing { hook, measured, .. } = half.head;
+        self.run.kept.records.sent(way.workload, measured);
+        if let Some(next) = half.rest.pop_front() {
+            let over = std::mem::replace(&mut half.head, next);
+            memory::push(&mut self.run.kept.records.sent_rows, over.row(way));
+        }
+        self.completed(hook, End::Sender, heard);
+    }
+}

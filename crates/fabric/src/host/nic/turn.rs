@@ -1,0 +1,234 @@
+//! Whose turn it is at a NIC, and what arrives at its host.
+
+use floodway_mechanisms::slots::{
+    DropReason, Notice, ReactionPoint as _, ReadyView, Scheduler as _, Segment, TransportSender as _,
+};
+use floodway_units::Time;
+
+use crate::host::send::layers;
+use crate::link::arena::Place;
+use crate::link::packet::{INT, Kind, Packet};
+use crate::network::blueprint::Turns;
+use crate::network::layout::Local;
+use crate::run::at_node::{AtNode, bytes};
+
+impl AtNode<'_, '_> {
+    /// The transmitter of a host's port is free: the next queue pair sends a packet.
+    pub fn send_from_nic(&mut self, port: Local) {
+        let Some((id, segment)) = self.whose_turn(port) else {
+            if self.facts.blueprint.semantics.turns == Turns::Listed {
+                self.wake_by_list(port);
+            }
+            return;
+        };
+        let now = Time(self.now);
+        let half = &mut self.run.pairs.senders[id as usize];
+        let frame = if segment.payload == self.facts.blueprint.mtu && !segment.first {
+            half.full_frame
+        } else {
+            self.facts.format.data_with(segment.payload, segment.first, half.telemetry).frame.0 as u16
+        };
+        let packet = half.data_packet(id, &segment, frame, self.now);
+        let wire = u64::from(frame) + self.facts.layout.gap;
+        half.in_network = half.in_network.wrapping_add(1);
+        if segment.retransmission {
+            half.message_of(segment.psn).retransmitted += segment.payload.0;
+        }
+        if half.hears_sent {
+            layers(half, now, |layer| layer.on_sent(now, bytes(wire)));
+        }
+        half.last_send = (self.now, wire);
+        if half.paced {
+            half.next_send = self.now + half.gap_behind(wire, self.facts.blueprint.semantics.rounding);
+        }
+        let (class, has_acks, hears_sent) = (half.class, half.has_acks, half.hears_sent);
+        self.run.kept.records.injected(u64::from(packet.frame));
+        let lane = self.facts.layout.lane(port, class);
+        self.sent(port, lane, wire);
+        if self.facts.layout.classes.len() > 2 {
+            let id = self.facts.layout.queue_id(self.facts.layout.first_queue(class));
+            self.node.machines[port.index()].scheduler.on_sent(now, id, bytes(wire));
+        }
+        self.count_sent(port, packet.frame);
+        let place = self.run.packets.add(packet);
+        if packet.has(INT) {
+            self.begin_records(place);
+        }
+        self.put_on_link(port, place);
+        if segment.last {
+            self.last_sent(id, &segment, has_acks, self.node.ports.known(port.index()).free_at);
+        }
+        if hears_sent {
+            self.stack_changed(id);
+        } else {
+            self.transport_changed(id);
+        }
+    }
+
+    /// The queue pair that sends next, and what.
+    fn whose_turn(&mut self, port: Local) -> Option<(u32, Segment)> {
+        let now = Time(self.now);
+        if self.facts.blueprint.semantics.turns.by_list() {
+            let id = self.next_in_list(port)?;
+            return self.run.pairs.senders[id as usize]
+                .transport
+                .next_segment(now)
+                .map(|segment| (id, segment));
+        }
+        let local = port.index();
+        if self.facts.blueprint.semantics.turns == Turns::Listed {
+            self.paced_are_ready(local);
+        }
+        let class = self.pick_class(port)? as usize;
+        loop {
+            if self.node.nics[local].repeating > 0
+                && let Some(repeat) = self.next_repeat(local, class)
+            {
+                return Some(repeat);
+            }
+            let nic = &mut self.node.nics[local];
+            if let Some(rank) = nic.ready[class].next_after(nic.last[class]) {
+                nic.last[class] = rank;
+                let id = nic.ranks.get(rank)?;
+                let half = &mut self.run.pairs.senders[id as usize];
+                half.number_timer(&mut self.run.events);
+                return half.transport.next_segment(now).map(|segment| (id, segment));
+            }
+            // What stands behind entries that were passed over has no timer. SWING's simulator leaves it until
+            // something else wakes the NIC.
+            if nic.repeats[class].is_empty() || self.facts.blueprint.semantics.turns == Turns::Listed {
+                return None;
+            }
+        }
+    }
+
+    /// What is sent again before new data: of each queue pair with some, from the one after the last served on,
+    /// the oldest entry is looked at; one that was acknowledged meanwhile is passed over. By the list of flows it waits
+    /// for the queue pair's pacing time.
+    fn next_repeat(&mut self, local: usize, class: usize) -> Option<(u32, Segment)> {
+        let listed = self.facts.blueprint.semantics.turns == Turns::Listed;
+        let mut rank = self.node.nics[local].last[class];
+        for _ in 0..self.node.nics[local].repeats[class].len() {
+            let nic = &mut self.node.nics[local];
+            rank = nic.repeats[class].next_after(rank)?;
+            let id = nic.ranks.get(rank)?;
+            let half = &mut self.run.pairs.senders[id as usize];
+            if listed && half.next_send > self.now {
+                continue;
+            }
+            half.number_timer(&mut self.run.events);
+            let repeat = half.transport.next_repeat(Time(self.now));
+            half.update_repeats(nic);
+            if let Some(segment) = repeat {
+                nic.last[class] = rank;
+                return Some((id, segment));
+            }
+            if listed && !half.constant {
+                // So that the NIC's timer can be set for what stands behind the entry.
+                half.next_send = self.now + 1_000;
+                self.update_qp(id);
+            }
+        }
+        None
+    }
+
+    /// The class whose queue pairs send next.
+    fn pick_class(&mut self, port: Local) -> Option<u8> {
+        let local = port.index();
+        // The size of the next frame is known only once a queue pair is chosen: the largest one stands for it.
+        let largest = self.facts.largest_wire;
+        if self.facts.layout.classes.len() == 2 {
+            let nic = &self.node.nics[local];
+            let open = (nic.repeating > 0 || !nic.ready[1].is_empty())
+                && self.gate(port, self.facts.layout.lane(port, 1), 1, largest).is_open(self.time());
+            return open.then_some(1);
+        }
+        let mut ready = std::mem::take(&mut self.run.out.ready);
+        ready.clear();
+        for class in 1..self.facts.layout.classes.len() as u8 {
+            let nic = &self.node.nics[local];
+            let waiting = (nic.ready[class as usize].len() + nic.repeats[class as usize].len()) as u64;
+            if waiting > 0 {
+                let q = self.facts.layout.first_queue(class);
+                let gate = self.gate(port, self.facts.layout.lane(port, class), q, largest);
+                let len = bytes(waiting * largest);
+                ready.push(ReadyView {
+                    queue: self.facts.layout.queue_id(q),
+                    len,
+                    head: bytes(largest),
+                    gate,
+                });
+            }
+        }
+        let now = Time(self.now);
+        let picked = if ready.is_empty() {
+            None
+        } else {
+            self.node.machines[port.index()].scheduler.pick(now, &ready)
+        };
+        self.run.out.ready = ready;
+        picked.map(|id| self.facts.layout.dense(id.class))
+    }
+
+    /// A packet has arrived at a host.
+    #[inline(never)]
+    pub fn host_receives(&mut self, port: Local, place: Place) {
+        let extra = self.run.packets.detach(place);
+        let packet = &self.run.packets.take(place);
+        self.run.kept.records.delivered(u64::from(packet.frame));
+        match packet.kind {
+            Kind::Data => self.receive_data(port, packet, extra),
+            Kind::Cnp => self.receive_notice(packet),
+            _ => self.receive_reply(packet, extra),
+        }
+    }
+
+    /// A CNP, which does not know its way.
+    pub fn notice_packet(&self, notice: &Notice) -> Packet {
+        let mut cnp = Packet::new(Kind::Cnp, notice.flow, self.facts.format.cnp().frame);
+        cnp.set_notice(notice);
+        cnp
+    }
+
+    /// A switch sends a CNP to the source of a flow.
+    pub fn notify_source(&mut self, port: Local, notice: &Notice) {
+        let mut cnp = self.notice_packet(notice);
+        cnp.ingress = port;
+        self.joins_elsewhere(notice.flow);
+        self.run.kept.records.injected(u64::from(cnp.frame));
+        if let Some(out) = self.route(port, &cnp) {
+            let place = self.run.packets.add(cnp);
+            self.send_control(out, place);
+        } else {
+            let lane = self.facts.layout.lane(port, 0);
+            self.drop_packet(lane, &cnp, DropReason::NoRoute);
+        }
+    }
+
+    #[inline]
+    pub fn kick_nic(&mut self, id: u32) {
+        if let Some(port) = self.nic_to_look(id) {
+            self.kick(port);
+        }
+    }
+
+    /// The port of a queue pair's NIC, where that is to look since the queue pair may have something to send.
+    #[inline]
+    pub fn nic_to_look(&self, id: u32) -> Option<Local> {
+        let half = &self.run.pairs.senders[id as usize];
+        // Others may look at all of their queue pairs.
+        let looks = half.is_ready || self.facts.blueprint.semantics.turns != Turns::Ring;
+        looks.then_some(half.nic)
+    }
+
+    /// Lets the NIC look at what is to be sent again, of whichever flow: a look passes over one outdated entry of
+    /// each only. One that takes turns by the list of flows has looked in any case.
+    pub fn kick_repeats(&mut self, id: u32) {
+        let half = &self.run.pairs.senders[id as usize];
+        let nic = &self.node.nics[half.nic.index()];
+        let looks = self.facts.blueprint.semantics.turns != Turns::Listed;
+        if looks && half.repeats_first && nic.repeating > 0 {
+            self.kick(nic.port);
+        }
+    }
+}

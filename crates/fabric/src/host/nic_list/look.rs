@@ -1,0 +1,70 @@
+//! How a NIC that takes turns by a list looks for what to send, and when it is woken.
+
+use floodway_mechanisms::slots::TransportSender as _;
+use floodway_units::Time;
+
+use super::{FINISHED, Found};
+use crate::network::blueprint::Turns;
+use crate::network::layout::Local;
+use crate::run::agenda::NEVER;
+use crate::run::agenda::What;
+use crate::run::at_node::AtNode;
+
+impl AtNode<'_, '_> {
+    /// The queue pair that sends next from a host's port.
+    pub fn next_in_list(&mut self, port: Local) -> Option<u32> {
+        let nic = port.index();
+        let mut list = std::mem::take(&mut self.node.nics[nic].list);
+        let standing = self.facts.blueprint.semantics.turns == Turns::StandingList;
+        let flow = list.turn(|flow| {
+            let found = self.look(port, flow);
+            if standing {
+                self.run.pairs.senders[flow as usize].transport.looked_at();
+            }
+            found
+        });
+        self.node.nics[nic].list = list;
+        if flow.is_none() {
+            self.wake_later(port, nic);
+        }
+        flow
+    }
+
+    fn look(&self, port: Local, id: u32) -> Found {
+        if id == FINISHED {
+            return Found::Finished;
+        }
+        let half = &self.run.pairs.senders[id as usize];
+        let lane = self.facts.layout.lane(port, half.class);
+        let q = self.facts.layout.first_queue(half.class);
+        let may = self.may_send(half)
+            && half.next_send <= self.now
+            && self.gate(port, lane, q, self.facts.largest_wire).is_open(self.time());
+        if may { Found::MaySend } else { Found::Waits }
+    }
+
+    /// Sets the NIC's one timer, unless it runs.
+    fn wake_later(&mut self, port: Local, nic: usize) {
+        let flows = self.node.nics[nic].list.places.iter().filter(|&&flow| flow != FINISHED);
+        let halves = flows.map(|&flow| &self.run.pairs.senders[flow as usize]);
+        let left = halves.filter(|half| half.transport.has_more());
+        let standing = self.facts.blueprint.semantics.turns == Turns::StandingList;
+        let times = left.map(|half| half.next_send).filter(|&at| !standing || at > self.now);
+        let at = times.min().filter(|&at| at > self.now);
+        let timer = &mut self.node.nics[nic].pacing_timer;
+        if let Some(at) = at
+            && timer.at == NEVER
+        {
+            self.run.events.sync(timer, Some(Time(at)), What::Pacing, self.node.ports[port.index()].id.0);
+        }
+    }
+
+    /// A queue pair's pacing time has moved to `at`: the NIC is not woken later.
+    pub fn wake_earlier(&mut self, nic: Local, at: u64) {
+        let timer = &mut self.node.nics[nic.index()].pacing_timer;
+        if timer.at != NEVER && at < timer.at {
+            let port = self.node.ports[nic.index()].id.0;
+            self.run.events.sync(timer, Some(Time(at.max(self.now))), What::Pacing, port);
+        }
+    }
+}

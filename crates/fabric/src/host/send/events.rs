@@ -1,0 +1,285 @@
+//! What happens to the sending half of a queue pair: replies, notices, timers, pacing.
+
+use std::cmp::Reverse;
+
+use floodway_mechanisms::slots::{AckView, Allowance, LossView, ReactionPoint, TICKS, TransportSender};
+use floodway_units::{Rate, Span, Time};
+
+use super::{SendHalf, layers};
+use crate::link::arena::Extra;
+use crate::link::packet::Packet;
+use crate::network::blueprint::{Pacing, RateTimers, Turns};
+use crate::network::layout::Local;
+use crate::run::agenda::NEVER;
+use crate::run::agenda::{Set, What};
+use crate::run::at_node::AtNode;
+
+impl AtNode<'_, '_> {
+    /// Has a queue pair something to send, and room for it in its window?
+    pub fn may_send(&self, half: &SendHalf) -> bool {
+        half.may_send(self.facts.blueprint.semantics.window)
+    }
+
+    /// Puts a queue pair where it belongs: in the ring, in the pacing heap, or nowhere.
+    #[inline]
+    pub fn update_qp(&mut self, id: u32) {
+        let half = &mut self.run.pairs.senders[id as usize];
+        let semantics = &self.facts.blueprint.semantics;
+        if semantics.turns.by_list() {
+            // It is looked at when its turn comes.
+            return;
+        }
+        if half.repeats_first {
+            half.update_repeats(&mut self.node.nics[half.nic.index()]);
+        }
+        let eligible = half.may_send(semantics.window);
+        let ready = eligible && half.next_send <= self.now;
+        // Mostly it is where it belongs: one that is ready, or has nothing to wait for.
+        if ready != half.is_ready || eligible && !ready {
+            self.move_qp(id, eligible, ready);
+        }
+    }
+
+    fn move_qp(&mut self, id: u32, eligible: bool, ready: bool) {
+        let half = &mut self.run.pairs.senders[id as usize];
+        let nic = &mut self.node.nics[half.nic.index()];
+        if ready != half.is_ready {
+            half.is_ready = ready;
+            let ring = &mut nic.ready[half.class as usize];
+            if ready {
+                ring.insert(half.rank);
+            } else {
+                ring.remove(half.rank);
+            }
+        }
+        if eligible && !ready && half.pacing_at != half.next_send {
+            half.pacing_at = half.next_send;
+            nic.pacing.push(Reverse((half.next_send, half.rank)));
+            if self.facts.blueprint.semantics.turns == Turns::Ring {
+                let next = nic.pacing.peek().map(|Reverse((at, _))| Time(*at));
+                let port = self.node.ports[half.nic.index()].id.0;
+                self.run.events.sync(&mut nic.pacing_timer, next, What::Pacing, port);
+            }
+        }
+    }
+
+    /// Queue pairs whose pacing time has come may send.
+    pub fn pacing_timer(&mut self, port: Local, order: u64) {
+        let local = port.index();
+        if !self.node.nics[local].pacing_timer.fires(Time(self.now), order) {
+            return;
+        }
+        if self.facts.blueprint.semantics.turns == Turns::Ring {
+            self.paced_are_ready(local);
+            let nic = &mut self.node.nics[local];
+            let next = nic.pacing.peek().map(|Reverse((at, _))| Time(*at));
+            let id = self.node.ports[local].id.0;
+            self.run.events.sync(&mut nic.pacing_timer, next, What::Pacing, id);
+        }
+        self.kick(port);
+    }
+
+    /// Queue pairs of a NIC whose pacing time has come are ready.
+    pub fn paced_are_ready(&mut self, local: usize) {
+        while let Some(&Reverse((at, rank))) = self.node.nics[local].pacing.peek() {
+            if at > self.now {
+                break;
+            }
+            self.node.nics[local].pacing.pop();
+            // Not an entry that is older than the time at which it waits now.
+            if let Some(id) = self.node.nics[local].ranks.get(rank)
+                && self.run.pairs.senders[id as usize].pacing_at == at
+            {
+                self.run.pairs.senders[id as usize].pacing_at = NEVER;
+                self.update_qp(id);
+            }
+        }
+    }
+
+    pub fn receive_notice(&mut self, packet: &Packet) {
+        let now = self.time();
+        let notice = packet.notice();
+        let half = &mut self.run.pairs.senders[packet.flow.index()];
+        half.in_network = half.in_network.wrapping_sub(1);
+        half.head.cnps += 1;
+        layers(half, now, |layer| layer.on_notice(now, &notice));
+        self.stack_changed(packet.flow.0);
+        self.kick_nic(packet.flow.0);
+    }
+
+    /// A reply has arrived, with the records that it brings back, if any.
+    pub fn receive_reply(&mut self, packet: &Packet, extra: Option<Box<Extra>>) {
+        let now = self.time();
+        let half = &mut self.run.pairs.senders[packet.flow.index()];
+        let reply = packet.reply();
+        half.in_network = half.in_network.wrapping_sub(1);
+        let forgotten = half.done && self.facts.blueprint.semantics.turns.forget();
+        let (acked, loss) = half.transport.on_reply(now, reply);
+        let next = half.transport.acknowledged(reply);
+        if half.hears_acks {
+            let view = AckView {
+                acked,
+                next,
+                sent: half.transport.next_psn(),
+                rtt: Span(self.now - packet.stamp),
+                in_flight: half.transport.in_flight(),
+                marked: packet.mark(),
+                int: extra.as_deref().map_or(&[], Extra::hops),
+            };
+            layers(half, now, |layer| layer.on_ack(now, &view));
+        }
+        let changed = half.hears_acks || loss.is_some();
+        if let Some(loss) = loss {
+            layers(half, now, |layer| layer.on_loss(now, &loss));
+        }
+        self.run.out.extras.extend(extra);
+        self.acknowledged(packet.flow.0, next);
+        if changed {
+            self.stack_changed(packet.flow.0);
+        } else {
+            self.transport_changed(packet.flow.0);
+        }
+        if !forgotten {
+            self.kick_nic(packet.flow.0);
+            self.kick_repeats(packet.flow.0);
+        }
+    }
+
+    /// A timer of a queue pair has come: its transport's, or a layer's.
+    pub fn qp_timer(&mut self, order: u64) {
+        let now = self.time();
+        let Some(id) = self.queue_pair_of(order) else { return };
+        let half = &mut self.run.pairs.senders[id as usize];
+        // One that is complete has nothing to time, whether it is closed yet or not.
+        if !half.timer.fires(now, order) {
+            return self.tick(id, order);
+        }
+        if half.done {
+            return;
+        }
+        let due = |at: Option<Time>| at.is_some_and(|at| at <= now);
+        let resends = due(half.transport.next_timeout())
+            && self.run.events.has_come(half.transport.timeout_number(), order);
+        let loss = resends.then(|| half.transport.on_timeout(now)).flatten();
+        if let Some(loss) = loss {
+            half.head.timeouts += 1;
+            layers(half, now, |layer| layer.on_loss(now, &LossView { timeout: true, ..loss }));
+        }
+        let (alone, mut called) = (!half.ticks.is_empty(), false);
+        layers(half, now, |layer| {
+            if due(layer.next_timeout()) && !(alone && layer.ticks().is_some()) {
+                layer.on_timeout(now);
+                called = true;
+            }
+        });
+        self.stack_changed(id);
+        // Nobody may have been due: then the timer is armed anew, and that is all.
+        if resends || called && self.facts.blueprint.semantics.rate_timers == RateTimers::Look {
+            self.kick_nic(id);
+        }
+        if loss.is_some() {
+            self.kick_repeats(id);
+        }
+    }
+
+    /// A timer of a layer ticks, if the event is its live one.
+    fn tick(&mut self, id: u32, order: u64) {
+        let now = self.time();
+        let half = &mut self.run.pairs.senders[id as usize];
+        let ticks = half.ticks.iter_mut().position(|timer| timer.fires(now, order));
+        let Some(timer) = ticks.filter(|_| !half.done) else { return };
+        let mut at = 0;
+        layers(half, now, |layer| {
+            if at == timer / TICKS {
+                layer.on_tick(now, timer % TICKS);
+            }
+            at += 1;
+        });
+        self.stack_changed(id);
+        if self.facts.blueprint.semantics.rate_timers == RateTimers::Look {
+            self.kick_nic(id);
+        }
+    }
+
+    /// Arms the timers of layers that are events of their own.
+    fn arm_ticks(&mut self, id: u32) {
+        let half = &mut self.run.pairs.senders[id as usize];
+        for (layer, timers) in half.stack.iter().zip(half.ticks.chunks_exact_mut(TICKS)) {
+            for (timer, at) in timers.iter_mut().zip(layer.ticks().into_iter().flatten()) {
+                let next = (at != Time::NEVER).then_some(at);
+                self.run.events.renew(timer, next, What::QueuePair, half.timer_key as u32);
+            }
+        }
+    }
+
+    /// The transport of a queue pair has been called, and no layer, so that what they allow is as it was, and so is
+    /// when they want to be called.
+    #[inline]
+    pub fn transport_changed(&mut self, id: u32) {
+        let half = &mut self.run.pairs.senders[id as usize];
+        let next = half.transport.next_timeout();
+        if next.is_some() && !half.done {
+            let set = half.timer_set();
+            self.run.events.sync_queue_pair(&mut half.timer, next, half.timer_key, set);
+        }
+        self.update_qp(id);
+    }
+
+    /// The machines of a queue pair have been called: takes what they allow and when they want to be called.
+    pub fn stack_changed(&mut self, id: u32) {
+        let half = &mut self.run.pairs.senders[id as usize];
+        let mut next = half.transport.next_timeout();
+        let mut set = half.timer_set();
+        if !half.constant
+            && let Some(layers) = half.next_of_layers()
+            && next.is_none_or(|next| layers <= next)
+        {
+            (next, set) = (Some(layers), Set::Now);
+        }
+        let (constant, ticks) = (half.constant, !half.ticks.is_empty());
+        if !half.done {
+            self.run.events.sync_queue_pair(&mut half.timer, next, half.timer_key, set);
+            if ticks {
+                self.arm_ticks(id);
+            }
+        }
+        if constant {
+            self.update_qp(id);
+        } else {
+            self.allowance_changed(id);
+        }
+    }
+
+    /// Takes what the stack of a flow now allows.
+    pub fn allowance_changed(&mut self, slot: u32) {
+        let half = &mut self.run.pairs.senders[slot as usize];
+        let line = self.facts.ports[self.node.ports[half.nic.index()].id.index()].rate;
+        let own = Allowance { rate: Rate::MAX, window: half.transport.cap() };
+        let rate = half.allowance.rate;
+        half.allowance = half.stack.iter().fold(own, |least, layer| least.least(layer.allowance()));
+        if half.scales {
+            half.allowance.window = half.scaled_window(line);
+        }
+        let semantics = &self.facts.blueprint.semantics;
+        half.paced = half.allowance.rate < line && semantics.pacing == Pacing::On;
+        if half.allowance.rate != rate {
+            half.gap.0 = NEVER;
+            if half.moves {
+                let (start, wire) = half.last_send;
+                let gap = if half.paced { half.gap_behind(wire, semantics.rounding) } else { 0 };
+                half.next_send = start + gap;
+            }
+        }
+        if semantics.turns.by_list() && half.moves {
+            let set = half.stack.iter().filter_map(ReactionPoint::rates_set).sum();
+            if std::mem::replace(&mut half.rates_set, set) != set {
+                let (nic, at) = (half.nic, half.next_send);
+                self.wake_earlier(nic, at);
+            }
+        }
+        if self.run.kept.allowances.is_some() {
+            self.note_allowance(slot);
+        }
+        self.update_qp(slot);
+    }
+}

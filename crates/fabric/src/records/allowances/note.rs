@@ -1,0 +1,28 @@
+//! Allowances are noted.
+
+use super::{Row, allowed_gbps};
+use crate::run::at_node::AtNode;
+
+impl AtNode<'_, '_> {
+    /// Writes down what the stack of a queue pair allows, if that is something else than before.
+    #[inline(never)]
+    pub fn note_allowance(&mut self, slot: u32) {
+        let Some(log) = &mut self.run.kept.allowances else { return };
+        let (half, way) = (&self.run.pairs.senders[slot as usize], &self.run.pairs.ways[slot as usize]);
+        if half.done || !log.chosen[way.workload as usize] {
+            return;
+        }
+        let allowance = half.allowance;
+        if log.last(slot).replace(allowance) != Some(allowance) {
+            let line = self.facts.ports[self.node.ports[half.nic.index()].id.index()].rate;
+            let allowed = allowed_gbps(&allowance, line, way.base_rtt);
+            log.log.push(Row {
+                time: self.now,
+                nic: self.node.nics[half.nic.index()].number,
+                flow: way.name(),
+                allowance,
+                allowed,
+            });
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! Signals are noted.
+
+use floodway_mechanisms::registry::AnyCongestionPoint;
+use floodway_mechanisms::slots::{CongestionPoint as _, Mark, Notice, RegionNotice};
+use floodway_units::{Class, Time};
+
+use super::{Cn, What};
+use crate::link::arena::Place;
+use crate::network::layout::Local;
+use crate::run::at_node::AtNode;
+
+/// The state that the machines of a port say that a queue is in: the first of them that has states.
+fn state_of(points: &[AnyCongestionPoint], now: Time, class: Class) -> &'static str {
+    points.iter().map(|point| point.state(now, class)).find(|state| !state.is_empty()).unwrap_or_default()
+}
+
+impl AtNode<'_, '_> {
+    /// Writes down what states the machines of `port` have changed; they have just been called.
+    pub fn note_states(&mut self, port: Local) {
+        // Machines at a host's end hear of pauses, but of no packets.
+        if self.run.kept.signals.is_some() && !self.node.ports[port.index()].at_host {
+            self.tell_states(port, What::State);
+        }
+    }
+
+    /// Likewise, of all ports.
+    pub fn note_all_states(&mut self) {
+        for port in self.node.locals() {
+            self.note_states(port);
+        }
+    }
+
+    #[inline(never)]
+    pub(super) fn tell_states(&mut self, port: Local, what: fn(&'static str) -> What) {
+        let (now, classes) = (self.time(), self.facts.layout.classes.len());
+        let Some(log) = &mut self.run.kept.signals else { return };
+        let points = &self.node.machines[port.index()].congestion_points;
+        for class in 1..classes {
+            let lane = self.node.egress[self.facts.layout.lane(port, class as u8)].id as usize;
+            let state = state_of(points, now, self.facts.layout.classes[class]);
+            if state != std::mem::replace(&mut log.states[lane], state) {
+                log.say(now.0, lane, what(state));
+            }
+        }
+    }
+
+    /// Writes down that the egress `lane` has marked a packet.
+    pub fn note_mark(&mut self, lane: usize, place: Place, mark: Mark) {
+        if let Some(log) = &mut self.run.kept.signals {
+            let flow = self.run.pairs.ways[self.run.packets[place].flow.index()].name();
+            log.say(self.now, self.node.egress[lane].id as usize, What::Mark(mark, flow));
+        }
+    }
+
+    /// Counts a CNP that a machine of `port` has made, and writes it down.
+    pub fn note_cnp(&mut self, port: Local, notice: &Notice) {
+        let way = &self.run.pairs.ways[notice.flow.index()];
+        let lane = self.facts.layout.lane(port, way.class);
+        let name = way.name();
+        self.node.egress[lane].rare.cnps += 1;
+        if let Some(log) = &mut self.run.kept.signals {
+            log.say(self.now, self.node.egress[lane].id as usize, What::Cnp(name, notice.window));
+        }
+    }
+
+    /// Counts a notice of a machine of `port` that goes out of `ingress`, and writes it down.
+    pub fn note_cn(&mut self, port: Local, ingress: Local, notice: &RegionNotice) {
+        let class = self.facts.layout.dense(notice.class);
+        if class == u8::MAX {
+            // No queue is of it.
+            return;
+        }
+        let lane = self.facts.layout.lane(port, class);
+        self.node.egress[lane].rare.cns += 1;
+        let to = self.node.ports[ingress.index()].far;
+        if let Some(log) = &mut self.run.kept.signals {
+            log.say(
+                self.now,
+                self.node.egress[lane].id as usize,
+                What::Cn(Cn { to, degree: notice.degree, flows: notice.count }),
+            );
+        }
+    }
+}

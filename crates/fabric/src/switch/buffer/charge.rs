@@ -1,0 +1,249 @@
+//! What is charged for a packet of a switch, and when it is uncharged.
+
+use floodway_mechanisms::slots::{Admission as _, Admit, DropReason, FcReceiver, PoolView};
+use floodway_units::Bytes;
+
+use super::Uncharge;
+use crate::link::packet::Packet;
+use crate::network::layout::Local;
+use crate::records::tally::FirstDrop;
+use crate::run::agenda::{NEVER, What};
+use crate::run::at_node::{AtNode, bytes};
+
+impl AtNode<'_, '_> {
+    /// Charges a packet where nobody has anything to decide or to say about it: the account and the pool are far from
+    /// every threshold, and the egress queue is so short that no congestion point hears of the packet. Two packets of
+    /// three are let through here with a tenth of the work of the calls that it spares; false if those are due.
+    #[inline]
+    pub fn charge_unheard(&mut self, lane: usize, ingress: Local, out: Local, class: u8, frame: u16) -> bool {
+        let frame = u64::from(frame);
+        let account = self.node.ingress.known(lane);
+        let port = self.node.ports.known(out.index());
+        let pool = &self.node.switch;
+        let held = account.held + frame;
+        let shared = held.saturating_sub(account.reserve);
+        if shared >= u64::from(account.quiet)
+            || account.headroom > 0
+            || port.waiting + frame > u64::from(port.quiet) && self.joins_heard(out, class, frame)
+            || pool.pool_used.saturating_add(frame) > pool.pool_quiet
+            || port.discards != 0
+            || !port.up
+        {
+            return false;
+        }
+        let account = self.node.ingress.known_mut(lane);
+        let of_pool = if account.pooled { shared - account.shared() } else { 0 };
+        account.held = held;
+        if held > u64::from(account.told) || self.now >= account.told_until {
+            self.tell_held(lane, ingress, held);
+        }
+        self.node.switch.holds(frame, of_pool);
+        true
+    }
+
+    /// Do congestion points hear of a frame that joins the first queue of its class?
+    #[inline(never)]
+    fn joins_heard(&self, out: Local, class: u8, frame: u64) -> bool {
+        let queue =
+            self.node.queues.known(self.facts.layout.queue(out) + self.facts.layout.first_queue(class));
+        queue.bytes + frame > u64::from(self.node.ports.known(out.index()).quiet)
+    }
+
+    /// Charges the packet to its ingress, or says why it must be dropped.
+    pub fn charge(&mut self, lane: usize, out: Local, q: usize, packet: &Packet) -> Option<DropReason> {
+        let frame = u64::from(packet.frame);
+        let view = self.account_view(lane);
+        let account = self.node.ingress.known(lane);
+        let egress_used = account.admission.egress_reserve().map(|reserve| self.beyond(reserve));
+        let pool = PoolView {
+            free: view.pool_free,
+            threshold: account.receiver.threshold(view.pool_free),
+            headroom: bytes(account.headroom_size),
+            size: bytes(account.own),
+            egress_used: egress_used.unwrap_or_default(),
+        };
+        let (packet_view, queue_view) = (self.packet_view(packet), self.queue_view(out, q, packet));
+        let now = self.time();
+        let rng = &mut self.node.streams.admission;
+        let account = self.node.ingress.known_mut(lane);
+        let charged = account.admission.admit(now, rng, &packet_view, &view, &queue_view, &pool);
+        let shared_before = account.shared();
+        match charged {
+            Admit::Reserved | Admit::Shared => account.held += frame,
+            Admit::Headroom => account.headroom += frame,
+            Admit::Drop(reason) => {
+                if account.lossless && matches!(reason, DropReason::Buffer | DropReason::Egress) {
+                    let (size, held) = (account.headroom_size, account.headroom);
+                    let missing = if account.by_output {
+                        (queue_view.voq.0 + frame).saturating_sub(account.own)
+                    } else if reason == DropReason::Egress {
+                        // Its queue's share changes with the others': the packet itself had no room.
+                        frame
+                    } else if account.pooled {
+                        (held + frame).saturating_sub(size)
+                    } else {
+                        (account.held + held + frame).saturating_sub(account.own)
+                    };
+                    self.run.kept.records.lossless_drop(FirstDrop {
+                        lane: account.id as usize,
+                        time: self.now,
+                        order: self.order,
+                        missing,
+                    });
+                }
+                return Some(reason);
+            }
+        }
+        let grown = account.shared() - shared_before;
+        let total = account.held + account.headroom;
+        account.headroom_peak = account.headroom_peak.max(account.headroom);
+        let of_pool = if account.pooled { grown } else { 0 };
+        self.tell_held(lane, packet.ingress, total);
+        self.node.switch.holds(frame, of_pool);
+        if self.has_crossbar() {
+            self.charge_voq(packet.ingress, out, packet.class, packet.frame);
+        }
+        None
+    }
+
+    /// What the queues of data at a switch's ports hold beyond `reserve` each. They are gone through, so that
+    /// nobody pays for it who does not ask.
+    pub fn beyond(&self, reserve: Bytes) -> Bytes {
+        let queues = self.node.locals().flat_map(|port| {
+            let charged = (1..self.facts.layout.queues_per_port).filter(move |&q| !self.may_lose(port, q));
+            charged.map(move |q| self.node.queues.known(self.facts.layout.queue(port) + q))
+        });
+        bytes(queues.map(|queue| queue.bytes.saturating_sub(reserve.0)).sum())
+    }
+
+    /// An account holds `held` bytes: its peak and the port's series hear of it.
+    #[inline(never)]
+    fn tell_held(&mut self, lane: usize, ingress: Local, held: u64) {
+        let series = self.node.series.known_mut(ingress.index());
+        series.buffer(self.now, held);
+        let account = self.node.ingress.known_mut(lane);
+        account.peak = account.peak.max(held);
+        if self.now >= account.told_until {
+            (account.told, account.told_until) = (0, series.ends());
+        }
+        account.told = account.told.max(u32::try_from(held).unwrap_or(u32::MAX));
+    }
+
+    /// The switch's accounts hear of releases, or no longer.
+    pub fn awaiting_changed(&mut self, lane: usize) {
+        self.set_quiet(lane);
+        if self.node.ingress.known(lane).awaits {
+            self.await_releases(lane);
+        }
+    }
+
+    /// Up to where packets come in unheard is kept anew.
+    pub fn set_quiet(&mut self, lane: usize) {
+        if let Some(quiet) = self.quiet_of_account(lane) {
+            self.node.ingress.known_mut(lane).quiet = quiet;
+        }
+    }
+
+    /// Up to where packets come in unheard: nowhere, while a release is awaited. None where nobody asks for it.
+    pub fn quiet_of_account(&self, lane: usize) -> Option<u32> {
+        let (account, switch) = (self.node.ingress.known(lane), &self.node.switch);
+        if account.at_host || switch.pipeline != 0 {
+            return None;
+        }
+        let pooled = account.pooled;
+        // Behind a crossbar nothing goes straight through.
+        let plain = !account.awaits && account.admission.is_plain() && switch.inputs.is_none();
+        let quiet = if !plain || pooled && switch.pool_size == 0 {
+            0
+        } else if pooled {
+            account.receiver.quiet_below(bytes(switch.pool_size - switch.pool_quiet)).0
+        } else {
+            account.receiver.quiet_below(Bytes::ZERO).0.min(account.own.saturating_sub(account.headroom_size))
+        };
+        Some(u32::try_from(quiet).unwrap_or(u32::MAX))
+    }
+
+    /// `frame` bytes that are charged to no account have left the switch.
+    pub fn uncounted(&mut self, frame: u16) {
+        self.node.switch.occupied -= u64::from(frame);
+    }
+
+    /// Takes `frame` bytes off an account, from headroom first, and tells its receiver half.
+    pub fn uncharge(&mut self, lane: usize, ingress: Local, frame: u16) {
+        self.node.switch.occupied -= u64::from(frame);
+        self.uncharge_account(lane, ingress, frame);
+    }
+
+    /// Takes `frame` bytes off an account that stay in the switch, or have left it.
+    #[inline]
+    pub fn uncharge_account(&mut self, lane: usize, ingress: Local, frame: u16) {
+        let frame = u64::from(frame);
+        let account = self.node.ingress.known_mut(lane);
+        let shared_before = account.shared();
+        let from_headroom = account.headroom.min(frame);
+        account.headroom -= from_headroom;
+        account.held -= frame - from_headroom;
+        let shrunk = shared_before - account.shared();
+        let pooled = account.pooled;
+        let switch = &mut self.node.switch;
+        if pooled {
+            switch.pool_used -= shrunk;
+        }
+        if account.awaits {
+            self.with_receiver(lane, ingress, FcReceiver::on_release);
+        }
+    }
+
+    /// The packet just put on the wire by `port` is uncharged from account `lane` at its last bit.
+    #[inline]
+    pub fn release_later(&mut self, port: Local, ingress: Local, lane: usize, frame: u16) {
+        let at = self.node.ports.known(port.index()).free_at;
+        let switch = &mut self.node.switch;
+        switch.next_release = switch.next_release.min(at);
+        let uncharge = Uncharge { at, port, ingress, lane: lane as u32, frame };
+        // Nearly always the last: only a short packet or a faster port overtakes others.
+        if switch.releases.back().is_none_or(|last| (last.at, last.port) <= (at, port)) {
+            switch.releases.push_back(uncharge);
+        } else {
+            let after = switch.releases.partition_point(|other| (other.at, other.port) <= (at, port));
+            switch.releases.insert(after, uncharge);
+        }
+        if self.node.ingress.known(lane).awaits {
+            self.run.events.add(What::Release, self.node.switch.number, at);
+        }
+    }
+
+    /// Makes events of the releases that `lane` now waits for.
+    pub fn await_releases(&mut self, lane: usize) {
+        let switch = &self.node.switch;
+        for leaving in switch.releases.iter().filter(|leaving| leaving.lane as usize == lane) {
+            self.run.events.add(What::Release, switch.number, leaving.at.max(self.now));
+        }
+    }
+
+    /// Uncharges all packets whose last bit has gone, in order of time, then of port; whether
+    /// there were any.
+    #[inline]
+    pub fn settle(&mut self) -> bool {
+        let any = self.node.switch.next_release <= self.now;
+        if any {
+            self.settle_due();
+        }
+        any
+    }
+
+    #[inline(never)]
+    fn settle_due(&mut self) {
+        loop {
+            let state = &mut self.node.switch;
+            let Some(leaving) = state.releases.pop_front() else { return };
+            let next = state.releases.front().map_or(NEVER, |first| first.at);
+            state.next_release = next;
+            self.uncharge(leaving.lane as usize, leaving.ingress, leaving.frame);
+            // What was said of it may have led here, too.
+            if next > self.now || self.node.switch.next_release > self.now {
+                return;
+            }
+        }
+    }
+}

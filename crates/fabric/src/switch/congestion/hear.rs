@@ -1,0 +1,443 @@
+//! What congestion points of a port hear, and what becomes of what they say.
+
+use floodway_mechanisms::slots::{
+    Claim, CongestionPoint, CpAction, Cx, FcFrame, Mark, QueueView, RegionNotice,
+};
+use floodway_units::{Bytes, Class, FlowId, Span, Time};
+
+use crate::link::arena::{Extra, Fifo, Place};
+use crate::link::packet::{ISOLATED, Kind, Packet};
+use crate::link::port::Queue;
+use crate::network::layout::Local;
+use crate::network::routing::peer;
+use crate::run::at_node::AtNode;
+
+/// A flow's addresses and ports in a notice between neighbours (RCM's CN).
+const FLOW_ID_BYTES: u64 = 13;
+
+impl AtNode<'_, '_> {
+    /// Marks a packet that the egress lane `lane` sends or takes in.
+    pub fn mark(&mut self, lane: usize, place: Place, mark: Mark) {
+        if mark == Mark::None || !self.run.packets[place].is_data() {
+            return;
+        }
+        let egress = &mut self.node.egress[lane];
+        match mark {
+            Mark::Ue => egress.rare.ue_marks += 1,
+            Mark::None | Mark::Ce => egress.counters.ecn_marks += 1,
+        }
+        self.run.packets[place].add_mark(mark);
+        if self.run.kept.signals.is_some() {
+            self.note_mark(lane, place, mark);
+        }
+    }
+
+    /// Tells the congestion points that a packet starts on the wire; the mark that they give it.
+    pub fn dequeued(&mut self, port: Local, q: usize, packet: &Packet) -> Mark {
+        self.no_longer_placed(port, packet.flow);
+        self.count_input(port, packet, false);
+        let (view, queue) = (self.packet_view(packet), self.queue_view(port, q, packet));
+        let own = &mut self.node.streams.congestion_point;
+        let rng = self.run.shared_draws.as_mut().unwrap_or(own);
+        let mut cx = Cx { now: Time(self.now), rng, out: &mut self.run.out.actions };
+        let points = &mut self.node.machines[port.index()].congestion_points;
+        let mark = points.iter_mut().map(|point| point.on_dequeue(&mut cx, &view, &queue)).max();
+        self.after_congestion_points(port);
+        mark.unwrap_or_default()
+    }
+
+    /// A timer of a congestion point has come.
+    pub fn cp_timer(&mut self, port: Local, order: u64) {
+        if !self.node.machines[port.index()].cp_timer.fires(Time(self.now), order) {
+            return;
+        }
+        let now = Time(self.now);
+        let mut cx = Cx { now, rng: &mut self.node.streams.congestion_point, out: &mut self.run.out.actions };
+        for point in &mut self.node.machines[port.index()].congestion_points {
+            if point.next_timeout().is_some_and(|at| at <= now) {
+                point.on_timeout(&mut cx);
+            }
+        }
+        self.after_congestion_points(port);
+        // A gate may have opened.
+        self.kick(port);
+    }
+
+    /// Congestion points of `port` have been called: their timers, what they hear from now on, and what they said.
+    pub fn after_congestion_points(&mut self, port: Local) {
+        self.ask_again(port);
+        self.flush_actions(port);
+        self.note_states(port);
+        if self.run.trace.is_some() {
+            self.trace_held(port);
+        }
+    }
+
+    /// Timers of the congestion points of `port`, and what they hear from now on.
+    fn ask_again(&mut self, port: Local) {
+        self.node.machines[port.index()].sync(&mut self.run.events, self.node.ports[port.index()].id);
+        self.set_port_quiet(port);
+    }
+
+    /// Up to where the congestion points of `port` do not hear of packets.
+    pub fn set_port_quiet(&mut self, port: Local) {
+        self.node.ports[port.index()].quiet = self.quiet_of_port(port);
+    }
+
+    /// Up to which queue the congestion points of a port hear of nothing.
+    pub fn quiet_of_port(&self, port: Local) -> u32 {
+        let points = &self.node.machines[port.index()].congestion_points;
+        // With several queues each packet's place is kept for them.
+        if self.facts.layout.queues_per_port > 2 && !points.is_empty() {
+            return 0;
+        }
+        let quiet = points.iter().map(|point| point.quiet_up_to().unwrap_or_default().0).min();
+        u32::try_from(quiet.unwrap_or(u64::MAX)).unwrap_or(u32::MAX)
+    }
+
+    /// Machines that must know what waits, and come to hear now, are told of the packets at `port`: all but `newest`, which
+    /// makes its queue `len` bytes long, or all of them where the port is paused.
+    fn recount(&mut self, port: Local, newest: Option<(Place, u64)>) {
+        let mut points = std::mem::take(&mut self.node.machines[port.index()].congestion_points);
+        let first = self.facts.layout.queue(port);
+        for point in points.iter_mut().filter(|point| point.recounts()) {
+            let passes = |bound: Bytes| newest.is_none_or(|(_, len)| len > bound.0);
+            if !point.quiet_up_to().is_some_and(passes) {
+                continue;
+            }
+            for queue in &self.node.queues[first + 1..first + self.facts.layout.queues_per_port] {
+                let is_newest = |place: &Place| newest.is_some_and(|(newest, _)| newest == *place);
+                for place in queue.fifo.places(&self.run.packets).filter(|place| !is_newest(place)) {
+                    point.on_waiting(&self.packet_view(&self.run.packets[place]));
+                }
+            }
+        }
+        self.node.machines[port.index()].congestion_points = points;
+    }
+
+    /// A packet waits for the `q`-th queue of a port with congestion points, or in it: where queues may be chosen, others of its
+    /// flow follow it there.
+    pub fn note_placed(&mut self, out: Local, q: usize, packet: &Packet) {
+        if self.node.ports[out.index()].has_cp
+            && (self.facts.layout.subs > 1 || self.facts.layout.queues_per_port > 2)
+        {
+            let placed = self.node.machines[out.index()].placed.entry(packet.flow.0).or_insert((q, 0));
+            placed.1 += 1;
+        }
+    }
+
+    /// A packet of the flow waits at the port no longer.
+    pub fn no_longer_placed(&mut self, port: Local, flow: FlowId) {
+        let placed = &mut self.node.machines[port.index()].placed;
+        if let Some((_, count)) = placed.get_mut(&flow.0) {
+            *count -= 1;
+            if *count == 0 {
+                placed.remove(&flow.0);
+            }
+        }
+    }
+
+    /// Is it noted where a packet waits at `out` when it is taken in, and not when it joins its queue?
+    fn is_placed_early(&self, out: Local) -> bool {
+        self.node.ports[out.index()].isolates && self.node.switch.pipeline != 0
+    }
+
+    /// The packet at `place`, which has joined the `q`-th queue of `out`, is heard of.
+    pub fn enqueued(&mut self, out: Local, q: usize, lane: usize, place: Place) {
+        let packet = self.run.packets[place];
+        if !self.has_crossbar() {
+            if !self.is_placed_early(out) {
+                self.note_placed(out, q, &packet);
+            }
+            self.count_input(out, &packet, true);
+            self.came_in(out, q, &packet);
+        }
+        let (view, queue) = (self.packet_view(&packet), self.queue_view(out, q, &packet));
+        if self.node.machines[out.index()].recounts {
+            self.recount(out, Some((place, queue.len.0)));
+        }
+        let own = &mut self.node.streams.congestion_point;
+        let rng = self.run.shared_draws.as_mut().unwrap_or(own);
+        let mut cx = Cx { now: Time(self.now), rng, out: &mut self.run.out.actions };
+        let points = &mut self.node.machines[out.index()].congestion_points;
+        let mark = points.iter_mut().map(|point| point.on_enqueue(&mut cx, &view, &queue)).max();
+        self.mark(lane, place, mark.unwrap_or_default());
+        self.after_congestion_points(out);
+    }
+
+    /// A packet has left its queue at `port` and will not be sent.
+    pub fn removed(&mut self, port: Local, packet: &Packet) {
+        if !self.node.ports[port.index()].has_cp {
+            return;
+        }
+        self.count_input(port, packet, false);
+        let (now, view) = (self.time(), self.packet_view(packet));
+        for point in &mut self.node.machines[port.index()].congestion_points {
+            point.on_removed(now, &view);
+        }
+        self.after_congestion_points(port);
+    }
+
+    /// Where machines watch inputs and there is no crossbar: a packet waits at the port, or no longer.
+    fn count_input(&mut self, port: Local, packet: &Packet, joins: bool) {
+        if !self.node.machines[port.index()].watches || packet.class == 0 || self.has_crossbar() {
+            return;
+        }
+        let frame = u64::from(packet.frame);
+        let inputs = &mut self.node.machines[port.index()].inputs;
+        let held = inputs.entry((packet.ingress, packet.class)).or_default();
+        // What waited before the machine came was not counted.
+        *held = if joins { *held + frame } else { held.saturating_sub(frame) };
+    }
+
+    /// Tells the congestion points that watch inputs that a packet has come in, for the `q`-th queue of `out`.
+    pub fn came_in(&mut self, out: Local, q: usize, packet: &Packet) {
+        if !self.node.machines[out.index()].watches {
+            return;
+        }
+        let (view, queue) = (self.packet_view(packet), self.queue_view(out, q, packet));
+        let rng = &mut self.node.streams.congestion_point;
+        let mut cx = Cx { now: Time(self.now), rng, out: &mut self.run.out.actions };
+        for point in &mut self.node.machines[out.index()].congestion_points {
+            point.on_input(&mut cx, &view, &queue);
+        }
+        self.after_congestion_points(out);
+    }
+
+    /// Asks anew, of every packet of a class that waits at a port, in which of the class's two queues it should.
+    fn resort(&mut self, port: Local, class: Class) {
+        let class = self.facts.layout.dense(class);
+        if self.facts.layout.subs != 2 || class == u8::MAX {
+            return;
+        }
+        if self.node.ports[port.index()].isolates {
+            return self.isolate_waiting(port, class, None);
+        }
+        let first = self.facts.layout.queue(port) + self.facts.layout.first_queue(class);
+        let lists = [self.node.queues[first].fifo, self.node.queues[first + 1].fifo];
+        let sorted = self.sorted(port, class, lists);
+        let bytes = sorted.each_ref().map(|queue| Bytes(queue.bytes));
+        for (at, queue) in (first..).zip(sorted) {
+            self.node.queues[at] = queue;
+        }
+        if self.has_crossbar() {
+            self.resort_inputs(port, class);
+        }
+        let (now, class) = (self.time(), self.facts.layout.classes[class as usize]);
+        for point in &mut self.node.machines[port.index()].congestion_points {
+            point.on_resorted(now, class, bytes);
+        }
+    }
+
+    /// As [`AtNode::resort`], where the second queue may lose: flows that should wait there, or `only` this one, move with all
+    /// that waits of them, and are charged to nobody any more. None moves back, since no account has room for it.
+    pub fn isolate_waiting(&mut self, port: Local, class: u8, only: Option<FlowId>) {
+        self.settle();
+        let (first, second) =
+            (self.facts.layout.first_queue(class), self.facts.layout.first_queue(class) + 1);
+        let at = self.facts.layout.queue(port);
+        let mut list = std::mem::take(&mut self.node.queues[at + first]).fifo;
+        while let Some(place) = list.pop(&self.run.packets) {
+            let packet = self.run.packets[place];
+            if self.moves(port, &packet, only) {
+                self.move_isolated(port, second, place);
+            } else {
+                let queue = &mut self.node.queues[at + first];
+                queue.bytes += u64::from(packet.frame);
+                queue.fifo.push(&mut self.run.packets, place);
+            }
+        }
+        self.isolate_piped(port, class, only);
+        let bytes = [first, second].map(|q| Bytes(self.node.queues[at + q].bytes));
+        let (now, class) = (self.time(), self.facts.layout.classes[class as usize]);
+        for point in &mut self.node.machines[port.index()].congestion_points {
+            point.on_resorted(now, class, bytes);
+        }
+    }
+
+    fn moves(&mut self, port: Local, packet: &Packet, only: Option<FlowId>) -> bool {
+        match only {
+            Some(flow) => packet.flow == flow,
+            None => self.sub_of(port, packet) == 1,
+        }
+    }
+
+    /// A packet that was in no queue any more joins one that may lose it, unless that has no room.
+    fn move_isolated(&mut self, port: Local, q: usize, place: Place) {
+        let packet = self.run.packets[place];
+        let lane = self.facts.layout.lane(packet.ingress, packet.class);
+        if let Some(reason) = self.refused(port, q, &packet) {
+            self.quits(port, packet.frame);
+            self.uncounted(packet.frame);
+            self.no_longer_placed(port, packet.flow);
+            self.discard(lane, place, reason);
+        } else {
+            self.replaced(port, q, &packet);
+            let paused = self.node.egress[self.facts.layout.lane(port, packet.class)].paused(self.now);
+            let moved = &mut self.run.packets[place];
+            moved.flags |= ISOLATED;
+            moved.paused = moved.paused.wrapping_add(paused);
+            let at = self.facts.layout.queue(port) + q;
+            self.node.queues[at].bytes += u64::from(packet.frame);
+            self.node.queues[at].fifo.push(&mut self.run.packets, place);
+        }
+        self.uncharge_account(lane, packet.ingress, packet.frame);
+    }
+
+    /// Packets that have still to join a queue follow those of their flow into one that may lose them.
+    fn isolate_piped(&mut self, port: Local, class: u8, only: Option<FlowId>) {
+        for i in 0..self.node.switch.pipe.len() {
+            let (_, out, place) = self.node.switch.pipe[i];
+            let packet = self.run.packets[place];
+            let waits_here = out == port && packet.class == class && !packet.has(ISOLATED);
+            if waits_here && self.moves(port, &packet, only) {
+                self.run.packets[place].flags |= ISOLATED;
+                self.replaced(port, self.facts.layout.first_queue_of(class, 1), &packet);
+                let lane = self.facts.layout.lane(packet.ingress, class);
+                self.uncharge_account(lane, packet.ingress, packet.frame);
+            }
+        }
+    }
+
+    /// The packets of two lists in the queues that they should wait in now, each flow's in its order.
+    pub fn sorted(&mut self, port: Local, class: u8, lists: [Fifo; 2]) -> [Queue; 2] {
+        let mut sorted = [Queue::default(), Queue::default()];
+        for mut list in lists {
+            while let Some(place) = list.pop(&self.run.packets) {
+                let packet = self.run.packets[place];
+                let sub = self.sub_of(port, &packet);
+                let q = self.facts.layout.first_queue_of(class, sub);
+                self.replaced(port, q, &packet);
+                let queue = &mut sorted[sub];
+                queue.bytes += u64::from(packet.frame);
+                queue.fifo.push(&mut self.run.packets, place);
+            }
+        }
+        sorted
+    }
+
+    /// A packet waits for another queue of `out` from now on: those of its flow that come later follow it.
+    pub fn replaced(&mut self, out: Local, q: usize, packet: &Packet) {
+        if let Some(placed) = self.node.machines[out.index()].placed.get_mut(&packet.flow.0) {
+            placed.0 = q;
+        }
+    }
+
+    /// In which queue of its class a packet should wait.
+    pub fn sub_of(&mut self, port: Local, packet: &Packet) -> usize {
+        let (now, view) = (self.time(), self.packet_view(packet));
+        let points = &mut self.node.machines[port.index()].congestion_points;
+        let owner = points.iter_mut().find(|point| point.claims().contains(&Claim::Classify));
+        owner.map_or(0, |point| usize::from(point.classify(now, &view).sub))
+    }
+
+    /// Delivers what congestion points of `port` have just said.
+    pub fn flush_actions(&mut self, port: Local) {
+        let mut actions = std::mem::take(&mut self.run.out.actions.0);
+        for action in actions.drain(..) {
+            match action {
+                CpAction::ToSource(notice) => {
+                    self.note_cnp(port, &notice);
+                    self.notify_source(port, &notice);
+                }
+                CpAction::ToUpstream(ingress, notice) => {
+                    self.notify_upstream(port, self.facts.local(ingress), notice);
+                }
+                CpAction::Resort(class) => self.resort(port, class),
+            }
+        }
+        self.run.out.actions.0 = actions;
+    }
+
+    /// Sends a notice that a machine of `port` has made one hop, out of the port by which the neighbour's packets come in; hosts
+    /// would not understand it.
+    fn notify_upstream(&mut self, port: Local, ingress: Local, notice: RegionNotice) {
+        if !self.node.ports[ingress.index()].up || self.facts.ports[peer(self.id(ingress)).index()].at_host {
+            return;
+        }
+        self.note_cn(port, ingress, &notice);
+        let size = self.facts.format.link_control().frame + Bytes(FLOW_ID_BYTES * u64::from(notice.count));
+        let mut packet = Packet::new(Kind::Region, FlowId(u32::MAX), size);
+        packet.at = self.now;
+        let place = self.run.packets.add(packet);
+        let mut extra = self.run.out.extras.pop().unwrap_or_else(|| Box::new(Extra::Notice(notice)));
+        *extra = Extra::Notice(notice);
+        self.run.packets.attach(place, extra);
+        self.queue_link_control(ingress, place);
+        self.kick(ingress);
+    }
+
+    /// A notice has arrived at the egress port that it speaks of, or was lost on the way.
+    pub fn region_notice(&mut self, port: Local, notice: &RegionNotice, lost: bool) {
+        if lost || !self.node.ports[port.index()].has_cp {
+            return;
+        }
+        let mut cx = Cx {
+            now: Time(self.now),
+            rng: &mut self.node.streams.congestion_point,
+            out: &mut self.run.out.actions,
+        };
+        for point in &mut self.node.machines[port.index()].congestion_points {
+            point.on_notice(&mut cx, notice);
+        }
+        self.after_congestion_points(port);
+        // A gate may have changed.
+        self.kick(port);
+    }
+
+    /// The class of `lane` may not leave `port` any more, or may again.
+    pub fn pause_changed(&mut self, port: Local, lane: usize, paused: bool) {
+        let class = (lane % self.facts.layout.classes.len()) as u8;
+        let first = self.facts.layout.queue(port);
+        let len = (1..self.facts.layout.queues_per_port)
+            .filter(|&q| self.facts.layout.class_of_queue(q) == class)
+            .map(|q| self.node.queues[first + q].bytes)
+            .sum();
+        let view = QueueView {
+            port: self.id(port),
+            class: self.facts.layout.classes[class as usize],
+            sub: 0,
+            len: Bytes(len),
+            first: Bytes(self.node.queues[first + self.facts.layout.first_queue(class)].bytes),
+            voq: Bytes::ZERO,
+            rate: self.rate(port),
+            paused,
+            base_rtt: Span::ZERO,
+        };
+        if paused && self.node.machines[port.index()].recounts {
+            self.recount(port, None);
+        }
+        let now = self.time();
+        for point in &mut self.node.machines[port.index()].congestion_points {
+            if paused {
+                point.on_paused(now, &view);
+            } else {
+                point.on_resumed(now, &view);
+            }
+        }
+        self.after_congestion_points(port);
+    }
+
+    /// Tells the switch's congestion points that `ingress` has just paused its upstream.
+    pub fn pause_sent(&mut self, ingress: Local) {
+        if self.node.is_host() {
+            return;
+        }
+        let (now, id) = (self.time(), self.id(ingress));
+        for frame in 0..self.run.out.frames.0.len() {
+            let class = match self.run.out.frames.0[frame] {
+                FcFrame::Pause { class, quanta } if quanta.0 > 0 => class,
+                _ => continue,
+            };
+            for port in self.node.locals() {
+                for point in &mut self.node.machines[port.index()].congestion_points {
+                    point.on_pause_sent(now, id, class);
+                }
+                self.ask_again(port);
+            }
+        }
+        if self.run.kept.signals.is_some() {
+            self.note_all_states();
+        }
+    }
+}

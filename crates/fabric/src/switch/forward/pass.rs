@@ -1,0 +1,377 @@
+//! How a packet passes a switch.
+
+use floodway_mechanisms::slots::{CongestionPoint as _, DropReason, FcReceiver};
+
+use crate::link::arena::Place;
+use crate::link::packet::{ISOLATED, Packet};
+use crate::link::port::Port;
+use crate::network::layout::Local;
+use crate::run::agenda::What;
+use crate::run::at_node::{AtNode, bytes};
+
+impl AtNode<'_, '_> {
+    /// A packet has arrived whole at a switch; `lane` is its account there.
+    #[inline]
+    pub fn switch_receives(&mut self, ingress: Local, lane: usize, place: Place) {
+        let packet = &mut self.run.packets[place];
+        packet.hop = packet.hop.saturating_add(1);
+        let (class, frame) = (packet.class, packet.frame);
+        let Some(out) = self.next_port(ingress, place) else {
+            return self.refuse(lane, ingress, place, DropReason::NoRoute);
+        };
+        if class == 0 {
+            if !self.control_goes_through(out, place) {
+                self.take_in_control(out, place);
+            }
+            return;
+        }
+        self.settle();
+        if self.charge_unheard(lane, ingress, out, class, frame) {
+            self.pass_on(out, lane, place);
+        } else {
+            self.take_in(ingress, lane, out, place);
+        }
+    }
+
+    /// Takes in a packet of the control class that does not go straight through: charged to nobody, it passes the pipeline
+    /// as data does.
+    #[inline(never)]
+    fn take_in_control(&mut self, out: Local, place: Place) {
+        if self.node.switch.pipeline == 0 {
+            self.queue_control(out, place);
+        } else {
+            self.enter_pipeline((out, 0), place);
+        }
+    }
+
+    /// Asks everybody who may have a say in whether a packet of data is taken in, and how: `lane` is its account, and
+    /// `out` where it leaves.
+    #[inline(never)]
+    fn take_in(&mut self, ingress: Local, lane: usize, out: Local, place: Place) {
+        let packet = self.run.packets[place];
+        let Some(q) = self.place(out, &packet) else {
+            return self.refuse(lane, ingress, place, DropReason::IsolatedFull);
+        };
+        if let Some(reason) = self.refused(out, q, &packet) {
+            self.refuse(lane, ingress, place, reason);
+            return;
+        }
+        if self.node.ports.known(out.index()).isolates {
+            if self.may_lose(out, q) {
+                return self.isolate(ingress, lane, (out, q), place);
+            }
+            self.run.packets[place].flags &= !ISOLATED;
+        }
+        if let Some(reason) = self.charge(lane, out, q, &packet) {
+            self.refuse(lane, ingress, place, reason);
+            return;
+        }
+        let view = self.account_view(lane);
+        let pipeline = self.node.switch.pipeline;
+        if pipeline == 0 {
+            let crosses = self.has_crossbar();
+            if crosses {
+                self.wait_to_cross(out, q, place);
+            } else {
+                self.enqueue(out, q, place);
+            }
+            self.tell_receiver(lane, ingress, &view, FcReceiver::on_enqueue);
+            if !crosses {
+                self.kick(out);
+            }
+            return;
+        }
+        self.tell_receiver(lane, ingress, &view, FcReceiver::on_enqueue);
+        self.enter_pipeline((out, q), place);
+    }
+
+    /// Takes in a packet for a queue that may lose it: no account is charged for it, and so it pauses nobody.
+    fn isolate(&mut self, ingress: Local, lane: usize, (out, q): (Local, usize), place: Place) {
+        let packet = &mut self.run.packets[place];
+        packet.flags |= ISOLATED;
+        let frame = u64::from(packet.frame);
+        self.node.switch.holds(frame, 0);
+        if self.node.switch.pipeline == 0 {
+            self.enqueue(out, q, place);
+        } else {
+            self.enter_pipeline((out, q), place);
+        }
+        // For the account it is as if it had been discarded.
+        self.with_receiver(lane, ingress, FcReceiver::on_refused);
+        self.kick(out);
+    }
+
+    /// A packet that has been taken in passes the pipeline of a switch before it joins its queue.
+    fn enter_pipeline(&mut self, (out, q): (Local, usize), place: Place) {
+        if q != 0 && self.node.ports.known(out.index()).isolates {
+            // What is charged for it goes by its queue: which one that is is settled now.
+            let packet = self.run.packets[place];
+            self.note_placed(out, q, &packet);
+        }
+        let at = self.now + self.node.switch.pipeline;
+        let pipe = &mut self.node.switch.pipe;
+        pipe.push_back((at, out, place));
+        if pipe.len() == 1 {
+            self.run.events.add(What::Pipeline, self.node.switch.number, at);
+        }
+    }
+
+    /// A packet has passed the pipeline.
+    pub fn leave_pipeline(&mut self) {
+        let pipe = &mut self.node.switch.pipe;
+        let Some((_, out, place)) = pipe.pop_front() else { return };
+        if let Some(&(at, ..)) = pipe.front() {
+            self.run.events.add(What::Pipeline, self.node.switch.number, at);
+        }
+        let packet = self.run.packets[place];
+        if packet.class == 0 {
+            return self.control_leaves_pipeline(out, place);
+        }
+        let q = if self.node.ports.known(out.index()).isolates {
+            self.facts.layout.first_queue_of(packet.class, usize::from(packet.has(ISOLATED)))
+        } else {
+            self.wished_place(out, &packet)
+        };
+        // Its link may have failed meanwhile, or a watchdog have given its queue up.
+        if let Some(reason) = self.shut(out, q) {
+            let lane = self.facts.layout.lane(packet.ingress, packet.class);
+            self.discard(lane, place, reason);
+            self.settle();
+            if self.node.ports.known(out.index()).isolates {
+                self.no_longer_placed(out, packet.flow);
+            }
+            if self.has_crossbar() {
+                self.never_crosses(out, &packet);
+            } else if self.may_lose(out, q) {
+                self.node.switch.occupied -= u64::from(packet.frame);
+            } else {
+                self.uncharge(lane, packet.ingress, packet.frame);
+            }
+        } else if self.has_crossbar() {
+            self.wait_to_cross(out, q, place);
+        } else {
+            self.join(out, q, place);
+        }
+    }
+
+    /// A packet of the control class has passed the pipeline of a switch; its link may have failed meanwhile.
+    fn control_leaves_pipeline(&mut self, out: Local, place: Place) {
+        if self.node.ports.known(out.index()).up {
+            self.queue_control(out, place);
+        } else {
+            let lane = self.facts.layout.lane(self.run.packets[place].ingress, 0);
+            self.discard(lane, place, DropReason::LinkDown);
+        }
+    }
+
+    /// Sends a packet on that no congestion point hears of: straight through where the port has nothing else to do, else
+    /// by its queue. `lane` is its account.
+    #[inline]
+    fn pass_on(&mut self, out: Local, lane: usize, place: Place) {
+        let Packet { class, frame, ingress, .. } = self.run.packets[place];
+        if self.facts.straight && self.is_free(out, class) && self.is_idle(out) {
+            self.goes_through(out, frame);
+            if self.facts.telemetry {
+                self.record_hop(out, place);
+            }
+            self.send_charged(out, place, (ingress, lane), frame);
+        } else {
+            self.join(out, self.facts.layout.first_queue(class), place);
+        }
+    }
+
+    /// Puts a charged packet into its egress queue, and lets the port look.
+    #[inline(never)]
+    pub fn join(&mut self, out: Local, q: usize, place: Place) {
+        self.enqueue(out, q, place);
+        self.kick(out);
+    }
+
+    /// The queue that the packet joins; none if it must be dropped.
+    ///
+    /// A packet that left a queue which nobody pauses was not asked for: where its ingress has nothing but headroom left it
+    /// waits in a queue that may lose it, if there is one, whatever the flow is here; what waits of the flow moves there.
+    pub fn place(&mut self, out: Local, packet: &Packet) -> Option<usize> {
+        let q = self.wished_place(out, packet);
+        if !packet.has(ISOLATED) || self.may_lose(out, q) || !self.is_pressed(packet) {
+            return Some(q);
+        }
+        if !self.node.ports.known(out.index()).isolates {
+            return None;
+        }
+        if self.node.machines[out.index()].placed.contains_key(&packet.flow.0) {
+            self.isolate_waiting(out, packet.class, Some(packet.flow));
+        }
+        Some(self.facts.layout.first_queue_of(packet.class, 1))
+    }
+
+    /// Would a packet that has just come in be charged to headroom, or be one too many for a paused account?
+    fn is_pressed(&self, packet: &Packet) -> bool {
+        let lane = self.facts.layout.lane(packet.ingress, packet.class);
+        let account = self.node.ingress.known(lane);
+        if !account.lossless {
+            return false;
+        }
+        let view = self.account_view(lane);
+        let threshold = account.receiver.threshold(view.pool_free);
+        let frame = bytes(u64::from(packet.frame));
+        account.headroom > 0
+            || account.receiver.is_pausing(self.time())
+            || view.shared.saturating_add(frame) > threshold
+            || frame > view.pool_free
+    }
+
+    /// Where the packet's flow should wait, unless it still has packets elsewhere.
+    fn wished_place(&mut self, out: Local, packet: &Packet) -> usize {
+        if !self.node.ports.known(out.index()).has_cp
+            || self.facts.layout.subs == 1 && self.facts.layout.queues_per_port == 2
+        {
+            return self.facts.layout.first_queue(packet.class);
+        }
+        if let Some(&(q, _)) = self.node.machines[out.index()].placed.get(&packet.flow.0) {
+            return q;
+        }
+        let sub = self.sub_of(out, packet);
+        self.facts.layout.first_queue_of(packet.class, sub)
+    }
+
+    /// Is the `q`-th queue of a port one that may lose what waits in it? Then it is paused by nobody, and its packets are
+    /// charged to no account: its congestion point bounds it.
+    #[inline]
+    pub fn may_lose(&self, port: Local, q: usize) -> bool {
+        self.node.ports.known(port.index()).may_lose(&self.facts.layout, q)
+    }
+
+    /// Does a queue take no packet at all, and why?
+    pub fn shut(&self, out: Local, q: usize) -> Option<DropReason> {
+        if !self.node.ports.known(out.index()).up {
+            return Some(DropReason::LinkDown);
+        }
+        let discards =
+            self.node.ports.known(out.index()).discards >> self.facts.layout.class_of_queue(q) & 1 != 0;
+        (discards && !self.may_lose(out, q)).then_some(DropReason::Watchdog)
+    }
+
+    /// Does a failed link, a watchdog or a congestion point drop the packet before it is charged?
+    pub fn refused(&mut self, out: Local, q: usize, packet: &Packet) -> Option<DropReason> {
+        let shut = self.shut(out, q);
+        if shut.is_some() || !self.node.ports.known(out.index()).has_cp {
+            return shut;
+        }
+        let (view, queue) = (self.packet_view(packet), self.queue_view(out, q, packet));
+        let now = self.time();
+        let rng = &mut self.node.streams.admission;
+        let points = &mut self.node.machines[out.index()].congestion_points;
+        points.iter_mut().find_map(|point| point.admit(now, rng, &view, &queue))
+    }
+
+    /// A packet that has just arrived is discarded before it is charged; `lane` is its account.
+    #[inline(never)]
+    fn refuse(&mut self, lane: usize, ingress: Local, place: Place, reason: DropReason) {
+        self.discard(lane, place, reason);
+        self.settle();
+        self.with_receiver(lane, ingress, FcReceiver::on_refused);
+    }
+
+    /// Puts a charged packet into its egress queue.
+    pub fn enqueue(&mut self, out: Local, q: usize, place: Place) {
+        let &Packet { class, frame, .. } = &self.run.packets[place];
+        let lane = self.facts.layout.lane(out, class);
+        if self.node.ports.known(out.index()).paused >> class & 1 != 0 && !self.may_lose(out, q) {
+            let packet = &mut self.run.packets[place];
+            packet.paused = packet.paused.wrapping_sub(self.node.egress.known_mut(lane).paused(self.now));
+        }
+        let queue = self.node.queues.known_mut(out.index() * self.facts.layout.queues_per_port + q);
+        queue.bytes += u64::from(frame);
+        let queued = queue.bytes;
+        queue.fifo.push(&mut self.run.packets, place);
+        self.joins(out, frame);
+        if queued <= u64::from(self.node.ports.known(out.index()).quiet) {
+            return;
+        }
+        self.enqueued(out, q, lane, place);
+    }
+
+    /// Sends a packet of the control class that is made at this node: no pipeline is before it.
+    #[inline(never)]
+    pub fn send_control(&mut self, out: Local, place: Place) {
+        if !self.control_goes_through(out, place) {
+            self.queue_control(out, place);
+        }
+    }
+
+    /// Sends a packet of the control class straight through a switch where the port has nothing else to do, and no switch of
+    /// the network has a pipeline; was it so?
+    #[expect(clippy::inline_always, reason = "measured in docs/performance.md")]
+    #[inline(always)]
+    fn control_goes_through(&mut self, out: Local, place: Place) -> bool {
+        let &Port { up, at_host, .. } = self.node.ports.known(out.index());
+        let through = up && self.facts.straight_control && !at_host && !self.settle() && self.is_idle(out);
+        if through {
+            self.goes_through(out, self.run.packets[place].frame);
+            self.put_on_link(out, place);
+        }
+        through
+    }
+
+    /// Puts a packet into the queue of the control class, and lets the port look.
+    #[inline(never)]
+    fn queue_control(&mut self, out: Local, place: Place) {
+        if !self.node.ports.known(out.index()).up {
+            let lane = self.facts.layout.lane(out, 0);
+            self.discard(lane, place, DropReason::LinkDown);
+            return;
+        }
+        let frame = self.run.packets[place].frame;
+        let at = self.facts.layout.queue(out);
+        self.node.queues.known_mut(at).fifo.push(&mut self.run.packets, place);
+        self.joins(out, frame);
+        self.kick(out);
+    }
+
+    /// Drops what waits in the queues of a class, since a watchdog has given it up.
+    pub fn discard_queue(&mut self, port: Local, lane: usize) {
+        self.flush_queues(port, (lane % self.facts.layout.classes.len()) as u8, DropReason::Watchdog);
+    }
+
+    /// Drops what waits in the queues of a class.
+    pub fn flush_queues(&mut self, port: Local, class: u8, reason: DropReason) {
+        if class != 0 && self.has_crossbar() {
+            self.flush_inputs(port, class, reason);
+        }
+        let first = self.facts.layout.queue(port);
+        for q in 0..self.facts.layout.queues_per_port {
+            // Where a pause has lasted too long, what is not paused goes on.
+            let stays = reason == DropReason::Watchdog && self.may_lose(port, q);
+            if self.facts.layout.class_of_queue(q) != class || stays {
+                continue;
+            }
+            let mut waiting = std::mem::take(&mut self.node.queues.known_mut(first + q).fifo);
+            self.node.queues.known_mut(first + q).bytes = 0;
+            while let Some(place) = waiting.pop(&self.run.packets) {
+                let packet = self.run.packets.take(place);
+                self.quits(port, packet.frame);
+                if packet.is_link_control() {
+                    continue;
+                }
+                self.node.machines[port.index()].placed.remove(&packet.flow.0);
+                self.removed(port, &packet);
+                if self.node.ports.known(port.index()).at_host {
+                    let lane = self.facts.layout.lane(port, packet.class);
+                    self.drop_packet(lane, &packet, reason);
+                    continue;
+                }
+                let lane = self.facts.layout.lane(packet.ingress, packet.class);
+                self.drop_packet(lane, &packet, reason);
+                if packet.class != 0 && self.has_crossbar() {
+                    self.left_output(port, packet.frame);
+                } else if self.may_lose(port, q) {
+                    self.uncounted(packet.frame);
+                } else if packet.class != 0 {
+                    self.settle();
+                    self.uncharge(lane, packet.ingress, packet.frame);
+                }
+            }
+        }
+    }
+}

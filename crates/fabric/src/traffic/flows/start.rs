@@ -1,0 +1,177 @@
+//! Sources start flows.
+
+use floodway_units::NodeId;
+
+use super::{Begin, Carrier, PairKey, Source, following};
+use crate::host::messages::{NO_HOOK, Outgoing};
+use crate::network::blueprint::{Arrivals, FlowSpec, Sharing, Turns, UNBOUNDED};
+use crate::network::layout::Local;
+use crate::run::agenda::NEVER;
+use crate::run::at_node::AtNode;
+use crate::run::world::World;
+
+impl AtNode<'_, '_> {
+    /// A source's next flow begins, or what a trigger waited for has come.
+    pub fn start_flow(&mut self, source: u32) {
+        if let Some(trigger) = source.checked_sub(self.run.traffic.sources.len() as u32) {
+            self.pull(trigger);
+            return;
+        }
+        let begin = match &mut self.run.traffic.sources[source as usize] {
+            Source::List { workload, flows, next } => {
+                let (workload, flow) = (*workload, flows[*next] as usize);
+                *next += 1;
+                self.listed(workload, flow)
+            }
+            Source::Poisson { workload, node, rng, number, next } => {
+                let spec = &self.facts.blueprint.workloads[*workload as usize];
+                let Arrivals::Poisson(poisson) = &spec.arrivals else { return };
+                let begin = Begin {
+                    workload: *workload,
+                    settings: spec.settings,
+                    source: *node,
+                    destination: poisson.draw_destination(*node, rng),
+                    size: poisson.sizes.sample(rng),
+                    number: *number,
+                    entropy: *number,
+                    ports: (None, None),
+                    pinned: (None, None),
+                    hook: NO_HOOK,
+                    carrier: Carrier::AsSet,
+                    rank: None,
+                };
+                *number += 1;
+                *next = following(poisson, rng, *next);
+                begin
+            }
+        };
+        if let Some(port) = self.begin(begin) {
+            self.run.out.started.push(self.id(port));
+        }
+        let next = self.run.traffic.next_start(self.facts.blueprint, source as usize);
+        // By the list, NICs look when all flows of the instant have started: whose turn it is does not go by the
+        // order of the starts.
+        let listed = self.facts.blueprint.semantics.turns == Turns::Listed;
+        self.run.out.all_started = next != Some(self.now) || !listed;
+        if let Some(at) = next {
+            self.run.events.add_start(source, at);
+        }
+    }
+
+    /// Lets the NICs of this node look at which flows have just started, unless more start at this instant.
+    pub fn kick_started(&mut self) {
+        if self.run.out.all_started {
+            for i in 0..self.run.out.started.len() {
+                self.kick(self.facts.local(self.run.out.started[i]));
+            }
+            self.run.out.started.clear();
+        }
+    }
+
+    /// The flow of a list that begins now.
+    pub fn listed(&self, workload: u32, flow: usize) -> Begin {
+        let spec = &self.facts.blueprint.workloads[workload as usize];
+        let Arrivals::List(flows) = &spec.arrivals else { unreachable!("it is a flow of a list") };
+        let listed: &FlowSpec = &flows[flow];
+        let label = self.run.traffic.labels[workload as usize][flow];
+        Begin {
+            workload,
+            settings: listed.settings.unwrap_or(spec.settings),
+            source: listed.source,
+            destination: listed.destination,
+            size: listed.size,
+            number: label.number,
+            entropy: label.entropy,
+            ports: (listed.source_port, listed.destination_port),
+            pinned: (listed.path.clone(), listed.ack_path.clone()),
+            hook: self.run.traffic.triggers.hook_of(workload, flow),
+            carrier: Carrier::AsSet,
+            rank: self.run.traffic.listed.rank(workload, flow),
+        }
+    }
+
+    /// A flow starts, on a queue pair of its own or on one that is there; the port of the NIC that is to look.
+    pub fn begin(&mut self, begin: Begin) -> Option<Local> {
+        let message = self.message(&begin);
+        let key = self.pair_key(&begin);
+        match key.as_ref().and_then(|key| self.run.pairs.by_key.get(key)) {
+            Some(&slot) => self.post(slot, message),
+            None => self.open(&begin, message, key),
+        }
+    }
+
+    fn pair_key(&self, begin: &Begin) -> Option<PairKey> {
+        let settings = &self.facts.blueprint.settings[begin.settings];
+        match begin.carrier {
+            Carrier::Loop(index) => Some(PairKey::Loop(begin.workload, index)),
+            Carrier::AsSet if settings.qp == Sharing::PerFlow => None,
+            Carrier::AsSet => Some(PairKey::Pair {
+                workload: begin.workload,
+                settings: begin.settings,
+                ends: (begin.source, begin.destination),
+                ports: begin.ports,
+                pinned: begin.pinned.clone(),
+            }),
+        }
+    }
+
+    fn message(&mut self, begin: &Begin) -> Outgoing {
+        let bounded = begin.size < UNBOUNDED;
+        let (from, to) = self.facts.blueprint.workloads[begin.workload as usize].measure;
+        Outgoing {
+            number: begin.number,
+            start: self.now,
+            size: begin.size.0,
+            end: self.packets_of(begin.size),
+            ideal: if bounded { self.ideal(begin).0 } else { 0 },
+            finish: NEVER,
+            retransmitted: 0,
+            timeouts: 0,
+            cnps: 0,
+            hook: begin.hook,
+            measured: bounded && from.0 <= self.now && self.now < to.0,
+            sent: false,
+        }
+    }
+}
+
+impl World<'_> {
+    /// Arms every source's first start.
+    pub fn arm_sources(&mut self) {
+        for i in 0..self.run.traffic.sources.len() {
+            if let Some(at) = self.run.traffic.next_start(self.facts.blueprint, i) {
+                self.run.events.is_at(self.host_of(i as u32));
+                self.run.events.add_start(i as u32, at);
+            }
+        }
+    }
+
+    /// The host at which a source, or a trigger behind them, starts its next flow.
+    pub fn host_of(&self, id: u32) -> NodeId {
+        let traffic = &self.run.traffic;
+        let Some(source) = traffic.sources.get(id as usize) else {
+            let trigger = id - traffic.sources.len() as u32;
+            return traffic.triggers.host(self.facts.blueprint, trigger);
+        };
+        match source {
+            &Source::Poisson { node, .. } => node,
+            Source::List { workload, flows, next } => {
+                match &self.facts.blueprint.workloads[*workload as usize].arrivals {
+                    Arrivals::List(listed) => listed[flows[*next] as usize].source,
+                    Arrivals::Poisson(_) | Arrivals::ClosedLoop(_) => {
+                        unreachable!("the source was made for a list")
+                    }
+                }
+            }
+        }
+    }
+
+    /// May a source still start a measured flow at `now` or later?
+    pub fn may_measure(&self, source: usize, now: u64) -> bool {
+        let workload = match &self.run.traffic.sources[source] {
+            Source::List { workload, .. } | Source::Poisson { workload, .. } => *workload as usize,
+        };
+        let end = self.facts.blueprint.workloads[workload].measure.1.0;
+        now < end && self.run.traffic.next_start(self.facts.blueprint, source).is_some_and(|at| at < end)
+    }
+}

@@ -1,0 +1,216 @@
+//! A flow is followed from event to event.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::Ordering;
+
+use floodway_engine::Advance;
+use floodway_units::{Span, Time};
+use rustc_hash::FxHashMap;
+
+use super::journey::Flight;
+use super::origin::Origins;
+use super::stops::Stops;
+use super::{FlowRef, Found, Label, Message, Origin, Part, Trace, Why};
+use crate::host::messages::Outgoing;
+use crate::link::arena::Place;
+use crate::link::packet::Packet;
+use crate::network::layout::Local;
+use crate::records::tally::FlowKey;
+use crate::run::at_node::AtNode;
+use crate::run::world::{STOP_CHECK, World};
+
+impl World<'_> {
+    /// Follows a flow from now on, before the run starts.
+    pub fn trace(&mut self, flow: FlowRef) {
+        self.run.events.go_in_one_order();
+        let (lanes, ports) = (self.lanes(), self.facts.ports.len());
+        for port in self.nodes.iter_mut().flat_map(|node| node.ports.iter_mut()) {
+            port.observed = true;
+        }
+        self.run.trace = Some(Box::new(Trace {
+            flow,
+            to_end: true,
+            message: None,
+            slots: Vec::new(),
+            flights: BTreeMap::new(),
+            busy: vec![0; lanes],
+            paused: vec![Stops::default(); lanes],
+            held: vec![Stops::default(); ports],
+            origins: Origins::default(),
+            sender: None,
+            off: FxHashMap::default(),
+            found: None,
+        }));
+    }
+
+    /// The run is over when the flow is complete.
+    pub fn end_when_found(&mut self) {
+        if let Some(trace) = &mut self.run.trace {
+            trace.to_end = false;
+        }
+    }
+
+    /// As [`World::run_until`], and after each event the trace is brought up to date.
+    #[cold]
+    #[inline(never)]
+    pub fn run_traced(&mut self, end: Time) -> Advance {
+        let mut until_check = STOP_CHECK;
+        while let Some(event) = self.run.events.in_one_order().and_then(|queue| queue.pop_before(end)) {
+            self.dispatch(event);
+            self.trace_sender();
+            if self.run.trace.as_ref().is_some_and(|trace| trace.found.is_some() && !trace.to_end) {
+                self.report();
+                return Advance::Interrupted;
+            }
+            until_check -= 1;
+            if until_check == 0 {
+                until_check = STOP_CHECK;
+                self.report();
+                if self.run.control.stop.load(Ordering::Relaxed) {
+                    return Advance::Interrupted;
+                }
+            }
+        }
+        self.report();
+        if self.run.control.stop.load(Ordering::Relaxed) { Advance::Interrupted } else { Advance::Reached }
+    }
+
+    /// What was found, if the flow is complete.
+    pub fn why(&mut self) -> Option<Why> {
+        let trace = self.run.trace.take()?;
+        let (flow, found) = (trace.flow, trace.found?);
+        let name = |origin: Origin| match origin {
+            Origin::Port(port) => self.direction(port),
+            Origin::Node(node) => self.facts.blueprint.nodes[node.index()].name.clone(),
+        };
+        let part = |(label, time): (&Label, &u64)| Part {
+            cause: label.cause,
+            port: label.port.map(|port| self.direction(port)),
+            origin: label.origin.map(name),
+            time: Span(*time),
+        };
+        Some(Why {
+            start: Time(found.message.start),
+            fct: Span(found.fct),
+            ideal: self.ideal_of(flow, &found),
+            parts: found.sums.0.iter().map(part).collect(),
+        })
+    }
+
+    /// The ideal of the flow, which is known at its start only where the network does not change.
+    fn ideal_of(&self, flow: FlowRef, found: &Found) -> Span {
+        let Message { destination, start, size, ideal, .. } = found.message;
+        let key = FlowKey { start, workload: flow.workload, source: flow.source.0, number: flow.number };
+        let over_time = || self.ideal_over_time(key, destination, size, found.fct);
+        if self.run.wires.is_empty() { Span(ideal) } else { over_time() }
+    }
+}
+
+impl AtNode<'_, '_> {
+    /// A queue pair of the flow's source is open, which carries `head`, and perhaps others after it.
+    #[cold]
+    pub fn trace_opened(&mut self, slot: u32, head: &Outgoing) {
+        let shared = self.run.pairs.senders[slot as usize].shared;
+        let own = self.is_own_pair(slot);
+        if let Some(trace) = self.run.trace.as_mut().filter(|trace| own && trace.is_open()) {
+            // A slot is used again.
+            trace.slots.retain(|&other| other != slot);
+            if shared {
+                trace.slots.push(slot);
+            }
+        }
+        self.trace_posted(slot, head, 0);
+    }
+
+    /// A message starts whose packets are numbered from `first` on.
+    #[cold]
+    pub fn trace_posted(&mut self, slot: u32, message: &Outgoing, first: u64) {
+        let own = self.is_own_pair(slot);
+        let Some(mut trace) = self.run.trace.take() else { return };
+        if own && trace.is_open() && message.number == trace.flow.number {
+            let Outgoing { start, size, ideal, end, .. } = *message;
+            let destination = self.run.pairs.ways[slot as usize].destination;
+            trace.message = Some(Message { slot, destination, start, size, ideal, first, end });
+            trace.slots = vec![slot];
+            trace.flights.retain(|&(_, of), _| of == slot);
+            self.begin_stops(&mut trace);
+            let off = trace.off.get(&slot).copied().unwrap_or(0);
+            trace.sender = Some(self.begin_sender(slot, first, off));
+        }
+        self.run.trace = Some(trace);
+    }
+
+    /// Does the queue pair belong to the workload and the source of the flow that is followed?
+    fn is_own_pair(&self, slot: u32) -> bool {
+        let way = &self.run.pairs.ways[slot as usize];
+        let of = |trace: &Trace| (trace.flow.workload, trace.flow.source) == (way.workload, way.source);
+        self.run.trace.as_ref().is_some_and(|trace| of(trace))
+    }
+
+    /// A frame starts on the wire of a port now, takes `serial`, and is at the far end at `arrival`.
+    #[cold]
+    pub fn trace_start(&mut self, port: Local, place: Place, (serial, arrival): (u64, u64)) {
+        let Some(mut trace) = self.run.trace.take() else { return };
+        let packet = self.run.packets[place];
+        if packet.is_link_control() {
+            // Of one that waited to be sent, `at` is when it was made.
+            trace.origins.leaves(self.id(port), arrival, packet.at);
+        } else {
+            let id = self.id(port);
+            let (lane, until) = (self.facts.layout.lane_id(id, packet.class), self.now + serial);
+            trace.busy[lane] = until;
+            let oldest = trace.oldest(self.now);
+            trace.paused[lane].interrupt(self.now, until, oldest);
+            if packet.is_data() && trace.slots.contains(&packet.flow.0) {
+                self.journey(&mut trace, id, &packet, (serial, arrival));
+            }
+            if let Some(sender) = trace.sender.as_mut().filter(|sender| sender.nic == id) {
+                sender.starts(&packet, until, trace.message.as_ref());
+            }
+            if self.node.ports[port.index()].at_host
+                && packet.is_data()
+                && trace.slots.contains(&packet.flow.0)
+            {
+                trace.off.insert(packet.flow.0, until);
+            }
+        }
+        self.run.trace = Some(trace);
+    }
+
+    /// A packet is lost.
+    #[cold]
+    pub fn trace_lost(&mut self, packet: &Packet) {
+        if let Some(trace) = self.run.trace.as_mut().filter(|_| packet.is_data()) {
+            trace.flights.remove(&(packet.stamp, packet.flow.0));
+        }
+    }
+
+    /// A message is complete at its receiver, by the packet `psn` of its queue pair.
+    #[cold]
+    pub fn trace_received(&mut self, slot: u32, number: u64, psn: u64) {
+        let own = self.is_own_pair(slot);
+        let Some(trace) = self.run.trace.as_mut().filter(|trace| own && trace.is_live()) else { return };
+        let Some(message) = trace.message.filter(|message| message.slot == slot) else { return };
+        if number != trace.flow.number {
+            return;
+        }
+        let now = self.now;
+        let sender = trace.sender.take().map(|mut sender| {
+            sender.account(now, trace);
+            sender
+        });
+        let arrived = |&(_, flight): &(&(u64, u32), &Flight)| flight.has_arrived(now, psn);
+        let last = trace.flights.iter().find(arrived).map(|(&(stamp, _), flight)| (stamp, flight));
+        let (Some((left, flight)), Some(sender)) = (last, sender) else {
+            debug_assert!(false, "what completes a flow has arrived, and was sent");
+            return;
+        };
+        let mut sums = sender.until(left);
+        for hop in &flight.way {
+            sums.add(hop, (message.start, now));
+        }
+        let fct = now - message.start;
+        debug_assert_eq!(sums.0.values().sum::<u64>(), fct, "no instant is left out, and none counts twice");
+        trace.found = Some(Found { message, fct, sums });
+    }
+}

@@ -3,7 +3,7 @@
 //! What belongs to nodes is built as one column, node by node, and then dealt out: each node owns its part, and all of them
 //! lie together in memory.
 //!
-//! An index is checked, but for what every packet does: there an element is [`known`](Part::known) by the index that was made
+//! An index is checked, but for what every packet does: there an element is [`known`](Lent::known) by the index that was made
 //! with it. Those are checked where debug assertions are on, as in every test. All of them checked cost an eighth more
 //! instructions a packet-hop, and about a fifteenth more time (docs/performance.md).
 
@@ -245,23 +245,49 @@ impl<T> IndexMut<usize> for Part<T> {
     }
 }
 
-#[allow(unsafe_code, reason = "measured in docs/performance.md")]
+/// A node's part of a column while the node is at work.
+pub(crate) struct Lent<'w, T>(&'w mut [T]);
+
 impl<T> Part<T> {
+    /// Lends all elements.
+    #[inline]
+    pub fn lend(&mut self) -> Lent<'_, T> {
+        Lent(&mut *self)
+    }
+}
+
+impl<T> Deref for Lent<'_, T> {
+    type Target = [T];
+    #[inline]
+    fn deref(&self) -> &[T] {
+        self.0
+    }
+}
+
+impl<T> DerefMut for Lent<'_, T> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut [T] {
+        self.0
+    }
+}
+
+#[allow(unsafe_code, reason = "measured in docs/performance.md")]
+impl<T> Lent<'_, T> {
     /// The element at an index that was made for it: unchecked in release.
     #[inline]
     pub fn known(&self, index: usize) -> &T {
-        debug_assert!(index < self.length, "{index} is not an index of {} elements", self.length);
+        debug_assert!(index < self.0.len(), "{index} is not an index of {} elements", self.0.len());
         // SAFETY: ports, lanes and queues of a node are numbered when its parts are dealt out, of as many elements as
         // there are numbers, and a part never changes its length.
-        unsafe { self.get_unchecked(index) }
+        unsafe { self.0.get_unchecked(index) }
     }
 
     /// Likewise, to be changed.
     #[inline]
     pub fn known_mut(&mut self, index: usize) -> &mut T {
-        debug_assert!(index < self.length, "{index} is not an index of {} elements", self.length);
+        debug_assert!(index < self.0.len(), "{index} is not an index of {} elements", self.0.len());
         // SAFETY: as above.
-        unsafe { self.get_unchecked_mut(index) }
+        unsafe { self.0.get_unchecked_mut(index) }
     }
 }
 

@@ -421,13 +421,13 @@ impl<'a> World<'a> {
             self.port_ids().filter(|&port| self.run.border.owns(self.facts.node_of(port))).collect();
         let classes = self.facts.layout.classes.len() as u8;
         for (&port, class) in owned.iter().flat_map(|port| (0..classes).map(move |class| (port, class))) {
-            let (at, port) = self.at_port(port);
+            let (mut at, port) = self.at_port(port);
             let ingress = &mut at.node.ingress[at.facts.layout.lane(port, class)];
             let next = ingress.receiver.next_timeout();
             at.run.events.sync(&mut ingress.timer, next, What::FcReceiver, ingress.id);
         }
         for (&port, class) in owned.iter().flat_map(|port| (0..classes).map(move |class| (port, class))) {
-            let (at, port) = self.at_port(port);
+            let (mut at, port) = self.at_port(port);
             let egress = &mut at.node.egress[at.facts.layout.lane(port, class)];
             let next = egress.sender.next_timeout();
             at.run.events.sync(&mut egress.timer, next, What::FcSender, egress.id);
@@ -448,7 +448,7 @@ impl<'a> World<'a> {
         port: PortId,
         point: AnyCongestionPoint,
     ) -> Result<(), BuildError> {
-        let (at, local) = self.at_port(port);
+        let (mut at, local) = self.at_port(port);
         let points = &mut at.node.machines[local.index()].congestion_points;
         points.push(point);
         at.facts.blueprint.validate_points(port, points)?;

@@ -66,7 +66,7 @@ impl World<'_> {
         for port in changing {
             for class in 0..self.facts.layout.classes.len() as u8 {
                 let lost = self.egress(self.facts.layout.lane_id(port, class)).rare.lost;
-                let (at, rx) = self.at_port(peer(port));
+                let (mut at, rx) = self.at_port(peer(port));
                 let rare = &mut at.node.ingress[at.facts.layout.lane(rx, class)].rare;
                 rare.lost.add_all(lost);
                 rare.drops[DropReason::LinkDown as usize] += lost.packets;

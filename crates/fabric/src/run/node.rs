@@ -3,7 +3,7 @@
 use floodway_mechanisms::slots::CongestionPoint as _;
 use floodway_units::{NodeId, PortId, QueueId, Rng, Time};
 
-use crate::column::Part;
+use crate::column::{Lent, Part};
 use crate::host::nic::Nic;
 use crate::link::port::{Egress, Port, Queue};
 use crate::network::layout::Local;
@@ -48,12 +48,62 @@ pub(crate) struct Streams {
     pub reliability: Rng,
 }
 
-impl Node {
+/// A node at work: what of it an event may change.
+pub(crate) struct Work<'w> {
+    pub id: NodeId,
+    pub ports: Lent<'w, Port>,
+    pub ingress: Lent<'w, Ingress>,
+    pub egress: Lent<'w, Egress>,
+    pub queues: Lent<'w, Queue>,
+    pub series: Lent<'w, Series>,
+    pub nics: Lent<'w, Nic>,
+    pub machines: &'w mut Vec<PortMachines>,
+    pub histograms: &'w mut Vec<Histogram>,
+    pub switch: &'w mut Switch,
+    pub streams: &'w mut Streams,
+}
+
+/// A node to look at.
+#[derive(Clone, Copy)]
+pub(crate) struct Seen<'n> {
+    pub id: NodeId,
+    pub ports: &'n [Port],
+    pub ingress: &'n [Ingress],
+    pub egress: &'n [Egress],
+    pub queues: &'n [Queue],
+    pub series: &'n [Series],
+    pub machines: &'n [PortMachines],
+    pub switch: &'n Switch,
+}
+
+impl Work<'_> {
     /// Is it a host?
     pub fn is_host(&self) -> bool {
         !self.nics.is_empty()
     }
 
+    /// Its ports.
+    pub fn locals(&self) -> impl Iterator<Item = Local> + use<> {
+        locals(self.ports.len())
+    }
+
+    /// To look at.
+    #[inline]
+    pub fn seen(&self) -> Seen<'_> {
+        Seen {
+            id: self.id,
+            ports: &self.ports,
+            ingress: &self.ingress,
+            egress: &self.egress,
+            queues: &self.queues,
+            series: &self.series,
+            machines: self.machines,
+            switch: self.switch,
+        }
+    }
+}
+
+impl Seen<'_> {
     /// Does a congestion point of a port hold a queue back?
     pub fn holds_back(&self, port: Local, queue: QueueId, now: Time) -> bool {
         let points = &self.machines[port.index()].congestion_points;
@@ -62,7 +112,56 @@ impl Node {
 
     /// Its ports.
     pub fn locals(&self) -> impl Iterator<Item = Local> + use<> {
-        (0..self.ports.len()).map(Local::at)
+        locals(self.ports.len())
+    }
+}
+
+fn locals(ports: usize) -> impl Iterator<Item = Local> {
+    (0..ports).map(Local::at)
+}
+
+impl Node {
+    /// At work.
+    #[inline]
+    pub fn work(&mut self) -> Work<'_> {
+        Work {
+            id: self.id,
+            ports: self.ports.lend(),
+            ingress: self.ingress.lend(),
+            egress: self.egress.lend(),
+            queues: self.queues.lend(),
+            series: self.series.lend(),
+            nics: self.nics.lend(),
+            machines: &mut self.machines,
+            histograms: &mut self.histograms,
+            switch: &mut self.switch,
+            streams: &mut self.streams,
+        }
+    }
+
+    /// To look at.
+    #[inline]
+    pub fn seen(&self) -> Seen<'_> {
+        Seen {
+            id: self.id,
+            ports: &self.ports,
+            ingress: &self.ingress,
+            egress: &self.egress,
+            queues: &self.queues,
+            series: &self.series,
+            machines: &self.machines,
+            switch: &self.switch,
+        }
+    }
+
+    /// Is it a host?
+    pub fn is_host(&self) -> bool {
+        !self.nics.is_empty()
+    }
+
+    /// Its ports.
+    pub fn locals(&self) -> impl Iterator<Item = Local> + use<> {
+        locals(self.ports.len())
     }
 
     /// Its ports, by what the network calls them.

@@ -20,7 +20,7 @@ use crate::network::layout::Local;
 use crate::network::routing::peer;
 use crate::run::agenda::NEVER;
 use crate::run::at_node::AtNode;
-use crate::run::node::Node;
+use crate::run::node::Seen;
 
 /// What a stop is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -115,13 +115,13 @@ impl Trace {
 
 impl AtNode<'_, '_> {
     /// Any node of the network, as it is now.
-    fn any(&self, node: NodeId) -> &Node {
+    fn any(&self, node: NodeId) -> Seen<'_> {
         let [before, after] = self.others;
         let at = node.index();
         match at.checked_sub(before.len()) {
-            None => &before[at],
-            Some(0) => self.node,
-            Some(behind) => &after[behind - 1],
+            None => before[at].seen(),
+            Some(0) => self.node.seen(),
+            Some(behind) => after[behind - 1].seen(),
         }
     }
 
@@ -145,7 +145,7 @@ impl AtNode<'_, '_> {
     fn source(&self, trace: &Trace, port: PortId, class: u8) -> Source {
         let rx = peer(port);
         let (node, ingress) = (self.any(self.facts.node_of(rx)), self.facts.local(rx));
-        if node.is_host() {
+        if self.facts.ports[rx.index()].at_host {
             return Source::At(Origin::Node(node.id));
         }
         // Nothing of it stays there: the link's own flow control is all that holds it up.
@@ -163,7 +163,7 @@ impl AtNode<'_, '_> {
 
     /// The egress port of a switch that holds most of what came in by `ingress`, the first of several; what comes to a
     /// relay can leave by one port only.
-    fn holds_most(&self, node: &Node, ingress: Local, class: u8) -> Option<Local> {
+    fn holds_most(&self, node: Seen<'_>, ingress: Local, class: u8) -> Option<Local> {
         if let Some(relay) = &node.switch.relay {
             return Some(relay.other(ingress));
         }
@@ -190,13 +190,13 @@ impl AtNode<'_, '_> {
     }
 
     /// Queues of data of a port.
-    fn queues<'n>(&self, node: &'n Node, port: Local) -> impl Iterator<Item = &'n Queue> {
+    fn queues<'n>(&self, node: Seen<'n>, port: Local) -> impl Iterator<Item = &'n Queue> {
         let first = self.facts.layout.queue(port);
         node.queues[first + 1..first + self.facts.layout.queues_per_port].iter()
     }
 
     /// When the packet arrived that has waited longest at an egress port of those that came in by an ingress.
-    fn oldest_of(&self, node: &Node, (ingress, port): (Local, Local), class: u8) -> Option<u64> {
+    fn oldest_of(&self, node: Seen<'_>, (ingress, port): (Local, Local), class: u8) -> Option<u64> {
         if let Some(inputs) = &node.switch.inputs {
             return inputs.oldest(&self.run.packets, (ingress, port), class, self.facts.layout.subs);
         }

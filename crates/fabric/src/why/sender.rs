@@ -216,7 +216,7 @@ impl World<'_> {
             (true, false) => Some(Cause::Retransmission),
         };
         let port = self.port(nic);
-        let node = &self.nodes[self.facts.node_of(nic).index()];
+        let node = self.nodes[self.facts.node_of(nic).index()].seen();
         let q = self.facts.layout.queue_id(self.facts.layout.first_queue(half.class));
         Standing {
             wire,
@@ -271,7 +271,7 @@ impl AtNode<'_, '_> {
             };
             let now = self.now;
             let id = |q| self.facts.layout.queue_id(q);
-            let held = q.is_some_and(|q| self.node.holds_back(port, id(q), Time(now)));
+            let held = q.is_some_and(|q| self.node.seen().holds_back(port, id(q), Time(now)));
             let oldest = trace.oldest(now);
             let stops = &mut trace.held[self.id(port).index()];
             match (held, stops.in_force().is_some()) {

@@ -25,7 +25,7 @@ impl AtNode<'_, '_> {
         half.in_network = half.in_network.wrapping_sub(1);
         half.count(packet);
         self.run.kept.records.latency(half.workload, self.now - packet.stamp, packet.base, packet.paused);
-        let streams = &mut self.node.streams;
+        let streams = &mut *self.node.streams;
         let mut cx = Cx { now, rng: &mut streams.reliability, out: &mut self.run.out.replies };
         let accepted = half.receiver.on_segment(&mut cx, &segment);
         self.run.kept.records.accepted(half.workload, accepted.0);
@@ -42,7 +42,7 @@ impl AtNode<'_, '_> {
     /// Tells the notification point of a packet, and sends what it answers.
     fn notify(&mut self, port: Local, packet: &Packet) {
         let view = self.packet_view(packet);
-        let streams = &mut self.node.streams;
+        let streams = &mut *self.node.streams;
         let now = Time(self.now);
         let mut cx = Cx { now, rng: &mut streams.notification, out: &mut self.run.out.notices };
         let half = &mut self.run.pairs.receivers[packet.flow.index()];

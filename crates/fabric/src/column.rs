@@ -3,7 +3,7 @@
 //! What belongs to nodes is built as one column, node by node, and then dealt out: each node owns its part, and all of them
 //! lie together in memory.
 //!
-//! An index is checked, but for what every packet does: there an element is [`known`](Lent::known) by the index that was made
+//! An index is checked, but for what every packet does: there an element is [`known`](PartMut::known) by the index that was made
 //! with it. Those are checked where debug assertions are on, as in every test. All of them checked cost an eighth more
 //! instructions a packet-hop, and about a fifteenth more time (docs/performance.md).
 
@@ -246,17 +246,17 @@ impl<T> IndexMut<usize> for Part<T> {
 }
 
 /// A node's part of a column while the node is at work.
-pub(crate) struct Lent<'w, T>(&'w mut [T]);
+pub(crate) struct PartMut<'w, T>(&'w mut [T]);
 
 impl<T> Part<T> {
     /// Lends all elements.
     #[inline]
-    pub fn lend(&mut self) -> Lent<'_, T> {
-        Lent(&mut *self)
+    pub fn lend(&mut self) -> PartMut<'_, T> {
+        PartMut(&mut *self)
     }
 }
 
-impl<T> Deref for Lent<'_, T> {
+impl<T> Deref for PartMut<'_, T> {
     type Target = [T];
     #[inline]
     fn deref(&self) -> &[T] {
@@ -264,7 +264,7 @@ impl<T> Deref for Lent<'_, T> {
     }
 }
 
-impl<T> DerefMut for Lent<'_, T> {
+impl<T> DerefMut for PartMut<'_, T> {
     #[inline]
     fn deref_mut(&mut self) -> &mut [T] {
         self.0
@@ -272,7 +272,7 @@ impl<T> DerefMut for Lent<'_, T> {
 }
 
 #[allow(unsafe_code, reason = "measured in docs/performance.md")]
-impl<T> Lent<'_, T> {
+impl<T> PartMut<'_, T> {
     /// The element at an index that was made for it: unchecked in release.
     #[inline]
     pub fn known(&self, index: usize) -> &T {

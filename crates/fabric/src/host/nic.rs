@@ -1,4 +1,4 @@
-//! A host: queue pairs take turns at its NICs, and what arrives goes to their halves.
+//! NICs: queue pairs of a host's port, and which of them may send.
 
 mod turn;
 

@@ -1,4 +1,4 @@
-//! Queue pairs: how they are opened, what both ends are told, and when their slots are free again.
+//! Queue pairs of a run, by slot.
 
 mod open;
 

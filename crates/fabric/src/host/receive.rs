@@ -1,4 +1,4 @@
-//! The receiver's half of a queue pair: what counts as delivered, and what is answered.
+//! The receiving half of a queue pair.
 
 mod events;
 

@@ -1,4 +1,4 @@
-//! The sender's half of a queue pair: what it may send and when, and what replies and notices do.
+//! The sending half of a queue pair: its state, and what its stack allows.
 
 mod events;
 

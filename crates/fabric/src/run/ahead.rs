@@ -11,7 +11,7 @@ use floodway_engine::{AHEAD, Event, fetch, fetch_lines};
 use crate::link::arena::Place;
 use crate::link::packet::{ON_PATH, Packet};
 use crate::network::facts::Facts;
-use crate::run::node::Seen;
+use crate::run::node::NodeRef;
 use crate::run::state::Run;
 use crate::run::world::World;
 
@@ -26,7 +26,7 @@ impl World<'_> {
     pub fn look_ahead(&self, coming: &[Event; AHEAD]) {
         self.run.packets.fetch(Place::of(coming[PACKET].item));
         let node = self.run.packets[Place::of(coming[REST].item)].node;
-        self.run.fetch_rest(&self.facts, self.nodes[node.index()].seen(), &coming[REST]);
+        self.run.fetch_rest(&self.facts, self.nodes[node.index()].view(), &coming[REST]);
     }
 }
 
@@ -41,7 +41,7 @@ impl Run<'_> {
 
     /// Takes the second step for an event of a node: its packet is there.
     #[inline]
-    pub fn fetch_rest(&self, facts: &Facts<'_>, node: Seen<'_>, event: &Event) {
+    pub fn fetch_rest(&self, facts: &Facts<'_>, node: NodeRef<'_>, event: &Event) {
         let packet = &self.packets[Place::of(event.item)];
         let (ingress, out, class) = (packet.ingress, packet.out, packet.class);
         fetch(node.ingress, facts.layout.lane(ingress, class));

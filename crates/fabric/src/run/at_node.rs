@@ -1,4 +1,4 @@
-//! A node at work: what an event of it may touch.
+//! A node and the event at work: what that event may change.
 
 use floodway_engine::Event;
 use floodway_units::{Bytes, PortId, Time};
@@ -7,7 +7,7 @@ use crate::link::arena::Place;
 use crate::network::facts::Facts;
 use crate::network::layout::Local;
 use crate::run::agenda::{NUMBER_SHIFT, What};
-use crate::run::node::{Node, Work};
+use crate::run::node::{Node, NodeMut};
 use crate::run::state::Run;
 
 /// One node while an event of it happens. It may change what is the node's own, and say what concerns others: of the
@@ -16,7 +16,7 @@ pub(crate) struct AtNode<'w, 'a> {
     pub now: u64,
     /// Order of the event at work.
     pub order: u64,
-    pub node: Work<'w>,
+    pub node: NodeMut<'w>,
     pub facts: &'w Facts<'a>,
     pub run: &'w mut Run<'a>,
     /// The nodes before it and after it, for who asks why: nobody else looks at them.

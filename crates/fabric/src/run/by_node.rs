@@ -117,7 +117,7 @@ impl World<'_> {
 
     /// Has what the first events of a node need fetched.
     fn fetch_first(&self, node: u32, events: &[Event]) {
-        let node = self.nodes[node as usize].seen();
+        let node = self.nodes[node as usize].view();
         events.iter().take(REST).for_each(|event| self.run.fetch_rest(&self.facts, node, event));
     }
 }
@@ -131,7 +131,7 @@ impl AtNode<'_, '_> {
         }
         while let Some(event) = self.run.events.by_node().and_then(Windows::pop) {
             if let Some(&event) = self.run.events.by_node().and_then(|windows| windows.ahead(REST)) {
-                self.run.fetch_rest(self.facts, self.node.seen(), &event);
+                self.run.fetch_rest(self.facts, self.node.view(), &event);
             }
             self.dispatch(event);
         }

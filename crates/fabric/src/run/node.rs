@@ -1,9 +1,9 @@
-//! A node: all that is its own.
+//! Nodes: the state that each host and each switch owns.
 
 use floodway_mechanisms::slots::CongestionPoint as _;
 use floodway_units::{NodeId, PortId, QueueId, Rng, Time};
 
-use crate::column::{Lent, Part};
+use crate::column::{Part, PartMut};
 use crate::host::nic::Nic;
 use crate::link::port::{Egress, Port, Queue};
 use crate::network::layout::Local;
@@ -13,7 +13,7 @@ use crate::switch::buffer::Ingress;
 use crate::switch::congestion::PortMachines;
 use crate::switch::forward::Switch;
 
-/// A host or a switch, with the ends of links that are there. An event of one node touches the state of no other.
+/// A host or a switch, with the ends of links that are there. An event of one node changes the state of no other.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Node {
@@ -31,7 +31,7 @@ pub(crate) struct Node {
     pub machines: Vec<PortMachines>,
     /// By port, where they are kept; else empty.
     pub histograms: Vec<Histogram>,
-    /// Of a host nothing is ever in it.
+    /// Empty at a host.
     pub switch: Switch,
     pub id: NodeId,
     pub streams: Streams,
@@ -48,24 +48,24 @@ pub(crate) struct Streams {
     pub reliability: Rng,
 }
 
-/// A node at work: what of it an event may change.
-pub(crate) struct Work<'w> {
+/// A node as an event of it sees it, which may change all of it.
+pub(crate) struct NodeMut<'w> {
     pub id: NodeId,
-    pub ports: Lent<'w, Port>,
-    pub ingress: Lent<'w, Ingress>,
-    pub egress: Lent<'w, Egress>,
-    pub queues: Lent<'w, Queue>,
-    pub series: Lent<'w, Series>,
-    pub nics: Lent<'w, Nic>,
+    pub ports: PartMut<'w, Port>,
+    pub ingress: PartMut<'w, Ingress>,
+    pub egress: PartMut<'w, Egress>,
+    pub queues: PartMut<'w, Queue>,
+    pub series: PartMut<'w, Series>,
+    pub nics: PartMut<'w, Nic>,
     pub machines: &'w mut Vec<PortMachines>,
     pub histograms: &'w mut Vec<Histogram>,
     pub switch: &'w mut Switch,
     pub streams: &'w mut Streams,
 }
 
-/// A node to look at.
+/// A node, read-only.
 #[derive(Clone, Copy)]
-pub(crate) struct Seen<'n> {
+pub(crate) struct NodeRef<'n> {
     pub id: NodeId,
     pub ports: &'n [Port],
     pub ingress: &'n [Ingress],
@@ -76,7 +76,7 @@ pub(crate) struct Seen<'n> {
     pub switch: &'n Switch,
 }
 
-impl Work<'_> {
+impl NodeMut<'_> {
     /// Is it a host?
     pub fn is_host(&self) -> bool {
         !self.nics.is_empty()
@@ -87,10 +87,10 @@ impl Work<'_> {
         locals(self.ports.len())
     }
 
-    /// To look at.
+    /// Read-only.
     #[inline]
-    pub fn seen(&self) -> Seen<'_> {
-        Seen {
+    pub fn view(&self) -> NodeRef<'_> {
+        NodeRef {
             id: self.id,
             ports: &self.ports,
             ingress: &self.ingress,
@@ -103,7 +103,7 @@ impl Work<'_> {
     }
 }
 
-impl Seen<'_> {
+impl NodeRef<'_> {
     /// Does a congestion point of a port hold a queue back?
     pub fn holds_back(&self, port: Local, queue: QueueId, now: Time) -> bool {
         let points = &self.machines[port.index()].congestion_points;
@@ -121,10 +121,10 @@ fn locals(ports: usize) -> impl Iterator<Item = Local> {
 }
 
 impl Node {
-    /// At work.
+    /// For an event of this node.
     #[inline]
-    pub fn work(&mut self) -> Work<'_> {
-        Work {
+    pub fn view_mut(&mut self) -> NodeMut<'_> {
+        NodeMut {
             id: self.id,
             ports: self.ports.lend(),
             ingress: self.ingress.lend(),
@@ -139,10 +139,10 @@ impl Node {
         }
     }
 
-    /// To look at.
+    /// Read-only.
     #[inline]
-    pub fn seen(&self) -> Seen<'_> {
-        Seen {
+    pub fn view(&self) -> NodeRef<'_> {
+        NodeRef {
             id: self.id,
             ports: &self.ports,
             ingress: &self.ingress,

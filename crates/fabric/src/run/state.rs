@@ -1,4 +1,4 @@
-//! What a run has beside its nodes.
+//! State of a run that no node owns.
 
 use floodway_mechanisms::slots::{CpAction, FcFrame, Notice, Outbox, PortView, ReadyView, Reply};
 use floodway_units::{PortId, Rng};

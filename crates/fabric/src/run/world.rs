@@ -55,7 +55,7 @@ impl<'a> World<'a> {
         AtNode {
             now: self.now,
             order: self.order,
-            node: node.work(),
+            node: node.view_mut(),
             facts: &self.facts,
             run: &mut self.run,
             others: [before, after],

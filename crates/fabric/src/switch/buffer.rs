@@ -1,4 +1,4 @@
-//! The accounts of a switch's buffer: what is charged for packets, and when it is uncharged.
+//! Ingress accounts of a switch's buffer.
 
 mod charge;
 

@@ -1,4 +1,4 @@
-//! Congestion points of a port: what they hear, and what becomes of what they say.
+//! Scheduler and congestion points of an egress port.
 
 mod hear;
 

@@ -1,4 +1,4 @@
-//! A switch: how a packet passes it.
+//! A switch: buffer pool, router, pipeline, relay.
 
 mod pass;
 
@@ -47,7 +47,7 @@ impl Switch {
         self.router.as_mut().expect("who chooses is there at every switch")
     }
 
-    /// At a host, which has none: nothing is ever in it.
+    /// At a host: no packet is ever in it.
     pub fn none() -> Self {
         Switch {
             releases: VecDeque::new(),

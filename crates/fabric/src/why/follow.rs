@@ -1,4 +1,4 @@
-//! A flow is followed from event to event.
+//! Trace of one flow, event by event.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;

@@ -1,4 +1,4 @@
-//! When a NIC that takes turns by the list of flows is woken.
+//! Timer of a NIC that takes turns by the list of flows.
 
 use floodway_mechanisms::slots::TransportSender as _;
 use floodway_units::Time;

@@ -1,4 +1,4 @@
-//! Messages are posted, and complete at either end.
+//! Start and completion of messages at either end of a queue pair.
 
 use floodway_engine::memory;
 use floodway_mechanisms::slots::{Segment, TransportSender as _};

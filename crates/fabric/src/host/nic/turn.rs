@@ -1,4 +1,4 @@
-//! Whose turn it is at a NIC, and what arrives at its host.
+//! Turns of queue pairs at a NIC, and arrivals at a host.
 
 use floodway_mechanisms::slots::{
     DropReason, Notice, ReactionPoint as _, ReadyView, Scheduler as _, Segment, TransportSender as _,

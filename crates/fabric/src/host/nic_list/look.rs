@@ -1,4 +1,4 @@
-//! How a NIC that takes turns by a list looks for what to send, and when it is woken.
+//! Turns at a NIC of the HPCC simulator, and its timer.
 
 use floodway_mechanisms::slots::TransportSender as _;
 use floodway_units::Time;

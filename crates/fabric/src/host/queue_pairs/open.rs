@@ -1,4 +1,4 @@
-//! How queue pairs are opened, what both ends are told, and when their slots are free again.
+//! Opening and closing of queue pairs.
 
 use floodway_mechanisms::registry::ReactionParams;
 use floodway_mechanisms::slots::{FlowTuple, Need, QpInfo, TransportSender as _};

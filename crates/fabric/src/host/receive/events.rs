@@ -1,4 +1,4 @@
-//! What happens to the receiving half of a queue pair: data, and what is answered.
+//! Events of the receiving half of a queue pair: data, and the replies to it.
 
 use floodway_mechanisms::slots::{Cx, Hears, Mark, NotificationPoint, Segment, TransportReceiver};
 use floodway_units::{Bytes, Time};

@@ -1,4 +1,4 @@
-//! What happens to the sending half of a queue pair: replies, notices, timers, pacing.
+//! Events of the sending half of a queue pair: replies, CNPs, timers, pacing.
 
 use std::cmp::Reverse;
 

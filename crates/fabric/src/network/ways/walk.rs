@@ -1,4 +1,4 @@
-//! Which way a flow takes, where that follows from the flow alone.
+//! Paths of flows, where they follow from the flow alone.
 
 use floodway_mechanisms::slots::{FlowTuple, Router as _};
 use floodway_units::{NodeId, PortId, fold};

@@ -1,4 +1,4 @@
-//! Allowances are noted.
+//! Entries of the allowance log.
 
 use super::{Row, allowed_gbps};
 use crate::run::at_node::AtNode;

@@ -1,4 +1,4 @@
-//! The table of allowances.
+//! Table of allowances.
 
 use floodway_units::{Bytes, Rate};
 

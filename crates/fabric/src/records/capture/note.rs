@@ -1,4 +1,4 @@
-//! Frames are noted.
+//! Capture of frames.
 
 use floodway_units::FlowId;
 use floodway_wire::int::Stack;

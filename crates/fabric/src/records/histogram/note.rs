@@ -1,4 +1,4 @@
-//! The lengths of queues are noted.
+//! Samples of queue lengths.
 
 use crate::network::layout::Local;
 use crate::run::at_node::AtNode;

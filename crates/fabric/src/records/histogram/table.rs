@@ -1,4 +1,4 @@
-//! The table of queue lengths.
+//! Table of queue lengths.
 
 use floodway_units::Time;
 

@@ -1,4 +1,4 @@
-//! The table of pauses.
+//! Table of pauses.
 
 use super::Row;
 use crate::records::table::{Table, Values};

@@ -1,4 +1,4 @@
-//! What flows send is noted.
+//! Bytes that flows send, bucket by bucket.
 
 use super::Key;
 use crate::link::arena::Place;

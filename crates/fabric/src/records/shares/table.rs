@@ -1,4 +1,4 @@
-//! The table of shares.
+//! Table of shares.
 
 use floodway_units::PortId;
 

@@ -1,4 +1,4 @@
-//! Signals are noted.
+//! Entries of the signal log.
 
 use floodway_mechanisms::registry::AnyCongestionPoint;
 use floodway_mechanisms::slots::{CongestionPoint as _, Mark, Notice, RegionNotice};

@@ -1,4 +1,4 @@
-//! The table of signals.
+//! Table of signals.
 
 use super::{Cn, EVENTS, Row, What};
 use crate::network::ways::FlowNames;

@@ -1,4 +1,4 @@
-//! What crosses from one partition to another.
+//! Messages between partitions.
 
 use std::mem;
 

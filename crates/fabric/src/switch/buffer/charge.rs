@@ -1,4 +1,4 @@
-//! What is charged for a packet of a switch, and when it is uncharged.
+//! Charges and releases of ingress accounts.
 
 use floodway_mechanisms::slots::{Admission as _, Admit, DropReason, FcReceiver, PoolView};
 use floodway_units::Bytes;

@@ -1,4 +1,4 @@
-//! What congestion points of a port hear, and what becomes of what they say.
+//! Callbacks and actions of congestion points.
 
 use floodway_mechanisms::slots::{
     Claim, CongestionPoint, CpAction, Cx, FcFrame, Mark, QueueView, RegionNotice,

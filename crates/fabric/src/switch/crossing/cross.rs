@@ -1,4 +1,4 @@
-//! How packets cross a switch from input to output.
+//! Packets on the way through a crossbar.
 
 use std::mem::take;
 

@@ -1,4 +1,4 @@
-//! How a packet passes a switch.
+//! Packets on the way through a switch.
 
 use floodway_mechanisms::slots::{CongestionPoint as _, DropReason, FcReceiver};
 

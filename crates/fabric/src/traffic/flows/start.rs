@@ -1,4 +1,4 @@
-//! Sources start flows.
+//! Flow starts of sources.
 
 use floodway_units::NodeId;
 

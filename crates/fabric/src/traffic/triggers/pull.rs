@@ -1,4 +1,4 @@
-//! Completions, and what they start.
+//! Flow starts that wait for completions.
 
 use super::{End, Trigger, flow_spec, loop_spec};
 use crate::host::messages::NO_HOOK;

@@ -1,0 +1,195 @@
+//! Pauses on the way of the flow that is traced, and their origins.
+
+use floodway_mechanisms::slots::FcFrame;
+use floodway_units::{NodeId, PortId};
+
+use super::super::{Origin, Trace};
+use super::Source;
+use crate::link::packet::Packet;
+use crate::link::port::Queue;
+use crate::network::layout::Local;
+use crate::network::routing::peer;
+use crate::run::agenda::NEVER;
+use crate::run::at_node::AtNode;
+use crate::run::node::NodeRef;
+
+impl AtNode<'_, '_> {
+    /// Any node of the network, as it is now.
+    fn any(&self, node: NodeId) -> NodeRef<'_> {
+        let [before, after] = self.others;
+        let at = node.index();
+        match at.checked_sub(before.len()) {
+            None => before[at].view(),
+            Some(0) => self.node.view(),
+            Some(behind) => after[behind - 1].view(),
+        }
+    }
+
+    /// The flow starts: what is stopped now was stopped for what holds it up now, unless the pause said for what.
+    pub(in crate::why) fn begin_stops(&self, trace: &mut Trace) {
+        for id in (0..self.facts.ports.len() as u32).map(PortId) {
+            for class in 0..self.facts.layout.classes.len() as u8 {
+                let egress = self.facts.layout.lane(self.facts.local(id), class);
+                if self.any(self.facts.node_of(id)).egress[egress].paused_since == NEVER {
+                    continue;
+                }
+                let lane = self.facts.layout.lane_id(id, class);
+                let heard = trace.origins.heard.get(&lane).copied();
+                let source = heard.unwrap_or_else(|| self.source(trace, id, class));
+                trace.paused[lane].stop(self.now.max(trace.busy[lane]), Some(source));
+            }
+        }
+    }
+
+    /// What a stop of a class at an egress port is for, as its downstream is now.
+    fn source(&self, trace: &Trace, port: PortId, class: u8) -> Source {
+        let rx = peer(port);
+        let (node, ingress) = (self.any(self.facts.node_of(rx)), self.facts.local(rx));
+        if self.facts.ports[rx.index()].at_host {
+            return Source::At(Origin::Node(node.id));
+        }
+        // Nothing of it stays there: the link's own flow control is all that holds it up.
+        let Some(next) = self.holds_most(node, ingress, class) else { return Source::At(Origin::Port(port)) };
+        let oldest = self.oldest_of(node, (ingress, next), class).unwrap_or(self.now);
+        let next = node.ports[next.index()].id;
+        let lane = self.facts.layout.lane_id(next, class);
+        let otherwise = match trace.paused[lane].in_force() {
+            // When it goes on, it has a queue for that.
+            Some(stop) => trace.origin_at(lane, stop, stop.from.max(self.now), &[]),
+            None => trace.lasting(lane, (oldest, self.now), &[]),
+        };
+        Source::Behind(lane, otherwise.unwrap_or(Origin::Port(next)))
+    }
+
+    /// The egress port of a switch that holds most of what came in by `ingress`, the first of several; what comes to a
+    /// relay can leave by one port only.
+    fn holds_most(&self, node: NodeRef<'_>, ingress: Local, class: u8) -> Option<Local> {
+        if let Some(relay) = &node.switch.relay {
+            return Some(relay.other(ingress));
+        }
+        let is_its = |packet: &Packet| packet.ingress == ingress && packet.class == class;
+        let mut most = (0, None);
+        for port in node.locals() {
+            let bytes = if let Some(inputs) = &node.switch.inputs {
+                inputs.bytes(ingress, port, class)
+            } else {
+                let queued = self.queues(node, port).flat_map(|queue| queue.fifo.iter(&self.run.packets));
+                let piped = node.switch.pipe.iter().filter(|(_, out, _)| *out == port);
+                let piped = piped.map(|&(.., place)| &self.run.packets[place]);
+                queued
+                    .chain(piped)
+                    .filter(|packet| is_its(packet))
+                    .map(|packet| u64::from(packet.frame))
+                    .sum()
+            };
+            if bytes > most.0 {
+                most = (bytes, Some(port));
+            }
+        }
+        most.1
+    }
+
+    /// Queues of data of a port.
+    fn queues<'n>(&self, node: NodeRef<'n>, port: Local) -> impl Iterator<Item = &'n Queue> {
+        let first = self.facts.layout.queue(port);
+        node.queues[first + 1..first + self.facts.layout.queues_per_port].iter()
+    }
+
+    /// When the packet arrived that has waited longest at an egress port of those that came in by an ingress.
+    fn oldest_of(&self, node: NodeRef<'_>, (ingress, port): (Local, Local), class: u8) -> Option<u64> {
+        if let Some(inputs) = &node.switch.inputs {
+            return inputs.oldest(&self.run.packets, (ingress, port), class, self.facts.layout.subs);
+        }
+        let is_its = |packet: &&Packet| packet.ingress == ingress && packet.class == class;
+        let mut queues = self.queues(node, port);
+        let oldest = queues.by_ref().filter_map(|queue| queue.fifo.iter(&self.run.packets).find(is_its));
+        oldest.map(|packet| packet.at).min()
+    }
+
+    /// An ingress says what its outbox holds.
+    #[cold]
+    pub fn trace_pauses(&mut self, ingress: Local) {
+        let ingress = self.id(ingress);
+        let Some(mut trace) = self.run.trace.take() else { return };
+        for frame in 0..self.run.out.frames.0.len() {
+            let FcFrame::Pause { class, quanta } = self.run.out.frames.0[frame] else { continue };
+            let class = self.facts.layout.dense(class);
+            if quanta.0 > 0 && class != u8::MAX && trace.is_live() {
+                let source = self.source(&trace, peer(ingress), class);
+                trace.origins.say(self.facts.layout.lane_id(ingress, class), self.now, source);
+            }
+        }
+        self.run.trace = Some(trace);
+    }
+
+    /// A port pauses its upstream of its node's own accord.
+    #[cold]
+    pub fn trace_forced(&mut self, port: Local, class: u8) {
+        let (lane, node) = (self.facts.layout.lane_id(self.id(port), class), self.node.id);
+        let now = self.now;
+        if let Some(trace) = &mut self.run.trace {
+            trace.origins.say(lane, now, Source::At(Origin::Node(node)));
+        }
+    }
+
+    /// Frames of a link's control have arrived at an egress port, unless they were lost.
+    #[cold]
+    pub fn trace_heard(&mut self, port: Local, packet: &Packet, lost: bool) {
+        let port = self.id(port);
+        let Some(mut trace) = self.run.trace.take() else { return };
+        let made = trace.origins.made.remove(&(peer(port), self.now));
+        for frame in packet.frames().filter(|_| !lost) {
+            let FcFrame::Pause { class, quanta } = frame else { continue };
+            let class = self.facts.layout.dense(class);
+            if class == u8::MAX {
+                continue;
+            }
+            let said = made
+                .and_then(|made| trace.origins.said_at(self.facts.layout.lane_id(peer(port), class), made));
+            let lane = self.facts.layout.lane_id(port, class);
+            if let Some(source) = said.filter(|_| quanta.0 > 0) {
+                trace.origins.heard.insert(lane, source);
+                // A pause that is said again may be for something else now.
+                let oldest = trace.oldest(self.now);
+                trace.paused[lane].turn(self.now, source, oldest);
+            } else {
+                trace.origins.heard.remove(&lane);
+            }
+        }
+        self.run.trace = Some(trace);
+    }
+
+    /// A relay hands a pause on that has come by its other port.
+    #[cold]
+    pub fn trace_handed_on(&mut self, other: Local, frame: FcFrame) {
+        let FcFrame::Pause { class, .. } = frame else { return };
+        let (class, now) = (self.facts.layout.dense(class), self.now);
+        let Some(port) = self.relay().map(|relay| relay.other(other)) else { return };
+        let (port, other) = (self.id(port), self.id(other));
+        let (from, to) = (self.facts.layout.lane_id(port, class), self.facts.layout.lane_id(other, class));
+        if let Some(trace) = &mut self.run.trace
+            && let Some(&source) = trace.origins.heard.get(&from)
+        {
+            trace.origins.say(to, now, source);
+        }
+    }
+
+    /// The flow control of a link stops a class, or lets it go on.
+    #[cold]
+    pub fn trace_gate(&mut self, lane: usize, open: bool) {
+        let lane = self.node.egress[lane].id as usize;
+        let Some(mut trace) = self.run.trace.take() else { return };
+        let now = self.now;
+        if open {
+            trace.forget(now);
+            let oldest = trace.oldest(now);
+            trace.paused[lane].go(now, oldest);
+        } else if trace.is_live() {
+            let heard = trace.origins.heard.get(&lane).copied();
+            let (port, class) = self.facts.layout.lane_of(lane);
+            let source = heard.unwrap_or_else(|| self.source(&trace, port, class));
+            trace.paused[lane].stop(now.max(trace.busy[lane]), Some(source));
+        }
+        self.run.trace = Some(trace);
+    }
+}

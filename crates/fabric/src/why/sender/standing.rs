@@ -1,0 +1,115 @@
+//! States of the sender of the flow that is traced.
+
+use std::collections::VecDeque;
+
+use floodway_mechanisms::slots::TransportSender as _;
+use floodway_units::Time;
+
+use super::super::{Cause, Label, Sums, Trace};
+use super::{Sender, Standing, Wire};
+use crate::network::layout::Local;
+use crate::run::agenda::NEVER;
+use crate::run::at_node::AtNode;
+use crate::run::world::World;
+
+impl World<'_> {
+    /// An event is over.
+    pub(in crate::why) fn trace_sender(&mut self) {
+        let Some(mut trace) = self.run.trace.take() else { return };
+        if trace.found.is_none()
+            && let Some(mut sender) = trace.sender.take()
+        {
+            let standing = self.standing(&trace, &sender);
+            // Most events of a network change nothing for one sender.
+            if sender.starts.is_some() || standing != sender.standing {
+                sender.account(self.now, &trace);
+                sender.sum_up(trace.oldest(self.now));
+                sender.standing = standing;
+            }
+            trace.sender = Some(sender);
+        }
+        self.run.trace = Some(trace);
+    }
+
+    /// What a sender stands at from now on.
+    fn standing(&self, trace: &Trace, sender: &Sender) -> Standing {
+        let &Sender { nic, lane, wire, turn, sent, .. } = sender;
+        let half = &self.run.pairs.senders[sender.slot as usize];
+        let end = trace.message.map_or(NEVER, |message| message.end);
+        // What is to go before all new data asks neither window nor rate.
+        let repeats = half.is_repeating;
+        let nothing_due = sent && !repeats && half.transport.next_psn() >= end;
+        let may_send = repeats || half.may_send(self.facts.blueprint.semantics.window);
+        let waits = match (sent, may_send && !nothing_due) {
+            (_, true) => None,
+            (false, false) => Some(Cause::Window),
+            (true, false) => Some(Cause::Retransmission),
+        };
+        let port = self.port(nic);
+        let node = self.nodes[self.facts.node_of(nic).index()].view();
+        let q = self.facts.layout.queue_id(self.facts.layout.first_queue(half.class));
+        Standing {
+            wire,
+            turn,
+            waits,
+            pacing: if repeats { 0 } else { half.next_send },
+            up: port.up,
+            paused: trace.paused[lane].in_force().map(|stop| stop.from),
+            held: port.has_cp && node.holds_back(self.facts.local(nic), q, self.time()),
+            nic,
+        }
+    }
+}
+
+impl AtNode<'_, '_> {
+    /// The sender of a flow that starts now, whose packets are numbered from `first` on. The packets before are off the NIC's
+    /// transmitter at `off`.
+    pub(in crate::why) fn begin_sender(&self, slot: u32, first: u64, off: u64) -> Sender {
+        let half = &self.run.pairs.senders[slot as usize];
+        let nic = self.id(half.nic);
+        let turn = if half.transport.next_psn() >= first { self.now.max(off) } else { NEVER };
+        let wire = Wire { label: Label::of(Cause::Predecessors), until: self.now };
+        // What it stands at is known when this event is over; until then no time goes by.
+        let (waits, paused) = (None, None);
+        Sender {
+            slot,
+            nic,
+            lane: self.facts.layout.lane_id(nic, half.class),
+            known: self.now,
+            sums: Sums::default(),
+            log: VecDeque::new(),
+            started: self.now,
+            starts: None,
+            wire,
+            turn,
+            sent: false,
+            standing: Standing { wire, turn, waits, pacing: 0, up: true, paused, held: false, nic },
+        }
+    }
+
+    /// Congestion points of a port have been called: does one hold the flow back that is followed?
+    #[cold]
+    pub fn trace_held(&mut self, port: Local) {
+        let Some(mut trace) = self.run.trace.take() else { return };
+        if let Some(message) = trace.message.filter(|_| trace.found.is_none()) {
+            let several = self.facts.layout.subs > 1 || self.facts.layout.queues_per_port > 2;
+            let q = if several {
+                // None of its packets is there.
+                self.node.machines[port.index()].placed.get(&message.slot).map(|&(q, _)| q)
+            } else {
+                Some(self.facts.layout.first_queue(self.run.pairs.ways[message.slot as usize].class))
+            };
+            let now = self.now;
+            let id = |q| self.facts.layout.queue_id(q);
+            let held = q.is_some_and(|q| self.node.view().holds_back(port, id(q), Time(now)));
+            let oldest = trace.oldest(now);
+            let stops = &mut trace.held[self.id(port).index()];
+            match (held, stops.in_force().is_some()) {
+                (true, false) => stops.stop(now, None),
+                (false, true) => stops.go(now, oldest),
+                _ => {}
+            }
+        }
+        self.run.trace = Some(trace);
+    }
+}

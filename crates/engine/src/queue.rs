@@ -26,7 +26,7 @@ pub struct Event {
 impl Event {
     /// Both as one number: compared without a branch.
     #[inline]
-    pub(crate) fn key(self) -> u128 {
+    pub fn key(self) -> u128 {
         u128::from(self.time.0) << 64 | u128::from(self.order)
     }
 }

@@ -277,7 +277,11 @@ impl Agenda {
     /// Adds the arrival of a packet at the far end of a link.
     #[inline]
     pub fn push_arrival(&mut self, to: NodeId, place: Place, at: u64, order: u64) {
-        self.push_event(to.0, Event { time: Time(at), order, item: place.number() });
+        let event = Event { time: Time(at), order, item: place.number() };
+        match &mut self.events {
+            Events::InOneOrder(queue) => queue.push(event.time, event.order, event.item),
+            Events::ByNode(windows) => windows.send(to.0, event),
+        }
     }
 
     /// As [`Agenda::push`], of an event that a packet has to be fetched for.

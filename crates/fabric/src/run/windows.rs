@@ -64,6 +64,8 @@ pub(crate) struct Windows {
     due: Box<[u64]>,
     /// Words of bits a window.
     words: usize,
+    /// Where the bits of the present window begin, and of those after it.
+    rows: [usize; NEAR as usize],
     /// Events of later windows, in order, by their places in `far`: item and node.
     later: Queue,
     far: Vec<(u32, u32)>,
@@ -112,6 +114,7 @@ impl Windows {
             inboxes: vec![Vec::new(); nodes],
             due: vec![0; NEAR as usize * words].into(),
             words,
+            rows: std::array::from_fn(|row| row * words),
             later: Queue::default(),
             far: Vec::new(),
             free: Vec::new(),
@@ -122,34 +125,36 @@ impl Windows {
     /// Adds an event of a node: of one other than that which is visited, not before the window is over.
     #[inline]
     pub fn push(&mut self, node: u32, event: Event) {
-        let at = event.time.0;
-        if at < self.stop {
+        if event.time.0 < self.stop {
             debug_assert_eq!(node, self.node, "nothing reaches another node within a window");
             return self.add(event);
         }
-        let ahead = if at < self.ends[0] {
-            0
-        } else if at < self.ends[1] {
-            1
-        } else if at < self.ends[2] {
-            2
-        } else {
+        self.send(node, event);
+    }
+
+    /// Adds an event that does not come before the window is over, or in this visit.
+    #[inline]
+    pub fn send(&mut self, node: u32, event: Event) {
+        let at = event.time.0;
+        debug_assert!(at >= self.stop, "nothing reaches another node within a window");
+        if at >= self.ends[2] {
             return self.push_later(node, event);
-        };
+        }
+        let ahead = usize::from(at >= self.ends[0]) + usize::from(at >= self.ends[1]);
         self.inboxes[node as usize].push(event);
-        let slot = (self.window + ahead) % NEAR;
-        self.due[slot as usize * self.words + node as usize / 64] |= 1 << (node % 64);
+        self.due[self.rows[ahead] + node as usize / 64] |= 1 << (node % 64);
     }
 
     /// The bits of a window that comes so many after the present one.
-    fn due(&self, ahead: u64) -> &[u64] {
-        let first = ((self.window + ahead) % NEAR) as usize * self.words;
+    fn due(&self, ahead: usize) -> &[u64] {
+        let first = self.rows[ahead];
         &self.due[first..first + self.words]
     }
 
     fn enter(&mut self, window: u64) {
         self.window = window;
         self.ends = [1, 2, 3].map(|ahead| (window + ahead) * self.length);
+        self.rows = std::array::from_fn(|ahead| ((window + ahead as u64) % NEAR) as usize * self.words);
     }
 
     /// Adds a step of the whole network.
@@ -219,11 +224,11 @@ impl Windows {
 
     /// Enters the next window in which something happens, or that of `end`, whichever is first.
     fn enter_next(&mut self, end: u64) {
-        let is_due = |ahead: &u64| self.due(*ahead).iter().any(|&bits| bits != 0);
-        let ahead = (1..NEAR).find(is_due);
+        let is_due = |ahead: &usize| self.due(*ahead).iter().any(|&bits| bits != 0);
+        let ahead = (1..NEAR as usize).find(is_due);
         let until = self.steps.peek().map_or(end, |&Reverse((at, _))| at.min(end));
         let window = match ahead {
-            Some(ahead) => self.window + ahead,
+            Some(ahead) => self.window + ahead as u64,
             None => self.later.pop_before(Time(until)).map_or(u64::MAX, |event| self.skip_to(event)),
         };
         // Of a network at rest, too, who adds an event later finds a window that has not gone by.
@@ -260,7 +265,7 @@ impl Windows {
     pub fn prepare(&mut self, node: u32, sorted: &mut Vec<Event>) {
         let begin = self.window * self.length;
         let (stop, stretch) = (self.stop, self.stretch);
-        let bit = (self.window % NEAR) as usize * self.words + node as usize / 64;
+        let bit = self.rows[0] + node as usize / 64;
         self.due[bit] &= !(1 << (node % 64));
         sorted.clear();
         let inbox = &mut self.inboxes[node as usize];
@@ -375,8 +380,8 @@ fn deal(inbox: &mut Vec<Event>, sorted: &mut Vec<Event>, stop: u64, stretch: imp
         sum += *place;
         *place = sum;
     }
-    let nothing = Event { time: Time(0), order: 0, item: 0 };
-    sorted.resize(sum as usize, nothing);
+    // Which ones is no matter: each place is written below.
+    sorted.extend_from_slice(&inbox[..sum as usize]);
     for i in 0..inbox.len() {
         let event = inbox[i];
         if event.time.0 < stop {
@@ -400,8 +405,16 @@ fn deal(inbox: &mut Vec<Event>, sorted: &mut Vec<Event>, stop: u64, stretch: imp
 
 /// Sorts events of which few are far from their places.
 fn sort_nearly(events: &mut [Event]) {
-    for known in 2..=events.len() {
-        sink(&mut events[..known]);
+    let Some(first) = events.first() else { return };
+    let mut last = first.key();
+    for at in 1..events.len() {
+        let key = events[at].key();
+        if key >= last {
+            last = key;
+        } else {
+            // The greatest so far moves to this place.
+            sink(&mut events[..=at]);
+        }
     }
 }
 

@@ -135,22 +135,36 @@ impl<T> IndexMut<usize> for Column<T> {
     }
 }
 
+/// The element at an index that was made for it: checked where debug assertions are on.
 #[allow(unsafe_code, reason = "measured in docs/performance.md")]
+#[inline]
+fn known<T>(elements: &[T], index: usize) -> &T {
+    debug_assert!(index < elements.len(), "{index} is not an index of {} elements", elements.len());
+    // SAFETY: an index was made with the element that it names, and none is ever taken away. Ports, lanes and queues of a
+    // node are numbered when its parts are dealt out, of as many elements as there are numbers.
+    unsafe { elements.get_unchecked(index) }
+}
+
+/// Likewise, to be changed.
+#[allow(unsafe_code, reason = "measured in docs/performance.md")]
+#[inline]
+fn known_mut<T>(elements: &mut [T], index: usize) -> &mut T {
+    debug_assert!(index < elements.len(), "{index} is not an index of {} elements", elements.len());
+    // SAFETY: as above.
+    unsafe { elements.get_unchecked_mut(index) }
+}
+
 impl<T> Column<T> {
     /// The element at an index that was made for it: unchecked in release.
     #[inline]
     pub fn known(&self, index: usize) -> &T {
-        debug_assert!(index < self.0.len(), "{index} is not an index of {} elements", self.0.len());
-        // SAFETY: the index was made with the element that it names, and no element is ever taken away.
-        unsafe { self.0.get_unchecked(index) }
+        known(&self.0, index)
     }
 
     /// Likewise, to be changed.
     #[inline]
     pub fn known_mut(&mut self, index: usize) -> &mut T {
-        debug_assert!(index < self.0.len(), "{index} is not an index of {} elements", self.0.len());
-        // SAFETY: as above.
-        unsafe { self.0.get_unchecked_mut(index) }
+        known_mut(&mut self.0, index)
     }
 }
 
@@ -271,23 +285,17 @@ impl<T> DerefMut for PartMut<'_, T> {
     }
 }
 
-#[allow(unsafe_code, reason = "measured in docs/performance.md")]
 impl<T> PartMut<'_, T> {
     /// The element at an index that was made for it: unchecked in release.
     #[inline]
     pub fn known(&self, index: usize) -> &T {
-        debug_assert!(index < self.0.len(), "{index} is not an index of {} elements", self.0.len());
-        // SAFETY: ports, lanes and queues of a node are numbered when its parts are dealt out, of as many elements as
-        // there are numbers, and a part never changes its length.
-        unsafe { self.0.get_unchecked(index) }
+        known(self.0, index)
     }
 
     /// Likewise, to be changed.
     #[inline]
     pub fn known_mut(&mut self, index: usize) -> &mut T {
-        debug_assert!(index < self.0.len(), "{index} is not an index of {} elements", self.0.len());
-        // SAFETY: as above.
-        unsafe { self.0.get_unchecked_mut(index) }
+        known_mut(self.0, index)
     }
 }
 

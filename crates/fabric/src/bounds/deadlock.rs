@@ -66,7 +66,7 @@ impl Whole<'_, '_, '_> {
     fn waits_for_none_but(&self, lane: usize, suspects: &[usize]) -> bool {
         let (class, downstream) = self.paused_by(lane);
         let world = self.at(downstream);
-        let node = &world.nodes[world.facts.node_of(downstream).index()];
+        let node = world.node_at(downstream);
         // A host pauses for reasons of its own.
         let ports = if node.is_host() { 0 } else { node.ports.len() };
         let mut others = node
@@ -86,7 +86,7 @@ impl Whole<'_, '_, '_> {
 impl World<'_> {
     /// Does an egress port hold a packet of `class` that came by `ingress`, of the same node?
     fn holds(&self, port: PortId, ingress: PortId, class: u8) -> bool {
-        let node = &self.nodes[self.facts.node_of(port).index()];
+        let node = self.node_at(port);
         let (port, ingress) = (self.facts.local(port), self.facts.local(ingress));
         if let Some(inputs) = &node.switch.inputs {
             return inputs.bytes(ingress, port, class) > 0;

@@ -8,14 +8,11 @@ use std::collections::BinaryHeap;
 use crate::host::nic_list::List;
 use crate::host::ranks::Ranks;
 use crate::host::ring::Ring;
-use crate::network::layout::Local;
 use crate::run::agenda::Armed;
 
 /// A host's port: queue pairs take turns.
 #[derive(Debug, Default)]
 pub(crate) struct Nic {
-    /// Its port.
-    pub port: Local,
     /// Its number among the NICs of the network, in the events of its queue pairs.
     pub number: u32,
     /// By class: queue pairs that may send now, by rank.

@@ -30,7 +30,6 @@ use crate::network::blueprint::{
 };
 use crate::network::facts::Facts;
 use crate::network::layout::Layout;
-use crate::network::layout::Local;
 use crate::network::routing::{ChangingRoutes, Routes};
 use crate::records::histogram::histograms;
 use crate::records::kept::Kept;
@@ -279,11 +278,10 @@ impl<'a> World<'a> {
     /// Adds the NICs of a host, one for each of its ports.
     fn add_nics(&mut self, node: NodeId, ports: usize, nics: &mut Column<Nic>) {
         let classes = self.facts.layout.classes.len();
-        for port in 0..ports {
+        for _ in 0..ports {
             let mut ranks = Ranks::default();
             ranks.reserve(self.run.traffic.listed.count(node));
             nics.push(Nic {
-                port: Local::at(port),
                 number: self.facts.nics.len() as u32,
                 ranks,
                 ready: vec![Ring::default(); classes],

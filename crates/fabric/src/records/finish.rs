@@ -418,7 +418,7 @@ impl World<'_> {
     /// What tables call the direction in which a port sends.
     pub fn direction(&self, port: PortId) -> String {
         // A link keeps the names of its ends, whether relays stand between or not.
-        let node = |port: PortId| &self.nodes[self.facts.node_of(port).index()];
+        let node = |port: PortId| self.node_at(port);
         let behind = |port: PortId| match &node(port).switch.relay {
             Some(relay) if relay.remote == self.facts.local(port) => {
                 peer(node(port).ports[relay.local.index()].id)

@@ -68,9 +68,14 @@ impl<'a> World<'a> {
         (self.at(self.facts.node_of(port)), local)
     }
 
+    /// The node of a port.
+    pub fn node_at(&self, port: PortId) -> &Node {
+        &self.nodes[self.facts.node_of(port).index()]
+    }
+
     /// The state of a port.
     pub fn port(&self, port: PortId) -> &Port {
-        &self.nodes[self.facts.node_of(port).index()].ports[self.facts.local(port).index()]
+        &self.node_at(port).ports[self.facts.local(port).index()]
     }
 
     /// Likewise, to be changed.
@@ -85,19 +90,19 @@ impl<'a> World<'a> {
 
     /// The series of a port.
     pub fn series(&self, port: PortId) -> &Series {
-        &self.nodes[self.facts.node_of(port).index()].series[self.facts.local(port).index()]
+        &self.node_at(port).series[self.facts.local(port).index()]
     }
 
     /// The ingress side of a lane of the network.
     pub fn ingress(&self, lane: usize) -> &Ingress {
-        let (port, _) = self.facts.layout.lane_of(lane);
-        &self.nodes[self.facts.node_of(port).index()].ingress[self.facts.local_lane(lane as u32)]
+        let (port, class) = self.facts.layout.lane_of(lane);
+        &self.node_at(port).ingress[self.facts.layout.lane(self.facts.local(port), class)]
     }
 
     /// The egress side of a lane of the network.
     pub fn egress(&self, lane: usize) -> &Egress {
-        let (port, _) = self.facts.layout.lane_of(lane);
-        &self.nodes[self.facts.node_of(port).index()].egress[self.facts.local_lane(lane as u32)]
+        let (port, class) = self.facts.layout.lane_of(lane);
+        &self.node_at(port).egress[self.facts.layout.lane(self.facts.local(port), class)]
     }
 
     /// The ingress sides of all lanes, by number.

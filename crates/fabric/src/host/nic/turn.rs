@@ -225,10 +225,10 @@ impl AtNode<'_, '_> {
     /// each only. One that takes turns by the list of flows has looked in any case.
     pub fn kick_repeats(&mut self, id: u32) {
         let half = &self.run.pairs.senders[id as usize];
-        let nic = &self.node.nics[half.nic.index()];
+        let (nic, repeats_first) = (half.nic, half.repeats_first);
         let looks = self.facts.blueprint.semantics.turns != Turns::Listed;
-        if looks && half.repeats_first && nic.repeating > 0 {
-            self.kick(nic.port);
+        if looks && repeats_first && self.node.nics[nic.index()].repeating > 0 {
+            self.kick(nic);
         }
     }
 }

@@ -25,7 +25,7 @@ impl World<'_> {
     fn switch_histograms(&self) -> impl Iterator<Item = (usize, &Histogram)> {
         let switches = self.port_ids().filter(|&port| !self.facts.ports[port.index()].at_host);
         switches.filter_map(|port| {
-            let node = &self.nodes[self.facts.node_of(port).index()];
+            let node = self.node_at(port);
             Some((port.index(), node.histograms.get(self.facts.local(port).index())?))
         })
     }

@@ -46,7 +46,7 @@ impl World<'_> {
             (true, false) => Some(Cause::Retransmission),
         };
         let port = self.port(nic);
-        let node = self.nodes[self.facts.node_of(nic).index()].view();
+        let node = self.node_at(nic).view();
         let q = self.facts.layout.queue_id(self.facts.layout.first_queue(half.class));
         Standing {
             wire,

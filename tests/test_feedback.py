@@ -83,10 +83,9 @@ def test_feedback_is_saved_and_read_again_and_left_out_where_it_is_not_kept(
     assert not (tmp_path / "told" / "signals.parquet").exists()
 
 
-def test_threads_and_partitions_change_nothing(tmp_path: Path) -> None:
-    parts = 'engine.partitions = ["s1", "s2"]\n'
+def test_threads_change_nothing(tmp_path: Path) -> None:
     one = package.run(package.load(written(tmp_path, TOLD)), threads=1)
-    two = package.run(package.load(written(tmp_path, parts + TOLD)), threads=2, force_threads=True)
+    two = package.run(package.load(written(tmp_path, TOLD)), threads=2, force_threads=True)
     assert two.run.timings.threads == 2
     assert one.signals is not None
     assert one.allowances is not None

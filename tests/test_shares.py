@@ -73,9 +73,8 @@ def test_shares_are_saved_and_read_again_and_left_out_where_they_are_not_kept(
         share_rows(small)
 
 
-def test_threads_and_partitions_change_nothing(shared: Result, tmp_path: Path) -> None:
-    parts = 'engine.partitions = ["s1", "s2"]\n'
-    two = package.run(package.load(written(tmp_path, parts + SHARED)), threads=2, force_threads=True)
+def test_threads_change_nothing(shared: Result, tmp_path: Path) -> None:
+    two = package.run(package.load(written(tmp_path, SHARED)), threads=2, force_threads=True)
     assert two.run.timings.threads == 2
     assert shared.shares is not None
     assert shared.shares.equals(two.shares)  # type: ignore[arg-type]

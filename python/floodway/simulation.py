@@ -76,12 +76,12 @@ def run(  # noqa: PLR0913 (each is a choice of its own)
     scenario
         What to simulate.
     threads
-        On how many threads, 1 or more: at most one for each partition into which the network can be cut, and
-        one where the cuts are so short that they would only wait for one another, which
+        On how many threads, 1 or more: at most one for each node, and
+        one where links are so short that they would only wait for one another, which
         `result.run.timings.threads_why` says. By default what the scenario says, else one a core where that
         pays. What is kept does not depend on it.
     force_threads
-        Have so many threads wherever the network can be cut: it may take a thousand times as long.
+        Have so many threads wherever nodes can be simulated one by one: it may take several times as long.
     force_memory
         Begin a run also where its estimate is more than the memory that is left. Where memory runs out
         later, the run ends with an `OutOfMemoryError` all the same.

@@ -100,10 +100,6 @@ class _Making(Values):
         document["defaults"] = self._slots(_DEFAULTS, often=0.45)
         document["override"] = [self._override(network, i) for i in range(self._one((0, 1, 1, 2, 3)))]
         document["workload"] = [self._workload(network, i) for i in range(self._one((1, 1, 2, 3)))]
-        fails = any("down" in table.get("faults", {}) for table in document["override"])
-        if not fails and self._often(0.4) and len(network.switches) > 1:
-            halves = [list(network.switches[::2]), list(network.switches[1::2])]
-            document["engine"] = {"partitions": halves}
         return document
 
     # ---- networks

@@ -1,7 +1,7 @@
 use floodway_units::{Span, Time};
 
 /// Length of an epoch: runs are inspected, and end, at its multiples only, so that they end the
-/// same way however they are partitioned.
+/// same way on any number of threads.
 pub const EPOCH: Span = Span::us(100);
 
 /// How far a world came.
@@ -14,7 +14,7 @@ pub enum Advance {
 }
 
 /// End of the epoch that begins at `now`, or within which it lies.
-pub(crate) fn end_of_epoch(now: Time, limit: Time) -> Time {
+pub fn end_of_epoch(now: Time, limit: Time) -> Time {
     Time((now.0 / EPOCH.0 + 1).saturating_mul(EPOCH.0)).min(limit)
 }
 

@@ -9,8 +9,13 @@ pub fn fetch<T>(of: &[T], index: usize) {
 /// Fetches the first cache lines of an element; where there is none, of whatever is there.
 #[inline]
 pub fn fetch_lines<T>(of: &[T], index: usize, lines: usize) {
-    let first = of.as_ptr().wrapping_add(index).cast::<u8>();
-    (0..lines).for_each(|line| touch(first.wrapping_add(64 * line)));
+    fetch_at(of.as_ptr().wrapping_add(index), lines);
+}
+
+/// Fetches the first cache lines of what may lie at an address.
+#[inline]
+pub fn fetch_at<T>(at: *const T, lines: usize) {
+    (0..lines).for_each(|line| touch(at.cast::<u8>().wrapping_add(64 * line)));
 }
 
 /// Fetches a cache line.

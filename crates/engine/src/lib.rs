@@ -1,4 +1,4 @@
-//! Virtual time: a queue of ordered events, runs cut into epochs, and partitions on threads.
+//! Virtual time: a queue of ordered events, runs cut into epochs, and threads that meet.
 //!
 //! An event is a time and an order, both chosen by whoever makes it; together they are unique, so
 //! that the order of events is total and owes nothing to the order of insertion. What an event
@@ -6,14 +6,12 @@
 
 mod epoch;
 mod fetch;
-mod lookahead;
+mod meeting;
 pub mod memory;
-mod parallel;
 mod queue;
 mod wheel;
 
-pub use epoch::{Advance, EPOCH};
-pub use fetch::{fetch, fetch_lines};
-pub use lookahead::{Lookahead, NoDelay};
-pub use parallel::{Partition, run_partitions};
+pub use epoch::{Advance, EPOCH, end_of_epoch};
+pub use fetch::{fetch, fetch_at, fetch_lines};
+pub use meeting::{Attending, Meeting};
 pub use queue::{AHEAD, Event, Queue, sink};

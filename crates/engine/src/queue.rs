@@ -154,6 +154,15 @@ impl Queue {
         Some(event)
     }
 
+    /// When the next event comes, if there is one. Others may still be added that come before it.
+    pub fn next_time(&mut self) -> Option<Time> {
+        if self.next >= self.safe {
+            self.look_further(Time::NEVER);
+        }
+        let late = self.late.peek().map(|&Reverse(event)| event);
+        self.open.get(self.next).copied().into_iter().chain(late).min().map(|event| event.time)
+    }
+
     /// The next event and those that come after it if no others are added, where so many are known already.
     #[inline]
     pub fn window(&self) -> Option<&[Event; AHEAD]> {

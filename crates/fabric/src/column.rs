@@ -52,20 +52,12 @@ impl<T> Column<T> {
         memory::reserve(&mut self.0, more);
         advise(&self.0);
     }
-
-    /// Puts an element into its place, which may be the next one.
-    pub fn put(&mut self, index: usize, element: T) {
-        match self.0.get_mut(index) {
-            Some(old) => *old = element,
-            None => self.push(element),
-        }
-    }
 }
 
 /// Asks for huge pages for what a vector has room for.
 #[cfg(target_os = "linux")]
 #[allow(unsafe_code, reason = "measured in docs/performance.md")]
-fn advise<T>(elements: &Vec<T>) {
+pub(crate) fn advise<T>(elements: &Vec<T>) {
     let bytes = elements.capacity() * size_of::<T>();
     if bytes < LARGE {
         return;
@@ -80,7 +72,7 @@ fn advise<T>(elements: &Vec<T>) {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn advise<T>(_: &Vec<T>) {}
+pub(crate) fn advise<T>(_: &Vec<T>) {}
 
 impl<T> From<Vec<T>> for Column<T> {
     fn from(elements: Vec<T>) -> Self {
@@ -152,20 +144,6 @@ fn known_mut<T>(elements: &mut [T], index: usize) -> &mut T {
     debug_assert!(index < elements.len(), "{index} is not an index of {} elements", elements.len());
     // SAFETY: as above.
     unsafe { elements.get_unchecked_mut(index) }
-}
-
-impl<T> Column<T> {
-    /// The element at an index that was made for it: unchecked in release.
-    #[inline]
-    pub fn known(&self, index: usize) -> &T {
-        known(&self.0, index)
-    }
-
-    /// Likewise, to be changed.
-    #[inline]
-    pub fn known_mut(&mut self, index: usize) -> &mut T {
-        known_mut(&mut self.0, index)
-    }
 }
 
 impl<T> Column<T> {

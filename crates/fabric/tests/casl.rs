@@ -6,7 +6,7 @@ mod support;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 
-use floodway_fabric::{Control, Fabric, Partitioning, Records};
+use floodway_fabric::{Control, Fabric, Records, Staffing, Threads};
 use floodway_mechanisms::casl;
 use floodway_mechanisms::registry::{AnyCongestionPoint, NotificationParams};
 use floodway_mechanisms::slots::{
@@ -391,7 +391,7 @@ fn random_traffic_has_labels_losses_and_pauses() {
 }
 
 #[test]
-fn any_number_of_partitions_and_threads_keeps_the_same_bytes() {
+fn any_number_of_threads_keeps_the_same_bytes() {
     let point = r#"{"casl": {"capacity": "100KB"}}"#;
     let mut net = incast(Rate::gbps(1_000), r#"{"pfc": {"xoff": "60KB"}}"#, Some(point), Bytes::kb(300));
     net.blueprint.records.signals = Some(10_000);
@@ -399,12 +399,10 @@ fn any_number_of_partitions_and_threads_keeps_the_same_bytes() {
     let one = net.run();
     assert!(drops(&one) > 0 && sum(&one, "pfc_rx") > 0);
     let one = everything(&one);
-    // Hosts go with their switches.
-    for (parts, threads) in [(2, 1), (2, 2)] {
-        let of = Partitioning::automatic(&net.blueprint, parts).on(threads);
-        assert_eq!(of.parts(), parts);
-        let fabric = Fabric::build_parts(&net.blueprint, &control, &of).expect("it is sound");
-        assert!(everything(&fabric.run()) == one, "{parts} partitions on {threads} threads");
+    for threads in [2, 3] {
+        let staffing = Staffing::of_run(&net.blueprint, Threads::Forced(threads), threads);
+        let fabric = Fabric::build(&net.blueprint, &control).expect("it is sound").on(&staffing);
+        assert!(everything(&fabric.run()) == one, "{threads} threads");
     }
 }
 

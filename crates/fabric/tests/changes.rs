@@ -5,7 +5,7 @@ mod support;
 
 use floodway_fabric::blueprint::UNBOUNDED;
 use floodway_fabric::outcome::{LosslessVerdict, Stopped};
-use floodway_fabric::{Control, Fabric, Partitioning, Records};
+use floodway_fabric::{Control, Fabric, Records, Staffing};
 use floodway_units::{Bytes, NodeId, Rate, Span, Time};
 use floodway_wire::Format;
 use proptest::prelude::*;
@@ -413,7 +413,7 @@ fn flow_control_is_sized_for_the_longest_delay_of_a_link() {
 }
 
 #[test]
-fn partitions_keep_the_same_bytes_over_a_cut_link_whose_delay_changes() {
+fn threads_keep_the_same_bytes_over_a_link_whose_delay_changes() {
     let mut net = Net::new(Format::Ethernet).reliability(r#""go-back-n""#).limit(Span::ms(20));
     let mut hosts = Vec::new();
     let switches = [0, 1].map(|i| net.switch(&format!("s{i}")));
@@ -431,10 +431,10 @@ fn partitions_keep_the_same_bytes_over_a_cut_link_whose_delay_changes() {
         net.flow(from, to, Bytes::kb(500), Span::us(80 * i));
     }
     let one = net.run();
-    let groups = [vec![switches[0]], vec![switches[1]]];
-    let parts = Partitioning::of_groups(&net.blueprint, &groups).expect("it can be cut");
+    let homes: Vec<u8> = net.blueprint.nodes.iter().map(|node| u8::from(node.name.contains('1'))).collect();
+    let staffing = Staffing::dealt(&net.blueprint, &homes, true);
     let control = Control::default();
-    let two = Fabric::build_parts(&net.blueprint, &control, &parts).expect("it is sound").run();
+    let two = Fabric::build(&net.blueprint, &control).expect("it is sound").on(&staffing).run();
     assert_invariants(&two);
     assert_eq!(one.outcome.stopped, Stopped::Finished);
     assert_eq!(everything(&one), everything(&two));

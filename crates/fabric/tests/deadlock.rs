@@ -5,7 +5,7 @@ mod support;
 
 use floodway_fabric::blueprint::{Arrivals, UNBOUNDED};
 use floodway_fabric::outcome::Stopped;
-use floodway_fabric::{Control, Fabric, Partitioning, Records};
+use floodway_fabric::{Control, Fabric, Records, Staffing, Threads};
 use floodway_units::{Bytes, NodeId, Rate, Span, Time};
 use floodway_wire::Format;
 use support::{Net, counter, everything, finished, whole};
@@ -66,13 +66,13 @@ fn a_run_that_goes_on_reports_the_same_deadlock_once_and_never_finishes() {
 }
 
 #[test]
-fn a_ring_whose_switches_are_in_partitions_of_their_own_locks_alike() {
+fn a_ring_whose_switches_are_on_threads_of_their_own_locks_alike() {
     let mut net = ring("timer", Bytes::mb(50));
     net.blueprint.end.stop_on_deadlock = true;
     let control = Control::default();
-    let parts = Partitioning::automatic(&net.blueprint, 3);
-    assert_eq!(parts.parts(), 3);
-    let records = Fabric::build_parts(&net.blueprint, &control, &parts).expect("it is sound").run();
+    let staffing = Staffing::of_run(&net.blueprint, Threads::Forced(3), 3);
+    assert_eq!(staffing.threads(), 3);
+    let records = Fabric::build(&net.blueprint, &control).expect("it is sound").on(&staffing).run();
     assert_eq!(records.outcome.deadlocks[0].ports, RING);
     assert_eq!(everything(&net.run()), everything(&records));
 }

@@ -5,7 +5,7 @@ mod support;
 
 use floodway_fabric::blueprint::{AllowanceSpec, RecordSpec};
 use floodway_fabric::outcome::{Outcome, RowTotals};
-use floodway_fabric::{Control, Fabric, Partitioning, Records, Table};
+use floodway_fabric::{Control, Fabric, Records, Staffing, Table, Threads};
 use floodway_mechanisms::registry::AnyCongestionPoint;
 use floodway_mechanisms::slots::{
     CongestionPoint, CpAction, Cx, Mark, Notice, PacketView, QueueView, RegionNotice,
@@ -73,9 +73,9 @@ fn kept(rows: usize) -> RecordSpec {
     RecordSpec { signals: Some(rows), allowances, ..RecordSpec::default() }
 }
 
-fn run_parts(net: &Net, at: PortId, parts: &Partitioning) -> Records {
+fn run_on(net: &Net, at: PortId, staffing: &Staffing) -> Records {
     let control = Control::default();
-    let mut fabric = Fabric::build_parts(&net.blueprint, &control, parts).expect("it is sound");
+    let mut fabric = Fabric::build(&net.blueprint, &control).expect("it is sound").on(staffing);
     let point = AnyCongestionPoint::Custom(Box::new(Teller::default()));
     fabric.add_congestion_point(at, point).expect("it claims nothing");
     let records = fabric.run();
@@ -84,7 +84,7 @@ fn run_parts(net: &Net, at: PortId, parts: &Partitioning) -> Records {
 }
 
 fn run(net: &Net, at: PortId) -> Records {
-    run_parts(net, at, &Partitioning::automatic(&net.blueprint, 1))
+    run_on(net, at, &Staffing::of_run(&net.blueprint, Threads::AtMost(1), 1))
 }
 
 fn words(table: &Table, column: &str) -> Vec<String> {
@@ -263,21 +263,23 @@ fn flows_of_other_workloads_have_no_allowance() {
 }
 
 #[test]
-fn partitions_keep_the_same_rows_whether_the_logs_are_full_or_not() {
+fn threads_keep_the_same_rows_whether_the_logs_are_full_or_not() {
     let (mut net, at) = incast();
     net.blueprint.settings[0].rate_control = vec![support::params(r#""dcqcn""#)];
     let nodes = |names: &[&str]| -> Vec<NodeId> {
         let is = |name: &&str| net.blueprint.nodes.iter().position(|node| node.name == **name);
         names.iter().map(|name| NodeId(is(name).expect("it is there") as u32)).collect()
     };
-    let groups = [nodes(&["s", "a"]), nodes(&["t", "to"]), nodes(&["b"])];
-    let of = Partitioning::of_groups(&net.blueprint, &groups).expect("they can be cut");
+    let mut homes = vec![0; net.blueprint.nodes.len()];
+    nodes(&["t", "to"]).iter().for_each(|node| homes[node.index()] = 1);
+    nodes(&["b"]).iter().for_each(|node| homes[node.index()] = 2);
     for most in [10_000, 40, 3] {
         net.blueprint.records = kept(most);
         let one = run(&net, at);
         assert!(one.signals.as_ref().is_some_and(|log| log.rows() >= most.min(41)));
-        for threads in 1..=2 {
-            assert!(everything(&one) == everything(&run_parts(&net, at, &of.clone().on(threads))), "{most}");
+        for always in [true, false] {
+            let staffing = Staffing::dealt(&net.blueprint, &homes, always);
+            assert!(everything(&one) == everything(&run_on(&net, at, &staffing)), "{most}");
         }
     }
 }

@@ -239,7 +239,7 @@ pub fn check(py: Python<'_>, scenario: &Scenario, resolved: bool) -> PyResult<Ch
         ));
     }
     let control = Control::default();
-    let built = || Fabric::build_with(parsed.blueprint(), parsed.routes(), &control, None).map(drop);
+    let built = || Fabric::build_with(parsed.blueprint(), Some(parsed.routes()), &control).map(drop);
     match py.detach(|| guarded(|| built().map(|()| floodway_scenario::check(parsed, resolved)))) {
         Ok(Ok(report)) => Ok(Check { text: report.text(), json: report.json() }),
         Ok(Err(fault)) => Err(errors::unfit(py, parsed.file(), &fault)),

@@ -58,12 +58,13 @@ pub(crate) fn demand(blueprint: &Blueprint, routes: &Routes) -> Demand {
     Demand::of(blueprint, streams(blueprint, routes))
 }
 
-/// What a run of a scenario in so many partitions comes to.
-pub fn cost(scenario: &Scenario, partitions: usize) -> Cost {
+/// What a run of a scenario on so many threads comes to.
+pub fn cost(scenario: &Scenario, threads: usize) -> Cost {
     let blueprint = scenario.blueprint();
     let demand = scenario.demand();
-    let network = network(blueprint, scenario.routes().entries(), partitions);
-    let memory = network as f64 + traffic(blueprint, demand) + records(blueprint, demand) + LIBRARIES;
+    let network = network(blueprint, scenario.routes().entries());
+    let threads = threads as f64 * footprint::thread(blueprint.workloads.len(), blueprint.nodes.len()) as f64;
+    let memory = network as f64 + traffic(blueprint, demand) + records(blueprint, demand) + threads + LIBRARIES;
     Cost {
         flows: demand.flows,
         simulated_us: demand.end.as_us(),
@@ -75,15 +76,14 @@ pub fn cost(scenario: &Scenario, partitions: usize) -> Cost {
 }
 
 /// A network at rest.
-fn network(blueprint: &Blueprint, routes: usize, partitions: usize) -> u64 {
-    let parts = Parts {
+fn network(blueprint: &Blueprint, routes: usize) -> u64 {
+    Parts {
         nodes: blueprint.nodes.len() as u64,
         links: blueprint.links.len() as u64,
         classes: blueprint.classes().len() as u64,
         routes: routes as u64,
-    };
-    let (once, each) = parts.bytes();
-    once.saturating_add(each.saturating_mul(partitions as u64))
+    }
+    .bytes()
 }
 
 fn wall_s(blueprint: &Blueprint, demand: &Demand) -> f64 {

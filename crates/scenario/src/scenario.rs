@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use floodway_fabric::blueprint::{Arrivals, End, WorkloadSpec};
 use floodway_fabric::routing::Routes;
-use floodway_fabric::{Blueprint, Partitioning, Threads};
+use floodway_fabric::{Blueprint, Staffing, Threads};
 use floodway_units::{NodeId, Time};
 use serde_json::json;
 
@@ -224,13 +224,11 @@ impl Scenario {
         self.demand.get_or_init(|| demand(self.blueprint(), self.routes()))
     }
 
-    /// How a run is cut into partitions, and on how many threads of so many cores: as somebody asks, else what the scenario
-    /// says, else what pays.
-    pub fn partitioning(&self, threads: Threads, cores: usize) -> Partitioning {
-        let Built { blueprint, partitions, .. } = &self.built;
+    /// On how many threads of so many cores a run is: as somebody asks, else what the scenario says, else what pays.
+    pub fn staffing(&self, threads: Threads, cores: usize) -> Staffing {
         let own = self.document.engine.threads.map_or(Threads::Paying, Threads::AtMost);
         let asked = if threads == Threads::Paying { own } else { threads };
-        Partitioning::of_run(blueprint, partitions, asked, cores).expect("checked when it was read")
+        Staffing::of_run(self.blueprint(), asked, cores)
     }
 
     /// Seeds every random stream and tie.

@@ -175,7 +175,7 @@ mod tests {
     fn said(breaks: impl FnOnce(&mut World<'_>, At)) -> Option<String> {
         let (blueprint, control) = (busy(), Control::default());
         let mut fabric = Fabric::build(&blueprint, &control).expect("it is sound");
-        let world = &mut fabric.worlds[0];
+        let world = &mut fabric.world;
         world.arm_machines();
         let end = Time::ZERO + Span::us(40);
         world.run_until(end);

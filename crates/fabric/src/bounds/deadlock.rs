@@ -6,23 +6,21 @@ use floodway_units::{PortId, Time};
 use crate::network::routing::peer;
 use crate::records::outcome::Deadlock;
 use crate::run::agenda::NEVER;
-use crate::run::whole::Whole;
 use crate::run::world::World;
 
 /// How long a queue must have been paused to be suspected, in picoseconds.
 const SUSPECT: u64 = 1_000_000_000;
 
-impl Whole<'_, '_, '_> {
+impl World<'_> {
     /// Searches the wait-for graph of queues that have been paused throughout the last millisecond, and wait
     /// for such queues alone; a cycle that is new is kept.
     pub fn search_deadlock(&mut self) {
-        let (lanes, classes) = (self.first().lanes(), self.first().facts.layout.classes.len());
+        let (lanes, classes) = (self.lanes(), self.facts.layout.classes.len());
         let port_of = |lane: usize| PortId((lane / classes) as u32);
         let mut suspects: Vec<usize> = (0..lanes)
             .filter(|&lane| {
-                let world = self.at(port_of(lane));
-                let since = world.egress(lane).paused_since;
-                since != NEVER && since + SUSPECT <= world.now
+                let since = self.egress(lane).paused_since;
+                since != NEVER && since + SUSPECT <= self.now
             })
             .collect();
         // One that waits for a queue that may send will go on, however slowly, and so will those behind it.
@@ -41,9 +39,9 @@ impl Whole<'_, '_, '_> {
         // A cycle has no beginning of its own: the smallest port stands first.
         let smallest = (0..ports.len()).min_by_key(|&at| ports[at]).unwrap_or(0);
         ports.rotate_left(smallest);
-        let ports: Vec<String> = ports.into_iter().map(|port| self.first().port_name(port)).collect();
-        let time_us = Time(self.first().now).as_us();
-        let known = &mut self.seen.deadlocks;
+        let ports: Vec<String> = ports.into_iter().map(|port| self.port_name(port)).collect();
+        let time_us = Time(self.now).as_us();
+        let known = &mut self.run.kept.deadlocks;
         if known.iter().all(|known| known.ports != ports) {
             known.push(Deadlock { time_us, ports });
         }
@@ -52,12 +50,11 @@ impl Whole<'_, '_, '_> {
     /// The suspects for which a paused queue waits: those that hold what came by the port that paused it.
     fn waits_for(&self, lane: usize, suspects: &[usize]) -> Vec<usize> {
         let (class, downstream) = self.paused_by(lane);
-        let world = self.at(downstream);
-        let node = world.facts.node_of(downstream);
+        let node = self.facts.node_of(downstream);
         (0..suspects.len())
             .filter(|&at| {
-                let other = PortId((suspects[at] / world.facts.layout.classes.len()) as u32);
-                world.facts.node_of(other) == node && world.holds(other, downstream, class)
+                let other = PortId((suspects[at] / self.facts.layout.classes.len()) as u32);
+                self.facts.node_of(other) == node && self.holds(other, downstream, class)
             })
             .collect()
     }
@@ -65,20 +62,19 @@ impl Whole<'_, '_, '_> {
     /// Is all that came by the port that paused this queue held in suspects?
     fn waits_for_none_but(&self, lane: usize, suspects: &[usize]) -> bool {
         let (class, downstream) = self.paused_by(lane);
-        let world = self.at(downstream);
-        let node = world.node_at(downstream);
+        let node = self.node_at(downstream);
         // A host pauses for reasons of its own.
         let ports = if node.is_host() { 0 } else { node.ports.len() };
         let mut others = node
             .ids()
             .take(ports)
-            .filter(|&other| !suspects.contains(&world.facts.layout.lane_id(other, class)));
-        !others.any(|other| world.holds(other, downstream, class))
+            .filter(|&other| !suspects.contains(&self.facts.layout.lane_id(other, class)));
+        !others.any(|other| self.holds(other, downstream, class))
     }
 
     /// The class of a lane, and the port that pauses it.
     fn paused_by(&self, lane: usize) -> (u8, PortId) {
-        let classes = self.first().facts.layout.classes.len();
+        let classes = self.facts.layout.classes.len();
         ((lane % classes) as u8, peer(PortId((lane / classes) as u32)))
     }
 }

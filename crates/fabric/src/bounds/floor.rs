@@ -113,7 +113,7 @@ mod tests {
         // The last packet alone at 10G and 100G; a switch before each of two links, three links. Over m it is later.
         let alone = wire(500, false) * (800 + 80) + 2 * 100_000 + 3 * 1_000_000;
         let packets = Packets::new(Bytes(2_500), blueprint.mtu, Format::Ethernet);
-        let floor = |from, to| fabric.worlds[0].facts.floor((NodeId(from), NodeId(to)), &packets);
+        let floor = |from, to| fabric.world.facts.floor((NodeId(from), NodeId(to)), &packets);
         assert_eq!(floor(0, 1), all * 200 + alone, "they arrive one after another at 40G");
         assert_eq!(floor(1, 0), all * 200 + alone, "they leave one after another at 40G");
     }

@@ -72,9 +72,4 @@ impl Listed {
     pub fn count(&self, node: NodeId) -> u32 {
         self.counts.get(node.index()).copied().unwrap_or(0)
     }
-
-    /// By node: queue pairs that are still to start.
-    pub fn to_start(&self) -> Vec<u32> {
-        self.counts.clone()
-    }
 }

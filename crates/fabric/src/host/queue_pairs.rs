@@ -2,31 +2,121 @@
 
 mod open;
 
-use floodway_units::Time;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
+
+use floodway_units::{FlowId, Time};
 use rustc_hash::FxHashMap;
 
-use crate::column::Column;
 use crate::host::messages::Incoming;
 use crate::host::receive::ReceiveHalf;
 use crate::host::send::SendHalf;
 use crate::network::ways::Way;
+use crate::pool::Pool;
 use crate::traffic::flows::PairKey;
 
-/// The queue pairs of a run.
+/// The queue pairs of a run, as a thread has them.
 #[derive(Default)]
 pub(crate) struct QueuePairs {
     /// Queue pairs by slot: what is fixed, what the sender has and what the receiver has.
-    pub ways: Column<Way>,
-    pub senders: Column<SendHalf>,
-    pub receivers: Column<ReceiveHalf>,
-    /// By slot: packets made on the way less packets lost; it wraps, as the counts of the halves.
-    pub elsewhere: Column<i32>,
-    /// Slots to be used again.
+    pub ways: Pool<Way>,
+    pub senders: Pool<SendHalf>,
+    pub receivers: Pool<ReceiveHalf>,
+    /// By slot: packets made on the way less packets lost; it wraps, as the counts of the halves. Any node may count.
+    elsewhere: Pool<AtomicI32>,
+    /// How many slots there are.
+    slots: Arc<AtomicU32>,
+    /// Slots to be used again, and queue pairs that are complete at their senders and not closed: those of which this thread
+    /// knows.
     pub free_slots: Vec<u32>,
-    /// Queue pairs that are complete at their senders and not closed.
     pub done: Vec<Done>,
+    /// By thread: messages for receivers at nodes that it visits.
+    pub posted: Vec<Vec<Posted>>,
+}
+
+impl QueuePairs {
+    /// The same queue pairs, for another thread.
+    pub fn share(&self) -> Self {
+        QueuePairs {
+            ways: self.ways.clone(),
+            senders: self.senders.clone(),
+            receivers: self.receivers.clone(),
+            elsewhere: self.elsewhere.clone(),
+            slots: Arc::clone(&self.slots),
+            free_slots: Vec::new(),
+            done: Vec::new(),
+            posted: Vec::new(),
+        }
+    }
+
+    /// Receivers are told of messages that were posted at nodes of other threads.
+    pub fn take_in(&mut self, posted: &mut Vec<Posted>) {
+        for Posted { slot, message } in posted.drain(..) {
+            self.receivers[slot as usize].post(message);
+        }
+    }
+
+    /// A slot for a queue pair, and whether it had none before.
+    fn slot(&mut self) -> Slot {
+        match self.free_slots.pop() {
+            Some(slot) => Slot::Again(slot),
+            None => Slot::New(self.slots.fetch_add(1, Ordering::Relaxed)),
+        }
+    }
+
+    /// A queue pair is open.
+    fn enter(&mut self, slot: Slot, way: Way, sender: SendHalf, receiver: ReceiveHalf) {
+        match slot {
+            Slot::New(slot) => {
+                self.ways.enter(slot, way);
+                self.senders.enter(slot, sender);
+                self.receivers.enter(slot, receiver);
+                self.elsewhere.enter(slot, AtomicI32::new(0));
+            }
+            Slot::Again(slot) => {
+                let at = slot as usize;
+                (self.ways[at], self.senders[at], self.receivers[at]) = (way, sender, receiver);
+                self.elsewhere[at] = AtomicI32::new(0);
+            }
+        }
+    }
+
+    /// So many packets of a queue pair were made on the way, or lost if it is less than none.
+    pub fn count_elsewhere(&self, flow: FlowId, packets: i32) {
+        self.elsewhere[flow.index()].fetch_add(packets, Ordering::Relaxed);
+    }
+
+    /// Packets of a queue pair on links and in queues: only the sum of what its ends and those between have counted means
+    /// anything.
+    pub fn in_network(&self, slot: u32) -> i32 {
+        let at = slot as usize;
+        let ends = self.senders[at].in_network.wrapping_add(self.receivers[at].in_network);
+        ends.wrapping_add(self.elsewhere[at].load(Ordering::Relaxed))
+    }
+}
+
+/// What a host opens, and has opened.
+#[derive(Debug, Default)]
+pub(crate) struct Openings {
     /// Queue pairs that several flows share.
-    pub by_key: FxHashMap<PairKey, u32>,
+    pub shared: FxHashMap<PairKey, u32>,
+    /// Where turns go by the list: queue pairs that are still to start.
+    pub to_start: u32,
+}
+
+/// A slot that a queue pair gets.
+#[derive(Clone, Copy, Debug)]
+enum Slot {
+    New(u32),
+    Again(u32),
+}
+
+impl Slot {
+    fn number(self) -> u32 {
+        match self {
+            Slot::New(slot) | Slot::Again(slot) => slot,
+        }
+    }
 }
 
 /// A queue pair that is complete at its sender.
@@ -35,14 +125,6 @@ pub(crate) struct Done {
     pub slot: u32,
     /// The end of the epoch since which nothing of it has been in the network.
     pub gone: Option<Time>,
-}
-
-/// What an open queue pair is to those who do not send on it: its way is for everybody on it, its half for the
-/// receiver.
-pub(crate) struct Opened {
-    pub slot: u32,
-    pub way: Way,
-    pub half: ReceiveHalf,
 }
 
 /// A message that comes on a queue pair that is open: word for the receiver.

@@ -5,10 +5,7 @@ mod events;
 use std::collections::VecDeque;
 
 use floodway_mechanisms::registry::{AnyNotificationPoint, AnyTransportReceiver};
-use floodway_mechanisms::slots::{
-    Cx, Hears, Notice, NotificationPoint, PacketView, Reply, Segment, TransportReceiver,
-};
-use floodway_units::Bytes;
+use floodway_mechanisms::slots::{Hears, NotificationPoint};
 
 use crate::host::messages::Incoming;
 use crate::link::packet::{ON_PATH, Packet};
@@ -68,25 +65,6 @@ impl ReceiveHalf {
         }
     }
 
-    /// In the place of one that is in another partition, or of none.
-    pub fn absent() -> Self {
-        ReceiveHalf {
-            receiver: AnyTransportReceiver::Custom(Box::new(Nobody)),
-            notification: AnyNotificationPoint::Custom(Box::new(Nobody)),
-            head: Incoming::NONE,
-            rest: VecDeque::new(),
-            workload: 0,
-            in_network: 0,
-            reply_port: None,
-            class: 0,
-            sends_flags: false,
-            reply_frame: 0,
-            hears: Hears::Nothing,
-            alive: false,
-            newest: 0,
-        }
-    }
-
     /// Counts a data packet that has come. A NIC sends a queue pair's packets one after the other: one that comes
     /// behind a later one was overtaken.
     #[inline]
@@ -102,17 +80,4 @@ impl ReceiveHalf {
     fn reply_flag(&self) -> u8 {
         if self.reply_port.is_some() { ON_PATH } else { 0 }
     }
-}
-
-/// Hears nothing.
-struct Nobody;
-
-impl TransportReceiver for Nobody {
-    fn on_segment(&mut self, _cx: &mut Cx<'_, Reply>, _s: &Segment) -> Bytes {
-        Bytes::ZERO
-    }
-}
-
-impl NotificationPoint for Nobody {
-    fn on_data(&mut self, _cx: &mut Cx<'_, Notice>, _p: &PacketView) {}
 }

@@ -68,6 +68,8 @@ pub(crate) struct SendHalf {
     /// When it waits in its NIC's pacing heap, else never.
     pub pacing_at: u64,
     pub allowance: Allowance,
+    /// What the log of allowances says that it is.
+    pub allowance_noted: Option<Allowance>,
     /// Bytes on the wire and the gap behind them at the present rate, of the size computed last: a division of 128
     /// bits, and rates change less often than packets are sent.
     pub gap: (u64, u64),
@@ -123,7 +125,7 @@ impl SendHalf {
             stack,
             head,
             end: head.end,
-            ..Self::absent()
+            ..Self::idle()
         }
     }
 
@@ -152,8 +154,8 @@ impl SendHalf {
         self.gap.1
     }
 
-    /// In the place of one that is in another partition; and what one that opens has not done yet.
-    pub fn absent() -> Self {
+    /// One that has done nothing yet, and carries nothing.
+    fn idle() -> Self {
         SendHalf {
             nic: Local::default(),
             rank: 0,
@@ -179,6 +181,7 @@ impl SendHalf {
             in_network: 0,
             rates_set: 0,
             allowance: Allowance::FREE,
+            allowance_noted: None,
             next_send: 0,
             last_send: (0, 0),
             pacing_at: NEVER,

@@ -2,14 +2,14 @@
 
 use std::ops::{Index, IndexMut};
 
-use floodway_engine::{fetch, memory};
+use floodway_engine::memory;
 use floodway_mechanisms::slots::{IntHop, RegionNotice};
 use floodway_units::{Bytes, FlowId, NodeId};
 use smallvec::SmallVec;
 
-use crate::column::Column;
 use crate::link::packet::{Kind, Packet};
 use crate::network::layout::Local;
+use crate::pool::Pool;
 
 /// No place: the end of a list.
 const NONE: u32 = u32::MAX;
@@ -50,11 +50,11 @@ impl Extra {
 /// All packets and link control frames of a run; places that become free are used again, the latest first.
 #[derive(Debug)]
 pub(crate) struct Arena {
-    packets: Column<Packet>,
-    /// Free places, as a list.
-    free: Option<Place>,
+    packets: Pool<Packet>,
+    /// Places that are free, the one that became so last behind the others.
+    free: Vec<Place>,
     /// By place, as far as any packet has had one.
-    extras: Vec<Option<Box<Extra>>>,
+    extras: Pool<Option<Box<Extra>>>,
 }
 
 /// A list of packets, first in, first out.
@@ -73,9 +73,9 @@ impl Default for Fifo {
 impl Default for Arena {
     /// With one place in use that is no packet's, so that whatever an event names is a place.
     fn default() -> Self {
-        let mut packets = Column::default();
-        packets.push(Packet::new(Kind::Data, FlowId(0), Bytes::ZERO));
-        Arena { packets, free: None, extras: Vec::new() }
+        let mut packets = Pool::default();
+        packets.add(Packet::new(Kind::Data, FlowId(0), Bytes::ZERO));
+        Arena { packets, free: Vec::new(), extras: Pool::default() }
     }
 }
 
@@ -83,41 +83,48 @@ impl Arena {
     /// Gives a packet a place.
     #[inline]
     pub fn add(&mut self, packet: Packet) -> Place {
-        let Some(place) = self.free else { return self.grow(packet) };
-        let next = self[place].next;
-        self.free = (next != NONE).then_some(Place(next));
+        let Some(place) = self.free.pop() else { return self.grow(packet) };
         self[place] = packet;
         place
+    }
+
+    /// The same packets, for another thread.
+    pub fn share(&self) -> Arena {
+        Arena { packets: self.packets.clone(), free: Vec::new(), extras: self.extras.clone() }
+    }
+
+    /// Evens out with another thread which free places each has.
+    pub fn even_out(&mut self, other: &mut Arena) {
+        let mean = self.free.len().midpoint(other.free.len());
+        let (more, less) = if self.free.len() > mean {
+            (&mut self.free, &mut other.free)
+        } else {
+            (&mut other.free, &mut self.free)
+        };
+        memory::extend(less, more.drain(mean..));
     }
 
     #[cold]
     fn grow(&mut self, packet: Packet) -> Place {
         assert!(self.packets.len() < LOST as usize, "256 GB of packets are too many");
-        self.packets.push(packet);
-        Place(self.packets.len() as u32 - 1)
+        Place(self.packets.add(packet))
     }
 
     /// Takes a packet, which is in no list, off its place; what it has with it must have been detached before, or is lost.
     #[inline]
     pub fn take(&mut self, place: Place) -> Packet {
         let taken = self[place];
-        if !self.extras.is_empty() {
+        if self.extras.len() > 0 {
             self.detach(place);
         }
-        self[place].next = self.free.map_or(NONE, |free| free.0);
-        self.free = Some(place);
+        memory::push(&mut self.free, place);
         taken
     }
 
     /// Gives the packet at a place what it has with it.
     pub fn attach(&mut self, place: Place, extra: Box<Extra>) {
-        let at = place.0 as usize;
-        if self.extras.len() <= at {
-            let more = self.packets.len() - self.extras.len();
-            memory::reserve(&mut self.extras, more);
-            self.extras.resize_with(self.packets.len(), || None);
-        }
-        self.extras[at] = Some(extra);
+        self.extras.reach(place.0, || None);
+        self.extras[place.0 as usize] = Some(extra);
     }
 
     /// Takes from the packet that is or was last at a place what it has with it.
@@ -178,7 +185,7 @@ impl Arena {
     /// Has a packet fetched.
     #[inline]
     pub fn fetch(&self, place: Place) {
-        fetch(&self.packets, place.0 as usize);
+        self.packets.fetch(place.0 as usize, 1);
     }
 }
 
@@ -256,20 +263,6 @@ impl Fifo {
         let place = self.front()?;
         self.head = arena[place].next;
         Some(place)
-    }
-
-    /// The list with its packets moved from one arena to another.
-    pub fn moved(mut self, from: &mut Arena, to: &mut Arena) -> Fifo {
-        let mut moved = Fifo::default();
-        while let Some(place) = self.pop(from) {
-            let extra = from.detach(place);
-            let place = to.add(from.take(place));
-            if let Some(extra) = extra {
-                to.attach(place, extra);
-            }
-            moved.push(to, place);
-        }
-        moved
     }
 
     /// The packets from front to back.

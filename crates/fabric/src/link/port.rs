@@ -5,6 +5,7 @@ use floodway_units::{NodeId, PortId, Rng};
 
 use crate::link::arena::{Arena, Fifo, Place};
 use crate::link::serial::Serial;
+use crate::link::wires::Wire;
 use crate::network::blueprint::ErrorRates;
 use crate::network::layout::{Layout, Local};
 use crate::records::counters::{EgressCounters, RareEgressCounters};
@@ -37,8 +38,7 @@ pub(crate) struct Port {
     pub armed: bool,
     /// What goes next is being chosen: who hears of it may have the port look again, which it then does.
     pub choosing: bool,
-    /// What it sends is no matter of the clock alone: a capture, jitter, a link that changes, or another
-    /// partition is there.
+    /// What it sends is no matter of the clock alone: a capture, jitter, or a link that changes is there.
     pub observed: bool,
     /// The node at the other end, and what that calls the port there.
     pub far: NodeId,
@@ -67,6 +67,8 @@ pub(crate) struct Port {
     pub jitter: u64,
     /// Where there is jitter, or the delay changes: when the last packet on the link from here arrives.
     pub latest: u64,
+    /// Where its link changes.
+    pub wire: Option<Box<Wire>>,
     /// Draws jitter.
     pub rng: Rng,
     /// What the link that leads here loses, and the stream that decides.

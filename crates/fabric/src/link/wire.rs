@@ -63,8 +63,7 @@ impl AtNode<'_, '_> {
         self.run.events.arrival(state.id, at, arrival)
     }
 
-    /// What looks at a packet that starts on the wire of an observed port; when the packet then arrives, if that is in
-    /// this partition.
+    /// What looks at a packet that starts on the wire of an observed port; when the packet then arrives, if it does.
     #[inline(never)]
     fn observe(&mut self, port: Local, place: Place, arrival: u64, serial: u64) -> Option<u64> {
         if self.node.ports.known(port.index()).noted {
@@ -84,10 +83,6 @@ impl AtNode<'_, '_> {
             self.trace_start(port, place, (serial, arrival));
         }
         if self.node.ports.known(port.index()).changes && !self.is_carried(port, place, arrival) {
-            return None;
-        }
-        if self.run.border.crosses(self.id(port)) {
-            self.send_across(port, place, arrival);
             return None;
         }
         Some(arrival)
@@ -178,6 +173,6 @@ impl AtNode<'_, '_> {
         if self.run.trace.is_some() {
             self.trace_lost(packet);
         }
-        self.left_elsewhere(packet.flow);
+        self.run.pairs.count_elsewhere(packet.flow, -1);
     }
 }

@@ -2,11 +2,10 @@
 
 use std::collections::VecDeque;
 
-use floodway_units::{NodeId, PortId};
-use rustc_hash::FxHashMap;
+use floodway_units::NodeId;
 
 use crate::link::arena::{Arena, Place};
-use crate::network::blueprint::{Blueprint, LinkSpec};
+use crate::network::blueprint::LinkSpec;
 use crate::network::layout::Local;
 
 /// One direction of such a link.
@@ -20,17 +19,10 @@ pub(crate) struct Wire {
     sent: VecDeque<(u64, Place)>,
 }
 
-/// The wires of ports whose links fail or whose delays change.
-pub(crate) fn of_network(blueprint: &Blueprint) -> FxHashMap<PortId, Wire> {
-    let links = (0u32..).zip(&blueprint.links);
-    let ends = links.flat_map(|(i, link)| (0..2).map(move |end| (PortId(2 * i + end), link)));
-    ends.filter_map(|(port, link)| Some((port, Wire::new(link)?))).collect()
-}
-
 impl Wire {
     /// Of a link, if anything of it changes.
-    fn new(link: &LinkSpec) -> Option<Self> {
-        link.changes().then(|| Wire { fails: !link.down.is_empty(), ..Wire::default() })
+    pub fn new(link: &LinkSpec) -> Option<Box<Self>> {
+        link.changes().then(|| Box::new(Wire { fails: !link.down.is_empty(), ..Wire::default() }))
     }
 
     /// A packet is on it from `now` until `arrival`.

@@ -17,12 +17,11 @@ use crate::column::{Column, Part};
 use crate::error::BuildError;
 use crate::host::listed::Listed;
 use crate::host::nic::Nic;
-use crate::host::queue_pairs::QueuePairs;
+use crate::host::queue_pairs::{Openings, QueuePairs};
 use crate::host::ranks::Ranks;
 use crate::host::ring::Ring;
 use crate::link::arena::Arena;
 use crate::link::port::{Egress, Port, Queue};
-use crate::link::wires;
 use crate::network::accounts::Accounts;
 use crate::network::base_rtt::Largest;
 use crate::network::blueprint::{
@@ -31,13 +30,13 @@ use crate::network::blueprint::{
 use crate::network::facts::Facts;
 use crate::network::layout::Layout;
 use crate::network::routing::{ChangingRoutes, Routes};
+use crate::pool::Pool;
 use crate::records::histogram::histograms;
 use crate::records::kept::Kept;
 use crate::records::outcome::Control;
 use crate::records::series::{self, Series};
+use crate::records::shares::buckets;
 use crate::run::agenda::{Agenda, NEVER, What};
-use crate::run::border::Border;
-use crate::run::cut::Cut;
 use crate::run::node::{Node, Streams};
 use crate::run::state::{Outboxes, Run};
 use crate::run::windows::Windows;
@@ -48,7 +47,7 @@ use crate::switch::crossing::Inputs;
 use crate::switch::forward::{Relay, Switch};
 use crate::traffic::flows::Traffic;
 use crate::traffic::flows::{Source, following, of_list};
-use crate::traffic::numbers::{Label, labels};
+use crate::traffic::numbers::labels;
 use crate::traffic::triggers::Triggers;
 
 mod lanes;
@@ -91,19 +90,8 @@ struct Columns {
     nics: Column<Nic>,
 }
 
-/// What partitions have in common, and never change.
-struct Common {
-    routes: Arc<Routes>,
-    labels: Arc<[Vec<Label>]>,
-    listed: Arc<Listed>,
-    /// Once it is known.
-    largest: Option<Largest>,
-}
-
 impl<'a> World<'a> {
-    /// The partitions of a network at rest, each with its own sources and faults armed. Every one has a place for
-    /// all that the network is made of, under the same numbers, and works on what it owns. `routes` are those over all
-    /// links, where they are known.
+    /// A network at rest, with its sources and faults armed. `routes` are those over all links, where they are known.
     ///
     /// # Errors
     /// What makes the blueprint unfit, with the place.
@@ -111,58 +99,41 @@ impl<'a> World<'a> {
         blueprint: &'a Blueprint,
         routes: Option<&Arc<Routes>>,
         control: &'a Control,
-        cut: &Arc<Cut>,
-    ) -> Result<Vec<Self>, BuildError> {
+    ) -> Result<Self, BuildError> {
         let routes = match routes {
             Some(routes) => blueprint.validate_with(routes).map(|()| Arc::clone(routes))?,
             None => Arc::new(blueprint.validate()?),
         };
-        let mut common = Common {
-            routes,
-            labels: labels(blueprint).into(),
-            listed: Listed::new(blueprint).into(),
-            largest: None,
-        };
-        let of = |index| Self::build_part(blueprint, control, Border::new(cut, index), &mut common);
-        (0..cut.parts()).map(of).collect()
-    }
-
-    fn build_part(
-        blueprint: &'a Blueprint,
-        control: &'a Control,
-        border: Border,
-        common: &mut Common,
-    ) -> Result<Self, BuildError> {
         let machines = build_machines(blueprint)?;
         let mut points = machines.iter().flat_map(|machines| &machines.congestion_points);
         let subs = if points.any(|point| point.claims().contains(&Claim::Classify)) { 2 } else { 1 };
         let layout = Layout::new(blueprint.classes(), subs, blueprint.wire);
         let fails = blueprint.links.iter().any(|link| !link.down.is_empty());
+        let listed = Arc::new(Listed::new(blueprint));
         let run = Run {
             control,
             events: Agenda::new(blueprint.semantics.ties, blueprint.semantics.starts),
-            kept: Kept::new(blueprint, layout.classes.len()),
+            kept: Kept::new(blueprint),
             pairs: QueuePairs::default(),
             traffic: Traffic {
-                sources: build_sources(blueprint, &border),
-                triggers: Triggers::new(blueprint, &border),
-                labels: Arc::clone(&common.labels),
-                to_start: common.listed.to_start(),
-                listed: Arc::clone(&common.listed),
+                sources: build_sources(blueprint),
+                triggers: Triggers::new(blueprint),
+                labels: labels(blueprint).into(),
+                listed: Arc::clone(&listed),
             },
             packets: Arena::default(),
             shared_draws: shared_draws(blueprint),
-            changing: fails.then(|| Box::new(ChangingRoutes::new(Arc::clone(&common.routes)))),
-            wires: wires::of_network(blueprint),
+            changing: fails.then(|| Box::new(ChangingRoutes::new(Arc::clone(&routes)))),
             ideals: Ideals::default(),
             trace: None,
             out: Outboxes::default(),
-            border,
         };
-        let facts = Facts::new(blueprint, Arc::clone(&common.routes), layout);
-        let mut world = World { now: 0, order: 0, facts, nodes: Vec::new(), run, faults: Vec::new() };
+        let facts = Facts::new(blueprint, routes, layout);
+        let (nodes, faults) = (Vec::new(), Vec::new());
+        let mut world =
+            World { now: 0, order: 0, facts, nodes, run, helpers: Vec::new(), crew: None, faults };
         let accounts = blueprint.accounts();
-        world.add_nodes(&accounts, machines)?;
+        world.add_nodes(&accounts, machines, &listed)?;
         world.facts.crossbars = world.nodes.iter().any(|node| node.switch.inputs.is_some());
         world.facts.straight = !world.facts.crossbars
             && world.facts.layout.queues_per_port == 2
@@ -170,7 +141,7 @@ impl<'a> World<'a> {
         world.facts.straight_control =
             world.facts.straight && world.nodes.iter().all(|node| node.switch.pipeline == 0);
         world.meet_ports();
-        world.facts.largest = *common.largest.get_or_insert_with(|| world.largest_ever());
+        world.facts.largest = world.largest_ever();
         world.build_with_largest()?;
         world.port_ids().for_each(|port| world.set_hearing(port));
         if let Some(length) = blueprint.window() {
@@ -197,7 +168,12 @@ impl<'a> World<'a> {
         }
     }
 
-    fn add_nodes(&mut self, accounts: &Accounts<'_>, machines: Vec<PortMachines>) -> Result<(), BuildError> {
+    fn add_nodes(
+        &mut self,
+        accounts: &Accounts<'_>,
+        machines: Vec<PortMachines>,
+        listed: &Listed,
+    ) -> Result<(), BuildError> {
         let blueprint = self.facts.blueprint;
         let mut parts: Vec<Vec<(Port, PortMachines)>> = blueprint.nodes.iter().map(|_| Vec::new()).collect();
         for (port, machines) in build_ports(&self.facts).into_iter().zip(machines) {
@@ -241,8 +217,11 @@ impl<'a> World<'a> {
             }
             self.nodes.push(Node {
                 id: node,
+                work: 0,
                 machines: own,
                 histograms: histograms(blueprint.records.queue_histogram.as_ref(), ports.len(), at_switch),
+                buckets: buckets(blueprint.records.shares.as_ref(), &ports),
+                openings: Openings { to_start: listed.count(node), ..Openings::default() },
                 streams: streams(blueprint, key, at_switch.then_some(number)),
                 switch,
                 ports: Part::default(),
@@ -392,7 +371,6 @@ impl<'a> World<'a> {
 
     /// Up to where the port's congestion points do not hear of packets, and who looks at what it sends.
     fn set_hearing(&mut self, id: PortId) {
-        let crosses = self.run.border.crosses(id);
         let (mut at, port) = self.at_port(id);
         let machines = &mut at.node.machines[port.index()];
         machines.recounts = machines.congestion_points.iter().any(CongestionPoint::recounts);
@@ -403,7 +381,7 @@ impl<'a> World<'a> {
         let state = &mut at.node.ports[port.index()];
         // Hosts choose among queue pairs, and have no queues.
         state.isolates = isolates && !state.at_host;
-        state.observed |= state.noted || crosses;
+        state.observed |= state.noted;
         let isolates = state.isolates;
         for class in 1..at.facts.layout.classes.len() as u8 {
             at.set_quiet(at.facts.layout.lane(port, class));
@@ -415,22 +393,21 @@ impl<'a> World<'a> {
     /// Machines may ask for a timer from the start, before any packet has come.
     pub fn arm_machines(&mut self) {
         // Where ties go by the order of scheduling, it is that of all accounts, then of all sender halves, then of all ports.
-        let owned: Vec<PortId> =
-            self.port_ids().filter(|&port| self.run.border.owns(self.facts.node_of(port))).collect();
+        let all: Vec<PortId> = self.port_ids().collect();
         let classes = self.facts.layout.classes.len() as u8;
-        for (&port, class) in owned.iter().flat_map(|port| (0..classes).map(move |class| (port, class))) {
+        for (&port, class) in all.iter().flat_map(|port| (0..classes).map(move |class| (port, class))) {
             let (mut at, port) = self.at_port(port);
             let ingress = &mut at.node.ingress[at.facts.layout.lane(port, class)];
             let next = ingress.receiver.next_timeout();
             at.run.events.sync(&mut ingress.timer, next, What::FcReceiver, ingress.id);
         }
-        for (&port, class) in owned.iter().flat_map(|port| (0..classes).map(move |class| (port, class))) {
+        for (&port, class) in all.iter().flat_map(|port| (0..classes).map(move |class| (port, class))) {
             let (mut at, port) = self.at_port(port);
             let egress = &mut at.node.egress[at.facts.layout.lane(port, class)];
             let next = egress.sender.next_timeout();
             at.run.events.sync(&mut egress.timer, next, What::FcSender, egress.id);
         }
-        for &id in &owned {
+        for &id in &all {
             let (at, port) = self.at_port(id);
             at.node.machines[port.index()].sync(&mut at.run.events, id);
         }
@@ -492,14 +469,14 @@ pub(crate) fn shared_draws(blueprint: &Blueprint) -> Option<Rng> {
     })
 }
 
-fn build_sources(blueprint: &Blueprint, border: &Border) -> Vec<Source> {
+fn build_sources(blueprint: &Blueprint) -> Pool<Source> {
     let mut sources = Vec::new();
     for (i, workload) in blueprint.workloads.iter().enumerate() {
         let workload_index = i as u32;
         match &workload.arrivals {
             Arrivals::List(flows) => {
                 let as_listed = blueprint.semantics.ties == Ties::SchedulingOrder;
-                sources.extend(of_list(workload_index, flows, border, as_listed));
+                sources.extend(of_list(workload_index, flows, as_listed));
             }
             // Triggers post its messages.
             Arrivals::ClosedLoop(_) => {}
@@ -508,14 +485,13 @@ fn build_sources(blueprint: &Blueprint, border: &Border) -> Vec<Source> {
                     let host = name_key(&blueprint.nodes[node.index()].name);
                     let key = fold(name_key(&workload.name), host);
                     let mut rng = stream(blueprint.seed, key, "arrivals");
-                    let first = following(poisson, &mut rng, poisson.from.0);
-                    let next = if border.owns(node) { first } else { NEVER };
+                    let next = following(poisson, &mut rng, poisson.from.0);
                     sources.push(Source::Poisson { workload: workload_index, node, rng, number: 0, next });
                 }
             }
         }
     }
-    sources
+    sources.into_iter().collect()
 }
 
 /// Does any flow end by itself?

@@ -8,7 +8,7 @@ use floodway_units::{NodeId, PortId, Span};
 use floodway_wire::{Format, Telemetry};
 
 use crate::network::base_rtt::Largest;
-use crate::network::blueprint::{Blueprint, EndSpec, Release};
+use crate::network::blueprint::{Blueprint, EndSpec, LinkSpec, Release};
 use crate::network::layout::{Layout, Local};
 use crate::network::port_facts::{self, PortFacts};
 use crate::network::routing::Routes;
@@ -22,6 +22,8 @@ pub(crate) struct Facts<'a> {
     pub straight: bool,
     /// Likewise of the control class: no switch has a pipeline, either.
     pub straight_control: bool,
+    /// Links fail at some time, or their delays change.
+    pub changes: bool,
     /// Some switch is input-output queued.
     pub crossbars: bool,
     /// Some flow of the run asks for telemetry.
@@ -59,6 +61,7 @@ impl<'a> Facts<'a> {
             release: blueprint.semantics.release,
             straight: false,
             straight_control: false,
+            changes: blueprint.links.iter().any(LinkSpec::changes),
             crossbars: false,
             telemetry: blueprint.telemetry() == Telemetry::Int,
             pause_mode: blueprint.pause_mode(),

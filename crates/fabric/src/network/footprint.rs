@@ -12,6 +12,7 @@ use crate::link::packet::Packet;
 use crate::link::port::{Egress, Port, Queue};
 use crate::network::port_facts::PortFacts;
 use crate::network::ways::Way;
+use crate::records::delays::Delays;
 use crate::records::series::{Bucket, Series};
 use crate::records::tally::{ReceivedRow, SentRow};
 use crate::run::node::Node;
@@ -26,6 +27,8 @@ const MACHINE: u64 = 256;
 const EVENT: u64 = 48;
 /// A name and a tag or two.
 const NAMES: u64 = 256;
+/// What a thread has for each node, which it may visit or not.
+const INBOX: usize = 32;
 /// Buckets of a series that nobody watches, which are doubled up to that.
 const COARSE: u64 = 128;
 
@@ -49,6 +52,11 @@ pub const BUCKET: u64 = DOUBLING * (size_of::<Bucket>() as u64 + 5 * 36);
 /// A row of a log, in the log and in its table.
 pub const LOGGED: u64 = DOUBLING * 48 + 64;
 
+/// What a thread has for itself, of a run with so many workloads and nodes.
+pub fn thread(workloads: usize, nodes: usize) -> u64 {
+    Delays::bytes(workloads) + (nodes * INBOX) as u64
+}
+
 /// What a network is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Parts {
@@ -63,8 +71,8 @@ pub struct Parts {
 }
 
 impl Parts {
-    /// What it takes as a network at rest: once, and in each of its partitions anew.
-    pub fn bytes(&self) -> (u64, u64) {
+    /// What it takes as a network at rest.
+    pub fn bytes(&self) -> u64 {
         let ports = 2 * self.links;
         let once = self.routes * size_of::<PortId>() as u64 + self.nodes * NAMES + self.links * NAMES;
         let port =
@@ -73,6 +81,6 @@ impl Parts {
         let node = size_of::<Node>() + size_of::<Nic>();
         let of_port = port as u64 + MACHINE + COARSE * size_of::<Bucket>() as u64;
         let lanes = ports * self.classes * (lane as u64 + MACHINE);
-        (once, ports * of_port + lanes + self.nodes * (node as u64 + MACHINE))
+        once + ports * of_port + lanes + self.nodes * (node as u64 + MACHINE)
     }
 }

@@ -17,8 +17,6 @@ pub(crate) struct AllowanceLog {
     log: Log<Row>,
     /// By workload: whether its flows are written down.
     chosen: Vec<bool>,
-    /// By slot: what was written down last of the queue pair that has it.
-    last: Vec<Option<Allowance>>,
 }
 
 /// From now on a sender may send so much.
@@ -58,7 +56,7 @@ impl AllowanceLog {
     /// Before the first flow.
     pub fn new(spec: &AllowanceSpec, workloads: usize) -> Self {
         let chosen = (0..workloads).map(|workload| spec.workloads.contains(&workload)).collect();
-        AllowanceLog { log: Log::new(spec.rows), chosen, last: Vec::new() }
+        AllowanceLog { log: Log::new(spec.rows), chosen }
     }
 
     pub fn absorb(&mut self, other: AllowanceLog) {
@@ -71,22 +69,6 @@ impl AllowanceLog {
 
     pub fn totals(&self) -> RowTotals {
         self.log.totals()
-    }
-
-    /// Another queue pair has this slot.
-    pub fn open(&mut self, slot: u32) {
-        if let Some(last) = self.last.get_mut(slot as usize) {
-            *last = None;
-        }
-    }
-
-    /// What the queue pair of a slot was last known to be allowed.
-    fn last(&mut self, slot: u32) -> &mut Option<Allowance> {
-        let at = slot as usize;
-        if self.last.len() <= at {
-            self.last.resize(at + 1, None);
-        }
-        &mut self.last[at]
     }
 }
 

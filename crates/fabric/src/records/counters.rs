@@ -29,6 +29,8 @@ pub(crate) struct RareEgressCounters {
     pub moves: u64,
     /// What was sent onto a wire that was down.
     pub lost: Traffic,
+    /// What the log of signals says that the congestion points' state is.
+    pub state_noted: &'static str,
 }
 
 /// Packets and their bytes.

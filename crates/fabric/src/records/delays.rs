@@ -40,6 +40,11 @@ impl Delays {
         Delays { counts: vec![0; workloads * COMPONENTS.len() * BUCKETS] }
     }
 
+    /// What the counts of so many workloads take.
+    pub fn bytes(workloads: usize) -> u64 {
+        (workloads * COMPONENTS.len() * BUCKETS * size_of::<u64>()) as u64
+    }
+
     /// A packet's delays by component, in picoseconds.
     #[inline]
     pub fn count(&mut self, workload: u32, parts: [u64; COMPONENTS.len()]) {
@@ -50,7 +55,7 @@ impl Delays {
         }
     }
 
-    /// Adds what another partition has counted.
+    /// Adds what another thread has counted.
     pub fn absorb(&mut self, other: &Delays) {
         self.counts.iter_mut().zip(&other.counts).for_each(|(count, more)| *count += more);
     }

@@ -61,9 +61,8 @@ impl World<'_> {
     /// What was sent onto wires that were down is counted where it would have arrived, as what was on them when they went
     /// down.
     fn count_dead(&mut self) {
-        let mut changing: Vec<PortId> = self.run.wires.keys().copied().collect();
-        changing.sort_unstable();
-        for port in changing {
+        let changing = |port: &PortId| self.port(*port).wire.is_some();
+        for port in self.port_ids().filter(changing).collect::<Vec<_>>() {
             for class in 0..self.facts.layout.classes.len() as u8 {
                 let lost = self.egress(self.facts.layout.lane_id(port, class)).rare.lost;
                 let (mut at, rx) = self.at_port(peer(port));
@@ -78,6 +77,7 @@ impl World<'_> {
     /// What is kept of a network whose books are closed.
     pub fn tables(mut self, stopped: Stopped) -> crate::records::outcome::Records {
         self.leave_room_for_tables();
+        self.end_buckets();
         self.run.kept.records.sort_rows();
         self.settle_ideals();
         self.close_logs();
@@ -116,8 +116,10 @@ impl World<'_> {
 
     /// Writes the rows of flows that are open.
     fn close_rows(&mut self) {
-        let halves = self.run.pairs.senders.iter_mut().zip(self.run.pairs.receivers.iter_mut());
-        for ((sender, receiver), way) in halves.zip(self.run.pairs.ways.iter()) {
+        let pairs = &mut self.run.pairs;
+        for slot in 0..pairs.ways.len() {
+            let (way, sender, receiver) =
+                (&pairs.ways[slot], &mut pairs.senders[slot], &mut pairs.receivers[slot]);
             if sender.alive {
                 sender.close(way, &mut self.run.kept.records);
             }

@@ -11,7 +11,7 @@ use crate::records::signals::SignalLog;
 use crate::records::tally::Records;
 use crate::run::agenda::What;
 
-/// What nodes say of themselves: it decides nothing.
+/// What nodes say of themselves, as a thread has heard it: it decides nothing.
 pub(crate) struct Kept {
     pub counts: [u64; What::ALL.len()],
     /// Where the instants at which queues are sampled lie among events.
@@ -30,16 +30,15 @@ pub(crate) struct Kept {
 }
 
 impl Kept {
-    /// Of a run of `blueprint` with so many classes, before it begins.
-    pub fn new(blueprint: &Blueprint, classes: usize) -> Self {
+    /// Of a run of `blueprint`, before it begins.
+    pub fn new(blueprint: &Blueprint) -> Self {
         let RecordSpec { queue_histogram, pauses, signals, allowances, shares, capture, .. } =
             &blueprint.records;
-        let lanes = 2 * blueprint.links.len() * classes;
         Kept {
             counts: Default::default(),
             instants: Instants::new(queue_histogram.as_ref(), blueprint.semantics.ties),
             pauses: pauses.map(PauseLog::new),
-            signals: signals.map(|most| SignalLog::new(most, lanes)),
+            signals: signals.map(SignalLog::new),
             allowances: allowances.as_ref().map(|spec| AllowanceLog::new(spec, blueprint.workloads.len())),
             shares: shares.as_ref().map(ShareLog::new),
             records: Records::new(blueprint),
@@ -47,6 +46,24 @@ impl Kept {
             deadlocks: Vec::new(),
             packet_hops: 0,
             reported: 0,
+        }
+    }
+    /// Adds what another thread has heard.
+    pub fn absorb(&mut self, other: Kept) {
+        self.records.absorb(other.records);
+        self.packet_hops += other.packet_hops;
+        self.counts.iter_mut().zip(other.counts).for_each(|(count, more)| *count += more);
+        if let (Some(log), Some(more)) = (&mut self.pauses, other.pauses) {
+            log.absorb(more);
+        }
+        if let (Some(log), Some(more)) = (&mut self.signals, other.signals) {
+            log.absorb(more);
+        }
+        if let (Some(log), Some(more)) = (&mut self.allowances, other.allowances) {
+            log.absorb(more);
+        }
+        if let (Some(log), Some(more)) = (&mut self.shares, other.shares) {
+            log.absorb(more);
         }
     }
 }

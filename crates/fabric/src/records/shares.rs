@@ -3,8 +3,7 @@
 mod note;
 mod table;
 
-use std::collections::BTreeMap;
-
+use floodway_units::PortId;
 use rustc_hash::FxHashMap;
 
 use crate::network::blueprint::ShareSpec;
@@ -18,13 +17,11 @@ pub(crate) struct ShareLog {
     log: Log<Row>,
     /// Width of a bucket.
     width: u64,
-    /// Of the chosen ports: the bucket at work.
-    open: BTreeMap<u32, Open>,
 }
 
-/// The bucket of a port that is being filled: its rows, and by flow which of them is the flow's.
+/// The bucket of a chosen port that is being filled: its rows, and by flow which of them is the flow's.
 #[derive(Debug, Default)]
-struct Open {
+pub(crate) struct Bucket {
     bucket: u64,
     rows: Vec<Row>,
     row_of: FxHashMap<FlowName, usize>,
@@ -60,16 +57,21 @@ impl Logged for Row {
     }
 }
 
+/// The buckets of a node's ports, of which none is chosen where nothing is kept.
+pub(crate) fn buckets(spec: Option<&ShareSpec>, ports: &[PortId]) -> Vec<Option<Bucket>> {
+    let chosen = |spec: &ShareSpec| ports.iter().any(|port| spec.ports.contains(port));
+    let Some(spec) = spec.filter(|spec| chosen(spec)) else { return Vec::new() };
+    ports.iter().map(|port| spec.ports.contains(port).then(Bucket::default)).collect()
+}
+
 impl ShareLog {
     /// Before the first packet.
     pub fn new(spec: &ShareSpec) -> Self {
-        let open = spec.ports.iter().map(|port| (port.0, Open::default())).collect();
-        ShareLog { log: Log::new(spec.rows), width: spec.bucket.0, open }
+        ShareLog { log: Log::new(spec.rows), width: spec.bucket.0 }
     }
 
     /// A packet of a flow starts on the wire of a port, whose times never fall.
-    fn sent(&mut self, now: u64, key: Key, class: u8, bytes: u64) {
-        let Some(open) = self.open.get_mut(&key.port) else { return };
+    fn sent(&mut self, now: u64, open: &mut Bucket, (key, class, bytes): (Key, u8, u64)) {
         let bucket = now / self.width;
         if bucket != open.bucket {
             open.end(&mut self.log);
@@ -83,18 +85,11 @@ impl ShareLog {
         open.rows[row].bytes += bytes;
     }
 
-    fn end_buckets(&mut self) {
-        self.open.values_mut().for_each(|open| open.end(&mut self.log));
-    }
-
-    pub fn absorb(&mut self, mut other: ShareLog) {
-        self.end_buckets();
-        other.end_buckets();
+    pub fn absorb(&mut self, other: ShareLog) {
         self.log.absorb(other.log);
     }
 
     pub fn close(&mut self) {
-        self.end_buckets();
         self.log.close();
     }
 
@@ -103,7 +98,7 @@ impl ShareLog {
     }
 }
 
-impl Open {
+impl Bucket {
     /// The rows of the bucket are written.
     fn end(&mut self, log: &mut Log<Row>) {
         self.row_of.clear();

@@ -14,8 +14,6 @@ use crate::records::log::{Log, Logged};
 #[derive(Debug)]
 pub(crate) struct SignalLog {
     log: Log<Row>,
-    /// By egress (port, class): the state that was told last.
-    states: Vec<&'static str>,
 }
 
 /// Something that a congestion point has said.
@@ -103,9 +101,9 @@ impl Logged for Row {
 }
 
 impl SignalLog {
-    /// Keeps at most this many rows, of so many egress lanes.
-    pub fn new(most: usize, lanes: usize) -> Self {
-        SignalLog { log: Log::new(most), states: vec![""; lanes] }
+    /// Keeps at most this many rows.
+    pub fn new(most: usize) -> Self {
+        SignalLog { log: Log::new(most) }
     }
 
     pub fn absorb(&mut self, other: SignalLog) {

@@ -211,6 +211,19 @@ impl Agenda {
         if let Events::ByNode(windows) = &mut self.events { Some(windows) } else { None }
     }
 
+    /// The thread that visits a node, if that is another one than that of these events.
+    #[inline]
+    pub fn elsewhere(&self, node: NodeId) -> Option<usize> {
+        if let Events::ByNode(windows) = &self.events { windows.elsewhere(node.0) } else { None }
+    }
+
+    /// As these, without events, for another thread; none where events go in one order.
+    pub fn of_thread(&self, thread: u8) -> Option<Self> {
+        let Events::ByNode(windows) = &self.events else { return None };
+        let events = Events::ByNode(windows.of_thread(thread));
+        Some(Agenda { events, node: 0, number: 0, ..*self })
+    }
+
     /// Where they go in one order.
     #[inline]
     pub fn in_one_order(&mut self) -> Option<&mut Queue> {

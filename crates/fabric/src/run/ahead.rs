@@ -6,7 +6,7 @@
 //! way ends the end's half is fetched, too: of an event that is no packet's they fetch what belongs to place zero.
 //! Nothing here changes any state.
 
-use floodway_engine::{AHEAD, Event, fetch, fetch_lines};
+use floodway_engine::{AHEAD, Event, fetch};
 
 use crate::link::arena::Place;
 use crate::link::packet::{ON_PATH, Packet};
@@ -45,7 +45,7 @@ impl Run<'_> {
         let packet = &self.packets[Place::of(event.item)];
         let (ingress, out, class) = (packet.ingress, packet.out, packet.class);
         fetch(node.ingress, facts.layout.lane(ingress, class));
-        fetch(&self.pairs.ways, packet.flow.index());
+        self.pairs.ways.fetch(packet.flow.index(), 1);
         fetch(node.ports, out.index());
         fetch(node.queues, facts.layout.queue(out));
         fetch(node.series, out.index());
@@ -58,9 +58,9 @@ impl Run<'_> {
     #[inline]
     fn fetch_half(&self, packet: &Packet) {
         if packet.is_data() {
-            fetch_lines(&self.pairs.receivers, packet.flow.index(), 4);
+            self.pairs.receivers.fetch(packet.flow.index(), 4);
         } else {
-            fetch_lines(&self.pairs.senders, packet.flow.index(), 4);
+            self.pairs.senders.fetch(packet.flow.index(), 4);
         }
     }
 }

@@ -1,11 +1,15 @@
 //! A run node by node: which runs can go so, and how their nodes are visited.
 
-use floodway_engine::{Advance, Event, fetch_lines};
+use floodway_engine::{Advance, Event};
 use floodway_units::{NodeId, Span, Time};
 
 use crate::network::blueprint::{Blueprint, DirectionSpec, Draws, Ties};
+use crate::network::facts::Facts;
+use crate::pool::Lent;
 use crate::run::agenda::What;
 use crate::run::at_node::AtNode;
+use crate::run::node::Node;
+use crate::run::state::Run;
 use crate::run::windows::{Next, Windows};
 use crate::run::world::World;
 
@@ -15,7 +19,7 @@ const REST: usize = 3;
 /// caches.
 const PACKETS: u64 = 64;
 /// Nor is it worth to visit nodes for shorter ones, in which next to nothing happens.
-const SHORTEST: Span = Span::ns(20);
+pub(crate) const SHORTEST: Span = Span::ns(20);
 
 impl Blueprint {
     /// The length of the windows in which the nodes of a run can be gone through one by one; none where events have an
@@ -25,7 +29,7 @@ impl Blueprint {
             || self.semantics.draws == Draws::HpccNs3
             || self.records.capture.is_some();
         let directions = || self.links.iter().flat_map(|link| &link.directions);
-        // The time of the smallest frame could be added. Without it windows end where epochs do, and where partitions wait.
+        // The time of the smallest frame could be added. Without it windows end where epochs do.
         let shortest = directions().map(DirectionSpec::shortest_delay).min()?;
         let rates = directions().map(|direction| direction.rate);
         let full = self.wire.data_with(self.mtu, true, self.telemetry()).wire;
@@ -35,7 +39,7 @@ impl Blueprint {
 }
 
 /// Progress is reported once in so many windows.
-const REPORTED: u64 = 16;
+pub(crate) const REPORTED: u64 = 16;
 /// In debug builds, one of so many windows is followed by a check of all that is cached.
 const CHECKED: u64 = 7;
 
@@ -46,24 +50,34 @@ const LINES: usize = 3;
 
 /// Nodes of a window, and events of visits.
 #[derive(Default)]
-struct Visits {
+pub(crate) struct Visits {
     /// Windows so far.
-    windows: u64,
+    pub windows: u64,
     nodes: Vec<u32>,
     /// Of the visit at work and of those after it, in turn.
     events: [Vec<Event>; NODES + 1],
+}
+
+/// What a thread needs to visit nodes.
+pub(crate) struct Shift<'s, 'a> {
+    pub facts: &'s Facts<'a>,
+    pub nodes: &'s Lent<'s, Node>,
+    pub run: &'s mut Run<'a>,
 }
 
 impl World<'_> {
     /// As [`World::run_until`], node by node.
     pub fn run_by_node(&mut self, end: Time) -> Advance {
         let mut visits = Visits::default();
-        while !self.is_stopped()
-            && let Some(windows) = self.run.events.by_node()
-        {
+        while !self.is_stopped() {
+            if self.crew.is_some() {
+                self.run_as_crew(end);
+            }
+            let Some(windows) = self.run.events.by_node() else { break };
             match windows.next(end.0) {
                 Next::Visits(stop) => {
-                    self.visit_all(&mut visits);
+                    let nodes = Lent::new(&mut self.nodes);
+                    Shift { facts: &self.facts, nodes: &nodes, run: &mut self.run }.visit_all(&mut visits);
                     // All nodes have come so far: who stops the run finds them there.
                     self.now = stop;
                     visits.windows += 1;
@@ -91,8 +105,24 @@ impl World<'_> {
         self.run.kept.counts[What::Fault as usize] += 1;
         self.fault(self.run.events.decode(order).1);
     }
+}
 
-    fn visit_all(&mut self, visits: &mut Visits) {
+impl<'a> Shift<'_, 'a> {
+    /// A node at work.
+    fn at(&mut self, node: u32) -> AtNode<'_, 'a> {
+        self.run.events.is_at(NodeId(node));
+        AtNode {
+            now: 0,
+            order: 0,
+            node: self.nodes.own(node as usize).view_mut(),
+            facts: self.facts,
+            run: self.run,
+            others: [&[], &[]],
+        }
+    }
+
+    /// All that the nodes that are due do before the window is over.
+    pub fn visit_all(&mut self, visits: &mut Visits) {
         let Some(windows) = self.run.events.by_node() else { return };
         windows.due_in(&mut visits.nodes);
         for i in 0..visits.nodes.len() + NODES {
@@ -102,7 +132,7 @@ impl World<'_> {
                 let events = &mut visits.events[i % (NODES + 1)];
                 windows.prepare(node, events);
                 self.run.fetch_packets(events);
-                fetch_lines(&self.nodes, node as usize, LINES);
+                self.nodes.fetch(node as usize, LINES);
             }
             if let Some(next) = (i + 1).checked_sub(NODES)
                 && let Some(&node) = visits.nodes.get(next)
@@ -110,30 +140,35 @@ impl World<'_> {
                 self.fetch_first(node, &visits.events[next % (NODES + 1)]);
             }
             if let Some(at) = i.checked_sub(NODES) {
-                self.at(NodeId(visits.nodes[at])).visit(&mut visits.events[at % (NODES + 1)]);
+                let (node, events) = (visits.nodes[at], &mut visits.events[at % (NODES + 1)]);
+                let work = self.at(node).visit(events);
+                self.nodes.own(node as usize).work += work;
             }
         }
     }
 
     /// Has what the first events of a node need fetched.
     fn fetch_first(&self, node: u32, events: &[Event]) {
-        let node = self.nodes[node as usize].view();
-        events.iter().take(REST).for_each(|event| self.run.fetch_rest(&self.facts, node, event));
+        let node = self.nodes.own(node as usize).view();
+        events.iter().take(REST).for_each(|event| self.run.fetch_rest(self.facts, node, event));
     }
 }
 
 impl AtNode<'_, '_> {
-    /// All that the node does before the window is over.
-    fn visit(&mut self, events: &mut Vec<Event>) {
+    /// All that the node does before the window is over: so many events.
+    fn visit(&mut self, events: &mut Vec<Event>) -> u64 {
         let node = self.node.id.0;
         if let Some(windows) = self.run.events.by_node() {
             windows.visit(node, events);
         }
+        let mut work = 0;
         while let Some(event) = self.run.events.by_node().and_then(Windows::pop) {
             if let Some(&event) = self.run.events.by_node().and_then(|windows| windows.ahead(REST)) {
                 self.run.fetch_rest(self.facts, self.node.view(), &event);
             }
             self.dispatch(event);
+            work += 1;
         }
+        work
     }
 }

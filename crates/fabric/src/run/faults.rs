@@ -10,13 +10,12 @@ use crate::network::changes::{self, Change, LinkChange};
 use crate::network::layout::Local;
 use crate::network::routing::peer;
 use crate::run::agenda::NEVER;
-use crate::run::agenda::What;
 use crate::run::at_node::AtNode;
 use crate::run::state::Fault;
 use crate::run::world::World;
 
 impl World<'_> {
-    /// All faults of the run become events, in the partitions that they concern.
+    /// All faults of the run become events.
     pub fn arm_faults(&mut self) {
         let mut faults: Vec<(u64, Fault)> = Vec::new();
         for (i, link) in self.facts.blueprint.links.iter().enumerate() {
@@ -31,14 +30,7 @@ impl World<'_> {
         }
         for (i, (at, fault)) in faults.into_iter().enumerate() {
             self.faults.push(fault);
-            let owns = |port: PortId| self.run.border.owns(self.facts.node_of(port));
-            let here = match fault {
-                Fault::Change(Change::Link(change)) => change.routes || owns(PortId(2 * change.link)),
-                // Base round-trip times are known everywhere.
-                Fault::Change(Change::Delay { .. }) => true,
-                Fault::Pause { port, .. } => owns(port),
-            };
-            if at != NEVER && here {
+            if at != NEVER {
                 self.run.events.add_fault(i as u32, at);
             }
         }
@@ -55,13 +47,10 @@ impl World<'_> {
 
     fn link_changes(&mut self, change: LinkChange) {
         let LinkChange { link, down, wire, ends, routes } = change;
-        if let Some(changing) = self.run.changing.as_mut().filter(|_| routes) {
-            changing.set(link, down);
-        }
-        if !self.run.border.owns(self.facts.node_of(PortId(2 * link))) {
-            // That the routes are others now is all that concerns this partition.
-            self.run.kept.counts[What::Fault as usize] -= 1;
-            return;
+        for run in self.runs_mut().filter(|_| routes) {
+            if let Some(changing) = &mut run.changing {
+                changing.set(link, down);
+            }
         }
         for port in [PortId(2 * link), PortId(2 * link + 1)] {
             if wire {
@@ -82,14 +71,15 @@ impl World<'_> {
 
     /// What is on the wire from `port` is lost when it goes down.
     fn wire_changes(&mut self, port: PortId, down: bool) {
-        let Some(wire) = self.run.wires.get_mut(&port) else { return };
+        let to = (self.facts.node_of(peer(port)), self.facts.local(peer(port)));
+        let state = &mut self.nodes[self.facts.node_of(port).index()].ports[self.facts.local(port).index()];
+        let Some(wire) = &mut state.wire else { return };
         wire.is_dead = down;
         if !down {
             return;
         }
-        let to = (self.facts.node_of(peer(port)), self.facts.local(peer(port)));
+        state.latest = 0;
         let flying = wire.clear(to, &self.run.packets);
-        self.port_mut(port).latest = 0;
         for place in flying {
             let packet = self.run.packets.lose(place);
             self.at(to.0).lost_on_wire(to.1, &packet);
@@ -100,10 +90,6 @@ impl World<'_> {
     fn delay_changes(&mut self, port: PortId, delay: u64) {
         self.port_mut(port).delay = delay;
         self.facts.ports[port.index()].delay = Span(delay);
-        if !self.run.border.owns(self.facts.node_of(port)) {
-            // Who opens queue pairs here knows of it, and nobody sends.
-            self.run.kept.counts[What::Fault as usize] -= 1;
-        }
     }
 
     /// Sends a pause, and arranges for its refresh or its end.
@@ -155,7 +141,7 @@ impl World<'_> {
 impl AtNode<'_, '_> {
     /// A packet starts on a wire that may be down; whether it will arrive.
     pub fn is_carried(&mut self, port: Local, place: Place, arrival: u64) -> bool {
-        let Some(wire) = self.run.wires.get_mut(&self.node.ports[port.index()].id) else { return true };
+        let Some(wire) = &mut self.node.ports[port.index()].wire else { return true };
         if !wire.is_dead {
             wire.carries(place, self.now, arrival);
             return true;

@@ -5,10 +5,12 @@ use floodway_units::{NodeId, PortId, QueueId, Rng, Time};
 
 use crate::column::{Part, PartMut};
 use crate::host::nic::Nic;
+use crate::host::queue_pairs::Openings;
 use crate::link::port::{Egress, Port, Queue};
 use crate::network::layout::Local;
 use crate::records::histogram::Histogram;
 use crate::records::series::Series;
+use crate::records::shares::Bucket;
 use crate::switch::buffer::Ingress;
 use crate::switch::congestion::PortMachines;
 use crate::switch::forward::Switch;
@@ -31,9 +33,15 @@ pub(crate) struct Node {
     pub machines: Vec<PortMachines>,
     /// By port, where they are kept; else empty.
     pub histograms: Vec<Histogram>,
+    /// By port, of those whose flows are told apart; else empty.
+    pub buckets: Vec<Option<Bucket>>,
+    /// Of a host.
+    pub openings: Openings,
     /// Empty at a host.
     pub switch: Switch,
     pub id: NodeId,
+    /// Events of it since somebody looked.
+    pub work: u64,
     pub streams: Streams,
 }
 
@@ -59,6 +67,8 @@ pub(crate) struct NodeMut<'w> {
     pub nics: PartMut<'w, Nic>,
     pub machines: &'w mut Vec<PortMachines>,
     pub histograms: &'w mut Vec<Histogram>,
+    pub buckets: &'w mut Vec<Option<Bucket>>,
+    pub openings: &'w mut Openings,
     pub switch: &'w mut Switch,
     pub streams: &'w mut Streams,
 }
@@ -134,6 +144,8 @@ impl Node {
             nics: self.nics.lend(),
             machines: &mut self.machines,
             histograms: &mut self.histograms,
+            buckets: &mut self.buckets,
+            openings: &mut self.openings,
             switch: &mut self.switch,
             streams: &mut self.streams,
         }

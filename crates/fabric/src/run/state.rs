@@ -1,28 +1,26 @@
 //! State of a run that no node owns.
 
+use std::sync::atomic::Ordering;
+
 use floodway_mechanisms::slots::{CpAction, FcFrame, Notice, Outbox, PortView, ReadyView, Reply};
 use floodway_units::{PortId, Rng};
-use rustc_hash::FxHashMap;
 
 use crate::bounds::ideal::Ideals;
 use crate::host::queue_pairs::QueuePairs;
 use crate::link::arena::{Arena, Extra};
-use crate::link::wires::Wire;
-use crate::network::blueprint::PauseFault;
+use crate::network::blueprint::{Blueprint, PauseFault};
 use crate::network::changes::Change;
 use crate::network::routing::ChangingRoutes;
 use crate::records::kept::Kept;
 use crate::records::outcome::Control;
 use crate::run::agenda::Agenda;
-use crate::run::border::Border;
 use crate::traffic::flows::Traffic;
 use crate::why::Trace;
 
-/// A run beside its nodes: what is under way between them, what is kept of them, and queue pairs.
+/// A run beside its nodes, as a thread has it: what is under way between them, what is kept of them, and queue pairs.
+/// Packets, queue pairs and sources are the same for all threads; what is kept is put together when the run is over.
 pub(crate) struct Run<'a> {
     pub control: &'a Control,
-    /// Its place among the partitions.
-    pub border: Border,
     pub events: Agenda,
     pub kept: Kept,
     pub pairs: QueuePairs,
@@ -32,12 +30,36 @@ pub(crate) struct Run<'a> {
     pub shared_draws: Option<Rng>,
     /// Where links come and go, over those that are up: routes are looked up packet by packet.
     pub changing: Option<Box<ChangingRoutes>>,
-    /// Of ports whose links fail or whose delays change.
-    pub wires: FxHashMap<PortId, Wire>,
     pub ideals: Ideals,
     /// Where a flow is followed.
     pub trace: Option<Box<Trace>>,
     pub out: Outboxes,
+}
+
+impl Run<'_> {
+    /// For another thread, before the run begins.
+    pub fn share(&self, blueprint: &Blueprint, events: Agenda) -> Self {
+        Run {
+            control: self.control,
+            events,
+            kept: Kept::new(blueprint),
+            pairs: self.pairs.share(),
+            traffic: self.traffic.share(),
+            packets: self.packets.share(),
+            shared_draws: None,
+            changing: self.changing.as_deref().map(|changing| Box::new(changing.fresh())),
+            ideals: Ideals::default(),
+            trace: None,
+            out: Outboxes::default(),
+        }
+    }
+
+    /// Says how far it is to whoever watches.
+    pub fn report(&mut self) {
+        let unreported =
+            self.kept.packet_hops - std::mem::replace(&mut self.kept.reported, self.kept.packet_hops);
+        self.control.packet_hops.fetch_add(unreported, Ordering::Relaxed);
+    }
 }
 
 /// A change of the network at a known time.

@@ -20,6 +20,7 @@ use crate::network::routing::peer;
 use crate::records::series::Series;
 use crate::run::agenda::{QueuePairName, What};
 use crate::run::at_node::AtNode;
+use crate::run::crew::Crew;
 use crate::run::node::Node;
 use crate::run::state::{Fault, Run};
 use crate::switch::buffer::Ingress;
@@ -35,7 +36,10 @@ pub(crate) struct World<'a> {
     /// What is fixed once the network is built.
     pub facts: Facts<'a>,
     pub nodes: Vec<Node>,
+    /// The run as this thread has it, and as those that help it have it.
     pub run: Run<'a>,
+    pub helpers: Vec<Run<'a>>,
+    pub crew: Option<Crew>,
     /// Faults in the order of time: (when, what), the next last.
     pub faults: Vec<Fault>,
 }
@@ -177,9 +181,7 @@ impl<'a> World<'a> {
 
     pub fn report(&mut self) {
         self.run.control.time.fetch_max(self.now, Ordering::Relaxed);
-        let unreported = self.run.kept.packet_hops
-            - std::mem::replace(&mut self.run.kept.reported, self.run.kept.packet_hops);
-        self.run.control.packet_hops.fetch_add(unreported, Ordering::Relaxed);
+        self.runs_mut().for_each(Run::report);
     }
 
     /// Lets all happen that happens before `end`.

@@ -132,14 +132,4 @@ impl Inputs {
         let waiting = self.voqs.iter().flat_map(|voq| voq.places(packets));
         waiting.chain(self.crossing.iter().map(|packet| packet.place))
     }
-
-    /// Moves its packets from one arena to another.
-    pub fn move_packets(&mut self, from: &mut Arena, to: &mut Arena) {
-        for voq in &mut self.voqs {
-            *voq = voq.moved(from, to);
-        }
-        for packet in &mut self.crossing {
-            packet.place = to.add(from.take(packet.place));
-        }
-    }
 }

@@ -8,22 +8,22 @@ use floodway_units::{Bytes, NodeId, PortId, Rng};
 
 use crate::host::listed::Listed;
 use crate::network::blueprint::{Arrivals, Blueprint, FlowSpec, PoissonSpec};
+use crate::pool::Pool;
 use crate::run::agenda::NEVER;
-use crate::run::border::Border;
 use crate::traffic::numbers::Label;
 use crate::traffic::sizes::exponential;
 use crate::traffic::triggers::Triggers;
 
-/// What starts flows.
+/// What starts flows, as a thread has it.
 pub(crate) struct Traffic {
-    pub sources: Vec<Source>,
+    /// Each is of one host, but where ties go by scheduling order.
+    pub sources: Pool<Source>,
     /// Starts that wait for completions; their events are numbered behind the sources.
     pub triggers: Triggers,
     /// By workload: what each flow of its list, or each of its loops, is numbered.
     pub labels: Arc<[Vec<Label>]>,
-    /// Where turns go by the list: the ranks of its flows, and by node how many queue pairs are still to start.
+    /// Where turns go by the list: the ranks of its flows.
     pub listed: Arc<Listed>,
-    pub to_start: Vec<u32>,
 }
 
 /// What starts flows, one after another.
@@ -91,6 +91,16 @@ impl PairKey {
 }
 
 impl Traffic {
+    /// The same, for another thread.
+    pub fn share(&self) -> Self {
+        Traffic {
+            sources: self.sources.clone(),
+            triggers: self.triggers.share(),
+            labels: Arc::clone(&self.labels),
+            listed: Arc::clone(&self.listed),
+        }
+    }
+
     /// When a source starts its next flow, if it does.
     pub fn next_start(&self, blueprint: &Blueprint, source: usize) -> Option<u64> {
         let workloads = &blueprint.workloads;
@@ -106,8 +116,8 @@ impl Traffic {
 }
 
 /// The sources of a list: one a host, in the order of hosts, or `as_listed` a single one.
-pub(crate) fn of_list(workload: u32, flows: &[FlowSpec], border: &Border, as_listed: bool) -> Vec<Source> {
-    let starts = |flow: &FlowSpec| flow.after.is_empty() && border.owns(flow.source);
+pub(crate) fn of_list(workload: u32, flows: &[FlowSpec], as_listed: bool) -> Vec<Source> {
+    let starts = |flow: &FlowSpec| flow.after.is_empty();
     let mut untied: Vec<u32> = (0..).zip(flows).filter(|(_, flow)| starts(flow)).map(|(i, _)| i).collect();
     let host = |flow: &u32| flows[*flow as usize].source;
     if !as_listed {

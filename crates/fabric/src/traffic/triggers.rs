@@ -6,12 +6,14 @@
 
 mod pull;
 
+use std::sync::Arc;
+
 use floodway_units::NodeId;
 use rustc_hash::FxHashMap;
 
 use crate::host::messages::NO_HOOK;
 use crate::network::blueprint::{Arrivals, Blueprint, FlowSpec, LoopSpec, Next, UNBOUNDED, WorkloadSpec};
-use crate::run::border::Border;
+use crate::pool::Pool;
 
 /// What has become of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,14 +62,14 @@ struct Hook {
 /// All that waits for completions.
 #[derive(Debug, Default)]
 pub(crate) struct Triggers {
-    all: Vec<Trigger>,
-    hooks: Vec<Hook>,
+    all: Pool<Trigger>,
+    hooks: Arc<Vec<Hook>>,
     /// By (workload, flow of its list): its hook.
-    hooked: FxHashMap<(u32, usize), u32>,
-    /// By workload: flows and messages with an end that wait.
+    hooked: Arc<FxHashMap<(u32, usize), u32>>,
+    /// By workload: flows and messages with an end that wait. Threads count what they see, and counts wrap: only their sum
+    /// means anything.
     pub waiting: Vec<u64>,
-    /// By workload: messages of loops that are posted and not complete. It wraps: one may be posted in a partition
-    /// and complete in another.
+    /// By workload: messages of loops that are posted and not complete, likewise.
     pub outstanding: Vec<u64>,
 }
 
@@ -80,51 +82,79 @@ impl Triggers {
         }
     }
 
-    /// Those of a blueprint; what waits is counted where it starts.
-    pub fn new(blueprint: &Blueprint, border: &Border) -> Self {
+    /// Those of a blueprint.
+    pub fn new(blueprint: &Blueprint) -> Self {
         let mut triggers = Triggers::default();
         for (i, workload) in (0..).zip(&blueprint.workloads) {
             triggers.waiting.push(0);
             triggers.outstanding.push(0);
             match &workload.arrivals {
-                Arrivals::List(flows) => triggers.add_flows(i, flows, border),
-                Arrivals::ClosedLoop(loops) => triggers.add_loops(i, loops, border),
+                Arrivals::List(flows) => triggers.add_flows(i, flows),
+                Arrivals::ClosedLoop(loops) => triggers.add_loops(i, loops),
                 Arrivals::Poisson(_) => {}
             }
         }
         triggers
     }
 
-    fn add_flows(&mut self, workload: u32, flows: &[FlowSpec], border: &Border) {
+    fn add_flows(&mut self, workload: u32, flows: &[FlowSpec]) {
+        let hooks = Arc::make_mut(&mut self.hooks);
         for (i, flow) in flows.iter().enumerate().filter(|(_, flow)| !flow.after.is_empty()) {
-            let id = self.all.len() as u32;
-            self.all.push(Trigger::Flow { workload, flow: i, unmet: flow.after.len(), ready: 0 });
-            self.waiting[workload as usize] += u64::from(flow.size < UNBOUNDED && border.owns(flow.source));
+            let id = self.all.add(Trigger::Flow { workload, flow: i, unmet: flow.after.len(), ready: 0 });
+            self.waiting[workload as usize] += u64::from(flow.size < UNBOUNDED);
             for &before in &flow.after {
-                let hook = *self.hooked.entry((workload, before)).or_insert_with(|| {
-                    self.hooks.push(Hook::default());
-                    self.hooks.len() as u32 - 1
+                let hook = *Arc::make_mut(&mut self.hooked).entry((workload, before)).or_insert_with(|| {
+                    hooks.push(Hook::default());
+                    hooks.len() as u32 - 1
                 });
                 let arrives = flows[before].destination == flow.source;
-                self.hooks[hook as usize].add(if arrives { End::Receiver } else { End::Sender }, id);
+                hooks[hook as usize].add(if arrives { End::Receiver } else { End::Sender }, id);
             }
         }
     }
 
-    fn add_loops(&mut self, workload: u32, loops: &[LoopSpec], border: &Border) {
-        let first = (self.all.len() as u32, self.hooks.len() as u32);
+    fn add_loops(&mut self, workload: u32, loops: &[LoopSpec]) {
+        let hooks = Arc::make_mut(&mut self.hooks);
+        let first = (self.all.len() as u32, hooks.len() as u32);
         let hook = Hook { counted: Some(workload), ..Hook::default() };
-        self.hooks.resize(self.hooks.len() + loops.len(), hook);
+        hooks.resize(hooks.len() + loops.len(), hook);
         for (index, spec) in loops.iter().enumerate() {
             let hook = first.1 + index as u32;
-            self.all.push(Trigger::Loop { workload, index, left: spec.messages, hook });
-            self.waiting[workload as usize] += if border.owns(spec.source) { spec.messages } else { 0 };
+            self.all.add(Trigger::Loop { workload, index, left: spec.messages, hook });
+            self.waiting[workload as usize] += spec.messages;
             let (of, end) = match spec.next {
                 Next::Sent => (index, End::Sender),
                 Next::Left => (index, End::Nic),
                 Next::Arrived(other) => (other, End::Receiver),
             };
-            self.hooks[first.1 as usize + of].add(end, first.0 + index as u32);
+            hooks[first.1 as usize + of].add(end, first.0 + index as u32);
+        }
+    }
+
+    /// The same, for another thread, which has counted nothing.
+    pub fn share(&self) -> Self {
+        let none = vec![0; self.waiting.len()];
+        Triggers {
+            all: self.all.clone(),
+            hooks: Arc::clone(&self.hooks),
+            hooked: Arc::clone(&self.hooked),
+            waiting: none.clone(),
+            outstanding: none,
+        }
+    }
+
+    /// So many less wait.
+    fn no_longer_wait(&mut self, workload: u32, flows: u64) {
+        let waiting = &mut self.waiting[workload as usize];
+        *waiting = waiting.wrapping_sub(flows);
+    }
+
+    /// Adds what another thread has counted.
+    pub fn absorb(&mut self, other: &Triggers) {
+        for (counts, more) in
+            [(&mut self.waiting, &other.waiting), (&mut self.outstanding, &other.outstanding)]
+        {
+            counts.iter_mut().zip(more).for_each(|(count, more)| *count = count.wrapping_add(*more));
         }
     }
 

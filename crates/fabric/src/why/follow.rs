@@ -102,7 +102,7 @@ impl World<'_> {
         let Message { destination, start, size, ideal, .. } = found.message;
         let key = FlowKey { start, workload: flow.workload, source: flow.source.0, number: flow.number };
         let over_time = || self.ideal_over_time(key, destination, size, found.fct);
-        if self.run.wires.is_empty() { Span(ideal) } else { over_time() }
+        if self.facts.changes { over_time() } else { Span(ideal) }
     }
 }
 

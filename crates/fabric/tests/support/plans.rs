@@ -1,6 +1,6 @@
 //! Random small networks with every mechanism, for properties that hold of any.
 
-use floodway_fabric::Partitioning;
+use floodway_fabric::Staffing;
 use floodway_fabric::blueprint::{
     AllowanceSpec, Arrivals, Blueprint, ErrorRates, HistogramSpec, LoopSpec, Next, PoissonSpec, RelayPorts,
     Role, ShareSpec, Sharing,
@@ -289,15 +289,9 @@ impl Plan {
         vec![of(a, b, 2, Next::Sent), of(b, a, 0, Next::Arrived(2)), of(a, b, 1, Next::Arrived(1))]
     }
 
-    pub fn partitioning(&self, blueprint: &Blueprint) -> Partitioning {
-        let mut groups = vec![Vec::new(); self.parts];
-        for node in 0..blueprint.nodes.len() {
-            // Some follow their neighbours.
-            if let Some(group) = groups.get_mut(self.groups[node]) {
-                group.push(NodeId(node as u32));
-            }
-        }
-        let given = Partitioning::of_groups(blueprint, &groups);
-        given.unwrap_or_else(|_| Partitioning::automatic(blueprint, self.parts)).on(self.threads)
+    /// Threads, and which nodes each visits at first.
+    pub fn staffing(&self, blueprint: &Blueprint) -> Staffing {
+        let homes = (0..blueprint.nodes.len()).map(|node| (self.groups[node] % self.parts) as u8);
+        Staffing::dealt(blueprint, &homes.collect::<Vec<_>>(), self.threads > 1)
     }
 }

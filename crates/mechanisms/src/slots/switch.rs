@@ -68,8 +68,8 @@ pub struct PortView {
 }
 
 /// Chooses among equal-cost ports; one per switch.
-pub trait Router {
-    /// The choice where it depends on the flow alone, so that it is made once per flow.
+pub trait Router: Sync {
+    /// The choice where it depends on the flow alone, so that it is made once per flow: hosts of several threads may ask at once.
     fn by_flow(&self, _flow: &FlowTuple, _ways: usize) -> Option<usize> {
         None
     }

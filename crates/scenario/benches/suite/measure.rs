@@ -29,14 +29,13 @@ pub fn measured(order: &Order) -> Result<Value, String> {
     let memory_read = peak_memory();
     let control = Control::default();
     let start = Instant::now();
-    let parts = read.partitioning(Threads::Forced(order.threads), order.threads);
-    let built = Fabric::build_parts(read.blueprint(), &control, &parts);
-    let fabric = built.map_err(|error| error.to_string())?;
+    let staffing = read.staffing(Threads::Forced(order.threads), order.threads);
+    let built = Fabric::build(read.blueprint(), &control);
+    let fabric = built.map_err(|error| error.to_string())?.on(&staffing);
     let build_s = start.elapsed().as_secs_f64();
     let mut value = json!({
         "case": stem(&order.scenario),
         "threads": order.threads,
-        "partitions": parts.parts(),
         "read_s": read_s,
         "build_s": build_s,
         "read_memory_bytes": memory_read,

@@ -24,7 +24,7 @@ use floodway_fabric::blueprint::{
     AllowanceSpec, CaptureSpec, End, HistogramSpec, RateTimers, RecordSpec, Repacing, Semantics, ShareSpec,
 };
 use floodway_fabric::routing::Routes;
-use floodway_units::{Bytes, NodeId, PortId, Span, Time};
+use floodway_units::{Bytes, PortId, Span, Time};
 use floodway_wire::{Format, Telemetry};
 
 use crate::cost::too_much;
@@ -66,8 +66,6 @@ pub struct Built {
     pub blueprint: Blueprint,
     /// The routes over all its links, which no seed changes.
     pub routes: Arc<Routes>,
-    /// Nodes that are simulated together, where the scenario says so.
-    pub partitions: Vec<Vec<NodeId>>,
     /// By which a seed draws what is left to chance in it.
     pub recipes: Vec<Recipe>,
     /// What is odd, but may be meant.
@@ -98,11 +96,11 @@ pub fn build(
     let of_profile = profile.as_ref().map_or_else(Default::default, |profile| profile.fragment.semantics);
     let semantics = document.semantics.or(of_profile).or(SemanticsKeys::DEFAULT);
     let (mut blueprint, routes) = builder.blueprint(&network, &plan, profile.as_ref(), semantics)?;
-    let partitions = builder.partitions(&network, &blueprint);
+    builder.check_engine();
     builder.give_up_if_faulty()?;
     let Builder { recipes, warnings, .. } = builder;
     draw(&recipes, document.seed, &mut blueprint);
-    Ok(Built { network, plan, profile, semantics, blueprint, routes, partitions, recipes, warnings })
+    Ok(Built { network, plan, profile, semantics, blueprint, routes, recipes, warnings })
 }
 
 /// An error at a path of the scenario.
@@ -302,8 +300,8 @@ impl Builder<'_> {
 
     /// Refuses a network of which nothing could be built here.
     fn check_memory(&mut self, network: &Network, data_classes: usize) {
-        let (once, each) = network.parts(data_classes + 1).bytes();
-        let why = if once + each > WORTH_A_LOOK { too_much(once + each) } else { None };
+        let bytes = network.parts(data_classes + 1).bytes();
+        let why = if bytes > WORTH_A_LOOK { too_much(bytes) } else { None };
         if let Some(why) = why {
             self.fault(&["topology"], why);
         }

@@ -73,8 +73,7 @@ pub struct Document {
     /// What is kept beyond the tables of flows and counters.
     #[serde(default)]
     pub records: RecordKeys,
-    /// How the run is computed: `threads = 2`, and `partitions = ["site1-*", "site2-*"]`, a selector of hosts and switches for
-    /// each partition, whose neighbours follow. It changes nothing of what is kept.
+    /// How the run is computed: `threads = 2`. It changes nothing of what is kept.
     #[serde(default)]
     pub engine: EngineKeys,
 }
@@ -465,14 +464,10 @@ fn share_bucket() -> Span {
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct EngineKeys {
-    /// Threads of a run, from 1 up; never more than there are partitions, and one where the cut links are so short that
-    /// they would only wait for one another (`--force-threads` uses them nevertheless). `--threads` wins, and
-    /// `floodway compare` uses one unless `--threads` is given. Default: one a core where
-    /// the cut links are long enough and there is enough to be sent, else one.
+    /// Threads of a run, from 1 up; never more than there are nodes, and one where links are so short that they would only
+    /// wait for one another (`--force-threads` uses them nevertheless). `--threads` wins, and `floodway compare` uses one
+    /// unless `--threads` is given. Default: one a core where links are long enough and there is enough to be sent, else one.
     pub threads: Option<usize>,
-    /// Nodes that are simulated together: a selector of hosts and switches for each partition, two or more; the other
-    /// nodes follow their neighbours. They are used where there are threads for them. Default: by datacenter, then by what is below one switch, as many as threads.
-    pub partitions: Option<Vec<Selector>>,
 }
 
 /// Frames that are kept as a file for Wireshark: what links carry, in the bytes that RoCEv2 and 802.1Qbb give it.

@@ -60,7 +60,7 @@ type Pinned<'a> = FxHashMap<(u32, u32, u64), &'a [PortId]>;
 impl World<'_> {
     /// Works the ideals of all flows out, where the network changes; where it does not they are known.
     pub fn settle_ideals(&mut self) {
-        if self.run.wires.is_empty() {
+        if !self.facts.changes {
             self.settle_sprayed();
             return;
         }

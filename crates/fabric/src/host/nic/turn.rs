@@ -194,7 +194,7 @@ impl AtNode<'_, '_> {
     pub fn notify_source(&mut self, port: Local, notice: &Notice) {
         let mut cnp = self.notice_packet(notice);
         cnp.ingress = port;
-        self.joins_elsewhere(notice.flow);
+        self.run.pairs.count_elsewhere(notice.flow, 1);
         self.run.kept.records.injected(u64::from(cnp.frame));
         if let Some(out) = self.route(port, &cnp) {
             let place = self.run.packets.add(cnp);

@@ -4,7 +4,7 @@ use floodway_mechanisms::registry::ReactionParams;
 use floodway_mechanisms::slots::{FlowTuple, Need, QpInfo, TransportSender as _};
 use floodway_units::{FlowId, NodeId, PortId, Rate, Span, fold};
 
-use super::{Opened, Posted};
+use super::Posted;
 use crate::bounds::ideal::{Packets, Ways};
 use crate::host::messages::{Incoming, Outgoing};
 use crate::host::receive::ReceiveHalf;
@@ -29,7 +29,8 @@ impl AtNode<'_, '_> {
         let ack_path = self.path(begin.destination, begin.source, &reply, begin.pinned.1.as_deref());
         let nic_port = path.first().copied().or_else(|| self.nic_of(begin.source, begin.destination, &tuple));
         let nic = nic_port.map_or(Local::default(), |port| self.facts.local(port));
-        let slot = self.run.pairs.free_slots.pop().unwrap_or(self.run.pairs.ways.len() as u32);
+        let place = self.run.pairs.slot();
+        let slot = place.number();
         let info = self.qp_info(begin, slot, &path, &ack_path, &tuple);
         let settings = &self.facts.blueprint.settings[begin.settings];
         let (transport, receiver) =
@@ -64,16 +65,13 @@ impl AtNode<'_, '_> {
         let replies = (reply_frame, settings.rate_control.iter().any(ReactionParams::reads_flags));
         let other = ReceiveHalf::new(&way, (receiver, notification), replies, Incoming::of(&head, 0));
         self.run.kept.records.started(begin.workload, &head);
-        self.enter(slot, key, half);
-        self.opened(Opened { slot, way, half: other });
-        if let Some(log) = &mut self.run.kept.allowances {
-            log.open(slot);
-        }
+        self.enter(slot, key, &half);
+        self.run.pairs.enter(place, way, half, other);
         if self.run.trace.is_some() {
             self.trace_opened(slot, &head);
         }
         if begin.rank.is_some() {
-            self.run.traffic.to_start[begin.source.index()] -= 1;
+            self.node.openings.to_start -= 1;
         }
         let port = nic_port.map(|_| nic);
         if port.is_some() {
@@ -83,7 +81,7 @@ impl AtNode<'_, '_> {
     }
 
     /// A queue pair's sender takes its place.
-    fn enter(&mut self, slot: u32, key: Option<PairKey>, half: SendHalf) {
+    fn enter(&mut self, slot: u32, key: Option<PairKey>, half: &SendHalf) {
         let nic = &mut self.node.nics[half.nic.index()];
         nic.ranks.open(half.rank, slot);
         match self.facts.blueprint.semantics.turns {
@@ -92,23 +90,16 @@ impl AtNode<'_, '_> {
             Turns::List | Turns::StandingList => nic.list.push(slot),
         }
         if let Some(key) = key {
-            self.run.pairs.by_key.insert(key, slot);
+            self.node.openings.shared.insert(key, slot);
         }
-        self.run.pairs.senders.put(slot as usize, half);
     }
 
-    /// A queue pair is open: all that the receiving side and those between are told of it.
-    fn opened(&mut self, opened: Opened) {
-        let opened = if self.run.border.is_alone() { opened } else { self.announce(opened) };
-        let Opened { slot, way, half } = opened;
-        self.run.pairs.ways.put(slot as usize, way);
-        self.run.pairs.receivers.put(slot as usize, half);
-        self.run.pairs.elsewhere.put(slot as usize, 0);
-    }
-
-    /// A queue pair that goes on has another message: all that the receiving side is told of it.
+    /// A queue pair that goes on has another message, of which its receiver is told: at once, or when threads have met.
     pub fn posted(&mut self, posted: Posted) {
-        if self.run.border.is_alone() || !self.post_across(posted.slot, posted.message) {
+        let to = self.run.pairs.ways[posted.slot as usize].destination;
+        if let Some(thread) = self.run.events.elsewhere(to) {
+            self.run.pairs.posted[thread].push(posted);
+        } else {
             self.run.pairs.receivers[posted.slot as usize].post(posted.message);
         }
     }
@@ -208,7 +199,7 @@ impl AtNode<'_, '_> {
 
     /// The ideal of a flow that begins, in a network that does not change; else it is known at the end of the run.
     pub fn ideal(&mut self, begin: &Begin) -> Span {
-        if !self.run.wires.is_empty() {
+        if self.facts.changes {
             return Span::ZERO;
         }
         let packets = Packets::new(begin.size, self.facts.blueprint.mtu, self.facts.format);
@@ -223,30 +214,9 @@ impl AtNode<'_, '_> {
         self.run.ideals = ideals;
         time.unwrap_or_default()
     }
-
-    /// A packet of the queue pair was made on the way.
-    pub fn joins_elsewhere(&mut self, flow: FlowId) {
-        let count = &mut self.run.pairs.elsewhere[flow.index()];
-        *count = count.wrapping_add(1);
-    }
-
-    /// A packet of the queue pair was lost.
-    pub fn left_elsewhere(&mut self, flow: FlowId) {
-        let count = &mut self.run.pairs.elsewhere[flow.index()];
-        *count = count.wrapping_sub(1);
-    }
 }
 
 impl World<'_> {
-    /// Packets of a queue pair on links and in queues: only the sum of what its ends and those between have
-    /// counted means anything.
-    pub fn in_network(&self, slot: u32) -> i32 {
-        let at = slot as usize;
-        let ends =
-            self.run.pairs.senders[at].in_network.wrapping_add(self.run.pairs.receivers[at].in_network);
-        ends.wrapping_add(self.run.pairs.elsewhere[at])
-    }
-
     /// Nothing more can happen to a queue pair: what of it is here is written down, and its slot is free.
     pub fn close_queue_pair(&mut self, slot: u32) {
         let at = slot as usize;
@@ -262,7 +232,6 @@ impl World<'_> {
         if other.alive {
             other.close(way, &mut self.run.kept.records);
         }
-        self.run.border.forget(slot);
         self.run.pairs.free_slots.push(slot);
     }
 }

@@ -6,6 +6,7 @@ use rustc_hash::FxHashMap;
 use crate::error::BuildError;
 use crate::link::arena::Fifo;
 use crate::link::port::Port;
+use crate::link::wires::Wire;
 use crate::network::blueprint::Blueprint;
 use crate::network::facts::Facts;
 use crate::network::routing::peer;
@@ -50,6 +51,7 @@ pub(crate) fn build_ports(facts: &Facts<'_>) -> Vec<Port> {
                 delay: direction.delay.0,
                 jitter: direction.jitter.0,
                 latest: 0,
+                wire: Wire::new(link),
                 errors: into.errors,
                 // Jitter is drawn at the end that sends, and so from another stream.
                 losses: draws(1 - end, if into.jitter > Span::ZERO { "losses" } else { "link" }),

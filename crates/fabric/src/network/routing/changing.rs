@@ -78,6 +78,11 @@ impl ChangingRoutes {
         }
     }
 
+    /// These routes before any link has changed.
+    pub fn fresh(&self) -> Self {
+        ChangingRoutes::new(Arc::clone(&self.all_up))
+    }
+
     /// A link goes down or comes up.
     pub fn set(&mut self, link: u32, down: bool) {
         if down != self.is_up(link) {

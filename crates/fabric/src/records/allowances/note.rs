@@ -8,12 +8,12 @@ impl AtNode<'_, '_> {
     #[inline(never)]
     pub fn note_allowance(&mut self, slot: u32) {
         let Some(log) = &mut self.run.kept.allowances else { return };
-        let (half, way) = (&self.run.pairs.senders[slot as usize], &self.run.pairs.ways[slot as usize]);
+        let (half, way) = (&mut self.run.pairs.senders[slot as usize], &self.run.pairs.ways[slot as usize]);
         if half.done || !log.chosen[way.workload as usize] {
             return;
         }
         let allowance = half.allowance;
-        if log.last(slot).replace(allowance) != Some(allowance) {
+        if half.allowance_noted.replace(allowance) != Some(allowance) {
             let line = self.facts.ports[self.node.ports[half.nic.index()].id.index()].rate;
             let allowed = allowed_gbps(&allowance, line, way.base_rtt);
             log.log.push(Row {

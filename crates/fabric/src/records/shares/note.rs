@@ -4,6 +4,7 @@ use super::Key;
 use crate::link::arena::Place;
 use crate::network::layout::Local;
 use crate::run::at_node::AtNode;
+use crate::run::world::World;
 
 impl AtNode<'_, '_> {
     /// Notes a packet that starts on the wire of a port, if the port's flows are told apart.
@@ -19,6 +20,17 @@ impl AtNode<'_, '_> {
         };
         let class = self.facts.layout.classes[usize::from(packet.class)].0;
         let bytes = u64::from(packet.frame) + self.facts.layout.gap;
-        log.sent(self.now, key, class, bytes);
+        if let Some(bucket) = self.node.buckets.get_mut(port.index()).and_then(Option::as_mut) {
+            log.sent(self.now, bucket, (key, class, bytes));
+        }
+    }
+}
+
+impl World<'_> {
+    /// Writes down what is in buckets that are being filled.
+    pub fn end_buckets(&mut self) {
+        let Some(log) = &mut self.run.kept.shares else { return };
+        let buckets = self.nodes.iter_mut().flat_map(|node| node.buckets.iter_mut().flatten());
+        buckets.for_each(|bucket| bucket.end(&mut log.log));
     }
 }

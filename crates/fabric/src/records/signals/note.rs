@@ -36,10 +36,10 @@ impl AtNode<'_, '_> {
         let Some(log) = &mut self.run.kept.signals else { return };
         let points = &self.node.machines[port.index()].congestion_points;
         for class in 1..classes {
-            let lane = self.node.egress[self.facts.layout.lane(port, class as u8)].id as usize;
+            let egress = &mut self.node.egress[self.facts.layout.lane(port, class as u8)];
             let state = state_of(points, now, self.facts.layout.classes[class]);
-            if state != std::mem::replace(&mut log.states[lane], state) {
-                log.say(now.0, lane, what(state));
+            if state != std::mem::replace(&mut egress.rare.state_noted, state) {
+                log.say(now.0, egress.id as usize, what(state));
             }
         }
     }

@@ -13,7 +13,7 @@ impl World<'_> {
         }
         for port in self.port_ids() {
             let state = self.port(port);
-            if state.has_cp && !state.at_host && self.run.border.owns(self.facts.node_of(port)) {
+            if state.has_cp && !state.at_host {
                 let (mut at, port) = self.at_port(port);
                 at.tell_states(port, What::Start);
             }

@@ -62,7 +62,8 @@ impl AtNode<'_, '_> {
                 if *left == 0 || self.now >= spec.until.0 {
                     if spec.arrivals.is_back_to_back(index) {
                         // Its time is over; nobody waits for as many messages as the line rate would have allowed.
-                        self.run.traffic.triggers.waiting[workload as usize] -= std::mem::take(left);
+                        let left = std::mem::take(left);
+                        self.run.traffic.triggers.no_longer_wait(workload, left);
                     }
                     return;
                 }
@@ -73,7 +74,8 @@ impl AtNode<'_, '_> {
                 self.looped(workload, index, left, hook)
             }
         };
-        self.run.traffic.triggers.waiting[begin.workload as usize] -= u64::from(begin.size < UNBOUNDED);
+        let bounded = u64::from(begin.size < UNBOUNDED);
+        self.run.traffic.triggers.no_longer_wait(begin.workload, bounded);
         if let Some(port) = self.begin(begin) {
             self.kick(port);
         }
@@ -112,9 +114,6 @@ impl World<'_> {
         for id in 0..self.run.traffic.triggers.all.len() {
             if let Trigger::Loop { workload, index, .. } = self.run.traffic.triggers.all[id] {
                 let spec = loop_spec(self.facts.blueprint, workload, index);
-                if !self.run.border.owns(spec.source) {
-                    continue;
-                }
                 let (ahead, start) = (spec.ahead.min(spec.messages), spec.start.0);
                 self.run.events.is_at(spec.source);
                 let event = (self.run.traffic.sources.len() + id) as u32;

@@ -1,12 +1,23 @@
-//! Groups of nodes, from the network alone.
+//! Which thread visits which nodes.
+//!
+//! At first that follows from the network alone. Links are taken away by falling delay until what is left hangs together in
+//! several parts with hosts: datacenters, then what is below one switch. These are packed into as many groups as there are
+//! threads, neighbours together, with like shares of the ports' rates; switches that have no hosts (aggregation, cores)
+//! follow most of their links, and are dealt out where those lead everywhere. Later it follows from what nodes have cost.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
 use floodway_units::Span;
 
-use super::{NodeId, ends_of, uncut};
-use crate::network::blueprint::{Blueprint, Role};
+use crate::network::blueprint::{Blueprint, LinkSpec, Role};
+
+/// The nodes at a link's ends, and the shorter of its delays.
+fn ends_of(link: &LinkSpec) -> ([usize; 2], Span) {
+    let [a, b] = [0, 1].map(|end| link.ends[end].node.index());
+    ([a, b], link.directions[0].shortest_delay().min(link.directions[1].shortest_delay()))
+}
 
 /// In no group yet.
 const NOWHERE: u8 = u8::MAX;
@@ -29,46 +40,62 @@ struct Link {
     rate: u128,
 }
 
-/// At most `wanted` groups: by node the group, and how many there are.
-pub(super) fn divide(blueprint: &Blueprint, wanted: usize) -> (Vec<u8>, usize) {
+/// By node, the thread of so many that visits it at first.
+pub(crate) fn homes(blueprint: &Blueprint, threads: usize) -> Vec<u8> {
     let units = Units::new(blueprint, host_stays(blueprint));
     let mut group = vec![NOWHERE; units.weight.len()];
     let all: Vec<usize> = (0..group.len()).collect();
-    let groups = units.split(&all, wanted, &mut group, 0);
-    (units.by_node(&group), groups)
+    let groups = units.split(&all, threads, &mut group, 0);
+    if groups < threads { by_rates(blueprint, threads) } else { units.by_node(&group) }
 }
 
-/// These groups and, with each, the nodes that have most to do with it: by node the group.
-pub(super) fn follow(blueprint: &Blueprint, groups: &[Vec<NodeId>]) -> Result<Vec<u8>, String> {
-    let units = Units::new(blueprint, |_| false);
-    let mut group = vec![NOWHERE; units.weight.len()];
-    let mut named = vec![NOWHERE; blueprint.nodes.len()];
-    for (i, nodes) in (0..).zip(groups) {
-        for &node in nodes {
-            let name = &blueprint.nodes[node.index()].name;
-            if ![NOWHERE, i].contains(&std::mem::replace(&mut named[node.index()], i)) {
-                return Err(format!("{name} is in two partitions"));
-            }
-            let unit = &mut group[units.of[node.index()]];
-            if ![NOWHERE, i].contains(unit) {
-                return Err(uncut_between(blueprint, &named, name));
-            }
-            *unit = i;
+/// By node, where the network does not come apart by itself: the fastest first, each to who has least.
+fn by_rates(blueprint: &Blueprint, threads: usize) -> Vec<u8> {
+    let mut rates = vec![0; blueprint.nodes.len()];
+    for link in &blueprint.links {
+        for (end, direction) in link.ends.iter().zip(&link.directions) {
+            rates[end.node.index()] += u128::from(direction.rate.0);
         }
     }
-    let all: Vec<usize> = (0..group.len()).collect();
-    units.attach(&all, &mut group, 0..groups.len());
-    Ok(units.by_node(&group))
+    let mut nodes: Vec<usize> = (0..rates.len()).collect();
+    nodes.sort_by_key(|&node| Reverse(rates[node]));
+    let (mut homes, mut loads) = (vec![0; rates.len()], vec![0; threads]);
+    for node in nodes {
+        let home = (0..threads).min_by_key(|&thread| loads[thread]).unwrap_or_default();
+        homes[node] = home as u8;
+        loads[home] += rates[node];
+    }
+    homes
 }
 
-/// Two groups are held together by links that cannot be cut, of which one is named.
-fn uncut_between(blueprint: &Blueprint, named: &[u8], name: &str) -> String {
-    let held = blueprint.links.iter().find_map(|link| {
-        let [a, b] = ends_of(link).0.map(|node| named[node]);
-        uncut(link).filter(|_| a != b).map(|why| (&link.name, why))
-    });
-    let (link, why) = held.map_or(("", "they cannot be cut"), |(link, why)| (link.as_str(), why));
-    format!("links keep {name} together with another partition, as {link} does: {why}")
+/// Of an eighth more to do than the mean a thread is relieved.
+const UNEVEN: u64 = 8;
+
+/// Gives nodes of threads that have more to do than others another home; whether there are any. `loads` are the sums of
+/// `costs` by thread.
+pub(crate) fn even_out(homes: &mut [u8], costs: &[u64], loads: &mut [u64]) -> bool {
+    let mean = loads.iter().sum::<u64>() / loads.len().max(1) as u64;
+    let mut moved = false;
+    for _ in 0..loads.len() {
+        let Some(most) = (0..loads.len()).max_by_key(|&thread| loads[thread]) else { break };
+        let Some(least) = (0..loads.len()).min_by_key(|&thread| loads[thread]) else { break };
+        if loads[most] <= mean + mean / UNEVEN {
+            break;
+        }
+        let mut surplus = (loads[most] - mean).min(mean - loads[least]);
+        let mut nodes: Vec<usize> =
+            (0..homes.len()).filter(|&node| usize::from(homes[node]) == most).collect();
+        nodes.sort_by_key(|&node| Reverse(costs[node]));
+        for node in nodes {
+            let cost = costs[node];
+            if cost > 0 && cost <= surplus {
+                surplus -= cost;
+                homes[node] = least as u8;
+                (loads[most], loads[least], moved) = (loads[most] - cost, loads[least] + cost, true);
+            }
+        }
+    }
+    moved
 }
 
 /// Is a node's link, its first, to stay whole? Of a host, unless no link between switches is as long.
@@ -82,7 +109,7 @@ fn host_stays(blueprint: &Blueprint) -> impl Fn(usize) -> bool + '_ {
             for end in ends.into_iter().filter(|&end| is_host(end)) {
                 first[end] = first[end].min(i);
             }
-        } else if uncut(link).is_none() {
+        } else {
             longest = longest.max(Some(delay));
         }
     }
@@ -93,10 +120,10 @@ fn host_stays(blueprint: &Blueprint) -> impl Fn(usize) -> bool + '_ {
 }
 
 impl Units {
-    /// Joined by links that cannot be cut, and by those for which `stays` holds.
+    /// Joined by the links for which `stays` holds.
     fn new(blueprint: &Blueprint, stays: impl Fn(usize) -> bool) -> Self {
         let links = blueprint.links.iter().enumerate();
-        let whole = links.filter(|&(i, link)| uncut(link).is_some() || stays(i));
+        let whole = links.filter(|&(i, _)| stays(i));
         let of = components(blueprint.nodes.len(), whole.map(|(_, link)| ends_of(link).0));
         let count = of.iter().max().map_or(0, |last| last + 1);
         let mut units = Units { weight: vec![0; count], hosts: vec![false; count], links: Vec::new(), of };

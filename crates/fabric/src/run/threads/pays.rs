@@ -12,18 +12,18 @@ const PACKETS_A_WINDOW: u64 = 75;
 /// 16 hosts with 16,000; less takes a fraction of a second.
 const PACKETS_A_RUN: u64 = 100_000;
 
-/// Why a lookahead of `window` is too short for `threads` threads, if so.
+/// Why windows of such a length are too short for `threads` threads, if so.
 pub(super) fn too_short(blueprint: &Blueprint, window: Span, threads: usize) -> Option<String> {
     let packets = received_in(blueprint, window).0 / blueprint.mtu.0.max(1);
     let least = PACKETS_A_WINDOW * threads as u64;
     (packets < least).then(|| {
         format!(
-            "the shortest cut is {window}, in which hosts receive {packets} packets at most: {threads} threads need {least}"
+            "windows are {window} long, in which hosts receive {packets} packets at most: {threads} threads need {least}"
         )
     })
 }
 
-/// Why `threads` threads do not pay with a lookahead of `window`, if so.
+/// Why `threads` threads do not pay in such windows, if so.
 pub(super) fn too_little(blueprint: &Blueprint, window: Span, threads: usize) -> Option<String> {
     if let Some(why) = too_short(blueprint, window, threads) {
         return Some(why);

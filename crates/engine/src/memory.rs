@@ -53,6 +53,32 @@ pub fn collect<T>(elements: impl IntoIterator<Item = T>) -> Vec<T> {
     all
 }
 
+/// From so many bytes on memory asks for huge pages.
+const LARGE: usize = 1 << 21;
+
+/// Asks for huge pages for what a vector has room for, where it fills some.
+pub fn advise_vec<T>(elements: &Vec<T>) {
+    advise(elements.as_ptr().cast(), elements.capacity() * size_of::<T>());
+}
+
+/// Likewise for memory.
+#[cfg(target_os = "linux")]
+#[allow(unsafe_code, reason = "measured in docs/performance.md")]
+pub fn advise(first: *const u8, bytes: usize) {
+    if bytes < LARGE {
+        return;
+    }
+    let page = 4096;
+    let start = first.addr().next_multiple_of(page);
+    let end = (first.addr() + bytes) / page * page;
+    // SAFETY: the advice changes no contents, and where it is refused, or there is no memory, nothing is lost but time.
+    unsafe { libc::madvise(first.with_addr(start).cast_mut().cast(), end - start, libc::MADV_HUGEPAGE) };
+}
+
+/// Likewise for memory.
+#[cfg(not(target_os = "linux"))]
+pub fn advise(_: *const u8, _: usize) {}
+
 /// What bounds a process's memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bound {

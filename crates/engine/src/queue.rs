@@ -20,7 +20,7 @@ pub struct Event {
     /// Before which others of that instant, and what: the caller's encoding.
     pub order: u64,
     /// What it happens to, if the caller wants to know beforehand; it orders only what is equal otherwise.
-    pub item: u32,
+    pub item: u64,
 }
 
 impl Event {
@@ -104,7 +104,7 @@ impl Queue {
     /// Adds an event, not earlier than the last one popped.
     // The event comes in parts, which stay in registers: a whole one would be stored to be loaded again.
     #[inline(never)]
-    pub fn push(&mut self, time: Time, order: u64, item: u32) {
+    pub fn push(&mut self, time: Time, order: u64, item: u64) {
         let bucket = time.0 >> NEAR_SHIFT;
         // Of an open bucket this is a huge number.
         if bucket.wrapping_sub(self.cursor + 1) < NEAR - 1 {
@@ -121,7 +121,7 @@ impl Queue {
 
     /// Adds an event of a near bucket that has no chunk with room.
     #[inline(never)]
-    fn push_anew(&mut self, time: Time, order: u64, item: u32) {
+    fn push_anew(&mut self, time: Time, order: u64, item: u64) {
         self.near.add(time.0 >> NEAR_SHIFT, Event { time, order, item }, &mut self.arena);
     }
 
@@ -190,7 +190,7 @@ impl Queue {
 
     /// Adds an event that is of an open bucket, or far.
     #[inline(never)]
-    fn push_elsewhere(&mut self, time: Time, order: u64, item: u32) {
+    fn push_elsewhere(&mut self, time: Time, order: u64, item: u64) {
         let event = Event { time, order, item };
         if time.0 >> NEAR_SHIFT > self.cursor {
             self.waiting += 1;
@@ -385,7 +385,7 @@ mod tests {
             let mut queue = Queue::default();
             let mut model = BinaryHeap::new();
             let add = |queue: &mut Queue, model: &mut BinaryHeap<Reverse<Event>>, time, order: u64| {
-                let item = !order as u32;
+                let item = !order;
                 queue.push(Time(time), order, item);
                 model.push(Reverse(Event { time: Time(time), order, item }));
             };

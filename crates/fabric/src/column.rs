@@ -24,16 +24,13 @@ impl<T> Default for Column<T> {
     }
 }
 
-/// From so many bytes on a column asks for huge pages.
-const LARGE: usize = 1 << 21;
-
 impl<T> Column<T> {
     /// Room for `elements`, on huge pages where they fill some: beyond a few megabytes every other access would wait
     /// for the address to be translated, too (docs/performance.md).
     fn with_room(elements: usize) -> Self {
         let mut column = Vec::new();
         memory::reserve(&mut column, elements);
-        advise(&column);
+        memory::advise_vec(&column);
         Column(column)
     }
 
@@ -50,29 +47,9 @@ impl<T> Column<T> {
     fn grow(&mut self) {
         let more = self.0.len().max(16);
         memory::reserve(&mut self.0, more);
-        advise(&self.0);
+        memory::advise_vec(&self.0);
     }
 }
-
-/// Asks for huge pages for what a vector has room for.
-#[cfg(target_os = "linux")]
-#[allow(unsafe_code, reason = "measured in docs/performance.md")]
-pub(crate) fn advise<T>(elements: &Vec<T>) {
-    let bytes = elements.capacity() * size_of::<T>();
-    if bytes < LARGE {
-        return;
-    }
-    let page = 4096;
-    let first = elements.as_ptr().addr().next_multiple_of(page);
-    let end = (elements.as_ptr().addr() + bytes) / page * page;
-    let start = elements.as_ptr().with_addr(first).cast_mut();
-    // SAFETY: the advice changes no contents, and the pages lie within the vector's own memory. Where it is refused
-    // nothing is lost but time.
-    unsafe { libc::madvise(start.cast(), end - first, libc::MADV_HUGEPAGE) };
-}
-
-#[cfg(not(target_os = "linux"))]
-pub(crate) fn advise<T>(_: &Vec<T>) {}
 
 impl<T> From<Vec<T>> for Column<T> {
     fn from(elements: Vec<T>) -> Self {

@@ -23,8 +23,6 @@ use std::{fmt, ptr, thread};
 
 use floodway_engine::memory;
 
-use crate::column::advise;
-
 /// The first chunk has two to this many elements.
 const FIRST_BITS: u32 = 8;
 const FIRST: usize = 1 << FIRST_BITS;
@@ -43,8 +41,6 @@ struct Chunks<T> {
     given: AtomicU32,
     /// The memory of the chunks.
     rooms: Mutex<Vec<Vec<MaybeUninit<T>>>>,
-    /// Held by who makes elements that others may look for already.
-    extending: Mutex<()>,
     #[cfg(debug_assertions)]
     turns: turn::Turns,
 }
@@ -69,7 +65,6 @@ impl<T> Default for Pool<T> {
             starts: std::array::from_fn(|_| AtomicPtr::default()),
             given: AtomicU32::new(0),
             rooms: Mutex::default(),
-            extending: Mutex::default(),
             #[cfg(debug_assertions)]
             turns: turn::Turns::default(),
         }))
@@ -120,7 +115,7 @@ impl<T> Chunks<T> {
         }
         let mut elements: Vec<MaybeUninit<T>> = Vec::new();
         memory::reserve(&mut elements, FIRST << chunk);
-        advise(&elements);
+        memory::advise_vec(&elements);
         let start: *mut T = elements.as_mut_ptr().cast();
         rooms.push(elements);
         self.starts[chunk].store(start.wrapping_sub(FIRST << chunk), Ordering::Relaxed);
@@ -151,26 +146,9 @@ impl<T> Pool<T> {
         self.0.given.fetch_max(number + 1, Ordering::Release);
     }
 
-    /// Has all elements up to this one there; those that were not are made now.
-    pub fn reach(&mut self, number: u32, make: impl Fn() -> T) {
-        if (number as usize) < self.0.given.load(Ordering::Acquire) as usize {
-            return;
-        }
-        let all = self.clone();
-        let _extending = all.0.extending.lock().unwrap_or_else(PoisonError::into_inner);
-        (self.len() as u32..=number).for_each(|next| self.enter(next, make()));
-    }
-
-    /// The element with a number, if there is one, to be changed.
-    #[inline]
-    pub fn get_mut(&mut self, number: usize) -> Option<&mut T> {
-        (number < self.0.given.load(Ordering::Acquire) as usize).then(|| self.known_mut(number))
-    }
-
-    /// The element with a number, if there is one.
-    #[inline]
+    /// The element with a number, if there is one. Nobody adds elements meanwhile.
     pub fn get(&self, number: usize) -> Option<&T> {
-        (number < self.0.given.load(Ordering::Acquire) as usize).then(|| self.known(number))
+        (number < self.len()).then(|| self.known(number))
     }
 
     /// The element with a number that was made for it: unchecked in release.
@@ -189,11 +167,6 @@ impl<T> Pool<T> {
         self.0.turns.check(number);
         // SAFETY: as above, and one thread at a time works on an element.
         unsafe { &mut *self.0.at(number) }
-    }
-
-    /// All elements, when no other thread is at work.
-    pub fn iter(&self) -> impl Iterator<Item = &T> {
-        (0..self.len()).map(|number| self.known(number))
     }
 
     /// Has the memory of an element fetched.
@@ -323,7 +296,7 @@ mod tests {
             assert_eq!(pool.add((i, Rc::clone(&counted))), i as u32);
         }
         assert!(ptr::eq(first, &pool[0]));
-        assert!(pool.iter().enumerate().all(|(i, element)| element.0 == i));
+        assert!((0..5_000).all(|i| pool[i].0 == i));
         pool[4_000].0 = 7;
         let other = pool.clone();
         drop(pool);
@@ -340,7 +313,7 @@ mod tests {
 
     #[test]
     fn threads_add_elements_beside_one_another() {
-        let mut pool: Pool<u32> = Pool::default();
+        let pool: Pool<u32> = Pool::default();
         let mut ways = [pool.clone(), pool.clone()];
         thread::scope(|scope| {
             for way in &mut ways {
@@ -353,9 +326,7 @@ mod tests {
             }
         });
         assert_eq!(pool.len(), 20_000);
-        assert!((0..).zip(pool.iter()).all(|(number, element)| *element == number));
-        pool.reach(20_002, || 5);
-        assert_eq!((pool[20_002], pool.get(20_003)), (5, None));
+        assert!((0..20_000).all(|number| pool[number as usize] == number));
     }
 
     #[test]

@@ -64,7 +64,8 @@ pub fn cost(scenario: &Scenario, threads: usize) -> Cost {
     let demand = scenario.demand();
     let network = network(blueprint, scenario.routes().entries());
     let threads = threads as f64 * footprint::thread(blueprint.workloads.len(), blueprint.nodes.len()) as f64;
-    let memory = network as f64 + traffic(blueprint, demand) + records(blueprint, demand) + threads + LIBRARIES;
+    let memory =
+        network as f64 + traffic(blueprint, demand) + records(blueprint, demand) + threads + LIBRARIES;
     Cost {
         flows: demand.flows,
         simulated_us: demand.end.as_us(),

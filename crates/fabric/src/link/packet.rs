@@ -1,8 +1,9 @@
 //! A packet: 64 bytes, one cache line, never allocated on its own.
 
 use floodway_mechanisms::slots::{FcFrame, Mark, Notice, Reply};
-use floodway_units::{Bytes, Class, FlowId, NodeId, Quanta, Rate};
+use floodway_units::{Bytes, Class, FlowId, Quanta, Rate};
 
+use crate::link::arena::NONE;
 use crate::network::layout::Local;
 
 /// What a packet is.
@@ -62,16 +63,14 @@ pub(crate) struct Packet {
     /// Data: time in paused queues (while queued: less the queue's paused time at its arrival, wrapping).
     pub paused: u64,
     pub flow: FlowId,
-    /// The node where it is, or to which it is on the way.
-    pub node: NodeId,
-    /// The port there that it came in by.
+    /// The port that it came in by at the node where it is, or by which it comes to the one to which it is on the way.
     pub ingress: Local,
     /// Where it leaves the node where it is or to which it is on the way, if its path is fixed; at its end, where that is
     /// not known and where it turns back, `ingress`.
     pub out: Local,
     /// The place of the packet behind it in its list: beside it, since a list is gone through packet by packet. Where
     /// it is in none, what it does instead (`arena.rs`).
-    pub next: u32,
+    pub next: u64,
     /// Bytes as buffers hold it.
     pub frame: u16,
     /// Bytes of payload; of a pause frame the enabled classes.
@@ -85,7 +84,7 @@ pub(crate) struct Packet {
 }
 
 impl Packet {
-    pub fn new(kind: Kind, flow: FlowId, frame: Bytes) -> Self {
+    pub const fn new(kind: Kind, flow: FlowId, frame: Bytes) -> Self {
         Packet {
             at: 0,
             psn: 0,
@@ -93,10 +92,9 @@ impl Packet {
             base: 0,
             paused: 0,
             flow,
-            node: NodeId(0),
-            ingress: Local::default(),
-            out: Local::default(),
-            next: u32::MAX,
+            ingress: Local::FIRST,
+            out: Local::FIRST,
+            next: NONE,
             frame: frame.0 as u16,
             payload: 0,
             kind,

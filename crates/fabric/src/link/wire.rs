@@ -57,7 +57,7 @@ impl AtNode<'_, '_> {
     #[inline]
     pub fn fly(&mut self, port: Local, place: Place, at: u64, number: u64) -> u64 {
         let state = self.node.ports.known(port.index());
-        self.run.packets.fly(place, (state.far, state.far_end), at);
+        self.run.packets.fly(place, state.far_end, at);
         let link_control = self.run.packets[place].is_link_control();
         let arrival = Arriving { link_control, tie_key: state.tie_key, number };
         self.run.events.arrival(state.id, at, arrival)

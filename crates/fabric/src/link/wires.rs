@@ -2,11 +2,8 @@
 
 use std::collections::VecDeque;
 
-use floodway_units::NodeId;
-
-use crate::link::arena::{Arena, Place};
+use crate::link::arena::Place;
 use crate::network::blueprint::LinkSpec;
-use crate::network::layout::Local;
 
 /// One direction of such a link.
 #[derive(Debug, Default)]
@@ -35,9 +32,8 @@ impl Wire {
         }
     }
 
-    /// Takes all that is on the wire to a port of a node, the first to arrive first.
-    pub fn clear(&mut self, to: (NodeId, Local), packets: &Arena) -> Vec<Place> {
-        let sent = self.sent.drain(..);
-        sent.filter(|&(at, place)| packets.is_flying(place, to, at)).map(|(_, place)| place).collect()
+    /// Takes all that is on the wire and arrives at `first` or later, the first to arrive first.
+    pub fn clear(&mut self, first: u64) -> Vec<Place> {
+        self.sent.drain(..).filter(|&(at, _)| at >= first).map(|(_, place)| place).collect()
     }
 }

@@ -130,8 +130,17 @@ impl<'a> World<'a> {
         };
         let facts = Facts::new(blueprint, routes, layout);
         let (nodes, faults) = (Vec::new(), Vec::new());
-        let mut world =
-            World { now: 0, order: 0, facts, nodes, run, helpers: Vec::new(), crew: None, faults };
+        let mut world = World {
+            now: 0,
+            order: 0,
+            facts,
+            nodes,
+            run,
+            helpers: Vec::new(),
+            crew: None,
+            on_links: Vec::new(),
+            faults,
+        };
         let accounts = blueprint.accounts();
         world.add_nodes(&accounts, machines, &listed)?;
         world.facts.crossbars = world.nodes.iter().any(|node| node.switch.inputs.is_some());

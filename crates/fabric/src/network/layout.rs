@@ -8,6 +8,8 @@ use floodway_wire::Format;
 pub(crate) struct Local(u16);
 
 impl Local {
+    /// The first port.
+    pub const FIRST: Local = Local(0);
     /// No port.
     pub const NONE: Local = Local(u16::MAX);
 

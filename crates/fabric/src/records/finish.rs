@@ -184,7 +184,7 @@ impl World<'_> {
         let inputs = self.nodes.iter().filter_map(|node| node.switch.inputs.as_deref());
         let crossing =
             inputs.flat_map(|inputs| inputs.places(&self.run.packets)).map(|place| &self.run.packets[place]);
-        let flying = self.run.packets.flying();
+        let flying = self.on_links.iter().map(|&(_, place)| &self.run.packets[place]);
         flying
             .chain(queued)
             .chain(piped)
@@ -491,9 +491,11 @@ impl World<'_> {
             received
         };
         let mut sent: Vec<Traffic> = (0..self.lanes()).map(arrived).collect();
-        for packet in self.run.packets.flying().filter(|packet| !packet.is_link_control()) {
-            let port = self.nodes[packet.node.index()].ports[packet.ingress.index()].id;
-            sent[self.facts.layout.lane_id(peer(port), packet.class)].add(packet.frame);
+        for &(port, place) in &self.on_links {
+            let packet = &self.run.packets[place];
+            if !packet.is_link_control() {
+                sent[self.facts.layout.lane_id(port, packet.class)].add(packet.frame);
+            }
         }
         sent
     }

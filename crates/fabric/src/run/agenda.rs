@@ -211,6 +211,20 @@ impl Agenda {
         if let Events::ByNode(windows) = &mut self.events { Some(windows) } else { None }
     }
 
+    /// Takes everything out, and names what is on links: packets, and the ports that sent them.
+    pub fn drain_arrivals(&mut self) -> Vec<(PortId, Place)> {
+        let pending: Vec<Event> = match &mut self.events {
+            Events::InOneOrder(queue) => std::iter::from_fn(|| queue.pop_before(Time::NEVER)).collect(),
+            Events::ByNode(windows) => windows.drain().events.into_iter().map(|(_, event)| event).collect(),
+        };
+        let arrives = |event: Event| {
+            let (what, port) = self.decode(event.order);
+            let on_link = matches!(what, What::Arrival | What::LinkControl);
+            on_link.then(|| (PortId(port), Place::of(event.item)))
+        };
+        pending.into_iter().filter_map(arrives).collect()
+    }
+
     /// The thread that visits a node, if that is another one than that of these events.
     #[inline]
     pub fn elsewhere(&self, node: NodeId) -> Option<usize> {

@@ -7,10 +7,13 @@
 //! Nothing here changes any state.
 
 use floodway_engine::{AHEAD, Event, fetch};
+use floodway_units::NodeId;
 
 use crate::link::arena::Place;
 use crate::link::packet::{ON_PATH, Packet};
 use crate::network::facts::Facts;
+use crate::network::routing::peer;
+use crate::run::agenda::What;
 use crate::run::node::NodeRef;
 use crate::run::state::Run;
 use crate::run::world::World;
@@ -21,11 +24,21 @@ const PACKET: usize = AHEAD - 1;
 const REST: usize = 5;
 
 impl World<'_> {
+    /// The node of a packet's event; of another event no matter which.
+    #[inline]
+    fn node_ahead(&self, order: u64) -> NodeId {
+        match self.run.events.moves(order) {
+            Some((What::Arrival, port)) => self.facts.node_of(peer(port)),
+            Some((_, port)) => self.facts.node_of(port),
+            None => NodeId(0),
+        }
+    }
+
     /// Takes one step for each of two events that come after the next one.
     #[inline]
     pub fn look_ahead(&self, coming: &[Event; AHEAD]) {
-        self.run.packets.fetch(Place::of(coming[PACKET].item));
-        let node = self.run.packets[Place::of(coming[REST].item)].node;
+        Place::of(coming[PACKET].item).fetch();
+        let node = self.node_ahead(coming[REST].order);
         self.run.fetch_rest(&self.facts, self.nodes[node.index()].view(), &coming[REST]);
     }
 }
@@ -35,7 +48,7 @@ impl Run<'_> {
     #[inline]
     pub fn fetch_packets(&self, events: &[Event]) {
         for event in events {
-            self.packets.fetch(Place::of(event.item));
+            Place::of(event.item).fetch();
         }
     }
 

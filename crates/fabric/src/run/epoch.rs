@@ -140,6 +140,8 @@ impl<'a> World<'a> {
 
     /// Puts together what threads have kept, when the run is over.
     pub fn gather(&mut self) {
+        let pending: Vec<_> = self.runs_mut().flat_map(|run| run.events.drain_arrivals()).collect();
+        self.on_links = pending.into_iter().filter(|&(_, place)| !self.run.packets.is_lost(place)).collect();
         for helper in mem::take(&mut self.helpers) {
             self.run.kept.absorb(helper.kept);
             self.run.traffic.triggers.absorb(&helper.traffic.triggers);

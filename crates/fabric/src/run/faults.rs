@@ -79,7 +79,9 @@ impl World<'_> {
             return;
         }
         state.latest = 0;
-        let flying = wire.clear(to, &self.run.packets);
+        // What arrives at this instant has arrived; where ties go by scheduling order, faults were scheduled before all else.
+        let first = if self.run.events.is_numbered() { self.now } else { self.now + 1 };
+        let flying = wire.clear(first);
         for place in flying {
             let packet = self.run.packets.lose(place);
             self.at(to.0).lost_on_wire(to.1, &packet);

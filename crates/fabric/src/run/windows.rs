@@ -72,7 +72,7 @@ pub(crate) struct Windows {
     rows: [usize; NEAR as usize],
     /// Events of later windows, in order, by their places in `far`: item and node.
     later: Queue,
-    far: Vec<(u32, u32)>,
+    far: Vec<(u64, u32)>,
     free: Vec<u32>,
     /// Steps of the whole network: time and order.
     steps: BinaryHeap<Reverse<(u64, u64)>>,
@@ -192,7 +192,7 @@ impl Windows {
             Some(far) => *far = kept,
             None => self.far.push(kept),
         }
-        self.later.push(event.time, event.order, place);
+        self.later.push(event.time, event.order, u64::from(place));
     }
 
     /// Adds an event of the node that is visited, which comes in this visit.
@@ -272,7 +272,7 @@ impl Windows {
 
     fn come_near(&mut self, event: Event) {
         let (item, node) = self.far[event.item as usize];
-        self.free.push(event.item);
+        self.free.push(event.item as u32);
         self.push(node, Event { item, ..event });
     }
 
@@ -549,7 +549,7 @@ mod tests {
                     _ => self.length / 9,
                 };
                 let order = (depth - 1) << 56 | draw >> 12;
-                (to, Event { time: event.time + floodway_units::Span(least + delay), order, item: to })
+                (to, Event { time: event.time + floodway_units::Span(least + delay), order, item: to.into() })
             };
             if depth == 0 { Vec::new() } else { (0..=(event.order & 1)).map(caused).collect() }
         }
@@ -558,7 +558,10 @@ mod tests {
             let event = |i: u32| {
                 let draw = mix(seed ^ u64::from(i));
                 let time = Time(draw % (3 * self.length));
-                (i % self.nodes, Event { time, order: self.depth << 56 | draw >> 12, item: i % self.nodes })
+                (
+                    i % self.nodes,
+                    Event { time, order: self.depth << 56 | draw >> 12, item: u64::from(i % self.nodes) },
+                )
             };
             (0..3 * self.nodes).map(event).collect()
         }

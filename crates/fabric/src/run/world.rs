@@ -13,6 +13,7 @@ use std::sync::atomic::Ordering;
 use floodway_engine::{Advance, Event};
 use floodway_units::{NodeId, PortId, Time, fold, mix};
 
+use crate::link::arena::Place;
 use crate::link::port::{Egress, Port};
 use crate::network::facts::Facts;
 use crate::network::layout::Local;
@@ -40,6 +41,8 @@ pub(crate) struct World<'a> {
     pub run: Run<'a>,
     pub helpers: Vec<Run<'a>>,
     pub crew: Option<Crew>,
+    /// When the run is over: packets on links, with the ports that sent them.
+    pub on_links: Vec<(PortId, Place)>,
     /// Faults in the order of time: (when, what), the next last.
     pub faults: Vec<Fault>,
 }

@@ -27,7 +27,7 @@ impl AtNode<'_, '_> {
         if !packet.has(ON_PATH) {
             return ingress;
         }
-        let way = &self.run.pairs.ways[packet.flow.index()];
+        let way = self.run.pairs.ways.known(packet.flow.index());
         way.port(packet.is_reply(), packet.hop as usize + 1).unwrap_or(ingress)
     }
 
@@ -35,7 +35,7 @@ impl AtNode<'_, '_> {
     fn look_up(&mut self, ingress: Local, place: Place) -> Option<Local> {
         let packet = self.run.packets[place];
         // A fixed path that leads back where it comes from.
-        let way = &self.run.pairs.ways[packet.flow.index()];
+        let way = self.run.pairs.ways.known(packet.flow.index());
         let back = way.port(packet.is_reply(), packet.hop as usize).filter(|_| packet.has(ON_PATH));
         if let Some(out) = back {
             return self.node.ports.known(out.index()).up.then_some(out);
@@ -45,7 +45,7 @@ impl AtNode<'_, '_> {
 
     /// Where a packet leaves whose way is not fixed; `None` where no port leads to its destination.
     pub fn route(&mut self, ingress: Local, packet: &Packet) -> Option<Local> {
-        let way = &self.run.pairs.ways[packet.flow.index()];
+        let way = self.run.pairs.ways.known(packet.flow.index());
         let reply = packet.is_reply();
         if let Some(relay) = self.relay() {
             return Some(relay.other(ingress));

@@ -22,7 +22,7 @@ impl AtNode<'_, '_> {
             return;
         };
         let now = Time(self.now);
-        let half = &mut self.run.pairs.senders[id as usize];
+        let half = self.run.pairs.senders.known_mut(id as usize);
         let frame = if segment.payload == self.facts.blueprint.mtu && !segment.first {
             half.full_frame
         } else {
@@ -70,7 +70,11 @@ impl AtNode<'_, '_> {
         let now = Time(self.now);
         if self.facts.blueprint.semantics.turns.by_list() {
             let id = self.next_in_list(port)?;
-            return self.run.pairs.senders[id as usize]
+            return self
+                .run
+                .pairs
+                .senders
+                .known_mut(id as usize)
                 .transport
                 .next_segment(now)
                 .map(|segment| (id, segment));
@@ -90,7 +94,7 @@ impl AtNode<'_, '_> {
             if let Some(rank) = nic.ready[class].next_after(nic.last[class]) {
                 nic.last[class] = rank;
                 let id = nic.ranks.get(rank)?;
-                let half = &mut self.run.pairs.senders[id as usize];
+                let half = self.run.pairs.senders.known_mut(id as usize);
                 half.number_timer(&mut self.run.events);
                 return half.transport.next_segment(now).map(|segment| (id, segment));
             }
@@ -112,7 +116,7 @@ impl AtNode<'_, '_> {
             let nic = &mut self.node.nics[local];
             rank = nic.repeats[class].next_after(rank)?;
             let id = nic.ranks.get(rank)?;
-            let half = &mut self.run.pairs.senders[id as usize];
+            let half = self.run.pairs.senders.known_mut(id as usize);
             if listed && half.next_send > self.now {
                 continue;
             }
@@ -215,7 +219,7 @@ impl AtNode<'_, '_> {
     /// The port of a queue pair's NIC, where that is to look since the queue pair may have something to send.
     #[inline]
     pub fn nic_to_look(&self, id: u32) -> Option<Local> {
-        let half = &self.run.pairs.senders[id as usize];
+        let half = self.run.pairs.senders.known(id as usize);
         // Others may look at all of their queue pairs.
         let looks = half.is_ready || self.facts.blueprint.semantics.turns != Turns::Ring;
         looks.then_some(half.nic)
@@ -224,7 +228,7 @@ impl AtNode<'_, '_> {
     /// Lets the NIC look at what is to be sent again, of whichever flow: a look passes over one outdated entry of
     /// each only. One that takes turns by the list of flows has looked in any case.
     pub fn kick_repeats(&mut self, id: u32) {
-        let half = &self.run.pairs.senders[id as usize];
+        let half = self.run.pairs.senders.known(id as usize);
         let (nic, repeats_first) = (half.nic, half.repeats_first);
         let looks = self.facts.blueprint.semantics.turns != Turns::Listed;
         if looks && repeats_first && self.node.nics[nic.index()].repeating > 0 {

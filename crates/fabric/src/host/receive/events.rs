@@ -21,7 +21,7 @@ impl AtNode<'_, '_> {
             retransmission: packet.has(RETRANSMISSION),
         };
         let now = Time(self.now);
-        let half = &mut self.run.pairs.receivers[packet.flow.index()];
+        let half = self.run.pairs.receivers.known_mut(packet.flow.index());
         half.in_network = half.in_network.wrapping_sub(1);
         half.count(packet);
         self.run.kept.records.latency(half.workload, self.now - packet.stamp, packet.base, packet.paused);
@@ -45,7 +45,7 @@ impl AtNode<'_, '_> {
         let streams = &mut *self.node.streams;
         let now = Time(self.now);
         let mut cx = Cx { now, rng: &mut streams.notification, out: &mut self.run.out.notices };
-        let half = &mut self.run.pairs.receivers[packet.flow.index()];
+        let half = self.run.pairs.receivers.known_mut(packet.flow.index());
         half.notification.on_data(&mut cx, &view);
         let flag = half.reply_flag();
         let (out, class) = (half.reply_port.unwrap_or(port), half.class);
@@ -65,7 +65,7 @@ impl AtNode<'_, '_> {
         // One by one in place: taking the list out and putting it back costs as much as a reply.
         for i in 0..self.run.out.replies.0.len() {
             let reply = self.run.out.replies.0[i];
-            let half = &self.run.pairs.receivers[packet.flow.index()];
+            let half = self.run.pairs.receivers.known(packet.flow.index());
             let frame = Bytes(u64::from(half.reply_frame));
             let mut answer = Packet::new(Kind::Ack, packet.flow, frame);
             if self.facts.blueprint.semantics.acks != Acks::Control {
@@ -92,7 +92,7 @@ impl AtNode<'_, '_> {
     /// Sends what answers data from a host's port, or by the flow's own way back, with the records of what it answers.
     #[inline]
     fn send_reply(&mut self, port: Local, packet: Packet, records: Option<Box<Extra>>) {
-        let half = &mut self.run.pairs.receivers[packet.flow.index()];
+        let half = self.run.pairs.receivers.known_mut(packet.flow.index());
         let out = half.reply_port.unwrap_or(port);
         half.in_network = half.in_network.wrapping_add(1);
         self.run.kept.records.injected(u64::from(packet.frame));

@@ -23,7 +23,7 @@ impl AtNode<'_, '_> {
     /// Puts a queue pair where it belongs: in the ring, in the pacing heap, or nowhere.
     #[inline]
     pub fn update_qp(&mut self, id: u32) {
-        let half = &mut self.run.pairs.senders[id as usize];
+        let half = self.run.pairs.senders.known_mut(id as usize);
         let semantics = &self.facts.blueprint.semantics;
         if semantics.turns.by_list() {
             // It is looked at when its turn comes.
@@ -41,7 +41,7 @@ impl AtNode<'_, '_> {
     }
 
     fn move_qp(&mut self, id: u32, eligible: bool, ready: bool) {
-        let half = &mut self.run.pairs.senders[id as usize];
+        let half = self.run.pairs.senders.known_mut(id as usize);
         let nic = &mut self.node.nics[half.nic.index()];
         if ready != half.is_ready {
             half.is_ready = ready;
@@ -88,9 +88,9 @@ impl AtNode<'_, '_> {
             self.node.nics[local].pacing.pop();
             // Not an entry that is older than the time at which it waits now.
             if let Some(id) = self.node.nics[local].ranks.get(rank)
-                && self.run.pairs.senders[id as usize].pacing_at == at
+                && self.run.pairs.senders.known(id as usize).pacing_at == at
             {
-                self.run.pairs.senders[id as usize].pacing_at = NEVER;
+                self.run.pairs.senders.known_mut(id as usize).pacing_at = NEVER;
                 self.update_qp(id);
             }
         }
@@ -99,7 +99,7 @@ impl AtNode<'_, '_> {
     pub fn receive_notice(&mut self, packet: &Packet) {
         let now = self.time();
         let notice = packet.notice();
-        let half = &mut self.run.pairs.senders[packet.flow.index()];
+        let half = self.run.pairs.senders.known_mut(packet.flow.index());
         half.in_network = half.in_network.wrapping_sub(1);
         half.head.cnps += 1;
         layers(half, now, |layer| layer.on_notice(now, &notice));
@@ -110,7 +110,7 @@ impl AtNode<'_, '_> {
     /// A reply has arrived, with the records that it brings back, if any.
     pub fn receive_reply(&mut self, packet: &Packet, extra: Option<Box<Extra>>) {
         let now = self.time();
-        let half = &mut self.run.pairs.senders[packet.flow.index()];
+        let half = self.run.pairs.senders.known_mut(packet.flow.index());
         let reply = packet.reply();
         half.in_network = half.in_network.wrapping_sub(1);
         let forgotten = half.done && self.facts.blueprint.semantics.turns.forget();
@@ -149,7 +149,7 @@ impl AtNode<'_, '_> {
     pub fn qp_timer(&mut self, order: u64) {
         let now = self.time();
         let Some(id) = self.queue_pair_of(order) else { return };
-        let half = &mut self.run.pairs.senders[id as usize];
+        let half = self.run.pairs.senders.known_mut(id as usize);
         // One that is complete has nothing to time, whether it is closed yet or not.
         if !half.timer.fires(now, order) {
             return self.tick(id, order);
@@ -185,7 +185,7 @@ impl AtNode<'_, '_> {
     /// A timer of a layer ticks, if the event is its live one.
     fn tick(&mut self, id: u32, order: u64) {
         let now = self.time();
-        let half = &mut self.run.pairs.senders[id as usize];
+        let half = self.run.pairs.senders.known_mut(id as usize);
         let ticks = half.ticks.iter_mut().position(|timer| timer.fires(now, order));
         let Some(timer) = ticks.filter(|_| !half.done) else { return };
         let mut at = 0;
@@ -203,7 +203,7 @@ impl AtNode<'_, '_> {
 
     /// Arms the timers of layers that are events of their own.
     fn arm_ticks(&mut self, id: u32) {
-        let half = &mut self.run.pairs.senders[id as usize];
+        let half = self.run.pairs.senders.known_mut(id as usize);
         for (layer, timers) in half.stack.iter().zip(half.ticks.chunks_exact_mut(TICKS)) {
             for (timer, at) in timers.iter_mut().zip(layer.ticks().into_iter().flatten()) {
                 let next = (at != Time::NEVER).then_some(at);
@@ -216,7 +216,7 @@ impl AtNode<'_, '_> {
     /// when they want to be called.
     #[inline]
     pub fn transport_changed(&mut self, id: u32) {
-        let half = &mut self.run.pairs.senders[id as usize];
+        let half = self.run.pairs.senders.known_mut(id as usize);
         let next = half.transport.next_timeout();
         if next.is_some() && !half.done {
             let set = half.timer_set();
@@ -227,7 +227,7 @@ impl AtNode<'_, '_> {
 
     /// The machines of a queue pair have been called: takes what they allow and when they want to be called.
     pub fn stack_changed(&mut self, id: u32) {
-        let half = &mut self.run.pairs.senders[id as usize];
+        let half = self.run.pairs.senders.known_mut(id as usize);
         let mut next = half.transport.next_timeout();
         let mut set = half.timer_set();
         if !half.constant

@@ -2795,20 +2795,14 @@ class EngineKeys(Table):
     Attributes
     ----------
     threads
-        Threads of a run, from 1 up; never more than there are partitions, and one where the cut
-        links are so short that they would only wait for one another (`--force-threads` uses
-        them nevertheless). `--threads` wins, and `floodway compare` uses one unless `--threads`
-        is given. Default: one a core where the cut links are long enough and there is enough to
-        be sent, else one.
-    partitions
-        Nodes that are simulated together: a selector of hosts and switches for each partition,
-        two or more; the other nodes follow their neighbours. They are used where there are
-        threads for them. Default: by datacenter, then by what is below one switch, as many as
-        threads.
+        Threads of a run, from 1 up; never more than there are nodes, and one where links are so
+        short that they would only wait for one another (`--force-threads` uses them
+        nevertheless). `--threads` wins, and `floodway compare` uses one unless `--threads` is
+        given. Default: one a core where links are long enough and there is enough to be sent,
+        else one.
     """
 
     threads: int | None = None
-    partitions: Sequence[Selector] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

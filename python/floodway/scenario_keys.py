@@ -76,9 +76,7 @@ class Keys:
     records
         What is kept beyond the tables of flows and counters.
     engine
-        How the run is computed: `threads = 2`, and `partitions = ["site1-*", "site2-*"]`, a
-        selector of hosts and switches for each partition, whose neighbours follow. It changes
-        nothing of what is kept.
+        How the run is computed: `threads = 2`. It changes nothing of what is kept.
     """
 
     def __init__(
@@ -193,9 +191,7 @@ class Keys:
         records
             What is kept beyond the tables of flows and counters.
         engine
-            How the run is computed: `threads = 2`, and `partitions = ["site1-*", "site2-*"]`, a
-            selector of hosts and switches for each partition, whose neighbours follow. It changes
-            nothing of what is kept.
+            How the run is computed: `threads = 2`. It changes nothing of what is kept.
         sets
             Paths of keys with values, written after that, as `--set` of the command line.
 

@@ -210,7 +210,7 @@ impl<T> Drop for Chunks<T> {
 pub(crate) struct Lent<'l, T> {
     first: NonNull<T>,
     length: usize,
-    _lent: PhantomData<&'l mut [T]>,
+    of: PhantomData<&'l mut [T]>,
 }
 
 // SAFETY: threads that have it reach different elements, by the rule above.
@@ -221,7 +221,7 @@ unsafe impl<T: Send> Sync for Lent<'_, T> {}
 impl<'l, T> Lent<'l, T> {
     /// All of these.
     pub fn new(elements: &'l mut [T]) -> Self {
-        Lent { first: NonNull::from(&mut *elements).cast(), length: elements.len(), _lent: PhantomData }
+        Lent { first: NonNull::from(&mut *elements).cast(), length: elements.len(), of: PhantomData }
     }
 
     /// An element, which is this thread's while it is at work.
@@ -259,24 +259,26 @@ pub(crate) mod turn {
         TURN.set(window.map_or(0, |window| (window + 1) << 16 | thread as u64));
     }
 
+    /// An element, or a packet, is changed; `last` is the turn in which it was changed last.
+    pub fn check(last: &AtomicU64, name: impl std::fmt::Debug) {
+        let turn = TURN.get();
+        if turn != 0 {
+            let last = last.swap(turn, Ordering::Relaxed);
+            let alone = last >> 16 != turn >> 16 || last == turn;
+            assert!(alone, "two threads change {name:?} in one window");
+        }
+    }
+
     /// By element: the turn in which it was changed last.
     #[derive(Default)]
     pub struct Turns([OnceLock<Box<[AtomicU64]>>; CHUNKS]);
 
     impl Turns {
         pub fn check(&self, number: usize) {
-            let turn = TURN.get();
-            if turn == 0 {
-                return;
-            }
             let chunk = chunk_of(number);
             let turns =
                 self.0[chunk].get_or_init(|| (0..FIRST << chunk).map(|_| AtomicU64::new(0)).collect());
-            let last = turns[number + FIRST - (FIRST << chunk)].swap(turn, Ordering::Relaxed);
-            assert!(
-                last >> 16 != turn >> 16 || last == turn,
-                "two threads change element {number} in one window"
-            );
+            check(&turns[number + FIRST - (FIRST << chunk)], number);
         }
     }
 }
@@ -291,11 +293,11 @@ mod tests {
     fn elements_stay_where_they_are_and_live_as_long_as_the_pool() {
         let counted = Rc::new(());
         let mut pool: Pool<(usize, Rc<()>)> = (0..3).map(|i| (i, Rc::clone(&counted))).collect();
-        let first: *const _ = &pool[0];
+        let first = &raw const pool[0];
         for i in 3..5_000 {
             assert_eq!(pool.add((i, Rc::clone(&counted))), i as u32);
         }
-        assert!(ptr::eq(first, &pool[0]));
+        assert!(ptr::eq(first, &raw const pool[0]));
         assert!((0..5_000).all(|i| pool[i].0 == i));
         pool[4_000].0 = 7;
         let other = pool.clone();
@@ -331,7 +333,7 @@ mod tests {
 
     #[test]
     #[cfg(debug_assertions)]
-    #[should_panic(expected = "two threads change element 1 in one window")]
+    #[should_panic(expected = "two threads change 1 in one window")]
     fn a_change_by_two_threads_in_a_window_is_found() {
         let mut pool: Pool<u32> = (0..3).collect();
         turn::begin(0, Some(5));

@@ -3,14 +3,14 @@
 
 mod support;
 
-use floodway_fabric::blueprint::{AllowanceSpec, RecordSpec};
+use floodway_fabric::blueprint::{AllowanceSpec, NodeSpec, RecordSpec};
 use floodway_fabric::outcome::{Outcome, RowTotals};
 use floodway_fabric::{Control, Fabric, Records, Staffing, Table, Threads};
 use floodway_mechanisms::registry::AnyCongestionPoint;
 use floodway_mechanisms::slots::{
     CongestionPoint, CpAction, Cx, Mark, Notice, PacketView, QueueView, RegionNotice,
 };
-use floodway_units::{Bytes, Class, NodeId, PortId, Rate, Span, Time};
+use floodway_units::{Bytes, Class, PortId, Rate, Span, Time};
 use floodway_wire::Format;
 use support::{Net, assert_invariants, counter, everything, port, real, sum, texts, whole};
 
@@ -266,13 +266,11 @@ fn flows_of_other_workloads_have_no_allowance() {
 fn threads_keep_the_same_rows_whether_the_logs_are_full_or_not() {
     let (mut net, at) = incast();
     net.blueprint.settings[0].rate_control = vec![support::params(r#""dcqcn""#)];
-    let nodes = |names: &[&str]| -> Vec<NodeId> {
-        let is = |name: &&str| net.blueprint.nodes.iter().position(|node| node.name == **name);
-        names.iter().map(|name| NodeId(is(name).expect("it is there") as u32)).collect()
-    };
     let mut homes = vec![0; net.blueprint.nodes.len()];
-    nodes(&["t", "to"]).iter().for_each(|node| homes[node.index()] = 1);
-    nodes(&["b"]).iter().for_each(|node| homes[node.index()] = 2);
+    for (name, home) in [("t", 1), ("to", 1), ("b", 2)] {
+        let is = |node: &NodeSpec| node.name == name;
+        homes[net.blueprint.nodes.iter().position(is).expect("it is there")] = home;
+    }
     for most in [10_000, 40, 3] {
         net.blueprint.records = kept(most);
         let one = run(&net, at);

@@ -68,6 +68,28 @@ proptest! {
     }
 
     #[test]
+    fn nodes_that_are_close_together_are_gone_through_as_one(
+        plan in plans(),
+        close in prop::collection::vec(prop::option::weighted(0.4, 1..20_000u64), 24),
+    ) {
+        let mut plan = plan;
+        if FLOW_CONTROLS[plan.flow_control].contains("bifrost") {
+            // It is for longer links.
+            plan.flow_control = 0;
+        }
+        let mut net = plan.net();
+        for (link, delay) in net.blueprint.links.iter_mut().zip(close) {
+            if let Some(delay) = delay {
+                link.directions.iter_mut().for_each(|direction| direction.delay = Span(delay));
+            }
+        }
+        let one_order = run_in(&net.blueprint, None);
+        let by_group = whole(&net.blueprint);
+        prop_assert!(one_order == by_group, "{}", difference(&one_order, &by_group));
+        assert_same(&net.blueprint, &plan.staffing(&net.blueprint));
+    }
+
+    #[test]
     fn node_by_node_happens_what_happens_in_one_order(plan in plans(), most in 1..2_000u64) {
         let net = plan.net();
         let one_order = run_in(&net.blueprint, None);
@@ -223,7 +245,8 @@ fn threads_that_would_only_wait_for_one_another_are_not_used_unless_they_are_for
         let why = one.why().expect("there is a reason");
         assert_eq!(one.threads(), 1);
         if delay < Span::ns(20) {
-            assert_eq!(why, format!("some link's delay is below 20ns: that of top0-top1 is {delay}"));
+            let all = "links of less than 20ns hold all nodes together, whose events have one order then";
+            assert_eq!(why, all);
             assert_eq!((two.threads(), two.why()), (1, Some(why)));
             continue;
         }

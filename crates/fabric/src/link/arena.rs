@@ -5,6 +5,8 @@ use std::cell::UnsafeCell;
 use std::num::NonZeroU64;
 use std::ops::{Index, IndexMut};
 use std::ptr::{self, NonNull};
+#[cfg(debug_assertions)]
+use std::sync::atomic::AtomicU64;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -15,6 +17,8 @@ use smallvec::SmallVec;
 
 use crate::link::packet::{Kind, Packet};
 use crate::network::layout::Local;
+#[cfg(debug_assertions)]
+use crate::pool::turn;
 
 /// In the place of the next packet: none, at the end of a list.
 pub(crate) const NONE: u64 = 0;
@@ -54,8 +58,10 @@ impl Extra {
 
 /// Bytes of a chunk, which begins at a multiple of them: so the place of a packet says where its chunk begins.
 const CHUNK: usize = 1 << 18;
-/// What a packet takes in a chunk: itself, and further on a place for what few have with them.
-const EACH: usize = size_of::<Packet>() + size_of::<Option<Box<Extra>>>();
+/// What a packet takes in a chunk: itself, and further on a place for what few have with them; where debug assertions are on,
+/// the turn in which it was changed last, too.
+const EACH: usize =
+    size_of::<Packet>() + size_of::<Option<Box<Extra>>>() + if cfg!(debug_assertions) { 8 } else { 0 };
 /// Packets of a chunk.
 const PACKETS: usize = CHUNK / EACH;
 /// The first memory that is asked for has room for one chunk, wherever it begins; then twice as much each time, up to this.
@@ -66,7 +72,7 @@ const MOST: usize = 32 << 20;
 ///
 /// A packet belongs to the node where it is, or to which it is on the way, and whoever has its place works on it. Threads hand
 /// places to one another with the events of arrivals, when they meet; so no two work on one packet.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Arena {
     /// Where the next packet goes that gets no free place, and where the chunk's packets end.
     next: u64,
@@ -111,7 +117,7 @@ impl Slab {
         // SAFETY: the size is not zero.
         let first = NonNull::new(unsafe { alloc_zeroed(layout) });
         let first = first.unwrap_or_else(|| Exhausted { bytes: bytes as u64 }.end());
-        let _ = first.expose_provenance();
+        let _ = first.as_ptr().expose_provenance();
         memory::advise(first.as_ptr(), bytes);
         Slab { first, layout }
     }
@@ -153,10 +159,20 @@ impl Drop for Common {
 
 /// Where that lies which the packet at an address has with it: nothing, which is zero, or a box.
 fn extra_at(packet: u64) -> *mut Option<Box<Extra>> {
+    beside(packet, size_of::<Packet>())
+}
+
+/// Where debug assertions are on: when the packet at an address was changed last.
+#[cfg(debug_assertions)]
+fn turn_at(packet: u64) -> *mut u64 {
+    beside(packet, size_of::<Packet>() + size_of::<Option<Box<Extra>>>())
+}
+
+/// The packet's own in the row that begins behind so many bytes for each packet of the chunk.
+fn beside<T>(packet: u64, before: usize) -> *mut T {
     let chunk = packet & !(CHUNK as u64 - 1);
     let number = (packet - chunk) as usize / size_of::<Packet>();
-    let at = chunk as usize + PACKETS * size_of::<Packet>() + number * size_of::<Option<Box<Extra>>>();
-    ptr::with_exposed_provenance_mut(at)
+    ptr::with_exposed_provenance_mut(chunk as usize + PACKETS * before + number * size_of::<T>())
 }
 
 /// A list of packets, first in, first out.
@@ -181,12 +197,6 @@ struct Nobody(UnsafeCell<Packet>);
 // SAFETY: nobody changes it.
 #[allow(unsafe_code, reason = "events name a place, whatever they are")]
 unsafe impl Sync for Nobody {}
-
-impl Default for Arena {
-    fn default() -> Self {
-        Arena { next: 0, end: 0, free: Vec::new(), common: Arc::default() }
-    }
-}
 
 #[allow(unsafe_code, reason = "packets stay where they are, and threads share them")]
 impl Arena {
@@ -253,12 +263,14 @@ impl Arena {
         self.extra_mut(place).take()
     }
 
+    #[expect(clippy::unused_self, reason = "who has the arena may look at the packets of its node")]
     fn extra_mut(&mut self, place: Place) -> &mut Option<Box<Extra>> {
         // SAFETY: it lies in the packet's chunk, and goes with the packet, which is this thread's.
         unsafe { &mut *extra_at(place.0.get()) }
     }
 
     /// The records of telemetry that the packet at a place has with it.
+    #[expect(clippy::unused_self, reason = "who has the arena may look at the packets of its node")]
     pub fn hops(&self, place: Place) -> &[IntHop] {
         // SAFETY: as above.
         let extra = unsafe { &*extra_at(place.0.get()) };
@@ -371,6 +383,9 @@ impl IndexMut<Place> for Arena {
     #[inline]
     fn index_mut(&mut self, place: Place) -> &mut Packet {
         debug_assert!(place != Place::nobody(), "nobody changes nobody's packet");
+        #[cfg(debug_assertions)]
+        // SAFETY: it lies in the packet's chunk.
+        turn::check(unsafe { AtomicU64::from_ptr(turn_at(place.number())) }, place);
         // SAFETY: as above.
         unsafe { &mut *place.pointer() }
     }
@@ -443,7 +458,9 @@ mod tests {
     fn what_is_lost_on_a_link_keeps_its_place_until_it_would_have_arrived() {
         let mut arena = Arena::default();
         let places = [0, 1, 2, 3].map(|flow| arena.add(packet(flow)));
-        places.iter().for_each(|&place| arena.fly(place, Local::at(4), 30));
+        for place in places {
+            arena.fly(place, Local::at(4), 30);
+        }
         assert!(arena.lands(places[1]));
         assert_eq!(arena.lose(places[0]).flow, FlowId(0));
         assert_eq!(places.map(|place| arena.is_lost(place)), [true, false, false, false]);

@@ -1,7 +1,7 @@
 //! The state of a port: one end of a link, and its queues.
 
 use floodway_mechanisms::registry::AnyFcSender;
-use floodway_units::{NodeId, PortId, Rng};
+use floodway_units::{PortId, Rng};
 
 use crate::link::arena::{Arena, Fifo, Place};
 use crate::link::serial::Serial;
@@ -40,8 +40,8 @@ pub(crate) struct Port {
     pub choosing: bool,
     /// What it sends is no matter of the clock alone: a capture, jitter, or a link that changes is there.
     pub observed: bool,
-    /// The node at the other end, and what that calls the port there.
-    pub far: NodeId,
+    /// The group of the node at the other end, and what that calls the port there.
+    pub far_group: u32,
     pub far_end: Local,
     /// By index of a class, as bits: its frames may start until the sender half hears of something.
     pub free: u16,

@@ -44,7 +44,7 @@ impl AtNode<'_, '_> {
             packet.base += arrival - self.now;
         }
         let order = self.fly(port, place, arrival, number);
-        self.run.events.push_arrival(self.node.ports.known(port.index()).far, place, arrival, order);
+        self.run.events.push_arrival(self.node.ports.known(port.index()).far_group, place, arrival, order);
     }
 
     #[inline(never)]

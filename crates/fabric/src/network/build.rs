@@ -153,8 +153,8 @@ impl<'a> World<'a> {
         world.facts.largest = world.largest_ever();
         world.build_with_largest()?;
         world.port_ids().for_each(|port| world.set_hearing(port));
-        if let Some(length) = blueprint.window() {
-            world.run.events.go_by_node(Windows::new(blueprint.nodes.len(), length.0));
+        if let Some(length) = world.facts.groups.window() {
+            world.run.events.go_by_node(Windows::new(world.facts.groups.count(), length.0));
         }
         world.arm_sources();
         world.arm_loops();

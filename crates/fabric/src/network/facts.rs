@@ -12,6 +12,7 @@ use crate::network::blueprint::{Blueprint, EndSpec, LinkSpec, Release};
 use crate::network::layout::{Layout, Local};
 use crate::network::port_facts::{self, PortFacts};
 use crate::network::routing::Routes;
+use crate::run::groups::Groups;
 
 /// Everybody may read it, and nobody changes it while the run goes.
 pub(crate) struct Facts<'a> {
@@ -35,6 +36,8 @@ pub(crate) struct Facts<'a> {
     pub largest: Largest,
     /// Bytes on the link of the largest data packet.
     pub largest_wire: u64,
+    /// Nodes that are gone through together.
+    pub groups: Groups,
     /// Over all links.
     pub routes: Arc<Routes>,
     /// For how long some congestion point may name a queue pair of which nothing is in the network any more.
@@ -68,6 +71,7 @@ impl<'a> Facts<'a> {
             format,
             largest: Largest::default(),
             largest_wire: format.data_with(blueprint.mtu, true, blueprint.telemetry()).wire.0,
+            groups: Groups::new(blueprint),
             routes,
             remembers: Span::ZERO,
             ports: port_facts::of_network(blueprint),

@@ -22,7 +22,8 @@ pub(crate) struct ShareLog {
 /// The bucket of a chosen port that is being filled: its rows, and by flow which of them is the flow's.
 #[derive(Debug, Default)]
 pub(crate) struct Bucket {
-    bucket: u64,
+    /// Which of them it is.
+    number: u64,
     rows: Vec<Row>,
     row_of: FxHashMap<FlowName, usize>,
 }
@@ -73,9 +74,9 @@ impl ShareLog {
     /// A packet of a flow starts on the wire of a port, whose times never fall.
     fn sent(&mut self, now: u64, open: &mut Bucket, (key, class, bytes): (Key, u8, u64)) {
         let bucket = now / self.width;
-        if bucket != open.bucket {
+        if bucket != open.number {
             open.end(&mut self.log);
-            open.bucket = bucket;
+            open.number = bucket;
         }
         let next = open.rows.len();
         let row = *open.row_of.entry(key.flow).or_insert(next);

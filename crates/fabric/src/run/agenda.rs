@@ -10,7 +10,7 @@
 //! added late here (a departure, when something waits) carries the number that it had got by then.
 
 use floodway_engine::{Event, Queue};
-use floodway_units::{NodeId, PortId, Span, Time, mix};
+use floodway_units::{PortId, Span, Time, mix};
 
 use crate::host::ranks::RANK_BITS;
 use crate::link::arena::Place;
@@ -149,8 +149,8 @@ enum Events {
 #[derive(Debug)]
 pub(crate) struct Agenda {
     events: Events,
-    /// The node that adds events now.
-    node: u32,
+    /// The group of the node that adds events now.
+    group: u32,
     /// Ties go by scheduling order.
     numbered: bool,
     /// Where the kind begins in an order, and what of it names an object that has no timer.
@@ -168,7 +168,7 @@ impl Agenda {
         let (kind_shift, id_mask) =
             if numbered { (ID_BITS, (1 << ID_BITS) - 1) } else { (KIND_SHIFT, u32::MAX) };
         let events = Events::InOneOrder(Queue::default());
-        Agenda { events, node: 0, numbered, kind_shift, id_mask, starts, number: 0 }
+        Agenda { events, group: 0, numbered, kind_shift, id_mask, starts, number: 0 }
     }
 
     /// From now on events go node by node, in these windows; none has been added yet.
@@ -225,17 +225,17 @@ impl Agenda {
         pending.into_iter().filter_map(arrives).collect()
     }
 
-    /// The thread that visits a node, if that is another one than that of these events.
+    /// The thread that visits a group, if that is another one than that of these events.
     #[inline]
-    pub fn elsewhere(&self, node: NodeId) -> Option<usize> {
-        if let Events::ByNode(windows) = &self.events { windows.elsewhere(node.0) } else { None }
+    pub fn elsewhere(&self, group: u32) -> Option<usize> {
+        if let Events::ByNode(windows) = &self.events { windows.elsewhere(group) } else { None }
     }
 
     /// As these, without events, for another thread; none where events go in one order.
     pub fn of_thread(&self, thread: u8) -> Option<Self> {
         let Events::ByNode(windows) = &self.events else { return None };
         let events = Events::ByNode(windows.of_thread(thread));
-        Some(Agenda { events, node: 0, number: 0, ..*self })
+        Some(Agenda { events, group: 0, number: 0, ..*self })
     }
 
     /// Where they go in one order.
@@ -244,10 +244,10 @@ impl Agenda {
         if let Events::InOneOrder(queue) = &mut self.events { Some(queue) } else { None }
     }
 
-    /// It is this node that adds events from now on.
+    /// It is a node of this group that adds events from now on.
     #[inline]
-    pub fn is_at(&mut self, node: NodeId) {
-        self.node = node.0;
+    pub fn is_at(&mut self, group: u32) {
+        self.group = group;
     }
 
     /// Of the two kinds that nearly all events are, the arrival and the departure of a packet: which, and the port that
@@ -301,33 +301,33 @@ impl Agenda {
         number << NUMBER_SHIFT | (what as u64) << ID_BITS | u64::from(id)
     }
 
-    /// Adds the arrival of a packet at the far end of a link.
+    /// Adds the arrival of a packet at the far end of a link, where this group is.
     #[inline]
-    pub fn push_arrival(&mut self, to: NodeId, place: Place, at: u64, order: u64) {
+    pub fn push_arrival(&mut self, to: u32, place: Place, at: u64, order: u64) {
         let event = Event { time: Time(at), order, item: place.number() };
         match &mut self.events {
             Events::InOneOrder(queue) => queue.push(event.time, event.order, event.item),
-            Events::ByNode(windows) => windows.send(to.0, event),
+            Events::ByNode(windows) => windows.push(to, event),
         }
     }
 
     /// As [`Agenda::push`], of an event that a packet has to be fetched for.
     #[inline]
     pub fn push_of(&mut self, place: Place, at: u64, order: u64) {
-        self.push_event(self.node, Event { time: Time(at), order, item: place.number() });
+        self.push_event(Event { time: Time(at), order, item: place.number() });
     }
 
     /// Adds an event of which all is known.
     #[inline]
     pub fn push(&mut self, at: u64, order: u64) {
-        self.push_event(self.node, Event { time: Time(at), order, item: 0 });
+        self.push_event(Event { time: Time(at), order, item: 0 });
     }
 
     #[inline]
-    fn push_event(&mut self, node: u32, event: Event) {
+    fn push_event(&mut self, event: Event) {
         match &mut self.events {
             Events::InOneOrder(queue) => queue.push(event.time, event.order, event.item),
-            Events::ByNode(windows) => windows.push(node, event),
+            Events::ByNode(windows) => windows.push(self.group, event),
         }
     }
 

@@ -43,15 +43,15 @@ impl World<'_> {
     }
 }
 
-impl Run<'_> {
-    /// Takes the first step for the events of a visit that comes next.
-    #[inline]
-    pub fn fetch_packets(&self, events: &[Event]) {
-        for event in events {
-            Place::of(event.item).fetch();
-        }
+/// Takes the first step for the events of a visit that comes next.
+#[inline]
+pub(crate) fn fetch_packets(events: &[Event]) {
+    for event in events {
+        Place::of(event.item).fetch();
     }
+}
 
+impl Run<'_> {
     /// Takes the second step for an event of a node: its packet is there.
     #[inline]
     pub fn fetch_rest(&self, facts: &Facts<'_>, node: NodeRef<'_>, event: &Event) {

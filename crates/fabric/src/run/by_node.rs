@@ -1,12 +1,12 @@
-//! A run node by node: which runs can go so, and how their nodes are visited.
+//! A run node by node: how nodes are visited.
 
 use floodway_engine::{Advance, Event};
-use floodway_units::{NodeId, Span, Time};
+use floodway_units::{NodeId, Time};
 
-use crate::network::blueprint::{Blueprint, DirectionSpec, Draws, Ties};
 use crate::network::facts::Facts;
 use crate::pool::Lent;
 use crate::run::agenda::What;
+use crate::run::ahead::fetch_packets;
 use crate::run::at_node::AtNode;
 use crate::run::node::Node;
 use crate::run::state::Run;
@@ -15,29 +15,6 @@ use crate::run::world::World;
 
 /// So many events before it is at work, what an event's packet names is fetched.
 const REST: usize = 3;
-/// A window is not longer than this many full packets take on the fastest link: what a node works on stays in the
-/// caches.
-const PACKETS: u64 = 64;
-/// Nor is it worth to visit nodes for shorter ones, in which next to nothing happens.
-pub(crate) const SHORTEST: Span = Span::ns(20);
-
-impl Blueprint {
-    /// The length of the windows in which the nodes of a run can be gone through one by one; none where events have an
-    /// order that is one for all nodes, or where links are too short.
-    pub(crate) fn window(&self) -> Option<Span> {
-        let one_order = self.semantics.ties == Ties::SchedulingOrder
-            || self.semantics.draws == Draws::HpccNs3
-            || self.records.capture.is_some();
-        let directions = || self.links.iter().flat_map(|link| &link.directions);
-        // The time of the smallest frame could be added. Without it windows end where epochs do.
-        let shortest = directions().map(DirectionSpec::shortest_delay).min()?;
-        let rates = directions().map(|direction| direction.rate);
-        let full = self.wire.data_with(self.mtu, true, self.telemetry()).wire;
-        let most = Span(rates.max()?.time_to_send(full).0 * PACKETS);
-        (!one_order && shortest >= SHORTEST).then(|| shortest.min(most))
-    }
-}
-
 /// Progress is reported once in so many windows.
 pub(crate) const REPORTED: u64 = 16;
 /// In debug builds, one of so many windows is followed by a check of all that is cached.
@@ -48,12 +25,12 @@ const NODES: usize = 2;
 /// Cache lines of a node that are fetched then.
 const LINES: usize = 3;
 
-/// Nodes of a window, and events of visits.
+/// Groups of a window, and events of visits.
 #[derive(Default)]
 pub(crate) struct Visits {
     /// Windows so far.
     pub windows: u64,
-    nodes: Vec<u32>,
+    groups: Vec<u32>,
     /// Of the visit at work and of those after it, in turn.
     events: [Vec<Event>; NODES + 1],
 }
@@ -108,13 +85,13 @@ impl World<'_> {
 }
 
 impl<'a> Shift<'_, 'a> {
-    /// A node at work.
-    fn at(&mut self, node: u32) -> AtNode<'_, 'a> {
-        self.run.events.is_at(NodeId(node));
+    /// A node at work, of a group.
+    fn at(&mut self, node: NodeId, group: u32) -> AtNode<'_, 'a> {
+        self.run.events.is_at(group);
         AtNode {
             now: 0,
             order: 0,
-            node: self.nodes.own(node as usize).view_mut(),
+            node: self.nodes.own(node.index()).view_mut(),
             facts: self.facts,
             run: self.run,
             others: [&[], &[]],
@@ -124,43 +101,63 @@ impl<'a> Shift<'_, 'a> {
     /// All that the nodes that are due do before the window is over.
     pub fn visit_all(&mut self, visits: &mut Visits) {
         let Some(windows) = self.run.events.by_node() else { return };
-        windows.due_in(&mut visits.nodes);
-        for i in 0..visits.nodes.len() + NODES {
+        windows.due_in(&mut visits.groups);
+        for i in 0..visits.groups.len() + NODES {
             // While a node is at work, what those after it will need is fetched: in two steps, since the second reads what
             // the first has fetched.
-            if let (Some(&node), Some(windows)) = (visits.nodes.get(i), self.run.events.by_node()) {
+            if let (Some(&group), Some(windows)) = (visits.groups.get(i), self.run.events.by_node()) {
                 let events = &mut visits.events[i % (NODES + 1)];
-                windows.prepare(node, events);
-                self.run.fetch_packets(events);
-                self.nodes.fetch(node as usize, LINES);
+                windows.prepare(group, events);
+                fetch_packets(events);
+                self.nodes.fetch(self.facts.groups.first(group).0.index(), LINES);
             }
             if let Some(next) = (i + 1).checked_sub(NODES)
-                && let Some(&node) = visits.nodes.get(next)
+                && let Some(&group) = visits.groups.get(next)
             {
-                self.fetch_first(node, &visits.events[next % (NODES + 1)]);
+                self.fetch_first(group, &visits.events[next % (NODES + 1)]);
             }
             if let Some(at) = i.checked_sub(NODES) {
-                let (node, events) = (visits.nodes[at], &mut visits.events[at % (NODES + 1)]);
-                let work = self.at(node).visit(events);
-                self.nodes.own(node as usize).work += work;
+                self.visit(visits.groups[at], &mut visits.events[at % (NODES + 1)]);
             }
         }
     }
 
-    /// Has what the first events of a node need fetched.
-    fn fetch_first(&self, node: u32, events: &[Event]) {
-        let node = self.nodes.own(node as usize).view();
-        events.iter().take(REST).for_each(|event| self.run.fetch_rest(self.facts, node, event));
+    /// Has what the first events of a group need fetched, where it is one node.
+    fn fetch_first(&self, group: u32, events: &[Event]) {
+        let (node, with_others) = self.facts.groups.first(group);
+        if !with_others {
+            let node = self.nodes.own(node.index()).view();
+            events.iter().take(REST).for_each(|event| self.run.fetch_rest(self.facts, node, event));
+        }
+    }
+
+    /// All that a group does before the window is over.
+    fn visit(&mut self, group: u32, events: &mut Vec<Event>) {
+        if let Some(windows) = self.run.events.by_node() {
+            windows.visit(group, events);
+        }
+        let (node, with_others) = self.facts.groups.first(group);
+        if with_others {
+            return self.visit_several(group);
+        }
+        let work = self.at(node, group).visit();
+        self.nodes.own(node.index()).work += work;
+    }
+
+    /// Likewise, of several nodes: in the one order that their events have.
+    fn visit_several(&mut self, group: u32) {
+        while let Some(event) = self.run.events.by_node().and_then(Windows::pop) {
+            if let Some(node) = self.run.node_of(self.facts, &event) {
+                self.at(node, group).dispatch(event);
+                self.nodes.own(node.index()).work += 1;
+            }
+        }
     }
 }
 
 impl AtNode<'_, '_> {
     /// All that the node does before the window is over: so many events.
-    fn visit(&mut self, events: &mut Vec<Event>) -> u64 {
-        let node = self.node.id.0;
-        if let Some(windows) = self.run.events.by_node() {
-            windows.visit(node, events);
-        }
+    fn visit(&mut self) -> u64 {
         let mut work = 0;
         while let Some(event) = self.run.events.by_node().and_then(Windows::pop) {
             if let Some(&event) = self.run.events.by_node().and_then(|windows| windows.ahead(REST)) {

@@ -28,6 +28,7 @@ use crate::pool::Lent;
 #[cfg(debug_assertions)]
 use crate::pool::turn;
 use crate::run::by_node::{REPORTED, Shift, Visits};
+use crate::run::groups::Groups;
 use crate::run::node::Node;
 use crate::run::threads::{Staffing, deal};
 use crate::run::windows::Drained;
@@ -43,9 +44,9 @@ pub(crate) struct Crew {
     threads: usize,
     /// They do so however little happens.
     always: bool,
-    /// By node: its home.
+    /// By group of nodes: its home.
     homes: Arc<[u8]>,
-    /// By node: its events, those of earlier stretches less and less.
+    /// By group: its events, those of earlier stretches less and less.
     costs: Vec<u64>,
     /// Events and windows of the last stretch.
     last: (u64, u64),
@@ -163,7 +164,9 @@ impl Crew {
                 return visits.windows;
             }
             let windows = visits.windows + 1;
-            shifts.iter_mut().for_each(|shift| shift.window(&mut visits));
+            for shift in shifts.iter_mut() {
+                shift.window(&mut visits);
+            }
             visits.windows = windows;
         }
     }
@@ -189,7 +192,7 @@ impl Shift<'_, '_> {
     }
 }
 
-impl<'a> World<'a> {
+impl World<'_> {
     /// From now on so many threads go through windows, where events go node by node; before the run begins.
     pub fn hire(&mut self, staffing: &Staffing) {
         let threads = staffing.threads();
@@ -201,7 +204,10 @@ impl<'a> World<'a> {
         for run in self.runs_mut() {
             run.pairs.posted.resize_with(threads, Vec::new);
         }
-        let crew = Crew::new(threads, staffing.always(), staffing.homes(blueprint));
+        let homes = staffing.homes(blueprint);
+        let home = |group| homes[self.facts.groups.first(group).0.index()];
+        let homes = (0..self.facts.groups.count() as u32).map(home).collect();
+        let crew = Crew::new(threads, staffing.always(), homes);
         self.move_in(&crew);
         self.crew = Some(crew);
     }
@@ -219,7 +225,9 @@ impl<'a> World<'a> {
             for (node, event) in events {
                 all[usize::from(crew.homes[node as usize])].send(node, event);
             }
-            steps.into_iter().for_each(|(at, order)| all[0].push_step(at, order));
+            for (at, order) in steps {
+                all[0].push_step(at, order);
+            }
         }
     }
 
@@ -241,7 +249,7 @@ impl<'a> World<'a> {
         if !self.is_stopped() {
             self.now = end;
         }
-        if windows > 0 && crew.relieves(&mut self.nodes, windows) {
+        if windows > 0 && crew.relieves(&mut self.nodes, &self.facts.groups, windows) {
             self.move_in(&crew);
         }
         self.crew = Some(crew);
@@ -250,14 +258,17 @@ impl<'a> World<'a> {
 
 impl Crew {
     /// Finds out what the nodes have cost in so many windows; whether some have another home now.
-    fn relieves(&mut self, nodes: &mut [Node], windows: u64) -> bool {
-        let mut loads = vec![0; self.threads];
+    fn relieves(&mut self, nodes: &mut [Node], groups: &Groups, windows: u64) -> bool {
+        self.costs.iter_mut().for_each(|cost| *cost /= 2);
         let mut events = 0;
-        for ((node, cost), home) in nodes.iter_mut().zip(&mut self.costs).zip(&*self.homes) {
+        for node in nodes {
             let work = mem::take(&mut node.work);
             events += work;
-            *cost = *cost / 2 + work;
-            loads[usize::from(*home)] += *cost;
+            self.costs[groups.of(node.id) as usize] += work;
+        }
+        let mut loads = vec![0; self.threads];
+        for (cost, home) in self.costs.iter().zip(&*self.homes) {
+            loads[usize::from(*home)] += cost;
         }
         self.last = (events, windows);
         let mut homes = self.homes.to_vec();

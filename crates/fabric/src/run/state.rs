@@ -2,18 +2,21 @@
 
 use std::sync::atomic::Ordering;
 
+use floodway_engine::Event;
 use floodway_mechanisms::slots::{CpAction, FcFrame, Notice, Outbox, PortView, ReadyView, Reply};
-use floodway_units::{PortId, Rng};
+use floodway_units::{NodeId, PortId, Rng};
 
 use crate::bounds::ideal::Ideals;
 use crate::host::queue_pairs::QueuePairs;
 use crate::link::arena::{Arena, Extra};
 use crate::network::blueprint::{Blueprint, PauseFault};
 use crate::network::changes::Change;
+use crate::network::facts::Facts;
 use crate::network::routing::ChangingRoutes;
+use crate::network::routing::peer;
 use crate::records::kept::Kept;
 use crate::records::outcome::Control;
-use crate::run::agenda::Agenda;
+use crate::run::agenda::{Agenda, QueuePairName, What};
 use crate::traffic::flows::Traffic;
 use crate::why::Trace;
 
@@ -52,6 +55,28 @@ impl Run<'_> {
             trace: None,
             out: Outboxes::default(),
         }
+    }
+
+    /// The node whose event it is; none where it concerns several.
+    #[inline]
+    pub fn node_of(&self, facts: &Facts<'_>, event: &Event) -> Option<NodeId> {
+        let (what, id) = match self.events.moves(event.order) {
+            Some((what, port)) => (what, port.0),
+            None => self.events.decode(event.order),
+        };
+        let lane = |id: u32| facts.node_of(facts.layout.lane_of(id as usize).0);
+        Some(match what {
+            What::Arrival | What::LinkControl => facts.node_of(peer(PortId(id))),
+            What::Departure | What::CongestionPoint | What::Pacing => facts.node_of(PortId(id)),
+            What::FcSender | What::FcReceiver => lane(id),
+            What::Release | What::Pipeline | What::Crossing => facts.switches[id as usize],
+            What::QueuePair => match self.events.queue_pair(event.order) {
+                QueuePairName::Ranked { nic, .. } => facts.nics[nic as usize],
+                QueuePairName::Slot(slot) => self.pairs.ways[slot as usize].source,
+            },
+            What::Start => self.traffic.host_of(facts.blueprint, id),
+            What::Fault => return None,
+        })
     }
 
     /// Says how far it is to whoever watches.

@@ -3,8 +3,8 @@
 pub(crate) mod deal;
 mod pays;
 
-use crate::network::blueprint::{Blueprint, DirectionSpec, Draws, Ties};
-use crate::run::by_node::SHORTEST;
+use crate::network::blueprint::Blueprint;
+use crate::run::groups::{Groups, SHORTEST, in_one_order};
 
 /// On how many threads somebody wants a run to be.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -43,8 +43,9 @@ impl Staffing {
     /// all take part however little happens.
     pub fn dealt(blueprint: &Blueprint, homes: &[u8], always: bool) -> Self {
         let threads = homes.iter().max().map_or(1, |&last| usize::from(last) + 1);
-        if threads == 1 || blueprint.window().is_none() || homes.len() != blueprint.nodes.len() {
-            return Self::one(blueprint.window().is_none().then(|| in_one_order(blueprint)));
+        let in_one_order = Groups::new(blueprint).window().is_none();
+        if threads == 1 || in_one_order || homes.len() != blueprint.nodes.len() {
+            return Self::one(in_one_order.then(|| why_one(blueprint)));
         }
         Staffing { threads, always, homes: Some(homes.to_vec()), why: None }
     }
@@ -55,11 +56,12 @@ impl Staffing {
             Threads::Paying => (cores, pays::too_little),
             Threads::AtMost(wanted) | Threads::Forced(wanted) => (wanted, pays::too_short),
         };
-        let threads = wanted.clamp(1, MOST).min(blueprint.nodes.len().max(1));
-        if threads == 1 {
+        let groups = Groups::new(blueprint);
+        let threads = wanted.clamp(1, MOST).min(groups.count());
+        if wanted == 1 {
             return Self::one(None);
         }
-        let Some(window) = blueprint.window() else { return Self::one(Some(in_one_order(blueprint))) };
+        let Some(window) = groups.window() else { return Self::one(Some(why_one(blueprint))) };
         let slow = rule(blueprint, window, threads);
         let always = asked == Threads::Forced(wanted);
         match slow {
@@ -69,7 +71,7 @@ impl Staffing {
                 Staffing { threads, always, homes: None, why }
             }
             None => {
-                let few = || format!("more than {threads} are of no use to {} nodes", blueprint.nodes.len());
+                let few = || format!("more than {threads} are of no use to as many nodes");
                 Staffing { threads, always, homes: None, why: (threads < wanted).then(few) }
             }
         }
@@ -96,22 +98,10 @@ impl Staffing {
     }
 }
 
-/// Why events of a blueprint do not go node by node.
-fn in_one_order(blueprint: &Blueprint) -> String {
-    if blueprint.semantics.ties == Ties::SchedulingOrder {
-        "ties go by the order in which events are scheduled, which is one for the whole network".to_owned()
-    } else if blueprint.semantics.draws == Draws::HpccNs3 {
-        "all marks are drawn from one stream".to_owned()
-    } else if blueprint.records.capture.is_some() {
-        "frames are captured in one order".to_owned()
-    } else {
-        let delay =
-            |directions: &[DirectionSpec; 2]| directions.iter().map(DirectionSpec::shortest_delay).min();
-        let shortest = blueprint.links.iter().min_by_key(|link| delay(&link.directions));
-        let shortest = shortest.map_or_else(String::new, |link| {
-            let delay = delay(&link.directions).unwrap_or_default();
-            format!(": that of {} is {delay}", link.name)
-        });
-        format!("some link's delay is below {SHORTEST}{shortest}")
-    }
+/// Why the events of all nodes of a blueprint go in one order.
+fn why_one(blueprint: &Blueprint) -> String {
+    in_one_order(blueprint).map_or_else(
+        || format!("links of less than {SHORTEST} hold all nodes together, whose events have one order then"),
+        str::to_owned,
+    )
 }

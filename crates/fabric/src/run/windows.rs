@@ -140,7 +140,7 @@ impl Windows {
         Windows { thread, ..Windows::new(self.inboxes.len(), self.length) }
     }
 
-    /// Adds an event of a node: of one other than that which is visited, not before the window is over.
+    /// Adds an event of a node: of one of another group than that which is visited, not before the window is over.
     #[inline]
     pub fn push(&mut self, node: u32, event: Event) {
         if event.time.0 < self.stop {

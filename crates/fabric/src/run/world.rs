@@ -17,9 +17,8 @@ use crate::link::arena::Place;
 use crate::link::port::{Egress, Port};
 use crate::network::facts::Facts;
 use crate::network::layout::Local;
-use crate::network::routing::peer;
 use crate::records::series::Series;
-use crate::run::agenda::{QueuePairName, What};
+use crate::run::agenda::What;
 use crate::run::at_node::AtNode;
 use crate::run::crew::Crew;
 use crate::run::node::Node;
@@ -56,7 +55,7 @@ impl<'a> World<'a> {
     /// A node at work, at this time.
     #[inline]
     pub fn at(&mut self, node: NodeId) -> AtNode<'_, 'a> {
-        self.run.events.is_at(node);
+        self.run.events.is_at(self.facts.groups.of(node));
         let (before, rest) = self.nodes.split_at_mut(node.index());
         let (node, after) = rest.split_first_mut().expect("the network has this node");
         AtNode {
@@ -125,7 +124,7 @@ impl<'a> World<'a> {
     /// An event happens.
     pub fn dispatch(&mut self, event: Event) {
         (self.now, self.order) = (event.time.0, event.order);
-        let Some(node) = self.node_of(&event) else {
+        let Some(node) = self.run.node_of(&self.facts, &event) else {
             self.run.kept.counts[What::Fault as usize] += 1;
             return self.fault(self.run.events.decode(event.order).1);
         };
@@ -145,28 +144,6 @@ impl<'a> World<'a> {
             at.kick(port);
         }
         self.run.out.started.clear();
-    }
-
-    /// The node whose event it is; none where it concerns several.
-    #[inline]
-    fn node_of(&self, event: &Event) -> Option<NodeId> {
-        let (what, id) = match self.run.events.moves(event.order) {
-            Some((what, port)) => (what, port.0),
-            None => self.run.events.decode(event.order),
-        };
-        let lane = |id: u32| self.facts.node_of(self.facts.layout.lane_of(id as usize).0);
-        Some(match what {
-            What::Arrival | What::LinkControl => self.facts.node_of(peer(PortId(id))),
-            What::Departure | What::CongestionPoint | What::Pacing => self.facts.node_of(PortId(id)),
-            What::FcSender | What::FcReceiver => lane(id),
-            What::Release | What::Pipeline | What::Crossing => self.facts.switches[id as usize],
-            What::QueuePair => match self.run.events.queue_pair(event.order) {
-                QueuePairName::Ranked { nic, .. } => self.facts.nics[nic as usize],
-                QueuePairName::Slot(slot) => self.run.pairs.ways[slot as usize].source,
-            },
-            What::Start => self.host_of(id),
-            What::Fault => return None,
-        })
     }
 
     /// Events by cause so far.

@@ -97,7 +97,7 @@ impl AtNode<'_, '_> {
     /// A queue pair that goes on has another message, of which its receiver is told: at once, or when threads have met.
     pub fn posted(&mut self, posted: Posted) {
         let to = self.run.pairs.ways[posted.slot as usize].destination;
-        if let Some(thread) = self.run.events.elsewhere(to) {
+        if let Some(thread) = self.run.events.elsewhere(self.facts.groups.of(to)) {
             self.run.pairs.posted[thread].push(posted);
         } else {
             self.run.pairs.receivers[posted.slot as usize].post(posted.message);

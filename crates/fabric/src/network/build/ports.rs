@@ -29,7 +29,7 @@ pub(crate) fn build_ports(facts: &Facts<'_>) -> Vec<Port> {
             let changes = link.changes();
             ports.push(Port {
                 id,
-                far: link.ends[1 - end].node,
+                far_group: facts.groups.of(link.ends[1 - end].node),
                 far_end: facts.local(peer(id)),
                 isolates: false,
                 at_host: facts.ports[id.index()].at_host,

@@ -7,6 +7,7 @@ use floodway_units::{Class, Time};
 use super::{Cn, What};
 use crate::link::arena::Place;
 use crate::network::layout::Local;
+use crate::network::routing::peer;
 use crate::run::at_node::AtNode;
 
 /// The state that the machines of a port say that a queue is in: the first of them that has states.
@@ -72,7 +73,7 @@ impl AtNode<'_, '_> {
         }
         let lane = self.facts.layout.lane(port, class);
         self.node.egress[lane].rare.cns += 1;
-        let to = self.node.ports[ingress.index()].far;
+        let to = self.facts.node_of(peer(self.id(ingress)));
         if let Some(log) = &mut self.run.kept.signals {
             log.say(
                 self.now,

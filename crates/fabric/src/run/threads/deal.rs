@@ -12,6 +12,7 @@ use std::ops::Range;
 use floodway_units::Span;
 
 use crate::network::blueprint::{Blueprint, LinkSpec, Role};
+use crate::run::groups::joined;
 
 /// The nodes at a link's ends, and the shorter of its delays.
 fn ends_of(link: &LinkSpec) -> ([usize; 2], Span) {
@@ -124,7 +125,7 @@ impl Units {
     fn new(blueprint: &Blueprint, stays: impl Fn(usize) -> bool) -> Self {
         let links = blueprint.links.iter().enumerate();
         let whole = links.filter(|&(i, _)| stays(i));
-        let of = components(blueprint.nodes.len(), whole.map(|(_, link)| ends_of(link).0));
+        let of = joined(blueprint.nodes.len(), whole.map(|(_, link)| ends_of(link).0));
         let count = of.iter().max().map_or(0, |last| last + 1);
         let mut units = Units { weight: vec![0; count], hosts: vec![false; count], links: Vec::new(), of };
         for (node, spec) in blueprint.nodes.iter().enumerate() {
@@ -193,7 +194,7 @@ impl Units {
         delays.dedup();
         for &longest in delays.iter().rev() {
             let short = links.iter().filter(|link| link.delay < longest).map(|link| link.ends);
-            let of = components(self.weight.len(), short);
+            let of = joined(self.weight.len(), short);
             let mut parts = vec![Vec::new(); self.weight.len()];
             for &unit in units {
                 parts[of[unit]].push(unit);
@@ -267,34 +268,6 @@ impl Units {
     fn by_node(&self, group: &[u8]) -> Vec<u8> {
         self.of.iter().map(|&unit| group[unit]).collect()
     }
-}
-
-/// By node, the number of what it hangs together with over these links, in order of its first node.
-fn components(nodes: usize, links: impl Iterator<Item = [usize; 2]>) -> Vec<usize> {
-    let mut parent: Vec<usize> = (0..nodes).collect();
-    for [a, b] in links {
-        let (a, b) = (root(&mut parent, a), root(&mut parent, b));
-        parent[a.max(b)] = a.min(b);
-    }
-    let mut number = vec![usize::MAX; nodes];
-    let mut next = 0;
-    for node in 0..nodes {
-        let root = root(&mut parent, node);
-        if number[root] == usize::MAX {
-            number[root] = next;
-            next += 1;
-        }
-        number[node] = number[root];
-    }
-    number
-}
-
-fn root(parent: &mut [usize], mut node: usize) -> usize {
-    while parent[node] != node {
-        parent[node] = parent[parent[node]];
-        node = parent[node];
-    }
-    node
 }
 
 /// Deals `wanted` out, one to each at least, then each to the one that has least for its weight.

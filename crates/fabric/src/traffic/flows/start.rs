@@ -2,9 +2,9 @@
 
 use floodway_units::NodeId;
 
-use super::{Begin, Carrier, PairKey, Source, following};
+use super::{Begin, Carrier, PairKey, Source, Traffic, following};
 use crate::host::messages::{NO_HOOK, Outgoing};
-use crate::network::blueprint::{Arrivals, FlowSpec, Sharing, Turns, UNBOUNDED};
+use crate::network::blueprint::{Arrivals, Blueprint, FlowSpec, Sharing, Turns, UNBOUNDED};
 use crate::network::layout::Local;
 use crate::run::agenda::NEVER;
 use crate::run::at_node::AtNode;
@@ -135,33 +135,35 @@ impl AtNode<'_, '_> {
     }
 }
 
-impl World<'_> {
-    /// Arms every source's first start.
-    pub fn arm_sources(&mut self) {
-        for i in 0..self.run.traffic.sources.len() {
-            if let Some(at) = self.run.traffic.next_start(self.facts.blueprint, i) {
-                self.run.events.is_at(self.host_of(i as u32));
-                self.run.events.add_start(i as u32, at);
-            }
-        }
-    }
-
+impl Traffic {
     /// The host at which a source, or a trigger behind them, starts its next flow.
-    pub fn host_of(&self, id: u32) -> NodeId {
-        let traffic = &self.run.traffic;
-        let Some(source) = traffic.sources.get(id as usize) else {
-            let trigger = id - traffic.sources.len() as u32;
-            return traffic.triggers.host(self.facts.blueprint, trigger);
+    pub fn host_of(&self, blueprint: &Blueprint, id: u32) -> NodeId {
+        let Some(source) = self.sources.get(id as usize) else {
+            let trigger = id - self.sources.len() as u32;
+            return self.triggers.host(blueprint, trigger);
         };
         match source {
             &Source::Poisson { node, .. } => node,
             Source::List { workload, flows, next } => {
-                match &self.facts.blueprint.workloads[*workload as usize].arrivals {
+                match &blueprint.workloads[*workload as usize].arrivals {
                     Arrivals::List(listed) => listed[flows[*next] as usize].source,
                     Arrivals::Poisson(_) | Arrivals::ClosedLoop(_) => {
                         unreachable!("the source was made for a list")
                     }
                 }
+            }
+        }
+    }
+}
+
+impl World<'_> {
+    /// Arms every source's first start.
+    pub fn arm_sources(&mut self) {
+        for i in 0..self.run.traffic.sources.len() {
+            if let Some(at) = self.run.traffic.next_start(self.facts.blueprint, i) {
+                let host = self.run.traffic.host_of(self.facts.blueprint, i as u32);
+                self.run.events.is_at(self.facts.groups.of(host));
+                self.run.events.add_start(i as u32, at);
             }
         }
     }

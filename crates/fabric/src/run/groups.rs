@@ -1,0 +1,114 @@
+//! Which nodes are gone through one by one, and which together.
+
+use floodway_units::{NodeId, Span};
+
+use crate::network::blueprint::{Blueprint, DirectionSpec, Draws, LinkSpec, Ties};
+
+/// A window is not longer than this many full packets take on the fastest link: what a node works on stays in the
+/// caches.
+const PACKETS: u64 = 64;
+/// It is not worth to visit nodes for shorter windows, in which next to nothing happens.
+pub(crate) const SHORTEST: Span = Span::ns(20);
+
+/// Groups of nodes. The events of a group's nodes have one order among them, and those of different groups none: nothing
+/// that one does reaches another in less than a window. A node is a group of its own unless a link of less than
+/// [`SHORTEST`] leads to another one.
+#[derive(Debug)]
+pub(crate) struct Groups {
+    /// By node: its group.
+    of: Vec<u32>,
+    /// By group: its first node, and whether it has others.
+    first: Vec<(NodeId, bool)>,
+    /// How long windows are; none where all nodes are one group.
+    window: Option<Span>,
+}
+
+impl Groups {
+    /// Those of a network.
+    pub fn new(blueprint: &Blueprint) -> Self {
+        let short = blueprint.links.iter().filter(|link| shortest(link) < SHORTEST);
+        let ends = short.map(|link| link.ends.each_ref().map(|end| end.node.index()));
+        let of: Vec<u32> =
+            joined(blueprint.nodes.len(), ends).into_iter().map(|group| group as u32).collect();
+        let count = of.iter().max().map_or(0, |&last| last as usize + 1);
+        let mut first = vec![(NodeId(u32::MAX), false); count];
+        for (node, &group) in (0..).map(NodeId).zip(&of) {
+            let group = &mut first[group as usize];
+            *group = if group.0 == NodeId(u32::MAX) { (node, false) } else { (group.0, true) };
+        }
+        // The time of the smallest frame could be added. Without it windows end where epochs do.
+        let between = blueprint.links.iter().map(shortest).filter(|&delay| delay >= SHORTEST).min();
+        let rates = blueprint.links.iter().flat_map(|link| link.directions.each_ref().map(|of| of.rate));
+        let full = blueprint.wire.data_with(blueprint.mtu, true, blueprint.telemetry()).wire;
+        let most = rates.max().map(|rate| Span(rate.time_to_send(full).0 * PACKETS));
+        let window = between.zip(most).map(|(between, most)| between.min(most));
+        Groups { of, first, window: window.filter(|_| count > 1 && in_one_order(blueprint).is_none()) }
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.first.len()
+    }
+
+    /// How long windows are; none where the events of all nodes go in one order.
+    pub fn window(&self) -> Option<Span> {
+        self.window
+    }
+
+    /// A node's group.
+    #[inline]
+    pub fn of(&self, node: NodeId) -> u32 {
+        self.of[node.index()]
+    }
+
+    /// A group's first node, and whether it has others.
+    #[inline]
+    pub fn first(&self, group: u32) -> (NodeId, bool) {
+        self.first[group as usize]
+    }
+}
+
+fn shortest(link: &LinkSpec) -> Span {
+    let [there, back] = link.directions.each_ref().map(DirectionSpec::shortest_delay);
+    there.min(back)
+}
+
+/// Why the events of all nodes have one order, if something but the links asks for it.
+pub(crate) fn in_one_order(blueprint: &Blueprint) -> Option<&'static str> {
+    if blueprint.semantics.ties == Ties::SchedulingOrder {
+        Some("ties go by the order in which events are scheduled, which is one for the whole network")
+    } else if blueprint.semantics.draws == Draws::HpccNs3 {
+        Some("all marks are drawn from one stream")
+    } else if blueprint.records.capture.is_some() {
+        Some("frames are captured in one order")
+    } else {
+        None
+    }
+}
+
+/// By node, the number of what it hangs together with over these links, in the order of first nodes.
+pub(crate) fn joined(nodes: usize, links: impl Iterator<Item = [usize; 2]>) -> Vec<usize> {
+    let mut parent: Vec<usize> = (0..nodes).collect();
+    for [a, b] in links {
+        let (a, b) = (root(&mut parent, a), root(&mut parent, b));
+        parent[a.max(b)] = a.min(b);
+    }
+    let (mut number, mut next) = (vec![usize::MAX; nodes], 0);
+    for node in 0..nodes {
+        let root = root(&mut parent, node);
+        if number[root] == usize::MAX {
+            number[root] = next;
+            next += 1;
+        }
+        number[node] = number[root];
+    }
+    number
+}
+
+fn root(parent: &mut [usize], mut node: usize) -> usize {
+    while parent[node] != node {
+        parent[node] = parent[parent[node]];
+        node = parent[node];
+    }
+    node
+}

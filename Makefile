@@ -73,7 +73,7 @@ bench-command: $(BUILT) ## What the command line itself takes, beside the simula
 
 # Needs a nightly toolchain with that component: rustup toolchain install nightly --component miri.
 miri: ## Unsafe code and what stands on it, under Rust's interpreter
-	cargo +nightly miri test --locked -p floodway-fabric --lib -- column:: link::arena:: run::windows::tests::a_crowd
+	cargo +nightly miri test --locked -p floodway-fabric --lib -- column:: pool:: link::arena:: run::windows::tests::a_crowd
 
 lint: $(BUILT) ## Formatting, clippy, ruff, types
 	cargo fmt --all --check

@@ -216,18 +216,23 @@ def test_a_network_that_memory_cannot_hold_is_refused_before_it_is_built(tmp_pat
 
 
 def test_threads_that_would_only_wait_are_not_used_and_that_is_said_at_once(floodway: Command) -> None:
-    near = SMALL.replace('"1us"', '"1ns"').replace('"2ms"', '"100us"')
+    near = SMALL.replace('"1us"', '"30ns"').replace('"2ms"', '"100us"')
     path = written(floodway.folder, near)
     done = floodway("run", path, "--threads", "2")
     assert done.code == 0
     (line,) = [line for line in done.err.splitlines() if line.startswith("warning: 1 thread")]
-    assert line.startswith("warning: 1 thread instead of 2: the shortest cut is 1ns, in which hosts receive ")
+    assert line.startswith("warning: 1 thread instead of 2: windows are 30ns long, in which hosts receive ")
     timings = json.loads((floodway.folder / "out" / "small" / "run.json").read_text())["timings"]
     assert timings["threads"] == 1
     assert timings["threads_why"] in line
     forced = package.run(package.load(path), threads=2, force_threads=True)
     assert forced.run.timings.threads == 2
     assert forced.flows.equals(package.run(package.load(path), threads=2).flows)
+    path = written(floodway.folder, near.replace('"30ns"', '"1ns"'))
+    together = "links of less than 20ns hold all nodes together, whose events have one order then"
+    for flags in ((), ("--force-threads",)):
+        done = floodway("run", path, "--threads", "2", "--force", *flags)
+        assert f"warning: 1 thread instead of 2: {together}" in done.err
 
 
 def test_a_comparison_and_a_scenario_that_ask_for_threads_hear_of_it_too(floodway: Command) -> None:

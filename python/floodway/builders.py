@@ -2795,8 +2795,8 @@ class EngineKeys(Table):
     Attributes
     ----------
     threads
-        Threads of a run, from 1 up; never more than there are nodes, and one where links are so
-        short that they would only wait for one another (`--force-threads` uses them
+        Threads of a run, from 1 up; never more than there are nodes, and fewer where links are
+        so short that they would only wait for one another (`--force-threads` uses them
         nevertheless). `--threads` wins, and `floodway compare` uses one unless `--threads` is
         given. Default: one a core where links are long enough and there is enough to be sent,
         else one.

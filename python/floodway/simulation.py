@@ -77,7 +77,7 @@ def run(  # noqa: PLR0913 (each is a choice of its own)
         What to simulate.
     threads
         On how many threads, 1 or more: at most one for each node, and
-        one where links are so short that they would only wait for one another, which
+        fewer where links are so short that they would only wait for one another, which
         `result.run.timings.threads_why` says. By default what the scenario says, else one a core where that
         pays. What is kept does not depend on it.
     force_threads

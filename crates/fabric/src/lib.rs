@@ -29,6 +29,6 @@ pub use records::outcome::{Control, Outcome, Records};
 pub use records::table::{Column, Table, Values};
 pub use records::{outcome, table};
 pub use run::fabric::{Fabric, Traced};
-pub use run::threads::{Staffing, Threads};
+pub use run::threads::{ThreadPlan, Threads};
 pub use traffic::{dependencies, sizes, spread};
 pub use why::{Cause, FlowRef, Part, Why};

@@ -1,17 +1,16 @@
-//! Pools of what nodes own one by one: packets, halves of queue pairs, sources of flows.
+//! Pools of elements that nodes own one by one: halves of queue pairs, traffic sources, triggers.
 //!
 //! ```text
-//!   numbers   0 .. 255 | 256 .. 767 | 768 .. 1791 | ...      a chunk is never moved, and twice as large as the one before
+//!   numbers   0 .. 255 | 256 .. 767 | 768 .. 1791 | ...      chunks never move; each is twice as large as the previous one
 //! ```
-//! An element has one number over the whole network, so that it stays where it is while its number goes from node to node:
-//! with an event from the sender of a packet to its receiver, with a flow's name from its source to its destination. Threads
-//! share a pool, and each works on the elements of the nodes that it visits. That is a rule of this crate, which the
-//! compiler does not know:
+//! An element has one number in the whole network and never moves; events carry its number from node to node. All worker
+//! threads share a pool, and each changes only elements of nodes that it owns in the current window. The compiler does not
+//! check this rule of the crate:
 //!
-//! - an element is changed by events of the node that owns it, of which one thread at a time works on each;
-//! - it has an owner before its number is known to another node, which is a window later: threads meet in between.
+//! - only events of the node that owns an element change it, and one thread at a time executes the events of a node;
+//! - an element is written before another node learns its number, at least one window later, with a barrier in between.
 //!
-//! Where debug assertions are on, a change by another thread in the same window ends the run ([`turn`]).
+//! With debug assertions, a second thread that changes an element in the same window panics ([`race_check`]).
 
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
@@ -29,31 +28,30 @@ const FIRST: usize = 1 << FIRST_BITS;
 /// As many chunks as there are numbers for, and some more: a power of two.
 const CHUNKS: usize = 32;
 
-/// Elements by their numbers; each of these is a thread's way to them.
+/// Elements by number; each thread has a handle of this type to the same elements.
 pub(crate) struct Pool<T>(Arc<Chunks<T>>);
 
 /// The elements.
 struct Chunks<T> {
-    /// Of each chunk, where its first element lies less the elements that this chunk has: from there an element lies as many
-    /// elements on as its number, plus those of the first chunk, says.
+    /// By chunk: the address of its first element minus as many elements as the chunk holds, so that the address of element
+    /// `n` is `n + FIRST` elements after it.
     starts: [AtomicPtr<T>; CHUNKS],
-    /// Numbers given. When no thread is at work, all of them are of elements.
+    /// Numbers handed out. Outside of windows every one of them names an element.
     given: AtomicU32,
     /// The memory of the chunks.
     rooms: Mutex<Vec<Vec<MaybeUninit<T>>>>,
     #[cfg(debug_assertions)]
-    turns: turn::Turns,
+    last_changes: race_check::LastChanges,
 }
 
-// SAFETY: a pool goes with its elements. Several threads that have it reach different elements, by the rule above, or read
-// what none of them changes.
+// SAFETY: by the rule above, threads that share a pool access different elements, or only read.
 #[allow(unsafe_code, reason = "threads share what nodes own")]
 unsafe impl<T: Send> Send for Chunks<T> {}
 #[allow(unsafe_code, reason = "threads share what nodes own")]
 unsafe impl<T: Send> Sync for Chunks<T> {}
 
 impl<T> Clone for Pool<T> {
-    /// Another thread's way to the same elements.
+    /// A handle to the same elements for another thread.
     fn clone(&self) -> Self {
         Pool(Arc::clone(&self.0))
     }
@@ -66,7 +64,7 @@ impl<T> Default for Pool<T> {
             given: AtomicU32::new(0),
             rooms: Mutex::default(),
             #[cfg(debug_assertions)]
-            turns: turn::Turns::default(),
+            last_changes: race_check::LastChanges::default(),
         }))
     }
 }
@@ -87,20 +85,20 @@ impl<T> FromIterator<T> for Pool<T> {
     }
 }
 
-/// Its chunk.
+/// The chunk of an element.
 #[inline]
 fn chunk_of(number: usize) -> usize {
     ((number + FIRST).ilog2() - FIRST_BITS) as usize % CHUNKS
 }
 
 impl<T> Chunks<T> {
-    /// Where an element lies; nowhere if there is no chunk with its number.
+    /// The address of an element; dangling if its chunk does not exist.
     #[inline]
     fn at(&self, number: usize) -> *mut T {
         self.starts[chunk_of(number)].load(Ordering::Relaxed).wrapping_add(number + FIRST)
     }
 
-    /// Makes room for an element.
+    /// Allocates the chunk of an element, if it does not exist.
     fn reach(&self, number: usize) {
         if self.starts[chunk_of(number)].load(Ordering::Relaxed).is_null() {
             self.grow(chunk_of(number));
@@ -124,7 +122,7 @@ impl<T> Chunks<T> {
 
 #[allow(unsafe_code, reason = "threads share what nodes own")]
 impl<T> Pool<T> {
-    /// How many elements there are, those included that a thread is about to add.
+    /// How many elements there are, including those that a thread is about to add.
     #[inline]
     pub fn len(&self) -> usize {
         self.0.given.load(Ordering::Relaxed) as usize
@@ -137,16 +135,16 @@ impl<T> Pool<T> {
         number
     }
 
-    /// Adds an element whose number is the next one of a row that has been given elsewhere: nobody else enters it.
+    /// Adds an element under a number that the caller has reserved.
     pub fn enter(&mut self, number: u32, element: T) {
         let at = number as usize;
         self.0.reach(at);
-        // SAFETY: there is room, and nobody else has this number yet.
+        // SAFETY: the chunk exists, and no other thread has this number.
         unsafe { self.0.at(at).write(element) };
         self.0.given.fetch_max(number + 1, Ordering::Release);
     }
 
-    /// The element with a number, if there is one. Nobody adds elements meanwhile.
+    /// The element with a number, if there is one; not while threads add elements.
     pub fn get(&self, number: usize) -> Option<&T> {
         (number < self.len()).then(|| self.known(number))
     }
@@ -164,12 +162,12 @@ impl<T> Pool<T> {
     pub fn known_mut(&mut self, number: usize) -> &mut T {
         debug_assert!(number < self.len(), "{number} is none of {} elements", self.len());
         #[cfg(debug_assertions)]
-        self.0.turns.check(number);
+        self.0.last_changes.check(number);
         // SAFETY: as above, and one thread at a time works on an element.
         unsafe { &mut *self.0.at(number) }
     }
 
-    /// Has the memory of an element fetched.
+    /// Prefetches the first cache lines of an element.
     #[inline]
     pub fn fetch(&self, number: usize, lines: usize) {
         floodway_engine::fetch_at(self.0.at(number), lines);
@@ -196,54 +194,53 @@ impl<T> IndexMut<usize> for Pool<T> {
 #[allow(unsafe_code, reason = "threads share what nodes own")]
 impl<T> Drop for Chunks<T> {
     fn drop(&mut self) {
-        // A run that ends in the middle of an event may have given a number to nothing yet: then the system takes it all.
+        // After a panic in the middle of an event a number may name nothing yet: then the memory is leaked.
         if std::mem::needs_drop::<T>() && !thread::panicking() {
             for number in 0..*self.given.get_mut() as usize {
-                // SAFETY: all numbers are of elements when no thread is at work, and nobody has the pool any more.
+                // SAFETY: outside of windows every number names an element, and this is the last handle.
                 unsafe { ptr::drop_in_place(self.at(number)) };
             }
         }
     }
 }
 
-/// Elements that are lent to several threads, each of which works on its own ones.
-pub(crate) struct Lent<'l, T> {
+/// A slice whose elements several threads access, each its own ones.
+pub(crate) struct SharedSlice<'l, T> {
     first: NonNull<T>,
     length: usize,
     of: PhantomData<&'l mut [T]>,
 }
 
-// SAFETY: threads that have it reach different elements, by the rule above.
+// SAFETY: by the rule above, threads access different elements.
 #[allow(unsafe_code, reason = "threads share what nodes own")]
-unsafe impl<T: Send> Sync for Lent<'_, T> {}
+unsafe impl<T: Send> Sync for SharedSlice<'_, T> {}
 
 #[allow(unsafe_code, reason = "threads share what nodes own")]
-impl<'l, T> Lent<'l, T> {
-    /// All of these.
+impl<'l, T> SharedSlice<'l, T> {
+    /// Shares these elements.
     pub fn new(elements: &'l mut [T]) -> Self {
-        Lent { first: NonNull::from(&mut *elements).cast(), length: elements.len(), of: PhantomData }
+        SharedSlice { first: NonNull::from(&mut *elements).cast(), length: elements.len(), of: PhantomData }
     }
 
-    /// An element, which is this thread's while it is at work.
+    /// An element that the calling thread owns in the current window.
     #[inline]
     #[expect(clippy::mut_from_ref, reason = "threads share what nodes own")]
-    pub fn own(&self, index: usize) -> &mut T {
+    pub fn element(&self, index: usize) -> &mut T {
         assert!(index < self.length, "{index} is none of {} elements", self.length);
-        // SAFETY: it is one of the elements, which are there for as long as they are lent, and no other thread reaches it.
+        // SAFETY: the index is within the borrowed slice, and no other thread accesses this element.
         unsafe { self.first.add(index).as_mut() }
     }
 
-    /// Has the memory of an element fetched.
+    /// Prefetches the first cache lines of an element.
     #[inline]
     pub fn fetch(&self, index: usize, lines: usize) {
         floodway_engine::fetch_at(self.first.as_ptr().wrapping_add(index), lines);
     }
 }
 
-/// Whose turn it is: where debug assertions are on, a thread that changes what another one has changed in the same window is
-/// found.
+/// Finds data races, with debug assertions: two threads that change one element in the same window.
 #[cfg(debug_assertions)]
-pub(crate) mod turn {
+pub(crate) mod race_check {
     use std::cell::Cell;
     use std::sync::OnceLock;
     use std::sync::atomic::{AtomicU64, Ordering};
@@ -251,34 +248,38 @@ pub(crate) mod turn {
     use super::{CHUNKS, FIRST, chunk_of};
 
     thread_local! {
-        static TURN: Cell<u64> = const { Cell::new(0) };
+        /// Window and thread; 0 outside of parallel windows.
+        static CURRENT: Cell<u64> = const { Cell::new(0) };
     }
 
-    /// From now on this thread is at work in this window; none when it is alone.
-    pub fn begin(thread: usize, window: Option<u64>) {
-        TURN.set(window.map_or(0, |window| (window + 1) << 16 | thread as u64));
+    /// The calling thread enters a window, or leaves it.
+    pub fn enter(thread: usize, window: Option<u64>) {
+        CURRENT.set(window.map_or(0, |window| (window + 1) << 16 | thread as u64));
     }
 
-    /// An element, or a packet, is changed; `last` is the turn in which it was changed last.
+    /// An element or a packet is changed; `last` holds window and thread of its last change.
+    ///
+    /// # Panics
+    /// Another thread has changed it in this window.
     pub fn check(last: &AtomicU64, name: impl std::fmt::Debug) {
-        let turn = TURN.get();
-        if turn != 0 {
-            let last = last.swap(turn, Ordering::Relaxed);
-            let alone = last >> 16 != turn >> 16 || last == turn;
+        let current = CURRENT.get();
+        if current != 0 {
+            let last = last.swap(current, Ordering::Relaxed);
+            let alone = last >> 16 != current >> 16 || last == current;
             assert!(alone, "two threads change {name:?} in one window");
         }
     }
 
-    /// By element: the turn in which it was changed last.
+    /// By element: window and thread of its last change.
     #[derive(Default)]
-    pub struct Turns([OnceLock<Box<[AtomicU64]>>; CHUNKS]);
+    pub struct LastChanges([OnceLock<Box<[AtomicU64]>>; CHUNKS]);
 
-    impl Turns {
+    impl LastChanges {
         pub fn check(&self, number: usize) {
             let chunk = chunk_of(number);
-            let turns =
+            let changes =
                 self.0[chunk].get_or_init(|| (0..FIRST << chunk).map(|_| AtomicU64::new(0)).collect());
-            check(&turns[number + FIRST - (FIRST << chunk)], number);
+            check(&changes[number + FIRST - (FIRST << chunk)], number);
         }
     }
 }
@@ -336,12 +337,12 @@ mod tests {
     #[should_panic(expected = "two threads change 1 in one window")]
     fn a_change_by_two_threads_in_a_window_is_found() {
         let mut pool: Pool<u32> = (0..3).collect();
-        turn::begin(0, Some(5));
+        race_check::enter(0, Some(5));
         pool[1] += 1;
         pool[1] += 1;
-        turn::begin(1, Some(6));
+        race_check::enter(1, Some(6));
         pool[1] += 1;
-        turn::begin(0, Some(6));
+        race_check::enter(0, Some(6));
         pool[1] += 1;
     }
 }

@@ -6,7 +6,7 @@ mod support;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 
-use floodway_fabric::{Control, Fabric, Records, Staffing, Threads};
+use floodway_fabric::{Control, Fabric, Records, ThreadPlan, Threads};
 use floodway_mechanisms::casl;
 use floodway_mechanisms::registry::{AnyCongestionPoint, NotificationParams};
 use floodway_mechanisms::slots::{
@@ -400,8 +400,8 @@ fn any_number_of_threads_keeps_the_same_bytes() {
     assert!(drops(&one) > 0 && sum(&one, "pfc_rx") > 0);
     let one = everything(&one);
     for threads in [2, 3] {
-        let staffing = Staffing::of_run(&net.blueprint, Threads::Forced(threads), threads);
-        let fabric = Fabric::build(&net.blueprint, &control).expect("it is sound").on(&staffing);
+        let thread_plan = ThreadPlan::of_run(&net.blueprint, Threads::Forced(threads), threads);
+        let fabric = Fabric::build(&net.blueprint, &control).expect("it is sound").on(&thread_plan);
         assert!(everything(&fabric.run()) == one, "{threads} threads");
     }
 }

@@ -5,7 +5,7 @@ mod support;
 
 use floodway_fabric::blueprint::UNBOUNDED;
 use floodway_fabric::outcome::{LosslessVerdict, Stopped};
-use floodway_fabric::{Control, Fabric, Records, Staffing};
+use floodway_fabric::{Control, Fabric, Records, ThreadPlan};
 use floodway_units::{Bytes, NodeId, Rate, Span, Time};
 use floodway_wire::Format;
 use proptest::prelude::*;
@@ -431,10 +431,10 @@ fn threads_keep_the_same_bytes_over_a_link_whose_delay_changes() {
         net.flow(from, to, Bytes::kb(500), Span::us(80 * i));
     }
     let one = net.run();
-    let homes: Vec<u8> = net.blueprint.nodes.iter().map(|node| u8::from(node.name.contains('1'))).collect();
-    let staffing = Staffing::dealt(&net.blueprint, &homes, true);
+    let owners: Vec<u8> = net.blueprint.nodes.iter().map(|node| u8::from(node.name.contains('1'))).collect();
+    let thread_plan = ThreadPlan::with_owners(&net.blueprint, &owners, true);
     let control = Control::default();
-    let two = Fabric::build(&net.blueprint, &control).expect("it is sound").on(&staffing).run();
+    let two = Fabric::build(&net.blueprint, &control).expect("it is sound").on(&thread_plan).run();
     assert_invariants(&two);
     assert_eq!(one.outcome.stopped, Stopped::Finished);
     assert_eq!(everything(&one), everything(&two));

@@ -5,7 +5,7 @@ mod support;
 
 use floodway_fabric::blueprint::{Arrivals, UNBOUNDED};
 use floodway_fabric::outcome::Stopped;
-use floodway_fabric::{Control, Fabric, Records, Staffing, Threads};
+use floodway_fabric::{Control, Fabric, Records, ThreadPlan, Threads};
 use floodway_units::{Bytes, NodeId, Rate, Span, Time};
 use floodway_wire::Format;
 use support::{Net, counter, everything, finished, whole};
@@ -70,9 +70,9 @@ fn a_ring_whose_switches_are_on_threads_of_their_own_locks_alike() {
     let mut net = ring("timer", Bytes::mb(50));
     net.blueprint.end.stop_on_deadlock = true;
     let control = Control::default();
-    let staffing = Staffing::of_run(&net.blueprint, Threads::Forced(3), 3);
-    assert_eq!(staffing.threads(), 3);
-    let records = Fabric::build(&net.blueprint, &control).expect("it is sound").on(&staffing).run();
+    let thread_plan = ThreadPlan::of_run(&net.blueprint, Threads::Forced(3), 3);
+    assert_eq!(thread_plan.threads(), 3);
+    let records = Fabric::build(&net.blueprint, &control).expect("it is sound").on(&thread_plan).run();
     assert_eq!(records.outcome.deadlocks[0].ports, RING);
     assert_eq!(everything(&net.run()), everything(&records));
 }

@@ -5,7 +5,7 @@ mod support;
 
 use floodway_fabric::blueprint::{AllowanceSpec, NodeSpec, RecordSpec};
 use floodway_fabric::outcome::{Outcome, RowTotals};
-use floodway_fabric::{Control, Fabric, Records, Staffing, Table, Threads};
+use floodway_fabric::{Control, Fabric, Records, Table, ThreadPlan, Threads};
 use floodway_mechanisms::registry::AnyCongestionPoint;
 use floodway_mechanisms::slots::{
     CongestionPoint, CpAction, Cx, Mark, Notice, PacketView, QueueView, RegionNotice,
@@ -73,9 +73,9 @@ fn kept(rows: usize) -> RecordSpec {
     RecordSpec { signals: Some(rows), allowances, ..RecordSpec::default() }
 }
 
-fn run_on(net: &Net, at: PortId, staffing: &Staffing) -> Records {
+fn run_on(net: &Net, at: PortId, thread_plan: &ThreadPlan) -> Records {
     let control = Control::default();
-    let mut fabric = Fabric::build(&net.blueprint, &control).expect("it is sound").on(staffing);
+    let mut fabric = Fabric::build(&net.blueprint, &control).expect("it is sound").on(thread_plan);
     let point = AnyCongestionPoint::Custom(Box::new(Teller::default()));
     fabric.add_congestion_point(at, point).expect("it claims nothing");
     let records = fabric.run();
@@ -84,7 +84,7 @@ fn run_on(net: &Net, at: PortId, staffing: &Staffing) -> Records {
 }
 
 fn run(net: &Net, at: PortId) -> Records {
-    run_on(net, at, &Staffing::of_run(&net.blueprint, Threads::AtMost(1), 1))
+    run_on(net, at, &ThreadPlan::of_run(&net.blueprint, Threads::AtMost(1), 1))
 }
 
 fn words(table: &Table, column: &str) -> Vec<String> {
@@ -266,18 +266,18 @@ fn flows_of_other_workloads_have_no_allowance() {
 fn threads_keep_the_same_rows_whether_the_logs_are_full_or_not() {
     let (mut net, at) = incast();
     net.blueprint.settings[0].rate_control = vec![support::params(r#""dcqcn""#)];
-    let mut homes = vec![0; net.blueprint.nodes.len()];
-    for (name, home) in [("t", 1), ("to", 1), ("b", 2)] {
+    let mut owners = vec![0; net.blueprint.nodes.len()];
+    for (name, owner) in [("t", 1), ("to", 1), ("b", 2)] {
         let is = |node: &NodeSpec| node.name == name;
-        homes[net.blueprint.nodes.iter().position(is).expect("it is there")] = home;
+        owners[net.blueprint.nodes.iter().position(is).expect("it is there")] = owner;
     }
     for most in [10_000, 40, 3] {
         net.blueprint.records = kept(most);
         let one = run(&net, at);
         assert!(one.signals.as_ref().is_some_and(|log| log.rows() >= most.min(41)));
-        for always in [true, false] {
-            let staffing = Staffing::dealt(&net.blueprint, &homes, always);
-            assert!(everything(&one) == everything(&run_on(&net, at, &staffing)), "{most}");
+        for forced in [true, false] {
+            let thread_plan = ThreadPlan::with_owners(&net.blueprint, &owners, forced);
+            assert!(everything(&one) == everything(&run_on(&net, at, &thread_plan)), "{most}");
         }
     }
 }

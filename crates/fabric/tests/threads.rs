@@ -4,7 +4,7 @@
 mod support;
 
 use floodway_fabric::blueprint::{Arrivals, Role, Ties};
-use floodway_fabric::{Blueprint, Control, Fabric, Staffing, Threads};
+use floodway_fabric::{Blueprint, Control, Fabric, ThreadPlan, Threads};
 use floodway_mechanisms::registry::AnyCongestionPoint;
 use floodway_mechanisms::slots::{
     CongestionPoint, CpAction, Cx, Mark, Notice, PacketView, QueueView, RegionNotice,
@@ -16,10 +16,10 @@ use support::plans::{FLOW_CONTROLS, TRANSPORTS, plans};
 use support::{Net, assert_invariants, everything};
 
 /// All that is kept of a run on these threads.
-fn run(blueprint: &Blueprint, staffing: &Staffing) -> String {
+fn run(blueprint: &Blueprint, thread_plan: &ThreadPlan) -> String {
     let control = Control::default();
     let fabric = Fabric::build(blueprint, &control).unwrap_or_else(|error| panic!("{error}"));
-    let records = fabric.on(staffing).run();
+    let records = fabric.on(thread_plan).run();
     assert_invariants(&records);
     everything(&records)
 }
@@ -37,9 +37,9 @@ fn difference(a: &str, b: &str) -> String {
     format!("{name}\n{}\n{}", around(a), around(b))
 }
 
-fn assert_same(blueprint: &Blueprint, staffing: &Staffing) {
-    let (one, many) = (whole(blueprint), run(blueprint, staffing));
-    assert!(one == many, "{staffing:?}\n{}", difference(&one, &many));
+fn assert_same(blueprint: &Blueprint, thread_plan: &ThreadPlan) {
+    let (one, many) = (whole(blueprint), run(blueprint, thread_plan));
+    assert!(one == many, "{thread_plan:?}\n{}", difference(&one, &many));
 }
 
 /// All that is kept of a run whose nodes are gone through in windows no longer than this, or whose events are in one
@@ -64,7 +64,7 @@ proptest! {
     #[test]
     fn any_network_on_any_threads_keeps_the_same_bytes(plan in plans()) {
         let net = plan.net();
-        assert_same(&net.blueprint, &plan.staffing(&net.blueprint));
+        assert_same(&net.blueprint, &plan.thread_plan(&net.blueprint));
     }
 
     #[test]
@@ -86,7 +86,7 @@ proptest! {
         let one_order = run_in(&net.blueprint, None);
         let by_group = whole(&net.blueprint);
         prop_assert!(one_order == by_group, "{}", difference(&one_order, &by_group));
-        assert_same(&net.blueprint, &plan.staffing(&net.blueprint));
+        assert_same(&net.blueprint, &plan.thread_plan(&net.blueprint));
     }
 
     #[test]
@@ -131,8 +131,8 @@ fn sites(delay: Span) -> Net {
     net
 }
 
-fn forced(blueprint: &Blueprint, threads: usize) -> Staffing {
-    Staffing::of_run(blueprint, Threads::Forced(threads), threads)
+fn forced(blueprint: &Blueprint, threads: usize) -> ThreadPlan {
+    ThreadPlan::of_run(blueprint, Threads::Forced(threads), threads)
 }
 
 #[test]
@@ -140,9 +140,9 @@ fn any_number_of_threads_keeps_the_same_bytes() {
     let net = sites(Span::us(40));
     let one = whole(&net.blueprint);
     for threads in 1..=8 {
-        let staffing = forced(&net.blueprint, threads);
-        assert_eq!(staffing.threads(), threads);
-        let many = run(&net.blueprint, &staffing);
+        let thread_plan = forced(&net.blueprint, threads);
+        assert_eq!(thread_plan.threads(), threads);
+        let many = run(&net.blueprint, &thread_plan);
         assert!(one == many, "{threads} threads\n{}", difference(&one, &many));
     }
 }
@@ -169,9 +169,9 @@ fn one_switch_and_its_hosts_are_shared_out_too() {
 fn a_link_that_goes_down_may_have_its_ends_on_two_threads() {
     let mut net = sites(Span::us(40));
     net.blueprint.links[0].down = vec![(Time::ZERO + Span::us(20), Time::ZERO + Span::us(90))];
-    let homes: Vec<u8> = (0..net.blueprint.nodes.len()).map(|node| (node % 3) as u8).collect();
-    for always in [true, false] {
-        assert_same(&net.blueprint, &Staffing::dealt(&net.blueprint, &homes, always));
+    let owners: Vec<u8> = (0..net.blueprint.nodes.len()).map(|node| (node % 3) as u8).collect();
+    for forced in [true, false] {
+        assert_same(&net.blueprint, &ThreadPlan::with_owners(&net.blueprint, &owners, forced));
     }
 }
 
@@ -179,25 +179,25 @@ fn a_link_that_goes_down_may_have_its_ends_on_two_threads() {
 fn what_has_one_order_for_all_is_on_one_thread_and_says_why() {
     let mut net = sites(Span::us(40));
     net.blueprint.semantics.ties = Ties::SchedulingOrder;
-    let staffing = forced(&net.blueprint, 2);
-    assert_eq!(staffing.threads(), 1);
+    let thread_plan = forced(&net.blueprint, 2);
+    assert_eq!(thread_plan.threads(), 1);
     assert_eq!(
-        staffing.why(),
+        thread_plan.why(),
         Some("ties go by the order in which events are scheduled, which is one for the whole network")
     );
-    assert_same(&net.blueprint, &staffing);
+    assert_same(&net.blueprint, &thread_plan);
 }
 
 #[test]
 fn threads_are_used_where_they_pay_and_where_somebody_asks_for_them() {
     let net = sites(Span::us(40));
     let of = |asked, cores| {
-        let staffing = Staffing::of_run(&net.blueprint, asked, cores);
-        (staffing.threads(), staffing.why().map(str::to_owned))
+        let thread_plan = ThreadPlan::of_run(&net.blueprint, asked, cores);
+        (thread_plan.threads(), thread_plan.why().map(str::to_owned))
     };
     assert_eq!(of(Threads::AtMost(1), 8), (1, None));
     let few = "windows are 1us long, in which hosts receive 200 packets at most: 4 threads need 300";
-    assert_eq!(of(Threads::AtMost(4), 8), (1, Some(few.to_owned())));
+    assert_eq!(of(Threads::AtMost(4), 8), (2, Some(few.to_owned())));
     assert_eq!(of(Threads::AtMost(2), 8), (2, None));
     let little = "about 1920 packets are to be sent: too few for threads to pay";
     assert_eq!(of(Threads::Paying, 2), (1, Some(little.to_owned())));
@@ -224,8 +224,8 @@ fn an_incast_is_simulated_on_one_thread_and_as_many_flows_to_many_on_two() {
                 net.flow(source, destination, Bytes::mb(10), Span::ZERO);
             }
         }
-        let staffing = Staffing::of_run(&net.blueprint, Threads::Paying, 2);
-        (staffing.threads(), staffing.why().unwrap_or_default().to_owned())
+        let thread_plan = ThreadPlan::of_run(&net.blueprint, Threads::Paying, 2);
+        (thread_plan.threads(), thread_plan.why().unwrap_or_default().to_owned())
     };
     let (threads, why) = of(1);
     assert_eq!(threads, 1);
@@ -240,7 +240,7 @@ fn threads_that_would_only_wait_for_one_another_are_not_used_unless_they_are_for
         for link in &mut net.blueprint.links {
             link.directions.iter_mut().for_each(|direction| direction.delay = delay);
         }
-        let of = |asked| Staffing::of_run(&net.blueprint, asked, 8);
+        let of = |asked| ThreadPlan::of_run(&net.blueprint, asked, 8);
         let (one, two) = (of(Threads::AtMost(2)), of(Threads::Forced(2)));
         let why = one.why().expect("there is a reason");
         assert_eq!(one.threads(), 1);
@@ -253,7 +253,7 @@ fn threads_that_would_only_wait_for_one_another_are_not_used_unless_they_are_for
         assert!(why.starts_with(&format!("windows are {delay} long, in which hosts receive ")), "{why}");
         assert!(why.ends_with("packets at most: 2 threads need 150"), "{why}");
         assert_eq!(two.threads(), 2);
-        assert!(two.why().is_some_and(|why| why.ends_with("and one may be faster")), "{two:?}");
+        assert!(two.why().is_some_and(|why| why.ends_with("and fewer may be faster")), "{two:?}");
     }
 }
 

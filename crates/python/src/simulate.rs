@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use std::thread::available_parallelism;
 
 use floodway_fabric::memory::{left, used};
-use floodway_fabric::{Blueprint, Control, Fabric, FlowRef, Records as Kept, Staffing, Threads, Traced};
+use floodway_fabric::{Blueprint, Control, Fabric, FlowRef, Records as Kept, ThreadPlan, Threads, Traced};
 use floodway_scenario::Cost;
 use floodway_scenario::cost::{cost, too_much};
 use floodway_units::NodeId;
@@ -102,7 +102,7 @@ pub struct Records {
 }
 
 impl Records {
-    fn new(py: Python<'_>, kept: Kept, staffing: &Staffing) -> PyResult<Self> {
+    fn new(py: Python<'_>, kept: Kept, thread_plan: &ThreadPlan) -> PyResult<Self> {
         let outcome = serde_json::to_string(&kept.outcome);
         Ok(Records {
             flows: Table::new(py, kept.flows)?,
@@ -116,8 +116,8 @@ impl Records {
             queue_histogram: kept.queue_histogram.map(|rows| Table::new(py, rows)).transpose()?,
             capture: kept.capture.map(|file| PyBytes::new(py, &file).unbind()),
             outcome_json: outcome.expect("an outcome has only string keys and finite numbers"),
-            threads: staffing.threads(),
-            threads_why: staffing.why().map(str::to_owned),
+            threads: thread_plan.threads(),
+            threads_why: thread_plan.why().map(str::to_owned),
         })
     }
 }
@@ -125,7 +125,7 @@ impl Records {
 /// How a run of a scenario is to be done, and what it comes to.
 #[pyclass(frozen, module = "floodway._floodway")]
 pub struct Plan {
-    staffing: Staffing,
+    thread_plan: ThreadPlan,
     cost: Cost,
 }
 
@@ -142,9 +142,9 @@ impl Plan {
             (Some(threads), true) => Threads::Forced(threads),
         };
         let work = || {
-            let staffing = parsed.staffing(asked, available_parallelism().map_or(1, usize::from));
-            let cost = cost(parsed, staffing.threads());
-            Plan { staffing, cost }
+            let thread_plan = parsed.thread_plan(asked, available_parallelism().map_or(1, usize::from));
+            let cost = cost(parsed, thread_plan.threads());
+            Plan { thread_plan, cost }
         };
         py.detach(|| guarded(work)).map_err(|why| errors::stopped(py, &why))
     }
@@ -152,13 +152,13 @@ impl Plan {
     /// On how many threads it will run.
     #[getter]
     fn threads(&self) -> usize {
-        self.staffing.threads()
+        self.thread_plan.threads()
     }
 
     /// Why not on more, where there is a reason in the scenario.
     #[getter]
     fn threads_why(&self) -> Option<&str> {
-        self.staffing.why()
+        self.thread_plan.why()
     }
 
     /// What it comes to, about, as JSON.
@@ -178,12 +178,12 @@ impl Plan {
 #[pyfunction]
 #[pyo3(signature = (scenario, *, progress, plan))]
 pub fn run(py: Python<'_>, scenario: &Scenario, progress: &Progress, plan: &Plan) -> PyResult<Records> {
-    let (control, staffing) = (&*progress.control, &plan.staffing);
+    let (control, thread_plan) = (&*progress.control, &plan.thread_plan);
     let parsed = scenario.parsed();
     let built = || Fabric::build_with(parsed.blueprint(), Some(parsed.routes()), control);
-    let work = || built().map(|fabric| fabric.on(staffing).run());
+    let work = || built().map(|fabric| fabric.on(thread_plan).run());
     match py.detach(|| guarded(work)) {
-        Ok(Ok(kept)) => Records::new(py, kept, staffing),
+        Ok(Ok(kept)) => Records::new(py, kept, thread_plan),
         Ok(Err(fault)) => Err(errors::unfit(py, parsed.file(), &fault)),
         Err(why) => Err(errors::stopped(py, &why)),
     }

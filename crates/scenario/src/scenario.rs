@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use floodway_fabric::blueprint::{Arrivals, End, WorkloadSpec};
 use floodway_fabric::routing::Routes;
-use floodway_fabric::{Blueprint, Staffing, Threads};
+use floodway_fabric::{Blueprint, ThreadPlan, Threads};
 use floodway_units::{NodeId, Time};
 use serde_json::json;
 
@@ -225,10 +225,10 @@ impl Scenario {
     }
 
     /// On how many threads of so many cores a run is: as somebody asks, else what the scenario says, else what pays.
-    pub fn staffing(&self, threads: Threads, cores: usize) -> Staffing {
+    pub fn thread_plan(&self, threads: Threads, cores: usize) -> ThreadPlan {
         let own = self.document.engine.threads.map_or(Threads::Paying, Threads::AtMost);
         let asked = if threads == Threads::Paying { own } else { threads };
-        Staffing::of_run(self.blueprint(), asked, cores)
+        ThreadPlan::of_run(self.blueprint(), asked, cores)
     }
 
     /// Seeds every random stream and tie.

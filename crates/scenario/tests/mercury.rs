@@ -4,7 +4,7 @@ mod columns;
 
 use columns::{reals, texts, wholes};
 use floodway_fabric::outcome::Verdict;
-use floodway_fabric::{Control, Fabric, Records, Staffing, Table, Threads};
+use floodway_fabric::{Control, Fabric, Records, Table, ThreadPlan, Threads};
 use floodway_scenario::Scenario;
 
 /// The paper's motivation: F1 and F2 share s1 to s3, where eight hosts burst into F2's receiver. Pauses at 40 KB, so that
@@ -50,9 +50,9 @@ fn scenario(texts: &[&str]) -> Scenario {
     Scenario::from_text("mercury.toml", &text, &[]).unwrap_or_else(|errors| panic!("{errors}"))
 }
 
-fn run(scenario: &Scenario, staffing: &Staffing) -> Records {
+fn run(scenario: &Scenario, thread_plan: &ThreadPlan) -> Records {
     let control = Control::default();
-    let records = Fabric::build(scenario.blueprint(), &control).expect("it is sound").on(staffing).run();
+    let records = Fabric::build(scenario.blueprint(), &control).expect("it is sound").on(thread_plan).run();
     assert_eq!(records.outcome.invariants.conservation, Verdict::Holds);
     records
 }
@@ -60,7 +60,7 @@ fn run(scenario: &Scenario, staffing: &Staffing) -> Records {
 /// Dotted keys stand before tables.
 fn motivation(mechanisms: &str) -> Records {
     let scenario = scenario(&[mechanisms, MOTIVATION]);
-    run(&scenario, &scenario.staffing(Threads::Forced(1), 1))
+    run(&scenario, &scenario.thread_plan(Threads::Forced(1), 1))
 }
 
 /// Rows of a table of signals at the egress of `link` at `node`: the time in us, the event, the state or the flow.
@@ -151,11 +151,11 @@ fn the_window_that_a_sender_keeps_is_the_least_that_it_was_told() {
 #[test]
 fn threads_change_nothing() {
     let scenario = scenario(&[MERCURY, MOTIVATION]);
-    let one = format!("{:?}", run(&scenario, &scenario.staffing(Threads::Forced(1), 1)));
+    let one = format!("{:?}", run(&scenario, &scenario.thread_plan(Threads::Forced(1), 1)));
     for threads in [2, 4] {
-        let staffing = scenario.staffing(Threads::Forced(threads), 4);
-        assert!(staffing.threads() > 1);
-        assert!(one == format!("{:?}", run(&scenario, &staffing)), "{threads}");
+        let thread_plan = scenario.thread_plan(Threads::Forced(threads), 4);
+        assert!(thread_plan.threads() > 1);
+        assert!(one == format!("{:?}", run(&scenario, &thread_plan)), "{threads}");
     }
 }
 
@@ -186,7 +186,7 @@ burst = { from = ["h6", "h7", "h8"], to = "h5", size = "40MB" }
 #[test]
 fn mercury_works_beside_bifrost_on_the_long_link() {
     let scenario = scenario(&[MERCURY, LONG]);
-    let one = run(&scenario, &scenario.staffing(Threads::Forced(1), 1));
+    let one = run(&scenario, &scenario.thread_plan(Threads::Forced(1), 1));
     assert!(one.outcome.lossless.is_held(), "{:?}", one.outcome.lossless);
     assert_eq!(wholes(&one.flows, "size_bytes").len(), 7);
     assert!(wholes(&one.flows, "cnps").iter().sum::<u64>() > 0);
@@ -198,8 +198,8 @@ fn mercury_works_beside_bifrost_on_the_long_link() {
     assert!(paused(&one, near, link) > 10.0);
     let at = texts(table, "node").into_iter().zip(texts(table, "link")).zip(texts(table, "state"));
     assert!(at.filter(|(at, _)| *at == (near, link)).any(|(_, state)| state == "undetermined"));
-    let staffing = scenario.staffing(Threads::Forced(2), 2);
-    assert!(staffing.threads() > 1 && format!("{one:?}") == format!("{:?}", run(&scenario, &staffing)));
+    let thread_plan = scenario.thread_plan(Threads::Forced(2), 2);
+    assert!(thread_plan.threads() > 1 && format!("{one:?}") == format!("{:?}", run(&scenario, &thread_plan)));
 }
 
 fn errors(rate_control: &str, point: &str) -> (Vec<String>, Option<String>) {

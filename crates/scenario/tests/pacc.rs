@@ -6,7 +6,7 @@ mod long_haul;
 
 use columns::{reals, texts, wholes};
 use floodway_fabric::outcome::Verdict;
-use floodway_fabric::{Control, Fabric, Records, Staffing, Threads, Values};
+use floodway_fabric::{Control, Fabric, Records, ThreadPlan, Threads, Values};
 use floodway_scenario::Scenario;
 use floodway_units::Turns;
 use long_haul::{scenario, text};
@@ -35,12 +35,12 @@ fn incast_text(defaults: &str, more: &str) -> String {
 const PACC: &str = "congestion-point.pacc = { qref = \"100KB\" }";
 
 fn run(scenario: &Scenario) -> Records {
-    run_in(scenario, &scenario.staffing(Threads::Forced(1), 8))
+    run_in(scenario, &scenario.thread_plan(Threads::Forced(1), 8))
 }
 
-fn run_in(scenario: &Scenario, staffing: &Staffing) -> Records {
+fn run_in(scenario: &Scenario, thread_plan: &ThreadPlan) -> Records {
     let control = Control::default();
-    let records = Fabric::build(scenario.blueprint(), &control).expect("it is sound").on(staffing).run();
+    let records = Fabric::build(scenario.blueprint(), &control).expect("it is sound").on(thread_plan).run();
     let invariants = &records.outcome.invariants;
     assert_eq!((&invariants.conservation, &invariants.buffers), (&Verdict::Holds, &Verdict::Holds));
     assert_eq!(invariants.slowdown, Verdict::Holds);
@@ -207,9 +207,12 @@ fn it_composes_with_bifrost_on_a_long_link_whatever_the_threads() {
     let told: Vec<u64> = incast.map(|row| wholes(&one.flows, "cnps")[row]).collect();
     assert!(told.len() == 6 && told.iter().filter(|&&cnps| cnps > 0).count() >= 3, "{told:?}");
     for threads in [2, 4] {
-        let staffing = scenario.staffing(Threads::Forced(threads), 8);
-        assert!(staffing.threads() > 1, "{staffing:?}");
-        assert!(format!("{one:?}") == format!("{:?}", run_in(&scenario, &staffing)), "on {threads} threads");
+        let thread_plan = scenario.thread_plan(Threads::Forced(threads), 8);
+        assert!(thread_plan.threads() > 1, "{thread_plan:?}");
+        assert!(
+            format!("{one:?}") == format!("{:?}", run_in(&scenario, &thread_plan)),
+            "on {threads} threads"
+        );
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use floodway_fabric::{Control, Fabric, Records, Staffing, Threads};
+use floodway_fabric::{Control, Fabric, Records, ThreadPlan, Threads};
 use floodway_scenario::Scenario;
 
 fn load(name: &str, (key, value): (&str, &str)) -> Scenario {
@@ -11,9 +11,9 @@ fn load(name: &str, (key, value): (&str, &str)) -> Scenario {
     Scenario::from_path(&path, &sets).unwrap_or_else(|errors| panic!("{errors}"))
 }
 
-fn run(scenario: &Scenario, staffing: &Staffing) -> Records {
+fn run(scenario: &Scenario, thread_plan: &ThreadPlan) -> Records {
     let control = Control::default();
-    Fabric::build(scenario.blueprint(), &control).expect("it is sound").on(staffing).run()
+    Fabric::build(scenario.blueprint(), &control).expect("it is sound").on(thread_plan).run()
 }
 
 #[test]
@@ -29,11 +29,14 @@ fn scenarios_keep_the_same_bytes_on_several_threads() {
         ("tcd-victim.toml", ("limit", "2ms")),
     ] {
         let scenario = load(name, set);
-        let one = run(&scenario, &scenario.staffing(Threads::Forced(1), 8));
+        let one = run(&scenario, &scenario.thread_plan(Threads::Forced(1), 8));
         for threads in [2, 5] {
-            let staffing = scenario.staffing(Threads::Forced(threads), 8);
-            assert!(staffing.threads() > 1, "{name}: {staffing:?}");
-            assert!(format!("{one:?}") == format!("{:?}", run(&scenario, &staffing)), "{name} on {threads}");
+            let thread_plan = scenario.thread_plan(Threads::Forced(threads), 8);
+            assert!(thread_plan.threads() > 1, "{name}: {thread_plan:?}");
+            assert!(
+                format!("{one:?}") == format!("{:?}", run(&scenario, &thread_plan)),
+                "{name} on {threads}"
+            );
         }
         assert!(one.outcome.packet_hops > 1_000, "{name}");
     }
@@ -42,9 +45,9 @@ fn scenarios_keep_the_same_bytes_on_several_threads() {
 #[test]
 fn what_copies_another_simulator_says_why_it_has_one_thread() {
     let scenario = read("threads = 4\n[semantics]\nties = \"scheduling-order\"").expect("it is one");
-    let staffing = scenario.staffing(Threads::Paying, 4);
+    let thread_plan = scenario.thread_plan(Threads::Paying, 4);
     let why = "ties go by the order in which events are scheduled, which is one for the whole network";
-    assert_eq!((staffing.threads(), staffing.why()), (1, Some(why)));
+    assert_eq!((thread_plan.threads(), thread_plan.why()), (1, Some(why)));
 }
 
 const TWO: &str = r#"topology.two-dc = { fabric.fat-tree = { k = 4 }, rate = "100G", delay = "1us", long-link = { rate = "400G", length = "80km" } }
@@ -63,8 +66,8 @@ fn read(engine: &str) -> Result<Scenario, String> {
 #[test]
 fn a_scenario_names_its_threads() {
     let scenario = read("threads = 2").expect("it is one");
-    assert_eq!(scenario.staffing(Threads::Paying, 8).threads(), 2);
-    assert_eq!(scenario.staffing(Threads::Forced(1), 8).threads(), 1, "who calls has the last word");
+    assert_eq!(scenario.thread_plan(Threads::Paying, 8).threads(), 2);
+    assert_eq!(scenario.thread_plan(Threads::Forced(1), 8).threads(), 1, "who calls has the last word");
     let none = read("threads = 0").expect_err("it is wrong");
     assert!(none.contains("engine.threads: 0 is not a number of threads, 1 or more"), "{none}");
 }

@@ -30,7 +30,7 @@ pub(crate) struct QueuePairs {
     /// knows.
     pub free_slots: Vec<u32>,
     pub done: Vec<Done>,
-    /// By thread: messages for receivers at nodes that it visits.
+    /// By thread: messages for receivers at nodes that it owns.
     pub posted: Vec<Vec<Posted>>,
 }
 
@@ -49,8 +49,8 @@ impl QueuePairs {
         }
     }
 
-    /// Receivers are told of messages that were posted at nodes of other threads.
-    pub fn take_in(&mut self, posted: &mut Vec<Posted>) {
+    /// Adds messages that nodes of other threads have posted to their receivers.
+    pub fn receive(&mut self, posted: &mut Vec<Posted>) {
         for Posted { slot, message } in posted.drain(..) {
             self.receivers[slot as usize].post(message);
         }
@@ -95,12 +95,12 @@ impl QueuePairs {
     }
 }
 
-/// What a host opens, and has opened.
+/// Queue pairs of a host as a sender.
 #[derive(Debug, Default)]
-pub(crate) struct Openings {
-    /// Queue pairs that several flows share.
-    pub shared: FxHashMap<PairKey, u32>,
-    /// Where turns go by the list: queue pairs that are still to start.
+pub(crate) struct HostPairs {
+    /// Those that several flows share, by key.
+    pub by_key: FxHashMap<PairKey, u32>,
+    /// With turns by the list: queue pairs that have not started.
     pub to_start: u32,
 }
 

@@ -5,6 +5,7 @@ use std::cell::UnsafeCell;
 use std::num::NonZeroU64;
 use std::ops::{Index, IndexMut};
 use std::ptr::{self, NonNull};
+
 #[cfg(debug_assertions)]
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,7 +19,7 @@ use smallvec::SmallVec;
 use crate::link::packet::{Kind, Packet};
 use crate::network::layout::Local;
 #[cfg(debug_assertions)]
-use crate::pool::turn;
+use crate::pool::race_check;
 
 /// In the place of the next packet: none, at the end of a list.
 pub(crate) const NONE: u64 = 0;
@@ -56,36 +57,37 @@ impl Extra {
     }
 }
 
-/// Bytes of a chunk, which begins at a multiple of them: so the place of a packet says where its chunk begins.
+/// Bytes of a chunk, which is aligned to its size: so the address of a packet tells the address of its chunk.
 const CHUNK: usize = 1 << 18;
-/// What a packet takes in a chunk: itself, and further on a place for what few have with them; where debug assertions are on,
-/// the turn in which it was changed last, too.
+/// Bytes of a chunk per packet: the packet, a pointer to what few packets carry in addition, and, with debug assertions, the
+/// window and thread of its last change.
 const EACH: usize =
     size_of::<Packet>() + size_of::<Option<Box<Extra>>>() + if cfg!(debug_assertions) { 8 } else { 0 };
 /// Packets of a chunk.
 const PACKETS: usize = CHUNK / EACH;
-/// The first memory that is asked for has room for one chunk, wherever it begins; then twice as much each time, up to this.
+/// The first allocation holds at least one aligned chunk; each further one is twice as large, up to `MOST`.
 const FIRST: usize = 2 * CHUNK;
 const MOST: usize = 32 << 20;
 
-/// The packets and link control frames of a run, as a thread has them; places that become free are used again, the latest first.
+/// The packets and link control frames of a run, as one thread allocates and frees them; freed places are reused, the latest
+/// first.
 ///
-/// A packet belongs to the node where it is, or to which it is on the way, and whoever has its place works on it. Threads hand
-/// places to one another with the events of arrivals, when they meet; so no two work on one packet.
+/// A packet belongs to the node where it is, or to which it is on the way. Only that node's events access it; its place moves
+/// to another thread with the event of its arrival, across a barrier. So no two threads access one packet at a time.
 #[derive(Debug, Default)]
 pub(crate) struct Arena {
-    /// Where the next packet goes that gets no free place, and where the chunk's packets end.
+    /// The address of the next unused place of this thread's chunk, and the end of the chunk's packets.
     next: u64,
     end: u64,
     free: Vec<Place>,
     common: Arc<Common>,
 }
 
-/// What all threads have.
+/// What all threads share.
 #[derive(Debug, Default)]
 struct Common {
     slabs: Mutex<Slabs>,
-    /// Some packet has had something with it.
+    /// Some packet has carried something in addition.
     extras: AtomicBool,
 }
 
@@ -93,25 +95,25 @@ struct Common {
 #[derive(Debug, Default)]
 struct Slabs {
     all: Vec<Slab>,
-    /// Chunks of the last one that nobody has taken: where they begin and end.
+    /// Begin and end of the chunks of the last allocation that no thread has taken.
     left: (u64, u64),
 }
 
-/// Memory that is zero at first.
+/// An allocation that is zero at first.
 #[derive(Debug)]
 struct Slab {
     first: NonNull<u8>,
     layout: Layout,
 }
 
-// SAFETY: it is memory and nothing else.
+// SAFETY: it owns plain memory.
 #[allow(unsafe_code, reason = "threads share packets")]
 unsafe impl Send for Slab {}
 
 #[allow(unsafe_code, reason = "packets stay where they are, and threads share them")]
 impl Slab {
     fn new(bytes: usize) -> Self {
-        // Of a small alignment: then the system gives pages that are zero and takes none before they are touched.
+        // A small alignment has the allocator use untouched zero pages, which take no memory before they are written.
         let layout =
             Layout::from_size_align(bytes, 16).unwrap_or_else(|_| Exhausted { bytes: bytes as u64 }.end());
         // SAFETY: the size is not zero.
@@ -122,7 +124,7 @@ impl Slab {
         Slab { first, layout }
     }
 
-    /// Where its chunks begin and end.
+    /// Begin and end of its aligned chunks.
     fn chunks(&self) -> (u64, u64) {
         let first = self.first.addr().get();
         let end = first + self.layout.size();
@@ -133,7 +135,7 @@ impl Slab {
 #[allow(unsafe_code, reason = "packets stay where they are, and threads share them")]
 impl Drop for Slab {
     fn drop(&mut self) {
-        // SAFETY: it was allocated so, and nobody has a place in it any more.
+        // SAFETY: it was allocated with this layout, and no place in it is in use any more.
         unsafe { dealloc(self.first.as_ptr(), self.layout) };
     }
 }
@@ -149,7 +151,7 @@ impl Drop for Common {
             let (first, end) = slab.chunks();
             for chunk in (first..end).step_by(CHUNK) {
                 for packet in 0..PACKETS as u64 {
-                    // SAFETY: each is an empty place or a box, and nobody looks at it any more.
+                    // SAFETY: each is zero, which is `None`, or a box, and this is the last access.
                     unsafe { ptr::drop_in_place(extra_at(chunk + packet * size_of::<Packet>() as u64)) };
                 }
             }
@@ -157,18 +159,18 @@ impl Drop for Common {
     }
 }
 
-/// Where that lies which the packet at an address has with it: nothing, which is zero, or a box.
+/// The address of what the packet at an address carries in addition: zero, which is `None`, or a box.
 fn extra_at(packet: u64) -> *mut Option<Box<Extra>> {
     beside(packet, size_of::<Packet>())
 }
 
-/// Where debug assertions are on: when the packet at an address was changed last.
+/// The address of window and thread of a packet's last change.
 #[cfg(debug_assertions)]
-fn turn_at(packet: u64) -> *mut u64 {
+fn last_change_at(packet: u64) -> *mut u64 {
     beside(packet, size_of::<Packet>() + size_of::<Option<Box<Extra>>>())
 }
 
-/// The packet's own in the row that begins behind so many bytes for each packet of the chunk.
+/// The packet's element of the array that begins after `before` bytes for each packet of the chunk.
 fn beside<T>(packet: u64, before: usize) -> *mut T {
     let chunk = packet & !(CHUNK as u64 - 1);
     let number = (packet - chunk) as usize / size_of::<Packet>();
@@ -188,13 +190,13 @@ impl Default for Fifo {
     }
 }
 
-/// What events name that are no packet's, so that whatever an event names is a place.
+/// What events without a packet name, so that the item of every event is a valid place.
 static NOBODY: Nobody = Nobody(UnsafeCell::new(Packet::new(Kind::Data, FlowId(0), Bytes::ZERO)));
 
-/// A packet that nobody changes.
+/// A packet that is never changed.
 struct Nobody(UnsafeCell<Packet>);
 
-// SAFETY: nobody changes it.
+// SAFETY: it is never changed.
 #[allow(unsafe_code, reason = "events name a place, whatever they are")]
 unsafe impl Sync for Nobody {}
 
@@ -207,12 +209,12 @@ impl Arena {
             Some(place) => place,
             None => self.another(),
         };
-        // SAFETY: the place is free: nobody else has it.
+        // SAFETY: the place is free, and in this thread's list.
         unsafe { place.pointer().write(packet) };
         place
     }
 
-    /// A place that no packet has had.
+    /// A place that has not been used before.
     #[cold]
     fn another(&mut self) -> Place {
         if self.next == self.end {
@@ -224,13 +226,13 @@ impl Arena {
         place
     }
 
-    /// The same packets, for another thread.
+    /// A handle to the same packets for another thread.
     pub fn share(&self) -> Arena {
         Arena { next: 0, end: 0, free: Vec::new(), common: Arc::clone(&self.common) }
     }
 
-    /// Evens out with another thread how many free places each has.
-    pub fn even_out(&mut self, other: &mut Arena) {
+    /// Balances the numbers of free places with another thread.
+    pub fn balance(&mut self, other: &mut Arena) {
         let mean = self.free.len().midpoint(other.free.len());
         let (more, less) = if self.free.len() > mean {
             (&mut self.free, &mut other.free)
@@ -265,7 +267,7 @@ impl Arena {
 
     #[expect(clippy::unused_self, reason = "who has the arena may look at the packets of its node")]
     fn extra_mut(&mut self, place: Place) -> &mut Option<Box<Extra>> {
-        // SAFETY: it lies in the packet's chunk, and goes with the packet, which is this thread's.
+        // SAFETY: it lies in the packet's chunk, and the packet belongs to a node of this thread.
         unsafe { &mut *extra_at(place.0.get()) }
     }
 
@@ -316,7 +318,7 @@ impl Arena {
 }
 
 impl Slabs {
-    /// A chunk that nobody has: where it begins.
+    /// The address of an unused chunk.
     fn chunk(&mut self) -> u64 {
         let (chunk, end) = self.left;
         if chunk == end {
@@ -372,8 +374,8 @@ impl Index<Place> for Arena {
     type Output = Packet;
     #[inline]
     fn index(&self, place: Place) -> &Packet {
-        // SAFETY: places are made here, of packets that are there until the run is over; who has one is the only one who
-        // works on the packet.
+        // SAFETY: places are created here, and packets live until the run is over; only the node that has a place
+        // accesses its packet.
         unsafe { &*place.pointer() }
     }
 }
@@ -382,10 +384,10 @@ impl Index<Place> for Arena {
 impl IndexMut<Place> for Arena {
     #[inline]
     fn index_mut(&mut self, place: Place) -> &mut Packet {
-        debug_assert!(place != Place::nobody(), "nobody changes nobody's packet");
+        debug_assert!(place != Place::nobody(), "the packet of events without one is never changed");
         #[cfg(debug_assertions)]
         // SAFETY: it lies in the packet's chunk.
-        turn::check(unsafe { AtomicU64::from_ptr(turn_at(place.number())) }, place);
+        race_check::check(unsafe { AtomicU64::from_ptr(last_change_at(place.number())) }, place);
         // SAFETY: as above.
         unsafe { &mut *place.pointer() }
     }

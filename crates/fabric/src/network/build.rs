@@ -17,7 +17,7 @@ use crate::column::{Column, Part};
 use crate::error::BuildError;
 use crate::host::listed::Listed;
 use crate::host::nic::Nic;
-use crate::host::queue_pairs::{Openings, QueuePairs};
+use crate::host::queue_pairs::{HostPairs, QueuePairs};
 use crate::host::ranks::Ranks;
 use crate::host::ring::Ring;
 use crate::link::arena::Arena;
@@ -136,8 +136,8 @@ impl<'a> World<'a> {
             facts,
             nodes,
             run,
-            helpers: Vec::new(),
-            crew: None,
+            other_runs: Vec::new(),
+            worker_pool: None,
             on_links: Vec::new(),
             faults,
         };
@@ -230,7 +230,7 @@ impl<'a> World<'a> {
                 machines: own,
                 histograms: histograms(blueprint.records.queue_histogram.as_ref(), ports.len(), at_switch),
                 buckets: buckets(blueprint.records.shares.as_ref(), &ports),
-                openings: Openings { to_start: listed.count(node), ..Openings::default() },
+                host_pairs: HostPairs { to_start: listed.count(node), ..HostPairs::default() },
                 streams: streams(blueprint, key, at_switch.then_some(number)),
                 switch,
                 ports: Part::default(),

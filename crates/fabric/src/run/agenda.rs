@@ -225,10 +225,10 @@ impl Agenda {
         pending.into_iter().filter_map(arrives).collect()
     }
 
-    /// The thread that visits a group, if that is another one than that of these events.
+    /// The owner of a group, if it is another thread.
     #[inline]
-    pub fn elsewhere(&self, group: u32) -> Option<usize> {
-        if let Events::ByNode(windows) = &self.events { windows.elsewhere(group) } else { None }
+    pub fn remote_owner(&self, group: u32) -> Option<usize> {
+        if let Events::ByNode(windows) = &self.events { windows.remote_owner(group) } else { None }
     }
 
     /// As these, without events, for another thread; none where events go in one order.

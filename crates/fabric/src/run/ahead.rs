@@ -14,34 +14,13 @@ use crate::link::packet::{ON_PATH, Packet};
 use crate::network::facts::Facts;
 use crate::network::routing::peer;
 use crate::run::agenda::What;
-use crate::run::node::NodeRef;
+use crate::run::node::{Node, NodeRef};
 use crate::run::state::Run;
-use crate::run::world::World;
 
 /// How many events before it an event's packet is fetched.
 const PACKET: usize = AHEAD - 1;
 /// And what the packet names.
 const REST: usize = 5;
-
-impl World<'_> {
-    /// The node of a packet's event; of another event no matter which.
-    #[inline]
-    fn node_ahead(&self, order: u64) -> NodeId {
-        match self.run.events.moves(order) {
-            Some((What::Arrival, port)) => self.facts.node_of(peer(port)),
-            Some((_, port)) => self.facts.node_of(port),
-            None => NodeId(0),
-        }
-    }
-
-    /// Takes one step for each of two events that come after the next one.
-    #[inline]
-    pub fn look_ahead(&self, coming: &[Event; AHEAD]) {
-        Place::of(coming[PACKET].item).fetch();
-        let node = self.node_ahead(coming[REST].order);
-        self.run.fetch_rest(&self.facts, self.nodes[node.index()].view(), &coming[REST]);
-    }
-}
 
 /// Takes the first step for the events of a visit that comes next.
 #[inline]
@@ -52,6 +31,24 @@ pub(crate) fn fetch_packets(events: &[Event]) {
 }
 
 impl Run<'_> {
+    /// The node of a packet's event; of another event no matter which.
+    #[inline]
+    fn node_ahead(&self, facts: &Facts<'_>, order: u64) -> NodeId {
+        match self.events.moves(order) {
+            Some((What::Arrival, port)) => facts.node_of(peer(port)),
+            Some((_, port)) => facts.node_of(port),
+            None => NodeId(0),
+        }
+    }
+
+    /// Takes one step for each of two events that come after the next one.
+    #[inline]
+    pub fn look_ahead(&self, facts: &Facts<'_>, nodes: &[Node], coming: &[Event; AHEAD]) {
+        Place::of(coming[PACKET].item).fetch();
+        let node = self.node_ahead(facts, coming[REST].order);
+        self.fetch_rest(facts, nodes[node.index()].view(), &coming[REST]);
+    }
+
     /// Takes the second step for an event of a node: its packet is there.
     #[inline]
     pub fn fetch_rest(&self, facts: &Facts<'_>, node: NodeRef<'_>, event: &Event) {

@@ -19,12 +19,12 @@ const SEARCH_EVERY: u64 = 1_000_000_000;
 impl<'a> World<'a> {
     /// The run as each thread has it, this one first.
     pub fn runs(&self) -> impl Iterator<Item = &Run<'a>> + Clone {
-        std::iter::once(&self.run).chain(&self.helpers)
+        std::iter::once(&self.run).chain(&self.other_runs)
     }
 
     /// Likewise, to be changed.
     pub fn runs_mut(&mut self) -> impl Iterator<Item = &mut Run<'a>> {
-        std::iter::once(&mut self.run).chain(&mut self.helpers)
+        std::iter::once(&mut self.run).chain(&mut self.other_runs)
     }
 
     /// Called at the end of each epoch, at the time `now`; true ends the run.
@@ -80,8 +80,8 @@ impl<'a> World<'a> {
     /// By workload.
     fn totals(&self) -> Vec<Totals> {
         let mut totals = self.run.kept.records.totals.clone();
-        for helper in &self.helpers {
-            let more = &helper.kept.records.totals;
+        for other in &self.other_runs {
+            let more = &other.kept.records.totals;
             totals.iter_mut().zip(more).for_each(|(totals, more)| totals.absorb(more));
         }
         totals
@@ -112,7 +112,7 @@ impl<'a> World<'a> {
         }
         done.retain_mut(|done| !self.close_if_over(done));
         self.run.pairs.done = done;
-        self.even_out();
+        self.balance();
     }
 
     /// Closes a queue pair if it is over; whether it is.
@@ -126,25 +126,24 @@ impl<'a> World<'a> {
         over
     }
 
-    /// Evens out what each thread has of free slots and places: one that sends much needs them, one that receives much gets
-    /// them.
-    fn even_out(&mut self) {
-        let share = self.run.pairs.free_slots.len() / (self.helpers.len() + 1);
-        for helper in &mut self.helpers {
+    /// Balances free slots and places between threads: the thread of a sender takes them, that of a receiver gets them.
+    fn balance(&mut self) {
+        let share = self.run.pairs.free_slots.len() / (self.other_runs.len() + 1);
+        for other in &mut self.other_runs {
             let slots = &mut self.run.pairs.free_slots;
-            let missing = share.saturating_sub(helper.pairs.free_slots.len());
-            helper.pairs.free_slots.extend(slots.drain(slots.len() - missing..));
-            self.run.packets.even_out(&mut helper.packets);
+            let missing = share.saturating_sub(other.pairs.free_slots.len());
+            other.pairs.free_slots.extend(slots.drain(slots.len() - missing..));
+            self.run.packets.balance(&mut other.packets);
         }
     }
 
-    /// Puts together what threads have kept, when the run is over.
-    pub fn gather(&mut self) {
+    /// Merges the records of all threads, when the run is over.
+    pub fn merge_workers(&mut self) {
         let pending: Vec<_> = self.runs_mut().flat_map(|run| run.events.drain_arrivals()).collect();
         self.on_links = pending.into_iter().filter(|&(_, place)| !self.run.packets.is_lost(place)).collect();
-        for helper in mem::take(&mut self.helpers) {
-            self.run.kept.absorb(helper.kept);
-            self.run.traffic.triggers.absorb(&helper.traffic.triggers);
+        for other in mem::take(&mut self.other_runs) {
+            self.run.kept.absorb(other.kept);
+            self.run.traffic.triggers.absorb(&other.traffic.triggers);
         }
     }
 }

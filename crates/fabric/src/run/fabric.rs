@@ -12,14 +12,14 @@ use crate::error::BuildError;
 use crate::network::blueprint::Blueprint;
 use crate::network::routing::Routes;
 use crate::records::outcome::{Control, Records};
-use crate::run::threads::Staffing;
+use crate::run::threads::ThreadPlan;
 use crate::run::world::World;
 use crate::why::{FlowRef, Why};
 
 /// A network that is ready to run.
 pub struct Fabric<'a> {
     pub(crate) world: World<'a>,
-    staffing: Option<Staffing>,
+    thread_plan: Option<ThreadPlan>,
 }
 
 impl<'a> Fabric<'a> {
@@ -42,13 +42,13 @@ impl<'a> Fabric<'a> {
         control: &'a Control,
     ) -> Result<Self, BuildError> {
         let world = World::build(blueprint, routes, control)?;
-        Ok(Fabric { world, staffing: None })
+        Ok(Fabric { world, thread_plan: None })
     }
 
-    /// Runs on so many threads. What is kept of a run is the same to the byte.
+    /// Runs on the threads of a plan. The records are the same to the byte on any number of threads.
     #[must_use]
-    pub fn on(mut self, staffing: &Staffing) -> Self {
-        self.staffing = Some(staffing.clone());
+    pub fn on(mut self, thread_plan: &ThreadPlan) -> Self {
+        self.thread_plan = Some(thread_plan.clone());
         self
     }
 
@@ -99,10 +99,10 @@ impl<'a> Fabric<'a> {
     }
 
     fn go(self) -> Ran<'a> {
-        let Fabric { mut world, staffing } = self;
+        let Fabric { mut world, thread_plan } = self;
         world.arm_machines();
-        if let Some(staffing) = &staffing {
-            world.hire(staffing);
+        if let Some(thread_plan) = &thread_plan {
+            world.start_workers(thread_plan);
         }
         let limit = world.facts.blueprint.end.limit;
         let (mut now, mut how) = (Time::ZERO, Advance::Reached);
@@ -137,7 +137,7 @@ impl Ran<'_> {
         self.world.now = self.end.0;
         let stopped = self.world.stopped(self.interrupted);
         self.world.close(self.end);
-        self.world.gather();
+        self.world.merge_workers();
         self.world.tables(stopped)
     }
 }

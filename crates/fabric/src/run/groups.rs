@@ -1,30 +1,30 @@
-//! Which nodes are gone through one by one, and which together.
+//! Groups of nodes that are executed in one common order.
 
 use floodway_units::{NodeId, Span};
 
 use crate::network::blueprint::{Blueprint, DirectionSpec, Draws, LinkSpec, Ties};
 
-/// A window is not longer than this many full packets take on the fastest link: what a node works on stays in the
-/// caches.
+/// A window is at most as long as this many full packets take on the fastest link, so that the working set of a node stays
+/// in the caches.
 const PACKETS: u64 = 64;
-/// It is not worth to visit nodes for shorter windows, in which next to nothing happens.
+/// Nodes that a shorter link connects form a group: shorter windows would have next to no events.
 pub(crate) const SHORTEST: Span = Span::ns(20);
 
-/// Groups of nodes. The events of a group's nodes have one order among them, and those of different groups none: nothing
-/// that one does reaches another in less than a window. A node is a group of its own unless a link of less than
-/// [`SHORTEST`] leads to another one.
+/// Groups of nodes. The events of a group are executed in one order; those of different groups are independent within a
+/// window, since nothing reaches another group in less. A node is a group of its own unless a link with a delay below
+/// [`SHORTEST`] connects it to another one.
 #[derive(Debug)]
 pub(crate) struct Groups {
     /// By node: its group.
     of: Vec<u32>,
     /// By group: its first node, and whether it has others.
     first: Vec<(NodeId, bool)>,
-    /// How long windows are; none where all nodes are one group.
+    /// Length of a window; none if all nodes are one group.
     window: Option<Span>,
 }
 
 impl Groups {
-    /// Those of a network.
+    /// The groups of a network.
     pub fn new(blueprint: &Blueprint) -> Self {
         let short = blueprint.links.iter().filter(|link| shortest(link) < SHORTEST);
         let ends = short.map(|link| link.ends.each_ref().map(|end| end.node.index()));
@@ -50,7 +50,7 @@ impl Groups {
         self.first.len()
     }
 
-    /// How long windows are; none where the events of all nodes go in one order.
+    /// Length of a window; none if the events of all nodes have one common order.
     pub fn window(&self) -> Option<Span> {
         self.window
     }
@@ -73,7 +73,7 @@ fn shortest(link: &LinkSpec) -> Span {
     there.min(back)
 }
 
-/// Why the events of all nodes have one order, if something but the links asks for it.
+/// Why the events of all nodes have one common order, if something other than the links requires it.
 pub(crate) fn in_one_order(blueprint: &Blueprint) -> Option<&'static str> {
     if blueprint.semantics.ties == Ties::SchedulingOrder {
         Some("ties go by the order in which events are scheduled, which is one for the whole network")
@@ -86,7 +86,7 @@ pub(crate) fn in_one_order(blueprint: &Blueprint) -> Option<&'static str> {
     }
 }
 
-/// By node, the number of what it hangs together with over these links, in the order of first nodes.
+/// By node, the number of its connected component over these links, in the order of first nodes.
 pub(crate) fn joined(nodes: usize, links: impl Iterator<Item = [usize; 2]>) -> Vec<usize> {
     let mut parent: Vec<usize> = (0..nodes).collect();
     for [a, b] in links {

@@ -5,7 +5,7 @@ use floodway_units::{NodeId, PortId, QueueId, Rng, Time};
 
 use crate::column::{Part, PartMut};
 use crate::host::nic::Nic;
-use crate::host::queue_pairs::Openings;
+use crate::host::queue_pairs::HostPairs;
 use crate::link::port::{Egress, Port, Queue};
 use crate::network::layout::Local;
 use crate::records::histogram::Histogram;
@@ -36,7 +36,7 @@ pub(crate) struct Node {
     /// By port, of those whose flows are told apart; else empty.
     pub buckets: Vec<Option<Bucket>>,
     /// Of a host.
-    pub openings: Openings,
+    pub host_pairs: HostPairs,
     /// Empty at a host.
     pub switch: Switch,
     pub id: NodeId,
@@ -68,7 +68,7 @@ pub(crate) struct NodeMut<'w> {
     pub machines: &'w mut Vec<PortMachines>,
     pub histograms: &'w mut Vec<Histogram>,
     pub buckets: &'w mut Vec<Option<Bucket>>,
-    pub openings: &'w mut Openings,
+    pub host_pairs: &'w mut HostPairs,
     pub switch: &'w mut Switch,
     pub streams: &'w mut Streams,
 }
@@ -145,7 +145,7 @@ impl Node {
             machines: &mut self.machines,
             histograms: &mut self.histograms,
             buckets: &mut self.buckets,
-            openings: &mut self.openings,
+            host_pairs: &mut self.host_pairs,
             switch: &mut self.switch,
             streams: &mut self.streams,
         }

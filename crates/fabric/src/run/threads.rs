@@ -1,10 +1,11 @@
-//! On how many threads a run is, and why not on more.
+//! The number of threads of a run, and why it is not larger.
 
-pub(crate) mod deal;
-mod pays;
+pub(crate) mod assignment;
+mod policy;
 
 use crate::network::blueprint::Blueprint;
 use crate::run::groups::{Groups, SHORTEST, in_one_order};
+use crate::run::threads::policy::FewerThreads;
 
 /// On how many threads somebody wants a run to be.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -12,7 +13,7 @@ pub enum Threads {
     /// On so many as pay.
     #[default]
     Paying,
-    /// On so many, but on one where they would only wait for one another.
+    /// On so many, but on fewer where they would only wait for one another.
     AtMost(usize),
     /// On so many wherever events go node by node, however much slower that is.
     Forced(usize),
@@ -23,38 +24,38 @@ const MOST: usize = 250;
 
 /// On how many threads a run is. Results do not depend on it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Staffing {
+pub struct ThreadPlan {
     threads: usize,
-    /// All of them take part however little happens.
-    always: bool,
-    /// By node, the thread that visits it at first; none where that follows from the network.
-    homes: Option<Vec<u8>>,
+    /// All of them execute every window, however few events it has.
+    forced: bool,
+    /// By node, the thread that owns it at first; none if that follows from the topology.
+    owners: Option<Vec<u8>>,
     /// Why there are no more threads, where more were to be had.
     why: Option<String>,
 }
 
-impl Staffing {
+impl ThreadPlan {
     /// One thread; `why` says for what reason.
     fn one(why: Option<String>) -> Self {
-        Staffing { threads: 1, always: false, homes: None, why }
+        ThreadPlan { threads: 1, forced: false, owners: None, why }
     }
 
-    /// So many threads, each of which visits at first the nodes that `homes` says, where events go node by node; if `always`,
-    /// all take part however little happens.
-    pub fn dealt(blueprint: &Blueprint, homes: &[u8], always: bool) -> Self {
-        let threads = homes.iter().max().map_or(1, |&last| usize::from(last) + 1);
+    /// Threads that own the nodes as `owners` says at first, if nodes are executed one by one; if `forced`, all execute every
+    /// window, however few events it has.
+    pub fn with_owners(blueprint: &Blueprint, owners: &[u8], forced: bool) -> Self {
+        let threads = owners.iter().max().map_or(1, |&last| usize::from(last) + 1);
         let in_one_order = Groups::new(blueprint).window().is_none();
-        if threads == 1 || in_one_order || homes.len() != blueprint.nodes.len() {
+        if threads == 1 || in_one_order || owners.len() != blueprint.nodes.len() {
             return Self::one(in_one_order.then(|| why_one(blueprint)));
         }
-        Staffing { threads, always, homes: Some(homes.to_vec()), why: None }
+        ThreadPlan { threads, forced, owners: Some(owners.to_vec()), why: None }
     }
 
     /// What a run does where `cores` are to be had.
     pub fn of_run(blueprint: &Blueprint, asked: Threads, cores: usize) -> Self {
         let (wanted, rule): (_, fn(&_, _, _) -> _) = match asked {
-            Threads::Paying => (cores, pays::too_little),
-            Threads::AtMost(wanted) | Threads::Forced(wanted) => (wanted, pays::too_short),
+            Threads::Paying => (cores, policy::too_little),
+            Threads::AtMost(wanted) | Threads::Forced(wanted) => (wanted, policy::too_short),
         };
         let groups = Groups::new(blueprint);
         let threads = wanted.clamp(1, MOST).min(groups.count());
@@ -62,17 +63,18 @@ impl Staffing {
             return Self::one(None);
         }
         let Some(window) = groups.window() else { return Self::one(Some(why_one(blueprint))) };
-        let slow = rule(blueprint, window, threads);
-        let always = asked == Threads::Forced(wanted);
-        match slow {
-            Some(why) if !always => Self::one(Some(why)),
-            Some(why) => {
-                let why = Some(format!("{why}, and one may be faster"));
-                Staffing { threads, always, homes: None, why }
+        let forced = asked == Threads::Forced(wanted);
+        match rule(blueprint, window, threads) {
+            Some(FewerThreads { threads, why }) if !forced => {
+                ThreadPlan { threads, forced, owners: None, why: Some(why) }
+            }
+            Some(FewerThreads { why, .. }) => {
+                let why = Some(format!("{why}, and fewer may be faster"));
+                ThreadPlan { threads, forced, owners: None, why }
             }
             None => {
                 let few = || format!("more than {threads} are of no use to as many nodes");
-                Staffing { threads, always, homes: None, why: (threads < wanted).then(few) }
+                ThreadPlan { threads, forced, owners: None, why: (threads < wanted).then(few) }
             }
         }
     }
@@ -82,14 +84,14 @@ impl Staffing {
         self.threads
     }
 
-    /// Do they all take part however little happens?
-    pub(crate) fn always(&self) -> bool {
-        self.always
+    /// Do all of them execute every window, however few events it has?
+    pub(crate) fn forced(&self) -> bool {
+        self.forced
     }
 
-    /// By node, the thread that visits it at first.
-    pub(crate) fn homes(&self, blueprint: &Blueprint) -> Vec<u8> {
-        self.homes.clone().unwrap_or_else(|| deal::homes(blueprint, self.threads))
+    /// By node, the thread that owns it at first.
+    pub(crate) fn owners(&self, blueprint: &Blueprint) -> Vec<u8> {
+        self.owners.clone().unwrap_or_else(|| assignment::initial(blueprint, self.threads))
     }
 
     /// Why there are no more threads, where more were to be had.

@@ -16,8 +16,10 @@
 //! the whole network (a link that fails) is a step: the window is cut behind its instant, and it is taken when all nodes
 //! have come so far.
 //!
-//! On several threads each has the events of the nodes that it visits, and a list for each other one of events for
-//! those nodes that this one visits ([`crew`](crate::run::crew)).
+//! Where nodes form groups, a group takes the place of a node here.
+//!
+//! With several threads, each has the events of the nodes that it owns, and an outbox for each other thread
+//! ([`worker_pool`](crate::run::worker_pool)).
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -25,6 +27,8 @@ use std::sync::Arc;
 
 use floodway_engine::{Event, Queue, sink};
 use floodway_units::Time;
+
+mod exchange;
 
 /// Windows whose events lie in inboxes: the one at work, and those after it.
 const NEAR: u64 = 4;
@@ -78,10 +82,10 @@ pub(crate) struct Windows {
     steps: BinaryHeap<Reverse<(u64, u64)>>,
     /// This thread.
     thread: u8,
-    /// By node: the thread that visits it.
-    homes: Arc<[u8]>,
-    /// By thread: events of nodes that it visits, with their nodes.
-    out: Vec<Vec<(u32, Event)>>,
+    /// By group: the thread that owns it.
+    owners: Arc<[u8]>,
+    /// By thread: events for the groups that it owns.
+    outboxes: Vec<Vec<(u32, Event)>>,
 }
 
 /// What was pending.
@@ -130,14 +134,9 @@ impl Windows {
             free: Vec::new(),
             steps: BinaryHeap::new(),
             thread: 0,
-            homes: vec![0; nodes].into(),
-            out: Vec::new(),
+            owners: vec![0; nodes].into(),
+            outboxes: Vec::new(),
         }
-    }
-
-    /// As these, without events, for another thread.
-    pub fn of_thread(&self, thread: u8) -> Self {
-        Windows { thread, ..Windows::new(self.inboxes.len(), self.length) }
     }
 
     /// Adds an event of a node: of one of another group than that which is visited, not before the window is over.
@@ -155,9 +154,9 @@ impl Windows {
     pub fn send(&mut self, node: u32, event: Event) {
         let at = event.time.0;
         debug_assert!(at >= self.stop, "nothing reaches another node within a window");
-        let home = self.homes[node as usize];
-        if home != self.thread {
-            return self.out[usize::from(home)].push((node, event));
+        let owner = self.owners[node as usize];
+        if owner != self.thread {
+            return self.outboxes[usize::from(owner)].push((node, event));
         }
         if at >= self.ends[2] {
             return self.push_later(node, event);
@@ -308,75 +307,6 @@ impl Windows {
         }
     }
 
-    /// The thread that visits a node, if that is another one than this.
-    #[inline]
-    pub fn elsewhere(&self, node: u32) -> Option<usize> {
-        let home = self.homes[node as usize];
-        (home != self.thread).then_some(usize::from(home))
-    }
-
-    /// From now on nodes are visited by these threads, of which there are so many. Nothing is pending here.
-    pub fn set_homes(&mut self, homes: &Arc<[u8]>, threads: usize, window: u64) {
-        self.homes = Arc::clone(homes);
-        self.out.resize_with(threads, Vec::new);
-        self.enter(window);
-    }
-
-    /// The window at work.
-    pub fn window(&self) -> u64 {
-        self.window
-    }
-
-    /// The window in which the next event comes that is here; a huge number if none is. One that `end` cuts is over when what
-    /// comes before that is done.
-    pub fn earliest(&mut self, end: u64) -> u64 {
-        let is_due = |&ahead: &usize| match ahead {
-            0 => self.has_due(self.ends[0].min(end)),
-            _ => self.due(ahead).iter().any(|&bits| bits != 0),
-        };
-        let near = (0..NEAR as usize).find(is_due).map(|ahead| self.window + ahead as u64);
-        let out = self.out.iter().flatten().map(|(_, event)| event.time.0 / self.length).min();
-        let later = || self.later.next_time().map(|time| time.0 / self.length);
-        near.or_else(later).into_iter().chain(out).min().unwrap_or(u64::MAX)
-    }
-
-    /// Goes on to a window before which nothing is pending on any thread, as far as `end`; false if it begins later. Its
-    /// nodes are those of [`Windows::due_in`].
-    pub fn begin(&mut self, window: u64, end: u64) -> bool {
-        if window.saturating_mul(self.length) >= end {
-            (self.node, self.stop) = (NOBODY, 0);
-            return false;
-        }
-        self.enter(window);
-        let near = Time(self.ends[2]);
-        (self.node, self.stop) = (NOBODY, 0);
-        while let Some(event) = self.later.pop_before(near) {
-            self.come_near(event);
-        }
-        self.stop = self.ends[0].min(end);
-        true
-    }
-
-    /// The window is over.
-    pub fn end(&mut self) {
-        (self.node, self.stop) = (NOBODY, 0);
-    }
-
-    /// When the next step of the whole network is, if there is one.
-    pub fn next_step(&self) -> Option<u64> {
-        self.steps.peek().map(|&Reverse((at, _))| at)
-    }
-
-    /// Hands over the events for the nodes of another thread, and takes an empty list.
-    pub fn hand_over(&mut self, thread: usize, events: &mut Vec<(u32, Event)>) {
-        std::mem::swap(&mut self.out[thread], events);
-    }
-
-    /// Takes in events of nodes that this thread visits, which come after all that has been done.
-    pub fn take_in(&mut self, events: &mut Vec<(u32, Event)>) {
-        events.drain(..).for_each(|(node, event)| self.send(node, event));
-    }
-
     /// As these, without events, but no longer than this.
     pub fn shorter(&self, most: u64) -> Self {
         Windows::new(self.inboxes.len(), self.length.min(most).max(1))
@@ -391,7 +321,7 @@ impl Windows {
             let (item, node) = self.far[event.item as usize];
             events.push((node, Event { item, ..event }));
         }
-        events.extend(self.out.iter_mut().flat_map(|events| events.drain(..)));
+        events.extend(self.outboxes.iter_mut().flat_map(|events| events.drain(..)));
         self.far.clear();
         self.free.clear();
         self.later = Queue::default();

@@ -20,9 +20,9 @@ use crate::network::layout::Local;
 use crate::records::series::Series;
 use crate::run::agenda::What;
 use crate::run::at_node::AtNode;
-use crate::run::crew::Crew;
 use crate::run::node::Node;
 use crate::run::state::{Fault, Run};
+use crate::run::worker_pool::WorkerPool;
 use crate::switch::buffer::Ingress;
 
 /// Events between two looks at the stop flag.
@@ -38,8 +38,8 @@ pub(crate) struct World<'a> {
     pub nodes: Vec<Node>,
     /// The run as this thread has it, and as those that help it have it.
     pub run: Run<'a>,
-    pub helpers: Vec<Run<'a>>,
-    pub crew: Option<Crew>,
+    pub other_runs: Vec<Run<'a>>,
+    pub worker_pool: Option<WorkerPool>,
     /// When the run is over: packets on links, with the ports that sent them.
     pub on_links: Vec<(PortId, Place)>,
     /// Faults in the order of time: (when, what), the next last.
@@ -181,7 +181,7 @@ impl<'a> World<'a> {
             let event = match queue.window() {
                 Some(&window) if window[0].time < end => {
                     queue.advance();
-                    self.look_ahead(&window);
+                    self.run.look_ahead(&self.facts, &self.nodes, &window);
                     window[0]
                 }
                 _ => match queue.pop_before(end) {

@@ -1,6 +1,6 @@
 //! Random small networks with every mechanism, for properties that hold of any.
 
-use floodway_fabric::Staffing;
+use floodway_fabric::ThreadPlan;
 use floodway_fabric::blueprint::{
     AllowanceSpec, Arrivals, Blueprint, ErrorRates, HistogramSpec, LoopSpec, Next, PoissonSpec, RelayPorts,
     Role, ShareSpec, Sharing,
@@ -290,8 +290,8 @@ impl Plan {
     }
 
     /// Threads, and which nodes each visits at first.
-    pub fn staffing(&self, blueprint: &Blueprint) -> Staffing {
-        let homes = (0..blueprint.nodes.len()).map(|node| (self.groups[node] % self.parts) as u8);
-        Staffing::dealt(blueprint, &homes.collect::<Vec<_>>(), self.threads > 1)
+    pub fn thread_plan(&self, blueprint: &Blueprint) -> ThreadPlan {
+        let owners = (0..blueprint.nodes.len()).map(|node| (self.groups[node] % self.parts) as u8);
+        ThreadPlan::with_owners(blueprint, &owners.collect::<Vec<_>>(), self.threads > 1)
     }
 }

@@ -29,9 +29,9 @@ pub fn measured(order: &Order) -> Result<Value, String> {
     let memory_read = peak_memory();
     let control = Control::default();
     let start = Instant::now();
-    let staffing = read.staffing(Threads::Forced(order.threads), order.threads);
+    let thread_plan = read.thread_plan(Threads::Forced(order.threads), order.threads);
     let built = Fabric::build(read.blueprint(), &control);
-    let fabric = built.map_err(|error| error.to_string())?.on(&staffing);
+    let fabric = built.map_err(|error| error.to_string())?.on(&thread_plan);
     let build_s = start.elapsed().as_secs_f64();
     let mut value = json!({
         "case": stem(&order.scenario),

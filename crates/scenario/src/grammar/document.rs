@@ -464,7 +464,7 @@ fn share_bucket() -> Span {
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct EngineKeys {
-    /// Threads of a run, from 1 up; never more than there are nodes, and one where links are so short that they would only
+    /// Threads of a run, from 1 up; never more than there are nodes, and fewer where links are so short that they would only
     /// wait for one another (`--force-threads` uses them nevertheless). `--threads` wins, and `floodway compare` uses one
     /// unless `--threads` is given. Default: one a core where links are long enough and there is enough to be sent, else one.
     pub threads: Option<usize>,

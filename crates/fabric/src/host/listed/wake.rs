@@ -12,7 +12,7 @@ impl AtNode<'_, '_> {
     /// The NIC has found nothing to send: sets its timer, unless it runs or a pacing time is in the past.
     pub fn wake_by_list(&mut self, port: Local) {
         let nic = &self.node.nics[port.index()];
-        if nic.pacing_timer.at != NEVER || self.node.openings.to_start > 0 {
+        if nic.pacing_timer.at != NEVER || self.node.host_pairs.to_start > 0 {
             return;
         }
         let mut least = NEVER;

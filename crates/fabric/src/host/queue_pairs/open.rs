@@ -71,7 +71,7 @@ impl AtNode<'_, '_> {
             self.trace_opened(slot, &head);
         }
         if begin.rank.is_some() {
-            self.node.openings.to_start -= 1;
+            self.node.host_pairs.to_start -= 1;
         }
         let port = nic_port.map(|_| nic);
         if port.is_some() {
@@ -90,14 +90,14 @@ impl AtNode<'_, '_> {
             Turns::List | Turns::StandingList => nic.list.push(slot),
         }
         if let Some(key) = key {
-            self.node.openings.shared.insert(key, slot);
+            self.node.host_pairs.by_key.insert(key, slot);
         }
     }
 
     /// A queue pair that goes on has another message, of which its receiver is told: at once, or when threads have met.
     pub fn posted(&mut self, posted: Posted) {
         let to = self.run.pairs.ways[posted.slot as usize].destination;
-        if let Some(thread) = self.run.events.elsewhere(self.facts.groups.of(to)) {
+        if let Some(thread) = self.run.events.remote_owner(self.facts.groups.of(to)) {
             self.run.pairs.posted[thread].push(posted);
         } else {
             self.run.pairs.receivers[posted.slot as usize].post(posted.message);

@@ -94,7 +94,7 @@ impl AtNode<'_, '_> {
     pub fn begin(&mut self, begin: Begin) -> Option<Local> {
         let message = self.message(&begin);
         let key = self.pair_key(&begin);
-        match key.as_ref().and_then(|key| self.node.openings.shared.get(key)) {
+        match key.as_ref().and_then(|key| self.node.host_pairs.by_key.get(key)) {
             Some(&slot) => self.post(slot, message),
             None => self.open(&begin, message, key),
         }

@@ -1,35 +1,35 @@
-//! Threads that meet again and again.
+//! A spinning barrier for threads that synchronise every few microseconds.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
-/// How often a thread that waits looks again at once.
+/// Checks in a row before a waiting thread yields the processor.
 const SPINS: u32 = 2_000;
-/// How often, then, it lets others have the processor.
+/// Checks, including yields, before it sleeps.
 const YIELDS: u32 = 4_000;
-/// How long, from then on, it sleeps between two looks.
+/// Sleep between two checks after that.
 const REST: Duration = Duration::from_micros(50);
 
-/// Where threads wait for one another: what each did before it came is seen by all who go on.
+/// A barrier: writes of each thread before `wait` are visible to all threads after it.
 #[derive(Debug)]
-pub struct Meeting {
+pub struct Barrier {
     threads: usize,
     here: AtomicUsize,
-    /// Meetings so far.
+    /// Rounds completed.
     times: AtomicUsize,
-    /// Somebody will never come.
+    /// A thread has panicked and will never arrive.
     broken: AtomicBool,
 }
 
-impl Meeting {
-    /// Of so many threads.
+impl Barrier {
+    /// A barrier for `threads` threads.
     pub fn new(threads: usize) -> Self {
         let (here, times) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        Meeting { threads, here, times, broken: AtomicBool::new(false) }
+        Barrier { threads, here, times, broken: AtomicBool::new(false) }
     }
 
-    /// Waits until all are here; false if somebody will never come.
+    /// Waits for all threads; returns false if one of them has panicked.
     pub fn wait(&self) -> bool {
         let times = self.times.load(Ordering::Acquire);
         if self.here.fetch_add(1, Ordering::AcqRel) + 1 == self.threads {
@@ -47,17 +47,17 @@ impl Meeting {
         true
     }
 
-    /// While a thread that takes part has this, its panic ends the waiting of the others.
-    pub fn attend(&self) -> Attending<'_> {
-        Attending(self)
+    /// A guard: if the thread that holds it panics, the others stop waiting.
+    pub fn guard(&self) -> BarrierGuard<'_> {
+        BarrierGuard(self)
     }
 }
 
-/// A thread takes part.
+/// Releases the waiting threads when its own thread panics.
 #[derive(Debug)]
-pub struct Attending<'m>(&'m Meeting);
+pub struct BarrierGuard<'m>(&'m Barrier);
 
-impl Drop for Attending<'_> {
+impl Drop for BarrierGuard<'_> {
     fn drop(&mut self) {
         if thread::panicking() {
             self.0.broken.store(true, Ordering::Relaxed);
@@ -65,7 +65,7 @@ impl Drop for Attending<'_> {
     }
 }
 
-/// Waits a little longer each time, so that a thread that waits does not keep others from what it waits for.
+/// Backs off in steps, so that a waiting thread does not take the processor from the one it waits for.
 #[derive(Default)]
 struct Patience(u32);
 
@@ -87,19 +87,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nobody_goes_on_before_all_have_come() {
+    fn no_thread_passes_before_all_have_arrived() {
         const ROUNDS: u32 = 2_000;
-        let meeting = Meeting::new(3);
+        let barrier = Barrier::new(3);
         let counts = [(); 3].map(|()| AtomicU32::new(0));
         thread::scope(|scope| {
             for own in 0..3 {
-                let (meeting, counts) = (&meeting, &counts);
+                let (barrier, counts) = (&barrier, &counts);
                 scope.spawn(move || {
                     for round in 1..=ROUNDS {
                         counts[own].store(round, Ordering::Relaxed);
-                        assert!(meeting.wait());
+                        assert!(barrier.wait());
                         assert!(counts.iter().all(|count| count.load(Ordering::Relaxed) >= round));
-                        assert!(meeting.wait());
+                        assert!(barrier.wait());
                     }
                 });
             }
@@ -108,14 +108,14 @@ mod tests {
     }
 
     #[test]
-    fn who_panics_is_not_waited_for() {
-        let meeting = Meeting::new(2);
+    fn a_panic_releases_the_other_threads() {
+        let barrier = Barrier::new(2);
         thread::scope(|scope| {
             let panics = scope.spawn(|| {
-                let _attending = meeting.attend();
+                let _guard = barrier.guard();
                 std::panic::resume_unwind(Box::new("ends"));
             });
-            let waits = scope.spawn(|| meeting.wait());
+            let waits = scope.spawn(|| barrier.wait());
             assert!(panics.join().is_err());
             assert!(!waits.join().expect("it goes on"));
         });

@@ -1,9 +1,9 @@
-//! Which thread visits which nodes.
+//! Assignment of nodes to threads.
 //!
-//! At first that follows from the network alone. Links are taken away by falling delay until what is left hangs together in
+//! At first it follows from the topology. Links are taken away by falling delay until what is left hangs together in
 //! several parts with hosts: datacenters, then what is below one switch. These are packed into as many groups as there are
 //! threads, neighbours together, with like shares of the ports' rates; switches that have no hosts (aggregation, cores)
-//! follow most of their links, and are dealt out where those lead everywhere. Later it follows from what nodes have cost.
+//! follow most of their links, and are dealt out where those lead everywhere. Later it follows from the measured cost of nodes.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -41,8 +41,8 @@ struct Link {
     rate: u128,
 }
 
-/// By node, the thread of so many that visits it at first.
-pub(crate) fn homes(blueprint: &Blueprint, threads: usize) -> Vec<u8> {
+/// By node, the thread that owns it at first.
+pub(crate) fn initial(blueprint: &Blueprint, threads: usize) -> Vec<u8> {
     let units = Units::new(blueprint, host_stays(blueprint));
     let mut group = vec![NOWHERE; units.weight.len()];
     let all: Vec<usize> = (0..group.len()).collect();
@@ -50,7 +50,8 @@ pub(crate) fn homes(blueprint: &Blueprint, threads: usize) -> Vec<u8> {
     if groups < threads { by_rates(blueprint, threads) } else { units.by_node(&group) }
 }
 
-/// By node, where the network does not come apart by itself: the fastest first, each to who has least.
+/// By node, if the topology has fewer parts than there are threads: in the order of falling rates, each node to the thread
+/// with the least so far.
 fn by_rates(blueprint: &Blueprint, threads: usize) -> Vec<u8> {
     let mut rates = vec![0; blueprint.nodes.len()];
     for link in &blueprint.links {
@@ -60,21 +61,20 @@ fn by_rates(blueprint: &Blueprint, threads: usize) -> Vec<u8> {
     }
     let mut nodes: Vec<usize> = (0..rates.len()).collect();
     nodes.sort_by_key(|&node| Reverse(rates[node]));
-    let (mut homes, mut loads) = (vec![0; rates.len()], vec![0; threads]);
+    let (mut owners, mut loads) = (vec![0; rates.len()], vec![0; threads]);
     for node in nodes {
-        let home = (0..threads).min_by_key(|&thread| loads[thread]).unwrap_or_default();
-        homes[node] = home as u8;
-        loads[home] += rates[node];
+        let owner = (0..threads).min_by_key(|&thread| loads[thread]).unwrap_or_default();
+        owners[node] = owner as u8;
+        loads[owner] += rates[node];
     }
-    homes
+    owners
 }
 
-/// Of an eighth more to do than the mean a thread is relieved.
+/// A thread whose load exceeds the mean by this fraction (1/8) gives nodes away.
 const UNEVEN: u64 = 8;
 
-/// Gives nodes of threads that have more to do than others another home; whether there are any. `loads` are the sums of
-/// `costs` by thread.
-pub(crate) fn even_out(homes: &mut [u8], costs: &[u64], loads: &mut [u64]) -> bool {
+/// Moves nodes from the most to the least loaded threads; true if any moved. `loads` are the sums of `costs` by thread.
+pub(crate) fn rebalance(owners: &mut [u8], costs: &[u64], loads: &mut [u64]) -> bool {
     let mean = loads.iter().sum::<u64>() / loads.len().max(1) as u64;
     let mut moved = false;
     for _ in 0..loads.len() {
@@ -85,13 +85,13 @@ pub(crate) fn even_out(homes: &mut [u8], costs: &[u64], loads: &mut [u64]) -> bo
         }
         let mut surplus = (loads[most] - mean).min(mean - loads[least]);
         let mut nodes: Vec<usize> =
-            (0..homes.len()).filter(|&node| usize::from(homes[node]) == most).collect();
+            (0..owners.len()).filter(|&node| usize::from(owners[node]) == most).collect();
         nodes.sort_by_key(|&node| Reverse(costs[node]));
         for node in nodes {
             let cost = costs[node];
             if cost > 0 && cost <= surplus {
                 surplus -= cost;
-                homes[node] = least as u8;
+                owners[node] = least as u8;
                 (loads[most], loads[least], moved) = (loads[most] - cost, loads[least] + cost, true);
             }
         }

@@ -12,26 +12,35 @@ const PACKETS_A_WINDOW: u64 = 75;
 /// 16 hosts with 16,000; less takes a fraction of a second.
 const PACKETS_A_RUN: u64 = 100_000;
 
-/// Why windows of such a length are too short for `threads` threads, if so.
-pub(super) fn too_short(blueprint: &Blueprint, window: Span, threads: usize) -> Option<String> {
+/// FewerThreads threads than are wanted, and why.
+pub(super) struct FewerThreads {
+    pub threads: usize,
+    pub why: String,
+}
+
+/// For how many threads windows of such a length are long enough, if not for `threads`.
+pub(super) fn too_short(blueprint: &Blueprint, window: Span, threads: usize) -> Option<FewerThreads> {
     let packets = received_in(blueprint, window).0 / blueprint.mtu.0.max(1);
     let least = PACKETS_A_WINDOW * threads as u64;
-    (packets < least).then(|| {
+    let why = || {
         format!(
             "windows are {window} long, in which hosts receive {packets} packets at most: {threads} threads need {least}"
         )
-    })
+    };
+    let enough = (packets / PACKETS_A_WINDOW).max(1) as usize;
+    (packets < least).then(|| FewerThreads { threads: enough, why: why() })
 }
 
-/// Why `threads` threads do not pay in such windows, if so.
-pub(super) fn too_little(blueprint: &Blueprint, window: Span, threads: usize) -> Option<String> {
-    if let Some(why) = too_short(blueprint, window, threads) {
-        return Some(why);
-    }
+/// Likewise, one also where little is to be sent in all.
+pub(super) fn too_little(blueprint: &Blueprint, window: Span, threads: usize) -> Option<FewerThreads> {
     let line = line_rate(blueprint);
     let packets = offered(blueprint, line).0 / blueprint.mtu.0.max(1);
-    let few = packets < PACKETS_A_RUN;
-    few.then(|| format!("about {packets} packets are to be sent: too few for threads to pay"))
+    let short = too_short(blueprint, window, threads);
+    if packets >= PACKETS_A_RUN || short.as_ref().is_some_and(|fewer| fewer.threads == 1) {
+        return short;
+    }
+    let why = format!("about {packets} packets are to be sent: too few for threads to pay");
+    Some(FewerThreads { threads: 1, why })
 }
 
 /// What hosts receive in a window, where as many of them receive at a time as on average over the time that the one with

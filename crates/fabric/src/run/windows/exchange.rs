@@ -1,0 +1,90 @@
+//! The windows of one of several threads: owners of groups, outboxes for other threads, the next window.
+
+use std::cmp::Reverse;
+use std::sync::Arc;
+
+use floodway_engine::Event;
+use floodway_units::Time;
+
+use super::{NEAR, NOBODY, Windows};
+
+impl Windows {
+    /// The same windows without events, for another thread.
+    pub fn of_thread(&self, thread: u8) -> Self {
+        Windows { thread, ..Windows::new(self.inboxes.len(), self.length) }
+    }
+
+    /// The owner of a group, if it is another thread.
+    #[inline]
+    pub fn remote_owner(&self, group: u32) -> Option<usize> {
+        let owner = self.owners[group as usize];
+        (owner != self.thread).then_some(usize::from(owner))
+    }
+
+    /// Sets the owners of groups, of which `threads` exist, while no event is pending here.
+    pub fn set_owners(&mut self, owners: &Arc<[u8]>, threads: usize, window: u64) {
+        self.owners = Arc::clone(owners);
+        self.outboxes.resize_with(threads, Vec::new);
+        self.enter(window);
+    }
+
+    /// The number of the current window.
+    pub fn window(&self) -> u64 {
+        self.window
+    }
+
+    /// The earliest window with an event of this thread, outboxes included; `u64::MAX` if it has none. Events of the current
+    /// window at `end` or later do not count.
+    pub fn earliest_window(&mut self, end: u64) -> u64 {
+        let is_due = |&ahead: &usize| match ahead {
+            0 => self.has_due(self.ends[0].min(end)),
+            _ => self.due(ahead).iter().any(|&bits| bits != 0),
+        };
+        let near = (0..NEAR as usize).find(is_due).map(|ahead| self.window + ahead as u64);
+        let out = self.outboxes.iter().flatten().map(|(_, event)| event.time.0 / self.length).min();
+        let later = || self.later.next_time().map(|time| time.0 / self.length);
+        near.or_else(later).into_iter().chain(out).min().unwrap_or(u64::MAX)
+    }
+
+    /// Has this thread no window that begins before `end`?
+    pub fn is_idle(&mut self, end: u64) -> bool {
+        self.earliest_window(end).saturating_mul(self.length) >= end
+    }
+
+    /// Enters a window before which no thread has an event, cut at `end`; false if it begins at `end` or later. Its groups
+    /// are those of [`Windows::due_in`].
+    pub fn begin(&mut self, window: u64, end: u64) -> bool {
+        if window.saturating_mul(self.length) >= end {
+            (self.node, self.stop) = (NOBODY, 0);
+            return false;
+        }
+        self.enter(window);
+        let near = Time(self.ends[2]);
+        (self.node, self.stop) = (NOBODY, 0);
+        while let Some(event) = self.later.pop_before(near) {
+            self.come_near(event);
+        }
+        self.stop = self.ends[0].min(end);
+        true
+    }
+
+    /// Leaves the window.
+    pub fn end(&mut self) {
+        (self.node, self.stop) = (NOBODY, 0);
+    }
+
+    /// The time of the next step of the whole network, if there is one.
+    pub fn next_step(&self) -> Option<u64> {
+        self.steps.peek().map(|&Reverse((at, _))| at)
+    }
+
+    /// Swaps the outbox for another thread with an empty list.
+    pub fn swap_outbox(&mut self, thread: usize, events: &mut Vec<(u32, Event)>) {
+        std::mem::swap(&mut self.outboxes[thread], events);
+    }
+
+    /// Adds events of this thread's nodes from other threads.
+    pub fn receive(&mut self, events: &mut Vec<(u32, Event)>) {
+        events.drain(..).for_each(|(node, event)| self.send(node, event));
+    }
+}

@@ -1,0 +1,123 @@
+//! A worker: executes the events of its nodes in a window.
+
+use floodway_engine::Event;
+use floodway_units::NodeId;
+
+use crate::network::facts::Facts;
+use crate::pool::SharedSlice;
+use crate::run::ahead::fetch_packets;
+use crate::run::at_node::AtNode;
+use crate::run::node::Node;
+use crate::run::state::Run;
+use crate::run::windows::Windows;
+
+/// How many events ahead the memory that an event's packet names is prefetched.
+const REST: usize = 3;
+/// Windows between two reports of progress.
+pub(crate) const REPORTED: u64 = 16;
+/// How many nodes ahead a node's events are sorted and their packets prefetched.
+const NODES: usize = 2;
+/// Cache lines of a node that are prefetched.
+const LINES: usize = 3;
+
+/// The groups with events in a window, and their sorted events.
+#[derive(Default)]
+pub(crate) struct Visits {
+    /// Windows executed.
+    pub windows: u64,
+    groups: Vec<u32>,
+    /// Of the current group and the next ones, alternating.
+    events: [Vec<Event>; NODES + 1],
+}
+
+/// What a thread needs to execute windows.
+pub(crate) struct Worker<'s, 'a> {
+    pub facts: &'s Facts<'a>,
+    pub nodes: &'s SharedSlice<'s, Node>,
+    pub run: &'s mut Run<'a>,
+}
+
+impl<'a> Worker<'_, 'a> {
+    /// A node of a group, to execute an event of it.
+    fn at(&mut self, node: NodeId, group: u32) -> AtNode<'_, 'a> {
+        self.run.events.is_at(group);
+        AtNode {
+            now: 0,
+            order: 0,
+            node: self.nodes.element(node.index()).view_mut(),
+            facts: self.facts,
+            run: self.run,
+            others: [&[], &[]],
+        }
+    }
+
+    /// Executes all events of the window, node by node.
+    pub fn visit_all(&mut self, visits: &mut Visits) {
+        let Some(windows) = self.run.events.by_node() else { return };
+        windows.due_in(&mut visits.groups);
+        for i in 0..visits.groups.len() + NODES {
+            // The memory of the next nodes is prefetched in two steps, since the second reads what the first has fetched.
+            if let (Some(&group), Some(windows)) = (visits.groups.get(i), self.run.events.by_node()) {
+                let events = &mut visits.events[i % (NODES + 1)];
+                windows.prepare(group, events);
+                fetch_packets(events);
+                self.nodes.fetch(self.facts.groups.first(group).0.index(), LINES);
+            }
+            if let Some(next) = (i + 1).checked_sub(NODES)
+                && let Some(&group) = visits.groups.get(next)
+            {
+                self.fetch_first(group, &visits.events[next % (NODES + 1)]);
+            }
+            if let Some(at) = i.checked_sub(NODES) {
+                self.visit(visits.groups[at], &mut visits.events[at % (NODES + 1)]);
+            }
+        }
+    }
+
+    /// Prefetches what the first events of a group need, if it is one node.
+    fn fetch_first(&self, group: u32, events: &[Event]) {
+        let (node, with_others) = self.facts.groups.first(group);
+        if !with_others {
+            let node = self.nodes.element(node.index()).view();
+            events.iter().take(REST).for_each(|event| self.run.fetch_rest(self.facts, node, event));
+        }
+    }
+
+    /// Executes the events of a group.
+    fn visit(&mut self, group: u32, events: &mut Vec<Event>) {
+        if let Some(windows) = self.run.events.by_node() {
+            windows.visit(group, events);
+        }
+        let (node, with_others) = self.facts.groups.first(group);
+        if with_others {
+            return self.visit_several(group);
+        }
+        let work = self.at(node, group).visit();
+        self.nodes.element(node.index()).work += work;
+    }
+
+    /// Likewise for several nodes, in the common order of their events.
+    fn visit_several(&mut self, group: u32) {
+        while let Some(event) = self.run.events.by_node().and_then(Windows::pop) {
+            if let Some(node) = self.run.node_of(self.facts, &event) {
+                self.at(node, group).dispatch(event);
+                self.nodes.element(node.index()).work += 1;
+            }
+        }
+    }
+}
+
+impl AtNode<'_, '_> {
+    /// Executes the events of the node; how many there were.
+    fn visit(&mut self) -> u64 {
+        let mut work = 0;
+        while let Some(event) = self.run.events.by_node().and_then(Windows::pop) {
+            if let Some(&event) = self.run.events.by_node().and_then(|windows| windows.ahead(REST)) {
+                self.run.fetch_rest(self.facts, self.node.view(), &event);
+            }
+            self.dispatch(event);
+            work += 1;
+        }
+        work
+    }
+}

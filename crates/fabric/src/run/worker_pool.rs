@@ -1,0 +1,218 @@
+//! Parallel windows: which worker thread owns which nodes, and how threads synchronise.
+//!
+//! ```text
+//!  window     |<-------- length -------->|         |<-------- length -------->|
+//!  thread 0    node 0   node 3   node 4   | barrier | node 0   node 1   node 3  | barrier
+//!  thread 1    node 1   node 2            | barrier | node 2   node 5           | barrier
+//!                                       mailboxes are exchanged
+//! ```
+//! Each group of nodes has an owner, the thread that executes its events. An event for a node of another thread never falls
+//! into the window in which it is created, so it goes through a mailbox that the owner empties after the barrier. What happens
+//! at a node does not depend on its owner.
+//!
+//! The first owners follow from the topology, so that nodes that exchange many packets share a thread. At the end of each
+//! epoch, threads with more work than the mean give nodes away. If a window has few events, one thread executes the windows
+//! of all.
+
+use std::mem;
+use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+use floodway_engine::{Barrier, Event};
+
+use crate::host::queue_pairs::Posted;
+
+#[cfg(debug_assertions)]
+use crate::pool::race_check;
+use crate::run::groups::Groups;
+use crate::run::node::Node;
+use crate::run::threads::assignment;
+use crate::run::worker::{REPORTED, Visits, Worker};
+
+mod coordinator;
+
+/// With fewer events per window and thread, a barrier costs more than parallel execution gains.
+const MIN_EVENTS: u64 = 100;
+/// Published instead of one plus the number of a window: the run stops.
+const STOP: u64 = 0;
+
+/// The worker threads of a run.
+pub(crate) struct WorkerPool {
+    threads: usize,
+    /// All threads execute every window, however few events it has.
+    forced: bool,
+    /// By group of nodes: its owner.
+    owners: Arc<[u8]>,
+    /// By group: its events, an exponential average over epochs.
+    costs: Vec<u64>,
+    /// Events and windows of the last call.
+    last: (u64, u64),
+    /// Windows of earlier calls.
+    before: u64,
+    barrier: Barrier,
+    /// By thread, alternating: one plus its earliest window with an event.
+    earliest: [Vec<AtomicU64>; 2],
+    /// By sender and receiver, alternating.
+    mailboxes: [Vec<Mutex<Mailbox>>; 2],
+}
+
+/// What one thread sends to another.
+#[derive(Default)]
+struct Mailbox {
+    events: Vec<(u32, Event)>,
+    posted: Vec<Posted>,
+}
+
+impl WorkerPool {
+    fn new(threads: usize, forced: bool, owners: Vec<u8>) -> Self {
+        let earliest = || (0..threads).map(|_| AtomicU64::new(STOP)).collect();
+        let mailboxes = || (0..threads * threads).map(|_| Mutex::default()).collect();
+        WorkerPool {
+            threads,
+            forced,
+            costs: vec![0; owners.len()],
+            owners: owners.into(),
+            last: (0, 0),
+            before: 0,
+            barrier: Barrier::new(threads),
+            earliest: [earliest(), earliest()],
+            mailboxes: [mailboxes(), mailboxes()],
+        }
+    }
+
+    fn mailbox(&self, parity: usize, from: usize, to: usize) -> MutexGuard<'_, Mailbox> {
+        self.mailboxes[parity][from * self.threads + to].lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A thread publishes its earliest window with an event, and fills its mailboxes.
+    fn publish(&self, parity: usize, thread: usize, worker: &mut Worker<'_, '_>, end: u64) {
+        let Some(windows) = worker.run.events.by_node() else { return };
+        let stopped = thread == 0 && worker.run.control.stop.load(Ordering::Relaxed);
+        let earliest = if stopped { STOP } else { windows.earliest_window(end).saturating_add(1) };
+        self.earliest[parity][thread].store(earliest, Ordering::Relaxed);
+        for to in (0..self.threads).filter(|&to| to != thread) {
+            let mut mailbox = self.mailbox(parity, thread, to);
+            windows.swap_outbox(to, &mut mailbox.events);
+            mem::swap(&mut worker.run.pairs.posted[to], &mut mailbox.posted);
+        }
+    }
+
+    /// A thread empties the mailboxes sent to it and enters the next window; false if that is not before `end`, or the run
+    /// stops.
+    fn receive(&self, parity: usize, thread: usize, worker: &mut Worker<'_, '_>, end: u64) -> bool {
+        let Some(windows) = worker.run.events.by_node() else { return false };
+        for from in (0..self.threads).filter(|&from| from != thread) {
+            let mut mailbox = self.mailbox(parity, from, thread);
+            windows.receive(&mut mailbox.events);
+            worker.run.pairs.receive(&mut mailbox.posted);
+        }
+        let earliest = self.earliest[parity].iter().map(|window| window.load(Ordering::Relaxed)).min();
+        let window = earliest.filter(|&window| window != STOP).map(|window| window - 1);
+        window.is_some_and(|window| windows.begin(window, end))
+    }
+
+    /// Executes a thread's part of all windows before `end`; how many there were.
+    fn run_windows(&self, thread: usize, worker: &mut Worker<'_, '_>, end: u64) -> u64 {
+        let _guard = self.barrier.guard();
+        let mut visits = Visits::default();
+        loop {
+            let parity = (visits.windows % 2) as usize;
+            self.publish(parity, thread, worker, end);
+            if !self.barrier.wait() || !self.receive(parity, thread, worker, end) {
+                return visits.windows;
+            }
+            #[cfg(debug_assertions)]
+            race_check::enter(thread, Some(self.before + visits.windows));
+            worker.window(&mut visits);
+            #[cfg(debug_assertions)]
+            race_check::enter(thread, None);
+        }
+    }
+
+    /// Executes all windows before `end`, each worker on a thread of its own; how many there were.
+    fn run_parallel(&self, workers: &mut [Worker<'_, '_>], end: u64) -> u64 {
+        let Some((own, others)) = workers.split_first_mut() else { return 0 };
+        thread::scope(|scope| {
+            let other_runs: Vec<_> = (1..)
+                .zip(others)
+                .map(|(i, worker)| scope.spawn(move || self.run_windows(i, worker, end)))
+                .collect();
+            let windows = self.run_windows(0, own, end);
+            for other in other_runs {
+                if let Err(panic) = other.join() {
+                    resume_unwind(panic);
+                }
+            }
+            windows
+        })
+    }
+
+    /// Executes all windows before `end`, all workers on the calling thread; how many there were.
+    fn run_serial(&self, workers: &mut [Worker<'_, '_>], end: u64) -> u64 {
+        let mut visits = Visits::default();
+        loop {
+            for (thread, worker) in workers.iter_mut().enumerate() {
+                self.publish(0, thread, worker, end);
+            }
+            let mut goes = true;
+            for (thread, worker) in workers.iter_mut().enumerate() {
+                // All of them compute the same next window: either every worker enters it, or none.
+                goes &= self.receive(0, thread, worker, end);
+            }
+            if !goes {
+                return visits.windows;
+            }
+            let windows = visits.windows + 1;
+            for worker in workers.iter_mut() {
+                worker.window(&mut visits);
+            }
+            visits.windows = windows;
+        }
+    }
+
+    /// Is parallel execution worth its barriers, judging by the last call?
+    fn is_parallel(&self) -> bool {
+        let (events, windows) = self.last;
+        self.forced || events >= MIN_EVENTS * self.threads as u64 * windows
+    }
+}
+
+impl Worker<'_, '_> {
+    /// Executes the events of this thread's nodes in a window.
+    fn window(&mut self, visits: &mut Visits) {
+        self.visit_all(visits);
+        if let Some(windows) = self.run.events.by_node() {
+            windows.end();
+        }
+        visits.windows += 1;
+        if visits.windows.is_multiple_of(REPORTED) {
+            self.run.report();
+        }
+    }
+}
+
+impl WorkerPool {
+    /// Updates the costs of groups after so many windows; true if some have another owner now.
+    fn rebalance(&mut self, nodes: &mut [Node], groups: &Groups, windows: u64) -> bool {
+        self.costs.iter_mut().for_each(|cost| *cost /= 2);
+        let mut events = 0;
+        for node in nodes {
+            let work = mem::take(&mut node.work);
+            events += work;
+            self.costs[groups.of(node.id) as usize] += work;
+        }
+        let mut loads = vec![0; self.threads];
+        for (cost, owner) in self.costs.iter().zip(&*self.owners) {
+            loads[usize::from(*owner)] += cost;
+        }
+        self.last = (events, windows);
+        let mut owners = self.owners.to_vec();
+        let moved = assignment::rebalance(&mut owners, &self.costs, &mut loads);
+        if moved {
+            self.owners = owners.into();
+        }
+        moved
+    }
+}

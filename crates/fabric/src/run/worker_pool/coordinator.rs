@@ -1,0 +1,78 @@
+//! The coordinating thread: starts workers, hands events to their owners, executes windows up to the next global step.
+
+use floodway_units::Time;
+
+use super::WorkerPool;
+use crate::pool::SharedSlice;
+use crate::run::threads::ThreadPlan;
+use crate::run::windows::Drained;
+use crate::run::worker::Worker;
+use crate::run::world::World;
+
+impl World<'_> {
+    /// Executes windows on the threads of a plan from now on, if nodes are executed one by one; before the run begins.
+    pub fn start_workers(&mut self, thread_plan: &ThreadPlan) {
+        let threads = thread_plan.threads();
+        let agendas: Option<Vec<_>> =
+            (1..threads).map(|thread| self.run.events.of_thread(thread as u8)).collect();
+        let Some(agendas) = agendas.filter(|agendas| !agendas.is_empty()) else { return };
+        let blueprint = self.facts.blueprint;
+        self.other_runs = agendas.into_iter().map(|events| self.run.share(blueprint, events)).collect();
+        for run in self.runs_mut() {
+            run.pairs.posted.resize_with(threads, Vec::new);
+        }
+        let owners = thread_plan.owners(blueprint);
+        let owner = |group| owners[self.facts.groups.first(group).0.index()];
+        let owners = (0..self.facts.groups.count() as u32).map(owner).collect();
+        let worker_pool = WorkerPool::new(threads, thread_plan.forced(), owners);
+        self.redistribute(&worker_pool);
+        self.worker_pool = Some(worker_pool);
+    }
+
+    /// Moves all pending events to the owners of their nodes.
+    fn redistribute(&mut self, worker_pool: &WorkerPool) {
+        let window = self.run.events.by_node().map_or(0, |windows| windows.window());
+        let mut pending = Vec::new();
+        for windows in self.runs_mut().filter_map(|run| run.events.by_node()) {
+            pending.push(windows.drain());
+            windows.set_owners(&worker_pool.owners, worker_pool.threads, window);
+        }
+        let mut all: Vec<_> = self.runs_mut().filter_map(|run| run.events.by_node()).collect();
+        for Drained { events, steps } in pending {
+            for (group, event) in events {
+                all[usize::from(worker_pool.owners[group as usize])].send(group, event);
+            }
+            for (at, order) in steps {
+                all[0].push_step(at, order);
+            }
+        }
+    }
+
+    /// Executes all windows before `end`, or before the next step of the whole network.
+    pub fn run_workers(&mut self, end: Time) {
+        let Some(mut worker_pool) = self.worker_pool.take() else { return };
+        let step = self.run.events.by_node().and_then(|windows| windows.next_step());
+        let end = step.map_or(end.0, |at| end.0.min(at + 1));
+        let nodes = SharedSlice::new(&mut self.nodes);
+        let (facts, nodes) = (&self.facts, &nodes);
+        let runs = std::iter::once(&mut self.run).chain(&mut self.other_runs);
+        let mut workers: Vec<Worker<'_, '_>> = runs.map(|run| Worker { facts, nodes, run }).collect();
+        let is_idle =
+            |worker: &mut Worker<'_, '_>| worker.run.events.by_node().is_none_or(|own| own.is_idle(end));
+        let windows = if workers.iter_mut().all(is_idle) {
+            0
+        } else if worker_pool.is_parallel() {
+            worker_pool.run_parallel(&mut workers, end)
+        } else {
+            worker_pool.run_serial(&mut workers, end)
+        };
+        worker_pool.before += windows;
+        if !self.is_stopped() {
+            self.now = end;
+        }
+        if windows > 0 && worker_pool.rebalance(&mut self.nodes, &self.facts.groups, windows) {
+            self.redistribute(&worker_pool);
+        }
+        self.worker_pool = Some(worker_pool);
+    }
+}

@@ -82,10 +82,14 @@ impl AtNode<'_, '_> {
         for class in 0..self.facts.layout.classes.len() as u8 {
             let egress = &self.node.egress[self.facts.layout.lane(port, class)];
             let bit = |bits: u16| bits >> class & 1 != 0;
-            assert_eq!(bit(state.free), egress.sender.is_free(), "class {class} of {port:?} is free");
-            assert_eq!(bit(state.discards), egress.sender.discards(self.time()), "{port:?} discards {class}");
+            assert_eq!(bit(state.gates.free), egress.sender.is_free(), "class {class} of {port:?} is free");
+            assert_eq!(
+                bit(state.gates.discards),
+                egress.sender.discards(self.time()),
+                "{port:?} discards {class}"
+            );
             assert!(
-                egress.paused_since == NEVER || bit(state.paused),
+                egress.paused_since == NEVER || bit(state.gates.paused),
                 "class {class} of {port:?} was paused"
             );
         }
@@ -140,10 +144,10 @@ impl AtNode<'_, '_> {
         let mut counted = 0;
         for slot in nic.ranks.slots() {
             let half = &self.run.pairs.senders[slot as usize];
-            counted += usize::from(half.is_ready);
+            counted += usize::from(half.turn.is_ready);
             let may = self.may_send(half);
-            assert!(!half.is_ready || may && half.next_send <= self.now, "{slot} is ready");
-            assert!(half.is_ready || !may || half.next_send >= self.now, "{slot} is not ready");
+            assert!(!half.turn.is_ready || may && half.pacing.next_send <= self.now, "{slot} is ready");
+            assert!(half.turn.is_ready || !may || half.pacing.next_send >= self.now, "{slot} is not ready");
         }
         assert_eq!(ready, counted, "queue pairs that are ready");
         let repeats: usize = nic.repeats.iter().map(Ring::len).sum();
@@ -216,13 +220,13 @@ mod tests {
             ("has chosen", |world, at| world.nodes[at.node].ports[at.port.index()].choosing = true),
             ("is told when", |world, at| world.nodes[at.node].ports[at.port.index()].armed = false),
             ("what is unheard at", |world, at| world.nodes[at.node].ports[at.port.index()].quiet += 1),
-            ("is free", |world, at| world.nodes[at.node].ports[at.port.index()].free ^= 2),
-            ("discards", |world, at| world.nodes[at.node].ports[at.port.index()].discards ^= 2),
+            ("is free", |world, at| world.nodes[at.node].ports[at.port.index()].gates.free ^= 2),
+            ("discards", |world, at| world.nodes[at.node].ports[at.port.index()].gates.discards ^= 2),
             ("was paused", |world, at| {
                 let lane = world.facts.layout.lane(at.port, 1);
                 (
                     world.nodes[at.node].egress[lane].paused_since,
-                    world.nodes[at.node].ports[at.port.index()].paused,
+                    world.nodes[at.node].ports[at.port.index()].gates.paused,
                 ) = (0, 0);
             }),
             ("awaits", |world, at| world.nodes[at.node].ingress[at.lane].awaits ^= true),
@@ -241,8 +245,9 @@ mod tests {
     #[test]
     fn a_queue_pair_in_the_wrong_place_is_found() {
         let turned = said(|world, _| {
-            let slot = (0..world.run.pairs.senders.len()).find(|&slot| world.run.pairs.senders[slot].alive);
-            world.run.pairs.senders[slot.expect("flows go on")].is_ready ^= true;
+            let slot =
+                (0..world.run.pairs.senders.len()).find(|&slot| world.run.pairs.senders[slot].state.alive);
+            world.run.pairs.senders[slot.expect("flows go on")].turn.is_ready ^= true;
         });
         assert!(turned.as_deref().is_some_and(|said| said.contains("ready")), "{turned:?}");
         let repeats = said(|world, _| {

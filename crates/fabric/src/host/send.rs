@@ -37,49 +37,16 @@ pub(crate) struct SendHalf {
     pub telemetry: Telemetry,
     /// Its packets' way is known.
     pub on_path: bool,
-    /// Open; else its slot is free.
-    pub alive: bool,
-    pub paced: bool,
-    /// In its NIC's ring.
-    pub is_ready: bool,
-    /// Its retransmissions go before all new data of the NIC, and it has some there now.
-    pub repeats_first: bool,
-    pub is_repeating: bool,
-    /// Its one message is complete here; never of a shared queue pair.
-    pub done: bool,
-    /// Carries messages as they are posted, to the end of the run.
-    pub shared: bool,
+    pub state: State,
+    pub turn: Turn,
+    pub layers: Layers,
+    pub pacing: Pacing,
     /// Its reliability answers.
     pub has_acks: bool,
-    /// Each of its packets has a timer, and ties go by the order in which they are set.
-    pub numbers_timers: bool,
-    /// No layer of the stack ever changes its mind: it is asked once.
-    pub constant: bool,
-    /// A layer hears of packets sent, or of replies.
-    pub hears_sent: bool,
-    pub hears_acks: bool,
-    /// A layer's window shrinks with the rate.
-    pub scales: bool,
-    /// A new rate moves the packet that waits for its pacing time.
-    pub moves: bool,
-    pub next_send: u64,
-    /// When its last packet started, and its bytes on the wire.
-    pub last_send: (u64, u64),
-    /// When it waits in its NIC's pacing heap, else never.
-    pub pacing_at: u64,
     pub allowance: Allowance,
     /// What the log of allowances says that it is.
     pub allowance_noted: Option<Allowance>,
-    /// Bytes on the wire and the gap behind them at the present rate, of the size computed last: a division of 128
-    /// bits, and rates change less often than packets are sent.
-    pub gap: (u64, u64),
-    pub timer: Armed,
-    /// Where ties go by scheduling order: timers of layers that are events of their own, each layer's in a row.
-    pub ticks: Vec<Armed>,
-    /// What names it in the events of its timer.
-    pub timer_key: u64,
-    /// How often its rate was set.
-    pub rates_set: u64,
+    pub timers: Timers,
     pub transport: AnyTransportSender,
     pub stack: Vec<AnyReactionPoint>,
     /// The oldest message that is not complete here, or the last one.
@@ -88,6 +55,74 @@ pub(crate) struct SendHalf {
     pub rest: VecDeque<Outgoing>,
     /// Sequence number after the last packet of all messages.
     pub end: u64,
+}
+
+/// How far a queue pair is at its sender.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
+pub(crate) struct State {
+    /// Open; else its slot is free.
+    pub alive: bool,
+    /// Its one message is complete here; never of a shared queue pair.
+    pub done: bool,
+    /// Carries messages as they are posted, to the end of the run.
+    pub shared: bool,
+}
+
+/// Its turns at its NIC.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
+pub(crate) struct Turn {
+    /// In its NIC's ring.
+    pub is_ready: bool,
+    /// Its retransmissions go before all new data of the NIC, and it has some there now.
+    pub repeats_first: bool,
+    pub is_repeating: bool,
+}
+
+/// What the layers of its stack need to be asked.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub(crate) struct Layers {
+    /// No layer of the stack ever changes its mind: it is asked once.
+    pub constant: bool,
+    /// A layer hears of packets sent, or of replies.
+    pub hears_sent: bool,
+    pub hears_acks: bool,
+    /// A layer's window shrinks with the rate.
+    pub scales: bool,
+}
+
+/// When it may send next.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub(crate) struct Pacing {
+    pub paced: bool,
+    /// A new rate moves the packet that waits for its pacing time.
+    pub moves: bool,
+    pub next_send: u64,
+    /// When its last packet started, and its bytes on the wire.
+    pub last_send: (u64, u64),
+    /// When it waits in its NIC's pacing heap, else never.
+    pub heap_at: u64,
+    /// Bytes on the wire and the gap behind them at the present rate, of the size computed last: a division of 128
+    /// bits, and rates change less often than packets are sent.
+    pub gap: (u64, u64),
+    /// How often its rate was set.
+    pub rates_set: u64,
+}
+
+/// Timers of transport and stack.
+#[derive(Debug)]
+#[repr(C)]
+pub(crate) struct Timers {
+    pub timer: Armed,
+    /// Where ties go by scheduling order: timers of layers that are events of their own, each layer's in a row.
+    pub ticks: Vec<Armed>,
+    /// What names it in the events of its timer.
+    pub timer_key: u64,
+    /// Each of its packets has a timer, and ties go by the order in which they are set.
+    pub numbered: bool,
 }
 
 impl SendHalf {
@@ -113,14 +148,16 @@ impl SendHalf {
             class: way.class,
             telemetry: way.telemetry,
             on_path: way.port(false, 0).is_some(),
-            alive: true,
-            repeats_first: settings.reliability.repeats_first(),
+            state: State { alive: true, ..State::default() },
+            turn: Turn { repeats_first: settings.reliability.repeats_first(), ..Turn::default() },
             has_acks: way.has_acks,
             full_frame,
-            constant: stack.iter().all(ReactionPoint::is_constant),
-            hears_sent: stack.iter().any(|layer| !layer.is_constant() && layer.hears_sent()),
-            hears_acks: stack.iter().any(|layer| !layer.is_constant() && layer.hears_acks()),
-            scales: stack.iter().any(ReactionPoint::scales_window),
+            layers: Layers {
+                constant: stack.iter().all(ReactionPoint::is_constant),
+                hears_sent: stack.iter().any(|layer| !layer.is_constant() && layer.hears_sent()),
+                hears_acks: stack.iter().any(|layer| !layer.is_constant() && layer.hears_acks()),
+                scales: stack.iter().any(ReactionPoint::scales_window),
+            },
             transport,
             stack,
             head,
@@ -148,10 +185,10 @@ impl SendHalf {
     /// From the start of a packet of `wire` bytes to the next one's, at the present rate.
     #[inline]
     pub fn gap_behind(&mut self, wire: u64, rounding: Rounding) -> u64 {
-        if self.gap.0 != wire {
-            self.gap = (wire, pacing_gap(self.allowance.rate, wire, rounding));
+        if self.pacing.gap.0 != wire {
+            self.pacing.gap = (wire, pacing_gap(self.allowance.rate, wire, rounding));
         }
-        self.gap.1
+        self.pacing.gap.1
     }
 
     /// One that has done nothing yet, and carries nothing.
@@ -162,32 +199,24 @@ impl SendHalf {
             class: 0,
             telemetry: Telemetry::None,
             on_path: false,
-            alive: false,
-            paced: false,
-            is_ready: false,
-            repeats_first: false,
-            is_repeating: false,
-            done: false,
-            shared: false,
+            state: State::default(),
+            turn: Turn::default(),
+            layers: Layers { constant: true, hears_sent: false, hears_acks: false, scales: false },
+            pacing: Pacing {
+                paced: false,
+                moves: false,
+                next_send: 0,
+                last_send: (0, 0),
+                heap_at: NEVER,
+                gap: (NEVER, 0),
+                rates_set: 0,
+            },
             has_acks: false,
-            numbers_timers: false,
-            constant: true,
-            hears_sent: false,
-            hears_acks: false,
             full_frame: 0,
-            gap: (NEVER, 0),
-            scales: false,
-            moves: false,
             in_network: 0,
-            rates_set: 0,
             allowance: Allowance::FREE,
             allowance_noted: None,
-            next_send: 0,
-            last_send: (0, 0),
-            pacing_at: NEVER,
-            timer: Armed::default(),
-            ticks: Vec::new(),
-            timer_key: 0,
+            timers: Timers { timer: Armed::default(), ticks: Vec::new(), timer_key: 0, numbered: false },
             transport: AnyTransportSender::Custom(Box::new(Nobody)),
             stack: Vec::new(),
             head: Outgoing::NONE,
@@ -199,13 +228,13 @@ impl SendHalf {
     /// Where ties go by scheduling order, timers of layers that are events of their own are armed one by one.
     pub fn tick_alone(&mut self) {
         if self.stack.iter().any(|layer| layer.ticks().is_some()) {
-            self.ticks = vec![Armed::default(); TICKS * self.stack.len()];
+            self.timers.ticks = vec![Armed::default(); TICKS * self.stack.len()];
         }
     }
 
     /// Are a layer's timers armed one by one?
     fn ticks_alone(&self, layer: &AnyReactionPoint) -> bool {
-        !self.ticks.is_empty() && layer.ticks().is_some()
+        !self.timers.ticks.is_empty() && layer.ticks().is_some()
     }
 
     /// When the layers want to be called next, but for those whose timers are armed one by one.
@@ -240,23 +269,23 @@ impl SendHalf {
     /// The timer of the packet that is taken next is scheduled now.
     #[inline]
     pub fn number_timer(&mut self, events: &mut Agenda) {
-        if self.numbers_timers {
+        if self.timers.numbered {
             self.transport.number_timer(events.number());
         }
     }
 
     /// When the timer that its transport waits for was set.
     fn timer_set(&self) -> Set {
-        self.transport.timeout_number().filter(|_| self.numbers_timers).map_or(Set::Now, Set::Before)
+        self.transport.timeout_number().filter(|_| self.timers.numbered).map_or(Set::Now, Set::Before)
     }
 
     /// Takes note of whether it has something to send again before new data.
     pub fn update_repeats(&mut self, nic: &mut Nic) {
         let has = self.transport.has_repeats();
-        if has == self.is_repeating {
+        if has == self.turn.is_repeating {
             return;
         }
-        self.is_repeating = has;
+        self.turn.is_repeating = has;
         let ring = &mut nic.repeats[self.class as usize];
         if has {
             ring.insert(self.rank);
@@ -322,7 +351,7 @@ impl TransportSender for Nobody {
 
 /// Calls each layer of a stack, the lowest first, and tells those above of its increase steps.
 pub(crate) fn layers(half: &mut SendHalf, now: Time, mut call: impl FnMut(&mut AnyReactionPoint)) {
-    if half.constant {
+    if half.layers.constant {
         return;
     }
     for i in 0..half.stack.len() {

@@ -178,8 +178,8 @@ impl AtNode<'_, '_> {
         let discards = egress.sender.discards(now);
         let (free, class) = (egress.sender.is_free(), lane % self.facts.layout.classes.len());
         let state = self.node.ports.known_mut(port.index());
-        state.free = state.free & !(1 << class) | u16::from(free) << class;
-        state.discards = state.discards & !(1 << class) | u16::from(discards) << class;
+        state.gates.free = state.gates.free & !(1 << class) | u16::from(free) << class;
+        state.gates.discards = state.gates.discards & !(1 << class) | u16::from(discards) << class;
         let egress = self.node.egress.known_mut(lane);
         if open != was_open {
             if open {
@@ -188,7 +188,7 @@ impl AtNode<'_, '_> {
                 egress.paused_since = NEVER;
             } else {
                 egress.paused_since = self.now;
-                self.node.ports.known_mut(port.index()).paused |= 1 << class;
+                self.node.ports.known_mut(port.index()).gates.paused |= 1 << class;
             }
             if self.run.trace.is_some() {
                 self.trace_gate(lane, open);

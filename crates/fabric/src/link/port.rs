@@ -20,15 +20,11 @@ pub(crate) struct Port {
     pub free_at: u64,
     /// Bytes waiting in all queues.
     pub waiting: u64,
-    pub delay: u64,
-    /// Keys ties among arrivals at the far end.
-    pub tie_key: u64,
+    pub link: Link,
     /// What the network calls it.
     pub id: PortId,
     /// Its congestion points do not hear of a packet with no more bytes than this in its queue, itself included.
     pub quiet: u32,
-    /// Picoseconds a byte, where serialisation is that simple; else 0.
-    pub ps_per_byte: u16,
     /// Is the node a host?
     pub at_host: bool,
     pub up: bool,
@@ -40,21 +36,11 @@ pub(crate) struct Port {
     pub choosing: bool,
     /// What it sends is no matter of the clock alone: a capture, jitter, or a link that changes is there.
     pub observed: bool,
-    /// The group of the node at the other end, and what that calls the port there.
-    pub far_group: u32,
-    pub far_end: Local,
-    /// By index of a class, as bits: its frames may start until the sender half hears of something.
-    pub free: u16,
-    /// A watchdog has given its queues up.
-    pub discards: u16,
-    /// It was paused at some time.
-    pub paused: u16,
+    pub gates: Gates,
     /// Has congestion points.
     pub has_cp: bool,
     /// What it sends is captured, or counted by flow.
     pub noted: bool,
-    /// Its link fails at some time, or its delay changes.
-    pub changes: bool,
     /// Link control frames that wait to be sent, where they go before all else.
     pub control: Fifo,
     /// The second queue of each of its classes may lose what waits there.
@@ -64,14 +50,48 @@ pub(crate) struct Port {
     pub serial: Serial,
     /// Where packets have records of telemetry: bytes sent so far.
     pub sent: u64,
+    pub impairment: Impairment,
+}
+
+/// What flow controls let each class do, as bits by the index of the class.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
+pub(crate) struct Gates {
+    /// Its frames may start until the sender half hears of something.
+    pub free: u16,
+    /// A watchdog has given its queues up.
+    pub discards: u16,
+    /// It was paused at some time.
+    pub paused: u16,
+}
+
+/// What every packet that starts needs to know of the link.
+#[derive(Debug)]
+#[repr(C)]
+pub(crate) struct Link {
+    pub delay: u64,
+    /// Keys ties among arrivals at the far end.
+    pub tie_key: u64,
+    /// The group of the node at the far end, and its port there.
+    pub far_group: u32,
+    pub far_end: Local,
+    /// Picoseconds per byte, if serialisation is that simple; else 0.
+    pub ps_per_byte: u16,
+}
+
+/// Jitter, losses and failures of a link.
+#[derive(Debug)]
+pub(crate) struct Impairment {
+    /// The largest jitter of a packet sent from here, and the stream that draws it.
     pub jitter: u64,
-    /// Where there is jitter, or the delay changes: when the last packet on the link from here arrives.
-    pub latest: u64,
-    /// Where its link changes.
-    pub wire: Option<Box<Wire>>,
-    /// Draws jitter.
     pub rng: Rng,
-    /// What the link that leads here loses, and the stream that decides.
+    /// With jitter, or a delay that changes: when the last packet sent from here arrives.
+    pub latest: u64,
+    /// The link fails at some time, or its delay changes.
+    pub changes: bool,
+    /// If so, what is on the wire.
+    pub wire: Option<Box<Wire>>,
+    /// Loss rates of packets that arrive here, and the stream that decides.
     pub errors: ErrorRates,
     pub losses: Rng,
 }
@@ -98,7 +118,11 @@ impl Port {
     /// Picoseconds that `wire` bytes take.
     #[inline]
     pub fn serial_time(&self, wire: u64) -> u64 {
-        if self.ps_per_byte != 0 { wire * u64::from(self.ps_per_byte) } else { self.serial.time(wire) }
+        if self.link.ps_per_byte != 0 {
+            wire * u64::from(self.link.ps_per_byte)
+        } else {
+            self.serial.time(wire)
+        }
     }
 }
 

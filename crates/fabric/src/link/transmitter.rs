@@ -112,7 +112,7 @@ impl AtNode<'_, '_> {
             self.put_on_link(port, place);
         } else {
             self.node.queues.known_mut(at + q).bytes -= u64::from(frame);
-            if self.node.ports.known(port.index()).paused != 0 {
+            if self.node.ports.known(port.index()).gates.paused != 0 {
                 let paused = self.node.egress.known_mut(lane).paused(self.now);
                 let packet = &mut self.run.packets[place];
                 packet.paused = packet.paused.wrapping_add(paused);
@@ -319,7 +319,7 @@ impl AtNode<'_, '_> {
     /// May frames of a class start until its sender half hears of something?
     #[inline]
     pub fn is_free(&self, port: Local, class: u8) -> bool {
-        self.node.ports.known(port.index()).free >> class & 1 != 0
+        self.node.ports.known(port.index()).gates.free >> class & 1 != 0
     }
 
     /// Is the port's transmitter free, and does nothing wait for it?

@@ -16,7 +16,7 @@ impl AtNode<'_, '_> {
         let state = self.node.ports.known_mut(port.index());
         let packet = &self.run.packets[place];
         let serial = state.serial_time(u64::from(packet.frame) + self.facts.layout.gap);
-        let arrival = self.now + serial + state.delay;
+        let arrival = self.now + serial + state.link.delay;
         state.free_at = self.now + serial;
         if self.facts.telemetry {
             state.sent += u64::from(packet.frame);
@@ -37,14 +37,19 @@ impl AtNode<'_, '_> {
             // The end of the transmission is scheduled first, then the arrival.
             (self.node.ports.known_mut(port.index()).free_order, number) = numbers;
         }
-        let out = self.out_of(self.node.ports.known(port.index()).far_end, &self.run.packets[place]);
+        let out = self.out_of(self.node.ports.known(port.index()).link.far_end, &self.run.packets[place]);
         let packet = &mut self.run.packets[place];
         packet.out = out;
         if packet.is_data() {
             packet.base += arrival - self.now;
         }
         let order = self.fly(port, place, arrival, number);
-        self.run.events.push_arrival(self.node.ports.known(port.index()).far_group, place, arrival, order);
+        self.run.events.push_arrival(
+            self.node.ports.known(port.index()).link.far_group,
+            place,
+            arrival,
+            order,
+        );
     }
 
     #[inline(never)]
@@ -57,9 +62,9 @@ impl AtNode<'_, '_> {
     #[inline]
     pub fn fly(&mut self, port: Local, place: Place, at: u64, number: u64) -> u64 {
         let state = self.node.ports.known(port.index());
-        self.run.packets.fly(place, state.far_end, at);
+        self.run.packets.fly(place, state.link.far_end, at);
         let link_control = self.run.packets[place].is_link_control();
-        let arrival = Arriving { link_control, tie_key: state.tie_key, number };
+        let arrival = Arriving { link_control, tie_key: state.link.tie_key, number };
         self.run.events.arrival(state.id, at, arrival)
     }
 
@@ -72,17 +77,20 @@ impl AtNode<'_, '_> {
         }
         let state = self.node.ports.known_mut(port.index());
         let mut arrival = arrival;
-        if state.jitter > 0 || state.changes {
-            let jitter =
-                if state.jitter > 0 { (uniform(&mut state.rng) * state.jitter as f64) as u64 } else { 0 };
+        if state.impairment.jitter > 0 || state.impairment.changes {
+            let jitter = if state.impairment.jitter > 0 {
+                (uniform(&mut state.impairment.rng) * state.impairment.jitter as f64) as u64
+            } else {
+                0
+            };
             // Order is kept: no frame arrives before the one ahead of it has been followed by its own bits.
-            arrival = (arrival + jitter).max(state.latest + serial);
-            state.latest = arrival;
+            arrival = (arrival + jitter).max(state.impairment.latest + serial);
+            state.impairment.latest = arrival;
         }
         if self.run.trace.is_some() {
             self.trace_start(port, place, (serial, arrival));
         }
-        if self.node.ports.known(port.index()).changes && !self.is_carried(port, place, arrival) {
+        if self.node.ports.known(port.index()).impairment.changes && !self.is_carried(port, place, arrival) {
             return None;
         }
         Some(arrival)
@@ -141,11 +149,11 @@ impl AtNode<'_, '_> {
     fn is_lost(&mut self, port: Local, place: Place) -> bool {
         let state = self.node.ports.known_mut(port.index());
         let rate = match &self.run.packets[place] {
-            p if p.is_link_control() => state.errors.link_control,
-            p if p.is_data() => state.errors.data,
-            _ => state.errors.control,
+            p if p.is_link_control() => state.impairment.errors.link_control,
+            p if p.is_data() => state.impairment.errors.data,
+            _ => state.impairment.errors.control,
         };
-        rate > 0.0 && uniform(&mut state.losses) < rate
+        rate > 0.0 && uniform(&mut state.impairment.losses) < rate
     }
 
     /// A packet that is in no list is lost; `lane` is the ingress account that it came by.

@@ -351,8 +351,8 @@ impl<'a> World<'a> {
                 for class in 0..self.facts.layout.classes.len() as u8 {
                     let lane = self.facts.layout.lane(at, class);
                     let account = &mut node.ingress[lane];
-                    (account.at_host, account.impaired) = (port.at_host, port.errors.any());
-                    port.free |= u16::from(node.egress[lane].sender.is_free()) << class;
+                    (account.at_host, account.impaired) = (port.at_host, port.impairment.errors.any());
+                    port.gates.free |= u16::from(node.egress[lane].sender.is_free()) << class;
                 }
             }
         }

@@ -61,7 +61,7 @@ impl World<'_> {
     /// What was sent onto wires that were down is counted where it would have arrived, as what was on them when they went
     /// down.
     fn count_dead(&mut self) {
-        let changing = |port: &PortId| self.port(*port).wire.is_some();
+        let changing = |port: &PortId| self.port(*port).impairment.wire.is_some();
         for port in self.port_ids().filter(changing).collect::<Vec<_>>() {
             for class in 0..self.facts.layout.classes.len() as u8 {
                 let lost = self.egress(self.facts.layout.lane_id(port, class)).rare.lost;
@@ -120,7 +120,7 @@ impl World<'_> {
         for slot in 0..pairs.ways.len() {
             let (way, sender, receiver) =
                 (&pairs.ways[slot], &mut pairs.senders[slot], &mut pairs.receivers[slot]);
-            if sender.alive {
+            if sender.state.alive {
                 sender.close(way, &mut self.run.kept.records);
             }
             if receiver.alive {
@@ -551,8 +551,8 @@ impl World<'_> {
             let drops = column(&|lane| held(lane).rare.drops[reason as usize]);
             columns.push((format!("drops_{}", reason.name()), drops));
         }
-        columns.push(("peak_bytes".to_owned(), column(&|lane| held(lane).peak)));
-        columns.push(("headroom_peak_bytes".to_owned(), column(&|lane| held(lane).headroom_peak)));
+        columns.push(("peak_bytes".to_owned(), column(&|lane| held(lane).peaks.held)));
+        columns.push(("headroom_peak_bytes".to_owned(), column(&|lane| held(lane).peaks.headroom)));
         let column = |(name, values)| Column { name, values };
         Table { columns: columns.into_iter().map(column).collect() }
     }

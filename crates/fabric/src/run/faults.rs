@@ -73,12 +73,12 @@ impl World<'_> {
     fn wire_changes(&mut self, port: PortId, down: bool) {
         let to = (self.facts.node_of(peer(port)), self.facts.local(peer(port)));
         let state = &mut self.nodes[self.facts.node_of(port).index()].ports[self.facts.local(port).index()];
-        let Some(wire) = &mut state.wire else { return };
+        let Some(wire) = &mut state.impairment.wire else { return };
         wire.is_dead = down;
         if !down {
             return;
         }
-        state.latest = 0;
+        state.impairment.latest = 0;
         // What arrives at this instant has arrived; where ties go by scheduling order, faults were scheduled before all else.
         let first = if self.run.events.is_numbered() { self.now } else { self.now + 1 };
         let flying = wire.clear(first);
@@ -90,7 +90,7 @@ impl World<'_> {
 
     /// What is sent from now on takes another time; what is on the link does not.
     fn delay_changes(&mut self, port: PortId, delay: u64) {
-        self.port_mut(port).delay = delay;
+        self.port_mut(port).link.delay = delay;
         self.facts.ports[port.index()].delay = Span(delay);
     }
 
@@ -143,7 +143,7 @@ impl World<'_> {
 impl AtNode<'_, '_> {
     /// A packet starts on a wire that may be down; whether it will arrive.
     pub fn is_carried(&mut self, port: Local, place: Place, arrival: u64) -> bool {
-        let Some(wire) = &mut self.node.ports[port.index()].wire else { return true };
+        let Some(wire) = &mut self.node.ports[port.index()].impairment.wire else { return true };
         if !wire.is_dead {
             wire.carries(place, self.now, arrival);
             return true;

@@ -37,16 +37,29 @@ pub(crate) struct Ingress {
     pub lossless: bool,
     /// Has a buffer for each output rather than one.
     pub by_output: bool,
-    pub headroom_size: u64,
-    /// Size of a buffer of its own; `NEVER` with the switch's pool.
-    pub own: u64,
-    /// Most bytes held.
-    pub peak: u64,
-    pub headroom_peak: u64,
+    pub sizes: Sizes,
+    pub peaks: Peaks,
     pub admission: AnyAdmission,
     pub timer: Armed,
     pub receiver: AnyFcReceiver,
     pub rare: RareCounters,
+}
+
+/// Sizes of an account's buffer.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub(crate) struct Sizes {
+    pub headroom: u64,
+    /// A buffer of its own; `NEVER` with the switch's pool.
+    pub own: u64,
+}
+
+/// Most bytes that an account has held.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
+pub(crate) struct Peaks {
+    pub held: u64,
+    pub headroom: u64,
 }
 
 impl Ingress {

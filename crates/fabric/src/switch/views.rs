@@ -58,7 +58,7 @@ impl AtNode<'_, '_> {
             // Nothing bounds that of a host.
             self.node.switch.pool_size.saturating_sub(self.node.switch.pool_used)
         } else {
-            account.own.saturating_sub(account.headroom_size).saturating_sub(shared)
+            account.sizes.own.saturating_sub(account.sizes.headroom).saturating_sub(shared)
         };
         IngressView {
             queued: bytes(account.held + account.headroom),

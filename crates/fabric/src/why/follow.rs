@@ -110,7 +110,7 @@ impl AtNode<'_, '_> {
     /// A queue pair of the flow's source is open, which carries `head`, and perhaps others after it.
     #[cold]
     pub fn trace_opened(&mut self, slot: u32, head: &Outgoing) {
-        let shared = self.run.pairs.senders[slot as usize].shared;
+        let shared = self.run.pairs.senders[slot as usize].state.shared;
         let own = self.is_own_pair(slot);
         if let Some(trace) = self.run.trace.as_mut().filter(|trace| own && trace.is_open()) {
             // A slot is used again.

@@ -19,7 +19,7 @@ impl AtNode<'_, '_> {
         for slot in nic.ranks.slots() {
             let half = &self.run.pairs.senders[slot as usize];
             if half.transport.has_more() {
-                least = least.min(half.next_send);
+                least = least.min(half.pacing.next_send);
             }
             if least <= self.now {
                 return;

@@ -112,8 +112,8 @@ impl AtNode<'_, '_> {
     /// gets its row only when another one follows: the last one may still hear of marks.
     fn sent_whole(&mut self, id: u32, finish: u64, heard: u64) {
         let (half, way) = (&mut self.run.pairs.senders[id as usize], &self.run.pairs.ways[id as usize]);
-        half.done = !half.shared;
-        if half.done {
+        half.state.done = !half.state.shared;
+        if half.state.done {
             self.run.pairs.done.push(Done { slot: id, gone: None });
             let nic = &mut self.node.nics[half.nic.index()];
             match self.facts.blueprint.semantics.turns {

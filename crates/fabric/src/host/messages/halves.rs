@@ -39,7 +39,7 @@ impl SendHalf {
 
     /// Gives the messages that have no row theirs.
     pub fn close(&mut self, way: &Way, records: &mut Records) {
-        self.alive = false;
+        self.state.alive = false;
         self.stack = Vec::new();
         memory::push(&mut records.sent_rows, self.head.row(way));
         memory::extend(&mut records.sent_rows, self.rest.drain(..).map(|message| message.row(way)));

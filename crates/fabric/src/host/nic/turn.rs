@@ -34,14 +34,14 @@ impl AtNode<'_, '_> {
         if segment.retransmission {
             half.message_of(segment.psn).retransmitted += segment.payload.0;
         }
-        if half.hears_sent {
+        if half.layers.hears_sent {
             layers(half, now, |layer| layer.on_sent(now, bytes(wire)));
         }
-        half.last_send = (self.now, wire);
-        if half.paced {
-            half.next_send = self.now + half.gap_behind(wire, self.facts.blueprint.semantics.rounding);
+        half.pacing.last_send = (self.now, wire);
+        if half.pacing.paced {
+            half.pacing.next_send = self.now + half.gap_behind(wire, self.facts.blueprint.semantics.rounding);
         }
-        let (class, has_acks, hears_sent) = (half.class, half.has_acks, half.hears_sent);
+        let (class, has_acks, hears_sent) = (half.class, half.has_acks, half.layers.hears_sent);
         self.run.kept.records.injected(u64::from(packet.frame));
         let lane = self.facts.layout.lane(port, class);
         self.sent(port, lane, wire);
@@ -117,7 +117,7 @@ impl AtNode<'_, '_> {
             rank = nic.repeats[class].next_after(rank)?;
             let id = nic.ranks.get(rank)?;
             let half = self.run.pairs.senders.known_mut(id as usize);
-            if listed && half.next_send > self.now {
+            if listed && half.pacing.next_send > self.now {
                 continue;
             }
             half.number_timer(&mut self.run.events);
@@ -127,9 +127,9 @@ impl AtNode<'_, '_> {
                 nic.last[class] = rank;
                 return Some((id, segment));
             }
-            if listed && !half.constant {
+            if listed && !half.layers.constant {
                 // So that the NIC's timer can be set for what stands behind the entry.
-                half.next_send = self.now + 1_000;
+                half.pacing.next_send = self.now + 1_000;
                 self.update_qp(id);
             }
         }
@@ -221,7 +221,7 @@ impl AtNode<'_, '_> {
     pub fn nic_to_look(&self, id: u32) -> Option<Local> {
         let half = self.run.pairs.senders.known(id as usize);
         // Others may look at all of their queue pairs.
-        let looks = half.is_ready || self.facts.blueprint.semantics.turns != Turns::Ring;
+        let looks = half.turn.is_ready || self.facts.blueprint.semantics.turns != Turns::Ring;
         looks.then_some(half.nic)
     }
 
@@ -229,7 +229,7 @@ impl AtNode<'_, '_> {
     /// each only. One that takes turns by the list of flows has looked in any case.
     pub fn kick_repeats(&mut self, id: u32) {
         let half = self.run.pairs.senders.known(id as usize);
-        let (nic, repeats_first) = (half.nic, half.repeats_first);
+        let (nic, repeats_first) = (half.nic, half.turn.repeats_first);
         let looks = self.facts.blueprint.semantics.turns != Turns::Listed;
         if looks && repeats_first && self.node.nics[nic.index()].repeating > 0 {
             self.kick(nic);

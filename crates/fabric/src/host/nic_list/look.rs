@@ -38,7 +38,7 @@ impl AtNode<'_, '_> {
         let lane = self.facts.layout.lane(port, half.class);
         let q = self.facts.layout.first_queue(half.class);
         let may = self.may_send(half)
-            && half.next_send <= self.now
+            && half.pacing.next_send <= self.now
             && self.gate(port, lane, q, self.facts.largest_wire).is_open(self.time());
         if may { Found::MaySend } else { Found::Waits }
     }
@@ -49,7 +49,7 @@ impl AtNode<'_, '_> {
         let halves = flows.map(|&flow| &self.run.pairs.senders[flow as usize]);
         let left = halves.filter(|half| half.transport.has_more());
         let standing = self.facts.blueprint.semantics.turns == Turns::StandingList;
-        let times = left.map(|half| half.next_send).filter(|&at| !standing || at > self.now);
+        let times = left.map(|half| half.pacing.next_send).filter(|&at| !standing || at > self.now);
         let at = times.min().filter(|&at| at > self.now);
         let timer = &mut self.node.nics[nic].pacing_timer;
         if let Some(at) = at

@@ -54,13 +54,14 @@ impl AtNode<'_, '_> {
             self.facts.format.data_with(self.facts.blueprint.mtu, false, way.telemetry).frame.0 as u16;
         let reply_frame = self.facts.format.ack_with(way.telemetry).frame.0 as u16;
         let mut half = SendHalf::new(settings, &way, &info, transport, (head, full_frame));
-        half.shared = key.is_some();
-        half.timer_key = self.run.events.queue_pair_key(self.node.nics[nic.index()].number, way.rank, slot);
-        half.numbers_timers = self.run.events.is_numbered() && half.transport.times_packets();
+        half.state.shared = key.is_some();
+        half.timers.timer_key =
+            self.run.events.queue_pair_key(self.node.nics[nic.index()].number, way.rank, slot);
+        half.timers.numbered = self.run.events.is_numbered() && half.transport.times_packets();
         if self.run.events.is_numbered() {
             half.tick_alone();
         }
-        half.moves = half.is_moved(self.facts.blueprint.semantics.repacing);
+        half.pacing.moves = half.is_moved(self.facts.blueprint.semantics.repacing);
         let notification = settings.notification.build(&info);
         let replies = (reply_frame, settings.rate_control.iter().any(ReactionParams::reads_flags));
         let other = ReceiveHalf::new(&way, (receiver, notification), replies, Incoming::of(&head, 0));
@@ -225,7 +226,7 @@ impl World<'_> {
             &mut self.run.pairs.senders[at],
             &mut self.run.pairs.receivers[at],
         );
-        if half.alive {
+        if half.state.alive {
             self.nodes[way.source.index()].nics[way.nic.index()].ranks.close(way.rank);
             half.close(way, &mut self.run.kept.records);
         }

@@ -29,13 +29,13 @@ impl AtNode<'_, '_> {
             // It is looked at when its turn comes.
             return;
         }
-        if half.repeats_first {
+        if half.turn.repeats_first {
             half.update_repeats(&mut self.node.nics[half.nic.index()]);
         }
         let eligible = half.may_send(semantics.window);
-        let ready = eligible && half.next_send <= self.now;
+        let ready = eligible && half.pacing.next_send <= self.now;
         // Mostly it is where it belongs: one that is ready, or has nothing to wait for.
-        if ready != half.is_ready || eligible && !ready {
+        if ready != half.turn.is_ready || eligible && !ready {
             self.move_qp(id, eligible, ready);
         }
     }
@@ -43,8 +43,8 @@ impl AtNode<'_, '_> {
     fn move_qp(&mut self, id: u32, eligible: bool, ready: bool) {
         let half = self.run.pairs.senders.known_mut(id as usize);
         let nic = &mut self.node.nics[half.nic.index()];
-        if ready != half.is_ready {
-            half.is_ready = ready;
+        if ready != half.turn.is_ready {
+            half.turn.is_ready = ready;
             let ring = &mut nic.ready[half.class as usize];
             if ready {
                 ring.insert(half.rank);
@@ -52,9 +52,9 @@ impl AtNode<'_, '_> {
                 ring.remove(half.rank);
             }
         }
-        if eligible && !ready && half.pacing_at != half.next_send {
-            half.pacing_at = half.next_send;
-            nic.pacing.push(Reverse((half.next_send, half.rank)));
+        if eligible && !ready && half.pacing.heap_at != half.pacing.next_send {
+            half.pacing.heap_at = half.pacing.next_send;
+            nic.pacing.push(Reverse((half.pacing.next_send, half.rank)));
             if self.facts.blueprint.semantics.turns == Turns::Ring {
                 let next = nic.pacing.peek().map(|Reverse((at, _))| Time(*at));
                 let port = self.node.ports[half.nic.index()].id.0;
@@ -88,9 +88,9 @@ impl AtNode<'_, '_> {
             self.node.nics[local].pacing.pop();
             // Not an entry that is older than the time at which it waits now.
             if let Some(id) = self.node.nics[local].ranks.get(rank)
-                && self.run.pairs.senders.known(id as usize).pacing_at == at
+                && self.run.pairs.senders.known(id as usize).pacing.heap_at == at
             {
-                self.run.pairs.senders.known_mut(id as usize).pacing_at = NEVER;
+                self.run.pairs.senders.known_mut(id as usize).pacing.heap_at = NEVER;
                 self.update_qp(id);
             }
         }
@@ -113,10 +113,10 @@ impl AtNode<'_, '_> {
         let half = self.run.pairs.senders.known_mut(packet.flow.index());
         let reply = packet.reply();
         half.in_network = half.in_network.wrapping_sub(1);
-        let forgotten = half.done && self.facts.blueprint.semantics.turns.forget();
+        let forgotten = half.state.done && self.facts.blueprint.semantics.turns.forget();
         let (acked, loss) = half.transport.on_reply(now, reply);
         let next = half.transport.acknowledged(reply);
-        if half.hears_acks {
+        if half.layers.hears_acks {
             let view = AckView {
                 acked,
                 next,
@@ -128,7 +128,7 @@ impl AtNode<'_, '_> {
             };
             layers(half, now, |layer| layer.on_ack(now, &view));
         }
-        let changed = half.hears_acks || loss.is_some();
+        let changed = half.layers.hears_acks || loss.is_some();
         if let Some(loss) = loss {
             layers(half, now, |layer| layer.on_loss(now, &loss));
         }
@@ -151,10 +151,10 @@ impl AtNode<'_, '_> {
         let Some(id) = self.queue_pair_of(order) else { return };
         let half = self.run.pairs.senders.known_mut(id as usize);
         // One that is complete has nothing to time, whether it is closed yet or not.
-        if !half.timer.fires(now, order) {
+        if !half.timers.timer.fires(now, order) {
             return self.tick(id, order);
         }
-        if half.done {
+        if half.state.done {
             return;
         }
         let due = |at: Option<Time>| at.is_some_and(|at| at <= now);
@@ -165,7 +165,7 @@ impl AtNode<'_, '_> {
             half.head.timeouts += 1;
             layers(half, now, |layer| layer.on_loss(now, &LossView { timeout: true, ..loss }));
         }
-        let (alone, mut called) = (!half.ticks.is_empty(), false);
+        let (alone, mut called) = (!half.timers.ticks.is_empty(), false);
         layers(half, now, |layer| {
             if due(layer.next_timeout()) && !(alone && layer.ticks().is_some()) {
                 layer.on_timeout(now);
@@ -186,8 +186,8 @@ impl AtNode<'_, '_> {
     fn tick(&mut self, id: u32, order: u64) {
         let now = self.time();
         let half = self.run.pairs.senders.known_mut(id as usize);
-        let ticks = half.ticks.iter_mut().position(|timer| timer.fires(now, order));
-        let Some(timer) = ticks.filter(|_| !half.done) else { return };
+        let ticks = half.timers.ticks.iter_mut().position(|timer| timer.fires(now, order));
+        let Some(timer) = ticks.filter(|_| !half.state.done) else { return };
         let mut at = 0;
         layers(half, now, |layer| {
             if at == timer / TICKS {
@@ -204,10 +204,10 @@ impl AtNode<'_, '_> {
     /// Arms the timers of layers that are events of their own.
     fn arm_ticks(&mut self, id: u32) {
         let half = self.run.pairs.senders.known_mut(id as usize);
-        for (layer, timers) in half.stack.iter().zip(half.ticks.chunks_exact_mut(TICKS)) {
+        for (layer, timers) in half.stack.iter().zip(half.timers.ticks.chunks_exact_mut(TICKS)) {
             for (timer, at) in timers.iter_mut().zip(layer.ticks().into_iter().flatten()) {
                 let next = (at != Time::NEVER).then_some(at);
-                self.run.events.renew(timer, next, What::QueuePair, half.timer_key as u32);
+                self.run.events.renew(timer, next, What::QueuePair, half.timers.timer_key as u32);
             }
         }
     }
@@ -218,9 +218,9 @@ impl AtNode<'_, '_> {
     pub fn transport_changed(&mut self, id: u32) {
         let half = self.run.pairs.senders.known_mut(id as usize);
         let next = half.transport.next_timeout();
-        if next.is_some() && !half.done {
+        if next.is_some() && !half.state.done {
             let set = half.timer_set();
-            self.run.events.sync_queue_pair(&mut half.timer, next, half.timer_key, set);
+            self.run.events.sync_queue_pair(&mut half.timers.timer, next, half.timers.timer_key, set);
         }
         self.update_qp(id);
     }
@@ -230,15 +230,15 @@ impl AtNode<'_, '_> {
         let half = self.run.pairs.senders.known_mut(id as usize);
         let mut next = half.transport.next_timeout();
         let mut set = half.timer_set();
-        if !half.constant
+        if !half.layers.constant
             && let Some(layers) = half.next_of_layers()
             && next.is_none_or(|next| layers <= next)
         {
             (next, set) = (Some(layers), Set::Now);
         }
-        let (constant, ticks) = (half.constant, !half.ticks.is_empty());
-        if !half.done {
-            self.run.events.sync_queue_pair(&mut half.timer, next, half.timer_key, set);
+        let (constant, ticks) = (half.layers.constant, !half.timers.ticks.is_empty());
+        if !half.state.done {
+            self.run.events.sync_queue_pair(&mut half.timers.timer, next, half.timers.timer_key, set);
             if ticks {
                 self.arm_ticks(id);
             }
@@ -257,23 +257,23 @@ impl AtNode<'_, '_> {
         let own = Allowance { rate: Rate::MAX, window: half.transport.cap() };
         let rate = half.allowance.rate;
         half.allowance = half.stack.iter().fold(own, |least, layer| least.least(layer.allowance()));
-        if half.scales {
+        if half.layers.scales {
             half.allowance.window = half.scaled_window(line);
         }
         let semantics = &self.facts.blueprint.semantics;
-        half.paced = half.allowance.rate < line && semantics.pacing == Pacing::On;
+        half.pacing.paced = half.allowance.rate < line && semantics.pacing == Pacing::On;
         if half.allowance.rate != rate {
-            half.gap.0 = NEVER;
-            if half.moves {
-                let (start, wire) = half.last_send;
-                let gap = if half.paced { half.gap_behind(wire, semantics.rounding) } else { 0 };
-                half.next_send = start + gap;
+            half.pacing.gap.0 = NEVER;
+            if half.pacing.moves {
+                let (start, wire) = half.pacing.last_send;
+                let gap = if half.pacing.paced { half.gap_behind(wire, semantics.rounding) } else { 0 };
+                half.pacing.next_send = start + gap;
             }
         }
-        if semantics.turns.by_list() && half.moves {
+        if semantics.turns.by_list() && half.pacing.moves {
             let set = half.stack.iter().filter_map(ReactionPoint::rates_set).sum();
-            if std::mem::replace(&mut half.rates_set, set) != set {
-                let (nic, at) = (half.nic, half.next_send);
+            if std::mem::replace(&mut half.pacing.rates_set, set) != set {
+                let (nic, at) = (half.nic, half.pacing.next_send);
                 self.wake_earlier(nic, at);
             }
         }

@@ -13,7 +13,7 @@ use crate::network::routing::peer;
 use crate::records::counters::{EgressCounters, RareCounters, RareEgressCounters, Traffic};
 use crate::run::agenda::{Armed, NEVER};
 use crate::run::world::World;
-use crate::switch::buffer::Ingress;
+use crate::switch::buffer::{Ingress, Peaks, Sizes};
 use crate::switch::forward::Switch;
 
 /// A class or an end without flow control or limit.
@@ -56,8 +56,8 @@ impl World<'_> {
     pub fn tell_of_lane(&mut self, account: &Ingress, switch: &Switch, at_switch: bool) {
         let (port, class) = self.facts.layout.lane_of(account.id as usize);
         // Its own buffer, or its reserve and headroom, or the pool where nothing is set aside for it.
-        self.facts.full[account.id as usize] = match account.reserve + account.headroom_size {
-            _ if account.own != NEVER => account.own,
+        self.facts.full[account.id as usize] = match account.reserve + account.sizes.headroom {
+            _ if account.sizes.own != NEVER => account.sizes.own,
             0 if at_switch => switch.pool_size,
             aside => aside,
         };
@@ -84,18 +84,16 @@ impl World<'_> {
             held: 0,
             headroom: 0,
             reserve: 0,
-            headroom_size: 0,
-            own: NEVER,
+            sizes: Sizes { headroom: 0, own: NEVER },
             quiet: 0,
             id: self.lane_id(port, class),
             at_host: false,
             impaired: false,
             pooled: true,
-            headroom_peak: 0,
             received: Traffic::default(),
             told_until: 0,
             told: 0,
-            peak: 0,
+            peaks: Peaks::default(),
             awaits: false,
             rare: RareCounters::default(),
         };
@@ -114,10 +112,10 @@ impl World<'_> {
         lane.admission = buffer.build().map_err(|error| BuildError::param(place(), error))?;
         lane.lossless = account.lossless;
         lane.by_output = account.by_output;
-        lane.own = account.own.map_or(NEVER, |own| own.0);
+        lane.sizes.own = account.own.map_or(NEVER, |own| own.0);
         lane.pooled = account.own.is_none();
         lane.reserve = account.reserve.0;
-        lane.headroom_size = account.headroom.0;
+        lane.sizes.headroom = account.headroom.0;
         Ok(lane)
     }
 

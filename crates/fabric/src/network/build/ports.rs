@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 
 use crate::error::BuildError;
 use crate::link::arena::Fifo;
-use crate::link::port::Port;
+use crate::link::port::{Gates, Impairment, Link, Port};
 use crate::link::wires::Wire;
 use crate::network::blueprint::Blueprint;
 use crate::network::facts::Facts;
@@ -29,38 +29,40 @@ pub(crate) fn build_ports(facts: &Facts<'_>) -> Vec<Port> {
             let changes = link.changes();
             ports.push(Port {
                 id,
-                far_group: facts.groups.of(link.ends[1 - end].node),
-                far_end: facts.local(peer(id)),
                 isolates: false,
                 at_host: facts.ports[id.index()].at_host,
                 controls: false,
-                ps_per_byte: serial.simple(),
                 up: true,
                 armed: false,
                 choosing: false,
-                free: 0,
-                discards: 0,
-                paused: 0,
+                gates: Gates::default(),
                 has_cp: !link.ends[end].congestion_points.is_empty(),
                 quiet: u32::MAX,
                 noted: false,
-                changes,
                 observed: changes || direction.jitter.0 > 0,
                 free_at: 0,
                 free_order: 0,
-                delay: direction.delay.0,
-                jitter: direction.jitter.0,
-                latest: 0,
-                wire: Wire::new(link),
-                errors: into.errors,
-                // Jitter is drawn at the end that sends, and so from another stream.
-                losses: draws(1 - end, if into.jitter > Span::ZERO { "losses" } else { "link" }),
-                serial,
                 sent: 0,
                 control: Fifo::default(),
-                tie_key: tie_key(blueprint.seed, name_key(&far.name), peer(id)),
                 waiting: 0,
-                rng: draws(end, "link"),
+                link: Link {
+                    delay: direction.delay.0,
+                    tie_key: tie_key(blueprint.seed, name_key(&far.name), peer(id)),
+                    far_group: facts.groups.of(link.ends[1 - end].node),
+                    far_end: facts.local(peer(id)),
+                    ps_per_byte: serial.simple(),
+                },
+                serial,
+                impairment: Impairment {
+                    jitter: direction.jitter.0,
+                    rng: draws(end, "link"),
+                    latest: 0,
+                    changes,
+                    wire: Wire::new(link),
+                    errors: into.errors,
+                    // Jitter is drawn at the end that sends, and so from another stream.
+                    losses: draws(1 - end, if into.jitter > Span::ZERO { "losses" } else { "link" }),
+                },
             });
         }
     }

@@ -9,7 +9,7 @@ impl AtNode<'_, '_> {
     pub fn note_allowance(&mut self, slot: u32) {
         let Some(log) = &mut self.run.kept.allowances else { return };
         let (half, way) = (&mut self.run.pairs.senders[slot as usize], &self.run.pairs.ways[slot as usize]);
-        if half.done || !log.chosen[way.workload as usize] {
+        if half.state.done || !log.chosen[way.workload as usize] {
             return;
         }
         let allowance = half.allowance;

@@ -12,7 +12,7 @@ const PACKETS_A_WINDOW: u64 = 75;
 /// 16 hosts with 16,000; less takes a fraction of a second.
 const PACKETS_A_RUN: u64 = 100_000;
 
-/// FewerThreads threads than are wanted, and why.
+/// Fewer threads than are wanted, and why.
 pub(super) struct FewerThreads {
     pub threads: usize,
     pub why: String,

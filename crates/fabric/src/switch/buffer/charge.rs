@@ -26,7 +26,7 @@ impl AtNode<'_, '_> {
             || account.headroom > 0
             || port.waiting + frame > u64::from(port.quiet) && self.joins_heard(out, class, frame)
             || pool.pool_used.saturating_add(frame) > pool.pool_quiet
-            || port.discards != 0
+            || port.gates.discards != 0
             || !port.up
         {
             return false;
@@ -58,8 +58,8 @@ impl AtNode<'_, '_> {
         let pool = PoolView {
             free: view.pool_free,
             threshold: account.receiver.threshold(view.pool_free),
-            headroom: bytes(account.headroom_size),
-            size: bytes(account.own),
+            headroom: bytes(account.sizes.headroom),
+            size: bytes(account.sizes.own),
             egress_used: egress_used.unwrap_or_default(),
         };
         let (packet_view, queue_view) = (self.packet_view(packet), self.queue_view(out, q, packet));
@@ -73,16 +73,16 @@ impl AtNode<'_, '_> {
             Admit::Headroom => account.headroom += frame,
             Admit::Drop(reason) => {
                 if account.lossless && matches!(reason, DropReason::Buffer | DropReason::Egress) {
-                    let (size, held) = (account.headroom_size, account.headroom);
+                    let (size, held) = (account.sizes.headroom, account.headroom);
                     let missing = if account.by_output {
-                        (queue_view.voq.0 + frame).saturating_sub(account.own)
+                        (queue_view.voq.0 + frame).saturating_sub(account.sizes.own)
                     } else if reason == DropReason::Egress {
                         // Its queue's share changes with the others': the packet itself had no room.
                         frame
                     } else if account.pooled {
                         (held + frame).saturating_sub(size)
                     } else {
-                        (account.held + held + frame).saturating_sub(account.own)
+                        (account.held + held + frame).saturating_sub(account.sizes.own)
                     };
                     self.run.kept.records.lossless_drop(FirstDrop {
                         lane: account.id as usize,
@@ -96,7 +96,7 @@ impl AtNode<'_, '_> {
         }
         let grown = account.shared() - shared_before;
         let total = account.held + account.headroom;
-        account.headroom_peak = account.headroom_peak.max(account.headroom);
+        account.peaks.headroom = account.peaks.headroom.max(account.headroom);
         let of_pool = if account.pooled { grown } else { 0 };
         self.tell_held(lane, packet.ingress, total);
         self.node.switch.holds(frame, of_pool);
@@ -122,7 +122,7 @@ impl AtNode<'_, '_> {
         let series = self.node.series.known_mut(ingress.index());
         series.buffer(self.now, held);
         let account = self.node.ingress.known_mut(lane);
-        account.peak = account.peak.max(held);
+        account.peaks.held = account.peaks.held.max(held);
         if self.now >= account.told_until {
             (account.told, account.told_until) = (0, series.ends());
         }
@@ -158,7 +158,11 @@ impl AtNode<'_, '_> {
         } else if pooled {
             account.receiver.quiet_below(bytes(switch.pool_size - switch.pool_quiet)).0
         } else {
-            account.receiver.quiet_below(Bytes::ZERO).0.min(account.own.saturating_sub(account.headroom_size))
+            account
+                .receiver
+                .quiet_below(Bytes::ZERO)
+                .0
+                .min(account.sizes.own.saturating_sub(account.sizes.headroom))
         };
         Some(u32::try_from(quiet).unwrap_or(u32::MAX))
     }

@@ -248,7 +248,7 @@ impl AtNode<'_, '_> {
             return Some(DropReason::LinkDown);
         }
         let discards =
-            self.node.ports.known(out.index()).discards >> self.facts.layout.class_of_queue(q) & 1 != 0;
+            self.node.ports.known(out.index()).gates.discards >> self.facts.layout.class_of_queue(q) & 1 != 0;
         (discards && !self.may_lose(out, q)).then_some(DropReason::Watchdog)
     }
 
@@ -277,7 +277,7 @@ impl AtNode<'_, '_> {
     pub fn enqueue(&mut self, out: Local, q: usize, place: Place) {
         let &Packet { class, frame, .. } = &self.run.packets[place];
         let lane = self.facts.layout.lane(out, class);
-        if self.node.ports.known(out.index()).paused >> class & 1 != 0 && !self.may_lose(out, q) {
+        if self.node.ports.known(out.index()).gates.paused >> class & 1 != 0 && !self.may_lose(out, q) {
             let packet = &mut self.run.packets[place];
             packet.paused = packet.paused.wrapping_sub(self.node.egress.known_mut(lane).paused(self.now));
         }

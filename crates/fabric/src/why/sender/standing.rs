@@ -37,7 +37,7 @@ impl World<'_> {
         let half = &self.run.pairs.senders[sender.slot as usize];
         let end = trace.message.map_or(NEVER, |message| message.end);
         // What is to go before all new data asks neither window nor rate.
-        let repeats = half.is_repeating;
+        let repeats = half.turn.is_repeating;
         let nothing_due = sent && !repeats && half.transport.next_psn() >= end;
         let may_send = repeats || half.may_send(self.facts.blueprint.semantics.window);
         let waits = match (sent, may_send && !nothing_due) {
@@ -52,7 +52,7 @@ impl World<'_> {
             wire,
             turn,
             waits,
-            pacing: if repeats { 0 } else { half.next_send },
+            pacing: if repeats { 0 } else { half.pacing.next_send },
             up: port.up,
             paused: trace.paused[lane].in_force().map(|stop| stop.from),
             held: port.has_cp && node.holds_back(self.facts.local(nic), q, self.time()),

@@ -311,10 +311,13 @@ impl Agenda {
         }
     }
 
-    /// As [`Agenda::push`], of an event that a packet has to be fetched for.
+    /// As [`Agenda::push`], of an event for which a packet will probably be needed: it is prefetched. With several threads it is
+    /// not, since by then it may belong to a node of another thread.
     #[inline]
     pub fn push_of(&mut self, place: Place, at: u64, order: u64) {
-        self.push_event(Event { time: Time(at), order, item: place.number() });
+        let shared = matches!(&self.events, Events::ByNode(windows) if windows.has_other_threads());
+        let item = if shared { 0 } else { place.number() };
+        self.push_event(Event { time: Time(at), order, item });
     }
 
     /// Adds an event of which all is known.

@@ -10,8 +10,8 @@
 //! into the window in which it is created, so it goes through a mailbox that the owner empties after the barrier. What happens
 //! at a node does not depend on its owner.
 //!
-//! The first owners follow from the topology, so that nodes that exchange many packets share a thread. At the end of each
-//! epoch, threads with more work than the mean give nodes away. If a window has few events, one thread executes the windows
+//! The first owners follow from the topology, so that nodes that exchange many packets share a thread. Every few windows,
+//! threads with more work than the mean give nodes away. If a window has few events, one thread executes the windows
 //! of all.
 
 use std::mem;
@@ -33,6 +33,8 @@ use crate::run::worker::{REPORTED, Visits, Worker};
 
 mod coordinator;
 
+/// Windows between two assignments of nodes to threads.
+const SAME_OWNERS: u64 = 32;
 /// With fewer events per window and thread, a barrier costs more than parallel execution gains.
 const MIN_EVENTS: u64 = 100;
 /// Published instead of one plus the number of a window: the run stops.
@@ -45,7 +47,7 @@ pub(crate) struct WorkerPool {
     forced: bool,
     /// By group of nodes: its owner.
     owners: Arc<[u8]>,
-    /// By group: its events, an exponential average over epochs.
+    /// By group: its events, an exponential average over assignments.
     costs: Vec<u64>,
     /// Events and windows of the last call.
     last: (u64, u64),

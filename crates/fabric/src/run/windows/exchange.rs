@@ -14,6 +14,12 @@ impl Windows {
         Windows { thread, ..Windows::new(self.inboxes.len(), self.length) }
     }
 
+    /// Do other threads own nodes?
+    #[inline]
+    pub fn has_other_threads(&self) -> bool {
+        !self.outboxes.is_empty()
+    }
+
     /// The owner of a group, if it is another thread.
     #[inline]
     pub fn remote_owner(&self, group: u32) -> Option<usize> {
@@ -46,9 +52,12 @@ impl Windows {
         near.or_else(later).into_iter().chain(out).min().unwrap_or(u64::MAX)
     }
 
-    /// Has this thread no window that begins before `end`?
-    pub fn is_idle(&mut self, end: u64) -> bool {
-        self.earliest_window(end).saturating_mul(self.length) >= end
+    /// The end of so many windows from the earliest one with an event of this thread on, `end` at most; none if it begins at
+    /// `end` or later.
+    pub fn stretch(&mut self, windows: u64, end: u64) -> Option<u64> {
+        let first = self.earliest_window(end);
+        let begins = first.saturating_mul(self.length);
+        (begins < end).then(|| end.min((first + windows) * self.length))
     }
 
     /// Enters a window before which no thread has an event, cut at `end`; false if it begins at `end` or later. Its groups

@@ -2,7 +2,7 @@
 
 use floodway_units::Time;
 
-use super::WorkerPool;
+use super::{SAME_OWNERS, WorkerPool};
 use crate::pool::SharedSlice;
 use crate::run::threads::ThreadPlan;
 use crate::run::windows::Drained;
@@ -53,26 +53,33 @@ impl World<'_> {
         let Some(mut worker_pool) = self.worker_pool.take() else { return };
         let step = self.run.events.by_node().and_then(|windows| windows.next_step());
         let end = step.map_or(end.0, |at| end.0.min(at + 1));
+        while !self.is_stopped()
+            && let Some(windows) = self.run_some_windows(&worker_pool, end)
+        {
+            worker_pool.before += windows;
+            if worker_pool.rebalance(&mut self.nodes, &self.facts.groups, windows) {
+                self.redistribute(&worker_pool);
+            }
+        }
+        if !self.is_stopped() {
+            self.now = end;
+        }
+        self.worker_pool = Some(worker_pool);
+    }
+
+    /// Executes the next windows before `end`, as many as owners stay the same; how many there were, none if there are none.
+    fn run_some_windows(&mut self, worker_pool: &WorkerPool, end: u64) -> Option<u64> {
         let nodes = SharedSlice::new(&mut self.nodes);
         let (facts, nodes) = (&self.facts, &nodes);
         let runs = std::iter::once(&mut self.run).chain(&mut self.other_runs);
         let mut workers: Vec<Worker<'_, '_>> = runs.map(|run| Worker { facts, nodes, run }).collect();
-        let is_idle =
-            |worker: &mut Worker<'_, '_>| worker.run.events.by_node().is_none_or(|own| own.is_idle(end));
-        let windows = if workers.iter_mut().all(is_idle) {
-            0
-        } else if worker_pool.is_parallel() {
+        let all = workers.iter_mut().filter_map(|worker| worker.run.events.by_node());
+        let end = all.filter_map(|windows| windows.stretch(SAME_OWNERS, end)).min()?;
+        let windows = if worker_pool.is_parallel() {
             worker_pool.run_parallel(&mut workers, end)
         } else {
             worker_pool.run_serial(&mut workers, end)
         };
-        worker_pool.before += windows;
-        if !self.is_stopped() {
-            self.now = end;
-        }
-        if windows > 0 && worker_pool.rebalance(&mut self.nodes, &self.facts.groups, windows) {
-            self.redistribute(&worker_pool);
-        }
-        self.worker_pool = Some(worker_pool);
+        Some(windows)
     }
 }

@@ -3,13 +3,15 @@
 
 mod support;
 
-use floodway_fabric::blueprint::{Arrivals, Role, Ties};
+use std::sync::atomic::Ordering;
+
+use floodway_fabric::blueprint::{Arrivals, Role, Ties, UNBOUNDED};
 use floodway_fabric::{Blueprint, Control, Fabric, ThreadPlan, Threads};
 use floodway_mechanisms::registry::AnyCongestionPoint;
 use floodway_mechanisms::slots::{
     CongestionPoint, CpAction, Cx, Mark, Notice, PacketView, QueueView, RegionNotice,
 };
-use floodway_units::{Bytes, NodeId, PortId, Rate, Span, Time};
+use floodway_units::{Bytes, Class, NodeId, PortId, Rate, Span, Time};
 use floodway_wire::Format;
 use proptest::prelude::*;
 use support::plans::{FLOW_CONTROLS, TRANSPORTS, plans};
@@ -304,4 +306,85 @@ fn notices_between_neighbours_name_the_same_flows_on_any_thread() {
     let heard = support::whole(one.flows.column("cnps")).iter().filter(|&&cnps| cnps > 0).count();
     assert!(heard > 20, "{heard} flows were told of");
     assert_eq!(everything(&one), everything(&many));
+}
+
+/// Hosts that send to the first one through one switch.
+fn incast(hosts: usize, size: Bytes) -> Net {
+    let mut net = Net::new(Format::Ethernet).reliability(r#""go-back-n""#).limit(Span::us(200));
+    let switch = net.switch("s");
+    let hosts: Vec<NodeId> = (0..hosts).map(|i| net.host(&format!("h{i}"))).collect();
+    for &host in &hosts {
+        net.link(host, switch, G100, Span::us(1), r#"{"pfc": {"xoff": "30KB"}}"#);
+    }
+    for &host in &hosts[1..] {
+        net.flow(host, hosts[0], size, Span::us(1));
+    }
+    net
+}
+
+#[test]
+fn a_run_on_threads_that_is_stopped_within_an_epoch_ends_where_its_nodes_are() {
+    let mut net = incast(6, UNBOUNDED);
+    net.blueprint.end.limit = Time::ZERO + Span::ms(1_000_000);
+    for threads in [1, 2, 3] {
+        let control = Control::default();
+        let fabric = Fabric::build(&net.blueprint, &control).expect("it is sound");
+        let fabric = fabric.on(&forced(&net.blueprint, threads));
+        let records = std::thread::scope(|scope| {
+            scope.spawn(|| {
+                let few = || control.packet_hops.load(Ordering::Relaxed) < 10_000;
+                (0..100_000_000).take_while(|_| few()).for_each(|_| std::thread::yield_now());
+                control.stop.store(true, Ordering::Relaxed);
+            });
+            fabric.run()
+        });
+        assert_invariants(&records);
+        // One host receives at 100 Gbit/s, and what the switch holds has not come yet.
+        let most = G100.bytes_in(Span::us(records.outcome.simulated_us as u64 + 1)).0;
+        assert!(
+            records.outcome.bytes.delivered <= 2 * most,
+            "{:?} on {threads} threads",
+            records.outcome.bytes
+        );
+    }
+}
+
+/// Marks each packet, and has another state after each one that leaves or is lost.
+#[derive(Default)]
+struct Counts(u64);
+
+impl CongestionPoint for Counts {
+    fn on_enqueue(&mut self, _cx: &mut Cx<'_, CpAction>, _p: &PacketView, _q: &QueueView) -> Mark {
+        Mark::Ce
+    }
+
+    fn on_removed(&mut self, _now: Time, _p: &PacketView) {
+        self.0 += 1;
+    }
+
+    fn state(&self, _now: Time, _class: Class) -> &'static str {
+        if self.0.is_multiple_of(2) { "even" } else { "odd" }
+    }
+}
+
+#[test]
+fn signals_of_a_fault_follow_those_of_events_of_its_instant_whoever_owns_the_node() {
+    let run = |down: Option<Time>, owners: &[u8]| {
+        let mut net = incast(4, Bytes(200_000));
+        net.blueprint.records.signals = Some(1_000_000);
+        net.blueprint.links[0].down = down.map(|at| (at, at + Span::us(30))).into_iter().collect();
+        let control = Control::default();
+        let mut fabric = Fabric::build(&net.blueprint, &control).expect("it is sound");
+        let point = AnyCongestionPoint::Custom(Box::new(Counts::default()));
+        fabric.add_congestion_point(PortId(1), point).expect("it claims nothing");
+        fabric.on(&ThreadPlan::with_owners(&net.blueprint, owners, true)).run()
+    };
+    let free = run(None, &[0; 5]);
+    let times = support::real(free.signals.as_ref().expect("they are kept").column("time_ns"));
+    let at = Time((times[times.len() / 2] * 1e3).round() as u64);
+    let one = everything(&run(Some(at), &[0; 5]));
+    for owners in [[1, 0, 0, 1, 1], [0, 1, 1, 0, 0]] {
+        let two = everything(&run(Some(at), &owners));
+        assert!(one == two, "{owners:?}\n{}", difference(&one, &two));
+    }
 }

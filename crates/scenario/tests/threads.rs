@@ -55,11 +55,12 @@ defaults.flow-control = "pfc"
 defaults.buffer.shared = { pool = "10MB" }
 [[workload]]
 name = "w"
-flows = [{ from = "h1", to = "h17", size = "1MB" }]
 "#;
 
 fn read(engine: &str) -> Result<Scenario, String> {
-    let text = format!("{TWO}[engine]\n{engine}\n");
+    let flow = |i| format!(r#"{{ from = "h{i}", to = "h{}", size = "1MB" }}"#, i + 16);
+    let flows: Vec<String> = (1..=16).map(flow).collect();
+    let text = format!("{TWO}flows = [{}]\n[engine]\n{engine}\n", flows.join(", "));
     Scenario::from_text("a.toml", &text, &[]).map_err(|errors| errors.to_string())
 }
 

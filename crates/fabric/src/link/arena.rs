@@ -323,8 +323,9 @@ impl Slabs {
         let (chunk, end) = self.left;
         if chunk == end {
             let slab = Slab::new((FIRST << self.all.len().min(16)).min(MOST));
-            self.left = slab.chunks();
+            let chunks = slab.chunks();
             memory::push(&mut self.all, slab);
+            self.left = chunks;
         }
         let chunk = self.left.0;
         self.left.0 += CHUNK as u64;

@@ -24,6 +24,8 @@ pub(crate) struct AllowanceLog {
 struct Row {
     time: u64,
     nic: u32,
+    /// In a step of the whole network, which comes last of its instant.
+    in_step: bool,
     flow: FlowName,
     allowance: Allowance,
     /// Gbit/s.
@@ -31,14 +33,14 @@ struct Row {
 }
 
 impl Logged for Row {
-    type Place = u32;
+    type Place = (u32, bool);
 
     fn time(&self) -> u64 {
         self.time
     }
 
-    fn place(&self) -> u32 {
-        self.nic
+    fn place(&self) -> (u32, bool) {
+        (self.nic, self.in_step)
     }
 }
 

@@ -23,6 +23,8 @@ struct Row {
     /// The egress (port, class).
     lane: u32,
     what: What,
+    /// In a step of the whole network.
+    in_step: bool,
 }
 
 /// What it has said.
@@ -88,15 +90,15 @@ impl What {
 }
 
 impl Logged for Row {
-    /// No event brings the first states; they come first.
-    type Place = (bool, u32);
+    /// No event brings the first states; they come first. Steps come last of their instant.
+    type Place = (bool, u32, bool);
 
     fn time(&self) -> u64 {
         self.time
     }
 
-    fn place(&self) -> (bool, u32) {
-        (!matches!(self.what, What::Start(_)), self.lane)
+    fn place(&self) -> (bool, u32, bool) {
+        (!matches!(self.what, What::Start(_)), self.lane, self.in_step)
     }
 }
 
@@ -118,7 +120,7 @@ impl SignalLog {
         self.log.totals()
     }
 
-    fn say(&mut self, time: u64, lane: usize, what: What) {
-        self.log.push(Row { time, lane: lane as u32, what });
+    fn say(&mut self, (time, in_step): (u64, bool), lane: usize, what: What) {
+        self.log.push(Row { time, lane: lane as u32, what, in_step });
     }
 }

@@ -35,6 +35,11 @@ impl AtNode<'_, '_> {
         self.node.ports.known(port.index()).id
     }
 
+    /// Is a step of the whole network at work, which comes last of its instant, and not an event of the node?
+    pub fn is_step(&self) -> bool {
+        !self.run.events.is_numbered() && self.run.events.decode(self.order).0 == What::Fault
+    }
+
     /// An event of the node happens.
     #[inline]
     pub fn dispatch(&mut self, event: Event) {

@@ -137,6 +137,8 @@ impl WorkerPool {
     fn run_parallel(&self, workers: &mut [Worker<'_, '_>], end: u64) -> u64 {
         let Some((own, others)) = workers.split_first_mut() else { return 0 };
         thread::scope(|scope| {
+            // Where a thread cannot be started, those that have been are not to wait for it.
+            let _guard = self.barrier.guard();
             let other_runs: Vec<_> = (1..)
                 .zip(others)
                 .map(|(i, worker)| scope.spawn(move || self.run_windows(i, worker, end)))

@@ -7,6 +7,7 @@ impl AtNode<'_, '_> {
     /// Writes down what the stack of a queue pair allows, if that is something else than before.
     #[inline(never)]
     pub fn note_allowance(&mut self, slot: u32) {
+        let in_step = self.is_step();
         let Some(log) = &mut self.run.kept.allowances else { return };
         let (half, way) = (&mut self.run.pairs.senders[slot as usize], &self.run.pairs.ways[slot as usize]);
         if half.state.done || !log.chosen[way.workload as usize] {
@@ -19,6 +20,7 @@ impl AtNode<'_, '_> {
             log.log.push(Row {
                 time: self.now,
                 nic: self.node.nics[half.nic.index()].number,
+                in_step,
                 flow: way.name(),
                 allowance,
                 allowed,

@@ -33,34 +33,37 @@ impl AtNode<'_, '_> {
 
     #[inline(never)]
     pub(super) fn tell_states(&mut self, port: Local, what: fn(&'static str) -> What) {
-        let (now, classes) = (self.time(), self.facts.layout.classes.len());
+        let (now, in_step) = (self.time(), self.is_step());
+        let classes = self.facts.layout.classes.len();
         let Some(log) = &mut self.run.kept.signals else { return };
         let points = &self.node.machines[port.index()].congestion_points;
         for class in 1..classes {
             let egress = &mut self.node.egress[self.facts.layout.lane(port, class as u8)];
             let state = state_of(points, now, self.facts.layout.classes[class]);
             if state != std::mem::replace(&mut egress.rare.state_noted, state) {
-                log.say(now.0, egress.id as usize, what(state));
+                log.say((now.0, in_step), egress.id as usize, what(state));
             }
         }
     }
 
     /// Writes down that the egress `lane` has marked a packet.
     pub fn note_mark(&mut self, lane: usize, place: Place, mark: Mark) {
+        let in_step = self.is_step();
         if let Some(log) = &mut self.run.kept.signals {
             let flow = self.run.pairs.ways[self.run.packets[place].flow.index()].name();
-            log.say(self.now, self.node.egress[lane].id as usize, What::Mark(mark, flow));
+            log.say((self.now, in_step), self.node.egress[lane].id as usize, What::Mark(mark, flow));
         }
     }
 
     /// Counts a CNP that a machine of `port` has made, and writes it down.
     pub fn note_cnp(&mut self, port: Local, notice: &Notice) {
+        let in_step = self.is_step();
         let way = &self.run.pairs.ways[notice.flow.index()];
         let lane = self.facts.layout.lane(port, way.class);
         let name = way.name();
         self.node.egress[lane].rare.cnps += 1;
         if let Some(log) = &mut self.run.kept.signals {
-            log.say(self.now, self.node.egress[lane].id as usize, What::Cnp(name, notice.window));
+            log.say((self.now, in_step), self.node.egress[lane].id as usize, What::Cnp(name, notice.window));
         }
     }
 
@@ -73,10 +76,11 @@ impl AtNode<'_, '_> {
         }
         let lane = self.facts.layout.lane(port, class);
         self.node.egress[lane].rare.cns += 1;
+        let in_step = self.is_step();
         let to = self.facts.node_of(peer(self.id(ingress)));
         if let Some(log) = &mut self.run.kept.signals {
             log.say(
-                self.now,
+                (self.now, in_step),
                 self.node.egress[lane].id as usize,
                 What::Cn(Cn { to, degree: notice.degree, flows: notice.count }),
             );

@@ -77,6 +77,11 @@ impl Windows {
         true
     }
 
+    /// The end of the current window, `end` at most.
+    pub fn reached(&self, end: u64) -> u64 {
+        self.ends[0].min(end)
+    }
+
     /// Leaves the window.
     pub fn end(&mut self) {
         (self.node, self.stop) = (NOBODY, 0);

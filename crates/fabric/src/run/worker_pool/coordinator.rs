@@ -57,6 +57,9 @@ impl World<'_> {
             && let Some(windows) = self.run_some_windows(&worker_pool, end)
         {
             worker_pool.before += windows;
+            // All nodes have come so far: who stops the run finds them there.
+            let reached = self.run.events.by_node().map(|own| own.reached(end));
+            self.now = reached.filter(|_| windows > 0).unwrap_or(self.now).max(self.now);
             if worker_pool.rebalance(&mut self.nodes, &self.facts.groups, windows) {
                 self.redistribute(&worker_pool);
             }

@@ -1,6 +1,6 @@
 //! The first rows of a log, up to a number of them, whichever order they come in.
 //!
-//! Nodes are simulated one after the other within a window of time, and partitions beside one another. So the order of
+//! Nodes are simulated one after the other within a window of time, and on several threads. So the order of
 //! rows is one of their own: time first, then where each came from; what came from one place stays in the order in
 //! which it came. The rows that are kept are the first of that order.
 
@@ -10,7 +10,7 @@ use crate::records::outcome::RowTotals;
 
 /// A row of a log.
 pub(crate) trait Logged {
-    /// Orders rows of one instant: equal only for rows that always come from the same partition, in the same order.
+    /// Orders rows of one instant: equal only for rows that one node writes in its own order.
     type Place: Ord;
 
     /// When it came.

@@ -46,7 +46,7 @@ impl PauseLog {
         self.log.push(Row { time, order, lane: lane as u32, pauses });
     }
 
-    /// Takes over what another partition has heard.
+    /// Adds what another thread has heard.
     pub fn absorb(&mut self, other: PauseLog) {
         self.log.absorb(other.log);
     }

@@ -75,7 +75,7 @@ pub(crate) struct Totals {
 }
 
 impl Totals {
-    /// Adds what another partition has counted.
+    /// Adds what another thread has counted.
     pub fn absorb(&mut self, other: &Totals) {
         self.flows += other.flows;
         self.finished += other.finished;
@@ -206,7 +206,7 @@ impl Records {
         self.first_drop = drops.min_by_key(|drop| (drop.time, drop.order));
     }
 
-    /// Takes over what another partition has kept.
+    /// Adds what another thread has kept.
     pub fn absorb(&mut self, other: Records) {
         memory::extend(&mut self.sent_rows, other.sent_rows);
         memory::extend(&mut self.received_rows, other.received_rows);

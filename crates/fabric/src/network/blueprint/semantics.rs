@@ -148,7 +148,7 @@ pub enum Release {
 /// What orders events of one instant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Ties {
-    /// Kind, then a keyed hash among arrivals: independent of partitions.
+    /// Kind, then a keyed hash among arrivals: independent of threads.
     #[default]
     Hashed,
     /// The order in which they were scheduled (one thread only).

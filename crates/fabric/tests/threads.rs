@@ -3,6 +3,7 @@
 
 mod support;
 
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::Ordering;
 
 use floodway_fabric::blueprint::{Arrivals, Role, Ties, UNBOUNDED};
@@ -386,5 +387,33 @@ fn signals_of_a_fault_follow_those_of_events_of_its_instant_whoever_owns_the_nod
     for owners in [[1, 0, 0, 1, 1], [0, 1, 1, 0, 0]] {
         let two = everything(&run(Some(at), &owners));
         assert!(one == two, "{owners:?}\n{}", difference(&one, &two));
+    }
+}
+
+/// Panics at its fiftieth packet.
+#[derive(Default)]
+struct Breaks(u64);
+
+impl CongestionPoint for Breaks {
+    fn on_enqueue(&mut self, _cx: &mut Cx<'_, CpAction>, _p: &PacketView, _q: &QueueView) -> Mark {
+        self.0 += 1;
+        if self.0 == 50 {
+            resume_unwind(Box::new("it breaks"));
+        }
+        Mark::None
+    }
+}
+
+#[test]
+fn a_panic_on_any_thread_ends_the_run() {
+    let net = incast(4, Bytes(200_000));
+    for owners in [[1, 0, 0, 1, 1], [0, 1, 1, 0, 2]] {
+        let control = Control::default();
+        let mut fabric = Fabric::build(&net.blueprint, &control).expect("it is sound");
+        let point = AnyCongestionPoint::Custom(Box::new(Breaks::default()));
+        fabric.add_congestion_point(PortId(1), point).expect("it claims nothing");
+        let fabric = fabric.on(&ThreadPlan::with_owners(&net.blueprint, &owners, true));
+        let panic = catch_unwind(AssertUnwindSafe(|| fabric.run())).expect_err("it breaks");
+        assert_eq!(panic.downcast_ref(), Some(&"it breaks"));
     }
 }

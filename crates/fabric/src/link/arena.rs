@@ -491,6 +491,18 @@ mod tests {
     }
 
     #[test]
+    #[cfg(debug_assertions)]
+    #[should_panic(expected = "in one window")]
+    fn a_packet_that_two_threads_change_in_a_window_is_found() {
+        let mut arena = Arena::default();
+        let place = arena.add(packet(1));
+        race_check::enter(0, Some(5));
+        arena[place].psn = 1;
+        race_check::enter(1, Some(5));
+        arena[place].psn = 2;
+    }
+
+    #[test]
     fn lists_keep_their_order_while_places_are_used_again() {
         let mut arena = Arena::default();
         let (mut a, mut b) = (Fifo::default(), Fifo::default());

@@ -119,12 +119,16 @@ impl WorkerPool {
     fn run_windows(&self, thread: usize, worker: &mut Worker<'_, '_>, end: u64) -> u64 {
         let _guard = self.barrier.guard();
         let mut visits = Visits::default();
+        let mut last = None;
         loop {
             let parity = (visits.windows % 2) as usize;
             self.publish(parity, thread, worker, end);
             if !self.barrier.wait() || !self.receive(parity, thread, worker, end) {
                 return visits.windows;
             }
+            let window = worker.run.events.by_node().map(|windows| windows.window());
+            debug_assert!(last < window, "each window comes once");
+            last = window;
             #[cfg(debug_assertions)]
             race_check::enter(thread, Some(self.before + visits.windows));
             worker.window(&mut visits);

@@ -67,6 +67,7 @@ impl Windows {
             (self.node, self.stop) = (NOBODY, 0);
             return false;
         }
+        debug_assert!(window >= self.window, "windows are entered in order");
         self.enter(window);
         let near = Time(self.ends[2]);
         (self.node, self.stop) = (NOBODY, 0);

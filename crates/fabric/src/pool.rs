@@ -8,7 +8,8 @@
 //! check this rule of the crate:
 //!
 //! - only events of the node that owns an element change it, and one thread at a time executes the events of a node;
-//! - an element is written before another node learns its number, at least one window later, with a barrier in between.
+//! - an element is written before another node learns its number, at least one window later, with a barrier in between;
+//! - nodes of other threads read only elements that are [`Sync`] (ways of queue pairs).
 //!
 //! With debug assertions, a second thread that changes an element in the same window panics ([`race_check`]).
 
@@ -159,10 +160,11 @@ impl<T> Pool<T> {
 
     /// Likewise, to be changed.
     #[inline]
+    #[cfg_attr(debug_assertions, track_caller)]
     pub fn known_mut(&mut self, number: usize) -> &mut T {
         debug_assert!(number < self.len(), "{number} is none of {} elements", self.len());
         #[cfg(debug_assertions)]
-        self.0.last_changes.check(number);
+        self.0.last_changes.check::<T>(number);
         // SAFETY: as above, and one thread at a time works on an element.
         unsafe { &mut *self.0.at(number) }
     }
@@ -185,6 +187,7 @@ impl<T> Index<usize> for Pool<T> {
 
 impl<T> IndexMut<usize> for Pool<T> {
     #[inline]
+    #[cfg_attr(debug_assertions, track_caller)]
     fn index_mut(&mut self, number: usize) -> &mut T {
         assert!(number < self.len(), "{number} is none of {} elements", self.len());
         self.known_mut(number)
@@ -209,6 +212,8 @@ pub(crate) struct SharedSlice<'l, T> {
     first: NonNull<T>,
     length: usize,
     of: PhantomData<&'l mut [T]>,
+    #[cfg(debug_assertions)]
+    last_accesses: race_check::LastChanges,
 }
 
 // SAFETY: by the rule above, threads access different elements.
@@ -219,14 +224,23 @@ unsafe impl<T: Send> Sync for SharedSlice<'_, T> {}
 impl<'l, T> SharedSlice<'l, T> {
     /// Shares these elements.
     pub fn new(elements: &'l mut [T]) -> Self {
-        SharedSlice { first: NonNull::from(&mut *elements).cast(), length: elements.len(), of: PhantomData }
+        SharedSlice {
+            first: NonNull::from(&mut *elements).cast(),
+            length: elements.len(),
+            of: PhantomData,
+            #[cfg(debug_assertions)]
+            last_accesses: race_check::LastChanges::default(),
+        }
     }
 
     /// An element that the calling thread owns in the current window.
     #[inline]
+    #[cfg_attr(debug_assertions, track_caller)]
     #[expect(clippy::mut_from_ref, reason = "threads share what nodes own")]
     pub fn element(&self, index: usize) -> &mut T {
         assert!(index < self.length, "{index} is none of {} elements", self.length);
+        #[cfg(debug_assertions)]
+        self.last_accesses.check::<T>(index);
         // SAFETY: the index is within the borrowed slice, and no other thread accesses this element.
         unsafe { self.first.add(index).as_mut() }
     }
@@ -238,10 +252,13 @@ impl<'l, T> SharedSlice<'l, T> {
     }
 }
 
-/// Finds data races, with debug assertions: two threads that change one element in the same window.
+/// Finds data races, with debug assertions: two threads that change one element in the same window. For a node, any access
+/// counts as a change.
 #[cfg(debug_assertions)]
 pub(crate) mod race_check {
+    use std::any::type_name;
     use std::cell::Cell;
+    use std::fmt::Debug;
     use std::sync::OnceLock;
     use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -261,12 +278,15 @@ pub(crate) mod race_check {
     ///
     /// # Panics
     /// Another thread has changed it in this window.
-    pub fn check(last: &AtomicU64, name: impl std::fmt::Debug) {
+    #[track_caller]
+    pub fn check<T>(last: &AtomicU64, number: impl Debug) {
         let current = CURRENT.get();
         if current != 0 {
             let last = last.swap(current, Ordering::Relaxed);
             let alone = last >> 16 != current >> 16 || last == current;
-            assert!(alone, "two threads change {name:?} in one window");
+            let [first, second] = [last, current].map(|change| change & 0xffff);
+            let (what, window) = (type_name::<T>(), (current >> 16) - 1);
+            assert!(alone, "threads {first} and {second} both change {what} {number:?} in window {window}");
         }
     }
 
@@ -275,11 +295,12 @@ pub(crate) mod race_check {
     pub struct LastChanges([OnceLock<Box<[AtomicU64]>>; CHUNKS]);
 
     impl LastChanges {
-        pub fn check(&self, number: usize) {
+        #[track_caller]
+        pub fn check<T>(&self, number: usize) {
             let chunk = chunk_of(number);
             let changes =
                 self.0[chunk].get_or_init(|| (0..FIRST << chunk).map(|_| AtomicU64::new(0)).collect());
-            check(&changes[number + FIRST - (FIRST << chunk)], number);
+            check::<T>(&changes[number + FIRST - (FIRST << chunk)], number);
         }
     }
 }
@@ -334,7 +355,7 @@ mod tests {
 
     #[test]
     #[cfg(debug_assertions)]
-    #[should_panic(expected = "two threads change 1 in one window")]
+    #[should_panic(expected = "threads 1 and 0 both change u32 1 in window 6")]
     fn a_change_by_two_threads_in_a_window_is_found() {
         let mut pool: Pool<u32> = (0..3).collect();
         race_check::enter(0, Some(5));
@@ -344,5 +365,17 @@ mod tests {
         pool[1] += 1;
         race_check::enter(0, Some(6));
         pool[1] += 1;
+    }
+
+    #[test]
+    #[cfg(debug_assertions)]
+    #[should_panic(expected = "threads 0 and 1 both change u32 2 in window 5")]
+    fn an_access_to_a_node_of_another_thread_is_found() {
+        let mut nodes = [0u32; 3];
+        let nodes = SharedSlice::new(&mut nodes);
+        race_check::enter(0, Some(5));
+        *nodes.element(2) += 1;
+        race_check::enter(1, Some(5));
+        *nodes.element(2) += 1;
     }
 }

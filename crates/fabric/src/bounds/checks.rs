@@ -77,7 +77,8 @@ impl AtNode<'_, '_> {
         let state = &self.node.ports[port.index()];
         assert!(!state.choosing, "{port:?} has chosen what it sends");
         let busy = state.up && state.free_at > self.now;
-        assert!(!busy || state.waiting == 0 || state.armed, "{port:?} is told when it is free");
+        let waits = state.waiting > 0 || state.controls;
+        assert!(!busy || !waits || state.armed, "{port:?} has no event when it is free");
         assert_eq!(state.quiet, self.quiet_of_port(port), "what is unheard at {port:?}");
         for class in 0..self.facts.layout.classes.len() as u8 {
             let egress = &self.node.egress[self.facts.layout.lane(port, class)];
@@ -218,7 +219,7 @@ mod tests {
                 world.nodes[at.node].ports[at.port.index()].controls ^= true;
             }),
             ("has chosen", |world, at| world.nodes[at.node].ports[at.port.index()].choosing = true),
-            ("is told when", |world, at| world.nodes[at.node].ports[at.port.index()].armed = false),
+            ("has no event when", |world, at| world.nodes[at.node].ports[at.port.index()].armed = false),
             ("what is unheard at", |world, at| world.nodes[at.node].ports[at.port.index()].quiet += 1),
             ("is free", |world, at| world.nodes[at.node].ports[at.port.index()].gates.free ^= 2),
             ("discards", |world, at| world.nodes[at.node].ports[at.port.index()].gates.discards ^= 2),

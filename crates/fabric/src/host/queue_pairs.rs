@@ -34,6 +34,13 @@ pub(crate) struct QueuePairs {
     pub posted: Vec<Vec<Posted>>,
 }
 
+/// Nodes of any thread read these.
+const _: fn() = || {
+    fn may_be_read_by_any_thread<T: Sync>() {}
+    may_be_read_by_any_thread::<Way>();
+    may_be_read_by_any_thread::<AtomicI32>();
+};
+
 impl QueuePairs {
     /// The same queue pairs, for another thread.
     pub fn share(&self) -> Self {

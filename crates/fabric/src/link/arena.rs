@@ -5,7 +5,6 @@ use std::cell::UnsafeCell;
 use std::num::NonZeroU64;
 use std::ops::{Index, IndexMut};
 use std::ptr::{self, NonNull};
-
 #[cfg(debug_assertions)]
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -384,11 +383,12 @@ impl Index<Place> for Arena {
 #[allow(unsafe_code, reason = "packets stay where they are, and threads share them")]
 impl IndexMut<Place> for Arena {
     #[inline]
+    #[cfg_attr(debug_assertions, track_caller)]
     fn index_mut(&mut self, place: Place) -> &mut Packet {
         debug_assert!(place != Place::nobody(), "the packet of events without one is never changed");
         #[cfg(debug_assertions)]
         // SAFETY: it lies in the packet's chunk.
-        race_check::check(unsafe { AtomicU64::from_ptr(last_change_at(place.number())) }, place);
+        race_check::check::<Packet>(unsafe { AtomicU64::from_ptr(last_change_at(place.number())) }, place);
         // SAFETY: as above.
         unsafe { &mut *place.pointer() }
     }
@@ -492,7 +492,7 @@ mod tests {
 
     #[test]
     #[cfg(debug_assertions)]
-    #[should_panic(expected = "in one window")]
+    #[should_panic(expected = "threads 0 and 1 both change floodway_fabric::link::packet::Packet Place")]
     fn a_packet_that_two_threads_change_in_a_window_is_found() {
         let mut arena = Arena::default();
         let place = arena.add(packet(1));

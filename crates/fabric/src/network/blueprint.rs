@@ -174,6 +174,17 @@ pub struct DirectionSpec {
 }
 
 impl LinkSpec {
+    /// The shorter of the shortest delays of its directions.
+    pub(crate) fn shortest_delay(&self) -> Span {
+        let [there, back] = self.directions.each_ref().map(DirectionSpec::shortest_delay);
+        there.min(back)
+    }
+
+    /// The nodes at its ends.
+    pub(crate) fn nodes(&self) -> [usize; 2] {
+        self.ends.each_ref().map(|end| end.node.index())
+    }
+
     /// Does it go down at some time, or its delay change?
     pub fn changes(&self) -> bool {
         !self.down.is_empty() || self.directions.iter().any(|of| !of.switchovers.is_empty())

@@ -2,7 +2,7 @@
 
 use floodway_units::{NodeId, Span};
 
-use crate::network::blueprint::{Blueprint, DirectionSpec, Draws, LinkSpec, Ties};
+use crate::network::blueprint::{Blueprint, Draws, LinkSpec, Ties};
 
 /// A window is at most as long as this many full packets take on the fastest link, so that the working set of a node stays
 /// in the caches.
@@ -26,10 +26,11 @@ pub(crate) struct Groups {
 impl Groups {
     /// The groups of a network.
     pub fn new(blueprint: &Blueprint) -> Self {
-        let short = blueprint.links.iter().filter(|link| shortest(link) < SHORTEST);
-        let ends = short.map(|link| link.ends.each_ref().map(|end| end.node.index()));
-        let of: Vec<u32> =
-            joined(blueprint.nodes.len(), ends).into_iter().map(|group| group as u32).collect();
+        let short = blueprint.links.iter().filter(|link| link.shortest_delay() < SHORTEST);
+        let of: Vec<u32> = joined(blueprint.nodes.len(), short.map(LinkSpec::nodes))
+            .into_iter()
+            .map(|group| group as u32)
+            .collect();
         let count = of.iter().max().map_or(0, |&last| last as usize + 1);
         let mut first = vec![(NodeId(u32::MAX), false); count];
         for (node, &group) in (0..).map(NodeId).zip(&of) {
@@ -37,7 +38,8 @@ impl Groups {
             *group = if group.0 == NodeId(u32::MAX) { (node, false) } else { (group.0, true) };
         }
         // The time of the smallest frame could be added. Without it windows end where epochs do.
-        let between = blueprint.links.iter().map(shortest).filter(|&delay| delay >= SHORTEST).min();
+        let between =
+            blueprint.links.iter().map(LinkSpec::shortest_delay).filter(|&delay| delay >= SHORTEST).min();
         let rates = blueprint.links.iter().flat_map(|link| link.directions.each_ref().map(|of| of.rate));
         let full = blueprint.wire.data_with(blueprint.mtu, true, blueprint.telemetry()).wire;
         let most = rates.max().map(|rate| Span(rate.time_to_send(full).0 * PACKETS));
@@ -66,11 +68,6 @@ impl Groups {
     pub fn first(&self, group: u32) -> (NodeId, bool) {
         self.first[group as usize]
     }
-}
-
-fn shortest(link: &LinkSpec) -> Span {
-    let [there, back] = link.directions.each_ref().map(DirectionSpec::shortest_delay);
-    there.min(back)
 }
 
 /// Why the events of all nodes have one common order, if something other than the links requires it.

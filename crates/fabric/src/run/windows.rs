@@ -28,16 +28,15 @@ use std::sync::Arc;
 use floodway_engine::{Event, Queue, sink};
 use floodway_units::Time;
 
+use self::order::{STRETCHES, deal, sort_nearly};
+
 mod exchange;
+mod order;
 
 /// Windows whose events lie in inboxes: the one at work, and those after it.
-const NEAR: u64 = 4;
-/// Into so many stretches of time an inbox is dealt before it is sorted, so that few events are compared.
-const STRETCHES: usize = 64;
+const NEAR: usize = 3;
 /// Inboxes of no more events are sorted at once.
 const FEW: usize = 6;
-/// In a stretch of so many events they are sorted by comparing them all.
-const CROWDED: usize = 24;
 /// So many pending events that a node has added in a visit lie in order; more of them in a heap.
 const MANY: usize = 64;
 /// No node.
@@ -52,8 +51,8 @@ pub(crate) struct Windows {
     stretch: u32,
     /// The window at work: windows are numbered from the start of the run.
     window: u64,
-    /// Where it and the two after it end.
-    ends: [u64; 3],
+    /// Where it and those after it end whose events lie in inboxes.
+    ends: [u64; NEAR],
     /// Visits take what comes before this.
     stop: u64,
     /// The node that is visited.
@@ -73,7 +72,7 @@ pub(crate) struct Windows {
     /// Words of bits a window.
     words: usize,
     /// Where the bits of the present window begin, and of those after it.
-    rows: [usize; NEAR as usize],
+    rows: [usize; NEAR],
     /// Events of later windows, in order, by their places in `far`: item and node.
     later: Queue,
     far: Vec<(u64, u32)>,
@@ -117,7 +116,7 @@ impl Windows {
             length,
             stretch: (u64::BITS - length.leading_zeros()).saturating_sub(STRETCHES.ilog2()),
             window: 0,
-            ends: [1, 2, 3].map(|window| window * length),
+            ends: ends(0, length),
             stop: 0,
             node: NOBODY,
             sorted: Vec::new(),
@@ -126,7 +125,7 @@ impl Windows {
             first: 0,
             crowd: BinaryHeap::new(),
             inboxes: vec![Vec::new(); nodes],
-            due: vec![0; NEAR as usize * words].into(),
+            due: vec![0; NEAR * words].into(),
             words,
             rows: std::array::from_fn(|row| row * words),
             later: Queue::default(),
@@ -158,7 +157,7 @@ impl Windows {
         if owner != self.thread {
             return self.outboxes[usize::from(owner)].push((node, event));
         }
-        if at >= self.ends[2] {
+        if at >= self.ends[NEAR - 1] {
             return self.push_later(node, event);
         }
         let ahead = usize::from(at >= self.ends[0]) + usize::from(at >= self.ends[1]);
@@ -174,8 +173,8 @@ impl Windows {
 
     fn enter(&mut self, window: u64) {
         self.window = window;
-        self.ends = [1, 2, 3].map(|ahead| (window + ahead) * self.length);
-        self.rows = std::array::from_fn(|ahead| ((window + ahead as u64) % NEAR) as usize * self.words);
+        self.ends = ends(window, self.length);
+        self.rows = std::array::from_fn(|ahead| (window + ahead as u64) as usize % NEAR * self.words);
     }
 
     /// Adds a step of the whole network.
@@ -209,7 +208,7 @@ impl Windows {
 
     /// What comes next before `end`, when all that came before it is done.
     pub fn next(&mut self, end: u64) -> Next {
-        (self.node, self.stop) = (NOBODY, 0);
+        self.end();
         loop {
             let begin = self.window * self.length;
             if begin >= end {
@@ -246,7 +245,7 @@ impl Windows {
     /// Enters the next window in which something happens, or that of `end`, whichever is first.
     fn enter_next(&mut self, end: u64) {
         let is_due = |ahead: &usize| self.due(*ahead).iter().any(|&bits| bits != 0);
-        let ahead = (1..NEAR as usize).find(is_due);
+        let ahead = (1..NEAR).find(is_due);
         let until = self.steps.peek().map_or(end, |&Reverse((at, _))| at.min(end));
         let window = match ahead {
             Some(ahead) => self.window + ahead as u64,
@@ -254,7 +253,12 @@ impl Windows {
         };
         // Of a network at rest, too, who adds an event later finds a window that has not gone by.
         self.enter(window.min(until / self.length).max(self.window + 1));
-        let near = Time(self.ends[2]);
+        self.fetch_later();
+    }
+
+    /// Events of later windows that lie in inboxes from now on.
+    fn fetch_later(&mut self) {
+        let near = Time(self.ends[NEAR - 1]);
         while let Some(event) = self.later.pop_before(near) {
             self.come_near(event);
         }
@@ -340,6 +344,16 @@ impl Windows {
     /// The least pending event of the node that is visited.
     #[inline]
     pub fn pop(&mut self) -> Option<Event> {
+        let event = self.pop_least();
+        debug_assert!(
+            event.is_none_or(|event| event.time.0 < self.stop),
+            "it comes before the window is over"
+        );
+        event
+    }
+
+    #[inline]
+    fn pop_least(&mut self) -> Option<Event> {
         if !self.crowd.is_empty() {
             return self.pop_crowded();
         }
@@ -385,6 +399,11 @@ impl Windows {
     }
 }
 
+/// Where a window ends, and those after it whose events lie in inboxes.
+fn ends(window: u64, length: u64) -> [u64; NEAR] {
+    std::array::from_fn(|ahead| (window + ahead as u64 + 1) * length)
+}
+
 /// The members of a set of bits.
 fn nodes(bits: &[u64]) -> impl Iterator<Item = usize> {
     bits.iter().enumerate().flat_map(|(word, &bits)| {
@@ -392,56 +411,6 @@ fn nodes(bits: &[u64]) -> impl Iterator<Item = usize> {
         let rest = std::iter::successors(first, |bits| Some(bits & (bits - 1)).filter(|&bits| bits != 0));
         rest.map(move |bits| word * 64 + bits.trailing_zeros() as usize)
     })
-}
-
-/// Moves events before `stop` from an inbox into `sorted`, those of an earlier stretch before those of a later one.
-fn deal(inbox: &mut Vec<Event>, sorted: &mut Vec<Event>, stop: u64, stretch: impl Fn(&Event) -> u64) {
-    let mut places = [0u32; STRETCHES + 1];
-    let mut later = 0;
-    for event in inbox.iter().filter(|event| event.time.0 < stop) {
-        places[stretch(event) as usize % STRETCHES + 1] += 1;
-    }
-    let mut sum = 0;
-    for place in &mut places {
-        sum += *place;
-        *place = sum;
-    }
-    // Which ones is no matter: each place is written below.
-    sorted.extend_from_slice(&inbox[..sum as usize]);
-    for i in 0..inbox.len() {
-        let event = inbox[i];
-        if event.time.0 < stop {
-            let place = &mut places[stretch(&event) as usize % STRETCHES];
-            sorted[*place as usize] = event;
-            *place += 1;
-        } else {
-            inbox[later] = event;
-            later += 1;
-        }
-    }
-    inbox.truncate(later);
-    let mut from = 0;
-    for &to in &places[..STRETCHES] {
-        if to as usize - from > CROWDED {
-            sorted[from..to as usize].sort_unstable();
-        }
-        from = to as usize;
-    }
-}
-
-/// Sorts events of which few are far from their places.
-fn sort_nearly(events: &mut [Event]) {
-    let Some(first) = events.first() else { return };
-    let mut last = first.key();
-    for at in 1..events.len() {
-        let key = events[at].key();
-        if key >= last {
-            last = key;
-        } else {
-            // The greatest so far moves to this place.
-            sink(&mut events[..=at]);
-        }
-    }
 }
 
 #[cfg(test)]

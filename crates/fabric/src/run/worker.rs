@@ -23,8 +23,6 @@ const LINES: usize = 3;
 /// The groups with events in a window, and their sorted events.
 #[derive(Default)]
 pub(crate) struct Visits {
-    /// Windows executed.
-    pub windows: u64,
     groups: Vec<u32>,
     /// Of the current group and the next ones, alternating.
     events: [Vec<Event>; NODES + 1],
@@ -71,6 +69,17 @@ impl<'a> Worker<'_, 'a> {
             if let Some(at) = i.checked_sub(NODES) {
                 self.visit(visits.groups[at], &mut visits.events[at % (NODES + 1)]);
             }
+        }
+    }
+
+    /// Executes a window of several threads, the `number`-th in a row, and leaves it.
+    pub fn window(&mut self, visits: &mut Visits, number: u64) {
+        self.visit_all(visits);
+        if let Some(windows) = self.run.events.by_node() {
+            windows.end();
+        }
+        if number.is_multiple_of(REPORTED) {
+            self.run.report();
         }
     }
 

@@ -29,7 +29,7 @@ use crate::pool::race_check;
 use crate::run::groups::Groups;
 use crate::run::node::Node;
 use crate::run::threads::assignment;
-use crate::run::worker::{REPORTED, Visits, Worker};
+use crate::run::worker::{Visits, Worker};
 
 mod coordinator;
 
@@ -118,20 +118,21 @@ impl WorkerPool {
     /// Executes a thread's part of all windows before `end`; how many there were.
     fn run_windows(&self, thread: usize, worker: &mut Worker<'_, '_>, end: u64) -> u64 {
         let _guard = self.barrier.guard();
-        let mut visits = Visits::default();
+        let (mut visits, mut windows) = (Visits::default(), 0);
         let mut last = None;
         loop {
-            let parity = (visits.windows % 2) as usize;
+            let parity = (windows % 2) as usize;
             self.publish(parity, thread, worker, end);
             if !self.barrier.wait() || !self.receive(parity, thread, worker, end) {
-                return visits.windows;
+                return windows;
             }
             let window = worker.run.events.by_node().map(|windows| windows.window());
             debug_assert!(last < window, "each window comes once");
             last = window;
             #[cfg(debug_assertions)]
-            race_check::enter(thread, Some(self.before + visits.windows));
-            worker.window(&mut visits);
+            race_check::enter(thread, Some(self.before + windows));
+            windows += 1;
+            worker.window(&mut visits, windows);
             #[cfg(debug_assertions)]
             race_check::enter(thread, None);
         }
@@ -143,13 +144,13 @@ impl WorkerPool {
         thread::scope(|scope| {
             // Where a thread cannot be started, those that have been are not to wait for it.
             let _guard = self.barrier.guard();
-            let other_runs: Vec<_> = (1..)
+            let handles: Vec<_> = (1..)
                 .zip(others)
                 .map(|(i, worker)| scope.spawn(move || self.run_windows(i, worker, end)))
                 .collect();
             let windows = self.run_windows(0, own, end);
-            for other in other_runs {
-                if let Err(panic) = other.join() {
+            for handle in handles {
+                if let Err(panic) = handle.join() {
                     resume_unwind(panic);
                 }
             }
@@ -159,7 +160,7 @@ impl WorkerPool {
 
     /// Executes all windows before `end`, all workers on the calling thread; how many there were.
     fn run_serial(&self, workers: &mut [Worker<'_, '_>], end: u64) -> u64 {
-        let mut visits = Visits::default();
+        let (mut visits, mut windows) = (Visits::default(), 0);
         loop {
             for (thread, worker) in workers.iter_mut().enumerate() {
                 self.publish(0, thread, worker, end);
@@ -170,13 +171,12 @@ impl WorkerPool {
                 goes &= self.receive(0, thread, worker, end);
             }
             if !goes {
-                return visits.windows;
+                return windows;
             }
-            let windows = visits.windows + 1;
+            windows += 1;
             for worker in workers.iter_mut() {
-                worker.window(&mut visits);
+                worker.window(&mut visits, windows);
             }
-            visits.windows = windows;
         }
     }
 
@@ -184,20 +184,6 @@ impl WorkerPool {
     fn is_parallel(&self) -> bool {
         let (events, windows) = self.last;
         self.forced || events >= MIN_EVENTS * self.threads as u64 * windows
-    }
-}
-
-impl Worker<'_, '_> {
-    /// Executes the events of this thread's nodes in a window.
-    fn window(&mut self, visits: &mut Visits) {
-        self.visit_all(visits);
-        if let Some(windows) = self.run.events.by_node() {
-            windows.end();
-        }
-        visits.windows += 1;
-        if visits.windows.is_multiple_of(REPORTED) {
-            self.run.report();
-        }
     }
 }
 

@@ -11,14 +11,8 @@ use std::ops::Range;
 
 use floodway_units::Span;
 
-use crate::network::blueprint::{Blueprint, LinkSpec, Role};
+use crate::network::blueprint::{Blueprint, Role};
 use crate::run::groups::joined;
-
-/// The nodes at a link's ends, and the shorter of its delays.
-fn ends_of(link: &LinkSpec) -> ([usize; 2], Span) {
-    let [a, b] = [0, 1].map(|end| link.ends[end].node.index());
-    ([a, b], link.directions[0].shortest_delay().min(link.directions[1].shortest_delay()))
-}
 
 /// In no group yet.
 const NOWHERE: u8 = u8::MAX;
@@ -105,7 +99,7 @@ fn host_stays(blueprint: &Blueprint) -> impl Fn(usize) -> bool + '_ {
     let mut first = vec![usize::MAX; blueprint.nodes.len()];
     let mut longest = None;
     for (i, link) in blueprint.links.iter().enumerate() {
-        let (ends, delay) = ends_of(link);
+        let (ends, delay) = (link.nodes(), link.shortest_delay());
         if ends.iter().any(|&end| is_host(end)) {
             for end in ends.into_iter().filter(|&end| is_host(end)) {
                 first[end] = first[end].min(i);
@@ -115,8 +109,9 @@ fn host_stays(blueprint: &Blueprint) -> impl Fn(usize) -> bool + '_ {
         }
     }
     move |link| {
-        let (ends, delay) = ends_of(&blueprint.links[link]);
-        longest.is_some_and(|longest| delay <= longest) && ends.iter().any(|&end| first[end] == link)
+        let spec = &blueprint.links[link];
+        longest.is_some_and(|longest| spec.shortest_delay() <= longest)
+            && spec.nodes().iter().any(|&end| first[end] == link)
     }
 }
 
@@ -125,21 +120,20 @@ impl Units {
     fn new(blueprint: &Blueprint, stays: impl Fn(usize) -> bool) -> Self {
         let links = blueprint.links.iter().enumerate();
         let whole = links.filter(|&(i, _)| stays(i));
-        let of = joined(blueprint.nodes.len(), whole.map(|(_, link)| ends_of(link).0));
+        let of = joined(blueprint.nodes.len(), whole.map(|(_, link)| link.nodes()));
         let count = of.iter().max().map_or(0, |last| last + 1);
         let mut units = Units { weight: vec![0; count], hosts: vec![false; count], links: Vec::new(), of };
         for (node, spec) in blueprint.nodes.iter().enumerate() {
             units.hosts[units.of[node]] |= matches!(spec.role, Role::Host { .. });
         }
         for link in &blueprint.links {
-            let (nodes, delay) = ends_of(link);
-            let ends = nodes.map(|node| units.of[node]);
+            let ends = link.nodes().map(|node| units.of[node]);
             for (unit, direction) in ends.into_iter().zip(&link.directions) {
                 units.weight[unit] += u128::from(direction.rate.0);
             }
             if ends[0] != ends[1] {
                 let rate = link.directions.iter().map(|direction| u128::from(direction.rate.0)).sum();
-                units.links.push(Link { ends, delay, rate });
+                units.links.push(Link { ends, delay: link.shortest_delay(), rate });
             }
         }
         units

@@ -4,7 +4,6 @@ use std::cmp::Reverse;
 use std::sync::Arc;
 
 use floodway_engine::Event;
-use floodway_units::Time;
 
 use super::{NEAR, NOBODY, Windows};
 
@@ -46,7 +45,7 @@ impl Windows {
             0 => self.has_due(self.ends[0].min(end)),
             _ => self.due(ahead).iter().any(|&bits| bits != 0),
         };
-        let near = (0..NEAR as usize).find(is_due).map(|ahead| self.window + ahead as u64);
+        let near = (0..NEAR).find(is_due).map(|ahead| self.window + ahead as u64);
         let out = self.outboxes.iter().flatten().map(|(_, event)| event.time.0 / self.length).min();
         let later = || self.later.next_time().map(|time| time.0 / self.length);
         near.or_else(later).into_iter().chain(out).min().unwrap_or(u64::MAX)
@@ -64,16 +63,13 @@ impl Windows {
     /// are those of [`Windows::due_in`].
     pub fn begin(&mut self, window: u64, end: u64) -> bool {
         if window.saturating_mul(self.length) >= end {
-            (self.node, self.stop) = (NOBODY, 0);
+            self.end();
             return false;
         }
         debug_assert!(window >= self.window, "windows are entered in order");
+        self.end();
         self.enter(window);
-        let near = Time(self.ends[2]);
-        (self.node, self.stop) = (NOBODY, 0);
-        while let Some(event) = self.later.pop_before(near) {
-            self.come_near(event);
-        }
+        self.fetch_later();
         self.stop = self.ends[0].min(end);
         true
     }

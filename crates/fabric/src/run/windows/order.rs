@@ -1,0 +1,63 @@
+//! Events of an inbox in order.
+
+use floodway_engine::{Event, sink};
+
+/// Into so many stretches of time an inbox is dealt before it is sorted, so that few events are compared.
+pub(super) const STRETCHES: usize = 64;
+/// In a stretch of so many events they are sorted by comparing them all.
+const CROWDED: usize = 24;
+
+/// Moves events before `stop` from an inbox into `sorted`, those of an earlier stretch before those of a later one.
+pub(super) fn deal(
+    inbox: &mut Vec<Event>,
+    sorted: &mut Vec<Event>,
+    stop: u64,
+    stretch: impl Fn(&Event) -> u64,
+) {
+    let mut places = [0u32; STRETCHES + 1];
+    let mut later = 0;
+    for event in inbox.iter().filter(|event| event.time.0 < stop) {
+        places[stretch(event) as usize % STRETCHES + 1] += 1;
+    }
+    let mut sum = 0;
+    for place in &mut places {
+        sum += *place;
+        *place = sum;
+    }
+    // Which ones is no matter: each place is written below.
+    sorted.extend_from_slice(&inbox[..sum as usize]);
+    for i in 0..inbox.len() {
+        let event = inbox[i];
+        if event.time.0 < stop {
+            let place = &mut places[stretch(&event) as usize % STRETCHES];
+            sorted[*place as usize] = event;
+            *place += 1;
+        } else {
+            inbox[later] = event;
+            later += 1;
+        }
+    }
+    inbox.truncate(later);
+    let mut from = 0;
+    for &to in &places[..STRETCHES] {
+        if to as usize - from > CROWDED {
+            sorted[from..to as usize].sort_unstable();
+        }
+        from = to as usize;
+    }
+}
+
+/// Sorts events of which few are far from their places.
+pub(super) fn sort_nearly(events: &mut [Event]) {
+    let Some(first) = events.first() else { return };
+    let mut last = first.key();
+    for at in 1..events.len() {
+        let key = events[at].key();
+        if key >= last {
+            last = key;
+        } else {
+            // The greatest so far moves to this place.
+            sink(&mut events[..=at]);
+        }
+    }
+}

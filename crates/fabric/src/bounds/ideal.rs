@@ -9,50 +9,27 @@ use floodway_mechanisms::slots::{FlowTuple, Router as _};
 use floodway_units::{Bytes, NodeId, PortId, Span};
 use floodway_wire::Format;
 use rustc_hash::FxHashMap;
+use smallvec::{SmallVec, smallvec};
 
+use self::over_time::Changed;
 use crate::link::serial::Serial;
 use crate::network::facts::Facts;
 use crate::network::port_facts::PortFacts;
 use crate::network::port_facts::across;
-use crate::network::routing::{Routes, peer};
+use crate::network::routing::peer;
+use crate::network::ways::Path as Ports;
 
-/// What the ideal needs to know of the ports.
+/// What the ideal needs to know of the ports: as the network is built, or with what has changed since.
+#[derive(Clone, Copy)]
 pub(crate) struct PathFacts<'f, 'a> {
-    pub routes: &'f Routes,
-    /// Equal-cost ports of a node toward a host.
-    pub candidates: Box<dyn Fn(NodeId, NodeId) -> &'f [PortId] + 'f>,
-    /// Of these, which ones packets can take.
-    pub is_up: Box<dyn Fn(PortId) -> bool + 'f>,
-    pub serial: Box<dyn Fn(PortId) -> &'a Serial + 'f>,
-    /// Propagation, without jitter.
-    pub delay: Box<dyn Fn(PortId) -> Span + 'f>,
-    /// From arrival at the node of this port to its queue.
-    pub pipeline: Box<dyn Fn(NodeId) -> Span + 'f>,
-    /// The crossbar that packets pass from an input of the node, if it has one.
-    pub crossbar: Box<dyn Fn(NodeId) -> Option<Crossbar<'a>> + 'f>,
-    /// Does the node spread the packets of a flow over its equal-cost ports?
-    pub spreads: Box<dyn Fn(NodeId) -> bool + 'f>,
+    facts: &'a Facts<'a>,
+    changed: Option<Changed<'f>>,
 }
 
-impl Facts<'_> {
+impl<'a> Facts<'a> {
     /// As the network is while nothing of it changes.
-    pub fn path_facts<'f, 's: 'f>(&'s self) -> PathFacts<'f, 's> {
-        PathFacts {
-            routes: &self.routes,
-            candidates: Box::new(|node, to| self.routes.candidates(node, to)),
-            is_up: Box::new(|_| true),
-            serial: Box::new(|port| &self.ports[port.index()].serial),
-            delay: Box::new(|port| self.blueprint.links[port.index() / 2].directions[port.index() % 2].delay),
-            pipeline: Box::new(|node| self.port_of(node).map_or(Span::ZERO, |port| port.pipeline)),
-            crossbar: Box::new(|node| {
-                let crossing = self.port_of(node)?.crossing.as_ref()?;
-                Some(Crossbar { serial: &crossing.serial, speed_up: crossing.speed_up })
-            }),
-            spreads: Box::new(|node| {
-                let router = self.routers[node.index()].as_ref();
-                router.is_some_and(|router| router.by_flow(&FlowTuple::default(), 2).is_none())
-            }),
-        }
+    pub fn path_facts<'f>(&'a self) -> PathFacts<'f, 'a> {
+        PathFacts { facts: self, changed: None }
     }
 
     /// What all ports of a node have in common.
@@ -62,25 +39,73 @@ impl Facts<'_> {
     }
 }
 
-impl<'a> PathFacts<'_, 'a> {
+impl<'f, 'a: 'f> PathFacts<'f, 'a> {
+    /// Equal-cost ports of a node toward a host that packets can take.
     fn ports(&self, node: NodeId, to: NodeId) -> impl Iterator<Item = PortId> {
-        (self.candidates)(node, to).iter().copied().filter(|&port| (self.is_up)(port))
+        let routes = &*self.facts.routes;
+        let candidates = match self.changed.and_then(|changed| changed.routes) {
+            None => routes.candidates(node, to),
+            Some(routes_now) => match routes_now.candidates(node, to) {
+                // A host sends by its own link whatever routes know of that.
+                [] if routes.is_host(node) => routes.candidates(node, to),
+                ports => ports,
+            },
+        };
+        candidates
+            .iter()
+            .copied()
+            .filter(|&port| self.changed.is_none_or(|changed| changed.is_up(routes, port)))
+    }
+
+    /// The node at the far end of a port's link.
+    fn node_behind(&self, port: PortId) -> NodeId {
+        self.facts.routes.node_of(peer(port))
+    }
+
+    fn serial(&self, port: PortId) -> &'a Serial {
+        &self.facts.ports[port.index()].serial
+    }
+
+    /// Propagation, without jitter.
+    fn delay(&self, port: PortId) -> Span {
+        let at_first = || self.facts.blueprint.links[port.index() / 2].directions[port.index() % 2].delay;
+        self.changed.and_then(|changed| changed.delay(port)).unwrap_or_else(at_first)
+    }
+
+    /// From arrival at the node to its queue.
+    fn pipeline(&self, node: NodeId) -> Span {
+        self.facts.port_of(node).map_or(Span::ZERO, |port| port.pipeline)
+    }
+
+    /// The crossbar that packets pass from an input of the node, if it has one.
+    fn crossbar(&self, node: NodeId) -> Option<Crossbar<'a>> {
+        let crossing = self.facts.port_of(node)?.crossing.as_ref()?;
+        Some(Crossbar { serial: &crossing.serial, speed_up: crossing.speed_up })
+    }
+
+    /// Does the node spread the packets of a flow over its equal-cost ports?
+    fn spreads(&self, node: NodeId) -> bool {
+        let router = self.facts.routers[node.index()].as_ref();
+        router.is_some_and(|router| router.by_flow(&FlowTuple::default(), 2).is_none())
     }
 
     /// Does any node spread the packets of a flow?
     pub fn sprays(&self) -> bool {
-        self.routes.nodes().any(|node| (self.spreads)(node))
+        self.facts.routes.nodes().any(|node| self.spreads(node))
     }
 
     /// What packets meet along these egress ports.
-    pub fn hops(&self, path: &[PortId]) -> Vec<Hop<'a>> {
-        let hop = |&port: &PortId| Hop {
-            serial: (self.serial)(port),
-            delay: (self.delay)(port),
-            pipeline: (self.pipeline)(self.routes.node_of(port)),
-            crossbar: (self.crossbar)(self.routes.node_of(port)),
+    pub fn hops(&self, path: impl IntoIterator<Item = PortId>) -> Hops<'a> {
+        let hop = |port: PortId| {
+            let node = self.facts.routes.node_of(port);
+            Hop {
+                serial: self.serial(port),
+                delay: self.delay(port),
+                pipeline: self.pipeline(node),
+                crossbar: self.crossbar(node),
+            }
         };
-        path.iter().map(hop).collect()
+        path.into_iter().map(hop).collect()
     }
 }
 
@@ -108,18 +133,21 @@ pub(crate) struct Hop<'a> {
     crossbar: Option<Crossbar<'a>>,
 }
 
+/// The hops of a way.
+type Hops<'a> = SmallVec<[Hop<'a>; 6]>;
+
 /// The equal-cost ways of a flow, those alike together.
 #[derive(Debug, Default)]
 pub(crate) struct Ways<'a> {
-    pub paths: Vec<Vec<Hop<'a>>>,
+    pub paths: SmallVec<[Hops<'a>; 1]>,
     /// By hop: over how many ports at most packets are spread; empty where no node spreads those of a flow.
     spread: Vec<u64>,
 }
 
 impl<'a> Ways<'a> {
     /// One way alone.
-    pub fn one(path: Vec<Hop<'a>>) -> Self {
-        Ways { paths: vec![path], spread: Vec::new() }
+    pub fn one(path: Hops<'a>) -> Self {
+        Ways { paths: smallvec![path], spread: Vec::new() }
     }
 
     /// May packets of a flow take ways that are not alike?
@@ -156,12 +184,13 @@ pub(crate) struct Ideals {
 impl Ideals {
     /// The equal-cost ways between these ends.
     pub fn ways<'a>(&mut self, facts: &PathFacts<'_, 'a>, (from, to): (NodeId, NodeId)) -> Ways<'a> {
-        let last = facts.routes.last_before(to);
+        let last = facts.facts.routes.last_before(to);
         let set = self.find(facts, from, (last, to));
         let Some(rest) = rest(facts, last, to) else { return Ways::default() };
         let spread = self.spread(facts, (from, to)).map_or(Vec::new(), <[u64]>::to_vec);
         let paths = self.sets[set as usize].iter();
-        Ways { paths: paths.map(|path| facts.hops(&[path, &rest[..]].concat())).collect(), spread }
+        let hops = |path: &Path| facts.hops(path.iter().chain(&rest).copied());
+        Ways { paths: paths.map(hops).collect(), spread }
     }
 
     /// The set of paths from a node to the last switch before `to`.
@@ -173,7 +202,7 @@ impl Ideals {
         // Ports of one kind whose ways go on alike are looked at once.
         let mut seen: Vec<(PortId, u32)> = Vec::new();
         for port in facts.ports(from, to).take_while(|_| from != last) {
-            let rest = self.find(facts, facts.routes.node_of(peer(port)), (last, to));
+            let rest = self.find(facts, facts.node_behind(port), (last, to));
             let hop = (self.kind(facts, port), rest);
             if seen.contains(&hop) {
                 continue;
@@ -192,9 +221,9 @@ impl Ideals {
     }
 
     fn kind(&mut self, facts: &PathFacts<'_, '_>, port: PortId) -> PortId {
-        let node = facts.routes.node_of(port);
-        let crossing = (facts.crossbar)(node).map(|crossbar| crossbar.time(1000));
-        let seen = ((facts.serial)(port).time(1000), (facts.delay)(port), (facts.pipeline)(node), crossing);
+        let node = facts.facts.routes.node_of(port);
+        let crossing = facts.crossbar(node).map(|crossbar| crossbar.time(1000));
+        let seen = (facts.serial(port).time(1000), facts.delay(port), facts.pipeline(node), crossing);
         *self.kinds.entry(seen).or_insert(port)
     }
 
@@ -214,12 +243,12 @@ impl Ideals {
 }
 
 /// From the last switch on there is one way, over relays if there are any.
-fn rest(facts: &PathFacts<'_, '_>, last: NodeId, to: NodeId) -> Option<Vec<PortId>> {
-    let (mut at, mut rest) = (last, Vec::new());
+fn rest(facts: &PathFacts<'_, '_>, last: NodeId, to: NodeId) -> Option<Ports> {
+    let (mut at, mut rest) = (last, Ports::new());
     while at != to {
         let port = facts.ports(at, to).next()?;
         rest.push(port);
-        at = facts.routes.node_of(peer(port));
+        at = facts.node_behind(port);
     }
     Some(rest)
 }
@@ -229,7 +258,7 @@ fn ways(facts: &PathFacts<'_, '_>, (from, to): (NodeId, NodeId)) -> Box<[u64]> {
     let mut ways = Vec::new();
     let (mut nodes, mut spread) = (vec![from], false);
     while nodes.iter().any(|&node| node != to) {
-        spread |= nodes.iter().any(|&node| (facts.spreads)(node));
+        spread |= nodes.iter().any(|&node| facts.spreads(node));
         // Ways over relays have more links than others of equal cost: some are at their end before.
         let next = nodes.iter().filter(|&&node| node != to).flat_map(|&node| facts.ports(node, to));
         let ports: Vec<PortId> = next.collect();
@@ -237,7 +266,7 @@ fn ways(facts: &PathFacts<'_, '_>, (from, to): (NodeId, NodeId)) -> Box<[u64]> {
             break;
         }
         ways.push(if spread { ports.len() as u64 } else { 1 });
-        nodes = ports.iter().map(|&port| facts.routes.node_of(peer(port))).collect();
+        nodes = ports.iter().map(|&port| facts.node_behind(port)).collect();
         nodes.sort_unstable();
         nodes.dedup();
     }

@@ -6,7 +6,7 @@ use floodway_mechanisms::slots::FlowTuple;
 use floodway_units::{NodeId, PortId, Span};
 use floodway_wire::Telemetry;
 use rustc_hash::FxHashMap;
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 
 use crate::network::facts::Facts;
 use crate::network::layout::Local;
@@ -118,11 +118,12 @@ impl Way {
 impl Facts<'_> {
     /// Every port that packets may take: of the flow's own path, or of all paths that routing offers while all links are
     /// up. They take others only where one of these goes down.
-    pub fn possible_ports(&self, source: NodeId, destination: NodeId, known: &[PortId]) -> Vec<PortId> {
+    pub fn possible_ports(&self, source: NodeId, destination: NodeId, known: &[PortId]) -> Path {
         if !known.is_empty() {
-            return known.to_vec();
+            return known.into();
         }
-        let (mut nodes, mut ports) = (vec![source], Vec::new());
+        let mut nodes: SmallVec<[NodeId; 8]> = smallvec![source];
+        let mut ports = Path::new();
         while let Some(node) = nodes.pop() {
             for &port in if node == destination { &[] } else { self.routes.candidates(node, destination) } {
                 if !ports.contains(&port) {

@@ -20,7 +20,7 @@ use rustc_hash::FxHashMap;
 use super::{Ideals, Packets, PathFacts, Ways};
 use crate::network::blueprint::{Arrivals, Sharing};
 use crate::network::changes::{Change, LinkChange, of_network};
-use crate::network::routing::ChangingRoutes;
+use crate::network::routing::{ChangingRoutes, Routes};
 use crate::records::tally::{FlowKey, FlowRow};
 use crate::run::agenda::NEVER;
 use crate::run::world::World;
@@ -425,7 +425,7 @@ impl<'a> Sweep<'a> {
     /// The ways that there are while all links are up, but for those with a link that is not.
     fn usual(&mut self, group: &Group<'a>, matter: &[u64]) -> Ways<'a> {
         let ends = match group.name {
-            Name::Path(path) => return Ways::one(self.facts().hops(path)),
+            Name::Path(path) => return Ways::one(self.facts(None).hops(path.iter().copied())),
             Name::Ends(from, to) => (from, to),
         };
         if matter.chunks(3).all(|of| of[0] == 0 && of[1..] == [NEVER; 2]) {
@@ -434,40 +434,45 @@ impl<'a> Sweep<'a> {
             self.unchanged = unchanged;
             return ways;
         }
-        Ideals::default().ways(&self.facts(), ends)
+        Ideals::default().ways(&self.facts(None), ends)
     }
 
     /// The ways that routes offer where those are all cut.
     fn detour(&mut self, ends: (NodeId, NodeId)) -> Ways<'a> {
         self.routes.refresh(ends.1);
-        let (routes, world) = (&self.routes, self.world);
-        let facts = PathFacts {
-            candidates: Box::new(move |node, to| match routes.candidates(node, to) {
-                // A host sends by its own link whatever routes know of that.
-                [] if world.facts.routes.is_host(node) => world.facts.routes.candidates(node, to),
-                ports => ports,
-            }),
-            ..self.facts()
-        };
+        let facts = self.facts(Some(&self.routes));
         Ideals::default().ways(&facts, ends)
     }
 
-    /// As the network is now, over the ways that there are while all links are up.
-    fn facts<'f>(&'f self) -> PathFacts<'f, 'a> {
-        let (state, delays, world) = (&self.state, &self.delays, self.world);
-        let usual: PathFacts<'f, 'a> = world.facts.path_facts();
-        let at_first = usual.delay;
-        PathFacts {
-            is_up: Box::new(move |port| {
-                let by_host = world.facts.routes.is_host(world.facts.routes.node_of(port));
-                let blocks = if by_host { DEAD | SHUT } else { DEAD | SHUT | UNROUTED };
-                state[port.index() / 2] & blocks == 0
-            }),
-            delay: Box::new(move |port| {
-                delays.get(&port).map_or_else(|| at_first(port), |&delay| Span(delay))
-            }),
-            ..usual
-        }
+    /// As the network is now, over the ways that there are while all links are up, or that `routes` offer.
+    fn facts<'f>(&'f self, routes: Option<&'f ChangingRoutes>) -> PathFacts<'f, 'a> {
+        let changed = Changed { state: &self.state, delays: &self.delays, routes };
+        PathFacts { facts: &self.world.facts, changed: Some(changed) }
+    }
+}
+
+/// What has changed of a network since it was built.
+#[derive(Clone, Copy)]
+pub(super) struct Changed<'f> {
+    /// By link, as bits: what is the matter with it.
+    state: &'f [u8],
+    /// By port, where it is another than at first.
+    delays: &'f FxHashMap<PortId, u64>,
+    /// Routes that lead around links that are down, if ways are to.
+    pub routes: Option<&'f ChangingRoutes>,
+}
+
+impl Changed<'_> {
+    /// Can packets take the port?
+    pub fn is_up(&self, all_up: &Routes, port: PortId) -> bool {
+        let by_host = all_up.is_host(all_up.node_of(port));
+        let blocks = if by_host { DEAD | SHUT } else { DEAD | SHUT | UNROUTED };
+        self.state[port.index() / 2] & blocks == 0
+    }
+
+    /// Its delay, if that has changed.
+    pub fn delay(&self, port: PortId) -> Option<Span> {
+        self.delays.get(&port).copied().map(Span)
     }
 }
 

@@ -207,11 +207,10 @@ impl AtNode<'_, '_> {
         let mut ideals = std::mem::take(&mut self.run.ideals);
         let facts = self.facts.path_facts();
         let ways = match begin.pinned.0.as_deref() {
-            Some(path) => Ways::one(facts.hops(path)),
+            Some(path) => Ways::one(facts.hops(path.iter().copied())),
             None => ideals.ways(&facts, (begin.source, begin.destination)),
         };
         let time = ways.time(&packets);
-        drop((facts, ways));
         self.run.ideals = ideals;
         time.unwrap_or_default()
     }

@@ -73,9 +73,9 @@ impl AtNode<'_, '_> {
     }
 
     /// A path of the kind that the flow takes: its own, or the first of equal cost; of all links where no way is up.
-    pub fn some_path(&self, source: NodeId, destination: NodeId, known: &[PortId]) -> Vec<PortId> {
+    pub fn some_path(&self, source: NodeId, destination: NodeId, known: &[PortId]) -> Path {
         if !known.is_empty() {
-            return known.to_vec();
+            return known.into();
         }
         let path = self.first_path(source, destination, |node| self.candidates(node, destination));
         let all =
@@ -88,8 +88,8 @@ impl AtNode<'_, '_> {
         source: NodeId,
         destination: NodeId,
         candidates: impl Fn(NodeId) -> &'a [PortId],
-    ) -> Option<Vec<PortId>> {
-        let (mut path, mut node) = (Vec::new(), source);
+    ) -> Option<Path> {
+        let (mut path, mut node) = (Path::new(), source);
         while node != destination {
             let &port = candidates(node).first()?;
             path.push(port);

@@ -1,4 +1,4 @@
-"""`python -m floodway.bench run|compare|scaling|peers|command`, from the root of the repository."""
+"""`python -m floodway.bench run|compare|scaling|peers|command|train`, from the root of the repository."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import polars as pl
 import typer
 from rich.console import Console
 
+import floodway
 from floodway.bench import command as calling
 from floodway.bench import scaling as growing
 from floodway.bench.history import add, entry, of_cases, read
@@ -158,6 +159,15 @@ def peers(
 def command(*, runs: Runs = 5) -> None:
     """Time calls of the command line that simulate next to nothing."""
     _print_table("The command's own time", calling.HEAD, calling.rows(calling.measure(runs=runs, tell=_tell)))
+
+
+@app.command("train")
+def train() -> None:
+    """Run, on one thread, what the compiler is trained with by `make pgo`."""
+    for each in Listing(FOLDER).training:
+        sets = [(path, value) for path, _, value in (line.partition("=") for line in each.sets)]
+        result = floodway.run(floodway.load(each.scenario, sets=sets), threads=1)
+        _tell(f"{each.name}: {result.outcome.packet_hops:,} packet-hops")
 
 
 def _one_and_all() -> list[int]:

@@ -30,6 +30,8 @@ class Listing:
     ----------
     cases, counts, pairs, scaling
         What is measured.
+    training
+        What a build with a profile is trained with.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -39,6 +41,7 @@ class Listing:
         self.cases: tuple[Case, ...] = tuple(self._case(case) for case in document["case"])
         self.counts: tuple[Count, ...] = tuple(self._count(count) for count in document["count"])
         self.pairs: tuple[Pair, ...] = tuple(self._pair(pair) for pair in document["pair"])
+        self.training: tuple[Run, ...] = tuple(self._run(run) for run in document["training"])
         scaling = document["scaling"]
         self.scaling = Scaling(
             scenario=self._file(scaling["scenario"]),
@@ -55,11 +58,11 @@ class Listing:
         return Case(name=table["name"], what=table["what"], scenario=scenario)
 
     def _pair(self, table: dict[str, Any]) -> Pair:
-        ours = (
-            Run(name=run["name"], scenario=self._file(run["scenario"]), sets=tuple(run.get("sets", ())))
-            for run in table["ours"]
-        )
-        return Pair(**{**table, "ours": tuple(ours)})
+        return Pair(**{**table, "ours": tuple(self._run(run) for run in table["ours"])})
+
+    def _run(self, table: dict[str, Any]) -> Run:
+        sets = tuple(table.get("sets", ()))
+        return Run(name=table["name"], scenario=self._file(table["scenario"]), sets=sets)
 
     def _count(self, table: dict[str, Any]) -> Count:
         both = tuple(table.get("sets", ()))

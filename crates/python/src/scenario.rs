@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use floodway_fabric::blueprint::{Arrivals, Blueprint, Role, UNBOUNDED, WorkloadSpec};
-use floodway_fabric::{Control, Fabric};
 use floodway_scenario::Source;
 use floodway_scenario::cost::{cost, too_much};
 use floodway_scenario::standalone::{PairTimes, Pairs};
@@ -238,9 +237,8 @@ pub fn check(py: Python<'_>, scenario: &Scenario, resolved: bool) -> PyResult<Ch
             &format!("{}: its network cannot be built here: {why}", parsed.file()),
         ));
     }
-    let control = Control::default();
-    let built = || Fabric::build_with(parsed.blueprint(), Some(parsed.routes()), &control).map(drop);
-    match py.detach(|| guarded(|| built().map(|()| floodway_scenario::check(parsed, resolved)))) {
+    let fits = || parsed.blueprint().check(parsed.routes());
+    match py.detach(|| guarded(|| fits().map(|()| floodway_scenario::check(parsed, resolved)))) {
         Ok(Ok(report)) => Ok(Check { text: report.text(), json: report.json() }),
         Ok(Err(fault)) => Err(errors::unfit(py, parsed.file(), &fault)),
         Err(why) => Err(errors::stopped(py, &why)),

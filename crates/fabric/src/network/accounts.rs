@@ -78,6 +78,11 @@ impl<'a> Accounts<'a> {
         self.blueprint
     }
 
+    /// The ports of a node, in the order of links.
+    pub(crate) fn ports_of(&self, node: NodeId) -> &[PortId] {
+        &self.ports[node.index()]
+    }
+
     /// What the ingress `port` is given for `class`; none at a host.
     ///
     /// # Errors

@@ -50,6 +50,7 @@ use crate::traffic::flows::{Source, following, of_list};
 use crate::traffic::numbers::labels;
 use crate::traffic::triggers::Triggers;
 
+mod check;
 mod lanes;
 mod ports;
 mod validate;
@@ -67,6 +68,11 @@ impl Blueprint {
     pub fn port_name(&self, port: PortId) -> String {
         let link = &self.links[port.index() / 2];
         format!("{} ({})", self.nodes[link.ends[port.index() % 2].node.index()].name, link.name)
+    }
+
+    /// All ports, in the order of links.
+    pub fn ports(&self) -> impl Iterator<Item = PortId> + use<> {
+        (0..2 * self.links.len() as u32).map(PortId)
     }
 
     /// The ports of a node.
@@ -204,8 +210,7 @@ impl<'a> World<'a> {
                 Role::Switch(spec) => {
                     let pool = accounts.pool(node)?.unwrap_or_default();
                     self.facts.switches.push(node);
-                    let key = fold(mix(blueprint.seed), key);
-                    self.switch(node, spec, (key, pool, number), &ports)?
+                    self.switch(node, spec, (pool, number), &ports)?
                 }
             };
             let at_switch = matches!(spec.role, Role::Switch(_));
@@ -285,14 +290,11 @@ impl<'a> World<'a> {
         &mut self,
         node: NodeId,
         spec: &SwitchSpec,
-        (key, pool, number): (u64, Bytes, u32),
+        (pool, number): (Bytes, u32),
         ports: &[PortId],
     ) -> Result<Switch, BuildError> {
-        let place = || format!("switch {}", self.facts.blueprint.nodes[node.index()].name);
-        let info = SwitchInfo { key, hash_seed: spec.hash_seed };
-        let build = || spec.routing.build(&info).map_err(|error| BuildError::param(place(), error));
-        let router = build()?;
-        let asked = build()?;
+        let router = self::router(self.facts.blueprint, node, spec)?;
+        let asked = self::router(self.facts.blueprint, node, spec)?;
         self.facts.routers.push(Some(asked));
         let inputs = spec.buffer.plan().crossbar.map(|plan| {
             let rates: Vec<Rate> = ports.iter().map(|port| self.facts.ports[port.index()].rate).collect();
@@ -444,6 +446,14 @@ impl<'a> World<'a> {
         self.set_hearing(port);
         Ok(())
     }
+}
+
+/// The router of a switch.
+fn router(blueprint: &Blueprint, node: NodeId, spec: &SwitchSpec) -> Result<AnyRouter, BuildError> {
+    let name = &blueprint.nodes[node.index()].name;
+    let key = fold(mix(blueprint.seed), name_key(name));
+    let info = SwitchInfo { key, hash_seed: spec.hash_seed };
+    spec.routing.build(&info).map_err(|error| BuildError::param(format!("switch {name}"), error))
 }
 
 /// The streams of a node whose name hashes to `key`, and of a switch its number.

@@ -8,7 +8,7 @@ use floodway_units::{Bytes, Class, PortId, Rng, Time};
 
 use crate::error::BuildError;
 use crate::link::port::Egress;
-use crate::network::accounts::Accounts;
+use crate::network::accounts::{Account, Accounts};
 use crate::network::routing::peer;
 use crate::records::counters::{EgressCounters, RareCounters, RareEgressCounters, Traffic};
 use crate::run::agenda::{Armed, NEVER};
@@ -97,19 +97,14 @@ impl World<'_> {
             awaits: false,
             rare: RareCounters::default(),
         };
-        let account = accounts.of(port, class)?;
-        let Some(account) = account.filter(|_| class != Class::CONTROL) else { return Ok(lane) };
-        let place = || self.facts.blueprint.port_name(port);
-        let link = &self.facts.blueprint.links[port.index() / 2];
-        let data = &link.directions[1 - port.index() % 2];
-        if let Some((_, params)) = data.flow_control.iter().find(|(of, _)| *of == class) {
-            let halves = params.build(&account.link).map_err(|error| BuildError::param(place(), error))?;
-            lane.receiver = halves.1;
+        let Some(Guard { account, receiver, admission }) = guard(accounts, port, class)? else {
+            return Ok(lane);
+        };
+        if let Some(receiver) = receiver {
+            lane.receiver = receiver;
             lane.awaits = lane.receiver.awaits_release();
         }
-        let switch = self.facts.blueprint.switch_at(port).expect("an account belongs to a switch");
-        let buffer = link.ends[port.index() % 2].buffer.as_ref().unwrap_or(&switch.buffer);
-        lane.admission = buffer.build().map_err(|error| BuildError::param(place(), error))?;
+        lane.admission = admission;
         lane.lossless = account.lossless;
         lane.by_output = account.by_output;
         lane.sizes.own = account.own.map_or(NEVER, |own| own.0);
@@ -136,19 +131,50 @@ impl World<'_> {
             counters: EgressCounters::default(),
             rare: RareEgressCounters::default(),
         };
-        let link = &self.facts.blueprint.links[port.index() / 2];
-        let data = &link.directions[port.index() % 2];
-        let control = data.flow_control.iter().find(|(of, _)| *of == class);
-        if let Some((_, params)) = control.filter(|_| class != Class::CONTROL) {
-            let rx = peer(port);
-            let account = accounts.of(rx, class)?;
-            let info = account.map_or_else(|| accounts.host_link(rx, class, params), |account| account.link);
-            let halves = params
-                .build(&info)
-                .map_err(|error| BuildError::param(self.facts.blueprint.port_name(rx), error))?;
-            lane.sender = halves.0;
+        if let Some(sender) = sender(accounts, port, class)? {
+            lane.sender = sender;
             lane.counts_sent = lane.sender.counts_sent();
         }
         Ok(lane)
     }
+}
+
+/// What watches over what an ingress port holds of a class.
+pub(super) struct Guard {
+    account: Account,
+    receiver: Option<AnyFcReceiver>,
+    admission: AnyAdmission,
+}
+
+/// What watches over the data of a class that come in by a port; none at a host, and of the control class.
+pub(super) fn guard(
+    accounts: &Accounts<'_>,
+    port: PortId,
+    class: Class,
+) -> Result<Option<Guard>, BuildError> {
+    let account = accounts.of(port, class)?;
+    let Some(account) = account.filter(|_| class != Class::CONTROL) else { return Ok(None) };
+    let blueprint = accounts.blueprint();
+    let refused = |error| BuildError::param(blueprint.port_name(port), error);
+    let control = blueprint.control_into(port, class);
+    let halves = control.map(|params| params.build(&account.link).map_err(refused)).transpose()?;
+    let switch = blueprint.switch_at(port).expect("an account belongs to a switch");
+    let own = blueprint.links[port.index() / 2].ends[port.index() % 2].buffer.as_ref();
+    let admission = own.unwrap_or(&switch.buffer).build().map_err(refused)?;
+    Ok(Some(Guard { account, receiver: halves.map(|(_, receiver)| receiver), admission }))
+}
+
+/// The sender half of what a port sends of a class, where it has flow control.
+pub(super) fn sender(
+    accounts: &Accounts<'_>,
+    port: PortId,
+    class: Class,
+) -> Result<Option<AnyFcSender>, BuildError> {
+    let (blueprint, rx) = (accounts.blueprint(), peer(port));
+    let control = blueprint.control_into(rx, class).filter(|_| class != Class::CONTROL);
+    let Some(params) = control else { return Ok(None) };
+    let account = accounts.of(rx, class)?;
+    let link = account.map_or_else(|| accounts.host_link(rx, class, params), |account| account.link);
+    let halves = params.build(&link).map_err(|error| BuildError::param(blueprint.port_name(rx), error))?;
+    Ok(Some(halves.0))
 }

@@ -74,30 +74,29 @@ pub(crate) fn build_ports(facts: &Facts<'_>) -> Vec<Port> {
     ports
 }
 
+/// The machines of all ports, in the order of links.
 pub(crate) fn build_machines(blueprint: &Blueprint) -> Result<Vec<PortMachines>, BuildError> {
-    let mut machines = Vec::with_capacity(2 * blueprint.links.len());
-    for port in (0..2 * blueprint.links.len()).map(|port| PortId(port as u32)) {
-        let link = &blueprint.links[port.index() / 2];
-        let end = &link.ends[port.index() % 2];
-        let info = blueprint.port_info(port);
-        let place = || blueprint.port_name(port);
-        let scheduler = end.scheduler.build(&info).map_err(|error| BuildError::param(place(), error))?;
-        let mut congestion_points = Vec::new();
-        for params in &end.congestion_points {
-            congestion_points.push(params.build(&info).map_err(|error| BuildError::param(place(), error))?);
-        }
-        blueprint.validate_points(port, &congestion_points)?;
-        machines.push(PortMachines {
-            scheduler,
-            congestion_points,
-            cp_timer: Armed::default(),
-            recounts: false,
-            watches: false,
-            inputs: FxHashMap::default(),
-            placed: FxHashMap::default(),
-        });
-    }
-    Ok(machines)
+    blueprint.ports().map(|port| machines_of(blueprint, port)).collect()
+}
+
+/// The machines of a port.
+pub(crate) fn machines_of(blueprint: &Blueprint, port: PortId) -> Result<PortMachines, BuildError> {
+    let end = &blueprint.links[port.index() / 2].ends[port.index() % 2];
+    let info = blueprint.port_info(port);
+    let refused = |error| BuildError::param(blueprint.port_name(port), error);
+    let scheduler = end.scheduler.build(&info).map_err(refused)?;
+    let points = end.congestion_points.iter().map(|params| params.build(&info).map_err(refused));
+    let congestion_points = points.collect::<Result<Vec<_>, _>>()?;
+    blueprint.validate_points(port, &congestion_points)?;
+    Ok(PortMachines {
+        scheduler,
+        congestion_points,
+        cp_timer: Armed::default(),
+        recounts: false,
+        watches: false,
+        inputs: FxHashMap::default(),
+        placed: FxHashMap::default(),
+    })
 }
 
 pub(crate) fn congested(place: String, message: String) -> BuildError {

@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use floodway_fabric::blueprint::PauseFault;
-use floodway_mechanisms::registry::BufferParams;
+use floodway_mechanisms::registry::{BufferParams, CongestionPointParams, SchedulerParams};
 use floodway_units::{Length, Rate, Span, Time};
 
-use super::plan::{Choice, EndPlan, Origin, Plan};
+use super::plan::{Choice, DirectionPlan, EndPlan, Origin, Plan};
 use crate::error::{Place, ScenarioError};
-use crate::grammar::forms::{Faults, Pause, Switchover};
+use crate::grammar::forms::{Faults, FlowControl, Pause, Switchover};
 use crate::grammar::read::key_path;
 use crate::grammar::selector::{Selector, glob, nearest_match};
 use crate::grammar::settings::{Defaults, Override, Slots};
@@ -211,6 +211,9 @@ impl<'a> Layer<'a> {
             self.slots.faults.map(|faults| self.link_faults(faults, direction.is_some())).transpose()?;
         let switchovers = self.switchovers()?;
         let delay = self.delay()?;
+        let choices = self.choices();
+        let delay = delay.map(|(key, delay)| self.choice(key, delay));
+        let of_faults = faults.map(|faults| self.choice("faults", (faults.error_rate.0, faults.jitter)));
         if self.slots.rate == Some(Rate(0)) {
             return Err(self.error("rate", "a link needs a rate above 0"));
         }
@@ -225,14 +228,14 @@ impl<'a> Layer<'a> {
                 let into_relay = self.of.is_none() && network.is_relay(network.links[link].ends[1 - from]);
                 let out_of_relay = self.of.is_none() && network.is_relay(network.links[link].ends[from]);
                 let plan = &mut plan.links[link];
-                self.to_direction(plan, from, delay, into_relay && !out_of_relay);
-                if self.of.is_some() {
-                    self.to_port_buffer(&mut plan.ends[1 - from]);
+                set(&mut plan.directions[from].delay, delay.as_ref());
+                choices.to_direction(&mut plan.directions[from], into_relay && !out_of_relay);
+                if self.of.is_some() && choices.buffer.is_some() {
+                    plan.ends[1 - from].buffer.clone_from(&choices.buffer);
                 }
-                self.to_egress(&mut plan.ends[from], !out_of_relay);
-                if let Some(faults) = &faults {
-                    plan.directions[from].faults =
-                        self.choice("faults", (faults.error_rate.0, faults.jitter));
+                choices.to_egress(&mut plan.ends[from], !out_of_relay);
+                if let Some(faults) = faults {
+                    set(&mut plan.directions[from].faults, of_faults.as_ref());
                     plan.directions[from].switchovers.clone_from(&switchovers);
                     plan.down = faults.down.0.iter().map(|period| (period.from, period.to)).collect();
                     plan.reaction = (faults.detection, faults.convergence);
@@ -249,38 +252,15 @@ impl<'a> Layer<'a> {
         Ok(found)
     }
 
-    fn to_direction(
-        &self,
-        plan: &mut super::LinkPlan,
-        from: usize,
-        delay: Option<(&'static str, Span)>,
-        keeps_flow_control: bool,
-    ) {
-        let direction = &mut plan.directions[from];
-        if let Some(rate) = self.slots.rate {
-            direction.rate = self.choice("rate", rate);
-        }
-        if let Some((key, delay)) = delay {
-            direction.delay = self.choice(key, delay);
-        }
-        if let Some(flow_control) = self.slots.flow_control.filter(|_| !keeps_flow_control) {
-            direction.flow_control = self.choice("flow-control", flow_control.clone());
-        }
-    }
-
-    fn to_port_buffer(&self, end: &mut EndPlan) {
-        if let Some(buffer) = self.slots.buffer {
-            end.buffer = Some(self.choice("buffer", buffer.clone()));
-        }
-    }
-
-    /// The order of classes is the network's at relays, too: one that served them otherwise would undo it.
-    fn to_egress(&self, end: &mut EndPlan, takes_points: bool) {
-        if let Some(scheduler) = self.slots.scheduler {
-            end.scheduler = self.choice("scheduler", scheduler.clone());
-        }
-        if let Some(points) = self.slots.congestion_point.filter(|_| takes_points) {
-            end.congestion_points = self.choice("congestion-point", points.0.clone());
+    /// What it chooses for links and ports, of which there may be a hundred thousand.
+    fn choices(&self) -> Choices {
+        let slots = &self.slots;
+        Choices {
+            rate: slots.rate.map(|rate| self.choice("rate", rate)),
+            flow_control: slots.flow_control.map(|of| self.choice("flow-control", of.clone())),
+            buffer: slots.buffer.map(|buffer| self.choice("buffer", buffer.clone())),
+            scheduler: slots.scheduler.map(|scheduler| self.choice("scheduler", scheduler.clone())),
+            points: slots.congestion_point.map(|points| self.choice("congestion-point", points.0.clone())),
         }
     }
 
@@ -385,6 +365,7 @@ impl<'a> Layer<'a> {
             self.check_pauses(faults)?;
         }
         let selected: Vec<bool> = (0..network.nodes.len()).map(of).collect();
+        let choices = self.choices();
         for (switch, _) in plan.nodes.iter_mut().zip(&selected).filter(|(_, selected)| **selected) {
             self.to_switch(&mut switch.switch);
         }
@@ -396,7 +377,7 @@ impl<'a> Layer<'a> {
                     end.buffer = None;
                 }
                 if ports {
-                    self.to_egress(end, true);
+                    choices.to_egress(end, true);
                     if let Some(faults) = self.slots.faults {
                         end.pauses = pauses(&faults.pause.0);
                     }
@@ -442,6 +423,35 @@ impl<'a> Layer<'a> {
             }
         }
         found
+    }
+}
+
+/// What a layer chooses for links and ports.
+struct Choices {
+    rate: Option<Choice<Rate>>,
+    flow_control: Option<Choice<FlowControl>>,
+    buffer: Option<Choice<BufferParams>>,
+    scheduler: Option<Choice<SchedulerParams>>,
+    points: Option<Choice<Vec<CongestionPointParams>>>,
+}
+
+impl Choices {
+    fn to_direction(&self, direction: &mut DirectionPlan, keeps_flow_control: bool) {
+        set(&mut direction.rate, self.rate.as_ref());
+        set(&mut direction.flow_control, self.flow_control.as_ref().filter(|_| !keeps_flow_control));
+    }
+
+    /// The order of classes is the network's at relays, too: one that served them otherwise would undo it.
+    fn to_egress(&self, end: &mut EndPlan, takes_points: bool) {
+        set(&mut end.scheduler, self.scheduler.as_ref());
+        set(&mut end.congestion_points, self.points.as_ref().filter(|_| takes_points));
+    }
+}
+
+/// Replaces a choice where there is another.
+fn set<T: Clone>(choice: &mut Choice<T>, other: Option<&Choice<T>>) {
+    if let Some(other) = other {
+        choice.clone_from(other);
     }
 }
 

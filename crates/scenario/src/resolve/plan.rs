@@ -170,14 +170,18 @@ pub struct FlowPlan {
     pub notification: Choice<NotificationParams>,
 }
 
-/// What the topology says of a link's errors, if it does.
-fn faults_of(link: &Link, origin: impl Fn(&str) -> Origin) -> Choice<(ErrorRates, Span)> {
+/// What the topology says of a link's errors: where it says nothing, what is built in.
+fn faults_of(
+    link: &Link,
+    built_in: &Choice<(ErrorRates, Span)>,
+    origin: &Origin,
+) -> Choice<(ErrorRates, Span)> {
     let rate = link.error_rate;
     if rate == 0.0 {
-        return Choice::built_in("faults", Default::default());
+        return built_in.clone();
     }
     let rates = ErrorRates { data: rate, control: rate, link_control: rate };
-    Choice { value: (rates, Span::ZERO), origin: origin("error-rate") }
+    Choice { value: (rates, Span::ZERO), origin: origin.clone() }
 }
 
 /// A choice by its name with all its defaults.
@@ -191,31 +195,32 @@ impl Plan {
     /// What holds where a scenario says nothing: PFC, a buffer of its own for each port as large as PFC
     /// asks for, ECMP, strict scheduling, go-back-N at line rate, no notification.
     pub fn built_in(network: &Network, workloads: &[Workload], topology: &Place) -> Self {
+        let origin = |key: &str| Origin {
+            who: "topology".into(),
+            key: format!("topology.{key}").into(),
+            place: Some(topology.clone()),
+        };
+        let [rate, delay, error_rate] = ["rate", "delay", "error-rate"].map(origin);
+        let pfc = FlowControl::All(by_default!(FlowControlParams::Pfc));
+        let (flow_control, faults) =
+            (Choice::built_in("flow-control", pfc), Choice::built_in("faults", Default::default()));
+        let end = EndPlan {
+            buffer: None,
+            scheduler: Choice::built_in("scheduler", by_default!(SchedulerParams::Strict)),
+            congestion_points: Choice::built_in("congestion-point", Vec::new()),
+            pauses: Vec::new(),
+        };
         let links = network.links.iter().map(|link| {
-            let origin = |key: &str| Origin {
-                who: "topology".into(),
-                key: format!("topology.{key}").into(),
-                place: Some(topology.clone()),
-            };
             let direction = DirectionPlan {
-                rate: Choice { value: link.rate, origin: origin("rate") },
-                delay: Choice { value: link.delay, origin: origin("delay") },
-                flow_control: Choice::built_in(
-                    "flow-control",
-                    FlowControl::All(by_default!(FlowControlParams::Pfc)),
-                ),
-                faults: faults_of(link, origin),
+                rate: Choice { value: link.rate, origin: rate.clone() },
+                delay: Choice { value: link.delay, origin: delay.clone() },
+                flow_control: flow_control.clone(),
+                faults: faults_of(link, &faults, &error_rate),
                 switchovers: Vec::new(),
-            };
-            let end = EndPlan {
-                buffer: None,
-                scheduler: Choice::built_in("scheduler", by_default!(SchedulerParams::Strict)),
-                congestion_points: Choice::built_in("congestion-point", Vec::new()),
-                pauses: Vec::new(),
             };
             LinkPlan {
                 directions: [direction.clone(), direction],
-                ends: [end.clone(), end],
+                ends: [end.clone(), end.clone()],
                 down: Vec::new(),
                 reaction: (Span::ZERO, Span::ZERO),
             }

@@ -20,7 +20,7 @@ pub fn first_path(routes: &Routes, from: NodeId, to: NodeId) -> Option<Vec<PortI
 }
 
 /// Round trip without queues of a message's first packet, full, along a path, and of its ACK on the way back.
-pub fn base_rtt(trips: &RoundTrips<'_>, path: &[PortId]) -> Span {
+pub fn base_rtt(trips: &RoundTrips, path: &[PortId]) -> Span {
     trips.along(path.iter().copied(), path.iter().rev().map(|&port| peer(port)))
 }
 

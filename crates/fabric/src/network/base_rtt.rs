@@ -22,10 +22,11 @@ pub(crate) struct Largest {
 /// Round trips of a message's first packet, full, and of its ACK where nothing else is in the network: as a host sees them
 /// that sends one packet. Those that mechanisms are told are of the packets behind the first, which have no RETH.
 #[derive(Debug)]
-pub struct RoundTrips<'a> {
-    blueprint: &'a Blueprint,
-    /// By node: what a packet passes there.
-    nodes: Vec<Passage>,
+pub struct RoundTrips {
+    /// By egress port: from the arrival at its node to that at the far end of the link, of a full packet.
+    data: Vec<Span>,
+    /// The same of an ACK.
+    acks: Vec<Span>,
 }
 
 /// What a packet passes from its arrival at a node to its egress queue.
@@ -36,52 +37,61 @@ struct Passage {
     crossbar: Option<(Rate, f64)>,
 }
 
-impl<'a> RoundTrips<'a> {
+impl RoundTrips {
     /// Those of a network.
-    pub fn new(blueprint: &'a Blueprint) -> Self {
-        let passage = |role: &Role| match role {
-            Role::Host { .. } => Passage::default(),
-            Role::Switch(switch) => Passage {
-                pipeline: switch.pipeline,
-                // Another speed-up is an error later, at its key.
-                crossbar: switch
-                    .buffer
-                    .plan()
-                    .crossbar
-                    .filter(|plan| plan.speed_up >= 1.0)
-                    .map(|plan| (Rate(0), plan.speed_up)),
-            },
-        };
-        let mut nodes: Vec<Passage> = blueprint.nodes.iter().map(|node| passage(&node.role)).collect();
-        for link in &blueprint.links {
-            for (end, way) in link.ends.iter().zip(&link.directions) {
-                if let Some((fastest, _)) = &mut nodes[end.node.index()].crossbar {
-                    *fastest = way.rate.max(*fastest);
-                }
+    pub fn new(blueprint: &Blueprint) -> Self {
+        let passages = passages(blueprint);
+        let Blueprint { wire, mtu, semantics, .. } = blueprint;
+        let telemetry = blueprint.telemetry();
+        let (full, reply) = (wire.data_with(*mtu, true, telemetry).wire, wire.ack_with(telemetry).wire);
+        let crosses = semantics.acks != Acks::Control;
+        RoundTrips {
+            data: blueprint.ports().map(|port| hop(blueprint, &passages, port, (full, true))).collect(),
+            acks: blueprint.ports().map(|port| hop(blueprint, &passages, port, (reply, crosses))).collect(),
+        }
+    }
+
+    /// Along the ports `data`, and back along `acks`.
+    pub fn along(&self, data: impl Iterator<Item = PortId>, acks: impl Iterator<Item = PortId>) -> Span {
+        let there: Span = data.map(|port| self.data[port.index()]).sum();
+        there + acks.map(|port| self.acks[port.index()]).sum()
+    }
+}
+
+/// By node: what a packet passes there.
+fn passages(blueprint: &Blueprint) -> Vec<Passage> {
+    let passage = |role: &Role| match role {
+        Role::Host { .. } => Passage::default(),
+        Role::Switch(switch) => Passage {
+            pipeline: switch.pipeline,
+            // Another speed-up is an error later, at its key.
+            crossbar: switch
+                .buffer
+                .plan()
+                .crossbar
+                .filter(|plan| plan.speed_up >= 1.0)
+                .map(|plan| (Rate(0), plan.speed_up)),
+        },
+    };
+    let mut nodes: Vec<Passage> = blueprint.nodes.iter().map(|node| passage(&node.role)).collect();
+    for link in &blueprint.links {
+        for (end, way) in link.ends.iter().zip(&link.directions) {
+            if let Some((fastest, _)) = &mut nodes[end.node.index()].crossbar {
+                *fastest = way.rate.max(*fastest);
             }
         }
-        RoundTrips { blueprint, nodes }
     }
+    nodes
+}
 
-    /// Along the ports `data`, and back along `ack`.
-    pub fn along(&self, data: impl Iterator<Item = PortId>, ack: impl Iterator<Item = PortId>) -> Span {
-        let Blueprint { wire, mtu, semantics, .. } = self.blueprint;
-        let telemetry = self.blueprint.telemetry();
-        let (full, reply) = (wire.data_with(*mtu, true, telemetry).wire, wire.ack_with(telemetry).wire);
-        let there: Span = data.map(|port| self.hop(port, full, true)).sum();
-        there + ack.map(|port| self.hop(port, reply, semantics.acks != Acks::Control)).sum()
-    }
-
-    /// From its arrival at the node of `port` to that at the far end of the link.
-    fn hop(&self, port: PortId, wire: Bytes, crosses: bool) -> Span {
-        let link = &self.blueprint.links[port.index() / 2];
-        let (end, way) = (&link.ends[port.index() % 2], &link.directions[port.index() % 2]);
-        let serial = |rate| pacing_gap(rate, wire.0, self.blueprint.semantics.rounding);
-        let Passage { pipeline, crossbar } = self.nodes[end.node.index()];
-        let crossing =
-            crossbar.filter(|_| crosses).map(|(fastest, speed_up)| across(serial(fastest), speed_up));
-        pipeline + Span(crossing.unwrap_or_default()) + Span(serial(way.rate)) + way.delay
-    }
+/// From the arrival of so many bytes at the node of `port` to that at the far end of the link; may they pass a crossbar?
+fn hop(blueprint: &Blueprint, passages: &[Passage], port: PortId, (wire, crosses): (Bytes, bool)) -> Span {
+    let link = &blueprint.links[port.index() / 2];
+    let (end, way) = (&link.ends[port.index() % 2], &link.directions[port.index() % 2]);
+    let serial = |rate| pacing_gap(rate, wire.0, blueprint.semantics.rounding);
+    let Passage { pipeline, crossbar } = passages[end.node.index()];
+    let crossing = crossbar.filter(|_| crosses).map(|(fastest, speed_up)| across(serial(fastest), speed_up));
+    pipeline + Span(crossing.unwrap_or_default()) + Span(serial(way.rate)) + way.delay
 }
 
 /// Of the way from a node to a host.

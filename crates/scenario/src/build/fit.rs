@@ -44,18 +44,25 @@ impl Builder<'_> {
             faults: Alike::default(),
             odd: Alike::default(),
         };
-        for port in (0..2 * blueprint.links.len() as u32).map(PortId) {
+        let mut of_classes: Vec<OfClass> =
+            blueprint.classes()[1..].iter().copied().map(OfClass::new).collect();
+        for port in blueprint.ports() {
             let (link, end) = (port.index() / 2, port.index() % 2);
             let node = network.links[link].ends[end];
             if network.nodes[node].is_host {
                 continue;
             }
-            let control = &plan.links[link].directions[1 - end].flow_control;
+            let direction = &plan.links[link].directions[1 - end];
+            let control = &direction.flow_control;
             let own = plan.links[link].ends[end].buffer.as_ref();
             let buffer = own.unwrap_or(&plan.nodes[node].switch.buffer);
-            for &class in &blueprint.classes()[1..] {
-                found.port(blueprint, (port, class), (control, buffer));
-                found.restarts(blueprint, (port, class), &plan.links[link].directions[1 - end].faults.origin);
+            for of_class in &mut of_classes {
+                let lane = (port, of_class.class);
+                if let Some(account) = found.account(lane, control) {
+                    found.port(blueprint, lane, (control, buffer), &account);
+                    found.restarts(blueprint, lane, &account, &direction.faults.origin);
+                    of_class.add(port, &account);
+                }
             }
             if let Err(error) = buffer.value.build() {
                 let key = format!("{}.{}", buffer.value.name(), error.key);
@@ -64,34 +71,9 @@ impl Builder<'_> {
         }
         Self::pools(network, plan, (blueprint, &accounts), &mut found.faults);
         found.parameters(plan, blueprint);
-        self.odd_classes(blueprint, &accounts);
+        self.warnings.extend(of_classes.iter().flat_map(|of_class| of_class.odd(blueprint)));
         self.errors.extend(found.faults.into_errors(&texts));
         self.warnings.extend(found.odd.into_errors(&texts).iter().map(ToString::to_string));
-    }
-
-    /// Classes that are lossless on a part of their way, and ports that hold whatever comes.
-    fn odd_classes(&mut self, blueprint: &Blueprint, accounts: &Accounts<'_>) {
-        for &class in &blueprint.classes()[1..] {
-            let ports = (0..2 * blueprint.links.len() as u32).map(PortId);
-            let of_ports = ports.filter_map(|port| Some((port, accounts.of(port, class).ok()??)));
-            let (lossless, lossy): (Vec<_>, Vec<_>) = of_ports.partition(|(_, account)| account.lossless);
-            if let ([(one, _), ..], [(other, _), ..]) = (&lossless[..], &lossy[..]) {
-                self.warnings.push(format!(
-                    "class {} is lossless on a part of the links only: from {} on, but not from {} on",
-                    class.0,
-                    blueprint.port_name(*one),
-                    blueprint.port_name(*other),
-                ));
-            }
-            let endless = lossy.iter().find(|(_, account)| account.own == Some(Bytes::MAX));
-            if let Some((port, _)) = endless {
-                self.warnings.push(format!(
-                    "{} holds whatever comes of class {}: without flow control, buffer.static.size \"auto\" is no limit",
-                    blueprint.port_name(*port),
-                    class.0,
-                ));
-            }
-        }
     }
 
     fn pools(
@@ -128,6 +110,52 @@ impl Builder<'_> {
     }
 }
 
+/// What ingress ports have for a class, as far as it may be odd.
+struct OfClass {
+    class: Class,
+    /// The first that must not lose, and the first that may.
+    lossless: Option<PortId>,
+    lossy: Option<PortId>,
+    /// The first that may lose, and holds whatever comes.
+    endless: Option<PortId>,
+}
+
+impl OfClass {
+    fn new(class: Class) -> Self {
+        OfClass { class, lossless: None, lossy: None, endless: None }
+    }
+
+    fn add(&mut self, port: PortId, account: &Account) {
+        if account.lossless {
+            self.lossless.get_or_insert(port);
+            return;
+        }
+        self.lossy.get_or_insert(port);
+        if account.own == Some(Bytes::MAX) {
+            self.endless.get_or_insert(port);
+        }
+    }
+
+    /// A class that is lossless on a part of its way, and a port that holds whatever comes.
+    fn odd(&self, blueprint: &Blueprint) -> impl Iterator<Item = String> {
+        let (class, name) = (self.class.0, |port| blueprint.port_name(port));
+        let partly = self.lossless.zip(self.lossy).map(|(one, other)| {
+            format!(
+                "class {class} is lossless on a part of the links only: from {} on, but not from {} on",
+                name(one),
+                name(other),
+            )
+        });
+        let endless = self.endless.map(|port| {
+            format!(
+                "{} holds whatever comes of class {class}: without flow control, buffer.static.size \"auto\" is no limit",
+                name(port),
+            )
+        });
+        partly.into_iter().chain(endless)
+    }
+}
+
 /// The pool of each node's switch; nothing where it has none.
 fn pools_of(blueprint: &Blueprint, accounts: &Accounts<'_>) -> Vec<Bytes> {
     let pool = |node| accounts.pool(NodeId(node)).ok().flatten().unwrap_or_default();
@@ -161,23 +189,25 @@ struct Found<'a> {
 }
 
 impl Found<'_> {
+    /// What an ingress port is given for a class; none where a fault says why not.
+    fn account(&mut self, (port, class): (PortId, Class), control: &Choice<FlowControl>) -> Option<Account> {
+        self.accounts.of(port, class).unwrap_or_else(|error| {
+            let key = control_key(&control.value, class, error.key.unwrap_or_default());
+            self.faults.add(&control.origin, &key, error.message, error.place);
+            None
+        })
+    }
+
     /// What an ingress port has for a class.
     fn port(
         &mut self,
         blueprint: &Blueprint,
         (port, class): (PortId, Class),
         (control, buffer): (&Choice<FlowControl>, &Choice<BufferParams>),
+        account: &Account,
     ) {
-        let account = match self.accounts.of(port, class) {
-            Ok(Some(account)) => account,
-            Ok(None) => return,
-            Err(error) => {
-                let key = control_key(&control.value, class, error.key.unwrap_or_default());
-                return self.faults.add(&control.origin, &key, error.message, error.place);
-            }
-        };
         let Some(params) = control.value.of(class) else { return };
-        self.sizes(blueprint, (port, class), (control, buffer), (&account, params));
+        self.sizes(blueprint, (port, class), (control, buffer), (account, params));
         let node = blueprint.links[port.index() / 2].ends[port.index() % 2].node.index();
         let pool = if account.own.is_some() { Bytes::ZERO } else { self.pools[node] };
         let back = blueprint.links[port.index() / 2].directions[port.index() % 2].rate;
@@ -222,9 +252,14 @@ impl Found<'_> {
     }
 
     /// A link that comes up again while the buffer at its end is full.
-    fn restarts(&mut self, blueprint: &Blueprint, (port, class): (PortId, Class), faults: &Origin) {
-        let Ok(Some(account)) = self.accounts.of(port, class) else { return };
-        let Some(need) = self.accounts.need(port, class, &account) else { return };
+    fn restarts(
+        &mut self,
+        blueprint: &Blueprint,
+        (port, class): (PortId, Class),
+        account: &Account,
+        faults: &Origin,
+    ) {
+        let Some(need) = self.accounts.need(port, class, account) else { return };
         if need.restarts == 0 || need.short() == Bytes::ZERO {
             return;
         }
@@ -312,14 +347,13 @@ impl Found<'_> {
         (port, info): (PortId, &PortInfo),
         Choice { value, origin }: &Choice<Vec<CongestionPointParams>>,
     ) {
-        let place = blueprint.port_name(port);
         let mut machines = Vec::with_capacity(value.len());
         for (i, point) in value.iter().enumerate() {
             let machine = match point.build(info) {
                 Ok(machine) => machine,
                 Err(error) => {
                     let key = self.texts.key_in_list(origin, i, point.name(), error.key);
-                    self.faults.add(origin, &key, error.message, place.clone());
+                    self.faults.add(origin, &key, error.message, blueprint.port_name(port));
                     continue;
                 }
             };
@@ -328,14 +362,14 @@ impl Found<'_> {
                 self.marks_late(blueprint, port, point, &machine),
                 on_lossy_link(blueprint, port, point),
             ];
-            let key = self.texts.key_in_list(origin, i, point.name(), "");
             for why in oddities.into_iter().flatten() {
-                self.odd.add_unless_copied(origin, &key, why, place.clone());
+                let key = self.texts.key_in_list(origin, i, point.name(), "");
+                self.odd.add_unless_copied(origin, &key, why, blueprint.port_name(port));
             }
             machines.push(machine);
         }
         if let Err(error) = blueprint.validate_points(port, &machines) {
-            self.faults.add(origin, "", error.message, place);
+            self.faults.add(origin, "", error.message, blueprint.port_name(port));
         }
     }
 

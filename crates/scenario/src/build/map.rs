@@ -1,5 +1,6 @@
 //! Nodes, ports and ways by name, and the flows that rows of a list mean.
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use floodway_fabric::Blueprint;
@@ -13,33 +14,22 @@ use crate::resolve::FlowPlan;
 use crate::topology::Network;
 use crate::workload::csv::FlowRow;
 
+/// Links from one node to another by their egress ports: one port, and more where relays are on the link.
+type Links = BTreeMap<(usize, usize), Vec<Vec<PortId>>>;
+
 /// What finds nodes, ports and ways.
 pub struct Map<'a> {
     /// Nodes and links.
     pub network: &'a Network,
     routes: &'a Routes,
-    /// Ways from one node to another by their egress ports: one port, and more where relays are on the link.
-    between: BTreeMap<(usize, usize), Vec<Vec<PortId>>>,
+    /// The links between nodes, once a path is looked up by them.
+    links: OnceCell<Links>,
     /// Of each node: the switch at the far end of its only link, else itself.
     edges: Vec<usize>,
 }
 
 impl<'a> Map<'a> {
     pub fn new(network: &'a Network, routes: &'a Routes) -> Self {
-        let mut between: BTreeMap<(usize, usize), Vec<Vec<PortId>>> = BTreeMap::new();
-        for (i, link) in (0u32..).zip(&network.links) {
-            let [a, b] = link.ends;
-            between.entry((a, b)).or_default().push(vec![PortId(2 * i)]);
-            between.entry((b, a)).or_default().push(vec![PortId(2 * i + 1)]);
-            // Over relays from switch to switch, in the place of the link.
-            if let Some([a, b]) = network.relays_of(i as usize) {
-                let port = |link: usize, end: u32| PortId(2 * link as u32 + end);
-                let there = vec![port(a.cable, 0), port(a.link, 0), port(b.cable, 1)];
-                let back = vec![port(b.cable, 0), port(a.link, 1), port(a.cable, 1)];
-                between.entry((a.at, b.at)).or_default().push(there);
-                between.entry((b.at, a.at)).or_default().push(back);
-            }
-        }
         let mut far_ends: Vec<Vec<usize>> = vec![Vec::new(); network.nodes.len()];
         for [a, b] in network.links.iter().map(|link| link.ends) {
             far_ends[a].push(b);
@@ -50,7 +40,7 @@ impl<'a> Map<'a> {
             _ => node,
         };
         let edges = far_ends.into_iter().enumerate().map(edge).collect();
-        Map { network, routes, between, edges }
+        Map { network, routes, links: OnceCell::new(), edges }
     }
 
     /// The flow that a row means.
@@ -144,7 +134,8 @@ impl<'a> Map<'a> {
             };
             let node = self.node(name)?;
             if let Some(at) = at {
-                let links = self.between.get(&(at, node)).map_or(&[][..], Vec::as_slice);
+                let links = self.links.get_or_init(|| links(self.network)).get(&(at, node));
+                let links = links.map_or(&[][..], Vec::as_slice);
                 let way = which.and_then(|which| links.get(which.checked_sub(1)?));
                 ports.extend(way.ok_or_else(|| {
                     format!("its path {path:?} has no link from {} to {hop}", self.name(at))
@@ -162,6 +153,25 @@ impl<'a> Map<'a> {
         }
         Ok(ports)
     }
+}
+
+/// All links of a network.
+fn links(network: &Network) -> Links {
+    let mut between = Links::new();
+    for (i, link) in (0u32..).zip(&network.links) {
+        let [a, b] = link.ends;
+        between.entry((a, b)).or_default().push(vec![PortId(2 * i)]);
+        between.entry((b, a)).or_default().push(vec![PortId(2 * i + 1)]);
+        // Over relays from switch to switch, in the place of the link.
+        if let Some([a, b]) = network.relays_of(i as usize) {
+            let port = |link: usize, end: u32| PortId(2 * link as u32 + end);
+            let there = vec![port(a.cable, 0), port(a.link, 0), port(b.cable, 1)];
+            let back = vec![port(b.cable, 0), port(a.link, 1), port(a.cable, 1)];
+            between.entry((a.at, b.at)).or_default().push(there);
+            between.entry((b.at, a.at)).or_default().push(back);
+        }
+    }
+    between
 }
 
 /// Refuses classes that are not for data.

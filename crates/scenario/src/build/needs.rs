@@ -183,6 +183,9 @@ fn unheard(point: &CongestionPointParams, layers: &[&ReactionParams]) -> Option<
 
 /// Which congestion points of a port tell senders of the same queues, if there are several.
 fn doubled(points: &[CongestionPointParams]) -> Option<String> {
+    if points.len() < 2 {
+        return None;
+    }
     let tells = |point: &&CongestionPointParams| point.tells(Tells::Marks) || point.tells(Tells::Cnps);
     let names: Vec<String> = points.iter().filter(tells).map(|point| format!("{:?}", point.name())).collect();
     let (last, others) = names.split_last().filter(|(_, others)| !others.is_empty())?;

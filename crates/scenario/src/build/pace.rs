@@ -23,7 +23,7 @@ const LOSSES: u64 = 10;
 pub(super) struct Pace<'a> {
     blueprint: &'a Blueprint,
     routes: &'a Routes,
-    trips: RoundTrips<'a>,
+    trips: RoundTrips,
     /// Of each port, side by side: links are large, and ways lead over many.
     rates: Vec<Rate>,
     /// The longest base round trip between two hosts.
@@ -50,15 +50,14 @@ impl<'a> Pace<'a> {
         let ends = (flow.source, flow.destination);
         let slowest = match &flow.path {
             Some(path) => self.slowest(path),
-            None => self.hops(ends).iter().map(|hop| hop.rate).min().unwrap_or(Rate::MAX),
+            None => self.slowest_between(ends),
         };
         self.message(flow.size, slowest.min(self.cap(flow.settings.unwrap_or(settings))))
     }
 
     /// A message of a loop, likewise.
     pub fn round(&self, of: &LoopSpec, settings: usize) -> Span {
-        let hops = self.hops((of.source, of.destination));
-        let slowest = hops.iter().map(|hop| hop.rate).min().unwrap_or(Rate::MAX);
+        let slowest = self.slowest_between((of.source, of.destination));
         self.message(of.size, slowest.min(self.cap(settings)))
     }
 
@@ -130,27 +129,30 @@ impl<'a> Pace<'a> {
         self.rates[port.index()]
     }
 
+    /// The lowest rate of all that lead on from nodes of the first of the equal-cost ways.
+    fn slowest_between(&self, ends: (NodeId, NodeId)) -> Rate {
+        self.hops(ends).map(|hop| self.slowest(hop.candidates)).min().unwrap_or(Rate::MAX)
+    }
+
     /// The first of the equal-cost ways.
-    fn hops(&self, (from, to): (NodeId, NodeId)) -> Vec<Hop> {
+    fn hops(&self, (from, to): (NodeId, NodeId)) -> impl Iterator<Item = Hop<'_>> {
         let (mut at, mut ways) = (from, 1_u64);
-        let mut hops = Vec::new();
-        while at != to {
-            let candidates = self.routes.candidates(at, to);
-            let Some(&port) = candidates.first() else { break };
+        std::iter::from_fn(move || {
+            let candidates = if at == to { &[] } else { self.routes.candidates(at, to) };
+            let &port = candidates.first()?;
             ways = ways.saturating_mul(candidates.len() as u64);
-            hops.push(Hop { port, ways, rate: self.slowest(candidates) });
             at = self.routes.node_of(peer(port));
-        }
-        hops
+            Some(Hop { port, ways, candidates })
+        })
     }
 }
 
 /// A step of the first of the equal-cost ways: by how many ways together flows may have come that far, and the
-/// lowest rate of those from here.
-struct Hop {
+/// equal-cost ports from here.
+struct Hop<'a> {
     port: PortId,
     ways: u64,
-    rate: Rate,
+    candidates: &'a [PortId],
 }
 
 /// Bytes that links carry.
@@ -192,10 +194,10 @@ impl<'a> Load<'a> {
         let mut paced = Span::ZERO;
         for (&(from, to, settings), &bytes) in &self.pairs {
             paced = paced.max(sent(self.pace.cap(settings), bytes));
-            let there = self.pace.hops((from, to)).into_iter().map(|hop| (hop.port, hop));
-            let back = self.pace.hops((to, from)).into_iter().map(|hop| (peer(hop.port), hop));
-            for (port, hop) in there.chain(back) {
-                let part = bytes.saturating_mul(UNEVEN) / hop.ways;
+            let there = self.pace.hops((from, to)).map(|hop| (hop.port, hop.ways));
+            let back = self.pace.hops((to, from)).map(|hop| (peer(hop.port), hop.ways));
+            for (port, ways) in there.chain(back) {
+                let part = bytes.saturating_mul(UNEVEN) / ways;
                 add(&mut self.ports[port.index()], part.min(bytes));
             }
         }

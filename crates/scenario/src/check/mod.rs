@@ -21,6 +21,7 @@ use crate::scenario::Scenario;
 
 pub use egress::EgressGroup;
 pub use ports::PortGroup;
+use ports::Ports;
 pub use relays::Relays;
 
 /// What a scenario comes to. Times are in microseconds and rates in Gbit/s where the names say so.
@@ -164,6 +165,7 @@ pub struct Traffic {
 pub fn check(scenario: &Scenario, resolved: bool) -> Report {
     let blueprint = scenario.blueprint();
     let routes = scenario.routes();
+    let Ports { groups: ports, note: on_reaction } = Ports::of(blueprint);
     Report {
         name: scenario.name().to_owned(),
         seed: blueprint.seed,
@@ -174,14 +176,14 @@ pub fn check(scenario: &Scenario, resolved: bool) -> Report {
         nodes: nodes(blueprint),
         links: links(blueprint),
         paths: paths(blueprint, routes),
-        ports: ports::groups(blueprint),
+        ports,
         egress: egress::groups(blueprint),
         pools: pools(blueprint),
         crossbars: crossbars(blueprint),
         relays: Relays::of(scenario.built(), &scenario.document().defaults.slots()),
         workloads: traffics(scenario),
         cost: cost(scenario, 1),
-        notes: notes(scenario),
+        notes: on_reaction.into_iter().chain(unproven(scenario)).collect(),
         warnings: scenario.warnings().to_vec(),
         resolved: if resolved { groups(scenario.built(), scenario.document()) } else { Vec::new() },
     }
@@ -206,16 +208,17 @@ fn kind_of(tags: &[String], otherwise: &str) -> String {
 
 /// Counts equal keys, in the order in which they first come.
 fn counted<K: Ord + Clone>(keys: impl Iterator<Item = K>) -> Vec<(K, usize)> {
-    let mut order: Vec<K> = Vec::new();
-    let mut counts: BTreeMap<K, usize> = BTreeMap::new();
+    let mut counts: Vec<(K, usize)> = Vec::new();
+    let mut places: BTreeMap<K, usize> = BTreeMap::new();
     for key in keys {
-        let count = counts.entry(key.clone()).or_default();
-        if *count == 0 {
-            order.push(key);
+        if let Some(&place) = places.get(&key) {
+            counts[place].1 += 1;
+        } else {
+            places.insert(key.clone(), counts.len());
+            counts.push((key, 1));
         }
-        *count += 1;
     }
-    order.into_iter().map(|key| (key.clone(), counts[&key])).collect()
+    counts
 }
 
 fn nodes(blueprint: &Blueprint) -> Vec<Kind> {
@@ -262,12 +265,7 @@ fn paths(blueprint: &Blueprint, routes: &Routes) -> Vec<PathGroup> {
     groups.into_values().rev().collect()
 }
 
-fn path_group(
-    trips: &RoundTrips<'_>,
-    blueprint: &Blueprint,
-    kind: &'static str,
-    path: &[PortId],
-) -> PathGroup {
+fn path_group(trips: &RoundTrips, blueprint: &Blueprint, kind: &'static str, path: &[PortId]) -> PathGroup {
     let rtt = base_rtt(trips, path);
     let bdp = path_rate(blueprint, path).bytes_covering(rtt).0;
     PathGroup {
@@ -360,16 +358,14 @@ fn traffic(blueprint: &Blueprint, workload: &floodway_fabric::blueprint::Workloa
     traffic
 }
 
-/// What the numbers assume, and why sizes do not promise that lossless classes lose nothing, where no warning says so.
-fn notes(scenario: &Scenario) -> Vec<String> {
-    let blueprint = scenario.blueprint();
+/// Why sizes do not promise that lossless classes lose nothing, where no warning says so.
+fn unproven(scenario: &Scenario) -> impl Iterator<Item = String> {
     let is_new = |why: &str| !scenario.warnings().iter().any(|warning| warning.contains(why));
-    let unproven = blueprint.unproven().into_iter().filter(|each| is_new(&each.why)).map(|each| {
+    scenario.blueprint().unproven().into_iter().filter(move |each| is_new(&each.why)).map(|each| {
         let more = if each.ports > 1 { format!(" and {} more", each.ports - 1) } else { String::new() };
         format!(
             "sizes do not promise that lossless classes lose nothing: {} ({}{more})",
             each.why, each.place
         )
-    });
-    ports::note_on_reaction(blueprint).into_iter().chain(unproven).collect()
+    })
 }

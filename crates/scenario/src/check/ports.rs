@@ -1,6 +1,6 @@
 //! Buffers, thresholds and headroom of ingress ports, alike ports together.
 
-use floodway_fabric::{Accounts, Blueprint};
+use floodway_fabric::{Account, Blueprint};
 use floodway_mechanisms::pfc::Headroom;
 use floodway_mechanisms::registry::{AnyFcReceiver, FlowControlParams};
 use floodway_mechanisms::slots::{FcReceiver as _, LinkInfo};
@@ -40,38 +40,74 @@ pub struct PortGroup {
     pub bdp_bytes: u64,
 }
 
-/// All groups, in the order of the links.
-pub fn groups(blueprint: &Blueprint) -> Vec<PortGroup> {
-    let (classes, accounts) = (blueprint.classes(), blueprint.accounts());
-    let pools: Vec<Bytes> = (0..blueprint.nodes.len() as u32)
-        .map(|node| accounts.pool(NodeId(node)).ok().flatten().unwrap_or_default())
-        .collect();
-    let (pools, accounts) = (&pools, &accounts);
-    let ports = (0..2 * blueprint.links.len() as u32).map(PortId);
-    let keys = ports.flat_map(|port| {
-        classes[1..].iter().filter_map(move |&class| group(blueprint, accounts, pools, (port, class)))
-    });
-    counted(keys).into_iter().map(|(group, count)| PortGroup { count, ..group }).collect()
+/// The ingress ports of switches.
+pub struct Ports {
+    /// All groups, in the order of the links.
+    pub groups: Vec<PortGroup>,
+    /// Says where sizes assume that the upstream obeys a pause at once, which no real MAC does.
+    pub note: Option<String>,
+}
+
+impl Ports {
+    /// Those of a network.
+    pub fn of(blueprint: &Blueprint) -> Self {
+        let (classes, accounts) = (blueprint.classes(), blueprint.accounts());
+        let pools: Vec<Bytes> = (0..blueprint.nodes.len() as u32)
+            .map(|node| accounts.pool(NodeId(node)).ok().flatten().unwrap_or_default())
+            .collect();
+        let mut reactions = Reactions::default();
+        let each = blueprint.ports().flat_map(|port| classes[1..].iter().map(move |&class| (port, class)));
+        let keys = each.filter_map(|(port, class)| {
+            // A valid blueprint has an account wherever there is a switch.
+            let account = accounts.of(port, class).ok()??;
+            let control = blueprint.control_into(port, class);
+            reactions.add(control.and_then(|control| control.reaction(&account.link)));
+            Some(group(blueprint, &pools, (port, class), &account))
+        });
+        let groups = counted(keys).into_iter().map(|(group, count)| PortGroup { count, ..group }).collect();
+        Ports { groups, note: reactions.note() }
+    }
+}
+
+/// How soon upstreams obey a pause.
+#[derive(Default)]
+struct Reactions {
+    ports: usize,
+    prompt: usize,
+}
+
+impl Reactions {
+    fn add(&mut self, reaction: Option<Span>) {
+        self.ports += usize::from(reaction.is_some());
+        self.prompt += usize::from(reaction == Some(Span::ZERO));
+    }
+
+    fn note(&self) -> Option<String> {
+        let Reactions { ports, prompt } = self;
+        (*prompt > 0).then(|| {
+            format!(
+                "{prompt} of {ports} ingress ports are sized for an upstream that obeys a pause at once (react = \"0us\"); real \
+                 MACs take up to 2.02us at 100G and 1.16us at 400G: react = \"ieee-802.3\""
+            )
+        })
+    }
 }
 
 fn group(
     blueprint: &Blueprint,
-    accounts: &Accounts<'_>,
     pools: &[Bytes],
     (port, class): (PortId, Class),
-) -> Option<PortGroup> {
-    // A valid blueprint has an account wherever there is a switch.
-    let account = accounts.of(port, class).ok()??;
+    account: &Account,
+) -> PortGroup {
     let link = &blueprint.links[port.index() / 2];
     let node = &blueprint.nodes[link.ends[port.index() % 2].node.index()];
-    let data = &link.directions[1 - port.index() % 2];
-    let control = data.flow_control.iter().find(|(of, _)| *of == class).map(|(_, params)| params);
+    let control = blueprint.control_into(port, class);
     let receiver = control.and_then(|control| control.build(&account.link).ok()).map(|halves| halves.1);
     let pool = match account.own {
         Some(_) => Bytes::ZERO,
         None => pools[link.ends[port.index() % 2].node.index()],
     };
-    Some(PortGroup {
+    PortGroup {
         kind: format!("{} from {}", kind_of(&node.tags, "switch"), kind_of(&link.tags, "link")),
         count: 1,
         class: class.0,
@@ -87,7 +123,7 @@ fn group(
             .and_then(|control| formula_headroom(control, &account.link))
             .map(|headroom| headroom.0),
         bdp_bytes: account.link.rate.bytes_covering(account.link.delay + account.link.reverse_delay).0,
-    })
+    }
 }
 
 fn threshold(receiver: &AnyFcReceiver, pool: Bytes) -> Option<u64> {
@@ -111,24 +147,4 @@ fn formula_headroom(control: &FlowControlParams, link: &LinkInfo) -> Option<Byte
         }
         _ => None,
     }
-}
-
-/// Says where sizes assume that the upstream obeys a pause at once, which no real MAC does.
-pub fn note_on_reaction(blueprint: &Blueprint) -> Option<String> {
-    let (classes, accounts) = (blueprint.classes(), blueprint.accounts());
-    let ports = (0..2 * blueprint.links.len() as u32).map(PortId);
-    let each = ports.flat_map(|port| classes[1..].iter().map(move |&class| (port, class)));
-    let reactions = each.filter_map(|(port, class)| {
-        let account = accounts.of(port, class).ok()??;
-        blueprint.control_into(port, class)?.reaction(&account.link)
-    });
-    let reactions: Vec<Span> = reactions.collect();
-    let prompt = reactions.iter().filter(|react| **react == Span::ZERO).count();
-    (prompt > 0).then(|| {
-        format!(
-            "{prompt} of {} ingress ports are sized for an upstream that obeys a pause at once (react = \"0us\"); real MACs take \
-             up to 2.02us at 100G and 1.16us at 400G: react = \"ieee-802.3\"",
-            reactions.len()
-        )
-    })
 }

@@ -76,7 +76,7 @@ miri: ## Unsafe code and what stands on it, under Rust's interpreter
 	cargo +nightly miri test --locked -p floodway-fabric --lib -- column:: pool:: link::arena:: run::windows::tests::a_crowd
 
 # Needs the LLVM tools of the same Rust: rustup component add llvm-tools. Undone by: touch Cargo.toml && make demo.
-pgo: $(INSTALLED) | tools ## The native module built again, optimised by a profile of runs: 3 to 20 % less time
+pgo: $(INSTALLED) | tools ## The native module built again, faster by a profile of runs
 	PIP_QUIET=1 VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --quiet --pgo --locked
 	@touch $(BUILT)
 

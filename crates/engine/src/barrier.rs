@@ -1,15 +1,12 @@
-//! A spinning barrier for threads that synchronise every few microseconds.
+//! A barrier for threads that synchronise every few microseconds.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread;
-use std::time::Duration;
 
-/// Checks in a row before a waiting thread yields the processor.
+/// Checks in a row before a waiting thread sleeps. Then the system may give its processor to the thread that it waits for,
+/// and wakes it up on one that is idle: threads that began on one processor do not stay there together.
 const SPINS: u32 = 2_000;
-/// Checks, including yields, before it sleeps.
-const YIELDS: u32 = 4_000;
-/// Sleep between two checks after that.
-const REST: Duration = Duration::from_micros(50);
 
 /// A barrier: writes of each thread before `wait` are visible to all threads after it.
 #[derive(Debug)]
@@ -20,13 +17,19 @@ pub struct Barrier {
     times: AtomicUsize,
     /// A thread has panicked and will never arrive.
     broken: AtomicBool,
+    /// Threads that sleep, or are about to.
+    asleep: AtomicUsize,
+    /// Held from the last check to falling asleep, and by who wakes.
+    bed: Mutex<()>,
+    changed: Condvar,
 }
 
 impl Barrier {
     /// A barrier for `threads` threads.
     pub fn new(threads: usize) -> Self {
-        let (here, times) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        Barrier { threads, here, times, broken: AtomicBool::new(false) }
+        let [here, times, asleep] = std::array::from_fn(|_| AtomicUsize::new(0));
+        let (broken, bed, changed) = (AtomicBool::new(false), Mutex::new(()), Condvar::new());
+        Barrier { threads, here, times, broken, asleep, bed, changed }
     }
 
     /// Waits for all threads; returns false if one of them has panicked.
@@ -34,17 +37,40 @@ impl Barrier {
         let times = self.times.load(Ordering::Acquire);
         if self.here.fetch_add(1, Ordering::AcqRel) + 1 == self.threads {
             self.here.store(0, Ordering::Relaxed);
-            self.times.store(times.wrapping_add(1), Ordering::Release);
+            // Either this thread sees that another is about to sleep, or that one sees that the round is complete.
+            self.times.store(times.wrapping_add(1), Ordering::SeqCst);
+            self.wake();
             return !self.broken.load(Ordering::Relaxed);
         }
-        let mut patience = Patience::default();
-        while self.times.load(Ordering::Acquire) == times {
-            if self.broken.load(Ordering::Relaxed) {
-                return false;
+        for _ in 0..SPINS {
+            if self.is_over(times) {
+                return !self.broken.load(Ordering::Relaxed);
             }
-            patience.wait();
+            std::hint::spin_loop();
         }
-        true
+        self.sleep(times)
+    }
+
+    /// Is the round after `times` others complete, or will it never be?
+    fn is_over(&self, times: usize) -> bool {
+        self.times.load(Ordering::SeqCst) != times || self.broken.load(Ordering::SeqCst)
+    }
+
+    #[cold]
+    fn sleep(&self, times: usize) -> bool {
+        self.asleep.fetch_add(1, Ordering::SeqCst);
+        let bed = self.bed.lock().unwrap_or_else(PoisonError::into_inner);
+        let bed = self.changed.wait_while(bed, |()| !self.is_over(times));
+        drop(bed.unwrap_or_else(PoisonError::into_inner));
+        self.asleep.fetch_sub(1, Ordering::SeqCst);
+        !self.broken.load(Ordering::Relaxed)
+    }
+
+    fn wake(&self) {
+        if self.asleep.load(Ordering::SeqCst) > 0 {
+            drop(self.bed.lock().unwrap_or_else(PoisonError::into_inner));
+            self.changed.notify_all();
+        }
     }
 
     /// A guard: if the thread that holds it panics, the others stop waiting.
@@ -60,22 +86,8 @@ pub struct BarrierGuard<'m>(&'m Barrier);
 impl Drop for BarrierGuard<'_> {
     fn drop(&mut self) {
         if thread::panicking() {
-            self.0.broken.store(true, Ordering::Relaxed);
-        }
-    }
-}
-
-/// Backs off in steps, so that a waiting thread does not take the processor from the one it waits for.
-#[derive(Default)]
-struct Patience(u32);
-
-impl Patience {
-    fn wait(&mut self) {
-        self.0 = self.0.saturating_add(1);
-        match self.0 {
-            ..SPINS => std::hint::spin_loop(),
-            SPINS..YIELDS => thread::yield_now(),
-            YIELDS.. => thread::sleep(REST),
+            self.0.broken.store(true, Ordering::SeqCst);
+            self.0.wake();
         }
     }
 }
@@ -83,6 +95,8 @@ impl Patience {
 #[cfg(test)]
 mod tests {
     use std::sync::atomic::AtomicU32;
+
+    use floodway_units::Turns;
 
     use super::*;
 
@@ -105,6 +119,20 @@ mod tests {
             }
         });
         assert!(counts.iter().all(|count| count.load(Ordering::Relaxed) == ROUNDS));
+    }
+
+    #[test]
+    fn a_thread_that_sleeps_wakes_when_the_last_one_arrives() {
+        let barrier = Barrier::new(2);
+        thread::scope(|scope| {
+            let waits = scope.spawn(|| barrier.wait());
+            let mut turns = Turns::at_most(1_000_000_000);
+            while barrier.asleep.load(Ordering::SeqCst) == 0 && turns.go() {
+                thread::yield_now();
+            }
+            assert!(barrier.wait());
+            assert!(waits.join().expect("it goes on"));
+        });
     }
 
     #[test]

@@ -10,11 +10,12 @@
 //! into the window in which it is created, so it goes through a mailbox that the owner empties after the barrier. What happens
 //! at a node does not depend on its owner.
 //!
-//! The first owners follow from the topology, so that nodes that exchange many packets share a thread. Every few windows,
+//! The first owners follow from the topology, so that nodes that exchange many packets share a thread. After every 200,000 events,
 //! threads with more work than the mean give nodes away. If a window has few events, one thread executes the windows
 //! of all.
 
 use std::mem;
+use std::ops::RangeInclusive;
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -33,8 +34,10 @@ use crate::run::worker::{Visits, Worker};
 
 mod coordinator;
 
-/// Windows between two assignments of nodes to threads.
-const SAME_OWNERS: u64 = 32;
+/// About so many events are between two assignments of nodes to threads, for which all threads end and begin again.
+const SAME_OWNERS: u64 = 200_000;
+/// The windows between them, at least and at most.
+const WINDOWS: RangeInclusive<u64> = 16..=512;
 /// With fewer events per window and thread, a barrier costs more than parallel execution gains.
 const MIN_EVENTS: u64 = 100;
 /// Published instead of one plus the number of a window: the run stops.
@@ -178,6 +181,12 @@ impl WorkerPool {
                 worker.window(&mut visits, windows);
             }
         }
+    }
+
+    /// For how many windows owners stay the same now, judging by the last call.
+    fn same_owners(&self) -> u64 {
+        let (events, windows) = self.last;
+        (SAME_OWNERS * windows / events.max(1)).clamp(*WINDOWS.start(), *WINDOWS.end())
     }
 
     /// Is parallel execution worth its barriers, judging by the last call?

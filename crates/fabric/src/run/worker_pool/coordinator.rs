@@ -2,7 +2,7 @@
 
 use floodway_units::Time;
 
-use super::{SAME_OWNERS, WorkerPool};
+use super::WorkerPool;
 use crate::pool::SharedSlice;
 use crate::run::threads::ThreadPlan;
 use crate::run::windows::Drained;
@@ -77,7 +77,7 @@ impl World<'_> {
         let runs = std::iter::once(&mut self.run).chain(&mut self.other_runs);
         let mut workers: Vec<Worker<'_, '_>> = runs.map(|run| Worker { facts, nodes, run }).collect();
         let all = workers.iter_mut().filter_map(|worker| worker.run.events.by_node());
-        let end = all.filter_map(|windows| windows.stretch(SAME_OWNERS, end)).min()?;
+        let end = all.filter_map(|windows| windows.stretch(worker_pool.same_owners(), end)).min()?;
         let windows = if worker_pool.is_parallel() {
             worker_pool.run_parallel(&mut workers, end)
         } else {

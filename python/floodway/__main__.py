@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 __all__ = ["main"]
 
-#: Objects that are made between two searches for garbage. Nearly all that a small command makes belong to modules
-#: and stay; by default they are searched a hundred times while modules are imported.
+#: Objects that are made between two searches for garbage. Nearly all that a small command makes belong to
+#: modules and stay; by default they are searched a hundred times while modules are imported.
 SEARCH_AFTER = 100_000
 
 

@@ -1,6 +1,7 @@
 //! The ideal completion time of a flow: line rate, no window, no congestion control, store and forward
 //! over the fastest of its equal-cost paths, crossbars included, in closed form. `over_time` has networks that change.
 
+mod changed;
 mod over_time;
 
 use std::sync::Arc;
@@ -11,7 +12,7 @@ use floodway_wire::Format;
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
 
-use self::over_time::Changed;
+use self::changed::Changed;
 use crate::link::serial::Serial;
 use crate::network::facts::Facts;
 use crate::network::port_facts::PortFacts;

@@ -17,20 +17,14 @@ use std::sync::Arc;
 use floodway_units::{Bytes, NodeId, PortId, Span};
 use rustc_hash::FxHashMap;
 
+use super::changed::{Changed, DEAD, SHUT, UNROUTED};
 use super::{Ideals, Packets, PathFacts, Ways};
 use crate::network::blueprint::{Arrivals, Sharing};
 use crate::network::changes::{Change, LinkChange, of_network};
-use crate::network::routing::{ChangingRoutes, Routes};
+use crate::network::routing::ChangingRoutes;
 use crate::records::tally::{FlowKey, FlowRow};
 use crate::run::agenda::NEVER;
 use crate::run::world::World;
-
-/// Routes do not lead over the link.
-const UNROUTED: u8 = 1;
-/// Frames on the link are lost.
-const DEAD: u8 = 2;
-/// The ends of the link do not send.
-const SHUT: u8 = 4;
 
 /// A flow, and from when to when it is sent.
 struct Asked<'a> {
@@ -448,31 +442,6 @@ impl<'a> Sweep<'a> {
     fn facts<'f>(&'f self, routes: Option<&'f ChangingRoutes>) -> PathFacts<'f, 'a> {
         let changed = Changed { state: &self.state, delays: &self.delays, routes };
         PathFacts { facts: &self.world.facts, changed: Some(changed) }
-    }
-}
-
-/// What has changed of a network since it was built.
-#[derive(Clone, Copy)]
-pub(super) struct Changed<'f> {
-    /// By link, as bits: what is the matter with it.
-    state: &'f [u8],
-    /// By port, where it is another than at first.
-    delays: &'f FxHashMap<PortId, u64>,
-    /// Routes that lead around links that are down, if ways are to.
-    pub routes: Option<&'f ChangingRoutes>,
-}
-
-impl Changed<'_> {
-    /// Can packets take the port?
-    pub fn is_up(&self, all_up: &Routes, port: PortId) -> bool {
-        let by_host = all_up.is_host(all_up.node_of(port));
-        let blocks = if by_host { DEAD | SHUT } else { DEAD | SHUT | UNROUTED };
-        self.state[port.index() / 2] & blocks == 0
-    }
-
-    /// Its delay, if that has changed.
-    pub fn delay(&self, port: PortId) -> Option<Span> {
-        self.delays.get(&port).copied().map(Span)
     }
 }
 

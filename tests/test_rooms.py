@@ -1,0 +1,86 @@
+"""The Rust sources: how long a file may be, and how many files may import each other in a circle."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import networkx as nx  # type: ignore[import-untyped]
+import pytest
+
+CRATES = Path(__file__).parent.parent / "crates"
+FABRIC = CRATES / "fabric" / "src"
+#: Lines of a file. Tests that have a file of their own may be longer.
+LONGEST = 600
+#: Files that import each other, directly or over others.
+LARGEST_CIRCLE = 3
+
+_TESTS = re.compile(r"#\[cfg\(test\)\]\nmod tests.*", re.DOTALL)
+_USE = re.compile(r"\buse (crate|super|self)::([^;]+);")
+_PATH = re.compile(r"\bcrate::((?:[a-z_]+::)+)")
+
+
+def _expanded(path: str) -> list[str]:
+    """`a::{b, c::{d, e}}` as `a::b`, `a::c::d`, `a::c::e`."""
+    before, brace, inner = path.strip().partition("{")
+    if not brace:
+        return [before.split(" as ")[0]]
+    parts, depth = [""], 0
+    for char in inner[: inner.rindex("}")]:
+        depth += (char == "{") - (char == "}")
+        if char == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += char
+    return [before + each for part in parts if part.strip() for each in _expanded(part)]
+
+
+def _imports(root: Path) -> nx.DiGraph:
+    """Modules of a crate, and an edge from each to those whose names it uses."""
+    files = {
+        "::".join(file.relative_to(root).with_suffix("").parts).removesuffix("::mod"): file
+        for file in root.rglob("*.rs")
+    }
+    graph: nx.DiGraph = nx.DiGraph()
+    graph.add_nodes_from(files)
+    for module, file in files.items():
+        text = _TESTS.sub("", file.read_text(encoding="utf-8"))
+        used = [(base, path) for base, paths in _USE.findall(text) for path in _expanded(paths)]
+        used += [("crate", path) for path in _PATH.findall(_USE.sub("", text))]
+        for base, path in used:
+            parts = {"crate": [], "self": module.split("::"), "super": module.split("::")[:-1]}[base]
+            parts = [*parts, *path.strip(":").split("::")]
+            names = ("::".join(parts[:count]) for count in range(len(parts), 0, -1))
+            target = next((name for name in names if name in files), None)
+            if target is not None and target != module:
+                graph.add_edge(module, target)
+    return graph
+
+
+@pytest.mark.parametrize(
+    "crate", sorted(folder.name for folder in CRATES.iterdir() if (folder / "src").is_dir())
+)
+def test_no_file_is_longer_than_one_can_keep_in_mind(crate: str) -> None:
+    lines = {
+        str(file.relative_to(CRATES)): len(file.read_text(encoding="utf-8").splitlines())
+        for file in (CRATES / crate / "src").rglob("*.rs")
+        if file.name != "tests.rs"
+    }
+    assert {file: count for file, count in lines.items() if count > LONGEST} == {}
+
+
+def test_circles_of_the_fabric_are_small() -> None:
+    graph = _imports(FABRIC)
+    assert graph.number_of_edges() > graph.number_of_nodes()
+    circles = [sorted(circle) for circle in nx.strongly_connected_components(graph)]
+    assert [circle for circle in circles if len(circle) > LARGEST_CIRCLE] == []
+
+
+def test_a_circle_is_found(tmp_path: Path) -> None:
+    (tmp_path / "b").mkdir()
+    (tmp_path / "a.rs").write_text("use crate::b::{c::C, D};\nuse std::fmt;\n")
+    (tmp_path / "b" / "mod.rs").write_text("pub mod c;\n")
+    (tmp_path / "b" / "c.rs").write_text(
+        "fn f() { crate::a::g() }\n#[cfg(test)]\nmod tests { use crate::b::X; }\n"
+    )
+    assert set(_imports(tmp_path).edges) == {("a", "b::c"), ("a", "b"), ("b::c", "a")}

@@ -94,58 +94,86 @@ impl Drop for BarrierGuard<'_> {
 
 #[cfg(test)]
 mod tests {
+    use std::panic::resume_unwind;
     use std::sync::atomic::AtomicU32;
+    use std::sync::mpsc::{RecvTimeoutError, channel};
+    use std::time::Duration;
 
     use floodway_units::Turns;
 
     use super::*;
 
+    /// After so long a test whose threads wait has failed; it takes milliseconds.
+    const LONGEST: Duration = Duration::from_secs(120);
+
+    /// Runs a test whose threads might wait for one another without end.
+    fn ends(test: impl FnOnce() + Send + 'static) {
+        let (over, is_over) = channel::<()>();
+        let test = thread::spawn(move || {
+            let _over = over;
+            test();
+        });
+        let waits = is_over.recv_timeout(LONGEST) == Err(RecvTimeoutError::Timeout);
+        assert!(!waits, "the threads wait for one another");
+        if let Err(panic) = test.join() {
+            resume_unwind(panic);
+        }
+    }
+
     #[test]
     fn no_thread_passes_before_all_have_arrived() {
         const ROUNDS: u32 = 2_000;
-        let barrier = Barrier::new(3);
-        let counts = [(); 3].map(|()| AtomicU32::new(0));
-        thread::scope(|scope| {
-            for own in 0..3 {
-                let (barrier, counts) = (&barrier, &counts);
-                scope.spawn(move || {
-                    for round in 1..=ROUNDS {
-                        counts[own].store(round, Ordering::Relaxed);
-                        assert!(barrier.wait());
-                        assert!(counts.iter().all(|count| count.load(Ordering::Relaxed) >= round));
-                        assert!(barrier.wait());
-                    }
-                });
-            }
+        ends(|| {
+            let barrier = Barrier::new(3);
+            let counts = [(); 3].map(|()| AtomicU32::new(0));
+            thread::scope(|scope| {
+                for own in 0..3 {
+                    let (barrier, counts) = (&barrier, &counts);
+                    scope.spawn(move || {
+                        let _guard = barrier.guard();
+                        for round in 1..=ROUNDS {
+                            counts[own].store(round, Ordering::Relaxed);
+                            assert!(barrier.wait());
+                            let all = counts.iter().all(|count| count.load(Ordering::Relaxed) >= round);
+                            assert!(all, "a thread has not arrived in round {round}");
+                            assert!(barrier.wait());
+                        }
+                    });
+                }
+            });
+            assert!(counts.iter().all(|count| count.load(Ordering::Relaxed) == ROUNDS));
         });
-        assert!(counts.iter().all(|count| count.load(Ordering::Relaxed) == ROUNDS));
     }
 
     #[test]
     fn a_thread_that_sleeps_wakes_when_the_last_one_arrives() {
-        let barrier = Barrier::new(2);
-        thread::scope(|scope| {
-            let waits = scope.spawn(|| barrier.wait());
-            let mut turns = Turns::at_most(1_000_000_000);
-            while barrier.asleep.load(Ordering::SeqCst) == 0 && turns.go() {
-                thread::yield_now();
-            }
-            assert!(barrier.wait());
-            assert!(waits.join().expect("it goes on"));
+        ends(|| {
+            let barrier = Barrier::new(2);
+            thread::scope(|scope| {
+                let waits = scope.spawn(|| barrier.wait());
+                let mut turns = Turns::at_most(1_000_000_000);
+                while barrier.asleep.load(Ordering::SeqCst) == 0 && turns.go() {
+                    thread::yield_now();
+                }
+                assert!(barrier.wait());
+                assert!(waits.join().expect("it goes on"));
+            });
         });
     }
 
     #[test]
     fn a_panic_releases_the_other_threads() {
-        let barrier = Barrier::new(2);
-        thread::scope(|scope| {
-            let panics = scope.spawn(|| {
-                let _guard = barrier.guard();
-                std::panic::resume_unwind(Box::new("ends"));
+        ends(|| {
+            let barrier = Barrier::new(2);
+            thread::scope(|scope| {
+                let panics = scope.spawn(|| {
+                    let _guard = barrier.guard();
+                    std::panic::resume_unwind(Box::new("ends"));
+                });
+                let waits = scope.spawn(|| barrier.wait());
+                assert!(panics.join().is_err());
+                assert!(!waits.join().expect("it goes on"));
             });
-            let waits = scope.spawn(|| barrier.wait());
-            assert!(panics.join().is_err());
-            assert!(!waits.join().expect("it goes on"));
         });
     }
 }

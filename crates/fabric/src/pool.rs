@@ -269,9 +269,12 @@ pub(crate) mod race_check {
         static CURRENT: Cell<u64> = const { Cell::new(0) };
     }
 
-    /// The calling thread enters a window, or leaves it.
-    pub fn enter(thread: usize, window: Option<u64>) {
-        CURRENT.set(window.map_or(0, |window| (window + 1) << 16 | thread as u64));
+    /// Executes a thread's part of a window, in which all that it changes is noted.
+    pub fn within<T>(thread: usize, window: u64, events: impl FnOnce() -> T) -> T {
+        CURRENT.set((window + 1) << 16 | thread as u64);
+        let result = events();
+        CURRENT.set(0);
+        result
     }
 
     /// An element or a packet is changed; `last` holds window and thread of its last change.
@@ -302,6 +305,15 @@ pub(crate) mod race_check {
                 self.0[chunk].get_or_init(|| (0..FIRST << chunk).map(|_| AtomicU64::new(0)).collect());
             check::<T>(&changes[number + FIRST - (FIRST << chunk)], number);
         }
+    }
+}
+
+/// Without debug assertions nothing is checked.
+#[cfg(not(debug_assertions))]
+pub(crate) mod race_check {
+    /// Executes a thread's part of a window.
+    pub fn within<T>(_thread: usize, _window: u64, events: impl FnOnce() -> T) -> T {
+        events()
     }
 }
 
@@ -358,13 +370,16 @@ mod tests {
     #[should_panic(expected = "threads 1 and 0 both change u32 1 in window 6")]
     fn a_change_by_two_threads_in_a_window_is_found() {
         let mut pool: Pool<u32> = (0..3).collect();
-        race_check::enter(0, Some(5));
-        pool[1] += 1;
-        pool[1] += 1;
-        race_check::enter(1, Some(6));
-        pool[1] += 1;
-        race_check::enter(0, Some(6));
-        pool[1] += 1;
+        race_check::within(0, 5, || {
+            pool[1] += 1;
+            pool[1] += 1;
+        });
+        race_check::within(1, 6, || {
+            pool[1] += 1;
+        });
+        race_check::within(0, 6, || {
+            pool[1] += 1;
+        });
     }
 
     #[test]
@@ -373,9 +388,11 @@ mod tests {
     fn an_access_to_a_node_of_another_thread_is_found() {
         let mut nodes = [0u32; 3];
         let nodes = SharedSlice::new(&mut nodes);
-        race_check::enter(0, Some(5));
-        *nodes.element(2) += 1;
-        race_check::enter(1, Some(5));
-        *nodes.element(2) += 1;
+        race_check::within(0, 5, || {
+            *nodes.element(2) += 1;
+        });
+        race_check::within(1, 5, || {
+            *nodes.element(2) += 1;
+        });
     }
 }

@@ -12,11 +12,13 @@ use std::path::PathBuf;
 use floodway_units::{Time, mix};
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
-use support::plans::{FLOW_CONTROLS, Plan, TRANSPORTS, plans};
+use support::plans::{FLOW_CONTROLS, POOLED, Plan, TRANSPORTS, plans};
 use support::{POINTS, assert_invariants, drops, everything, finished, sum};
 
 /// So many networks: each choice of a mechanism is met several times.
 const RUNS: usize = 120;
+/// So many more, in which all ports of a switch share one pool under PFC.
+const POOLED_RUNS: usize = 40;
 
 /// The first word of a choice in JSON.
 fn word(json: &str) -> &str {
@@ -36,7 +38,7 @@ fn row(plan: &Plan) -> (String, String) {
     let finished = finished(&records).into_iter().filter(|&finished| finished).count();
     let row = format!(
         "{:<8} {:<10} {:<13} {:<9} {:>7} {:>5} {:>5} {:>6} {:>7.1} {:016x}",
-        word(FLOW_CONTROLS[plan.flow_control]),
+        word(if plan.pooled { POOLED } else { FLOW_CONTROLS[plan.flow_control] }),
         word(reliability),
         rate_control.last().map_or("", |layer| word(layer)),
         POINTS[plan.point].map_or("", word),
@@ -50,21 +52,39 @@ fn row(plan: &Plan) -> (String, String) {
     (row, kept)
 }
 
-#[test]
-fn random_networks_keep_what_they_kept() {
+/// Digests of so many networks that are drawn with a seed; `word` begins the names of their files.
+fn table(runs: usize, seed: u8, word: &str, change: impl Fn(Plan) -> Plan) -> String {
     let folder = std::env::var_os("FLOODWAY_DIGESTS").map(PathBuf::from);
-    let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &[7; 32]);
+    let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &[seed; 32]);
     let mut runner = TestRunner::new_with_rng(Config::default(), rng);
     let mut table = String::from(
         "control  transport  rate control  point        hops  done drops pauses      us digest\n",
     );
-    for run in 0..RUNS {
-        let plan = plans().new_tree(&mut runner).expect("a plan is drawn").current();
+    for run in 0..runs {
+        let plan = change(plans().new_tree(&mut runner).expect("a plan is drawn").current());
         let (row, kept) = row(&plan);
         let _ = writeln!(table, "{row}");
         if let Some(folder) = &folder {
-            std::fs::write(folder.join(format!("{run:03}.txt")), kept).expect("the folder is there");
+            std::fs::write(folder.join(format!("{word}{run:03}.txt")), kept).expect("the folder is there");
         }
     }
-    insta::assert_snapshot!(table);
+    table
+}
+
+/// What to do where a digest has moved.
+const MOVED: &str =
+    "FLOODWAY_DIGESTS=DIR writes what each run kept into a folder, here and at the revision before: diff -r";
+
+#[test]
+fn random_networks_keep_what_they_kept() {
+    insta::with_settings!({ description => MOVED }, {
+        insta::assert_snapshot!(table(RUNS, 7, "", |plan| plan));
+    });
+}
+
+#[test]
+fn random_networks_with_shared_pools_keep_what_they_kept() {
+    insta::with_settings!({ description => MOVED }, {
+        insta::assert_snapshot!(table(POOLED_RUNS, 8, "pooled-", |plan| Plan { pooled: true, crossbar: false, ..plan }));
+    });
 }

@@ -30,6 +30,21 @@ impl World<'_> {
         }
         assert_eq!(self.buffers(), Verdict::Holds);
     }
+
+    /// When the run is over: of each queue pair as many packets are in the network as its ends and those between have counted.
+    ///
+    /// # Panics
+    /// They are not.
+    pub fn check_in_network(&self) {
+        let mut packets = vec![0; self.run.pairs.ways.len()];
+        for packet in self.packets_in_network() {
+            packets[packet.flow.index()] += 1;
+        }
+        for (slot, packets) in (0..).zip(packets) {
+            let counted = self.run.pairs.in_network(slot);
+            assert_eq!(counted, packets, "packets of queue pair {slot} in the network");
+        }
+    }
 }
 
 impl AtNode<'_, '_> {
@@ -48,62 +63,69 @@ impl AtNode<'_, '_> {
         }
     }
 
+    /// The port, and the time, in messages.
+    fn here(&self, port: Local) -> String {
+        format!("{} at {}", self.facts.blueprint.port_name(self.id(port)), self.time())
+    }
+
     /// Bytes of queues, and whether link control frames are there.
     fn check_queues(&self, port: Local) {
         let (state, first) = (&self.node.ports[port.index()], self.facts.layout.queue(port));
+        let here = self.here(port);
         let mut waiting = 0;
         for q in 0..self.facts.layout.queues_per_port {
             let queue = &self.node.queues[first + q];
             let bytes: u64 = queue.fifo.iter(&self.run.packets).map(|packet| u64::from(packet.frame)).sum();
             assert!(
                 q == 0 || queue.bytes == bytes,
-                "queue {q} of {port:?} holds {bytes} B, not {}",
+                "queue {q} of {here} holds {bytes} B, not {}",
                 queue.bytes
             );
             waiting += bytes;
         }
-        assert_eq!(state.waiting, waiting, "what waits at {port:?}");
+        assert_eq!(state.waiting, waiting, "what waits at {here}");
         let controls = match self.facts.blueprint.semantics.link_control {
             LinkControl::First => !state.control.is_empty(),
             LinkControl::ControlClass => {
                 self.node.queues[first].fifo.iter(&self.run.packets).any(Packet::is_link_control)
             }
         };
-        assert_eq!(state.controls, controls, "link control frames wait at {port:?}");
+        assert_eq!(state.controls, controls, "link control frames wait at {here}");
     }
 
     /// The flags of a port, and up to where its congestion points hear of nothing.
     fn check_flags(&self, port: Local) {
-        let state = &self.node.ports[port.index()];
-        assert!(!state.choosing, "{port:?} has chosen what it sends");
+        let (state, here) = (&self.node.ports[port.index()], self.here(port));
+        assert!(!state.choosing, "{here} has chosen what it sends");
         let busy = state.up && state.free_at > self.now;
         let waits = state.waiting > 0 || state.controls;
-        assert!(!busy || !waits || state.armed, "{port:?} has no event when it is free");
-        assert_eq!(state.quiet, self.quiet_of_port(port), "what is unheard at {port:?}");
+        assert!(!busy || !waits || state.armed, "{here} has no event when it is free");
+        assert_eq!(state.quiet, self.quiet_of_port(port), "what is unheard at {here}");
         for class in 0..self.facts.layout.classes.len() as u8 {
             let egress = &self.node.egress[self.facts.layout.lane(port, class)];
             let bit = |bits: u16| bits >> class & 1 != 0;
-            assert_eq!(bit(state.gates.free), egress.sender.is_free(), "class {class} of {port:?} is free");
+            assert_eq!(bit(state.gates.free), egress.sender.is_free(), "class {class} of {here} is free");
             assert_eq!(
                 bit(state.gates.discards),
                 egress.sender.discards(self.time()),
-                "{port:?} discards {class}"
+                "{here} discards {class}"
             );
             assert!(
                 egress.paused_since == NEVER || bit(state.gates.paused),
-                "class {class} of {port:?} was paused"
+                "class {class} of {here} was paused"
             );
         }
     }
 
     /// What a receiver half awaits, and below which account nobody hears of a packet.
     fn check_accounts(&self, port: Local) {
+        let here = self.here(port);
         for class in 1..self.facts.layout.classes.len() as u8 {
             let lane = self.facts.layout.lane(port, class);
             let account = &self.node.ingress[lane];
-            assert_eq!(account.awaits, account.receiver.awaits_release(), "class {class} of {port:?} awaits");
+            assert_eq!(account.awaits, account.receiver.awaits_release(), "class {class} of {here} awaits");
             if let Some(quiet) = self.quiet_of_account(lane) {
-                assert_eq!(account.quiet, quiet, "what is unheard by class {class} of {port:?}");
+                assert_eq!(account.quiet, quiet, "what is unheard by class {class} of {here}");
             }
         }
     }
@@ -119,6 +141,12 @@ impl AtNode<'_, '_> {
         let accounts = data.map(|(_, account)| account);
         let pooled = accounts.clone().filter(|account| account.pooled);
         assert_eq!(switch.pool_used, pooled.map(Ingress::shared).sum::<u64>(), "what the pool holds");
+        assert!(
+            switch.pool_used <= switch.pool_size,
+            "the pool holds {} B of {}",
+            switch.pool_used,
+            switch.pool_size
+        );
         let charged: u64 = accounts.map(|account| account.held + account.headroom).sum();
         assert_eq!(switch.occupied, charged + self.uncharged_bytes(switch), "what a switch holds");
         assert!(switch.peak >= switch.occupied);
@@ -160,6 +188,7 @@ impl AtNode<'_, '_> {
 mod tests {
     use std::panic::{AssertUnwindSafe, catch_unwind};
 
+    use floodway_engine::Advance;
     use floodway_units::{Span, Time};
 
     use super::*;
@@ -240,6 +269,28 @@ mod tests {
         for (words, breaks) in breaks {
             let said = said(breaks);
             assert!(said.as_deref().is_some_and(|said| said.contains(words)), "{words}: {said:?}");
+        }
+    }
+
+    #[test]
+    fn a_run_checks_what_is_cached_between_windows_and_between_epochs() {
+        type Goes = fn(&mut World<'_>, Time);
+        let goes: [Goes; 2] = [
+            |world, end| assert_eq!(world.run_until(end), Advance::Reached),
+            |world, end| assert!(!world.at_epoch(end)),
+        ];
+        for go in goes {
+            let (blueprint, control) = (busy(), Control::default());
+            let mut fabric = Fabric::build(&blueprint, &control).expect("it is sound");
+            let world = &mut fabric.world;
+            world.arm_machines();
+            let end = Time::ZERO + Span::us(40);
+            world.run_until(end);
+            let at = crowded(world);
+            world.nodes[at.node].ingress[at.lane].awaits ^= true;
+            let broken = catch_unwind(AssertUnwindSafe(|| go(world, end + Span::us(20)))).err();
+            let said = broken.and_then(|broken| broken.downcast_ref::<String>().cloned());
+            assert!(said.as_deref().is_some_and(|said| said.contains("awaits")), "{said:?}");
         }
     }
 

@@ -496,10 +496,8 @@ mod tests {
     fn a_packet_that_two_threads_change_in_a_window_is_found() {
         let mut arena = Arena::default();
         let place = arena.add(packet(1));
-        race_check::enter(0, Some(5));
-        arena[place].psn = 1;
-        race_check::enter(1, Some(5));
-        arena[place].psn = 2;
+        race_check::within(0, 5, || arena[place].psn = 1);
+        race_check::within(1, 5, || arena[place].psn = 2);
     }
 
     #[test]

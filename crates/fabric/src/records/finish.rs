@@ -175,8 +175,8 @@ impl World<'_> {
         made
     }
 
-    /// Bytes of packets on links, in pipelines, in queues and between them.
-    fn in_flight(&self) -> u64 {
+    /// Packets on links, in pipelines, in queues and between them, when the run is over.
+    pub fn packets_in_network(&self) -> impl Iterator<Item = &Packet> {
         let queues = self.nodes.iter().flat_map(|node| node.queues.iter());
         let queued = queues.flat_map(|queue| queue.fifo.iter(&self.run.packets));
         let piped = self.nodes.iter().flat_map(|node| &node.switch.pipe);
@@ -185,13 +185,12 @@ impl World<'_> {
         let crossing =
             inputs.flat_map(|inputs| inputs.places(&self.run.packets)).map(|place| &self.run.packets[place]);
         let flying = self.on_links.iter().map(|&(_, place)| &self.run.packets[place]);
-        flying
-            .chain(queued)
-            .chain(piped)
-            .chain(crossing)
-            .filter(|packet| !packet.is_link_control())
-            .map(|packet| u64::from(packet.frame))
-            .sum()
+        flying.chain(queued).chain(piped).chain(crossing).filter(|packet| !packet.is_link_control())
+    }
+
+    /// Their bytes.
+    fn in_flight(&self) -> u64 {
+        self.packets_in_network().map(|packet| u64::from(packet.frame)).sum()
     }
 
     /// Every account holds what is queued behind it and on the wire of the packet that leaves.

@@ -138,6 +138,9 @@ impl Ran<'_> {
         let stopped = self.world.stopped(self.interrupted);
         self.world.close(self.end);
         self.world.merge_workers();
+        if cfg!(debug_assertions) {
+            self.world.check_in_network();
+        }
         self.world.tables(stopped)
     }
 }

@@ -25,7 +25,6 @@ use floodway_engine::{Barrier, Event};
 
 use crate::host::queue_pairs::Posted;
 
-#[cfg(debug_assertions)]
 use crate::pool::race_check;
 use crate::run::groups::Groups;
 use crate::run::node::Node;
@@ -132,12 +131,8 @@ impl WorkerPool {
             let window = worker.run.events.by_node().map(|windows| windows.window());
             debug_assert!(last < window, "each window comes once");
             last = window;
-            #[cfg(debug_assertions)]
-            race_check::enter(thread, Some(self.before + windows));
             windows += 1;
-            worker.window(&mut visits, windows);
-            #[cfg(debug_assertions)]
-            race_check::enter(thread, None);
+            race_check::within(thread, self.before + windows, || worker.window(&mut visits, windows));
         }
     }
 

@@ -43,6 +43,8 @@ pub struct Plan {
     pub groups: Vec<usize>,
     pub parts: usize,
     pub threads: usize,
+    /// PFC, and the buffer of a switch is one pool that all its ports share.
+    pub pooled: bool,
 }
 
 pub fn plans() -> impl Strategy<Value = Plan> {
@@ -82,6 +84,7 @@ pub fn plans() -> impl Strategy<Value = Plan> {
             groups,
             parts,
             threads,
+            pooled: false,
         }
     })
 }
@@ -95,6 +98,9 @@ pub const FLOW_CONTROLS: [&str; 7] = [
     r#"{"pfc": {"xoff": "15KB", "watchdog": {"after": "50us", "restore": "50us", "action": "drop"}}}"#,
     r#""lossy""#,
 ];
+
+/// Of a pooled network: a threshold that falls as the switch's buffer fills.
+pub const POOLED: &str = r#"{"pfc": {"xoff": {"alpha": 0.5}}}"#;
 
 /// Reliability and rate control.
 pub const TRANSPORTS: [(&str, &[&str]); 9] = [
@@ -117,8 +123,9 @@ impl Plan {
         settings.notification = NotificationParams::asked_by(&settings.rate_control);
         net.blueprint.seed = self.seed;
         net = net.limit(Span::us(350));
-        let control = FLOW_CONTROLS[self.flow_control];
+        let control = if self.pooled { POOLED } else { FLOW_CONTROLS[self.flow_control] };
         let buffer = match (control, self.tight) {
+            _ if self.pooled => r#"{"shared": {"pool": "60KB"}}"#,
             (_, false) if self.crossbar => r#"{"ioq": {"voq": "1MB", "output": "9KB", "speed-up": 1.5}}"#,
             (control, true) if self.crossbar && control.contains("pfc") => r#"{"ioq": {"voq": "22KB"}}"#,
             (r#""lossy""#, _) => r#"{"shared": {"pool": "60KB"}}"#,
@@ -187,7 +194,7 @@ impl Plan {
             for end in &mut link.ends {
                 if switches.contains(&end.node) {
                     let buffer = if self.crossbar { "ioq" } else { "" };
-                    let control = FLOW_CONTROLS[self.flow_control];
+                    let control = if self.pooled { POOLED } else { FLOW_CONTROLS[self.flow_control] };
                     let fitting = POINTS[self.point].iter().filter(|point| may_stand(point, control, buffer));
                     end.congestion_points = fitting.map(|point| params(point)).collect();
                 }

@@ -66,6 +66,7 @@ impl Barrier {
         !self.broken.load(Ordering::Relaxed)
     }
 
+    /// Wakes threads that sleep. The lock is taken, since one that has looked last and does not sleep yet would miss it.
     fn wake(&self) {
         if self.asleep.load(Ordering::SeqCst) > 0 {
             drop(self.bed.lock().unwrap_or_else(PoisonError::into_inner));

@@ -9,7 +9,8 @@
 //!
 //! - only events of the node that owns an element change it, and one thread at a time executes the events of a node;
 //! - an element is written before another node learns its number, at least one window later, with a barrier in between;
-//! - nodes of other threads read only elements that are [`Sync`] (ways of queue pairs).
+//! - nodes of other threads read only elements that are [`Sync`] (ways of queue pairs);
+//! - messages for a receiver of another thread are added by that thread between two windows.
 //!
 //! With debug assertions, a second thread that changes an element in the same window panics ([`race_check`]).
 

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use floodway_units::{Time, mix};
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
-use support::plans::{FLOW_CONTROLS, POOLED, Plan, TRANSPORTS, plans};
+use support::plans::{Plan, TRANSPORTS, plans};
 use support::{POINTS, assert_invariants, drops, everything, finished, sum};
 
 /// So many networks: each choice of a mechanism is met several times.
@@ -38,7 +38,7 @@ fn row(plan: &Plan) -> (String, String) {
     let finished = finished(&records).into_iter().filter(|&finished| finished).count();
     let row = format!(
         "{:<8} {:<10} {:<13} {:<9} {:>7} {:>5} {:>5} {:>6} {:>7.1} {:016x}",
-        word(if plan.pooled { POOLED } else { FLOW_CONTROLS[plan.flow_control] }),
+        word(plan.control()),
         word(reliability),
         rate_control.last().map_or("", |layer| word(layer)),
         POINTS[plan.point].map_or("", word),

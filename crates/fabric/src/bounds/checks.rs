@@ -4,13 +4,15 @@
 //! definition, and [`World::debug_check`] holds it to that. It looks at the whole network, so it runs in debug builds only,
 //! as in every test, and some of the windows only.
 
+use std::fmt;
+
 use floodway_mechanisms::slots::{FcReceiver as _, FcSender as _};
-use floodway_units::NodeId;
+use floodway_units::{NodeId, PortId, Time};
 
 use crate::host::nic::Nic;
 use crate::host::ring::Ring;
 use crate::link::packet::{ISOLATED, Packet};
-use crate::network::blueprint::{LinkControl, Turns};
+use crate::network::blueprint::{Blueprint, LinkControl, Turns};
 use crate::network::layout::Local;
 use crate::records::outcome::Verdict;
 use crate::run::agenda::NEVER;
@@ -47,6 +49,19 @@ impl World<'_> {
     }
 }
 
+/// A port and a time: put into words only where a check fails.
+struct Here<'a> {
+    blueprint: &'a Blueprint,
+    port: PortId,
+    now: Time,
+}
+
+impl fmt::Display for Here<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} at {}", self.blueprint.port_name(self.port), self.now)
+    }
+}
+
 impl AtNode<'_, '_> {
     fn debug_check(&self) {
         for port in self.node.locals() {
@@ -64,8 +79,8 @@ impl AtNode<'_, '_> {
     }
 
     /// The port, and the time, in messages.
-    fn here(&self, port: Local) -> String {
-        format!("{} at {}", self.facts.blueprint.port_name(self.id(port)), self.time())
+    fn here(&self, port: Local) -> Here<'_> {
+        Here { blueprint: self.facts.blueprint, port: self.id(port), now: self.time() }
     }
 
     /// Bytes of queues, and whether link control frames are there.
@@ -189,7 +204,7 @@ mod tests {
     use std::panic::{AssertUnwindSafe, catch_unwind};
 
     use floodway_engine::Advance;
-    use floodway_units::{Span, Time};
+    use floodway_units::Span;
 
     use super::*;
     use crate::Fabric;
@@ -207,6 +222,14 @@ mod tests {
 
     /// What a check says when something has been broken on purpose in a network at work, if it says anything.
     fn said(breaks: impl FnOnce(&mut World<'_>, At)) -> Option<String> {
+        said_when(breaks, |world, _| world.debug_check())
+    }
+
+    /// Likewise what the network says when it then goes on, from the time that it has reached.
+    fn said_when(
+        breaks: impl FnOnce(&mut World<'_>, At),
+        goes_on: impl FnOnce(&mut World<'_>, Time),
+    ) -> Option<String> {
         let (blueprint, control) = (busy(), Control::default());
         let mut fabric = Fabric::build(&blueprint, &control).expect("it is sound");
         let world = &mut fabric.world;
@@ -217,7 +240,7 @@ mod tests {
         world.debug_check();
         let at = crowded(world);
         breaks(world, at);
-        let broken = catch_unwind(AssertUnwindSafe(|| world.debug_check())).err()?;
+        let broken = catch_unwind(AssertUnwindSafe(|| goes_on(world, end))).err()?;
         let text = broken.downcast_ref::<String>().cloned();
         Some(text.or_else(|| broken.downcast_ref::<&str>().map(ToString::to_string)).unwrap_or_default())
     }
@@ -276,20 +299,11 @@ mod tests {
     fn a_run_checks_what_is_cached_between_windows_and_between_epochs() {
         type Goes = fn(&mut World<'_>, Time);
         let goes: [Goes; 2] = [
-            |world, end| assert_eq!(world.run_until(end), Advance::Reached),
-            |world, end| assert!(!world.at_epoch(end)),
+            |world, now| assert_eq!(world.run_until(now + Span::us(20)), Advance::Reached),
+            |world, now| assert!(!world.at_epoch(now + Span::us(20))),
         ];
-        for go in goes {
-            let (blueprint, control) = (busy(), Control::default());
-            let mut fabric = Fabric::build(&blueprint, &control).expect("it is sound");
-            let world = &mut fabric.world;
-            world.arm_machines();
-            let end = Time::ZERO + Span::us(40);
-            world.run_until(end);
-            let at = crowded(world);
-            world.nodes[at.node].ingress[at.lane].awaits ^= true;
-            let broken = catch_unwind(AssertUnwindSafe(|| go(world, end + Span::us(20)))).err();
-            let said = broken.and_then(|broken| broken.downcast_ref::<String>().cloned());
+        for goes_on in goes {
+            let said = said_when(|world, at| world.nodes[at.node].ingress[at.lane].awaits ^= true, goes_on);
             assert!(said.as_deref().is_some_and(|said| said.contains("awaits")), "{said:?}");
         }
     }

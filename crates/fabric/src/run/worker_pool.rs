@@ -189,9 +189,7 @@ impl WorkerPool {
         let (events, windows) = self.last;
         self.forced || events >= MIN_EVENTS * self.threads as u64 * windows
     }
-}
 
-impl WorkerPool {
     /// Updates the costs of groups after so many windows; true if some have another owner now.
     fn rebalance(&mut self, nodes: &mut [Node], groups: &Groups, windows: u64) -> bool {
         self.costs.iter_mut().for_each(|cost| *cost /= 2);

@@ -100,7 +100,7 @@ pub const FLOW_CONTROLS: [&str; 7] = [
 ];
 
 /// Of a pooled network: a threshold that falls as the switch's buffer fills.
-pub const POOLED: &str = r#"{"pfc": {"xoff": {"alpha": 0.5}}}"#;
+const POOLED: &str = r#"{"pfc": {"xoff": {"alpha": 0.5}}}"#;
 
 /// Reliability and rate control.
 pub const TRANSPORTS: [(&str, &[&str]); 9] = [
@@ -116,6 +116,11 @@ pub const TRANSPORTS: [(&str, &[&str]); 9] = [
 ];
 
 impl Plan {
+    /// The flow control of its links.
+    pub fn control(&self) -> &'static str {
+        if self.pooled { POOLED } else { FLOW_CONTROLS[self.flow_control] }
+    }
+
     pub fn net(&self) -> Net {
         let (reliability, rate_control) = TRANSPORTS[self.transport];
         let mut net = Net::new(Format::Ethernet).reliability(reliability).rate_control(rate_control);
@@ -123,7 +128,7 @@ impl Plan {
         settings.notification = NotificationParams::asked_by(&settings.rate_control);
         net.blueprint.seed = self.seed;
         net = net.limit(Span::us(350));
-        let control = if self.pooled { POOLED } else { FLOW_CONTROLS[self.flow_control] };
+        let control = self.control();
         let buffer = match (control, self.tight) {
             _ if self.pooled => r#"{"shared": {"pool": "60KB"}}"#,
             (_, false) if self.crossbar => r#"{"ioq": {"voq": "1MB", "output": "9KB", "speed-up": 1.5}}"#,
@@ -194,7 +199,7 @@ impl Plan {
             for end in &mut link.ends {
                 if switches.contains(&end.node) {
                     let buffer = if self.crossbar { "ioq" } else { "" };
-                    let control = if self.pooled { POOLED } else { FLOW_CONTROLS[self.flow_control] };
+                    let control = self.control();
                     let fitting = POINTS[self.point].iter().filter(|point| may_stand(point, control, buffer));
                     end.congestion_points = fitting.map(|point| params(point)).collect();
                 }

@@ -157,7 +157,7 @@ fn watched(gbps: u64, pauses: &[(u64, u64)]) -> (Vec<(u64, u64)>, u64) {
     let net = net.limit(Span::ms(12)).until_limit();
     let account = net.blueprint.accounts().of(port(1, 1), Class::DATA).unwrap().expect("t is a switch");
     let (_, receiver) = bifrost::Params::default().build(&account.link).expect("it fits");
-    let level = receiver.level().0;
+    let level = receiver.level().expect("it has one").0;
     let seen = Arc::new(Mutex::new(Vec::new()));
     let control = Control::default();
     let mut fabric = Fabric::build(&net.blueprint, &control).expect("it is sound");

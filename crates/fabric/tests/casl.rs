@@ -10,9 +10,10 @@ use floodway_fabric::{Control, Fabric, Records, ThreadPlan, Threads};
 use floodway_mechanisms::casl;
 use floodway_mechanisms::registry::{AnyCongestionPoint, NotificationParams};
 use floodway_mechanisms::slots::{
-    Claim, CongestionPoint, CpAction, Cx, Detection, DropReason, Gate, Mark, PacketView, QueueView,
+    CongestionPoint, CpAction, Cx, Demands, Detection, DropReason, Gate, Mark, PacketView, PortEvent,
+    QueueView,
 };
-use floodway_units::{Bytes, Class, NodeId, PortId, QueueId, Rate, Rng, Span, Time};
+use floodway_units::{Bytes, NodeId, QueueId, Rate, Rng, Span, Time};
 use floodway_wire::Format;
 use proptest::prelude::*;
 use support::{
@@ -44,16 +45,8 @@ impl Watched {
 }
 
 impl CongestionPoint for Watched {
-    fn claims(&self) -> &'static [Claim] {
-        self.cp.claims()
-    }
-
-    fn isolates(&self) -> bool {
-        self.cp.isolates()
-    }
-
-    fn remembers(&self) -> Span {
-        self.cp.remembers()
+    fn demands(&self) -> Demands {
+        self.cp.demands()
     }
 
     fn classify(&mut self, now: Time, p: &PacketView) -> QueueId {
@@ -78,16 +71,8 @@ impl CongestionPoint for Watched {
         mark
     }
 
-    fn on_removed(&mut self, now: Time, p: &PacketView) {
-        self.cp.on_removed(now, p);
-    }
-
-    fn on_resorted(&mut self, now: Time, class: Class, queues: [Bytes; 2]) {
-        self.cp.on_resorted(now, class, queues);
-    }
-
-    fn on_pause_sent(&mut self, now: Time, ingress: PortId, class: Class) {
-        self.cp.on_pause_sent(now, ingress, class);
+    fn on_event(&mut self, cx: &mut Cx<'_, CpAction>, event: PortEvent<'_>) {
+        self.cp.on_event(cx, event);
     }
 
     fn next_timeout(&self) -> Option<Time> {

@@ -6,7 +6,9 @@ mod support;
 use floodway_fabric::blueprint::{Ties, UNBOUNDED};
 use floodway_fabric::{Control, Fabric, Records};
 use floodway_mechanisms::registry::AnyCongestionPoint;
-use floodway_mechanisms::slots::{Claim, CongestionPoint, CpAction, Cx, Mark, Notice, PacketView, QueueView};
+use floodway_mechanisms::slots::{
+    Claim, CongestionPoint, CpAction, Cx, Demands, Mark, Notice, PacketView, QueueView,
+};
 use floodway_units::{Bytes, FlowId, NodeId, PortId, Rate, Span, Time};
 use floodway_wire::Format;
 use support::{Net, assert_invariants, counter, port, whole};
@@ -90,8 +92,8 @@ struct Late {
 }
 
 impl CongestionPoint for Late {
-    fn remembers(&self) -> Span {
-        Span::us(160)
+    fn demands(&self) -> Demands {
+        Demands { naming: Span::us(160), ..Demands::default() }
     }
 
     fn on_dequeue(&mut self, cx: &mut Cx<'_, CpAction>, p: &PacketView, _q: &QueueView) -> Mark {
@@ -130,8 +132,8 @@ fn a_flow_keeps_its_name_while_a_machine_may_use_it() {
 struct Sorter;
 
 impl CongestionPoint for Sorter {
-    fn claims(&self) -> &'static [Claim] {
-        &[Claim::Classify]
+    fn demands(&self) -> Demands {
+        Demands { claims: &[Claim::Classify], ..Demands::default() }
     }
 }
 

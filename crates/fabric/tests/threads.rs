@@ -10,7 +10,7 @@ use floodway_fabric::blueprint::{Arrivals, Role, Ties, UNBOUNDED};
 use floodway_fabric::{Blueprint, Control, Fabric, ThreadPlan, Threads};
 use floodway_mechanisms::registry::AnyCongestionPoint;
 use floodway_mechanisms::slots::{
-    CongestionPoint, CpAction, Cx, Mark, Notice, PacketView, QueueView, RegionNotice,
+    CongestionPoint, CpAction, Cx, Mark, Notice, PacketView, PortEvent, QueueView, RegionNotice,
 };
 use floodway_units::{Bytes, Class, NodeId, PortId, Rate, Span, Time};
 use floodway_wire::Format;
@@ -275,7 +275,8 @@ impl CongestionPoint for Gossip {
         Mark::None
     }
 
-    fn on_notice(&mut self, cx: &mut Cx<'_, CpAction>, notice: &RegionNotice) {
+    fn on_event(&mut self, cx: &mut Cx<'_, CpAction>, event: PortEvent<'_>) {
+        let PortEvent::Notice(notice) = event else { return };
         for &flow in notice.named() {
             cx.push(CpAction::ToSource(Notice {
                 flow,
@@ -360,8 +361,8 @@ impl CongestionPoint for Counts {
         Mark::Ce
     }
 
-    fn on_removed(&mut self, _now: Time, _p: &PacketView) {
-        self.0 += 1;
+    fn on_event(&mut self, _cx: &mut Cx<'_, CpAction>, event: PortEvent<'_>) {
+        self.0 += u64::from(matches!(event, PortEvent::Removed(_)));
     }
 
     fn state(&self, _now: Time, _class: Class) -> &'static str {

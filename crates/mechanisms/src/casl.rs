@@ -77,13 +77,13 @@ mod threshold;
 
 use std::cmp::Ordering;
 
-use floodway_units::{Bytes, Class, FlowId, PortId, QueueId, Rng, Span, Time, uniform};
+use floodway_units::{Bytes, Class, FlowId, QueueId, Rng, Span, Time, uniform};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::slots::{
-    Claim, CongestionPoint, CpAction, Cx, Detection, DropReason, Gate, Mark, OrAuto, PacketView, ParamError,
-    PortInfo, QueueView, Signals, Tells,
+    Claim, CongestionPoint, CpAction, Cx, Demands, Detection, DropReason, Gate, Mark, OrAuto, PacketView,
+    ParamError, PortEvent, PortInfo, QueueView, Signals, Tells,
 };
 use dropping::Dropping;
 use labels::{Change, Labels};
@@ -301,12 +301,16 @@ impl Detection for Params {
         Ok(Cp { params: *self, capacity, frame: port.wire, classes: Vec::new() })
     }
 
+    fn states(&self) -> &'static [&'static str] {
+        &["lossless", "isolating"]
+    }
+
     fn tells(&self) -> &'static [Tells] {
         &[Tells::Marks]
     }
 
-    fn settled(&self, port: &PortInfo) -> Self {
-        Params { capacity: Some(self.capacity_at(port)), ..*self }
+    fn fill_in(&mut self, port: &PortInfo) {
+        self.capacity = Some(self.capacity_at(port));
     }
 }
 
@@ -453,16 +457,13 @@ fn is_data(p: &PacketView) -> bool {
 }
 
 impl CongestionPoint for Cp {
-    fn claims(&self) -> &'static [Claim] {
-        &[Claim::Classify, Claim::Admit, Claim::Gate]
-    }
-
-    fn isolates(&self) -> bool {
-        true
-    }
-
-    fn remembers(&self) -> Span {
-        self.params.forget_after
+    fn demands(&self) -> Demands {
+        Demands {
+            claims: &[Claim::Classify, Claim::Admit, Claim::Gate],
+            isolation: true,
+            naming: self.params.forget_after,
+            ..Demands::default()
+        }
     }
 
     fn classify(&mut self, now: Time, p: &PacketView) -> QueueId {
@@ -518,19 +519,20 @@ impl CongestionPoint for Cp {
         if marked { Mark::Ce } else { Mark::None }
     }
 
-    fn on_removed(&mut self, now: Time, p: &PacketView) {
-        // All that waited goes, or all but the lossy queue, which is seen again with its next packet.
-        let isolation = self.isolation(now, p.class);
-        (isolation.lossless, isolation.lossy, isolation.owed) = (Bytes::ZERO, Bytes::ZERO, 0.0);
-    }
-
-    fn on_resorted(&mut self, now: Time, class: Class, queues: [Bytes; 2]) {
-        let isolation = self.isolation(now, class);
-        [isolation.lossless, isolation.lossy] = queues;
-    }
-
-    fn on_pause_sent(&mut self, now: Time, _ingress: PortId, class: Class) {
-        self.isolation(now, class).q1.paused();
+    fn on_event(&mut self, cx: &mut Cx<'_, CpAction>, event: PortEvent<'_>) {
+        match event {
+            PortEvent::PauseSent { class, .. } => self.isolation(cx.now, class).q1.paused(),
+            PortEvent::Resorted { class, queues } => {
+                let isolation = self.isolation(cx.now, class);
+                [isolation.lossless, isolation.lossy] = queues;
+            }
+            // All that waited goes, or all but the lossy queue, which is seen again with its next packet.
+            PortEvent::Removed(p) => {
+                let isolation = self.isolation(cx.now, p.class);
+                (isolation.lossless, isolation.lossy, isolation.owed) = (Bytes::ZERO, Bytes::ZERO, 0.0);
+            }
+            _ => {}
+        }
     }
 
     fn next_timeout(&self) -> Option<Time> {

@@ -30,7 +30,9 @@ use floodway_units::{Span, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::slots::{Cx, Hears, Mark, Notice, Notification, NotificationPoint, PacketView, QpInfo};
+use crate::slots::{
+    Cx, Hears, Mark, Notice, Notification, NotificationPoint, PacketView, ParamError, QpInfo,
+};
 
 /// Parameters of DCQCN's notification point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -52,8 +54,8 @@ impl Default for Params {
 impl Notification for Params {
     type Np = Np;
 
-    fn build(&self, _qp: &QpInfo) -> Np {
-        Np { interval: self.cnp_interval, quiet_until: Time::ZERO }
+    fn build(&self, _qp: &QpInfo) -> Result<Np, ParamError> {
+        Ok(Np { interval: self.cnp_interval, quiet_until: Time::ZERO })
     }
 }
 
@@ -88,7 +90,7 @@ mod tests {
 
     /// The instants at which packets, of which those of `marked` carry CE, make a CNP.
     fn cnps(cnp_interval: Span, arrivals: &[(u64, bool)]) -> Vec<u64> {
-        let mut np = Params { cnp_interval }.build(&qp());
+        let mut np = Params { cnp_interval }.build(&qp()).expect("valid");
         let mut bench = Bench::new();
         let mut answers = |&(at, ce): &(u64, bool)| {
             let mark = if ce { Mark::Ce } else { Mark::None };

@@ -42,8 +42,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::slots::{
-    Cx, LossView, Messages, ParamError, QpInfo, Reliability, Reply, Segment, Timeout, TransportReceiver,
-    TransportSender,
+    Cx, LossView, Messages, ParamError, QpInfo, Reliability, Repeats, Reply, Segment, Timeout,
+    TransportReceiver, TransportSender,
 };
 
 /// Parameters of go-back-N.
@@ -137,6 +137,18 @@ impl Reliability for Params {
         let nack_interval = self.nack_interval.unwrap_or(Span::us(500).max(qp.base_rtt));
         let receiver = Receiver::new(self, nack_interval);
         Ok((Sender::new(qp.mtu, self.timeout(qp), self.restart), receiver))
+    }
+
+    fn repeats(&self) -> Repeats {
+        Repeats::AllAfter
+    }
+
+    fn ack_interval(&self) -> u32 {
+        self.ack_interval.max(1)
+    }
+
+    fn longest_timeout(&self, usual: Span) -> Span {
+        self.timeout.map_or(usual, |timeout| timeout.span().unwrap_or_default())
     }
 }
 

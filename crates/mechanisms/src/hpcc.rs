@@ -185,6 +185,10 @@ impl Reaction for Params {
         true
     }
 
+    fn waits_for_each_ack(&self) -> bool {
+        true
+    }
+
     fn needs(&self) -> &'static [Need] {
         if self.asks_for_largest() {
             &[Need::Acks, Need::Int, Need::Largest]

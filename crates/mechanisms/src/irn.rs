@@ -67,8 +67,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::slots::{
-    Cx, LossView, Need, OfPath, ParamError, QpInfo, Reliability, Reply, Segment, Timeout, TransportReceiver,
-    TransportSender,
+    Cx, LossView, Need, OfPath, ParamError, QpInfo, Reliability, Repeats, Reply, Segment, Timeout,
+    TransportReceiver, TransportSender,
 };
 
 mod blocks;
@@ -196,8 +196,25 @@ impl Reliability for Params {
         }
     }
 
+    fn repeats(&self) -> Repeats {
+        Repeats::Lost
+    }
+
     fn repeats_first(&self) -> bool {
         self.form == Form::Swing
+    }
+
+    fn longest_timeout(&self, usual: Span) -> Span {
+        self.longest_fixed_timeout().unwrap_or(usual)
+    }
+
+    fn hasty_timers(&self, base_rtt: Span, can_lose: bool) -> Option<String> {
+        let timeout = self.shortest_fixed_timeout(can_lose).filter(|timeout| *timeout < base_rtt)?;
+        let reply = Span::us(base_rtt.0.div_ceil(1_000_000));
+        Some(format!(
+            "a timer of \"irn\" runs out after {timeout}, and on the longest path a reply takes {reply}: preset = \"per-pair\" fits \
+             timers and window to each path"
+        ))
     }
 }
 

@@ -5,6 +5,10 @@
 //! [`slots`] has the traits that they implement, [`registry`] the one list that names them.
 #![forbid(unsafe_code)]
 
+// First, since the registry uses its macros.
+#[macro_use]
+pub mod slots;
+
 pub mod bifrost;
 pub mod casl;
 pub mod cbfc;
@@ -33,7 +37,6 @@ pub mod registry;
 pub mod round_robin;
 pub mod sar;
 pub mod shared_buffer;
-pub mod slots;
 pub mod spray;
 pub mod static_buffer;
 pub mod static_window;
@@ -41,8 +44,6 @@ pub mod strict;
 pub mod swing;
 pub mod tcd;
 pub mod tcd_np;
+pub mod testing;
 pub mod timely;
 mod told;
-
-#[cfg(test)]
-mod testing;

@@ -21,7 +21,7 @@
 //! - Chen et al., "Swing: Providing Long-Range Lossless RDMA via PFC-Relay", IEEE TPDS 34(1), 2023, section
 //!   6.1 (runs without congestion control).
 
-use floodway_units::{Bytes, Rate};
+use floodway_units::{Bytes, Rate, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -46,6 +46,10 @@ impl Reaction for Params {
             Some(Rate(0)) => Err(ParamError::new("rate", "a rate of 0bps never sends")),
             rate => Ok(Rp { rate: rate.unwrap_or(Rate::MAX).min(qp.line_rate) }),
         }
+    }
+
+    fn highest(&self, _base_rtt: Span) -> Rate {
+        self.rate.unwrap_or(Rate::MAX)
     }
 }
 

@@ -72,8 +72,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::red;
 use crate::slots::{
-    CongestionPoint, CpAction, Cx, Detection, Mark, Need, Notice, OfPath, PacketView, ParamError, PortInfo,
-    QueueView, Tells,
+    CongestionPoint, CpAction, Cx, Demands, Detection, Mark, Need, Notice, OfPath, PacketView, ParamError,
+    PortEvent, PortInfo, QueueView, Tells,
 };
 use crate::told::Told;
 use table::Table;
@@ -185,12 +185,16 @@ impl Detection for Params {
         if self.base_rtt == OfPath::Largest { &[Need::Largest] } else { &[] }
     }
 
+    fn states(&self) -> &'static [&'static str] {
+        &["determined", "undetermined"]
+    }
+
     fn tells(&self) -> &'static [Tells] {
         &[Tells::Cnps, Tells::Windows]
     }
 
-    fn settled(&self, port: &PortInfo) -> Self {
-        Params { threshold: Some(self.threshold(port.rate)), ..*self }
+    fn fill_in(&mut self, port: &PortInfo) {
+        self.threshold = Some(self.threshold(port.rate));
     }
 }
 
@@ -321,20 +325,26 @@ impl Cp {
             queue.state == State::Determined && queue.pause.is_none() && queue.table.sum() <= short
         })
     }
+
+    /// Lines 1 to 3.
+    fn paused(&mut self, now: Time, q: &QueueView) {
+        self.hears = true;
+        let state = self.undetermined(now, q.len);
+        let queue = self.queue(q.class);
+        if queue.pause.is_none() {
+            queue.pause = Some(Pause { since: now, received: Bytes::ZERO });
+            queue.state = state;
+        }
+    }
 }
 
 impl CongestionPoint for Cp {
+    fn demands(&self) -> Demands {
+        Demands { waiting: true, ..Demands::default() }
+    }
+
     fn quiet_up_to(&self) -> Option<Bytes> {
         (!self.hears).then_some(self.threshold)
-    }
-
-    fn recounts(&self) -> bool {
-        true
-    }
-
-    fn on_waiting(&mut self, p: &PacketView) {
-        let key = self.key(p);
-        self.queue(p.class).table.add(key, p.frame);
     }
 
     fn on_enqueue(&mut self, _cx: &mut Cx<'_, CpAction>, p: &PacketView, q: &QueueView) -> Mark {
@@ -371,27 +381,23 @@ impl CongestionPoint for Cp {
         Mark::None
     }
 
-    fn on_removed(&mut self, _now: Time, p: &PacketView) {
-        let key = self.key(p);
-        if self.hears {
-            self.queue(p.class).table.take(key, p.frame);
-        }
-    }
-
-    fn on_paused(&mut self, now: Time, q: &QueueView) {
-        self.hears = true;
-        let state = self.undetermined(now, q.len);
-        let queue = self.queue(q.class);
-        // Lines 1 to 3.
-        if queue.pause.is_none() {
-            queue.pause = Some(Pause { since: now, received: Bytes::ZERO });
-            queue.state = state;
-        }
-    }
-
-    fn on_resumed(&mut self, now: Time, q: &QueueView) {
-        if let Some(pause) = self.queue(q.class).pause.take() {
-            self.queue(q.class).state = self.after_pause(now, pause, q.len);
+    fn on_event(&mut self, cx: &mut Cx<'_, CpAction>, event: PortEvent<'_>) {
+        match event {
+            PortEvent::Paused(q) => self.paused(cx.now, q),
+            PortEvent::Resumed(q) => {
+                if let Some(pause) = self.queue(q.class).pause.take() {
+                    self.queue(q.class).state = self.after_pause(cx.now, pause, q.len);
+                }
+            }
+            PortEvent::Waiting(p) => {
+                let key = self.key(p);
+                self.queue(p.class).table.add(key, p.frame);
+            }
+            PortEvent::Removed(p) if self.hears => {
+                let key = self.key(p);
+                self.queue(p.class).table.take(key, p.frame);
+            }
+            _ => {}
         }
     }
 

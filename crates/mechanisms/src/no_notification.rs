@@ -21,7 +21,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::slots::{Cx, Hears, Notice, Notification, NotificationPoint, PacketView, QpInfo};
+use crate::slots::{Cx, Hears, Notice, Notification, NotificationPoint, PacketView, ParamError, QpInfo};
 
 /// Nothing to choose.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -32,8 +32,12 @@ pub struct Params {}
 impl Notification for Params {
     type Np = Np;
 
-    fn build(&self, _qp: &QpInfo) -> Np {
-        Np
+    fn sends(&self) -> bool {
+        false
+    }
+
+    fn build(&self, _qp: &QpInfo) -> Result<Np, ParamError> {
+        Ok(Np)
     }
 }
 
@@ -57,7 +61,7 @@ mod tests {
 
     #[test]
     fn a_marked_packet_is_passed_over_in_silence() {
-        let mut np = Params {}.build(&qp());
+        let mut np = Params {}.build(&qp()).expect("valid");
         let marked = PacketView { mark: Mark::Ce, ecn_capable: true, ..packet(1_000) };
         assert!(Bench::new().sent(us(1), |cx| np.on_data(cx, &marked)).is_empty());
     }

@@ -21,12 +21,12 @@
 //! - Chen et al., "Swing: Providing Long-Range Lossless RDMA via PFC-Relay", IEEE TPDS 34(1), 2023, section 6
 //!   and its simulator (retransmission mode `NONE`).
 
-use floodway_units::{Bytes, Time};
+use floodway_units::{Bytes, Span, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::slots::{
-    Cx, LossView, Messages, ParamError, QpInfo, Reliability, Reply, Segment, TransportReceiver,
+    Cx, LossView, Messages, ParamError, QpInfo, Reliability, Repeats, Reply, Segment, TransportReceiver,
     TransportSender,
 };
 
@@ -42,6 +42,14 @@ impl Reliability for Params {
 
     fn build(&self, qp: &QpInfo) -> Result<(Sender, Receiver), ParamError> {
         Ok((Sender { messages: Messages::new(qp.mtu), next: 0 }, Receiver))
+    }
+
+    fn repeats(&self) -> Repeats {
+        Repeats::Nothing
+    }
+
+    fn longest_timeout(&self, _usual: Span) -> Span {
+        Span::ZERO
     }
 
     fn has_acks(&self) -> bool {

@@ -66,8 +66,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::red;
 use crate::slots::{
-    CongestionPoint, CpAction, Cx, Detection, Mark, Notice, OrAuto, PacketView, ParamError, PortInfo,
-    QueueView, Tells,
+    CongestionPoint, CpAction, Cx, Demands, Detection, Mark, Notice, OrAuto, PacketView, ParamError,
+    PortEvent, PortInfo, QueueView, Tells,
 };
 use queue::{Due, Queue};
 
@@ -176,12 +176,16 @@ impl Detection for Params {
         })
     }
 
+    fn states(&self) -> &'static [&'static str] {
+        &["uncongested", "congested"]
+    }
+
     fn tells(&self) -> &'static [Tells] {
         &[Tells::Cnps]
     }
 
-    fn settled(&self, port: &PortInfo) -> Self {
-        Params { qref: Some(self.qref(port.rate)), ..*self }
+    fn fill_in(&mut self, port: &PortInfo) {
+        self.qref = Some(self.qref(port.rate));
     }
 }
 
@@ -264,9 +268,10 @@ impl Cp {
 }
 
 impl CongestionPoint for Cp {
-    /// To the end of the period that the packet is counted in, and of the next one, within which the last of its CNPs goes.
-    fn remembers(&self) -> Span {
-        self.settings.params.period * 2
+    /// It names flows to the end of the period that a packet is counted in, and of the next one, within which the last of its CNPs
+    /// goes.
+    fn demands(&self) -> Demands {
+        Demands { naming: self.settings.params.period * 2, ..Demands::default() }
     }
 
     fn on_enqueue(&mut self, cx: &mut Cx<'_, CpAction>, p: &PacketView, q: &QueueView) -> Mark {
@@ -286,7 +291,8 @@ impl CongestionPoint for Cp {
         Mark::None
     }
 
-    fn on_removed(&mut self, _now: Time, p: &PacketView) {
+    fn on_event(&mut self, _cx: &mut Cx<'_, CpAction>, event: PortEvent<'_>) {
+        let PortEvent::Removed(p) = event else { return };
         if let Some(queue) = self.queues.iter_mut().find(|queue| queue.class == p.class) {
             queue.length = queue.length.saturating_sub(p.frame);
         }

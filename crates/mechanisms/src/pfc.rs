@@ -468,6 +468,14 @@ impl FlowControl for Params {
         true
     }
 
+    fn copied_pauses(&mut self) -> Option<&mut Option<PauseMode>> {
+        Some(&mut self.pause)
+    }
+
+    fn formula_headroom(&self, link: &LinkInfo) -> Option<Bytes> {
+        Some(Params { headroom: Headroom::Auto, ..self.clone() }.headroom(link))
+    }
+
     fn headroom(&self, link: &LinkInfo) -> Bytes {
         let pooled = link.buffer == Bytes::MAX;
         self.headroom

@@ -74,8 +74,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::slots::{
-    Claim, CongestionPoint, CpAction, Cx, Detection, Gate, Mark, PacketView, ParamError, PortInfo, QueueView,
-    RegionNotice, Signals, Tells,
+    Claim, CongestionPoint, CpAction, Cx, Demands, Detection, Gate, Mark, PacketView, ParamError, PortEvent,
+    PortInfo, QueueView, RegionNotice, Signals, Tells,
 };
 use cam::Cam;
 use culprits::Culprits;
@@ -180,6 +180,10 @@ impl Detection for Params {
         Ok(Cp { params: *self, law, port: *port, regions: Vec::new() })
     }
 
+    fn states(&self) -> &'static [&'static str] {
+        &["outside", "edge", "inner", "root"]
+    }
+
     fn tells(&self) -> &'static [Tells] {
         &[Tells::Degrees]
     }
@@ -188,8 +192,8 @@ impl Detection for Params {
         Some(self.equilibrium)
     }
 
-    fn settled(&self, _port: &PortInfo) -> Self {
-        Params { cam_hits: Some(self.hits() as u8), ..*self }
+    fn fill_in(&mut self, _port: &PortInfo) {
+        self.cam_hits = Some(self.hits() as u8);
     }
 }
 
@@ -348,6 +352,53 @@ impl Cp {
             Self::take_back(cx, class, ingress);
         }
     }
+
+    /// All queues of a class are emptied when its packets are taken out.
+    fn emptied(&mut self, class: Class) {
+        let region = self.region(class);
+        (region.others, region.held) = (Bytes::ZERO, Bytes::ZERO);
+        region.output.empty();
+        region.inputs.iter_mut().for_each(|(_, input)| {
+            input.empty();
+        });
+    }
+
+    fn resorted(&mut self, now: Time, class: Class, queues: [Bytes; 2]) {
+        let region = self.region(class);
+        [region.others, region.held] = queues;
+        // From now on its timer may be asked for, which must not lie behind.
+        if let Some(window) = &mut region.window {
+            window.roll(now, false, false);
+        }
+    }
+
+    fn noticed(&mut self, cx: &mut Cx<'_, CpAction>, n: &RegionNotice) {
+        let expire = self.params.expire;
+        let PortInfo { rate, wire, .. } = self.port;
+        self.roll(n.class, cx);
+        let region = self.region(n.class);
+        if n.degree == 0 {
+            region.remote = None;
+            return;
+        }
+        let again = region.remote(cx.now, expire).is_some_and(|last| cx.now.since(last.at) <= REPEATED);
+        region.remote = Some(Remote { degree: n.degree, at: cx.now, again });
+        region.recognises = false;
+        if n.count == 0 {
+            return;
+        }
+        let changed = region.culprits.set_named(cx.now, n.named());
+        match &mut region.window {
+            None => region.window = Some(Window::new(cx.now, rate, wire)),
+            Some(window) if window.is_limiting() => {
+                window.cut(n.degree);
+                if changed {
+                    cx.push(CpAction::Resort(n.class));
+                }
+            }
+            Some(_) => {}
+        }
+    }
 }
 
 impl Region {
@@ -383,8 +434,15 @@ impl Region {
 }
 
 impl CongestionPoint for Cp {
-    fn claims(&self) -> &'static [Claim] {
-        &[Claim::Classify, Claim::Gate]
+    /// A notice is on its way for the link's delay, and may name flows that were seen within `expire`; it is believed for as long,
+    /// and whom it has named is then seen, or forgotten as soon.
+    fn demands(&self) -> Demands {
+        Demands {
+            claims: &[Claim::Classify, Claim::Gate],
+            inputs: true,
+            naming: self.params.expire * 4 + self.port.delay,
+            ..Demands::default()
+        }
     }
 
     fn classify(&mut self, now: Time, p: &PacketView) -> QueueId {
@@ -396,16 +454,6 @@ impl CongestionPoint for Cp {
         let Some(region) = self.known(q.class) else { return Gate::Open };
         let window = region.window.as_ref();
         window.map_or(Gate::Open, |window| window.gate(now, q.sub > 0, region.held > Bytes::ZERO))
-    }
-
-    /// A notice is on its way for the link's delay, and may name flows that were seen within `expire`; it is believed for as long,
-    /// and whom it has named is then seen, or forgotten as soon.
-    fn remembers(&self) -> Span {
-        self.params.expire * 4 + self.port.delay
-    }
-
-    fn watches_inputs(&self) -> bool {
-        true
     }
 
     fn on_input(&mut self, cx: &mut Cx<'_, CpAction>, p: &PacketView, q: &QueueView) {
@@ -482,50 +530,12 @@ impl CongestionPoint for Cp {
         Mark::None
     }
 
-    /// All queues of the class are emptied then.
-    fn on_removed(&mut self, _now: Time, p: &PacketView) {
-        let region = self.region(p.class);
-        (region.others, region.held) = (Bytes::ZERO, Bytes::ZERO);
-        region.output.empty();
-        region.inputs.iter_mut().for_each(|(_, input)| {
-            input.empty();
-        });
-    }
-
-    fn on_resorted(&mut self, now: Time, class: Class, queues: [Bytes; 2]) {
-        let region = self.region(class);
-        [region.others, region.held] = queues;
-        // From now on its timer may be asked for, which must not lie behind.
-        if let Some(window) = &mut region.window {
-            window.roll(now, false, false);
-        }
-    }
-
-    fn on_notice(&mut self, cx: &mut Cx<'_, CpAction>, n: &RegionNotice) {
-        let expire = self.params.expire;
-        let PortInfo { rate, wire, .. } = self.port;
-        self.roll(n.class, cx);
-        let region = self.region(n.class);
-        if n.degree == 0 {
-            region.remote = None;
-            return;
-        }
-        let again = region.remote(cx.now, expire).is_some_and(|last| cx.now.since(last.at) <= REPEATED);
-        region.remote = Some(Remote { degree: n.degree, at: cx.now, again });
-        region.recognises = false;
-        if n.count == 0 {
-            return;
-        }
-        let changed = region.culprits.set_named(cx.now, n.named());
-        match &mut region.window {
-            None => region.window = Some(Window::new(cx.now, rate, wire)),
-            Some(window) if window.is_limiting() => {
-                window.cut(n.degree);
-                if changed {
-                    cx.push(CpAction::Resort(n.class));
-                }
-            }
-            Some(_) => {}
+    fn on_event(&mut self, cx: &mut Cx<'_, CpAction>, event: PortEvent<'_>) {
+        match event {
+            PortEvent::Removed(p) => self.emptied(p.class),
+            PortEvent::Resorted { class, queues } => self.resorted(cx.now, class, queues),
+            PortEvent::Notice(notice) => self.noticed(cx, notice),
+            _ => {}
         }
     }
 

@@ -200,9 +200,9 @@ impl Detection for Params {
         &[Tells::Marks]
     }
 
-    fn settled(&self, port: &PortInfo) -> Self {
+    fn fill_in(&mut self, port: &PortInfo) {
         let Row { kmin, kmax, pmax, per } = self.row(port.rate);
-        Params { kmin: Some(kmin), kmax: Some(kmax), pmax: Some(pmax), per, ..*self }
+        *self = Params { kmin: Some(kmin), kmax: Some(kmax), pmax: Some(pmax), per, ..*self };
     }
 }
 

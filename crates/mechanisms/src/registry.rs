@@ -2,9 +2,16 @@
 //!
 //! From `Pfc => pfc,` come the arm of the slot's parameters and of its machines, the key in scenarios
 //! (the name in kebab-case), the JSON Schema, the Python builder and the page of the documentation. Every
-//! enum of machines has an arm `Custom` for experiments outside this crate.
+//! enum has an arm `Custom` for mechanisms from outside this crate, which a program adds by `register`.
 
 use std::borrow::Cow;
+
+use floodway_units::{Bytes, Class, FlowId, PortId, QueueId, Rate, Rng, Span, Time};
+
+#[allow(clippy::wildcard_imports, reason = "the hooks of all slots are spelled here")]
+use crate::slots::*;
+
+pub mod custom;
 
 #[macro_use]
 mod choice;
@@ -72,6 +79,7 @@ reliabilities! {
 }
 
 pub use choice::head;
+pub use custom::Custom;
 
 /// A mechanism, as users find it.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
@@ -89,14 +97,14 @@ pub struct Entry {
 /// Every mechanism, slot by slot.
 pub fn entries() -> Vec<Entry> {
     [
-        FlowControlParams::entries("flow-control"),
-        BufferParams::entries("buffer"),
-        CongestionPointParams::entries("congestion-point"),
-        RoutingParams::entries("routing"),
-        SchedulerParams::entries("scheduler"),
-        NotificationParams::entries("notification"),
-        ReactionParams::entries("rate-control"),
-        ReliabilityParams::entries("reliability"),
+        FlowControlParams::entries(),
+        BufferParams::entries(),
+        CongestionPointParams::entries(),
+        RoutingParams::entries(),
+        SchedulerParams::entries(),
+        NotificationParams::entries(),
+        ReactionParams::entries(),
+        ReliabilityParams::entries(),
     ]
     .concat()
 }

@@ -77,6 +77,10 @@ impl Routing for Params {
             order: VecDeque::new(),
         })
     }
+
+    fn reads_degrees(&self) -> bool {
+        true
+    }
 }
 
 /// One per switch.

@@ -125,6 +125,14 @@ impl Buffer for Params {
         BufferPlan { own: None, pool: Some(pool), reserve: self.reserve, crossbar: None }
     }
 
+    fn size_of_switch(&self) -> Option<&'static str> {
+        match (self.pool, self.total) {
+            (Some(_), _) => Some("pool"),
+            (None, Some(_)) => Some("total"),
+            (None, None) => None,
+        }
+    }
+
     fn build(&self) -> Result<Admission, ParamError> {
         if self.pool.is_some() && self.total.is_some() {
             return Err(ParamError::new("pool", "give either the pool or the total, not both"));

@@ -38,6 +38,10 @@ impl Routing for Params {
     fn build(&self, _switch: &SwitchInfo) -> Result<Router, ParamError> {
         Ok(Router)
     }
+
+    fn splits_flows(&self) -> bool {
+        true
+    }
 }
 
 /// One per switch.

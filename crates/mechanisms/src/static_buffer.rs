@@ -41,8 +41,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::slots::{
-    self, Admit, Buffer, BufferPlan, Crossing, DropReason, IngressView, PacketView, ParamError, PoolView,
-    QueueView, Sizing,
+    self, Admit, Buffer, BufferPlan, Crossing, DropReason, IngressView, LinkInfo, PacketView, ParamError,
+    PoolView, QueueView, Sizing,
 };
 
 /// Parameters of a static buffer.
@@ -69,6 +69,13 @@ impl Buffer for Params {
 
     fn plan(&self) -> BufferPlan {
         BufferPlan { own: Some(self.size), pool: None, reserve: Bytes::ZERO, crossbar: None }
+    }
+
+    fn spared(&self, link: &LinkInfo) -> Bytes {
+        match self.crossing {
+            Crossing::Headroom => link.mtu.saturating_sub(Bytes(1)),
+            Crossing::Shared | Crossing::Pool => Bytes::ZERO,
+        }
     }
 
     fn build(&self) -> Result<Admission, ParamError> {

@@ -32,7 +32,7 @@
 //! - Li et al., "HPCC: High Precision Congestion Control", SIGCOMM 2019, section 5.1 (DCQCN+win, TIMELY+win),
 //!   and its simulator's keys `HAS_WIN`, `GLOBAL_T` and `VAR_WIN`.
 
-use floodway_units::{Bytes, Rate};
+use floodway_units::{Bytes, Rate, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -69,6 +69,23 @@ impl Reaction for Params {
     fn needs(&self) -> &'static [Need] {
         if self.size == OfPath::Largest { &[Need::Acks, Need::Largest] } else { &[Need::Acks] }
     }
+
+    /// A window each round trip.
+    fn highest(&self, base_rtt: Span) -> Rate {
+        let window = u128::from(self.size.pick(Bytes::MAX, Bytes::MAX).0) * 8_000_000_000_000;
+        Rate(u64::try_from(window / u128::from(base_rtt.0.max(1))).unwrap_or(u64::MAX))
+    }
+
+    fn fixed_window(&self) -> Option<Bytes> {
+        match self.size {
+            OfPath::Fixed(size) => Some(size),
+            OfPath::Auto | OfPath::Largest => None,
+        }
+    }
+
+    fn waits_for_each_ack(&self) -> bool {
+        self.variable
+    }
 }
 
 /// One per sending queue pair.
@@ -94,8 +111,6 @@ impl ReactionPoint for Rp {
 
 #[cfg(test)]
 mod tests {
-    use floodway_units::Span;
-
     use super::*;
     use crate::testing::qp;
 

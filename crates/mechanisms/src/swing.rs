@@ -241,6 +241,10 @@ impl FlowControl for Params {
         };
         (self.form == Form::Relay).then_some(relay)
     }
+
+    fn copied_pauses(&mut self) -> Option<&mut Option<PauseMode>> {
+        Some(&mut self.pause)
+    }
 }
 
 #[cfg(test)]

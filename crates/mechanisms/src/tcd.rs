@@ -72,8 +72,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::red;
 use crate::slots::{
-    CongestionPoint, CpAction, Cx, Detection, Mark, OrAuto, PacketView, ParamError, PortInfo, QueueView,
-    Tells,
+    CongestionPoint, CpAction, Cx, Detection, Mark, OrAuto, PacketView, ParamError, PortEvent, PortInfo,
+    QueueView, Tells,
 };
 
 /// A longer max(Ton) by the formula is a slip.
@@ -161,13 +161,17 @@ impl Detection for Params {
         })
     }
 
+    fn states(&self) -> &'static [&'static str] {
+        &["non-congestion", "congestion", "undetermined", "checking"]
+    }
+
     fn tells(&self) -> &'static [Tells] {
         &[Tells::Marks, Tells::Undetermined]
     }
 
-    fn settled(&self, port: &PortInfo) -> Self {
-        let max_ton = OrAuto::Given(self.max_ton(port));
-        Params { red: self.red.settled(port), max_ton, eps: None, gap: None }
+    fn fill_in(&mut self, port: &PortInfo) {
+        self.red.fill_in(port);
+        *self = Params { max_ton: OrAuto::Given(self.max_ton(port)), eps: None, gap: None, ..*self };
     }
 }
 
@@ -275,8 +279,11 @@ impl CongestionPoint for Cp {
         mark
     }
 
-    fn on_resumed(&mut self, now: Time, q: &QueueView) {
-        self.lanes[usize::from(q.class.0) % Class::COUNT].resumed = Some(Noted { at: now, len: q.len });
+    fn on_event(&mut self, cx: &mut Cx<'_, CpAction>, event: PortEvent<'_>) {
+        if let PortEvent::Resumed(q) = event {
+            let lane = &mut self.lanes[usize::from(q.class.0) % Class::COUNT];
+            lane.resumed = Some(Noted { at: cx.now, len: q.len });
+        }
     }
 
     /// A RESUME tells at once, before the next departure does.

@@ -33,7 +33,9 @@ use floodway_units::{Span, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::slots::{Cx, Hears, Mark, Notice, Notification, NotificationPoint, PacketView, QpInfo};
+use crate::slots::{
+    Cx, Hears, Mark, Notice, Notification, NotificationPoint, PacketView, ParamError, QpInfo,
+};
 
 /// Parameters of the notification point of ternary detection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -55,8 +57,8 @@ impl Default for Params {
 impl Notification for Params {
     type Np = Np;
 
-    fn build(&self, _qp: &QpInfo) -> Np {
-        Np { interval: self.cnp_interval, told: Mark::None, quiet_until: Time::ZERO }
+    fn build(&self, _qp: &QpInfo) -> Result<Np, ParamError> {
+        Ok(Np { interval: self.cnp_interval, told: Mark::None, quiet_until: Time::ZERO })
     }
 }
 
@@ -97,7 +99,7 @@ mod tests {
     /// What packets that arrive with a mark, in microseconds, make the receiver tell, and when.
     fn told(json: &str, arrivals: &[(u64, Mark)]) -> Vec<(u64, Mark)> {
         let params: Params = serde_json::from_str(json).expect("the parameters are well formed");
-        let (mut np, mut bench, mut told) = (params.build(&qp()), Bench::new(), Vec::new());
+        let (mut np, mut bench, mut told) = (params.build(&qp()).expect("valid"), Bench::new(), Vec::new());
         for &(at, mark) in arrivals {
             let data = PacketView { mark, ecn_capable: true, flow: FlowId(7), ..packet(1_000) };
             for notice in bench.sent(us(at), |cx| np.on_data(cx, &data)) {

@@ -7,8 +7,8 @@ use floodway_mechanisms::registry::{
 };
 use floodway_mechanisms::slots::{
     AckView, CongestionPoint, Cx, FcFrame, FcReceiver, FcSender, Gate, IngressView, IntHop, LinkInfo,
-    LossView, Mark, Notice, NotificationPoint, Outbox, PacketView, PauseMode, PortInfo, PortView, QpInfo,
-    QueueView, ReactionPoint, ReadyView, RegionNotice, Reply, Router, Scheduler, Segment, Signals,
+    LossView, Mark, Notice, NotificationPoint, Outbox, PacketView, PauseMode, PortEvent, PortInfo, PortView,
+    QpInfo, QueueView, ReactionPoint, ReadyView, RegionNotice, Reply, Router, Scheduler, Segment, Signals,
     SwitchInfo, TransportReceiver, TransportSender,
 };
 use floodway_units::{Bytes, Class, FlowId, PortId, Quanta, QueueId, Rate, Rng, Span, Time, Turns, stream};
@@ -456,6 +456,7 @@ enum Passing {
     Paused { paused: bool, len: u64 },
     Waiting,
     Removed,
+    Sent { paused: bool },
     Input { len: u64 },
     Noticed { degree: u8, named: bool },
     Sorted { second: u64 },
@@ -470,6 +471,7 @@ fn passing() -> impl Strategy<Value = Passing> {
         1 => (any::<bool>(), 0u64..3_000_000).prop_map(|(paused, len)| Passing::Paused { paused, len }),
         1 => Just(Passing::Waiting),
         1 => Just(Passing::Removed),
+        1 => any::<bool>().prop_map(|paused| Passing::Sent { paused }),
         2 => (0u64..200_000).prop_map(|len| Passing::Input { len }),
         1 => (0u8..64, any::<bool>()).prop_map(|(degree, named)| Passing::Noticed { degree, named }),
         1 => (0u64..100_000).prop_map(|second| Passing::Sorted { second }),
@@ -494,20 +496,38 @@ fn drive_congestion_point(mut machine: AnyCongestionPoint, inputs: &[(u64, Passi
                 let mark = machine.on_dequeue(&mut world.cx(), &packet(class, ecn, false), &queue(len));
                 assert!(mark == Mark::None || ecn && !control, "{mark:?} for a packet that bears none");
             }
-            Passing::Paused { paused: true, len } => machine.on_paused(now, &queue(len)),
-            Passing::Paused { paused: false, len } => machine.on_resumed(now, &queue(len)),
-            Passing::Waiting => machine.on_waiting(&packet(Class::DATA, true, false)),
-            Passing::Removed => machine.on_removed(now, &packet(Class::DATA, true, false)),
+            Passing::Paused { paused: true, len } => {
+                machine.on_event(&mut world.cx(), PortEvent::Paused(&queue(len)));
+            }
+            Passing::Paused { paused: false, len } => {
+                machine.on_event(&mut world.cx(), PortEvent::Resumed(&queue(len)));
+            }
+            Passing::Waiting => {
+                machine.on_event(&mut world.cx(), PortEvent::Waiting(&packet(Class::DATA, true, false)));
+            }
+            Passing::Removed => {
+                machine.on_event(&mut world.cx(), PortEvent::Removed(&packet(Class::DATA, true, false)));
+            }
+            Passing::Sent { paused } => {
+                let (ingress, class) = (PortId(3), Class::DATA);
+                let event = if paused {
+                    PortEvent::PauseSent { ingress, class, lasts: Span::us(100) }
+                } else {
+                    PortEvent::ResumeSent { ingress, class }
+                };
+                machine.on_event(&mut world.cx(), event);
+            }
             Passing::Input { len } => {
                 machine.on_input(&mut world.cx(), &packet(Class::DATA, true, false), &queue(len));
             }
             Passing::Noticed { degree, named } => {
                 let flows = [FlowId(u32::from(!named)), FlowId(7)];
                 let notice = RegionNotice::new(Class::DATA, degree, flows.into_iter());
-                machine.on_notice(&mut world.cx(), &notice);
+                machine.on_event(&mut world.cx(), PortEvent::Notice(&notice));
             }
             Passing::Sorted { second } => {
-                machine.on_resorted(now, Class::DATA, [Bytes(5_000), Bytes(second)]);
+                let queues = [Bytes(5_000), Bytes(second)];
+                machine.on_event(&mut world.cx(), PortEvent::Resorted { class: Class::DATA, queues });
             }
             Passing::Timeout => machine.on_timeout(&mut world.cx()),
         }
@@ -598,7 +618,7 @@ proptest! {
     #[test]
     fn notification_points_answer_a_packet_once_at_most(inputs in inputs(any::<bool>())) {
         for choice in all::<NotificationParams>(NotificationParams::names()) {
-            drive_notification(choice.build(&qp(true)), &inputs);
+            drive_notification(choice.build(&qp(true)).expect("valid"), &inputs);
         }
     }
 

@@ -228,7 +228,7 @@ proptest! {
         let link = LinkInfo { delay: Span::us(100), reverse_delay: Span::us(100), ..link(rate, 1 << 30, mtu) };
         let params = params(&format!(r#"{{ "slot": "{slot}ns", "react": "{react}ns", "half-mtu": true }}"#));
         let Ok((_, mut receiver)) = params.build(&link) else { return Ok(()) };
-        let full = IngressView { queued: receiver.level(), ..IngressView::default() };
+        let full = IngressView { queued: receiver.level().expect("it has one"), ..IngressView::default() };
         let (mut rng, mut out) = (stream(1, 1, "field"), Outbox::default());
         let mut cx = Cx { now: Time::ZERO, rng: &mut rng, out: &mut out };
         receiver.on_enqueue(&mut cx, &full);

@@ -112,7 +112,7 @@ impl<'a> World<'a> {
         };
         let machines = build_machines(blueprint)?;
         let mut points = machines.iter().flat_map(|machines| &machines.congestion_points);
-        let subs = if points.any(|point| point.claims().contains(&Claim::Classify)) { 2 } else { 1 };
+        let subs = if points.any(|point| point.demands().claims.contains(&Claim::Classify)) { 2 } else { 1 };
         let layout = Layout::new(blueprint.classes(), subs, blueprint.wire);
         let fails = blueprint.links.iter().any(|link| !link.down.is_empty());
         let listed = Arc::new(Listed::new(blueprint));
@@ -384,10 +384,11 @@ impl<'a> World<'a> {
     fn set_hearing(&mut self, id: PortId) {
         let (mut at, port) = self.at_port(id);
         let machines = &mut at.node.machines[port.index()];
-        machines.recounts = machines.congestion_points.iter().any(CongestionPoint::recounts);
-        machines.watches = machines.congestion_points.iter().any(CongestionPoint::watches_inputs);
-        let isolates = machines.congestion_points.iter().any(CongestionPoint::isolates);
-        let remembers = machines.congestion_points.iter().map(CongestionPoint::remembers).max();
+        let demands = || machines.congestion_points.iter().map(CongestionPoint::demands);
+        let isolates = demands().any(|demands| demands.isolation);
+        let naming = demands().map(|demands| demands.naming).max();
+        (machines.recounts, machines.watches) =
+            (demands().any(|demands| demands.waiting), demands().any(|demands| demands.inputs));
         at.set_port_quiet(port);
         let state = &mut at.node.ports[port.index()];
         // Hosts choose among queue pairs, and have no queues.
@@ -398,7 +399,7 @@ impl<'a> World<'a> {
             at.set_quiet(at.facts.layout.lane(port, class));
         }
         self.facts.ports[id.index()].isolates = isolates;
-        self.facts.remembers = self.facts.remembers.max(remembers.unwrap_or_default());
+        self.facts.naming = self.facts.naming.max(naming.unwrap_or_default());
     }
 
     /// Machines may ask for a timer from the start, before any packet has come.
@@ -438,7 +439,9 @@ impl<'a> World<'a> {
         let points = &mut at.node.machines[local.index()].congestion_points;
         points.push(point);
         at.facts.blueprint.validate_points(port, points)?;
-        if points.iter().any(|point| point.claims().contains(&Claim::Classify)) && at.facts.layout.subs == 1 {
+        if points.iter().any(|point| point.demands().claims.contains(&Claim::Classify))
+            && at.facts.layout.subs == 1
+        {
             let message = "classes have one queue each: no machine of the blueprint claims Classify";
             return Err(congested(at.facts.blueprint.port_name(port), message.into()));
         }

@@ -41,7 +41,7 @@ pub(crate) struct Facts<'a> {
     /// Over all links.
     pub routes: Arc<Routes>,
     /// For how long some congestion point may name a queue pair of which nothing is in the network any more.
-    pub remembers: Span,
+    pub naming: Span,
     pub layout: Layout,
     pub ports: Vec<PortFacts>,
     /// By port: where it is.
@@ -73,7 +73,7 @@ impl<'a> Facts<'a> {
             largest_wire: format.data_with(blueprint.mtu, true, blueprint.telemetry()).wire.0,
             groups: Groups::new(blueprint),
             routes,
-            remembers: Span::ZERO,
+            naming: Span::ZERO,
             ports: port_facts::of_network(blueprint),
             homes: homes(blueprint),
             switches: Vec::new(),

@@ -96,7 +96,7 @@ impl World<'_> {
     fn codes(&self) -> Codes {
         let ends = self.facts.blueprint.links.iter().flat_map(|link| &link.ends);
         let mut points = ends.flat_map(|end| &end.congestion_points);
-        let ternary = points.any(|point| point.tells(Tells::Undetermined))
+        let ternary = points.any(|point| point.tells().contains(&Tells::Undetermined))
             || self.run.kept.capture.packets.iter().any(|packet| packet.flags & UE != 0);
         if ternary { Codes::Ternary } else { Codes::Binary }
     }

@@ -119,7 +119,7 @@ impl<'a> World<'a> {
     fn close_if_over(&mut self, done: &mut Done) -> bool {
         let (now, empty) = (self.now, self.run.pairs.in_network(done.slot) == 0);
         done.gone = empty.then(|| done.gone.unwrap_or(Time(now)));
-        let over = done.gone.is_some_and(|gone| Time(now).since(gone) >= self.facts.remembers);
+        let over = done.gone.is_some_and(|gone| Time(now).since(gone) >= self.facts.naming);
         if over {
             self.close_queue_pair(done.slot);
         }

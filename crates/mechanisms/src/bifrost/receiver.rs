@@ -53,11 +53,6 @@ impl Receiver {
         }
     }
 
-    /// H: the level that bytes held and virtual incoming bytes together are kept at.
-    pub fn level(&self) -> Bytes {
-        self.level
-    }
-
     /// F: virtual incoming bytes, those that grants made so far still allow to arrive, in bytes of the wire;
     /// as of the last slot's end.
     pub fn incoming(&self) -> Bytes {
@@ -96,6 +91,11 @@ impl Receiver {
 }
 
 impl FcReceiver for Receiver {
+    /// H: the level that bytes held and virtual incoming bytes together are kept at.
+    fn level(&self) -> Option<Bytes> {
+        Some(self.level)
+    }
+
     #[inline]
     fn on_enqueue(&mut self, cx: &mut Cx<'_, FcFrame>, q: &IngressView) {
         if !self.is_awake && self.grant(q.queued) < self.pauses.full {

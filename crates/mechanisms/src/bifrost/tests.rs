@@ -72,13 +72,14 @@ fn the_papers_long_links_have_80_and_600_slots_on_the_way() {
 #[test]
 fn the_automatic_level_is_three_slots_above_delta_if_the_buffer_has_room() {
     let slack = 83 * 1_500;
-    let level = |buffer| receiver("{}", &LinkInfo { buffer: Bytes(buffer), ..haul() }).level();
+    let level =
+        |buffer| receiver("{}", &LinkInfo { buffer: Bytes(buffer), ..haul() }).level().expect("it has one");
     assert_eq!(level(50_000_000), Bytes(DELTA + 3 * FULL));
     assert_eq!(level(DELTA + 3 * FULL + slack), Bytes(DELTA + 3 * FULL));
     assert_eq!(level(DELTA + 3 * FULL + slack - 9), Bytes(DELTA + 3 * FULL - 9));
     // Never less than the theorem needs, though that starves the buffer.
     assert_eq!(level(DELTA + 2 * FULL), Bytes(DELTA + 2 * FULL));
-    assert_eq!(receiver(r#"{ "level": "41.6MB" }"#, &haul()).level(), Bytes(41_600_000));
+    assert_eq!(receiver(r#"{ "level": "41.6MB" }"#, &haul()).level(), Some(Bytes(41_600_000)));
 }
 
 // ---- preconditions
@@ -121,7 +122,7 @@ fn a_pause_of_a_whole_slot_fits_the_field_of_a_frame() {
     assert!(key == "slot" && message.contains("takes 65536 quanta at 400G"), "{message}");
     let mut receiver = receiver(longest, &LinkInfo { buffer: Bytes::mb(80), ..haul() });
     let mut bench = Bench::new();
-    let level = held(receiver.level().0);
+    let level = held(receiver.level().expect("it has one").0);
     bench.sent(us(1), |cx| receiver.on_enqueue(cx, &level));
     let at = receiver.next_timeout().expect("it has work");
     assert_eq!(bench.sent(at, |cx| receiver.on_timeout(cx, &level)), pause(u16::MAX));
@@ -198,7 +199,10 @@ fn virtual_incoming_bytes_begin_at_delta_and_a_slot_and_grants_take_their_place(
     let mut bench = Bench::new();
     for mode in ["ledger", "measured"] {
         let mut receiver = receiver(&format!(r#"{{ "f-mode": "{mode}" }}"#), &haul());
-        assert_eq!((receiver.level(), receiver.incoming()), (Bytes(DELTA + 3 * FULL), Bytes(DELTA + FULL)));
+        assert_eq!(
+            (receiver.level(), receiver.incoming()),
+            (Some(Bytes(DELTA + 3 * FULL)), Bytes(DELTA + FULL))
+        );
         // Whole slots come and stay: one more is granted, then none.
         let mut incoming = Vec::new();
         for slot in 1..=4 {

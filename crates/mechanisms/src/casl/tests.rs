@@ -3,7 +3,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::slots::Outbox;
 use crate::testing::{egress, packet, port, us};
-use floodway_units::{Rate, Rng, stream};
+use floodway_units::{PortId, Rate, Rng, stream};
 
 /// A port at 100 Gbit/s with its surroundings.
 struct Bench {
@@ -35,6 +35,15 @@ impl Bench {
 
     fn call<T>(&mut self, call: impl FnOnce(&mut Cp, &mut Cx<'_, CpAction>) -> T) -> T {
         call(&mut self.cp, &mut Cx { now: self.now, rng: &mut self.rng, out: &mut self.out })
+    }
+
+    fn told(&mut self, event: PortEvent<'_>) {
+        self.call(|cp, cx| cp.on_event(cx, event));
+    }
+
+    /// The switch pauses this class somewhere.
+    fn pauses(&mut self, class: Class) {
+        self.told(PortEvent::PauseSent { ingress: PortId(3), class, lasts: Span::us(300) });
     }
 
     /// A packet leaves the queue that its flow has; the queues are then as they are set. Only a new label has it say something.
@@ -136,7 +145,7 @@ fn what_waits_of_a_labelled_flow_moves_with_it_or_not() {
         let mut bench = Bench::new(Params { waiting, ..step() });
         bench.holds(11_000, 0);
         (0..2).for_each(|_| _ = bench.leaves(1));
-        bench.cp.on_resorted(bench.now, Class::DATA, [Bytes(4_000), Bytes(7_000)]);
+        bench.told(PortEvent::Resorted { class: Class::DATA, queues: [Bytes(4_000), Bytes(7_000)] });
         assert_eq!(bench.cp.classes[0].queued(), Bytes(11_000));
     }
 }
@@ -222,12 +231,12 @@ fn a_pause_of_the_switch_lowers_q1_for_its_class() {
     let period = Span::ms(1);
     bench.holds(0, 0);
     assert_eq!(bench.q1(), 10_000);
-    bench.cp.on_pause_sent(bench.now, PortId(3), Class::DATA);
+    bench.pauses(Class::DATA);
     bench.passes(period);
     assert_eq!(bench.q1(), 8_000);
     bench.passes(period * 5);
     assert_eq!(bench.q1(), 8_000, "nothing has happened");
-    bench.cp.on_pause_sent(bench.now, PortId(3), Class(5));
+    bench.pauses(Class(5));
     bench.passes(period);
     assert_eq!(bench.q1(), 8_000, "another class");
 }
@@ -355,7 +364,7 @@ fn a_link_that_fails_leaves_nothing_owed() {
     }
     let first = QueueId { class: Class::DATA, sub: 0 };
     assert_eq!(bench.cp.gate(bench.now, first), Gate::Closed);
-    bench.cp.on_removed(bench.now, &Bench::data(5));
+    bench.told(PortEvent::Removed(&Bench::data(5)));
     assert_eq!(bench.cp.gate(bench.now, first), Gate::Open);
 }
 
@@ -399,7 +408,7 @@ fn a_threshold_is_a_size_or_learnt() {
     );
     let mut bench = Bench::new(given);
     bench.holds(0, 0);
-    bench.cp.on_pause_sent(bench.now, PortId(3), Class::DATA);
+    bench.pauses(Class::DATA);
     bench.passes(Span::ms(3));
     assert_eq!(bench.q1(), 123_000);
 }
@@ -414,9 +423,9 @@ proptest! {
             match what {
                 0 => bench.queues.0 = len,
                 1 => bench.queues.1 = len,
-                2 => bench.cp.on_pause_sent(bench.now, PortId(1), Class::DATA),
+                2 => bench.pauses(Class::DATA),
                 3 => _ = bench.admitted(len),
-                4 => bench.cp.on_removed(bench.now, &Bench::data(flow)),
+                4 => bench.told(PortEvent::Removed(&Bench::data(flow))),
                 _ => (0..20).for_each(|_| _ = bench.leaves(flow)),
             }
             let (lossless, lossy) = bench.queues;

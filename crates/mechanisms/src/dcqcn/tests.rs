@@ -1,7 +1,7 @@
 use floodway_units::{FlowId, Turns};
 
 use super::*;
-use crate::registry::{AnyReactionPoint, NotificationParams, ReactionParams};
+use crate::registry::{NotificationParams, ReactionParams};
 use crate::testing::{qp, us};
 
 /// At a NIC of 100 Gbit/s, with what JSON gives.
@@ -546,11 +546,6 @@ fn what_a_machine_cannot_use_is_refused_by_its_key() {
     ] {
         assert_eq!(params(json).build(&qp()).map(|_| ()).map_err(|error| error.key), Err(key), "{json}");
     }
-}
-
-#[test]
-fn a_queue_pairs_machine_is_small() {
-    assert!(size_of::<AnyReactionPoint>() <= 144, "{} bytes", size_of::<AnyReactionPoint>());
 }
 
 // ---- timers that tick

@@ -1,5 +1,4 @@
 use super::*;
-use crate::registry::AnyReactionPoint;
 use crate::slots::{IntHop, Mark};
 use crate::testing::{qp, us};
 
@@ -416,10 +415,4 @@ fn what_a_form_cannot_use_is_refused_by_its_key() {
     ] {
         assert_eq!(params(json).build(&qp()).map(|_| ()).map_err(|error| error.key), Err(key), "{json}");
     }
-}
-
-#[test]
-fn a_machine_is_no_larger_than_others() {
-    assert!(size_of::<Rp>() <= 16);
-    assert!(size_of::<AnyReactionPoint>() <= 144, "{} bytes", size_of::<AnyReactionPoint>());
 }

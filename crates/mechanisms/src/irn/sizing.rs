@@ -55,7 +55,7 @@ impl Params {
     }
 
     /// The longer timeout; none where it follows from paths.
-    pub fn longest_timeout(&self) -> Option<Span> {
+    pub(super) fn longest_fixed_timeout(&self) -> Option<Span> {
         match (self.rto_low(), self.rto_high()) {
             (OfPath::Fixed(low), OfPath::Fixed(high)) => low.span().max(high.span()).or(Some(Span::ZERO)),
             _ => None,
@@ -64,7 +64,7 @@ impl Params {
 
     /// Of the timeouts that do not follow from paths, the shorter one; where nothing can be lost, only of those that were
     /// given.
-    pub fn shortest_timeout(&self, can_lose: bool) -> Option<Span> {
+    pub(super) fn shortest_fixed_timeout(&self, can_lose: bool) -> Option<Span> {
         let timeouts = [(self.rto_low, self.rto_low()), (self.rto_high, self.rto_high())];
         let on = timeouts.into_iter().filter(|(given, _)| can_lose || given.is_some());
         let fixed = on.filter_map(|(_, timeout)| match timeout {

@@ -40,7 +40,8 @@ impl Port {
     fn recount(&mut self, beyond: bool) {
         if self.cp.quiet_up_to().is_some() && beyond {
             for &(flow, frame) in &self.waiting {
-                self.cp.on_waiting(&of(flow, frame));
+                let waiting = PortEvent::Waiting(&of(flow, frame));
+                self.bench.told(Time::ZERO, &mut self.cp, waiting);
             }
         }
     }
@@ -88,13 +89,13 @@ impl Port {
         self.recount(true);
         self.paused = true;
         let q = self.view();
-        self.cp.on_paused(at, &q);
+        self.bench.told(at, &mut self.cp, PortEvent::Paused(&q));
     }
 
     fn resume(&mut self, at: Time) {
         self.paused = false;
         let q = self.view();
-        self.cp.on_resumed(at, &q);
+        self.bench.told(at, &mut self.cp, PortEvent::Resumed(&q));
     }
 
     fn state(&self) -> &'static str {
@@ -292,7 +293,7 @@ fn what_is_removed_leaves_the_table() {
     let mut port = Port::new(r#"{ "threshold": "1KB" }"#);
     port.fill(us(1), 1, 3);
     for (flow, frame) in std::mem::take(&mut port.waiting) {
-        port.cp.on_removed(us(2), &of(flow, frame));
+        port.bench.told(us(2), &mut port.cp, PortEvent::Removed(&of(flow, frame)));
     }
     assert!(port.cp.queues.iter().all(|queue| queue.table.is_empty()));
 }

@@ -161,8 +161,8 @@ fn a_table_has_room_for_4096_flows() {
 
 #[test]
 fn names_are_kept_to_the_end_of_the_next_period() {
-    assert_eq!(Driven::new("{}").cp.remembers(), Span::us(160));
-    assert_eq!(Driven::new(r#"{"period": "30us"}"#).cp.remembers(), Span::us(60));
+    assert_eq!(Driven::new("{}").cp.demands().naming, Span::us(160));
+    assert_eq!(Driven::new(r#"{"period": "30us"}"#).cp.demands().naming, Span::us(60));
 }
 
 #[test]
@@ -231,7 +231,7 @@ fn a_flow_is_named_as_in_its_last_packet() {
 fn what_is_removed_waits_no_more() {
     let mut driven = Driven::new("{}");
     driven.join(us(1), 1, 1);
-    driven.cp.on_removed(us(2), &of(1));
+    driven.bench.told(us(2), &mut driven.cp, PortEvent::Removed(&of(1)));
     assert_eq!(driven.cp.state(us(2), Class::DATA), "uncongested");
     assert_eq!(driven.cp.queues[0].length, Bytes::kb(100));
 }

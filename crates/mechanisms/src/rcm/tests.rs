@@ -53,6 +53,10 @@ impl Bench {
         said
     }
 
+    fn resorted(&mut self, queues: [Bytes; 2]) {
+        self.call(|cp, cx| cp.on_event(cx, PortEvent::Resorted { class: Class::DATA, queues }));
+    }
+
     /// Packets of these flows in turn pass a queue of `len` bytes, `count` of them.
     fn pass(&mut self, flows: &[u32], len: u64, count: usize) -> Vec<CpAction> {
         let mut said = Vec::new();
@@ -65,7 +69,7 @@ impl Bench {
 
     fn hears(&mut self, degree: u8, flows: &[u32]) -> Vec<CpAction> {
         let notice = RegionNotice::new(Class::DATA, degree, flows.iter().map(|&flow| FlowId(flow)));
-        self.call(|cp, cx| cp.on_notice(cx, &notice))
+        self.call(|cp, cx| cp.on_event(cx, PortEvent::Notice(&notice)))
     }
 
     fn state(&self) -> &'static str {
@@ -99,7 +103,7 @@ fn flags_give_each_role() {
     bench.hears(20, &[5]);
     assert_eq!(bench.state(), "inner");
     // Whom the root held back before waits among the others now.
-    bench.cp.on_resorted(bench.now, Class::DATA, [Bytes(90_000), Bytes::ZERO]);
+    bench.resorted([Bytes(90_000), Bytes::ZERO]);
     bench.leaves(1, 0, 0);
     assert_eq!(bench.state(), "edge");
     bench.hears(0, &[]);
@@ -186,7 +190,7 @@ fn while_culprits_wait_a_timer_begins_their_next_period() {
     bench.hears(63, &[1]);
     bench.pass(&[1], 50_000, 16);
     assert!(bench.is_held(1));
-    bench.cp.on_resorted(bench.now, Class::DATA, [Bytes::ZERO, Bytes(50_000)]);
+    bench.resorted([Bytes::ZERO, Bytes(50_000)]);
     let queue = QueueId { class: Class::DATA, sub: 1 };
     let mut sent = 0;
     let mut turns = Turns::at_most(1_000);
@@ -222,12 +226,12 @@ fn signals_tell_routers_how_grave_it_is_and_who_may_not_leave() {
 fn a_queue_beyond_four_fifths_is_severe_and_one_at_four_fifths_is_not() {
     for equilibrium in [5_000, 20_000] {
         let mut bench = Bench::new(Params { equilibrium: Bytes(equilibrium), ..Params::default() });
-        bench.cp.on_resorted(bench.now, Class::DATA, [Bytes(4 * equilibrium), Bytes::ZERO]);
+        bench.resorted([Bytes(4 * equilibrium), Bytes::ZERO]);
         assert!(!bench.cp.signals(bench.now).severe, "{equilibrium}");
-        bench.cp.on_resorted(bench.now, Class::DATA, [Bytes(4 * equilibrium + 1), Bytes::ZERO]);
+        bench.resorted([Bytes(4 * equilibrium + 1), Bytes::ZERO]);
         assert!(bench.cp.signals(bench.now).severe, "{equilibrium}");
         // What culprits have in the queue of their own does not count.
-        bench.cp.on_resorted(bench.now, Class::DATA, [Bytes(4 * equilibrium), Bytes::kb(900)]);
+        bench.resorted([Bytes(4 * equilibrium), Bytes::kb(900)]);
         assert!(!bench.cp.signals(bench.now).severe, "{equilibrium}");
     }
 }
@@ -294,14 +298,15 @@ fn who_takes_the_place_of_a_culprit_that_has_the_least_is_held_too() {
 fn names_are_kept_as_long_as_notices_may_come_and_hold() {
     let bench = Bench::new(Params::default());
     // Seen within 100 us, 1 us on the way, believed for 100 us, and then seen or forgotten in as long.
-    assert_eq!(bench.cp.remembers(), Span::us(401));
+    assert_eq!(bench.cp.demands().naming, Span::us(401));
 }
 
 #[test]
 fn a_quarter_of_the_memory_is_to_blame_and_one_entry_at_least() {
     for (cam_depth, hits) in [(16, 4), (64, 16), (7, 1), (3, 1), (1, 1)] {
-        let settled = Params { cam_depth, ..Params::default() }.settled(&port(100));
-        assert_eq!(settled.cam_hits, Some(hits), "{cam_depth}");
+        let mut filled = Params { cam_depth, ..Params::default() };
+        filled.fill_in(&port(100));
+        assert_eq!(filled.cam_hits, Some(hits), "{cam_depth}");
     }
 }
 

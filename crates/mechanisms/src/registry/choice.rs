@@ -4,32 +4,53 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use schemars::{Schema, json_schema};
-use serde::de::{self, Deserialize, DeserializeOwned, Deserializer, IntoDeserializer, MapAccess, Visitor};
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{
+    self, Deserialize, DeserializeOwned, DeserializeSeed, Deserializer, IntoDeserializer, MapAccess, Visitor,
+};
 use serde::forward_to_deserialize_any;
+use serde::ser::{Serialize, SerializeMap, Serializer};
+
+use super::custom::{AnyParams, Custom, Entry, Names};
 
 /// A slot's choice, as the visitor needs it.
 pub(super) trait Choice: Sized {
     /// The names alone.
     type Kind: DeserializeOwned;
 
+    /// Parameters from outside this crate.
+    type Custom: AnyParams + ?Sized + 'static;
+
+    /// What a program has added to the slot.
+    fn added() -> &'static Names<Self::Custom>;
+
     /// The choice with all defaults.
     fn with_defaults(kind: Self::Kind) -> Self;
 
     /// The choice with the parameters that come next in `map`.
     fn read<'de, A: MapAccess<'de>>(kind: Self::Kind, map: &mut A) -> Result<Self, A::Error>;
+
+    /// A choice from outside this crate.
+    fn custom(params: Custom<Self::Custom>) -> Self;
+
+    /// All names, as scenarios spell them.
+    fn all_names() -> &'static [&'static str] {
+        Self::added().all(variant_names::<Self::Kind>())
+    }
 }
 
 /// Makes `enum $name` from a list of mechanisms: externally tagged, and a bare name means all defaults.
 macro_rules! choices {
-    ($(#[$doc:meta])* $name:ident { $($variant:ident => $module:ident,)* }) => {
+    ($(#[$doc:meta])* $slot:literal $name:ident: $custom:ident { $($variant:ident => $module:ident,)* }) => {
         $(#[$doc])*
-        #[derive(Clone, Debug, PartialEq, ::serde::Serialize)]
-        #[serde(rename_all = "kebab-case")]
+        #[derive(Clone, Debug, PartialEq)]
         pub enum $name {
             $(
                 #[doc = concat!("As [`", stringify!($module), "`](crate::", stringify!($module), ") says.")]
                 $variant($crate::$module::Params),
             )*
+            /// One from outside this crate.
+            Custom(Custom<dyn $custom>),
         }
 
         const _: () = {
@@ -37,42 +58,81 @@ macro_rules! choices {
             #[serde(rename_all = "kebab-case")]
             enum Kind { $($variant,)* }
 
+            static ADDED: custom::Names<dyn $custom> = custom::Names::new($slot);
+
             impl $name {
                 /// All names, as scenarios spell them.
                 pub fn names() -> Vec<&'static str> {
-                    choice::variant_names::<Kind>()
+                    <Self as choice::Choice>::all_names().to_vec()
                 }
 
-                /// All that can be chosen for the slot of this key.
-                fn entries(slot: &'static str) -> Vec<Entry> {
+                /// All that can be chosen.
+                fn entries() -> Vec<Entry> {
                     let described: Vec<(String, _)> = vec![$((
                         choice::head(include_str!(concat!(
                             env!("CARGO_MANIFEST_DIR"), "/src/", stringify!($module), ".rs"
                         ))),
                         <$crate::$module::Params as ::schemars::JsonSchema>::schema_name(),
                     ),)*];
-                    let entry = |(name, (head, definition))| Entry { slot, name, head, definition };
-                    Self::names().into_iter().zip(described).map(entry).collect()
+                    let listed = choice::variant_names::<Kind>().iter().copied().zip(described);
+                    let added = ADDED.entries().into_iter().map(|entry| {
+                        (entry.name, (entry.page.head.clone(), entry.page.definition.clone()))
+                    });
+                    let entry = |(name, (head, definition))| Entry { slot: $slot, name, head, definition };
+                    listed.chain(added).map(entry).collect()
                 }
 
                 /// The name of this choice, as scenarios spell it.
-                #[allow(unreachable_code, unused_variables, reason = "a list may be empty")]
                 pub fn name(&self) -> &'static str {
-                    let kind: Kind = match *self { $(Self::$variant(_) => Kind::$variant,)* };
-                    Self::names()[kind as usize]
+                    let kind: Kind = match self {
+                        $(Self::$variant(_) => Kind::$variant,)*
+                        Self::Custom(own) => return own.name,
+                    };
+                    choice::variant_names::<Kind>()[kind as usize]
+                }
+
+                /// Adds a mechanism from outside this crate, whose parameters `read` makes; one that `is_redefinable` takes the place
+                /// of another such one by the same name.
+                ///
+                /// # Errors
+                /// The name is taken, or is not in kebab-case.
+                pub fn register_as(
+                    name: &str,
+                    is_redefinable: bool,
+                    page: custom::Page,
+                    read: custom::Read<dyn $custom>,
+                ) -> Result<(), custom::RegistryError> {
+                    ADDED.add(name, choice::variant_names::<Kind>(), is_redefinable, (page, read))
                 }
             }
 
             impl choice::Choice for $name {
                 type Kind = Kind;
+                type Custom = dyn $custom;
+
+                fn added() -> &'static custom::Names<dyn $custom> {
+                    &ADDED
+                }
 
                 fn with_defaults(kind: Kind) -> Self {
                     match kind { $(Kind::$variant => Self::$variant(Default::default()),)* }
                 }
 
-                #[allow(unused_variables, reason = "a list may be empty")]
                 fn read<'de, A: ::serde::de::MapAccess<'de>>(kind: Kind, map: &mut A) -> Result<Self, A::Error> {
                     match kind { $(Kind::$variant => map.next_value().map(Self::$variant),)* }
+                }
+
+                fn custom(params: Custom<dyn $custom>) -> Self {
+                    Self::Custom(params)
+                }
+            }
+
+            impl ::serde::Serialize for $name {
+                fn serialize<S: ::serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                    match self {
+                        $(Self::$variant(params) => choice::write(self.name(), params, serializer),)*
+                        Self::Custom(own) => choice::write(own.name, own, serializer),
+                    }
                 }
             }
 
@@ -86,14 +146,25 @@ macro_rules! choices {
                 fn schema_name() -> ::std::borrow::Cow<'static, str> {
                     stringify!($name).into()
                 }
-                #[allow(unused_variables, reason = "a list may be empty")]
                 fn json_schema(generator: &mut ::schemars::SchemaGenerator) -> ::schemars::Schema {
-                    let params = vec![$(generator.subschema_for::<$crate::$module::Params>(),)*];
+                    let mut params = vec![$(generator.subschema_for::<$crate::$module::Params>(),)*];
+                    params.extend(ADDED.entries().into_iter().map(|entry| (entry.page.schema)(generator)));
                     choice::schema(&Self::names(), params)
                 }
             }
         };
     };
+}
+
+/// Writes a choice: a table with a name as its only key.
+pub(super) fn write<S: Serializer>(
+    name: &'static str,
+    params: &impl Serialize,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    let mut map = serializer.serialize_map(Some(1))?;
+    map.serialize_entry(name, params)?;
+    map.end()
 }
 
 /// Reads a choice: a name, or a table with a name as its only key.
@@ -124,47 +195,102 @@ pub fn head(source: &str) -> String {
 }
 
 /// The names of an enum's variants, as serde knows them.
-pub(super) fn variant_names<T: DeserializeOwned>() -> Vec<&'static str> {
+pub(super) fn variant_names<T: DeserializeOwned>() -> &'static [&'static str] {
     let mut names: &'static [&'static str] = &[];
     // It always fails: the names are what it is asked for, not a value.
     let _ = T::deserialize(VariantNames(&mut names));
-    names.to_vec()
+    names
+}
+
+/// What a name says: a mechanism of the list, or one that the program has added.
+enum Named<C: Choice> {
+    Listed(C::Kind),
+    Added(&'static Entry<C::Custom>),
+}
+
+impl<'de, C: Choice> Deserialize<'de> for Named<C> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_identifier(NameVisitor(PhantomData))
+    }
+}
+
+struct NameVisitor<C>(PhantomData<C>);
+
+impl<C: Choice> Visitor<'_> for NameVisitor<C> {
+    type Value = Named<C>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "one of: {}", C::all_names().join(", "))
+    }
+
+    fn visit_str<E: de::Error>(self, name: &str) -> Result<Named<C>, E> {
+        let kind: Result<C::Kind, de::value::Error> = C::Kind::deserialize(name.into_deserializer());
+        match (kind, C::added().find(name)) {
+            (Ok(kind), _) => Ok(Named::Listed(kind)),
+            (Err(_), Some(entry)) => Ok(Named::Added(entry)),
+            (Err(_), None) => Err(E::unknown_variant(name, C::all_names())),
+        }
+    }
 }
 
 struct ChoiceVisitor<C>(PhantomData<C>);
-
-impl<C: Choice> ChoiceVisitor<C> {
-    fn alternatives() -> String {
-        variant_names::<C::Kind>().join(", ")
-    }
-}
 
 impl<'de, C: Choice> Visitor<'de> for ChoiceVisitor<C> {
     type Value = C;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "a name or a table with one name of: {}", Self::alternatives())
+        write!(f, "a name or a table with one name of: {}", C::all_names().join(", "))
     }
 
     fn visit_str<E: de::Error>(self, name: &str) -> Result<C, E> {
-        C::Kind::deserialize(name.into_deserializer()).map(C::with_defaults)
+        match NameVisitor::<C>(PhantomData).visit_str(name)? {
+            Named::Listed(kind) => Ok(C::with_defaults(kind)),
+            Named::Added(entry) => entry.choose(serde_json::Map::new()).map(C::custom),
+        }
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<C, A::Error> {
-        let Some(kind) = map.next_key::<C::Kind>()? else {
+        let Some(named) = map.next_key::<Named<C>>()? else {
             return Err(de::Error::custom(format_args!(
                 "nothing is chosen: name one of {}",
-                Self::alternatives()
+                C::all_names().join(", ")
             )));
         };
-        let choice = C::read(kind, &mut map)?;
+        let choice = match named {
+            Named::Listed(kind) => C::read(kind, &mut map)?,
+            Named::Added(entry) => C::custom(map.next_value_seed(CustomSeed(entry))?),
+        };
         if let Some(other) = map.next_key::<String>()? {
             return Err(de::Error::custom(format_args!(
                 "two are chosen, since {other:?} stands beside another: write the whole choice anew, with one of {}",
-                Self::alternatives()
+                C::all_names().join(", ")
             )));
         }
         Ok(choice)
+    }
+}
+
+/// Reads the parameters of a mechanism that the program has added.
+struct CustomSeed<T: ?Sized + 'static>(&'static Entry<T>);
+
+impl<'de, T: AnyParams + ?Sized> DeserializeSeed<'de> for CustomSeed<T> {
+    type Value = Custom<T>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Custom<T>, D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de, T: AnyParams + ?Sized> Visitor<'de> for CustomSeed<T> {
+    type Value = Custom<T>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a table of parameters of {:?}", self.0.name)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Custom<T>, A::Error> {
+        let values = serde_json::Map::deserialize(MapAccessDeserializer::new(map))?;
+        self.0.choose(values)
     }
 }
 

@@ -13,21 +13,70 @@ fn a_bare_name_means_all_defaults() {
     assert_eq!(read(r#""static""#), Ok(BufferParams::Static(static_buffer::Params::default())));
 }
 
+/// What the list itself says: `Pfc => pfc` in `flow_controls!` is the name "pfc".
+fn listed(list: &str) -> Vec<String> {
+    let lines = include_str!("../registry.rs").lines();
+    let lines =
+        lines.skip_while(|line| *line != format!("{list}! {{")).skip(1).take_while(|line| *line != "}");
+    let variants = lines.map(|line| line.trim().split_once(" => ").expect("a line has an arrow").0);
+    variants.map(kebab).collect()
+}
+
+fn kebab(variant: &str) -> String {
+    let mut name = String::new();
+    for letter in variant.chars() {
+        if letter.is_uppercase() && !name.is_empty() {
+            name.push('-');
+        }
+        name.extend(letter.to_lowercase());
+    }
+    name
+}
+
 #[test]
-fn names_are_those_of_scenarios() {
-    assert_eq!(FlowControlParams::names(), ["lossy", "pfc", "bifrost", "cbfc", "swing"]);
-    assert_eq!(BufferParams::names(), ["static", "shared", "ioq"]);
-    assert_eq!(RoutingParams::names(), ["ecmp", "spray", "sar"]);
-    assert_eq!(SchedulerParams::names(), ["strict", "round-robin", "deficit-round-robin"]);
-    assert_eq!(NotificationParams::names(), ["none", "dcqcn", "tcd"]);
-    assert_eq!(
-        ReactionParams::names(),
-        ["line-rate", "static-window", "dcqcn", "timely", "hpcc", "dctcp", "mercury"]
-    );
-    assert_eq!(ReliabilityParams::names(), ["none", "go-back-n", "irn"]);
-    assert_eq!(CongestionPointParams::names(), ["red", "proxy-cnp", "mercury", "tcd", "pacc", "rcm", "casl"]);
+fn names_are_those_of_the_list_in_kebab_case() {
+    for (list, names) in [
+        ("flow_controls", FlowControlParams::names()),
+        ("buffers", BufferParams::names()),
+        ("routings", RoutingParams::names()),
+        ("schedulers", SchedulerParams::names()),
+        ("congestion_points", CongestionPointParams::names()),
+        ("notifications", NotificationParams::names()),
+        ("reactions", ReactionParams::names()),
+        ("reliabilities", ReliabilityParams::names()),
+    ] {
+        assert_eq!(names, listed(list));
+    }
+    assert_eq!(kebab("DeficitRoundRobin"), "deficit-round-robin");
     let reliability: ReliabilityParams = read(r#"{ "go-back-n": { "timeout": "off" } }"#).unwrap();
     assert_eq!(reliability.name(), "go-back-n");
+}
+
+/// There is one of these machines for each queue pair, or each port and class, of a run: what the largest needs, all take.
+#[test]
+fn machines_stay_small() {
+    let budgets = [
+        ("reaction point", 144, AnyReactionPoint::sizes()),
+        ("notification point", 32, AnyNotificationPoint::sizes()),
+        ("transport sender", 152, AnyTransportSender::sizes()),
+        ("transport receiver", 48, AnyTransportReceiver::sizes()),
+        ("flow control sender", 80, AnyFcSender::sizes()),
+        ("flow control receiver", 112, AnyFcReceiver::sizes()),
+        ("admission", 48, AnyAdmission::sizes()),
+        ("scheduler", 112, AnyScheduler::sizes()),
+        ("congestion point", 208, AnyCongestionPoint::sizes()),
+        ("router", 80, AnyRouter::sizes()),
+    ];
+    let mut over = Vec::new();
+    for (machine, limit, sizes) in budgets {
+        for (name, size) in sizes.into_iter().filter(|(_, size)| *size > limit) {
+            over.push(format!(
+                "the {machine} of {name} takes {size} bytes, and each has room for {limit}: put what is seldom used, or of one \
+                 form only, into a Box"
+            ));
+        }
+    }
+    assert!(over.is_empty(), "{}", over.join("\n"));
 }
 
 #[test]
@@ -46,24 +95,25 @@ fn parameters_survive_a_round_trip() {
 
 #[test]
 fn an_unknown_name_is_refused_with_those_allowed() {
-    let expected = "unknown variant `pcf`, expected one of `lossy`, `pfc`, `bifrost`, `cbfc`, `swing`";
-    assert!(read::<FlowControlParams>(r#""pcf""#).unwrap_err().contains(expected));
-    assert!(read::<FlowControlParams>(r#"{ "pcf": {} }"#).unwrap_err().contains(expected));
+    let all =
+        FlowControlParams::names().iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    let expected = format!("unknown variant `pcf`, expected one of {all}");
+    assert!(read::<FlowControlParams>(r#""pcf""#).unwrap_err().contains(&expected));
+    assert!(read::<FlowControlParams>(r#"{ "pcf": {} }"#).unwrap_err().contains(&expected));
 }
 
 #[test]
 fn exactly_one_is_chosen() {
     let two = read::<FlowControlParams>(r#"{ "pfc": {}, "lossy": {} }"#).unwrap_err();
-    let expected = "two are chosen, since \"lossy\" stands beside another: write the whole choice anew, with one of \
-                    lossy, pfc, bifrost, cbfc, swing";
-    assert!(two.contains(expected), "{two}");
-    let none = read::<FlowControlParams>("{}").unwrap_err();
-    assert!(none.contains("nothing is chosen: name one of lossy, pfc, bifrost, cbfc, swing"), "{none}");
-    let number = read::<FlowControlParams>("3").unwrap_err();
-    assert!(
-        number.contains("expected a name or a table with one name of: lossy, pfc, bifrost, cbfc, swing"),
-        "{number}"
+    let all = FlowControlParams::names().join(", ");
+    let expected = format!(
+        "two are chosen, since \"lossy\" stands beside another: write the whole choice anew, with one of {all}"
     );
+    assert!(two.contains(&expected), "{two}");
+    let none = read::<FlowControlParams>("{}").unwrap_err();
+    assert!(none.contains(&format!("nothing is chosen: name one of {all}")), "{none}");
+    let number = read::<FlowControlParams>("3").unwrap_err();
+    assert!(number.contains(&format!("expected a name or a table with one name of: {all}")), "{number}");
 }
 
 #[test]
@@ -88,7 +138,7 @@ fn an_error_points_at_the_place_in_a_scenario() {
 #[test]
 fn the_schema_offers_each_name_bare_and_with_parameters() {
     let schema = serde_json::to_value(schemars::schema_for!(FlowControlParams)).unwrap();
-    assert_eq!(schema["anyOf"][0]["enum"], serde_json::json!(["lossy", "pfc", "bifrost", "cbfc", "swing"]));
+    assert_eq!(schema["anyOf"][0]["enum"], serde_json::json!(FlowControlParams::names()));
     assert_eq!(schema["anyOf"][2]["properties"]["pfc"]["$ref"], "#/$defs/Pfc");
     assert_eq!(schema["$defs"]["Pfc"]["properties"]["quanta"]["default"], 65_535);
 }

@@ -21,217 +21,321 @@ pub struct SwitchShare {
     pub drain: Rate,
 }
 
-/// Link flow control: both halves come from one choice, so that they cannot disagree.
-pub trait FlowControl {
-    /// The half at the upstream egress.
-    type Sender: FcSender;
-    /// The half at the downstream ingress.
-    type Receiver: FcReceiver;
+/// What a reliability sends again when packets are lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Repeats {
+    /// Nothing.
+    Nothing,
+    /// The lost packet and all that follow it; packets out of order count as lost.
+    AllAfter,
+    /// What was lost.
+    Lost,
+}
 
-    /// The two halves for one link direction and class.
-    fn build(&self, link: &LinkInfo) -> Result<(Self::Sender, Self::Receiver), ParamError>;
+hooks! {
+    ($)
+    /// Link flow control: both halves come from one choice, so that they cannot disagree.
+    pub trait FlowControl => flow_control for queries {
+        /// The half at the upstream egress.
+        type Sender: FcSender;
+        /// The half at the downstream ingress.
+        type Receiver: FcReceiver;
 
-    /// The smallest buffer of the ingress that does what this flow control promises (a lossless one
-    /// loses nothing); what `buffer.static = "auto"` gives.
-    fn min_buffer(&self, link: &LinkInfo) -> Bytes;
+        /// The two halves for one link direction and class.
+        fn build(&self, link: &LinkInfo) -> Result<(Self::Sender, Self::Receiver), ParamError>;
 
-    /// The formula of `min_buffer` in the mechanism's own symbols, as messages show it.
-    fn min_buffer_formula(&self) -> &'static str;
+        /// The smallest buffer of the ingress that does what this flow control promises (a lossless one
+        /// loses nothing); what `buffer.static = "auto"` gives.
+        fn min_buffer(&self, link: &LinkInfo) -> Bytes;
 
-    /// What admission sets aside beyond the threshold.
-    fn headroom(&self, _link: &LinkInfo) -> Bytes {
-        Bytes::ZERO
-    }
+        /// The formula of `min_buffer` in the mechanism's own symbols, as messages show it.
+        fn min_buffer_formula(&self) -> &'static str;
 
-    /// What the ingress must have so that nothing is lost whatever comes: all of a buffer of the port's own, whose size
-    /// `link.buffer` is; headroom alone where that is `Bytes::MAX`, beside a shared pool. It counts on pauses that
-    /// arrive and on a link that stays up.
-    fn lossless_size(&self, link: &LinkInfo) -> Bytes {
-        self.min_buffer(link)
-    }
+        /// What admission sets aside beyond the threshold.
+        fn headroom(&self, _link: &LinkInfo) -> Bytes {
+            Bytes::ZERO
+        }
 
-    /// What may come on top of `lossless_size` each time that the link comes up again: both halves start afresh, and the
-    /// buffer may be full.
-    fn restart_size(&self, _link: &LinkInfo) -> Bytes {
-        Bytes::ZERO
-    }
+        /// What the ingress must have so that nothing is lost whatever comes: all of a buffer of the port's own, whose size
+        /// `link.buffer` is; headroom alone where that is `Bytes::MAX`, beside a shared pool. It counts on pauses that
+        /// arrive and on a link that stays up.
+        fn lossless_size(&self, link: &LinkInfo) -> Bytes {
+            self.min_buffer(link)
+        }
 
-    /// Why a buffer of `lossless_size` may overflow all the same on this link, if it may.
-    fn may_overflow(&self, _link: &LinkInfo) -> Option<String> {
-        None
-    }
+        /// What may come on top of `lossless_size` each time that the link comes up again: both halves start afresh, and the
+        /// buffer may be full.
+        fn restart_size(&self, _link: &LinkInfo) -> Bytes {
+            Bytes::ZERO
+        }
 
-    /// What the port holds when it pauses its upstream, if it is the only one of its switch that holds anything; none where nothing
-    /// that it holds makes it pause.
-    fn pauses_at(&self, _link: &LinkInfo, _share: &SwitchShare) -> Option<Bytes> {
-        None
-    }
+        /// Why a buffer of `lossless_size` may overflow all the same on this link, if it may.
+        fn may_overflow(&self, _link: &LinkInfo) -> Option<String> {
+            None
+        }
 
-    /// What is odd of it on this link, though nothing is lost: why the link may idle, or a threshold does nothing.
-    fn caveats(&self, _link: &LinkInfo, _share: &SwitchShare) -> Vec<String> {
-        Vec::new()
-    }
+        /// What the port holds when it pauses its upstream, if it is the only one of its switch that holds anything; none where nothing
+        /// that it holds makes it pause.
+        fn pauses_at(&self, _link: &LinkInfo, _share: &SwitchShare) -> Option<Bytes> {
+            None
+        }
 
-    /// How long the upstream is assumed to take to obey a pause, where the size of a buffer depends on it.
-    fn reaction(&self, _link: &LinkInfo) -> Option<Span> {
-        None
-    }
+        /// What is odd of it on this link, though nothing is lost: why the link may idle, or a threshold does nothing.
+        fn caveats(&self, _link: &LinkInfo, _share: &SwitchShare) -> Vec<String> {
+            Vec::new()
+        }
 
-    /// Does a buffer of `lossless_size` never overflow?
-    fn is_lossless(&self) -> bool {
-        true
-    }
+        /// How long the upstream is assumed to take to obey a pause, where the size of a buffer depends on it.
+        fn reaction(&self, _link: &LinkInfo) -> Option<Span> {
+            None
+        }
 
-    /// Does it keep its promise where packets come that no gate of its sender half has held? Their admission is the switch's
-    /// affair: none of them is charged to headroom, or while a pause lasts.
-    fn bears_unpaused(&self) -> bool {
-        false
-    }
+        /// Does a buffer of `lossless_size` never overflow?
+        fn is_lossless(&self) -> bool {
+            true
+        }
 
-    /// Does it keep its promise where frames of its own are lost on the link?
-    fn tolerates_lost_frames(&self) -> bool {
-        false
-    }
+        /// Does it keep its promise where packets come that no gate of its sender half has held? Their admission is the switch's
+        /// affair: none of them is charged to headroom, or while a pause lasts.
+        fn bears_unpaused(&self) -> bool {
+            false
+        }
 
-    /// How long pauses last on its link, where `run` is the mode of the run.
-    fn pause_mode(&self, run: PauseMode) -> PauseMode {
-        run
-    }
+        /// Does it keep its promise where frames of its own are lost on the link?
+        fn tolerates_lost_frames(&self) -> bool {
+            false
+        }
 
-    /// The device that it puts at each end of its link, if it does.
-    fn relay(&self) -> Option<Relay> {
-        None
+        /// How long pauses last on its link, where `run` is the mode of the run.
+        fn pause_mode(&self, run: PauseMode) -> PauseMode {
+            run
+        }
+
+        /// The device that it puts at each end of its link, if it does.
+        fn relay(&self) -> Option<Relay> {
+            None
+        }
+
+        /// How long its pauses last, where they are ones that relays copy from a cable to a link or that come of such copies: there
+        /// both have to last alike.
+        fn copied_pauses(&mut self) -> Option<&mut Option<PauseMode>> {
+            None
+        }
+
+        /// The headroom that its formula gives on this link, whatever its parameters say; none where it has no headroom.
+        fn formula_headroom(&self, _link: &LinkInfo) -> Option<Bytes> {
+            None
+        }
     }
 }
 
-/// Admission to a switch's buffer.
-pub trait Buffer {
-    /// The machine of one ingress port.
-    type Admission: Admission;
+hooks! {
+    ($)
+    /// Admission to a switch's buffer.
+    pub trait Buffer => buffer for queries {
+        /// The machine of one ingress port.
+        type Admission: Admission;
 
-    /// What it takes of the switch's memory.
-    fn plan(&self) -> BufferPlan;
+        /// What it takes of the switch's memory.
+        fn plan(&self) -> BufferPlan;
 
-    /// The machine of one ingress port.
-    fn build(&self) -> Result<Self::Admission, ParamError>;
-}
+        /// A parameter that was given and sizes the whole switch: one port cannot choose it.
+        fn size_of_switch(&self) -> Option<&'static str> {
+            None
+        }
 
-/// Routing among equal-cost ports.
-pub trait Routing {
-    /// The machine of one switch.
-    type Router: Router;
+        /// How much of the packet that crosses a flow control's threshold finds room beside the account's own buffer.
+        fn spared(&self, _link: &LinkInfo) -> Bytes {
+            Bytes::ZERO
+        }
 
-    /// The machine of one switch.
-    fn build(&self, switch: &SwitchInfo) -> Result<Self::Router, ParamError>;
-}
-
-/// Scheduling of an egress port's queues.
-pub trait Scheduling {
-    /// The machine of one egress port.
-    type Scheduler: Scheduler;
-
-    /// The machine of one egress port.
-    fn build(&self, port: &PortInfo) -> Result<Self::Scheduler, ParamError>;
-}
-
-/// Detection of congestion at an egress port.
-pub trait Detection {
-    /// The machine of one egress port.
-    type Cp: CongestionPoint;
-
-    /// The machine of one egress port.
-    fn build(&self, port: &PortInfo) -> Result<Self::Cp, ParamError>;
-
-    /// What it cannot work without.
-    fn needs(&self) -> &'static [Need] {
-        &[]
-    }
-
-    /// By what it tells senders and routers.
-    fn tells(&self) -> &'static [Tells] {
-        &[]
-    }
-
-    /// Queues up to this length are nothing to it, whatever else there is: where none can be longer it has nothing to do.
-    fn ignores_up_to(&self) -> Option<Bytes> {
-        None
-    }
-
-    /// Itself at a port: what a rate or a delay decides is there in numbers.
-    #[must_use]
-    fn settled(&self, _port: &PortInfo) -> Self
-    where
-        Self: Clone,
-    {
-        self.clone()
+        /// The machine of one ingress port.
+        fn build(&self) -> Result<Self::Admission, ParamError>;
     }
 }
 
-/// Notification of the sender by the receiver.
-pub trait Notification {
-    /// The machine of one receiving queue pair.
-    type Np: NotificationPoint;
+hooks! {
+    ($)
+    /// Routing among equal-cost ports.
+    pub trait Routing => routing for queries {
+        /// The machine of one switch.
+        type Router: Router;
 
-    /// The machine of one receiving queue pair.
-    fn build(&self, qp: &QpInfo) -> Self::Np;
-}
+        /// The machine of one switch.
+        fn build(&self, switch: &SwitchInfo) -> Result<Self::Router, ParamError>;
 
-/// Reaction of the sender: one layer of rate and window control.
-pub trait Reaction {
-    /// The machine of one sending queue pair.
-    type Rp: ReactionPoint;
+        /// Do packets of one flow take several ways, so that they may overtake each other?
+        fn splits_flows(&self) -> bool {
+            false
+        }
 
-    /// The machine of one sending queue pair.
-    fn build(&self, qp: &QpInfo) -> Result<Self::Rp, ParamError>;
-
-    /// What it cannot work without.
-    fn needs(&self) -> &'static [Need] {
-        &[]
-    }
-
-    /// The least time between two CNPs of a flow that it asks the receiver for; none where it needs none.
-    fn cnp_interval(&self) -> Option<Span> {
-        None
-    }
-
-    /// Does it heed CNPs, whoever made them ([`ReactionPoint::on_notice`])?
-    fn heeds_cnps(&self) -> bool {
-        false
-    }
-
-    /// Does it read CNPs from the flags of replies ([`AckView::marked`](super::AckView::marked))?
-    fn reads_flags(&self) -> bool {
-        false
-    }
-
-    /// Does it make increase steps, of which the layers above hear ([`ReactionPoint::increases`])?
-    fn has_steps(&self) -> bool {
-        false
+        /// Does it live on what ports tell of their congestion ([`Signals`](super::Signals))?
+        fn reads_degrees(&self) -> bool {
+            false
+        }
     }
 }
 
-/// Reliability of a queue pair.
-pub trait Reliability {
-    /// The sender's machine.
-    type Sender: TransportSender;
-    /// The receiver's machine.
-    type Receiver: TransportReceiver;
+hooks! {
+    ($)
+    /// Scheduling of an egress port's queues.
+    pub trait Scheduling => scheduling for queries {
+        /// The machine of one egress port.
+        type Scheduler: Scheduler;
 
-    /// Both ends of one queue pair.
-    fn build(&self, qp: &QpInfo) -> Result<(Self::Sender, Self::Receiver), ParamError>;
-
-    /// Does the receiver acknowledge?
-    fn has_acks(&self) -> bool {
-        true
+        /// The machine of one egress port.
+        fn build(&self, port: &PortInfo) -> Result<Self::Scheduler, ParamError>;
     }
+}
 
-    /// What it cannot work without.
-    fn needs(&self) -> &'static [Need] {
-        &[]
+hooks! {
+    ($)
+    /// Detection of congestion at an egress port.
+    pub trait Detection => detection for queries {
+        /// The machine of one egress port.
+        type Cp: CongestionPoint;
+
+        /// The machine of one egress port.
+        fn build(&self, port: &PortInfo) -> Result<Self::Cp, ParamError>;
+
+        /// What it cannot work without.
+        fn needs(&self) -> &'static [Need] {
+            &[]
+        }
+
+        /// By what it tells senders and routers.
+        fn tells(&self) -> &'static [Tells] {
+            &[]
+        }
+
+        /// Queues up to this length are nothing to it, whatever else there is: where none can be longer it has nothing to do.
+        fn ignores_up_to(&self) -> Option<Bytes> {
+            None
+        }
+
+        /// The states that its machine gives to queues ([`CongestionPoint::state`]), all of them.
+        fn states(&self) -> &'static [&'static str] {
+            &[]
+        }
+
+        /// Replaces what a port's rate or delay decides by numbers, for those who want to see them.
+        fn fill_in(&mut self, _port: &PortInfo) {}
     }
+}
 
-    /// Do its retransmissions go before all new data of the NIC, by `next_repeat`?
-    fn repeats_first(&self) -> bool {
-        false
+hooks! {
+    ($)
+    /// Notification of the sender by the receiver.
+    pub trait Notification => notification for queries {
+        /// The machine of one receiving queue pair.
+        type Np: NotificationPoint;
+
+        /// The machine of one receiving queue pair.
+        fn build(&self, qp: &QpInfo) -> Result<Self::Np, ParamError>;
+
+        /// Does the receiver ever send CNPs?
+        fn sends(&self) -> bool {
+            true
+        }
+    }
+}
+
+hooks! {
+    ($)
+    /// Reaction of the sender: one layer of rate and window control.
+    pub trait Reaction => reaction for queries {
+        /// The machine of one sending queue pair.
+        type Rp: ReactionPoint;
+
+        /// The machine of one sending queue pair.
+        fn build(&self, qp: &QpInfo) -> Result<Self::Rp, ParamError>;
+
+        /// What it cannot work without.
+        fn needs(&self) -> &'static [Need] {
+            &[]
+        }
+
+        /// The least time between two CNPs of a flow that it asks the receiver for; none where it needs none.
+        fn cnp_interval(&self) -> Option<Span> {
+            None
+        }
+
+        /// Does it heed CNPs, whoever made them ([`ReactionPoint::on_notice`])?
+        fn heeds_cnps(&self) -> bool {
+            false
+        }
+
+        /// Does it read CNPs from the flags of replies ([`AckView::marked`](super::AckView::marked))?
+        fn reads_flags(&self) -> bool {
+            false
+        }
+
+        /// The highest rate that it ever allows on a path with this base round-trip time, as far as the parameters tell.
+        fn highest(&self, _base_rtt: Span) -> Rate {
+            Rate::MAX
+        }
+
+        /// The window that it allows, where that never changes and is no matter of the path.
+        fn fixed_window(&self) -> Option<Bytes> {
+            None
+        }
+
+        /// Can its window shrink to one packet, which then waits for its ACK?
+        fn waits_for_each_ack(&self) -> bool {
+            false
+        }
+
+        /// Does it make increase steps, of which the layers above hear ([`ReactionPoint::increases`])?
+        fn has_steps(&self) -> bool {
+            false
+        }
+    }
+}
+
+hooks! {
+    ($)
+    /// Reliability of a queue pair.
+    pub trait Reliability => reliability for queries {
+        /// The sender's machine.
+        type Sender: TransportSender;
+        /// The receiver's machine.
+        type Receiver: TransportReceiver;
+
+        /// Both ends of one queue pair.
+        fn build(&self, qp: &QpInfo) -> Result<(Self::Sender, Self::Receiver), ParamError>;
+
+        /// What it sends again when packets are lost.
+        fn repeats(&self) -> Repeats;
+
+        /// For how many packets the receiver sends one ACK, at the most.
+        fn ack_interval(&self) -> u32 {
+            1
+        }
+
+        /// The longest that the sender waits before it sends again of itself, where `usual` is what follows from paths.
+        fn longest_timeout(&self, usual: Span) -> Span {
+            usual
+        }
+
+        /// Where a reply takes `base_rtt` on the longest path: that timers run out before any can come, and what to do about it.
+        /// `can_lose`: something may be lost in this run.
+        fn hasty_timers(&self, _base_rtt: Span, _can_lose: bool) -> Option<String> {
+            None
+        }
+
+        /// Does the receiver acknowledge?
+        fn has_acks(&self) -> bool {
+            true
+        }
+
+        /// What it cannot work without.
+        fn needs(&self) -> &'static [Need] {
+            &[]
+        }
+
+        /// Do its retransmissions go before all new data of the NIC, by `next_repeat`?
+        fn repeats_first(&self) -> bool {
+            false
+        }
     }
 }

@@ -130,6 +130,67 @@ impl Claim {
     }
 }
 
+/// What a congestion point asks of its port as long as it is there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Demands {
+    /// The hooks that it needs for itself.
+    pub claims: &'static [Claim],
+    /// It looks at what comes in by each port: [`CongestionPoint::on_input`].
+    pub inputs: bool,
+    /// It must know what waits, packet by packet, once a queue is longer than [`CongestionPoint::quiet_up_to`]. When a packet joins
+    /// a queue beyond that, or a queue of the port is paused, a [`PortEvent::Waiting`] comes for each packet that waits already,
+    /// before the call that is due. Of packets within the bound it may hear or not, as other machines of the port need it.
+    pub waiting: bool,
+    /// The second queue of each class is one for what may be lost. Then its gate is no matter of flow control, and what waits there
+    /// is charged to no account: this machine alone bounds it, by `admit`. The packets are `isolated` at the next switch.
+    pub isolation: bool,
+    /// For how long after it heard of a packet it may still name the packet's flow in what it sends: for so long the name is no other
+    /// flow's, though the flow is over. By default it names flows of packets in hand alone.
+    pub naming: Span,
+}
+
+/// What happens at an egress port beside the packets that come and go.
+#[derive(Clone, Copy, Debug)]
+pub enum PortEvent<'a> {
+    /// The class of this queue was paused by the downstream.
+    Paused(&'a QueueView),
+    /// That pause has ended, by frame or by expiry.
+    Resumed(&'a QueueView),
+    /// This switch sends a pause to the upstream of one of its ports; all ports hear of it. If the arrival of a packet caused it:
+    /// in a switch without a pipeline and without a crossbar that is right after `on_enqueue` of this packet; in others, where a
+    /// packet is charged before it joins a queue, before it.
+    PauseSent {
+        /// The port that the pause was sent out of.
+        ingress: PortId,
+        /// The class that is to stop.
+        class: Class,
+        /// For how long, as the frame says. Where a pause lasts until it is ended ([`PauseMode::OnOff`](super::PauseMode::OnOff)),
+        /// `ResumeSent` ends it, however long that takes.
+        lasts: Span,
+    },
+    /// This switch sends word that the upstream may send again; none is sent where a pause runs out by itself. If a departure
+    /// caused it, that comes after `on_dequeue` of this packet.
+    ResumeSent {
+        /// The port that the frame was sent out of.
+        ingress: PortId,
+        /// The class that may go on.
+        class: Class,
+    },
+    /// The packet waits here since a time when the machine was quiet ([`Demands::waiting`]).
+    Waiting(&'a PacketView),
+    /// The packet has left its queue and will not be sent: the link went down, or a watchdog has given the queue up.
+    Removed(&'a PacketView),
+    /// The packets of a class have been sorted anew, as [`CpAction::Resort`] asked for.
+    Resorted {
+        /// The class.
+        class: Class,
+        /// Bytes that wait now in its first queue, and in its second.
+        queues: [Bytes; 2],
+    },
+    /// The neighbour downstream of this port has sent this.
+    Notice(&'a RegionNotice),
+}
+
 /// What is fixed about an egress port when its congestion points are built.
 #[derive(Clone, Copy, Debug)]
 pub struct PortInfo {
@@ -148,115 +209,76 @@ pub struct PortInfo {
     pub largest_rtt: Span,
 }
 
-/// One machine of an egress port.
-pub trait CongestionPoint {
-    /// The hooks that it needs for itself.
-    fn claims(&self) -> &'static [Claim] {
-        &[]
-    }
+hooks! {
+    ($)
+    /// One machine of an egress port.
+    pub trait CongestionPoint => congestion_point for machines {
+        /// What it asks of its port, from the start on.
+        fn demands(&self) -> Demands {
+            Demands::default()
+        }
 
-    /// Where the packet's flow should wait.
-    fn classify(&mut self, _now: Time, p: &PacketView) -> QueueId {
-        QueueId { class: p.class, sub: 0 }
-    }
+        /// Where the packet's flow should wait.
+        fn classify(&mut self, _now: Time, p: &PacketView) -> QueueId {
+            QueueId { class: p.class, sub: 0 }
+        }
 
-    /// Whether to drop the packet, and why.
-    fn admit(&mut self, _now: Time, _rng: &mut Rng, _p: &PacketView, _q: &QueueView) -> Option<DropReason> {
-        None
-    }
+        /// Whether to drop the packet, and why.
+        fn admit(&mut self, _now: Time, _rng: &mut Rng, _p: &PacketView, _q: &QueueView) -> Option<DropReason> {
+            None
+        }
 
-    /// May a queue of this port send?
-    fn gate(&self, _now: Time, _q: QueueId) -> Gate {
-        Gate::Open
-    }
+        /// May a queue of this port send?
+        fn gate(&self, _now: Time, _q: QueueId) -> Gate {
+            Gate::Open
+        }
 
-    /// A hint for speed: with no more bytes than this in its queue, itself included, a packet passes unheard. `admit`
-    /// takes it, `gate` is open, `on_enqueue` and `on_dequeue` mark, say and change nothing. Asked again after every
-    /// call; none, by default.
-    fn quiet_up_to(&self) -> Option<Bytes> {
-        None
-    }
+        /// A hint for speed: with no more bytes than this in its queue, itself included, a packet passes unheard. `admit`
+        /// takes it, `gate` is open, `on_enqueue` and `on_dequeue` mark, say and change nothing. Asked again after every
+        /// call; none, by default.
+        fn quiet_up_to(&self) -> Option<Bytes> {
+            None
+        }
 
-    /// Must it know what waits, packet by packet, as soon as it is quiet no more? Then, when a packet joins a queue beyond
-    /// `quiet_up_to`, or a queue of the port is paused, `on_waiting` tells of all packets that wait there already, before
-    /// the call that is due. Of packets within the bound it may hear or not, as other machines of the port need it.
-    fn recounts(&self) -> bool {
-        false
-    }
+        /// The packet has come in and is to leave here: `q.voq` includes it. With a crossbar that is before it joins the queue. Called
+        /// where `Demands::inputs` says so.
+        fn on_input(&mut self, _cx: &mut Cx<'_, CpAction>, _p: &PacketView, _q: &QueueView) {}
 
-    /// The packet waits at the port since a time when this machine was quiet; see `recounts`.
-    fn on_waiting(&mut self, _p: &PacketView) {}
+        /// The packet has joined the queue; `q` includes it.
+        fn on_enqueue(&mut self, _cx: &mut Cx<'_, CpAction>, _p: &PacketView, _q: &QueueView) -> Mark {
+            Mark::None
+        }
 
-    /// The packet has left its queue and will not be sent: the link went down, or a watchdog has given the queue up.
-    fn on_removed(&mut self, _now: Time, _p: &PacketView) {}
+        /// The packet starts on the wire; `q` no longer includes it.
+        fn on_dequeue(&mut self, _cx: &mut Cx<'_, CpAction>, _p: &PacketView, _q: &QueueView) -> Mark {
+            Mark::None
+        }
 
-    /// For how long after it heard of a packet it may still name the packet's flow in what it sends: for so long the name
-    /// is no other flow's, though the flow is over. By default it names flows of packets in hand alone.
-    fn remembers(&self) -> Span {
-        Span::ZERO
-    }
+        /// What happens at the port beside the packets that come and go.
+        fn on_event(&mut self, _cx: &mut Cx<'_, CpAction>, _event: PortEvent<'_>) {}
 
-    /// Does it look at what comes in by each port (`on_input`)?
-    fn watches_inputs(&self) -> bool {
-        false
-    }
+        /// When to call `on_timeout` next.
+        fn next_timeout(&self) -> Option<Time> {
+            None
+        }
 
-    /// Is the second queue of each class one for what may be lost? Then its gate is no matter of flow control, and what waits
-    /// there is charged to no account: this machine alone bounds it, by `admit`. The packets are `isolated` at the next switch.
-    fn isolates(&self) -> bool {
-        false
-    }
+        /// The instant that `next_timeout` named has come.
+        fn on_timeout(&mut self, _cx: &mut Cx<'_, CpAction>) {}
 
-    /// The packet has come in and is to leave here: `q.voq` includes it. With a crossbar that is before it joins the queue.
-    fn on_input(&mut self, _cx: &mut Cx<'_, CpAction>, _p: &PacketView, _q: &QueueView) {}
+        /// The state that a queue is in, as results show it (`records.signals`); empty where there are no states.
+        fn state(&self, _now: Time, _class: Class) -> &'static str {
+            ""
+        }
 
-    /// The packets of a class have been sorted anew, as [`CpAction::Resort`] asked for: now so many bytes wait in its first queue
-    /// and in its second.
-    fn on_resorted(&mut self, _now: Time, _class: Class, _queues: [Bytes; 2]) {}
+        /// What others may read.
+        fn signals(&self, _now: Time) -> Signals {
+            Signals::default()
+        }
 
-    /// The packet has joined the queue; `q` includes it.
-    fn on_enqueue(&mut self, _cx: &mut Cx<'_, CpAction>, _p: &PacketView, _q: &QueueView) -> Mark {
-        Mark::None
-    }
-
-    /// The packet starts on the wire; `q` no longer includes it.
-    fn on_dequeue(&mut self, _cx: &mut Cx<'_, CpAction>, _p: &PacketView, _q: &QueueView) -> Mark {
-        Mark::None
-    }
-
-    /// This queue was paused by its downstream.
-    fn on_paused(&mut self, _now: Time, _q: &QueueView) {}
-
-    /// The pause has ended, by frame or by expiry.
-    fn on_resumed(&mut self, _now: Time, _q: &QueueView) {}
-
-    /// This switch has paused the upstream of `ingress`.
-    fn on_pause_sent(&mut self, _now: Time, _ingress: PortId, _class: Class) {}
-
-    /// The neighbour downstream of this port has sent word.
-    fn on_notice(&mut self, _cx: &mut Cx<'_, CpAction>, _n: &RegionNotice) {}
-
-    /// When to call `on_timeout` next.
-    fn next_timeout(&self) -> Option<Time> {
-        None
-    }
-
-    /// The instant that `next_timeout` named has come.
-    fn on_timeout(&mut self, _cx: &mut Cx<'_, CpAction>) {}
-
-    /// The state that a queue is in, as results show it (`records.signals`); empty where there are no states.
-    fn state(&self, _now: Time, _class: Class) -> &'static str {
-        ""
-    }
-
-    /// What others may read.
-    fn signals(&self, _now: Time) -> Signals {
-        Signals::default()
-    }
-
-    /// Is this flow one that the port holds back?
-    fn is_culprit(&self, _now: Time, _flow: FlowId) -> bool {
-        false
+        /// Is this flow one that the port holds back?
+        fn is_culprit(&self, _now: Time, _flow: FlowId) -> bool {
+            false
+        }
     }
 }
 

@@ -114,92 +114,103 @@ impl Gate {
     }
 }
 
-/// The half at the downstream ingress.
-pub trait FcReceiver {
-    /// A packet has been charged to this ingress and class.
-    fn on_enqueue(&mut self, cx: &mut Cx<'_, FcFrame>, q: &IngressView);
+hooks! {
+    ($)
+    /// The half at the downstream ingress.
+    pub trait FcReceiver => fc_receiver for machines {
+        /// A packet has been charged to this ingress and class.
+        fn on_enqueue(&mut self, cx: &mut Cx<'_, FcFrame>, q: &IngressView);
 
-    /// A packet of this ingress and class has left the switch (or was discarded), and is uncharged. Called at
-    /// that instant while `awaits_release`, else not at all.
-    fn on_release(&mut self, cx: &mut Cx<'_, FcFrame>, q: &IngressView);
+        /// A packet of this ingress and class has left the switch (or was discarded), and is uncharged. Called at
+        /// that instant while `awaits_release`, else not at all.
+        fn on_release(&mut self, cx: &mut Cx<'_, FcFrame>, q: &IngressView);
 
-    /// A packet of this ingress and class has arrived, and was discarded before it was charged.
-    fn on_refused(&mut self, _cx: &mut Cx<'_, FcFrame>, _q: &IngressView) {}
+        /// A packet of this ingress and class has arrived, and was discarded before it was charged.
+        fn on_refused(&mut self, _cx: &mut Cx<'_, FcFrame>, _q: &IngressView) {}
 
-    /// Must `on_release` come, since a message may be due? If not, it is enough that views are right when
-    /// read. Asked after every call of another method: time alone does not change it.
-    fn awaits_release(&self) -> bool {
-        false
+        /// Must `on_release` come, since a message may be due? If not, it is enough that views are right when
+        /// read. Asked after every call of another method: time alone does not change it.
+        fn awaits_release(&self) -> bool {
+            false
+        }
+
+        /// The level that it keeps what it holds and what may still come at, together; none where it keeps none.
+        fn level(&self) -> Option<Bytes> {
+            None
+        }
+
+        /// Does a pause last that this half has asked for?
+        fn is_pausing(&self, _now: Time) -> bool {
+            self.awaits_release()
+        }
+
+        /// Where `shared` ends and headroom begins; everything is shared by default.
+        fn threshold(&self, _pool_free: Bytes) -> Bytes {
+            Bytes::MAX
+        }
+
+        /// A hint for speed: below this, packets come in without a word. While no release is awaited, nothing is in
+        /// headroom, `pool_free` bytes or more are free, and `shared` with the packet stays below the answer,
+        /// `on_enqueue` does nothing and `threshold` lies above `shared`. Asked once; never, by default.
+        fn quiet_below(&self, _pool_free: Bytes) -> Bytes {
+            Bytes::ZERO
+        }
+
+        /// A frame for this half has arrived.
+        fn on_frame(&mut self, _cx: &mut Cx<'_, FcFrame>, _frame: FcFrame, _q: &IngressView) {}
+
+        /// When to call `on_timeout` next.
+        fn next_timeout(&self) -> Option<Time> {
+            None
+        }
+
+        /// The instant that `next_timeout` named has come.
+        fn on_timeout(&mut self, _cx: &mut Cx<'_, FcFrame>, _q: &IngressView) {}
+
+        /// The link went down and came up again: both halves start afresh.
+        fn on_link_reset(&mut self, _cx: &mut Cx<'_, FcFrame>, _q: &IngressView) {}
     }
-
-    /// Does a pause last that this half has asked for?
-    fn is_pausing(&self, _now: Time) -> bool {
-        self.awaits_release()
-    }
-
-    /// Where `shared` ends and headroom begins; everything is shared by default.
-    fn threshold(&self, _pool_free: Bytes) -> Bytes {
-        Bytes::MAX
-    }
-
-    /// A hint for speed: below this, packets come in without a word. While no release is awaited, nothing is in
-    /// headroom, `pool_free` bytes or more are free, and `shared` with the packet stays below the answer,
-    /// `on_enqueue` does nothing and `threshold` lies above `shared`. Asked once; never, by default.
-    fn quiet_below(&self, _pool_free: Bytes) -> Bytes {
-        Bytes::ZERO
-    }
-
-    /// A frame for this half has arrived.
-    fn on_frame(&mut self, _cx: &mut Cx<'_, FcFrame>, _frame: FcFrame, _q: &IngressView) {}
-
-    /// When to call `on_timeout` next.
-    fn next_timeout(&self) -> Option<Time> {
-        None
-    }
-
-    /// The instant that `next_timeout` named has come.
-    fn on_timeout(&mut self, _cx: &mut Cx<'_, FcFrame>, _q: &IngressView) {}
-
-    /// The link went down and came up again: both halves start afresh.
-    fn on_link_reset(&mut self, _cx: &mut Cx<'_, FcFrame>, _q: &IngressView) {}
 }
 
-/// The half at the upstream egress.
-pub trait FcSender {
-    /// A frame for this half has arrived.
-    fn on_frame(&mut self, cx: &mut Cx<'_, FcFrame>, frame: FcFrame);
+hooks! {
+    ($)
+    /// The half at the upstream egress.
+    pub trait FcSender => fc_sender for machines {
+        /// A frame for this half has arrived.
+        fn on_frame(&mut self, cx: &mut Cx<'_, FcFrame>, frame: FcFrame);
 
-    /// Must `on_sent` be called?
-    fn counts_sent(&self) -> bool {
-        false
+        /// Must `on_sent` be called?
+        fn counts_sent(&self) -> bool {
+            false
+        }
+
+        /// A frame of this class starts on the wire; called only where `counts_sent` held at the start.
+        fn on_sent(&mut self, _cx: &mut Cx<'_, FcFrame>, _wire: Bytes) {}
+
+        /// May a frame of `next` wire bytes start at `now`?
+        fn gate(&self, now: Time, next: Bytes) -> Gate;
+
+        /// A hint for speed: is the gate open for every frame until the next `on_frame`, `on_timeout` or reset, after
+        /// which it is asked again? A half that counts what is sent never says so.
+        fn is_free(&self) -> bool {
+            false
+        }
+
+        /// Has a watchdog given this queue up, so that what waits in it and what comes is discarded? Asked after
+        /// every frame, timeout and reset: time alone does not change it.
+        fn discards(&self, _now: Time) -> bool {
+            false
+        }
+
+        /// When to call `on_timeout` next (the end of a pause, a watchdog, a regular report).
+        fn next_timeout(&self) -> Option<Time> {
+            None
+        }
+
+        /// The instant that `next_timeout` named has come.
+        fn on_timeout(&mut self, _cx: &mut Cx<'_, FcFrame>) {}
+
+        /// The link went down and came up again: both halves start afresh.
+        fn on_link_reset(&mut self, _cx: &mut Cx<'_, FcFrame>) {}
     }
-
-    /// A frame of this class starts on the wire; called only where `counts_sent` held at the start.
-    fn on_sent(&mut self, _cx: &mut Cx<'_, FcFrame>, _wire: Bytes) {}
-
-    /// May a frame of `next` wire bytes start at `now`?
-    fn gate(&self, now: Time, next: Bytes) -> Gate;
-
-    /// A hint for speed: is the gate open for every frame until the next `on_frame`, `on_timeout` or reset, after
-    /// which it is asked again? A half that counts what is sent never says so.
-    fn is_free(&self) -> bool {
-        false
-    }
-
-    /// Has a watchdog given this queue up, so that what waits in it and what comes is discarded? Asked after
-    /// every frame, timeout and reset: time alone does not change it.
-    fn discards(&self, _now: Time) -> bool {
-        false
-    }
-
-    /// When to call `on_timeout` next (the end of a pause, a watchdog, a regular report).
-    fn next_timeout(&self) -> Option<Time> {
-        None
-    }
-
-    /// The instant that `next_timeout` named has come.
-    fn on_timeout(&mut self, _cx: &mut Cx<'_, FcFrame>) {}
-
-    /// The link went down and came up again: both halves start afresh.
-    fn on_link_reset(&mut self, _cx: &mut Cx<'_, FcFrame>) {}
 }

@@ -204,145 +204,157 @@ pub enum Hears {
     Nothing,
 }
 
-/// At the receiver: decides when to send a CNP; one per receiving queue pair.
-pub trait NotificationPoint {
-    /// Which packets `on_data` may be called with; it passes over others in silence.
-    fn hears(&self) -> Hears {
-        Hears::All
+hooks! {
+    ($)
+    /// At the receiver: decides when to send a CNP; one per receiving queue pair.
+    pub trait NotificationPoint => notification_point for machines {
+        /// Which packets `on_data` may be called with; it passes over others in silence.
+        fn hears(&self) -> Hears {
+            Hears::All
+        }
+        /// A data packet has arrived.
+        fn on_data(&mut self, cx: &mut Cx<'_, Notice>, p: &PacketView);
     }
-    /// A data packet has arrived.
-    fn on_data(&mut self, cx: &mut Cx<'_, Notice>, p: &PacketView);
 }
 
 /// Timers of a reaction point that are events of their own.
 pub const TICKS: usize = 3;
 
-/// At the sender: a layer of rate and window control; one stack per sending queue pair.
-pub trait ReactionPoint {
-    /// A data packet of `wire` bytes starts on the wire.
-    fn on_sent(&mut self, _now: Time, _wire: Bytes) {}
-    /// An acknowledgement has arrived.
-    fn on_ack(&mut self, _now: Time, _ack: &AckView<'_>) {}
-    /// A CNP has arrived.
-    fn on_notice(&mut self, _now: Time, _n: &Notice) {}
-    /// Something was lost.
-    fn on_loss(&mut self, _now: Time, _l: &LossView) {}
-    /// A layer below has made an increase step, at line rate too.
-    fn on_increase(&mut self, _now: Time) {}
-    /// Increase steps made so far; the stack compares it around every call and tells the layers above.
-    fn increases(&self) -> u64 {
-        0
-    }
-    /// When to call `on_timeout` next.
-    fn next_timeout(&self) -> Option<Time> {
-        None
-    }
-    /// The instant that `next_timeout` named has come.
-    fn on_timeout(&mut self, _now: Time) {}
-    /// When each of its timers ticks next (`Time::NEVER`: it does not run), if each is an event of its own. Where events of
-    /// one instant happen in the order in which they were scheduled, that is asked in the place of `next_timeout`; timers that
-    /// are set at once are scheduled in this order.
-    fn ticks(&self) -> Option<[Time; TICKS]> {
-        None
-    }
-    /// A timer ticks, by its place in `ticks`.
-    fn on_tick(&mut self, _now: Time, _timer: usize) {}
-    /// Does `allowance` never change, whatever happens?
-    fn is_constant(&self) -> bool {
-        false
-    }
-    /// Does `on_sent` do anything? If not it is not called, and nothing is asked after a packet has started.
-    fn hears_sent(&self) -> bool {
-        true
-    }
-    /// Likewise of `on_ack`.
-    fn hears_acks(&self) -> bool {
-        true
-    }
-    /// Does its window hold at line rate, and shrink with the rate that the whole stack allows?
-    fn scales_window(&self) -> bool {
-        false
-    }
-    /// How often a rate was set so far, the same one included, if as published each time moves the packet that
-    /// waits for its pacing time; none if that packet keeps its time.
-    fn rates_set(&self) -> Option<u64> {
-        None
-    }
-    /// What this layer allows now.
-    fn allowance(&self) -> Allowance;
-}
-
-/// At the sender: what to send next, and again; one per sending queue pair.
-pub trait TransportSender {
-    /// Adds a message to what is to be sent.
-    fn push(&mut self, message: Bytes);
-    /// Payload of what `next_segment` would give now, new data or retransmission.
-    fn ready(&self) -> Option<Bytes>;
-    /// Is there anything left to send, whether there is room for it or not? In SWING's IRN: to be acknowledged.
-    fn has_more(&self) -> bool {
-        self.ready().is_some()
-    }
-    /// A NIC of ConWeave's simulator has looked whether this may send, which changes what is next there.
-    fn looked_at(&mut self) {}
-    /// Takes the next packet; `None` exactly where `ready` is.
-    fn next_segment(&mut self, now: Time) -> Option<Segment>;
-    /// A reply has arrived: payload bytes newly acknowledged, and what it says was lost.
-    fn on_reply(&mut self, now: Time, reply: Reply) -> (Bytes, Option<LossView>);
-    /// All before this is acknowledged, now that `reply` has been heard.
-    fn acknowledged(&self, reply: Reply) -> u64 {
-        reply.next()
-    }
-    /// Does what `next_segment` would give need room in the windows? What is counted in flight already does not.
-    fn needs_room(&self) -> bool {
-        true
-    }
-    /// Does something wait to be sent again before all new data of the NIC, whatever its flow?
-    fn has_repeats(&self) -> bool {
-        false
-    }
-    /// Takes the oldest entry of what waits so; `None` if it has been acknowledged meanwhile.
-    fn next_repeat(&mut self, _now: Time) -> Option<Segment> {
-        None
-    }
-    /// Sequence number of what `next_segment` would give, or would give if there were more to send.
-    fn next_psn(&self) -> u64;
-    /// Payload bytes sent and not acknowledged; a transport without acknowledgements has none.
-    fn in_flight(&self) -> Bytes;
-    /// All that was pushed is sent and, where there are acknowledgements, acknowledged.
-    fn is_done(&self) -> bool;
-    /// A window of its own (IRN's BDP cap).
-    fn cap(&self) -> Bytes {
-        Bytes::MAX
-    }
-    /// When to call `on_timeout` next.
-    fn next_timeout(&self) -> Option<Time> {
-        None
-    }
-    /// Does each packet have a timer of its own, which is set when the packet is sent?
-    fn times_packets(&self) -> bool {
-        false
-    }
-    /// Where ties go by the order of scheduling: the place in it of the timer that the next packet sets, told before
-    /// `next_segment` and `next_repeat`.
-    fn number_timer(&mut self, _number: u64) {}
-    /// The place of the timer that `next_timeout` names; `None` where timers have none.
-    fn timeout_number(&self) -> Option<u64> {
-        None
-    }
-    /// The instant that `next_timeout` named has come; what it says was lost. Of several timers of one instant it is
-    /// called for one after the other.
-    fn on_timeout(&mut self, _now: Time) -> Option<LossView> {
-        None
+hooks! {
+    ($)
+    /// At the sender: a layer of rate and window control; one stack per sending queue pair.
+    pub trait ReactionPoint => reaction_point for machines {
+        /// A data packet of `wire` bytes starts on the wire.
+        fn on_sent(&mut self, _now: Time, _wire: Bytes) {}
+        /// An acknowledgement has arrived.
+        fn on_ack(&mut self, _now: Time, _ack: &AckView<'_>) {}
+        /// A CNP has arrived.
+        fn on_notice(&mut self, _now: Time, _n: &Notice) {}
+        /// Something was lost.
+        fn on_loss(&mut self, _now: Time, _l: &LossView) {}
+        /// A layer below has made an increase step, at line rate too.
+        fn on_increase(&mut self, _now: Time) {}
+        /// Increase steps made so far; the stack compares it around every call and tells the layers above.
+        fn increases(&self) -> u64 {
+            0
+        }
+        /// When to call `on_timeout` next.
+        fn next_timeout(&self) -> Option<Time> {
+            None
+        }
+        /// The instant that `next_timeout` named has come.
+        fn on_timeout(&mut self, _now: Time) {}
+        /// When each of its timers ticks next (`Time::NEVER`: it does not run), if each is an event of its own. Where events of
+        /// one instant happen in the order in which they were scheduled, that is asked in the place of `next_timeout`; timers that
+        /// are set at once are scheduled in this order.
+        fn ticks(&self) -> Option<[Time; TICKS]> {
+            None
+        }
+        /// A timer ticks, by its place in `ticks`.
+        fn on_tick(&mut self, _now: Time, _timer: usize) {}
+        /// Does `allowance` never change, whatever happens?
+        fn is_constant(&self) -> bool {
+            false
+        }
+        /// Does `on_sent` do anything? If not it is not called, and nothing is asked after a packet has started.
+        fn hears_sent(&self) -> bool {
+            true
+        }
+        /// Likewise of `on_ack`.
+        fn hears_acks(&self) -> bool {
+            true
+        }
+        /// Does its window hold at line rate, and shrink with the rate that the whole stack allows?
+        fn scales_window(&self) -> bool {
+            false
+        }
+        /// How often a rate was set so far, the same one included, if as published each time moves the packet that
+        /// waits for its pacing time; none if that packet keeps its time.
+        fn rates_set(&self) -> Option<u64> {
+            None
+        }
+        /// What this layer allows now.
+        fn allowance(&self) -> Allowance;
     }
 }
 
-/// At the receiver: what counts as delivered, and what to answer; one per receiving queue pair.
-pub trait TransportReceiver {
-    /// A data packet has arrived: payload bytes that are delivered by it, each exactly once.
-    fn on_segment(&mut self, cx: &mut Cx<'_, Reply>, s: &Segment) -> Bytes;
-    /// Do replies that tell of a gap count as replies to a marked packet ([`Reply::tells_of_gap`])?
-    fn marks_disorder(&self) -> bool {
-        false
+hooks! {
+    ($)
+    /// At the sender: what to send next, and again; one per sending queue pair.
+    pub trait TransportSender => transport_sender for machines {
+        /// Adds a message to what is to be sent.
+        fn push(&mut self, message: Bytes);
+        /// Payload of what `next_segment` would give now, new data or retransmission.
+        fn ready(&self) -> Option<Bytes>;
+        /// Is there anything left to send, whether there is room for it or not? In SWING's IRN: to be acknowledged.
+        fn has_more(&self) -> bool {
+            self.ready().is_some()
+        }
+        /// A NIC of ConWeave's simulator has looked whether this may send, which changes what is next there.
+        fn looked_at(&mut self) {}
+        /// Takes the next packet; `None` exactly where `ready` is.
+        fn next_segment(&mut self, now: Time) -> Option<Segment>;
+        /// A reply has arrived: payload bytes newly acknowledged, and what it says was lost.
+        fn on_reply(&mut self, now: Time, reply: Reply) -> (Bytes, Option<LossView>);
+        /// All before this is acknowledged, now that `reply` has been heard.
+        fn acknowledged(&self, reply: Reply) -> u64 {
+            reply.next()
+        }
+        /// Does what `next_segment` would give need room in the windows? What is counted in flight already does not.
+        fn needs_room(&self) -> bool {
+            true
+        }
+        /// Does something wait to be sent again before all new data of the NIC, whatever its flow?
+        fn has_repeats(&self) -> bool {
+            false
+        }
+        /// Takes the oldest entry of what waits so; `None` if it has been acknowledged meanwhile.
+        fn next_repeat(&mut self, _now: Time) -> Option<Segment> {
+            None
+        }
+        /// Sequence number of what `next_segment` would give, or would give if there were more to send.
+        fn next_psn(&self) -> u64;
+        /// Payload bytes sent and not acknowledged; a transport without acknowledgements has none.
+        fn in_flight(&self) -> Bytes;
+        /// All that was pushed is sent and, where there are acknowledgements, acknowledged.
+        fn is_done(&self) -> bool;
+        /// A window of its own (IRN's BDP cap).
+        fn cap(&self) -> Bytes {
+            Bytes::MAX
+        }
+        /// When to call `on_timeout` next.
+        fn next_timeout(&self) -> Option<Time> {
+            None
+        }
+        /// Does each packet have a timer of its own, which is set when the packet is sent?
+        fn times_packets(&self) -> bool {
+            false
+        }
+        /// Where ties go by the order of scheduling: the place in it of the timer that the next packet sets, told before
+        /// `next_segment` and `next_repeat`.
+        fn number_timer(&mut self, _number: u64) {}
+        /// The place of the timer that `next_timeout` names; `None` where timers have none.
+        fn timeout_number(&self) -> Option<u64> {
+            None
+        }
+        /// The instant that `next_timeout` named has come; what it says was lost. Of several timers of one instant it is
+        /// called for one after the other.
+        fn on_timeout(&mut self, _now: Time) -> Option<LossView> {
+            None
+        }
+    }
+}
+
+hooks! {
+    ($)
+    /// At the receiver: what counts as delivered, and what to answer; one per receiving queue pair.
+    pub trait TransportReceiver => transport_receiver for machines {
+        /// A data packet has arrived: payload bytes that are delivered by it, each exactly once.
+        fn on_segment(&mut self, cx: &mut Cx<'_, Reply>, s: &Segment) -> Bytes;
+        /// Do replies that tell of a gap count as replies to a marked packet ([`Reply::tells_of_gap`])?
+        fn marks_disorder(&self) -> bool {
+            false
+        }
     }
 }
 

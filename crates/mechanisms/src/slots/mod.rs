@@ -5,19 +5,30 @@
 //! else is pushed into `cx.out`; a wish to be called later is polled by `next_timeout`. It never
 //! sees an event, a queue's contents, a topology or another mechanism.
 
+#[macro_use]
+mod hooks;
+
+#[macro_use]
 mod choice;
+#[macro_use]
 mod congestion;
+mod examples;
+#[macro_use]
 mod flow_control;
+#[macro_use]
 mod host;
 mod relay;
+#[macro_use]
 mod switch;
 mod words;
 
 pub use choice::{
-    Buffer, Detection, FlowControl, Notification, Reaction, Reliability, Routing, Scheduling, SwitchShare,
+    Buffer, Detection, FlowControl, Notification, Reaction, Reliability, Repeats, Routing, Scheduling,
+    SwitchShare,
 };
 pub use congestion::{
-    Claim, CongestionPoint, CpAction, Mark, Notice, PortInfo, RegionNotice, Signals, Tells, most_closed,
+    Claim, CongestionPoint, CpAction, Demands, Mark, Notice, PortEvent, PortInfo, RegionNotice, Signals,
+    Tells, most_closed,
 };
 pub use flow_control::{FcFrame, FcReceiver, FcSender, Gate, IngressView, LinkInfo, PauseMode};
 pub use host::{

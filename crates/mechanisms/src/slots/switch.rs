@@ -67,31 +67,34 @@ pub struct PortView {
     pub holds_flow: bool,
 }
 
-/// Chooses among equal-cost ports; one per switch.
-pub trait Router: Sync {
-    /// The choice where it depends on the flow alone, so that it is made once per flow: hosts of several threads may ask at once.
-    fn by_flow(&self, _flow: &FlowTuple, _ways: usize) -> Option<usize> {
-        None
-    }
+hooks! {
+    ($)
+    /// Chooses among equal-cost ports; one per switch.
+    pub trait Router: Sync => router for machines {
+        /// The choice where it depends on the flow alone, so that it is made once per flow: hosts of several threads may ask at once.
+        fn by_flow(&self, _flow: &FlowTuple, _ways: usize) -> Option<usize> {
+            None
+        }
 
-    /// Must the candidates' views be filled in (all but `port`)?
-    fn reads_ports(&self) -> bool {
-        false
-    }
+        /// Must the candidates' views be filled in (all but `port`)?
+        fn reads_ports(&self) -> bool {
+            false
+        }
 
-    /// The way that this packet takes while [`stays`](Router::stays) says so of its port, so that only that one is looked at: an index
-    /// into `ports`; none where all views decide.
-    fn usual_way(&mut self, _p: &PacketView, _ports: &[PortId]) -> Option<usize> {
-        None
-    }
+        /// The way that this packet takes while [`stays`](Router::stays) says so of its port, so that only that one is looked at: an index
+        /// into `ports`; none where all views decide.
+        fn usual_way(&mut self, _p: &PacketView, _ports: &[PortId]) -> Option<usize> {
+            None
+        }
 
-    /// Does this packet take its usual way, seeing its port?
-    fn stays(&self, _p: &PacketView, _at: &PortView) -> bool {
-        true
-    }
+        /// Does this packet take its usual way, seeing its port?
+        fn stays(&self, _p: &PacketView, _at: &PortView) -> bool {
+            true
+        }
 
-    /// The choice for this packet: an index into `candidates`, which is never empty.
-    fn route(&mut self, now: Time, rng: &mut Rng, p: &PacketView, candidates: &[PortView]) -> usize;
+        /// The choice for this packet: an index into `candidates`, which is never empty.
+        fn route(&mut self, now: Time, rng: &mut Rng, p: &PacketView, candidates: &[PortView]) -> usize;
+    }
 }
 
 /// For one ingress and class: what its pool offers.
@@ -239,28 +242,31 @@ pub struct CrossbarPlan {
     pub speed_up: f64,
 }
 
-/// Decides where an arriving packet is charged; one per ingress port.
-pub trait Admission {
-    /// The decision for a packet of class `p.class`; `i` and `e` do not include it.
-    fn admit(
-        &mut self,
-        now: Time,
-        rng: &mut Rng,
-        p: &PacketView,
-        i: &IngressView,
-        e: &QueueView,
-        pool: &PoolView,
-    ) -> Admit;
+hooks! {
+    ($)
+    /// Decides where an arriving packet is charged; one per ingress port.
+    pub trait Admission => admission for machines {
+        /// The decision for a packet of class `p.class`; `i` and `e` do not include it.
+        fn admit(
+            &mut self,
+            now: Time,
+            rng: &mut Rng,
+            p: &PacketView,
+            i: &IngressView,
+            e: &QueueView,
+            pool: &PoolView,
+        ) -> Admit;
 
-    /// A hint for speed: is a packet taken in below headroom wherever it keeps `shared` below the threshold and the
-    /// pool has room for it, whatever the egress queue holds? A class without a threshold is not asked.
-    fn is_plain(&self) -> bool {
-        false
-    }
+        /// A hint for speed: is a packet taken in below headroom wherever it keeps `shared` below the threshold and the
+        /// pool has room for it, whatever the egress queue holds? A class without a threshold is not asked.
+        fn is_plain(&self) -> bool {
+            false
+        }
 
-    /// What each egress queue has for itself, if `PoolView::egress_used` is asked for.
-    fn egress_reserve(&self) -> Option<Bytes> {
-        None
+        /// What each egress queue has for itself, if `PoolView::egress_used` is asked for.
+        fn egress_reserve(&self) -> Option<Bytes> {
+            None
+        }
     }
 }
 
@@ -277,11 +283,14 @@ pub struct ReadyView {
     pub gate: Gate,
 }
 
-/// Chooses the queue that sends next; one per egress port. The control class is served before it is asked.
-pub trait Scheduler {
-    /// One of `queues` whose gate is open at `now`, or none. It must not depend on how often it is asked.
-    fn pick(&mut self, now: Time, queues: &[ReadyView]) -> Option<QueueId>;
+hooks! {
+    ($)
+    /// Chooses the queue that sends next; one per egress port. The control class is served before it is asked.
+    pub trait Scheduler => scheduler for machines {
+        /// One of `queues` whose gate is open at `now`, or none. It must not depend on how often it is asked.
+        fn pick(&mut self, now: Time, queues: &[ReadyView]) -> Option<QueueId>;
 
-    /// A frame of `wire` bytes of queue `q` starts on the wire.
-    fn on_sent(&mut self, _now: Time, _q: QueueId, _wire: Bytes) {}
+        /// A frame of `wire` bytes of queue `q` starts on the wire.
+        fn on_sent(&mut self, _now: Time, _q: QueueId, _wire: Bytes) {}
+    }
 }

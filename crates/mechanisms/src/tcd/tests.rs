@@ -28,9 +28,17 @@ impl Port {
     /// Resumed at `at` with `len` bytes, after a pause.
     fn resumed(at: u64, len: u64) -> Self {
         let mut port = Port::new();
-        port.cp.on_paused(us(at - 1), &egress(len));
-        port.cp.on_resumed(us(at), &egress(len));
+        port.pauses(us(at - 1), len);
+        port.resumes(us(at), len);
         port
+    }
+
+    fn pauses(&mut self, at: Time, len: u64) {
+        self.bench.told(at, &mut self.cp, PortEvent::Paused(&egress(len)));
+    }
+
+    fn resumes(&mut self, at: Time, len: u64) {
+        self.bench.told(at, &mut self.cp, PortEvent::Resumed(&egress(len)));
     }
 
     /// A packet leaves `len` bytes behind: its mark, and the state then.
@@ -145,7 +153,7 @@ fn a_resume_makes_every_state_undetermined() {
     let mut congested = Port::new();
     assert_eq!(congested.leaves(3, 900_000), (Mark::Ce, "congestion"));
     for (mut port, at) in [(congested, 10), (checking(), 210)] {
-        port.cp.on_resumed(us(at), &egress(60_000));
+        port.resumes(us(at), 60_000);
         assert_eq!(port.leaves(at + 1, 60_000), (Mark::Ue, "undetermined"));
         // The queue of this RESUME is what counts.
         assert_eq!(port.leaves(at + TON + 1, 60_000), (Mark::Ce, "congestion"));
@@ -188,9 +196,9 @@ fn it_is_quiet_exactly_while_a_short_queue_has_nothing_to_say() {
     let mut port = Port::new();
     let quiet = |port: &Port| port.cp.quiet_up_to().map(|bytes| bytes.0);
     assert_eq!(quiet(&port), Some(STEP), "never paused");
-    port.cp.on_paused(us(10), &egress(0));
+    port.pauses(us(10), 0);
     assert_eq!(quiet(&port), Some(STEP), "nothing leaves while it is paused");
-    port.cp.on_resumed(us(20), &egress(80_000));
+    port.resumes(us(20), 80_000);
     assert_eq!(quiet(&port), None);
     // Time alone does not make it quiet: the departure after max(Ton) has to be heard.
     port.leaves(20 + TON, 70_000);

@@ -7,12 +7,11 @@ use floodway_fabric::routing::peer;
 use floodway_fabric::{Account, Accounts, Blueprint};
 use floodway_mechanisms::registry::{
     AnyCongestionPoint, BufferParams, CongestionPointParams, FlowControlParams, ReactionParams,
-    ReliabilityParams, RoutingParams,
 };
 use floodway_mechanisms::slots::{
-    CongestionPoint as _, Crossing, LinkInfo, Need, OfPath, PortInfo, QpInfo, SwitchInfo, SwitchShare, Tells,
+    CongestionPoint as _, Need, PortInfo, QpInfo, Repeats, SwitchInfo, SwitchShare, Tells,
 };
-use floodway_units::{Bytes, Class, FlowId, NodeId, PortId, Rate, Span};
+use floodway_units::{Bytes, Class, NodeId, PortId, Rate, Span};
 
 use super::Builder;
 use crate::error::{Place, ScenarioError};
@@ -231,7 +230,7 @@ impl Found<'_> {
     ) {
         let need = self.accounts.need(port, class, account);
         let lacks = need.map_or(Bytes::ZERO, |need| need.steady.saturating_sub(need.has));
-        let least = params.min_buffer(&account.link).saturating_sub(spared(&buffer.value, &account.link));
+        let least = params.min_buffer(&account.link).saturating_sub(buffer.value.spared(&account.link));
         let small = account.own.filter(|size| *size < least);
         if lacks > Bytes::ZERO && small.is_none() {
             let headroom = account.headroom;
@@ -302,21 +301,8 @@ impl Found<'_> {
                 self.points(blueprint, (port, &info), &plan.congestion_points);
             }
         }
-        let probe = QpInfo {
-            flow: FlowId(0),
-            line_rate: Rate::gbps(100),
-            path_rate: Rate::gbps(100),
-            base_rtt: Span::us(10),
-            products: floodway_mechanisms::slots::Products::Up,
-            largest_rtt: Span::us(20),
-            largest_bdp: Bytes(250_000),
-            full_rtt: Span::us(30),
-            largest_full_rtt: Span::us(60),
-            mtu: blueprint.mtu,
-            wire: blueprint.wire.data_with(blueprint.mtu, false, blueprint.telemetry()).wire,
-            steps_below: false,
-            lossless: false,
-        };
+        let wire = blueprint.wire.data_with(blueprint.mtu, false, blueprint.telemetry()).wire;
+        let probe = QpInfo { mtu: blueprint.mtu, wire, ..QpInfo::example() };
         for (plan, workload) in plan.flows.iter().zip(&blueprint.workloads) {
             let place = || format!("flows of {}", workload.name);
             if let Err(error) = plan.reliability.value.build(&probe) {
@@ -381,7 +367,7 @@ impl Found<'_> {
         point: &CongestionPointParams,
         machine: &AnyCongestionPoint,
     ) -> Option<String> {
-        let unmarked = machine.quiet_up_to().filter(|_| point.tells(Tells::Marks))?;
+        let unmarked = machine.quiet_up_to().filter(|_| point.tells().contains(&Tells::Marks))?;
         let xoff = self.first_to_pause(blueprint, port).filter(|xoff| *xoff < unmarked)?;
         Some(format!(
             "traffic that comes in by one port alone is paused at {xoff}, before {:?} starts to mark at {unmarked}",
@@ -400,41 +386,44 @@ impl Found<'_> {
     fn go_back_n(&mut self, plan: &Plan, blueprint: &Blueprint) {
         let is_switch = |spec: &&NodeSpec| matches!(spec.role, Role::Switch(_));
         let switches = blueprint.nodes.iter().zip(&plan.nodes).filter(|(spec, _)| is_switch(spec));
-        let spray = switches
-            .map(|(_, plan)| &plan.switch.routing)
-            .find(|routing| matches!(routing.value, RoutingParams::Spray(_)));
+        let spray =
+            switches.map(|(_, plan)| &plan.switch.routing).find(|routing| routing.value.splits_flows());
         for (plan, workload) in plan.flows.iter().zip(&blueprint.workloads) {
-            let ReliabilityParams::GoBackN(params) = &plan.reliability.value else { continue };
+            let reliability = &plan.reliability.value;
+            if reliability.repeats() != Repeats::AllAfter {
+                continue;
+            }
+            let (name, ack_interval) = (reliability.name(), reliability.ack_interval());
             let object = format!("flows of {}", workload.name);
             if let Some(routing) = spray {
-                let why = "\"spray\" reorders packets, which reliability \"go-back-n\" takes for losses \
-                           and sends again";
-                self.odd.add_unless_copied(&routing.origin, "", why.to_owned(), object.clone());
+                let why = format!(
+                    "{:?} reorders packets, which reliability {name:?} takes for losses and sends again",
+                    routing.value.name()
+                );
+                self.odd.add_unless_copied(&routing.origin, "", why, object.clone());
             }
             let layers = &plan.rate_control.value;
             if let Some(routing) = spray
                 && let Some(layer) = layers.iter().find(|layer| layer.needs().contains(&Need::Int))
             {
-                let why =
-                    format!("{:?} compares telemetry of one way, and \"spray\" changes it", layer.name());
+                let (layer, name) = (layer.name(), routing.value.name());
+                let why = format!("{layer:?} compares telemetry of one way, and {name:?} changes it");
                 self.odd.add_unless_copied(&routing.origin, "", why, object.clone());
             }
-            if params.ack_interval > 1
+            if ack_interval > 1
                 && let Some(why) = layers.iter().find_map(hears_every_ack)
             {
-                let why = format!("{why}, and go-back-n sends one for {} packets", params.ack_interval);
+                let why = format!("{why}, and {name} sends one for {ack_interval} packets");
                 self.odd.add_unless_copied(&plan.rate_control.origin, "", why, object.clone());
             }
-            let acknowledged = Bytes(u64::from(params.ack_interval).saturating_mul(blueprint.mtu.0));
+            let acknowledged = Bytes(u64::from(ack_interval).saturating_mul(blueprint.mtu.0));
             for layer in &plan.rate_control.value {
-                if let ReactionParams::StaticWindow(window) = layer
-                    && let OfPath::Fixed(size) = window.size
+                if let Some(size) = layer.fixed_window()
                     && acknowledged > size
                 {
                     let why = format!(
-                        "a window of {size} is full before the first ACK, which go-back-n sends after \
-                         {acknowledged} (ack-interval = {}): longer flows stall",
-                        params.ack_interval
+                        "a window of {size} is full before the first ACK, which {name} sends after \
+                         {acknowledged} (ack-interval = {ack_interval}): longer flows stall"
                     );
                     self.odd.add_unless_copied(&plan.rate_control.origin, "", why, object.clone());
                 }
@@ -462,7 +451,7 @@ fn too_short(
 
 /// Why what a congestion point holds back waits where packets are lost.
 fn on_lossy_link(blueprint: &Blueprint, port: PortId, point: &CongestionPointParams) -> Option<String> {
-    if !point.tells(Tells::Degrees) {
+    if !point.tells().contains(&Tells::Degrees) {
         return None;
     }
     let is_lossy = |port: PortId, class: Class| {
@@ -479,11 +468,7 @@ fn on_lossy_link(blueprint: &Blueprint, port: PortId, point: &CongestionPointPar
 
 /// Why a layer needs the ACK of each packet.
 fn hears_every_ack(layer: &ReactionParams) -> Option<String> {
-    let stalls = match layer {
-        ReactionParams::Hpcc(_) => true,
-        ReactionParams::StaticWindow(window) => window.variable,
-        _ => false,
-    };
+    let stalls = layer.waits_for_each_ack();
     let marks = layer.needs().contains(&Need::Marks) && layer.needs().contains(&Need::Acks);
     match (stalls, marks) {
         (true, _) => {
@@ -501,16 +486,6 @@ fn control_key(control: &FlowControl, class: Class, parameter: &str) -> String {
     match control {
         FlowControl::All(_) => format!("{name}{dot}{parameter}"),
         FlowControl::ByClass(_) => format!("class-{}.{name}{dot}{parameter}", class.0),
-    }
-}
-
-/// The packet that crosses the threshold needs no room of its own where headroom takes it in.
-fn spared(buffer: &BufferParams, link: &LinkInfo) -> Bytes {
-    match buffer {
-        BufferParams::Static(params) if params.crossing == Crossing::Headroom => {
-            link.mtu.saturating_sub(Bytes(1))
-        }
-        _ => Bytes::ZERO,
     }
 }
 

@@ -1,11 +1,8 @@
 //! What rate controls need of others: acknowledgements, marks, windows, and layers in their order.
 
 use floodway_fabric::Blueprint;
-use floodway_mechanisms::registry::{
-    CongestionPointParams, NotificationParams, ReactionParams, ReliabilityParams, RoutingParams,
-};
-use floodway_mechanisms::slots::{Need, Tells};
-use floodway_units::Span;
+use floodway_mechanisms::registry::{CongestionPointParams, ReactionParams};
+use floodway_mechanisms::slots::{Need, Repeats, Tells};
 
 use super::Builder;
 use super::pace::{Pace, isolating};
@@ -84,11 +81,12 @@ impl Builder<'_> {
     /// A router that moves flows by what ports tell of their congestion, where none does, is odd.
     pub(super) fn check_routing(&mut self, plan: &Plan) {
         let mut routers = plan.nodes.iter().map(|node| &node.switch.routing);
-        let Some(routing) = routers.find(|routing| matches!(routing.value, RoutingParams::Sar(_))) else {
-            return;
-        };
+        let Some(routing) = routers.find(|routing| routing.value.reads_degrees()) else { return };
         if !ends(plan).any(|end| end.tells(Tells::Degrees)) {
-            let message = "\"sar\" never moves a flow: no port has a congestion-point, such as \"rcm\", that says how congested it is";
+            let name = routing.value.name();
+            let message = format!(
+                "{name:?} never moves a flow: no port has a congestion-point, such as \"rcm\", that says how congested it is"
+            );
             self.warn(ScenarioError::new(self.place_of(&routing.origin), &*routing.origin.key, message));
         }
     }
@@ -97,12 +95,13 @@ impl Builder<'_> {
     pub(super) fn check_drops(&mut self, plan: &Plan, blueprint: &Blueprint) {
         let Some(point) = isolating(blueprint) else { return };
         for Choice { value, origin } in plan.flows.iter().map(|flows| &flows.reliability) {
-            let after = match value {
-                ReliabilityParams::None(_) => "which reliability \"none\" never sends again",
-                ReliabilityParams::GoBackN(_) => {
-                    "and reliability \"go-back-n\" sends all that follow a dropped one again"
+            let name = value.name();
+            let after = match value.repeats() {
+                Repeats::Nothing => format!("which reliability {name:?} never sends again"),
+                Repeats::AllAfter => {
+                    format!("and reliability {name:?} sends all that follow a dropped one again")
                 }
-                ReliabilityParams::Irn(_) => continue,
+                Repeats::Lost => continue,
             };
             let message =
                 format!("{:?} drops packets of congested flows, {after}: choose \"irn\"", point.name());
@@ -112,13 +111,8 @@ impl Builder<'_> {
 
     /// Timers that run out before any reply can come send everything twice.
     pub(super) fn check_timeouts(&mut self, plan: &Plan, pace: &Pace<'_>) {
-        let Some((settings, timeout, rtt)) = pace.hasty() else { return };
+        let Some((settings, message)) = pace.hasty() else { return };
         let Some(FlowPlan { reliability, .. }) = plan.flows.get(settings) else { return };
-        let message = format!(
-            "a timer of \"irn\" runs out after {timeout}, and on the longest path a reply takes {}: preset = \"per-pair\" fits \
-             timers and window to each path",
-            Span::us(rtt.0.div_ceil(1_000_000))
-        );
         self.warn(ScenarioError::new(self.place_of(&reliability.origin), &*reliability.origin.key, message));
     }
 
@@ -152,8 +146,7 @@ impl Builder<'_> {
                 "{name:?} never acts: no port has a congestion-point, such as \"red\", that marks packets"
             ));
         }
-        let sends = !matches!(flows.notification.value, NotificationParams::None(_))
-            || ends(plan).any(|end| end.tells(Tells::Cnps));
+        let sends = flows.notification.value.sends() || ends(plan).any(|end| end.tells(Tells::Cnps));
         if layer.cnp_interval().is_some() && !sends {
             odd(format!(
                 "{name:?} waits for CNPs, and notification is \"none\" ({})",
@@ -167,14 +160,14 @@ impl Builder<'_> {
 fn unheard(point: &CongestionPointParams, layers: &[&ReactionParams]) -> Option<String> {
     let name = point.name();
     let needs = |need: Need| layers.iter().any(|layer| layer.needs().contains(&need));
-    if point.tells(Tells::Cnps) && !layers.iter().any(|layer| layer.heeds_cnps()) {
+    if point.tells().contains(&Tells::Cnps) && !layers.iter().any(|layer| layer.heeds_cnps()) {
         Some(format!("{name:?} tells nobody: no rate-control of the run, such as \"dcqcn\", heeds CNPs"))
-    } else if point.tells(Tells::Windows) && !needs(Need::Windows) {
+    } else if point.tells().contains(&Tells::Windows) && !needs(Need::Windows) {
         Some(format!(
             "the windows in CNPs of {name:?} reach nobody: no rate-control of the run has the layer \"mercury\", as in \
              [\"dcqcn\", \"mercury\"]"
         ))
-    } else if point.tells(Tells::Undetermined) && !needs(Need::Marks) {
+    } else if point.tells().contains(&Tells::Undetermined) && !needs(Need::Marks) {
         Some(format!("{name:?} tells nobody: no rate-control of the run, such as \"dcqcn\", heeds marks"))
     } else {
         None
@@ -186,7 +179,9 @@ fn doubled(points: &[CongestionPointParams]) -> Option<String> {
     if points.len() < 2 {
         return None;
     }
-    let tells = |point: &&CongestionPointParams| point.tells(Tells::Marks) || point.tells(Tells::Cnps);
+    let tells = |point: &&CongestionPointParams| {
+        point.tells().iter().any(|by| matches!(by, Tells::Marks | Tells::Cnps))
+    };
     let names: Vec<String> = points.iter().filter(tells).map(|point| format!("{:?}", point.name())).collect();
     let (last, others) = names.split_last().filter(|(_, others)| !others.is_empty())?;
     Some(format!("{} and {last} tell senders of the same queues: one alone is usual", others.join(", ")))

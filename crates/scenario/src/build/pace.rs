@@ -5,9 +5,7 @@ use std::collections::BTreeMap;
 use floodway_fabric::blueprint::{Arrivals, FlowSettings, FlowSpec, LinkSpec, LoopSpec};
 use floodway_fabric::routing::{Routes, peer};
 use floodway_fabric::{Blueprint, RoundTrips};
-use floodway_mechanisms::registry::{
-    CongestionPointParams, FlowControlParams, ReactionParams, ReliabilityParams,
-};
+use floodway_mechanisms::registry::{CongestionPointParams, FlowControlParams};
 use floodway_mechanisms::slots::CongestionPoint as _;
 use floodway_units::{Bytes, NodeId, PortId, Rate, Span, Time};
 
@@ -62,19 +60,15 @@ impl<'a> Pace<'a> {
     }
 
     /// Of workloads with a timeout that runs out before any reply can come on their longest paths, the one with the longest
-    /// path: its settings, that timeout, and its longest base round trip.
-    pub fn hasty(&self) -> Option<(usize, Span, Span)> {
+    /// path: its settings, and what its reliability says of it.
+    pub fn hasty(&self) -> Option<(usize, String)> {
         let can_lose = self.timeout.is_some();
         let timed = self.blueprint.workloads.iter().filter_map(|workload| {
-            let ReliabilityParams::Irn(params) = &self.blueprint.settings[workload.settings].reliability
-            else {
-                return None;
-            };
-            let timeout = params.shortest_timeout(can_lose)?;
             let rtt = self.longest(&workload.arrivals);
-            (timeout < rtt).then_some((workload.settings, timeout, rtt))
+            let why = self.blueprint.settings[workload.settings].reliability.hasty_timers(rtt, can_lose)?;
+            Some((rtt, (workload.settings, why)))
         });
-        timed.max_by_key(|(.., rtt)| *rtt)
+        timed.max_by_key(|(rtt, _)| *rtt).map(|(_, found)| found)
     }
 
     /// The longest base round trip of flows.
@@ -110,15 +104,7 @@ impl<'a> Pace<'a> {
         let Some(FlowSettings { rate_control, .. }) = self.blueprint.settings.get(settings) else {
             return Rate::MAX;
         };
-        let layers = rate_control.iter().map(|layer| match layer {
-            ReactionParams::LineRate(params) => params.rate.unwrap_or(Rate::MAX),
-            ReactionParams::StaticWindow(params) => {
-                let window = u128::from(params.size.pick(Bytes::MAX, Bytes::MAX).0) * 8_000_000_000_000;
-                Rate(u64::try_from(window / u128::from(self.rtt.0.max(1))).unwrap_or(u64::MAX))
-            }
-            _ => Rate::MAX,
-        });
-        layers.min().unwrap_or(Rate::MAX)
+        rate_control.iter().map(|layer| layer.highest(self.rtt)).min().unwrap_or(Rate::MAX)
     }
 
     fn slowest(&self, path: &[PortId]) -> Rate {
@@ -243,22 +229,21 @@ pub(super) fn isolating(blueprint: &Blueprint) -> Option<&CongestionPointParams>
     ports.find_map(|port| {
         let end = &blueprint.links[port.index() / 2].ends[port.index() % 2];
         let info = blueprint.port_info(port);
-        end.congestion_points.iter().find(|params| params.build(&info).is_ok_and(|point| point.isolates()))
+        end.congestion_points
+            .iter()
+            .find(|params| params.build(&info).is_ok_and(|point| point.demands().isolation))
     })
 }
 
 /// The longest after which a sender goes back.
 fn longest_timeout(blueprint: &Blueprint, rtt: Span) -> Span {
     let usual = Span::ms(4).max(Span(rtt.0.saturating_mul(4)));
-    let timeouts = blueprint.settings.iter().map(|settings| match &settings.reliability {
-        ReliabilityParams::GoBackN(params) => match params.timeout {
-            Some(timeout) => timeout.span().unwrap_or_default(),
-            None => usual,
-        },
-        ReliabilityParams::Irn(params) => params.longest_timeout().unwrap_or(usual),
-        ReliabilityParams::None(_) => Span::ZERO,
-    });
-    timeouts.max().unwrap_or_default()
+    blueprint
+        .settings
+        .iter()
+        .map(|settings| settings.reliability.longest_timeout(usual))
+        .max()
+        .unwrap_or_default()
 }
 
 /// How long faults hold frames up, if none of them overlap; those that never end are not waited for.

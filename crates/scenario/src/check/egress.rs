@@ -54,7 +54,8 @@ fn alone(blueprint: &Blueprint, port: PortId) -> Option<EgressGroup> {
     }
     let kind = format!("{} to {}", kind_of(&node.tags, "switch"), kind_of(&link.tags, "link"));
     let info = blueprint.port_info(port);
-    let congestion_points: Vec<_> = end.congestion_points.iter().map(|point| point.settled(&info)).collect();
+    let mut congestion_points = end.congestion_points.clone();
+    congestion_points.iter_mut().for_each(|point| point.fill_in(&info));
     let rate_gbps = info.rate.as_gbps();
     (!congestion_points.is_empty()).then_some(EgressGroup { kind, rate_gbps, count: 1, congestion_points })
 }

@@ -1,9 +1,8 @@
 //! Buffers, thresholds and headroom of ingress ports, alike ports together.
 
 use floodway_fabric::{Account, Blueprint};
-use floodway_mechanisms::pfc::Headroom;
 use floodway_mechanisms::registry::{AnyFcReceiver, FlowControlParams};
-use floodway_mechanisms::slots::{FcReceiver as _, LinkInfo};
+use floodway_mechanisms::slots::FcReceiver as _;
 use floodway_units::{Bytes, Class, NodeId, PortId, Span};
 use serde::Serialize;
 
@@ -117,10 +116,10 @@ fn group(
         min_buffer_bytes: control.map(|control| control.min_buffer(&account.link).0),
         reserve_bytes: account.reserve.0,
         threshold_bytes: receiver.as_ref().and_then(|receiver| threshold(receiver, pool)),
-        level_bytes: receiver.as_ref().and_then(level),
+        level_bytes: receiver.as_ref().and_then(AnyFcReceiver::level).map(|level| level.0),
         headroom_bytes: account.headroom.0,
         headroom_formula_bytes: control
-            .and_then(|control| formula_headroom(control, &account.link))
+            .and_then(|control| control.formula_headroom(&account.link))
             .map(|headroom| headroom.0),
         bdp_bytes: account.link.rate.bytes_covering(account.link.delay + account.link.reverse_delay).0,
     }
@@ -129,22 +128,4 @@ fn group(
 fn threshold(receiver: &AnyFcReceiver, pool: Bytes) -> Option<u64> {
     let threshold = receiver.threshold(pool);
     (threshold < Bytes::MAX).then_some(threshold.0)
-}
-
-fn level(receiver: &AnyFcReceiver) -> Option<u64> {
-    match receiver {
-        AnyFcReceiver::Bifrost(receiver) => Some(receiver.level().0),
-        _ => None,
-    }
-}
-
-/// What a flow control's own formula gives for headroom; none where it has no headroom.
-fn formula_headroom(control: &FlowControlParams, link: &LinkInfo) -> Option<Bytes> {
-    match control {
-        FlowControlParams::Pfc(params) => {
-            let by_formula = floodway_mechanisms::pfc::Params { headroom: Headroom::Auto, ..params.clone() };
-            Some(FlowControlParams::Pfc(by_formula).headroom(link))
-        }
-        _ => None,
-    }
 }

@@ -3,7 +3,6 @@
 use floodway_fabric::Blueprint;
 use floodway_fabric::blueprint::{Arrivals, FlowSpec, LoopSpec, PoissonSpec, UNBOUNDED, WorkloadSpec};
 use floodway_fabric::routing::{Routes, peer};
-use floodway_mechanisms::registry::ReliabilityParams;
 use floodway_units::{NodeId, PortId, Rng, Span, Time};
 
 /// So many flows, or ends of flows, of a workload are looked at.
@@ -98,10 +97,8 @@ impl Finder<'_> {
 
     /// Replies for each packet.
     fn replies(&self, settings: usize) -> f64 {
-        match &self.blueprint.settings[settings].reliability {
-            ReliabilityParams::GoBackN(params) => 1.0 / f64::from(params.ack_interval.max(1)),
-            params => f64::from(u8::from(params.has_acks())),
-        }
+        let reliability = &self.blueprint.settings[settings].reliability;
+        if reliability.has_acks() { 1.0 / f64::from(reliability.ack_interval()) } else { 0.0 }
     }
 
     fn listed(&mut self, flow: &FlowSpec, many: f64, replies: f64) -> Stream {

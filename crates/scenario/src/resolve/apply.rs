@@ -181,20 +181,17 @@ impl<'a> Layer<'a> {
     /// A port can have neither a pool nor a crossbar of its own.
     fn check_buffer(&self, selector: Option<&str>) -> Result<(), ScenarioError> {
         match self.slots.buffer {
-            Some(BufferParams::Shared(shared)) if selector == Some("links") => {
-                let sizes = [("pool", shared.pool.is_some()), ("total", shared.total.is_some())];
-                match sizes.iter().find(|(_, is_there)| *is_there) {
-                    Some((key, _)) => {
-                        let message =
-                            "a port takes part in its switch's pool, whose size belongs to switches";
-                        Err(self.error(&format!("buffer.shared.{key}"), message))
-                    }
-                    None => Ok(()),
+            Some(buffer) if selector == Some("links") => {
+                if let Some(key) = buffer.size_of_switch() {
+                    let message = "a port takes part in its switch's pool, whose size belongs to switches";
+                    return Err(self.error(&format!("buffer.{}.{key}", buffer.name()), message));
                 }
-            }
-            Some(buffer) if selector == Some("links") && buffer.plan().crossbar.is_some() => {
-                let message = "its crossbar belongs to switches: choose it in `defaults` or by `switches`";
-                Err(self.error(&format!("buffer.{}", buffer.name()), message))
+                if buffer.plan().crossbar.is_some() {
+                    let message =
+                        "its crossbar belongs to switches: choose it in `defaults` or by `switches`";
+                    return Err(self.error(&format!("buffer.{}", buffer.name()), message));
+                }
+                Ok(())
             }
             _ => Ok(()),
         }

@@ -131,7 +131,7 @@ pub struct EndPlan {
 impl EndPlan {
     /// Does a congestion point of the port tell senders by this?
     pub fn tells(&self, by: Tells) -> bool {
-        self.congestion_points.value.iter().any(|point| point.tells(by))
+        self.congestion_points.value.iter().any(|point| point.tells().contains(&by))
     }
 }
 

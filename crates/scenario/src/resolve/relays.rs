@@ -1,7 +1,7 @@
 //! Which links have relays, and what their cables get.
 
 use floodway_mechanisms::registry::FlowControlParams;
-use floodway_mechanisms::slots::{FlowControl as _, Relay};
+use floodway_mechanisms::slots::Relay;
 
 use super::plan::{Choice, LinkPlan, Plan};
 use crate::error::ScenarioError;
@@ -69,16 +69,17 @@ impl Plan {
         let mut of_link = self.links[link].directions[1 - relay.end].flow_control.clone();
         let of_cable = &mut self.links[cable].directions[1].flow_control;
         for (class, params) in of_link.value.by_class() {
-            let FlowControlParams::Swing(swing) = params else { continue };
-            if swing.relay().is_none() {
+            if params.relay().is_none() {
                 continue;
             }
+            let Some(of_relays) = params.copied_pauses() else { continue };
             let pauses = of_cable
                 .value
                 .by_class()
                 .filter(|(other, _)| class.is_none() || other.is_none_or(|other| class == Some(other)));
-            let fits =
-                pauses.map(|(_, params)| matches!(params, FlowControlParams::Pfc(_))).reduce(|a, b| a && b);
+            let is_copied =
+                |params: &mut FlowControlParams| params.relay().is_none() && params.copied_pauses().is_some();
+            let fits = pauses.map(|(_, params)| is_copied(params)).reduce(|a, b| a && b);
             if fits != Some(true) {
                 let again = of_cable.value.choices().any(|params| params.relay().is_some());
                 if of_cable.origin.is_particular() && !again {
@@ -87,15 +88,16 @@ impl Plan {
                 }
                 *of_cable = pfc();
             }
-            for (_, params) in of_cable.value.by_class() {
-                let FlowControlParams::Pfc(pfc) = params else { continue };
-                match (pfc.pause, swing.pause) {
+            let Choice { value, origin } = of_cable;
+            for (_, params) in value.by_class() {
+                let Some(of_cable) = params.copied_pauses() else { continue };
+                match (*of_cable, *of_relays) {
                     (Some(there), Some(here)) if there != here => {
                         let why = "a relay\'s cable and its link pause alike, \"timer\" or \"on-off\": a copied pause would end otherwise";
-                        return Err(of_cable.origin.error(why));
+                        return Err(origin.error(why));
                     }
-                    (Some(mode), _) => swing.pause = Some(mode),
-                    (None, mode) => pfc.pause = mode,
+                    (Some(mode), _) => *of_relays = Some(mode),
+                    (None, mode) => *of_cable = mode,
                 }
             }
         }

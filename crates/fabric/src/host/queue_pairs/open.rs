@@ -62,7 +62,7 @@ impl AtNode<'_, '_> {
             half.tick_alone();
         }
         half.pacing.moves = half.is_moved(self.facts.blueprint.semantics.repacing);
-        let notification = settings.notification.build(&info);
+        let notification = settings.notification.build(&info).expect("checked when the fabric was built");
         let replies = (reply_frame, settings.rate_control.iter().any(ReactionParams::reads_flags));
         let other = ReceiveHalf::new(&way, (receiver, notification), replies, Incoming::of(&head, 0));
         self.run.kept.records.started(begin.workload, &head);

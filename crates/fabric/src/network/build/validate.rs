@@ -3,7 +3,7 @@
 use floodway_mechanisms::registry::AnyCongestionPoint;
 use floodway_mechanisms::slots::{Claim, CongestionPoint, Need, QpInfo, Sizing};
 use floodway_units::mrg32k3a::FirstDraws;
-use floodway_units::{Bytes, Class, FlowId, NodeId, PortId, Rate, Span};
+use floodway_units::{Bytes, Class, NodeId, PortId, Rate, Span};
 use rustc_hash::FxHashMap;
 
 use crate::error::BuildError;
@@ -45,7 +45,7 @@ fn representatives(routes: &Routes, hosts: impl Iterator<Item = NodeId>) -> Vec<
 
 /// A hook that more than one machine of a port wants for itself.
 fn twice_claimed(points: &[AnyCongestionPoint]) -> Option<Claim> {
-    let owners = |claim: &Claim| points.iter().filter(|point| point.claims().contains(claim)).count();
+    let owners = |claim: &Claim| points.iter().filter(|point| point.demands().claims.contains(claim)).count();
     [Claim::Classify, Claim::Admit, Claim::Gate].into_iter().find(|claim| owners(claim) > 1)
 }
 
@@ -131,7 +131,7 @@ impl Blueprint {
     pub fn validate_points(&self, port: PortId, points: &[AnyCongestionPoint]) -> Result<(), BuildError> {
         let message = if let Some(claim) = twice_claimed(points) {
             Some(format!("two of the list both {}: choose one of them", claim.does()))
-        } else if points.iter().any(CongestionPoint::isolates) {
+        } else if points.iter().any(|point| point.demands().isolation) {
             self.cannot_isolate(port)
         } else {
             None
@@ -351,19 +351,12 @@ impl Blueprint {
 
     fn validate_settings(&self) -> Result<(), BuildError> {
         let probe = QpInfo {
-            flow: FlowId(0),
             line_rate: Rate::gbps(1),
             path_rate: Rate::gbps(1),
             base_rtt: Span::us(1),
-            products: floodway_mechanisms::slots::Products::Up,
-            largest_rtt: Span::us(20),
-            largest_bdp: Bytes(250_000),
-            full_rtt: Span::us(30),
-            largest_full_rtt: Span::us(60),
             mtu: self.mtu,
             wire: self.wire.data_with(self.mtu, false, self.telemetry()).wire,
-            steps_below: false,
-            lossless: false,
+            ..QpInfo::example()
         };
         for settings in &self.settings {
             let place = || "flow settings".to_owned();

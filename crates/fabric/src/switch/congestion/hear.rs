@@ -1,9 +1,9 @@
 //! Callbacks and actions of congestion points.
 
 use floodway_mechanisms::slots::{
-    Claim, CongestionPoint, CpAction, Cx, FcFrame, Mark, QueueView, RegionNotice,
+    Claim, CongestionPoint, CpAction, Cx, FcFrame, Mark, PortEvent, QueueView, RegionNotice,
 };
-use floodway_units::{Bytes, Class, FlowId, Span, Time};
+use floodway_units::{Bytes, Class, FlowId, Quanta, Span, Time};
 
 use crate::link::arena::{Extra, Fifo, Place};
 use crate::link::packet::{ISOLATED, Kind, Packet};
@@ -100,7 +100,7 @@ impl AtNode<'_, '_> {
     fn recount(&mut self, port: Local, newest: Option<(Place, u64)>) {
         let mut points = std::mem::take(&mut self.node.machines[port.index()].congestion_points);
         let first = self.facts.layout.queue(port);
-        for point in points.iter_mut().filter(|point| point.recounts()) {
+        for point in points.iter_mut().filter(|point| point.demands().waiting) {
             let passes = |bound: Bytes| newest.is_none_or(|(_, len)| len > bound.0);
             if !point.quiet_up_to().is_some_and(passes) {
                 continue;
@@ -108,7 +108,10 @@ impl AtNode<'_, '_> {
             for queue in &self.node.queues[first + 1..first + self.facts.layout.queues_per_port] {
                 let is_newest = |place: &Place| newest.is_some_and(|(newest, _)| newest == *place);
                 for place in queue.fifo.places(&self.run.packets).filter(|place| !is_newest(place)) {
-                    point.on_waiting(&self.packet_view(&self.run.packets[place]));
+                    let view = self.packet_view(&self.run.packets[place]);
+                    let rng = &mut self.node.streams.congestion_point;
+                    let mut cx = Cx { now: Time(self.now), rng, out: &mut self.run.out.actions };
+                    point.on_event(&mut cx, PortEvent::Waiting(&view));
                 }
             }
         }
@@ -171,10 +174,8 @@ impl AtNode<'_, '_> {
             return;
         }
         self.count_input(port, packet, false);
-        let (now, view) = (self.time(), self.packet_view(packet));
-        for point in &mut self.node.machines[port.index()].congestion_points {
-            point.on_removed(now, &view);
-        }
+        let view = self.packet_view(packet);
+        self.tell_points(port, PortEvent::Removed(&view));
         self.after_congestion_points(port);
     }
 
@@ -223,10 +224,7 @@ impl AtNode<'_, '_> {
         if self.has_crossbar() {
             self.resort_inputs(port, class);
         }
-        let (now, class) = (self.time(), self.facts.layout.classes[class as usize]);
-        for point in &mut self.node.machines[port.index()].congestion_points {
-            point.on_resorted(now, class, bytes);
-        }
+        self.tell_sorted(port, class, bytes);
     }
 
     /// As [`AtNode::resort`], where the second queue may lose: flows that should wait there, or `only` this one, move with all
@@ -249,10 +247,16 @@ impl AtNode<'_, '_> {
         }
         self.isolate_piped(port, class, only);
         let bytes = [first, second].map(|q| Bytes(self.node.queues[at + q].bytes));
-        let (now, class) = (self.time(), self.facts.layout.classes[class as usize]);
-        for point in &mut self.node.machines[port.index()].congestion_points {
-            point.on_resorted(now, class, bytes);
-        }
+        self.tell_sorted(port, class, bytes);
+    }
+
+    /// The packets of a class have been sorted anew, and its queues are so long now. Who then asks for the same again would never
+    /// come to an end, and is not heard.
+    fn tell_sorted(&mut self, port: Local, class: u8, queues: [Bytes; 2]) {
+        let class = self.facts.layout.classes[class as usize];
+        self.tell_points(port, PortEvent::Resorted { class, queues });
+        self.run.out.actions.0.retain(|action| *action != CpAction::Resort(class));
+        self.flush_actions(port);
     }
 
     fn moves(&mut self, port: Local, packet: &Packet, only: Option<FlowId>) -> bool {
@@ -327,7 +331,7 @@ impl AtNode<'_, '_> {
     pub fn sub_of(&mut self, port: Local, packet: &Packet) -> usize {
         let (now, view) = (self.time(), self.packet_view(packet));
         let points = &mut self.node.machines[port.index()].congestion_points;
-        let owner = points.iter_mut().find(|point| point.claims().contains(&Claim::Classify));
+        let owner = points.iter_mut().find(|point| point.demands().claims.contains(&Claim::Classify));
         owner.map_or(0, |point| usize::from(point.classify(now, &view).sub))
     }
 
@@ -372,14 +376,7 @@ impl AtNode<'_, '_> {
         if lost || !self.node.ports[port.index()].has_cp {
             return;
         }
-        let mut cx = Cx {
-            now: Time(self.now),
-            rng: &mut self.node.streams.congestion_point,
-            out: &mut self.run.out.actions,
-        };
-        for point in &mut self.node.machines[port.index()].congestion_points {
-            point.on_notice(&mut cx, notice);
-        }
+        self.tell_points(port, PortEvent::Notice(notice));
         self.after_congestion_points(port);
         // A gate may have changed.
         self.kick(port);
@@ -407,37 +404,47 @@ impl AtNode<'_, '_> {
         if paused && self.node.machines[port.index()].recounts {
             self.recount(port, None);
         }
-        let now = self.time();
-        for point in &mut self.node.machines[port.index()].congestion_points {
-            if paused {
-                point.on_paused(now, &view);
-            } else {
-                point.on_resumed(now, &view);
-            }
-        }
+        self.tell_points(port, if paused { PortEvent::Paused(&view) } else { PortEvent::Resumed(&view) });
         self.after_congestion_points(port);
     }
 
-    /// Tells the switch's congestion points that `ingress` has just paused its upstream.
+    /// Tells the switch's congestion points that `ingress` is about to pause its upstream, or to let it go on.
     pub fn pause_sent(&mut self, ingress: Local) {
         if self.node.is_host() {
             return;
         }
-        let (now, id) = (self.time(), self.id(ingress));
+        let upstream = self.facts.ports[peer(self.id(ingress)).index()].rate;
+        let id = self.id(ingress);
         for frame in 0..self.run.out.frames.0.len() {
-            let class = match self.run.out.frames.0[frame] {
-                FcFrame::Pause { class, quanta } if quanta.0 > 0 => class,
-                _ => continue,
+            let event = match self.run.out.frames.0[frame] {
+                FcFrame::Pause { class, quanta: Quanta(0) } => PortEvent::ResumeSent { ingress: id, class },
+                FcFrame::Pause { class, quanta } => {
+                    PortEvent::PauseSent { ingress: id, class, lasts: quanta.span(upstream) }
+                }
+                FcFrame::Credit { .. } | FcFrame::Sent { .. } => continue,
             };
             for port in self.node.locals() {
-                for point in &mut self.node.machines[port.index()].congestion_points {
-                    point.on_pause_sent(now, id, class);
-                }
+                self.tell_points(port, event);
                 self.ask_again(port);
+                if !self.run.out.actions.0.is_empty() {
+                    // What comes of them may make other receivers speak, which send their frames at once.
+                    let frames = std::mem::take(&mut self.run.out.frames.0);
+                    self.flush_actions(port);
+                    self.run.out.frames.0 = frames;
+                }
             }
         }
         if self.run.kept.signals.is_some() {
             self.note_all_states();
+        }
+    }
+
+    /// Tells the congestion points of `port` what has happened there.
+    fn tell_points(&mut self, port: Local, event: PortEvent<'_>) {
+        let rng = &mut self.node.streams.congestion_point;
+        let mut cx = Cx { now: Time(self.now), rng, out: &mut self.run.out.actions };
+        for point in &mut self.node.machines[port.index()].congestion_points {
+            point.on_event(&mut cx, event);
         }
     }
 }

@@ -1,0 +1,140 @@
+//! Views as an ordinary run gives them: for what is tried before a run, and for tests of mechanisms anywhere.
+//!
+//! `QpInfo { base_rtt: Span::ms(1), ..QpInfo::example() }` keeps its meaning when a view gets another field.
+
+use floodway_units::{Bytes, Class, FlowId, PortId, Rate, Span};
+
+use super::{
+    AckView, LinkInfo, Mark, PacketView, PauseMode, PortInfo, PortView, Products, QpInfo, QueueView, Signals,
+    SwitchInfo,
+};
+
+impl LinkInfo {
+    /// 100 Gbit/s, 1 us each way, 1500-byte frames, no buffer of its own, pauses that run out.
+    pub fn example() -> Self {
+        LinkInfo {
+            rate: Rate::gbps(100),
+            reverse_rate: Rate::gbps(100),
+            delay: Span::us(1),
+            reverse_delay: Span::us(1),
+            reverse_jitter: Span::ZERO,
+            nic_rate: Rate::gbps(100),
+            mtu: Bytes(1500),
+            overhead: Bytes(20),
+            has_errors: false,
+            to_host: false,
+            class: Class::DATA,
+            buffer: Bytes::MAX,
+            pause: PauseMode::Timer,
+        }
+    }
+}
+
+impl QpInfo {
+    /// 100 Gbit/s, 10 us of round trip, 1000-byte payloads, losses possible.
+    pub fn example() -> Self {
+        QpInfo {
+            flow: FlowId(0),
+            line_rate: Rate::gbps(100),
+            path_rate: Rate::gbps(100),
+            base_rtt: Span::us(10),
+            products: Products::Up,
+            largest_rtt: Span::us(20),
+            largest_bdp: Bytes(250_000),
+            full_rtt: Span::us(30),
+            largest_full_rtt: Span::us(60),
+            mtu: Bytes(1000),
+            wire: Bytes(1052),
+            steps_below: false,
+            lossless: false,
+        }
+    }
+}
+
+impl PacketView {
+    /// A packet of data of 1000 bytes from host 1 to host 2, not to be marked.
+    pub fn example() -> Self {
+        PacketView {
+            flow: FlowId(0),
+            class: Class::DATA,
+            frame: Bytes(1000),
+            wire: Bytes(1000),
+            ecn_capable: false,
+            is_reply: false,
+            isolated: false,
+            mark: Mark::None,
+            flow_hash: 0,
+            source: 1,
+            destination: 2,
+            ingress: PortId(0),
+        }
+    }
+}
+
+impl QueueView {
+    /// An empty queue of data at a port of 100 Gbit/s.
+    pub fn example() -> Self {
+        QueueView {
+            port: PortId(1),
+            class: Class::DATA,
+            sub: 0,
+            len: Bytes::ZERO,
+            first: Bytes::ZERO,
+            voq: Bytes::ZERO,
+            rate: Rate::gbps(100),
+            paused: false,
+            base_rtt: Span::us(10),
+        }
+    }
+}
+
+impl PortInfo {
+    /// 100 Gbit/s, with a link of 1 us and 1500-byte frames.
+    pub fn example() -> Self {
+        PortInfo {
+            port: PortId(1),
+            rate: Rate::gbps(100),
+            delay: Span::us(1),
+            mtu: Bytes(1500),
+            wire: Bytes(1520),
+            largest_rtt: Span::us(20),
+        }
+    }
+}
+
+impl AckView<'_> {
+    /// 1000 bytes that took 10 us, unmarked, without telemetry; 10 kB more are in flight.
+    pub fn example() -> Self {
+        AckView {
+            acked: Bytes(1000),
+            next: 1,
+            sent: 11,
+            rtt: Span::us(10),
+            in_flight: Bytes(10_000),
+            marked: Mark::None,
+            int: &[],
+        }
+    }
+}
+
+impl SwitchInfo {
+    /// One that draws a hash of its own.
+    pub fn example() -> Self {
+        SwitchInfo { key: 1, hash_seed: None }
+    }
+}
+
+impl PortView {
+    /// An idle port of 100 Gbit/s.
+    pub fn example() -> Self {
+        PortView {
+            port: PortId(1),
+            queued: Bytes::ZERO,
+            rate: Rate::gbps(100),
+            up: true,
+            signals: Signals::default(),
+            culprit: false,
+            holds_flow: false,
+        }
+    }
+}

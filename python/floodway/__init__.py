@@ -15,6 +15,7 @@ Examples
 
 from typing import TYPE_CHECKING
 
+from floodway.extensions import native
 from floodway.on_demand import found_in
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
         InputError,
         InternalError,
         LostResultsError,
+        MechanismError,
         OutOfMemoryError,
         OutputError,
         PlotError,
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
         UnverifiedWarning,
         ValidationError,
     )
+    from floodway.mechanisms import CongestionPoint, RateControl
     from floodway.results import Result, Summary, read
     from floodway.scenarios import Scenario, load
     from floodway.simulation import run
@@ -46,16 +49,19 @@ if TYPE_CHECKING:
 __all__ = [
     "Comparison",
     "ComparisonError",
+    "CongestionPoint",
     "Fault",
     "FloodwayError",
     "GraphError",
     "InputError",
     "InternalError",
     "LostResultsError",
+    "MechanismError",
     "OutOfMemoryError",
     "OutputError",
     "PlotError",
     "Progress",
+    "RateControl",
     "Result",
     "RunError",
     "Scenario",
@@ -88,6 +94,7 @@ _NAMES = {
         "InputError",
         "InternalError",
         "LostResultsError",
+        "MechanismError",
         "OutOfMemoryError",
         "OutputError",
         "PlotError",
@@ -99,6 +106,7 @@ _NAMES = {
         "UnverifiedWarning",
         "ValidationError",
     ),
+    "mechanisms": ("CongestionPoint", "RateControl"),
     "results": ("Result", "Summary", "read"),
     "scenarios": ("Scenario", "load"),
     "simulation": ("run",),
@@ -106,6 +114,11 @@ _NAMES = {
 
 
 def __getattr__(name: str) -> object:
+    # Whoever asks for the native half first decides which one it is.
+    if name == "_floodway":
+        return native()
+    if "_floodway" in _NAMES and name in _NAMES["_floodway"]:
+        return getattr(native(), name)
     return found_in(_NAMES, name, package=__name__)
 
 

@@ -3,15 +3,24 @@
 from collections.abc import Callable, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Literal, final
+from typing import Any, Literal, final
 
 __all__ = [
+    "Ack",
     "Check",
+    "Cnp",
     "Column",
+    "Flow",
+    "Hop",
+    "Loss",
+    "Packet",
     "Plan",
+    "Port",
     "Progress",
+    "Queue",
     "Records",
     "Scenario",
+    "Sent",
     "Table",
     "Why",
     "__version__",
@@ -22,6 +31,8 @@ __all__ = [
     "parse_json",
     "parse_text",
     "pfc_utilisation",
+    "register_congestion_point",
+    "register_rate_control",
     "run",
     "schema_json",
     "why",
@@ -111,6 +122,9 @@ class Progress:
     @property
     def packet_hops(self) -> int:
         """Packets received over a link so far, data and replies alike."""
+    @property
+    def is_stopping(self) -> bool:
+        """The run was asked to end."""
     def stop(self) -> None:
         """Ask the run to end within a fraction of a second and to hand out what is complete."""
 
@@ -269,3 +283,257 @@ def why(scenario: Scenario, flow: tuple[str, str, int], *, progress: Progress) -
 
     None where it is not complete at the end, or was interrupted. The interpreter lock is released meanwhile.
     """
+
+@final
+class Flow:
+    """A queue pair as its rate control begins: what is fixed about it."""
+
+    @property
+    def name(self) -> str:
+        """Its first flow as results name it, `WORKLOAD:SOURCE:NUMBER`; empty where nothing runs yet."""
+
+    @property
+    def line_rate_bps(self) -> int:
+        """Rate of the sender's NIC, in bit/s."""
+
+    @property
+    def path_rate_bps(self) -> int:
+        """Lowest rate on the path, in bit/s."""
+
+    @property
+    def base_rtt_ps(self) -> int:
+        """Round-trip time without queues, in picoseconds."""
+
+    @property
+    def bdp_bytes(self) -> int:
+        """What the path holds in that time, in bytes."""
+
+    @property
+    def mtu_bytes(self) -> int:
+        """Payload of a full packet, in bytes."""
+
+    @property
+    def wire_bytes(self) -> int:
+        """A full packet on the link, in bytes."""
+
+    @property
+    def lossless(self) -> bool:
+        """No packet of it can be lost on its path."""
+
+@final
+class Ack:
+    """An acknowledgement."""
+
+    @property
+    def now_ps(self) -> int:
+        """When it arrived, in picoseconds."""
+
+    @property
+    def acked_bytes(self) -> int:
+        """Payload newly acknowledged, in bytes."""
+
+    @property
+    def next(self) -> int:
+        """All packets before this number are acknowledged."""
+
+    @property
+    def sent(self) -> int:
+        """Number of the packet that is sent next, new or again."""
+
+    @property
+    def rtt_ps(self) -> int:
+        """From the data packet's start on the wire to now, in picoseconds."""
+
+    @property
+    def in_flight_bytes(self) -> int:
+        """Payload in flight, in bytes."""
+
+    @property
+    def marked(self) -> bool:
+        """The data packet was marked CE."""
+
+    @property
+    def undetermined(self) -> bool:
+        """The data packet was marked UE (TCD)."""
+
+    @property
+    def hops(self) -> list[Hop]:
+        """Of each hop, where the class needs `"int"`."""
+
+@final
+class Hop:
+    """A hop of in-band telemetry."""
+
+    @property
+    def rate_bps(self) -> int:
+        """Rate of its link, in bit/s."""
+
+    @property
+    def time_ps(self) -> int:
+        """When the packet left, in picoseconds."""
+
+    @property
+    def tx_bytes(self) -> int:
+        """Sent by the port before it, in bytes."""
+
+    @property
+    def queue_bytes(self) -> int:
+        """Left behind in the port's queues, in bytes."""
+
+@final
+class Cnp:
+    """A CNP, whoever made it."""
+
+    @property
+    def now_ps(self) -> int:
+        """When it arrived, in picoseconds."""
+
+    @property
+    def marked(self) -> bool:
+        """It tells of a mark CE."""
+
+    @property
+    def undetermined(self) -> bool:
+        """It tells of a mark UE (TCD)."""
+
+    @property
+    def window_bytes(self) -> int | None:
+        """The window to use, in bytes, if it says one."""
+
+    @property
+    def rate_bps(self) -> int | None:
+        """The rate to use, in bit/s, if it says one."""
+
+    @property
+    def degree(self) -> float:
+        """A weight."""
+
+@final
+class Loss:
+    """A loss, as the sender learns of it."""
+
+    @property
+    def now_ps(self) -> int:
+        """When it learned of it, in picoseconds."""
+
+    @property
+    def lost_bytes(self) -> int:
+        """Payload that will be sent again, in bytes."""
+
+    @property
+    def by_timeout(self) -> bool:
+        """Found by a timer rather than by a reply."""
+
+@final
+class Sent:
+    """A data packet that starts on the wire."""
+
+    @property
+    def now_ps(self) -> int:
+        """When, in picoseconds."""
+
+    @property
+    def wire_bytes(self) -> int:
+        """On the link, in bytes."""
+
+@final
+class Port:
+    """An egress port as its congestion point begins: what is fixed about it."""
+
+    @property
+    def name(self) -> str:
+        """As results name it; empty where nothing runs yet."""
+
+    @property
+    def rate_bps(self) -> int:
+        """In bit/s."""
+
+    @property
+    def delay_ps(self) -> int:
+        """Delay of its link, in picoseconds."""
+
+    @property
+    def mtu_bytes(self) -> int:
+        """The largest frame as buffers hold it, in bytes."""
+
+    @property
+    def wire_bytes(self) -> int:
+        """The largest frame on the link, in bytes."""
+
+@final
+class Packet:
+    """A packet at an egress port."""
+
+    @property
+    def now_ps(self) -> int:
+        """The time, in picoseconds."""
+
+    @property
+    def flow(self) -> int:
+        """A number that stands for its flow, as `send_cnp` takes it; another flow may have it later."""
+
+    @property
+    def priority(self) -> int:
+        """The class that it bears; control is 6."""
+
+    @property
+    def frame_bytes(self) -> int:
+        """As buffers hold it, in bytes."""
+
+    @property
+    def wire_bytes(self) -> int:
+        """On the link, in bytes."""
+
+    @property
+    def ecn_capable(self) -> bool:
+        """May be marked."""
+
+    @property
+    def is_reply(self) -> bool:
+        """Answers data: an ACK or NAK."""
+
+    @property
+    def marked(self) -> bool:
+        """Is marked CE already."""
+
+    @property
+    def undetermined(self) -> bool:
+        """Is marked UE already (TCD)."""
+
+    @property
+    def source(self) -> int:
+        """A number that stands for the host that sent it."""
+
+    @property
+    def destination(self) -> int:
+        """A number that stands for the host that receives it."""
+
+@final
+class Queue:
+    """A queue of an egress port."""
+
+    @property
+    def now_ps(self) -> int:
+        """The time, in picoseconds."""
+
+    @property
+    def priority(self) -> int:
+        """The class whose queue it is."""
+
+    @property
+    def len_bytes(self) -> int:
+        """Bytes that wait in it."""
+
+    @property
+    def rate_bps(self) -> int:
+        """Rate of its port, in bit/s."""
+
+    @property
+    def paused(self) -> bool:
+        """The downstream has paused it."""
+
+def register_congestion_point(name: str, head: str, class_: type, described: dict[str, Any]) -> None:
+    """Makes a class a congestion point of scenarios; `head` is its page."""
+
+def register_rate_control(name: str, head: str, class_: type, described: dict[str, Any]) -> None:
+    """Makes a class a rate control of scenarios; `head` is its page."""

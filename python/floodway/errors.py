@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import traceback
 from dataclasses import dataclass
 
 __all__ = [
@@ -12,6 +14,7 @@ __all__ = [
     "InputError",
     "InternalError",
     "LostResultsError",
+    "MechanismError",
     "OutOfMemoryError",
     "OutputError",
     "PlotError",
@@ -201,6 +204,35 @@ class RunError(FloodwayError):
     def __init__(self, text: str, *, label: str | None = None) -> None:
         super().__init__(text)
         self.label = label
+
+
+class MechanismError(RunError):
+    """Code of a mechanism in Python has raised something, which is the `__cause__` of this.
+
+    Parameters
+    ----------
+    call
+        What was called, such as ``MyControl.on_ack``, or a file.
+    place
+        Of which flow, ``WORKLOAD:SOURCE:NUMBER``, or at which port; none before a run.
+    at
+        When, in simulated time; none before a run.
+    """
+
+    def __init__(self, call: str, place: str | None = None, at: str | None = None) -> None:
+        super().__init__(call)
+        self.call = call
+        self.place = place
+        self.at = at
+
+    def __str__(self) -> str:
+        """Say what was raised, where and when."""
+        cause = self.__cause__
+        raised = "raised an exception" if cause is None else f"raised {type(cause).__name__}: {cause}"
+        last = traceback.extract_tb(cause.__traceback__)[-1:] if cause is not None else []
+        lines = [f"{os.path.basename(frame.filename)}:{frame.lineno}" for frame in last]
+        parts = [part for part in (*lines, self.place, self.at and f"at {self.at}") if part]
+        return f"{self.call} {raised}" + (f" ({', '.join(parts)})" if parts else "")
 
 
 class OutOfMemoryError(RunError, MemoryError):

@@ -1,7 +1,7 @@
 """Keys of runs: a hash of what decides a result.
 
-That is the whole scenario as it was resolved, the bytes of every file that it reads, the seed, and the
-engine. What a file is called, and which line said something, decides nothing.
+That is the whole scenario as it was resolved, the bytes of every file that it reads, the code of its mechanisms
+in Python, the seed, and the engine. What a file is called, and which line said something, decides nothing.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import hashlib
 import json
 import os
 import re
+import sys
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -50,6 +51,9 @@ def key_of(scenario: Scenario, folder: Path) -> str:
         **{key: value for key, value in resolved.items() if key not in CALLED},
         "scenario": {key: value for key, value in said.items() if key not in CALLED},
     }
+    code = _own_code(resolved)
+    if code:
+        parts["code"] = code
     text = json.dumps(parts, sort_keys=True, ensure_ascii=False)
     return hashlib.sha256(text.encode()).hexdigest()
 
@@ -61,6 +65,28 @@ def engine() -> str:
     with contextlib.suppress(OSError, TypeError):
         return f"{_floodway.__version__}+{_digest(Path(_floodway.__file__))[:16]}"
     return _floodway.__version__
+
+
+def _own_code(resolved: object) -> dict[str, str]:
+    """Return, of each mechanism in Python that a scenario chooses, what tells its code apart."""
+    # Whoever has registered a class has imported its module.
+    mechanisms = sys.modules.get("floodway.mechanisms")
+    if mechanisms is None:
+        return {}
+    chosen = set(_names(resolved))
+    digests: dict[str, str] = mechanisms.digests()
+    return {name: digest for name, digest in digests.items() if name.partition(".")[2] in chosen}
+
+
+def _names(value: object) -> Iterator[str]:
+    """Find every key of a table."""
+    if isinstance(value, dict):
+        yield from value
+    inner: Iterable[object] = (
+        value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    )
+    for each in inner:
+        yield from _names(each)
 
 
 def _without_places(value: Any) -> Any:  # noqa: ANN401 (any JSON value)

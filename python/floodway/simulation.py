@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import json
 import platform
 import signal
+import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor, wait
@@ -34,6 +36,8 @@ Kept = TypeVar("Kept")
 
 #: Seconds between two looks at the progress.
 POLL_S = 0.1
+#: Seconds that a run is given to stop before code of users in it is interrupted.
+PATIENCE_S = 1.0
 
 
 def check_threads(threads: int | None) -> None:
@@ -177,6 +181,17 @@ def versions() -> dict[str, str]:
     }
 
 
+def _interrupt_own_code(thread: int) -> None:
+    """Raise `KeyboardInterrupt` in code of users' mechanisms that does not come to its end.
+
+    Nothing happens while the simulator itself is at work there: it looks whether to stop.
+    """
+    frame = sys._current_frames().get(thread)  # noqa: SLF001 (Python has no other way)
+    if frame is None or frame.f_code.co_filename == __file__:
+        return
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(KeyboardInterrupt))
+
+
 @contextlib.contextmanager
 def stopped_by_interrupt(stop: Callable[[], None]) -> Iterator[None]:
     """Let Ctrl-C stop a run rather than raise somewhere; Python lets the main thread alone ask for it."""
@@ -207,11 +222,21 @@ def watched(
     on_progress
         Who wants to know, in the calling thread.
     """
+    worker: list[int] = []
+
+    def at_work() -> Kept:
+        worker.append(threading.get_ident())
+        return work()
+
+    stopping_s = 0.0
     with ThreadPoolExecutor(max_workers=1, thread_name_prefix="floodway") as pool:
-        running = pool.submit(work)
+        running = pool.submit(at_work)
         try:
             while wait((running,), timeout=POLL_S).not_done:
                 progress.stop_if_short_of_memory()
+                stopping_s += POLL_S if progress.is_stopping else 0.0
+                if stopping_s >= PATIENCE_S and worker:
+                    _interrupt_own_code(worker[0])
                 if on_progress is not None:
                     on_progress(progress)
         except BaseException:

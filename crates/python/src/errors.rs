@@ -8,6 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
 use crate::guard::Stopped;
+use crate::own::Fault;
 
 const MODULE: &str = "floodway.errors";
 
@@ -38,6 +39,15 @@ pub fn stopped(py: Python<'_>, why: &Stopped) -> PyErr {
             raised(class(py, "InternalError").and_then(|class| class.call1((text,))))
         }
     }
+}
+
+/// What users' code has raised, as the cause of an error that says where.
+pub fn of_mechanism(py: Python<'_>, fault: Fault) -> PyErr {
+    let at = fault.at.map(|at| format!("{} us", at.as_us()));
+    let made = class(py, "MechanismError").and_then(|class| class.call1((fault.call, fault.place, at)));
+    let error = raised(made);
+    error.set_cause(py, Some(fault.error));
+    error
 }
 
 /// A run for which there is too little memory, as one can know before; `why` has the numbers.

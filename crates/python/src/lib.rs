@@ -1,33 +1,70 @@
 //! The native module `floodway._floodway`: conversions between Rust and Python, no rule of the simulation.
+//!
+//! As a library it is what an extension is made with: a module of its own that holds the simulator and mechanisms which are not in
+//! this tree, and takes this one's place (`docs/own-crate.md`).
 
 mod arrow;
 mod columns;
 mod errors;
 mod formulas;
 mod guard;
+mod own;
 mod scenario;
 mod simulate;
 
+use floodway_mechanisms::registry::custom::RegistryError;
+use pyo3::exceptions::PyImportError;
 use pyo3::prelude::*;
 
 /// The simulator's native half.
 #[pymodule]
-mod _floodway {
-    #[pymodule_export]
-    use crate::columns::{Column, Table};
-    #[pymodule_export]
-    use crate::formulas::pfc_utilisation;
-    #[pymodule_export]
-    use crate::scenario::{
-        Check, Scenario, catalog_json, check, import_hpcc, parse_file, parse_json, parse_text, schema_json,
-    };
-    #[pymodule_export]
-    use crate::simulate::{Plan, Progress, Records, Why, run, why};
-    use pyo3::prelude::*;
+fn _floodway(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    fill(module)
+}
 
-    #[pymodule_init]
-    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
-        crate::guard::install();
-        module.add("__version__", env!("CARGO_PKG_VERSION"))
-    }
+/// Makes `module` the simulator's native half, with the mechanisms that `register` adds to the registry.
+///
+/// # Errors
+/// A name that is taken, or none.
+pub fn extension(
+    module: &Bound<'_, PyModule>,
+    register: impl FnOnce() -> Result<(), RegistryError>,
+) -> PyResult<()> {
+    register().map_err(|error| PyImportError::new_err(error.to_string()))?;
+    fill(module)
+}
+
+fn fill(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    guard::install();
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_class::<columns::Column>()?;
+    module.add_class::<columns::Table>()?;
+    module.add_class::<scenario::Check>()?;
+    module.add_class::<scenario::Scenario>()?;
+    module.add_class::<simulate::Plan>()?;
+    module.add_class::<simulate::Progress>()?;
+    module.add_class::<simulate::Records>()?;
+    module.add_class::<simulate::Why>()?;
+    module.add_class::<own::Ack>()?;
+    module.add_class::<own::Cnp>()?;
+    module.add_class::<own::Flow>()?;
+    module.add_class::<own::Hop>()?;
+    module.add_class::<own::Loss>()?;
+    module.add_class::<own::Packet>()?;
+    module.add_class::<own::Port>()?;
+    module.add_class::<own::Queue>()?;
+    module.add_class::<own::Sent>()?;
+    module.add_function(wrap_pyfunction!(formulas::pfc_utilisation, module)?)?;
+    module.add_function(wrap_pyfunction!(own::register_congestion_point, module)?)?;
+    module.add_function(wrap_pyfunction!(own::register_rate_control, module)?)?;
+    module.add_function(wrap_pyfunction!(scenario::catalog_json, module)?)?;
+    module.add_function(wrap_pyfunction!(scenario::check, module)?)?;
+    module.add_function(wrap_pyfunction!(scenario::import_hpcc, module)?)?;
+    module.add_function(wrap_pyfunction!(scenario::parse_file, module)?)?;
+    module.add_function(wrap_pyfunction!(scenario::parse_json, module)?)?;
+    module.add_function(wrap_pyfunction!(scenario::parse_text, module)?)?;
+    module.add_function(wrap_pyfunction!(scenario::schema_json, module)?)?;
+    module.add_function(wrap_pyfunction!(simulate::run, module)?)?;
+    module.add_function(wrap_pyfunction!(simulate::why, module)?)?;
+    Ok(())
 }

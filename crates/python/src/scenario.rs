@@ -13,6 +13,7 @@ use serde_json::json;
 
 use crate::errors;
 use crate::guard::guarded;
+use crate::own::{Stage, watched};
 
 /// A scenario that was parsed and found valid; immutable.
 #[pyclass(frozen, module = "floodway._floodway")]
@@ -230,7 +231,8 @@ pub fn catalog_json() -> String {
 #[pyo3(signature = (scenario, *, resolved = false))]
 pub fn check(py: Python<'_>, scenario: &Scenario, resolved: bool) -> PyResult<Check> {
     let parsed = &scenario.parsed;
-    let cost = py.detach(|| guarded(|| cost(parsed, 1))).map_err(|why| errors::stopped(py, &why))?;
+    let stage = Stage { control: None, blueprint: Some(parsed.blueprint()) };
+    let cost = watched(py, &stage, || cost(parsed, 1))?;
     if let Some(why) = too_much(cost.network_bytes) {
         return Err(errors::too_large(
             py,
@@ -238,10 +240,9 @@ pub fn check(py: Python<'_>, scenario: &Scenario, resolved: bool) -> PyResult<Ch
         ));
     }
     let fits = || parsed.blueprint().check(parsed.routes());
-    match py.detach(|| guarded(|| fits().map(|()| floodway_scenario::check(parsed, resolved)))) {
-        Ok(Ok(report)) => Ok(Check { text: report.text(), json: report.json() }),
-        Ok(Err(fault)) => Err(errors::unfit(py, parsed.file(), &fault)),
-        Err(why) => Err(errors::stopped(py, &why)),
+    match watched(py, &stage, || fits().map(|()| floodway_scenario::check(parsed, resolved)))? {
+        Ok(report) => Ok(Check { text: report.text(), json: report.json() }),
+        Err(fault) => Err(errors::unfit(py, parsed.file(), &fault)),
     }
 }
 
@@ -249,10 +250,9 @@ fn parsed(
     py: Python<'_>,
     read: impl FnOnce() -> Result<floodway_scenario::Scenario, floodway_scenario::ScenarioErrors> + Send,
 ) -> PyResult<Scenario> {
-    match py.detach(|| guarded(read)) {
-        Ok(Ok(parsed)) => Ok(Scenario { parsed }),
-        Ok(Err(faults)) => Err(errors::faulty(py, &faults)),
-        Err(why) => Err(errors::stopped(py, &why)),
+    match watched(py, &Stage { control: None, blueprint: None }, read)? {
+        Ok(parsed) => Ok(Scenario { parsed }),
+        Err(faults) => Err(errors::faulty(py, &faults)),
     }
 }
 

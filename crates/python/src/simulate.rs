@@ -14,7 +14,7 @@ use pyo3::types::PyBytes;
 
 use crate::columns::Table;
 use crate::errors;
-use crate::guard::guarded;
+use crate::own::{Stage, watched};
 use crate::scenario::Scenario;
 
 /// Shared between a run and whoever watches it.
@@ -54,6 +54,12 @@ impl Progress {
     #[getter]
     fn packet_hops(&self) -> u64 {
         self.control.packet_hops.load(Ordering::Relaxed)
+    }
+
+    /// The run was asked to end.
+    #[getter]
+    fn is_stopping(&self) -> bool {
+        self.control.stop.load(Ordering::Relaxed)
     }
 
     /// Asks the run to end within a fraction of a second and to hand out what is complete.
@@ -146,7 +152,7 @@ impl Plan {
             let cost = cost(parsed, thread_plan.threads());
             Plan { thread_plan, cost }
         };
-        py.detach(|| guarded(work)).map_err(|why| errors::stopped(py, &why))
+        watched(py, &Stage { control: None, blueprint: Some(parsed.blueprint()) }, work)
     }
 
     /// On how many threads it will run.
@@ -178,14 +184,14 @@ impl Plan {
 #[pyfunction]
 #[pyo3(signature = (scenario, *, progress, plan))]
 pub fn run(py: Python<'_>, scenario: &Scenario, progress: &Progress, plan: &Plan) -> PyResult<Records> {
-    let (control, thread_plan) = (&*progress.control, &plan.thread_plan);
+    let (control, thread_plan) = (&progress.control, &plan.thread_plan);
     let parsed = scenario.parsed();
     let built = || Fabric::build_with(parsed.blueprint(), Some(parsed.routes()), control);
     let work = || built().map(|fabric| fabric.on(thread_plan).run());
-    match py.detach(|| guarded(work)) {
-        Ok(Ok(kept)) => Records::new(py, kept, thread_plan),
-        Ok(Err(fault)) => Err(errors::unfit(py, parsed.file(), &fault)),
-        Err(why) => Err(errors::stopped(py, &why)),
+    let stage = Stage { control: Some(control), blueprint: Some(parsed.blueprint()) };
+    match watched(py, &stage, work)? {
+        Ok(kept) => Records::new(py, kept, thread_plan),
+        Err(fault) => Err(errors::unfit(py, parsed.file(), &fault)),
     }
 }
 
@@ -212,12 +218,12 @@ pub fn why(
     flow: (String, String, u64),
     progress: &Progress,
 ) -> PyResult<Option<Why>> {
-    let control = &*progress.control;
+    let control = &progress.control;
     let blueprint = scenario.parsed().blueprint();
     let Some(flow) = known(blueprint, &flow) else { return Ok(None) };
     let work = || Traced::build(blueprint, control, flow).map(Traced::why);
-    match py.detach(|| guarded(work)) {
-        Ok(Ok(found)) => found
+    match watched(py, &Stage { control: Some(control), blueprint: Some(blueprint) }, work)? {
+        Ok(found) => found
             .map(|found| {
                 Ok(Why {
                     start_ps: found.start.0,
@@ -227,8 +233,7 @@ pub fn why(
                 })
             })
             .transpose(),
-        Ok(Err(fault)) => Err(errors::unfit(py, scenario.parsed().file(), &fault)),
-        Err(why) => Err(errors::stopped(py, &why)),
+        Err(fault) => Err(errors::unfit(py, scenario.parsed().file(), &fault)),
     }
 }
 

@@ -23,7 +23,7 @@ from floodway.cli.exits import DONE, FAILED, INTERRUPTED, READER_GONE, TERMINATE
 from floodway.cli.output import tell
 from floodway.cli.pictures import Kind, PictureOptions, axes_of, formats_of
 from floodway.cli.streams import standard_streams
-from floodway.errors import FloodwayError, LostResultsError, RunError
+from floodway.errors import FloodwayError, LostResultsError, MechanismError, RunError
 from floodway.limits import LARGEST_SEED, MOST_THREADS
 from floodway.loading import loading
 from floodway.names import nearest
@@ -60,6 +60,28 @@ Sets = Annotated[
         metavar="KEY.PATH=VALUE",
         help="Give a key of the scenario another value; may be repeated.",
         show_default=False,
+    ),
+]
+
+
+def _load_files(files: list[Path] | None) -> None:
+    """Run the files of `--python`, so that scenarios know the classes in them."""
+    if files:
+        from floodway.mechanisms import load_file
+
+        for file in files:
+            load_file(Path(file))
+
+
+Python = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--python",
+        metavar="FILE",
+        help="Run a file of Python, whose rate controls and congestion points scenarios may choose; may be "
+        "repeated.",
+        show_default=False,
+        callback=_load_files,
     ),
 ]
 Force = Annotated[
@@ -189,6 +211,7 @@ def floodway_(
 def run_(  # noqa: PLR0913 (one argument an option)
     scenario: ScenarioFile,
     *,
+    python: Python = None,  # noqa: ARG001 (its callback has run them)
     sets: Sets = None,
     seed: Annotated[
         int | None,
@@ -293,6 +316,7 @@ def compare_(  # noqa: PLR0913 (one argument an option)
         ),
     ],
     *,
+    python: Python = None,  # noqa: ARG001 (its callback has run them)
     vary: Annotated[
         list[str] | None,
         typer.Option(
@@ -429,6 +453,7 @@ def study_(  # noqa: PLR0913 (one argument an option)
         typer.Argument(metavar="STUDY", help="The study's TOML file, or several.", show_default=False),
     ],
     *,
+    python: Python = None,  # noqa: ARG001 (its callback has run them)
     quick: Quick = False,
     seeds: Seeds = None,
     jobs: Jobs = None,
@@ -567,6 +592,7 @@ def why_(
         ),
     ] = "p99",
     *,
+    python: Python = None,  # noqa: ARG001 (its callback has run them)
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress.", show_default=False)] = False,
     json: Json = False,
 ) -> int:
@@ -906,6 +932,7 @@ def validate_(  # noqa: PLR0913 (one argument an option)
 def check_(
     scenario: ScenarioFile,
     *,
+    python: Python = None,  # noqa: ARG001 (its callback has run them)
     sets: Sets = None,
     resolved: Annotated[
         bool,
@@ -984,6 +1011,7 @@ def list_(
         ),
     ] = None,
     *,
+    python: Python = None,  # noqa: ARG001 (its callback has run them)
     json: Json = False,
 ) -> int:
     """List what a scenario can name, a line each, or the scenarios and studies that are ready to run.
@@ -1015,6 +1043,7 @@ def explain_(
         ),
     ],
     *,
+    python: Python = None,  # noqa: ARG001 (its callback has run them)
     json: Json = False,
 ) -> int:
     """Tell what something does: its parameters with units, defaults and sources, sizing, differences.
@@ -1099,13 +1128,19 @@ def _exit_code(arguments: Sequence[str] | None) -> int:
     except typer.TyperException as error:
         return _fail(_usage(error), USAGE)
     except FloodwayError as error:
-        return _fail(str(error), FAILED if isinstance(error, (LostResultsError, RunError)) else USAGE)
+        return _fail(_words(error), FAILED if isinstance(error, (LostResultsError, RunError)) else USAGE)
     except KeyboardInterrupt:
         return INTERRUPTED
     except MemoryError:
         return _fail("memory ran out: less data or fewer runs at a time (--jobs) need less", FAILED)
     except Exception as error:  # noqa: BLE001 (a bug is told in one line as well)
         return _unexpected(error)
+
+
+def _words(error: FloodwayError) -> str:
+    """Say what went wrong; of a user's own code its traceback first."""
+    cause = error.__cause__ if isinstance(error, MechanismError) else None
+    return "".join([*([] if cause is None else traceback.format_exception(cause)), str(error)])
 
 
 def _unexpected(error: Exception) -> int:

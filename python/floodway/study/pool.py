@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
+from floodway.mechanisms import loaded_files
 from floodway.simulation import POLL_S, stopped_by_interrupt
 from floodway.study.worker import task_of
 
@@ -179,8 +180,8 @@ class _Pool:
     def _begin(self) -> None:
         errors = tempfile.TemporaryFile()  # noqa: SIM115 (closed with the process)
         # A group of its own: Ctrl-C is for this process alone, which tells the others.
-        process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "floodway.study"],
+        process = subprocess.Popen(  # noqa: S603 (this very program, and files that its user named)
+            [sys.executable, "-P", "-m", "floodway.study", *map(os.fspath, loaded_files())],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=errors,

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from floodway.errors import FloodwayError, OutOfMemoryError, OutputError
+from floodway.mechanisms import load_file
 from floodway.simulation import run
 from floodway.study.runs import Recipe
 from floodway.study.storage import publish
@@ -29,12 +30,17 @@ def task_of(recipe: Recipe, *, seed: int, place: Path) -> str:
 
 
 def main() -> None:
-    """Work until stdin ends: when whoever gives the tasks is gone, nobody waits for what is at work."""
+    """Work until stdin ends: when whoever gives the tasks is gone, nobody waits for what is at work.
+
+    Arguments are files of Python with mechanisms that scenarios choose.
+    """
     # Whatever prints to stdout must not disturb the answers.
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     tasks: queue.SimpleQueue[str] = queue.SimpleQueue()
+    for file in sys.argv[1:]:
+        load_file(Path(file))
     threading.Thread(target=_listen, args=(tasks,), daemon=True).start()
     while True:
         _say(answers, answer_to(json.loads(tasks.get()), answers))

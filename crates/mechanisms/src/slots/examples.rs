@@ -2,7 +2,7 @@
 //!
 //! `QpInfo { base_rtt: Span::ms(1), ..QpInfo::example() }` keeps its meaning when a view gets another field.
 
-use floodway_units::{Bytes, Class, FlowId, PortId, Rate, Span};
+use floodway_units::{Bytes, Class, FlowId, NodeId, PortId, Rate, Span};
 
 use super::{
     AckView, LinkInfo, Mark, PacketView, PauseMode, PortInfo, PortView, Products, QpInfo, QueueView, Signals,
@@ -35,6 +35,10 @@ impl QpInfo {
     pub fn example() -> Self {
         QpInfo {
             flow: FlowId(0),
+            workload: 0,
+            source: NodeId(1),
+            destination: NodeId(2),
+            number: 0,
             line_rate: Rate::gbps(100),
             path_rate: Rate::gbps(100),
             base_rtt: Span::us(10),

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use floodway_units::{Bytes, FlowId, Rate, Span, Time};
+use floodway_units::{Bytes, FlowId, NodeId, Rate, Span, Time};
 
 use super::{Cx, Mark, Notice, PacketView};
 
@@ -11,6 +11,14 @@ use super::{Cx, Mark, Notice, PacketView};
 pub struct QpInfo {
     /// The flow at the time of building.
     pub flow: FlowId,
+    /// That flow as results name it: its workload, by place in the scenario,
+    pub workload: u32,
+    /// the host that sends it,
+    pub source: NodeId,
+    /// the one that receives it,
+    pub destination: NodeId,
+    /// and its number among those of this workload from this source.
+    pub number: u64,
     /// Rate of the sender's NIC.
     pub line_rate: Rate,
     /// Lowest rate on the path.

@@ -161,4 +161,6 @@ pub enum Need {
     Marks,
     /// A congestion point that sends windows.
     Windows,
+    /// All machines of the run on one thread: they share something that no two threads may touch.
+    OneThread,
 }

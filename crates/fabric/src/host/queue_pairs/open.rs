@@ -31,7 +31,7 @@ impl AtNode<'_, '_> {
         let nic = nic_port.map_or(Local::default(), |port| self.facts.local(port));
         let place = self.run.pairs.slot();
         let slot = place.number();
-        let info = self.qp_info(begin, slot, &path, &ack_path, &tuple);
+        let info = self.qp_info(begin, (slot, head.number), (&path, &ack_path), &tuple);
         let settings = &self.facts.blueprint.settings[begin.settings];
         let (transport, receiver) =
             settings.reliability.build(&info).expect("checked when the fabric was built");
@@ -138,9 +138,8 @@ impl AtNode<'_, '_> {
     fn qp_info(
         &self,
         begin: &Begin,
-        slot: u32,
-        path: &[PortId],
-        ack_path: &[PortId],
+        (slot, number): (u32, u64),
+        (path, ack_path): (&[PortId], &[PortId]),
         tuple: &FlowTuple,
     ) -> QpInfo {
         let data = self.some_path(begin.source, begin.destination, path);
@@ -154,6 +153,10 @@ impl AtNode<'_, '_> {
             .then(|| self.facts.queues(&data, self.facts.layout.dense(settings.class)));
         QpInfo {
             flow: FlowId(slot),
+            workload: begin.workload,
+            source: begin.source,
+            destination: begin.destination,
+            number,
             line_rate: nic.map_or(Rate::MAX, |port| self.facts.ports[port.index()].rate),
             path_rate: rates.min().unwrap_or(Rate::MAX),
             base_rtt,

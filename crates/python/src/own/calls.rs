@@ -1,0 +1,131 @@
+//! Calls of users' code: where an exception goes, and what it was raised at.
+
+use std::cell::RefCell;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use floodway_fabric::{Blueprint, Control};
+use floodway_mechanisms::slots::QpInfo;
+use floodway_units::{PortId, Time};
+use pyo3::prelude::*;
+
+use crate::errors;
+use crate::guard::guarded;
+
+/// What somebody's code may be called for.
+pub struct Stage<'a> {
+    /// Whom to tell that there is no use in going on.
+    pub control: Option<&'a Arc<Control>>,
+    /// Whose names messages use.
+    pub blueprint: Option<&'a Blueprint>,
+}
+
+/// A piece of work during which users' code may be called, on the thread that does it.
+pub struct Work {
+    control: Option<Arc<Control>>,
+    workloads: Vec<String>,
+    nodes: Vec<String>,
+    ports: Vec<String>,
+    fault: Mutex<Option<Fault>>,
+}
+
+/// The first exception that users' code has raised.
+pub struct Fault {
+    /// What was called, such as `MyControl.on_ack`.
+    pub call: String,
+    /// Of which flow or at which port, if that is known.
+    pub place: Option<String>,
+    /// When, in simulated time; none before the run.
+    pub at: Option<Time>,
+    /// What it raised.
+    pub error: PyErr,
+}
+
+thread_local! {
+    static CURRENT: RefCell<Option<Arc<Work>>> = const { RefCell::new(None) };
+}
+
+/// Does `work` without the interpreter's lock; the first exception of users' code in it is raised when it is done.
+pub fn watched<T: Send>(py: Python<'_>, stage: &Stage<'_>, work: impl FnOnce() -> T + Send) -> PyResult<T> {
+    let current = Arc::new(Work::new(stage));
+    let inside = Arc::clone(&current);
+    let done = py.detach(|| {
+        guarded(|| {
+            let _put_back = PutBack(CURRENT.replace(Some(inside)));
+            work()
+        })
+    });
+    let fault = current.fault.lock().unwrap_or_else(PoisonError::into_inner).take();
+    match (fault, done) {
+        (Some(fault), _) => Err(errors::of_mechanism(py, fault)),
+        (None, Ok(done)) => Ok(done),
+        (None, Err(why)) => Err(errors::stopped(py, &why)),
+    }
+}
+
+/// Gives the thread back what it did before, also where work unwinds.
+struct PutBack(Option<Arc<Work>>);
+
+impl Drop for PutBack {
+    fn drop(&mut self) {
+        CURRENT.set(self.0.take());
+    }
+}
+
+impl Work {
+    fn new(stage: &Stage<'_>) -> Self {
+        let mut work = Work {
+            control: stage.control.cloned(),
+            workloads: Vec::new(),
+            nodes: Vec::new(),
+            ports: Vec::new(),
+            fault: Mutex::default(),
+        };
+        if let Some(blueprint) = stage.blueprint.filter(|_| super::class::are_any()) {
+            work.workloads = blueprint.workloads.iter().map(|workload| workload.name.clone()).collect();
+            work.nodes = blueprint.nodes.iter().map(|node| node.name.clone()).collect();
+            let ports = (0..2 * blueprint.links.len() as u32).map(PortId);
+            work.ports = ports.map(|port| blueprint.port_name(port)).collect();
+        }
+        work
+    }
+
+    /// That of this thread.
+    pub fn current() -> Option<Arc<Work>> {
+        CURRENT.with_borrow(Clone::clone)
+    }
+
+    /// Has somebody's code failed, so that nothing is to be called any more?
+    pub fn is_over(&self) -> bool {
+        self.fault.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+    }
+
+    /// Keeps the first fault, and ends the run.
+    pub fn fail(&self, fault: Fault) {
+        self.fault.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(fault);
+        self.stop();
+    }
+
+    /// Ends the run.
+    pub fn stop(&self) {
+        if let Some(control) = &self.control {
+            control.stop.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Does a run go on, rather than something before it?
+    pub fn is_run(&self) -> bool {
+        self.control.is_some()
+    }
+
+    /// The flow of a queue pair as results name it: workload, source and number.
+    pub fn flow_name(&self, qp: &QpInfo) -> Option<String> {
+        let workload = self.workloads.get(qp.workload as usize)?;
+        Some(format!("{workload}:{}:{}", self.nodes.get(qp.source.index())?, qp.number))
+    }
+
+    /// The name of a port.
+    pub fn port_name(&self, port: PortId) -> Option<&str> {
+        self.ports.get(port.index()).map(String::as_str)
+    }
+}

@@ -1,0 +1,353 @@
+//! A class of users as a mechanism: its parameters, what it overrides, and how its objects are made and called.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use floodway_mechanisms::registry::custom::{Fault as ReadFault, Page};
+use floodway_mechanisms::slots::{Need, Tells};
+use floodway_units::Time;
+use pyo3::exceptions::PyKeyboardInterrupt;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyString};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use super::calls::{Fault, Work};
+
+/// Whether any class was registered: names for messages are only made where they may be needed.
+static ANY: AtomicBool = AtomicBool::new(false);
+
+/// Has a program registered any class?
+pub fn are_any() -> bool {
+    ANY.load(Ordering::Relaxed)
+}
+
+/// What kind of value a parameter takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Int,
+    Float,
+    Bool,
+    Text,
+}
+
+impl Kind {
+    /// By the name of its type in Python.
+    fn of(name: &str) -> Option<Self> {
+        match name {
+            "int" => Some(Kind::Int),
+            "float" => Some(Kind::Float),
+            "bool" => Some(Kind::Bool),
+            "str" => Some(Kind::Text),
+            _ => None,
+        }
+    }
+
+    fn fits(self, value: &Value) -> bool {
+        match self {
+            Kind::Int => value.is_i64() || value.is_u64(),
+            Kind::Float => value.is_number(),
+            Kind::Bool => value.is_boolean(),
+            Kind::Text => value.is_string(),
+        }
+    }
+
+    fn words(self) -> &'static str {
+        match self {
+            Kind::Int => "a whole number",
+            Kind::Float => "a number",
+            Kind::Bool => "true or false",
+            Kind::Text => "a text",
+        }
+    }
+
+    fn schema(self) -> &'static str {
+        match self {
+            Kind::Int => "integer",
+            Kind::Float => "number",
+            Kind::Bool => "boolean",
+            Kind::Text => "string",
+        }
+    }
+}
+
+/// A parameter of a class.
+#[derive(Clone, Debug)]
+struct Parameter {
+    /// As scenarios spell it.
+    key: &'static str,
+    /// As the class does.
+    attribute: String,
+    kind: Kind,
+    default: Option<Value>,
+}
+
+/// A class that was registered.
+pub struct Class {
+    /// Its own name, for messages.
+    name: String,
+    object: Py<PyAny>,
+    parameters: Vec<Parameter>,
+    /// Names of the methods that it overrides.
+    overrides: Vec<String>,
+    /// What its machines cannot work without.
+    pub needs: &'static [Need],
+    /// By what its machines tell senders, where they do.
+    pub tells: &'static [Tells],
+}
+
+impl fmt::Debug for Class {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)
+    }
+}
+
+impl Class {
+    /// A class as Python describes it: parameters as `(key, attribute, type, default in JSON or None)`.
+    pub fn new(object: &Bound<'_, PyAny>, described: Described) -> PyResult<Self> {
+        ANY.store(true, Ordering::Relaxed);
+        let wrong = |what: String| pyo3::exceptions::PyTypeError::new_err(what);
+        let parameter = |(key, attribute, kind, default): (String, String, String, Option<String>)| {
+            let kind = Kind::of(&kind).ok_or_else(|| wrong(format!("{kind} is no type of a parameter")))?;
+            let default = default.map(|json| serde_json::from_str(&json)).transpose();
+            let default = default.map_err(|error| wrong(format!("{key}: {error}")))?;
+            Ok(Parameter { key: key.leak(), attribute, kind, default })
+        };
+        let need = |name: &String| match &**name {
+            "acks" => Ok(Need::Acks),
+            "marks" => Ok(Need::Marks),
+            "timestamps" => Ok(Need::Timestamps),
+            "int" => Ok(Need::Int),
+            other => Err(wrong(format!(
+                "{other:?} is nothing that a class can need; allowed: acks, marks, timestamps, int"
+            ))),
+        };
+        let mut needs = described.needs.iter().map(need).collect::<PyResult<Vec<_>>>()?;
+        needs.push(Need::OneThread);
+        let told = |name: &String| match &**name {
+            "marks" => Ok(Tells::Marks),
+            "cnps" => Ok(Tells::Cnps),
+            other => {
+                Err(wrong(format!("{other:?} is nothing that a class can tell by; allowed: marks, cnps")))
+            }
+        };
+        let tells = described.tells.iter().map(told).collect::<PyResult<Vec<_>>>()?;
+        Ok(Class {
+            name: object.getattr("__name__")?.extract()?,
+            object: object.clone().unbind(),
+            parameters: described.parameters.into_iter().map(parameter).collect::<PyResult<_>>()?,
+            overrides: described.overrides,
+            needs: needs.leak(),
+            tells: tells.leak(),
+        })
+    }
+
+    /// Does it have a method of its own by this name?
+    pub fn overrides(&self, method: &str) -> bool {
+        self.overrides.iter().any(|name| name == method)
+    }
+
+    /// What users read of it. `definition` is its parameters' name in the JSON Schema.
+    pub fn page(&self, head: String, definition: String) -> Page {
+        let keys = self.parameters.iter().map(|parameter| parameter.key).collect();
+        let mut properties = Map::new();
+        for parameter in &self.parameters {
+            let mut property = json!({ "type": parameter.kind.schema() });
+            if let Some(default) = &parameter.default {
+                property["default"] = default.clone();
+            }
+            properties.insert(parameter.key.to_owned(), property);
+        }
+        let required = self.parameters.iter().filter(|parameter| parameter.default.is_none());
+        let required: Vec<_> = required.map(|parameter| parameter.key).collect();
+        let schema = json!({
+            "type": "object",
+            "description": format!("Parameters of `{}`.", self.name),
+            "properties": properties,
+            "required": required,
+            "additionalProperties": false,
+        });
+        let name = definition.clone();
+        Page {
+            head,
+            definition: definition.into(),
+            schema: Box::new(move |generator| {
+                generator.definitions_mut().insert(name.clone(), schema.clone());
+                schemars::Schema::new_ref(format!("#/$defs/{name}"))
+            }),
+            keys,
+        }
+    }
+
+    /// Values out of what a scenario says, with defaults.
+    pub fn read(&self, values: Value) -> Result<Map<String, Value>, ReadFault> {
+        let Value::Object(mut given) = values else {
+            return Err(ReadFault::Message("not a table of parameters".to_owned()));
+        };
+        let mut read = Map::new();
+        for parameter in &self.parameters {
+            let key = parameter.key;
+            let value = given.remove(key).or_else(|| parameter.default.clone());
+            let words = parameter.kind.words();
+            let value =
+                value.ok_or_else(|| ReadFault::Message(format!("{key} is missing: it is {words}")))?;
+            if !parameter.kind.fits(&value) {
+                return Err(ReadFault::Message(format!("{key}: {value} is not {words}")));
+            }
+            read.insert(key.to_owned(), value);
+        }
+        match given.into_iter().next() {
+            Some((key, _)) => Err(ReadFault::UnknownKey(key)),
+            None => Ok(read),
+        }
+    }
+}
+
+/// What Python tells of a class.
+#[derive(FromPyObject)]
+pub struct Described {
+    /// Keys, attributes, types, and defaults as JSON.
+    #[pyo3(item)]
+    pub parameters: Vec<(String, String, String, Option<String>)>,
+    /// Methods.
+    #[pyo3(item)]
+    pub overrides: Vec<String>,
+    /// What it cannot work without.
+    #[pyo3(item)]
+    pub needs: Vec<String>,
+    /// By what it tells senders.
+    #[pyo3(item)]
+    pub tells: Vec<String>,
+}
+
+/// A class with the values that a scenario gives it.
+#[derive(Clone, Debug)]
+pub struct Chosen {
+    /// The class.
+    pub class: Arc<Class>,
+    values: Map<String, Value>,
+}
+
+impl Chosen {
+    /// With values as [`Class::read`] gives them.
+    pub fn new(class: &Arc<Class>, values: Map<String, Value>) -> Self {
+        Chosen { class: Arc::clone(class), values }
+    }
+}
+
+impl Serialize for Chosen {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.values.serialize(serializer)
+    }
+}
+
+/// An object of a class, at work in a run or before one.
+pub struct Object {
+    class: Arc<Class>,
+    work: Option<Arc<Work>>,
+    /// Of which flow, or at which port.
+    place: Option<String>,
+    /// None once some code of the run has failed: nothing is called any more.
+    object: Option<Py<PyAny>>,
+}
+
+impl Object {
+    /// A new object with the values of `chosen`, on which `start` has been called.
+    pub fn start(
+        chosen: &Chosen,
+        place: impl FnOnce(&Work) -> Option<String>,
+        start: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<()>,
+    ) -> Self {
+        let work = Work::current();
+        let place = work.as_deref().and_then(place);
+        let mut made = Object { class: Arc::clone(&chosen.class), work, place, object: None };
+        if made.work.as_ref().is_some_and(|work| work.is_over()) {
+            return made;
+        }
+        Python::attach(|py| {
+            let class = chosen.class.object.bind(py);
+            let result = made_of(class, chosen).and_then(|object| {
+                start(&object)?;
+                Ok(object.unbind())
+            });
+            match result {
+                Ok(object) => made.object = Some(object),
+                Err(error) => made.fail(py, "start", None, error),
+            }
+        });
+        made
+    }
+
+    /// Calls users' code, unless some has failed already; what it raises ends the run.
+    pub fn call<T>(
+        &mut self,
+        name: &'static str,
+        now: Time,
+        call: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<T>,
+    ) -> Option<T> {
+        let object = self.object.as_ref()?;
+        let called = Python::attach(|py| call(object.bind(py)).map_err(|error| (name, error)));
+        match called {
+            Ok(answer) => Some(answer),
+            Err((name, error)) => {
+                Python::attach(|py| self.fail(py, name, Some(now), error));
+                None
+            }
+        }
+    }
+
+    fn fail(&mut self, py: Python<'_>, method: &str, at: Option<Time>, error: PyErr) {
+        self.object = None;
+        let Some(work) = &self.work else { return };
+        // Whoever interrupts users' code wants the run to end, and no more.
+        if error.is_instance_of::<PyKeyboardInterrupt>(py) && work.is_run() {
+            work.stop();
+            return;
+        }
+        let call = format!("{}.{method}", self.class.name);
+        work.fail(Fault { call, place: self.place.clone(), at, error });
+    }
+}
+
+fn made_of<'py>(class: &Bound<'py, PyAny>, chosen: &Chosen) -> PyResult<Bound<'py, PyAny>> {
+    let py = class.py();
+    let values = PyDict::new(py);
+    for parameter in &chosen.class.parameters {
+        let value = &chosen.values[parameter.key];
+        let name = PyString::new(py, &parameter.attribute);
+        match (parameter.kind, value) {
+            (Kind::Float, value) => values.set_item(name, value.as_f64())?,
+            (_, Value::Bool(value)) => values.set_item(name, value)?,
+            (_, Value::String(value)) => values.set_item(name, value)?,
+            (_, value) => match value.as_u64() {
+                Some(value) => values.set_item(name, value)?,
+                None => values.set_item(name, value.as_i64())?,
+            },
+        }
+    }
+    let object = class.call0()?;
+    for (name, value) in values {
+        object.setattr(name.cast::<PyString>()?, value)?;
+    }
+    Ok(object)
+}
+
+/// A number of bits, bytes or picoseconds that users' code has set; none for `None`.
+pub fn whole(value: &Bound<'_, PyAny>, name: &str) -> PyResult<Option<u64>> {
+    if value.is_none() {
+        return Ok(None);
+    }
+    if let Ok(whole) = value.extract::<u64>() {
+        return Ok(Some(whole));
+    }
+    let float = value.extract::<f64>().ok().filter(|float| float.is_finite() && *float >= 0.0);
+    let float = float.filter(|float| *float < 18_446_744_073_709_551_616.0);
+    match float {
+        Some(float) => Ok(Some(float as u64)),
+        None => Err(pyo3::exceptions::PyValueError::new_err(format!(
+            "{name} = {}: allowed: a number from 0 to 2^64 - 1, or None",
+            value.repr()?
+        ))),
+    }
+}

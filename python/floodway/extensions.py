@@ -1,0 +1,81 @@
+"""The native half: floodway's own, or that of an extension, which has mechanisms from elsewhere as well.
+
+An extension is a module `floodway_extensions.NAME`: the whole native half, built together with mechanisms of
+somebody's own crate. Where one is installed it takes the place of floodway's own.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from importlib.util import find_spec
+from pkgutil import iter_modules
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+__all__ = ["native"]
+
+#: Extensions are modules of this package, which nobody owns.
+FOLDER = "floodway_extensions"
+#: What the native half is called, whoever built it.
+NATIVE = "floodway._floodway"
+#: The version of this half: the other must be of the same.
+VERSION = "0.1.0"
+
+
+def native() -> ModuleType:
+    """Return the native half; the first call of a process decides which one that is.
+
+    Raises
+    ------
+    InputError
+        If there are several extensions, or one that does not fit.
+    """
+    known = sys.modules.get(NATIVE)
+    if known is not None:
+        return known
+    found = _extension()
+    module = import_module(NATIVE) if found is None else _loaded(found)
+    sys.modules[NATIVE] = module
+    setattr(sys.modules["floodway"], "_floodway", module)  # noqa: B010 (it is no name that the package says)
+    return module
+
+
+def _extension() -> str | None:
+    """Return the name of the extension that is installed, if there is one."""
+    package = find_spec(FOLDER)
+    if package is None or package.submodule_search_locations is None:
+        return None
+    names = sorted({module.name for module in iter_modules(package.submodule_search_locations)})
+    if len(names) > 1:
+        from floodway.errors import InputError  # noqa: PLC0415 (seldom needed)
+
+        raise InputError(
+            f"two extensions of floodway are installed, {' and '.join(names)}, and a process can have one: "
+            "uninstall one, or build one crate that registers the mechanisms of both"
+        )
+    return names[0] if names else None
+
+
+def _loaded(name: str) -> ModuleType:
+    from floodway.errors import InputError  # noqa: PLC0415 (seldom needed)
+
+    try:
+        module = import_module(f"{FOLDER}.{name}")
+    except ImportError as error:
+        raise InputError(
+            f"the extension {name} cannot be loaded: {error}; uninstall it or build it again"
+        ) from error
+    missing = [each for each in ("run", "parse_text", "__version__") if not hasattr(module, each)]
+    if missing:
+        raise InputError(
+            f"the extension {name} is none: it has no {missing[0]}; its module calls `extension`"
+        )
+    if module.__version__ != VERSION:
+        raise InputError(
+            f"the extension {name} was built with floodway {module.__version__}, and this is {VERSION}: "
+            "build it again"
+        )
+    return module

@@ -1,0 +1,365 @@
+"""Mechanisms of your own, written in Python: rate controls and congestion points.
+
+A class makes a mechanism: its name in kebab-case is what scenarios call it, its annotated attributes are its
+parameters, its docstring is its page. An object of it stands at each sender, or at each egress port.
+
+Examples
+--------
+>>> import floodway
+>>> from floodway.builders import Burst, SingleSwitch, Workload
+>>> class OneWindow(floodway.RateControl):
+...     '''Keep a bandwidth-delay product in flight, and halve it for good when anything is marked.'''
+...
+...     share: float = 1.0
+...
+...     def start(self, flow):
+...         self.window_bytes = self.share * flow.bdp_bytes
+...
+...     def on_ack(self, ack):
+...         if ack.marked:
+...             self.window_bytes = max(self.window_bytes / 2, 1000)
+>>> scenario = floodway.Scenario(
+...     topology=SingleSwitch(hosts=3, rate="100G", delay="1us"),
+...     workload=[Workload(name="pair", burst=Burst(from_=["h1", "h2"], to="h3", size="100KB"))],
+...     defaults={"rate-control": {"one-window": {"share": 0.5}}},
+... )
+>>> floodway.run(scenario).flows["finished"].to_list()
+[True, True]
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import inspect
+import json
+import marshal
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, get_origin
+
+from floodway import _floodway
+from floodway.errors import InputError, MechanismError
+from floodway.names import nearest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from types import CodeType
+
+    from floodway._floodway import Ack, Cnp, Flow, Loss, Packet, Port, Queue, Sent
+
+__all__ = ["CongestionPoint", "RateControl", "digests", "load_file", "loaded_files"]
+
+#: Types of parameters, by name: with deferred annotations a class knows no more of them.
+TYPES: dict[str, type] = {"int": int, "float": float, "bool": bool, "str": str}
+#: What a rate control can ask for.
+NEEDS = ("acks", "int", "marks", "timestamps")
+#: By what a congestion point can tell senders.
+TELLS = ("marks", "cnps")
+
+#: Of each class that was registered, by name: what tells its code apart.
+_DIGESTS: dict[str, str] = {}
+#: Files that were loaded, in order.
+_FILES: list[Path] = []
+
+
+class RateControl:
+    """A rate control of your own: one object for each sending queue pair.
+
+    What an object has set holds until it sets something else: the attributes below are read after each call.
+    Numbers may be whole or not; what is behind the point is cut off. Two runs of one scenario do the same as
+    long as the code does: what it draws at random must come from a generator with a seed of its own.
+
+    A run with such a class is on one thread.
+
+    Parameters
+    ----------
+    name
+        What scenarios call it; by default the class's name in kebab-case.
+    needs
+        What it cannot work without: any of `acks`, `marks` (of congestion points), `timestamps` (which take
+        some bytes of each packet) and `int` (telemetry of each hop, `Ack.hops`).
+
+    Attributes
+    ----------
+    rate_bps
+        Rate at which packets leave, in bit/s on the wire; None is no limit but the NIC's.
+    window_bytes
+        Payload that may be in flight, in bytes; None is no limit.
+    timer_ps
+        When to call `on_timer`, in picoseconds of simulated time; None for never.
+
+    Raises
+    ------
+    TypeError
+        If a class has an attribute that cannot be a parameter, or a method that is never called.
+    """
+
+    rate_bps: ClassVar[float | None] = None
+    window_bytes: ClassVar[float | None] = None
+    timer_ps: ClassVar[float | None] = None
+
+    def __init_subclass__(
+        cls,
+        *,
+        name: str | None = None,
+        needs: Sequence[str] = ("acks",),
+        **rest: Any,  # noqa: ANN401 (of other bases)
+    ) -> None:
+        """Make the class known to scenarios."""
+        super().__init_subclass__(**rest)
+        methods = ("start", "on_ack", "on_cnp", "on_loss", "on_sent", "on_timer")
+        described = _described(cls, RateControl, methods)
+        described["needs"] = _words(cls, "needs", needs, NEEDS)
+        described["tells"] = []
+        _register(cls, name, "rate-control", described, _floodway.register_rate_control)
+
+    def start(self, flow: Flow) -> None:
+        """A queue pair begins.
+
+        It is called before a run, too, with an example, so that what is wrong is told before anything is
+        simulated.
+        """
+
+    def on_ack(self, ack: Ack) -> None:
+        """An acknowledgement has arrived."""
+
+    def on_cnp(self, cnp: Cnp) -> None:
+        """A CNP has arrived. Receivers send them to a class that has this method."""
+
+    def on_loss(self, loss: Loss) -> None:
+        """Something was lost."""
+
+    def on_sent(self, sent: Sent) -> None:
+        """A data packet starts on the wire."""
+
+    def on_timer(self, now_ps: int) -> None:
+        """The time that `timer_ps` named has come; it is None now."""
+
+
+class CongestionPoint:
+    """A congestion point of your own: one object for each egress port that it is chosen for.
+
+    A run with such a class is on one thread.
+
+    Parameters
+    ----------
+    name
+        What scenarios call it; by default the class's name in kebab-case.
+    tells
+        By what it tells senders: `marks`, `cnps` or both.
+
+    Attributes
+    ----------
+    timer_ps
+        When to call `on_timer`, in picoseconds of simulated time; None for never.
+
+    Raises
+    ------
+    TypeError
+        If a class has an attribute that cannot be a parameter, or a method that is never called.
+    """
+
+    timer_ps: ClassVar[float | None] = None
+    _cnps: list[tuple[int, int | None, int | None, float]]
+
+    def __init_subclass__(
+        cls,
+        *,
+        name: str | None = None,
+        tells: Sequence[str] = ("marks",),
+        **rest: Any,  # noqa: ANN401 (of other bases)
+    ) -> None:
+        """Make the class known to scenarios."""
+        super().__init_subclass__(**rest)
+        methods = (
+            *("start", "admit", "on_enqueue", "on_dequeue", "on_paused", "on_resumed", "on_removed"),
+            "on_timer",
+        )
+        described = _described(cls, CongestionPoint, methods)
+        described["needs"] = []
+        described["tells"] = _words(cls, "tells", tells, TELLS)
+        _register(cls, name, "congestion-point", described, _floodway.register_congestion_point)
+
+    def start(self, port: Port) -> None:
+        """A port begins; called before a run, too, as that of a rate control is."""
+
+    def admit(self, packet: Packet, queue: Queue) -> bool:  # noqa: ARG002 (for others)
+        """Whether to take a packet in, rather than drop it, before it joins its queue."""
+        return True
+
+    def on_enqueue(self, packet: Packet, queue: Queue) -> bool | None:
+        """A packet has joined its queue, which includes it; True marks it CE, if it may be marked."""
+
+    def on_dequeue(self, packet: Packet, queue: Queue) -> bool | None:
+        """A packet starts on the wire, and its queue no longer includes it; True marks it CE."""
+
+    def on_paused(self, queue: Queue) -> None:
+        """The downstream has paused the class of this queue."""
+
+    def on_resumed(self, queue: Queue) -> None:
+        """That pause has ended, by a frame or by itself."""
+
+    def on_removed(self, packet: Packet) -> None:
+        """A packet has left its queue and will not be sent."""
+
+    def on_timer(self, now_ps: int) -> None:
+        """The time that `timer_ps` named has come; it is None now."""
+
+    def send_cnp(
+        self,
+        flow: int,
+        *,
+        rate_bps: float | None = None,
+        window_bytes: float | None = None,
+        degree: float = 0.0,
+    ) -> None:
+        """Send a CNP from here to the source of a flow.
+
+        Parameters
+        ----------
+        flow
+            `Packet.flow` of a packet in hand: later the number may be another flow's.
+        rate_bps, window_bytes
+            What the sender is to use, if anything.
+        degree
+            A weight, as some rate controls read it.
+        """
+        rate = None if rate_bps is None else int(rate_bps)
+        window = None if window_bytes is None else int(window_bytes)
+        self._cnps.append((flow, rate, window, degree))
+
+
+def _described(cls: type, base: type, methods: Sequence[str]) -> dict[str, Any]:
+    own = [each for each in cls.__mro__ if issubclass(each, base) and each is not base]
+    for each in own:
+        for attribute, value in vars(each).items():
+            if attribute.startswith("on_") and callable(value) and attribute not in methods:
+                near = nearest(attribute, methods)
+                hint = f"; did you mean {near}?" if near else ""
+                raise TypeError(
+                    f"{each.__name__}.{attribute} is never called; there are {', '.join(methods)}{hint}"
+                )
+    return {
+        "parameters": list(_parameters(cls, own, base)),
+        "overrides": [method for method in methods if getattr(cls, method) is not getattr(base, method)],
+    }
+
+
+def _parameters(cls: type, own: list[type], base: type) -> Iterator[tuple[str, str, str, str | None]]:
+    annotations: dict[str, Any] = {}
+    for each in reversed(own):
+        annotations |= inspect.get_annotations(each)
+    for attribute, annotation in annotations.items():
+        if attribute.startswith("_") or hasattr(base, attribute):
+            continue
+        kind = _kind(f"{cls.__name__}.{attribute}", annotation)
+        if kind is None:
+            continue
+        default = getattr(cls, attribute, None)
+        fits = isinstance(default, kind) or (kind is float and isinstance(default, int))
+        if default is not None and (not fits or (isinstance(default, bool) and kind is not bool)):
+            raise TypeError(f"{cls.__name__}.{attribute} = {default!r} is no {kind.__name__}")
+        written = None if default is None else json.dumps(default)
+        yield attribute.replace("_", "-"), attribute, kind.__name__, written
+
+
+def _kind(of: str, annotation: object) -> type | None:
+    """Return the type of a parameter; none where it is a variable of the class."""
+    spelled = annotation if isinstance(annotation, str) else None
+    if get_origin(annotation) is ClassVar or (spelled or "").partition("[")[0].endswith("ClassVar"):
+        return None
+    kind = TYPES.get(spelled) if spelled is not None else annotation
+    for each in TYPES.values():
+        if kind is each:
+            return each
+    given = spelled or getattr(annotation, "__name__", str(annotation))
+    raise TypeError(
+        f"{of}: {given} is no type of a parameter; allowed: {', '.join(TYPES)}. ClassVar[...] and names that "
+        "begin with _ are no parameters"
+    )
+
+
+def _words(cls: type, what: str, given: Sequence[str], allowed: Sequence[str]) -> list[str]:
+    words = [given] if isinstance(given, str) else list(given)
+    for word in words:
+        if word not in allowed:
+            raise TypeError(f"{cls.__name__}: {what}={word!r}; allowed: {', '.join(allowed)}")
+    return words
+
+
+def _register(cls: type, name: str | None, slot: str, described: dict[str, Any], register: Any) -> None:  # noqa: ANN401 (either of two)
+    called = name or _kebab(cls.__name__)
+    head = inspect.cleandoc(cls.__doc__ or "") or f"`{cls.__name__}`, written in Python."
+    register(called, head, cls, described)
+    _DIGESTS[f"{slot}.{called}"] = _digest_of(cls)
+
+
+def _kebab(name: str) -> str:
+    """Spell a class's name as scenarios do.
+
+    >>> _kebab("MyControl"), _kebab("HPCCLike"), _kebab("Aimd2")
+    ('my-control', 'hpcc-like', 'aimd2')
+    """
+    parts = re.findall(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z0-9]+|[A-Z]+[0-9]*", name)
+    return "-".join(part.lower() for part in parts)
+
+
+def _digest_of(cls: type) -> str:
+    """Hash the code of a class: its whole file where it has one, else what the class itself does."""
+    try:
+        file = inspect.getsourcefile(cls)
+        code = Path(file).read_bytes() if file and Path(file).is_file() else inspect.getsource(cls).encode()
+    except (OSError, TypeError):
+        members = sorted(vars(cls).items())
+        codes = [_plain(value.__code__) for _, value in members if inspect.isfunction(value)]
+        values = repr([(name, value) for name, value in members if isinstance(value, (int, float, str))])
+        code = b"".join([*codes, values.encode()])
+    return hashlib.sha256(code).hexdigest()
+
+
+def _plain(code: CodeType) -> bytes:
+    return marshal.dumps(code.replace(co_filename="", co_firstlineno=1))
+
+
+def digests() -> dict[str, str]:
+    """Return, of each class that was registered, what tells its code apart, by slot and name."""
+    return dict(_DIGESTS)
+
+
+def load_file(path: Path) -> None:
+    """Run a file of Python, whose classes become mechanisms; once for a process.
+
+    It finds what lies beside it, as a program does.
+
+    Raises
+    ------
+    InputError
+        If there is no such file.
+    MechanismError
+        If it raises something, which is the cause of this.
+    """
+    path = path.resolve()
+    if path in _FILES:
+        return
+    if not path.is_file():
+        raise InputError(f"{path}: there is no such file")
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    if spec is None or spec.loader is None:
+        raise InputError(f"{path}: a file of Python ends with .py")
+    module = importlib.util.module_from_spec(spec)
+    folder = str(path.parent)
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+    sys.modules.setdefault(path.stem, module)
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        raise MechanismError(str(path), None, None) from error
+    _FILES.append(path)
+
+
+def loaded_files() -> tuple[Path, ...]:
+    """Return the files that were loaded, in order."""
+    return tuple(_FILES)

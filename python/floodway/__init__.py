@@ -41,7 +41,7 @@ if TYPE_CHECKING:
         UnverifiedWarning,
         ValidationError,
     )
-    from floodway.mechanisms import CongestionPoint, RateControl
+    from floodway.mechanisms import CongestionPoint, Duration, Rate, RateControl, Size
     from floodway.results import Result, Summary, read
     from floodway.scenarios import Scenario, load
     from floodway.simulation import run
@@ -50,6 +50,7 @@ __all__ = [
     "Comparison",
     "ComparisonError",
     "CongestionPoint",
+    "Duration",
     "Fault",
     "FloodwayError",
     "GraphError",
@@ -61,11 +62,13 @@ __all__ = [
     "OutputError",
     "PlotError",
     "Progress",
+    "Rate",
     "RateControl",
     "Result",
     "RunError",
     "Scenario",
     "ScenarioError",
+    "Size",
     "StudyError",
     "Summary",
     "TableError",
@@ -106,7 +109,7 @@ _NAMES = {
         "UnverifiedWarning",
         "ValidationError",
     ),
-    "mechanisms": ("CongestionPoint", "RateControl"),
+    "mechanisms": ("CongestionPoint", "Duration", "Rate", "RateControl", "Size"),
     "results": ("Result", "Summary", "read"),
     "scenarios": ("Scenario", "load"),
     "simulation": ("run",),

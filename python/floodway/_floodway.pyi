@@ -30,6 +30,7 @@ __all__ = [
     "parse_file",
     "parse_json",
     "parse_text",
+    "parse_unit",
     "pfc_utilisation",
     "register_congestion_point",
     "register_rate_control",
@@ -531,6 +532,9 @@ class Queue:
     @property
     def paused(self) -> bool:
         """The downstream has paused it."""
+
+def parse_unit(kind: str, text: str) -> int:
+    """What a text with a unit comes to, in picoseconds (`Duration`), bytes (`Size`) or bit/s (`Rate`)."""
 
 def register_congestion_point(name: str, head: str, class_: type, described: dict[str, Any]) -> None:
     """Makes a class a congestion point of scenarios; `head` is its page."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import traceback
 from dataclasses import dataclass
+from pathlib import Path
 
 __all__ = [
     "ComparisonError",
@@ -230,7 +230,7 @@ class MechanismError(RunError):
         cause = self.__cause__
         raised = "raised an exception" if cause is None else f"raised {type(cause).__name__}: {cause}"
         last = traceback.extract_tb(cause.__traceback__)[-1:] if cause is not None else []
-        lines = [f"{os.path.basename(frame.filename)}:{frame.lineno}" for frame in last]
+        lines = [f"{Path(frame.filename).name}:{frame.lineno}" for frame in last]
         parts = [part for part in (*lines, self.place, self.at and f"at {self.at}") if part]
         return f"{self.call} {raised}" + (f" ({', '.join(parts)})" if parts else "")
 

@@ -37,7 +37,7 @@ import marshal
 import re
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, get_origin
+from typing import TYPE_CHECKING, Any, ClassVar, Self, get_origin
 
 from floodway import _floodway
 from floodway.errors import InputError, MechanismError
@@ -49,10 +49,52 @@ if TYPE_CHECKING:
 
     from floodway._floodway import Ack, Cnp, Flow, Loss, Packet, Port, Queue, Sent
 
-__all__ = ["CongestionPoint", "RateControl", "digests", "load_file", "loaded_files"]
+__all__ = [
+    "CongestionPoint",
+    "Duration",
+    "Rate",
+    "RateControl",
+    "Size",
+    "digests",
+    "load_file",
+    "loaded_files",
+]
 
 #: Types of parameters, by name: with deferred annotations a class knows no more of them.
 TYPES: dict[str, type] = {"int": int, "float": float, "bool": bool, "str": str}
+
+
+class _Unit(int):
+    """A whole number that is written with a unit."""
+
+    text: str
+
+    def __new__(cls, text: str) -> Self:
+        """Read it.
+
+        Raises
+        ------
+        ValueError
+            If it is none, such as without a unit.
+        """
+        value = super().__new__(cls, _floodway.parse_unit(cls.__name__, text))
+        value.text = text
+        return value
+
+
+class Duration(_Unit):
+    """A time as a parameter: `Duration("10us")` is 10,000,000 picoseconds."""
+
+
+class Size(_Unit):
+    """A size as a parameter: `Size("100KB")` is 100,000 bytes."""
+
+
+class Rate(_Unit):
+    """A rate as a parameter: `Rate("25G")` is 25,000,000,000 bit/s."""
+
+
+TYPES |= {kind.__name__: kind for kind in (Duration, Size, Rate)}
 #: What a rate control can ask for.
 NEEDS = ("acks", "int", "marks", "timestamps")
 #: By what a congestion point can tell senders.
@@ -261,7 +303,7 @@ def _parameters(cls: type, own: list[type], base: type) -> Iterator[tuple[str, s
         fits = isinstance(default, kind) or (kind is float and isinstance(default, int))
         if default is not None and (not fits or (isinstance(default, bool) and kind is not bool)):
             raise TypeError(f"{cls.__name__}.{attribute} = {default!r} is no {kind.__name__}")
-        written = None if default is None else json.dumps(default)
+        written = None if default is None else json.dumps(getattr(default, "text", default))
         yield attribute.replace("_", "-"), attribute, kind.__name__, written
 
 
@@ -270,7 +312,7 @@ def _kind(of: str, annotation: object) -> type | None:
     spelled = annotation if isinstance(annotation, str) else None
     if get_origin(annotation) is ClassVar or (spelled or "").partition("[")[0].endswith("ClassVar"):
         return None
-    kind = TYPES.get(spelled) if spelled is not None else annotation
+    kind = TYPES.get(spelled.rpartition(".")[2]) if spelled is not None else annotation
     for each in TYPES.values():
         if kind is each:
             return each

@@ -89,15 +89,16 @@ fn its_page_and_parameters_are_described() {
     assert_eq!(schema["$defs"]["Few"]["properties"]["most-packets"]["default"], 7);
 }
 
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+struct Flows {
+    #[allow(dead_code, reason = "only the error is looked at")]
+    rate_control: ReactionParams,
+}
+
 #[test]
 fn what_does_not_fit_is_refused_at_its_place() {
     added("few-refused").unwrap();
-    #[derive(Debug, Deserialize)]
-    #[serde(rename_all = "kebab-case")]
-    struct Flows {
-        #[allow(dead_code, reason = "only the error is looked at")]
-        rate_control: ReactionParams,
-    }
     let refused = |text: &str| {
         let error = toml::from_str::<Flows>(text).unwrap_err();
         (text[error.span().expect("errors have a place")].to_owned(), error.message().to_owned())

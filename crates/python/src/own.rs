@@ -7,6 +7,7 @@ mod rate_control;
 mod views;
 
 pub use calls::{Fault, Stage, watched};
+pub use class::parse_unit;
 pub use congestion_point::register_congestion_point;
 pub use rate_control::register_rate_control;
 pub use views::{Ack, Cnp, Flow, Hop, Loss, Packet, Port, Queue, Sent};

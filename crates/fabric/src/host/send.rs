@@ -238,7 +238,7 @@ impl SendHalf {
     }
 
     /// When the layers want to be called next, but for those whose timers are armed one by one.
-    fn next_of_layers(&self) -> Option<Time> {
+    pub fn next_of_layers(&self) -> Option<Time> {
         let layers = self.stack.iter().filter(|layer| !self.ticks_alone(layer));
         layers.filter_map(ReactionPoint::next_timeout).min()
     }

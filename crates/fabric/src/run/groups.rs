@@ -1,5 +1,7 @@
 //! Groups of nodes that are executed in one common order.
 
+use floodway_mechanisms::registry::{CongestionPointParams, ReactionParams};
+use floodway_mechanisms::slots::Need;
 use floodway_units::{NodeId, Span};
 
 use crate::network::blueprint::{Blueprint, Draws, LinkSpec, Ties};
@@ -71,16 +73,29 @@ impl Groups {
 }
 
 /// Why the events of all nodes have one common order, if something other than the links requires it.
-pub(crate) fn in_one_order(blueprint: &Blueprint) -> Option<&'static str> {
-    if blueprint.semantics.ties == Ties::SchedulingOrder {
-        Some("ties go by the order in which events are scheduled, which is one for the whole network")
+pub(crate) fn in_one_order(blueprint: &Blueprint) -> Option<String> {
+    let why = if blueprint.semantics.ties == Ties::SchedulingOrder {
+        "ties go by the order in which events are scheduled, which is one for the whole network"
     } else if blueprint.semantics.draws == Draws::HpccNs3 {
-        Some("all marks are drawn from one stream")
+        "all marks are drawn from one stream"
     } else if blueprint.records.capture.is_some() {
-        Some("frames are captured in one order")
+        "frames are captured in one order"
     } else {
-        None
-    }
+        let name = wants_one_order(blueprint)?;
+        return Some(format!(
+            "machines of {name:?} are called in the order of time, which is one for the whole network"
+        ));
+    };
+    Some(why.to_owned())
+}
+
+/// A mechanism of the run whose machines have to be called in the order of time.
+fn wants_one_order(blueprint: &Blueprint) -> Option<&'static str> {
+    let layers = blueprint.settings.iter().flat_map(|settings| &settings.rate_control);
+    let mut layers = layers.filter(|layer| layer.needs().contains(&Need::OneOrder)).map(ReactionParams::name);
+    let points = blueprint.links.iter().flat_map(|link| &link.ends).flat_map(|end| &end.congestion_points);
+    let points = points.filter(|point| point.needs().contains(&Need::OneOrder));
+    layers.next().or_else(|| points.map(CongestionPointParams::name).next())
 }
 
 /// By node, the number of its connected component over these links, in the order of first nodes.

@@ -3,9 +3,6 @@
 pub(crate) mod assignment;
 mod policy;
 
-use floodway_mechanisms::registry::{CongestionPointParams, ReactionParams};
-use floodway_mechanisms::slots::Need;
-
 use crate::network::blueprint::Blueprint;
 use crate::run::groups::{Groups, SHORTEST, in_one_order};
 use crate::run::threads::policy::FewerThreads;
@@ -47,10 +44,9 @@ impl ThreadPlan {
     /// window, however few events it has.
     pub fn with_owners(blueprint: &Blueprint, owners: &[u8], forced: bool) -> Self {
         let threads = owners.iter().max().map_or(1, |&last| usize::from(last) + 1);
-        let in_one_order = Groups::new(blueprint).window().is_none().then(|| why_one(blueprint));
-        let why = in_one_order.or_else(|| on_one_thread(blueprint));
-        if threads == 1 || why.is_some() || owners.len() != blueprint.nodes.len() {
-            return Self::one(why);
+        let in_one_order = Groups::new(blueprint).window().is_none();
+        if threads == 1 || in_one_order || owners.len() != blueprint.nodes.len() {
+            return Self::one(in_one_order.then(|| why_one(blueprint)));
         }
         ThreadPlan { threads, forced, owners: Some(owners.to_vec()), why: None }
     }
@@ -65,9 +61,6 @@ impl ThreadPlan {
         let threads = wanted.clamp(1, MOST).min(groups.count());
         if wanted == 1 {
             return Self::one(None);
-        }
-        if let Some(why) = on_one_thread(blueprint) {
-            return Self::one(Some(why));
         }
         let Some(window) = groups.window() else { return Self::one(Some(why_one(blueprint))) };
         let forced = asked == Threads::Forced(wanted);
@@ -108,22 +101,8 @@ impl ThreadPlan {
 }
 
 /// Why the events of all nodes of a blueprint go in one order.
-/// That a mechanism of the run wants all its machines on one thread, if so.
-fn on_one_thread(blueprint: &Blueprint) -> Option<String> {
-    let layers = blueprint.settings.iter().flat_map(|settings| &settings.rate_control);
-    let mut layers =
-        layers.filter(|layer| layer.needs().contains(&Need::OneThread)).map(ReactionParams::name);
-    let ends = blueprint.links.iter().flat_map(|link| &link.ends);
-    let points = ends.flat_map(|end| &end.congestion_points);
-    let mut points =
-        points.filter(|point| point.needs().contains(&Need::OneThread)).map(CongestionPointParams::name);
-    let name = layers.next().or_else(|| points.next())?;
-    Some(format!("all machines of {name:?} have to be on one thread"))
-}
-
 fn why_one(blueprint: &Blueprint) -> String {
-    in_one_order(blueprint).map_or_else(
-        || format!("links of less than {SHORTEST} hold all nodes together, whose events have one order then"),
-        str::to_owned,
-    )
+    in_one_order(blueprint).unwrap_or_else(|| {
+        format!("links of less than {SHORTEST} hold all nodes together, whose events have one order then")
+    })
 }

@@ -68,14 +68,14 @@ pub struct Page {
 
 impl Page {
     /// Of parameters `P`, where `source` is the text of the mechanism's file.
-    pub fn of<P: JsonSchema>(source: &str) -> Self {
+    pub fn of<P: JsonSchema + 'static>(source: &str) -> Self {
         let schema = schemars::schema_for!(P);
         let properties = schema.get("properties").and_then(Value::as_object);
         let keys = properties.into_iter().flat_map(Map::keys).map(|key| &*key.clone().leak()).collect();
         Page {
             head: super::head(source),
             definition: P::schema_name(),
-            schema: Box::new(|generator| generator.subschema_for::<P>()),
+            schema: Box::new(SchemaGenerator::subschema_for::<P>),
             keys,
         }
     }

@@ -246,7 +246,7 @@ hooks! {
         fn increases(&self) -> u64 {
             0
         }
-        /// When to call `on_timeout` next.
+        /// When to call `on_timeout` next; asked when the queue pair begins, and after every call.
         fn next_timeout(&self) -> Option<Time> {
             None
         }

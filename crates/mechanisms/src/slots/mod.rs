@@ -161,6 +161,6 @@ pub enum Need {
     Marks,
     /// A congestion point that sends windows.
     Windows,
-    /// All machines of the run on one thread: they share something that no two threads may touch.
-    OneThread,
+    /// Calls of all its machines in the order of time, on one thread: they share something.
+    OneOrder,
 }

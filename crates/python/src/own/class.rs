@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use floodway_mechanisms::registry::custom::{Fault as ReadFault, Page};
 use floodway_mechanisms::slots::{Need, Tells};
-use floodway_units::Time;
-use pyo3::exceptions::PyKeyboardInterrupt;
+use floodway_units::{Bytes, Rate, Span, Time};
+use pyo3::exceptions::{PyKeyboardInterrupt, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 use serde::Serialize;
@@ -30,6 +30,9 @@ enum Kind {
     Float,
     Bool,
     Text,
+    Duration,
+    Size,
+    Rate,
 }
 
 impl Kind {
@@ -40,6 +43,9 @@ impl Kind {
             "float" => Some(Kind::Float),
             "bool" => Some(Kind::Bool),
             "str" => Some(Kind::Text),
+            "Duration" => Some(Kind::Duration),
+            "Size" => Some(Kind::Size),
+            "Rate" => Some(Kind::Rate),
             _ => None,
         }
     }
@@ -50,7 +56,20 @@ impl Kind {
             Kind::Float => value.is_number(),
             Kind::Bool => value.is_boolean(),
             Kind::Text => value.is_string(),
+            Kind::Duration | Kind::Size | Kind::Rate => self.number(value).is_ok(),
         }
+    }
+
+    /// A value with a unit, in picoseconds, bytes or bit/s.
+    fn number(self, value: &Value) -> Result<u64, String> {
+        let value = value.clone();
+        let number = match self {
+            Kind::Duration => serde_json::from_value(value).map(|Span(ps)| ps),
+            Kind::Size => serde_json::from_value(value).map(|Bytes(bytes)| bytes),
+            Kind::Rate => serde_json::from_value(value).map(|Rate(bps)| bps),
+            Kind::Int | Kind::Float | Kind::Bool | Kind::Text => return Err(String::from("it has no unit")),
+        };
+        number.map_err(|error| error.to_string())
     }
 
     fn words(self) -> &'static str {
@@ -59,6 +78,9 @@ impl Kind {
             Kind::Float => "a number",
             Kind::Bool => "true or false",
             Kind::Text => "a text",
+            Kind::Duration => "a time, such as \"10us\"",
+            Kind::Size => "a size, such as \"100KB\"",
+            Kind::Rate => "a rate, such as \"25G\"",
         }
     }
 
@@ -67,7 +89,7 @@ impl Kind {
             Kind::Int => "integer",
             Kind::Float => "number",
             Kind::Bool => "boolean",
-            Kind::Text => "string",
+            Kind::Text | Kind::Duration | Kind::Size | Kind::Rate => "string",
         }
     }
 }
@@ -107,7 +129,7 @@ impl Class {
     /// A class as Python describes it: parameters as `(key, attribute, type, default in JSON or None)`.
     pub fn new(object: &Bound<'_, PyAny>, described: Described) -> PyResult<Self> {
         ANY.store(true, Ordering::Relaxed);
-        let wrong = |what: String| pyo3::exceptions::PyTypeError::new_err(what);
+        let wrong = |what: String| PyTypeError::new_err(what);
         let parameter = |(key, attribute, kind, default): (String, String, String, Option<String>)| {
             let kind = Kind::of(&kind).ok_or_else(|| wrong(format!("{kind} is no type of a parameter")))?;
             let default = default.map(|json| serde_json::from_str(&json)).transpose();
@@ -124,7 +146,7 @@ impl Class {
             ))),
         };
         let mut needs = described.needs.iter().map(need).collect::<PyResult<Vec<_>>>()?;
-        needs.push(Need::OneThread);
+        needs.push(Need::OneOrder);
         let told = |name: &String| match &**name {
             "marks" => Ok(Tells::Marks),
             "cnps" => Ok(Tells::Cnps),
@@ -249,7 +271,7 @@ pub struct Object {
     /// Of which flow, or at which port.
     place: Option<String>,
     /// None once some code of the run has failed: nothing is called any more.
-    object: Option<Py<PyAny>>,
+    alive: Option<Py<PyAny>>,
 }
 
 impl Object {
@@ -261,7 +283,7 @@ impl Object {
     ) -> Self {
         let work = Work::current();
         let place = work.as_deref().and_then(place);
-        let mut made = Object { class: Arc::clone(&chosen.class), work, place, object: None };
+        let mut made = Object { class: Arc::clone(&chosen.class), work, place, alive: None };
         if made.work.as_ref().is_some_and(|work| work.is_over()) {
             return made;
         }
@@ -272,7 +294,7 @@ impl Object {
                 Ok(object.unbind())
             });
             match result {
-                Ok(object) => made.object = Some(object),
+                Ok(object) => made.alive = Some(object),
                 Err(error) => made.fail(py, "start", None, error),
             }
         });
@@ -286,7 +308,7 @@ impl Object {
         now: Time,
         call: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<T>,
     ) -> Option<T> {
-        let object = self.object.as_ref()?;
+        let object = self.alive.as_ref()?;
         let called = Python::attach(|py| call(object.bind(py)).map_err(|error| (name, error)));
         match called {
             Ok(answer) => Some(answer),
@@ -298,7 +320,7 @@ impl Object {
     }
 
     fn fail(&mut self, py: Python<'_>, method: &str, at: Option<Time>, error: PyErr) {
-        self.object = None;
+        self.alive = None;
         let Some(work) = &self.work else { return };
         // Whoever interrupts users' code wants the run to end, and no more.
         if error.is_instance_of::<PyKeyboardInterrupt>(py) && work.is_run() {
@@ -318,6 +340,9 @@ fn made_of<'py>(class: &Bound<'py, PyAny>, chosen: &Chosen) -> PyResult<Bound<'p
         let name = PyString::new(py, &parameter.attribute);
         match (parameter.kind, value) {
             (Kind::Float, value) => values.set_item(name, value.as_f64())?,
+            (kind @ (Kind::Duration | Kind::Size | Kind::Rate), value) => {
+                values.set_item(name, kind.number(value).map_err(PyValueError::new_err)?)?;
+            }
             (_, Value::Bool(value)) => values.set_item(name, value)?,
             (_, Value::String(value)) => values.set_item(name, value)?,
             (_, value) => match value.as_u64() {
@@ -333,6 +358,13 @@ fn made_of<'py>(class: &Bound<'py, PyAny>, chosen: &Chosen) -> PyResult<Bound<'p
     Ok(object)
 }
 
+/// What a text with a unit comes to, in picoseconds (`Duration`), bytes (`Size`) or bit/s (`Rate`).
+#[pyfunction]
+pub fn parse_unit(kind: &str, text: &str) -> PyResult<u64> {
+    let kind = Kind::of(kind).ok_or_else(|| PyTypeError::new_err(format!("{kind} has no unit")))?;
+    kind.number(&Value::from(text)).map_err(PyValueError::new_err)
+}
+
 /// A number of bits, bytes or picoseconds that users' code has set; none for `None`.
 pub fn whole(value: &Bound<'_, PyAny>, name: &str) -> PyResult<Option<u64>> {
     if value.is_none() {
@@ -345,7 +377,7 @@ pub fn whole(value: &Bound<'_, PyAny>, name: &str) -> PyResult<Option<u64>> {
     let float = float.filter(|float| *float < 18_446_744_073_709_551_616.0);
     match float {
         Some(float) => Ok(Some(float as u64)),
-        None => Err(pyo3::exceptions::PyValueError::new_err(format!(
+        None => Err(PyValueError::new_err(format!(
             "{name} = {}: allowed: a number from 0 to 2^64 - 1, or None",
             value.repr()?
         ))),

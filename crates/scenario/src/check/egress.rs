@@ -55,7 +55,9 @@ fn alone(blueprint: &Blueprint, port: PortId) -> Option<EgressGroup> {
     let kind = format!("{} to {}", kind_of(&node.tags, "switch"), kind_of(&link.tags, "link"));
     let info = blueprint.port_info(port);
     let mut congestion_points = end.congestion_points.clone();
-    congestion_points.iter_mut().for_each(|point| point.fill_in(&info));
+    for point in &mut congestion_points {
+        point.fill_in(&info);
+    }
     let rate_gbps = info.rate.as_gbps();
     (!congestion_points.is_empty()).then_some(EgressGroup { kind, rate_gbps, count: 1, congestion_points })
 }

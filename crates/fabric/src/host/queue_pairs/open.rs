@@ -66,6 +66,7 @@ impl AtNode<'_, '_> {
         let replies = (reply_frame, settings.rate_control.iter().any(ReactionParams::reads_flags));
         let other = ReceiveHalf::new(&way, (receiver, notification), replies, Incoming::of(&head, 0));
         self.run.kept.records.started(begin.workload, &head);
+        let has_timers = half.next_of_layers().is_some();
         self.enter(slot, key, &half);
         self.run.pairs.enter(place, way, half, other);
         if self.run.trace.is_some() {
@@ -76,7 +77,12 @@ impl AtNode<'_, '_> {
         }
         let port = nic_port.map(|_| nic);
         if port.is_some() {
-            self.allowance_changed(slot);
+            // A layer may want to be called before anything has happened.
+            if has_timers {
+                self.stack_changed(slot);
+            } else {
+                self.allowance_changed(slot);
+            }
         }
         port
     }

@@ -524,7 +524,9 @@ impl CongestionPoint for Cp {
             PortEvent::PauseSent { class, .. } => self.isolation(cx.now, class).q1.paused(),
             PortEvent::Resorted { class, queues } => {
                 let isolation = self.isolation(cx.now, class);
-                [isolation.lossless, isolation.lossy] = queues;
+                if let &[lossless, lossy] = queues {
+                    (isolation.lossless, isolation.lossy) = (lossless, lossy);
+                }
             }
             // All that waited goes, or all but the lossy queue, which is seen again with its next packet.
             PortEvent::Removed(p) => {

@@ -363,9 +363,11 @@ impl Cp {
         });
     }
 
-    fn resorted(&mut self, now: Time, class: Class, queues: [Bytes; 2]) {
+    fn resorted(&mut self, now: Time, class: Class, queues: &[Bytes]) {
         let region = self.region(class);
-        [region.others, region.held] = queues;
+        if let &[others, held] = queues {
+            (region.others, region.held) = (others, held);
+        }
         // From now on its timer may be asked for, which must not lie behind.
         if let Some(window) = &mut region.window {
             window.roll(now, false, false);

@@ -527,7 +527,8 @@ fn drive_congestion_point(mut machine: AnyCongestionPoint, inputs: &[(u64, Passi
             }
             Passing::Sorted { second } => {
                 let queues = [Bytes(5_000), Bytes(second)];
-                machine.on_event(&mut world.cx(), PortEvent::Resorted { class: Class::DATA, queues });
+                machine
+                    .on_event(&mut world.cx(), PortEvent::Resorted { class: Class::DATA, queues: &queues });
             }
             Passing::Timeout => machine.on_timeout(&mut world.cx()),
         }

@@ -47,11 +47,11 @@ impl Class {
 }
 
 /// A queue of an egress port: `class` decides what is paused and accounted, `sub` orders queues
-/// inside a class (0 before 1).
+/// inside a class (lower ones first).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct QueueId {
     /// The class that a pause of the link names.
     pub class: Class,
-    /// 0, or 1 for the queue served after it.
+    /// 0 for the queue that is served first, or the number of one served after it.
     pub sub: u8,
 }

@@ -176,6 +176,9 @@ fn beside<T>(packet: u64, before: usize) -> *mut T {
     ptr::with_exposed_provenance_mut(chunk as usize + PACKETS * before + number * size_of::<T>())
 }
 
+/// Lists of packets, one for each queue of a class: two, mostly.
+pub(crate) type Lists = SmallVec<[Fifo; 2]>;
+
 /// A list of packets, first in, first out.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fifo {

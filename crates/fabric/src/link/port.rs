@@ -112,7 +112,7 @@ impl Port {
     /// account: its congestion point bounds it.
     #[inline]
     pub fn may_lose(&self, layout: &Layout, q: usize) -> bool {
-        layout.subs == 2 && self.isolates && q != 0 && q.is_multiple_of(2)
+        self.isolates && q != 0 && (q - 1) % layout.subs == 1
     }
 
     /// Picoseconds that `wire` bytes take.

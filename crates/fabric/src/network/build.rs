@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use floodway_mechanisms::registry::{AnyCongestionPoint, AnyFcReceiver, AnyRouter};
 use floodway_mechanisms::slots::{
-    Claim, CongestionPoint, FcReceiver as _, FcSender as _, Need, PortInfo, SwitchInfo,
+    CongestionPoint, FcReceiver as _, FcSender as _, Need, PortInfo, SwitchInfo,
 };
 use floodway_units::mrg32k3a::{FirstDraws, Mrg32k3a};
 use floodway_units::{Bytes, Class, NodeId, PortId, Rate, Rng, Span, fold, mix, name_key, stream};
@@ -111,8 +111,8 @@ impl<'a> World<'a> {
             None => Arc::new(blueprint.validate()?),
         };
         let machines = build_machines(blueprint)?;
-        let mut points = machines.iter().flat_map(|machines| &machines.congestion_points);
-        let subs = if points.any(|point| point.demands().claims.contains(&Claim::Classify)) { 2 } else { 1 };
+        let points = machines.iter().flat_map(|machines| &machines.congestion_points);
+        let subs = points.map(|point| point.demands().class_queues()).max().unwrap_or(1);
         let layout = Layout::new(blueprint.classes(), subs, blueprint.wire);
         let fails = blueprint.links.iter().any(|link| !link.down.is_empty());
         let listed = Arc::new(Listed::new(blueprint));
@@ -439,11 +439,14 @@ impl<'a> World<'a> {
         let points = &mut at.node.machines[local.index()].congestion_points;
         points.push(point);
         at.facts.blueprint.validate_points(port, points)?;
-        if points.iter().any(|point| point.demands().claims.contains(&Claim::Classify))
-            && at.facts.layout.subs == 1
-        {
-            let message = "classes have one queue each: no machine of the blueprint claims Classify";
-            return Err(congested(at.facts.blueprint.port_name(port), message.into()));
+        let (asked, has) =
+            (points.iter().map(|point| point.demands().class_queues()).max(), at.facts.layout.subs);
+        if asked > Some(has) {
+            let message = format!(
+                "classes have {has} queue{} each: no machine of the blueprint claims Classify with more",
+                if has == 1 { "" } else { "s" }
+            );
+            return Err(congested(at.facts.blueprint.port_name(port), message));
         }
         at.node.ports[local.index()].has_cp = true;
         self.set_hearing(port);

@@ -30,7 +30,7 @@ impl Local {
 pub(crate) struct Layout {
     /// Classes in use; the control class is the first.
     pub classes: Vec<Class>,
-    /// Queues of a port: the control class, then each data class (twice where classes have sub-queues).
+    /// Queues of a port: the control class, then each data class (several times where classes have sub-queues).
     pub queues_per_port: usize,
     pub subs: usize,
     /// Preamble and gap: wire bytes less frame bytes.

@@ -145,7 +145,7 @@ fn what_waits_of_a_labelled_flow_moves_with_it_or_not() {
         let mut bench = Bench::new(Params { waiting, ..step() });
         bench.holds(11_000, 0);
         (0..2).for_each(|_| _ = bench.leaves(1));
-        bench.told(PortEvent::Resorted { class: Class::DATA, queues: [Bytes(4_000), Bytes(7_000)] });
+        bench.told(PortEvent::Resorted { class: Class::DATA, queues: &[Bytes(4_000), Bytes(7_000)] });
         assert_eq!(bench.cp.classes[0].queued(), Bytes(11_000));
     }
 }

@@ -54,7 +54,7 @@ impl Bench {
     }
 
     fn resorted(&mut self, queues: [Bytes; 2]) {
-        self.call(|cp, cx| cp.on_event(cx, PortEvent::Resorted { class: Class::DATA, queues }));
+        self.call(|cp, cx| cp.on_event(cx, PortEvent::Resorted { class: Class::DATA, queues: &queues }));
     }
 
     /// Packets of these flows in turn pass a queue of `len` bytes, `count` of them.

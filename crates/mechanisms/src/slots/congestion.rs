@@ -135,6 +135,9 @@ impl Claim {
 pub struct Demands {
     /// The hooks that it needs for itself.
     pub claims: &'static [Claim],
+    /// How many queues of each class it sorts packets into, where it claims [`Claim::Classify`]; two, if it names fewer. All ports of
+    /// a run have as many as the machine that asks for most, and those behind a machine's own stay empty at its port.
+    pub queues: u8,
     /// It looks at what comes in by each port: [`CongestionPoint::on_input`].
     pub inputs: bool,
     /// It must know what waits, packet by packet, once a queue is longer than [`CongestionPoint::quiet_up_to`]. When a packet joins
@@ -147,6 +150,13 @@ pub struct Demands {
     /// For how long after it heard of a packet it may still name the packet's flow in what it sends: for so long the name is no other
     /// flow's, though the flow is over. By default it names flows of packets in hand alone.
     pub naming: Span,
+}
+
+impl Demands {
+    /// Queues that each class needs at the port.
+    pub fn class_queues(&self) -> usize {
+        if self.claims.contains(&Claim::Classify) { usize::from(self.queues.max(2)) } else { 1 }
+    }
 }
 
 /// What happens at an egress port beside the packets that come and go.
@@ -184,8 +194,8 @@ pub enum PortEvent<'a> {
     Resorted {
         /// The class.
         class: Class,
-        /// Bytes that wait now in its first queue, and in its second.
-        queues: [Bytes; 2],
+        /// Bytes that wait now in each of its queues that the machine has asked for.
+        queues: &'a [Bytes],
     },
     /// The neighbour downstream of this port has sent this.
     Notice(&'a RegionNotice),
@@ -218,7 +228,7 @@ hooks! {
             Demands::default()
         }
 
-        /// Where the packet's flow should wait.
+        /// Where the packet's flow should wait: `sub` is less than [`Demands::class_queues`].
         fn classify(&mut self, _now: Time, p: &PacketView) -> QueueId {
             QueueId { class: p.class, sub: 0 }
         }

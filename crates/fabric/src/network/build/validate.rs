@@ -131,6 +131,8 @@ impl Blueprint {
     pub fn validate_points(&self, port: PortId, points: &[AnyCongestionPoint]) -> Result<(), BuildError> {
         let message = if let Some(claim) = twice_claimed(points) {
             Some(format!("two of the list both {}: choose one of them", claim.does()))
+        } else if points.iter().any(|point| point.demands().isolation && point.demands().class_queues() > 2) {
+            Some("it has a queue for what may be lost, and more than one other: classes with such a queue have two".into())
         } else if points.iter().any(|point| point.demands().isolation) {
             self.cannot_isolate(port)
         } else {

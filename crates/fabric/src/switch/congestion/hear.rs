@@ -4,8 +4,9 @@ use floodway_mechanisms::slots::{
     Claim, CongestionPoint, CpAction, Cx, FcFrame, Mark, PortEvent, QueueView, RegionNotice,
 };
 use floodway_units::{Bytes, Class, FlowId, Quanta, Span, Time};
+use smallvec::SmallVec;
 
-use crate::link::arena::{Extra, Fifo, Place};
+use crate::link::arena::{Extra, Fifo, Lists, Place};
 use crate::link::packet::{ISOLATED, Kind, Packet};
 use crate::link::port::Queue;
 use crate::network::layout::Local;
@@ -205,26 +206,33 @@ impl AtNode<'_, '_> {
         self.after_congestion_points(out);
     }
 
-    /// Asks anew, of every packet of a class that waits at a port, in which of the class's two queues it should.
+    /// Asks anew, of every packet of a class that waits at a port, in which of the class's queues it should.
     fn resort(&mut self, port: Local, class: Class) {
         let class = self.facts.layout.dense(class);
-        if self.facts.layout.subs != 2 || class == u8::MAX {
+        if self.facts.layout.subs < 2 || class == u8::MAX {
             return;
         }
         if self.node.ports[port.index()].isolates {
             return self.isolate_waiting(port, class, None);
         }
         let first = self.facts.layout.queue(port) + self.facts.layout.first_queue(class);
-        let lists = [self.node.queues[first].fifo, self.node.queues[first + 1].fifo];
-        let sorted = self.sorted(port, class, lists);
-        let bytes = sorted.each_ref().map(|queue| Bytes(queue.bytes));
+        let own = self.own_queues(port);
+        let lists: Lists = self.node.queues[first..first + own].iter().map(|queue| queue.fifo).collect();
+        let sorted = self.sorted(port, class, &lists);
+        let bytes: SmallVec<[Bytes; 2]> = sorted.iter().map(|queue| Bytes(queue.bytes)).collect();
         for (at, queue) in (first..).zip(sorted) {
             self.node.queues[at] = queue;
         }
         if self.has_crossbar() {
             self.resort_inputs(port, class);
         }
-        self.tell_sorted(port, class, bytes);
+        self.tell_sorted(port, class, &bytes);
+    }
+
+    /// Queues of each class that the machines of a port which choose among them have asked for.
+    pub fn own_queues(&self, port: Local) -> usize {
+        let points = &self.node.machines[port.index()].congestion_points;
+        points.iter().map(|point| point.demands().class_queues()).max().unwrap_or(2).max(2)
     }
 
     /// As [`AtNode::resort`], where the second queue may lose: flows that should wait there, or `only` this one, move with all
@@ -247,12 +255,12 @@ impl AtNode<'_, '_> {
         }
         self.isolate_piped(port, class, only);
         let bytes = [first, second].map(|q| Bytes(self.node.queues[at + q].bytes));
-        self.tell_sorted(port, class, bytes);
+        self.tell_sorted(port, class, &bytes);
     }
 
     /// The packets of a class have been sorted anew, and its queues are so long now. Who then asks for the same again would never
     /// come to an end, and is not heard.
-    fn tell_sorted(&mut self, port: Local, class: u8, queues: [Bytes; 2]) {
+    fn tell_sorted(&mut self, port: Local, class: u8, queues: &[Bytes]) {
         let class = self.facts.layout.classes[class as usize];
         self.tell_points(port, PortEvent::Resorted { class, queues });
         self.run.out.actions.0.retain(|action| *action != CpAction::Resort(class));
@@ -303,10 +311,12 @@ impl AtNode<'_, '_> {
         }
     }
 
-    /// The packets of two lists in the queues that they should wait in now, each flow's in its order.
-    pub fn sorted(&mut self, port: Local, class: u8, lists: [Fifo; 2]) -> [Queue; 2] {
-        let mut sorted = [Queue::default(), Queue::default()];
-        for mut list in lists {
+    /// The packets of some lists, one for each queue of a class, in the queues that they should wait in now, each flow's in its
+    /// order.
+    pub fn sorted(&mut self, port: Local, class: u8, lists: &[Fifo]) -> SmallVec<[Queue; 2]> {
+        let mut sorted: SmallVec<[Queue; 2]> = lists.iter().map(|_| Queue::default()).collect();
+        for &list in lists {
+            let mut list = list;
             while let Some(place) = list.pop(&self.run.packets) {
                 let packet = self.run.packets[place];
                 let sub = self.sub_of(port, &packet);
@@ -332,7 +342,14 @@ impl AtNode<'_, '_> {
         let (now, view) = (self.time(), self.packet_view(packet));
         let points = &mut self.node.machines[port.index()].congestion_points;
         let owner = points.iter_mut().find(|point| point.demands().claims.contains(&Claim::Classify));
-        owner.map_or(0, |point| usize::from(point.classify(now, &view).sub))
+        owner.map_or(0, |point| {
+            let sub = usize::from(point.classify(now, &view).sub);
+            debug_assert!(
+                sub < point.demands().class_queues(),
+                "a packet is sorted into queue {sub}, which it has not asked for"
+            );
+            sub
+        })
     }
 
     /// Delivers what congestion points of `port` have just said.

@@ -5,7 +5,7 @@ use std::mem::take;
 use floodway_mechanisms::slots::DropReason;
 
 use super::{Crosses, Inputs};
-use crate::link::arena::Place;
+use crate::link::arena::{Lists, Place};
 use crate::link::packet::Packet;
 use crate::network::layout::Local;
 use crate::network::port_facts::across;
@@ -225,15 +225,17 @@ impl AtNode<'_, '_> {
     pub fn resort_inputs(&mut self, out: Local, class: u8) {
         let output = out.index();
         let first = (class as usize - 1) * self.facts.layout.subs;
+        let own = self.own_queues(out);
         for input in 0..self.inputs().ports {
             let inputs = self.inputs();
             let voq = inputs.voq(input, output, first);
-            let lists = [inputs.voqs[voq], inputs.voqs[voq + 1]];
-            let [others, held] = self.sorted(out, class, lists);
-            let inputs = self.inputs_mut();
-            (inputs.voqs[voq], inputs.voqs[voq + 1]) = (others.fifo, held.fifo);
+            let lists = Lists::from_slice(&inputs.voqs[voq..voq + own]);
+            let sorted = self.sorted(out, class, &lists);
+            let voqs = &mut self.inputs_mut().voqs[voq..voq + own];
+            voqs.iter_mut().zip(sorted).for_each(|(voq, queue)| *voq = queue.fifo);
         }
-        let is_its = |packet: &Crosses| packet.output == output && (first..first + 2).contains(&packet.queue);
+        let is_its =
+            |packet: &Crosses| packet.output == output && (first..first + own).contains(&packet.queue);
         // One packet at most crosses to an output.
         if let Some(at) = self.inputs().crossing.iter().position(is_its) {
             let Crosses { place, queue, .. } = self.inputs().crossing[at];

@@ -98,6 +98,10 @@ impl AtNode<'_, '_> {
             );
             waiting += bytes;
         }
+        let meter = self.node.machines[port.index()].meter.as_deref();
+        let metered = meter.into_iter().flat_map(|meter| meter.fifo.iter(&self.run.packets));
+        waiting += metered.map(|packet| u64::from(packet.frame)).sum::<u64>();
+        assert_eq!(state.meters, meter.is_some(), "{here} has a meter");
         assert_eq!(state.waiting, waiting, "what waits at {here}");
         let controls = match self.facts.blueprint.semantics.link_control {
             LinkControl::First => !state.control.is_empty(),

@@ -27,6 +27,8 @@ pub(crate) struct Nic {
     pub pacing_timer: Armed,
     /// Its queue pairs.
     pub ranks: Ranks,
+    /// Of a host's first NIC: receivers of the host that have set a timer.
+    pub receivers: Ranks,
     /// Where turns go by a list; else empty.
     pub list: List,
     /// Where turns go by the list of flows: queue pairs that are open and not complete.

@@ -5,6 +5,7 @@ mod open;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
 
+use floodway_mechanisms::slots::NotificationPoint as _;
 use floodway_units::{FlowId, Time};
 use rustc_hash::FxHashMap;
 
@@ -91,6 +92,11 @@ impl QueuePairs {
     /// So many packets of a queue pair were made on the way, or lost if it is less than none.
     pub fn count_elsewhere(&self, flow: FlowId, packets: i32) {
         self.elsewhere[flow.index()].fetch_add(packets, Ordering::Relaxed);
+    }
+
+    /// Is nothing of a queue pair in the network, and will its receiver send nothing by itself?
+    pub fn is_silent(&self, slot: u32) -> bool {
+        self.in_network(slot) == 0 && self.receivers[slot as usize].notification.next_timeout().is_none()
     }
 
     /// Packets of a queue pair on links and in queues: only the sum of what its ends and those between have counted means

@@ -1,6 +1,7 @@
 //! The receiving half of a queue pair.
 
 mod events;
+mod messages;
 
 use std::collections::VecDeque;
 
@@ -11,6 +12,7 @@ use crate::host::messages::Incoming;
 use crate::link::packet::{ON_PATH, Packet};
 use crate::network::layout::Local;
 use crate::network::ways::Way;
+use crate::run::agenda::Armed;
 
 /// A queue pair at its receiver; what every packet needs comes first.
 #[derive(Debug)]
@@ -38,6 +40,10 @@ pub(crate) struct ReceiveHalf {
     pub head: Incoming,
     pub receiver: AnyTransportReceiver,
     pub notification: AnyNotificationPoint,
+    /// Its notification point's timer.
+    pub timer: Armed,
+    /// Once that has been set: what names it in its events, and its rank among the receivers of its host that have set one.
+    pub timer_key: Option<(u64, u32)>,
 }
 
 impl ReceiveHalf {
@@ -62,6 +68,8 @@ impl ReceiveHalf {
             reply_frame,
             alive: true,
             newest: 0,
+            timer: Armed::default(),
+            timer_key: None,
         }
     }
 
@@ -77,7 +85,7 @@ impl ReceiveHalf {
         }
     }
 
-    fn reply_flag(&self) -> u8 {
+    pub fn reply_flag(&self) -> u8 {
         if self.reply_port.is_some() { ON_PATH } else { 0 }
     }
 }

@@ -1,6 +1,7 @@
 //! The sending half of a queue pair: its state, and what its stack allows.
 
 mod events;
+mod messages;
 
 use std::collections::VecDeque;
 
@@ -91,6 +92,11 @@ pub(crate) struct Layers {
     pub hears_acks: bool,
     /// A layer's window shrinks with the rate.
     pub scales: bool,
+    /// A layer exchanges messages with the receiver. If so: it holds all packets back now, and knows that there is
+    /// something to send.
+    pub has_messages: bool,
+    pub closed: bool,
+    pub demand: bool,
 }
 
 /// When it may send next.
@@ -157,6 +163,9 @@ impl SendHalf {
                 hears_sent: stack.iter().any(|layer| !layer.is_constant() && layer.hears_sent()),
                 hears_acks: stack.iter().any(|layer| !layer.is_constant() && layer.hears_acks()),
                 scales: stack.iter().any(ReactionPoint::scales_window),
+                has_messages: stack.iter().any(ReactionPoint::has_messages),
+                closed: false,
+                demand: false,
             },
             transport,
             stack,
@@ -201,7 +210,15 @@ impl SendHalf {
             on_path: false,
             state: State::default(),
             turn: Turn::default(),
-            layers: Layers { constant: true, hears_sent: false, hears_acks: false, scales: false },
+            layers: Layers {
+                constant: true,
+                hears_sent: false,
+                hears_acks: false,
+                scales: false,
+                has_messages: false,
+                closed: false,
+                demand: false,
+            },
             pacing: Pacing {
                 paced: false,
                 moves: false,
@@ -305,16 +322,17 @@ impl SendHalf {
     /// Is there room in the window for what is to be sent?
     #[inline(never)]
     fn fits(&self, rule: WindowRule) -> bool {
-        self.transport.ready().is_some_and(|payload| {
-            let (in_flight, window) = (self.transport.in_flight(), self.allowance.window);
-            // A window below one packet still lets one go.
-            in_flight == Bytes::ZERO
-                || !self.transport.needs_room()
-                || match rule {
-                    WindowRule::Whole => in_flight.0 + payload.0 <= window.0,
-                    WindowRule::Overshoot => in_flight < window,
-                }
-        })
+        !self.layers.closed
+            && self.transport.ready().is_some_and(|payload| {
+                let (in_flight, window) = (self.transport.in_flight(), self.allowance.window);
+                // A window below one packet still lets one go.
+                in_flight == Bytes::ZERO
+                    || !self.transport.needs_room()
+                    || match rule {
+                        WindowRule::Whole => in_flight.0 + payload.0 <= window.0,
+                        WindowRule::Overshoot => in_flight < window,
+                    }
+            })
     }
 }
 

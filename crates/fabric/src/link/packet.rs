@@ -1,7 +1,7 @@
 //! A packet: 64 bytes, one cache line, never allocated on its own.
 
-use floodway_mechanisms::slots::{FcFrame, Mark, Notice, Reply};
-use floodway_units::{Bytes, Class, FlowId, Quanta, Rate};
+use floodway_mechanisms::slots::{ControlMessage, FcFrame, Mark, Notice, Reply};
+use floodway_units::{Bytes, Class, FlowId, Quanta, Rate, Time};
 
 use crate::link::arena::NONE;
 use crate::network::layout::Local;
@@ -21,6 +21,10 @@ pub(crate) enum Kind {
     One,
     /// Congestion notification.
     Cnp,
+    /// A message of the receiver's machines to the sender's.
+    ToSender,
+    /// A message of the sender's machines to the receiver's.
+    ToReceiver,
     /// A pause frame of the MAC: one time a class.
     Pause,
     /// A credit limit, or bytes sent, of one class.
@@ -112,10 +116,10 @@ impl Packet {
         self.kind == Kind::Data
     }
 
-    /// Answers data, or is a CNP: travels from receiver to sender.
+    /// Answers data, is a CNP or a message of the receiver: travels from receiver to sender.
     #[inline]
     pub fn is_reply(&self) -> bool {
-        matches!(self.kind, Kind::Ack | Kind::Nak | Kind::Sack | Kind::One | Kind::Cnp)
+        matches!(self.kind, Kind::Ack | Kind::Nak | Kind::Sack | Kind::One | Kind::Cnp | Kind::ToSender)
     }
 
     pub fn has(&self, flag: u8) -> bool {
@@ -217,6 +221,26 @@ impl Packet {
         };
     }
 
+    /// A message between machines of a queue pair; `smallest` is the smallest frame.
+    pub fn message(kind: Kind, flow: FlowId, smallest: Bytes, message: &ControlMessage) -> Self {
+        let mut packet = Packet::new(kind, flow, smallest + Bytes(u64::from(message.padding)));
+        (packet.psn, packet.stamp) = (message.number, message.time.0);
+        packet.payload = u16::from(message.kind) << 8 | u16::from(message.padding);
+        packet.base = u64::from(message.metered);
+        packet
+    }
+
+    pub fn control_message(&self) -> ControlMessage {
+        let [kind, padding] = self.payload.to_be_bytes();
+        ControlMessage { kind, number: self.psn, time: Time(self.stamp), padding, metered: self.base != 0 }
+    }
+
+    /// Does a port with a meter hold it back?
+    #[inline]
+    pub fn is_metered(&self) -> bool {
+        matches!(self.kind, Kind::ToSender | Kind::ToReceiver) && self.base != 0
+    }
+
     pub fn set_notice(&mut self, notice: &Notice) {
         self.psn = notice.window.map_or(u64::MAX, |window| window.0);
         self.stamp = notice.rate.map_or(u64::MAX, |rate| rate.0);
@@ -265,6 +289,17 @@ mod tests {
             "it speaks of the other half"
         );
         assert_eq!(packet.frames().collect::<Vec<_>>(), [credit(3, 90)]);
+    }
+
+    #[test]
+    fn messages_survive_the_packet() {
+        let message = ControlMessage { kind: 3, number: u64::MAX, time: Time(77), padding: 8, metered: true };
+        let packet = Packet::message(Kind::ToSender, FlowId(3), Bytes(64), &message);
+        assert_eq!((packet.control_message(), packet.frame), (message, 72));
+        assert!(packet.is_metered() && packet.is_reply());
+        let other = ControlMessage { metered: false, ..message };
+        let back = Packet::message(Kind::ToReceiver, FlowId(3), Bytes(64), &other);
+        assert!(!back.is_metered() && !back.is_reply());
     }
 
     #[test]

@@ -37,6 +37,8 @@ pub(crate) struct Port {
     /// What it sends is no matter of the clock alone: a capture, jitter, or a link that changes is there.
     pub observed: bool,
     pub gates: Gates,
+    /// Limits metered messages.
+    pub meters: bool,
     /// Has congestion points.
     pub has_cp: bool,
     /// What it sends is captured, or counted by flow.

@@ -73,7 +73,8 @@ impl AtNode<'_, '_> {
         if self.settle() && self.is_busy(port) {
             return;
         }
-        if self.facts.straight && !self.node.ports.known(port.index()).controls && self.sends_unheard(port) {
+        let &Port { controls, meters, .. } = self.node.ports.known(port.index());
+        if self.facts.straight && !controls && !meters && self.sends_unheard(port) {
             if self.node.ports.known(port.index()).waiting > 0 {
                 self.arm(port);
             }
@@ -137,6 +138,7 @@ impl AtNode<'_, '_> {
             return;
         }
         let state = self.node.ports.known_mut(port.index());
+        let meters = state.meters;
         state.choosing = true;
         if let Some(place) = state.take_control(&self.run.packets) {
             let frame = self.run.packets[place];
@@ -144,6 +146,8 @@ impl AtNode<'_, '_> {
             self.put_on_link(port, place);
         } else if let Some(place) = self.take_control(port) {
             self.leaves_control(port, place);
+            self.put_on_link(port, place);
+        } else if meters && let Some(place) = self.take_metered(port) {
             self.put_on_link(port, place);
         } else if at_host {
             self.send_from_nic(port);

@@ -43,6 +43,7 @@ use crate::run::windows::Windows;
 use crate::run::world::World;
 use crate::switch::buffer::Ingress;
 use crate::switch::congestion::PortMachines;
+use crate::switch::congestion::meter::MeterQueue;
 use crate::switch::crossing::Inputs;
 use crate::switch::forward::{Relay, Switch};
 use crate::traffic::flows::Traffic;
@@ -389,11 +390,14 @@ impl<'a> World<'a> {
         let naming = demands().map(|demands| demands.naming).max();
         (machines.recounts, machines.watches) =
             (demands().any(|demands| demands.waiting), demands().any(|demands| demands.inputs));
+        let meter = demands().find_map(|demands| demands.meter);
+        machines.meter = meter.map(|meter| Box::new(MeterQueue::new(meter)));
         at.set_port_quiet(port);
         let state = &mut at.node.ports[port.index()];
         // Hosts choose among queue pairs, and have no queues.
         state.isolates = isolates && !state.at_host;
         state.observed |= state.noted;
+        state.meters = meter.is_some();
         let isolates = state.isolates;
         for class in 1..at.facts.layout.classes.len() as u8 {
             at.set_quiet(at.facts.layout.lane(port, class));

@@ -185,7 +185,15 @@ impl World<'_> {
         let crossing =
             inputs.flat_map(|inputs| inputs.places(&self.run.packets)).map(|place| &self.run.packets[place]);
         let flying = self.on_links.iter().map(|&(_, place)| &self.run.packets[place]);
-        flying.chain(queued).chain(piped).chain(crossing).filter(|packet| !packet.is_link_control())
+        let machines = self.nodes.iter().flat_map(|node| &node.machines);
+        let meters = machines.filter_map(|machines| machines.meter.as_deref());
+        let metered = meters.flat_map(|meter| meter.fifo.iter(&self.run.packets));
+        flying
+            .chain(queued)
+            .chain(metered)
+            .chain(piped)
+            .chain(crossing)
+            .filter(|packet| !packet.is_link_control())
     }
 
     /// Their bytes.

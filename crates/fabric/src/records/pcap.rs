@@ -120,7 +120,11 @@ impl World<'_> {
         let ends = [flow.tuple.source, flow.tuple.destination];
         let headers = Headers {
             macs,
-            addresses: if packet.kind == Kind::Data { ends } else { [ends[1], ends[0]] },
+            addresses: if matches!(packet.kind, Kind::Data | Kind::ToReceiver) {
+                ends
+            } else {
+                [ends[1], ends[0]]
+            },
             source_port: flow.tuple.source_port,
             dscp: dscp(self.facts.layout.classes[packet.class as usize]),
             ecn: codes.of(packet),
@@ -164,7 +168,7 @@ impl Codes {
 fn psn(packet: &Captured) -> u64 {
     match packet.kind {
         Kind::Ack => packet.psn.wrapping_sub(1),
-        Kind::Cnp => 0,
+        Kind::Cnp | Kind::ToSender | Kind::ToReceiver => 0,
         _ => packet.psn,
     }
 }
@@ -176,6 +180,8 @@ fn body(packet: &Captured, flow: &Seen) -> Body {
         Kind::Nak => Body::Nak,
         Kind::Sack => Body::Sack { seen: packet.base },
         Kind::Cnp => Body::Cnp { window: window(packet) },
+        // No format of RoCE has them: frames of their addresses, with nothing that a protocol would say.
+        Kind::ToSender | Kind::ToReceiver => Body::Cnp { window: 0 },
         _ => Body::Write {
             payload: packet.payload,
             first: has(FIRST),

@@ -61,6 +61,8 @@ pub(crate) enum What {
     Pacing,
     /// A timer of a queue pair.
     QueuePair,
+    /// A timer of a queue pair's receiver.
+    Receiver,
     /// A source starts a flow.
     Start,
     /// A link goes down or up, or a fault's pause begins, is refreshed or ends.
@@ -68,7 +70,7 @@ pub(crate) enum What {
 }
 
 impl What {
-    pub const ALL: [What; 13] = [
+    pub const ALL: [What; 14] = [
         What::LinkControl,
         What::Release,
         What::Departure,
@@ -80,6 +82,7 @@ impl What {
         What::CongestionPoint,
         What::Pacing,
         What::QueuePair,
+        What::Receiver,
         What::Start,
         What::Fault,
     ];
@@ -96,7 +99,7 @@ impl What {
             What::FcSender | What::FcReceiver => "flow-control timer",
             What::CongestionPoint => "congestion-point timer",
             What::Pacing => "pacing",
-            What::QueuePair => "queue-pair timer",
+            What::QueuePair | What::Receiver => "queue-pair timer",
             What::Start => "flow start",
             What::Fault => "fault",
         }
@@ -427,6 +430,21 @@ impl Agenda {
             } else {
                 let generation = (timer.order + 1) & QP_GENERATIONS;
                 (What::QueuePair as u64) << KIND_SHIFT | key << QP_GENERATION_BITS | generation
+            };
+            self.push(at, timer.order);
+        }
+    }
+
+    /// As `sync`, of the timer of a queue pair's receiver, which is named as queue pairs are: by its NIC, and its rank there.
+    pub fn sync_receiver(&mut self, timer: &mut Armed, next: Option<Time>, key: u64) {
+        let Some(Time(at)) = next else { return };
+        if at < timer.at {
+            timer.at = at;
+            timer.order = if self.numbered {
+                Self::numbered(self.number(), What::Receiver, key as u32)
+            } else {
+                let generation = (timer.order + 1) & QP_GENERATIONS;
+                (What::Receiver as u64) << KIND_SHIFT | key << QP_GENERATION_BITS | generation
             };
             self.push(at, timer.order);
         }

@@ -77,6 +77,7 @@ impl AtNode<'_, '_> {
             What::CongestionPoint => self.cp_timer(self.facts.local(PortId(id)), event.order),
             What::Pacing => self.pacing_timer(self.facts.local(PortId(id)), event.order),
             What::QueuePair => self.qp_timer(event.order),
+            What::Receiver => self.receiver_timer(event.order),
             What::Start => {
                 self.start_flow(id);
                 if self.run.events.by_node().is_some() {

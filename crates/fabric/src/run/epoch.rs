@@ -117,7 +117,7 @@ impl<'a> World<'a> {
 
     /// Closes a queue pair if it is over; whether it is.
     fn close_if_over(&mut self, done: &mut Done) -> bool {
-        let (now, empty) = (self.now, self.run.pairs.in_network(done.slot) == 0);
+        let (now, empty) = (self.now, self.run.pairs.is_silent(done.slot));
         done.gone = empty.then(|| done.gone.unwrap_or(Time(now)));
         let over = done.gone.is_some_and(|gone| Time(now).since(gone) >= self.facts.naming);
         if over {

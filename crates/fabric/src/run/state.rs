@@ -3,7 +3,9 @@
 use std::sync::atomic::Ordering;
 
 use floodway_engine::Event;
-use floodway_mechanisms::slots::{CpAction, FcFrame, Notice, Outbox, PortView, ReadyView, Reply};
+use floodway_mechanisms::slots::{
+    ControlMessage, CpAction, FcFrame, Notice, Outbox, PortView, ReadyView, Reply,
+};
 use floodway_units::{NodeId, PortId, Rng};
 
 use crate::bounds::ideal::Ideals;
@@ -74,6 +76,10 @@ impl Run<'_> {
                 QueuePairName::Ranked { nic, .. } => facts.nics[nic as usize],
                 QueuePairName::Slot(slot) => self.pairs.ways[slot as usize].source,
             },
+            What::Receiver => match self.events.queue_pair(event.order) {
+                QueuePairName::Ranked { nic, .. } => facts.nics[nic as usize],
+                QueuePairName::Slot(slot) => self.pairs.ways[slot as usize].destination,
+            },
             What::Start => self.traffic.host_of(facts.blueprint, id),
             What::Fault => return None,
         })
@@ -101,6 +107,7 @@ pub(crate) struct Outboxes {
     pub actions: Outbox<CpAction>,
     pub replies: Outbox<Reply>,
     pub notices: Outbox<Notice>,
+    pub messages: Outbox<ControlMessage>,
     pub ready: Vec<ReadyView>,
     /// NICs at which flows have just started, and whether no more do at this instant that they would have to wait for.
     pub started: Vec<PortId>,

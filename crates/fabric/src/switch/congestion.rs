@@ -1,6 +1,7 @@
 //! Scheduler and congestion points of an egress port.
 
 mod hear;
+pub(crate) mod meter;
 
 use floodway_mechanisms::registry::{AnyCongestionPoint, AnyScheduler};
 use floodway_mechanisms::slots::CongestionPoint;
@@ -9,6 +10,7 @@ use rustc_hash::FxHashMap;
 
 use crate::network::layout::Local;
 use crate::run::agenda::{Agenda, Armed, What};
+use crate::switch::congestion::meter::MeterQueue;
 
 /// Machines of an egress port that not every port has.
 #[derive(Debug)]
@@ -24,13 +26,16 @@ pub(crate) struct PortMachines {
     pub inputs: FxHashMap<(Local, u8), u64>,
     /// Where a machine classifies: of each flow with packets here, its queue and how many.
     pub placed: FxHashMap<u32, (usize, u32)>,
+    /// Where a machine limits metered messages.
+    pub meter: Option<Box<MeterQueue>>,
 }
 
 impl PortMachines {
     /// Arms the timer for the congestion point that wants to be called first.
     #[inline]
     pub fn sync(&mut self, events: &mut Agenda, port: PortId) {
-        let next = self.congestion_points.iter().filter_map(CongestionPoint::next_timeout).min();
+        let points = self.congestion_points.iter().filter_map(CongestionPoint::next_timeout);
+        let next = points.chain(self.meter.as_ref().and_then(|meter| meter.wake)).min();
         events.sync(&mut self.cp_timer, next, What::CongestionPoint, port.0);
     }
 }

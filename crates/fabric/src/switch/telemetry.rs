@@ -16,7 +16,7 @@ impl AtNode<'_, '_> {
         let mut extra = self.run.out.extras.pop().unwrap_or_else(|| Box::new(Extra::Hops(Hops::new())));
         match &mut *extra {
             Extra::Hops(hops) => hops.clear(),
-            notice @ Extra::Notice(_) => *notice = Extra::Hops(Hops::new()),
+            other => *other = Extra::Hops(Hops::new()),
         }
         self.run.packets.attach(place, extra);
     }

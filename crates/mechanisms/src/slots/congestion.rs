@@ -130,6 +130,18 @@ impl Claim {
     }
 }
 
+/// A limit on the messages of a port that are metered ([`ControlMessage::metered`](super::ControlMessage)): a token bucket, and a queue
+/// before it. They go before data, and after all other control packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Meter {
+    /// Their rate, of bytes on the wire.
+    pub rate: Rate,
+    /// How many bytes on the wire may leave at once after a silence; a larger packet leaves when the bucket is full.
+    pub burst: Bytes,
+    /// How many packets may wait; one more is dropped.
+    pub packets: u32,
+}
+
 /// What a congestion point asks of its port as long as it is there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Demands {
@@ -150,6 +162,8 @@ pub struct Demands {
     /// For how long after it heard of a packet it may still name the packet's flow in what it sends: for so long the name is no other
     /// flow's, though the flow is over. By default it names flows of packets in hand alone.
     pub naming: Span,
+    /// It limits the metered messages of its port, at switches and at hosts. Of several such limits of a port the first holds.
+    pub meter: Option<Meter>,
 }
 
 impl Demands {

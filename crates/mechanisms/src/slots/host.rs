@@ -201,6 +201,22 @@ impl Reply {
     }
 }
 
+/// A small message between the two ends of a queue pair, which their machines make and read. It is a packet of its own in the control
+/// class, or goes with a data packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ControlMessage {
+    /// What it is, by the numbers of those who exchange it.
+    pub kind: u8,
+    /// A number that it carries.
+    pub number: u64,
+    /// An instant that it carries.
+    pub time: Time,
+    /// Bytes beyond the smallest frame.
+    pub padding: u8,
+    /// Ports with a meter hold it back, and may drop it ([`Meter`](super::Meter)).
+    pub metered: bool,
+}
+
 /// Of which data packets a notification point hears.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hears {
@@ -222,6 +238,16 @@ hooks! {
         }
         /// A data packet has arrived.
         fn on_data(&mut self, cx: &mut Cx<'_, Notice>, p: &PacketView);
+        /// The sender's rate control has sent this, alone or with a data packet, of which `on_data` tells first. What is pushed
+        /// goes to the sender.
+        fn on_message(&mut self, _cx: &mut Cx<'_, ControlMessage>, _m: &ControlMessage) {}
+        /// When to call `on_timeout` next; asked after each of `on_message` and `on_timeout`. The queue pair stays open as long as
+        /// there is such a time.
+        fn next_timeout(&self) -> Option<Time> {
+            None
+        }
+        /// The instant that `next_timeout` named has come. What is pushed goes to the sender.
+        fn on_timeout(&mut self, _cx: &mut Cx<'_, ControlMessage>) {}
     }
 }
 
@@ -270,6 +296,27 @@ hooks! {
         }
         /// Likewise of `on_ack`.
         fn hears_acks(&self) -> bool {
+            true
+        }
+        /// Does it exchange messages with the receiver ([`Need::Messages`](super::Need::Messages))? If not, none of the next five is
+        /// called.
+        fn has_messages(&self) -> bool {
+            false
+        }
+        /// The queue pair has something to send, or no longer.
+        fn on_demand(&mut self, _now: Time, _has: bool) {}
+        /// The receiver's notification point has sent this.
+        fn on_message(&mut self, _now: Time, _m: &ControlMessage) {}
+        /// What to send to the receiver now; asked after every call, until there is none.
+        fn next_message(&mut self, _now: Time) -> Option<ControlMessage> {
+            None
+        }
+        /// What goes with the data packet that starts now, in its header: it takes no bytes. Asked before `on_sent`.
+        fn with_data(&mut self, _now: Time) -> Option<ControlMessage> {
+            None
+        }
+        /// May packets start? If not, none does, whatever rate and window say.
+        fn is_open(&self) -> bool {
             true
         }
         /// Does its window hold at line rate, and shrink with the rate that the whole stack allows?

@@ -27,13 +27,13 @@ pub use choice::{
     SwitchShare,
 };
 pub use congestion::{
-    Claim, CongestionPoint, CpAction, Demands, Mark, Notice, PortEvent, PortInfo, RegionNotice, Signals,
-    Tells, most_closed,
+    Claim, CongestionPoint, CpAction, Demands, Mark, Meter, Notice, PortEvent, PortInfo, RegionNotice,
+    Signals, Tells, most_closed,
 };
 pub use flow_control::{FcFrame, FcReceiver, FcSender, Gate, IngressView, LinkInfo, PauseMode};
 pub use host::{
-    AckView, Allowance, Hears, IntHop, LossView, Messages, NotificationPoint, Products, QpInfo,
-    ReactionPoint, Reply, Segment, TICKS, TransportReceiver, TransportSender,
+    AckView, Allowance, ControlMessage, Hears, IntHop, LossView, Messages, NotificationPoint, Products,
+    QpInfo, ReactionPoint, Reply, Segment, TICKS, TransportReceiver, TransportSender,
 };
 pub use relay::{Disposition, Relay};
 pub use switch::{
@@ -163,4 +163,7 @@ pub enum Need {
     Windows,
     /// Calls of all its machines in the order of time, on one thread: they share something.
     OneOrder,
+    /// Messages between rate control and receiver: replies take the way of the data back, where a flow's path is fixed. A data
+    /// packet carries either a message or telemetry.
+    Messages,
 }

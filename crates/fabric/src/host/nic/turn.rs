@@ -34,6 +34,7 @@ impl AtNode<'_, '_> {
         if segment.retransmission {
             half.message_of(segment.psn).retransmitted += segment.payload.0;
         }
+        let message = if half.layers.has_messages { half.with_data(now) } else { None };
         if half.layers.hears_sent {
             layers(half, now, |layer| layer.on_sent(now, bytes(wire)));
         }
@@ -53,6 +54,8 @@ impl AtNode<'_, '_> {
         let place = self.run.packets.add(packet);
         if packet.has(INT) {
             self.begin_records(place);
+        } else if let Some(message) = message {
+            self.attach_message(place, message);
         }
         self.put_on_link(port, place);
         if segment.last {
@@ -117,7 +120,7 @@ impl AtNode<'_, '_> {
             rank = nic.repeats[class].next_after(rank)?;
             let id = nic.ranks.get(rank)?;
             let half = self.run.pairs.senders.known_mut(id as usize);
-            if listed && half.pacing.next_send > self.now {
+            if half.layers.closed || listed && half.pacing.next_send > self.now {
                 continue;
             }
             half.number_timer(&mut self.run.events);
@@ -183,6 +186,8 @@ impl AtNode<'_, '_> {
         match packet.kind {
             Kind::Data => self.receive_data(port, packet, extra),
             Kind::Cnp => self.receive_notice(packet),
+            Kind::ToSender => self.message_at_sender(packet),
+            Kind::ToReceiver => self.message_at_receiver(port, packet),
             _ => self.receive_reply(packet, extra),
         }
     }

@@ -26,13 +26,17 @@ impl AtNode<'_, '_> {
         self.refresh_routes(begin.destination);
         let path = self.path(begin.source, begin.destination, &tuple, begin.pinned.0.as_deref());
         let reply = tuple.reversed();
-        let ack_path = self.path(begin.destination, begin.source, &reply, begin.pinned.1.as_deref());
+        let settings = &self.facts.blueprint.settings[begin.settings];
+        let ack_path = if settings.needs(Need::Messages) && begin.pinned.1.is_none() {
+            path.iter().rev().map(|port| peer(*port)).collect()
+        } else {
+            self.path(begin.destination, begin.source, &reply, begin.pinned.1.as_deref())
+        };
         let nic_port = path.first().copied().or_else(|| self.nic_of(begin.source, begin.destination, &tuple));
         let nic = nic_port.map_or(Local::default(), |port| self.facts.local(port));
         let place = self.run.pairs.slot();
         let slot = place.number();
         let info = self.qp_info(begin, (slot, head.number), (&path, &ack_path), &tuple);
-        let settings = &self.facts.blueprint.settings[begin.settings];
         let (transport, receiver) =
             settings.reliability.build(&info).expect("checked when the fabric was built");
         let way = Way {
@@ -237,6 +241,9 @@ impl World<'_> {
         if half.state.alive {
             self.nodes[way.source.index()].nics[way.nic.index()].ranks.close(way.rank);
             half.close(way, &mut self.run.kept.records);
+        }
+        if let Some((_, rank)) = other.timer_key {
+            self.nodes[way.destination.index()].nics[0].receivers.close(rank);
         }
         if other.alive {
             other.close(way, &mut self.run.kept.records);

@@ -11,7 +11,7 @@ use crate::run::at_node::AtNode;
 
 impl AtNode<'_, '_> {
     /// Data has arrived at a host, with its records, if it has any.
-    pub fn receive_data(&mut self, port: Local, packet: &Packet, extra: Option<Box<Extra>>) {
+    pub fn receive_data(&mut self, port: Local, packet: &Packet, mut extra: Option<Box<Extra>>) {
         let id = packet.flow.0;
         let segment = Segment {
             psn: packet.psn,
@@ -33,6 +33,11 @@ impl AtNode<'_, '_> {
         self.accept(id, packet.psn, accepted.0);
         if notified {
             self.notify(port, packet);
+        }
+        if let Some(Extra::Message(message)) = extra.as_deref() {
+            let message = *message;
+            self.run.out.extras.extend(extra.take());
+            self.tell_notification(port, packet.flow, &message);
         }
         if !self.run.out.replies.0.is_empty() {
             self.send_replies(port, packet, extra);
@@ -91,7 +96,7 @@ impl AtNode<'_, '_> {
 
     /// Sends what answers data from a host's port, or by the flow's own way back, with the records of what it answers.
     #[inline]
-    fn send_reply(&mut self, port: Local, packet: Packet, records: Option<Box<Extra>>) {
+    pub fn send_reply(&mut self, port: Local, packet: Packet, records: Option<Box<Extra>>) {
         let half = self.run.pairs.receivers.known_mut(packet.flow.index());
         let out = half.reply_port.unwrap_or(port);
         half.in_network = half.in_network.wrapping_add(1);

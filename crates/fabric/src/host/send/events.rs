@@ -23,6 +23,9 @@ impl AtNode<'_, '_> {
     /// Puts a queue pair where it belongs: in the ring, in the pacing heap, or nowhere.
     #[inline]
     pub fn update_qp(&mut self, id: u32) {
+        if self.run.pairs.senders.known(id as usize).layers.has_messages {
+            self.exchange(id);
+        }
         let half = self.run.pairs.senders.known_mut(id as usize);
         let semantics = &self.facts.blueprint.semantics;
         if semantics.turns.by_list() {
@@ -259,6 +262,9 @@ impl AtNode<'_, '_> {
         half.allowance = half.stack.iter().fold(own, |least, layer| least.least(layer.allowance()));
         if half.layers.scales {
             half.allowance.window = half.scaled_window(line);
+        }
+        if half.layers.has_messages {
+            half.update_closed();
         }
         let semantics = &self.facts.blueprint.semantics;
         half.pacing.paced = half.allowance.rate < line && semantics.pacing == Pacing::On;

@@ -37,6 +37,7 @@ pub(crate) fn build_ports(facts: &Facts<'_>) -> Vec<Port> {
                 choosing: false,
                 gates: Gates::default(),
                 has_cp: !link.ends[end].congestion_points.is_empty(),
+                meters: false,
                 quiet: u32::MAX,
                 noted: false,
                 observed: changes || direction.jitter.0 > 0,
@@ -96,6 +97,7 @@ pub(crate) fn machines_of(blueprint: &Blueprint, port: PortId) -> Result<PortMac
         watches: false,
         inputs: FxHashMap::default(),
         placed: FxHashMap::default(),
+        meter: None,
     })
 }
 

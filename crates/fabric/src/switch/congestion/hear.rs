@@ -52,6 +52,7 @@ impl AtNode<'_, '_> {
         if !self.node.machines[port.index()].cp_timer.fires(Time(self.now), order) {
             return;
         }
+        self.meter_wakes(port);
         let now = Time(self.now);
         let mut cx = Cx { now, rng: &mut self.node.streams.congestion_point, out: &mut self.run.out.actions };
         for point in &mut self.node.machines[port.index()].congestion_points {

@@ -305,8 +305,9 @@ impl AtNode<'_, '_> {
     #[expect(clippy::inline_always, reason = "measured in docs/performance.md")]
     #[inline(always)]
     fn control_goes_through(&mut self, out: Local, place: Place) -> bool {
-        let &Port { up, at_host, .. } = self.node.ports.known(out.index());
-        let through = up && self.facts.straight_control && !at_host && !self.settle() && self.is_idle(out);
+        let &Port { up, at_host, meters, .. } = self.node.ports.known(out.index());
+        let through =
+            up && !meters && self.facts.straight_control && !at_host && !self.settle() && self.is_idle(out);
         if through {
             self.goes_through(out, self.run.packets[place].frame);
             self.put_on_link(out, place);
@@ -317,6 +318,9 @@ impl AtNode<'_, '_> {
     /// Puts a packet into the queue of the control class, and lets the port look.
     #[inline(never)]
     fn queue_control(&mut self, out: Local, place: Place) {
+        if self.node.ports.known(out.index()).meters && self.run.packets[place].is_metered() {
+            return self.queue_metered(out, place);
+        }
         if !self.node.ports.known(out.index()).up {
             let lane = self.facts.layout.lane(out, 0);
             self.discard(lane, place, DropReason::LinkDown);
@@ -338,6 +342,9 @@ impl AtNode<'_, '_> {
     pub fn flush_queues(&mut self, port: Local, class: u8, reason: DropReason) {
         if class != 0 && self.has_crossbar() {
             self.flush_inputs(port, class, reason);
+        }
+        if class == 0 {
+            self.flush_metered(port, reason);
         }
         let first = self.facts.layout.queue(port);
         for q in 0..self.facts.layout.queues_per_port {

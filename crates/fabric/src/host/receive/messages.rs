@@ -1,0 +1,80 @@
+//! Messages of the receiving half of a queue pair to its sender, and its timer.
+
+use floodway_mechanisms::registry::AnyNotificationPoint;
+use floodway_mechanisms::slots::{ControlMessage, Cx, NotificationPoint};
+use floodway_units::{FlowId, Time};
+
+use crate::link::packet::{Kind, Packet};
+use crate::network::layout::Local;
+use crate::run::agenda::QueuePairName;
+use crate::run::at_node::AtNode;
+
+impl AtNode<'_, '_> {
+    /// A message of the sender has arrived.
+    pub fn message_at_receiver(&mut self, port: Local, packet: &Packet) {
+        let half = self.run.pairs.receivers.known_mut(packet.flow.index());
+        half.in_network = half.in_network.wrapping_sub(1);
+        self.tell_notification(port, packet.flow, &packet.control_message());
+    }
+
+    /// Tells the notification point of what its sender says.
+    pub fn tell_notification(&mut self, port: Local, flow: FlowId, message: &ControlMessage) {
+        self.call_notification(port, flow, |point, cx| point.on_message(cx, message));
+    }
+
+    /// A timer of a receiver has come.
+    pub fn receiver_timer(&mut self, order: u64) {
+        let now = Time(self.now);
+        let slot = match self.run.events.queue_pair(order) {
+            QueuePairName::Slot(slot) => Some(slot),
+            QueuePairName::Ranked { nic, rank } => {
+                self.node.nics[(nic - self.node.nics[0].number) as usize].receivers.get(rank)
+            }
+        };
+        let Some(slot) = slot else { return };
+        let half = self.run.pairs.receivers.known_mut(slot as usize);
+        if !half.timer.fires(now, order) || !half.alive {
+            return;
+        }
+        // Without a fixed way back, replies leave by the port that data comes by: of a host with one port there is no other.
+        let port = half.reply_port.unwrap_or(Local::FIRST);
+        let due = half.notification.next_timeout().is_some_and(|at| at <= now);
+        self.call_notification(port, FlowId(slot), |point, cx| {
+            if due {
+                point.on_timeout(cx);
+            }
+        });
+    }
+
+    /// Calls the notification point of a flow, sends what it says, and arms its timer.
+    fn call_notification(
+        &mut self,
+        port: Local,
+        flow: FlowId,
+        call: impl FnOnce(&mut AnyNotificationPoint, &mut Cx<'_, ControlMessage>),
+    ) {
+        let rng = &mut self.node.streams.notification;
+        let mut cx = Cx { now: Time(self.now), rng, out: &mut self.run.out.messages };
+        let half = self.run.pairs.receivers.known_mut(flow.index());
+        call(&mut half.notification, &mut cx);
+        let next = half.notification.next_timeout();
+        if next.is_some() {
+            let nic = &mut self.node.nics[0];
+            let (key, _) = *half.timer_key.get_or_insert_with(|| {
+                let rank = nic.receivers.next();
+                nic.receivers.open(rank, flow.0);
+                (self.run.events.queue_pair_key(nic.number, rank, flow.0), rank)
+            });
+            self.run.events.sync_receiver(&mut half.timer, next, key);
+        }
+        let flag = half.reply_flag();
+        let smallest = self.facts.format.link_control().frame;
+        let mut messages = std::mem::take(&mut self.run.out.messages.0);
+        for message in messages.drain(..) {
+            let mut packet = Packet::message(Kind::ToSender, flow, smallest, &message);
+            packet.flags |= flag;
+            self.send_reply(port, packet, None);
+        }
+        self.run.out.messages.0 = messages;
+    }
+}

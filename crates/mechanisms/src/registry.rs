@@ -54,12 +54,14 @@ congestion_points! {
     Pacc => pacc,
     Rcm => rcm,
     Casl => casl,
+    Expresspass => expresspass_cp,
 }
 
 notifications! {
     None => no_notification,
     Dcqcn => dcqcn_np,
     Tcd => tcd_np,
+    Expresspass => expresspass_np,
 }
 
 reactions! {
@@ -70,6 +72,7 @@ reactions! {
     Hpcc => hpcc,
     Dctcp => dctcp,
     Mercury => mercury_window,
+    Expresspass => expresspass,
 }
 
 reliabilities! {
@@ -111,8 +114,11 @@ pub fn entries() -> Vec<Entry> {
 
 impl NotificationParams {
     /// What a stack of rate control asks of the receivers of its flows: CNPs as often as the layer with the
-    /// shortest interval wants them, or none.
+    /// shortest interval wants them, or credits, or none.
     pub fn asked_by(stack: &[ReactionParams]) -> Self {
+        if stack.iter().any(|layer| matches!(layer, ReactionParams::Expresspass(_))) {
+            return NotificationParams::Expresspass(crate::expresspass_np::Params::default());
+        }
         let interval = stack.iter().filter_map(ReactionParams::cnp_interval).min();
         interval.map_or_else(
             || NotificationParams::None(crate::no_notification::Params {}),

@@ -6,7 +6,6 @@ use floodway_units::{FlowId, Time};
 use super::{SendHalf, layers};
 use crate::link::arena::{Extra, Place};
 use crate::link::packet::{Kind, ON_PATH, Packet};
-use crate::run::agenda::Set;
 use crate::run::at_node::AtNode;
 
 impl SendHalf {
@@ -64,12 +63,8 @@ impl AtNode<'_, '_> {
                     layer.on_demand(now, demand);
                 }
             });
-            let next = half.next_of_layers();
-            if !half.state.done {
-                let key = half.timers.timer_key;
-                self.run.events.sync_queue_pair(&mut half.timers.timer, next, key, Set::Now);
-            }
-            half.update_closed();
+            // That asks again, and sends what they say.
+            return self.stack_changed(id);
         }
         loop {
             let half = self.run.pairs.senders.known_mut(id as usize);

@@ -1,0 +1,364 @@
+//! ExpressPass's receiver: it paces credits to the sender, and finds their rate by how many of them get lost
+//! (Cho, Jang and Han, SIGCOMM 2017, section 3.2, Algorithm 1).
+//!
+//! # What it does
+//!
+//! From a request to a stop it sends credits with a number each, at intervals that follow from its rate, with jitter, and of a size drawn
+//! at random, so that no flow's credits meet a full queue each time. Data names the credits that it uses: a number that is
+//! passed over is a lost credit. Once a round trip the rate is set by the share l of lost credits:
+//!
+//! ```text
+//! l <= target:  w = (w + w_max) / 2 if the period before was one of increase, too
+//!               rate = (1 - w) · rate + w · rate_max · (1 + target)
+//! l >  target:  rate = rate · (1 - l) · (1 + target);  w = max(w / 2, w_min)
+//! ```
+//!
+//! # Why
+//!
+//! Losing credits costs nothing but the credits, so it may ask for more than its share and find that within a few round
+//! trips. Unsaid, each flow with `expresspass` as rate control has it; choose it to set parameters.
+//!
+//! # Symbols
+//!
+//! | symbol | here |
+//! |---|---|
+//! | alpha, initial rate / rate_max | `initial-rate` |
+//! | w_init, w_min, w_max | `w-init`, `w-min`, `w-max` |
+//! | target_loss | `target-loss` |
+//! | j | `jitter` |
+//!
+//! # Known differences
+//!
+//! - rate_max is a credit each time that the slowest link of the path takes for a full data packet and a mean credit; the paper has the
+//!   receiver's link.
+//! - The round trip is that of the latest credits and their data, smoothed by 1/5 as in the simulator of its authors. A period in which no data
+//!   came changes nothing. The rate stays at one credit a round trip or more, as there.
+//! - Credits that a sender wastes at the end of a flow count neither as sent nor as lost: no data tells of them.
+//!
+//! # References
+//!
+//! - Cho, Jang and Han, "Credit-Scheduled Delay-Bounded Congestion Control for Datacenters", SIGCOMM 2017.
+//! - Its simulator, `xpass/xpass.cc` of ns2-xpass: round-trip time, least rate, jitter.
+
+use floodway_units::{Bytes, Rng, Span, Time, uniform};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::expresspass::{CREDIT, REQUEST, STOP, USED};
+use crate::slots::{
+    ControlMessage, Cx, Hears, Notice, Notification, NotificationPoint, PacketView, ParamError, QpInfo,
+};
+
+/// The smallest frame with preamble and gap.
+const SMALLEST: Bytes = Bytes(84);
+
+/// Parameters of ExpressPass's receiver.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+#[schemars(rename = "ExpresspassNp")]
+pub struct Params {
+    /// alpha: a flow's first rate, as a part of the largest, above 0 and up to 1.
+    /// Source: section 3.3: 1/2; 1/16 wastes fewer credits of short flows.
+    pub initial_rate: f64,
+    /// How far a flow goes towards the largest rate in its first periods, from `w-min` to `w-max`.
+    /// Source: Algorithm 1: 1/2.
+    pub w_init: f64,
+    /// The least of it, above 0.
+    /// Source: section 3.2: 0.01.
+    pub w_min: f64,
+    /// The most of it, up to 1.
+    /// Source: Algorithm 1: 0.5.
+    pub w_max: f64,
+    /// The share of lost credits up to which the rate grows, from 0 to below 1.
+    /// Source: section 3.2: 10 %.
+    pub target_loss: f64,
+    /// By which part of itself an interval between credits may be shorter or longer, from 0 to below 1.
+    /// Source: the simulator of its authors, `min_jitter_` and `max_jitter_`.
+    pub jitter: f64,
+    /// The most bytes that a credit is longer than the smallest frame.
+    /// Source: section 3.1: credits of 84 to 92 bytes.
+    pub padding: u8,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Params {
+            initial_rate: 0.5,
+            w_init: 0.5,
+            w_min: 0.01,
+            w_max: 0.5,
+            target_loss: 0.1,
+            jitter: 0.1,
+            padding: 8,
+        }
+    }
+}
+
+impl Notification for Params {
+    type Np = Np;
+
+    fn build(&self, qp: &QpInfo) -> Result<Np, ParamError> {
+        let within = |key, value: f64, allowed: bool, range: &str| {
+            if allowed { Ok(()) } else { Err(ParamError::new(key, format!("{value} is not {range}"))) }
+        };
+        let Params { initial_rate: rate, w_init, w_min, w_max, target_loss, jitter, .. } = *self;
+        within("initial-rate", rate, rate > 0.0 && rate <= 1.0, "above 0 and up to 1")?;
+        within("w-max", w_max, w_max > 0.0 && w_max <= 1.0, "above 0 and up to 1")?;
+        within("w-min", w_min, w_min > 0.0 && w_min <= w_max, "above 0 and up to w-max")?;
+        within("w-init", w_init, w_init >= w_min && w_init <= w_max, "from w-min to w-max")?;
+        within("target-loss", target_loss, (0.0..1.0).contains(&target_loss), "from 0 to below 1")?;
+        within("jitter", jitter, (0.0..1.0).contains(&jitter), "from 0 to below 1")?;
+        // Twice the mean, so that no half of a byte is lost.
+        let twice = Bytes(2 * (qp.wire.0 + SMALLEST.0) + u64::from(self.padding));
+        Ok(Np(Box::new(Credits {
+            params: *self,
+            least_gap: qp.path_rate.time_to_send(twice) / 2,
+            rate,
+            w: w_init,
+            grew: false,
+            next_credit: None,
+            number: 0,
+            expected: 0,
+            sent: 0,
+            lost: 0,
+            updated: Time::ZERO,
+            rtt: None,
+        })))
+    }
+}
+
+/// One per receiving queue pair. Receivers of other mechanisms are small, and this one lies elsewhere.
+#[derive(Clone, Debug)]
+pub struct Np(Box<Credits>);
+
+#[derive(Clone, Debug)]
+struct Credits {
+    params: Params,
+    /// Between two credits at the largest rate.
+    least_gap: Span,
+    /// As a part of the largest.
+    rate: f64,
+    w: f64,
+    /// The period before was one of increase.
+    grew: bool,
+    /// When the next credit goes; none while nobody wants any.
+    next_credit: Option<Time>,
+    /// Its number.
+    number: u64,
+    /// The least number that data has still to name.
+    expected: u64,
+    /// Since `updated`: credits of which data has told, and those of them that were lost.
+    sent: u64,
+    lost: u64,
+    updated: Time,
+    rtt: Option<Span>,
+}
+
+impl Credits {
+    fn start(&mut self, now: Time) {
+        (self.rate, self.w, self.grew) = (self.params.initial_rate, self.params.w_init, false);
+        (self.sent, self.lost, self.updated) = (0, 0, now);
+        self.expected = self.number;
+        self.next_credit = Some(now);
+    }
+
+    fn data_came(&mut self, now: Time, m: &ControlMessage) {
+        let rtt = now.since(m.time);
+        self.rtt = Some(self.rtt.map_or(rtt, |before| Span((4 * before.0 + rtt.0) / 5)));
+        if let Some(lost) = m.number.checked_sub(self.expected) {
+            self.sent += lost + 1;
+            self.lost += lost;
+            self.expected = m.number + 1;
+        }
+    }
+
+    /// Algorithm 1, once a round trip.
+    fn update(&mut self, now: Time) {
+        let Some(rtt) = self.rtt else { return };
+        if now.since(self.updated) < rtt || self.sent == 0 {
+            return;
+        }
+        let loss = self.lost as f64 / self.sent as f64;
+        let target = self.params.target_loss;
+        if loss <= target {
+            if self.grew {
+                self.w = (self.w + self.params.w_max) / 2.0;
+            }
+            self.rate = (1.0 - self.w) * self.rate + self.w * (1.0 + target);
+        } else {
+            self.rate *= (1.0 - loss) * (1.0 + target);
+            self.w = (self.w / 2.0).max(self.params.w_min);
+        }
+        self.grew = loss <= target;
+        let floor = self.least_gap.0 as f64 / rtt.0.max(1) as f64;
+        self.rate = self.rate.max(floor.min(1.0));
+        (self.sent, self.lost, self.updated) = (0, 0, now);
+    }
+
+    /// From a credit to the next.
+    fn gap(&self, rng: &mut Rng) -> Span {
+        let jitter = self.params.jitter * (2.0 * uniform(rng) - 1.0);
+        Span(((self.least_gap.0 as f64 / self.rate) * (1.0 + jitter)) as u64).max(Span(1))
+    }
+
+    fn send_credit(&mut self, cx: &mut Cx<'_, ControlMessage>) {
+        self.update(cx.now);
+        let sizes = f64::from(self.params.padding) + 1.0;
+        let padding = (uniform(cx.rng) * sizes) as u8;
+        cx.push(ControlMessage { kind: CREDIT, number: self.number, time: cx.now, padding, metered: true });
+        self.number += 1;
+        self.next_credit = Some(cx.now + self.gap(cx.rng));
+    }
+}
+
+impl NotificationPoint for Np {
+    fn hears(&self) -> Hears {
+        Hears::Nothing
+    }
+
+    fn on_data(&mut self, _cx: &mut Cx<'_, Notice>, _p: &PacketView) {}
+
+    fn on_message(&mut self, cx: &mut Cx<'_, ControlMessage>, m: &ControlMessage) {
+        match m.kind {
+            REQUEST if self.0.next_credit.is_none() => {
+                self.0.start(cx.now);
+                self.0.send_credit(cx);
+            }
+            STOP => self.0.next_credit = None,
+            USED => self.0.data_came(cx.now, m),
+            _ => {}
+        }
+    }
+
+    fn next_timeout(&self) -> Option<Time> {
+        self.0.next_credit
+    }
+
+    fn on_timeout(&mut self, cx: &mut Cx<'_, ControlMessage>) {
+        self.0.send_credit(cx);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use floodway_units::Rate;
+
+    use super::*;
+    use crate::testing::{Bench, qp, us};
+
+    /// Credits of 84 bytes on a path of 10 Gbit/s with the paper's packets, without jitter.
+    fn np() -> Np {
+        let info = QpInfo { path_rate: Rate::gbps(10), wire: Bytes(1_538), ..qp() };
+        Params { jitter: 0.0, padding: 0, ..Params::default() }.build(&info).unwrap()
+    }
+
+    fn message(kind: u8, number: u64, at: u64) -> ControlMessage {
+        ControlMessage { kind, number, time: us(at), padding: 0, metered: false }
+    }
+
+    /// A period ends in which data told of `sent` credits, of which `lost` were lost.
+    fn period(np: &mut Np, sent: u64, lost: u64) -> (f64, f64) {
+        (np.0.sent, np.0.lost, np.0.rtt) = (sent, lost, Some(Span::us(10)));
+        np.0.update(np.0.updated + Span::us(10));
+        (np.0.rate, np.0.w)
+    }
+
+    #[track_caller]
+    fn near(left: (f64, f64), right: (f64, f64)) {
+        assert!((left.0 - right.0).abs() < 1e-9 && (left.1 - right.1).abs() < 1e-9, "{left:?} {right:?}");
+    }
+
+    #[test]
+    fn algorithm_1_worked_by_hand() {
+        let mut np = np();
+        // The first increase leaves w: 0.5 · 0.5 + 0.5 · 1.1.
+        near(period(&mut np, 100, 10), (0.8, 0.5));
+        // 0.5 · 0.8 + 0.5 · 1.1.
+        near(period(&mut np, 100, 0), (0.95, 0.5));
+        // 30 % lost: 0.95 · 0.7 · 1.1, and w halves.
+        near(period(&mut np, 100, 30), (0.7315, 0.25));
+        near(period(&mut np, 100, 60), (0.7315 * 0.44, 0.125));
+        // An increase after a decrease leaves w; the next one halves its way to 0.5.
+        let rate = 0.875 * 0.32186 + 0.125 * 1.1;
+        near(period(&mut np, 100, 5), (rate, 0.125));
+        near(period(&mut np, 100, 5), (rate * 0.6875 + 0.3125 * 1.1, 0.3125));
+    }
+
+    #[test]
+    fn w_has_a_least_value_and_the_rate_is_one_credit_a_round_trip_or_more() {
+        let mut np = np();
+        let (mut rate, mut w) = (1.0, 1.0);
+        for _ in 0..12 {
+            (rate, w) = period(&mut np, 10, 9);
+        }
+        // 1622 bytes in 10 us of 10 Gbit/s.
+        near((rate, w), (0.12976, 0.01));
+    }
+
+    #[test]
+    fn a_period_is_a_round_trip_and_one_without_data_changes_nothing() {
+        let mut np = np();
+        near(period(&mut np, 0, 0), (0.5, 0.5));
+        (np.0.sent, np.0.updated) = (10, us(100));
+        np.0.update(us(109));
+        assert_eq!((np.0.rate, np.0.sent), (0.5, 10));
+        np.0.update(us(110));
+        assert_eq!((np.0.rate, np.0.sent), (0.8, 0));
+    }
+
+    #[test]
+    fn credits_start_with_a_request_and_end_with_a_stop() {
+        let (mut np, mut bench) = (np(), Bench::new());
+        let sent = bench.sent(us(5), |cx| np.on_message(cx, &message(REQUEST, 0, 4)));
+        assert_eq!(sent, [ControlMessage { metered: true, ..message(CREDIT, 0, 5) }]);
+        // Half of the largest rate: 2 · 1622 bytes of 10 Gbit/s.
+        assert_eq!(np.next_timeout(), Some(us(5) + Span(2_595_200)));
+        // A second request changes nothing.
+        assert!(bench.sent(us(6), |cx| np.on_message(cx, &message(REQUEST, 0, 5))).is_empty());
+        let at = np.next_timeout().unwrap();
+        assert_eq!(bench.sent(at, |cx| np.on_timeout(cx))[0].number, 1);
+        bench.sent(us(8), |cx| np.on_message(cx, &message(STOP, 0, 7)));
+        assert_eq!(np.next_timeout(), None);
+    }
+
+    #[test]
+    fn numbers_that_data_passes_over_are_lost_credits() {
+        let (mut np, mut bench) = (np(), Bench::new());
+        bench.sent(us(0), |cx| np.on_message(cx, &message(REQUEST, 0, 0)));
+        for (number, at, counted) in [(0, 10, (1, 0)), (1, 12, (2, 0)), (4, 15, (5, 2)), (4, 16, (5, 2))] {
+            bench.sent(us(at), |cx| np.on_message(cx, &message(USED, number, at - 10)));
+            assert_eq!((np.0.sent, np.0.lost), counted, "credit {number}");
+        }
+        assert_eq!(np.0.rtt, Some(Span::us(10)));
+    }
+
+    #[test]
+    fn jitter_and_sizes_stay_in_their_bounds_and_have_their_means() {
+        let info = QpInfo { path_rate: Rate::gbps(10), wire: Bytes(1_538), ..qp() };
+        let mut np = Params { initial_rate: 1.0, ..Params::default() }.build(&info).unwrap();
+        let mut bench = Bench::new();
+        let (mut gaps, mut paddings) = (0, 0);
+        np.0.start(us(0));
+        for _ in 0..10_000 {
+            let at = np.next_timeout().unwrap();
+            let padding = bench.sent(at, |cx| np.on_timeout(cx))[0].padding;
+            let gap = np.next_timeout().unwrap().since(at).0;
+            // 1538 + 88 bytes of 10 Gbit/s, a tenth less or more.
+            assert!(padding <= 8 && (1_170_720..=1_430_880).contains(&gap), "{padding} {gap}");
+            gaps += gap;
+            paddings += u64::from(padding);
+        }
+        assert!((gaps / 10_000).abs_diff(1_300_800) < 5_000 && (paddings / 100).abs_diff(400) < 10);
+    }
+
+    #[test]
+    fn what_is_out_of_range_is_refused() {
+        let refused = |params: Params| params.build(&qp()).unwrap_err().key;
+        assert_eq!(refused(Params { initial_rate: 0.0, ..Params::default() }), "initial-rate");
+        assert_eq!(refused(Params { w_max: 1.5, ..Params::default() }), "w-max");
+        assert_eq!(refused(Params { w_min: 0.0, ..Params::default() }), "w-min");
+        assert_eq!(refused(Params { w_init: 0.6, ..Params::default() }), "w-init");
+        assert_eq!(refused(Params { target_loss: 1.0, ..Params::default() }), "target-loss");
+        assert_eq!(refused(Params { jitter: f64::NAN, ..Params::default() }), "jitter");
+    }
+}

@@ -103,7 +103,7 @@ pub const FLOW_CONTROLS: [&str; 7] = [
 const POOLED: &str = r#"{"pfc": {"xoff": {"alpha": 0.5}}}"#;
 
 /// Reliability and rate control.
-pub const TRANSPORTS: [(&str, &[&str]); 9] = [
+pub const TRANSPORTS: [(&str, &[&str]); 10] = [
     (r#""go-back-n""#, &[r#""dcqcn""#]),
     (r#""go-back-n""#, &[r#""hpcc""#]),
     (r#""irn""#, &[r#""dcqcn""#]),
@@ -113,6 +113,7 @@ pub const TRANSPORTS: [(&str, &[&str]); 9] = [
     (r#""none""#, &[r#""line-rate""#]),
     (r#""go-back-n""#, &[r#"{"static-window": {"size": "20KB"}}"#]),
     (r#""go-back-n""#, &[r#""dcqcn""#, r#""mercury""#]),
+    (r#""go-back-n""#, &[r#""expresspass""#]),
 ];
 
 impl Plan {
@@ -203,6 +204,12 @@ impl Plan {
                     let fitting = POINTS[self.point].iter().filter(|point| may_stand(point, control, buffer));
                     end.congestion_points = fitting.map(|point| params(point)).collect();
                 }
+            }
+        }
+        if TRANSPORTS[self.transport].1.contains(&r#""expresspass""#) {
+            for link in &mut net.blueprint.links {
+                let ends = link.ends.iter_mut();
+                ends.for_each(|end| end.congestion_points.push(params(r#""expresspass""#)));
             }
         }
         let errors = ErrorRates { data: 0.002, control: 0.002, link_control: 0.002 };

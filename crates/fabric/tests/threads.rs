@@ -72,6 +72,16 @@ proptest! {
     }
 
     #[test]
+    fn any_network_with_credits_keeps_the_same_bytes(plan in plans(), pooled in any::<bool>()) {
+        let plan = Plan { pooled: pooled && !plan.crossbar, ..plan };
+        let net = plan.net_with_credits();
+        assert_same(&net.blueprint, &plan.thread_plan(&net.blueprint));
+        let whole = whole(&net.blueprint);
+        assert!(whole == run_in(&net.blueprint, None), "in one order");
+        assert!(whole == run_in(&net.blueprint, Some(Span::ns(50))), "in short windows");
+    }
+
+    #[test]
     fn nodes_that_are_close_together_are_gone_through_as_one(
         plan in plans(),
         close in prop::collection::vec(prop::option::weighted(0.4, 1..20_000u64), 24),

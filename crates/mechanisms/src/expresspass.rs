@@ -3,9 +3,9 @@
 //!
 //! # What it does
 //!
-//! A flow with something to send asks its receiver for credits (CREDIT_REQUEST). Each credit that arrives lets one packet start, new data or
+//! A flow with something to send asks its receiver for credits (`CREDIT_REQUEST`). Each credit that arrives lets one packet start, new data or
 //! a retransmission, and that packet tells the receiver which credit it has used. When there is nothing more to send, the sender
-//! says so (CREDIT_STOP); credits that arrive after that are wasted.
+//! says so (`CREDIT_STOP`); credits that arrive after that are wasted.
 //!
 //! # Why
 //!
@@ -18,7 +18,7 @@
 //!
 //! | symbol | here |
 //! |---|---|
-//! | CREDIT_REQUEST, CREDIT_STOP, credit | messages between the ends of the queue pair |
+//! | `CREDIT_REQUEST`, `CREDIT_STOP`, credit | messages between the ends of the queue pair |
 //! | retransmission of a request | `request-timeout` |
 //!
 //! # Known differences

@@ -22,14 +22,14 @@
 //!
 //! | symbol | here |
 //! |---|---|
-//! | alpha, initial rate / rate_max | `initial-rate` |
-//! | w_init, w_min, w_max | `w-init`, `w-min`, `w-max` |
-//! | target_loss | `target-loss` |
+//! | alpha, initial rate / `rate_max` | `initial-rate` |
+//! | `w_init`, `w_min`, `w_max` | `w-init`, `w-min`, `w-max` |
+//! | `target_loss` | `target-loss` |
 //! | j | `jitter` |
 //!
 //! # Known differences
 //!
-//! - rate_max is a credit each time that the slowest link of the path takes for a full data packet and a mean credit; the paper has the
+//! - `rate_max` is a credit each time that the slowest link of the path takes for a full data packet and a mean credit; the paper has the
 //!   receiver's link.
 //! - Data tells of credits a round trip late: by then a decrease has taken place, and what is lost is the share of a rate that is
 //!   no more. Algorithm 1 as written decreases for it again, and rates swing far below and above their share. So `rate · (1 - l)` is measured: the
@@ -191,7 +191,7 @@ impl Credits {
         let target = self.params.target_loss;
         if loss <= target {
             if self.grew {
-                self.w = (self.w + self.params.w_max) / 2.0;
+                self.w = f64::midpoint(self.w, self.params.w_max);
             }
             self.rate = (1.0 - self.w) * self.rate + self.w * (1.0 + target);
         } else {

@@ -103,7 +103,7 @@ pub const FLOW_CONTROLS: [&str; 7] = [
 const POOLED: &str = r#"{"pfc": {"xoff": {"alpha": 0.5}}}"#;
 
 /// Reliability and rate control.
-pub const TRANSPORTS: [(&str, &[&str]); 10] = [
+pub const TRANSPORTS: [(&str, &[&str]); 9] = [
     (r#""go-back-n""#, &[r#""dcqcn""#]),
     (r#""go-back-n""#, &[r#""hpcc""#]),
     (r#""irn""#, &[r#""dcqcn""#]),
@@ -113,10 +113,22 @@ pub const TRANSPORTS: [(&str, &[&str]); 10] = [
     (r#""none""#, &[r#""line-rate""#]),
     (r#""go-back-n""#, &[r#"{"static-window": {"size": "20KB"}}"#]),
     (r#""go-back-n""#, &[r#""dcqcn""#, r#""mercury""#]),
-    (r#""go-back-n""#, &[r#""expresspass""#]),
 ];
 
 impl Plan {
+    /// Its network, with flows that wait for credits of their receivers, which all ports limit.
+    pub fn net_with_credits(&self) -> Net {
+        let mut net = self.net();
+        for settings in &mut net.blueprint.settings {
+            settings.rate_control = vec![params(r#""expresspass""#)];
+            settings.notification = NotificationParams::asked_by(&settings.rate_control);
+        }
+        for end in net.blueprint.links.iter_mut().flat_map(|link| &mut link.ends) {
+            end.congestion_points.push(params(r#""expresspass""#));
+        }
+        net
+    }
+
     /// The flow control of its links.
     pub fn control(&self) -> &'static str {
         if self.pooled { POOLED } else { FLOW_CONTROLS[self.flow_control] }
@@ -204,12 +216,6 @@ impl Plan {
                     let fitting = POINTS[self.point].iter().filter(|point| may_stand(point, control, buffer));
                     end.congestion_points = fitting.map(|point| params(point)).collect();
                 }
-            }
-        }
-        if TRANSPORTS[self.transport].1.contains(&r#""expresspass""#) {
-            for link in &mut net.blueprint.links {
-                let ends = link.ends.iter_mut();
-                ends.for_each(|end| end.congestion_points.push(params(r#""expresspass""#)));
             }
         }
         let errors = ErrorRates { data: 0.002, control: 0.002, link_control: 0.002 };

@@ -61,32 +61,11 @@ fn link() -> LinkInfo {
 }
 
 fn qp(lossless: bool) -> QpInfo {
-    QpInfo {
-        flow: FlowId(0),
-        line_rate: Rate::gbps(100),
-        path_rate: Rate::gbps(40),
-        base_rtt: Span::us(10),
-        products: floodway_mechanisms::slots::Products::Up,
-        largest_rtt: Span::us(20),
-        largest_bdp: Bytes(250_000),
-        full_rtt: Span::us(30),
-        largest_full_rtt: Span::us(60),
-        mtu: Bytes(1000),
-        wire: Bytes(1052),
-        steps_below: false,
-        lossless,
-    }
+    QpInfo { path_rate: Rate::gbps(40), lossless, ..QpInfo::example() }
 }
 
 fn port() -> PortInfo {
-    PortInfo {
-        port: PortId(0),
-        rate: Rate::gbps(100),
-        delay: Span::us(1),
-        mtu: Bytes(1500),
-        wire: Bytes(1520),
-        largest_rtt: Span::us(20),
-    }
+    PortInfo { port: PortId(0), ..PortInfo::example() }
 }
 
 /// The clock, the random stream and the outbox around one machine.

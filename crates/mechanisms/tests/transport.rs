@@ -6,7 +6,7 @@ use std::collections::BinaryHeap;
 
 use floodway_mechanisms::registry::{AnyTransportReceiver, AnyTransportSender, ReliabilityParams};
 use floodway_mechanisms::slots::{Cx, Outbox, QpInfo, Reply, Segment, TransportReceiver, TransportSender};
-use floodway_units::{Bytes, FlowId, Rate, Rng, Span, Time, stream};
+use floodway_units::{Bytes, Rng, Span, Time, stream};
 use proptest::prelude::*;
 
 /// A path that loses and delays.
@@ -57,21 +57,7 @@ const PACKET_TIME: Span = Span::ns(100);
 
 impl Pair {
     fn new(choice: &ReliabilityParams, messages: &[u64], path: Path) -> Self {
-        let qp = QpInfo {
-            flow: FlowId(0),
-            line_rate: Rate::gbps(100),
-            path_rate: Rate::gbps(100),
-            base_rtt: path.delay * 2,
-            products: floodway_mechanisms::slots::Products::Up,
-            largest_rtt: Span::us(20),
-            largest_bdp: Bytes(250_000),
-            full_rtt: Span::us(30),
-            largest_full_rtt: Span::us(60),
-            mtu: Bytes(1000),
-            wire: Bytes(1052),
-            steps_below: false,
-            lossless: false,
-        };
+        let qp = QpInfo { base_rtt: path.delay * 2, ..QpInfo::example() };
         let (mut sender, receiver) = choice.build(&qp).expect("the parameters are valid");
         for bytes in messages {
             sender.push(Bytes(*bytes));

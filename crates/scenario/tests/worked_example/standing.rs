@@ -100,19 +100,9 @@ impl CongestionPoint for Cp {
 
 #[cfg(test)]
 mod tests {
-    use floodway_mechanisms::slots::Outbox;
-    use floodway_units::{FlowId, PortId, Rate, stream};
+    use floodway_mechanisms::testing::{Bench, egress};
 
     use super::*;
-
-    const PORT: PortInfo = PortInfo {
-        port: PortId(0),
-        rate: Rate::gbps(100),
-        delay: Span::us(1),
-        mtu: Bytes(1_500),
-        wire: Bytes(1_520),
-        largest_rtt: Span::ZERO,
-    };
 
     enum Step {
         Joins,
@@ -122,43 +112,21 @@ mod tests {
 
     /// What the machine says when, at so many microseconds, a packet joins or leaves a queue of so many bytes.
     fn said(cp: &mut Cp, us: u64, step: &Step, len: u64) -> Mark {
-        let (mut rng, mut out) = (stream(1, 1, "test"), Outbox::default());
-        let mut cx = Cx { now: Time::ZERO + Span::us(us), rng: &mut rng, out: &mut out };
-        let packet = PacketView {
-            flow: FlowId(0),
-            class: Class::DATA,
-            frame: Bytes(1_078),
-            wire: Bytes(1_098),
-            ecn_capable: true,
-            is_reply: false,
-            isolated: false,
-            mark: Mark::None,
-            flow_hash: 0,
-            source: 1,
-            destination: 2,
-            ingress: PortId(1),
-        };
-        let queue = QueueView {
-            port: PORT.port,
-            class: Class::DATA,
-            sub: 0,
-            len: Bytes(len),
-            first: Bytes(len),
-            voq: Bytes(len),
-            rate: PORT.rate,
-            paused: false,
-            base_rtt: Span::us(10),
-        };
-        match step {
-            Joins => cp.on_enqueue(&mut cx, &packet, &queue),
-            Leaves => cp.on_dequeue(&mut cx, &packet, &queue),
-        }
+        let packet = PacketView { ecn_capable: true, ..PacketView::example() };
+        let (mut mark, now) = (Mark::None, Time::ZERO + Span::us(us));
+        Bench::new().sent(now, |cx| {
+            mark = match step {
+                Joins => cp.on_enqueue(cx, &packet, &egress(len)),
+                Leaves => cp.on_dequeue(cx, &packet, &egress(len)),
+            };
+        });
+        mark
     }
 
     #[test]
     fn a_queue_that_stands_is_marked_from_its_patience_on_and_until_it_falls() {
         // 100 Gbit/s for 5 us.
-        let mut cp = Params::default().build(&PORT).unwrap();
+        let mut cp = Params::default().build(&PortInfo::example()).unwrap();
         let steps = [
             (0, Joins, 62_500, Mark::None),
             (10, Joins, 62_501, Mark::None),
@@ -178,7 +146,8 @@ mod tests {
 
     #[test]
     fn no_patience_is_refused() {
-        let error = Params { patience: Span::ZERO, ..Params::default() }.build(&PORT).unwrap_err();
+        let error =
+            Params { patience: Span::ZERO, ..Params::default() }.build(&PortInfo::example()).unwrap_err();
         assert_eq!(
             (error.key, error.message.as_str()),
             ("patience", "0 is no time; write it like \"100us\"")

@@ -82,6 +82,7 @@ pgo: $(INSTALLED) | tools ## The native module built again, faster by a profile 
 
 lint: $(BUILT) ## Formatting, clippy, ruff, types
 	cargo fmt --all --check
+	cargo fmt --manifest-path examples/own-mechanism/Cargo.toml --check
 	cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
 	$(BIN)/ruff format --quiet --check python tests
 	$(BIN)/ruff check --quiet python tests

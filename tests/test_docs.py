@@ -71,6 +71,12 @@ def test_the_worked_example_is_the_code_that_is_tested() -> None:
     assert network == (tests / "worked_example.rs").read_text(encoding="utf-8")
 
 
+def test_the_registration_that_a_page_shows_is_that_of_the_template() -> None:
+    page = (ROOT / "docs" / "add-a-mechanism.md").read_text(encoding="utf-8")
+    (shown,) = re.findall(r"```rs\n(.*?)```", page, flags=re.DOTALL)
+    assert shown in (ROOT / "examples" / "own-mechanism" / "src" / "lib.rs").read_text(encoding="utf-8")
+
+
 def test_the_scenario_of_the_worked_example_is_one() -> None:
     page = (ROOT / "docs" / "add-a-mechanism.md").read_text(encoding="utf-8")
     (text,) = re.findall(r"```toml\n(.*?)```", page, flags=re.DOTALL)

@@ -16,7 +16,6 @@ from floodway.mechanisms import load_file
 from floodway.simulation import run
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from pathlib import Path
 
     from floodway._floodway import Ack, Cnp, Flow, Packet, Port, Queue, Sent
@@ -35,8 +34,8 @@ workload = [{ name = "pair", flows = [
 def pair(**defaults: object) -> floodway.Scenario:
     scenario = floodway.Scenario.from_toml(TEXT)
     known: Any = scenario.to_dict()["defaults"]
-    keys: Mapping[str, object] = {key.replace("_", "-"): value for key, value in defaults.items()}
-    return scenario.replace(defaults={**known, **keys})
+    keys: Any = {**known, **{key.replace("_", "-"): value for key, value in defaults.items()}}
+    return scenario.replace(defaults=keys)
 
 
 class Halving(floodway.RateControl):
@@ -63,7 +62,8 @@ def test_a_class_is_chosen_by_its_name_with_its_parameters() -> None:
     result = run(scenario)
     assert result.flows["finished"].all()
     assert result.counters["ecn_marks"].sum() > 0
-    assert scenario.resolved()["scenario"]["defaults"]["rate-control"] == {"halving": {"least": "4KB"}}
+    said: Any = scenario.resolved()["scenario"]
+    assert said["defaults"]["rate-control"] == {"halving": {"least": "4KB"}}
     again = run(pair(rate_control={"halving": {"least": "4KB"}}), threads=2)
     assert again.run.timings.threads == 1
     assert (

@@ -12,12 +12,11 @@ import pytest
 from matplotlib.collections import PolyCollection
 
 import floodway as package
-from floodway import plot
+from floodway import _floodway, plot
 from floodway.plot.axes import bytes_of
 from floodway.plot.port_panels import STATE_COLOURS
 from floodway.plot.region import GRAVEST, QUIET
 from floodway.plot.region_panels import INSTANTS
-from floodway.study.feedback import STATES
 from made_up import made_up_feedback, made_up_result
 from scenarios import SMALL, written
 
@@ -250,9 +249,9 @@ def test_the_quiet_state_of_an_unknown_congestion_point_is_the_one_in_which_queu
 
 
 def test_every_state_that_a_mechanism_has_is_in_the_region_or_outside() -> None:
-    assert {*GRAVEST, *QUIET} == {state for states in STATES.values() for state in states}
+    assert {*GRAVEST, *QUIET} == {state for _, states in _floodway.queue_states() for state in states}
     assert {*GRAVEST, *QUIET} == set(STATE_COLOURS)
-    assert {states[0] for states in STATES.values()} == set(QUIET)
+    assert {states[0] for _, states in _floodway.queue_states()} == set(QUIET)
 
 
 def test_ports_of_parallel_links_are_told_apart_and_long_names_are_cut() -> None:

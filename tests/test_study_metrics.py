@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import floodway as package
+from floodway import _floodway
 from floodway.study.buckets import link_buckets, queue_buckets
-from floodway.study.feedback import STATES
 from floodway.study.formulas import (
     FORMULAS,
     arguments_of,
@@ -326,7 +326,7 @@ def test_a_link_or_workload_without_shares_is_told_with_the_nearest(
         value(made_up_result(), kind, **given)
 
 
-@pytest.mark.parametrize("point", sorted(STATES))
+@pytest.mark.parametrize("point", sorted(dict(_floodway.queue_states())))
 def test_states_are_those_that_congestion_points_give(tmp_path: Path, point: str) -> None:
     head, tail = TOLD[: TOLD.index("congestion-point")], TOLD[TOLD.index("]\n\n[[") + 1 :]
     text = f"{head}congestion-point.{point} = {{}}{tail}".replace("100KB", "40KB")
@@ -334,7 +334,7 @@ def test_states_are_those_that_congestion_points_give(tmp_path: Path, point: str
     assert signals is not None
     found = set(signals["state"].drop_nulls().cast(pl.String))
     assert found
-    assert found <= set(STATES[point])
+    assert found <= set(dict(_floodway.queue_states())[point])
 
 
 def test_the_longest_queue_is_that_of_a_link_or_of_watched_ports() -> None:

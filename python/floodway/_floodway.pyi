@@ -32,6 +32,7 @@ __all__ = [
     "parse_text",
     "parse_unit",
     "pfc_utilisation",
+    "queue_states",
     "register_congestion_point",
     "register_rate_control",
     "run",
@@ -266,6 +267,9 @@ def import_hpcc(
 
 def pfc_utilisation(drain: float, *, xoff_bytes: float, round_trip_bytes: float) -> float:
     """Return the share of its rate that PFC lets a long link carry, from 0 to 1."""
+
+def queue_states() -> list[tuple[str, list[str]]]:
+    """Of each congestion point by name the states that it gives to queues, where it gives any."""
 
 def schema_json() -> str:
     """The grammar of scenarios as JSON Schema."""

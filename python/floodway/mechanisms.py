@@ -138,9 +138,9 @@ class RateControl:
         If a class has an attribute that cannot be a parameter, or a method that is never called.
     """
 
-    rate_bps: ClassVar[float | None] = None
-    window_bytes: ClassVar[float | None] = None
-    timer_ps: ClassVar[float | None] = None
+    rate_bps: float | None = None
+    window_bytes: float | None = None
+    timer_ps: float | None = None
 
     def __init_subclass__(
         cls,
@@ -203,7 +203,7 @@ class CongestionPoint:
         If a class has an attribute that cannot be a parameter, or a method that is never called.
     """
 
-    timer_ps: ClassVar[float | None] = None
+    timer_ps: float | None = None
     _cnps: list[tuple[int, int | None, int | None, float]]
 
     def __init_subclass__(

@@ -64,6 +64,7 @@ fn fill(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(scenario::parse_file, module)?)?;
     module.add_function(wrap_pyfunction!(scenario::parse_json, module)?)?;
     module.add_function(wrap_pyfunction!(scenario::parse_text, module)?)?;
+    module.add_function(wrap_pyfunction!(scenario::queue_states, module)?)?;
     module.add_function(wrap_pyfunction!(scenario::schema_json, module)?)?;
     module.add_function(wrap_pyfunction!(simulate::run, module)?)?;
     module.add_function(wrap_pyfunction!(simulate::why, module)?)?;

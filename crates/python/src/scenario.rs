@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use floodway_fabric::blueprint::{Arrivals, Blueprint, Role, UNBOUNDED, WorkloadSpec};
+use floodway_mechanisms::registry::CongestionPointParams;
 use floodway_scenario::Source;
 use floodway_scenario::cost::{cost, too_much};
 use floodway_scenario::standalone::{PairTimes, Pairs};
@@ -224,6 +225,16 @@ pub fn schema_json() -> String {
 #[pyfunction]
 pub fn catalog_json() -> String {
     json!(floodway_scenario::Catalog::new()).to_string()
+}
+
+/// Of each congestion point by name the states that it gives to queues, where it gives any.
+#[pyfunction]
+pub fn queue_states() -> Vec<(&'static str, Vec<&'static str>)> {
+    let states = |name: &'static str| {
+        let params: Option<CongestionPointParams> = serde_json::from_value(name.into()).ok();
+        Some((name, params?.states().to_vec())).filter(|(_, states)| !states.is_empty())
+    };
+    CongestionPointParams::names().into_iter().filter_map(states).collect()
 }
 
 /// Builds a scenario without running it; `resolved` adds what every object ended up with.

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from floodway import _floodway
 from floodway.errors import PlotError
 from floodway.names import not_a_choice
 from floodway.results.feedback import allowed_spans, port_names, state_spans
@@ -13,21 +14,12 @@ from floodway.study.buckets import queue_buckets
 from floodway.study.selection import of_ports
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from floodway.results import Result
     from floodway.study.selection import Options
 
-__all__ = ["STATES", "allowed", "first_in_state", "longest_queue", "time_in_state"]
-
-#: States that congestion points give to queues, by the point's name: no run has to show all of them.
-STATES: Mapping[str, tuple[str, ...]] = {
-    "mercury": ("determined", "undetermined"),
-    "tcd": ("non-congestion", "congestion", "undetermined", "checking"),
-    "pacc": ("uncongested", "congested"),
-    "rcm": ("outside", "edge", "inner", "root"),
-    "casl": ("lossless", "isolating"),
-}
+__all__ = ["allowed", "first_in_state", "longest_queue", "time_in_state"]
 
 
 def allowed(result: Result, options: Options, *, statistic: str) -> float | None:
@@ -126,7 +118,7 @@ def longest_queue(result: Result, options: Options) -> float | None:
 
 def _refuse_unknown(state: str, found: Sequence[str]) -> None:
     """Refuse a state that no queue was in and no congestion point gives."""
-    known = list(dict.fromkeys((*found, *(name for names in STATES.values() for name in names))))
+    known = list(dict.fromkeys((*found, *(name for _, names in _floodway.queue_states() for name in names))))
     if state not in known:
         text, near = not_a_choice(state, what="a state of queues", allowed=known)
         raise PlotError(text, key="state", given=state, allowed=tuple(known), nearest=near)

@@ -1,0 +1,171 @@
+"""Mechanisms of a crate that is not in the tree, in an extension that takes the native half's place."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import textwrap
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from command import Command, Done, environment
+from floodway import _floodway
+from floodway.extensions import VERSION
+
+ROOT = Path(__file__).parent.parent
+TEMPLATE = ROOT / "examples" / "own-mechanism"
+
+
+@pytest.fixture(scope="session")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Copy the template out of the tree, test it there, build its wheel and install it into a folder."""
+    crate = tmp_path_factory.mktemp("elsewhere") / "crate"
+    shutil.copytree(TEMPLATE, crate, ignore=shutil.ignore_patterns("target"))
+    manifest = crate / "Cargo.toml"
+    text = manifest.read_text(encoding="utf-8").replace('path = "../../crates/', f'path = "{ROOT}/crates/')
+    manifest.write_text(text, encoding="utf-8")
+    # What both have in common is compiled once.
+    shared = {**os.environ, "CARGO_TARGET_DIR": os.fspath(ROOT / "target" / "extension")}
+    cargo = shutil.which("cargo") or "cargo"
+    subprocess.run([cargo, "test", "--quiet", "--locked"], cwd=crate, env=shared, check=True, timeout=1500)
+    build = [sys.executable, "-m", "maturin", "build", "--quiet", "--locked", "--out", "wheels"]
+    subprocess.run(build, cwd=crate, env=shared, check=True, timeout=1500)
+    (wheel,) = (crate / "wheels").glob("own_mechanism-*.whl")
+    folder = tmp_path_factory.mktemp("installed")
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(folder)
+    return folder
+
+
+def floodway_of(installed: Path, folder: Path, *words: str | Path) -> Done:
+    done = subprocess.run(
+        Command(folder).line(*words),
+        cwd=folder,
+        env={**environment(), "PYTHONPATH": os.fspath(installed)},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert "Traceback" not in done.stderr, done.stderr
+    return Done(done.returncode, done.stdout, done.stderr)
+
+
+def test_its_mechanisms_are_chosen_explained_and_checked_like_any_other(
+    installed: Path, tmp_path: Path
+) -> None:
+    incast = TEMPLATE / "incast.toml"
+    ran = floodway_of(installed, tmp_path, "run", incast, "--out", "one", "--threads", "1")
+    assert (ran.code, "invariants: hold" in ran.out) == (0, True), ran.err
+    assert floodway_of(installed, tmp_path, "run", incast, "--out", "two", "--threads", "2").code == 0
+    assert (tmp_path / "one" / "flows.parquet").read_bytes() == (
+        tmp_path / "two" / "flows.parquet"
+    ).read_bytes()
+    assert "two-marks" in floodway_of(installed, tmp_path, "check", incast).out
+    page = floodway_of(installed, tmp_path, "explain", "two-marks").out
+    assert "Pauses between two marks" in page
+    assert "`high`" in page
+    listed = floodway_of(installed, tmp_path, "list", "mechanisms").out
+    assert "delay-window" in listed
+    assert "dcqcn" in listed
+    why = floodway_of(installed, tmp_path, "why", "one", "p99")
+    assert (why.code, "window" in why.out) == (0, True), why.err
+    assert floodway_of(installed, tmp_path, "plot", "fct", "one").code == 0
+    crossed = ("--set", "defaults.flow-control.two-marks.low=200KB")
+    refused = floodway_of(installed, tmp_path, "run", incast, *crossed, "--out", "three")
+    assert (refused.code, "200KB is not below high = 100KB" in refused.err) == (2, True)
+    misspelled = ("--set", "defaults.rate-control=delay-windw")
+    refused = floodway_of(installed, tmp_path, "run", incast, *misspelled, "--out", "three")
+    assert (refused.code, 'did you mean "delay-window"?' in refused.err) == (2, True)
+
+
+def test_the_same_rate_control_in_python_gives_the_same_bytes(installed: Path, tmp_path: Path) -> None:
+    incast = TEMPLATE / "incast.toml"
+    in_python = (
+        "--python",
+        TEMPLATE / "delay_window.py",
+        "--set",
+        "defaults.rate-control=delay-window-in-python",
+    )
+    assert floodway_of(installed, tmp_path, "run", incast, "--out", "rust").code == 0
+    assert floodway_of(installed, tmp_path, "run", incast, *in_python, "--out", "python").code == 0
+    for name in ("flows", "counters", "latency", "series"):
+        rust, python = (tmp_path / form / f"{name}.parquet" for form in ("rust", "python"))
+        assert rust.read_bytes() == python.read_bytes(), name
+
+
+def test_a_comparison_and_a_study_have_them_in_their_processes(installed: Path, tmp_path: Path) -> None:
+    incast = TEMPLATE / "incast.toml"
+    vary = "defaults.rate-control=delay-window,timely"
+    compared = floodway_of(
+        installed, tmp_path, "compare", incast, "--vary", vary, "--out", "out", "--jobs", "2", "--quiet"
+    )
+    assert compared.code == 0, compared.err
+    study = (ROOT / "studies" / "example.toml").read_text(encoding="utf-8")
+    study = study.replace("flow-control.pfc = {", 'rate-control = "delay-window"\nflow-control.pfc = {')
+    (tmp_path / "study.toml").write_text(study, encoding="utf-8")
+    studied = floodway_of(installed, tmp_path, "study", "study.toml", "--quick", "--quiet", "--jobs", "2")
+    assert studied.code == 0, studied.err
+
+
+def test_a_process_has_one_extension_that_fits(installed: Path, tmp_path: Path) -> None:
+    package = tmp_path / "other" / "floodway_extensions"
+    package.mkdir(parents=True)
+    (package / "another.py").write_text("")
+    both = os.pathsep.join([os.fspath(installed), os.fspath(tmp_path / "other")])
+    two = floodway_of(Path(both), tmp_path, "list", "mechanisms")
+    assert (two.code, "two extensions of floodway are installed, another and own_mechanism" in two.err) == (
+        2,
+        True,
+    )
+    for text, message in [
+        ("", "the extension another is none: it has no run"),
+        ("import nothing_like_this", "the extension another cannot be loaded: No module named"),
+        (
+            "run = parse_text = None\n__version__ = '0.0.1'",
+            f"the extension another was built with floodway 0.0.1, and this is {VERSION}: build it again",
+        ),
+    ]:
+        (package / "another.py").write_text(text)
+        refused = floodway_of(tmp_path / "other", tmp_path, "list", "mechanisms")
+        assert (refused.code, message in refused.err) == (2, True), refused.err
+
+
+def test_both_halves_have_one_version() -> None:
+    project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    assert re.findall(r'^version = "(.*)"$', project, flags=re.MULTILINE) == [VERSION]
+    assert _floodway.__version__ == VERSION
+
+
+def test_the_page_from_python_to_rust_shows_classes_that_run(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "your-own-control.md").read_text(encoding="utf-8")
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    rate_control, congestion_point, _ = re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)
+    (short,) = (
+        block for block in re.findall(r"```python\n(.*?)```", readme, flags=re.DOTALL) if "class " in block
+    )
+    assert len(short.strip().splitlines()) <= 20
+    (tmp_path / "point.py").write_text(congestion_point)
+    scenario = tmp_path / "incast.toml"
+    scenario.write_text(
+        textwrap.dedent(
+            """
+            topology.single-switch = { hosts = 5, rate = "100G", delay = "1us" }
+            workload = [{ name = "incast", burst = { from = "h*", to = "h5", size = "500KB" } }]
+            """
+        )
+    )
+    choose = (
+        *("--set", "defaults.rate-control=halving", "--set", "defaults.congestion-point=standing"),
+        *("--python", "point.py", "--python", "mine.py"),
+    )
+    for number, text in enumerate((rate_control, short)):
+        (tmp_path / "mine.py").write_text(text)
+        done = Command(tmp_path)("run", "incast.toml", *choose, "--out", f"out{number}")
+        assert done.code == 0, done.err
+        assert "invariants: hold" in done.out

@@ -69,6 +69,9 @@ __all__ = [
     "ErrorRate",
     "ErrorRates",
     "Explicit",
+    "Expresspass",
+    "ExpresspassCp",
+    "ExpresspassNp",
     "FMode",
     "FabricKind",
     "FatTree",
@@ -1492,6 +1495,28 @@ class Casl(Table):
 
 
 @dataclass(frozen=True, kw_only=True)
+class ExpresspassCp(Table):
+    """Parameters of the limit on credits.
+
+    Attributes
+    ----------
+    credit
+        Mean size of a credit on the wire, at least 84 bytes. Source: section 3.1: the smallest
+        frame with preamble and gap, and up to 8 bytes drawn at random.
+    queue
+        Credits that may wait, at least 1. Source: section 3.1 and 6: 8 packets.
+    burst
+        Credits that may leave at once after a silence, at least 1. Source: section 3.1: 2
+        packets.
+    """
+
+    _tag: ClassVar[str | None] = "expresspass"
+    credit: Size | None = None
+    queue: int | None = None
+    burst: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class StaticBuffer(Table):
     """Parameters of a static buffer.
 
@@ -1697,6 +1722,48 @@ class TcdNp(Table):
 
     _tag: ClassVar[str | None] = "tcd"
     cnp_interval: Time | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExpresspassNp(Table):
+    """Parameters of ExpressPass's receiver.
+
+    Attributes
+    ----------
+    initial_rate
+        alpha: a flow's first rate, as a part of the largest, above 0 and up to 1. Source:
+        section 3.3: 1/2; 1/16 wastes fewer credits of short flows.
+    w_init
+        How far a flow goes towards the largest rate in its first periods, from `w-min` to
+        `w-max`. Source: Algorithm 1: 1/2.
+    w_min
+        The least of it, above 0. Source: section 3.2: 0.01.
+    w_max
+        The most of it, up to 1. Source: Algorithm 1: 0.5.
+    target_loss
+        The share of lost credits up to which the rate grows, from 0 to below 1. Source: section
+        3.2: 10 %.
+    measured
+        Whether a decrease starts from the rate at which credits came through in the period, and
+        leads to no higher rate than before; false takes the rate of sending less the share
+        lost, as Algorithm 1 is written. Source: the simulator of its authors.
+    jitter
+        By which part of itself an interval between credits may be shorter or longer, from 0 to
+        below 1. Source: the simulator of its authors, `min_jitter_` and `max_jitter_`.
+    padding
+        The most bytes that a credit is longer than the smallest frame. Source: section 3.1:
+        credits of 84 to 92 bytes.
+    """
+
+    _tag: ClassVar[str | None] = "expresspass"
+    initial_rate: float | None = None
+    w_init: float | None = None
+    w_min: float | None = None
+    w_max: float | None = None
+    target_loss: float | None = None
+    measured: bool | None = None
+    jitter: float | None = None
+    padding: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -2019,6 +2086,22 @@ class MercuryWindow(Table):
     _tag: ClassVar[str | None] = "mercury"
     base_rtt: TimeOfPath | None = None
     restore_after: Time | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Expresspass(Table):
+    """Parameters of ExpressPass's sender.
+
+    Attributes
+    ----------
+    request_timeout
+        After how long without a credit, above 0, the request is sent again; credits that still
+        come that long after a stop are answered by another. Source: the simulator of its
+        authors, `retransmit_timeout_`.
+    """
+
+    _tag: ClassVar[str | None] = "expresspass"
+    request_timeout: Time | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -2894,7 +2977,7 @@ Class: TypeAlias = "int"
 Cnp: TypeAlias = "Literal['packet', 'ack-flag']"
 
 
-CongestionPointParams: TypeAlias = "Literal['red', 'proxy-cnp', 'mercury', 'tcd', 'pacc', 'rcm', 'casl'] | Red | ProxyCnp | Mercury | Tcd | Pacc | Rcm | Casl"
+CongestionPointParams: TypeAlias = "Literal['red', 'proxy-cnp', 'mercury', 'tcd', 'pacc', 'rcm', 'casl', 'expresspass'] | Red | ProxyCnp | Mercury | Tcd | Pacc | Rcm | Casl | ExpresspassCp"
 
 
 CongestionPointParamsList: TypeAlias = "CongestionPointParams | Sequence[CongestionPointParams]"
@@ -3141,7 +3224,9 @@ Mode: TypeAlias = "Literal['ideal', 'infiniband']"
 NicOrRate: TypeAlias = "Literal['nic'] | Rate"
 
 
-NotificationParams: TypeAlias = "Literal['none', 'dcqcn', 'tcd'] | NoNotification | DcqcnNp | TcdNp"
+NotificationParams: TypeAlias = (
+    "Literal['none', 'dcqcn', 'tcd', 'expresspass'] | NoNotification | DcqcnNp | TcdNp | ExpresspassNp"
+)
 
 
 #: What a deadlock does.
@@ -3204,7 +3289,7 @@ RateTimersKey: TypeAlias = "Literal['look', 'silent']"
 React: TypeAlias = "Literal['ieee-802.3'] | Time"
 
 
-ReactionParams: TypeAlias = "Literal['line-rate', 'static-window', 'dcqcn', 'timely', 'hpcc', 'dctcp', 'mercury'] | LineRate | StaticWindow | Dcqcn | Timely | Hpcc2 | Dctcp | MercuryWindow"
+ReactionParams: TypeAlias = "Literal['line-rate', 'static-window', 'dcqcn', 'timely', 'hpcc', 'dctcp', 'mercury', 'expresspass'] | LineRate | StaticWindow | Dcqcn | Timely | Hpcc2 | Dctcp | MercuryWindow | Expresspass"
 
 
 ReactionParamsList: TypeAlias = "ReactionParams | Sequence[ReactionParams]"

@@ -3,13 +3,15 @@
 
 mod support;
 
+use std::sync::{Arc, Mutex};
+
 use floodway_fabric::blueprint::{Ties, UNBOUNDED};
 use floodway_fabric::{Control, Fabric, Records};
 use floodway_mechanisms::registry::AnyCongestionPoint;
 use floodway_mechanisms::slots::{
-    Claim, CongestionPoint, CpAction, Cx, Demands, Mark, Notice, PacketView, QueueView,
+    Claim, CongestionPoint, CpAction, Cx, Demands, Mark, Notice, PacketView, PortEvent, QueueView,
 };
-use floodway_units::{Bytes, FlowId, NodeId, PortId, Rate, Span, Time};
+use floodway_units::{Bytes, FlowId, NodeId, PortId, Quanta, Rate, Span, Time};
 use floodway_wire::Format;
 use support::{Net, assert_invariants, counter, port, whole};
 
@@ -145,4 +147,81 @@ fn a_machine_that_claims_what_the_fabric_lacks_is_refused() {
     let mut fabric = Fabric::build(&net.blueprint, &control).expect("it is sound");
     let error = fabric.add_congestion_point(port(last, 0), AnyCongestionPoint::Custom(Box::new(Sorter)));
     assert!(error.unwrap_err().to_string().contains("Classify"));
+}
+
+/// Writes down what it hears, with the time.
+struct Writes(Arc<Mutex<Vec<(&'static str, Time)>>>);
+
+impl Writes {
+    fn note(&self, what: &'static str, at: Time) {
+        self.0.lock().expect("nobody panics").push((what, at));
+    }
+}
+
+impl CongestionPoint for Writes {
+    fn on_enqueue(&mut self, cx: &mut Cx<'_, CpAction>, _p: &PacketView, _q: &QueueView) -> Mark {
+        self.note("joins", cx.now);
+        Mark::None
+    }
+
+    fn on_dequeue(&mut self, cx: &mut Cx<'_, CpAction>, _p: &PacketView, _q: &QueueView) -> Mark {
+        self.note("leaves", cx.now);
+        Mark::None
+    }
+
+    fn on_event(&mut self, cx: &mut Cx<'_, CpAction>, event: PortEvent<'_>) {
+        match event {
+            PortEvent::PauseSent { lasts, .. } => {
+                assert_eq!(lasts, Quanta(100).span(G100));
+                self.note("pauses", cx.now);
+            }
+            PortEvent::ResumeSent { .. } => self.note("resumes", cx.now),
+            _ => {}
+        }
+    }
+}
+
+/// From 100 Gbit/s into 40, with a pipeline of so long: what a machine at the slow port hears.
+fn heard(pipeline: Span) -> Vec<(&'static str, Time)> {
+    let mut net = Net::new(Format::Ethernet).limit(Span::ms(1)).until_limit();
+    let (a, s, b) = (net.host("a"), net.switch("s"), net.host("b"));
+    let pauses = r#"{"pfc": {"xoff": "20KB", "quanta": 100, "refresh": 0.5}}"#;
+    net.link(a, s, G100, Span::us(1), pauses);
+    let slow = net.link(s, b, Rate::gbps(40), Span::us(1), PFC);
+    net.pipeline(s, pipeline);
+    net.flow(a, b, Bytes::kb(300), Span::ZERO);
+    let heard: Arc<Mutex<Vec<_>>> = Arc::default();
+    run(&net, port(slow, 0), Writes(Arc::clone(&heard)));
+    let heard = heard.lock().expect("nobody panics");
+    heard.clone()
+}
+
+#[test]
+fn a_pause_that_an_arrival_causes_comes_right_after_the_packet_has_joined() {
+    let heard = heard(Span::ZERO);
+    let at = heard.iter().position(|(what, _)| *what == "pauses").expect("it pauses");
+    assert_eq!(heard[at - 1], ("joins", heard[at].1));
+}
+
+#[test]
+fn with_a_pipeline_a_pause_comes_before_the_packet_joins_by_the_time_that_it_takes() {
+    let pipeline = Span::ns(700);
+    let heard = heard(pipeline);
+    let (_, paused) = *heard.iter().find(|(what, _)| *what == "pauses").expect("it pauses");
+    assert!(heard.contains(&("joins", paused + pipeline)));
+    assert!(!heard.contains(&("joins", paused)));
+}
+
+#[test]
+fn a_resume_that_a_departure_causes_comes_after_the_packet_has_left() {
+    for pipeline in [Span::ZERO, Span::ns(700)] {
+        let heard = heard(pipeline);
+        let at = heard.iter().position(|(what, _)| *what == "resumes").expect("it resumes");
+        let left = heard[..at].iter().rev().find(|(what, _)| *what == "leaves").expect("something has left");
+        // Its last bit has gone when room is made: 1082 bytes or so at 40 Gbit/s later.
+        let later = heard[at].1.since(left.1);
+        assert!(later <= Span::ns(220), "{later}");
+        let resumes = heard.iter().filter(|(what, _)| *what == "resumes").count();
+        assert!((1..=heard.iter().filter(|(what, _)| *what == "pauses").count()).contains(&resumes));
+    }
 }

@@ -2,6 +2,7 @@
 
 mod hear;
 pub(crate) mod meter;
+mod metering;
 
 use floodway_mechanisms::registry::{AnyCongestionPoint, AnyScheduler};
 use floodway_mechanisms::slots::CongestionPoint;

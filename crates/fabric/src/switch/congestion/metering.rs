@@ -1,0 +1,68 @@
+//! Metered messages that wait at a port: they join its queue, leave as its bucket fills, or are dropped.
+
+use floodway_mechanisms::slots::DropReason;
+
+use crate::link::arena::Place;
+use crate::network::layout::Local;
+use crate::run::at_node::AtNode;
+
+impl AtNode<'_, '_> {
+    /// Has a metered message wait its turn at `out`, or drops it.
+    pub fn queue_metered(&mut self, out: Local, place: Place) {
+        let frame = self.run.packets[place].frame;
+        let up = self.node.ports.known(out.index()).up;
+        let Some(meter) = self.node.machines[out.index()].meter.as_mut() else { return };
+        if !up || meter.is_full() {
+            // A host's own messages have come in by no port.
+            let at_host = self.node.ports.known(out.index()).at_host;
+            let ingress = if at_host { out } else { self.run.packets[place].ingress };
+            let lane = self.facts.layout.lane(ingress, 0);
+            return self.discard(lane, place, if up { DropReason::Selective } else { DropReason::LinkDown });
+        }
+        meter.joins();
+        meter.fifo.push(&mut self.run.packets, place);
+        self.joins(out, frame);
+        self.kick(out);
+    }
+
+    /// Takes the next metered message of a port, if it may leave now; else the port looks again when it may.
+    pub fn take_metered(&mut self, port: Local) -> Option<Place> {
+        let now = self.time();
+        let machines = &mut self.node.machines[port.index()];
+        let meter = machines.meter.as_mut()?;
+        let place = meter.fifo.front()?;
+        let frame = self.run.packets[place].frame;
+        let wire = self.facts.layout.wire(frame);
+        let opens = meter.opens_for(now, wire);
+        if opens > now {
+            meter.wake = Some(opens);
+            machines.sync(&mut self.run.events, self.node.ports.known(port.index()).id);
+            return None;
+        }
+        meter.fifo.pop(&self.run.packets);
+        meter.leaves(now, wire);
+        self.leaves(port, frame);
+        Some(place)
+    }
+
+    /// The instant has come for which a port waited to look at its metered messages.
+    pub fn meter_wakes(&mut self, port: Local) {
+        let now = self.time();
+        if let Some(meter) = self.node.machines[port.index()].meter.as_mut() {
+            meter.wake = meter.wake.filter(|at| *at > now);
+        }
+    }
+
+    /// Drops the metered messages of a port.
+    pub fn flush_metered(&mut self, port: Local, reason: DropReason) {
+        let Some(meter) = self.node.machines[port.index()].meter.as_mut() else { return };
+        let mut waiting = meter.empty();
+        while let Some(place) = waiting.pop(&self.run.packets) {
+            let packet = self.run.packets.take(place);
+            self.quits(port, packet.frame);
+            let at_host = self.node.ports.known(port.index()).at_host;
+            let lane = self.facts.layout.lane(if at_host { port } else { packet.ingress }, 0);
+            self.drop_packet(lane, &packet, reason);
+        }
+    }
+}

@@ -31,7 +31,7 @@ impl LinkInfo {
 }
 
 impl QpInfo {
-    /// 100 Gbit/s, 10 us of round trip, 1000-byte payloads, losses possible.
+    /// 100 Gbit/s, 10 us of round trip through one switch, 1000-byte payloads, losses possible.
     pub fn example() -> Self {
         QpInfo {
             flow: FlowId(0),
@@ -42,6 +42,7 @@ impl QpInfo {
             line_rate: Rate::gbps(100),
             path_rate: Rate::gbps(100),
             base_rtt: Span::us(10),
+            hops: 1,
             products: Products::Up,
             largest_rtt: Span::us(20),
             largest_bdp: Bytes(250_000),

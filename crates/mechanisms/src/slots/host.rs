@@ -26,6 +26,8 @@ pub struct QpInfo {
     /// Round-trip time without queues: propagation both ways, store and forward of a full packet one way
     /// and of an ACK the other.
     pub base_rtt: Span,
+    /// Switches that a data packet passes.
+    pub hops: u32,
     /// How bandwidth-delay products come to whole bytes.
     pub products: Products,
     /// The largest base round-trip time of all pairs of hosts, as the run counts it; zero where no mechanism

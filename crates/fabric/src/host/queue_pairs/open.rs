@@ -170,6 +170,8 @@ impl AtNode<'_, '_> {
             line_rate: nic.map_or(Rate::MAX, |port| self.facts.ports[port.index()].rate),
             path_rate: rates.min().unwrap_or(Rate::MAX),
             base_rtt,
+            // Of its links the first leads to the first switch.
+            hops: data.len().saturating_sub(1) as u32,
             products: self.facts.blueprint.semantics.base_rtt.products(),
             largest_rtt: self.facts.largest.rtt,
             largest_bdp: self.facts.largest.bdp,

@@ -44,6 +44,7 @@ pub mod spray;
 pub mod static_buffer;
 pub mod static_window;
 pub mod strict;
+pub mod swift;
 pub mod swing;
 pub mod tcd;
 pub mod tcd_np;

@@ -73,6 +73,7 @@ reactions! {
     Dctcp => dctcp,
     Mercury => mercury_window,
     Expresspass => expresspass,
+    Swift => swift,
 }
 
 reliabilities! {

@@ -1,0 +1,354 @@
+//! Swift: a sender that keeps the delay of its packets at a target by adding to a window below it and cutting the
+//! window above it; the window may be less than a packet (Kumar et al., SIGCOMM 2020).
+//!
+//! # What it does
+//!
+//! Each ACK brings the round-trip time of its packet, which is compared with a target:
+//!
+//! | delay | window W, in packets |
+//! |---|---|
+//! | below the target | grows by `ai` a round trip |
+//! | at the target or above | shrinks by the more the further above, at most once a round trip |
+//!
+//! The target is that of an empty path, plus a part for each switch on the way, plus a part that grows as the
+//! window shrinks: many flows share a longer queue, and a flow with a small window gets its share of the link sooner.
+//! A window below one packet is a pace: one packet in `rtt / W`.
+//!
+//! A loss cuts the window by `max-mdf`, at most once a round trip; several timeouts in a row set it to `min-cwnd`.
+//!
+//! # Why
+//!
+//! It needs nothing of switches, and holds its target with thousands of senders, where a rate control with a least
+//! rate or a window of at least one packet fills buffers. It is slower than controls that read telemetry.
+//! Against `timely`, which has fixed thresholds and reacts to the gradient, it has one target, and is bounded by a window.
+//!
+//! # Symbols
+//!
+//! | symbol | here |
+//! |---|---|
+//! | ai, β, `max_mdf` | `ai`, `beta`, `max-mdf` |
+//! | `base_target`, ħ | `base-target`, `per-hop` |
+//! | `fs_range`, `fs_min_cwnd`, `fs_max_cwnd` | the same, with hyphens |
+//! | `min_cwnd`, `max_cwnd` | the same, with hyphens |
+//! | `RETX_RESET_THRESHOLD` | `retx-reset-threshold` |
+//!
+//! # Sizing
+//!
+//! ```text
+//! target = base-target + hops · per-hop + max(0, min(a / sqrt(W) + b, fs-range))
+//!          a = fs-range / (1 / sqrt(fs-min-cwnd) - 1 / sqrt(fs-max-cwnd)),   b = -a / sqrt(fs-max-cwnd)
+//! delay < target:   W = W + ai · acked / W   (W < 1: + ai · acked)
+//! delay >= target:  W = W · max(1 - beta · (delay - target) / delay, 1 - max-mdf)
+//! always:           min-cwnd <= W <= max-cwnd;   W < 1: one packet in rtt / W
+//! ```
+//!
+//! # Known differences
+//!
+//! - Swift keeps a second window on the delay in the receiver's host and uses the smaller one. Hosts take no time here,
+//!   so that delay is always 0, below any target, and that window never the smaller: there is only the fabric's.
+//!   For the same reason its moving average of the host's delay is left out.
+//! - Algorithm 1 notes the time of a cut whenever the window is *at most* that before. A window at its bound, or one
+//!   that may not yet be cut, would push the next cut off for ever; here only a smaller window counts.
+//! - Ties go as in the algorithm: a delay equal to the target cuts.
+//! - The values taken from csg-htsim are guesses there, as it says; the paper names the parameters only.
+//! - The paper gives no values of its base target; here it is the path's base round-trip time, to which `per-hop` adds
+//!   what may wait at a switch. It names no initial window either; that of other controls here is the path's
+//!   bandwidth-delay product.
+//! - `max-cwnd` is by default what the line rate sends in the longest target: more never waits below the target.
+//! - The delay is taken from the packet's start on the wire, so that waiting in the sender's NIC is not in it.
+//! - A lost packet is heard of from the reliability: a reply is a fast recovery, a timer a retransmission timeout.
+//!
+//! # References
+//!
+//! - Kumar et al., "Swift: Delay is Simple and Effective for Congestion Control in the Datacenter", SIGCOMM 2020,
+//!   section 3 and algorithm 1.
+//! - csg-htsim, `sim/swift.cpp`, for values that the paper leaves open.
+
+#[cfg(test)]
+mod tests;
+
+use floodway_units::{Bytes, Rate, Span, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::slots::{AckView, Allowance, LossView, Need, ParamError, QpInfo, Reaction, ReactionPoint};
+
+/// Parameters of Swift.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+#[schemars(rename = "Swift")]
+pub struct Params {
+    /// Packets that a round trip below the target adds to the window, above 0. Default: 1.
+    /// Source: csg-htsim, `_ai`.
+    pub ai: f64,
+    /// β: extent of a cut, from 0 to 1. Default: 0.8.
+    /// Source: csg-htsim, `_beta`.
+    pub beta: f64,
+    /// Most that one cut takes off, above 0, up to 1. Default: 0.5.
+    /// Source: csg-htsim, `_max_mdf`.
+    pub max_mdf: f64,
+    /// Target of a path without switches, above 0. Default: the base round-trip time of the path.
+    /// Source: Kumar et al., section 3.5; the default is floodway's choice, which holds for paths of any length.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub base_target: Option<Span>,
+    /// ħ: what each switch on the way adds to the target, from 0 up. Default: 1 us.
+    /// Source: Kumar et al., section 3.5; the value is floodway's choice: 12.5 KB of queue at 100 Gbit/s.
+    pub per_hop: Span,
+    /// Most that a small window adds to the target, from 0 up; 0 leaves flow scaling out. Default: five times `base-target`.
+    /// Source: csg-htsim, `_fs_range`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fs_range: Option<Span>,
+    /// Window, in packets, at which that is reached, above 0. Default: 0.1.
+    /// Source: csg-htsim, `_fs_min_cwnd`.
+    pub fs_min_cwnd: f64,
+    /// Window, in packets, from which nothing is added, above `fs-min-cwnd`. Default: 100.
+    /// Source: csg-htsim, `_fs_max_cwnd`.
+    pub fs_max_cwnd: f64,
+    /// Least window in packets, above 0, up to 1. Default: 0.001.
+    /// Source: floodway's choice: a thousand flows share the window of one packet.
+    pub min_cwnd: f64,
+    /// Largest window in packets, at least 1. Default: what the line rate sends in the longest target.
+    /// Source: floodway's choice.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_cwnd: Option<f64>,
+    /// First window in packets, above 0. Default: the path's bandwidth-delay product.
+    /// Source: floodway's choice.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub initial_cwnd: Option<f64>,
+    /// Timeouts in a row, from 1, of which the last sets the window to `min-cwnd`. Default: 5.
+    /// Source: csg-htsim, `_rtx_reset_threshold`.
+    pub retx_reset_threshold: u32,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Params {
+            ai: 1.0,
+            beta: 0.8,
+            max_mdf: 0.5,
+            base_target: None,
+            per_hop: Span::us(1),
+            fs_range: None,
+            fs_min_cwnd: 0.1,
+            fs_max_cwnd: 100.0,
+            min_cwnd: 0.001,
+            max_cwnd: None,
+            initial_cwnd: None,
+            retx_reset_threshold: 5,
+        }
+    }
+}
+
+impl Params {
+    fn check(&self) -> Result<(), ParamError> {
+        let refuse =
+            |key, value: f64, range: &str| Err(ParamError::new(key, format!("{value} is not {range}")));
+        let share = |value: f64| value > 0.0 && value <= 1.0;
+        let positive = |value: f64| value > 0.0 && value.is_finite();
+        if !positive(self.ai) {
+            return refuse("ai", self.ai, "a number above 0");
+        }
+        if !(0.0..=1.0).contains(&self.beta) {
+            return refuse("beta", self.beta, "a number from 0 to 1");
+        }
+        for (key, value) in [("max-mdf", self.max_mdf), ("min-cwnd", self.min_cwnd)] {
+            if !share(value) {
+                return refuse(key, value, "a number above 0 and up to 1");
+            }
+        }
+        if !positive(self.fs_min_cwnd) {
+            return refuse("fs-min-cwnd", self.fs_min_cwnd, "a number above 0");
+        }
+        if !(self.fs_max_cwnd > self.fs_min_cwnd && self.fs_max_cwnd.is_finite()) {
+            return refuse("fs-max-cwnd", self.fs_max_cwnd, "a number above fs-min-cwnd");
+        }
+        if let Some(most) = self.max_cwnd.filter(|most| !(*most >= 1.0 && most.is_finite())) {
+            return refuse("max-cwnd", most, "a number of at least 1");
+        }
+        if let Some(first) = self.initial_cwnd.filter(|first| !positive(*first)) {
+            return refuse("initial-cwnd", first, "a number above 0");
+        }
+        if self.base_target == Some(Span::ZERO) {
+            return Err(ParamError::new("base-target", "no delay is below 0; write it like \"25us\""));
+        }
+        if self.retx_reset_threshold == 0 {
+            return Err(ParamError::new("retx-reset-threshold", "0 timeouts set nothing; the least is 1"));
+        }
+        Ok(())
+    }
+
+    /// The target of the path as a queue pair uses it (section 3.5).
+    fn target(&self, qp: &QpInfo) -> Target {
+        let base = self.base_target.unwrap_or(qp.base_rtt).max(Span::ns(1));
+        let range = self.fs_range.unwrap_or(base * 5).0 as f64;
+        let root = |cwnd: f64| 1.0 / cwnd.sqrt();
+        let alpha = range / (root(self.fs_min_cwnd) - root(self.fs_max_cwnd));
+        let fixed = base + self.per_hop * u64::from(qp.hops);
+        Target { fixed: fixed.0 as f64, range, alpha, beta: -alpha * root(self.fs_max_cwnd) }
+    }
+}
+
+impl Reaction for Params {
+    type Rp = Rp;
+
+    fn build(&self, qp: &QpInfo) -> Result<Rp, ParamError> {
+        self.check()?;
+        let target = self.target(qp);
+        let mtu = qp.mtu.0.max(1) as f64;
+        let longest = Span((target.fixed + target.range) as u64);
+        let fills = qp.line_rate.bytes_covering(longest).0 as f64 / mtu;
+        let max_cwnd = self.max_cwnd.unwrap_or(fills.max(1.0));
+        let first = self.initial_cwnd.unwrap_or(qp.bdp().0 as f64 / mtu);
+        let mut rp = Rp {
+            params: Box::new(Params { max_cwnd: Some(max_cwnd), ..*self }),
+            target,
+            mtu,
+            wire: qp.wire,
+            line: qp.line_rate,
+            max_cwnd,
+            cwnd: first.clamp(self.min_cwnd, max_cwnd),
+            rtt: qp.base_rtt.max(Span::ns(1)),
+            last_decrease: None,
+            timeouts: 0,
+            increases: 0,
+            allowance: Allowance::FREE,
+        };
+        rp.allow();
+        Ok(rp)
+    }
+
+    fn has_steps(&self) -> bool {
+        true
+    }
+
+    fn waits_for_each_ack(&self) -> bool {
+        true
+    }
+
+    fn needs(&self) -> &'static [Need] {
+        &[Need::Acks, Need::Timestamps]
+    }
+}
+
+/// What gives the target delay, in picoseconds.
+#[derive(Clone, Copy, Debug)]
+struct Target {
+    /// Base and hops.
+    fixed: f64,
+    /// `fs_range`.
+    range: f64,
+    /// α of flow scaling.
+    alpha: f64,
+    /// β of flow scaling.
+    beta: f64,
+}
+
+impl Target {
+    fn at(&self, cwnd: f64) -> f64 {
+        self.fixed + (self.alpha / cwnd.sqrt() + self.beta).min(self.range).max(0.0)
+    }
+}
+
+/// One per sending queue pair.
+#[derive(Debug)]
+pub struct Rp {
+    params: Box<Params>,
+    target: Target,
+    /// Payload bytes of a packet, and its bytes on the wire.
+    mtu: f64,
+    wire: Bytes,
+    line: Rate,
+    max_cwnd: f64,
+    /// The window in packets.
+    cwnd: f64,
+    /// The last round-trip time.
+    rtt: Span,
+    /// When the window last became smaller.
+    last_decrease: Option<Time>,
+    /// Timeouts in a row.
+    timeouts: u32,
+    increases: u64,
+    allowance: Allowance,
+}
+
+impl Rp {
+    /// Has a round trip passed since the last cut?
+    fn can_decrease(&self, now: Time) -> bool {
+        self.last_decrease.is_none_or(|last| now.since(last) >= self.rtt)
+    }
+
+    /// Sets the window within its bounds.
+    fn set(&mut self, now: Time, cwnd: f64) {
+        let before = self.cwnd;
+        self.cwnd = cwnd.clamp(self.params.min_cwnd, self.max_cwnd);
+        if self.cwnd < before {
+            self.last_decrease = Some(now);
+        }
+        self.allow();
+    }
+
+    /// The largest cut.
+    fn cut_most(&mut self, now: Time) {
+        if self.can_decrease(now) {
+            self.set(now, (1.0 - self.params.max_mdf) * self.cwnd);
+        }
+    }
+
+    /// A window of a packet or more is sent at line rate; below, packets are paced.
+    fn allow(&mut self) {
+        let rate = if self.cwnd < 1.0 {
+            let per_rtt = self.wire.0 as f64 * 8.0 * self.cwnd;
+            Rate((per_rtt / self.rtt.as_secs()) as u64).max(Rate(1)).min(self.line)
+        } else {
+            self.line
+        };
+        let window = Bytes((self.cwnd * self.mtu) as u64).max(Bytes(1));
+        self.allowance = Allowance { rate, window };
+    }
+}
+
+impl ReactionPoint for Rp {
+    fn hears_sent(&self) -> bool {
+        false
+    }
+
+    fn on_ack(&mut self, now: Time, ack: &AckView<'_>) {
+        self.timeouts = 0;
+        self.rtt = ack.rtt.max(Span::ns(1));
+        let (delay, target) = (self.rtt.0 as f64, self.target.at(self.cwnd));
+        if delay < target {
+            let acked = ack.acked.0 as f64 / self.mtu;
+            let step = self.params.ai * acked / self.cwnd.max(1.0);
+            self.increases += 1;
+            self.set(now, self.cwnd + step);
+        } else if self.can_decrease(now) {
+            let Params { beta, max_mdf, .. } = *self.params;
+            let factor = (1.0 - beta * (delay - target) / delay).max(1.0 - max_mdf);
+            self.set(now, factor * self.cwnd);
+        } else {
+            self.allow();
+        }
+    }
+
+    fn on_loss(&mut self, now: Time, loss: &LossView) {
+        if !loss.timeout {
+            self.timeouts = 0;
+            return self.cut_most(now);
+        }
+        self.timeouts = self.timeouts.saturating_add(1);
+        if self.timeouts >= self.params.retx_reset_threshold {
+            self.set(now, self.params.min_cwnd);
+        } else {
+            self.cut_most(now);
+        }
+    }
+
+    fn increases(&self) -> u64 {
+        self.increases
+    }
+
+    #[inline]
+    fn allowance(&self) -> Allowance {
+        self.allowance
+    }
+}

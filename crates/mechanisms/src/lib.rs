@@ -33,6 +33,7 @@ pub mod no_notification;
 pub mod no_reliability;
 pub mod pacc;
 pub mod pfc;
+pub mod powertcp;
 pub mod proxy_cnp;
 pub mod rcm;
 pub mod red;

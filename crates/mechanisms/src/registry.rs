@@ -74,6 +74,7 @@ reactions! {
     Mercury => mercury_window,
     Expresspass => expresspass,
     Swift => swift,
+    Powertcp => powertcp,
 }
 
 reliabilities! {

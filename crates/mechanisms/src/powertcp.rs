@@ -1,0 +1,339 @@
+//! PowerTCP: a sender that sets its window by the *power* of its bottleneck, the product of what arrives there and of
+//! what is under way, from telemetry or from delay alone (Addanki et al., NSDI 2022).
+//!
+//! # What it does
+//!
+//! A window by queue length alone reacts late, one by its growth alone has no one resting place. Power is the product of
+//! both: *current*, what the link sends plus by how much its queue grows, and *voltage*, the queue plus the
+//! link's bandwidth-delay product. Over that of a link just full it is 1 where the link is in balance.
+//!
+//! | form | power from | window set |
+//! |---|---|---|
+//! | `int` | the records of switches in each ACK; that of the busiest hop | at every ACK |
+//! | `delay` (θ-PowerTCP) | the round-trip time and its growth | at an ACK of what was sent after the last time |
+//!
+//! The new window is a mean of the present one and of that of a round trip ago over the power, plus a small step. The
+//! rate is the window over the base round-trip time. The first ACK is only stored.
+//!
+//! # Why
+//!
+//! It cuts at once when an incast begins, since the queue's growth shows before the queue, and lets go as soon
+//! as the queue falls. HPCC needs the same telemetry and looks at the queue and the link's use; TIMELY looks at delay or
+//! its gradient, and not at both. The form `delay` needs nothing of switches, takes a link that is not full for one
+//! that is, and is therefore slower to use room that becomes free.
+//!
+//! # Symbols
+//!
+//! | symbol | here |
+//! |---|---|
+//! | γ, β | `gamma`, `beta` |
+//! | N | `expected-flows` |
+//! | τ | `base-rtt` |
+//! | λ = q̇ + µ, ν = q + b·τ | current and voltage |
+//! | e = b²·τ, Γ | base power, and power |
+//! | θ | round-trip time |
+//!
+//! # Sizing
+//!
+//! ```text
+//! int:    power = max over hops of (Δq / Δt + Δ tx / Δt) · (q + b · τ) / (b² · τ)
+//! delay:  power = (Δθ / Δt + 1) · θ / τ
+//! smoothed = (smoothed · (τ - Δt) + power · Δt) / τ,   Δt <= τ;   1 at the start
+//! window = γ · (window a round trip ago / smoothed + β) + (1 - γ) · window
+//! β = line rate · τ / expected-flows;   first window = line rate · τ;   rate = window / τ
+//! ```
+//!
+//! # Known differences
+//!
+//! - The paper bounds neither window nor rate. Here a window stays between `rmin` · τ and the first one, and a rate between
+//!   `rmin` and the line rate.
+//! - Algorithm 1 leaves open how a sender looks up the window of the acknowledged packet and says that it stores one a round
+//!   trip: it is that of the beginning of the round trip in which the packet was sent.
+//! - A Δt above τ counts as τ: the weight of the old power would be negative.
+//! - Where several things leave no power above 0, as a queue that drains faster than it is filled, the smoothed power is
+//!   kept above a thousandth; the window's bound caps what follows.
+//! - τ is by default the base round-trip time of the path; the paper sets one for the network, its largest.
+//! - A hop whose records bear the same time or an older one is left out.
+//!
+//! # References
+//!
+//! - Addanki, Michel, Schmid, "PowerTCP: Pushing the Performance Limits of Datacenter Networks", NSDI 2022, sections 2 and 3,
+//!   algorithms 1 and 2.
+
+#[cfg(test)]
+mod tests;
+
+use floodway_units::{Bytes, Rate, Span, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::slots::{AckView, Allowance, IntHop, Need, OfPath, ParamError, QpInfo, Reaction, ReactionPoint};
+
+/// Least smoothed power: a window is divided by it.
+const LEAST_POWER: f64 = 1e-3;
+
+/// What power is computed from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[schemars(rename = "PowerTcpForm")]
+pub enum Form {
+    /// Records of switches. Source: Addanki et al., algorithm 1.
+    #[default]
+    Int,
+    /// Round-trip times: θ-PowerTCP. Source: Addanki et al., algorithm 2.
+    Delay,
+}
+
+/// Parameters of PowerTCP.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+#[schemars(rename = "PowerTcp")]
+pub struct Params {
+    /// What power is computed from.
+    /// Source: floodway's choice: the form that the paper puts first.
+    pub form: Form,
+    /// γ: weight of the new window, above 0, up to 1. Default: 0.9.
+    /// Source: Addanki et al., section 3.3.
+    pub gamma: f64,
+    /// N: flows of a host that share its NIC, from 1, which give `beta`. Default: 10.
+    /// Source: Addanki et al., section 3.3; the number is floodway's choice.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expected_flows: Option<u32>,
+    /// β: bytes that each update adds, from 0 up. Default: line rate · τ / `expected-flows`.
+    /// Source: Addanki et al., section 3.3.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub beta: Option<Bytes>,
+    /// τ: a time of at least 1 ns, `"auto"` for the path's base round trip, or `"largest"` for that of all pairs of hosts.
+    /// Source: Addanki et al., section 3.3, which has the largest; floodway's choice, for paths of very different length.
+    pub base_rtt: OfPath<Span>,
+    /// Least rate, above 0; at most the NIC's. Default: 100 Mbit/s.
+    /// Source: floodway's choice, as in HPCC.
+    pub rmin: Rate,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Params {
+            form: Form::Int,
+            gamma: 0.9,
+            expected_flows: None,
+            beta: None,
+            base_rtt: OfPath::Auto,
+            rmin: Rate::mbps(100),
+        }
+    }
+}
+
+impl Params {
+    fn check(&self) -> Result<(), ParamError> {
+        let refuse = |key, message: &str| Err(ParamError::new(key, message));
+        if !(self.gamma > 0.0 && self.gamma <= 1.0) {
+            let message = format!("{} is not a number above 0 and up to 1", self.gamma);
+            return Err(ParamError::new("gamma", message));
+        }
+        if self.expected_flows == Some(0) {
+            return refuse("expected-flows", "0 flows share no NIC; the least is 1");
+        }
+        if self.expected_flows.is_some() && self.beta.is_some() {
+            return refuse("expected-flows", "beta is given, which is what they would give");
+        }
+        if self.rmin == Rate(0) {
+            return refuse("rmin", "a rate of 0bps never sends");
+        }
+        if matches!(self.base_rtt, OfPath::Fixed(base) if base < Span::ns(1)) {
+            return refuse("base-rtt", "it divides power; the least is 1ns");
+        }
+        Ok(())
+    }
+}
+
+impl Reaction for Params {
+    type Rp = Rp;
+
+    fn build(&self, qp: &QpInfo) -> Result<Rp, ParamError> {
+        self.check()?;
+        let base = self.base_rtt.pick(qp.base_rtt, qp.largest_rtt).max(Span::ns(1));
+        let most = qp.line_rate.bytes_covering(base).max(qp.mtu).0 as f64;
+        let flows = f64::from(self.expected_flows.unwrap_or(10));
+        let rmin = self.rmin.min(qp.line_rate);
+        let settings = Settings {
+            form: self.form,
+            gamma: self.gamma,
+            beta: self.beta.map_or(most / flows, |beta| beta.0 as f64),
+            base: base.as_secs(),
+            most,
+            least: (rmin.0 as f64 * base.as_secs() / 8.0).min(most),
+            rmin,
+            line: qp.line_rate,
+        };
+        let allowance = Allowance { rate: qp.line_rate, window: Bytes(most as u64) };
+        Ok(Rp {
+            settings: Box::new(settings),
+            allowance,
+            window: most,
+            old: [most; 2],
+            update_at: 0,
+            smoothed: 1.0,
+            hops: Vec::new(),
+            last: None,
+            increases: 0,
+            rates_set: 0,
+        })
+    }
+
+    fn has_steps(&self) -> bool {
+        true
+    }
+
+    fn waits_for_each_ack(&self) -> bool {
+        true
+    }
+
+    fn needs(&self) -> &'static [Need] {
+        match (self.form, self.base_rtt == OfPath::Largest) {
+            (Form::Int, false) => &[Need::Acks, Need::Int],
+            (Form::Int, true) => &[Need::Acks, Need::Int, Need::Largest],
+            (Form::Delay, false) => &[Need::Acks, Need::Timestamps],
+            (Form::Delay, true) => &[Need::Acks, Need::Timestamps, Need::Largest],
+        }
+    }
+}
+
+/// Values of a queue pair; times in seconds, windows in bytes.
+#[derive(Clone, Copy, Debug)]
+struct Settings {
+    form: Form,
+    gamma: f64,
+    beta: f64,
+    /// τ.
+    base: f64,
+    /// Largest window, the first one, and least.
+    most: f64,
+    least: f64,
+    rmin: Rate,
+    line: Rate,
+}
+
+/// Power over base power, and the seconds that it was measured over.
+#[derive(Clone, Copy, Debug)]
+struct Sample {
+    power: f64,
+    elapsed: f64,
+}
+
+/// One per sending queue pair.
+#[derive(Debug)]
+pub struct Rp {
+    settings: Box<Settings>,
+    allowance: Allowance,
+    window: f64,
+    /// The window at the beginning of the round trip whose packets are being acknowledged, and of the one after it.
+    old: [f64; 2],
+    /// An ACK beyond this sequence number begins the next round trip.
+    update_at: u64,
+    /// `Γ_smooth`.
+    smoothed: f64,
+    /// `int`: the records of the last ACK.
+    hops: Vec<IntHop>,
+    /// `delay`: when the last ACK came, and its round-trip time.
+    last: Option<(Time, Span)>,
+    increases: u64,
+    rates_set: u64,
+}
+
+impl Rp {
+    /// `NormPower` of algorithm 1: the busiest hop's.
+    fn of_records(&mut self, int: &[IntHop]) -> Option<Sample> {
+        let mut most: Option<Sample> = None;
+        for (hop, before) in int.iter().zip(&self.hops) {
+            let elapsed = hop.time.0.saturating_sub(before.time.0) as f64 * 1e-12;
+            if elapsed == 0.0 {
+                continue;
+            }
+            let rate = hop.rate.0 as f64 / 8.0;
+            let growth = hop.queue.0 as f64 - before.queue.0 as f64;
+            let current = (growth + hop.tx_bytes.saturating_sub(before.tx_bytes) as f64) / elapsed;
+            let product = rate * self.settings.base;
+            let power = current * (hop.queue.0 as f64 + product) / (rate * product);
+            if most.is_none_or(|most| power > most.power) {
+                most = Some(Sample { power, elapsed });
+            }
+        }
+        self.hops.clear();
+        self.hops.extend_from_slice(int);
+        most
+    }
+
+    /// `NormPower` of algorithm 2.
+    fn of_delay(&mut self, now: Time, rtt: Span) -> Option<Sample> {
+        let (then, before) = self.last.replace((now, rtt))?;
+        let elapsed = now.since(then).as_secs();
+        if elapsed == 0.0 {
+            // Of two ACKs at one instant the later one's time counts from the earlier one on.
+            return None;
+        }
+        let gradient = (rtt.as_secs() - before.as_secs()) / elapsed;
+        Some(Sample { power: (gradient + 1.0) * rtt.as_secs() / self.settings.base, elapsed })
+    }
+
+    /// `Γ_smooth`.
+    fn smooth(&mut self, sample: Sample) {
+        let base = self.settings.base;
+        let elapsed = sample.elapsed.min(base);
+        self.smoothed = (self.smoothed * (base - elapsed) + sample.power * elapsed) / base;
+        self.smoothed = self.smoothed.max(LEAST_POWER);
+    }
+
+    /// `UpdateWindow`.
+    fn update(&mut self) {
+        let Settings { gamma, beta, base, most, least, rmin, line, .. } = *self.settings;
+        let next = gamma * (self.old[0] / self.smoothed + beta) + (1.0 - gamma) * self.window;
+        let next = next.max(least).min(most);
+        self.increases += u64::from(next > self.window);
+        self.rates_set += 1;
+        self.window = next;
+        let rate = Rate((next * 8.0 / base) as u64).max(rmin).min(line);
+        self.allowance = Allowance { rate, window: Bytes(next as u64).max(Bytes(1)) };
+    }
+}
+
+impl ReactionPoint for Rp {
+    fn hears_sent(&self) -> bool {
+        false
+    }
+
+    fn on_ack(&mut self, now: Time, ack: &AckView<'_>) {
+        let begins = ack.next > self.update_at;
+        if begins {
+            // What is acknowledged from here on was sent from the last such ACK on.
+            self.old[0] = self.old[1];
+        }
+        let sample = match self.settings.form {
+            Form::Int => self.of_records(ack.int),
+            Form::Delay => self.of_delay(now, ack.rtt),
+        };
+        if let Some(sample) = sample {
+            self.smooth(sample);
+            if begins || self.settings.form == Form::Int {
+                self.update();
+            }
+        }
+        if begins {
+            self.old[1] = self.window;
+            self.update_at = ack.sent;
+        }
+    }
+
+    fn increases(&self) -> u64 {
+        self.increases
+    }
+
+    fn rates_set(&self) -> Option<u64> {
+        Some(self.rates_set)
+    }
+
+    #[inline]
+    fn allowance(&self) -> Allowance {
+        self.allowance
+    }
+}

@@ -26,7 +26,7 @@ pub struct QpInfo {
     /// Round-trip time without queues: propagation both ways, store and forward of a full packet one way
     /// and of an ACK the other.
     pub base_rtt: Span,
-    /// Switches that a data packet passes.
+    /// Switches that a data packet passes, relays among them.
     pub hops: u32,
     /// How bandwidth-delay products come to whole bytes.
     pub products: Products,

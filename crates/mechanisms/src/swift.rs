@@ -18,8 +18,8 @@
 //!
 //! # Why
 //!
-//! It needs nothing of switches, and holds its target with thousands of senders, where a rate control with a least
-//! rate or a window of at least one packet fills buffers. It is slower than controls that read telemetry.
+//! It needs nothing of switches, and holds its target with thousands of senders, where a window of at least one packet or a
+//! rate control with a high least rate fills buffers.
 //! Against `timely`, which has fixed thresholds and reacts to the gradient, it has one target, and is bounded by a window.
 //!
 //! # Symbols
@@ -50,10 +50,12 @@
 //! - Algorithm 1 notes the time of a cut whenever the window is *at most* that before. A window at its bound, or one
 //!   that may not yet be cut, would push the next cut off for ever; here only a smaller window counts.
 //! - Ties go as in the algorithm: a delay equal to the target cuts.
-//! - The values taken from csg-htsim are guesses there, as it says; the paper names the parameters only.
-//! - The paper gives no values of its base target; here it is the path's base round-trip time, to which `per-hop` adds
-//!   what may wait at a switch. It names no initial window either; that of other controls here is the path's
-//!   bandwidth-delay product.
+//! - The paper gives no value of `ai`, β, `max_mdf`, ħ, the three of flow scaling or `RETX_RESET_THRESHOLD`. Those taken from csg-htsim
+//!   are guesses there, as it says.
+//! - The paper's base target covers what hosts take and is one for all paths: 25 us in sections 5.1 and 5.2, 50 us in 5.4. Here it is
+//!   the path's base round-trip time, to which `per-hop` adds what may wait at a switch.
+//! - The paper names no initial window, which matters little to its long-lived flows (section 3.2); here it is the path's
+//!   bandwidth-delay product, as of other controls.
 //! - `max-cwnd` is by default what the line rate sends in the longest target: more never waits below the target.
 //! - The delay is taken from the packet's start on the wire, so that waiting in the sender's NIC is not in it.
 //! - A lost packet is heard of from the reliability: a reply is a fast recovery, a timer a retransmission timeout.
@@ -61,7 +63,7 @@
 //! # References
 //!
 //! - Kumar et al., "Swift: Delay is Simple and Effective for Congestion Control in the Datacenter", SIGCOMM 2020,
-//!   section 3 and algorithm 1.
+//!   sections 3.1 to 3.6 and algorithm 1.
 //! - csg-htsim, `sim/swift.cpp`, for values that the paper leaves open.
 
 #[cfg(test)]
@@ -88,7 +90,8 @@ pub struct Params {
     /// Source: csg-htsim, `_max_mdf`.
     pub max_mdf: f64,
     /// Target of a path without switches, above 0. Default: the base round-trip time of the path.
-    /// Source: Kumar et al., section 3.5; the default is floodway's choice, which holds for paths of any length.
+    /// Source: Kumar et al., section 3.5; the default is floodway's choice, which holds for paths of any length. Their testbeds
+    /// have 25 us (section 5.2).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub base_target: Option<Span>,
     /// ħ: what each switch on the way adds to the target, from 0 up. Default: 1 us.
@@ -105,14 +108,14 @@ pub struct Params {
     /// Source: csg-htsim, `_fs_max_cwnd`.
     pub fs_max_cwnd: f64,
     /// Least window in packets, above 0, up to 1. Default: 0.001.
-    /// Source: floodway's choice: a thousand flows share the window of one packet.
+    /// Source: Kumar et al., section 3.4.
     pub min_cwnd: f64,
     /// Largest window in packets, at least 1. Default: what the line rate sends in the longest target.
     /// Source: floodway's choice.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_cwnd: Option<f64>,
     /// First window in packets, above 0. Default: the path's bandwidth-delay product.
-    /// Source: floodway's choice.
+    /// Source: floodway's choice; Kumar et al. name none (section 3.2).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub initial_cwnd: Option<f64>,
     /// Timeouts in a row, from 1, of which the last sets the window to `min-cwnd`. Default: 5.
@@ -298,7 +301,7 @@ impl Rp {
     fn allow(&mut self) {
         let rate = if self.cwnd < 1.0 {
             let per_rtt = self.wire.0 as f64 * 8.0 * self.cwnd;
-            Rate((per_rtt / self.rtt.as_secs()) as u64).max(Rate(1)).min(self.line)
+            Rate((per_rtt * 1e12 / self.rtt.0 as f64) as u64).max(Rate(1)).min(self.line)
         } else {
             self.line
         };

@@ -35,6 +35,47 @@ fn the_target_scales_with_hops_and_with_the_window() {
 }
 
 #[test]
+fn the_papers_targets_without_scaling_are_constant() {
+    // Section 5.1: neither flow nor topology scaling, base targets from 15 to 70 us.
+    for target in [15, 25, 70] {
+        let json = format!(r#"{{"base-target": "{target}us", "per-hop": "0us", "fs-range": "0us"}}"#);
+        let rp = built(&json, &QpInfo { hops: 5, ..qp() });
+        assert!([0.001, 1.0, 1_000.0].iter().all(|cwnd| near(rp.target.at(*cwnd) / 1e6, target as f64)));
+    }
+    // By default: 10 us of path, 1 us of its switch, and at 0.1 packets and below 50 us more.
+    let rp = built("{}", &qp());
+    assert!(near(rp.target.at(0.1) / 1e6, 61.0) && near(rp.target.at(100.0) / 1e6, 11.0));
+    // α = 50 / (√10 - 1/10), of which 9/10 are left at one packet.
+    assert!(near(rp.target.at(1.0) / 1e6, 11.0 + 45.0 / (10f64.sqrt() - 0.1)));
+}
+
+#[test]
+fn the_acks_of_a_round_trip_add_ai_together() {
+    // Section 3.2: ten ACKs at ten packets. Steps of 1/10, 1/10.1, ... are a little less than one packet in all.
+    let mut rp = built(PLAIN, &qp());
+    for n in 0..10 {
+        ack(&mut rp, n, 19);
+    }
+    assert!(rp.cwnd > 10.95 && rp.cwnd < 11.0);
+    // One ACK for ten packets (num_acked) adds all of it at once.
+    let mut rp = built(PLAIN, &qp());
+    let acked = Bytes(10_000);
+    rp.on_ack(us(0), &AckView { rtt: Span::us(19), acked, ..AckView::example() });
+    assert!(near(rp.cwnd, 11.0));
+}
+
+#[test]
+fn half_a_packet_is_one_packet_in_two_round_trips() {
+    // Section 3.4.
+    let mut rp = built(PLAIN, &qp());
+    rp.cwnd = 0.5;
+    // At the target: neither more nor less.
+    ack(&mut rp, 0, 20);
+    let Allowance { rate, .. } = rp.allowance();
+    assert_eq!(rate, Rate(1_052 * 8 * 1_000_000 / 40));
+}
+
+#[test]
 fn a_round_trip_below_the_target_adds_ai() {
     let mut rp = built(PLAIN, &qp());
     assert!(near(ack(&mut rp, 0, 19), 10.1));

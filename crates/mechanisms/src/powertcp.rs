@@ -45,20 +45,27 @@
 //!
 //! # Known differences
 //!
+//! - Algorithm 1 compares a hop's power (line 20) with the normalized one, and keeps it: a slip. Here the hop of the largest
+//!   normalized power counts, as the text of section 3.3 says.
 //! - The paper bounds neither window nor rate. Here a window stays between `rmin` · τ and the first one, and a rate between
-//!   `rmin` and the line rate.
+//!   `rmin` and the line rate, as in the authors' simulator.
 //! - Algorithm 1 leaves open how a sender looks up the window of the acknowledged packet and says that it stores one a round
 //!   trip: it is that of the beginning of the round trip in which the packet was sent.
-//! - A Δt above τ counts as τ: the weight of the old power would be negative.
-//! - Where several things leave no power above 0, as a queue that drains faster than it is filled, the smoothed power is
-//!   kept above a thousandth; the window's bound caps what follows.
-//! - τ is by default the base round-trip time of the path; the paper sets one for the network, its largest.
+//! - A Δt above τ counts as τ, as in that simulator: the weight of the old power would be negative.
+//! - `delay`: θ̇ + 1 is at least 1/2, as in that simulator. Algorithm 2 takes θ̇ over the time between ACKs; where a queue drains
+//!   these come closer together than their packets were sent, and the power would be negative.
+//! - Where nothing arrives for a whole τ power is 0; the smoothed power is kept at a thousandth, and the window's bound caps
+//!   what follows.
+//! - τ is by default the base round-trip time of the path; the paper's evaluation sets the largest of the network.
 //! - A hop whose records bear the same time or an older one is left out.
+//! - That simulator aims at 95 % of a link with telemetry, and has γ = 0.7 and 1.05 τ with delay. None of it is in the paper, nor here.
 //!
 //! # References
 //!
-//! - Addanki, Michel, Schmid, "PowerTCP: Pushing the Performance Limits of Datacenter Networks", NSDI 2022, sections 2 and 3,
-//!   algorithms 1 and 2.
+//! - Addanki, Michel, Schmid, "PowerTCP: Pushing the Performance Limits of Datacenter Networks", NSDI 2022, sections 3
+//!   and 4.1, algorithms 1 and 2, appendix A.
+//! - The authors' simulator, `inet-tub/ns3-datacenter`, `UpdateRatePower` in `rdma-hw.cc`, and Linux module,
+//!   `inet-tub/powertcp-linux`, for what the paper leaves open.
 
 #[cfg(test)]
 mod tests;
@@ -71,6 +78,10 @@ use crate::slots::{AckView, Allowance, IntHop, Need, OfPath, ParamError, QpInfo,
 
 /// Least smoothed power: a window is divided by it.
 const LEAST_POWER: f64 = 1e-3;
+
+/// Least current from delay, over that of a full link: that of ACKs that come closer together than their packets were sent would
+/// be below 0. Source: the authors' simulator, `UpdateRatePower`.
+const LEAST_CURRENT: f64 = 0.5;
 
 /// What power is computed from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -96,7 +107,8 @@ pub struct Params {
     /// Source: Addanki et al., section 3.3.
     pub gamma: f64,
     /// N: flows of a host that share its NIC, from 1, which give `beta`. Default: 10.
-    /// Source: Addanki et al., section 3.3; the number is floodway's choice.
+    /// Source: Addanki et al., section 3.3, without a number; that of the authors' Linux module, `expected_flows`. Their
+    /// simulator's step of 150 Mbit/s at 25 Gbit/s is one of N = 167.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expected_flows: Option<u32>,
     /// β: bytes that each update adds, from 0 up. Default: line rate · τ / `expected-flows`.
@@ -104,10 +116,11 @@ pub struct Params {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub beta: Option<Bytes>,
     /// τ: a time of at least 1 ns, `"auto"` for the path's base round trip, or `"largest"` for that of all pairs of hosts.
-    /// Source: Addanki et al., section 3.3, which has the largest; floodway's choice, for paths of very different length.
+    /// Source: Addanki et al., section 3.3; `"largest"` is that of section 4.1, the default floodway's choice, for paths of very
+    /// different length.
     pub base_rtt: OfPath<Span>,
     /// Least rate, above 0; at most the NIC's. Default: 100 Mbit/s.
-    /// Source: floodway's choice, as in HPCC.
+    /// Source: floodway's choice, as in HPCC; the paper has none.
     pub rmin: Rate,
 }
 
@@ -273,7 +286,8 @@ impl Rp {
             return None;
         }
         let gradient = (rtt.as_secs() - before.as_secs()) / elapsed;
-        Some(Sample { power: (gradient + 1.0) * rtt.as_secs() / self.settings.base, elapsed })
+        let current = (gradient + 1.0).max(LEAST_CURRENT);
+        Some(Sample { power: current * rtt.as_secs() / self.settings.base, elapsed })
     }
 
     /// `Γ_smooth`.

@@ -83,7 +83,7 @@ fn power_is_smoothed_over_the_base_round_trip() {
     assert!(near(rp.smoothed, 1.1));
     rp.smooth(Sample { power: 3.0, elapsed: 1.0 });
     assert!(near(rp.smoothed, 3.0));
-    rp.smooth(Sample { power: -5.0, elapsed: 1.0 });
+    rp.smooth(Sample { power: 0.0, elapsed: 1.0 });
     assert!(near(rp.smoothed, LEAST_POWER));
 }
 
@@ -95,6 +95,43 @@ fn power_from_delay_is_its_growth_and_its_length() {
     assert!(near(rp.of_delay(us(10), Span::us(15)).unwrap().power, 2.25));
     assert!(near(rp.of_delay(us(20), Span::us(15)).unwrap().power, 1.5));
     assert!(near(rp.of_delay(us(30), Span::us(10)).unwrap().power, 0.5));
+    // 8 us less within 4 us: a gradient of -2, and a current of one half at least: 0.5 · 0.2.
+    assert!(near(rp.of_delay(us(34), Span::us(2)).unwrap().power, 0.1));
+}
+
+#[test]
+fn ten_flows_rest_where_appendix_a_says() {
+    // Appendix A: a queue of the sum of all β, 125 KB, and windows of (125 KB + b · τ) / 125 KB · β = 25 KB. Their power is
+    // b · (125 KB + b · τ) / (b² · τ) = 2.
+    let mut rp = built("{}");
+    (rp.window, rp.old) = (25_000.0, [25_000.0; 2]);
+    heard(&mut rp, 1, 100, &[hop(0, 0, 125_000)]);
+    for at in 1..200 {
+        // A whole τ at a time, within one round trip and from one to the next.
+        let window = heard(&mut rp, 50 * at, 50 * at + 100, &[hop(10 * at, 125_000 * at, 125_000)]);
+        assert!(near(rp.smoothed, 2.0) && near(window, 25_000.0));
+    }
+    // Of delay the same: 20 us in place of 10, without growth.
+    let mut rp = built(r#"{"form": "delay"}"#);
+    (rp.window, rp.old) = (25_000.0, [25_000.0; 2]);
+    waited(&mut rp, 0, 20, 1, 100);
+    for at in 1..200 {
+        assert!(near(waited(&mut rp, 10 * at, 20, 50 * at, 50 * at + 100), 25_000.0));
+    }
+}
+
+#[test]
+fn the_papers_parameters_give_a_worked_window() {
+    // γ = 0.9, 25 Gbit/s · 10 us = 31.25 KB, N = 10: β = 3,125 bytes. A power of 2 over a whole τ halves the old window:
+    // 0.9 · (31,250 / 2 + 3,125) + 0.1 · 31,250 = 14,062.5 + 2,812.5 + 3,125 = 20,000.
+    let qp = QpInfo { line_rate: Rate::gbps(25), ..qp() };
+    let mut rp = Params::default().build(&qp).unwrap();
+    let hop =
+        |at, tx_bytes, queue| IntHop { rate: Rate::gbps(25), time: us(at), tx_bytes, queue: Bytes(queue) };
+    assert!(near(heard(&mut rp, 1, 100, &[hop(0, 0, 31_250)]), 31_250.0));
+    assert!(near(heard(&mut rp, 2, 101, &[hop(10, 31_250, 31_250)]), 20_000.0));
+    // 20 KB in 10 us.
+    assert_eq!(rp.allowance(), Allowance { rate: Rate::gbps(16), window: Bytes(20_000) });
 }
 
 #[test]

@@ -45,7 +45,7 @@
 //!
 //! # Known differences
 //!
-//! - Algorithm 1 compares a hop's power (line 20) with the normalized one, and keeps it: a slip. Here the hop of the largest
+//! - Algorithm 1 compares a hop's power (line 20) with the normalized one, and keeps it: a misprint. Here the hop of the largest
 //!   normalized power counts, as the text of section 3.3 says.
 //! - The paper bounds neither window nor rate. Here a window stays between `rmin` · τ and the first one, and a rate between
 //!   `rmin` and the line rate, as in the authors' simulator.

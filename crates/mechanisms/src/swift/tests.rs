@@ -40,7 +40,7 @@ fn the_papers_targets_without_scaling_are_constant() {
     for target in [15, 25, 70] {
         let json = format!(r#"{{"base-target": "{target}us", "per-hop": "0us", "fs-range": "0us"}}"#);
         let rp = built(&json, &QpInfo { hops: 5, ..qp() });
-        assert!([0.001, 1.0, 1_000.0].iter().all(|cwnd| near(rp.target.at(*cwnd) / 1e6, target as f64)));
+        assert!([0.001, 1.0, 1_000.0].iter().all(|cwnd| near(rp.target.at(*cwnd) / 1e6, f64::from(target))));
     }
     // By default: 10 us of path, 1 us of its switch, and at 0.1 packets and below 50 us more.
     let rp = built("{}", &qp());

@@ -339,7 +339,7 @@ fn drive_reaction(choice: &ReactionParams, inputs: &[(u64, Feedback)]) {
     let mut machine = choice.build(&qp(true)).expect("the defaults are valid");
     let mut world = World::<()>::new();
     let mut acknowledged = 0;
-    let sets_rates = !["line-rate", "static-window", "mercury"].contains(&choice.name());
+    let sets_rates = !["line-rate", "static-window", "mercury", "expresspass"].contains(&choice.name());
     for (wait, input) in inputs {
         world.wait(Span::ns(*wait), &mut machine, ReactionPoint::next_timeout, |m, world| {
             m.on_timeout(world.now);

@@ -144,6 +144,8 @@ __all__ = [
     "Permutation",
     "Pfc",
     "Poisson",
+    "PowerTcp",
+    "PowerTcpForm",
     "PresetName",
     "Profile",
     "ProxyCnp",
@@ -189,6 +191,7 @@ __all__ = [
     "Stop",
     "Strict",
     "StringList",
+    "Swift",
     "Swing",
     "SwingForm",
     "Switchover",
@@ -2105,6 +2108,103 @@ class Expresspass(Table):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Swift(Table):
+    """Parameters of Swift.
+
+    Attributes
+    ----------
+    ai
+        Packets that a round trip below the target adds to the window, above 0. Default: 1.
+        Source: csg-htsim, `_ai`.
+    beta
+        β: extent of a cut, from 0 to 1. Default: 0.8. Source: csg-htsim, `_beta`.
+    max_mdf
+        Most that one cut takes off, above 0, up to 1. Default: 0.5. Source: csg-htsim,
+        `_max_mdf`.
+    base_target
+        Target of a path without switches, above 0. Default: the base round-trip time of the
+        path. Source: Kumar et al., section 3.5; the default is floodway's choice, which holds
+        for paths of any length. Their testbeds have 25 us (section 5.2).
+    per_hop
+        ħ: what each switch on the way adds to the target, from 0 up. Default: 1 us. Source:
+        Kumar et al., section 3.5; the value is floodway's choice: 12.5 KB of queue at 100
+        Gbit/s.
+    fs_range
+        Most that a small window adds to the target, from 0 up; 0 leaves flow scaling out.
+        Default: five times `base-target`. Source: csg-htsim, `_fs_range`.
+    fs_min_cwnd
+        Window, in packets, at which that is reached, above 0. Default: 0.1. Source: csg-htsim,
+        `_fs_min_cwnd`.
+    fs_max_cwnd
+        Window, in packets, from which nothing is added, above `fs-min-cwnd`. Default: 100.
+        Source: csg-htsim, `_fs_max_cwnd`.
+    min_cwnd
+        Least window in packets, above 0, up to 1. Default: 0.001. Source: Kumar et al., section
+        3.4.
+    max_cwnd
+        Largest window in packets, at least 1. Default: what the line rate sends in the longest
+        target. Source: floodway's choice.
+    initial_cwnd
+        First window in packets, above 0. Default: the path's bandwidth-delay product. Source:
+        floodway's choice; Kumar et al. name none (section 3.2).
+    retx_reset_threshold
+        Timeouts in a row, from 1, of which the last sets the window to `min-cwnd`. Default: 5.
+        Source: csg-htsim, `_rtx_reset_threshold`.
+    """
+
+    _tag: ClassVar[str | None] = "swift"
+    ai: float | None = None
+    beta: float | None = None
+    max_mdf: float | None = None
+    base_target: Time | None = None
+    per_hop: Time | None = None
+    fs_range: Time | None = None
+    fs_min_cwnd: float | None = None
+    fs_max_cwnd: float | None = None
+    min_cwnd: float | None = None
+    max_cwnd: float | None = None
+    initial_cwnd: float | None = None
+    retx_reset_threshold: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class PowerTcp(Table):
+    """Parameters of PowerTCP.
+
+    Attributes
+    ----------
+    form
+        What power is computed from. Source: floodway's choice: the form that the paper puts
+        first.
+    gamma
+        γ: weight of the new window, above 0, up to 1. Default: 0.9. Source: Addanki et al.,
+        section 3.3.
+    expected_flows
+        N: flows of a host that share its NIC, from 1, which give `beta`. Default: 10. Source:
+        Addanki et al., section 3.3, without a number; that of the authors' Linux module,
+        `expected_flows`. Their simulator's step of 150 Mbit/s at 25 Gbit/s is one of N = 167.
+    beta
+        β: bytes that each update adds, from 0 up. Default: line rate · τ / `expected-flows`.
+        Source: Addanki et al., section 3.3.
+    base_rtt
+        τ: a time of at least 1 ns, `"auto"` for the path's base round trip, or `"largest"` for
+        that of all pairs of hosts. Source: Addanki et al., section 3.3; `"largest"` is that of
+        section 4.1, the default floodway's choice, for paths of very different length.
+    rmin
+        Least rate, above 0; at most the NIC's. Default: 100 Mbit/s. Source: floodway's choice,
+        as in HPCC; the paper has none.
+    """
+
+    _tag: ClassVar[str | None] = "powertcp"
+    form: PowerTcpForm | None = None
+    gamma: float | None = None
+    expected_flows: int | None = None
+    beta: Size | None = None
+    base_rtt: TimeOfPath | None = None
+    rmin: Rate | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class NoReliability(Table):
     """Nothing to choose."""
 
@@ -3254,6 +3354,12 @@ PauseMode: TypeAlias = "Literal['timer', 'on-off']"
 PeriodList: TypeAlias = "Period | Sequence[Period]"
 
 
+#: What power is computed from.
+#: - 'int': Records of switches. Source: Addanki et al., algorithm 1.
+#: - 'delay': Round-trip times: θ-PowerTCP. Source: Addanki et al., algorithm 2.
+PowerTcpForm: TypeAlias = "Literal['int', 'delay']"
+
+
 PresetName: TypeAlias = "Literal['swing-2dc', 'bifrost-2dc', 'bifrost-a', 'bifrost-b', 'bifrost-c', 'swing-line', 'swing-line-short', 'mercury-chain', 'mercury-9', 'mercury-fat', 'hpcc-fat', 'hpcc-star', 'hpcc-ali', 'rcm-k12', 'casl-33', 'tcd-victim', 'conweave-ls', 'conweave-k8']"
 
 
@@ -3289,7 +3395,7 @@ RateTimersKey: TypeAlias = "Literal['look', 'silent']"
 React: TypeAlias = "Literal['ieee-802.3'] | Time"
 
 
-ReactionParams: TypeAlias = "Literal['line-rate', 'static-window', 'dcqcn', 'timely', 'hpcc', 'dctcp', 'mercury', 'expresspass'] | LineRate | StaticWindow | Dcqcn | Timely | Hpcc2 | Dctcp | MercuryWindow | Expresspass"
+ReactionParams: TypeAlias = "Literal['line-rate', 'static-window', 'dcqcn', 'timely', 'hpcc', 'dctcp', 'mercury', 'expresspass', 'swift', 'powertcp'] | LineRate | StaticWindow | Dcqcn | Timely | Hpcc2 | Dctcp | MercuryWindow | Expresspass | Swift | PowerTcp"
 
 
 ReactionParamsList: TypeAlias = "ReactionParams | Sequence[ReactionParams]"

@@ -85,6 +85,10 @@ impl Detection for Params {
         let burst = Bytes(self.credit.0.saturating_mul(u64::from(self.burst)));
         Ok(Cp { meter: Meter { rate, burst, packets: self.queue } })
     }
+
+    fn limits_messages(&self) -> bool {
+        true
+    }
 }
 
 /// One per egress port.

@@ -31,7 +31,7 @@ type Scheme = (&'static str, &'static [(&'static str, &'static str)]);
 const IRN: (&str, &str) = ("defaults.reliability", "\"irn\"");
 
 /// Each congestion point with a rate control that heeds it, and each rate control with what it heeds.
-const SCHEMES: [Scheme; 12] = [
+const SCHEMES: [Scheme; 15] = [
     ("none", &[("defaults.rate-control", "\"line-rate\"")]),
     ("window", &[("defaults.rate-control", "{ static-window = { size = \"100KB\" } }")]),
     ("dcqcn", &[("defaults.congestion-point", "\"red\""), ("defaults.rate-control", "\"dcqcn\"")]),
@@ -39,6 +39,15 @@ const SCHEMES: [Scheme; 12] = [
     ("dctcp", &[("defaults.congestion-point", "\"red\""), ("defaults.rate-control", "\"dctcp\"")]),
     ("timely", &[("defaults.rate-control", "\"timely\"")]),
     ("hpcc", &[("defaults.rate-control", "\"hpcc\"")]),
+    ("swift", &[("defaults.rate-control", "\"swift\"")]),
+    ("powertcp", &[("defaults.rate-control", "\"powertcp\"")]),
+    (
+        "expresspass",
+        &[
+            ("defaults.congestion-point", "\"expresspass\""),
+            ("defaults.rate-control", "\"expresspass\""),
+        ],
+    ),
     (
         "mercury",
         &[

@@ -214,3 +214,20 @@ fn the_summary_says_where_upstreams_are_taken_to_obey_at_once() {
     assert_eq!(note("flow-control.pfc = { react = \"ieee-802.3\" }"), "");
     assert_eq!(note("flow-control = \"cbfc\""), "");
 }
+
+#[test]
+fn messages_that_no_port_limits_are_odd_and_telemetry_beside_them_is_refused() {
+    let warnings = |defaults| Line { defaults, ..PLAIN }.warnings();
+    let limited = warnings("rate-control = \"expresspass\"\ncongestion-point = \"expresspass\"");
+    assert!(!limited.iter().any(|line| line.contains("asks for more")), "{limited:?}");
+    let free = warnings("rate-control = \"expresspass\"");
+    let odd = "\"expresspass\" asks for more than links carry: no port has a congestion-point, such as \"expresspass\", that limits";
+    assert!(free.iter().any(|line| line.contains(odd)), "{free:?}");
+    let text = LINE
+        .replace("LENGTH", "100m")
+        .replace("DEFAULTS", "rate-control = [\"hpcc\", \"expresspass\"]")
+        .replace("TRUNK", "rate = \"100G\"");
+    let errors = Scenario::from_text("line.toml", &text, &[]).map(|_| ()).unwrap_err().to_string();
+    let refused = "line.toml:5: defaults.rate-control: \"hpcc\" needs telemetry and \"expresspass\" messages of its own";
+    assert!(errors.contains(refused), "{errors}");
+}

@@ -208,6 +208,11 @@ hooks! {
             &[]
         }
 
+        /// Does it limit the messages between rate control and receiver ([`Demands::meter`](super::Demands::meter))?
+        fn limits_messages(&self) -> bool {
+            false
+        }
+
         /// Queues up to this length are nothing to it, whatever else there is: where none can be longer it has nothing to do.
         fn ignores_up_to(&self) -> Option<Bytes> {
             None

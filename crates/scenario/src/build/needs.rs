@@ -29,6 +29,16 @@ impl Builder<'_> {
                 self.fault_once(ScenarioError::new(place.clone(), &*origin.key, message));
             }
         }
+        let needs = |need: Need| {
+            let mut layers = flows.rate_control.value.iter();
+            layers.find(|layer| layer.needs().contains(&need)).map(ReactionParams::name)
+        };
+        if let (Some(told), Some(asks)) = (needs(Need::Int), needs(Need::Messages)) {
+            let message = format!(
+                "{told:?} needs telemetry and {asks:?} messages of its own, and a packet carries one or the other: choose one of them"
+            );
+            self.fault_once(ScenarioError::new(place.clone(), &*origin.key, message));
+        }
         if let Some(name) = twice(flows.rate_control.value.iter().map(ReactionParams::name)) {
             let message = format!("{name:?} stands twice in the stack; once is enough");
             self.fault_once(ScenarioError::new(place.clone(), &*origin.key, message));
@@ -49,6 +59,22 @@ impl Builder<'_> {
         if !ends(plan).any(|end| end.tells(Tells::Windows)) {
             let message = format!(
                 "{:?} never acts: no port has a congestion-point, such as \"mercury\", that sends windows",
+                layer.name()
+            );
+            let place = self.place_of(origin);
+            self.warn(ScenarioError::new(place, &*origin.key, message));
+        }
+    }
+
+    /// Messages by which receivers ask for data are to be limited where the data would queue.
+    pub(super) fn check_messages(&mut self, plan: &Plan, flows: &FlowPlan) {
+        let origin = &flows.rate_control.origin;
+        let mut layers = flows.rate_control.value.iter();
+        let Some(layer) = layers.find(|layer| layer.needs().contains(&Need::Messages)) else { return };
+        let mut points = ends(plan).flat_map(|end| &end.congestion_points.value);
+        if !points.any(CongestionPointParams::limits_messages) {
+            let message = format!(
+                "{:?} asks for more than links carry: no port has a congestion-point, such as \"expresspass\", that limits what it asks for",
                 layer.name()
             );
             let place = self.place_of(origin);

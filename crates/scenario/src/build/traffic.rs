@@ -49,6 +49,7 @@ impl Builder<'_> {
             self.check_needs(flows);
             self.check_marks(plan, flows);
             self.check_windows(plan, flows);
+            self.check_messages(plan, flows);
             blueprint.settings.push(settings(flows, flows.class.value));
         }
         self.check_telling(plan);

@@ -38,7 +38,7 @@ def pair(**defaults: object) -> floodway.Scenario:
     return scenario.replace(defaults=keys)
 
 
-class Halving(floodway.RateControl):
+class Halved(floodway.RateControl):
     """Adds a packet a window, and halves it on a mark."""
 
     least: floodway.Size = floodway.Size("1KB")
@@ -58,20 +58,20 @@ class Halving(floodway.RateControl):
 
 
 def test_a_class_is_chosen_by_its_name_with_its_parameters() -> None:
-    scenario = pair(rate_control={"halving": {"least": "4KB"}})
+    scenario = pair(rate_control={"halved": {"least": "4KB"}})
     result = run(scenario)
     assert result.flows["finished"].all()
     assert result.counters["ecn_marks"].sum() > 0
     said: Any = scenario.resolved()["scenario"]
-    assert said["defaults"]["rate-control"] == {"halving": {"least": "4KB"}}
-    again = run(pair(rate_control={"halving": {"least": "4KB"}}), threads=2)
+    assert said["defaults"]["rate-control"] == {"halved": {"least": "4KB"}}
+    again = run(pair(rate_control={"halved": {"least": "4KB"}}), threads=2)
     assert again.run.timings.threads == 1
     assert (
         again.run.timings.threads_why
-        == 'machines of "halving" are called in the order of time, which is one for the whole network'
+        == 'machines of "halved" are called in the order of time, which is one for the whole network'
     )
     assert again.flows.equals(result.flows)
-    other = run(pair(rate_control={"halving": {"gain": 4}}))
+    other = run(pair(rate_control={"halved": {"gain": 4}}))
     assert not other.flows.equals(result.flows)
 
 
@@ -86,7 +86,7 @@ def test_a_class_is_chosen_by_its_name_with_its_parameters() -> None:
 )
 def test_a_wrong_parameter_is_refused_with_the_right_one(parameters: dict[str, object], message: str) -> None:
     with pytest.raises(ScenarioError) as error:
-        pair(rate_control={"halving": parameters})
+        pair(rate_control={"halved": parameters})
     assert message in str(error.value)
 
 
@@ -168,9 +168,9 @@ def test_what_is_kept_beyond_a_call_stays_as_it_was() -> None:
 
 
 def test_two_runs_of_one_process_know_nothing_of_each_other() -> None:
-    first = run(pair(rate_control="halving"))
+    first = run(pair(rate_control="halved"))
     run(pair(rate_control="everything"))
-    assert run(pair(rate_control="halving")).flows.equals(first.flows)
+    assert run(pair(rate_control="halved")).flows.equals(first.flows)
 
 
 def failing(method: str) -> None:
@@ -241,8 +241,8 @@ class Threshold(floodway.CongestionPoint):
 
 def test_a_congestion_point_marks_as_the_same_one_in_rust() -> None:
     step = {"kmin": "20KB", "kmax": "20KB", "pmax": 1.0, "at": "enqueue"}
-    ours = run(pair(rate_control="halving", congestion_point={"threshold": {"above": "20KB"}}))
-    theirs = run(pair(rate_control="halving", congestion_point={"red": step}))
+    ours = run(pair(rate_control="halved", congestion_point={"threshold": {"above": "20KB"}}))
+    theirs = run(pair(rate_control="halved", congestion_point={"red": step}))
     assert ours.counters["ecn_marks"].sum() > 0
     assert ours.flows.equals(theirs.flows)
     assert ours.counters.equals(theirs.counters)

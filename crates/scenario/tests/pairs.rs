@@ -43,10 +43,7 @@ const SCHEMES: [Scheme; 15] = [
     ("powertcp", &[("defaults.rate-control", "\"powertcp\"")]),
     (
         "expresspass",
-        &[
-            ("defaults.congestion-point", "\"expresspass\""),
-            ("defaults.rate-control", "\"expresspass\""),
-        ],
+        &[("defaults.congestion-point", "\"expresspass\""), ("defaults.rate-control", "\"expresspass\"")],
     ),
     (
         "mercury",

@@ -30,7 +30,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     text = manifest.read_text(encoding="utf-8").replace('path = "../../crates/', f'path = "{ROOT}/crates/')
     manifest.write_text(text, encoding="utf-8")
     # What both have in common is compiled once.
-    shared = {**os.environ, "CARGO_TARGET_DIR": os.fspath(ROOT / "target" / "extension")}
+    shared = {**os.environ, "CARGO_TARGET_DIR": os.fspath(ROOT / "target")}
     cargo = shutil.which("cargo") or "cargo"
     subprocess.run([cargo, "test", "--quiet", "--locked"], cwd=crate, env=shared, check=True, timeout=1500)
     build = [sys.executable, "-m", "maturin", "build", "--quiet", "--locked", "--out", "wheels"]

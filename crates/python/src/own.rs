@@ -6,7 +6,7 @@ mod congestion_point;
 mod rate_control;
 mod views;
 
-pub use calls::{Fault, Stage, watched};
+pub use calls::{Fault, watched};
 pub use class::parse_unit;
 pub use congestion_point::register_congestion_point;
 pub use rate_control::register_rate_control;

@@ -14,7 +14,7 @@ use serde_json::json;
 
 use crate::errors;
 use crate::guard::guarded;
-use crate::own::{Stage, watched};
+use crate::own::watched;
 
 /// A scenario that was parsed and found valid; immutable.
 #[pyclass(frozen, module = "floodway._floodway")]
@@ -242,8 +242,7 @@ pub fn queue_states() -> Vec<(&'static str, Vec<&'static str>)> {
 #[pyo3(signature = (scenario, *, resolved = false))]
 pub fn check(py: Python<'_>, scenario: &Scenario, resolved: bool) -> PyResult<Check> {
     let parsed = &scenario.parsed;
-    let stage = Stage { control: None, blueprint: Some(parsed.blueprint()) };
-    let cost = watched(py, &stage, || cost(parsed, 1))?;
+    let cost = watched(py, None, || cost(parsed, 1))?;
     if let Some(why) = too_much(cost.network_bytes) {
         return Err(errors::too_large(
             py,
@@ -251,7 +250,7 @@ pub fn check(py: Python<'_>, scenario: &Scenario, resolved: bool) -> PyResult<Ch
         ));
     }
     let fits = || parsed.blueprint().check(parsed.routes());
-    match watched(py, &stage, || fits().map(|()| floodway_scenario::check(parsed, resolved)))? {
+    match watched(py, None, || fits().map(|()| floodway_scenario::check(parsed, resolved)))? {
         Ok(report) => Ok(Check { text: report.text(), json: report.json() }),
         Err(fault) => Err(errors::unfit(py, parsed.file(), &fault)),
     }
@@ -261,7 +260,7 @@ fn parsed(
     py: Python<'_>,
     read: impl FnOnce() -> Result<floodway_scenario::Scenario, floodway_scenario::ScenarioErrors> + Send,
 ) -> PyResult<Scenario> {
-    match watched(py, &Stage { control: None, blueprint: None }, read)? {
+    match watched(py, None, read)? {
         Ok(parsed) => Ok(Scenario { parsed }),
         Err(faults) => Err(errors::faulty(py, &faults)),
     }

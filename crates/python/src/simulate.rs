@@ -14,7 +14,7 @@ use pyo3::types::PyBytes;
 
 use crate::columns::Table;
 use crate::errors;
-use crate::own::{Stage, watched};
+use crate::own::watched;
 use crate::scenario::Scenario;
 
 /// Shared between a run and whoever watches it.
@@ -152,7 +152,7 @@ impl Plan {
             let cost = cost(parsed, thread_plan.threads());
             Plan { thread_plan, cost }
         };
-        watched(py, &Stage { control: None, blueprint: Some(parsed.blueprint()) }, work)
+        watched(py, None, work)
     }
 
     /// On how many threads it will run.
@@ -188,8 +188,7 @@ pub fn run(py: Python<'_>, scenario: &Scenario, progress: &Progress, plan: &Plan
     let parsed = scenario.parsed();
     let built = || Fabric::build_with(parsed.blueprint(), Some(parsed.routes()), control);
     let work = || built().map(|fabric| fabric.on(thread_plan).run());
-    let stage = Stage { control: Some(control), blueprint: Some(parsed.blueprint()) };
-    match watched(py, &stage, work)? {
+    match watched(py, Some((control, parsed.blueprint())), work)? {
         Ok(kept) => Records::new(py, kept, thread_plan),
         Err(fault) => Err(errors::unfit(py, parsed.file(), &fault)),
     }
@@ -222,7 +221,7 @@ pub fn why(
     let blueprint = scenario.parsed().blueprint();
     let Some(flow) = known(blueprint, &flow) else { return Ok(None) };
     let work = || Traced::build(blueprint, control, flow).map(Traced::why);
-    match watched(py, &Stage { control: Some(control), blueprint: Some(blueprint) }, work)? {
+    match watched(py, Some((control, blueprint)), work)? {
         Ok(found) => found
             .map(|found| {
                 Ok(Why {

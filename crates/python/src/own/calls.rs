@@ -12,15 +12,11 @@ use pyo3::prelude::*;
 use crate::errors;
 use crate::guard::guarded;
 
-/// What somebody's code may be called for.
-pub struct Stage<'a> {
-    /// Whom to tell that there is no use in going on.
-    pub control: Option<&'a Arc<Control>>,
-    /// Whose names messages use.
-    pub blueprint: Option<&'a Blueprint>,
-}
+/// A run: what stops it, and what its names come from.
+pub type Run<'a> = (&'a Arc<Control>, &'a Blueprint);
 
 /// A piece of work during which users' code may be called, on the thread that does it.
+#[derive(Default)]
 pub struct Work {
     control: Option<Arc<Control>>,
     workloads: Vec<String>,
@@ -45,9 +41,14 @@ thread_local! {
     static CURRENT: RefCell<Option<Arc<Work>>> = const { RefCell::new(None) };
 }
 
-/// Does `work` without the interpreter's lock; the first exception of users' code in it is raised when it is done.
-pub fn watched<T: Send>(py: Python<'_>, stage: &Stage<'_>, work: impl FnOnce() -> T + Send) -> PyResult<T> {
-    let current = Arc::new(Work::new(stage));
+/// Does `work` of a run, or of none yet, without the interpreter's lock; the first exception of users' code in it is raised when
+/// it is done.
+pub fn watched<T: Send>(
+    py: Python<'_>,
+    run: Option<Run<'_>>,
+    work: impl FnOnce() -> T + Send,
+) -> PyResult<T> {
+    let current = Arc::new(run.map_or_else(Work::default, Work::of_run));
     let inside = Arc::clone(&current);
     let done = py.detach(|| {
         guarded(|| {
@@ -73,15 +74,9 @@ impl Drop for PutBack {
 }
 
 impl Work {
-    fn new(stage: &Stage<'_>) -> Self {
-        let mut work = Work {
-            control: stage.control.cloned(),
-            workloads: Vec::new(),
-            nodes: Vec::new(),
-            ports: Vec::new(),
-            fault: Mutex::default(),
-        };
-        if let Some(blueprint) = stage.blueprint.filter(|_| super::class::are_any()) {
+    fn of_run((control, blueprint): Run<'_>) -> Self {
+        let mut work = Work { control: Some(Arc::clone(control)), ..Work::default() };
+        if super::class::are_any() {
             work.workloads = blueprint.workloads.iter().map(|workload| workload.name.clone()).collect();
             work.nodes = blueprint.nodes.iter().map(|node| node.name.clone()).collect();
             let ports = (0..2 * blueprint.links.len() as u32).map(PortId);

@@ -4,10 +4,11 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use floodway_mechanisms::registry::custom::{Fault as ReadFault, Page};
+use floodway_mechanisms::registry::custom::{Fault as ReadFault, Page, Read};
 use floodway_mechanisms::slots::{Need, Tells};
 use floodway_units::{Bytes, Rate, Span, Time};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyTypeError, PyValueError};
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 use serde::Serialize;
@@ -127,7 +128,7 @@ impl fmt::Debug for Class {
 
 impl Class {
     /// A class as Python describes it: parameters as `(key, attribute, type, default in JSON or None)`.
-    pub fn new(object: &Bound<'_, PyAny>, described: Described) -> PyResult<Self> {
+    fn new(object: &Bound<'_, PyAny>, described: Described) -> PyResult<Self> {
         ANY.store(true, Ordering::Relaxed);
         let wrong = |what: String| PyTypeError::new_err(what);
         let parameter = |(key, attribute, kind, default): (String, String, String, Option<String>)| {
@@ -171,7 +172,7 @@ impl Class {
     }
 
     /// What users read of it. `definition` is its parameters' name in the JSON Schema.
-    pub fn page(&self, head: String, definition: String) -> Page {
+    fn page(&self, head: String, definition: String) -> Page {
         let keys = self.parameters.iter().map(|parameter| parameter.key).collect();
         let mut properties = Map::new();
         for parameter in &self.parameters {
@@ -203,7 +204,7 @@ impl Class {
     }
 
     /// Values out of what a scenario says, with defaults.
-    pub fn read(&self, values: Value) -> Result<Map<String, Value>, ReadFault> {
+    fn read(&self, values: Value) -> Result<Map<String, Value>, ReadFault> {
         let Value::Object(mut given) = values else {
             return Err(ReadFault::Message("not a table of parameters".to_owned()));
         };
@@ -224,6 +225,20 @@ impl Class {
             None => Ok(read),
         }
     }
+}
+
+/// What makes a class a mechanism of a slot: its page, and how a scenario's values become its parameters.
+pub fn entry<T: ?Sized + 'static>(
+    slot_and_name: String,
+    head: String,
+    class: &Bound<'_, PyAny>,
+    described: Described,
+    boxed: fn(Chosen) -> Box<T>,
+) -> PyResult<(Page, Read<T>)> {
+    let class = Arc::new(Class::new(class, described)?);
+    let page = class.page(head, slot_and_name);
+    let read = move |values| Ok(boxed(Chosen { class: Arc::clone(&class), values: class.read(values)? }));
+    Ok((page, Box::new(read)))
 }
 
 /// What Python tells of a class.
@@ -249,13 +264,6 @@ pub struct Chosen {
     /// The class.
     pub class: Arc<Class>,
     values: Map<String, Value>,
-}
-
-impl Chosen {
-    /// With values as [`Class::read`] gives them.
-    pub fn new(class: &Arc<Class>, values: Map<String, Value>) -> Self {
-        Chosen { class: Arc::clone(class), values }
-    }
 }
 
 impl Serialize for Chosen {
@@ -308,15 +316,17 @@ impl Object {
         now: Time,
         call: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<T>,
     ) -> Option<T> {
-        let object = self.alive.as_ref()?;
-        let called = Python::attach(|py| call(object.bind(py)).map_err(|error| (name, error)));
-        match called {
-            Ok(answer) => Some(answer),
-            Err((name, error)) => {
-                Python::attach(|py| self.fail(py, name, Some(now), error));
-                None
-            }
-        }
+        Python::attach(|py| {
+            let called = call(self.alive.as_ref()?.bind(py));
+            called.map_err(|error| self.fail(py, name, Some(now), error)).ok()
+        })
+    }
+
+    /// The time that `timer_ps` named has come.
+    pub fn clear_timer(&mut self, now: Time) {
+        self.call("on_timer", now, |object| {
+            object.setattr(intern!(object.py(), "timer_ps"), object.py().None())
+        });
     }
 
     fn fail(&mut self, py: Python<'_>, method: &str, at: Option<Time>, error: PyErr) {

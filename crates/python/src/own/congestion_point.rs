@@ -1,19 +1,18 @@
 //! Congestion points in Python.
 
-use std::sync::Arc;
-
 use floodway_mechanisms::registry::{CongestionPointParams, CustomDetection};
 use floodway_mechanisms::slots::{
     Claim, CongestionPoint, CpAction, Cx, Demands, Detection, DropReason, Mark, Need, Notice, PacketView,
     ParamError, PortEvent, PortInfo, QueueView, Tells,
 };
 use floodway_units::{Bytes, FlowId, Rate, Rng, Time};
+use pyo3::call::PyCallArgs;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::PyList;
+use pyo3::types::{PyList, PyString};
 
-use super::class::{Chosen, Class, Described, Object, whole};
+use super::class::{Chosen, Described, Object, entry, whole};
 use super::views::{Packet, Port, Queue};
 
 /// Makes a class a congestion point of scenarios; `head` is its page.
@@ -24,13 +23,9 @@ pub fn register_congestion_point(
     class_: &Bound<'_, PyAny>,
     described: Described,
 ) -> PyResult<()> {
-    let class = Arc::new(Class::new(class_, described)?);
-    let page = class.page(head, format!("congestion-point.{name}"));
-    let read = move |values| {
-        let chosen = Chosen::new(&class, class.read(values)?);
-        Ok(Box::new(chosen) as Box<dyn CustomDetection>)
-    };
-    CongestionPointParams::register_as(name, true, page, Box::new(read))
+    let boxed = |chosen| Box::new(chosen) as Box<dyn CustomDetection>;
+    let (page, read) = entry(format!("congestion-point.{name}"), head, class_, described, boxed)?;
+    CongestionPointParams::register_as(name, true, page, read)
         .map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
@@ -90,22 +85,34 @@ struct Heard {
 }
 
 impl Cp {
-    /// Calls a method; the mark that it answers with, if it does. The CNPs that it wants to have sent are sent.
-    fn call(
+    /// Calls a method with what it is told, and sends the CNPs that it wants to have sent; what `answer` makes of what it returns.
+    fn call<T>(
         &mut self,
         name: &'static str,
         cx: &mut Cx<'_, CpAction>,
-        call: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<Mark>,
-    ) -> Mark {
+        views: impl for<'py> PyCallArgs<'py>,
+        answer: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<T>,
+    ) -> Option<T> {
         let now = cx.now;
-        let called = self.object.call(name, now, |object| {
-            let mark = call(object)?;
+        let (answer, timer) = self.object.call(name, now, |object| {
+            let answer = answer(&object.call_method1(PyString::intern(object.py(), name), views)?)?;
             send(object, cx)?;
-            Ok((mark, timer_of(object)?))
-        });
-        let Some((mark, timer)) = called else { return Mark::None };
+            Ok((answer, timer_of(object)?))
+        })?;
         self.timer = timer.map(|timer| timer.max(now));
-        mark
+        Some(answer)
+    }
+
+    /// Calls a method that may mark the packet in hand.
+    fn marks(
+        &mut self,
+        name: &'static str,
+        cx: &mut Cx<'_, CpAction>,
+        p: &PacketView,
+        q: &QueueView,
+    ) -> Mark {
+        let views = (Packet::new(cx.now, p), Queue::new(cx.now, q));
+        self.call(name, cx, views, |answer| mark_of(answer, name, p)).unwrap_or_default()
     }
 }
 
@@ -169,47 +176,24 @@ impl CongestionPoint for Cp {
     }
 
     fn on_enqueue(&mut self, cx: &mut Cx<'_, CpAction>, p: &PacketView, q: &QueueView) -> Mark {
-        if !self.hears.enqueue {
-            return Mark::None;
-        }
-        let now = cx.now;
-        self.call("on_enqueue", cx, |object| {
-            let views = (Packet::new(now, p), Queue::new(now, q));
-            mark_of(&object.call_method1(intern!(object.py(), "on_enqueue"), views)?, "on_enqueue", p)
-        })
+        if self.hears.enqueue { self.marks("on_enqueue", cx, p, q) } else { Mark::None }
     }
 
     fn on_dequeue(&mut self, cx: &mut Cx<'_, CpAction>, p: &PacketView, q: &QueueView) -> Mark {
-        if !self.hears.dequeue {
-            return Mark::None;
-        }
-        let now = cx.now;
-        self.call("on_dequeue", cx, |object| {
-            let views = (Packet::new(now, p), Queue::new(now, q));
-            mark_of(&object.call_method1(intern!(object.py(), "on_dequeue"), views)?, "on_dequeue", p)
-        })
+        if self.hears.dequeue { self.marks("on_dequeue", cx, p, q) } else { Mark::None }
     }
 
     fn on_event(&mut self, cx: &mut Cx<'_, CpAction>, event: PortEvent<'_>) {
         let now = cx.now;
         match event {
             PortEvent::Paused(q) if self.hears.paused => {
-                self.call("on_paused", cx, |object| {
-                    object.call_method1(intern!(object.py(), "on_paused"), (Queue::new(now, q),))?;
-                    Ok(Mark::None)
-                });
+                self.call("on_paused", cx, (Queue::new(now, q),), |_| Ok(()));
             }
             PortEvent::Resumed(q) if self.hears.resumed => {
-                self.call("on_resumed", cx, |object| {
-                    object.call_method1(intern!(object.py(), "on_resumed"), (Queue::new(now, q),))?;
-                    Ok(Mark::None)
-                });
+                self.call("on_resumed", cx, (Queue::new(now, q),), |_| Ok(()));
             }
             PortEvent::Removed(p) if self.hears.removed => {
-                self.call("on_removed", cx, |object| {
-                    object.call_method1(intern!(object.py(), "on_removed"), (Packet::new(now, p),))?;
-                    Ok(Mark::None)
-                });
+                self.call("on_removed", cx, (Packet::new(now, p),), |_| Ok(()));
             }
             _ => {}
         }
@@ -222,11 +206,7 @@ impl CongestionPoint for Cp {
     fn on_timeout(&mut self, cx: &mut Cx<'_, CpAction>) {
         let now = cx.now;
         self.timer = None;
-        self.call("on_timer", cx, |object| {
-            let py = object.py();
-            object.setattr(intern!(py, "timer_ps"), py.None())?;
-            object.call_method1(intern!(py, "on_timer"), (now.0,))?;
-            Ok(Mark::None)
-        });
+        self.object.clear_timer(now);
+        self.call("on_timer", cx, (now.0,), |_| Ok(()));
     }
 }

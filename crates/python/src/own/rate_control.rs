@@ -1,7 +1,5 @@
 //! Rate controls in Python.
 
-use std::sync::Arc;
-
 use floodway_mechanisms::registry::{CustomReaction, ReactionParams};
 use floodway_mechanisms::slots::{
     AckView, Allowance, LossView, Need, Notice, ParamError, QpInfo, Reaction, ReactionPoint,
@@ -10,8 +8,9 @@ use floodway_units::{Bytes, Rate, Span, Time};
 use pyo3::exceptions::PyValueError;
 use pyo3::intern;
 use pyo3::prelude::*;
+use pyo3::types::PyString;
 
-use super::class::{Chosen, Class, Described, Object, whole};
+use super::class::{Chosen, Described, Object, entry, whole};
 use super::views::{Ack, Cnp, Flow, Loss, Sent};
 
 /// CNPs that receivers send to a class which hears them: at the most one in so long. Source: DCQCN's N.
@@ -25,13 +24,9 @@ pub fn register_rate_control(
     class_: &Bound<'_, PyAny>,
     described: Described,
 ) -> PyResult<()> {
-    let class = Arc::new(Class::new(class_, described)?);
-    let page = class.page(head, format!("rate-control.{name}"));
-    let read = move |values| {
-        let chosen = Chosen::new(&class, class.read(values)?);
-        Ok(Box::new(chosen) as Box<dyn CustomReaction>)
-    };
-    ReactionParams::register_as(name, true, page, Box::new(read))
+    let boxed = |chosen| Box::new(chosen) as Box<dyn CustomReaction>;
+    let (page, read) = entry(format!("rate-control.{name}"), head, class_, described, boxed)?;
+    ReactionParams::register_as(name, true, page, read)
         .map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
@@ -86,9 +81,10 @@ pub struct Rp {
 }
 
 impl Rp {
-    fn call(&mut self, name: &'static str, now: Time, call: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<()>) {
+    /// Calls a method with what it is told.
+    fn call(&mut self, name: &'static str, now: Time, view: impl for<'py> IntoPyObject<'py>) {
         let read = self.object.call(name, now, |object| {
-            call(object)?;
+            object.call_method1(PyString::intern(object.py(), name), (view,))?;
             read_of(object)
         });
         if let Some((allowance, timer)) = read {
@@ -118,33 +114,25 @@ fn read_of(object: &Bound<'_, PyAny>) -> PyResult<(Allowance, Option<Time>)> {
 impl ReactionPoint for Rp {
     fn on_sent(&mut self, now: Time, wire: Bytes) {
         if self.hears_sent {
-            self.call("on_sent", now, |object| {
-                object.call_method1(intern!(object.py(), "on_sent"), (Sent::new(now, wire),)).map(drop)
-            });
+            self.call("on_sent", now, Sent::new(now, wire));
         }
     }
 
     fn on_ack(&mut self, now: Time, ack: &AckView<'_>) {
         if self.hears_acks {
-            self.call("on_ack", now, |object| {
-                object.call_method1(intern!(object.py(), "on_ack"), (Ack::new(now, ack),)).map(drop)
-            });
+            self.call("on_ack", now, Ack::new(now, ack));
         }
     }
 
     fn on_notice(&mut self, now: Time, notice: &Notice) {
         if self.hears_cnps {
-            self.call("on_cnp", now, |object| {
-                object.call_method1(intern!(object.py(), "on_cnp"), (Cnp::new(now, notice),)).map(drop)
-            });
+            self.call("on_cnp", now, Cnp::new(now, notice));
         }
     }
 
     fn on_loss(&mut self, now: Time, loss: &LossView) {
         if self.hears_losses {
-            self.call("on_loss", now, |object| {
-                object.call_method1(intern!(object.py(), "on_loss"), (Loss::new(now, loss),)).map(drop)
-            });
+            self.call("on_loss", now, Loss::new(now, loss));
         }
     }
 
@@ -155,11 +143,8 @@ impl ReactionPoint for Rp {
     fn on_timeout(&mut self, now: Time) {
         // It is over; the object sets it anew where it wants another.
         self.timer = None;
-        self.call("on_timer", now, |object| {
-            let py = object.py();
-            object.setattr(intern!(py, "timer_ps"), py.None())?;
-            object.call_method1(intern!(py, "on_timer"), (now.0,)).map(drop)
-        });
+        self.object.clear_timer(now);
+        self.call("on_timer", now, now.0);
     }
 
     fn hears_sent(&self) -> bool {

@@ -117,3 +117,16 @@ pub(crate) struct Outboxes {
     #[expect(clippy::vec_box, reason = "packets take them as they are")]
     pub extras: Vec<Box<Extra>>,
 }
+
+impl Outboxes {
+    /// What a packet is to have with it, in a box that another one has left, if there is one.
+    pub fn boxed(&mut self, extra: Extra) -> Box<Extra> {
+        match self.extras.pop() {
+            Some(mut left) => {
+                *left = extra;
+                left
+            }
+            None => Box::new(extra),
+        }
+    }
+}

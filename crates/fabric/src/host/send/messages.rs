@@ -82,8 +82,7 @@ impl AtNode<'_, '_> {
 
     /// Gives a data packet a message that goes with it.
     pub fn attach_message(&mut self, place: Place, message: ControlMessage) {
-        let mut extra = self.run.out.extras.pop().unwrap_or_else(|| Box::new(Extra::Message(message)));
-        *extra = Extra::Message(message);
+        let extra = self.run.out.boxed(Extra::Message(message));
         self.run.packets.attach(place, extra);
     }
 }

@@ -382,8 +382,7 @@ impl AtNode<'_, '_> {
         let mut packet = Packet::new(Kind::Region, FlowId(u32::MAX), size);
         packet.at = self.now;
         let place = self.run.packets.add(packet);
-        let mut extra = self.run.out.extras.pop().unwrap_or_else(|| Box::new(Extra::Notice(notice)));
-        *extra = Extra::Notice(notice);
+        let extra = self.run.out.boxed(Extra::Notice(notice));
         self.run.packets.attach(place, extra);
         self.queue_link_control(ingress, place);
         self.kick(ingress);

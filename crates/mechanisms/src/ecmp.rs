@@ -170,9 +170,9 @@ mod tests {
     use floodway_units::name_key;
 
     use super::*;
-    use crate::slots::{Router as _, Signals};
+    use crate::slots::Router as _;
     use crate::testing::{Bench, packet};
-    use floodway_units::{Bytes, PortId, Rate};
+    use floodway_units::PortId;
 
     /// Quantile of chi-square with 15 degrees of freedom that a fair choice exceeds once in 10^6.
     const CHI_SQUARE_15: f64 = 56.493_4;
@@ -265,15 +265,7 @@ mod tests {
     #[test]
     fn a_packet_takes_the_way_of_its_flow() {
         let mut router = router(Hash::Mix, 0, "tor1", None);
-        let view = |port| PortView {
-            port: PortId(port),
-            queued: Bytes::ZERO,
-            rate: Rate::gbps(100),
-            up: true,
-            signals: Signals::default(),
-            culprit: false,
-            holds_flow: false,
-        };
+        let view = |port| PortView { port: PortId(port), ..PortView::example() };
         let candidates: Vec<_> = (0..7).map(view).collect();
         let mut bench = Bench::<()>::new();
         for flow in flows().take(1_000) {

@@ -152,8 +152,6 @@ impl slots::Router for Router {
 
 #[cfg(test)]
 mod tests {
-    use floodway_units::{Bytes, Rate};
-
     use super::*;
     use crate::slots::{Router as _, Signals};
     use crate::testing::{Bench, packet};
@@ -161,12 +159,8 @@ mod tests {
     fn view(port: u32, degree: f32) -> PortView {
         PortView {
             port: PortId(port),
-            queued: Bytes::ZERO,
-            rate: Rate::gbps(100),
-            up: true,
             signals: Signals { degree, severe: degree >= 32.0, ..Signals::default() },
-            culprit: false,
-            holds_flow: false,
+            ..PortView::example()
         }
     }
 

@@ -57,10 +57,10 @@ impl slots::Router for Router {
 
 #[cfg(test)]
 mod tests {
-    use floodway_units::{Bytes, PortId, Rate};
+    use floodway_units::PortId;
 
     use super::*;
-    use crate::slots::{FlowTuple, Router as _, Signals};
+    use crate::slots::{FlowTuple, Router as _};
     use crate::testing::{Bench, packet};
 
     /// Quantile of chi-square with 7 degrees of freedom that a fair choice exceeds once in 10^6.
@@ -68,15 +68,7 @@ mod tests {
 
     #[test]
     fn packets_of_one_flow_use_all_ways_alike() {
-        let view = |port| PortView {
-            port: PortId(port),
-            queued: Bytes::ZERO,
-            rate: Rate::gbps(100),
-            up: true,
-            signals: Signals::default(),
-            culprit: false,
-            holds_flow: false,
-        };
+        let view = |port| PortView { port: PortId(port), ..PortView::example() };
         let candidates: Vec<_> = (0..8).map(view).collect();
         let mut bench = Bench::<()>::new();
         let mut counts = [0u32; 8];

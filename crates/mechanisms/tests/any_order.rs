@@ -7,9 +7,9 @@ use floodway_mechanisms::registry::{
 };
 use floodway_mechanisms::slots::{
     AckView, CongestionPoint, Cx, FcFrame, FcReceiver, FcSender, Gate, IngressView, IntHop, LinkInfo,
-    LossView, Mark, Notice, NotificationPoint, Outbox, PacketView, PauseMode, PortEvent, PortInfo, PortView,
-    QpInfo, QueueView, ReactionPoint, ReadyView, RegionNotice, Reply, Router, Scheduler, Segment, Signals,
-    SwitchInfo, TransportReceiver, TransportSender,
+    LossView, Mark, Notice, NotificationPoint, Outbox, PacketView, PortEvent, PortInfo, PortView, QpInfo,
+    QueueView, ReactionPoint, ReadyView, RegionNotice, Reply, Router, Scheduler, Segment, SwitchInfo,
+    TransportReceiver, TransportSender,
 };
 use floodway_units::{Bytes, Class, FlowId, PortId, Quanta, QueueId, Rate, Rng, Span, Time, Turns, stream};
 use proptest::prelude::*;
@@ -44,19 +44,11 @@ fn flow_controls() -> Vec<FlowControlParams> {
 
 fn link() -> LinkInfo {
     LinkInfo {
-        rate: Rate::gbps(100),
-        reverse_rate: Rate::gbps(100),
         delay: Span::us(12),
         reverse_delay: Span::us(12),
         reverse_jitter: Span::ns(50),
-        nic_rate: Rate::gbps(100),
-        mtu: Bytes(1500),
-        overhead: Bytes(20),
-        has_errors: false,
-        to_host: false,
-        class: Class::DATA,
         buffer: Bytes::kb(400),
-        pause: PauseMode::Timer,
+        ..LinkInfo::example()
     }
 }
 
@@ -521,34 +513,12 @@ fn drive_congestion_point(mut machine: AnyCongestionPoint, inputs: &[(u64, Passi
 
 fn packet(class: Class, ecn_capable: bool, ce: bool) -> PacketView {
     let mark = if ce { Mark::Ce } else { Mark::None };
-    PacketView {
-        flow: FlowId(0),
-        class,
-        frame: Bytes(1000),
-        wire: Bytes(1020),
-        ecn_capable,
-        is_reply: false,
-        isolated: false,
-        mark,
-        flow_hash: 0,
-        source: 1,
-        destination: 2,
-        ingress: PortId(0),
-    }
+    PacketView { class, frame: Bytes(1000), wire: Bytes(1020), ecn_capable, mark, ..PacketView::example() }
 }
 
 fn queue(len: u64) -> QueueView {
-    QueueView {
-        port: PortId(0),
-        class: Class::DATA,
-        sub: 0,
-        len: Bytes(len),
-        first: Bytes(len),
-        voq: Bytes(len),
-        rate: Rate::gbps(100),
-        paused: false,
-        base_rtt: Span::us(10),
-    }
+    let len = Bytes(len);
+    QueueView { port: PortId(0), len, first: len, voq: len, ..QueueView::example() }
 }
 
 fn ready_view() -> impl Strategy<Value = ReadyView> {
@@ -636,15 +606,7 @@ proptest! {
 
     #[test]
     fn routers_choose_one_of_the_candidates(hashes in proptest::collection::vec(any::<u64>(), 1..40), ways in 1u32..20) {
-        let view = |port| PortView {
-            port: PortId(port),
-            queued: Bytes::ZERO,
-            rate: Rate::gbps(100),
-            up: true,
-            signals: Signals::default(),
-            culprit: false,
-            holds_flow: false,
-        };
+        let view = |port| PortView { port: PortId(port), ..PortView::example() };
         let candidates: Vec<_> = (0..ways).map(view).collect();
         let mut rng = stream(1, 1, "route");
         for choice in all::<RoutingParams>(RoutingParams::names()) {

@@ -7,9 +7,9 @@ use std::collections::VecDeque;
 
 use floodway_mechanisms::bifrost::{Params, Receiver, Sender};
 use floodway_mechanisms::slots::{
-    Cx, FcFrame, FcReceiver, FcSender, FlowControl, Gate, IngressView, LinkInfo, Outbox, PauseMode,
+    Cx, FcFrame, FcReceiver, FcSender, FlowControl, Gate, IngressView, LinkInfo, Outbox,
 };
-use floodway_units::{Bytes, Class, Quanta, Rate, Rng, Span, Time, Turns, stream};
+use floodway_units::{Bytes, Quanta, Rate, Rng, Span, Time, Turns, stream};
 use proptest::prelude::*;
 
 /// The unit of all bytes where results are to be exact.
@@ -24,15 +24,9 @@ fn link(rate: Rate, rtt: u64, mtu: u64) -> LinkInfo {
         reverse_rate: rate,
         delay: both_ways / 2,
         reverse_delay: both_ways - both_ways / 2,
-        reverse_jitter: Span::ZERO,
-        nic_rate: Rate::gbps(100),
         mtu: Bytes(mtu),
-        overhead: Bytes(20),
-        has_errors: false,
-        to_host: false,
-        class: Class::DATA,
         buffer: Bytes::MAX - Bytes(1),
-        pause: PauseMode::Timer,
+        ..LinkInfo::example()
     }
 }
 

@@ -15,10 +15,10 @@ use floodway_mechanisms::registry::{
     AnyAdmission, AnyFcReceiver, AnyFcSender, BufferParams, FlowControlParams,
 };
 use floodway_mechanisms::slots::{
-    Admission, Admit, Cx, FcFrame, FcReceiver, FcSender, Gate, IngressView, LinkInfo, Mark, Outbox,
-    PacketView, PauseMode, PoolView, QueueView,
+    Admission, Admit, Cx, FcFrame, FcReceiver, FcSender, Gate, IngressView, LinkInfo, Outbox, PacketView,
+    PauseMode, PoolView, QueueView,
 };
-use floodway_units::{Bytes, Class, FlowId, PortId, Quanta, Rate, Rng, Span, Time, Turns, stream};
+use floodway_units::{Bytes, Class, Quanta, Rate, Rng, Span, Time, Turns, stream};
 use proptest::prelude::*;
 
 /// Frame of the MAC's control, as buffers count.
@@ -435,34 +435,11 @@ fn cx<'a>(now: Time, rng: &'a mut Rng, out: &'a mut Outbox<FcFrame>) -> Cx<'a, F
 }
 
 fn packet(bytes: u64, overhead: u64) -> PacketView {
-    PacketView {
-        flow: FlowId(0),
-        class: Class::DATA,
-        frame: Bytes(bytes),
-        wire: Bytes(bytes + overhead),
-        ecn_capable: false,
-        is_reply: false,
-        isolated: false,
-        mark: Mark::None,
-        flow_hash: 0,
-        source: 1,
-        destination: 2,
-        ingress: PortId(0),
-    }
+    PacketView { frame: Bytes(bytes), wire: Bytes(bytes + overhead), ..PacketView::example() }
 }
 
 fn egress(rate: Rate) -> QueueView {
-    QueueView {
-        port: PortId(1),
-        class: Class::DATA,
-        sub: 0,
-        len: Bytes::ZERO,
-        first: Bytes::ZERO,
-        voq: Bytes::ZERO,
-        rate,
-        paused: false,
-        base_rtt: Span::us(10),
-    }
+    QueueView { rate, ..QueueView::example() }
 }
 
 fn choice(json: &str) -> FlowControlParams {

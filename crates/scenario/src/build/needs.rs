@@ -29,13 +29,10 @@ impl Builder<'_> {
                 self.fault_once(ScenarioError::new(place.clone(), &*origin.key, message));
             }
         }
-        let needs = |need: Need| {
-            let mut layers = flows.rate_control.value.iter();
-            layers.find(|layer| layer.needs().contains(&need)).map(ReactionParams::name)
-        };
-        if let (Some(told), Some(asks)) = (needs(Need::Int), needs(Need::Messages)) {
+        if let (Some(reads), Some(asks)) = (needing(flows, Need::Int), needing(flows, Need::Messages)) {
+            let (reads, asks) = (reads.name(), asks.name());
             let message = format!(
-                "{told:?} needs telemetry and {asks:?} messages of its own, and a packet carries one or the other: choose one of them"
+                "{reads:?} needs telemetry and {asks:?} messages of its own, and a packet carries one or the other: choose one of them"
             );
             self.fault_once(ScenarioError::new(place.clone(), &*origin.key, message));
         }
@@ -54,8 +51,7 @@ impl Builder<'_> {
     /// A window that nobody ever sends is odd.
     pub(super) fn check_windows(&mut self, plan: &Plan, flows: &FlowPlan) {
         let origin = &flows.rate_control.origin;
-        let mut layers = flows.rate_control.value.iter();
-        let Some(layer) = layers.find(|layer| layer.needs().contains(&Need::Windows)) else { return };
+        let Some(layer) = needing(flows, Need::Windows) else { return };
         if !ends(plan).any(|end| end.tells(Tells::Windows)) {
             let message = format!(
                 "{:?} never acts: no port has a congestion-point, such as \"mercury\", that sends windows",
@@ -69,8 +65,7 @@ impl Builder<'_> {
     /// Messages by which receivers ask for data are to be limited where the data would queue.
     pub(super) fn check_messages(&mut self, plan: &Plan, flows: &FlowPlan) {
         let origin = &flows.rate_control.origin;
-        let mut layers = flows.rate_control.value.iter();
-        let Some(layer) = layers.find(|layer| layer.needs().contains(&Need::Messages)) else { return };
+        let Some(layer) = needing(flows, Need::Messages) else { return };
         let mut points = ends(plan).flat_map(|end| &end.congestion_points.value);
         if !points.any(CongestionPointParams::limits_messages) {
             let message = format!(
@@ -160,10 +155,7 @@ impl Builder<'_> {
     /// A rate control that nothing ever reaches is odd.
     pub(super) fn check_marks(&mut self, plan: &Plan, flows: &FlowPlan) {
         let origin = &flows.rate_control.origin;
-        let Some(layer) = flows.rate_control.value.iter().find(|layer| layer.needs().contains(&Need::Marks))
-        else {
-            return;
-        };
+        let Some(layer) = needing(flows, Need::Marks) else { return };
         let place = self.place_of(origin);
         let mut odd = |message: String| self.warn(ScenarioError::new(place.clone(), &*origin.key, message));
         let name = layer.name();
@@ -180,6 +172,11 @@ impl Builder<'_> {
             ));
         }
     }
+}
+
+/// The first layer of a rate control that cannot work without something.
+fn needing(flows: &FlowPlan, need: Need) -> Option<&ReactionParams> {
+    flows.rate_control.value.iter().find(|layer| layer.needs().contains(&need))
 }
 
 /// Why what a congestion point tells reaches nobody, if so.

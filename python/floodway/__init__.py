@@ -120,7 +120,7 @@ def __getattr__(name: str) -> object:
     # Whoever asks for the native half first decides which one it is.
     if name == "_floodway":
         return native()
-    if "_floodway" in _NAMES and name in _NAMES["_floodway"]:
+    if name in _NAMES["_floodway"]:
         return getattr(native(), name)
     return found_in(_NAMES, name, package=__name__)
 

@@ -12,12 +12,12 @@ import hashlib
 import json
 import os
 import re
-import sys
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from floodway import _floodway
+from floodway.mechanisms import digests
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -70,13 +70,9 @@ def engine() -> str:
 
 def _own_code(resolved: object) -> dict[str, str]:
     """Return, of each mechanism in Python that a scenario chooses, what tells its code apart."""
-    # Whoever has registered a class has imported its module.
-    mechanisms = sys.modules.get("floodway.mechanisms")
-    if mechanisms is None:
-        return {}
-    chosen = set(_names(resolved))
-    digests: dict[str, str] = mechanisms.digests()
-    return {name: digest for name, digest in digests.items() if name.partition(".")[2] in chosen}
+    known = digests()
+    chosen = set(_names(resolved)) if known else set()
+    return {name: digest for name, digest in known.items() if name.partition(".")[2] in chosen}
 
 
 def _names(value: object) -> Iterator[str]:

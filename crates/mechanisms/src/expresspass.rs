@@ -93,6 +93,10 @@ impl Reaction for Params {
     fn needs(&self) -> &'static [Need] {
         &[Need::Messages]
     }
+
+    fn notification(&self) -> Option<&'static str> {
+        Some("expresspass")
+    }
 }
 
 /// One per sending queue pair.

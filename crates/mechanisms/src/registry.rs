@@ -7,6 +7,8 @@
 use std::borrow::Cow;
 
 use floodway_units::{Bytes, Class, FlowId, PortId, QueueId, Rate, Rng, Span, Time};
+use serde::de::value::StrDeserializer;
+use serde::de::{Deserialize as _, IntoDeserializer as _};
 
 #[allow(clippy::wildcard_imports, reason = "the hooks of all slots are spelled here")]
 use crate::slots::*;
@@ -115,11 +117,17 @@ pub fn entries() -> Vec<Entry> {
 }
 
 impl NotificationParams {
-    /// What a stack of rate control asks of the receivers of its flows: CNPs as often as the layer with the
-    /// shortest interval wants them, or credits, or none.
+    /// The notification of this name, with its defaults; none where there is no such.
+    pub fn named(name: &str) -> Option<Self> {
+        let name: StrDeserializer<'_, serde::de::value::Error> = name.into_deserializer();
+        Self::deserialize(name).ok()
+    }
+
+    /// What a stack of rate control asks of the receivers of its flows: the notification that the first layer with such a wish
+    /// names, or CNPs as often as the layer with the shortest interval wants them, or none.
     pub fn asked_by(stack: &[ReactionParams]) -> Self {
-        if stack.iter().any(|layer| matches!(layer, ReactionParams::Expresspass(_))) {
-            return NotificationParams::Expresspass(crate::expresspass_np::Params::default());
+        if let Some(named) = stack.iter().filter_map(ReactionParams::notification).find_map(Self::named) {
+            return named;
         }
         let interval = stack.iter().filter_map(ReactionParams::cnp_interval).min();
         interval.map_or_else(

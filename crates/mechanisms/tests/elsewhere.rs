@@ -1,7 +1,9 @@
 //! Mechanisms that a program adds to the registry's own.
 #![allow(missing_docs, reason = "tests")]
 
-use floodway_mechanisms::registry::{CustomReaction, FlowControlParams, ReactionParams, custom, entries};
+use floodway_mechanisms::registry::{
+    CustomReaction, FlowControlParams, NotificationParams, ReactionParams, custom, entries,
+};
 use floodway_mechanisms::slots::{
     self, Allowance, Cx, FcFrame, FcReceiver, FcSender, Gate, IngressView, LinkInfo, ParamError, QpInfo,
     ReactionPoint as _,
@@ -191,4 +193,47 @@ fn both_halves_of_a_flow_control_come_from_elsewhere() {
     assert_eq!(sender.gate(Time::ZERO, Bytes(1)), Gate::Open);
     assert_eq!(receiver.level(), Some(Bytes(3)));
     assert_eq!((choice.min_buffer(&link), choice.min_buffer_formula()), (Bytes(1500), "MTU"));
+}
+
+/// A rate control whose receivers have a notification of their own.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+struct Asks {}
+
+impl slots::Reaction for Asks {
+    type Rp = FewRp;
+
+    fn build(&self, _qp: &QpInfo) -> Result<FewRp, ParamError> {
+        Ok(FewRp(Bytes(1)))
+    }
+
+    fn notification(&self) -> Option<&'static str> {
+        Some("answers-elsewhere")
+    }
+}
+
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+struct Answers {}
+
+impl slots::Notification for Answers {
+    type Np = Answers;
+
+    fn build(&self, _qp: &QpInfo) -> Result<Answers, ParamError> {
+        Ok(Answers {})
+    }
+}
+
+impl slots::NotificationPoint for Answers {
+    fn on_data(&mut self, _cx: &mut Cx<'_, slots::Notice>, _p: &slots::PacketView) {}
+}
+
+#[test]
+fn receivers_have_the_notification_that_a_rate_control_from_elsewhere_names() {
+    ReactionParams::register::<Asks>("asks-elsewhere", SOURCE).unwrap();
+    let stack: [ReactionParams; 2] = [read(r#""line-rate""#).unwrap(), read(r#""asks-elsewhere""#).unwrap()];
+    assert_eq!(NotificationParams::asked_by(&stack).name(), "none");
+    NotificationParams::register::<Answers>("answers-elsewhere", SOURCE).unwrap();
+    assert_eq!(NotificationParams::asked_by(&stack).name(), "answers-elsewhere");
+    assert_eq!(NotificationParams::asked_by(&[read(r#""dcqcn""#).unwrap()]).name(), "dcqcn");
 }

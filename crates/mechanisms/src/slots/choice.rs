@@ -265,6 +265,12 @@ hooks! {
             None
         }
 
+        /// The notification that its receivers have where a scenario chooses none, by its name there, with its defaults; none:
+        /// `cnp_interval` decides.
+        fn notification(&self) -> Option<&'static str> {
+            None
+        }
+
         /// Does it heed CNPs, whoever made them ([`ReactionPoint::on_notice`])?
         fn heeds_cnps(&self) -> bool {
             false

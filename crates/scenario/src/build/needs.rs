@@ -1,7 +1,7 @@
 //! What rate controls need of others: acknowledgements, marks, windows, and layers in their order.
 
 use floodway_fabric::Blueprint;
-use floodway_mechanisms::registry::{CongestionPointParams, ReactionParams};
+use floodway_mechanisms::registry::{CongestionPointParams, NotificationParams, ReactionParams};
 use floodway_mechanisms::slots::{Need, Repeats, Tells};
 
 use super::Builder;
@@ -38,6 +38,17 @@ impl Builder<'_> {
         }
         if let Some(name) = twice(flows.rate_control.value.iter().map(ReactionParams::name)) {
             let message = format!("{name:?} stands twice in the stack; once is enough");
+            self.fault_once(ScenarioError::new(place.clone(), &*origin.key, message));
+        }
+        for layer in &flows.rate_control.value {
+            let Some(asked) = layer.notification().filter(|name| NotificationParams::named(name).is_none())
+            else {
+                continue;
+            };
+            let message = format!(
+                "{:?} asks receivers for notification {asked:?}, and there is none of that name",
+                layer.name()
+            );
             self.fault_once(ScenarioError::new(place.clone(), &*origin.key, message));
         }
         if let Some((layer, above)) = told_too_late(&flows.rate_control.value) {

@@ -86,9 +86,10 @@ def test_the_schema_refuses_what_the_simulator_refuses(
 
 
 def test_every_mechanism_tells_of_itself_and_of_each_parameter() -> None:
-    own = [entry for entry in entries() if f"docs/mechanisms/{entry.full_name}.md" in GENERATED]
-    assert len(own) > 30
-    for entry in own:
+    slots = {Path(name).name.split(".")[0] for name in GENERATED if name.startswith("docs/mechanisms/")}
+    for entry in entries():
+        if entry.slot in slots and f"docs/mechanisms/{entry.full_name}.md" not in GENERATED:
+            continue  # A class of another test.
         assert entry.summary, entry.full_name
         for parameter in [*entry.parameters, *(key for table in entry.tables for key in table.parameters)]:
             assert parameter.text, f"{entry.full_name}: {parameter.key}"

@@ -51,7 +51,7 @@ impl ReceiveHalf {
     pub fn new(
         way: &Way,
         (receiver, notification): (AnyTransportReceiver, AnyNotificationPoint),
-        (reply_frame, sends_flags): (u16, bool),
+        reply_frame: u16,
         head: Incoming,
     ) -> Self {
         ReceiveHalf {
@@ -64,7 +64,7 @@ impl ReceiveHalf {
             in_network: 0,
             reply_port: way.port(true, 0),
             class: way.class,
-            sends_flags,
+            sends_flags: way.reads_flags,
             reply_frame,
             alive: true,
             newest: 0,

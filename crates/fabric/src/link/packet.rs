@@ -122,6 +122,12 @@ impl Packet {
         matches!(self.kind, Kind::Ack | Kind::Nak | Kind::Sack | Kind::One | Kind::Cnp | Kind::ToSender)
     }
 
+    /// Answers data: an ACK, a NAK or the like.
+    #[inline]
+    pub fn is_answer(&self) -> bool {
+        matches!(self.kind, Kind::Ack | Kind::Nak | Kind::Sack | Kind::One)
+    }
+
     pub fn has(&self, flag: u8) -> bool {
         self.flags & flag != 0
     }
@@ -132,6 +138,11 @@ impl Packet {
             UE => Mark::Ue,
             _ => Mark::Ce,
         }
+    }
+
+    /// No mark any more.
+    pub fn clear_mark(&mut self) {
+        self.flags &= !(CE | UE);
     }
 
     pub fn add_mark(&mut self, mark: Mark) {

@@ -248,6 +248,9 @@ impl AtNode<'_, '_> {
             let packet = self.run.packets[place];
             let mark = self.dequeued(port, q, &packet);
             self.mark(lane, place, mark);
+            if self.node.machines[port.index()].clears {
+                self.clear_mark(port, q, place);
+            }
         }
         if self.facts.telemetry {
             self.record_hop(port, place);

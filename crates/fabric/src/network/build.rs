@@ -390,6 +390,9 @@ impl<'a> World<'a> {
         let naming = demands().map(|demands| demands.naming).max();
         (machines.recounts, machines.watches) =
             (demands().any(|demands| demands.waiting), demands().any(|demands| demands.inputs));
+        (machines.clears, machines.hears_cnps) =
+            (demands().any(|demands| demands.clears), demands().any(|demands| demands.cnps));
+        let hears_cnps = machines.hears_cnps;
         let meter = demands().find_map(|demands| demands.meter);
         machines.meter = meter.map(|meter| Box::new(MeterQueue::new(meter)));
         at.set_port_quiet(port);
@@ -404,6 +407,7 @@ impl<'a> World<'a> {
         }
         self.facts.ports[id.index()].isolates = isolates;
         self.facts.naming = self.facts.naming.max(naming.unwrap_or_default());
+        self.facts.hears_cnps |= hears_cnps;
     }
 
     /// Machines may ask for a timer from the start, before any packet has come.

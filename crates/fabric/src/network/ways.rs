@@ -57,6 +57,8 @@ pub(crate) struct Way {
     pub telemetry: Telemetry,
     /// Its reliability answers.
     pub has_acks: bool,
+    /// Its sender reads CNPs from the flags of replies.
+    pub reads_flags: bool,
     pub tuple: FlowTuple,
     /// The sender's NIC, and its rank there, which no two queue pairs of a run share.
     pub nic: Local,

@@ -164,6 +164,11 @@ pub struct Demands {
     pub naming: Span,
     /// It limits the metered messages of its port, at switches and at hosts. Of several such limits of a port the first holds.
     pub meter: Option<Meter>,
+    /// It may clear the mark of a packet that leaves: [`CongestionPoint::clears`]. Such a machine hears of every packet of its port,
+    /// so it has no [`CongestionPoint::quiet_up_to`].
+    pub clears: bool,
+    /// It hears of the CNPs that arrive at its switch on their way to senders: [`PortEvent::CnpPasses`].
+    pub cnps: bool,
 }
 
 impl Demands {
@@ -213,6 +218,17 @@ pub enum PortEvent<'a> {
     },
     /// The neighbour downstream of this port has sent this.
     Notice(&'a RegionNotice),
+    /// A CNP has arrived at this switch, on its way to the sender of a flow: a packet of its own, or the flag of a reply where the
+    /// flow's rate control reads CNPs there. All ports of the switch hear of it whose machines ask for it ([`Demands::cnps`]), before
+    /// it is sent on. One that a machine of this switch makes is none.
+    CnpPasses {
+        /// What it tells the sender.
+        notice: &'a Notice,
+        /// The hash of the flow's addresses and ports, as in [`PacketView`].
+        flow_hash: u64,
+        /// The port that it came in by.
+        ingress: PortId,
+    },
 }
 
 /// What is fixed about an egress port when its congestion points are built.
@@ -276,6 +292,12 @@ hooks! {
         /// The packet starts on the wire; `q` no longer includes it.
         fn on_dequeue(&mut self, _cx: &mut Cx<'_, CpAction>, _p: &PacketView, _q: &QueueView) -> Mark {
             Mark::None
+        }
+
+        /// The packet starts on the wire with the mark in `p`, which its port may just have given it: is it cleared? Called for marked
+        /// packets of data after `on_dequeue` of all machines of the port, where `Demands::clears` says so.
+        fn clears(&mut self, _cx: &mut Cx<'_, CpAction>, _p: &PacketView, _q: &QueueView) -> bool {
+            false
         }
 
         /// What happens at the port beside the packets that come and go.

@@ -49,6 +49,7 @@ impl AtNode<'_, '_> {
             class: self.facts.layout.dense(settings.class),
             telemetry: settings.telemetry(),
             has_acks: settings.reliability.has_acks(),
+            reads_flags: settings.rate_control.iter().any(ReactionParams::reads_flags),
             tuple,
             nic,
             rank: begin.rank.unwrap_or_else(|| self.node.nics[nic.index()].ranks.next()),
@@ -67,8 +68,7 @@ impl AtNode<'_, '_> {
         }
         half.pacing.moves = half.is_moved(self.facts.blueprint.semantics.repacing);
         let notification = settings.notification.build(&info).expect("checked when the fabric was built");
-        let replies = (reply_frame, settings.rate_control.iter().any(ReactionParams::reads_flags));
-        let other = ReceiveHalf::new(&way, (receiver, notification), replies, Incoming::of(&head, 0));
+        let other = ReceiveHalf::new(&way, (receiver, notification), reply_frame, Incoming::of(&head, 0));
         self.run.kept.records.started(begin.workload, &head);
         let has_timers = half.next_of_layers().is_some();
         self.enter(slot, key, &half);

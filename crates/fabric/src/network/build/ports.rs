@@ -95,6 +95,8 @@ pub(crate) fn machines_of(blueprint: &Blueprint, port: PortId) -> Result<PortMac
         cp_timer: Armed::default(),
         recounts: false,
         watches: false,
+        clears: false,
+        hears_cnps: false,
         inputs: FxHashMap::default(),
         placed: FxHashMap::default(),
         meter: None,

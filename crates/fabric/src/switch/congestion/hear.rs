@@ -1,7 +1,7 @@
 //! Callbacks and actions of congestion points.
 
 use floodway_mechanisms::slots::{
-    Claim, CongestionPoint, CpAction, Cx, FcFrame, Mark, PortEvent, QueueView, RegionNotice,
+    Claim, CongestionPoint, CpAction, Cx, FcFrame, Mark, Notice, PortEvent, QueueView, RegionNotice,
 };
 use floodway_units::{Bytes, Class, FlowId, Quanta, Span, Time};
 use smallvec::SmallVec;
@@ -45,6 +45,49 @@ impl AtNode<'_, '_> {
         let mark = points.iter_mut().map(|point| point.on_dequeue(&mut cx, &view, &queue)).max();
         self.after_congestion_points(port);
         mark.unwrap_or_default()
+    }
+
+    /// Asks the congestion points of a port whether the mark is cleared with which a packet of its `q`-th queue starts on the wire.
+    pub fn clear_mark(&mut self, port: Local, q: usize, place: Place) {
+        let packet = self.run.packets[place];
+        if !packet.is_data() || packet.mark() == Mark::None {
+            return;
+        }
+        let (view, queue) = (self.packet_view(&packet), self.queue_view(port, q, &packet));
+        let rng = &mut self.node.streams.congestion_point;
+        let mut cx = Cx { now: Time(self.now), rng, out: &mut self.run.out.actions };
+        let mut cleared = false;
+        for point in &mut self.node.machines[port.index()].congestion_points {
+            cleared |= point.clears(&mut cx, &view, &queue);
+        }
+        if cleared {
+            self.run.packets[place].clear_mark();
+        }
+        self.after_congestion_points(port);
+    }
+
+    /// A packet has come in by `ingress`: if it is a CNP, or a reply with that flag, the congestion points of the switch that ask for
+    /// it hear of it.
+    #[inline(never)]
+    pub fn cnp_passes(&mut self, ingress: Local, place: Place) {
+        let packet = self.run.packets[place];
+        let way = &self.run.pairs.ways[packet.flow.index()];
+        let is_cnp =
+            packet.kind == Kind::Cnp || way.reads_flags && packet.is_answer() && packet.mark() != Mark::None;
+        if !is_cnp {
+            return;
+        }
+        let notice =
+            if packet.kind == Kind::Cnp { packet.notice() } else { Notice::of(packet.flow, packet.mark()) };
+        let (flow_hash, ingress) = (way.hash, self.id(ingress));
+        for port in self.node.locals() {
+            if self.node.machines[port.index()].hears_cnps {
+                self.tell_points(port, PortEvent::CnpPasses { notice: &notice, flow_hash, ingress });
+                self.after_congestion_points(port);
+                // A gate may have changed.
+                self.kick(port);
+            }
+        }
     }
 
     /// A timer of a congestion point has come.

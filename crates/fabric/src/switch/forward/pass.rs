@@ -16,6 +16,9 @@ impl AtNode<'_, '_> {
         let packet = &mut self.run.packets[place];
         packet.hop = packet.hop.saturating_add(1);
         let (class, frame) = (packet.class, packet.frame);
+        if self.facts.hears_cnps {
+            self.cnp_passes(ingress, place);
+        }
         let Some(out) = self.next_port(ingress, place) else {
             return self.refuse(lane, ingress, place, DropReason::NoRoute);
         };

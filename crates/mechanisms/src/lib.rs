@@ -50,5 +50,7 @@ pub mod swing;
 pub mod tcd;
 pub mod tcd_np;
 pub mod testing;
+pub mod themis_pnp;
+pub mod themis_trp;
 pub mod timely;
 mod told;

@@ -57,6 +57,8 @@ congestion_points! {
     Rcm => rcm,
     Casl => casl,
     Expresspass => expresspass_cp,
+    ThemisPnp => themis_pnp,
+    ThemisTrp => themis_trp,
 }
 
 notifications! {

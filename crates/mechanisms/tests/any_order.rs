@@ -404,6 +404,8 @@ fn congestion_points() -> Vec<CongestionPointParams> {
         r#"{ "rcm": { "weight": 0, "remote-weight": 1, "cam-depth": 4, "cam-hits": 4, "severe": 63 } }"#,
         r#"{ "casl": { "kmin": "0B", "kmax": "2KB", "gain": 1, "forget-after": "2us", "learn-every": "1us", "capacity": "9KB" } }"#,
         r#"{ "casl": { "threshold": "1KB", "floor": 0, "inherit": true, "adapt-every": "1ps", "drop-gain": 1 } }"#,
+        r#"{ "themis-pnp": { "interval": "0us", "delay": "1us" } }"#,
+        r#"{ "themis-trp": { "queues": 2, "recovery": "3us", "rate": "1G", "fast": 1, "slow": 1, "most": 3 } }"#,
         r#"{ "pacc": { "multi": true, "period": "13us", "a": 9, "b": 0, "most-flows": 1 } }"#,
     ];
     with_tuned(CongestionPointParams::names(), &tuned)
@@ -431,6 +433,8 @@ enum Passing {
     Input { len: u64 },
     Noticed { degree: u8, named: bool },
     Sorted { second: u64 },
+    Cleared { len: u64, flow: u64 },
+    Cnp { ce: bool, flow: u64 },
     Timeout,
 }
 
@@ -446,6 +450,8 @@ fn passing() -> impl Strategy<Value = Passing> {
         2 => (0u64..200_000).prop_map(|len| Passing::Input { len }),
         1 => (0u8..64, any::<bool>()).prop_map(|(degree, named)| Passing::Noticed { degree, named }),
         1 => (0u64..100_000).prop_map(|second| Passing::Sorted { second }),
+        1 => (0u64..3_000_000, 0u64..3).prop_map(|(len, flow)| Passing::Cleared { len, flow }),
+        1 => (any::<bool>(), 0u64..3).prop_map(|(ce, flow)| Passing::Cnp { ce, flow }),
         1 => Just(Passing::Timeout),
     ]
 }
@@ -500,6 +506,15 @@ fn drive_congestion_point(mut machine: AnyCongestionPoint, inputs: &[(u64, Passi
                 let queues = [Bytes(5_000), Bytes(second)];
                 machine
                     .on_event(&mut world.cx(), PortEvent::Resorted { class: Class::DATA, queues: &queues });
+            }
+            Passing::Cleared { len, flow } => {
+                let packet = PacketView { flow_hash: flow, ..packet(Class::DATA, true, true) };
+                machine.clears(&mut world.cx(), &packet, &queue(len));
+            }
+            Passing::Cnp { ce, flow } => {
+                let notice = Notice::of(FlowId(7), if ce { Mark::Ce } else { Mark::Ue });
+                let event = PortEvent::CnpPasses { notice: &notice, flow_hash: flow, ingress: PortId(3) };
+                machine.on_event(&mut world.cx(), event);
             }
             Passing::Timeout => machine.on_timeout(&mut world.cx()),
         }

@@ -1,0 +1,228 @@
+//! THEMIS's proactive notification point (PNP): the switch that leads out of a datacenter answers marks itself, so that a sender
+//! hears of congestion near it after a round trip of its own datacenter (THEMIS, ICNP 2025).
+//!
+//! # What it does
+//!
+//! A data packet that starts on the wire with congestion experienced, marked by this port or by a switch before, loses the mark. Its
+//! sender gets a CNP from here, in the control class, `delay` later. For a flow whose last CNP left less than `interval` ago the mark
+//! is cleared, and no CNP is made.
+//!
+//! # Why
+//!
+//! A mark that is set in the sender's datacenter crosses the long link to the receiver, and the receiver's CNP crosses it back: over
+//! 500 us it is a millisecond old when the sender slows, and flows that stay in the datacenter, which hear of congestion within
+//! microseconds, have made room for it. This tells both at about the same time. Choose it at all egress ports of the switches that join a
+//! datacenter with a long link (`dci` in `two-dc` and `multi-dc`), after the mechanism that marks there:
+//! `congestion-point = [{ red = {} }, "themis-pnp"]` by `links = { tag = "core-dci" }`, `direction = "dci>core"`, and by
+//! `links = { tag = "long-haul" }`. What is marked behind the last of these switches is answered by the receiver, as ever. It needs a rate
+//! control that hears CNPs, such as `dcqcn`. `proxy-cnp` tells of its own queue alone, and marks nothing; `themis-trp` is the other part of THEMIS.
+//!
+//! # Symbols
+//!
+//! | symbol | here |
+//! |---|---|
+//! | PNP | this machine at each egress port of an external switch |
+//! | least time between CNPs of a flow | `interval`, from the sending of one to the packet that makes the next |
+//!
+//! # Known differences
+//!
+//! - What is not in the paper's text is taken from the authors' simulator (HPCC's ns-3, extended).
+//! - There a CNP leaves by the port that the packet came in by. Here it is routed to the sender as any packet.
+//! - Flows are remembered by the hash of their addresses and ports, at each port apart; there at the whole switch. A flow leaves by one
+//!   port where routing goes by the flow.
+//! - A table holds the flows that were told within `interval` and `delay`; while it is full (4096) the marks of others are cleared without a
+//!   CNP. With the defaults a port of less than 4.6 Tbit/s does not fill it with packets of 1000 bytes.
+//!
+//! # References
+//!
+//! - "THEMIS: Addressing Congestion-Induced Unfairness in Long-Haul RDMA Networks", ICNP 2025, and the authors' simulator (repository
+//!   `Networked-System-and-Security-Group/Themis`).
+
+use std::collections::VecDeque;
+
+use floodway_units::{FlowId, Span, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::slots::{
+    CongestionPoint, CpAction, Cx, Demands, Detection, Mark, Notice, PacketView, ParamError, PortInfo,
+    QueueView, Tells,
+};
+use crate::told::Told;
+
+/// Parameters of THEMIS's proactive notification point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+#[schemars(rename = "ThemisPnp")]
+pub struct Params {
+    /// How long after a CNP of a flow has left a marked packet makes the next one, from 0 up.
+    /// Source: the authors' simulator: 5 us.
+    pub interval: Span,
+    /// From the packet to its CNP, from 0 up.
+    /// Source: the authors' simulator: 2 us.
+    pub delay: Span,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Params { interval: Span::us(5), delay: Span::us(2) }
+    }
+}
+
+impl Detection for Params {
+    type Cp = Cp;
+
+    fn build(&self, _port: &PortInfo) -> Result<Cp, ParamError> {
+        let told = Told::new(self.interval + self.delay);
+        Ok(Cp { delay: self.delay, told, due: VecDeque::new() })
+    }
+
+    fn tells(&self) -> &'static [Tells] {
+        &[Tells::Cnps]
+    }
+}
+
+/// One per egress port.
+#[derive(Clone, Debug)]
+pub struct Cp {
+    delay: Span,
+    /// By flow, as a switch tells flows apart.
+    told: Told,
+    /// CNPs that are to leave, and when: in the order of time.
+    due: VecDeque<(Time, FlowId)>,
+}
+
+impl CongestionPoint for Cp {
+    fn demands(&self) -> Demands {
+        Demands { clears: true, naming: self.delay, ..Demands::default() }
+    }
+
+    fn clears(&mut self, cx: &mut Cx<'_, CpAction>, p: &PacketView, _q: &QueueView) -> bool {
+        if p.mark != Mark::Ce {
+            return false;
+        }
+        if self.told.may_tell(p.flow_hash, cx.now) {
+            self.due.push_back((cx.now + self.delay, p.flow));
+            self.send_due(cx);
+        }
+        true
+    }
+
+    fn next_timeout(&self) -> Option<Time> {
+        self.due.front().map(|&(at, _)| at)
+    }
+
+    fn on_timeout(&mut self, cx: &mut Cx<'_, CpAction>) {
+        self.send_due(cx);
+    }
+}
+
+impl Cp {
+    /// Sends the CNPs whose time has come.
+    fn send_due(&mut self, cx: &mut Cx<'_, CpAction>) {
+        while let Some(&(at, flow)) = self.due.front()
+            && at <= cx.now
+        {
+            self.due.pop_front();
+            cx.push(CpAction::ToSource(Notice::of(flow, Mark::Ce)));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{Bench, egress, packet, port};
+
+    fn cp(json: &str) -> Cp {
+        let params: Params = serde_json::from_str(json).expect("the parameters are well formed");
+        params.build(&port(400)).expect("the parameters are valid")
+    }
+
+    fn ns(n: u64) -> Time {
+        Time::ZERO + Span::ns(n)
+    }
+
+    fn names(actions: &[CpAction]) -> Vec<u32> {
+        let name = |action: &CpAction| match action {
+            CpAction::ToSource(notice) => {
+                assert_eq!(*notice, Notice::of(notice.flow, Mark::Ce));
+                notice.flow.0
+            }
+            CpAction::ToUpstream(..) | CpAction::Resort(_) => panic!("nobody else is told"),
+        };
+        actions.iter().map(name).collect()
+    }
+
+    /// A packet of `flow` leaves with a mark: is it cleared, and who is told at once?
+    fn leaves(cp: &mut Cp, now: Time, flow: u32, mark: Mark) -> (bool, Vec<u32>) {
+        let flow_hash = u64::from(flow);
+        let data = PacketView { flow: FlowId(flow), flow_hash, ecn_capable: true, mark, ..packet(1_048) };
+        let mut cleared = false;
+        let sent = Bench::new().sent(now, |cx| cleared = cp.clears(cx, &data, &egress(0)));
+        (cleared, names(&sent))
+    }
+
+    /// Lets the next timer run out: when, and who is told.
+    fn timer(cp: &mut Cp) -> Option<(Time, Vec<u32>)> {
+        let at = cp.next_timeout()?;
+        let sent = Bench::new().sent(at, |cx| cp.on_timeout(cx));
+        Some((at, names(&sent)))
+    }
+
+    #[test]
+    fn a_cnp_leaves_2_us_after_the_marked_packet() {
+        let mut cp = cp("{}");
+        assert_eq!(leaves(&mut cp, ns(1_000), 7, Mark::Ce), (true, vec![]));
+        assert_eq!(timer(&mut cp), Some((ns(3_000), vec![7])));
+        assert_eq!(timer(&mut cp), None);
+    }
+
+    #[test]
+    fn a_flow_is_told_each_7_us_while_all_its_packets_are_marked_and_each_mark_is_cleared() {
+        // 5 us after the CNP, which leaves 2 us after its packet.
+        let mut cp = cp("{}");
+        let mut told = Vec::new();
+        for n in 0..300u64 {
+            // A packet of 1048 bytes each 100 ns.
+            let now = ns(100 * n);
+            while let Some(at) = cp.next_timeout().filter(|&at| at <= now) {
+                told.extend(timer(&mut cp).map(|(_, flows)| (at, flows)));
+            }
+            assert!(leaves(&mut cp, now, 7, Mark::Ce).0);
+        }
+        let each_7_us = [2_000, 9_000, 16_000, 23_000].map(|at| (ns(at), vec![7]));
+        assert_eq!(told, each_7_us);
+    }
+
+    #[test]
+    fn each_flow_is_told_for_itself() {
+        let mut cp = cp("{}");
+        for (at, flow) in [(0, 7), (500, 8), (900, 7), (1_000, 9)] {
+            assert_eq!(leaves(&mut cp, ns(at), flow, Mark::Ce), (true, vec![]));
+        }
+        let sent: Vec<_> = std::iter::from_fn(|| timer(&mut cp)).collect();
+        assert_eq!(sent, [(ns(2_000), vec![7]), (ns(2_500), vec![8]), (ns(3_000), vec![9])]);
+    }
+
+    #[test]
+    fn other_marks_stay_and_tell_nobody() {
+        let mut cp = cp("{}");
+        assert_eq!(leaves(&mut cp, ns(0), 7, Mark::Ue), (false, vec![]));
+        assert_eq!(leaves(&mut cp, ns(0), 7, Mark::None), (false, vec![]));
+        assert_eq!(cp.next_timeout(), None);
+    }
+
+    #[test]
+    fn without_delay_the_cnp_leaves_with_the_packet() {
+        let mut cp = cp(r#"{ "delay": "0us" }"#);
+        assert_eq!(leaves(&mut cp, ns(0), 7, Mark::Ce), (true, vec![7]));
+        assert_eq!(leaves(&mut cp, ns(4_999), 7, Mark::Ce), (true, vec![]));
+        assert_eq!(leaves(&mut cp, ns(5_000), 7, Mark::Ce), (true, vec![7]));
+    }
+
+    #[test]
+    fn a_flow_may_be_named_as_long_as_its_cnp_waits() {
+        assert_eq!(cp("{}").demands().naming, Span::us(2));
+    }
+}

@@ -1,0 +1,298 @@
+//! THEMIS's temporary reaction point (TRP): the switch by which flows enter a datacenter over a long link slows those of which
+//! receivers complain, until their senders, a round trip away, have heard of it (THEMIS, ICNP 2025).
+//!
+//! # What it does
+//!
+//! The switch counts the CNPs that pass it on their way to senders, flow by flow. While the last one of a flow is younger than `recovery`,
+//! packets of that flow leave later: each goes P times through a loop, a port of the switch that leads back into it. P grows with the
+//! CNPs of the flow: by one with each up to `fast`, then by one with each `slow` of them, up to `most`. A pass takes `latency`, or, if that
+//! is longer, the time in which `rate` sends all that is in the loop: so packets take longer the more wait. When no CNP has come for
+//! `recovery`, the packets of the flow that are in the loop leave after the pass at work, in their order, and those that come do not wait.
+//!
+//! ```text
+//!              ┌──── loop: P passes ────┐
+//!  long link ──┤ flows that were told of ├──► egress port ──► datacenter ──► receiver
+//!              └─── all other flows ─────┘                                      │
+//!  senders  ◄────────────────── CNPs, counted here ◄────────────────────────────┘
+//! ```
+//!
+//! # Why
+//!
+//! A receiver's CNP crosses the long link back to the sender, and for a round trip, a millisecond over 500 us each way, the sender goes on
+//! as before; flows of the datacenter slow within microseconds, and have what is left. Choose it at the egress ports by which a datacenter's edge
+//! switch sends into it: `congestion-point = [{ red = {} }, "themis-trp"]` by `links = { tag = "core-dci" }`,
+//! `direction = "dci>core"`; at a port that sends over the long link no CNP is of a flow that it could slow in time. `themis-pnp`,
+//! the other part of THEMIS, is about congestion near the sender, and both may be at one port. It costs buffer: what is slowed waits here.
+//!
+//! # Symbols
+//!
+//! | symbol | here |
+//! |---|---|
+//! | TRP | this machine at an egress port of an external switch |
+//! | number of loops of a packet | P |
+//! | rate and delay of the loop's link | `rate`, `latency` |
+//!
+//! # Known differences
+//!
+//! - What is not in the paper's text is taken from the authors' simulator (HPCC's ns-3, extended). It was changed many times: how P grows
+//!   with CNPs, and after which silence a flow recovers (from 0.5 to 5 ms). The defaults are those of the version that is kept beside
+//!   figures of its ablation. The published figures differ among themselves accordingly.
+//! - There the loop is one port of the switch, of 1.6 Tbit/s, for all of its egress ports. Here each port has a loop of its own, by default as
+//!   fast as itself: the four ports of 400 Gbit/s of that simulator have as much together.
+//! - Passes are not made one by one. All packets in a loop go round together, so what counts is the number of rounds since a packet
+//!   came; its fraction advances by the time and by what is in the loop. The order of packets within a round is not told apart.
+//! - Packets of slowed flows wait in `queues` - 1 queues of this port, by the hash of their flow: two flows of one queue keep one order, so one
+//!   may wait for the other. A packet that has made its passes leaves in the order of the port's scheduler, after the first queue where that is strict.
+//! - There the first CNP of a flow has packets pass once more without starting the time of recovery, packets of a flow that has recovered make two passes all the same, and flows between the same
+//!   two hosts count as one. Here the first CNP is as any other, such packets make no pass, and each flow is one.
+//! - A table remembers 4096 flows. While it is full, those go that have recovered; CNPs of others then slow nobody.
+//!
+//! # References
+//!
+//! - "THEMIS: Addressing Congestion-Induced Unfairness in Long-Haul RDMA Networks", ICNP 2025, and the authors' simulator (repository
+//!   `Networked-System-and-Security-Group/Themis`).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use floodway_units::{QueueId, Rate, Span, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::slots::{
+    Claim, CongestionPoint, CpAction, Cx, Demands, Detection, Gate, Mark, PacketView, ParamError, PortEvent,
+    PortInfo, QueueView,
+};
+use crate::told::MOST_FLOWS;
+
+mod rounds;
+
+use rounds::{Held, Rounds};
+
+/// CNPs of a flow within this time are one (the authors' simulator).
+const CNP_GAP: Span = Span::ns(5);
+
+/// Parameters of THEMIS's temporary reaction point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+#[schemars(rename = "ThemisTrp")]
+pub struct Params {
+    /// How long, above 0, after the last CNP of a flow its packets are no longer held back.
+    /// Source: the authors' simulator: 1 ms, the round trip over their long link.
+    pub recovery: Span,
+    /// CNPs of a flow each of which adds a pass, 1 at least.
+    /// Source: the authors' simulator: 11.
+    pub fast: u32,
+    /// Each so many CNPs of a flow beyond the first add a pass, 1 at least.
+    /// Source: the authors' simulator: 20.
+    pub slow: u32,
+    /// The most passes of a packet, 1 at least.
+    /// Source: the authors' simulator: 401.
+    pub most: u32,
+    /// What a pass takes, above 0, while little is in the loop.
+    /// Source: the authors' simulator: 100 ns, the delay of the loop's link.
+    pub latency: Span,
+    /// Rate of the loop, above 0. Default: that of the port.
+    /// Source: floodway's choice: the authors' loop, of 1.6 Tbit/s, serves four ports of 400 Gbit/s.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate: Option<Rate>,
+    /// Queues of each class at the port, the first for flows that are not held back: from 2 to 255. All ports of the run have as many.
+    /// Source: floodway's choice.
+    pub queues: u8,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Params {
+            recovery: Span::ms(1),
+            fast: 11,
+            slow: 20,
+            most: 401,
+            latency: Span::ns(100),
+            rate: None,
+            queues: 32,
+        }
+    }
+}
+
+impl Params {
+    /// P after so many CNPs, 1 or more.
+    pub fn passes(&self, cnps: u32) -> u32 {
+        let slow = cnps.saturating_sub(1) / self.slow;
+        cnps.min(self.fast).saturating_add(slow).min(self.most)
+    }
+}
+
+impl Detection for Params {
+    type Cp = Cp;
+
+    fn build(&self, port: &PortInfo) -> Result<Cp, ParamError> {
+        for (key, span, example) in [("recovery", self.recovery, "1ms"), ("latency", self.latency, "100ns")] {
+            if span == Span::ZERO {
+                let message = format!("0 is no time; write it like \"{example}\"");
+                return Err(ParamError::new(key, message));
+            }
+        }
+        for (key, count) in [("fast", self.fast), ("slow", self.slow), ("most", self.most)] {
+            if count == 0 {
+                return Err(ParamError::new(key, "0 is too few; it takes 1 at least"));
+            }
+        }
+        if self.queues < 2 {
+            let message = format!(
+                "{} is too few; it takes 2 at least, one of them for flows that are not held back",
+                self.queues
+            );
+            return Err(ParamError::new("queues", message));
+        }
+        let rate = self.rate.unwrap_or(port.rate);
+        if rate.0 == 0 {
+            return Err(ParamError::new("rate", "0 sends nothing; write it like \"400G\""));
+        }
+        Ok(Cp {
+            params: *self,
+            flows: BTreeMap::new(),
+            deadlines: BTreeSet::new(),
+            rounds: Box::new(Rounds::new(rate, self.latency, usize::from(self.queues) - 1)),
+        })
+    }
+
+    fn fill_in(&mut self, port: &PortInfo) {
+        self.rate.get_or_insert(port.rate);
+    }
+}
+
+/// What is known of a flow of which CNPs have passed.
+#[derive(Clone, Copy, Debug)]
+struct Flow {
+    /// CNPs so far.
+    cnps: u32,
+    /// When the last one came that counted.
+    last: Time,
+    /// Its recovery is awaited.
+    awaited: bool,
+}
+
+/// One per egress port.
+#[derive(Clone, Debug)]
+pub struct Cp {
+    params: Params,
+    /// By flow, as a switch tells flows apart.
+    flows: BTreeMap<u64, Flow>,
+    /// When flows recover, at the earliest.
+    deadlines: BTreeSet<(Time, u64)>,
+    rounds: Box<Rounds>,
+}
+
+impl Cp {
+    /// Has the last CNP of a flow come less than the time of recovery ago?
+    fn is_held(&self, flow: &Flow, now: Time) -> bool {
+        now < flow.last + self.params.recovery
+    }
+
+    /// The passes that a packet of a flow makes which comes now.
+    fn passes(&self, flow: u64, now: Time) -> u32 {
+        let flow = self.flows.get(&flow).filter(|flow| self.is_held(flow, now));
+        flow.map_or(0, |flow| self.params.passes(flow.cnps))
+    }
+
+    /// The queue of the flows of this hash, of those for flows that are held back.
+    fn own(&self, flow: u64) -> usize {
+        (flow % (u64::from(self.params.queues) - 1)) as usize
+    }
+
+    /// A CNP of a flow has passed.
+    fn count(&mut self, now: Time, hash: u64) {
+        if self.flows.len() >= MOST_FLOWS && !self.flows.contains_key(&hash) {
+            self.flows.retain(|_, flow| flow.awaited);
+            if self.flows.len() >= MOST_FLOWS {
+                return;
+            }
+        }
+        let flow = self.flows.entry(hash).or_insert(Flow { cnps: 0, last: now, awaited: false });
+        if flow.cnps == 0 || now >= flow.last + CNP_GAP {
+            flow.cnps = flow.cnps.saturating_add(1);
+            flow.last = now;
+        }
+        if !flow.awaited {
+            flow.awaited = true;
+            self.deadlines.insert((flow.last + self.params.recovery, hash));
+        }
+    }
+
+    /// Flows of which no CNP has come for the time of recovery are held back no longer.
+    fn recover(&mut self, now: Time) {
+        while let Some(&(at, hash)) = self.deadlines.first()
+            && at <= now
+        {
+            self.deadlines.pop_first();
+            let Some(flow) = self.flows.get_mut(&hash) else { continue };
+            let due = flow.last + self.params.recovery;
+            flow.awaited = now < due;
+            if flow.awaited {
+                self.deadlines.insert((due, hash));
+            } else {
+                let own = self.own(hash);
+                self.rounds.hurry(own, hash);
+            }
+        }
+    }
+}
+
+impl CongestionPoint for Cp {
+    fn demands(&self) -> Demands {
+        let claims = &[Claim::Classify, Claim::Gate];
+        Demands { claims, queues: self.params.queues, cnps: true, ..Demands::default() }
+    }
+
+    fn classify(&mut self, now: Time, p: &PacketView) -> QueueId {
+        let held = !p.is_reply && self.passes(p.flow_hash, now) > 0;
+        QueueId { class: p.class, sub: if held { 1 + self.own(p.flow_hash) as u8 } else { 0 } }
+    }
+
+    fn gate(&self, now: Time, q: QueueId) -> Gate {
+        q.sub.checked_sub(1).map_or(Gate::Open, |own| self.rounds.gate(now, q.class, usize::from(own)))
+    }
+
+    fn on_enqueue(&mut self, cx: &mut Cx<'_, CpAction>, p: &PacketView, q: &QueueView) -> Mark {
+        if let Some(own) = q.sub.checked_sub(1) {
+            self.rounds.advance(cx.now);
+            let held = Held::new(p.flow_hash, p.class, p.frame);
+            self.rounds.enter(usize::from(own), held, self.passes(p.flow_hash, cx.now));
+        }
+        Mark::None
+    }
+
+    fn on_dequeue(&mut self, cx: &mut Cx<'_, CpAction>, p: &PacketView, q: &QueueView) -> Mark {
+        if let Some(own) = q.sub.checked_sub(1) {
+            self.rounds.advance(cx.now);
+            self.rounds.leave(usize::from(own), p.flow_hash, p.class);
+        }
+        Mark::None
+    }
+
+    fn on_event(&mut self, cx: &mut Cx<'_, CpAction>, event: PortEvent<'_>) {
+        match event {
+            PortEvent::CnpPasses { notice, flow_hash, .. } if notice.mark == Mark::Ce => {
+                self.count(cx.now, flow_hash);
+            }
+            PortEvent::Removed(p) => {
+                self.rounds.advance(cx.now);
+                self.rounds.leave(self.own(p.flow_hash), p.flow_hash, p.class);
+            }
+            _ => {}
+        }
+    }
+
+    fn next_timeout(&self) -> Option<Time> {
+        let recovery = self.deadlines.first().map(|&(at, _)| at);
+        [recovery, self.rounds.next()].into_iter().flatten().min()
+    }
+
+    fn on_timeout(&mut self, cx: &mut Cx<'_, CpAction>) {
+        self.rounds.advance(cx.now);
+        self.recover(cx.now);
+    }
+}
+
+#[cfg(test)]
+mod tests;

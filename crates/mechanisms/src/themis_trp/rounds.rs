@@ -1,0 +1,206 @@
+//! Packets that go round in a loop: who has made its passes, and when the next one has.
+
+use std::collections::VecDeque;
+
+use floodway_units::{Bytes, Class, Rate, Span, Time};
+
+use crate::slots::Gate;
+
+/// A round, in the parts in which rounds are counted: so that a fraction of one is kept.
+const ROUND: u128 = 1 << 24;
+
+/// No packet waits for its last round.
+const NEVER: u128 = u128::MAX;
+
+/// A packet that waits in a queue of its own.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Held {
+    flow: u64,
+    class: Class,
+    frame: Bytes,
+    /// The round, in parts, after which it has made its passes.
+    last: u128,
+    /// When it may leave: not before those that came before it.
+    leaves: u128,
+}
+
+impl Held {
+    pub fn new(flow: u64, class: Class, frame: Bytes) -> Self {
+        Held { flow, class, frame, last: 0, leaves: 0 }
+    }
+}
+
+/// The packets of a queue, in their order: first those that have made their passes.
+#[derive(Clone, Debug, Default)]
+struct List {
+    held: VecDeque<Held>,
+    done: usize,
+}
+
+impl List {
+    /// The round after which the next one has made its passes.
+    fn next(&self) -> Option<u128> {
+        self.held.get(self.done).map(|held| held.leaves)
+    }
+}
+
+/// A loop: all that is in it goes round together, once in `latency`, or in the time in which `rate` sends it.
+#[derive(Clone, Debug)]
+pub(super) struct Rounds {
+    rate: Rate,
+    latency: Span,
+    /// What is in the loop.
+    bytes: Bytes,
+    /// Rounds until `at`, in parts. They are counted while something is in the loop.
+    rounds: u128,
+    at: Time,
+    /// The least round after which a packet that is in the loop leaves it.
+    next: u128,
+    /// Classes of which packets have come, and how many queues each has.
+    classes: Vec<Class>,
+    queues: usize,
+    /// Of each class in a row.
+    lists: Vec<List>,
+}
+
+impl Rounds {
+    pub fn new(rate: Rate, latency: Span, queues: usize) -> Self {
+        Rounds {
+            rate,
+            latency,
+            bytes: Bytes::ZERO,
+            rounds: 0,
+            at: Time::ZERO,
+            next: NEVER,
+            classes: Vec::new(),
+            queues,
+            lists: Vec::new(),
+        }
+    }
+
+    /// Lets rounds pass until `now`.
+    pub fn advance(&mut self, now: Time) {
+        while self.next != NEVER {
+            let due = self.when(self.next);
+            if due > now {
+                break;
+            }
+            self.step(due.max(self.at));
+            self.finish();
+        }
+        self.step(now.max(self.at));
+    }
+
+    /// A packet of the class's queue `own` has come, which makes so many passes.
+    pub fn enter(&mut self, own: usize, held: Held, passes: u32) {
+        let at = self.list_of(held.class, own);
+        let list = &mut self.lists[at];
+        let last = self.rounds + u128::from(passes) * ROUND;
+        let leaves = list.held.back().map_or(last, |before| last.max(before.leaves));
+        list.held.push_back(Held { last, leaves, ..held });
+        if leaves <= self.rounds {
+            // So all before it are.
+            list.done += 1;
+        } else {
+            self.bytes += held.frame;
+            self.next = self.next.min(leaves);
+        }
+    }
+
+    /// A packet of the flow leaves its queue, sent or not.
+    pub fn leave(&mut self, own: usize, flow: u64, class: Class) {
+        let at = self.list_of(class, own);
+        let list = &mut self.lists[at];
+        let Some(place) = list.held.iter().position(|held| held.flow == flow) else { return };
+        let Some(held) = list.held.remove(place) else { return };
+        if place < list.done {
+            list.done -= 1;
+        } else {
+            self.bytes = self.bytes.saturating_sub(held.frame);
+            self.look();
+        }
+    }
+
+    /// The packets of a flow leave the loop after the round at work, or when those before them do.
+    pub fn hurry(&mut self, own: usize, flow: u64) {
+        let soon = self.rounds + ROUND;
+        for list in self.lists.iter_mut().skip(own).step_by(self.queues) {
+            let mut before = 0;
+            for held in list.held.iter_mut().skip(list.done) {
+                if held.flow == flow {
+                    held.last = held.last.min(soon);
+                }
+                held.leaves = held.last.max(before);
+                before = held.leaves;
+            }
+        }
+        self.look();
+    }
+
+    /// May the first packet of a queue leave?
+    pub fn gate(&self, now: Time, class: Class, own: usize) -> Gate {
+        let class = self.classes.iter().position(|&other| other == class);
+        let Some(list) = class.and_then(|class| self.lists.get(class * self.queues + own)) else {
+            return Gate::Open;
+        };
+        if list.done > 0 {
+            return Gate::Open;
+        }
+        let due = list.next().map(|next| self.when(next));
+        due.filter(|&due| due > now).map_or(Gate::Open, Gate::Until)
+    }
+
+    /// When the next packet has made its passes, if nothing comes or goes.
+    pub fn next(&self) -> Option<Time> {
+        (self.next != NEVER).then(|| self.when(self.next))
+    }
+
+    /// What a round takes.
+    fn round(&self) -> Span {
+        self.latency.max(self.rate.time_to_send(self.bytes))
+    }
+
+    /// When so many rounds are over, rounded up.
+    fn when(&self, rounds: u128) -> Time {
+        let parts = rounds.saturating_sub(self.rounds);
+        let span = parts.saturating_mul(u128::from(self.round().0)).div_ceil(ROUND);
+        let at = u128::from(self.at.0).saturating_add(span);
+        Time(u64::try_from(at).unwrap_or(u64::MAX - 1))
+    }
+
+    /// Rounds pass until `to`, in none of which a packet makes its last pass.
+    fn step(&mut self, to: Time) {
+        if self.bytes > Bytes::ZERO {
+            let span = u128::from(to.since(self.at).0);
+            self.rounds += span * ROUND / u128::from(self.round().0);
+        }
+        self.at = to;
+    }
+
+    /// Takes those out of the loop that have made their passes.
+    fn finish(&mut self) {
+        for list in &mut self.lists {
+            while let Some(held) = list.held.get(list.done).filter(|held| held.leaves <= self.rounds) {
+                self.bytes = self.bytes.saturating_sub(held.frame);
+                list.done += 1;
+            }
+        }
+        self.look();
+    }
+
+    /// Looks for the one that leaves the loop next.
+    fn look(&mut self) {
+        self.next = self.lists.iter().filter_map(List::next).min().unwrap_or(NEVER);
+    }
+
+    /// The list of a class's queue.
+    fn list_of(&mut self, class: Class, own: usize) -> usize {
+        let known = self.classes.iter().position(|&other| other == class);
+        let class = known.unwrap_or_else(|| {
+            self.classes.push(class);
+            self.lists.resize_with(self.classes.len() * self.queues, List::default);
+            self.classes.len() - 1
+        });
+        class * self.queues + own
+    }
+}

@@ -62,7 +62,7 @@ pub fn packet(frame: u64) -> PacketView {
 
 /// [`PortInfo::example`] of so many Gbit/s.
 pub fn port(gbps: u64) -> PortInfo {
-    PortInfo { rate: Rate::gbps(gbps), ..PortInfo::example() }
+    PortInfo { rate: Rate::gbps(gbps), rate_in: Rate::gbps(gbps), ..PortInfo::example() }
 }
 
 /// An ingress that holds so much inside the reserve, in the shared part, and in headroom.

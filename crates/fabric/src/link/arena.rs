@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use floodway_engine::memory::{self, Exhausted};
-use floodway_mechanisms::slots::{ControlMessage, IntHop, RegionNotice};
+use floodway_mechanisms::slots::{ControlMessage, FlowFilter, IntHop, RegionNotice};
 use floodway_units::{Bytes, FlowId};
 use smallvec::SmallVec;
 
@@ -44,6 +44,8 @@ pub(crate) enum Extra {
     Hops(Hops),
     /// Word of a congestion point to its neighbour upstream.
     Notice(RegionNotice),
+    /// Likewise, of a set of flows.
+    Filter(FlowFilter),
     /// A message to the receiver that goes with data.
     Message(ControlMessage),
 }
@@ -53,7 +55,7 @@ impl Extra {
     pub fn hops(&self) -> &[IntHop] {
         match self {
             Extra::Hops(hops) => hops,
-            Extra::Notice(_) | Extra::Message(_) => &[],
+            Extra::Notice(_) | Extra::Filter(_) | Extra::Message(_) => &[],
         }
     }
 }
@@ -287,7 +289,7 @@ impl Arena {
     pub fn hops_mut(&mut self, place: Place) -> Option<&mut Hops> {
         match self.extra_mut(place).as_deref_mut() {
             Some(Extra::Hops(hops)) => Some(hops),
-            Some(Extra::Notice(_) | Extra::Message(_)) | None => None,
+            Some(Extra::Notice(_) | Extra::Filter(_) | Extra::Message(_)) | None => None,
         }
     }
 

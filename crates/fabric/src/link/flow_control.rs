@@ -1,7 +1,9 @@
 //! Flow control of a link: its two halves are told what happens, and their frames are sent.
 
 use floodway_mechanisms::registry::AnyFcReceiver;
-use floodway_mechanisms::slots::{Cx, Disposition, FcFrame, FcReceiver as _, FcSender as _, IngressView};
+use floodway_mechanisms::slots::{
+    Cx, Disposition, FcFrame, FcReceiver as _, FcSender as _, IngressView, PortEvent,
+};
 use floodway_units::Time;
 
 use crate::link::arena::{Extra, Place};
@@ -80,8 +82,10 @@ impl AtNode<'_, '_> {
             self.trace_heard(port, &packet, lost);
         }
         if let Some(extra) = extra {
-            if let Extra::Notice(notice) = &*extra {
-                self.region_notice(port, notice, lost);
+            match &*extra {
+                Extra::Notice(notice) => self.neighbour_says(port, PortEvent::Notice(notice), lost),
+                Extra::Filter(filter) => self.neighbour_says(port, PortEvent::Filter(filter), lost),
+                Extra::Hops(_) | Extra::Message(_) => {}
             }
             return self.run.out.extras.push(extra);
         }

@@ -43,6 +43,8 @@ pub(crate) struct Port {
     pub has_cp: bool,
     /// What it sends is captured, or counted by flow.
     pub noted: bool,
+    /// Of a host: a congestion point may hold flows back one by one.
+    pub holds_flows: bool,
     /// Link control frames that wait to be sent, where they go before all else.
     pub control: Fifo,
     /// The second queue of each of its classes may lose what waits there.

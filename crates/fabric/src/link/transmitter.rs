@@ -296,11 +296,11 @@ impl AtNode<'_, '_> {
             let len = bytes(self.node.queues.known(first + q).bytes);
             ready.push(ReadyView { queue: self.facts.layout.queue_id(q), len, head: bytes(wire), gate });
         }
-        let picked = if ready.is_empty() {
-            None
-        } else {
-            self.node.machines[port.index()].scheduler.pick(Time(self.now), &ready)
-        };
+        let machines = &mut self.node.machines[port.index()];
+        if machines.serves {
+            machines.offer_one_of_each_class(Time(self.now), &mut ready);
+        }
+        let picked = if ready.is_empty() { None } else { machines.scheduler.pick(Time(self.now), &ready) };
         self.run.out.ready = ready;
         picked.map(|id| self.facts.layout.queue_index(id))
     }

@@ -145,10 +145,20 @@ impl Blueprint {
 
     /// What the congestion points of an egress port may know of it, but for what the whole network decides.
     pub fn port_info(&self, port: PortId) -> PortInfo {
-        let direction = &self.links[port.index() / 2].directions[port.index() % 2];
-        let (rate, delay) = (direction.rate, direction.longest_delay());
+        let directions = &self.links[port.index() / 2].directions;
+        let (out, back) = (&directions[port.index() % 2], &directions[1 - port.index() % 2]);
         let size = self.wire.data_with(self.mtu, true, self.telemetry());
-        PortInfo { port, rate, delay, mtu: size.frame, wire: size.wire, largest_rtt: Span::ZERO }
+        PortInfo {
+            port,
+            rate: out.rate,
+            delay: out.longest_delay(),
+            rate_in: back.rate,
+            delay_in: back.longest_delay(),
+            mtu: size.frame,
+            wire: size.wire,
+            control: self.wire.link_control().wire,
+            largest_rtt: Span::ZERO,
+        }
     }
 
     /// Must a mechanism of the run know the largest base round-trip time of all pairs of hosts?

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use floodway_mechanisms::registry::{AnyCongestionPoint, AnyFcReceiver, AnyRouter};
 use floodway_mechanisms::slots::{
-    CongestionPoint, FcReceiver as _, FcSender as _, Need, PortInfo, SwitchInfo,
+    Claim, CongestionPoint, FcReceiver as _, FcSender as _, Need, PortInfo, SwitchInfo,
 };
 use floodway_units::mrg32k3a::{FirstDraws, Mrg32k3a};
 use floodway_units::{Bytes, Class, NodeId, PortId, Rate, Rng, Span, fold, mix, name_key, stream};
@@ -159,7 +159,10 @@ impl<'a> World<'a> {
         world.meet_ports();
         world.facts.largest = world.largest_ever();
         world.build_with_largest()?;
-        world.port_ids().for_each(|port| world.set_hearing(port));
+        for port in world.port_ids() {
+            world.introduce_ports(port, 0);
+            world.set_hearing(port);
+        }
         if let Some(length) = world.facts.groups.window() {
             world.run.events.go_by_node(Windows::new(world.facts.groups.count(), length.0));
         }
@@ -381,24 +384,42 @@ impl<'a> World<'a> {
         Ok(())
     }
 
+    /// The congestion points of a port, from the `first` on, hear of all ports of their node.
+    fn introduce_ports(&mut self, id: PortId, first: usize) {
+        let largest = self.facts.largest.rtt;
+        let (at, port) = self.at_port(id);
+        let points = &mut at.node.machines[port.index()].congestion_points[first..];
+        if points.is_empty() {
+            return;
+        }
+        for other in at.node.ports.iter() {
+            let info = PortInfo { largest_rtt: largest, ..at.facts.blueprint.port_info(other.id) };
+            points.iter_mut().for_each(|point| point.on_port(&info));
+        }
+    }
+
     /// Up to where the port's congestion points do not hear of packets, and who looks at what it sends.
     fn set_hearing(&mut self, id: PortId) {
         let (mut at, port) = self.at_port(id);
         let machines = &mut at.node.machines[port.index()];
         let demands = || machines.congestion_points.iter().map(CongestionPoint::demands);
         let isolates = demands().any(|demands| demands.isolation);
+        let holds_flows = demands().any(|demands| demands.flows);
         let naming = demands().map(|demands| demands.naming).max();
         (machines.recounts, machines.watches) =
             (demands().any(|demands| demands.waiting), demands().any(|demands| demands.inputs));
         (machines.clears, machines.hears_cnps) =
             (demands().any(|demands| demands.clears), demands().any(|demands| demands.cnps));
         let hears_cnps = machines.hears_cnps;
+        machines.sorts_each = demands().any(|demands| demands.each_packet);
+        machines.serves = demands().any(|demands| demands.claims.contains(&Claim::Serve));
         let meter = demands().find_map(|demands| demands.meter);
         machines.meter = meter.map(|meter| Box::new(MeterQueue::new(meter)));
         at.set_port_quiet(port);
         let state = &mut at.node.ports[port.index()];
         // Hosts choose among queue pairs, and have no queues.
         state.isolates = isolates && !state.at_host;
+        state.holds_flows = holds_flows && state.at_host;
         state.observed |= state.noted;
         state.meters = meter.is_some();
         let isolates = state.isolates;
@@ -457,6 +478,8 @@ impl<'a> World<'a> {
             return Err(congested(at.facts.blueprint.port_name(port), message));
         }
         at.node.ports[local.index()].has_cp = true;
+        let newest = at.node.machines[local.index()].congestion_points.len() - 1;
+        self.introduce_ports(port, newest);
         self.set_hearing(port);
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! Nodes: the state that each host and each switch owns.
 
 use floodway_mechanisms::slots::CongestionPoint as _;
-use floodway_units::{NodeId, PortId, QueueId, Rng, Time};
+use floodway_units::{Class, NodeId, PortId, QueueId, Rng, Time};
 
 use crate::column::{Part, PartMut};
 use crate::host::nic::Nic;
@@ -118,6 +118,12 @@ impl NodeRef<'_> {
     pub fn holds_back(&self, port: Local, queue: QueueId, now: Time) -> bool {
         let points = &self.machines[port.index()].congestion_points;
         points.iter().any(|point| !point.gate(now, queue).is_open(now))
+    }
+
+    /// Does a congestion point of a host's port hold a flow back?
+    pub fn holds_flow(&self, port: Local, class: Class, flow_hash: u64, now: Time) -> bool {
+        let points = &self.machines[port.index()].congestion_points;
+        points.iter().any(|point| point.holds(now, class, flow_hash))
     }
 
     /// Its ports.

@@ -105,6 +105,8 @@ pub(crate) enum Fault {
 pub(crate) struct Outboxes {
     pub frames: Outbox<FcFrame>,
     pub actions: Outbox<CpAction>,
+    /// Empty lists for actions that come of actions.
+    pub spare_actions: Vec<Vec<CpAction>>,
     pub replies: Outbox<Reply>,
     pub notices: Outbox<Notice>,
     pub messages: Outbox<ControlMessage>,

@@ -5,8 +5,8 @@ pub(crate) mod meter;
 mod metering;
 
 use floodway_mechanisms::registry::{AnyCongestionPoint, AnyScheduler};
-use floodway_mechanisms::slots::CongestionPoint;
-use floodway_units::PortId;
+use floodway_mechanisms::slots::{Claim, CongestionPoint, Gate, ReadyView};
+use floodway_units::{PortId, Time};
 use rustc_hash::FxHashMap;
 
 use crate::network::layout::Local;
@@ -21,6 +21,10 @@ pub(crate) struct PortMachines {
     pub cp_timer: Armed,
     /// A machine must know what waits when it comes to hear.
     pub recounts: bool,
+    /// A machine is asked of each packet where it should wait.
+    pub sorts_each: bool,
+    /// A machine chooses among the queues of a class.
+    pub serves: bool,
     /// A machine watches inputs.
     pub watches: bool,
     /// A machine may clear marks.
@@ -36,6 +40,24 @@ pub(crate) struct PortMachines {
 }
 
 impl PortMachines {
+    /// Keeps of each class only the queue that the machine which chooses among them wants to go next; where it wants none, the
+    /// class is offered as one that is held back.
+    pub fn offer_one_of_each_class(&mut self, now: Time, ready: &mut Vec<ReadyView>) {
+        let claims = |point: &&mut AnyCongestionPoint| point.demands().claims.contains(&Claim::Serve);
+        let Some(point) = self.congestion_points.iter_mut().find(claims) else { return };
+        let (mut classes, mut from) = (0, 0);
+        while from < ready.len() {
+            let first = ready[from];
+            let same = ready[from..].iter().take_while(|view| view.queue.class == first.queue.class);
+            let to = from + same.count();
+            let next = point.serve(now, &ready[from..to]);
+            let view = ready[from..to].iter().copied().find(|view| Some(view.queue) == next);
+            ready[classes] = view.unwrap_or(ReadyView { gate: Gate::Closed, ..first });
+            (classes, from) = (classes + 1, to);
+        }
+        ready.truncate(classes);
+    }
+
     /// Arms the timer for the congestion point that wants to be called first.
     #[inline]
     pub fn sync(&mut self, events: &mut Agenda, port: PortId) {

@@ -2,7 +2,7 @@
 
 use floodway_units::{Bytes, Class, FlowId, PortId, QueueId, Rate, Rng, Span, Time};
 
-use super::{Cx, DropReason, Gate, PacketView, QueueView};
+use super::{Cx, DropReason, Gate, PacketView, QueueView, ReadyView};
 
 /// What a congestion point writes into a packet; marks of several machines combine by maximum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
@@ -83,6 +83,44 @@ impl RegionNotice {
     }
 }
 
+/// One hop, to the neighbour that feeds this port, be it a switch or a host: a set of flows as a bitmap, which only the two machines
+/// can read (BFC's Bloom filter).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FlowFilter {
+    /// Of whose flows it speaks.
+    pub class: Class,
+    /// Bytes of the bitmap, from 1 to [`FlowFilter::LARGEST`]: so much longer is the frame that carries it.
+    pub bytes: u8,
+    /// The bits, the lowest first.
+    pub bits: [u64; 16],
+}
+
+impl FlowFilter {
+    /// Bytes of the largest bitmap.
+    pub const LARGEST: u8 = 128;
+
+    /// An empty set.
+    pub fn empty(class: Class, bytes: u8) -> Self {
+        FlowFilter { class, bytes, bits: [0; 16] }
+    }
+
+    /// Is no bit set?
+    pub fn is_empty(&self) -> bool {
+        self.bits.iter().all(|word| *word == 0)
+    }
+}
+
+/// From the machines of a port to those of a port of the same switch, without delay. What the numbers mean is up to the machines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PortMessage {
+    /// A class of data.
+    pub class: Class,
+    /// A flow, as [`PacketView::flow_hash`] names it, or a hash of it.
+    pub flow: u64,
+    /// What is said of it.
+    pub number: i64,
+}
+
 /// What a congestion point sends.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum CpAction {
@@ -90,6 +128,10 @@ pub enum CpAction {
     ToSource(Notice),
     /// One hop upstream, out of the named ingress.
     ToUpstream(PortId, RegionNotice),
+    /// One hop upstream, out of the named ingress, to a host, too.
+    FilterUpstream(PortId, FlowFilter),
+    /// To the machines of the named port of this switch, which may be the port itself: they hear of it at once.
+    ToPort(PortId, PortMessage),
     /// To the port itself: where flows of a class should wait is not what it was. The port asks anew of every packet that waits,
     /// and a flow's packets keep their order.
     Resort(Class),
@@ -117,6 +159,8 @@ pub enum Claim {
     Admit,
     /// Holds queues back.
     Gate,
+    /// Chooses which queue of a class goes next.
+    Serve,
 }
 
 impl Claim {
@@ -126,6 +170,7 @@ impl Claim {
             Claim::Classify => "sort packets into queues of their own",
             Claim::Admit => "drop packets on arrival",
             Claim::Gate => "hold queues back",
+            Claim::Serve => "choose which queue of a class goes next",
         }
     }
 }
@@ -150,6 +195,11 @@ pub struct Demands {
     /// How many queues of each class it sorts packets into, where it claims [`Claim::Classify`]; two, if it names fewer. All ports of
     /// a run have as many as the machine that asks for most, and those behind a machine's own stay empty at its port.
     pub queues: u8,
+    /// Where it claims [`Claim::Classify`]: it is asked of each packet, also while others of the packet's flow wait at the port. Then it is
+    /// up to the machine that a flow's packets leave in their order. By default a flow stays in the queue where it has packets.
+    pub each_packet: bool,
+    /// At a host it holds flows back one by one: [`CongestionPoint::holds`].
+    pub flows: bool,
     /// It looks at what comes in by each port: [`CongestionPoint::on_input`].
     pub inputs: bool,
     /// It must know what waits, packet by packet, once a queue is longer than [`CongestionPoint::quiet_up_to`]. When a packet joins
@@ -229,6 +279,10 @@ pub enum PortEvent<'a> {
         /// The port that it came in by.
         ingress: PortId,
     },
+    /// Likewise.
+    Filter(&'a FlowFilter),
+    /// The machines of a port of this switch have sent this to those of this port.
+    Message(&'a PortMessage),
 }
 
 /// What is fixed about an egress port when its congestion points are built.
@@ -240,10 +294,16 @@ pub struct PortInfo {
     pub rate: Rate,
     /// Delay of its link.
     pub delay: Span,
+    /// Rate of what comes in by it.
+    pub rate_in: Rate,
+    /// Delay of its link for what comes in by it.
+    pub delay_in: Span,
     /// The largest frame as buffers hold it.
     pub mtu: Bytes,
     /// The largest frame as the link carries it.
     pub wire: Bytes,
+    /// What a link control frame takes on the link.
+    pub control: Bytes,
     /// The largest base round-trip time of all pairs of hosts; zero where no mechanism of the run needs it
     /// ([`Need::Largest`](super::Need::Largest)).
     pub largest_rtt: Span,
@@ -258,6 +318,9 @@ hooks! {
             Demands::default()
         }
 
+        /// Before the run: what is fixed about a port of the same switch or host, each in turn, this one too.
+        fn on_port(&mut self, _port: &PortInfo) {}
+
         /// Where the packet's flow should wait: `sub` is less than [`Demands::class_queues`].
         fn classify(&mut self, _now: Time, p: &PacketView) -> QueueId {
             QueueId { class: p.class, sub: 0 }
@@ -271,6 +334,19 @@ hooks! {
         /// May a queue of this port send?
         fn gate(&self, _now: Time, _q: QueueId) -> Gate {
             Gate::Open
+        }
+
+        /// Is this flow, which has something to send at this host, held back? Called for the queue pairs of a host where
+        /// [`Demands::flows`] says so; the answer changes in calls of `on_event` and `on_timeout` only.
+        fn holds(&self, _now: Time, _class: Class, _flow_hash: u64) -> bool {
+            false
+        }
+
+        /// Which queue of a class goes next: one of `ready`, which are all queues of the class that hold packets, in their order, and
+        /// whose gate is open; or none. The scheduler then chooses among classes. Called where [`Claim::Serve`] is claimed, in place
+        /// of the scheduler's own order of a class's queues; the answer must not depend on how often it is asked.
+        fn serve(&mut self, now: Time, ready: &[ReadyView]) -> Option<QueueId> {
+            ready.iter().find(|view| view.gate.is_open(now)).map(|view| view.queue)
         }
 
         /// A hint for speed: with no more bytes than this in its queue, itself included, a packet passes unheard. `admit`

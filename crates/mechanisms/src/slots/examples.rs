@@ -100,8 +100,11 @@ impl PortInfo {
             port: PortId(1),
             rate: Rate::gbps(100),
             delay: Span::us(1),
+            rate_in: Rate::gbps(100),
+            delay_in: Span::us(1),
             mtu: Bytes(1500),
             wire: Bytes(1520),
+            control: Bytes(84),
             largest_rtt: Span::us(20),
         }
     }

@@ -5,6 +5,7 @@ use floodway_mechanisms::slots::{
 };
 use floodway_units::Time;
 
+use crate::host::ring::Ring;
 use crate::host::send::layers;
 use crate::link::arena::Place;
 use crate::link::packet::{INT, Kind, Packet};
@@ -93,8 +94,8 @@ impl AtNode<'_, '_> {
             {
                 return Some(repeat);
             }
-            let nic = &mut self.node.nics[local];
-            if let Some(rank) = nic.ready[class].next_after(nic.last[class]) {
+            if let Some(rank) = self.next_free(local, &self.node.nics[local].ready[class], class) {
+                let nic = &mut self.node.nics[local];
                 nic.last[class] = rank;
                 let id = nic.ranks.get(rank)?;
                 let half = self.run.pairs.senders.known_mut(id as usize);
@@ -103,10 +104,48 @@ impl AtNode<'_, '_> {
             }
             // What stands behind entries that were passed over has no timer. SWING's simulator leaves it until
             // something else wakes the NIC.
-            if nic.repeats[class].is_empty() || self.facts.blueprint.semantics.turns == Turns::Listed {
+            let repeats = &self.node.nics[local].repeats[class];
+            if self.next_free(local, repeats, class).is_none()
+                || self.facts.blueprint.semantics.turns == Turns::Listed
+            {
                 return None;
             }
         }
+    }
+
+    /// The first queue pair of a ring after the one of its class that was served last, round and round, that no congestion point
+    /// holds back.
+    #[inline]
+    fn next_free(&self, local: usize, ring: &Ring, class: usize) -> Option<u32> {
+        let last = self.node.nics[local].last[class];
+        if self.node.ports.known(local).holds_flows {
+            self.next_not_held(local, ring, last)
+        } else {
+            ring.next_after(last)
+        }
+    }
+
+    #[inline(never)]
+    fn next_not_held(&self, local: usize, ring: &Ring, mut rank: u32) -> Option<u32> {
+        for _ in 0..ring.len() {
+            rank = ring.next_after(rank)?;
+            let id = self.node.nics[local].ranks.get(rank)?;
+            if !self.is_held(local, id) {
+                return Some(rank);
+            }
+        }
+        None
+    }
+
+    /// Does a congestion point of a host's port hold back what a queue pair sends?
+    #[inline]
+    pub fn is_held(&self, local: usize, id: u32) -> bool {
+        if !self.node.ports.known(local).holds_flows {
+            return false;
+        }
+        let way = self.run.pairs.ways.known(id as usize);
+        let class = self.facts.layout.classes[way.class as usize];
+        self.node.view().holds_flow(Local::at(local), class, way.hash, self.time())
     }
 
     /// What is sent again before new data: of each queue pair with some, from the one after the last served on,
@@ -119,6 +158,10 @@ impl AtNode<'_, '_> {
             let nic = &mut self.node.nics[local];
             rank = nic.repeats[class].next_after(rank)?;
             let id = nic.ranks.get(rank)?;
+            if self.is_held(local, id) {
+                continue;
+            }
+            let nic = &mut self.node.nics[local];
             let half = self.run.pairs.senders.known_mut(id as usize);
             if half.layers.closed || listed && half.pacing.next_send > self.now {
                 continue;
@@ -154,8 +197,10 @@ impl AtNode<'_, '_> {
         ready.clear();
         for class in 1..self.facts.layout.classes.len() as u8 {
             let nic = &self.node.nics[local];
-            let waiting = (nic.ready[class as usize].len() + nic.repeats[class as usize].len()) as u64;
-            if waiting > 0 {
+            let rings = [&nic.ready[class as usize], &nic.repeats[class as usize]];
+            let waiting = (rings[0].len() + rings[1].len()) as u64;
+            let goes = |ring: &&Ring| self.next_free(local, ring, class.into()).is_some();
+            if rings.iter().any(|ring| goes(ring)) {
                 let q = self.facts.layout.first_queue(class);
                 let gate = self.gate(port, self.facts.layout.lane(port, class), q, largest);
                 let len = bytes(waiting * largest);

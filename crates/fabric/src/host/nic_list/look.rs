@@ -39,7 +39,8 @@ impl AtNode<'_, '_> {
         let q = self.facts.layout.first_queue(half.class);
         let may = self.may_send(half)
             && half.pacing.next_send <= self.now
-            && self.gate(port, lane, q, self.facts.largest_wire).is_open(self.time());
+            && self.gate(port, lane, q, self.facts.largest_wire).is_open(self.time())
+            && !self.is_held(port.index(), id);
         if may { Found::MaySend } else { Found::Waits }
     }
 

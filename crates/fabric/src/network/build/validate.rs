@@ -135,11 +135,21 @@ impl Blueprint {
             Some("it has a queue for what may be lost, and more than one other: classes with such a queue have two".into())
         } else if points.iter().any(|point| point.demands().isolation) {
             self.cannot_isolate(port)
+        } else if points.iter().any(|point| point.demands().each_packet) && self.has_crossbar(port) {
+            Some(
+                "it sorts flows packet by packet, which an input-output queued switch may bring out of order at its inputs: \
+                 choose buffer = \"shared\" or \"static\""
+                    .into(),
+            )
         } else {
             None
         };
         let key = Some("congestion-point");
         message.map_or(Ok(()), |message| Err(BuildError { place: self.port_name(port), key, message }))
+    }
+
+    fn has_crossbar(&self, port: PortId) -> bool {
+        self.switch_at(port).is_some_and(|switch| switch.buffer.plan().crossbar.is_some())
     }
 
     /// Why a port cannot have queues that may lose beside others, if so.

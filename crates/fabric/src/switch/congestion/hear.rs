@@ -1,9 +1,10 @@
 //! Callbacks and actions of congestion points.
 
 use floodway_mechanisms::slots::{
-    Claim, CongestionPoint, CpAction, Cx, FcFrame, Mark, Notice, PortEvent, QueueView, RegionNotice,
+    Claim, CongestionPoint, CpAction, Cx, FcFrame, FlowFilter, Mark, Notice, PortEvent, PortMessage,
+    QueueView, RegionNotice,
 };
-use floodway_units::{Bytes, Class, FlowId, Quanta, Span, Time};
+use floodway_units::{Bytes, Class, FlowId, PortId, Quanta, Span, Time};
 use smallvec::SmallVec;
 
 use crate::link::arena::{Extra, Fifo, Lists, Place};
@@ -398,7 +399,12 @@ impl AtNode<'_, '_> {
 
     /// Delivers what congestion points of `port` have just said.
     pub fn flush_actions(&mut self, port: Local) {
-        let mut actions = std::mem::take(&mut self.run.out.actions.0);
+        if self.run.out.actions.0.is_empty() {
+            return;
+        }
+        // What is said of these actions goes into a list of its own.
+        let spare = self.run.out.spare_actions.pop().unwrap_or_default();
+        let mut actions = std::mem::replace(&mut self.run.out.actions.0, spare);
         for action in actions.drain(..) {
             match action {
                 CpAction::ToSource(notice) => {
@@ -408,10 +414,27 @@ impl AtNode<'_, '_> {
                 CpAction::ToUpstream(ingress, notice) => {
                     self.notify_upstream(port, self.facts.local(ingress), notice);
                 }
+                CpAction::FilterUpstream(ingress, filter) => {
+                    self.send_filter(self.facts.local(ingress), filter);
+                }
+                CpAction::ToPort(to, message) => self.message_to_port(to, &message),
                 CpAction::Resort(class) => self.resort(port, class),
             }
         }
-        self.run.out.actions.0 = actions;
+        let mut spare = std::mem::replace(&mut self.run.out.actions.0, actions);
+        spare.clear();
+        self.run.out.spare_actions.push(spare);
+    }
+
+    /// The machines of another port of this node hear of what those of a port have said.
+    fn message_to_port(&mut self, to: PortId, message: &PortMessage) {
+        let is_here = self.facts.node_of(to) == self.node.id;
+        debug_assert!(is_here, "a message is for a port of the same switch");
+        if is_here {
+            let to = self.facts.local(to);
+            self.tell_points(to, PortEvent::Message(message));
+            self.after_congestion_points(to);
+        }
     }
 
     /// Sends a notice that a machine of `port` has made one hop, out of the port by which the neighbour's packets come in; hosts
@@ -421,22 +444,34 @@ impl AtNode<'_, '_> {
             return;
         }
         self.note_cn(port, ingress, &notice);
-        let size = self.facts.format.link_control().frame + Bytes(FLOW_ID_BYTES * u64::from(notice.count));
+        self.send_to_neighbour(ingress, FLOW_ID_BYTES * u64::from(notice.count), Extra::Notice(notice));
+    }
+
+    /// Sends a set of flows that a machine has made one hop, out of the port by which the neighbour's packets come in.
+    fn send_filter(&mut self, ingress: Local, filter: FlowFilter) {
+        if self.node.ports[ingress.index()].up {
+            self.send_to_neighbour(ingress, u64::from(filter.bytes), Extra::Filter(filter));
+        }
+    }
+
+    /// Sends a link control frame that says `what`, in so many bytes more than the smallest one has.
+    fn send_to_neighbour(&mut self, port: Local, more: u64, what: Extra) {
+        let size = self.facts.format.link_control().frame + Bytes(more);
         let mut packet = Packet::new(Kind::Region, FlowId(u32::MAX), size);
         packet.at = self.now;
         let place = self.run.packets.add(packet);
-        let extra = self.run.out.boxed(Extra::Notice(notice));
+        let extra = self.run.out.boxed(what);
         self.run.packets.attach(place, extra);
-        self.queue_link_control(ingress, place);
-        self.kick(ingress);
+        self.queue_link_control(port, place);
+        self.kick(port);
     }
 
-    /// A notice has arrived at the egress port that it speaks of, or was lost on the way.
-    pub fn region_notice(&mut self, port: Local, notice: &RegionNotice, lost: bool) {
+    /// The neighbour downstream has said something to the machines of an egress port, or it was lost on the way.
+    pub fn neighbour_says(&mut self, port: Local, what: PortEvent<'_>, lost: bool) {
         if lost || !self.node.ports[port.index()].has_cp {
             return;
         }
-        self.tell_points(port, PortEvent::Notice(notice));
+        self.tell_points(port, what);
         self.after_congestion_points(port);
         // A gate may have changed.
         self.kick(port);

@@ -231,7 +231,10 @@ impl AtNode<'_, '_> {
         {
             return self.facts.layout.first_queue(packet.class);
         }
-        if let Some(&(q, _)) = self.node.machines[out.index()].placed.get(&packet.flow.0) {
+        let machines = &self.node.machines[out.index()];
+        if let Some(&(q, _)) = machines.placed.get(&packet.flow.0)
+            && !machines.sorts_each
+        {
             return q;
         }
         let sub = self.sub_of(out, packet);

@@ -48,6 +48,7 @@ impl World<'_> {
         let port = self.port(nic);
         let node = self.node_at(nic).view();
         let q = self.facts.layout.queue_id(self.facts.layout.first_queue(half.class));
+        let (local, hash) = (self.facts.local(nic), self.run.pairs.ways[sender.slot as usize].hash);
         Standing {
             wire,
             turn,
@@ -55,7 +56,9 @@ impl World<'_> {
             pacing: if repeats { 0 } else { half.pacing.next_send },
             up: port.up,
             paused: trace.paused[lane].in_force().map(|stop| stop.from),
-            held: port.has_cp && node.holds_back(self.facts.local(nic), q, self.time()),
+            held: port.has_cp
+                && (node.holds_back(local, q, self.time())
+                    || port.holds_flows && node.holds_flow(local, q.class, hash, self.time())),
             nic,
         }
     }
@@ -87,13 +90,26 @@ impl AtNode<'_, '_> {
         }
     }
 
+    /// The queue of data at a port in which a flow's oldest packet waits.
+    #[cold]
+    fn queue_of_oldest(&self, port: Local, slot: u32) -> Option<usize> {
+        let first = self.facts.layout.queue(port);
+        let waiting = (1..self.facts.layout.queues_per_port).flat_map(|q| {
+            let packets = self.node.queues[first + q].fifo.iter(&self.run.packets);
+            packets.filter(|packet| packet.flow.0 == slot).map(move |packet| (packet.psn, q))
+        });
+        waiting.min().map(|(_, q)| q)
+    }
+
     /// Congestion points of a port have been called: does one hold the flow back that is followed?
     #[cold]
     pub fn trace_held(&mut self, port: Local) {
         let Some(mut trace) = self.run.trace.take() else { return };
         if let Some(message) = trace.message.filter(|_| trace.found.is_none()) {
             let several = self.facts.layout.subs > 1 || self.facts.layout.queues_per_port > 2;
-            let q = if several {
+            let q = if self.node.machines[port.index()].sorts_each {
+                self.queue_of_oldest(port, message.slot)
+            } else if several {
                 // None of its packets is there.
                 self.node.machines[port.index()].placed.get(&message.slot).map(|&(q, _)| q)
             } else {

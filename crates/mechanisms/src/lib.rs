@@ -9,6 +9,7 @@
 #[macro_use]
 pub mod slots;
 
+pub mod bfc;
 pub mod bifrost;
 pub mod casl;
 pub mod cbfc;

@@ -131,7 +131,7 @@ mod tests {
             });
             flows.extend(sent.iter().map(|action| match action {
                 CpAction::ToSource(notice) => notice.flow.0,
-                CpAction::ToUpstream(..) | CpAction::Resort(_) => panic!("nobody else is told"),
+                _ => panic!("nobody else is told"),
             }));
         }
         flows

@@ -56,6 +56,7 @@ congestion_points! {
     Pacc => pacc,
     Rcm => rcm,
     Casl => casl,
+    Bfc => bfc,
     Expresspass => expresspass_cp,
     ThemisPnp => themis_pnp,
     ThemisTrp => themis_trp,

@@ -6,10 +6,10 @@ use floodway_mechanisms::registry::{
     FlowControlParams, NotificationParams, ReactionParams, ReliabilityParams, RoutingParams, SchedulerParams,
 };
 use floodway_mechanisms::slots::{
-    AckView, CongestionPoint, Cx, FcFrame, FcReceiver, FcSender, Gate, IngressView, IntHop, LinkInfo,
-    LossView, Mark, Notice, NotificationPoint, Outbox, PacketView, PortEvent, PortInfo, PortView, QpInfo,
-    QueueView, ReactionPoint, ReadyView, RegionNotice, Reply, Router, Scheduler, Segment, SwitchInfo,
-    TransportReceiver, TransportSender,
+    AckView, CongestionPoint, Cx, FcFrame, FcReceiver, FcSender, FlowFilter, Gate, IngressView, IntHop,
+    LinkInfo, LossView, Mark, Notice, NotificationPoint, Outbox, PacketView, PortEvent, PortInfo,
+    PortMessage, PortView, QpInfo, QueueView, ReactionPoint, ReadyView, RegionNotice, Reply, Router,
+    Scheduler, Segment, SwitchInfo, TransportReceiver, TransportSender,
 };
 use floodway_units::{Bytes, Class, FlowId, PortId, Quanta, QueueId, Rate, Rng, Span, Time, Turns, stream};
 use proptest::prelude::*;
@@ -407,6 +407,8 @@ fn congestion_points() -> Vec<CongestionPointParams> {
         r#"{ "themis-pnp": { "interval": "0us", "delay": "1us" } }"#,
         r#"{ "themis-trp": { "queues": 2, "recovery": "3us", "rate": "1G", "fast": 1, "slow": 1, "most": 3 } }"#,
         r#"{ "pacc": { "multi": true, "period": "13us", "a": 9, "b": 0, "most-flows": 1 } }"#,
+        r#"{ "bfc": { "queues": 1, "flows": 1, "filter": "1B", "hashes": 8, "interval": "1ps", "first-packets": false } }"#,
+        r#"{ "bfc": { "queues": 63, "hop-rtt": "1us", "interval": "7us", "resumes": 1 } }"#,
     ];
     with_tuned(CongestionPointParams::names(), &tuned)
 }
@@ -435,6 +437,9 @@ enum Passing {
     Sorted { second: u64 },
     Cleared { len: u64, flow: u64 },
     Cnp { ce: bool, flow: u64 },
+    Filtered { bits: u64 },
+    Said { number: i64 },
+    Served { gates: [bool; 3] },
     Timeout,
 }
 
@@ -452,6 +457,9 @@ fn passing() -> impl Strategy<Value = Passing> {
         1 => (0u64..100_000).prop_map(|second| Passing::Sorted { second }),
         1 => (0u64..3_000_000, 0u64..3).prop_map(|(len, flow)| Passing::Cleared { len, flow }),
         1 => (any::<bool>(), 0u64..3).prop_map(|(ce, flow)| Passing::Cnp { ce, flow }),
+        1 => prop_oneof![Just(0u64), Just(u64::MAX), any::<u64>()].prop_map(|bits| Passing::Filtered { bits }),
+        1 => (-1i64..2).prop_map(|number| Passing::Said { number }),
+        1 => any::<[bool; 3]>().prop_map(|gates| Passing::Served { gates }),
         1 => Just(Passing::Timeout),
     ]
 }
@@ -516,6 +524,16 @@ fn drive_congestion_point(mut machine: AnyCongestionPoint, inputs: &[(u64, Passi
                 let event = PortEvent::CnpPasses { notice: &notice, flow_hash: flow, ingress: PortId(3) };
                 machine.on_event(&mut world.cx(), event);
             }
+            Passing::Filtered { bits } => {
+                let mut filter = FlowFilter::empty(Class::DATA, FlowFilter::LARGEST);
+                filter.bits = [bits; 16];
+                machine.on_event(&mut world.cx(), PortEvent::Filter(&filter));
+            }
+            Passing::Said { number } => {
+                let message = PortMessage { class: Class::DATA, flow: 7, number };
+                machine.on_event(&mut world.cx(), PortEvent::Message(&message));
+            }
+            Passing::Served { gates } => serve(&mut machine, now, gates),
             Passing::Timeout => machine.on_timeout(&mut world.cx()),
         }
         assert!(machine.next_timeout().is_none_or(|at| at >= now));
@@ -524,6 +542,24 @@ fn drive_congestion_point(mut machine: AnyCongestionPoint, inputs: &[(u64, Passi
                 || machine.gate(now, QueueId { class: Class::DATA, sub: 0 }) == Gate::Open
         );
     }
+}
+
+/// A machine that chooses among the queues of a class names one that is open, the same whenever it is asked.
+fn serve(machine: &mut AnyCongestionPoint, now: Time, gates: [bool; 3]) {
+    let class = Class::DATA;
+    let queue = |sub: usize| QueueId { class, sub: sub as u8 };
+    let ready: Vec<ReadyView> = gates
+        .iter()
+        .enumerate()
+        .map(|(sub, open)| {
+            let gate = if *open { Gate::Open } else { Gate::Closed };
+            ReadyView { queue: queue(sub), len: Bytes(2_000), head: Bytes(1_020), gate }
+        })
+        .collect();
+    let next = machine.serve(now, &ready);
+    assert_eq!(next, machine.serve(now, &ready));
+    assert!(next.is_none_or(|next| gates[usize::from(next.sub)]));
+    assert!(machine.classify(now, &packet(class, false, false)).sub < machine.demands().class_queues() as u8);
 }
 
 fn packet(class: Class, ecn_capable: bool, ce: bool) -> PacketView {

@@ -1,0 +1,387 @@
+//! BFC, backpressure flow control: each hop pauses single flows rather than classes, with a bounded table of flows, a few queues and a
+//! Bloom filter that goes one hop upstream (Goyal et al., NSDI 2022).
+//!
+//! ```text
+//!  upstream port                     ingress                         egress
+//!  [ queues of flows ] ──data──► counts of flows ◄─ pause, resume ─ [ first packets ]─┐
+//!    a queue stops while         Bloom filter, each τ               [ queue 1 .. 32 ]─┴─ DRR ──►
+//!    its head is in the filter ◄──filter── out of the ingress          above Th: the packet counts
+//! ```
+//!
+//! # What it does
+//!
+//! *Queues.* A flow that has packets at an egress port waits in a queue of that port: an empty one when it came, one drawn at random
+//! if there was none. The first packet of a flow that has none there goes into a queue that is served before all others. The
+//! others are served by deficit round robin.
+//!
+//! *Pauses.* A packet that makes its queue longer than Th counts against its flow, until it leaves; while any counts, the flow is
+//! paused. Each ingress keeps a counting Bloom filter of the flows that are paused and came in by it, and sends its bits upstream each τ as
+//! long as any is set. The upstream port, of a switch, does not serve a queue whose first packet's flow is in the filter; a host
+//! sends nothing of such a flow. All else goes on.
+//!
+//! *Resumes.* Of each queue two flows at most are resumed in a hop's round-trip time; others wait in a list.
+//!
+//! # Why
+//!
+//! A victim that shares a port with an incast is not stopped, and no sender has to learn a rate: queues are as long as a hop needs, not
+//! a path. Choose it with senders that start at line rate (`line-rate`, or `static-window` with the bandwidth-delay product), to see how far
+//! congestion control by the network alone goes; choose `dcqcn` or `hpcc` where switches have a queue a class. Keep a flow control
+//! below it, `pfc` or `lossy`, for what pauses of flows cannot hold: more flows at once than a buffer bears. It belongs at switches
+//! and at hosts, with the same parameters at both ends of a link.
+//!
+//! # Symbols
+//!
+//! | symbol | here |
+//! |---|---|
+//! | VFID | a flow as a port knows it: a hash of its addresses and ports, below `flows` |
+//! | HRTT | `hop-rtt`: from a filter's start to the arrival of the first packet that obeys it |
+//! | τ | `interval` |
+//! | μ | the port's rate |
+//! | N_active | queues of the class at the port that hold packets and are not paused, the packet's own among them |
+//! | Th | (HRTT + τ) · μ / N_active |
+//!
+//! # Known differences
+//!
+//! - Written from an account of the paper, not from its text: what that leaves open is chosen here. That is all of the following.
+//! - The queue of first packets is never paused, and counts nothing against a flow. A flow that the downstream pauses has no first packet
+//!   in this sense: else it could go on with one packet at a time, or stop all others in that queue.
+//! - The limit on resumes holds from one multiple of HRTT to the next. Within it a flow is resumed at once.
+//! - Filters go at multiples of τ, and only while a bit is set or has changed since the last one. One that is not followed by
+//!   another for eight τ is void, so that a lost frame or a failed link stops nobody for good.
+//! - A counter says how many egress ports pause the flow, not how many packets count: the bits are the same.
+//! - HRTT is both delays of the link, its largest frame, and the frame of the filter. The receiving port's own link decides,
+//!   for a packet the one that it came in by.
+//! - Queues, filters and N_active are kept class by class; another class of the port is not in its N_active.
+//! - Hosts turn to flows one by one whatever the mechanism; replies that queue among data there are not held.
+//! - Deadlocks of pauses of flows are not searched for; those of the flow control below are.
+//!
+//! # References
+//!
+//! - Goyal, Shah, Zhao, Nikolaidis, Alizadeh and Anderson, "Backpressure Flow Control", NSDI 2022; arXiv:1909.09923.
+//! - Shreedhar and Varghese, "Efficient Fair Queueing using Deficit Round Robin", SIGCOMM 1995.
+
+mod filter;
+mod pauses;
+mod queues;
+#[cfg(test)]
+mod tests;
+mod turns;
+
+use floodway_units::{Bytes, Class, PortId, QueueId, Span, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use self::filter::{Counting, Hashes};
+use self::pauses::Pauses;
+use self::queues::Queues;
+use crate::slots::{
+    Claim, CongestionPoint, CpAction, Cx, Demands, Detection, FlowFilter, Gate, Mark, PacketView, ParamError,
+    PortEvent, PortInfo, PortMessage, QueueView, ReadyView,
+};
+
+/// A filter that has not been repeated for so many τ is void.
+const INTERVALS_OF_SILENCE: u64 = 8;
+/// So many queues can be told apart in a word, beside the one of first packets.
+const MOST_QUEUES: u8 = 63;
+
+/// Parameters of backpressure flow control. Defaults are those of the paper's evaluation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+#[schemars(rename = "Bfc")]
+pub struct Params {
+    /// Queues of flows, of each class at a port, from 1 to 63; one for first packets comes on top.
+    /// Source: Goyal et al., evaluation: 32 queues a port.
+    pub queues: u8,
+    /// VFIDs: so many flows a port can tell apart, from 1 to 65536.
+    /// Source: Goyal et al.: 16K.
+    pub flows: u32,
+    /// Size of the Bloom filter, from 1 to 128 bytes.
+    /// Source: Goyal et al.: 128 bytes.
+    pub filter: Bytes,
+    /// Bits of the filter for each flow, from 1 to 8.
+    /// Source: Goyal et al.: 4 hash functions.
+    pub hashes: u8,
+    /// HRTT, above 0. Default: both delays of the link, its largest frame, and the frame of a filter.
+    /// Source: Goyal et al.: the round-trip time of the hop.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hop_rtt: Option<Span>,
+    /// τ, from one filter to the next, above 0. Default: half of `hop-rtt`.
+    /// Source: Goyal et al.: τ = HRTT / 2.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interval: Option<Span>,
+    /// Flows of a queue that are resumed within `hop-rtt` at most, at least 1.
+    /// Source: Goyal et al.: two.
+    pub resumes: u32,
+    /// A flow's first packet goes before the queues of flows; if not, it waits as the others do.
+    /// Source: Goyal et al.: a high-priority queue for first packets.
+    pub first_packets: bool,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Params {
+            queues: 32,
+            flows: 16_384,
+            filter: Bytes(128),
+            hashes: 4,
+            hop_rtt: None,
+            interval: None,
+            resumes: 2,
+            first_packets: true,
+        }
+    }
+}
+
+/// HRTT and τ of a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Hop {
+    rtt: Span,
+    interval: Span,
+}
+
+impl Params {
+    /// HRTT and τ of the link of `port`, for what comes in by it.
+    fn hop(&self, port: &PortInfo) -> Hop {
+        let frame = Bytes(port.control.0.saturating_add(self.filter.0));
+        let serial = port.rate_in.time_to_send(port.wire) + port.rate.time_to_send(frame);
+        let rtt = self.hop_rtt.unwrap_or(port.delay + port.delay_in + serial);
+        Hop { rtt, interval: self.interval.unwrap_or(rtt / 2) }
+    }
+
+    fn refused(&self) -> Option<ParamError> {
+        let given = |key, value: u64, (least, most)| {
+            let message = format!("{value} was given; it takes {least} to {most}");
+            (value < least || value > most).then(|| ParamError::new(key, message))
+        };
+        let none = |key, span: Option<Span>| {
+            let message = "0 is no time; write it like \"4us\"";
+            (span == Some(Span::ZERO)).then(|| ParamError::new(key, message))
+        };
+        given("queues", self.queues.into(), (1, MOST_QUEUES.into()))
+            .or_else(|| given("flows", self.flows.into(), (1, 1 << 16)))
+            .or_else(|| given("filter", self.filter.0, (1, FlowFilter::LARGEST.into())))
+            .or_else(|| given("hashes", self.hashes.into(), (1, 8)))
+            .or_else(|| given("resumes", self.resumes.into(), (1, u32::MAX.into())))
+            .or_else(|| none("hop-rtt", self.hop_rtt))
+            .or_else(|| none("interval", self.interval))
+    }
+}
+
+impl Detection for Params {
+    type Cp = Cp;
+
+    fn build(&self, port: &PortInfo) -> Result<Cp, ParamError> {
+        self.refused().map_or(Ok(()), Err)?;
+        let hop = self.hop(port);
+        Ok(Cp { params: *self, port: *port, hop, inputs: Vec::new(), lanes: Vec::new() })
+    }
+}
+
+/// One per port, of a switch or a host.
+#[derive(Debug)]
+pub struct Cp {
+    params: Params,
+    port: PortInfo,
+    hop: Hop,
+    /// Bytes that leave here in HRTT + τ, by the port that a packet came in by, in the order of ports.
+    inputs: Vec<(PortId, Bytes)>,
+    /// Of each class that has been heard of.
+    lanes: Vec<Lane>,
+}
+
+/// A class at a port.
+#[derive(Debug)]
+struct Lane {
+    class: Class,
+    /// As an egress: packets that wait here.
+    queues: Queues,
+    /// Likewise: flows that are paused here.
+    pauses: Pauses,
+    /// As an ingress: flows that came in here and are paused at some egress.
+    paused: Counting,
+    /// When the next filter goes out, if one does.
+    tick: Option<Time>,
+    /// The filter of the downstream is void then.
+    void: Option<Time>,
+}
+
+impl Lane {
+    fn new(class: Class, params: &Params, port: &PortInfo) -> Self {
+        let hashes = Hashes::new(params.hashes, params.filter.0 as u8);
+        Lane {
+            class,
+            queues: Queues::new(params, hashes, class, port.wire),
+            pauses: Pauses::new(params.resumes),
+            paused: Counting::new(hashes, class),
+            tick: None,
+            void: None,
+        }
+    }
+
+    /// The downstream holds back these flows from now on.
+    fn obey(&mut self, now: Time, filter: &FlowFilter, interval: Span) {
+        self.void = (!filter.is_empty()).then(|| now + interval * INTERVALS_OF_SILENCE);
+        self.queues.obey(filter);
+    }
+}
+
+/// The first multiple of `span` after `now`.
+fn next_multiple(now: Time, span: Span) -> Time {
+    Time((now.0 / span.0).saturating_add(1).saturating_mul(span.0))
+}
+
+impl Cp {
+    /// The state of a class, made when it is first heard of.
+    fn lane(&mut self, class: Class) -> &mut Lane {
+        let found = self.lanes.iter().position(|lane| lane.class == class);
+        let at = found.unwrap_or_else(|| {
+            self.lanes.push(Lane::new(class, &self.params, &self.port));
+            self.lanes.len() - 1
+        });
+        &mut self.lanes[at]
+    }
+
+    fn known(&self, class: Class) -> Option<&Lane> {
+        self.lanes.iter().find(|lane| lane.class == class)
+    }
+
+    fn vfid(&self, flow_hash: u64) -> u32 {
+        (flow_hash % u64::from(self.params.flows)) as u32
+    }
+
+    /// Th, for packets that came in by a port, while so many queues are active.
+    fn threshold(&self, ingress: PortId, active: u32) -> Bytes {
+        let at = self.inputs.binary_search_by_key(&ingress, |(port, _)| *port);
+        let own = || self.port.rate.bytes_in(self.hop.rtt + self.hop.interval);
+        let all = at.map_or_else(|_| own(), |at| self.inputs[at].1);
+        Bytes(all.0 / u64::from(active.max(1)))
+    }
+
+    /// A packet has left the queue `sub`, to be sent or not.
+    fn left(&mut self, cx: &mut Cx<'_, CpAction>, p: &PacketView, sub: usize) {
+        let hop = self.hop.rtt;
+        let lane = self.lane(p.class);
+        let Some(left) = lane.queues.leave(sub, p.wire) else { return };
+        if left.counts {
+            let (now, flow) = (cx.now, (left.vfid, p.ingress));
+            if lane.pauses.uncount(now, flow, hop) {
+                cx.push(said(p.ingress, p.class, left.vfid, -1));
+            }
+        }
+    }
+
+    /// The machines of an egress port pause a flow that came in here, or resume it.
+    fn hear(&mut self, now: Time, message: &PortMessage) {
+        let interval = self.hop.interval;
+        let lane = self.lane(message.class);
+        lane.paused.count(message.flow, message.number);
+        if lane.tick.is_none() && lane.paused.is_due() {
+            lane.tick = Some(next_multiple(now, interval));
+        }
+    }
+}
+
+/// To the port `ingress`: a flow that came in there is paused here, or no longer.
+fn said(ingress: PortId, class: Class, vfid: u32, number: i64) -> CpAction {
+    CpAction::ToPort(ingress, PortMessage { class, flow: vfid.into(), number })
+}
+
+impl CongestionPoint for Cp {
+    fn demands(&self) -> Demands {
+        Demands {
+            claims: &[Claim::Classify, Claim::Gate, Claim::Serve],
+            queues: self.params.queues + 1,
+            each_packet: true,
+            flows: true,
+            ..Demands::default()
+        }
+    }
+
+    fn on_port(&mut self, port: &PortInfo) {
+        let hop = self.params.hop(port);
+        let bytes = self.port.rate.bytes_in(hop.rtt + hop.interval);
+        match self.inputs.binary_search_by_key(&port.port, |(other, _)| *other) {
+            Ok(at) => self.inputs[at].1 = bytes,
+            Err(at) => self.inputs.insert(at, (port.port, bytes)),
+        }
+    }
+
+    fn classify(&mut self, _now: Time, p: &PacketView) -> QueueId {
+        let vfid = self.vfid(p.flow_hash);
+        QueueId { class: p.class, sub: self.lane(p.class).queues.place(vfid) }
+    }
+
+    fn gate(&self, _now: Time, q: QueueId) -> Gate {
+        let held = self.known(q.class).is_some_and(|lane| lane.queues.is_held(q.sub.into()));
+        if held { Gate::Closed } else { Gate::Open }
+    }
+
+    fn holds(&self, _now: Time, class: Class, flow_hash: u64) -> bool {
+        self.known(class).is_some_and(|lane| lane.queues.is_paused(self.vfid(flow_hash)))
+    }
+
+    fn serve(&mut self, now: Time, ready: &[ReadyView]) -> Option<QueueId> {
+        let class = ready.first()?.queue.class;
+        let sub = self.lane(class).queues.next(now, ready)?;
+        Some(QueueId { class, sub })
+    }
+
+    fn on_enqueue(&mut self, cx: &mut Cx<'_, CpAction>, p: &PacketView, q: &QueueView) -> Mark {
+        let (vfid, sub) = (self.vfid(p.flow_hash), usize::from(q.sub));
+        let active = self.lane(p.class).queues.active_with(vfid, sub);
+        // The queue of first packets counts nothing.
+        let counts = sub > 0 && q.len > self.threshold(p.ingress, active);
+        let lane = self.lane(p.class);
+        lane.queues.join(cx.rng, sub, vfid, counts);
+        if counts && lane.pauses.count((vfid, p.ingress), sub) {
+            cx.push(said(p.ingress, p.class, vfid, 1));
+        }
+        Mark::None
+    }
+
+    fn on_dequeue(&mut self, cx: &mut Cx<'_, CpAction>, p: &PacketView, q: &QueueView) -> Mark {
+        self.left(cx, p, q.sub.into());
+        Mark::None
+    }
+
+    fn on_event(&mut self, cx: &mut Cx<'_, CpAction>, event: PortEvent<'_>) {
+        match event {
+            PortEvent::Message(message) => self.hear(cx.now, message),
+            PortEvent::Filter(filter) => {
+                let interval = self.hop.interval;
+                self.lane(filter.class).obey(cx.now, filter, interval);
+            }
+            // Queues are emptied from their heads, the first queue first.
+            PortEvent::Removed(p) => {
+                let vfid = self.vfid(p.flow_hash);
+                if let Some(sub) = self.lane(p.class).queues.headed_by(vfid) {
+                    self.left(cx, p, sub);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn next_timeout(&self) -> Option<Time> {
+        let times = |lane: &Lane| [lane.tick, lane.void, lane.pauses.resumes_at()];
+        self.lanes.iter().flat_map(times).flatten().min()
+    }
+
+    fn on_timeout(&mut self, cx: &mut Cx<'_, CpAction>) {
+        let due = |at: Option<Time>| at.is_some_and(|at| at <= cx.now);
+        for lane in &mut self.lanes {
+            if due(lane.void) {
+                lane.obey(cx.now, &FlowFilter::empty(lane.class, 1), self.hop.interval);
+            }
+            if due(lane.pauses.resumes_at()) {
+                let class = lane.class;
+                let mut resumed = |(vfid, ingress)| cx.out.0.push(said(ingress, class, vfid, -1));
+                lane.pauses.resume(cx.now, self.hop.rtt, &mut resumed);
+            }
+            if due(lane.tick) {
+                cx.out.0.push(CpAction::FilterUpstream(self.port.port, lane.paused.sent()));
+                lane.tick = lane.paused.is_due().then(|| next_multiple(cx.now, self.hop.interval));
+            }
+        }
+    }
+}

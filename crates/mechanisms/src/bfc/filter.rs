@@ -1,0 +1,72 @@
+//! Bloom filters of flows: which bits a flow has, and counts of them.
+
+use floodway_units::{Class, mix};
+
+use crate::slots::FlowFilter;
+
+/// Which bits of a filter are a flow's.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Hashes {
+    number: u8,
+    /// Bytes of the filter.
+    bytes: u8,
+}
+
+impl Hashes {
+    pub(super) fn new(number: u8, bytes: u8) -> Self {
+        Hashes { number, bytes }
+    }
+
+    /// The bits of a flow; two of them may be the same.
+    pub(super) fn bits(self, vfid: u64) -> impl Iterator<Item = usize> {
+        let (size, key) = (8 * u64::from(self.bytes), mix(vfid));
+        (0..u64::from(self.number)).map(move |hash| (mix(key ^ hash) % size) as usize)
+    }
+
+    /// Is a flow in a filter? One that was never put in may be, too.
+    pub(super) fn holds(self, filter: &FlowFilter, vfid: u32) -> bool {
+        self.bits(vfid.into()).all(|bit| filter.bits[bit / 64] >> (bit % 64) & 1 != 0)
+    }
+}
+
+/// A filter from which flows can be taken out again: of each bit it is counted how many flows have it.
+#[derive(Clone, Debug)]
+pub(super) struct Counting {
+    hashes: Hashes,
+    /// Empty as long as nothing was counted.
+    counts: Vec<u32>,
+    filter: FlowFilter,
+    /// The bits as the upstream knows them.
+    known: [u64; 16],
+}
+
+impl Counting {
+    pub(super) fn new(hashes: Hashes, class: Class) -> Self {
+        let filter = FlowFilter::empty(class, hashes.bytes);
+        Counting { hashes, counts: Vec::new(), filter, known: filter.bits }
+    }
+
+    /// Puts a flow in, where the number is above 0, or takes it out once.
+    pub(super) fn count(&mut self, vfid: u64, number: i64) {
+        if self.counts.is_empty() {
+            self.counts = vec![0; 8 * usize::from(self.hashes.bytes)];
+        }
+        for bit in self.hashes.bits(vfid) {
+            let count = &mut self.counts[bit];
+            *count = if number > 0 { count.saturating_add(1) } else { count.saturating_sub(1) };
+            let (word, one) = (&mut self.filter.bits[bit / 64], 1 << (bit % 64));
+            *word = if *count > 0 { *word | one } else { *word & !one };
+        }
+    }
+
+    /// Does the upstream have to hear of it, again or anew?
+    pub(super) fn is_due(&self) -> bool {
+        !self.filter.is_empty() || self.filter.bits != self.known
+    }
+
+    /// The filter, which the upstream hears of now.
+    pub(super) fn sent(&mut self) -> FlowFilter {
+        self.known = self.filter.bits;
+        self.filter
+    }
+}

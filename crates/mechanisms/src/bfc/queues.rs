@@ -1,0 +1,201 @@
+//! The queues of a class at an egress port: which flow waits where, and which queues the downstream holds back.
+
+use std::collections::VecDeque;
+
+use floodway_units::{Bytes, Class, Rng, Time};
+
+use super::Params;
+use super::filter::Hashes;
+use super::turns::Turns;
+use crate::slots::{FlowFilter, ReadyView};
+
+/// The queue of first packets.
+pub(super) const FIRST: usize = 0;
+
+/// What the table of flows says of a VFID.
+#[derive(Clone, Copy, Debug, Default)]
+struct Flow {
+    /// Packets that wait here.
+    packets: u32,
+    /// The queue in which it waits, if any do.
+    queue: u8,
+}
+
+/// A packet that waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Waiting {
+    pub(super) vfid: u32,
+    /// It made its queue longer than Th.
+    pub(super) counts: bool,
+}
+
+/// A queue, as this machine knows it.
+#[derive(Clone, Debug, Default)]
+struct Queue {
+    packets: VecDeque<Waiting>,
+    /// Flows that have it as theirs.
+    flows: u32,
+}
+
+/// The queues of a class, and the flows in them.
+#[derive(Clone, Debug)]
+pub(super) struct Queues {
+    flows: u32,
+    first_packets: bool,
+    hashes: Hashes,
+    /// By VFID; empty until a packet comes.
+    table: Vec<Flow>,
+    queues: Vec<Queue>,
+    /// As bits by queue: those with packets; those whose first packet's flow is paused; those that are no flow's.
+    filled: u64,
+    held: u64,
+    free: u64,
+    /// The queue of the next flow that finds none free.
+    drawn: u8,
+    /// Flows that the downstream has paused.
+    filter: FlowFilter,
+    turns: Turns,
+}
+
+impl Queues {
+    pub(super) fn new(params: &Params, hashes: Hashes, class: Class, largest: Bytes) -> Self {
+        let count = usize::from(params.queues) + 1;
+        Queues {
+            flows: params.flows,
+            first_packets: params.first_packets,
+            hashes,
+            table: Vec::new(),
+            queues: vec![Queue::default(); count],
+            filled: 0,
+            held: 0,
+            free: u64::MAX >> (64 - count) & !1,
+            drawn: 1,
+            filter: FlowFilter::empty(class, 1),
+            turns: Turns::new(count, largest),
+        }
+    }
+
+    fn flow(&self, vfid: u32) -> Flow {
+        self.table.get(vfid as usize).copied().unwrap_or_default()
+    }
+
+    /// The queue of a flow that comes now: one that is no other's, if there is one.
+    fn chosen(&self) -> u8 {
+        if self.free != 0 { self.free.trailing_zeros() as u8 } else { self.drawn }
+    }
+
+    /// Where the next packet of a flow should wait.
+    pub(super) fn place(&self, vfid: u32) -> u8 {
+        let flow = self.flow(vfid);
+        if flow.packets > 0 {
+            flow.queue
+        } else if self.first_packets && !self.is_paused(vfid) {
+            FIRST as u8
+        } else {
+            self.chosen()
+        }
+    }
+
+    /// Queues of flows that hold packets and are not held back, with a packet that is to join one: N_active.
+    pub(super) fn active_with(&self, vfid: u32, queue: usize) -> u32 {
+        let mut active = self.filled & !self.held & !1;
+        if self.filled >> queue & 1 == 0 && !self.is_paused(vfid) {
+            active |= 1 << queue & !1;
+        }
+        active.count_ones()
+    }
+
+    /// A packet joins a queue.
+    pub(super) fn join(&mut self, rng: &mut Rng, queue: usize, vfid: u32, counts: bool) {
+        if self.table.is_empty() {
+            self.table = vec![Flow::default(); self.flows as usize];
+        }
+        if self.flow(vfid).packets == 0 {
+            let own = if queue == FIRST { usize::from(self.chosen()) } else { queue };
+            self.begin(rng, vfid, own);
+        }
+        self.table[vfid as usize].packets += 1;
+        self.queues[queue].packets.push_back(Waiting { vfid, counts });
+        self.filled |= 1 << queue;
+        self.look_at_head(queue);
+    }
+
+    /// A flow has its first packet here.
+    fn begin(&mut self, rng: &mut Rng, vfid: u32, queue: usize) {
+        if self.free == 0 {
+            let queues = self.queues.len() as u64 - 1;
+            self.drawn = 1 + (rng.next_u64() % queues) as u8;
+        }
+        self.table[vfid as usize].queue = queue as u8;
+        self.queues[queue].flows += 1;
+        self.free &= !(1 << queue);
+    }
+
+    /// The first packet of a queue leaves it, if there is one: it takes so many bytes on the link.
+    pub(super) fn leave(&mut self, queue: usize, wire: Bytes) -> Option<Waiting> {
+        let packets = &mut self.queues.get_mut(queue)?.packets;
+        let left = packets.pop_front()?;
+        let ends = packets.is_empty();
+        if ends {
+            self.filled &= !(1 << queue);
+        }
+        if queue != FIRST {
+            self.turns.sent(queue, wire, ends);
+        }
+        self.look_at_head(queue);
+        let flow = &mut self.table[left.vfid as usize];
+        flow.packets -= 1;
+        if flow.packets == 0 {
+            let own = usize::from(flow.queue);
+            self.queues[own].flows -= 1;
+            if self.queues[own].flows == 0 {
+                self.free |= 1 << own;
+            }
+        }
+        Some(left)
+    }
+
+    /// The first queue whose first packet is of this flow.
+    pub(super) fn headed_by(&self, vfid: u32) -> Option<usize> {
+        self.queues.iter().position(|queue| queue.packets.front().is_some_and(|first| first.vfid == vfid))
+    }
+
+    /// These flows are paused from now on, and no others.
+    pub(super) fn obey(&mut self, filter: &FlowFilter) {
+        self.filter = *filter;
+        for queue in 0..self.queues.len() {
+            self.look_at_head(queue);
+        }
+    }
+
+    /// Is a flow paused by the downstream?
+    pub(super) fn is_paused(&self, vfid: u32) -> bool {
+        !self.filter.is_empty() && self.hashes.holds(&self.filter, vfid)
+    }
+
+    /// Is a queue held back by its first packet? The one of first packets never is.
+    pub(super) fn is_held(&self, queue: usize) -> bool {
+        queue < 64 && self.held >> queue & 1 != 0
+    }
+
+    fn look_at_head(&mut self, queue: usize) {
+        let head = self.queues[queue].packets.front();
+        let held = queue != FIRST && head.is_some_and(|first| self.is_paused(first.vfid));
+        self.held = self.held & !(1 << queue) | u64::from(held) << queue;
+    }
+
+    /// The queue that goes next. While first packets wait, what keeps them keeps the class.
+    pub(super) fn next(&self, now: Time, ready: &[ReadyView]) -> Option<u8> {
+        let first = ready.first()?;
+        if usize::from(first.queue.sub) == FIRST {
+            return first.gate.is_open(now).then_some(FIRST as u8);
+        }
+        let open = ready.iter().filter(|view| view.gate.is_open(now) && view.queue.sub < 64);
+        let open = open.fold(0u64, |open, view| open | 1 << view.queue.sub);
+        let head = |queue: usize| {
+            let view = ready.iter().find(|view| usize::from(view.queue.sub) == queue);
+            view.map_or(Bytes::ZERO, |view| view.head)
+        };
+        self.turns.next(open, head).map(|queue| queue as u8)
+    }
+}

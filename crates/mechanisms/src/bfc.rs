@@ -105,7 +105,8 @@ pub struct Params {
     /// Source: Goyal et al.: the round-trip time of the hop.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hop_rtt: Option<Span>,
-    /// τ, from one filter to the next, above 0. Default: half of `hop-rtt`.
+    /// τ, from one filter to the next, longer than a filter's frame takes on the link. Default: half of `hop-rtt`, or twice what that frame
+    /// takes if that is longer.
     /// Source: Goyal et al.: τ = HRTT / 2.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interval: Option<Span>,
@@ -142,10 +143,15 @@ struct Hop {
 impl Params {
     /// HRTT and τ of the link of `port`, for what comes in by it.
     fn hop(&self, port: &PortInfo) -> Hop {
-        let frame = Bytes(port.control.0.saturating_add(self.filter.0));
-        let serial = port.rate_in.time_to_send(port.wire) + port.rate.time_to_send(frame);
+        let frame = self.frame(port);
+        let serial = port.rate_in.time_to_send(port.wire) + frame;
         let rtt = self.hop_rtt.unwrap_or(port.delay + port.delay_in + serial);
-        Hop { rtt, interval: self.interval.unwrap_or(rtt / 2) }
+        Hop { rtt, interval: self.interval.unwrap_or((rtt / 2).max(frame * 2)) }
+    }
+
+    /// What the frame of a filter takes on the link.
+    fn frame(&self, port: &PortInfo) -> Span {
+        port.rate.time_to_send(Bytes(port.control.0.saturating_add(self.filter.0)))
     }
 
     fn refused(&self) -> Option<ParamError> {
@@ -172,7 +178,14 @@ impl Detection for Params {
 
     fn build(&self, port: &PortInfo) -> Result<Cp, ParamError> {
         self.refused().map_or(Ok(()), Err)?;
-        let hop = self.hop(port);
+        let (hop, frame) = (self.hop(port), self.frame(port));
+        if hop.interval <= frame {
+            let message = format!(
+                "{} is given, and the frame of a filter takes {frame} here: more of them would come than the link carries",
+                hop.interval
+            );
+            return Err(ParamError::new("interval", message));
+        }
         Ok(Cp { params: *self, port: *port, hop, inputs: Vec::new(), lanes: Vec::new() })
     }
 }

@@ -407,7 +407,7 @@ fn congestion_points() -> Vec<CongestionPointParams> {
         r#"{ "themis-pnp": { "interval": "0us", "delay": "1us" } }"#,
         r#"{ "themis-trp": { "queues": 2, "recovery": "3us", "rate": "1G", "fast": 1, "slow": 1, "most": 3 } }"#,
         r#"{ "pacc": { "multi": true, "period": "13us", "a": 9, "b": 0, "most-flows": 1 } }"#,
-        r#"{ "bfc": { "queues": 1, "flows": 1, "filter": "1B", "hashes": 8, "interval": "1ps", "first-packets": false } }"#,
+        r#"{ "bfc": { "queues": 1, "flows": 1, "filter": "1B", "hashes": 8, "interval": "50ns", "first-packets": false } }"#,
         r#"{ "bfc": { "queues": 63, "hop-rtt": "1us", "interval": "7us", "resumes": 1 } }"#,
     ];
     with_tuned(CongestionPointParams::names(), &tuned)

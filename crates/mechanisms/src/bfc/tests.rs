@@ -368,6 +368,9 @@ fn what_makes_no_sense_is_refused() {
     assert_eq!(refused(Params { resumes: 0, ..default }), "resumes");
     assert_eq!(refused(Params { hop_rtt: Some(Span::ZERO), ..default }), "hop-rtt");
     assert_eq!(refused(Params { interval: Some(Span::ZERO), ..default }), "interval");
+    // 84 and 128 bytes at 100 Gbit/s.
+    assert_eq!(refused(Params { interval: Some(Span(16_960)), ..default }), "interval");
+    assert!(Params { interval: Some(Span(16_961)), ..default }.build(&port(100)).is_ok());
     let error = Params { queues: 64, ..default }.build(&port(100)).expect_err("it is refused");
     assert_eq!(error.message, "64 was given; it takes 1 to 63");
 }

@@ -167,7 +167,9 @@ impl CongestionPoint for Listens {
     }
 
     fn on_event(&mut self, cx: &mut Cx<'_, CpAction>, event: PortEvent<'_>) {
-        if let PortEvent::CnpPasses { notice, flow_hash, ingress } = event {
+        if let PortEvent::CnpPasses { notice, flow_hash, source, destination, ingress } = event {
+            // Of hosts a and b.
+            assert_eq!((source, destination), (1, 4));
             self.heard.lock().expect("nobody panics").push((cx.now, ingress, flow_hash, notice.mark));
         }
     }

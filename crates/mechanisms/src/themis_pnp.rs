@@ -80,6 +80,10 @@ impl Detection for Params {
     fn tells(&self) -> &'static [Tells] {
         &[Tells::Cnps]
     }
+
+    fn tells_of_marks(&self) -> bool {
+        true
+    }
 }
 
 /// One per egress port.

@@ -8,6 +8,8 @@
 //! CNPs of the flow: by one with each up to `fast`, then by one with each `slow` of them, up to `most`. A pass takes `latency`, or, if that
 //! is longer, the time in which `rate` sends all that is in the loop: so packets take longer the more wait. When no CNP has come for
 //! `recovery`, the packets of the flow that are in the loop leave after the pass at work, in their order, and those that come do not wait.
+//! The loop's port marks as any: each pass marks a packet with RED's probability for all that is in the loop, so packets that make
+//! many passes while much waits are marked as good as surely, and their senders slow.
 //!
 //! ```text
 //!              ┌──── loop: P passes ────┐
@@ -43,8 +45,7 @@
 //!   came; its fraction advances by the time and by what is in the loop. The order of packets within a round is not told apart.
 //! - Packets of slowed flows wait in `queues` - 1 queues of this port, by the hash of their flow: two flows of one queue keep one order, so one
 //!   may wait for the other. A packet that has made its passes leaves in the order of the port's scheduler, after the first queue where that is strict.
-//! - There the first CNP of a flow has packets pass once more without starting the time of recovery, packets of a flow that has recovered make two passes all the same, and flows between the same
-//!   two hosts count as one. Here the first CNP is as any other, such packets make no pass, and each flow is one.
+//! - There the first CNP of a flow has packets pass once more without starting the time of recovery, packets of a flow that has recovered make two passes all the same. Here the first CNP is as any other, and such packets make no pass.
 //! - A table remembers 4096 flows. While it is full, those go that have recovered; CNPs of others then slow nobody.
 //!
 //! # References
@@ -54,7 +55,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use floodway_units::{QueueId, Rate, Span, Time};
+use floodway_units::{Bytes, QueueId, Rate, Span, Time, mix, uniform};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -66,16 +67,44 @@ use crate::told::MOST_FLOWS;
 
 mod rounds;
 
-use rounds::{Held, Rounds};
+use rounds::{Held, Marking, Rounds};
 
 /// CNPs of a flow within this time are one (the authors' simulator).
 const CNP_GAP: Span = Span::ns(5);
 
+/// Of whom CNPs are counted together, and who is held back together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[schemars(rename = "ThemisTrpBy")]
+pub enum By {
+    /// Each flow for itself. Source: the last version of the authors' simulator.
+    #[default]
+    Flow,
+    /// All flows from one host to another, those to come as well. Source: the version that is kept beside figures of the ablation.
+    Hosts,
+}
+
+impl By {
+    fn key(self, flow_hash: u64, source: u32, destination: u32) -> u64 {
+        match self {
+            By::Flow => flow_hash,
+            By::Hosts => mix(u64::from(source) << 32 | u64::from(destination)),
+        }
+    }
+}
+
+/// Times of the loop's rate that its marking thresholds are (the authors' configuration).
+const KMIN: Span = Span::us(8);
+const KMAX: Span = Span::us(128);
+
 /// Parameters of THEMIS's temporary reaction point.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 #[schemars(rename = "ThemisTrp")]
 pub struct Params {
+    /// Whose CNPs are counted together: `flow` or `hosts`.
+    /// Source: the authors' simulator: its last version goes by the flow.
+    pub by: By,
     /// How long, above 0, after the last CNP of a flow its packets are no longer held back.
     /// Source: the authors' simulator: 1 ms, the round trip over their long link.
     pub recovery: Span,
@@ -95,6 +124,17 @@ pub struct Params {
     /// Source: floodway's choice: the authors' loop, of 1.6 Tbit/s, serves four ports of 400 Gbit/s.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate: Option<Rate>,
+    /// The most in the loop, in bytes, that marks no packet. Default: what the loop sends in 8 us.
+    /// Source: the authors' configuration: 1.6 MB at 1.6 Tbit/s.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kmin: Option<Bytes>,
+    /// With more than this in the loop, in bytes, each pass marks each packet; at least `kmin`. Default: what the loop sends in 128 us.
+    /// Source: the authors' configuration: 25.6 MB at 1.6 Tbit/s.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kmax: Option<Bytes>,
+    /// Probability of a mark in a pass at `kmax`, from 0 to 1; with 0 passes below that mark nothing.
+    /// Source: the authors' configuration: 0.2.
+    pub pmax: f64,
     /// Queues of each class at the port, the first for flows that are not held back: from 2 to 255. All ports of the run have as many.
     /// Source: floodway's choice.
     pub queues: u8,
@@ -103,12 +143,16 @@ pub struct Params {
 impl Default for Params {
     fn default() -> Self {
         Params {
+            by: By::Flow,
             recovery: Span::ms(1),
             fast: 11,
             slow: 20,
             most: 401,
             latency: Span::ns(100),
             rate: None,
+            kmin: None,
+            kmax: None,
+            pmax: 0.2,
             queues: 32,
         }
     }
@@ -119,6 +163,20 @@ impl Params {
     pub fn passes(&self, cnps: u32) -> u32 {
         let slow = cnps.saturating_sub(1) / self.slow;
         cnps.min(self.fast).saturating_add(slow).min(self.most)
+    }
+
+    /// What a loop of `rate` marks by.
+    fn marking(&self, rate: Rate) -> Result<Marking, ParamError> {
+        let kmin = self.kmin.unwrap_or_else(|| rate.bytes_in(KMIN));
+        let kmax = self.kmax.unwrap_or_else(|| rate.bytes_in(KMAX));
+        if kmin > kmax {
+            return Err(ParamError::new("kmin", format!("{kmin} is more than kmax, {kmax}")));
+        }
+        if !(0.0..=1.0).contains(&self.pmax) {
+            let message = format!("{} is not a probability from 0 to 1", self.pmax);
+            return Err(ParamError::new("pmax", message));
+        }
+        Ok(Marking { kmin, kmax, pmax: self.pmax })
     }
 }
 
@@ -148,16 +206,19 @@ impl Detection for Params {
         if rate.0 == 0 {
             return Err(ParamError::new("rate", "0 sends nothing; write it like \"400G\""));
         }
+        let marking = self.marking(rate)?;
         Ok(Cp {
             params: *self,
             flows: BTreeMap::new(),
             deadlines: BTreeSet::new(),
-            rounds: Box::new(Rounds::new(rate, self.latency, usize::from(self.queues) - 1)),
+            rounds: Box::new(Rounds::new(rate, self.latency, marking, usize::from(self.queues) - 1)),
         })
     }
 
     fn fill_in(&mut self, port: &PortInfo) {
-        self.rate.get_or_insert(port.rate);
+        let rate = *self.rate.get_or_insert(port.rate);
+        self.kmin.get_or_insert(rate.bytes_in(KMIN));
+        self.kmax.get_or_insert(rate.bytes_in(KMAX));
     }
 }
 
@@ -193,6 +254,11 @@ impl Cp {
     fn passes(&self, flow: u64, now: Time) -> u32 {
         let flow = self.flows.get(&flow).filter(|flow| self.is_held(flow, now));
         flow.map_or(0, |flow| self.params.passes(flow.cnps))
+    }
+
+    /// What a packet's flow is known by.
+    fn key(&self, p: &PacketView) -> u64 {
+        self.params.by.key(p.flow_hash, p.source, p.destination)
     }
 
     /// The queue of the flows of this hash, of those for flows that are held back.
@@ -245,8 +311,9 @@ impl CongestionPoint for Cp {
     }
 
     fn classify(&mut self, now: Time, p: &PacketView) -> QueueId {
-        let held = !p.is_reply && self.passes(p.flow_hash, now) > 0;
-        QueueId { class: p.class, sub: if held { 1 + self.own(p.flow_hash) as u8 } else { 0 } }
+        let key = self.key(p);
+        let held = !p.is_reply && self.passes(key, now) > 0;
+        QueueId { class: p.class, sub: if held { 1 + self.own(key) as u8 } else { 0 } }
     }
 
     fn gate(&self, now: Time, q: QueueId) -> Gate {
@@ -256,8 +323,9 @@ impl CongestionPoint for Cp {
     fn on_enqueue(&mut self, cx: &mut Cx<'_, CpAction>, p: &PacketView, q: &QueueView) -> Mark {
         if let Some(own) = q.sub.checked_sub(1) {
             self.rounds.advance(cx.now);
-            let held = Held::new(p.flow_hash, p.class, p.frame);
-            self.rounds.enter(usize::from(own), held, self.passes(p.flow_hash, cx.now));
+            let key = self.key(p);
+            let held = Held::new(key, p.class, p.frame);
+            self.rounds.enter(usize::from(own), held, self.passes(key, cx.now));
         }
         Mark::None
     }
@@ -265,19 +333,26 @@ impl CongestionPoint for Cp {
     fn on_dequeue(&mut self, cx: &mut Cx<'_, CpAction>, p: &PacketView, q: &QueueView) -> Mark {
         if let Some(own) = q.sub.checked_sub(1) {
             self.rounds.advance(cx.now);
-            self.rounds.leave(usize::from(own), p.flow_hash, p.class);
+            let odds = self.rounds.leave(usize::from(own), self.key(p), p.class);
+            // One draw for all passes: none of them has marked it with the chance e^-odds.
+            if p.ecn_capable && odds > 0.0 && uniform(cx.rng) >= libm::exp(-odds) {
+                return Mark::Ce;
+            }
         }
         Mark::None
     }
 
     fn on_event(&mut self, cx: &mut Cx<'_, CpAction>, event: PortEvent<'_>) {
         match event {
-            PortEvent::CnpPasses { notice, flow_hash, .. } if notice.mark == Mark::Ce => {
-                self.count(cx.now, flow_hash);
+            PortEvent::CnpPasses { notice, flow_hash, source, destination, .. }
+                if notice.mark == Mark::Ce =>
+            {
+                self.count(cx.now, self.params.by.key(flow_hash, source, destination));
             }
             PortEvent::Removed(p) => {
                 self.rounds.advance(cx.now);
-                self.rounds.leave(self.own(p.flow_hash), p.flow_hash, p.class);
+                let key = self.key(p);
+                self.rounds.leave(self.own(key), key, p.class);
             }
             _ => {}
         }

@@ -521,7 +521,13 @@ fn drive_congestion_point(mut machine: AnyCongestionPoint, inputs: &[(u64, Passi
             }
             Passing::Cnp { ce, flow } => {
                 let notice = Notice::of(FlowId(7), if ce { Mark::Ce } else { Mark::Ue });
-                let event = PortEvent::CnpPasses { notice: &notice, flow_hash: flow, ingress: PortId(3) };
+                let event = PortEvent::CnpPasses {
+                    notice: &notice,
+                    flow_hash: flow,
+                    source: 1,
+                    destination: 2,
+                    ingress: PortId(3),
+                };
                 machine.on_event(&mut world.cx(), event);
             }
             Passing::Filtered { bits } => {

@@ -144,6 +144,8 @@ fn congestion_points_that_tell_of_one_queue_are_odd() {
         |names: &str| odd_points(&format!("{names} tell senders of the same queues: one alone is usual"));
     assert_eq!(told("[\"red\"]", "\"dcqcn\""), [""; 0]);
     assert_eq!(told("[\"red\", \"tcd\"]", "\"dcqcn\""), both("\"red\" and \"tcd\""));
+    // It tells of what the other has marked.
+    assert_eq!(told("[\"red\", \"themis-pnp\"]", "\"dcqcn\""), [""; 0]);
     assert_eq!(
         told("[{ pacc = { } }, \"red\", \"proxy-cnp\"]", "\"dcqcn\""),
         both("\"pacc\", \"red\" and \"proxy-cnp\"")

@@ -208,6 +208,11 @@ hooks! {
             &[]
         }
 
+        /// Does it tell of marks that other machines have given, and of no queue of its own?
+        fn tells_of_marks(&self) -> bool {
+            false
+        }
+
         /// Does it limit the messages between rate control and receiver ([`Demands::meter`](super::Demands::meter))?
         fn limits_messages(&self) -> bool {
             false

@@ -276,6 +276,10 @@ pub enum PortEvent<'a> {
         notice: &'a Notice,
         /// The hash of the flow's addresses and ports, as in [`PacketView`].
         flow_hash: u64,
+        /// Address of the flow's sender, to whom it goes.
+        source: u32,
+        /// Address of the flow's receiver.
+        destination: u32,
         /// The port that it came in by.
         ingress: PortId,
     },

@@ -9,6 +9,31 @@ use crate::slots::Gate;
 /// A round, in the parts in which rounds are counted: so that a fraction of one is kept.
 const ROUND: u128 = 1 << 24;
 
+/// The most that one round adds to the odds of a mark: beyond it a packet is marked as good as surely.
+const SURE: f64 = 50.0;
+
+/// RED at the loop: how likely a packet is marked in a pass.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Marking {
+    pub kmin: Bytes,
+    pub kmax: Bytes,
+    pub pmax: f64,
+}
+
+impl Marking {
+    /// The negative logarithm of the chance that a pass leaves no mark, with so much in the loop: so passes add up.
+    fn odds(&self, bytes: Bytes) -> f64 {
+        if bytes <= self.kmin || self.pmax == 0.0 {
+            return 0.0;
+        }
+        if bytes > self.kmax {
+            return SURE;
+        }
+        let above = (bytes.0 - self.kmin.0) as f64 / (self.kmax.0 - self.kmin.0) as f64;
+        (-libm::log1p(-self.pmax * above)).min(SURE)
+    }
+}
+
 /// No packet waits for its last round.
 const NEVER: u128 = u128::MAX;
 
@@ -22,11 +47,13 @@ pub(super) struct Held {
     last: u128,
     /// When it may leave: not before those that came before it.
     leaves: u128,
+    /// The odds of marks in all rounds so far when it came; once it has made its passes, those of its own.
+    odds: f64,
 }
 
 impl Held {
     pub fn new(flow: u64, class: Class, frame: Bytes) -> Self {
-        Held { flow, class, frame, last: 0, leaves: 0 }
+        Held { flow, class, frame, last: 0, leaves: 0, odds: 0.0 }
     }
 }
 
@@ -49,6 +76,9 @@ impl List {
 pub(super) struct Rounds {
     rate: Rate,
     latency: Span,
+    marking: Marking,
+    /// The odds of marks in all rounds so far.
+    odds: f64,
     /// What is in the loop.
     bytes: Bytes,
     /// Rounds until `at`, in parts. They are counted while something is in the loop.
@@ -64,10 +94,12 @@ pub(super) struct Rounds {
 }
 
 impl Rounds {
-    pub fn new(rate: Rate, latency: Span, queues: usize) -> Self {
+    pub fn new(rate: Rate, latency: Span, marking: Marking, queues: usize) -> Self {
         Rounds {
             rate,
             latency,
+            marking,
+            odds: 0.0,
             bytes: Bytes::ZERO,
             rounds: 0,
             at: Time::ZERO,
@@ -97,28 +129,32 @@ impl Rounds {
         let list = &mut self.lists[at];
         let last = self.rounds + u128::from(passes) * ROUND;
         let leaves = list.held.back().map_or(last, |before| last.max(before.leaves));
-        list.held.push_back(Held { last, leaves, ..held });
+        list.held.push_back(Held { last, leaves, odds: self.odds, ..held });
         if leaves <= self.rounds {
-            // So all before it are.
+            // So have all before it. It makes no pass.
             list.done += 1;
+            if let Some(held) = list.held.back_mut() {
+                held.odds = 0.0;
+            }
         } else {
             self.bytes += held.frame;
             self.next = self.next.min(leaves);
         }
     }
 
-    /// A packet of the flow leaves its queue, sent or not.
-    pub fn leave(&mut self, own: usize, flow: u64, class: Class) {
+    /// A packet of the flow leaves its queue, sent or not: the odds that its passes have marked it.
+    pub fn leave(&mut self, own: usize, flow: u64, class: Class) -> f64 {
         let at = self.list_of(class, own);
         let list = &mut self.lists[at];
-        let Some(place) = list.held.iter().position(|held| held.flow == flow) else { return };
-        let Some(held) = list.held.remove(place) else { return };
+        let Some(place) = list.held.iter().position(|held| held.flow == flow) else { return 0.0 };
+        let Some(held) = list.held.remove(place) else { return 0.0 };
         if place < list.done {
             list.done -= 1;
-        } else {
-            self.bytes = self.bytes.saturating_sub(held.frame);
-            self.look();
+            return held.odds;
         }
+        self.bytes = self.bytes.saturating_sub(held.frame);
+        self.look();
+        0.0
     }
 
     /// The packets of a flow leave the loop after the round at work, or when those before them do.
@@ -172,7 +208,9 @@ impl Rounds {
     fn step(&mut self, to: Time) {
         if self.bytes > Bytes::ZERO {
             let span = u128::from(to.since(self.at).0);
-            self.rounds += span * ROUND / u128::from(self.round().0);
+            let rounds = span * ROUND / u128::from(self.round().0);
+            self.rounds += rounds;
+            self.odds += rounds as f64 / ROUND as f64 * self.marking.odds(self.bytes);
         }
         self.at = to;
     }
@@ -180,8 +218,9 @@ impl Rounds {
     /// Takes those out of the loop that have made their passes.
     fn finish(&mut self) {
         for list in &mut self.lists {
-            while let Some(held) = list.held.get(list.done).filter(|held| held.leaves <= self.rounds) {
+            while let Some(held) = list.held.get_mut(list.done).filter(|held| held.leaves <= self.rounds) {
                 self.bytes = self.bytes.saturating_sub(held.frame);
+                held.odds = self.odds - held.odds;
                 list.done += 1;
             }
         }

@@ -214,7 +214,8 @@ fn doubled(points: &[CongestionPointParams]) -> Option<String> {
         return None;
     }
     let tells = |point: &&CongestionPointParams| {
-        point.tells().iter().any(|by| matches!(by, Tells::Marks | Tells::Cnps))
+        let tells = point.tells().iter().any(|by| matches!(by, Tells::Marks | Tells::Cnps));
+        tells && !point.tells_of_marks()
     };
     let names: Vec<String> = points.iter().filter(tells).map(|point| format!("{:?}", point.name())).collect();
     let (last, others) = names.split_last().filter(|(_, others)| !others.is_empty())?;

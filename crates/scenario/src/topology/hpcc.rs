@@ -4,7 +4,8 @@
 //! `a b rate delay error-rate`, such as `0 16 100Gbps 1000ns 0.0`; what follows the last link is not read. Ids
 //! count from 0; those that are no switch are hosts. Host 3 is `h3` and switch 16 is `s16`, node n of the
 //! results is id n, and ports are in the order of the links. A link has the tags `host-link` or `switch-link`,
-//! its rate (`100G`), its delay (`1us`) and both (`100G-1us`). Hosts have the addresses of that simulator,
+//! its rate (`100G`), its delay (`1us`) and both (`100G-1us`). A link of a switch with itself, over which that simulator can send packets
+//! round, is on no way to a host, and is left out. Hosts have the addresses of that simulator,
 //! which its hash sees.
 
 use std::collections::BTreeMap;
@@ -13,6 +14,7 @@ use floodway_units::{Rate, Span};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use super::multi_dc::letters;
 use super::network::{MOST, Network, Node, TopologyError};
 use crate::error::Place;
 use crate::ns3::{self, LineError, Words, number};
@@ -29,6 +31,10 @@ pub struct Hpcc {
     #[serde(default)]
     #[schemars(range(min = 0.0, max = 1.0))]
     pub error_rate: f64,
+    /// How many hosts each datacenter has, in the order of their ids: `[16, 16]`. They have the tags `dc-a`, `dc-b` and so on, by which
+    /// results tell flows within a datacenter from those between two. Default: one datacenter, without a tag.
+    #[serde(default)]
+    pub datacenters: Vec<usize>,
 }
 
 impl Hpcc {
@@ -42,7 +48,27 @@ impl Hpcc {
             let place = Place { file: files.shown(&self.file).into(), line: Some(line) };
             TopologyError::new("", why).at(place)
         })?;
-        listed.network(self.error_rate)
+        let mut network = listed.network(self.error_rate)?;
+        self.tag_datacenters(&mut network)?;
+        Ok(network)
+    }
+
+    /// Hosts say in which datacenter they are.
+    fn tag_datacenters(&self, network: &mut Network) -> Result<(), TopologyError> {
+        if self.datacenters.is_empty() {
+            return Ok(());
+        }
+        let hosts = network.nodes.iter().filter(|node| node.is_host).count();
+        let listed = self.datacenters.iter().fold(0, |sum: usize, &hosts| sum.saturating_add(hosts));
+        if listed != hosts {
+            let message = format!("{listed} hosts in all, and the file has {hosts}");
+            return Err(TopologyError::new("datacenters", message));
+        }
+        let of_host = (0..).zip(&self.datacenters).flat_map(|(i, &hosts)| std::iter::repeat_n(i, hosts));
+        for (node, datacenter) in network.nodes.iter_mut().filter(|node| node.is_host).zip(of_host) {
+            node.tags.push(format!("dc-{}", letters(datacenter)));
+        }
+        Ok(())
     }
 }
 
@@ -87,6 +113,9 @@ impl Listing {
         for n in 1..=links {
             let link = listing.link(&mut words, (n, links))?;
             let [a, b] = link.ends;
+            if a == b && listing.is_switch[a] {
+                continue;
+            }
             if let Some(line) = seen.insert((a.min(b), a.max(b)), link.line) {
                 let message = format!("nodes {a} and {b} are linked already, in line {line}");
                 return Err((link.line, message));
@@ -103,7 +132,7 @@ impl Listing {
         let (line, [a, b, rate, delay, error_rate]) = words.row(&due)?;
         let at = |why| (line, why);
         let ends = [self.node(a).map_err(at)?, self.node(b).map_err(at)?];
-        if ends[0] == ends[1] {
+        if ends[0] == ends[1] && !self.is_switch[ends[0]] {
             return Err(at(format!("node {a} is linked with itself")));
         }
         let what = "an error rate from 0 to 1";
@@ -268,6 +297,30 @@ mod tests {
     }
 
     #[test]
+    fn a_link_of_a_switch_with_itself_is_left_out() {
+        let text = "3 1 3\n2\n0 2 1Gbps 1us 0\n2 2 4Gbps 100ns 0\n1 2 1Gbps 1us 0\n";
+        let network = Listing::read(text).expect("it is right").network(0.0).expect("it is a network");
+        let links: Vec<_> = network.links.iter().map(|link| link.name.as_str()).collect();
+        assert_eq!(links, ["h0-s2", "h1-s2"]);
+    }
+
+    #[test]
+    fn hosts_are_tagged_by_their_datacenters() {
+        let of = |datacenters: &[usize]| {
+            let hpcc = Hpcc { file: String::new(), error_rate: 0.0, datacenters: datacenters.to_vec() };
+            let mut network =
+                Listing::read(SMALL).expect("it is right").network(0.0).expect("it is a network");
+            hpcc.tag_datacenters(&mut network).map(|()| network)
+        };
+        let network = of(&[2, 1]).expect("it has three hosts");
+        let tags: Vec<_> = network.nodes.iter().map(|node| node.tags.join(" ")).collect();
+        assert_eq!(tags, ["host dc-a", "host dc-a", "host dc-b", "switch"]);
+        let error = of(&[2, 2]).expect_err("it has three hosts").message;
+        assert!(error.contains("4 hosts in all, and the file has 3"), "{error}");
+        assert_eq!(of(&[]).expect("all is one").nodes[0].tags, ["host"]);
+    }
+
+    #[test]
     fn faults_are_named_with_their_lines() {
         let with = |from: &str, to: &str| error(&SMALL.replace(from, to));
         let is = |fault: LineError, line: u32, why: &str| assert_eq!(fault, (line, why.to_owned()));
@@ -289,7 +342,7 @@ mod tests {
         is(with("1 3 100", "9 3 100"), 4, "node 9 is none of 0 to 3");
         is(with("1 3 100", "h1 3 100"), 4, "\"h1\" is not the id of a node");
         is(with("1 3 100", "3 0 100"), 4, "nodes 3 and 0 are linked already, in line 3");
-        is(with("1 3 100", "3 3 100"), 4, "node 3 is linked with itself");
+        is(with("1 3 100", "1 1 100"), 4, "node 1 is linked with itself");
         is(with("40Gbps", "40G"), 5, "\"40G\" is not a rate like \"100Gbps\" or \"40Mb/s\"");
         is(with("4us", "4m"), 5, "\"4m\" is not a time like \"1000ns\" or \"0.001ms\"");
         is(with("4us", "0us"), 5, "a link needs a delay above 0");

@@ -147,7 +147,7 @@ fn is_word(name: &str) -> bool {
 }
 
 /// a to z, then aa, ab, … .
-fn letters(index: usize) -> String {
+pub(super) fn letters(index: usize) -> String {
     let last = char::from(b'a' + (index % 26) as u8);
     if index < 26 { last.to_string() } else { format!("{}{last}", letters(index / 26 - 1)) }
 }

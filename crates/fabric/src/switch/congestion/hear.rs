@@ -80,10 +80,12 @@ impl AtNode<'_, '_> {
         }
         let notice =
             if packet.kind == Kind::Cnp { packet.notice() } else { Notice::of(packet.flow, packet.mark()) };
-        let (flow_hash, ingress) = (way.hash, self.id(ingress));
+        let (flow_hash, source, destination) = (way.hash, way.tuple.source, way.tuple.destination);
+        let ingress = self.id(ingress);
         for port in self.node.locals() {
             if self.node.machines[port.index()].hears_cnps {
-                self.tell_points(port, PortEvent::CnpPasses { notice: &notice, flow_hash, ingress });
+                let event = PortEvent::CnpPasses { notice: &notice, flow_hash, source, destination, ingress };
+                self.tell_points(port, event);
                 self.after_congestion_points(port);
                 // A gate may have changed.
                 self.kick(port);

@@ -61,6 +61,35 @@ def test_numbers_are_those_of_the_summary(small: Result) -> None:
     assert {kind: value(small, kind) for kind in expected} == expected
 
 
+#: One flow that is acknowledged, and one of which the last ACK comes after the limit.
+ACKNOWLEDGED = """
+limit = "1ms"
+topology.two-dc = { fabric.single-switch = { hosts = 2 }, rate = "100G", delay = "1us", long-link = { rate = "100G", delay = "100us" } }
+defaults = { reliability = "go-back-n" }
+workload = [{ name = "flows", flows = [
+  { from = "h1", to = "h2", size = "100KB" },
+  { from = "h1", to = "h3", size = "200KB", start = "50us" },
+  { from = "h2", to = "h4", size = "10KB", start = "850us" },
+] }]
+"""
+
+
+def test_normalised_completion_times_are_those_of_an_export(tmp_path: Path) -> None:
+    result = package.run(package.Scenario.from_toml(ACKNOWLEDGED))
+    result.export_hpcc(tmp_path)
+    lines = [line.split() for line in (tmp_path / "fct.txt").read_text().splitlines()]
+    # Both are whole nanoseconds there.
+    shares = [int(line[6]) / int(line[7]) for line in lines]
+    assert len(shares) == 2
+    all_flows = KINDS["normalised-fct-mean"].of(result, ALL)
+    assert all_flows.value == pytest.approx(sum(shares) / 2, rel=1e-3)
+    # The third has arrived, but nobody has said so yet.
+    assert all_flows.unfinished == 1
+    within = value(result, "normalised-fct-mean", path_class="intra")
+    assert within == pytest.approx(shares[0], rel=1e-3)
+    assert value(result, "normalised-fct-mean", workload=("other",)) is None
+
+
 def test_unfinished_flows_are_never_averaged_in_silence() -> None:
     result = made_up_result((1.0, 2.0, 3.0, None))
     mean, median, tail = (KINDS[f"fct-{each}"].of(result, ALL) for each in ("mean", "p50", "p99"))

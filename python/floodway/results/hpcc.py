@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from floodway.results.result import Result
 
-__all__ = ["HpccExport", "export", "needed_sets", "write"]
+__all__ = ["HpccExport", "Standalone", "export", "needed_sets", "write"]
 
 #: Headers that the standalone time counts with each packet, whatever the run's are.
 HEADERS = 48
@@ -166,7 +166,7 @@ def _fct(flows: pl.DataFrame, nodes: Mapping[str, _Node], scenario: Scenario, or
         "size_bytes",
         pl.col("start", "finish") // 1000,
     )
-    standalone = _Standalone(scenario, rows["source"], rows["destination"])
+    standalone = Standalone(scenario, rows["source"], rows["destination"])
     by_number = scenario.to_dict().get("profile") == BY_NUMBER
     called = {name: node.called(by_number=by_number) for name, node in nodes.items()}
     lines = (
@@ -182,8 +182,16 @@ def _ps(column: str) -> pl.Expr:
     return (pl.col(column) * 1e6).round().cast(pl.Int64)
 
 
-class _Standalone:
-    """What that simulator takes for the time of a flow that has the network to itself."""
+class Standalone:
+    """What that simulator takes for the time of a flow that has the network to itself.
+
+    Parameters
+    ----------
+    scenario
+        The scenario of the flows.
+    sources, destinations
+        Names of the hosts at the flows' ends.
+    """
 
     def __init__(self, scenario: Scenario, sources: pl.Series, destinations: pl.Series) -> None:
         pairs = sorted(set(zip(sources, destinations, strict=True)))

@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from floodway.results.hpcc import Standalone
 from floodway.results.quantities import quantity_gbps
 from floodway.results.settings import direction_settings, rates_gbps
 from floodway.results.summary import goodput_gbps, last_finish_us, percentile
+from floodway.scenarios import Scenario
 from floodway.study.buckets import link_buckets
 from floodway.study.feedback import allowed, first_in_state, longest_queue, time_in_state
 from floodway.study.selection import chosen_flows, chosen_link, chosen_ports
@@ -97,6 +99,21 @@ def _statistic(result: Result, options: Options, *, column: str, statistic: str)
     found = percentile(values, of=len(flows), thousandths=_THOUSANDTHS[statistic])
     # A percentile below the unfinished ones is what it would be had they finished.
     return Value(value=found, unfinished=unfinished if found is None else 0, flows=len(flows))
+
+
+def _normalised(result: Result, options: Options) -> Value:
+    """Return the mean of completion times by the last ACK over those that the HPCC simulator computes."""
+    flows = chosen_flows(result, options)
+    done = flows.filter(pl.col("finish_sender_us").is_not_null())
+    if done.is_empty():
+        return Value(value=None, unfinished=len(flows))
+    ends = done.select(pl.col("source", "destination").cast(pl.String), "size_bytes")
+    scenario = Scenario.from_dict(result.run.scenario["scenario"])
+    standalone = Standalone(scenario, ends["source"], ends["destination"])
+    alone_ns = np.array([standalone.ns(*row) for row in ends.iter_rows()])
+    took_us = (done["finish_sender_us"] - done["start_us"]).to_numpy()
+    mean = float((took_us * 1000 / np.maximum(alone_ns, 1)).mean())
+    return Value(value=mean, unfinished=len(flows) - len(done))
 
 
 def _total(result: Result, options: Options, *, column: str) -> Value:
@@ -297,6 +314,9 @@ def _numbered(of: Callable[[Result, Options], float | None]) -> Callable[[Result
 #: All of them, by the names that studies use.
 KINDS: Mapping[str, Kind] = {
     **_of_flows(),
+    "normalised-fct-mean": Kind(
+        label="mean normalised completion time", unit="", options=FLOWS, of=_normalised
+    ),
     "flows": Kind(
         label="flows", unit="", options=FLOWS, of=partial(_count, unfinished=False), best="highest"
     ),

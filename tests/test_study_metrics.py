@@ -64,13 +64,18 @@ def test_numbers_are_those_of_the_summary(small: Result) -> None:
 #: One flow that is acknowledged, and one of which the last ACK comes after the limit.
 ACKNOWLEDGED = """
 limit = "1ms"
-topology.two-dc = { fabric.single-switch = { hosts = 2 }, rate = "100G", delay = "1us", long-link = { rate = "100G", delay = "100us" } }
 defaults = { reliability = "go-back-n" }
 workload = [{ name = "flows", flows = [
   { from = "h1", to = "h2", size = "100KB" },
   { from = "h1", to = "h3", size = "200KB", start = "50us" },
   { from = "h2", to = "h4", size = "10KB", start = "850us" },
 ] }]
+
+[topology.two-dc]
+fabric.single-switch = { hosts = 2 }
+rate = "100G"
+delay = "1us"
+long-link = { rate = "100G", delay = "100us" }
 """
 
 

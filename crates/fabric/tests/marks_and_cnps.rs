@@ -152,8 +152,10 @@ fn marks_of_switches_before_are_cleared_where_nothing_waits_too() {
     assert_eq!(cnps(&run(&net, || vec![marks(), (port(LINKS[2], 0), custom(Launders))])), 0);
 }
 
-/// What a machine has heard of: when, by which port, of which flow, with which mark.
-type Heard = Arc<Mutex<Vec<(Time, PortId, u64, Mark)>>>;
+/// A CNP: when it came, by which port, of which flow, with which mark.
+type Cnp = (Time, PortId, u64, Mark);
+/// What a machine has heard of.
+type Heard = Arc<Mutex<Vec<Cnp>>>;
 
 /// Writes down which CNPs pass.
 struct Listens {
@@ -176,10 +178,7 @@ impl CongestionPoint for Listens {
 }
 
 /// What machines at these ports hear of in a run on one thread.
-fn heard<const N: usize>(
-    net: &Net,
-    at: [(PortId, bool); N],
-) -> (Records, [Vec<(Time, PortId, u64, Mark)>; N]) {
+fn heard<const N: usize>(net: &Net, at: [(PortId, bool); N]) -> (Records, [Vec<Cnp>; N]) {
     let heard: [Heard; N] = std::array::from_fn(|_| Arc::default());
     let control = Control::default();
     let mut fabric = Fabric::build(&net.blueprint, &control).expect("it is sound");

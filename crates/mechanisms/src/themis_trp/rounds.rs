@@ -82,7 +82,7 @@ pub(super) struct Rounds {
     /// What is in the loop.
     bytes: Bytes,
     /// Rounds until `at`, in parts. They are counted while something is in the loop.
-    rounds: u128,
+    passed: u128,
     at: Time,
     /// The least round after which a packet that is in the loop leaves it.
     next: u128,
@@ -101,7 +101,7 @@ impl Rounds {
             marking,
             odds: 0.0,
             bytes: Bytes::ZERO,
-            rounds: 0,
+            passed: 0,
             at: Time::ZERO,
             next: NEVER,
             classes: Vec::new(),
@@ -127,10 +127,10 @@ impl Rounds {
     pub fn enter(&mut self, own: usize, held: Held, passes: u32) {
         let at = self.list_of(held.class, own);
         let list = &mut self.lists[at];
-        let last = self.rounds + u128::from(passes) * ROUND;
+        let last = self.passed + u128::from(passes) * ROUND;
         let leaves = list.held.back().map_or(last, |before| last.max(before.leaves));
         list.held.push_back(Held { last, leaves, odds: self.odds, ..held });
-        if leaves <= self.rounds {
+        if leaves <= self.passed {
             // So have all before it. It makes no pass.
             list.done += 1;
             if let Some(held) = list.held.back_mut() {
@@ -159,7 +159,7 @@ impl Rounds {
 
     /// The packets of a flow leave the loop after the round at work, or when those before them do.
     pub fn hurry(&mut self, own: usize, flow: u64) {
-        let soon = self.rounds + ROUND;
+        let soon = self.passed + ROUND;
         for list in self.lists.iter_mut().skip(own).step_by(self.queues) {
             let mut before = 0;
             for held in list.held.iter_mut().skip(list.done) {
@@ -198,7 +198,7 @@ impl Rounds {
 
     /// When so many rounds are over, rounded up.
     fn when(&self, rounds: u128) -> Time {
-        let parts = rounds.saturating_sub(self.rounds);
+        let parts = rounds.saturating_sub(self.passed);
         let span = parts.saturating_mul(u128::from(self.round().0)).div_ceil(ROUND);
         let at = u128::from(self.at.0).saturating_add(span);
         Time(u64::try_from(at).unwrap_or(u64::MAX - 1))
@@ -209,7 +209,7 @@ impl Rounds {
         if self.bytes > Bytes::ZERO {
             let span = u128::from(to.since(self.at).0);
             let rounds = span * ROUND / u128::from(self.round().0);
-            self.rounds += rounds;
+            self.passed += rounds;
             self.odds += rounds as f64 / ROUND as f64 * self.marking.odds(self.bytes);
         }
         self.at = to;
@@ -218,7 +218,7 @@ impl Rounds {
     /// Takes those out of the loop that have made their passes.
     fn finish(&mut self) {
         for list in &mut self.lists {
-            while let Some(held) = list.held.get_mut(list.done).filter(|held| held.leaves <= self.rounds) {
+            while let Some(held) = list.held.get_mut(list.done).filter(|held| held.leaves <= self.passed) {
                 self.bytes = self.bytes.saturating_sub(held.frame);
                 held.odds = self.odds - held.odds;
                 list.done += 1;

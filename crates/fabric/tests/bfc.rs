@@ -3,27 +3,15 @@
 
 mod support;
 
-use floodway_fabric::blueprint::{Blueprint, Role};
 use floodway_fabric::{Control, Fabric, Records, ThreadPlan, Threads};
-use floodway_units::{Bytes, Rate, Span};
+use floodway_units::{Bytes, Rate, Span, Time};
 use floodway_wire::Format;
 use proptest::prelude::*;
 use support::plans::{Plan, plans};
-use support::{Net, assert_invariants, drops, everything, fct_ps, finished, params, sum, whole};
+use support::{Net, assert_invariants, at_all_ports, drops, everything, fct_ps, finished, sum, whole};
 
 const G100: Rate = Rate::gbps(100);
 const BFC: &str = r#""bfc""#;
-
-/// Puts a mechanism at all ports, of hosts too, but not at relays.
-fn at_all_ports(blueprint: &mut Blueprint, point: &str) {
-    let is_relay = |role: &Role| matches!(role, Role::Switch(switch) if switch.relay.is_some());
-    let relays: Vec<bool> = blueprint.nodes.iter().map(|node| is_relay(&node.role)).collect();
-    for end in blueprint.links.iter_mut().flat_map(|link| &mut link.ends) {
-        if !relays[end.node.index()] {
-            end.congestion_points = vec![params(point)];
-        }
-    }
-}
 
 fn run(net: &Net) -> Records {
     let control = Control::default();
@@ -178,8 +166,6 @@ fn a_run_whose_links_lose_frames_of_filters_goes_on() {
 
 #[test]
 fn a_run_whose_link_fails_while_flows_are_paused_goes_on() {
-    use floodway_units::Time;
-
     let mut net = incast(Some(BFC));
     net.blueprint.links[0].down = vec![(Time::ZERO + Span::us(100), Time::ZERO + Span::us(160))];
     let records = run(&net);

@@ -10,7 +10,7 @@ use floodway_units::{Bytes, NodeId, Rate, Span, Time};
 use floodway_wire::Format;
 use proptest::prelude::*;
 use support::plans::{Plan, plans};
-use support::{Net, PFC, assert_invariants, everything, fct_ps, params, port, whole};
+use support::{Net, PFC, assert_invariants, at_all_ports, everything, fct_ps, params, port, whole};
 
 const G100: Rate = Rate::gbps(100);
 /// Picoseconds of a full packet on a link, by HPCC's headers.
@@ -413,9 +413,13 @@ proptest! {
     fn the_parts_of_any_flow_add_up_under_any_mechanism(
         plan in plans(),
         variant in 0..6usize,
+        by_flow in prop::bool::weighted(0.3),
         rows in prop::collection::vec(any::<prop::sample::Index>(), 3),
     ) {
-        let blueprint = vary(&plan, variant);
+        let mut blueprint = vary(&plan, variant);
+        if by_flow && !plan.crossbar {
+            at_all_ports(&mut blueprint, r#"{"bfc": {"hop-rtt": "400ns", "queues": 3}}"#);
+        }
         let control = Control::default();
         let Ok(fabric) = Fabric::build(&blueprint, &control) else { return Ok(()) };
         let records = fabric.run();

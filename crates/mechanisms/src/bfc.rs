@@ -40,6 +40,16 @@
 //! | N_active | queues of the class at the port that hold packets and are not paused, the packet's own among them |
 //! | Th | (HRTT + τ) · μ / N_active |
 //!
+//! # Sizing
+//!
+//! ```text
+//! a queue holds at most Th + (HRTT + τ) · (rate of what comes in − its share of μ)
+//! ```
+//!
+//! 77 KB for two flows that share 100 Gbit/s over links of 2 us. A flow that comes in at twice its share leaves its queue empty for
+//! a fifth of the time at most. Behind a link that is faster than μ one flow alone may bring more, and a hundred at once bring a
+//! hundred times as much: the buffer has to hold that, or the flow control below it pauses.
+//!
 //! # Known differences
 //!
 //! - Written from an account of the paper, not from its text: what that leaves open is chosen here. That is all of the following.

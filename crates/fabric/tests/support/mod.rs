@@ -46,6 +46,17 @@ pub fn may_stand(point: &str, flow_control: &str, buffer: &str) -> bool {
     !point.contains("casl") || bears && !buffer.contains("ioq")
 }
 
+/// Puts a mechanism at all ports, of hosts too, but not at relays.
+pub fn at_all_ports(blueprint: &mut Blueprint, point: &str) {
+    let is_relay = |role: &Role| matches!(role, Role::Switch(switch) if switch.relay.is_some());
+    let relays: Vec<bool> = blueprint.nodes.iter().map(|node| is_relay(&node.role)).collect();
+    for end in blueprint.links.iter_mut().flat_map(|link| &mut link.ends) {
+        if !relays[end.node.index()] {
+            end.congestion_points = vec![params(point)];
+        }
+    }
+}
+
 /// A network in the making.
 pub struct Net {
     pub blueprint: Blueprint,

@@ -37,8 +37,8 @@
 //! | HRTT | `hop-rtt`: from a filter's start to the arrival of the first packet that obeys it |
 //! | τ | `interval` |
 //! | μ | the port's rate |
-//! | N_active | queues of the class at the port that hold packets and are not paused, the packet's own among them |
-//! | Th | (HRTT + τ) · μ / N_active |
+//! | N | `N_active` in the paper: queues of the class at the port that hold packets and are not paused, the packet's own among them |
+//! | Th | (HRTT + τ) · μ / N |
 //!
 //! # Sizing
 //!
@@ -61,7 +61,7 @@
 //! - A counter says how many egress ports pause the flow, not how many packets count: the bits are the same.
 //! - HRTT is both delays of the link, its largest frame, and the frame of the filter. The receiving port's own link decides,
 //!   for a packet the one that it came in by.
-//! - Queues, filters and N_active are kept class by class; another class of the port is not in its N_active.
+//! - Queues, filters and N are kept class by class; another class of the port is not in its N.
 //! - Hosts turn to flows one by one whatever the mechanism; replies that queue among data there are not held.
 //! - Deadlocks of pauses of flows are not searched for; those of the flow control below are.
 //!

@@ -394,7 +394,9 @@ impl<'a> World<'a> {
         }
         for other in at.node.ports.iter() {
             let info = PortInfo { largest_rtt: largest, ..at.facts.blueprint.port_info(other.id) };
-            points.iter_mut().for_each(|point| point.on_port(&info));
+            for point in &mut *points {
+                point.on_port(&info);
+            }
         }
     }
 

@@ -45,7 +45,7 @@ pub(super) struct Queues {
     hashes: Hashes,
     /// By VFID; empty until a packet comes.
     table: Vec<Flow>,
-    queues: Vec<Queue>,
+    lists: Vec<Queue>,
     /// As bits by queue: those with packets; those whose first packet's flow is paused; those that are no flow's.
     filled: u64,
     held: u64,
@@ -65,7 +65,7 @@ impl Queues {
             first_packets: params.first_packets,
             hashes,
             table: Vec::new(),
-            queues: vec![Queue::default(); count],
+            lists: vec![Queue::default(); count],
             filled: 0,
             held: 0,
             free: u64::MAX >> (64 - count) & !1,
@@ -96,7 +96,7 @@ impl Queues {
         }
     }
 
-    /// Queues of flows that hold packets and are not held back, with a packet that is to join one: N_active.
+    /// Queues of flows that hold packets and are not held back, with a packet that is to join one: N.
     pub(super) fn active_with(&self, vfid: u32, queue: usize) -> u32 {
         let mut active = self.filled & !self.held & !1;
         if self.filled >> queue & 1 == 0 && !self.is_paused(vfid) {
@@ -115,7 +115,7 @@ impl Queues {
             self.begin(rng, vfid, own);
         }
         self.table[vfid as usize].packets += 1;
-        self.queues[queue].packets.push_back(Waiting { vfid, counts });
+        self.lists[queue].packets.push_back(Waiting { vfid, counts });
         self.filled |= 1 << queue;
         self.look_at_head(queue);
     }
@@ -123,17 +123,17 @@ impl Queues {
     /// A flow has its first packet here.
     fn begin(&mut self, rng: &mut Rng, vfid: u32, queue: usize) {
         if self.free == 0 {
-            let queues = self.queues.len() as u64 - 1;
+            let queues = self.lists.len() as u64 - 1;
             self.drawn = 1 + (rng.next_u64() % queues) as u8;
         }
         self.table[vfid as usize].queue = queue as u8;
-        self.queues[queue].flows += 1;
+        self.lists[queue].flows += 1;
         self.free &= !(1 << queue);
     }
 
     /// The first packet of a queue leaves it, if there is one: it takes so many bytes on the link.
     pub(super) fn leave(&mut self, queue: usize, wire: Bytes) -> Option<Waiting> {
-        let packets = &mut self.queues.get_mut(queue)?.packets;
+        let packets = &mut self.lists.get_mut(queue)?.packets;
         let left = packets.pop_front()?;
         let ends = packets.is_empty();
         if ends {
@@ -147,8 +147,8 @@ impl Queues {
         flow.packets -= 1;
         if flow.packets == 0 {
             let own = usize::from(flow.queue);
-            self.queues[own].flows -= 1;
-            if self.queues[own].flows == 0 {
+            self.lists[own].flows -= 1;
+            if self.lists[own].flows == 0 {
                 self.free |= 1 << own;
             }
         }
@@ -157,13 +157,13 @@ impl Queues {
 
     /// The first queue whose first packet is of this flow.
     pub(super) fn headed_by(&self, vfid: u32) -> Option<usize> {
-        self.queues.iter().position(|queue| queue.packets.front().is_some_and(|first| first.vfid == vfid))
+        self.lists.iter().position(|queue| queue.packets.front().is_some_and(|first| first.vfid == vfid))
     }
 
     /// These flows are paused from now on, and no others.
     pub(super) fn obey(&mut self, filter: &FlowFilter) {
         self.filter = *filter;
-        for queue in 0..self.queues.len() {
+        for queue in 0..self.lists.len() {
             self.look_at_head(queue);
         }
     }
@@ -179,7 +179,7 @@ impl Queues {
     }
 
     fn look_at_head(&mut self, queue: usize) {
-        let head = self.queues[queue].packets.front();
+        let head = self.lists[queue].packets.front();
         let held = queue != FIRST && head.is_some_and(|first| self.is_paused(first.vfid));
         self.held = self.held & !(1 << queue) | u64::from(held) << queue;
     }

@@ -88,7 +88,9 @@ impl Port {
     /// A filter of flows arrives from the downstream.
     fn hears(&mut self, now: Time, flows: &[u64]) {
         let mut counting = Counting::new(Hashes::new(4, 128), Class::DATA);
-        flows.iter().for_each(|flow| counting.count(*flow, 1));
+        for flow in flows {
+            counting.count(*flow, 1);
+        }
         let filter = counting.sent();
         let cp = &mut self.cp;
         self.bench.sent(now, |cx| cp.on_event(cx, PortEvent::Filter(&filter)));
@@ -284,7 +286,9 @@ fn an_ingress_sends_its_filter_each_interval_while_a_flow_is_paused_and_once_mor
 #[test]
 fn a_queue_stops_while_its_first_packet_is_of_a_paused_flow() {
     let mut port = Port::new(Params { queues: 1, first_packets: false, ..paper() });
-    [5, 6, 6].iter().for_each(|flow| drop(port.comes(us(1), *flow)));
+    for flow in [5, 6, 6] {
+        port.comes(us(1), flow);
+    }
     port.hears(us(2), &[6]);
     // Flow 5 is ahead in the same queue.
     assert_eq!(port.next(us(2)), Some(1));
@@ -299,7 +303,9 @@ fn a_queue_stops_while_its_first_packet_is_of_a_paused_flow() {
 #[test]
 fn another_queue_goes_on_and_a_paused_flow_has_no_first_packet() {
     let mut port = Port::new(paper());
-    [5, 5, 6, 6].iter().for_each(|flow| drop(port.comes(us(1), *flow)));
+    for flow in [5, 5, 6, 6] {
+        port.comes(us(1), flow);
+    }
     (0..2).for_each(|_| drop(port.leaves(us(1), 0)));
     port.hears(us(2), &[5, 7]);
     assert_eq!(port.next(us(2)), Some(2));

@@ -199,8 +199,9 @@ impl AtNode<'_, '_> {
             let nic = &self.node.nics[local];
             let rings = [&nic.ready[class as usize], &nic.repeats[class as usize]];
             let waiting = (rings[0].len() + rings[1].len()) as u64;
-            let goes = |ring: &&Ring| self.next_free(local, ring, class.into()).is_some();
-            if rings.iter().any(|ring| goes(ring)) {
+            let held = self.node.ports.known(local).holds_flows
+                && rings.iter().all(|ring| self.next_free(local, ring, class.into()).is_none());
+            if waiting > 0 && !held {
                 let q = self.facts.layout.first_queue(class);
                 let gate = self.gate(port, self.facts.layout.lane(port, class), q, largest);
                 let len = bytes(waiting * largest);

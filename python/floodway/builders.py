@@ -201,6 +201,9 @@ __all__ = [
     "Tcd",
     "TcdNp",
     "Test",
+    "ThemisPnp",
+    "ThemisTrp",
+    "ThemisTrpBy",
     "TiesKey",
     "Time",
     "TimeOfPath",
@@ -769,11 +772,16 @@ class Hpcc(Table):
     error_rate
         Probability from 0 to 1 that a frame of any kind is lost on a link, each way, where the
         file says 0 of that link: the simulator's key `ERROR_RATE_PER_LINK`. Default: 0.
+    datacenters
+        How many hosts each datacenter has, in the order of their ids: `[16, 16]`. They have the
+        tags `dc-a`, `dc-b` and so on, by which results tell flows within a datacenter from
+        those between two. Default: one datacenter, without a tag.
     """
 
     _tag: ClassVar[str | None] = "hpcc"
     file: str
     error_rate: float | None = None
+    datacenters: Sequence[int] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1559,6 +1567,79 @@ class ExpresspassCp(Table):
     credit: Size | None = None
     queue: int | None = None
     burst: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ThemisPnp(Table):
+    """Parameters of THEMIS's proactive notification point.
+
+    Attributes
+    ----------
+    interval
+        How long after a CNP of a flow has left a marked packet makes the next one, from 0 up.
+        Source: the authors' simulator: 5 us.
+    delay
+        From the packet to its CNP, from 0 up. Source: the authors' simulator: 2 us.
+    """
+
+    _tag: ClassVar[str | None] = "themis-pnp"
+    interval: Time | None = None
+    delay: Time | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ThemisTrp(Table):
+    """Parameters of THEMIS's temporary reaction point.
+
+    Attributes
+    ----------
+    by
+        Whose CNPs are counted together: `flow` or `hosts`. Source: the authors' simulator: its
+        last version goes by the flow.
+    recovery
+        How long, above 0, after the last CNP of a flow its packets are no longer held back.
+        Source: the authors' simulator: 1 ms, the round trip over their long link.
+    fast
+        CNPs of a flow each of which adds a pass, 1 at least. Source: the authors' simulator:
+        11.
+    slow
+        Each so many CNPs of a flow beyond the first add a pass, 1 at least. Source: the
+        authors' simulator: 20.
+    most
+        The most passes of a packet, 1 at least. Source: the authors' simulator: 401.
+    latency
+        What a pass takes, above 0, while little is in the loop. Source: the authors' simulator:
+        100 ns, the delay of the loop's link.
+    rate
+        Rate of the loop, above 0. Default: that of the port. Source: floodway's choice: the
+        authors' loop, of 1.6 Tbit/s, serves four ports of 400 Gbit/s.
+    kmin
+        The most in the loop, in bytes, that marks no packet. Default: what the loop sends in 8
+        us. Source: the authors' configuration: 1.6 MB at 1.6 Tbit/s.
+    kmax
+        With more than this in the loop, in bytes, each pass marks each packet; at least `kmin`.
+        Default: what the loop sends in 128 us. Source: the authors' configuration: 25.6 MB at
+        1.6 Tbit/s.
+    pmax
+        Probability of a mark in a pass at `kmax`, from 0 to 1; with 0 passes below that mark
+        nothing. Source: the authors' configuration: 0.2.
+    queues
+        Queues of each class at the port, the first for flows that are not held back: from 2 to
+        255. All ports of the run have as many. Source: floodway's choice.
+    """
+
+    _tag: ClassVar[str | None] = "themis-trp"
+    by: ThemisTrpBy | None = None
+    recovery: Time | None = None
+    fast: int | None = None
+    slow: int | None = None
+    most: int | None = None
+    latency: Time | None = None
+    rate: Rate | None = None
+    kmin: Size | None = None
+    kmax: Size | None = None
+    pmax: float | None = None
+    queues: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -3119,7 +3200,7 @@ Class: TypeAlias = "int"
 Cnp: TypeAlias = "Literal['packet', 'ack-flag']"
 
 
-CongestionPointParams: TypeAlias = "Literal['red', 'proxy-cnp', 'mercury', 'tcd', 'pacc', 'rcm', 'casl', 'bfc', 'expresspass'] | Red | ProxyCnp | Mercury | Tcd | Pacc | Rcm | Casl | Bfc | ExpresspassCp"
+CongestionPointParams: TypeAlias = "Literal['red', 'proxy-cnp', 'mercury', 'tcd', 'pacc', 'rcm', 'casl', 'bfc', 'expresspass', 'themis-pnp', 'themis-trp'] | Red | ProxyCnp | Mercury | Tcd | Pacc | Rcm | Casl | Bfc | ExpresspassCp | ThemisPnp | ThemisTrp"
 
 
 CongestionPointParamsList: TypeAlias = "CongestionPointParams | Sequence[CongestionPointParams]"
@@ -3554,6 +3635,13 @@ SwitchoverList: TypeAlias = "Switchover | Sequence[Switchover]"
 #:   sender.
 #: - 'write-lat': Latency: a message there and one back, in turns; half a round trip is a latency.
 Test: TypeAlias = "Literal['write-bw', 'write-lat']"
+
+
+#: Of whom CNPs are counted together, and who is held back together.
+#: - 'flow': Each flow for itself. Source: the last version of the authors' simulator.
+#: - 'hosts': All flows from one host to another, those to come as well. Source: the version that is
+#:   kept beside figures of the ablation.
+ThemisTrpBy: TypeAlias = "Literal['flow', 'hosts']"
 
 
 #: What orders events of one instant.

@@ -57,7 +57,7 @@ fn bit(flow_hash: u64) -> u64 {
 
 impl CongestionPoint for Cp {
     fn demands(&self) -> Demands {
-        Demands { flows: true, ..Demands::default() }
+        Demands { flows: true, ports: true, ..Demands::default() }
     }
 
     fn on_port(&mut self, port: &PortInfo) {

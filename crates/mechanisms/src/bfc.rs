@@ -316,6 +316,7 @@ impl CongestionPoint for Cp {
             queues: self.params.queues + 1,
             each_packet: true,
             flows: true,
+            ports: true,
             ..Demands::default()
         }
     }

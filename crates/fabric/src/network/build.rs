@@ -389,7 +389,7 @@ impl<'a> World<'a> {
         let largest = self.facts.largest.rtt;
         let (at, port) = self.at_port(id);
         let points = &mut at.node.machines[port.index()].congestion_points[first..];
-        if points.is_empty() {
+        if !points.iter().any(|point| point.demands().ports) {
             return;
         }
         for other in at.node.ports.iter() {

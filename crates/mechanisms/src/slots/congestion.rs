@@ -198,6 +198,8 @@ pub struct Demands {
     /// Where it claims [`Claim::Classify`]: it is asked of each packet, also while others of the packet's flow wait at the port. Then it is
     /// up to the machine that a flow's packets leave in their order. By default a flow stays in the queue where it has packets.
     pub each_packet: bool,
+    /// It must know the ports of its switch or host: [`CongestionPoint::on_port`].
+    pub ports: bool,
     /// At a host it holds flows back one by one: [`CongestionPoint::holds`].
     pub flows: bool,
     /// It looks at what comes in by each port: [`CongestionPoint::on_input`].
@@ -322,7 +324,8 @@ hooks! {
             Demands::default()
         }
 
-        /// Before the run: what is fixed about a port of the same switch or host, each in turn, this one too.
+        /// Before the run: what is fixed about a port of the same switch or host, each in turn, this one too. Called where
+        /// [`Demands::ports`] says so.
         fn on_port(&mut self, _port: &PortInfo) {}
 
         /// Where the packet's flow should wait: `sub` is less than [`Demands::class_queues`].

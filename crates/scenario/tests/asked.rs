@@ -72,7 +72,7 @@ fn scenario(notification: &str) -> Result<Scenario, String> {
 #[test]
 fn receivers_have_the_notification_that_the_rate_control_names_if_there_is_one() {
     ReactionParams::register::<Params>("own-asking", SOURCE).unwrap();
-    let error = scenario("").err().expect("there is no such notification yet");
+    let Err(error) = scenario("") else { panic!("there is no such notification yet") };
     assert_eq!(
         error,
         "a.toml:2: defaults.rate-control: \"own-asking\" asks receivers for notification \"own-np\", and there is none of that name"

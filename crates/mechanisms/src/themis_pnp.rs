@@ -153,7 +153,7 @@ mod tests {
                 assert_eq!(*notice, Notice::of(notice.flow, Mark::Ce));
                 notice.flow.0
             }
-            CpAction::ToUpstream(..) | CpAction::Resort(_) => panic!("nobody else is told"),
+            other => panic!("nobody else is told: {other:?}"),
         };
         actions.iter().map(name).collect()
     }

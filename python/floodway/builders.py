@@ -1866,9 +1866,25 @@ class ExpresspassNp(Table):
         The least of it, above 0. Source: section 3.2: 0.01.
     w_max
         The most of it, up to 1. Source: Algorithm 1: 0.5.
+    w_step
+        What that grows by from the second period of increase on, above 0 and up to 1. Default:
+        half of what is left to `w-max`. Source: Algorithm 1; the simulator of its authors has
+        0.05.
     target_loss
         The share of lost credits up to which the rate grows, from 0 to below 1. Source: section
-        3.2: 10 %.
+        3.2: 10 %; the simulator of its authors has 0.125, falling.
+    target_falls
+        Whether the target is that share for a rate of 0, and falls to 0 for the largest rate.
+        Source: false is Algorithm 1; true the simulator of its authors.
+    exceed
+        Whether increases lead beyond the largest rate, by the target, so that credits get lost
+        where there is no other flow. Source: true is Algorithm 1; false the simulator of its
+        authors.
+    own_credits
+        Whether a rate is judged by the credits sent at it alone, which takes two round trips;
+        false counts those of which data told in the last round trip, most of which were sent at
+        the rate before. Source: floodway's, to tell what late feedback does; false is the
+        simulator of its authors.
     measured
         Whether a decrease starts from the rate at which credits came through in the period, and
         leads to no higher rate than before; false takes the rate of sending less the share
@@ -1886,7 +1902,11 @@ class ExpresspassNp(Table):
     w_init: float | None = None
     w_min: float | None = None
     w_max: float | None = None
+    w_step: float | None = None
     target_loss: float | None = None
+    target_falls: bool | None = None
+    exceed: bool | None = None
+    own_credits: bool | None = None
     measured: bool | None = None
     jitter: float | None = None
     padding: int | None = None

@@ -25,6 +25,7 @@
 //! | alpha, initial rate / `rate_max` | `initial-rate` |
 //! | `w_init`, `w_min`, `w_max` | `w-init`, `w-min`, `w-max` |
 //! | `target_loss` | `target-loss` |
+//! | `target_loss_scaling_` of the simulator | `target-loss` with `target-falls` |
 //! | j | `jitter` |
 //!
 //! # Known differences
@@ -35,11 +36,15 @@
 //!   no more. Algorithm 1 as written decreases for it again, and rates swing far below and above their share. So `rate · (1 - l)` is measured: the
 //!   rate at which credits came through, as in the simulator of its authors. The two are the same where feedback takes no time;
 //!   `measured = false` has it as written.
-//! - More credits are lost than the target: 8 %, 17 %, 29 % and 44 % with 1, 2, 4 and 8 flows that share a link of 10 Gbit/s
-//!   (`scenarios/expresspass.toml`). Algorithm 1 worked for 1, 2 and 8 equal flows in step has 9 %, 17 % and 47 % if loss is told a round trip
-//!   late, and 9 %, 13 % and 12 % if at once: late, two increases follow each other, w grows, and the rates go far beyond their share.
-//!   The simulator of its authors differs: w grows by 0.05, and the target falls as the rate grows.
-//! - The section numbers and constants here could not be checked against the paper's text.
+//! - More credits are lost than the target: 9 %, 17 %, 28 % and 44 % with 1, 2, 4 and 8 flows that send 16 MB over one link of 10 Gbit/s
+//!   (the network of `scenarios/expresspass.toml`, one seed: too few seeds). Two causes were found by taking each away. A rate is judged by
+//!   credits sent at the rate before: with `own-credits` it is 9 %, 13 %, 16 % and 23 %. And w grows by half of what is left: with
+//!   `w-step = 0.05` it is 9 %, 12 %, 16 % and 27 %. Without both it is 9 %, 11 %, 14 % and 18 %; the rest is not traced. That a single flow
+//!   loses 9 % is Algorithm 1's aim beyond the largest rate: without `exceed`, and without both, it loses 1 %.
+//! - The simulator of its authors is not Algorithm 1: `w-step = 0.05`, `target-loss = 0.125`, `target-falls = true`, `exceed = false`.
+//!   With these it is 0.3 %, 8 %, 15 % and 25 %: more than its target, too, as feedback is late there as well.
+//! - The section numbers and Algorithm 1 could not be checked against the paper's text. Its simulator was read: `w-min`, `jitter`, the
+//!   smoothed round trip, the least rate and the measured decrease are as there.
 //! - The round trip is that of the latest credits and their data, smoothed by 1/5 as in the simulator of its authors. A period in which no data
 //!   came changes nothing. The rate stays at one credit a round trip or more, as there.
 //! - Credits that a sender wastes at the end of a flow count neither as sent nor as lost: no data tells of them.
@@ -78,9 +83,23 @@ pub struct Params {
     /// The most of it, up to 1.
     /// Source: Algorithm 1: 0.5.
     pub w_max: f64,
+    /// What that grows by from the second period of increase on, above 0 and up to 1. Default: half of what is left to `w-max`.
+    /// Source: Algorithm 1; the simulator of its authors has 0.05.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub w_step: Option<f64>,
     /// The share of lost credits up to which the rate grows, from 0 to below 1.
-    /// Source: section 3.2: 10 %.
+    /// Source: section 3.2: 10 %; the simulator of its authors has 0.125, falling.
     pub target_loss: f64,
+    /// Whether the target is that share for a rate of 0, and falls to 0 for the largest rate.
+    /// Source: false is Algorithm 1; true the simulator of its authors.
+    pub target_falls: bool,
+    /// Whether increases lead beyond the largest rate, by the target, so that credits get lost where there is no other flow.
+    /// Source: true is Algorithm 1; false the simulator of its authors.
+    pub exceed: bool,
+    /// Whether a rate is judged by the credits sent at it alone, which takes two round trips; false counts those of which data
+    /// told in the last round trip, most of which were sent at the rate before.
+    /// Source: floodway's, to tell what late feedback does; false is the simulator of its authors.
+    pub own_credits: bool,
     /// Whether a decrease starts from the rate at which credits came through in the period, and leads to no higher rate than before;
     /// false takes the rate of sending less the share lost, as Algorithm 1 is written.
     /// Source: the simulator of its authors.
@@ -100,7 +119,11 @@ impl Default for Params {
             w_init: 0.5,
             w_min: 0.01,
             w_max: 0.5,
+            w_step: None,
             target_loss: 0.1,
+            target_falls: false,
+            exceed: true,
+            own_credits: false,
             measured: true,
             jitter: 0.1,
             padding: 8,
@@ -120,6 +143,8 @@ impl Notification for Params {
         within("w-max", w_max, w_max > 0.0 && w_max <= 1.0, "above 0 and up to 1")?;
         within("w-min", w_min, w_min > 0.0 && w_min <= w_max, "above 0 and up to w-max")?;
         within("w-init", w_init, w_init >= w_min && w_init <= w_max, "from w-min to w-max")?;
+        let step = self.w_step.unwrap_or(1.0);
+        within("w-step", step, step > 0.0 && step <= 1.0, "above 0 and up to 1")?;
         within("target-loss", target_loss, (0.0..1.0).contains(&target_loss), "from 0 to below 1")?;
         within("jitter", jitter, (0.0..1.0).contains(&jitter), "from 0 to below 1")?;
         // Twice the mean, so that no half of a byte is lost.
@@ -133,6 +158,7 @@ impl Notification for Params {
             next_credit: None,
             number: 0,
             expected: 0,
+            judged_from: 0,
             sent: 0,
             lost: 0,
             updated: Time::ZERO,
@@ -161,6 +187,8 @@ struct Credits {
     number: u64,
     /// The least number that data has still to name.
     expected: u64,
+    /// Credits before this number say nothing about the rate.
+    judged_from: u64,
     /// Since `updated`: credits of which data has told, and those of them that were lost.
     sent: u64,
     lost: u64,
@@ -172,47 +200,72 @@ impl Credits {
     fn start(&mut self, now: Time) {
         (self.rate, self.w, self.grew) = (self.params.initial_rate, self.params.w_init, false);
         (self.sent, self.lost, self.updated) = (0, 0, now);
-        self.expected = self.number;
+        (self.expected, self.judged_from) = (self.number, self.number);
         self.next_credit = Some(now);
     }
 
     fn data_came(&mut self, now: Time, m: &ControlMessage) {
         let rtt = now.since(m.time);
         self.rtt = Some(self.rtt.map_or(rtt, |before| Span((4 * before.0 + rtt.0) / 5)));
-        if let Some(lost) = m.number.checked_sub(self.expected) {
+        let first = self.expected.max(self.judged_from);
+        if let Some(lost) = m.number.checked_sub(first) {
             self.sent += lost + 1;
             self.lost += lost;
-            self.expected = m.number + 1;
         }
+        self.expected = self.expected.max(m.number + 1);
     }
 
     /// Algorithm 1, once a round trip.
     fn update(&mut self, now: Time) {
         let Some(rtt) = self.rtt else { return };
-        if now.since(self.updated) < rtt || self.sent == 0 {
+        // At two round trips all is told of the credits of the first one.
+        let (period, late) = if self.params.own_credits { (rtt * 2, rtt) } else { (rtt, Span::ZERO) };
+        let elapsed = now.since(self.updated);
+        if elapsed < period || self.sent == 0 {
             return;
         }
         let loss = self.lost as f64 / self.sent as f64;
-        let target = self.params.target_loss;
+        let target = self.target();
         if loss <= target {
-            if self.grew {
-                self.w = f64::midpoint(self.w, self.params.w_max);
-            }
-            self.rate = (1.0 - self.w) * self.rate + self.w * (1.0 + target);
+            self.increase(target);
         } else {
-            let through = if self.params.measured {
-                let most = now.since(self.updated).0 as f64 / self.least_gap.0.max(1) as f64;
-                ((self.sent - self.lost) as f64 / most).min(self.rate / (1.0 + target))
-            } else {
-                self.rate * (1.0 - loss)
-            };
-            self.rate = through * (1.0 + target);
-            self.w = (self.w / 2.0).max(self.params.w_min);
+            self.decrease(loss, target, elapsed - late);
         }
         self.grew = loss <= target;
         let floor = self.least_gap.0 as f64 / rtt.0.max(1) as f64;
         self.rate = self.rate.max(floor.min(1.0));
         (self.sent, self.lost, self.updated) = (0, 0, now);
+        if self.params.own_credits {
+            self.judged_from = self.number;
+        }
+    }
+
+    /// The share of lost credits up to which the rate grows.
+    fn target(&self) -> f64 {
+        let Params { target_loss, target_falls, .. } = self.params;
+        if target_falls { target_loss * (1.0 - self.rate).max(0.0) } else { target_loss }
+    }
+
+    /// The increasing phase of Algorithm 1.
+    fn increase(&mut self, target: f64) {
+        let Params { w_max, w_step, exceed, .. } = self.params;
+        if self.grew {
+            self.w = w_step.map_or(f64::midpoint(self.w, w_max), |step| (self.w + step).min(w_max));
+        }
+        let most = if exceed { 1.0 + target } else { 1.0 };
+        self.rate = (1.0 - self.w) * self.rate + self.w * most;
+    }
+
+    /// Its decreasing phase, where in `time` data told of credits of which the share `loss` was lost.
+    fn decrease(&mut self, loss: f64, target: f64, time: Span) {
+        let through = if self.params.measured {
+            let most = time.0 as f64 / self.least_gap.0.max(1) as f64;
+            ((self.sent - self.lost) as f64 / most).min(self.rate / (1.0 + target))
+        } else {
+            self.rate * (1.0 - loss)
+        };
+        self.rate = through * (1.0 + target);
+        self.w = (self.w / 2.0).max(self.params.w_min);
     }
 
     /// From a credit to the next.
@@ -305,6 +358,45 @@ mod tests {
     }
 
     #[test]
+    fn the_authors_simulator_worked_by_hand() {
+        let mut np = np();
+        np.0.params = Params {
+            w_step: Some(0.05),
+            target_loss: 0.125,
+            target_falls: true,
+            exceed: false,
+            ..np.0.params
+        };
+        (np.0.rate, np.0.w) = (0.5, 0.1);
+        // The target is 0.125 · 0.5. The first increase leaves w: 0.9 · 0.5 + 0.1.
+        near(period(&mut np, 100, 6), (0.55, 0.1));
+        // 0.125 · 0.45 is above 5 %. The second adds to w: 0.85 · 0.55 + 0.15.
+        near(period(&mut np, 100, 5), (0.6175, 0.15));
+        // 0.125 · 0.3825 is below 5 %: 0.6175 · 0.95 · 1.0478125, and w halves.
+        near(period(&mut np, 100, 5), (0.6175 * 0.95 * 1.047_812_5, 0.075));
+        // At the largest rate any loss is too much, and none leads beyond it.
+        np.0.rate = 1.0;
+        near(period(&mut np, 100, 0), (1.0, 0.075));
+    }
+
+    #[test]
+    fn a_rate_is_judged_by_its_own_credits_alone_where_so_asked() {
+        let (mut np, mut bench) = (np(), Bench::new());
+        np.0.params.own_credits = true;
+        bench.sent(us(0), |cx| np.on_message(cx, &message(REQUEST, 0, 0)));
+        (np.0.sent, np.0.lost, np.0.rtt, np.0.number) = (10, 5, Some(Span::us(10)), 20);
+        np.0.update(us(19));
+        assert_eq!(np.0.rate, 0.5, "two round trips are not over");
+        np.0.update(us(20));
+        assert!((np.0.rate - 0.275).abs() < 1e-9);
+        // Credits 10 to 19 were sent at the rate before: neither they nor those lost among them count; 20 and 21 do.
+        for (number, counted) in [(12, (0, 0)), (19, (0, 0)), (21, (2, 1))] {
+            bench.sent(us(25), |cx| np.on_message(cx, &message(USED, number, 15)));
+            assert_eq!((np.0.sent, np.0.lost), counted, "credit {number}");
+        }
+    }
+
+    #[test]
     fn a_measured_decrease_leads_to_a_tenth_more_than_what_came_through_however_late_it_is() {
         let mut np = np();
         np.0.params.measured = true;
@@ -391,6 +483,7 @@ mod tests {
         assert_eq!(refused(Params { w_max: 1.5, ..Params::default() }), "w-max");
         assert_eq!(refused(Params { w_min: 0.0, ..Params::default() }), "w-min");
         assert_eq!(refused(Params { w_init: 0.6, ..Params::default() }), "w-init");
+        assert_eq!(refused(Params { w_step: Some(0.0), ..Params::default() }), "w-step");
         assert_eq!(refused(Params { target_loss: 1.0, ..Params::default() }), "target-loss");
         assert_eq!(refused(Params { jitter: f64::NAN, ..Params::default() }), "jitter");
     }

@@ -19,6 +19,7 @@ impl AtNode<'_, '_> {
 
     /// Tells the notification point of what its sender says.
     pub fn tell_notification(&mut self, port: Local, flow: FlowId, message: &ControlMessage) {
+        self.run.pairs.receivers.known_mut(flow.index()).heard_by = port;
         self.call_notification(port, flow, |point, cx| point.on_message(cx, message));
     }
 
@@ -36,8 +37,8 @@ impl AtNode<'_, '_> {
         if !half.timer.fires(now, order) || !half.alive {
             return;
         }
-        // Without a fixed way back, replies leave by the port that data comes by: of a host with one port there is no other.
-        let port = half.reply_port.unwrap_or(Local::FIRST);
+        // Without a fixed way back, it leaves by the port that its sender was last heard by.
+        let port = half.reply_port.unwrap_or(half.heard_by);
         let due = half.notification.next_timeout().is_some_and(|at| at <= now);
         self.call_notification(port, FlowId(slot), |point, cx| {
             if due {

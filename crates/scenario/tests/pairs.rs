@@ -31,7 +31,7 @@ type Scheme = (&'static str, &'static [(&'static str, &'static str)]);
 const IRN: (&str, &str) = ("defaults.reliability", "\"irn\"");
 
 /// Each congestion point with a rate control that heeds it, and each rate control with what it heeds.
-const SCHEMES: [Scheme; 15] = [
+const SCHEMES: [Scheme; 18] = [
     ("none", &[("defaults.rate-control", "\"line-rate\"")]),
     ("window", &[("defaults.rate-control", "{ static-window = { size = \"100KB\" } }")]),
     ("dcqcn", &[("defaults.congestion-point", "\"red\""), ("defaults.rate-control", "\"dcqcn\"")]),
@@ -63,6 +63,15 @@ const SCHEMES: [Scheme; 15] = [
         ],
     ),
     ("casl", &[("defaults.congestion-point", "\"casl\""), ("defaults.rate-control", "\"dcqcn\""), IRN]),
+    ("bfc", &[("defaults.congestion-point", "\"bfc\"")]),
+    (
+        "themis-pnp",
+        &[("defaults.congestion-point", "[\"red\", \"themis-pnp\"]"), ("defaults.rate-control", "\"dcqcn\"")],
+    ),
+    (
+        "themis-trp",
+        &[("defaults.congestion-point", "[\"red\", \"themis-trp\"]"), ("defaults.rate-control", "\"dcqcn\"")],
+    ),
 ];
 
 /// Switches: a pool, a buffer for each port, virtual output queues.
@@ -72,10 +81,11 @@ const BUFFERS: [&str; 3] = ["shared", "static", "ioq"];
 type Refusal = (&'static str, &'static str, &'static str, &'static str);
 
 /// Where a flow control holds on all links, or on the long one alone beside PFC; a scheme; a switch; the reason.
-const REFUSED: [Refusal; 5] = [
+const REFUSED: [Refusal; 6] = [
     ("bifrost everywhere", "any", "shared", "needs a buffer of the port's own"),
     ("cbfc everywhere", "any", "shared", "needs a buffer of the port's own"),
     ("any", "casl", "ioq", "queues for what may be lost"),
+    ("any", "bfc", "ioq", "out of order at its inputs"),
     ("bifrost everywhere", "casl", "static", "no pause holds"),
     ("cbfc everywhere", "casl", "static", "no pause holds"),
 ];

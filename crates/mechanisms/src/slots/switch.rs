@@ -287,7 +287,8 @@ hooks! {
     ($)
     /// Chooses the queue that sends next; one per egress port. The control class is served before it is asked.
     pub trait Scheduler => scheduler for machines {
-        /// One of `queues` whose gate is open at `now`, or none. It must not depend on how often it is asked.
+        /// One of `queues` whose gate is open at `now`, or none. It must not depend on how often it is asked. Not asked where a run
+        /// has one queue of data at each port: there is nothing to choose.
         fn pick(&mut self, now: Time, queues: &[ReadyView]) -> Option<QueueId>;
 
         /// A frame of `wire` bytes of queue `q` starts on the wire.

@@ -34,6 +34,7 @@ import importlib.util
 import inspect
 import json
 import marshal
+import math
 import re
 import sys
 from pathlib import Path
@@ -104,6 +105,10 @@ TELLS = ("marks", "cnps")
 _DIGESTS: dict[str, str] = {}
 #: Files that were loaded, in order.
 _FILES: list[Path] = []
+#: Those that are being loaded, the innermost last.
+_LOADING: list[Path] = []
+#: Of classes of loaded files, by slot and name: the file.
+_LOADED_BY: dict[str, Path] = {}
 
 
 class RateControl:
@@ -262,12 +267,23 @@ class CongestionPoint:
         Parameters
         ----------
         flow
-            `Packet.flow` of a packet in hand: later the number may be another flow's.
+            `Packet.flow` of the packet in hand, in `on_enqueue`, `on_dequeue` or `on_removed`: elsewhere the
+            number may be another flow's, and is refused.
         rate_bps, window_bytes
             What the sender is to use, if anything.
         degree
             A weight, as some rate controls read it.
+
+        Raises
+        ------
+        ValueError
+            If a value is no rate, window or weight.
         """
+        for what, given in (("rate_bps", rate_bps), ("window_bytes", window_bytes)):
+            if given is not None and not 1 <= given < 2**64:
+                raise ValueError(f"send_cnp: {what} = {given!r}; allowed: 1 or more, or None")
+        if not math.isfinite(degree):
+            raise ValueError(f"send_cnp: degree = {degree!r}; allowed: a finite number")
         rate = None if rate_bps is None else int(rate_bps)
         window = None if window_bytes is None else int(window_bytes)
         self._cnps.append((flow, rate, window, degree))
@@ -333,9 +349,18 @@ def _words(cls: type, what: str, given: Sequence[str], allowed: Sequence[str]) -
 
 def _register(cls: type, name: str | None, slot: str, described: dict[str, Any], register: Any) -> None:  # noqa: ANN401 (either of two)
     called = name or _kebab(cls.__name__)
+    full, by = f"{slot}.{called}", _LOADING[-1] if _LOADING else None
+    other = _LOADED_BY.get(full)
+    if by is not None and other is not None and other != by:
+        raise TypeError(
+            f"{cls.__name__}: {other.name} has a {slot} {called!r} already; give it a name of its own,"
+            f' such as class {cls.__name__}(..., name="{called}-2")'
+        )
     head = inspect.cleandoc(cls.__doc__ or "") or f"`{cls.__name__}`, written in Python."
     register(called, head, cls, described)
-    _DIGESTS[f"{slot}.{called}"] = _digest_of(cls)
+    _DIGESTS[full] = _digest_of(cls)
+    if by is not None:
+        _LOADED_BY[full] = by
 
 
 def _kebab(name: str) -> str:
@@ -370,6 +395,26 @@ def digests() -> dict[str, str]:
     return dict(_DIGESTS)
 
 
+def _beside(path: Path) -> str:
+    """Hash a file and what it has imported from its folder, but for environments and floodway's own."""
+    folder, package = path.parent, Path(__file__).parent
+    files = {
+        Path(file) for module in list(sys.modules.values()) if (file := getattr(module, "__file__", None))
+    }
+    own = sorted(
+        file
+        for file in files
+        if file.is_relative_to(folder)
+        and not file.is_relative_to(package)
+        and "site-packages" not in file.parts
+    )
+    code = hashlib.sha256()
+    for file in own:
+        if file.is_file():
+            code.update(f"{file.relative_to(folder)}\0".encode() + file.read_bytes())
+    return code.hexdigest()
+
+
 def load_file(path: Path) -> None:
     """Run a file of Python, whose classes become mechanisms; once for a process.
 
@@ -395,10 +440,17 @@ def load_file(path: Path) -> None:
     if folder not in sys.path:
         sys.path.insert(0, folder)
     sys.modules.setdefault(path.stem, module)
+    _LOADING.append(path)
     try:
         spec.loader.exec_module(module)
     except Exception as error:
         raise MechanismError(str(path), None, None) from error
+    finally:
+        _LOADING.pop()
+    beside = _beside(path)
+    for full, by in _LOADED_BY.items():
+        if by == path:
+            _DIGESTS[full] += f"+{beside}"
     _FILES.append(path)
 
 

@@ -322,6 +322,19 @@ impl Object {
         })
     }
 
+    /// When the object wants to be called, as `timer_ps` says after a call at `now`.
+    pub fn timer_after(name: &str, object: &Bound<'_, PyAny>, now: Time) -> PyResult<Option<Time>> {
+        let timer = whole(&object.getattr(intern!(object.py(), "timer_ps"))?, "timer_ps")?.map(Time);
+        match timer {
+            // It would come again and again, and time stand still.
+            Some(at) if name == "on_timer" && at <= now => Err(PyValueError::new_err(format!(
+                "timer_ps = {}; allowed in on_timer: later than now, {}, or None",
+                at.0, now.0
+            ))),
+            timer => Ok(timer.map(|at| at.max(now))),
+        }
+    }
+
     /// The time that `timer_ps` named has come.
     pub fn clear_timer(&mut self, now: Time) {
         self.call("on_timer", now, |object| {

@@ -12,7 +12,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString};
 
-use super::class::{Chosen, Described, Object, entry, whole};
+use super::class::{Chosen, Described, Object, entry};
 use super::views::{Packet, Port, Queue};
 
 /// Makes a class a congestion point of scenarios; `head` is its page.
@@ -39,8 +39,8 @@ impl Detection for Chosen {
             let py = object.py();
             object.setattr(intern!(py, "_cnps"), PyList::empty(py))?;
             object.call_method1(intern!(py, "start"), (Port::new(port),))?;
-            timer = timer_of(object)?;
-            Ok(())
+            timer = Object::timer_after("start", object, Time::ZERO)?;
+            sends_none("start", object)
         });
         let overrides = |name| self.class.overrides(name);
         Ok(Cp {
@@ -85,21 +85,23 @@ struct Heard {
 }
 
 impl Cp {
-    /// Calls a method with what it is told, and sends the CNPs that it wants to have sent; what `answer` makes of what it returns.
+    /// Calls a method with what it is told, and sends the CNPs that it wants to have sent, to the source of the packet in hand; what
+    /// `answer` makes of what it returns.
     fn call<T>(
         &mut self,
         name: &'static str,
         cx: &mut Cx<'_, CpAction>,
+        in_hand: Option<FlowId>,
         views: impl for<'py> PyCallArgs<'py>,
         answer: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<T>,
     ) -> Option<T> {
         let now = cx.now;
         let (answer, timer) = self.object.call(name, now, |object| {
             let answer = answer(&object.call_method1(PyString::intern(object.py(), name), views)?)?;
-            send(object, cx)?;
-            Ok((answer, timer_of(object)?))
+            send(object, cx, in_hand)?;
+            Ok((answer, Object::timer_after(name, object, now)?))
         })?;
-        self.timer = timer.map(|timer| timer.max(now));
+        self.timer = timer;
         Some(answer)
     }
 
@@ -112,7 +114,7 @@ impl Cp {
         q: &QueueView,
     ) -> Mark {
         let views = (Packet::new(cx.now, p), Queue::new(cx.now, q));
-        self.call(name, cx, views, |answer| mark_of(answer, name, p)).unwrap_or_default()
+        self.call(name, cx, Some(p.flow), views, |answer| mark_of(answer, name, p)).unwrap_or_default()
     }
 }
 
@@ -131,23 +133,41 @@ fn mark_of(answer: &Bound<'_, PyAny>, method: &str, p: &PacketView) -> PyResult<
     Ok(if is_marked && p.ecn_capable { Mark::Ce } else { Mark::None })
 }
 
-fn timer_of(object: &Bound<'_, PyAny>) -> PyResult<Option<Time>> {
-    Ok(whole(&object.getattr(intern!(object.py(), "timer_ps"))?, "timer_ps")?.map(Time))
+fn put_down<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
+    Ok(object.getattr(intern!(object.py(), "_cnps"))?.cast_into::<PyList>()?)
 }
 
-/// CNPs that `send_cnp` has put down.
-fn send(object: &Bound<'_, PyAny>, cx: &mut Cx<'_, CpAction>) -> PyResult<()> {
-    let cnps = object.getattr(intern!(object.py(), "_cnps"))?.cast_into::<PyList>()?;
+/// A method in which `send_cnp` cannot send has not called it.
+fn sends_none(method: &str, object: &Bound<'_, PyAny>) -> PyResult<()> {
+    if put_down(object)?.is_empty() {
+        return Ok(());
+    }
+    Err(PyValueError::new_err(format!(
+        "send_cnp in {method}; allowed: in on_enqueue, on_dequeue and on_removed, for the packet in hand"
+    )))
+}
+
+/// Sends the CNPs that `send_cnp` has put down, which are for the flow of the packet in hand: another number may by now be
+/// another flow's, or none.
+fn send(object: &Bound<'_, PyAny>, cx: &mut Cx<'_, CpAction>, in_hand: Option<FlowId>) -> PyResult<()> {
+    let cnps = put_down(object)?;
     if cnps.is_empty() {
         return Ok(());
     }
     for cnp in &cnps {
-        let (flow, rate, window, degree) = cnp.extract::<(u32, Option<u64>, Option<u64>, f32)>()?;
+        let (flow, rate, window, degree) = cnp.extract::<(i128, Option<u64>, Option<u64>, f32)>()?;
+        let Some(flow) = in_hand.filter(|hand| i128::from(hand.0) == flow) else {
+            let allowed = in_hand.map_or_else(
+                || String::from("nothing, as no packet is in hand here"),
+                |hand| format!("{}, the flow of the packet in hand", hand.0),
+            );
+            return Err(PyValueError::new_err(format!("send_cnp({flow}); allowed: {allowed}")));
+        };
         cx.push(CpAction::ToSource(Notice {
             window: window.map(Bytes),
             rate: rate.map(Rate),
             degree,
-            ..Notice::of(FlowId(flow), Mark::Ce)
+            ..Notice::of(flow, Mark::Ce)
         }));
     }
     cnps.call_method0(intern!(object.py(), "clear")).map(drop)
@@ -165,12 +185,14 @@ impl CongestionPoint for Cp {
         let taken = self.object.call("admit", now, |object| {
             let views = (Packet::new(now, p), Queue::new(now, q));
             let answer = object.call_method1(intern!(object.py(), "admit"), views)?;
-            answer.extract::<bool>().map_err(|_| {
+            let taken = answer.extract::<bool>().map_err(|_| {
                 let given = answer.repr().map(|repr| repr.to_string()).unwrap_or_default();
                 PyTypeError::new_err(format!(
                     "admit returned {given}; allowed: True takes the packet, False drops it"
                 ))
-            })
+            })?;
+            sends_none("admit", object)?;
+            Ok(taken)
         });
         (taken == Some(false)).then_some(DropReason::Selective)
     }
@@ -187,13 +209,13 @@ impl CongestionPoint for Cp {
         let now = cx.now;
         match event {
             PortEvent::Paused(q) if self.hears.paused => {
-                self.call("on_paused", cx, (Queue::new(now, q),), |_| Ok(()));
+                self.call("on_paused", cx, None, (Queue::new(now, q),), |_| Ok(()));
             }
             PortEvent::Resumed(q) if self.hears.resumed => {
-                self.call("on_resumed", cx, (Queue::new(now, q),), |_| Ok(()));
+                self.call("on_resumed", cx, None, (Queue::new(now, q),), |_| Ok(()));
             }
             PortEvent::Removed(p) if self.hears.removed => {
-                self.call("on_removed", cx, (Packet::new(now, p),), |_| Ok(()));
+                self.call("on_removed", cx, Some(p.flow), (Packet::new(now, p),), |_| Ok(()));
             }
             _ => {}
         }
@@ -207,6 +229,6 @@ impl CongestionPoint for Cp {
         let now = cx.now;
         self.timer = None;
         self.object.clear_timer(now);
-        self.call("on_timer", cx, (now.0,), |_| Ok(()));
+        self.call("on_timer", cx, None, (now.0,), |_| Ok(()));
     }
 }

@@ -41,7 +41,8 @@ impl Reaction for Chosen {
             |work| work.flow_name(qp),
             |object| {
                 object.call_method1(intern!(object.py(), "start"), (Flow::new(qp),))?;
-                (allowance, timer) = read_of(object)?;
+                (allowance, timer) =
+                    (allowance_of(object)?, Object::timer_after("start", object, Time::ZERO)?);
                 Ok(())
             },
         );
@@ -85,30 +86,26 @@ impl Rp {
     fn call(&mut self, name: &'static str, now: Time, view: impl for<'py> IntoPyObject<'py>) {
         let read = self.object.call(name, now, |object| {
             object.call_method1(PyString::intern(object.py(), name), (view,))?;
-            read_of(object)
+            Ok((allowance_of(object)?, Object::timer_after(name, object, now)?))
         });
-        if let Some((allowance, timer)) = read {
-            self.allowance = allowance;
-            self.timer = timer.map(|timer| timer.max(now));
+        if let Some(read) = read {
+            (self.allowance, self.timer) = read;
         }
     }
 }
 
-/// What the object allows now, and when it wants to be called.
-fn read_of(object: &Bound<'_, PyAny>) -> PyResult<(Allowance, Option<Time>)> {
+/// What the object allows now.
+fn allowance_of(object: &Bound<'_, PyAny>) -> PyResult<Allowance> {
     let py = object.py();
     let rate = whole(&object.getattr(intern!(py, "rate_bps"))?, "rate_bps")?;
     let window = whole(&object.getattr(intern!(py, "window_bytes"))?, "window_bytes")?;
-    let timer = whole(&object.getattr(intern!(py, "timer_ps"))?, "timer_ps")?;
     if rate == Some(0) {
         return Err(PyValueError::new_err("rate_bps = 0 never sends; None is no limit"));
     }
     if window == Some(0) {
         return Err(PyValueError::new_err("window_bytes = 0 never sends; None is no limit"));
     }
-    let allowance =
-        Allowance { rate: rate.map_or(Rate::MAX, Rate), window: window.map_or(Bytes::MAX, Bytes) };
-    Ok((allowance, timer.map(Time)))
+    Ok(Allowance { rate: rate.map_or(Rate::MAX, Rate), window: window.map_or(Bytes::MAX, Bytes) })
 }
 
 impl ReactionPoint for Rp {

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from types import ModuleType
 
-__all__ = ["native"]
+__all__ = ["installed", "native"]
 
 #: Extensions are modules of this package, which nobody owns.
 FOLDER = "floodway_extensions"
@@ -36,15 +36,21 @@ def native() -> ModuleType:
     known = sys.modules.get(NATIVE)
     if known is not None:
         return known
-    found = _extension()
+    found = installed()
     module = import_module(NATIVE) if found is None else _loaded(found)
     sys.modules[NATIVE] = module
     setattr(sys.modules["floodway"], "_floodway", module)  # noqa: B010 (it is no name that the package says)
     return module
 
 
-def _extension() -> str | None:
-    """Return the name of the extension that is installed, if there is one."""
+def installed() -> str | None:
+    """Return the name of the extension that is installed, if there is one.
+
+    Raises
+    ------
+    InputError
+        If there are several.
+    """
     package = find_spec(FOLDER)
     if package is None or package.submodule_search_locations is None:
         return None

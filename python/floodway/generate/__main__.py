@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from floodway.extensions import installed
 from floodway.generate.code import code
 
 if TYPE_CHECKING:
@@ -35,4 +36,10 @@ def write(root: Path, files: Mapping[str, str]) -> None:
 
 
 if __name__ == "__main__":
+    extension = installed()
+    if extension is not None:
+        sys.exit(
+            f"error: the extension {extension} is installed, and pages would tell of its mechanisms, too: "
+            "uninstall it first"
+        )
     main(Path(sys.argv[1]))

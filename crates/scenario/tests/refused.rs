@@ -164,3 +164,20 @@ fn long_values_are_cut_with_how_long_they_were() {
         assert!(error.contains("(100000 characters)"), "{error}");
     }
 }
+
+#[test]
+fn parameters_of_every_layer_of_flows_are_refused_where_they_stand() {
+    for (layers, key, due) in [
+        (r"rate-control.swift = { max-mdf = 3.5 }", "rate-control.swift.max-mdf", "3.5 is"),
+        (r"reliability.go-back-n = { ack-interval = 0 }", "reliability.go-back-n.ack-interval", "0 packets"),
+        (
+            r"rate-control.expresspass = {}, notification.expresspass = { initial-rate = 3.5 }",
+            "notification.expresspass.initial-rate",
+            "3.5 is not above 0 and up to 1",
+        ),
+    ] {
+        let error = line(&format!("defaults = {{ {layers} }}"));
+        let due = format!("a.toml:4: defaults.{key}: flows of w: {due}");
+        assert!(error.starts_with(&due), "{layers}: {error}");
+    }
+}

@@ -315,6 +315,10 @@ impl Found<'_> {
                 let key = plan.reliability.value.name();
                 self.faults.add(&plan.reliability.origin, key, message.to_owned(), place());
             }
+            if let Err(error) = plan.notification.value.build(&probe) {
+                let key = format!("{}.{}", plan.notification.value.name(), error.key);
+                self.faults.add(&plan.notification.origin, &key, error.message, place());
+            }
             let Choice { value, origin } = &plan.rate_control;
             for (i, layer) in value.iter().enumerate() {
                 if let Err(error) = layer.build(&probe) {

@@ -377,6 +377,7 @@ impl Blueprint {
                 return Err(BuildError { place: place(), key: Some("class"), message });
             }
             settings.reliability.build(&probe).map_err(|error| BuildError::param(place(), error))?;
+            settings.notification.build(&probe).map_err(|error| BuildError::param(place(), error))?;
             for layer in &settings.rate_control {
                 layer.build(&probe).map_err(|error| BuildError::param(place(), error))?;
                 if layer.needs().contains(&Need::Acks) && !settings.reliability.has_acks() {

@@ -23,6 +23,8 @@ OPCODES = {6: "write-first", 7: "write-middle", 8: "write-last", 10: "write-only
 #: The syndrome of a sequence error.
 NAK = 0x60
 MAC_CONTROL = 0x8808
+#: The UDP port of messages between the ends of a queue pair.
+MESSAGES = 64791
 #: What the CRC over a frame and its FCS comes to.
 RESIDUE = 0x2144DF1C
 #: scapy takes milliseconds to compute checksums: it does so for this many frames of a kind, mark and port.
@@ -39,6 +41,7 @@ class Frame:
     kept: int
     kind: str
     psn: int = 0
+    payload: bytes = b""
     queue_pair: int = 0
     dscp: int = 0
     ecn: int = 0
@@ -55,6 +58,9 @@ FIELDS = (
     "frame.cap_len",
     "ip.dsfield.dscp",
     "ip.dsfield.ecn",
+    "udp.dstport",
+    "udp.checksum.status",
+    "data.data",
     "infiniband.bth.opcode",
     "infiniband.bth.psn",
     "infiniband.bth.destqp",
@@ -76,7 +82,7 @@ FIELDS = (
     "_ws.expert.message",
 )
 #: What it checks beyond its defaults.
-CHECKS = ("ip.check_checksum:TRUE", "eth.check_fcs:TRUE")
+CHECKS = ("ip.check_checksum:TRUE", "udp.check_checksum:TRUE", "eth.check_fcs:TRUE")
 #: Its words for a checksum that is right, and for a remark that is a comment.
 GOOD = "1"
 COMMENT = "1048576"
@@ -114,6 +120,13 @@ def _of_tshark(row: dict[str, str]) -> Frame:
         enabled = number("macc.cbfc.enbv")
         quanta = {c: number(f"macc.cbfc.pause_time.c{c}") for c in range(8) if enabled >> c & 1}
         return Frame(kind="pause", quanta=quanta, **common)
+    if number("udp.dstport") == MESSAGES:
+        if row["udp.checksum.status"] != GOOD:
+            common["faults"] += ("udp.checksum.status",)
+        # A protocol that took it for its own would leave no data.
+        payload = bytes.fromhex(row["data.data"].replace(":", ""))
+        dscp, ecn = number("ip.dsfield.dscp"), number("ip.dsfield.ecn")
+        return Frame(kind="message", payload=payload, dscp=dscp, ecn=ecn, **common)
     kind = OPCODES[number("infiniband.bth.opcode")]
     return Frame(
         kind="nak" if kind == "ack" and number("infiniband.aeth.syndrome") == NAK else kind,
@@ -148,6 +161,9 @@ def _of_scapy(file: Path) -> Iterator[Frame]:
             if packet.type == MAC_CONTROL:
                 yield _pause(packet, common)
                 continue
+            if packet["UDP"].dport == MESSAGES:
+                yield _message(packet, common)
+                continue
             alike = packet["BTH"].opcode, packet["IP"].tos, packet.sniffed_on
             checked[alike] += 1
             yield _roce(packet, common, check=checked[alike] <= CHECKED)
@@ -158,6 +174,18 @@ def _pause(packet: Any, common: dict[str, Any]) -> Frame:  # noqa: ANN401 (scapy
     classes = [c for c in range(8) if getattr(body, f"c{c}_enabled")]
     quanta = {c: getattr(body, f"c{c}_pause_time") for c in classes}
     return Frame(kind="pause", quanta=quanta, **common)
+
+
+def _message(packet: Any, common: dict[str, Any]) -> Frame:  # noqa: ANN401 (as above)
+    ip, udp = packet["IP"], packet["UDP"]
+    due = ip.__class__(bytes(ip)[: ip.len])
+    given = due.chksum, due["UDP"].chksum
+    del due.chksum, due["UDP"].chksum
+    due = due.__class__(bytes(due))
+    right = due.chksum, due["UDP"].chksum
+    faults = () if given == right and zlib.crc32(packet.original) == RESIDUE else ("checksums",)
+    payload = bytes(udp.payload)[: udp.len - 8]
+    return Frame(kind="message", payload=payload, dscp=ip.tos >> 2, ecn=ip.tos & 3, faults=faults, **common)
 
 
 def _roce(packet: Any, common: dict[str, Any], *, check: bool) -> Frame:  # noqa: ANN401 (as above)

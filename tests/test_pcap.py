@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import struct
 from collections import Counter
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -191,6 +192,53 @@ def test_telemetry_is_part_of_the_length_and_no_fault(reader: str, tmp_path: Pat
     assert (lengths["ack"], lengths["nak"]) == ({66 + telemetry}, {66 + telemetry})
     packets = sum(frame.length for frame in frames if frame.kind != "pause")
     assert packets == counted(result, "tx_bytes")
+
+
+#: Two senders that ask for credits.
+CREDITS = """\
+mtu = "1000B"
+limit = "20ms"
+topology.dumbbell = { left = 2, right = 1, rate = "10G", delay = "1us", bottleneck = { rate = "10G" } }
+records.capture = { links = "*", bytes = "16KB" }
+
+[defaults]
+flow-control.pfc = { xoff = "1MB" }
+buffer.static = { size = "auto" }
+congestion-point = "expresspass"
+rate-control = "expresspass"
+reliability = "go-back-n"
+
+[[workload]]
+name = "pair"
+burst = { from = ["h1", "h2"], to = "h3", size = "100KB" }
+"""
+REQUEST, STOP, CREDIT = 1, 2, 3
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_messages_are_data_to_a_dissector_and_as_long_as_charged(reader: str, tmp_path: Path) -> None:
+    result = package.run(package.Scenario.from_toml(CREDITS))
+    file = tmp_path / "credits.pcapng"
+    file.write_bytes(result.capture or b"")
+    frames = READERS[reader](file)
+    assert {fault for frame in frames for fault in frame.faults} == set()
+    assert sum(frame.length for frame in frames) == counted(result, "tx_bytes")
+    messages = [frame for frame in frames if frame.kind == "message"]
+    assert {(frame.dscp, frame.ecn) for frame in messages} == {(48, 0)}
+    # Ethernet, IPv4, UDP and the FCS take 46 bytes.
+    assert all(len(frame.payload) == frame.length - 46 for frame in messages)
+    said = [struct.unpack(">BBQQ", frame.payload[:18]) for frame in messages]
+    assert Counter(kind for kind, *_ in said).keys() == {REQUEST, STOP, CREDIT}
+    assert all(metered == (kind == CREDIT) for kind, metered, *_ in said)
+    assert {number for kind, _, number, _ in said if kind != CREDIT} == {0}
+    numbers = {number for kind, _, number, _ in said if kind == CREDIT}
+    # They count from 0; some are dropped before the first wire.
+    assert min(numbers) == 0
+    assert len(numbers) >= 100
+    for frame, (kind, _, _, made) in zip(messages, said, strict=True):
+        assert made // 1000 <= frame.time_ns
+        assert frame.length == 64 or (kind == CREDIT and frame.length <= 72)
+        assert not any(frame.payload[18:])
 
 
 @pytest.mark.parametrize(

@@ -13,10 +13,10 @@ use floodway_fabric::Records;
 use floodway_fabric::blueprint::CaptureSpec;
 use floodway_mechanisms::registry::NotificationParams;
 use floodway_units::{Bytes, PortId, Rate, Span, Turns};
-use floodway_wire::Format;
+use floodway_wire::{Format, message};
 use pcap_file::pcapng::blocks::interface_statistics::InterfaceStatisticsOption;
 use pcap_file::pcapng::{Block, PcapNgParser};
-use support::{Net, port, sum};
+use support::{Net, at_all_ports, port, sum};
 
 /// Opcodes.
 const ACK: u8 = 0x11;
@@ -75,7 +75,17 @@ struct Frame {
 impl Frame {
     /// Opcode of a RoCEv2 packet.
     fn opcode(&self) -> Option<u8> {
-        (self.bytes[12..14] == [8, 0]).then(|| self.bytes[42])
+        (self.udp_port() == Some(4791)).then(|| self.bytes[42])
+    }
+
+    /// The port that a datagram goes to.
+    fn udp_port(&self) -> Option<u16> {
+        (self.bytes[12..14] == [8, 0]).then(|| self.number::<2>(36) as u16)
+    }
+
+    /// A number of so many bytes.
+    fn number<const N: usize>(&self, at: usize) -> u64 {
+        self.bytes[at..at + N].iter().fold(0, |number, &byte| number << 8 | u64::from(byte))
     }
 }
 
@@ -223,6 +233,63 @@ fn records_grow_by_one_at_the_switch_and_come_back_in_the_ack() {
     let known: std::collections::BTreeSet<&Vec<u8>> = passed.iter().collect();
     let back = answered.iter().filter(|stack| known.contains(stack)).count();
     assert!(answered.len() - back < 20, "only first and last packets of messages are not among the known");
+}
+
+/// Two senders with ExpressPass: requests and stops go to the receiver, credits come back.
+fn credits() -> Records {
+    let mut net =
+        Net::new(Format::Ethernet).rate_control(&[r#""expresspass""#]).reliability(r#""go-back-n""#);
+    let settings = &mut net.blueprint.settings[0];
+    settings.notification = NotificationParams::asked_by(&settings.rate_control);
+    let (s, r) = (net.switch("s"), net.host("r"));
+    let (a, b) = (net.host("a"), net.host("b"));
+    for (x, y) in [(s, r), (a, s), (b, s)] {
+        net.link(x, y, Rate::gbps(100), Span::us(1), r#"{"pfc": {"xoff": "60KB"}}"#);
+    }
+    at_all_ports(&mut net.blueprint, r#""expresspass""#);
+    net.flow(a, r, Bytes(1_000_000), Span::ZERO);
+    net.flow(b, r, Bytes(1_000_000), Span::ZERO);
+    net.blueprint.records.capture = Some(spec(100_000, 16_000));
+    net.run()
+}
+
+#[test]
+fn messages_have_a_form_of_their_own_and_the_bytes_that_they_are_charged_for() {
+    const REQUEST: u8 = 1;
+    const STOP: u8 = 2;
+    const CREDIT: u8 = 3;
+    let records = credits();
+    let frames = frames(&records);
+    let length: u64 = frames.iter().map(|frame| u64::from(frame.length)).sum();
+    assert_eq!(length, sum(&records, "tx_bytes"), "payloads are whole multiples of four bytes");
+    assert!(frames.iter().all(|frame| frame.opcode() != Some(CNP)), "a message is no CNP");
+    let messages: Vec<&Frame> =
+        frames.iter().filter(|frame| frame.udp_port() == Some(message::PORT)).collect();
+    let of = |kind: u8| messages.iter().filter(move |frame| frame.bytes[42] == kind).copied();
+    assert_eq!(of(REQUEST).count() + of(STOP).count() + of(CREDIT).count(), messages.len());
+    // Links are s-r, a-s and b-s, and the first end of each is an even interface.
+    for (kind, metered, interfaces) in [(REQUEST, 0, [0, 2, 4]), (STOP, 0, [0, 2, 4])] {
+        let found: Vec<&Frame> = of(kind).collect();
+        assert!(found.len() >= 4, "two flows, two hops");
+        for frame in found {
+            assert!(interfaces.contains(&frame.interface));
+            assert_eq!((frame.length, frame.bytes[43]), (64, metered));
+        }
+    }
+    let lengths: std::collections::BTreeSet<u32> = of(CREDIT).map(|frame| frame.length).collect();
+    assert_eq!(lengths, (64..=72).collect(), "sizes are drawn");
+    for frame in of(CREDIT) {
+        // They name when they were made, in picoseconds.
+        let made = u128::from(frame.number::<8>(52)) / 1000;
+        assert!([1, 3, 5].contains(&frame.interface) && made <= frame.nanoseconds);
+        assert_eq!((frame.bytes[43], frame.bytes[15] >> 2), (1, 48));
+        assert!(frame.bytes[60..frame.bytes.len() - 4].iter().all(|&byte| byte == 0));
+    }
+    for interface in [3, 5] {
+        let numbers: Vec<u64> =
+            of(CREDIT).filter(|frame| frame.interface == interface).map(|f| f.number::<8>(44)).collect();
+        assert!(numbers.len() > 900 && numbers.is_sorted_by(|a, b| a < b), "they keep their order");
+    }
 }
 
 /// The codes of ECN that data bear on a link, in order and each once.

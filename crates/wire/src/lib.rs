@@ -9,9 +9,11 @@
 pub mod ethernet;
 mod icrc;
 pub mod int;
+pub mod message;
 pub mod pcapng;
 pub mod pfc;
 pub mod roce;
+pub mod udp;
 pub mod word;
 
 use floodway_units::Bytes;

@@ -4,12 +4,12 @@
 //! Ethernet 14 | IPv4 20 | UDP 8 | BTH 12 | RETH 16, AETH 4 or reserved 16 | INT 42 | payload | pad | ICRC 4 | FCS 4
 //! ```
 
-pub use etherparse::IpEcn;
-use etherparse::{EtherType, Ethernet2Header, IpDscp, IpNumber, Ipv4Header, UdpHeader};
+use etherparse::Ethernet2Header;
 
-use crate::ethernet::{Frame, Mac, header, sealed};
+use crate::ethernet::{Frame, sealed};
 use crate::icrc::{self, icrc};
 use crate::int::Stack;
+use crate::udp::Datagram;
 
 /// The UDP port of RoCEv2.
 const PORT: u16 = 4791;
@@ -31,18 +31,8 @@ const NAK: u8 = 0x60;
 /// What every packet has.
 #[derive(Clone, Copy, Debug)]
 pub struct Headers {
-    /// Sending and receiving port of this hop.
-    pub macs: [Mac; 2],
-    /// Sending and receiving host.
-    pub addresses: [u32; 2],
-    /// Tells flows apart for routing by hash.
-    pub source_port: u16,
-    /// Chooses the class, 6 bits.
-    pub dscp: u8,
-    /// Its mark.
-    pub ecn: IpEcn,
-    /// Hops that it may still go.
-    pub ttl: u8,
+    /// Its ends.
+    pub datagram: Datagram,
     /// Queue pair that it goes to, 24 bits.
     pub queue_pair: u32,
     /// Sequence number, of which 24 bits are sent: of an ACK the last one that has arrived, of a NAK the
@@ -94,14 +84,8 @@ pub fn frame(headers: &Headers, body: &Body, keep: usize) -> Frame {
     let mut transport = extension(body);
     transport.extend(headers.telemetry.iter().flat_map(Stack::bytes));
     transport.resize(transport.len() + payload + pad, 0);
-    let segment = (UdpHeader::LEN + BTH + transport.len() + icrc::LENGTH) as u16;
     // RoCEv2 goes without the checksum of UDP, since it has the ICRC.
-    let udp =
-        UdpHeader { source_port: headers.source_port, destination_port: PORT, length: segment, checksum: 0 };
-    let [source, destination] = headers.macs;
-    let mut bytes = header(destination, source, EtherType::IPV4);
-    bytes.extend_from_slice(&ipv4(headers, segment).to_bytes());
-    bytes.extend_from_slice(&udp.to_bytes());
+    let mut bytes = headers.datagram.begin(PORT, BTH + transport.len() + icrc::LENGTH);
     bytes.extend_from_slice(&bth(headers, body, pad));
     bytes.extend_from_slice(&transport);
     let check = icrc(&bytes[Ethernet2Header::LEN..]);
@@ -115,24 +99,6 @@ fn payload(body: &Body) -> (usize, usize) {
         Body::Write { payload, .. } => (usize::from(payload), usize::from(payload.wrapping_neg() & 3)),
         _ => (0, 0),
     }
-}
-
-/// RFC 791; never fragmented, so that the identification may be 0 (RFC 6864).
-fn ipv4(headers: &Headers, segment: u16) -> Ipv4Header {
-    let [source, destination] = headers.addresses.map(u32::to_be_bytes);
-    let mut header = Ipv4Header {
-        dscp: IpDscp::try_new(headers.dscp & IpDscp::MAX_U8).unwrap_or_default(),
-        ecn: headers.ecn,
-        total_len: Ipv4Header::MIN_LEN_U16 + segment,
-        dont_fragment: true,
-        time_to_live: headers.ttl,
-        protocol: IpNumber::UDP,
-        source,
-        destination,
-        ..Ipv4Header::default()
-    };
-    header.header_checksum = header.calc_header_checksum();
-    header
 }
 
 /// Base transport header (IBA §9.2).
@@ -186,19 +152,20 @@ mod tests {
     use floodway_units::{Bytes, Rate, Time};
 
     use super::*;
+    use crate::ethernet::Mac;
+    use crate::udp::IpEcn;
     use crate::{Format, Telemetry};
 
-    const HEADERS: Headers = Headers {
+    const DATAGRAM: Datagram = Datagram {
         macs: [Mac([2, 0, 0, 0, 0, 1]), Mac([2, 0, 0, 0, 0, 2])],
         addresses: [0x0100_0001, 0x0100_0002],
         source_port: 0xC123,
         dscp: 24,
         ecn: IpEcn::CongestionExperienced,
         ttl: 63,
-        queue_pair: 0xD2,
-        psn: 0xFF_0102_0304,
-        telemetry: None,
     };
+    const HEADERS: Headers =
+        Headers { datagram: DATAGRAM, queue_pair: 0xD2, psn: 0xFF_0102_0304, telemetry: None };
 
     fn write(payload: u16, first: bool, last: bool) -> Body {
         Body::Write { payload, first, last, ack_request: last, message: 0x0001_0000 }
@@ -218,17 +185,6 @@ mod tests {
         assert_eq!(bytes[42..54], [0x06, 0, 0xFF, 0xFF, 0, 0, 0, 0xD2, 0, 0x02, 0x03, 0x04]);
         assert_eq!(bytes[54..70], [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0]);
         assert_eq!(bytes.len(), 1078);
-    }
-
-    #[test]
-    fn the_ones_complement_sum_of_the_ipv4_header_is_all_ones() {
-        for psn in 0..300u32 {
-            let headers = Headers { addresses: [psn.wrapping_mul(0x0123_4567), !psn], ..HEADERS };
-            let bytes = frame(&headers, &Body::Nak, 200).bytes;
-            let words = bytes[14..34].chunks(2).map(|word| u32::from(word[0]) << 8 | u32::from(word[1]));
-            let sum: u32 = words.sum();
-            assert_eq!((sum & 0xFFFF) + (sum >> 16), 0xFFFF);
-        }
     }
 
     #[test]

@@ -1,11 +1,13 @@
-//! A capture as a pcapng file: each frame in the bytes that it has in RoCEv2 and 802.1Qbb.
+//! A capture as a pcapng file: each frame in the bytes that it has in RoCEv2 and 802.1Qbb, and in floodway's own
+//! where no standard has any.
 
 use floodway_mechanisms::slots::Tells;
 use floodway_units::Class;
 use floodway_wire::ethernet::{Frame, Mac};
 use floodway_wire::pcapng::{Interface, Packet, Writer};
-use floodway_wire::roce::{self, Body, Headers, IpEcn};
-use floodway_wire::{int, pfc, word};
+use floodway_wire::roce::{self, Body, Headers};
+use floodway_wire::udp::{Datagram, IpEcn};
+use floodway_wire::{int, message, pfc, word};
 
 use crate::link::packet::{CE, FIRST, INT, Kind, LAST, UE};
 use crate::network::blueprint::Role;
@@ -110,31 +112,39 @@ impl World<'_> {
             Kind::Credit => word::Word::Credit(packet.psn),
             Kind::Sent => word::Word::Sent(packet.psn),
             Kind::Region => word::Word::Region,
+            Kind::ToSender | Kind::ToReceiver => {
+                let datagram = self.datagram(packet, macs, IpEcn::NotEct);
+                return message::frame(&datagram, &message(packet), keep);
+            }
             _ => return self.roce(packet, macs, codes, telemetry),
         };
         word::frame(macs, packet.class, word, keep)
     }
 
     fn roce(&self, packet: &Captured, macs: [Mac; 2], codes: Codes, telemetry: Option<int::Stack>) -> Frame {
-        let flow = &self.run.kept.capture.flows[packet.flow as usize];
-        let ends = [flow.tuple.source, flow.tuple.destination];
         let headers = Headers {
-            macs,
-            addresses: if matches!(packet.kind, Kind::Data | Kind::ToReceiver) {
-                ends
-            } else {
-                [ends[1], ends[0]]
-            },
-            source_port: flow.tuple.source_port,
-            dscp: dscp(self.facts.layout.classes[packet.class as usize]),
-            ecn: codes.of(packet),
-            ttl: TTL - packet.hop.min(TTL - 1),
+            datagram: self.datagram(packet, macs, codes.of(packet)),
             // Both ends have the same number, so that one filter shows both directions.
             queue_pair: FIRST_QUEUE_PAIR + packet.flow,
             psn: psn(packet),
             telemetry,
         };
+        let flow = &self.run.kept.capture.flows[packet.flow as usize];
         roce::frame(&headers, &body(packet, flow), self.run.kept.capture.keep)
+    }
+
+    fn datagram(&self, packet: &Captured, macs: [Mac; 2], ecn: IpEcn) -> Datagram {
+        let tuple = &self.run.kept.capture.flows[packet.flow as usize].tuple;
+        let forward = matches!(packet.kind, Kind::Data | Kind::ToReceiver);
+        let ends = [tuple.source, tuple.destination];
+        Datagram {
+            macs,
+            addresses: if forward { ends } else { [ends[1], ends[0]] },
+            source_port: tuple.source_port,
+            dscp: dscp(self.facts.layout.classes[packet.class as usize]),
+            ecn,
+            ttl: TTL - packet.hop.min(TTL - 1),
+        }
     }
 }
 
@@ -168,7 +178,7 @@ impl Codes {
 fn psn(packet: &Captured) -> u64 {
     match packet.kind {
         Kind::Ack => packet.psn.wrapping_sub(1),
-        Kind::Cnp | Kind::ToSender | Kind::ToReceiver => 0,
+        Kind::Cnp => 0,
         _ => packet.psn,
     }
 }
@@ -180,8 +190,6 @@ fn body(packet: &Captured, flow: &Seen) -> Body {
         Kind::Nak => Body::Nak,
         Kind::Sack => Body::Sack { seen: packet.base },
         Kind::Cnp => Body::Cnp { window: window(packet) },
-        // No format of RoCE has them: frames of their addresses, with nothing that a protocol would say.
-        Kind::ToSender | Kind::ToReceiver => Body::Cnp { window: 0 },
         _ => Body::Write {
             payload: packet.payload,
             first: has(FIRST),
@@ -190,6 +198,13 @@ fn body(packet: &Captured, flow: &Seen) -> Body {
             message: packet.message,
         },
     }
+}
+
+/// What a message between the ends of a queue pair says.
+fn message(packet: &Captured) -> message::Message {
+    let [kind, padding] = packet.payload.to_be_bytes();
+    let (number, time) = (packet.psn, packet.stamp);
+    message::Message { kind, metered: packet.base != 0, number, time, padding }
 }
 
 /// The window of a notice; 0 where it has none.

@@ -340,7 +340,22 @@ def test_the_flow_that_has_least_is_one_that_had_anything_of_the_link() -> None:
     assert value(result, "lowest-flow-throughput", **of_load) == pytest.approx(500_000 * 8e-3 / 300)
 
 
-@pytest.mark.parametrize("kind", ["flow-throughput", "lowest-flow-throughput"])
+def test_fairness_is_jains_index_over_the_flows_of_the_link() -> None:
+    result = made_up_shares()
+    # 1.5, 0.75 and 0.75 MB: 3² / (3 · (2.25 + 0.5625 + 0.5625)).
+    assert value(result, "fairness", link="s1>h9") == pytest.approx(8 / 9)
+    # Two have 0.5 MB each, and the third one has nothing yet.
+    assert value(result, "fairness", link="s1>h9", from_us=100.0, to_us=200.0) == pytest.approx(2 / 3)
+    assert value(result, "fairness", link="s1>h9", to_us=100.0) == pytest.approx(1 / 3)
+    assert value(result, "fairness", link="s1>h8") == 1.0
+    of_load = {"link": "s1>h9", "workload": ("load",), "from_us": 100.0, "to_us": 200.0}
+    assert value(result, "fairness", **of_load) == 1.0
+    # Where nobody had anything there is no index.
+    assert value(result, "fairness", link="s1>h9", from_us=500.0) is None
+    assert value(result, "fairness", from_us=1000.0) is None
+
+
+@pytest.mark.parametrize("kind", ["flow-throughput", "lowest-flow-throughput", "fairness"])
 @pytest.mark.parametrize(
     ("given", "message"),
     [

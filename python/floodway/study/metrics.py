@@ -21,7 +21,7 @@ from floodway.scenarios import Scenario
 from floodway.study.buckets import link_buckets
 from floodway.study.feedback import allowed, first_in_state, longest_queue, time_in_state
 from floodway.study.selection import chosen_flows, chosen_link, chosen_ports
-from floodway.study.shares import flow_throughput
+from floodway.study.shares import fairness, flow_throughput
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -373,6 +373,13 @@ KINDS: Mapping[str, Kind] = {
     ),
     "flow-throughput": _shares_kind("throughput of flows", lowest=False),
     "lowest-flow-throughput": _shares_kind("throughput of the flow that has least", lowest=True),
+    "fairness": Kind(
+        label="Jain's index of fairness",
+        unit="",
+        options=("workload", "link", "window"),
+        of=_numbered(fairness),
+        best="highest",
+    ),
     "allowed-min": _allowed_kind("lowest rate that a sender allowed", "min"),
     "allowed-mean": _allowed_kind("mean rate that senders allowed", "mean"),
     "drops": Kind(label="packets dropped", unit="", options=PORTS, of=_drops),

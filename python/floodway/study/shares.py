@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from floodway.results import Result
     from floodway.study.selection import Options
 
-__all__ = ["flow_throughput"]
+__all__ = ["fairness", "flow_throughput"]
 
 
 def flow_throughput(result: Result, options: Options, *, lowest: bool) -> float | None:
@@ -40,6 +40,43 @@ def flow_throughput(result: Result, options: Options, *, lowest: bool) -> float 
     PlotError
         If the run did not keep shares, or has none of such a link or workload.
     """
+    window_us, per_flow = _sent(result, options)
+    if per_flow is None:
+        return None
+    sent = per_flow.min() if lowest else per_flow.sum()
+    return float(sent) * 8e-3 / window_us  # type: ignore[arg-type]
+
+
+def fairness(result: Result, options: Options) -> float | None:
+    """Return Jain's index over what flows had of links in a window: (sum x)² / (n · sum x²).
+
+    It is 1 where all had the same, and 1 / n where one had all (Jain, Chiu and Hawe 1984, section 3).
+
+    Parameters
+    ----------
+    result, options
+        As for `flow_throughput`; the n flows are those that had anything in the run.
+
+    Returns
+    -------
+    float or None
+        None where the window is beyond the run, or no flow had anything in it.
+
+    Raises
+    ------
+    PlotError
+        As `flow_throughput`.
+    """
+    _, per_flow = _sent(result, options)
+    if per_flow is None:
+        return None
+    sent = per_flow.cast(pl.Float64)
+    squares = float((sent * sent).sum())
+    return float(sent.sum()) ** 2 / (len(sent) * squares) if squares else None
+
+
+def _sent(result: Result, options: Options) -> tuple[float, pl.Series | None]:
+    """Return the window's length, and the bytes of each flow that had anything in the run."""
     rows = share_rows(result)
     if options.link:
         directions = rows["direction"].unique(maintain_order=True).to_list()
@@ -58,8 +95,7 @@ def flow_throughput(result: Result, options: Options, *, lowest: bool) -> float 
     end = result.outcome.simulated_us
     to = end if options.to_us is None else min(options.to_us, end)
     if to <= options.from_us or rows.is_empty():
-        return None
+        return 0.0, None
     inside = pl.col("time_us").is_between(options.from_us, to, closed="left")
     per_flow = rows.group_by("flow_id").agg(pl.col("tx_bytes").filter(inside).sum())["tx_bytes"]
-    sent = per_flow.min() if lowest else per_flow.sum()
-    return float(sent) * 8e-3 / (to - options.from_us)  # type: ignore[arg-type]
+    return to - options.from_us, per_flow

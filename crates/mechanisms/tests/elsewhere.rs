@@ -10,6 +10,7 @@ use floodway_mechanisms::slots::{
 };
 use floodway_units::{Bytes, Time};
 use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -17,20 +18,41 @@ fn read<T: for<'de> Deserialize<'de>>(json: &str) -> Result<T, String> {
     serde_json::from_str(json).map_err(|error| error.to_string())
 }
 
-/// Keeps so many packets in flight.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
-struct Few {
-    /// Packets in flight, 1 at least.
-    most_packets: u64,
-    share: f64,
+/// Makes types of parameters that keep so many packets in flight: one for each test, as a mechanism has its own.
+macro_rules! few {
+    ($($name:ident)*) => {$(
+        #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+        #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+        struct $name {
+            /// Packets in flight, 1 at least.
+            most_packets: u64,
+            share: f64,
+        }
+
+        impl Default for $name {
+            fn default() -> Self {
+                $name { most_packets: 7, share: 1.0 }
+            }
+        }
+
+        impl slots::Reaction for $name {
+            type Rp = FewRp;
+
+            fn build(&self, qp: &QpInfo) -> Result<FewRp, ParamError> {
+                match self.most_packets {
+                    0 => Err(ParamError::new("most-packets", "0 packets: the least is 1")),
+                    packets => Ok(FewRp(Bytes(packets * qp.mtu.0))),
+                }
+            }
+
+            fn has_steps(&self) -> bool {
+                true
+            }
+        }
+    )*};
 }
 
-impl Default for Few {
-    fn default() -> Self {
-        Few { most_packets: 7, share: 1.0 }
-    }
-}
+few! { FewChosen FewDescribed FewRefused FewOnce FewAnew FewAlone }
 
 struct FewRp(Bytes);
 
@@ -40,30 +62,18 @@ impl slots::ReactionPoint for FewRp {
     }
 }
 
-impl slots::Reaction for Few {
-    type Rp = FewRp;
-
-    fn build(&self, qp: &QpInfo) -> Result<FewRp, ParamError> {
-        match self.most_packets {
-            0 => Err(ParamError::new("most-packets", "0 packets: the least is 1")),
-            packets => Ok(FewRp(Bytes(packets * qp.mtu.0))),
-        }
-    }
-
-    fn has_steps(&self) -> bool {
-        true
-    }
-}
-
 const SOURCE: &str = "//! Few packets in flight.\n//!\n//! # What it does\n//!\n//! Little.\n\nuse x;\n";
 
-fn added(name: &str) -> Result<(), custom::RegistryError> {
-    ReactionParams::register::<Few>(name, SOURCE)
+fn added<P>(name: &str) -> Result<(), custom::RegistryError>
+where
+    P: CustomReaction + DeserializeOwned + JsonSchema + 'static,
+{
+    ReactionParams::register::<P>(name, SOURCE)
 }
 
 #[test]
 fn a_mechanism_from_elsewhere_is_chosen_like_any_other() {
-    added("few-chosen").unwrap();
+    added::<FewChosen>("few-chosen").unwrap();
     let bare: ReactionParams = read(r#""few-chosen""#).unwrap();
     let given: ReactionParams = read(r#"{ "few-chosen": { "most-packets": 3 } }"#).unwrap();
     assert_eq!((bare.name(), given.name()), ("few-chosen", "few-chosen"));
@@ -80,15 +90,15 @@ fn a_mechanism_from_elsewhere_is_chosen_like_any_other() {
 
 #[test]
 fn its_page_and_parameters_are_described() {
-    added("few-described").unwrap();
+    added::<FewDescribed>("few-described").unwrap();
     let entry = entries().into_iter().find(|entry| entry.name == "few-described").unwrap();
-    assert_eq!((entry.slot, &*entry.definition), ("rate-control", "Few"));
+    assert_eq!((entry.slot, &*entry.definition), ("rate-control", "FewDescribed"));
     assert!(entry.head.starts_with("Few packets in flight.\n\n# What it does"));
     let schema = serde_json::to_value(schemars::schema_for!(ReactionParams)).unwrap();
     assert!(schema["anyOf"][0]["enum"].as_array().unwrap().contains(&json!("few-described")));
     let forms = schema["anyOf"].as_array().unwrap();
-    assert!(forms.iter().any(|form| form["properties"]["few-described"]["$ref"] == "#/$defs/Few"));
-    assert_eq!(schema["$defs"]["Few"]["properties"]["most-packets"]["default"], 7);
+    assert!(forms.iter().any(|form| form["properties"]["few-described"]["$ref"] == "#/$defs/FewDescribed"));
+    assert_eq!(schema["$defs"]["FewDescribed"]["properties"]["most-packets"]["default"], 7);
 }
 
 #[derive(Debug, Deserialize)]
@@ -100,7 +110,7 @@ struct Flows {
 
 #[test]
 fn what_does_not_fit_is_refused_at_its_place() {
-    added("few-refused").unwrap();
+    added::<FewRefused>("few-refused").unwrap();
     let refused = |text: &str| {
         let error = toml::from_str::<Flows>(text).unwrap_err();
         (text[error.span().expect("errors have a place")].to_owned(), error.message().to_owned())
@@ -121,17 +131,18 @@ fn what_does_not_fit_is_refused_at_its_place() {
 
 #[test]
 fn a_name_is_given_once() {
-    added("few-once").unwrap();
-    let again = added("few-once").unwrap_err().to_string();
+    added::<FewOnce>("few-once").unwrap();
+    let again = added::<FewOnce>("few-once").unwrap_err().to_string();
     assert_eq!(again, "rate-control: there is a mechanism \"few-once\" already; choose another name");
-    assert!(added("dcqcn").unwrap_err().to_string().contains("already"));
+    assert!(added::<FewAlone>("dcqcn").unwrap_err().to_string().contains("already"));
     for odd in ["", "Few", "few_once", "few--once", "-few", "2few", "few-"] {
-        let refused = added(odd).unwrap_err().to_string();
+        let refused = added::<FewAlone>(odd).unwrap_err().to_string();
         assert!(refused.contains("is not a name; allowed: lower-case letters"), "{odd}: {refused}");
     }
-    let page = || custom::Page::of::<Few>(SOURCE);
+    let page = || custom::Page::of::<FewAnew>(SOURCE);
     let anew = || {
-        let read = |values| custom::read::<Few>(values).map(|few| Box::new(few) as Box<dyn CustomReaction>);
+        let read =
+            |values| custom::read::<FewAnew>(values).map(|few| Box::new(few) as Box<dyn CustomReaction>);
         ReactionParams::register_as("few-anew", true, page(), Box::new(read))
     };
     anew().unwrap();
@@ -139,7 +150,36 @@ fn a_name_is_given_once() {
     anew().unwrap();
     assert_eq!(kept.name(), "few-anew");
     assert_eq!(ReactionParams::names().iter().filter(|name| **name == "few-anew").count(), 1);
-    assert!(added("few-anew").is_err(), "what may be given anew is not taken by another kind");
+    assert!(added::<FewAnew>("few-anew").is_err(), "what may be given anew is not taken by another kind");
+}
+
+#[test]
+fn parameters_are_those_of_one_mechanism() {
+    added::<FewAlone>("few-alone").unwrap();
+    let refused = added::<FewAlone>("few-beside").unwrap_err().to_string();
+    assert_eq!(
+        refused,
+        "rate-control \"few-beside\": its parameters are called \"FewAlone\" in the schema of scenarios, as those of rate-control \
+         \"few-alone\" are; each mechanism has a type of parameters of its own, with a name of its own, \
+         #[schemars(rename = \"...\")]"
+    );
+    assert!(!ReactionParams::names().contains(&"few-beside"));
+    let refused = NotificationParams::register::<Named>("another-red", SOURCE).unwrap_err().to_string();
+    assert!(refused.contains("as those of congestion-point \"red\" are"), "{refused}");
+}
+
+/// Parameters that are named as those of `red`.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+#[schemars(rename = "Red")]
+struct Named {}
+
+impl slots::Notification for Named {
+    type Np = Answers;
+
+    fn build(&self, _qp: &QpInfo) -> Result<Answers, ParamError> {
+        Ok(Answers {})
+    }
 }
 
 /// A flow control of two machines.

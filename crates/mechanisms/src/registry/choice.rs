@@ -95,7 +95,7 @@ macro_rules! choices {
                 /// of another such one by the same name.
                 ///
                 /// # Errors
-                /// The name is taken, or is not in kebab-case.
+                /// The name is taken, or is not in kebab-case; or the parameters are named as another mechanism's in the schema.
                 pub fn register_as(
                     name: &str,
                     is_redefinable: bool,

@@ -148,6 +148,18 @@ pub enum RegistryError {
         /// The name.
         name: String,
     },
+    /// Its parameters have the name of another mechanism's in the schema of scenarios: they are of the same type, or their types
+    /// have one name.
+    SharedParameters {
+        /// The slot's key in scenarios.
+        slot: &'static str,
+        /// The name.
+        name: String,
+        /// The other mechanism: slot and name.
+        other: (&'static str, &'static str),
+        /// The parameters' name in the schema.
+        definition: String,
+    },
 }
 
 impl fmt::Display for RegistryError {
@@ -160,6 +172,12 @@ impl fmt::Display for RegistryError {
                 f,
                 "{slot}: {name:?} is not a name; allowed: lower-case letters, digits and single hyphens, a letter first, such as \
                  \"my-control\""
+            ),
+            RegistryError::SharedParameters { slot, name, other: (other_slot, other), definition } => write!(
+                f,
+                "{slot} {name:?}: its parameters are called {definition:?} in the schema of scenarios, as those of {other_slot} \
+                 {other:?} are; each mechanism has a type of parameters of its own, with a name of its own, \
+                 #[schemars(rename = \"...\")]"
             ),
         }
     }
@@ -197,6 +215,9 @@ impl<T: ?Sized> Names<T> {
         if !is_name(name) {
             return Err(RegistryError::NotAName { slot, name: name.to_owned() });
         }
+        if !is_redefinable {
+            has_own_parameters(slot, name, &page.definition)?;
+        }
         let mut added = self.added.write().unwrap_or_else(PoisonError::into_inner);
         let old = added.entries.iter().position(|entry| entry.name == name);
         let may_go = |at: usize| is_redefinable && added.entries[at].is_redefinable;
@@ -229,6 +250,21 @@ impl<T: ?Sized> Names<T> {
     pub fn all(&self, listed: &'static [&'static str]) -> &'static [&'static str] {
         let added = self.added.read().unwrap_or_else(PoisonError::into_inner);
         if added.entries.is_empty() { listed } else { added.all }
+    }
+}
+
+/// Refuses parameters that the schema would take for those of another mechanism.
+fn has_own_parameters(slot: &'static str, name: &str, definition: &str) -> Result<(), RegistryError> {
+    let same =
+        |entry: &super::Entry| entry.definition == definition && (entry.slot, entry.name) != (slot, name);
+    match super::entries().into_iter().find(same) {
+        None => Ok(()),
+        Some(entry) => Err(RegistryError::SharedParameters {
+            slot,
+            name: name.to_owned(),
+            other: (entry.slot, entry.name),
+            definition: definition.to_owned(),
+        }),
     }
 }
 

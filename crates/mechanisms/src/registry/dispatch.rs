@@ -135,7 +135,7 @@ macro_rules! queries {
             /// (`//!`) is its page.
             ///
             /// # Errors
-            /// The name is taken, or is not in kebab-case.
+            /// The name is taken, or is not in kebab-case; or the parameters are named as another mechanism's in the schema.
             pub fn register<P>(name: &str, source: &str) -> Result<(), custom::RegistryError>
             where
                 P: $custom + ::serde::de::DeserializeOwned + ::schemars::JsonSchema + 'static,

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from floodway.comparison import Comparison, Variant, compare, vary
     from floodway.errors import (
         ComparisonError,
+        ExtensionError,
         Fault,
         FloodwayError,
         GraphError,
@@ -51,6 +52,7 @@ __all__ = [
     "ComparisonError",
     "CongestionPoint",
     "Duration",
+    "ExtensionError",
     "Fault",
     "FloodwayError",
     "GraphError",
@@ -91,6 +93,7 @@ _NAMES = {
     "comparison": ("Comparison", "Variant", "compare", "vary"),
     "errors": (
         "ComparisonError",
+        "ExtensionError",
         "Fault",
         "FloodwayError",
         "GraphError",

@@ -8,6 +8,7 @@ from pathlib import Path
 
 __all__ = [
     "ComparisonError",
+    "ExtensionError",
     "Fault",
     "FloodwayError",
     "GraphError",
@@ -217,13 +218,18 @@ class MechanismError(RunError):
         Of which flow, ``WORKLOAD:SOURCE:NUMBER``, or at which port; none before a run.
     at
         When, in simulated time; none before a run.
+    line
+        The line that it is about, ``FILE:LINE``, where what was raised has no traceback.
     """
 
-    def __init__(self, call: str, place: str | None = None, at: str | None = None) -> None:
+    def __init__(
+        self, call: str, place: str | None = None, at: str | None = None, line: str | None = None
+    ) -> None:
         super().__init__(call)
         self.call = call
         self.place = place
         self.at = at
+        self.line = line
 
     def __str__(self) -> str:
         """Say what was raised, where and when."""
@@ -231,8 +237,13 @@ class MechanismError(RunError):
         raised = "raised an exception" if cause is None else f"raised {type(cause).__name__}: {cause}"
         last = traceback.extract_tb(cause.__traceback__)[-1:] if cause is not None else []
         lines = [f"{Path(frame.filename).name}:{frame.lineno}" for frame in last]
+        lines = lines or ([] if self.line is None else [self.line])
         parts = [part for part in (*lines, self.place, self.at and f"at {self.at}") if part]
         return f"{self.call} {raised}" + (f" ({', '.join(parts)})" if parts else "")
+
+
+class ExtensionError(RunError):
+    """A mechanism of an extension has panicked or answered what it cannot mean; the text says where."""
 
 
 class OutOfMemoryError(RunError, MemoryError):

@@ -8,6 +8,7 @@ mod barrier;
 mod epoch;
 mod fetch;
 pub mod memory;
+pub mod panics;
 mod queue;
 mod wheel;
 

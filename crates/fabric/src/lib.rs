@@ -19,7 +19,7 @@ mod traffic;
 mod why;
 
 pub use error::BuildError;
-pub use floodway_engine::memory;
+pub use floodway_engine::{memory, panics};
 pub use network::accounts::{Account, Accounts};
 pub use network::base_rtt::RoundTrips;
 pub use network::blueprint::Blueprint;

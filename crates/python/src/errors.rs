@@ -2,11 +2,13 @@
 
 use floodway_fabric::BuildError;
 use floodway_fabric::memory::{Exhausted, left};
+use floodway_fabric::panics::{Owner, Panicked};
 use floodway_scenario::cost::{size, words};
 use floodway_scenario::{ScenarioError, ScenarioErrors};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
+use crate::extension;
 use crate::guard::Stopped;
 use crate::own::Fault;
 
@@ -30,14 +32,38 @@ pub fn unfit(py: Python<'_>, file: &str, error: &BuildError) -> PyErr {
     raised(fault().and_then(|fault| exception(py, vec![fault])))
 }
 
-/// Work that did not come to its end: there was no memory, or the simulator has a bug.
+/// Work that did not come to its end: there was no memory, or the simulator or a mechanism of an extension has a bug.
 pub fn stopped(py: Python<'_>, why: &Stopped) -> PyErr {
     match why {
         &Stopped::Exhausted(exhausted) => exhausted_memory(py, exhausted),
-        Stopped::Bug(report) => {
-            let text = format!("a bug of floodway, please report it: {report}");
-            raised(class(py, "InternalError").and_then(|class| class.call1((text,))))
+        Stopped::Misused(misused) => {
+            raised(class(py, "ExtensionError").and_then(|class| class.call1((&misused.message,))))
         }
+        Stopped::Panicked(panicked) => {
+            let (name, text) = of_panic(panicked, extension::name());
+            raised(class(py, name).and_then(|class| class.call1((text,))))
+        }
+    }
+}
+
+/// What a panic is, as a class of exceptions, and its text.
+pub fn of_panic(panicked: &Panicked, extension: Option<&str>) -> (&'static str, String) {
+    let (place, message) = (panicked.place(), &panicked.message);
+    match (panicked.owner(), extension) {
+        (Owner::Other, Some(name)) => (
+            "ExtensionError",
+            format!(
+                "the extension {name} panicked at {place}: {message}; this is code of its own crate, not of floodway"
+            ),
+        ),
+        (Owner::Library, Some(name)) => (
+            "ExtensionError",
+            format!(
+                "a library panicked at {place}: {message}; what called it is the extension {name} or floodway: if the scenario \
+                 also fails without the extension's mechanisms, please report it"
+            ),
+        ),
+        _ => ("InternalError", format!("a bug of floodway, please report it: {message} ({place})")),
     }
 }
 

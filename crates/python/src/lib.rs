@@ -6,36 +6,38 @@
 mod arrow;
 mod columns;
 mod errors;
+mod extension;
 mod formulas;
 mod guard;
 mod own;
 mod scenario;
 mod simulate;
 
+use floodway_fabric::panics;
 use floodway_mechanisms::registry::custom::RegistryError;
-use pyo3::exceptions::PyImportError;
 use pyo3::prelude::*;
 
 /// The simulator's native half.
 #[pymodule]
 fn _floodway(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    panics::install();
     fill(module)
 }
 
 /// Makes `module` the simulator's native half, with the mechanisms that `register` adds to the registry.
 ///
 /// # Errors
-/// A name that is taken, or none.
+/// A name that is taken, or none, or parameters that are not the mechanism's own; also where `register` panics.
 pub fn extension(
     module: &Bound<'_, PyModule>,
     register: impl FnOnce() -> Result<(), RegistryError>,
 ) -> PyResult<()> {
-    register().map_err(|error| PyImportError::new_err(error.to_string()))?;
+    panics::install();
+    extension::add(module, register)?;
     fill(module)
 }
 
 fn fill(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    guard::install();
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<columns::Column>()?;
     module.add_class::<columns::Table>()?;

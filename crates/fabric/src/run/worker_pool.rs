@@ -21,7 +21,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-use floodway_engine::{Barrier, Event};
+use floodway_engine::{Barrier, Event, panics};
 
 use crate::host::queue_pairs::Posted;
 
@@ -136,19 +136,36 @@ impl WorkerPool {
         }
     }
 
+    /// As [`Self::run_windows`], with panics as values where the calling thread has them so.
+    fn run_guarded(
+        &self,
+        thread: usize,
+        worker: &mut Worker<'_, '_>,
+        end: u64,
+        guarded: bool,
+    ) -> thread::Result<u64> {
+        if guarded {
+            panics::guarded(|| self.run_windows(thread, worker, end))
+        } else {
+            Ok(self.run_windows(thread, worker, end))
+        }
+    }
+
     /// Executes all windows before `end`, each worker on a thread of its own; how many there were.
     fn run_parallel(&self, workers: &mut [Worker<'_, '_>], end: u64) -> u64 {
         let Some((own, others)) = workers.split_first_mut() else { return 0 };
+        let guarded = panics::is_guarded();
         thread::scope(|scope| {
             // Where a thread cannot be started, those that have been are not to wait for it.
             let _guard = self.barrier.guard();
             let handles: Vec<_> = (1..)
                 .zip(others)
-                .map(|(i, worker)| scope.spawn(move || self.run_windows(i, worker, end)))
+                .map(|(i, worker)| scope.spawn(move || self.run_guarded(i, worker, end, guarded)))
                 .collect();
             let windows = self.run_windows(0, own, end);
             for handle in handles {
-                if let Err(panic) = handle.join() {
+                // Where it began is known on its own thread alone, so that catches it.
+                if let Err(panic) = handle.join().and_then(|done| done) {
                     resume_unwind(panic);
                 }
             }

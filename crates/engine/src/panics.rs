@@ -1,0 +1,172 @@
+//! Panics as values: where one began and what it said, on whichever thread of a run, and whose code that was.
+
+use std::any::Any;
+use std::cell::{Cell, RefCell};
+use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind, resume_unwind, set_hook, take_hook};
+
+/// This file in the tree, as its path ends.
+const THIS: &str = "engine/src/panics.rs";
+
+/// A panic.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Panicked {
+    /// The file of source, as the compiler was given it; empty where it is not known.
+    pub file: String,
+    /// The line there, from 1.
+    pub line: u32,
+    /// What it said, in one line.
+    pub message: String,
+}
+
+/// Whose code a panic began in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Owner {
+    /// A crate of this tree.
+    Floodway,
+    /// The standard library or a crate from a registry, whoever called it.
+    Library,
+    /// Any other crate.
+    Other,
+}
+
+/// A mechanism from outside this tree has answered what it cannot mean.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Misused {
+    /// Which mechanism, where, and what it answered.
+    pub message: String,
+}
+
+impl Misused {
+    /// Ends the run, which is no bug of the simulator: nothing is reported here, and who catches it says so.
+    #[cold]
+    pub fn end(self) -> ! {
+        resume_unwind(Box::new(self))
+    }
+}
+
+thread_local! {
+    static GUARDED: Cell<bool> = const { Cell::new(false) };
+    static LAST: RefCell<Option<Panicked>> = const { RefCell::new(None) };
+}
+
+/// Keeps the panics of guarded threads as values; all others are reported as before.
+pub fn install() {
+    let before = take_hook();
+    set_hook(Box::new(move |info| {
+        if GUARDED.get() {
+            LAST.set(Some(Panicked::of(info)));
+        } else {
+            before(info);
+        }
+    }));
+}
+
+/// Is this thread guarded, so that threads that it starts are to be?
+pub fn is_guarded() -> bool {
+    GUARDED.get()
+}
+
+/// Calls `work`, and catches what unwinds: a [`Panicked`] where it was a panic, else what it unwound with.
+///
+/// # Errors
+/// What unwound.
+pub fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, Box<dyn Any + Send>> {
+    let before = GUARDED.replace(true);
+    // What was left half done is dropped with `work`, and never seen again.
+    let done = catch_unwind(AssertUnwindSafe(work));
+    GUARDED.set(before);
+    let last = LAST.take();
+    done.map_err(|payload| match last {
+        // What a library unwinds with on purpose has passed no hook.
+        Some(panicked) if is_message(&*payload) => Box::new(panicked),
+        _ => payload,
+    })
+}
+
+impl Panicked {
+    fn of(info: &PanicHookInfo<'_>) -> Self {
+        let (file, line) =
+            info.location().map_or_else(Default::default, |place| (place.file().to_owned(), place.line()));
+        Panicked { file, line, message: message(info.payload()) }
+    }
+
+    /// Of a panic that was caught where nothing is installed.
+    pub fn from_payload(payload: &(dyn Any + Send)) -> Self {
+        Panicked { file: String::new(), line: 0, message: message(payload) }
+    }
+
+    /// Whose code it began in.
+    pub fn owner(&self) -> Owner {
+        owner_of(&self.file, file!())
+    }
+
+    /// `FILE:LINE`.
+    pub fn place(&self) -> String {
+        if self.file.is_empty() {
+            return String::from("an unknown place");
+        }
+        format!("{}:{}", self.file, self.line)
+    }
+}
+
+/// By the path of a file and that of this one, as the compiler was given them: relative in the tree that is built, absolute
+/// elsewhere.
+fn owner_of(file: &str, this: &str) -> Owner {
+    let (file, this) = (file.replace('\\', "/"), this.replace('\\', "/"));
+    let crates = this.strip_suffix(THIS).unwrap_or(&this);
+    let is_library = |path: &str| path.starts_with("/rustc/") || path.contains("/registry/src/");
+    if file.is_empty() || file.starts_with(crates) {
+        Owner::Floodway
+    } else if is_library(&file) || file.contains("/rustlib/src/rust/") {
+        Owner::Library
+    } else {
+        Owner::Other
+    }
+}
+
+fn is_message(payload: &(dyn Any + Send)) -> bool {
+    payload.is::<String>() || payload.is::<&str>()
+}
+
+fn message(payload: &(dyn Any + Send)) -> String {
+    let formatted = payload.downcast_ref::<String>().map(String::as_str);
+    let said = formatted.or(payload.downcast_ref::<&str>().copied()).unwrap_or("no message");
+    said.lines().map(str::trim).collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+
+    use super::*;
+
+    #[test]
+    fn the_file_tells_whose_code_it_is() {
+        let tree = "crates/engine/src/panics.rs";
+        assert_eq!(owner_of("crates/fabric/src/pool.rs", tree), Owner::Floodway);
+        assert_eq!(owner_of("src/mine.rs", tree), Owner::Other);
+        let elsewhere = "/home/me/floodway/crates/engine/src/panics.rs";
+        assert_eq!(owner_of("/home/me/floodway/crates/fabric/src/pool.rs", elsewhere), Owner::Floodway);
+        assert_eq!(owner_of("crates/fabric/src/pool.rs", elsewhere), Owner::Other);
+        assert_eq!(owner_of("src/mine.rs", elsewhere), Owner::Other);
+        assert_eq!(owner_of("/home/me/.cargo/registry/src/x-1/rand/src/lib.rs", elsewhere), Owner::Library);
+        assert_eq!(owner_of("/rustc/abc/library/core/src/cell.rs", elsewhere), Owner::Library);
+        assert_eq!(owner_of("", elsewhere), Owner::Floodway);
+    }
+
+    #[test]
+    fn a_panic_is_a_value_with_its_place_on_any_thread() {
+        install();
+        let caught = |work: fn()| guarded(work).expect_err("it unwinds");
+        let here = caught(|| panic!("one\ntwo"));
+        let there = thread::spawn(move || caught(|| panic!("one\ntwo"))).join().expect("it is caught");
+        for payload in [here, there] {
+            let panicked = payload.downcast_ref::<Panicked>().expect("a panic");
+            assert_eq!((&*panicked.message, panicked.owner()), ("one two", Owner::Floodway));
+            assert!(panicked.file.ends_with(THIS) && panicked.line > 0, "{panicked:?}");
+        }
+        let other = caught(|| Misused { message: String::from("odd") }.end());
+        assert_eq!(other.downcast_ref(), Some(&Misused { message: String::from("odd") }));
+        assert!(!is_guarded());
+    }
+}

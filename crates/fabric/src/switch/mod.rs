@@ -4,6 +4,7 @@ pub(crate) mod buffer;
 pub(crate) mod congestion;
 pub(crate) mod crossing;
 pub(crate) mod forward;
+pub(crate) mod own_scheduler;
 pub(crate) mod route;
 pub(crate) mod telemetry;
 pub(crate) mod views;

@@ -13,6 +13,7 @@ use crate::network::routing::peer;
 use crate::run::agenda::Armed;
 use crate::run::world::tie_key;
 use crate::switch::congestion::PortMachines;
+use crate::switch::own_scheduler::checked;
 
 /// All ports of a network, in the order of links.
 pub(crate) fn build_ports(facts: &Facts<'_>) -> Vec<Port> {
@@ -87,6 +88,7 @@ pub(crate) fn machines_of(blueprint: &Blueprint, port: PortId) -> Result<PortMac
     let info = blueprint.port_info(port);
     let refused = |error| BuildError::param(blueprint.port_name(port), error);
     let scheduler = end.scheduler.build(&info).map_err(refused)?;
+    let scheduler = checked(scheduler, end.scheduler.name(), || blueprint.port_name(port));
     let points = end.congestion_points.iter().map(|params| params.build(&info).map_err(refused));
     let congestion_points = points.collect::<Result<Vec<_>, _>>()?;
     blueprint.validate_points(port, &congestion_points)?;

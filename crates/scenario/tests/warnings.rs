@@ -1,7 +1,13 @@
 //! What `check` warns of: each warning where it is due, and not where it is not.
 #![allow(missing_docs, reason = "tests")]
 
+use floodway_mechanisms::pfc;
+use floodway_mechanisms::registry::FlowControlParams;
+use floodway_mechanisms::slots::{FlowControl, LinkInfo, ParamError};
 use floodway_scenario::{Scenario, check};
+use floodway_units::Bytes;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// Two switches far apart, two hosts at each.
 const LINE: &str = r#"
@@ -230,4 +236,53 @@ fn messages_that_no_port_limits_are_odd_and_telemetry_beside_them_is_refused() {
     let errors = Scenario::from_text("line.toml", &text, &[]).map(|_| ()).unwrap_err().to_string();
     let refused = "line.toml:5: defaults.rate-control: \"hpcc\" needs telemetry and \"expresspass\" messages of its own";
     assert!(errors.contains(refused), "{errors}");
+}
+
+/// A flow control from outside the tree, which pauses as PFC does and knows nothing of headroom.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+#[schemars(rename = "OwnPauses")]
+struct OwnPauses {
+    sets_aside: Option<Bytes>,
+}
+
+impl FlowControl for OwnPauses {
+    type Sender = <pfc::Params as FlowControl>::Sender;
+    type Receiver = <pfc::Params as FlowControl>::Receiver;
+
+    fn build(&self, link: &LinkInfo) -> Result<(Self::Sender, Self::Receiver), ParamError> {
+        pfc::Params::default().build(link)
+    }
+
+    fn min_buffer(&self, link: &LinkInfo) -> Bytes {
+        pfc::Params::default().min_buffer(link)
+    }
+
+    fn min_buffer_formula(&self) -> &'static str {
+        "as PFC"
+    }
+
+    fn headroom(&self, _link: &LinkInfo) -> Bytes {
+        self.sets_aside.unwrap_or_default()
+    }
+
+    fn lossless_size(&self, _link: &LinkInfo) -> Bytes {
+        Bytes::kb(60)
+    }
+}
+
+#[test]
+fn a_flow_control_without_a_key_headroom_is_not_told_of_one() {
+    FlowControlParams::register::<OwnPauses>("own-pauses", "").expect("the name is free");
+    let own = |sets_aside| Line { defaults: sets_aside, ..PLAIN }.warnings();
+    let warnings = own("flow-control = \"own-pauses\"\nbuffer.shared.size = \"4MB\"");
+    let found =
+        warnings.iter().filter(|warning| warning.contains("flow-control.own-pauses: ")).collect::<Vec<_>>();
+    let [one] = found[..] else { panic!("{warnings:#?}") };
+    assert!(one.starts_with("line.toml:5: defaults.flow-control.own-pauses: "), "{one}");
+    let told = "it sets 0B of the shared pool aside, 60KB below the 60KB of its `lossless_size`: let its `headroom` return that";
+    assert!(one.ends_with(told), "{one}");
+    assert!(!warnings.iter().any(|warning| warning.contains("own-pauses.headroom")), "{warnings:#?}");
+    let enough = own("flow-control.own-pauses.sets-aside = \"60KB\"\nbuffer.shared.size = \"4MB\"");
+    assert!(!enough.iter().any(|warning| warning.contains("aside")), "{enough:#?}");
 }

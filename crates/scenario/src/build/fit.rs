@@ -235,8 +235,18 @@ impl Found<'_> {
         if lacks > Bytes::ZERO && small.is_none() {
             let headroom = account.headroom;
             let formula = headroom.saturating_add(lacks);
-            let why = format!("headroom of {headroom} is {lacks} below the {formula} of its formula");
-            let key = control_key(&control.value, class, "headroom");
+            let (key, why) = if has_parameter(params, "headroom") {
+                ("headroom", format!("headroom of {headroom} is {lacks} below the {formula} of its formula"))
+            } else if let Some(size) = account.own {
+                let asks = size.saturating_add(lacks);
+                ("", format!("the buffer of {size} is {lacks} below the {asks} of its `lossless_size`"))
+            } else {
+                let has = format!(
+                    "it sets {headroom} of the shared pool aside, {lacks} below the {formula} of its"
+                );
+                ("", format!("{has} `lossless_size`: let its `headroom` return that"))
+            };
+            let key = control_key(&control.value, class, key);
             self.odd.add_unless_copied(&control.origin, &key, why, blueprint.port_name(port));
         }
         if let Some(size) = small {
@@ -481,6 +491,12 @@ fn hears_every_ack(layer: &ReactionParams) -> Option<String> {
         (false, true) => Some(format!("{:?} hears of marks by the ACK of the marked packet", layer.name())),
         (false, false) => None,
     }
+}
+
+/// Does a flow control have this parameter? One from outside the tree has those that it wants.
+fn has_parameter(params: &FlowControlParams, name: &str) -> bool {
+    let FlowControlParams::Custom(own) = params else { return true };
+    own.params.values().get(name).is_some()
 }
 
 /// The flow control of a class, or a parameter of it, below its slot.

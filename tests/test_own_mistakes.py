@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import signal
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -9,14 +11,16 @@ from typing import TYPE_CHECKING
 import pytest
 
 import floodway
-from floodway.errors import MechanismError
+from command import Command, environment, until
+from floodway.errors import InputError, MechanismError, ScenarioError
 from floodway.mechanisms import load_file
 from floodway.simulation import run
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
-    from floodway._floodway import Flow, Packet, Port, Queue
+    from floodway._floodway import Ack, Flow, Packet, Port, Queue
 
 TEXT = """
 topology.single-switch = { hosts = 3, rate = "100G", delay = "1us" }
@@ -122,3 +126,208 @@ def test_a_class_is_known_by_what_its_file_imports_from_its_folder_too(tmp_path:
         return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
 
     assert digest(2) == digest(2) != digest(3)
+
+
+def refused(scenario: str = "rate-control", name: str = "odd") -> str:
+    with pytest.raises(ScenarioError) as error:
+        pair(scenario, name)
+    return str(error.value)
+
+
+def test_an_attribute_that_is_nearly_one_of_ours_is_refused_where_it_has_no_effect() -> None:
+    class Window(floodway.RateControl, name="odd"):
+        def start(self, flow: Flow) -> None:
+            self.window = flow.bdp_bytes
+
+        def on_ack(self, ack: Ack) -> None:
+            self.window += ack.acked_bytes
+
+    told = refused()
+    line = inspect.getsourcelines(Window)[1] + 2
+    assert (
+        f"class Window sets window (test_own_mistakes.py:{line}) and never window_bytes, which alone is read "
+        "(payload that may be in flight, in bytes): did you mean window_bytes?"
+    ) in told
+
+    class Pace(floodway.RateControl, name="odd"):
+        def on_ack(self, ack: Ack) -> None:
+            self.rate_gbps = ack.acked_bytes
+
+    assert "did you mean rate_bps?" in refused()
+
+    class Timer(floodway.RateControl, name="odd"):
+        def start(self, flow: Flow) -> None:
+            self.window_bytes = flow.bdp_bytes
+            self.timer = 1_000_000
+
+        def on_timer(self, now_ps: int) -> None:
+            self.timer = now_ps + 1_000_000
+
+    assert "did you mean timer_ps?" in refused()
+
+    class Unset(floodway.CongestionPoint, name="odd"):
+        def on_timer(self, now_ps: int) -> None: ...
+
+    assert "never sets timer_ps, so its on_timer is never called" in refused("congestion-point")
+
+    class Constant(floodway.RateControl, name="odd"):
+        windw_bytes = 3_000
+
+        def start(self, flow: Flow) -> None: ...
+
+    assert "sets windw_bytes (in class Constant)" in refused()
+
+
+def test_an_attribute_of_the_users_own_stays_allowed() -> None:
+    class Base(floodway.RateControl, name="base"):
+        """Others are made from it."""
+
+        window = 0.0
+
+        def apply(self) -> None:
+            self.window_bytes = self.window
+
+    class Both(Base, name="both"):
+        def start(self, flow: Flow) -> None:
+            self.window = flow.bdp_bytes
+            self.rate = 3
+            self.time_ps = self.rate
+            self.apply()
+
+        def on_ack(self, ack: Ack) -> None:
+            self.window += ack.acked_bytes + self.rate + self.time_ps
+            self.apply()
+
+    class Hidden(floodway.RateControl, name="hidden"):
+        def on_ack(self, ack: Ack) -> None:
+            self._window = ack.acked_bytes
+            self.packets = ack.acked_bytes
+
+    class ByName(floodway.RateControl, name="by-name"):
+        def start(self, flow: Flow) -> None:
+            self.window = flow.bdp_bytes
+            setattr(self, "window_" + "bytes", self.window)
+
+    class Class(floodway.RateControl, name="class"):
+        window_bytes = 10_000.0
+
+    for name in ("both", "hidden", "by-name", "class"):
+        assert run(pair("rate-control", name)).flows["finished"].all()
+    assert "class Base has no method that is called: start, on_ack, " in refused(name="base")
+    assert "; it has apply" in refused(name="base")
+
+
+def test_a_callback_that_would_not_run_is_refused_where_the_class_is_defined() -> None:
+    with pytest.raises(TypeError, match=r"Later.on_ack is async: .*; write def on_ack"):
+
+        class Later(floodway.RateControl):
+            async def on_ack(self, ack: Ack) -> None:  # type: ignore[override]
+                self.window_bytes = ack.acked_bytes
+
+    with pytest.raises(TypeError, match=r"Parts.on_ack has a yield"):
+
+        class Parts(floodway.RateControl):
+            def on_ack(self, ack: Ack) -> Iterator[int]:  # type: ignore[override]
+                yield ack.acked_bytes
+
+    with pytest.raises(TypeError, match=r"Camel.onAck is never called; did you mean on_ack\?"):
+
+        class Camel(floodway.RateControl):
+            def onAck(self, ack: Ack) -> None:  # noqa: N802 (it is a mistake)
+                self.window_bytes = ack.acked_bytes
+
+    with pytest.raises(TypeError, match=r"Swapped.strat is never called; did you mean start\?"):
+
+        class Swapped(floodway.RateControl):
+            def strat(self, flow: Flow) -> None: ...
+
+    with pytest.raises(TypeError, match="there is no needs here; allowed: name, tells; a congestion point"):
+
+        class Needs(floodway.CongestionPoint, needs=("int",)): ...
+
+    with pytest.raises(TypeError, match=r"there is no nedes here; allowed: name, needs; did you mean needs"):
+
+        class Nedes(floodway.RateControl, nedes=("int",)): ...
+
+
+def test_an_object_in_place_of_a_name_is_refused_with_the_name() -> None:
+    class Paced(floodway.RateControl):
+        growth: float = 1.0
+
+        def on_ack(self, ack: Ack) -> None:  # noqa: ARG002 (called with it)
+            self.rate_bps = 10**10 * self.growth
+
+    with pytest.raises(TypeError, match=r"Paced is chosen by its name, .*: \{'paced': \{'growth': 2\}\}; "):
+        Paced(growth=2)
+    for given in (Paced(), Paced):
+        with pytest.raises(InputError, match=r"defaults.rate-control: Paced is chosen by its name.*'paced'"):
+            floodway.Scenario.from_dict({"defaults": {"rate-control": given}})
+
+
+def test_a_wrong_value_names_the_line_that_set_it() -> None:
+    class Wordy(floodway.RateControl):
+        def start(self, flow: Flow) -> None:
+            self.packet = flow.mtu_bytes
+
+        def on_ack(self, ack: Ack) -> None:
+            self.packet = ack.acked_bytes
+            self.window_bytes = "much"  # type: ignore[assignment]
+
+    line = inspect.getsourcelines(Wordy)[1] + 6
+    with pytest.raises(
+        MechanismError, match=rf"window_bytes = 'much'.* \(test_own_mistakes.py:{line}, pair:h"
+    ):
+        run(pair("rate-control", "wordy"))
+
+    class Answer(floodway.CongestionPoint):
+        def on_dequeue(self, packet: Packet, queue: Queue) -> str:  # type: ignore[override]  # noqa: ARG002 (called with it)
+            return "ce"
+
+    line = inspect.getsourcelines(Answer)[1] + 1
+    with pytest.raises(MechanismError, match=rf"on_dequeue returned 'ce'.* \(test_own_mistakes.py:{line}, "):
+        run(pair("congestion-point", "answer"))
+
+
+def test_what_a_file_raises_is_told_by_its_own_lines(tmp_path: Path) -> None:
+    file = tmp_path / "odd_file.py"
+    file.write_text(
+        CLASS.format(name="Fine") + "\n\nclass Odd(floodway.RateControl, nedes=1):\n    pass\n", "utf-8"
+    )
+    (tmp_path / "none.toml").write_text(TEXT, "utf-8")
+    line = Command(tmp_path).line("check", "none.toml", "--python", "odd_file.py")
+    done = subprocess.run(
+        line, cwd=tmp_path, env=environment(), capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 1
+    assert "odd_file.py raised TypeError: class Odd(" in done.stderr
+    assert "(odd_file.py:8)" in done.stderr
+    assert "mechanisms.py" not in done.stderr
+    assert "importlib" not in done.stderr
+
+
+#: A rate control, and a scenario that chooses it.
+STEADY = """
+import time
+import floodway
+
+class Steady(floodway.RateControl):
+    def start(self, flow):
+        self.window_bytes = 2_000
+        if SLOW:
+            open("slow", "w").close()
+            time.sleep(60)
+"""
+
+
+def steady(folder: Path, *, slow: bool = False) -> Command:
+    (folder / "steady.py").write_text(f"SLOW = {slow}\n{STEADY}", "utf-8")
+    (folder / "pair.toml").write_text(f'defaults.rate-control = "steady"\n{TEXT}', "utf-8")
+    return Command(folder)
+
+
+def test_ctrl_c_ends_a_check_in_users_code(tmp_path: Path) -> None:
+    line = steady(tmp_path, slow=True).line("check", "pair.toml", "--python", "steady.py")
+    with subprocess.Popen(line, cwd=tmp_path, env=environment(), stderr=subprocess.PIPE) as running:
+        until((tmp_path / "slow").exists, "its sleep", of=running)
+        running.send_signal(signal.SIGINT)
+        assert running.wait(timeout=60) == 130

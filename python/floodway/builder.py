@@ -94,6 +94,13 @@ def _scalar(value: object, place: str) -> object:
         return int(value)
     if isinstance(value, Real) and math.isfinite(value):
         return float(value)
+    given = value if isinstance(value, type) else type(value)
+    own = ("RateControl", "CongestionPoint")
+    if any(base.__module__ == "floodway.mechanisms" and base.__name__ in own for base in given.__mro__):
+        from floodway.mechanisms import no_values  # noqa: PLC0415 (few scenarios have one)
+
+        text = f"{place or 'the scenario'}: {no_values(given, {})}"
+        raise InputError(text, key=place, given=repr(value))
     allowed = "text, numbers, true and false, lists, tables"
     text = f"{place or 'the scenario'}: {value!r} is not a valid value; allowed: {allowed}"
     raise InputError(text, key=place, given=repr(value))

@@ -43,9 +43,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, get_origin
 from floodway import _floodway
 from floodway.errors import InputError, MechanismError
 from floodway.names import nearest
+from floodway.own_classes import fault_of, line_of, own_frames, refuse_callbacks, refuse_keywords
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from types import CodeType
 
     from floodway._floodway import Ack, Cnp, Flow, Loss, Packet, Port, Queue, Sent
@@ -57,8 +58,11 @@ __all__ = [
     "RateControl",
     "Size",
     "digests",
+    "line_of",
     "load_file",
     "loaded_files",
+    "name_of",
+    "no_values",
 ]
 
 #: Types of parameters, by name: with deferred annotations a class knows no more of them.
@@ -103,8 +107,10 @@ TELLS = ("marks", "cnps")
 
 #: Of each class that was registered, by name: what tells its code apart.
 _DIGESTS: dict[str, str] = {}
-#: Files that were loaded, in order.
-_FILES: list[Path] = []
+#: The class itself, by slot and name.
+_CLASSES: dict[str, type] = {}
+#: Files that were loaded, in order, with what users called them.
+_FILES: dict[Path, str] = {}
 #: Those that are being loaded, the innermost last.
 _LOADING: list[Path] = []
 #: Of classes of loaded files, by slot and name: the file.
@@ -155,12 +161,19 @@ class RateControl:
         **rest: Any,  # noqa: ANN401 (of other bases)
     ) -> None:
         """Make the class known to scenarios."""
+        why = "a rate control says what it needs; a congestion point says by what it tells"
+        refuse_keywords(cls, RateControl, rest, {"name": "", "needs": "", "tells": why})
         super().__init_subclass__(**rest)
         methods = ("start", "on_ack", "on_cnp", "on_loss", "on_sent", "on_timer")
-        described = _described(cls, RateControl, methods)
+        described = _described(cls, RateControl, methods, ("window_bytes", "rate_bps", "timer_ps"))
         described["needs"] = _words(cls, "needs", needs, NEEDS)
         described["tells"] = []
         _register(cls, name, "rate-control", described, _floodway.register_rate_control)
+
+    def __init__(self, *values: object, **named: object) -> None:
+        if (values or named) and _is_last(type(self), RateControl):
+            raise TypeError(no_values(type(self), named))
+        super().__init__(*values, **named)
 
     def start(self, flow: Flow) -> None:
         """A queue pair begins.
@@ -219,15 +232,22 @@ class CongestionPoint:
         **rest: Any,  # noqa: ANN401 (of other bases)
     ) -> None:
         """Make the class known to scenarios."""
+        why = "a congestion point needs nothing of senders, and says by what it tells them"
+        refuse_keywords(cls, CongestionPoint, rest, {"name": "", "tells": "", "needs": why})
         super().__init_subclass__(**rest)
         methods = (
             *("start", "admit", "on_enqueue", "on_dequeue", "on_paused", "on_resumed", "on_removed"),
             "on_timer",
         )
-        described = _described(cls, CongestionPoint, methods)
+        described = _described(cls, CongestionPoint, methods, ("timer_ps",))
         described["needs"] = []
         described["tells"] = _words(cls, "tells", tells, TELLS)
         _register(cls, name, "congestion-point", described, _floodway.register_congestion_point)
+
+    def __init__(self, *values: object, **named: object) -> None:
+        if (values or named) and _is_last(type(self), CongestionPoint):
+            raise TypeError(no_values(type(self), named))
+        super().__init__(*values, **named)
 
     def start(self, port: Port) -> None:
         """A port begins; called before a run, too, as that of a rate control is."""
@@ -289,7 +309,28 @@ class CongestionPoint:
         self._cnps.append((flow, rate, window, degree))
 
 
-def _described(cls: type, base: type, methods: Sequence[str]) -> dict[str, Any]:
+def _is_last(cls: type, base: type) -> bool:
+    """Whether no class behind one of floodway's takes what an object is made with."""
+    return cls.__mro__[cls.__mro__.index(base) + 1] is object
+
+
+def name_of(cls: type) -> str | None:
+    """Return what scenarios call a class; none where it is no mechanism."""
+    return next((full.partition(".")[2] for full, known in _CLASSES.items() if known is cls), None)
+
+
+def no_values(cls: type, named: Mapping[str, object]) -> str:
+    """Say how a scenario chooses a class, where an object of it was made or given."""
+    name = name_of(cls) or _kebab(cls.__name__)
+    keys = {key.replace("_", "-"): getattr(value, "text", value) for key, value in named.items()}
+    choice = {name: keys} if keys else name
+    return (
+        f"{cls.__name__} is chosen by its name, with values in a table: {choice!r}; floodway makes its "
+        "objects, one for each sender or port"
+    )
+
+
+def _described(cls: type, base: type, methods: Sequence[str], outputs: Sequence[str]) -> dict[str, Any]:
     own = [each for each in cls.__mro__ if issubclass(each, base) and each is not base]
     for each in own:
         for attribute, value in vars(each).items():
@@ -299,7 +340,9 @@ def _described(cls: type, base: type, methods: Sequence[str]) -> dict[str, Any]:
                 raise TypeError(
                     f"{each.__name__}.{attribute} is never called; there are {', '.join(methods)}{hint}"
                 )
+    refuse_callbacks(cls, methods)
     return {
+        "fault": fault_of(cls, base, methods, outputs),
         "parameters": list(_parameters(cls, own, base)),
         "overrides": [method for method in methods if getattr(cls, method) is not getattr(base, method)],
     }
@@ -358,7 +401,7 @@ def _register(cls: type, name: str | None, slot: str, described: dict[str, Any],
         )
     head = inspect.cleandoc(cls.__doc__ or "") or f"`{cls.__name__}`, written in Python."
     register(called, head, cls, described)
-    _DIGESTS[full] = _digest_of(cls)
+    _DIGESTS[full], _CLASSES[full] = _digest_of(cls), cls
     if by is not None:
         _LOADED_BY[full] = by
 
@@ -415,10 +458,17 @@ def _beside(path: Path) -> str:
     return code.hexdigest()
 
 
-def load_file(path: Path) -> None:
+def load_file(path: Path, *, given: str | None = None) -> None:
     """Run a file of Python, whose classes become mechanisms; once for a process.
 
     It finds what lies beside it, as a program does.
+
+    Parameters
+    ----------
+    path
+        The file.
+    given
+        What its user calls it; by default the path.
 
     Raises
     ------
@@ -427,14 +477,15 @@ def load_file(path: Path) -> None:
     MechanismError
         If it raises something, which is the cause of this.
     """
+    given = given or str(path)
     path = path.resolve()
     if path in _FILES:
         return
     if not path.is_file():
-        raise InputError(f"{path}: there is no such file")
+        raise InputError(f"{given}: there is no such file")
     spec = importlib.util.spec_from_file_location(path.stem, path)
     if spec is None or spec.loader is None:
-        raise InputError(f"{path}: a file of Python ends with .py")
+        raise InputError(f"{given}: a file of Python ends with .py")
     module = importlib.util.module_from_spec(spec)
     folder = str(path.parent)
     if folder not in sys.path:
@@ -444,16 +495,18 @@ def load_file(path: Path) -> None:
     try:
         spec.loader.exec_module(module)
     except Exception as error:
-        raise MechanismError(str(path), None, None) from error
+        # What is of floodway and of imports says nothing to the user.
+        error.__traceback__ = own_frames(error.__traceback__)
+        raise MechanismError(given) from error
     finally:
         _LOADING.pop()
     beside = _beside(path)
     for full, by in _LOADED_BY.items():
         if by == path:
             _DIGESTS[full] += f"+{beside}"
-    _FILES.append(path)
+    _FILES[path] = given
 
 
-def loaded_files() -> tuple[Path, ...]:
-    """Return the files that were loaded, in order."""
-    return tuple(_FILES)
+def loaded_files() -> dict[Path, str]:
+    """Return the files that were loaded, in order, with what their user called them."""
+    return dict(_FILES)

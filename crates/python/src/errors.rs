@@ -70,7 +70,8 @@ pub fn of_panic(panicked: &Panicked, extension: Option<&str>) -> (&'static str, 
 /// What users' code has raised, as the cause of an error that says where.
 pub fn of_mechanism(py: Python<'_>, fault: Fault) -> PyErr {
     let at = fault.at.map(|at| format!("{} us", at.as_us()));
-    let made = class(py, "MechanismError").and_then(|class| class.call1((fault.call, fault.place, at)));
+    let made =
+        class(py, "MechanismError").and_then(|class| class.call1((fault.call, fault.place, at, fault.line)));
     let error = raised(made);
     error.set_cause(py, Some(fault.error));
     error

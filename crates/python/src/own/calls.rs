@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use floodway_fabric::{Blueprint, Control};
 use floodway_mechanisms::slots::QpInfo;
 use floodway_units::{PortId, Time};
+use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 
 use crate::errors;
@@ -29,6 +30,8 @@ pub struct Work {
 pub struct Fault {
     /// What was called, such as `MyControl.on_ack`.
     pub call: String,
+    /// The line that the error is about, where it has no traceback.
+    pub line: Option<String>,
     /// Of which flow or at which port, if that is known.
     pub place: Option<String>,
     /// When, in simulated time; none before the run.
@@ -58,6 +61,8 @@ pub fn watched<T: Send>(
     });
     let fault = current.fault.lock().unwrap_or_else(PoisonError::into_inner).take();
     match (fault, done) {
+        // Whoever interrupts users' code before a run wants that to end, and no more.
+        (Some(fault), _) if fault.error.is_instance_of::<PyKeyboardInterrupt>(py) => Err(fault.error),
         (Some(fault), _) => Err(errors::of_mechanism(py, fault)),
         (None, Ok(done)) => Ok(done),
         (None, Err(why)) => Err(errors::stopped(py, &why)),

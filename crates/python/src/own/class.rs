@@ -114,6 +114,8 @@ pub struct Class {
     parameters: Vec<Parameter>,
     /// Names of the methods that it overrides.
     overrides: Vec<String>,
+    /// Why no scenario can choose it, if so.
+    fault: Option<String>,
     /// What its machines cannot work without.
     pub needs: &'static [Need],
     /// By what its machines tell senders, where they do.
@@ -161,9 +163,16 @@ impl Class {
             object: object.clone().unbind(),
             parameters: described.parameters.into_iter().map(parameter).collect::<PyResult<_>>()?,
             overrides: described.overrides,
+            fault: described.fault,
             needs: needs.leak(),
             tells: tells.leak(),
         })
+    }
+
+    /// The line of the class, `FILE:LINE`, that an error without a traceback is about, where it can be found.
+    fn line_of(&self, py: Python<'_>, method: &str, error: &PyErr) -> Option<String> {
+        let find = py.import("floodway.mechanisms").and_then(|module| module.getattr("line_of")).ok()?;
+        find.call1((&self.object, method, error.value(py).to_string())).ok()?.extract().ok()?
     }
 
     /// Does it have a method of its own by this name?
@@ -205,6 +214,9 @@ impl Class {
 
     /// Values out of what a scenario says, with defaults.
     fn read(&self, values: Value) -> Result<Map<String, Value>, ReadFault> {
+        if let Some(fault) = &self.fault {
+            return Err(ReadFault::Message(fault.clone()));
+        }
         let Value::Object(mut given) = values else {
             return Err(ReadFault::Message("not a table of parameters".to_owned()));
         };
@@ -256,6 +268,9 @@ pub struct Described {
     /// By what it tells senders.
     #[pyo3(item)]
     pub tells: Vec<String>,
+    /// Why no scenario can choose it, if so.
+    #[pyo3(item)]
+    pub fault: Option<String>,
 }
 
 /// A class with the values that a scenario gives it.
@@ -351,7 +366,8 @@ impl Object {
             return;
         }
         let call = format!("{}.{method}", self.class.name);
-        work.fail(Fault { call, place: self.place.clone(), at, error });
+        let line = if error.traceback(py).is_none() { self.class.line_of(py, method, &error) } else { None };
+        work.fail(Fault { call, line, place: self.place.clone(), at, error });
     }
 }
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import inspect
+import json
 import signal
 import subprocess
 import sys
@@ -331,3 +333,62 @@ def test_ctrl_c_ends_a_check_in_users_code(tmp_path: Path) -> None:
         until((tmp_path / "slow").exists, "its sleep", of=running)
         running.send_signal(signal.SIGINT)
         assert running.wait(timeout=60) == 130
+
+
+def test_a_stored_run_names_the_file_that_its_class_came_from(tmp_path: Path) -> None:
+    floodway_ = steady(tmp_path)
+    for out in ("one", "two"):
+        assert floodway_("run", "pair.toml", "--python", "./steady.py", "--out", out).code == 0
+    one, two = (json.loads((tmp_path / out / "run.json").read_text("utf-8")) for out in ("one", "two"))
+    (code,) = one["code"]["python"]
+    digest = hashlib.sha256((tmp_path / "steady.py").read_bytes()).hexdigest()
+    assert code == {
+        "mechanism": "rate-control.steady",
+        "class": "Steady",
+        "file": "steady.py",
+        "sha256": digest,
+    }
+    assert one["sha256"] == two["sha256"]
+    assert floodway_("plot", "fct", "one").code == 0
+    lacks = floodway_("why", "one", "p99")
+    assert lacks.code == 2
+    assert "pair: the run had rate-control 'steady' of steady.py: add --python steady.py" in lacks.err
+    assert floodway_("why", "one", "p99", "--python", "steady.py").code == 0
+    text = (tmp_path / "steady.py").read_text("utf-8").replace("2_000", "9_000")
+    (tmp_path / "steady.py").write_text(text, "utf-8")
+    other = floodway_("why", "one", "p99", "--python", "steady.py")
+    assert (other.code, "'steady' of steady.py is not as it was" in other.err) == (1, True)
+
+
+def test_a_study_records_files_as_they_were_named(tmp_path: Path) -> None:
+    floodway_ = steady(tmp_path)
+    vary = "defaults.rate-control=steady,line-rate"
+    done = floodway_(
+        "compare", "pair.toml", "--python", "steady.py", "--vary", vary, "--out", "out", "--quiet"
+    )
+    assert done.code == 0, done.err
+    runs = [json.loads(file.read_text("utf-8")) for file in (tmp_path / "out").rglob("run.json")]
+    assert sorted(each.get("code", {}).get("python", [{}])[0].get("file", "") for each in runs) == [
+        "",
+        "steady.py",
+    ]
+
+
+def defined_anew(window: int) -> None:
+    code = f"class Anew(floodway.RateControl):\n    def start(self, flow): self.window_bytes = {window}\n"
+    exec(code, {"floodway": floodway})  # noqa: S102 (as a cell of a notebook is)
+
+
+def test_a_scenario_that_keeps_an_older_class_is_warned_of() -> None:
+    defined_anew(2_000)
+    scenario = pair("rate-control", "anew")
+    defined_anew(2_000)
+    first = run(scenario)
+    defined_anew(50_000)
+    with pytest.warns(
+        UserWarning, match="scenario: class Anew was defined anew after .* load the scenario again"
+    ):
+        kept = run(scenario.with_seed(1))
+    assert kept.flows.equals(first.flows)
+    assert kept.run.code == first.run.code
+    assert not run(pair("rate-control", "anew")).flows.equals(first.flows)

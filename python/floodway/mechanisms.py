@@ -57,6 +57,7 @@ __all__ = [
     "Rate",
     "RateControl",
     "Size",
+    "code_of",
     "digests",
     "line_of",
     "load_file",
@@ -100,6 +101,8 @@ class Rate(_Unit):
 
 
 TYPES |= {kind.__name__: kind for kind in (Duration, Size, Rate)}
+#: What classes can be.
+SLOTS = ("rate-control", "congestion-point")
 #: What a rate control can ask for.
 NEEDS = ("acks", "int", "marks", "timestamps")
 #: By what a congestion point can tell senders.
@@ -510,3 +513,44 @@ def load_file(path: Path, *, given: str | None = None) -> None:
 def loaded_files() -> dict[Path, str]:
     """Return the files that were loaded, in order, with what their user called them."""
     return dict(_FILES)
+
+
+def code_of(resolved: object) -> list[dict[str, str]]:
+    """Return, of each mechanism in Python that a scenario chooses, its code as `run.json` records it.
+
+    Parameters
+    ----------
+    resolved
+        The scenario after defaults.
+
+    Returns
+    -------
+    list
+        Slot and name (`mechanism`), the class, its file as it was named with `--python`, where it was, and
+        the digest of that file, else of the class's code.
+    """
+    chosen = set(_chosen(resolved)) if _CLASSES else set()
+    return [_code(full) for full in sorted(_CLASSES) if full in chosen]
+
+
+def _code(full: str) -> dict[str, str]:
+    cls, file = _CLASSES[full], _LOADED_BY.get(full)
+    named = {} if file is None else {"file": _FILES.get(file, file.name)}
+    # What a file imports from its folder is behind the sign.
+    digest = _DIGESTS[full].partition("+")[0]
+    return {"mechanism": full, "class": cls.__qualname__, **named, "sha256": digest}
+
+
+def _chosen(value: object, slot: str | None = None) -> Iterator[str]:
+    """Find what may choose a mechanism: every key below that of a slot, as `SLOT.KEY`."""
+    if isinstance(value, list):
+        for each in value:
+            yield from _chosen(each, slot)
+    if isinstance(value, dict):
+        # A setting is `{"key": SLOT, "value": CHOICE, "origin": PLACE}`.
+        setting = value.get("key")
+        below = setting if isinstance(setting, str) and setting in SLOTS else slot
+        for key, each in value.items():
+            if slot is not None:
+                yield f"{slot}.{key}"
+            yield from _chosen(each, below)

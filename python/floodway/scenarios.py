@@ -12,6 +12,7 @@ from floodway.builder import plain
 from floodway.errors import Fault, InputError, ScenarioError
 from floodway.files import is_pipe, read_pipe
 from floodway.limits import LARGEST_SEED
+from floodway.own_code import known_digests
 from floodway.scenario_keys import Keys
 
 if TYPE_CHECKING:
@@ -53,6 +54,7 @@ class Scenario(Keys):
     """
 
     _native: _floodway.Scenario
+    _digests: Mapping[str, str]
 
     @classmethod
     def from_toml(cls, text: str, *, name: str = NAMELESS, sets: Sequence[tuple[str, str]] = ()) -> Self:
@@ -99,10 +101,12 @@ class Scenario(Keys):
     def _of(cls, native: _floodway.Scenario) -> Self:
         scenario = cls.__new__(cls)
         scenario._native = native  # noqa: SLF001 (its own)
+        scenario._digests = known_digests()  # noqa: SLF001 (its own)
         return scenario
 
     def _begin(self, keys: Mapping[str, object]) -> None:
         self._native = _parsed(NAMELESS, keys)
+        self._digests = known_digests()
 
     def _replaced(self, keys: Mapping[str, object], sets: Sequence[tuple[str, str]]) -> Self:
         given = _json({key: value for key, value in keys.items() if value is not None})
@@ -112,6 +116,11 @@ class Scenario(Keys):
     def native(self) -> _floodway.Scenario:
         """What the simulator's native half holds."""
         return self._native
+
+    @property
+    def digests(self) -> Mapping[str, str]:
+        """Of each class in Python that was known when it was read, what tells its code apart, by its name."""
+        return self._digests
 
     @property
     def name(self) -> str:
@@ -157,7 +166,9 @@ class Scenario(Keys):
             If it is none of these.
         """
         if 0 <= seed <= LARGEST_SEED:
-            return self._of(self._native.with_seed(seed))
+            same = self._of(self._native.with_seed(seed))
+            same._digests = self._digests  # noqa: SLF001 (its own)
+            return same
         return self.replace(seed=seed)
 
     def check(self) -> dict[str, object]:

@@ -20,6 +20,7 @@ import polars as pl
 from floodway import _floodway
 from floodway.errors import OutOfMemoryError
 from floodway.limits import MOST_THREADS
+from floodway.own_code import code_of, warn_of_older
 from floodway.results.frames import flows_frame, frame, optional_frame
 from floodway.results.result import AskedLoad, Result, RunInfo, Timings
 from floodway.scenarios import Scenario
@@ -122,6 +123,8 @@ def run(  # noqa: PLR0913 (each is a choice of its own)
     if plan.too_large and not force_memory:
         hint = "--force-memory, in Python force_memory=True, tries it nevertheless"
         raise OutOfMemoryError(f"{scenario.name}: {plan.too_large}", hint=hint)
+    resolved = scenario.resolved()
+    warn_of_older(scenario.digests, resolved, name=scenario.name)
     progress, loads = _floodway.Progress(), asked_loads(scenario)
     built: dict[str, Any] = scenario.check()
     started, clock = datetime.now(UTC), time.perf_counter()
@@ -140,12 +143,13 @@ def run(  # noqa: PLR0913 (each is a choice of its own)
     info = RunInfo(
         name=scenario.name,
         seed=scenario.seed,
-        scenario=scenario.resolved(),
+        scenario=resolved,
         versions=versions(),
         timings=timings,
         verdicts=verdicts,
         loads=loads,
         built=built,
+        code=code_of(resolved, digests=scenario.digests),
     )
     return Result(
         flows=flows_frame(records.flows),

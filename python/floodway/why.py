@@ -17,6 +17,7 @@ import polars as pl
 from floodway import _floodway
 from floodway.errors import InputError, OutputError, RunError, ScenarioError, UnknownNameError
 from floodway.names import nearest, not_a_choice
+from floodway.own_code import changed, missing
 from floodway.results.frames import frame
 from floodway.scenarios import recorded
 from floodway.simulation import stopped_by_interrupt, watched
@@ -280,6 +281,9 @@ def scenario_of(result: Result) -> Scenario:
     try:
         return recorded(result.run.scenario)
     except ScenarioError as error:
+        lacks = missing(result.run.code)
+        if lacks is not None:
+            raise InputError(f"{result.run.name}: {lacks}", key="--python") from error
         hint = "why looks for files of the scenario as the run did: call it in the same folder"
         last = replace(error.faults[-1], text=f"{error.faults[-1].text}; {hint}")
         raise ScenarioError((*error.faults[:-1], last)) from error
@@ -328,6 +332,9 @@ def _changed(result: Result, fct_us: float, found: _floodway.Why | None) -> str:
     """Say that the run is another one when it is done again, and why that may be."""
     now = "is not complete" if found is None else f"takes {found.fct_ps / 1e6:,.6f} us"
     said = f"the flow {now} when the scenario runs again, and took {fct_us:,.6f} us in these results"
+    other = changed(result.run.code)
+    if other is not None:
+        return f"{said}: {other}"
     wrote, own = result.run.versions.get("floodway"), _floodway.__version__
     if wrote != own:
         return f"{said}: floodway {wrote} wrote them, and this is {own}"

@@ -93,6 +93,9 @@ class RunInfo:
     built
         What the scenario came to when it was built, as `floodway check --json` has it: nodes, links, paths,
         ports with their thresholds, pools, workloads. Results of older versions lack it.
+    code
+        Code that is not floodway's: classes in Python (`python`) that the scenario chose, each with its file
+        and digest, and the extension (`extension`) with its version and digest; each where there is such.
     """
 
     name: str
@@ -103,6 +106,7 @@ class RunInfo:
     verdicts: Mapping[str, Any]
     loads: tuple[AskedLoad, ...] = ()
     built: Mapping[str, Any] = field(default_factory=dict)
+    code: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

@@ -312,7 +312,8 @@ def _write(result: Result, folder: Path, *, also: Callable[[Path], object] | Non
     if also is not None:
         also(folder)
         files |= {path.name: _flushed(path) for path in sorted(folder.iterdir()) if path.name not in files}
-    document = sealed({**asdict(result.run), **({} if key is None else {"key": key}), "files": files})
+    known = {name: value for name, value in asdict(result.run).items() if name != "code" or value}
+    document = sealed({**known, **({} if key is None else {"key": key}), "files": files})
     with DigestedFile(folder / RUN_FILE) as file:
         file.write((json.dumps(document, indent=2, ensure_ascii=False) + "\n").encode())
     to_disk(folder)

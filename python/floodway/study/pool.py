@@ -20,7 +20,7 @@ from floodway.simulation import POLL_S, stopped_by_interrupt
 from floodway.study.worker import task_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from floodway.scenarios import Scenario
     from floodway.study.runs import Run
@@ -181,7 +181,7 @@ class _Pool:
         errors = tempfile.TemporaryFile()  # noqa: SIM115 (closed with the process)
         # A group of its own: Ctrl-C is for this process alone, which tells the others.
         process = subprocess.Popen(  # noqa: S603 (this very program, and files that its user named)
-            [sys.executable, "-P", "-m", "floodway.study", *map(os.fspath, loaded_files())],
+            [sys.executable, "-P", "-m", "floodway.study", *_named_files()],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=errors,
@@ -258,3 +258,9 @@ def _last_words(errors: IO[bytes]) -> str:
     errors.seek(0)
     lines = errors.read().decode(errors="replace").strip().splitlines()
     return f": {lines[-1]}" if lines else ""
+
+
+def _named_files() -> Iterator[str]:
+    """Yield the files of `--python`, each with what its user called it."""
+    for path, given in loaded_files().items():
+        yield from (os.fspath(path), given)

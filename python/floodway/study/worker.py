@@ -32,15 +32,15 @@ def task_of(recipe: Recipe, *, seed: int, place: Path) -> str:
 def main() -> None:
     """Work until stdin ends: when whoever gives the tasks is gone, nobody waits for what is at work.
 
-    Arguments are files of Python with mechanisms that scenarios choose.
+    Arguments are files of Python with mechanisms that scenarios choose, each before what its user called it.
     """
     # Whatever prints to stdout must not disturb the answers.
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     tasks: queue.SimpleQueue[str] = queue.SimpleQueue()
-    for file in sys.argv[1:]:
-        load_file(Path(file))
+    for file, given in zip(sys.argv[1::2], sys.argv[2::2], strict=True):
+        load_file(Path(file), given=given)
     threading.Thread(target=_listen, args=(tasks,), daemon=True).start()
     while True:
         _say(answers, answer_to(json.loads(tasks.get()), answers))

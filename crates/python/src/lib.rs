@@ -1,7 +1,7 @@
 //! The native module `floodway._floodway`: conversions between Rust and Python, no rule of the simulation.
 //!
 //! As a library it is what an extension is made with: a module of its own that holds the simulator and mechanisms which are not in
-//! this tree, and takes this one's place (`docs/own-crate.md`).
+//! this tree, and takes this one's place (`docs/add-a-mechanism.md`).
 
 mod arrow;
 mod columns;

@@ -26,10 +26,13 @@
 //! - d is the largest data packet of the run as links carry it: 1538 bytes in the paper, where the share is 84 / 1622, or 5.18 %.
 //! - Receivers draw the size of credits from 84 to 92 bytes (section 3.1). By default the limit counts with their mean, 88, since with
 //!   the least one data could not fill more than 95 % of its share.
+//! - The simulator of its authors has the same share (a credit rate of 64,734,895 bytes a second on 10 Gbit/s) and the same burst; its
+//!   queue is 8 credits in the script of a fat tree, and 2 in that of a dumbbell.
 //!
 //! # References
 //!
 //! - Cho, Jang and Han, "Credit-Scheduled Delay-Bounded Congestion Control for Datacenters", SIGCOMM 2017.
+//! - Its simulator, ns2-xpass: `scripts/large-scale-fattree.tcl` and `scripts/dumbell-topology.tcl`.
 
 use floodway_units::{Bytes, Rate};
 use schemars::JsonSchema;
@@ -121,6 +124,8 @@ mod tests {
         let data = 517_879_161u64 * 1_538 / 84;
         assert_eq!(data / 1_000_000, 9_482);
         let info = PortInfo { wire: Bytes(1_538), ..port(10) };
+        // The rate of credits in the authors' script of a dumbbell, in bytes a second.
+        assert_eq!(paper.credit_rate(Rate::gbps(10), Bytes(1_538)).0 / 8, 64_734_895);
         let meter = paper.build(&info).unwrap().demands().meter.unwrap();
         assert_eq!(meter, Meter { rate: Rate(517_879_161), burst: Bytes(168), packets: 8 });
     }

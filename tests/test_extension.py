@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import re
 import shutil
@@ -21,6 +23,92 @@ ROOT = Path(__file__).parent.parent
 TEMPLATE = ROOT / "examples" / "own-mechanism"
 
 
+#: Mechanisms that go wrong, and names that are given twice, as an extension's author may have them.
+ODD = """
+//! Panics, or picks a queue that it was not offered.
+
+use floodway_mechanisms::slots::*;
+use floodway_units::{Class, QueueId, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Parameters.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+#[schemars(rename = "Panicking")]
+pub struct Panicking {
+    /// It panics before a run, not in it.
+    pub at_once: bool,
+}
+
+impl Reaction for Panicking {
+    type Rp = Panicking;
+
+    fn build(&self, _qp: &QpInfo) -> Result<Panicking, ParamError> {
+        assert!(!self.at_once, "no\nmore");
+        Ok(*self)
+    }
+}
+
+impl ReactionPoint for Panicking {
+    fn on_ack(&mut self, _now: Time, ack: &AckView<'_>) {
+        let none: Option<u64> = None;
+        none.expect("an ACK too many");
+    }
+
+    fn allowance(&self) -> Allowance {
+        Allowance::FREE
+    }
+}
+
+/// Parameters.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+#[schemars(rename = "PicksOdd")]
+pub struct Picks {}
+
+impl Scheduling for Picks {
+    type Scheduler = Picks;
+
+    fn build(&self, _port: &PortInfo) -> Result<Picks, ParamError> {
+        Ok(*self)
+    }
+}
+
+impl Scheduler for Picks {
+    fn pick(&mut self, _now: Time, _queues: &[ReadyView]) -> Option<QueueId> {
+        Some(QueueId { class: Class(7), sub: 3 })
+    }
+}
+
+/// Parameters, named as those of a workload.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Workload {}
+
+impl Scheduling for Workload {
+    type Scheduler = Picks;
+
+    fn build(&self, _port: &PortInfo) -> Result<Picks, ParamError> {
+        Ok(Picks {})
+    }
+}
+
+/// Goes wrong as a variable of the environment says.
+pub fn register() -> Result<(), floodway_mechanisms::registry::custom::RegistryError> {
+    use floodway_mechanisms::registry::{ReactionParams, SchedulerParams};
+    ReactionParams::register::<Panicking>("panicking", "")?;
+    SchedulerParams::register::<Picks>("picks-odd", "")?;
+    match std::env::var("OWN_MISTAKE").as_deref() {
+        Ok("type") => SchedulerParams::register::<Picks>("picks-again", ""),
+        Ok("name") => SchedulerParams::register::<Workload>("workload-like", ""),
+        Ok("panic") => panic!("not registered"),
+        _ => Ok(()),
+    }
+}
+"""
+
+
 @pytest.fixture(scope="session")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Copy the template out of the tree, test it there, build its wheel and install it into a folder."""
@@ -29,6 +117,14 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     manifest = crate / "Cargo.toml"
     text = manifest.read_text(encoding="utf-8").replace('path = "../../crates/', f'path = "{ROOT}/crates/')
     manifest.write_text(text, encoding="utf-8")
+    (crate / "src" / "odd.rs").write_text(ODD.lstrip(), encoding="utf-8")
+    library = crate / "src" / "lib.rs"
+    text = library.read_text(encoding="utf-8").replace("pub mod two_marks;", "mod odd;\npub mod two_marks;")
+    text = text.replace(
+        "        FlowControlParams::register",
+        "        odd::register()?;\n        FlowControlParams::register",
+    )
+    library.write_text(text, encoding="utf-8")
     # What both have in common is compiled once.
     shared = {**os.environ, "CARGO_TARGET_DIR": os.fspath(ROOT / "target")}
     cargo = shutil.which("cargo") or "cargo"
@@ -42,11 +138,11 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def floodway_of(installed: Path, folder: Path, *words: str | Path) -> Done:
+def floodway_of(installed: Path, folder: Path, *words: str | Path, mistake: str = "") -> Done:
     done = subprocess.run(
         Command(folder).line(*words),
         cwd=folder,
-        env={**environment(), "PYTHONPATH": os.fspath(installed)},
+        env={**environment(), "PYTHONPATH": os.fspath(installed), "OWN_MISTAKE": mistake},
         capture_output=True,
         text=True,
         timeout=300,
@@ -111,6 +207,81 @@ def test_a_comparison_and_a_study_have_them_in_their_processes(installed: Path, 
     (tmp_path / "study.toml").write_text(study, encoding="utf-8")
     studied = floodway_of(installed, tmp_path, "study", "study.toml", "--quick", "--quiet", "--jobs", "2")
     assert studied.code == 0, studied.err
+
+
+#: The line of `text` in the file that goes wrong.
+def line_of(text: str) -> int:
+    return next(n for n, line in enumerate(ODD.lstrip().splitlines(), start=1) if text in line)
+
+
+@pytest.mark.parametrize("threads", [("--threads", "1"), ("--threads", "2", "--force-threads")])
+def test_a_panic_of_its_own_code_is_told_with_its_line(
+    installed: Path, tmp_path: Path, threads: tuple[str, ...]
+) -> None:
+    chosen = ("--set", "defaults.rate-control=panicking")
+    done = floodway_of(installed, tmp_path, "run", TEMPLATE / "incast.toml", *chosen, *threads, "--quiet")
+    at = f"src/odd.rs:{line_of('an ACK too many')}"
+    assert done.code == 1
+    assert done.err == (
+        f"error: the extension own_mechanism panicked at {at}: an ACK too many; this is code of its own "
+        "crate, not of floodway\n"
+    )
+    early = ("--set", "defaults.rate-control={panicking={at-once=true}}")
+    done = floodway_of(installed, tmp_path, "check", TEMPLATE / "incast.toml", *early)
+    at = f"src/odd.rs:{line_of('assert!(!self.at_once')}"
+    assert done.code == 1
+    assert f"own_mechanism panicked at {at}: no more; this is code" in done.err
+
+
+def test_a_scheduler_that_picks_what_was_not_offered_ends_the_run(installed: Path, tmp_path: Path) -> None:
+    text = """
+        topology.single-switch = { hosts = 3, rate = "100G", delay = "1us" }
+        defaults.scheduler = "picks-odd"
+        workload = [
+          { name = "a", class = 3, flows = [{ from = "h1", to = "h3", size = "100KB" }] },
+          { name = "b", class = 4, flows = [{ from = "h2", to = "h3", size = "100KB" }] },
+        ]
+    """
+    (tmp_path / "two.toml").write_text(textwrap.dedent(text))
+    done = floodway_of(installed, tmp_path, "run", "two.toml", "--quiet")
+    assert done.code == 1
+    assert done.err.startswith('error: scheduler "picks-odd" at port "')
+    assert (
+        "picked the queue of class 7, sub 3, which it was not offered, at 0 us; allowed: none, or class "
+        in done.err
+    )
+
+
+@pytest.mark.parametrize(
+    ("mistake", "told"),
+    [
+        (
+            "type",
+            'scheduler "picks-again": its parameters are called "PicksOdd" in the schema of scenarios, as',
+        ),
+        ("type", 'those of scheduler "picks-odd" are; each mechanism has a type of parameters of its own'),
+        ("name", 'scheduler "workload-like": the schema of scenarios has a "Workload" of floodway\'s own'),
+        ("panic", f"own_mechanism panicked at src/odd.rs:{line_of('not registered')}: not registered"),
+    ],
+)
+def test_a_mistake_of_registration_is_told_once_and_plainly(
+    installed: Path, tmp_path: Path, mistake: str, told: str
+) -> None:
+    done = floodway_of(installed, tmp_path, "list", "mechanisms", mistake=mistake)
+    assert done.code == 2
+    assert done.err.startswith("error: the extension own_mechanism cannot be loaded: ")
+    assert told in done.err
+
+
+def test_a_run_records_the_extension_and_why_asks_for_it(installed: Path, tmp_path: Path) -> None:
+    incast = TEMPLATE / "incast.toml"
+    assert floodway_of(installed, tmp_path, "run", incast, "--out", "one", "--quiet").code == 0
+    record = json.loads((tmp_path / "one" / "run.json").read_text(encoding="utf-8"))["code"]["extension"]
+    (binary,) = (installed / "floodway_extensions").glob("own_mechanism*.so")
+    digest = hashlib.sha256(binary.read_bytes()).hexdigest()
+    assert record == {"name": "own_mechanism", "version": "0.1.0", "sha256": digest}
+    lacks = Command(tmp_path)("why", "one", "p99")
+    assert (lacks.code, "the run had the extension own_mechanism 0.1.0: install it" in lacks.err) == (2, True)
 
 
 def test_a_process_has_one_extension_that_fits(installed: Path, tmp_path: Path) -> None:

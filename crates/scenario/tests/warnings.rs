@@ -275,7 +275,7 @@ impl FlowControl for OwnPauses {
 fn a_flow_control_without_a_key_headroom_is_not_told_of_one() {
     FlowControlParams::register::<OwnPauses>("own-pauses", "").expect("the name is free");
     let own = |sets_aside| Line { defaults: sets_aside, ..PLAIN }.warnings();
-    let warnings = own("flow-control = \"own-pauses\"\nbuffer.shared.size = \"4MB\"");
+    let warnings = own("flow-control = \"own-pauses\"\nbuffer.shared.pool = \"4MB\"");
     let found =
         warnings.iter().filter(|warning| warning.contains("flow-control.own-pauses: ")).collect::<Vec<_>>();
     let [one] = found[..] else { panic!("{warnings:#?}") };
@@ -283,6 +283,6 @@ fn a_flow_control_without_a_key_headroom_is_not_told_of_one() {
     let told = "it sets 0B of the shared pool aside, 60KB below the 60KB of its `lossless_size`: let its `headroom` return that";
     assert!(one.ends_with(told), "{one}");
     assert!(!warnings.iter().any(|warning| warning.contains("own-pauses.headroom")), "{warnings:#?}");
-    let enough = own("flow-control.own-pauses.sets-aside = \"60KB\"\nbuffer.shared.size = \"4MB\"");
+    let enough = own("flow-control.own-pauses.sets-aside = \"60KB\"\nbuffer.shared.pool = \"4MB\"");
     assert!(!enough.iter().any(|warning| warning.contains("aside")), "{enough:#?}");
 }

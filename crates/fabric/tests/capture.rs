@@ -268,12 +268,12 @@ fn messages_have_a_form_of_their_own_and_the_bytes_that_they_are_charged_for() {
     let of = |kind: u8| messages.iter().filter(move |frame| frame.bytes[42] == kind).copied();
     assert_eq!(of(REQUEST).count() + of(STOP).count() + of(CREDIT).count(), messages.len());
     // Links are s-r, a-s and b-s, and the first end of each is an even interface.
-    for (kind, metered, interfaces) in [(REQUEST, 0, [0, 2, 4]), (STOP, 0, [0, 2, 4])] {
+    for kind in [REQUEST, STOP] {
         let found: Vec<&Frame> = of(kind).collect();
         assert!(found.len() >= 4, "two flows, two hops");
         for frame in found {
-            assert!(interfaces.contains(&frame.interface));
-            assert_eq!((frame.length, frame.bytes[43]), (64, metered));
+            assert!([0, 2, 4].contains(&frame.interface));
+            assert_eq!((frame.length, frame.bytes[43]), (64, 0));
         }
     }
     let lengths: std::collections::BTreeSet<u32> = of(CREDIT).map(|frame| frame.length).collect();

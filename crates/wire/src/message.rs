@@ -41,17 +41,8 @@ pub fn frame(datagram: &Datagram, message: &Message, keep: usize) -> Frame {
 mod tests {
     use super::*;
     use crate::Format;
-    use crate::ethernet::Mac;
-    use crate::udp::IpEcn;
+    use crate::udp::tests::DATAGRAM;
 
-    const DATAGRAM: Datagram = Datagram {
-        macs: [Mac([2, 0, 0, 0, 0, 1]), Mac([2, 0, 0, 0, 0, 2])],
-        addresses: [0x0100_0001, 0x0100_0002],
-        source_port: 0xC123,
-        dscp: 48,
-        ecn: IpEcn::NotEct,
-        ttl: 63,
-    };
     const CREDIT: Message =
         Message { kind: 3, metered: true, number: 0x0102_0304, time: 0x0A_0B0C_0D0E, padding: 0 };
 

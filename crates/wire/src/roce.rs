@@ -152,18 +152,11 @@ mod tests {
     use floodway_units::{Bytes, Rate, Time};
 
     use super::*;
-    use crate::ethernet::Mac;
-    use crate::udp::IpEcn;
+    use crate::udp::{IpEcn, tests};
     use crate::{Format, Telemetry};
 
-    const DATAGRAM: Datagram = Datagram {
-        macs: [Mac([2, 0, 0, 0, 0, 1]), Mac([2, 0, 0, 0, 0, 2])],
-        addresses: [0x0100_0001, 0x0100_0002],
-        source_port: 0xC123,
-        dscp: 24,
-        ecn: IpEcn::CongestionExperienced,
-        ttl: 63,
-    };
+    /// Data of class 3 that is marked.
+    const DATAGRAM: Datagram = Datagram { dscp: 24, ecn: IpEcn::CongestionExperienced, ..tests::DATAGRAM };
     const HEADERS: Headers =
         Headers { datagram: DATAGRAM, queue_pair: 0xD2, psn: 0xFF_0102_0304, telemetry: None };
 

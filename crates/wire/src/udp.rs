@@ -25,20 +25,24 @@ pub struct Datagram {
 impl Datagram {
     /// The frame up to a payload of `length` bytes, without a checksum of UDP.
     pub(crate) fn begin(&self, destination_port: u16, length: usize) -> Vec<u8> {
-        let length = (UdpHeader::LEN + length) as u16;
-        self.begin_with(UdpHeader { source_port: self.source_port, destination_port, length, checksum: 0 })
+        self.begin_with(self.udp(destination_port, length))
     }
 
     /// The frame up to and with `payload`, with the checksum of UDP.
     pub(crate) fn with(&self, destination_port: u16, payload: &[u8]) -> Vec<u8> {
-        let length = (UdpHeader::LEN + payload.len()) as u16;
-        let mut udp = UdpHeader { source_port: self.source_port, destination_port, length, checksum: 0 };
+        let mut udp = self.udp(destination_port, payload.len());
         let ends = self.addresses.map(u32::to_be_bytes);
         // It fails for payloads that no frame has; 0 then means that there is no checksum.
         udp.checksum = udp.calc_checksum_ipv4_raw(ends[0], ends[1], payload).unwrap_or(0);
         let mut bytes = self.begin_with(udp);
         bytes.extend_from_slice(payload);
         bytes
+    }
+
+    /// The header before `length` bytes, without a checksum.
+    fn udp(&self, destination_port: u16, length: usize) -> UdpHeader {
+        let length = (UdpHeader::LEN + length) as u16;
+        UdpHeader { source_port: self.source_port, destination_port, length, checksum: 0 }
     }
 
     fn begin_with(&self, udp: UdpHeader) -> Vec<u8> {
@@ -69,10 +73,11 @@ impl Datagram {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
 
-    const DATAGRAM: Datagram = Datagram {
+    /// That of a message, for the tests of all that is sent in one.
+    pub(crate) const DATAGRAM: Datagram = Datagram {
         macs: [Mac([2, 0, 0, 0, 0, 1]), Mac([2, 0, 0, 0, 0, 2])],
         addresses: [0x0100_0001, 0x0100_0002],
         source_port: 0xC123,

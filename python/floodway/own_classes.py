@@ -160,7 +160,7 @@ def line_of(cls: type, method: str, text: str) -> str | None:
     subject = found[1] if found else method
     codes = [function.__code__, *(value.__code__ for _, _, value in _functions(cls))]
     for code in codes if subject != method else ():
-        lines = [line for name, line in _named(code, subject) if name == subject]
+        lines = list(_named(code, subject))
         if lines:
             return f"{Path(code.co_filename).name}:{lines[-1]}"
     return f"{Path(function.__code__.co_filename).name}:{function.__code__.co_firstlineno}"
@@ -202,9 +202,15 @@ def _own(cls: type) -> list[type]:
 def _functions(cls: type) -> Iterator[tuple[type, str, FunctionType]]:
     for each in _own(cls):
         for attribute, value in vars(each).items():
-            function = inspect.unwrap(value) if callable(value) else None
-            if isinstance(function, FunctionType):
+            function = _function(value)
+            if function is not None:
                 yield each, attribute, function
+
+
+def _function(value: object) -> FunctionType | None:
+    """Return the function behind its decorators; none where a value is none."""
+    function = inspect.unwrap(value) if callable(value) else None
+    return function if isinstance(function, FunctionType) else None
 
 
 def _use_of(cls: type) -> _Use:
@@ -213,10 +219,8 @@ def _use_of(cls: type) -> _Use:
         use.is_dynamic |= "__setattr__" in vars(each) or "__slots__" in vars(each)
         for value in vars(each).values():
             functions = [value.fget, value.fset] if isinstance(value, property) else [value]
-            for function in functions:
-                unwrapped = inspect.unwrap(function) if callable(function) else None
-                if isinstance(unwrapped, FunctionType):
-                    _read_code(unwrapped.__code__, use)
+            for function in filter(None, map(_function, functions)):
+                _read_code(function.__code__, use)
     return use
 
 
@@ -224,11 +228,9 @@ def _read_code(code: CodeType, use: _Use) -> None:
     """Take note of what some code does, functions in it included."""
     me = code.co_varnames[0] if code.co_argcount else None
     use.is_dynamic |= bool({"setattr", "__dict__", "vars"} & {*code.co_names})
-    line, before = code.co_firstlineno, ""
+    before = ""
     own: set[str] = set()
-    for instruction in dis.get_instructions(code):
-        if instruction.positions is not None and instruction.positions.lineno is not None:
-            line = instruction.positions.lineno
+    for line, instruction in _instructions(code):
         name, argument = instruction.opname, instruction.argval
         if name == "STORE_ATTR":
             use.set_anywhere.add(argument)
@@ -248,6 +250,15 @@ def _read_code(code: CodeType, use: _Use) -> None:
             _read_code(constant, use)
 
 
+def _instructions(code: CodeType) -> Iterator[tuple[int, dis.Instruction]]:
+    """Yield the instructions of some code, each with its line, else with that of the one before."""
+    line = code.co_firstlineno
+    for instruction in dis.get_instructions(code):
+        if instruction.positions is not None and instruction.positions.lineno is not None:
+            line = instruction.positions.lineno
+        yield line, instruction
+
+
 def _set_in(cls: type, use: _Use) -> dict[str, str]:
     """Return the attributes that a class sets, with where: in a method, or as one of its own, untyped."""
     found = {name: f"{file}:{line}" for name, (file, line) in use.set_on_me.items()}
@@ -259,15 +270,12 @@ def _set_in(cls: type, use: _Use) -> dict[str, str]:
     return {name: place for name, place in found.items() if not name.startswith("_")}
 
 
-def _named(code: CodeType, name: str) -> Iterator[tuple[str, int]]:
+def _named(code: CodeType, name: str) -> Iterator[int]:
     """Find the lines of some code that set an attribute, or call a method, of this name."""
-    line = code.co_firstlineno
-    for instruction in dis.get_instructions(code):
-        if instruction.positions is not None and instruction.positions.lineno is not None:
-            line = instruction.positions.lineno
+    for line, instruction in _instructions(code):
         sets = instruction.opname == "STORE_ATTR" or name.startswith("send_")
         if sets and instruction.argval == name:
-            yield name, line
+            yield line
 
 
 def _is_near(attribute: str, name: str) -> bool:

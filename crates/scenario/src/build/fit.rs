@@ -9,7 +9,7 @@ use floodway_mechanisms::registry::{
     AnyCongestionPoint, BufferParams, CongestionPointParams, FlowControlParams, ReactionParams,
 };
 use floodway_mechanisms::slots::{
-    CongestionPoint as _, Need, PortInfo, QpInfo, Repeats, SwitchInfo, SwitchShare, Tells,
+    CongestionPoint as _, LinkInfo, Need, PortInfo, QpInfo, Repeats, SwitchInfo, SwitchShare, Tells,
 };
 use floodway_units::{Bytes, Class, NodeId, PortId, Rate, Span};
 
@@ -235,7 +235,7 @@ impl Found<'_> {
         if lacks > Bytes::ZERO && small.is_none() {
             let headroom = account.headroom;
             let formula = headroom.saturating_add(lacks);
-            let (key, why) = if has_parameter(params, "headroom") {
+            let (key, why) = if has_headroom(params, &account.link) {
                 ("headroom", format!("headroom of {headroom} is {lacks} below the {formula} of its formula"))
             } else if let Some(size) = account.own {
                 let asks = size.saturating_add(lacks);
@@ -493,10 +493,13 @@ fn hears_every_ack(layer: &ReactionParams) -> Option<String> {
     }
 }
 
-/// Does a flow control have this parameter? One from outside the tree has those that it wants.
-fn has_parameter(params: &FlowControlParams, name: &str) -> bool {
-    let FlowControlParams::Custom(own) = params else { return true };
-    own.params.values().get(name).is_some()
+/// Does a flow control have a parameter `headroom`? One of the tree has it where it has a formula for it; one from outside
+/// may have a formula and no such parameter.
+fn has_headroom(params: &FlowControlParams, link: &LinkInfo) -> bool {
+    match params {
+        FlowControlParams::Custom(own) => own.params.values().get("headroom").is_some(),
+        built_in => built_in.formula_headroom(link).is_some(),
+    }
 }
 
 /// The flow control of a class, or a parameter of it, below its slot.

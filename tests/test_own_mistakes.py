@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import importlib
 import inspect
 import json
 import signal
@@ -16,6 +17,7 @@ import floodway
 from command import Command, environment, until
 from floodway.errors import InputError, MechanismError, ScenarioError
 from floodway.mechanisms import load_file
+from floodway.own_code import missing
 from floodway.simulation import run
 
 if TYPE_CHECKING:
@@ -358,6 +360,23 @@ def test_a_stored_run_names_the_file_that_its_class_came_from(tmp_path: Path) ->
     (tmp_path / "steady.py").write_text(text, "utf-8")
     other = floodway_("why", "one", "p99", "--python", "steady.py")
     assert (other.code, "'steady' of steady.py is not as it was" in other.err) == (1, True)
+
+
+def test_a_class_of_a_module_is_recorded_with_its_module(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    body = "    def start(self, flow): self.window_bytes = 9_000\n"
+    text = f"import floodway\nclass Imported(floodway.RateControl):\n{body}"
+    (tmp_path / "of_ours.py").write_text(text, "utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    importlib.import_module("of_ours")
+    result = run(pair("rate-control", "imported"))
+    (code,) = result.run.code["python"]
+    assert (code["class"], code["module"], "file" in code) == ("Imported", "of_ours", False)
+    elsewhere = {"python": [{**code, "mechanism": "rate-control.not-imported"}]}
+    assert missing(elsewhere) == (
+        "the run had rate-control 'not-imported', class Imported: add an import of of_ours"
+    )
 
 
 def test_a_study_records_files_as_they_were_named(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from floodway import _floodway
-from floodway.mechanisms import digests
+from floodway.mechanisms import digests_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -52,7 +52,7 @@ def key_of(scenario: Scenario, folder: Path) -> str:
         **{key: value for key, value in resolved.items() if key not in CALLED},
         "scenario": {key: value for key, value in said.items() if key not in CALLED},
     }
-    code = _own_code(resolved)
+    code = digests_of(resolved)
     if code:
         parts["code"] = code
     text = json.dumps(parts, sort_keys=True, ensure_ascii=False)
@@ -66,24 +66,6 @@ def engine() -> str:
     with contextlib.suppress(OSError, TypeError):
         return f"{_floodway.__version__}+{_digest(Path(_floodway.__file__))[:16]}"
     return _floodway.__version__
-
-
-def _own_code(resolved: object) -> dict[str, str]:
-    """Return, of each mechanism in Python that a scenario chooses, what tells its code apart."""
-    known = digests()
-    chosen = set(_names(resolved)) if known else set()
-    return {name: digest for name, digest in known.items() if name.partition(".")[2] in chosen}
-
-
-def _names(value: object) -> Iterator[str]:
-    """Find every key of a table."""
-    if isinstance(value, dict):
-        yield from value
-    inner: Iterable[object] = (
-        value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    )
-    for each in inner:
-        yield from _names(each)
 
 
 def _without_places(value: Any) -> Any:  # noqa: ANN401 (any JSON value)

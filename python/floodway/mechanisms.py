@@ -59,6 +59,7 @@ __all__ = [
     "Size",
     "code_of",
     "digests",
+    "digests_of",
     "line_of",
     "load_file",
     "loaded_files",
@@ -441,6 +442,18 @@ def digests() -> dict[str, str]:
     return dict(_DIGESTS)
 
 
+def digests_of(resolved: object) -> dict[str, str]:
+    """Return, of each class that a scenario chooses, what tells its code apart, by slot and name.
+
+    Parameters
+    ----------
+    resolved
+        The scenario after defaults.
+    """
+    chosen = set(_chosen(resolved)) if _DIGESTS else set()
+    return {full: digest for full, digest in sorted(_DIGESTS.items()) if full in chosen}
+
+
 def _beside(path: Path) -> str:
     """Hash a file and what it has imported from its folder, but for environments and floodway's own."""
     folder, package = path.parent, Path(__file__).parent
@@ -526,16 +539,15 @@ def code_of(resolved: object) -> list[dict[str, str]]:
     Returns
     -------
     list
-        Slot and name (`mechanism`), the class, its file as it was named with `--python`, where it was, and
-        the digest of that file, else of the class's code.
+        Slot and name (`mechanism`), the class, its file as it was named with `--python`, else the module that
+        defines it, and the digest of that file, else of the class's code.
     """
-    chosen = set(_chosen(resolved)) if _CLASSES else set()
-    return [_code(full) for full in sorted(_CLASSES) if full in chosen]
+    return [_code(full) for full in digests_of(resolved)]
 
 
 def _code(full: str) -> dict[str, str]:
     cls, file = _CLASSES[full], _LOADED_BY.get(full)
-    named = {} if file is None else {"file": _FILES.get(file, file.name)}
+    named = {"module": cls.__module__} if file is None else {"file": _FILES.get(file, file.name)}
     # What a file imports from its folder is behind the sign.
     digest = _DIGESTS[full].partition("+")[0]
     return {"mechanism": full, "class": cls.__qualname__, **named, "sha256": digest}

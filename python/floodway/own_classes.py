@@ -10,6 +10,8 @@ from pathlib import Path
 from types import CodeType, FunctionType, TracebackType
 from typing import TYPE_CHECKING, Any
 
+from floodway.names import nearest
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
@@ -91,7 +93,7 @@ def refuse_keywords(cls: type, base: type, given: Mapping[str, object], allowed:
     word = next(iter(given))
     known = [name for name, why in allowed.items() if not why]
     why = allowed.get(word)
-    near = next((name for name in known if _distance(word, name) <= 2), None)  # noqa: PLR2004 (letters)
+    near = nearest(word, known)
     hint = why or (f"did you mean {near}?" if near else "")
     raise TypeError(
         f"class {cls.__name__}(floodway.{base.__name__}, {word}=...): there is no {word} here; "

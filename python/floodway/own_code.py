@@ -89,7 +89,7 @@ def missing(code: Mapping[str, Any]) -> str | None:
     if lacks:
         files = list(dict.fromkeys(each["file"] for each in lacks if "file" in each))
         helps = [f"--python {file}" for file in files]
-        helps += [f"import what defines {each['class']}" for each in lacks if "file" not in each]
+        helps += [_import_of(each) for each in lacks if "file" not in each]
         return f"the run had {', '.join(map(_called, lacks))}: add {' and '.join(helps)}"
     had = code.get("extension")
     if had is not None and _extension().get("name") != had["name"]:
@@ -120,6 +120,13 @@ def _called(code: Mapping[str, str]) -> str:
     slot, _, name = code["mechanism"].partition(".")
     of = f" of {code['file']}" if "file" in code else f", class {code['class']}"
     return f"{slot} {name!r}{of}"
+
+
+def _import_of(code: Mapping[str, str]) -> str:
+    # What was typed at a prompt is in no module that anybody could import; earlier results name none.
+    if code.get("module", "__main__") == "__main__":
+        return f"the definition of {code['class']}"
+    return f"an import of {code['module']}"
 
 
 def _python(resolved: object) -> list[dict[str, str]]:

@@ -147,6 +147,21 @@ def test_what_is_shown_closes_the_circle_of_a_deadlock() -> None:
     assert "deadlock at 2,000.0 us: a (l1) -> b (l2) -> c (l3) -> a (l1)" in text
 
 
+def test_what_is_shown_names_ports_that_flow_control_never_let_go_on() -> None:
+    blocked = [
+        {"port": f"h{i} (h{i}-s)", "class": 3, "flow_control": "stop", "blocked_us": 9000.0 - i}
+        for i in range(4)
+    ]
+    text = shown(blocked=blocked)
+    assert (
+        "warning: h0 (h0-s), class 3: flow control 'stop' had blocked it for 9,000.0 us when the run" in text
+    )
+    assert "warning: h2 " in text
+    assert "warning: h3 " not in text
+    assert "warning: 1 more ports and classes were blocked like that" in text
+    assert "warning" not in shown()
+
+
 def test_the_document_has_the_numbers_that_are_shown() -> None:
     summary = document(made_up_result(), Path("out/x"))["summary"]
     assert summary["total"]["fct"]["mean_us"] == 2.5

@@ -87,6 +87,11 @@ fn words_that_come_again_heal_and_words_that_are_said_once_do_not() {
         );
         assert!(lost > 0 || flow_control.contains("lossy"), "{told}");
         assert_eq!(fate(&records), expected, "{told}");
+        // What waits for a word that was lost is named at the end; what goes on is not.
+        let blocked: Vec<_> =
+            records.outcome.blocked.iter().map(|found| (&*found.port, found.flow_control)).collect();
+        let stalled: &[_] = if expected == Fate::Stalls { &[("s (s-t)", "pfc")] } else { &[] };
+        assert_eq!(blocked, stalled, "{told}");
     }
 }
 

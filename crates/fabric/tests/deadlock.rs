@@ -60,6 +60,7 @@ fn a_run_that_goes_on_reports_the_same_deadlock_once_and_never_finishes() {
         assert_eq!(records.outcome.stopped, Stopped::Limit);
         assert_eq!(records.outcome.deadlocks.len(), 1, "{:?}", records.outcome.deadlocks);
         assert_eq!(records.outcome.deadlocks[0].ports, RING);
+        assert!(records.outcome.blocked.is_empty(), "what they wait for is held at the other end");
         assert_eq!(finished(&records), [false; 3]);
         assert_eq!(records.outcome.simulated_us, 8_000.0);
     }

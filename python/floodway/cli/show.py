@@ -25,6 +25,8 @@ __all__ = ["WIDTH", "document", "show", "table_of"]
 WIDTH = 100
 #: So many switches are named.
 NAMED_SWITCHES = 5
+#: And so many blocked ports.
+NAMED_BLOCKED = 3
 NOT_REACHED = "not reached"
 #: Why packets are dropped that a congestion point may lose, where all others are lossless.
 OF_CULPRITS = ("selective", "isolated_full")
@@ -269,8 +271,22 @@ def _verdicts(summary: Summary) -> Iterable[str]:
     if outcome.capture is not None:
         missed = f", {outcome.capture.missed:,} more not" if outcome.capture.missed else ""
         yield f"capture: {outcome.capture.packets:,} packets kept{missed}"
+    yield from _blocked(outcome)
     for deadlock in outcome.deadlocks:
         yield f"deadlock at {deadlock.time_us:,.1f} us: " + " -> ".join((*deadlock.ports, deadlock.ports[0]))
+
+
+def _blocked(outcome: Outcome) -> Iterable[str]:
+    """Name ports that flow control never let go on."""
+    for each in outcome.blocked[:NAMED_BLOCKED]:
+        yield (
+            f"warning: {each.port}, class {each.class_}: flow control {each.flow_control!r} had blocked it "
+            f"for {each.blocked_us:,.1f} us when the run ended, though it had something to send, and the "
+            "other end held nothing of it"
+        )
+    more = len(outcome.blocked) - NAMED_BLOCKED
+    if more > 0:
+        yield f"warning: {more:,} more ports and classes were blocked like that"
 
 
 def _perftest(result: Result) -> Iterable[str]:

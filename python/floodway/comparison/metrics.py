@@ -176,6 +176,8 @@ def _ends(outcome: Outcome) -> Iterator[str]:
         yield ends[outcome.stopped]
     if outcome.deadlocks and outcome.stopped != "deadlock":
         yield "deadlock"
+    if outcome.blocked:
+        yield "ports blocked without need at the end"
     for name, _ in outcome.broken:
         yield f"invariant {name} broken"
 

@@ -8,7 +8,15 @@ if TYPE_CHECKING:
     from floodway.results.hpcc import HpccExport
     from floodway.results.links import LinkSummary
     from floodway.results.lossless import Failed, Loss, Lossless, Shortfall, Unproven
-    from floodway.results.outcome import Captured, CnpTotals, Deadlock, Outcome, SwitchPeak, WorkloadTotals
+    from floodway.results.outcome import (
+        Blocked,
+        Captured,
+        CnpTotals,
+        Deadlock,
+        Outcome,
+        SwitchPeak,
+        WorkloadTotals,
+    )
     from floodway.results.result import AskedLoad, Result, RunInfo, Timings
     from floodway.results.store import Reservation, read
     from floodway.results.summary import (
@@ -24,6 +32,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AskedLoad",
+    "Blocked",
     "Captured",
     "CnpTotals",
     "Deadlock",
@@ -57,7 +66,7 @@ _NAMES = {
     "hpcc": ("HpccExport",),
     "links": ("LinkSummary",),
     "lossless": ("Failed", "Loss", "Lossless", "Shortfall", "Unproven"),
-    "outcome": ("Captured", "CnpTotals", "Deadlock", "Outcome", "SwitchPeak", "WorkloadTotals"),
+    "outcome": ("Blocked", "Captured", "CnpTotals", "Deadlock", "Outcome", "SwitchPeak", "WorkloadTotals"),
     "result": ("AskedLoad", "Result", "RunInfo", "Timings"),
     "store": ("Reservation", "read"),
     "summary": (

@@ -10,7 +10,16 @@ from floodway.results.lossless import Lossless
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["Captured", "CnpTotals", "Deadlock", "Outcome", "Stopped", "SwitchPeak", "WorkloadTotals"]
+__all__ = [
+    "Blocked",
+    "Captured",
+    "CnpTotals",
+    "Deadlock",
+    "Outcome",
+    "Stopped",
+    "SwitchPeak",
+    "WorkloadTotals",
+]
 
 Stopped = Literal["finished", "limit", "deadlock", "interrupted"]
 
@@ -21,6 +30,31 @@ class Deadlock:
 
     time_us: float
     ports: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Blocked:
+    """A class of a port that flow control still blocked without need when the run ended.
+
+    It had something to send, the link's other end held nothing of it, and it had been blocked for longer than
+    a millisecond and a round trip of the link.
+
+    Attributes
+    ----------
+    port
+        The egress port, as "node (link)".
+    class_
+        The class.
+    flow_control
+        The flow control of the link's other end.
+    blocked_us
+        How long it had been blocked, in microseconds.
+    """
+
+    port: str
+    class_: int
+    flow_control: str
+    blocked_us: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,6 +144,9 @@ class Outcome:
         Whether lossless classes lost anything, and what that says.
     deadlocks
         Cycles of paused queues.
+    blocked
+        What flow control still blocked at the end without need, the longest first; none in results of
+        versions that did not look.
     workloads
         What each workload offered and got.
     packet_hops
@@ -137,6 +174,7 @@ class Outcome:
     packet_hops: int
     drops: tuple[tuple[str, int], ...]
     switches: tuple[SwitchPeak, ...]
+    blocked: tuple[Blocked, ...] = ()
     cnps: CnpTotals | None = None
     pauses_beyond: int = 0
     signals_beyond: int = 0
@@ -160,6 +198,9 @@ class Outcome:
             packet_hops=raw["packet_hops"],
             drops=tuple((reason, packets) for reason, packets in raw["drops"] if packets),
             switches=tuple(SwitchPeak(**device) for device in raw["devices"]),
+            blocked=tuple(
+                Blocked(class_=each.pop("class"), **each) for each in map(dict, raw.get("blocked", ()))
+            ),
             cnps=CnpTotals(**raw["cnps"]) if "cnps" in raw else None,
             pauses_beyond=raw.get("pauses", {}).get("beyond", 0),
             signals_beyond=raw.get("signals", {}).get("beyond", 0),

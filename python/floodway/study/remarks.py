@@ -38,6 +38,12 @@ def troubles(result: Result) -> Iterator[str]:
         yield f"lossless: {sentence(outcome.lossless)}"
     if outcome.deadlocks:
         yield f"a deadlock at {outcome.deadlocks[0].time_us:,.1f} us"
+    if outcome.blocked:
+        first = outcome.blocked[0]
+        yield (
+            f"flow control {first.flow_control!r} blocked {first.port} for {first.blocked_us:,.1f} us until "
+            "the end, though the other end held nothing of it"
+        )
     unfinished = len(result.flows.filter(result.flows["measured"] & ~result.flows["finished"]))
     if unfinished:
         yield f"{unfinished:,} measured flows did not finish within {outcome.simulated_us / 1000:,.2f} ms"

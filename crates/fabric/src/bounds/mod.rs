@@ -1,5 +1,6 @@
-//! What no run may be faster than, when one stands still for good, and what is true between events.
+//! What no run may be faster than, when one stands still for good, what is blocked at its end, and what is true between events.
 
+pub(crate) mod blocked;
 pub(crate) mod checks;
 pub(crate) mod deadlock;
 pub(crate) mod floor;

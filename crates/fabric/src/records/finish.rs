@@ -26,9 +26,8 @@ use crate::run::node::Node;
 use crate::run::world::World;
 
 impl AtNode<'_, '_> {
-    /// Closes the node's books.
+    /// Closes the node's books, whose accounts are settled.
     fn close(&mut self) {
-        self.settle();
         for port in self.node.locals() {
             for class in 0..self.facts.layout.classes.len() as u8 {
                 let egress = &mut self.node.egress[self.facts.layout.lane(port, class)];
@@ -51,6 +50,10 @@ impl World<'_> {
     /// Closes the books at `now`.
     pub fn close(&mut self, now: Time) {
         self.now = now.0;
+        for node in 0..self.nodes.len() {
+            self.at(NodeId(node as u32)).settle();
+        }
+        self.run.kept.blocked = self.blocked();
         for node in 0..self.nodes.len() {
             self.at(NodeId(node as u32)).close();
         }
@@ -142,6 +145,7 @@ impl World<'_> {
             },
             lossless: self.lossless(),
             deadlocks: self.run.kept.deadlocks.clone(),
+            blocked: self.run.kept.blocked.clone(),
             workloads: self.workload_totals(),
             bytes,
             packet_hops: self.run.kept.packet_hops,

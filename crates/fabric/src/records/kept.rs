@@ -4,7 +4,7 @@ use crate::network::blueprint::{Blueprint, RecordSpec};
 use crate::records::allowances::AllowanceLog;
 use crate::records::capture::Capture;
 use crate::records::histogram::Instants;
-use crate::records::outcome::Deadlock;
+use crate::records::outcome::{Blocked, Deadlock};
 use crate::records::pauses::PauseLog;
 use crate::records::shares::ShareLog;
 use crate::records::signals::SignalLog;
@@ -24,6 +24,8 @@ pub(crate) struct Kept {
     pub records: Records,
     pub capture: Capture,
     pub deadlocks: Vec<Deadlock>,
+    /// Found when the run is over.
+    pub blocked: Vec<Blocked>,
     pub packet_hops: u64,
     /// Of these, reported to whoever watches.
     pub reported: u64,
@@ -44,6 +46,7 @@ impl Kept {
             records: Records::new(blueprint),
             capture: capture.as_ref().map(Capture::new).unwrap_or_default(),
             deadlocks: Vec::new(),
+            blocked: Vec::new(),
             packet_hops: 0,
             reported: 0,
         }

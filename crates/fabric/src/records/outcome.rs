@@ -60,6 +60,8 @@ pub struct Outcome {
     pub lossless: Lossless,
     /// Deadlocks found.
     pub deadlocks: Vec<Deadlock>,
+    /// What flow control still blocked at the end, although the other end held nothing; the longest first.
+    pub blocked: Vec<Blocked>,
     /// What each workload offered and got.
     pub workloads: Vec<WorkloadTotals>,
     /// Bytes of packets that hosts sent, and what became of them.
@@ -281,6 +283,20 @@ pub struct Deadlock {
     pub time_us: f64,
     /// Its egress ports in order, as "node (link)"; each waits for the next.
     pub ports: Vec<String>,
+}
+
+/// A class of a port that had something to send, and that flow control blocked when the run ended, for longer than a
+/// round trip of its link and a millisecond, although the other end held nothing of it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Blocked {
+    /// The egress port, as "node (link)".
+    pub port: String,
+    /// The class.
+    pub class: u8,
+    /// The flow control of the link's other end.
+    pub flow_control: &'static str,
+    /// How long it had been blocked, in microseconds.
+    pub blocked_us: f64,
 }
 
 /// What a workload offered and got.

@@ -1,0 +1,64 @@
+//! Ports that flow control still blocks at the end of a run, although nothing is left for them to wait for.
+
+use floodway_units::{PortId, Span};
+
+use crate::host::ring::Ring;
+use crate::network::routing::peer;
+use crate::records::outcome::Blocked;
+use crate::run::agenda::NEVER;
+use crate::run::world::World;
+
+/// How long a port must have been blocked, beside a round trip of its link.
+const LEAST: Span = Span::ms(1);
+
+impl World<'_> {
+    /// Finds the (port, class) that have been blocked for at least a millisecond and a round trip, have something to
+    /// send, and whose other end holds nothing of theirs, so that it cannot ask them to wait for its buffer. The
+    /// longest first. Of settled accounts, before the books are closed.
+    pub fn blocked(&self) -> Vec<Blocked> {
+        let mut found: Vec<Blocked> = (0..self.lanes()).filter_map(|lane| self.blocked_lane(lane)).collect();
+        found.sort_by(|a, b| b.blocked_us.total_cmp(&a.blocked_us));
+        found
+    }
+
+    fn blocked_lane(&self, lane: usize) -> Option<Blocked> {
+        let egress = self.egress(lane);
+        let (port, class) = self.facts.layout.lane_of(lane);
+        let far = self.ingress(self.facts.layout.lane_id(peer(port), class));
+        let link = &self.facts.blueprint.links[port.index() / 2];
+        let round_trip: Span = link.directions.iter().map(|way| way.delay).sum();
+        let blocked = self.now.checked_sub(egress.paused_since)?;
+        let long = egress.paused_since != NEVER && blocked >= (LEAST + round_trip).0;
+        if !long || far.held + far.headroom > 0 || !self.has_to_send(port, class) {
+            return None;
+        }
+        let class = self.facts.blueprint.classes()[usize::from(class)];
+        let control = self.facts.blueprint.control_into(peer(port), class);
+        Some(Blocked {
+            port: self.port_name(port),
+            class: class.0,
+            flow_control: control.map_or("", |control| control.name()),
+            blocked_us: Span(blocked).as_us(),
+        })
+    }
+
+    /// Does a packet of a class wait at a port, or a queue pair of it at the NIC behind?
+    fn has_to_send(&self, port: PortId, class: u8) -> bool {
+        let (node, port) = (self.node_at(port), self.facts.local(port));
+        if node.is_host() {
+            let nic = &node.nics[port.index()];
+            let of_class =
+                |rings: &[Ring]| rings.get(usize::from(class)).is_some_and(|ring| !ring.is_empty());
+            return of_class(&nic.ready) || of_class(&nic.repeats);
+        }
+        if let Some(inputs) = &node.switch.inputs {
+            return node.locals().any(|ingress| inputs.bytes(ingress, port, class) > 0)
+                || node.ports[port.index()].waiting > 0;
+        }
+        let first = self.facts.layout.queue(port);
+        (1..self.facts.layout.queues_per_port).any(|q| {
+            let mut packets = node.queues[first + q].fifo.iter(&self.run.packets);
+            packets.any(|packet| packet.class == class)
+        })
+    }
+}

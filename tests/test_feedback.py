@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 
 import floodway as package
-from floodway.study.metrics import KINDS
-from floodway.study.selection import Options
+from floodway.study.metrics.kinds import KINDS
+from floodway.study.metrics.selection import Options
 from made_up import made_up_result
 from scenarios import BURST, SMALL, TOLD, written
 

@@ -5,18 +5,18 @@ from typing import TYPE_CHECKING, TypeAlias
 import pytest
 
 from floodway.study import load_study, plan_of
-from floodway.study.conduct import Part
-from floodway.study.evaluation import Numbers
-from floodway.study.metrics import Value
-from floodway.study.verdicts import Judged, judged
-from floodway.study.words import expected, shown
+from floodway.study.claims.numbers import Numbers
+from floodway.study.claims.outcome import Part
+from floodway.study.claims.verdicts import Judged, judged
+from floodway.study.metrics.kinds import Value
+from floodway.study.report.claim_rows import expected, shown
 from studies import STUDY, study_file
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from floodway.study.model import Study
+    from floodway.study.format.model import Study
 
     Given: TypeAlias = Mapping[str, Sequence[float | Value | None]]
 

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 import floodway as package
 from floodway.study import load_study, plan_of
-from floodway.study.metrics import KINDS
-from floodway.study.runs import selected
-from floodway.study.values import toml_text
+from floodway.study.format.values import toml_text
+from floodway.study.metrics.kinds import KINDS
+from floodway.study.running.runs import selected
 from studies import BRIEF, STUDY, study_file
 
 if TYPE_CHECKING:

@@ -13,15 +13,13 @@ from floodway.plot import Source, fct, look
 from floodway.study import (
     asked_for,
     conduct,
-    distributions,
-    drawing,
-    grid,
     load_study,
     papers,
     plan_of,
     ready_studies,
 )
-from floodway.study.storage import Runs
+from floodway.study.pictures import distributions, drawing, grid
+from floodway.study.running.storage import Runs
 from made_up import made_up_result
 from scenarios import TOLD
 from studies import BRIEF, STUDY, study_file

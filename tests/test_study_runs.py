@@ -22,8 +22,8 @@ from floodway.cli.pictures import PictureOptions
 from floodway.results.digests import sealed
 from floodway.results.verification import verified_all
 from floodway.study import conduct, expected_minutes, load_study, plan_of, states_of
-from floodway.study.report import TIMES
-from floodway.study.storage import StudyFolder
+from floodway.study.report.report import TIMES
+from floodway.study.running.storage import StudyFolder
 from scenarios import LONG, SMALL
 from studies import BRIEF, study_file
 

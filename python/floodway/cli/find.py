@@ -75,7 +75,7 @@ def _list_scenarios(folder: Path | None, *, json_: bool) -> int:
 
 
 def _list_studies(folder: Path | None, *, json_: bool) -> int:
-    from floodway.study.papers import ready_studies  # noqa: PLC0415 (the other lists need none of it)
+    from floodway.study.format.papers import ready_studies  # noqa: PLC0415 (the other lists need none of it)
 
     found = ready_studies(folder)
     if json_:

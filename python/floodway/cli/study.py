@@ -21,15 +21,15 @@ from floodway.comparison import cores, folder_names
 from floodway.errors import ScenarioError
 from floodway.files import read_json
 from floodway.study import asked_for, conduct, expected_minutes, load_study, plan_of, states_of
-from floodway.study.table import numbers_table
-from floodway.study.words import COLUMNS, expected, shown
+from floodway.study.report.claim_rows import COLUMNS, expected, shown
+from floodway.study.report.table import numbers_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from typing import TextIO
 
     from floodway.study import Conducted, Part, Plan, Study
-    from floodway.study.conduct import State
+    from floodway.study.running.status import State
 
 __all__ = ["Request", "reproduce", "seeds_of", "study"]
 
@@ -237,7 +237,7 @@ def _show_states(rows: Sequence[dict[str, Any]]) -> None:
 
 
 def _status_rows(plan: Plan, out: Path) -> list[dict[str, Any]]:
-    from floodway.study.storage import Runs  # noqa: PLC0415 (of the status alone)
+    from floodway.study.running.storage import Runs  # noqa: PLC0415 (of the status alone)
 
     states = states_of(plan, out)
     store = Runs(out / "runs")

@@ -1,11 +1,14 @@
 """Studies: what to run, what was published, and how the two compare; papers' figures are studies."""
 
-from floodway.study.conduct import Conducted, Part, Plan, conduct, expected_minutes, plan_of, states_of
-from floodway.study.model import Study
-from floodway.study.papers import Paper, asked_for, papers, ready_studies
-from floodway.study.parse import load_study
-from floodway.study.pool import Task
-from floodway.study.verdicts import Judged
+from floodway.study.claims.outcome import Conducted, Part
+from floodway.study.claims.verdicts import Judged
+from floodway.study.execution import conduct
+from floodway.study.format.model import Study
+from floodway.study.format.papers import Paper, asked_for, papers, ready_studies
+from floodway.study.format.parse import load_study
+from floodway.study.running.plan import Plan, plan_of
+from floodway.study.running.pool import Task
+from floodway.study.running.status import expected_minutes, states_of
 
 __all__ = [
     "Conducted",

@@ -1,5 +1,5 @@
 """The program of a process that brings runs to their end; `pool` starts it."""
 
-from floodway.study.worker import main
+from floodway.study.running.worker import main
 
 main()

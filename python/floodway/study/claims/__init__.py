@@ -1,0 +1,1 @@
+"""Claims of a study: numbers of its runs beside those published, with verdicts."""

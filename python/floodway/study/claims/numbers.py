@@ -1,0 +1,164 @@
+"""Numbers of all runs of a study, read once each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from floodway.errors import PlotError, StudyError
+from floodway.results.interval import half_width
+from floodway.study.format.model import KINDS_OF_NUMBERS
+from floodway.study.format.parse_metrics import ready_metric
+from floodway.study.metrics.kinds import Value
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from floodway.results import Result
+    from floodway.study.format.model import Metric, Place, Study
+    from floodway.study.running.runs import Run
+    from floodway.study.running.storage import Runs
+
+__all__ = ["Cell", "Numbers", "evaluated"]
+
+#: The metrics of a study that names none.
+USUAL = ("flows", "unfinished", "fct-mean", "fct-p99", "slowdown-p99", "goodput", "last-finish", "drops")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cell:
+    """A metric of a variant at a place, over its seeds.
+
+    Attributes
+    ----------
+    values
+        By seed.
+    missing
+        Seeds whose runs are not there.
+    """
+
+    values: Mapping[int, Value]
+    missing: tuple[int, ...] = ()
+
+    @property
+    def known(self) -> tuple[float, ...]:
+        """The values that are there."""
+        return tuple(value.value for value in self.values.values() if value.value is not None)
+
+    @property
+    def whole(self) -> bool:
+        """Whether every seed has been run and has a value."""
+        return bool(self.values) and not self.missing and len(self.known) == len(self.values)
+
+    @property
+    def mean(self) -> float | None:
+        """Mean over the seeds; none if any of those that were run has no value."""
+        known = self.known
+        return sum(known) / len(known) if known and len(known) == len(self.values) else None
+
+    @property
+    def reach(self) -> float | None:
+        """How far the 95 % confidence interval of the mean reaches to either side; none for too few seeds."""
+        return half_width(self.known) if self.mean is not None else None
+
+    def few(self, thousandths: int | None) -> tuple[int, int, int] | None:
+        """Return a percentile, times 10, with the least and the most flows that it is of; none of others."""
+        flows = [value.flows for value in self.values.values() if value.flows is not None]
+        return None if thousandths is None or not flows else (thousandths, min(flows), max(flows))
+
+    @property
+    def unfinished(self) -> int:
+        """Flows that did not finish among those that it is of, over all seeds."""
+        return sum(value.unfinished for value in self.values.values())
+
+
+@dataclass(frozen=True, kw_only=True)
+class Numbers:
+    """Metrics by variant, place and seed.
+
+    Attributes
+    ----------
+    runs
+        Every run of the study.
+    done
+        Keys of those whose results are there.
+    values
+        By metric, and then by key of a run.
+    metrics
+        What was computed: what claims and pictures need first.
+    """
+
+    runs: tuple[Run, ...]
+    done: frozenset[str]
+    values: Mapping[str, Mapping[str, Value]]
+    metrics: tuple[Metric, ...] = ()
+
+    def cell(self, metric: Metric, variant: str, place: Place) -> Cell:
+        """Return a metric of a variant at a place; of runs that are not of the study, nothing."""
+        own = [run for run in self.runs if run.variant == variant and run.place == place]
+        values = self.values[metric.name]
+        return Cell(
+            values={run.seed: values[run.key] for run in own if run.key in self.done},
+            missing=tuple(run.seed for run in own if run.key not in self.done),
+        )
+
+    def at(self, variant: str, place: Place) -> tuple[Run, ...]:
+        """Return the runs of a variant at a place whose results are there, one a seed."""
+        return tuple(
+            run for run in self.runs if run.variant == variant and run.place == place and run.key in self.done
+        )
+
+
+def evaluated(
+    study: Study,
+    runs: Sequence[Run],
+    store: Runs,
+    *,
+    done: Iterable[str],
+    on_message: Callable[[str], None],
+) -> Numbers:
+    """Compute every metric that the study names, or else the usual ones, of every run that is there.
+
+    `on_message` hears of a metric that nothing needs and that cannot be computed: it then has no value.
+
+    Raises
+    ------
+    StudyError
+        If a metric that claims or pictures need cannot be computed, since a run did not watch its link.
+    """
+    needed = _needed(study)
+    metrics = _named(study, needed)
+    there = frozenset(done)
+    values: dict[str, dict[str, Value]] = {metric.name: {} for metric in metrics}
+    labels = {run.key: run.label for run in runs if run.key in there}
+    for key, label in labels.items():
+        result = store.result(key)
+        for metric in metrics:
+            try:
+                values[metric.name][key] = _value(study, metric, result, label)
+            except StudyError as error:
+                if metric in needed:
+                    raise
+                on_message(f"no value: {error}")
+                values[metric.name][key] = Value(value=None)
+    return Numbers(metrics=tuple(metrics), runs=tuple(runs), done=there, values=values)
+
+
+def _needed(study: Study) -> list[Metric]:
+    of_claims = [claim.metric for claim in study.claims]
+    of_plots = [metric for plot in study.plots if plot.kind in KINDS_OF_NUMBERS for metric in plot.metrics]
+    return list({metric.name: metric for metric in (*of_claims, *of_plots)}.values())
+
+
+def _named(study: Study, needed: Sequence[Metric]) -> list[Metric]:
+    """Return the metrics of a study's table: those that it needs, then the others that it defines."""
+    named = list({metric.name: metric for metric in (*needed, *study.metrics.values())}.values())
+    return named or [ready_metric(name) for name in USUAL]
+
+
+def _value(study: Study, metric: Metric, result: Result, label: str) -> Value:
+    try:
+        return metric.kind.of(result, metric.options)
+    except PlotError as error:
+        text = f"{study.file}: metric.{metric.name}: {label}: {error}"
+        raise StudyError(text, place=str(study.file), key=f"metric.{metric.name}") from error

@@ -1,0 +1,55 @@
+"""The outcome of studies that were run: numbers, verdicts, failures and files."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from floodway.study.claims.numbers import Numbers
+    from floodway.study.claims.verdicts import Judged
+    from floodway.study.format.model import Study
+    from floodway.study.running.plan import Plan
+
+__all__ = ["Conducted", "Part"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Part:
+    """A study with its numbers and verdicts."""
+
+    study: Study
+    numbers: Numbers
+    judged: tuple[Judged, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Conducted:
+    """Studies that have been run.
+
+    Attributes
+    ----------
+    plan
+        What was to be run.
+    folder
+        Where runs, pictures and the report are.
+    parts
+        What came out, a part for each study; empty after Ctrl-C.
+    done, failures
+        Keys of the runs that are there, and why the others failed.
+    complete
+        Whether every run came to an end, good or bad; not so after Ctrl-C.
+    files
+        What was written: the report first.
+    """
+
+    plan: Plan
+    folder: Path
+    parts: tuple[Part, ...]
+    done: frozenset[str]
+    failures: Mapping[str, str]
+    complete: bool
+    files: tuple[Path, ...] = ()

@@ -1,0 +1,152 @@
+"""Studies run to their end: what is there already is not run again, and what fails stops nothing else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from floodway.comparison.execution import cores
+from floodway.errors import LostResultsError, OutputError
+from floodway.results.store import remove_left_behind
+from floodway.study.claims.numbers import evaluated
+from floodway.study.claims.outcome import Conducted, Part
+from floodway.study.claims.verdicts import judged
+from floodway.study.running.pool import Task, work_off
+from floodway.study.running.storage import Runs, StudyFolder, told
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Sequence
+
+    from floodway.plot import Format
+    from floodway.study.format.model import Study
+    from floodway.study.running.plan import Plan
+    from floodway.study.running.runs import Run
+
+__all__ = ["conduct"]
+
+#: What is said where runs can no longer be written.
+GOES_ON = "; the runs that had ended are kept, and the same command goes on once that is mended"
+
+
+def conduct(  # noqa: PLR0913 (what a caller may choose)
+    plan: Plan,
+    *,
+    out: str | os.PathLike[str],
+    jobs: int | None = None,
+    force: bool = False,
+    title: str = "",
+    formats: Sequence[Format] = (),
+    on_progress: Callable[[Sequence[Task]], None] | None = None,
+    on_message: Callable[[str], None] | None = None,
+) -> Conducted:
+    """Run what is missing of some studies, and write numbers, pictures and a report.
+
+    Each run is a process's work and is stored as soon as it has ended; so a study that was cut short goes on
+    where it was. A run that fails is noted and leaves the others alone.
+
+    Parameters
+    ----------
+    plan
+        What `plan_of` returned.
+    out
+        Folder of the runs and the report.
+    jobs
+        So many processes; by default one a core.
+    force
+        Whether all runs shall be run anew.
+    title
+        Of the report; by default that of the first study.
+    formats
+        In which pictures are written as well as in PNG, which the page shows. `floodway.plot.look` chooses
+        how they look.
+    on_progress
+        Called about ten times a second.
+    on_message
+        Called with what is to be said: a run that failed, or that was not whole and is run again; a picture
+        that cannot be drawn.
+
+    Raises
+    ------
+    OutputError
+        If the folder holds something else, is in use, or cannot be written.
+    LostResultsError
+        If the results of a run that has ended cannot be written, and no other is begun then; or if the
+        pictures or the report cannot be.
+    StudyError
+        If a metric cannot be computed.
+    """
+    folder = Path(out)
+    say = on_message or (lambda _: None)
+    with StudyFolder(folder) as place, told(folder):
+        for run in plan.runs if force else ():
+            place.runs.forget(run.key)
+        missing = [run for run in plan.runs if not _is_there(place.runs, run, say)]
+        tasks = [Task(run=run, place=place.runs.place(run.key)) for run in missing]
+
+        def end(task: Task) -> None:
+            if task.unwritable:
+                # Nor could the others be: none is run in vain.
+                raise LostResultsError(str(folder), f"{task.label}: {task.error}{GOES_ON}")
+            place.runs.note_failure(task.run.key, task.error or None)
+            if task.error:
+                say(f"{task.label}: {task.error}")
+
+        complete = not tasks or work_off(tasks, jobs=jobs or cores(), on_progress=on_progress, on_end=end)
+        remove_left_behind(place.runs.folder)
+        return _finished(plan, place, tasks, complete=complete, title=title, formats=formats, say=say)
+
+
+def _is_there(runs: Runs, run: Run, say: Callable[[str], None]) -> bool:
+    """Whether a run's results are there; what is not whole is removed."""
+    if not runs.place(run.key).exists():
+        return False
+    fault = runs.fault(run.key)
+    if fault is None:
+        return True
+    runs.drop(run.key)
+    say(f"{run.label}: {fault}; it is run again")
+    return False
+
+
+def _finished(  # noqa: PLR0913 (as `conduct`)
+    plan: Plan,
+    place: StudyFolder,
+    tasks: Sequence[Task],
+    *,
+    complete: bool,
+    title: str,
+    formats: Sequence[Format],
+    say: Callable[[str], None],
+) -> Conducted:
+    # Drawing is loaded where it is needed: it takes as long as all the rest.
+    from floodway.study.report.report import write_report  # noqa: PLC0415
+
+    failures = {task.run.key: task.error for task in tasks if task.error}
+    ended = {task.run.key: task.wall_s is not None for task in tasks}
+    done = frozenset(run.key for run in plan.runs if ended.get(run.key, True))
+    parts = (
+        tuple(_part(study, runs, place.runs, done, say) for study, runs in plan.studies) if complete else ()
+    )
+    conducted = Conducted(
+        plan=plan, folder=place.folder, parts=parts, done=done, failures=failures, complete=complete
+    )
+    if not complete:
+        return conducted
+    heading = title or plan.studies[0][0].title
+    try:
+        files = write_report(conducted, place.runs, title=heading, formats=formats, on_message=say)
+    except OutputError as error:
+        raise LostResultsError(error.path, f"{error.reason}{GOES_ON}") from error
+    except OSError as error:
+        reason = f"cannot be written: {error.strerror or error}{GOES_ON}"
+        raise LostResultsError(str(place.folder), reason) from error
+    return Conducted(**{**conducted.__dict__, "files": files})
+
+
+def _part(
+    study: Study, runs: Sequence[Run], store: Runs, done: frozenset[str], say: Callable[[str], None]
+) -> Part:
+    own = [run.key for run in runs if run.key in done]
+    numbers = evaluated(study, runs, store, done=own, on_message=say)
+    return Part(study=study, numbers=numbers, judged=judged(study, numbers))

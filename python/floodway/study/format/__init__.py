@@ -1,0 +1,1 @@
+"""The format of studies: their files parsed into a model."""

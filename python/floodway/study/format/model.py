@@ -1,0 +1,379 @@
+"""What a study says: a base, axes, variants, seeds, metrics, published numbers, pictures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from floodway.study.metrics.kinds import Kind
+    from floodway.study.metrics.selection import Options
+
+__all__ = [
+    "KINDS_OF_NUMBERS",
+    "Axis",
+    "AxisPoint",
+    "Base",
+    "Claim",
+    "Mark",
+    "Metric",
+    "Place",
+    "Plot",
+    "Quick",
+    "Sets",
+    "Study",
+    "Take",
+    "Theory",
+    "Variant",
+]
+
+#: Key paths with values as TOML writes them.
+Sets = tuple[tuple[str, str], ...]
+#: Axes with the names of their points.
+Place = tuple[tuple[str, str], ...]
+#: Pictures of metrics, over what goes across; the others are of single runs.
+KINDS_OF_NUMBERS = ("bars", "lines", "grid")
+PlotKind = Literal["bars", "lines", "grid", "series", "cdf", "ports", "region", "shares"]
+#: Which of several numbers a claim is of.
+Take = Literal["each", "lowest", "highest"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Base:
+    """What variants begin with: a scenario's file, or its keys as they stand in the study."""
+
+    file: Path | None = None
+    keys: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class AxisPoint:
+    """A value of an axis.
+
+    Attributes
+    ----------
+    name
+        What `at`, `only` and tables call it.
+    number
+        Where lines place it; none for a value that is no number.
+    sets
+        What it sets.
+    """
+
+    name: str
+    number: float | None
+    sets: Sets
+
+
+@dataclass(frozen=True, kw_only=True)
+class Axis:
+    """Values that a study goes through; `quick` names those of its quick form."""
+
+    name: str
+    label: str
+    points: tuple[AxisPoint, ...]
+    quick: tuple[str, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of its points."""
+        return tuple(point.name for point in self.points)
+
+    def point(self, name: str) -> AxisPoint:
+        """Return a point by its name."""
+        return next(point for point in self.points if point.name == name)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Variant:
+    """A scheme that is compared.
+
+    Attributes
+    ----------
+    name, label
+        What the study and what pictures call it.
+    base
+        What it begins with.
+    sets
+        What it sets.
+    only, without
+        By axis: the points that it is run at, and those that it is not.
+    seeds
+        How many of the study's seeds it is run with at most; none for all of them.
+    """
+
+    name: str
+    label: str
+    base: Base
+    sets: Sets = ()
+    only: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    without: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    seeds: int | None = None
+
+    def runs_at(self, place: Place) -> bool:
+        """Whether it is run at a place."""
+        return all(
+            (axis not in self.only or point in self.only[axis]) and point not in self.without.get(axis, ())
+            for axis, point in place
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Metric:
+    """A number that is taken from every run, under a name, with what it is of."""
+
+    name: str
+    label: str
+    kind_name: str
+    kind: Kind
+    options: Options
+
+    @property
+    def title(self) -> str:
+        """Its label with its unit."""
+        return f"{self.label}, {self.kind.unit}" if self.kind.unit else self.label
+
+
+@dataclass(frozen=True, kw_only=True)
+class Claim:
+    """A published number or order, and how ours is computed.
+
+    Attributes
+    ----------
+    name, figure, says, source, remark
+        What it is, where it stands, and what is to be said about it.
+    metric, variant, at
+        What is computed: the metric of a variant at a place.
+    against, against_at
+        What it is measured against: another variant, the same one at another place, or both; the number is
+        then a difference in percent.
+    places, rivals, take
+        Of a claim over several numbers: all its places, of which `at` is the first; all that it is measured
+        against, of which `against` is the first; and whether the `lowest`, the `highest` or `each` of these
+        numbers is to be as published.
+    value, between, unit, tolerance, bound
+        What was published, a value or a range, and how far ours may be from it; `at-least` and `at-most` are
+        bounds.
+    order, best, only_first
+        For an order: the variants, best first, whether the lowest or the highest is best, and whether nothing
+        is said of those behind the first.
+    cause, cause_against, cause_says
+        The variant that isolates why ours differs, what it is measured against, and what it shows.
+    """
+
+    name: str
+    figure: str
+    says: str
+    source: str
+    remark: str
+    metric: Metric
+    variant: str
+    at: Place
+    against: str
+    against_at: Place
+    places: tuple[Place, ...]
+    rivals: tuple[str, ...]
+    take: Take
+    value: float | None
+    between: tuple[float, float] | None
+    unit: str
+    tolerance: float
+    bound: Literal["about", "at-least", "at-most"]
+    order: tuple[str, ...]
+    best: str
+    only_first: bool
+    cause: str
+    cause_against: str
+    cause_says: str
+
+    @property
+    def relative(self) -> bool:
+        """Whether the number is a difference to another one."""
+        return bool(self.against)
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether nobody published it: its source says "none", and why it is there."""
+        return self.source.startswith("none")
+
+    @property
+    def several(self) -> bool:
+        """Whether it is over several numbers or orders."""
+        return len(self.places) > 1 or len(self.rivals) > 1
+
+    @property
+    def variants(self) -> tuple[str, ...]:
+        """The variants whose runs it needs at its place."""
+        return self.order or (self.variant,)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Theory:
+    """A curve by a formula.
+
+    Attributes
+    ----------
+    metric
+        The metric in whose panel it is drawn.
+    formula, label
+        Its name, and what the legend calls it.
+    along, factor
+        The argument that goes along the axis, and what the axis' numbers are multiplied by for it.
+    arguments
+        The others.
+    """
+
+    metric: str
+    formula: str
+    label: str
+    along: str
+    factor: float
+    arguments: Mapping[str, float]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mark:
+    """A published point of a picture: of a metric, at a variant or a place along the axis."""
+
+    metric: str
+    at: str
+    group: str
+    value: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plot:
+    """A picture.
+
+    Attributes
+    ----------
+    name, title
+        Of its files, and above it.
+    kind
+        `bars`, `lines`, `grid` (a heat map), `series` (a link's throughput or queue in time), `cdf`, `ports`
+        (ports and senders in time), `region` (the congestion region in time) or `shares` (what flows have of
+        a link, in time).
+    metrics
+        A panel for each.
+    along
+        What goes across: `variant`, or an axis.
+    group
+        What has colours of its own, or goes down in a heat map: `variant`, an axis, or nothing.
+    at
+        The point of every other axis.
+    variants
+        Those that are shown, in order.
+    relative_to
+        A variant that all others are divided by; none where empty.
+    log
+        Axes that are logarithmic.
+    theory, marks
+        Curves and published points.
+    of
+        Of `cdf`: completion times (`fct`), slowdown, or throughput of buckets. Of `series`: throughput or
+        queue.
+    ports, flows
+        Of `ports`: patterns of ports and of flows, as `floodway plot ports` takes them. Flows also of
+        `shares`.
+    window
+        Of `ports`, `region` and `shares`: from when to when in microseconds.
+    link, bucket_us
+        Of `shares`: a pattern of directions, and how wide buckets shall be at least, as `floodway plot
+        shares` takes them.
+    """
+
+    name: str
+    title: str
+    kind: PlotKind
+    metrics: tuple[Metric, ...]
+    along: str
+    group: str
+    at: Place
+    variants: tuple[str, ...]
+    relative_to: str
+    log: tuple[str, ...]
+    theory: tuple[Theory, ...]
+    marks: tuple[Mark, ...]
+    of: str
+    ports: tuple[str, ...] = ()
+    flows: tuple[str, ...] = ()
+    window: tuple[float | None, float | None] = (None, None)
+    link: str = ""
+    bucket_us: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Quick:
+    """What the quick form changes: fewer seeds and variants, and further values; how long it takes.
+
+    Attributes
+    ----------
+    skip
+        Whether the quick form of a paper leaves the study out.
+    """
+
+    minutes: float | None = None
+    skip: bool = False
+    seeds: tuple[int, ...] | int | None = None
+    sets: Sets = ()
+    variants: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Study:
+    """A study, read and found to hold together.
+
+    Attributes
+    ----------
+    file
+        Where it stands.
+    name, title, paper, shows, notes, source
+        What it is; notes are Markdown.
+    minutes
+        How long the full size takes on two cores; none where nobody has said so.
+    sets
+        Values that hold for all runs.
+    axes, variants
+        What it goes through.
+    seeds
+        A number of seeds, from the scenario's own on, or the seeds.
+    metrics
+        Those that it defines.
+    claims, plots
+        What it compares with and draws.
+    quick
+        Its quick form.
+    """
+
+    file: Path
+    name: str
+    title: str
+    paper: str
+    shows: str
+    notes: str
+    source: str
+    minutes: float | None
+    sets: Sets
+    axes: tuple[Axis, ...]
+    variants: tuple[Variant, ...]
+    seeds: tuple[int, ...] | int
+    metrics: Mapping[str, Metric]
+    claims: tuple[Claim, ...]
+    plots: tuple[Plot, ...]
+    quick: Quick
+
+    @property
+    def has_quick_form(self) -> bool:
+        """Whether the quick form is another than the full size."""
+        return self.quick != Quick() or any(axis.quick != axis.names for axis in self.axes)
+
+    def variant(self, name: str) -> Variant:
+        """Return a variant by its name."""
+        return next(variant for variant in self.variants if variant.name == name)
+
+    def axis(self, name: str) -> Axis:
+        """Return an axis by its name."""
+        return next(axis for axis in self.axes if axis.name == name)

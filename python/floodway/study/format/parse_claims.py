@@ -1,0 +1,259 @@
+"""Published numbers and orders of a study."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING
+
+from floodway.study.format.model import Claim
+from floodway.study.format.parse_axes import place_of
+from floodway.study.format.parse_metrics import metric_named
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from floodway.study.format.model import Axis, Metric, Place, Variant
+    from floodway.study.format.toml_table import Table
+
+__all__ = ["claims_of", "whole_place"]
+
+#: Where nothing is said, so much in points of a percentage, or in percent of another number.
+TOLERANCE = 5.0
+BOUNDS = ("about", "at-least", "at-most")
+TAKES = ("each", "lowest", "highest")
+#: All points of an axis.
+EVERY = "*"
+#: Keys that an order has no use for.
+OF_NUMBERS = ("value", "between", "against", "variant", "tolerance", "is", "take")
+
+
+def claims_of(
+    top: Table, variants: Sequence[Variant], axes: Sequence[Axis], metrics: Mapping[str, Metric]
+) -> tuple[Claim, ...]:
+    """Read the claims.
+
+    Raises
+    ------
+    StudyError
+        If one names a metric, variant, axis or point that is not there, or is over nothing.
+    """
+    claims: list[Claim] = []
+    for number, table in enumerate(top.tables("claim"), start=1):
+        claim = _claim(table, f"claim-{number}", variants, axes, metrics)
+        if any(claim.name == other.name for other in claims):
+            raise table.fault("name", f"{claim.name!r}: two claims have this name", given=claim.name)
+        claims.append(claim)
+    return tuple(claims)
+
+
+def whole_place(table: Table, key: str, axes: Sequence[Axis], *, free: Sequence[str] = ()) -> Place:
+    """Read a point for every axis; where one has a single point, it need not be said.
+
+    Raises
+    ------
+    StudyError
+        If an axis is missing that is not free.
+    """
+    inner = table.table(key)
+    given = {name: inner.value(name) for name in inner.names()}
+    said = dict(place_of(inner, given, axes))
+    for axis in axes:
+        if axis.name in said and axis.name in free:
+            raise table.fault(
+                key, f"{axis.name}: the picture goes along this axis; it has no point", given=axis.name
+            )
+        if axis.name not in said and axis.name not in free:
+            if len(axis.points) > 1:
+                text = f"says no point of the axis {axis.name}; allowed: {', '.join(axis.names)}"
+                raise table.fault(key, text, allowed=axis.names)
+            said[axis.name] = axis.names[0]
+    return tuple((axis.name, said[axis.name]) for axis in axes if axis.name in said)
+
+
+def _claim(
+    table: Table, name: str, variants: Sequence[Variant], axes: Sequence[Axis], metrics: Mapping[str, Metric]
+) -> Claim:
+    names = [variant.name for variant in variants]
+    order, only_first = _order(table, variants)
+    metric = metric_named(table, "metric", table.text("metric", due=True), metrics)
+    places = _places(table, axes)
+    at = places[0]
+    rivals = _rivals(table, names)
+    cause = table.table("cause")
+    claim = Claim(
+        name=table.text("name", name),
+        figure=table.text("figure"),
+        says=table.text("says", due=True),
+        source=table.text("source"),
+        remark=table.text("remark"),
+        metric=metric,
+        variant="" if order else _variant(table, "variant", names, variants),
+        at=at,
+        against=rivals[0] if rivals else "",
+        against_at=_other_place(table, axes, at),
+        places=places,
+        rivals=rivals,
+        take=table.choice("take", table.text("take", "each"), what="a choice", allowed=TAKES),  # type: ignore[arg-type]
+        value=table.number("value"),
+        between=_between(table),
+        unit=_unit(table, "%" if "against" in table or "against-at" in table else metric.kind.unit),
+        tolerance=_tolerance(table),
+        bound=table.choice("is", table.text("is", "about"), what="a bound", allowed=BOUNDS),  # type: ignore[arg-type]
+        order=order,
+        best=table.choice(
+            "best", table.text("best", metric.kind.best), what="an end", allowed=("lowest", "highest")
+        ),
+        only_first=only_first,
+        cause=_variant(cause, "variant", names, variants) if "cause" in table else "",
+        cause_against=_cause_against(cause, rivals[0] if rivals else "", names),
+        cause_says=cause.text("says"),
+    )
+    _hold_together(table, claim, names)
+    cause.finish()
+    table.finish()
+    _refuse_nothing(table, claim, variants)
+    return claim
+
+
+def _unit(table: Table, own: str) -> str:
+    """Read the unit of the published number, which is that of ours: nothing is converted."""
+    given = table.text("unit", own)
+    if given != own:
+        allowed = repr(own) if own else "none: it is a plain number"
+        raise table.fault("unit", f"{given!r} is not the unit of the number; allowed: {allowed}", given=given)
+    return given
+
+
+def _variant(table: Table, key: str, names: Sequence[str], variants: Sequence[Variant]) -> str:
+    """Read the name of a variant; where there is one only, it need not be said."""
+    given = table.text(key, names[0] if len(variants) == 1 else "", due=True)
+    return table.choice(key, given, what="a variant of this study", allowed=names)
+
+
+def _order(table: Table, variants: Sequence[Variant]) -> tuple[tuple[str, ...], bool]:
+    """Read an order, or who is the first of it: then the others stand behind in any order."""
+    first = table.text("first")
+    if not first:
+        return table.texts("order"), False
+    names = [variant.name for variant in variants]
+    table.choice("first", first, what="a variant of this study", allowed=names)
+    if "order" in table:
+        raise table.fault("first", "stands beside an order, which has a first one; it can be one of the two")
+    among = table.texts("among") or tuple(names)
+    for name in among:
+        table.choice("among", name, what="a variant of this study", allowed=names)
+    return (first, *(name for name in among if name != first)), True
+
+
+def _places(table: Table, axes: Sequence[Axis]) -> tuple[Place, ...]:
+    """Read where a claim is: of an axis a point, a list of points, or all of them."""
+    inner = table.table("at")
+    given = {name: inner.value(name) for name in inner.names()}
+    points = {axis.name: axis.names for axis in axes if given.get(axis.name) == EVERY}
+    points |= {
+        name: tuple(dict(place_of(inner, {name: point}, axes))[name] for point in value)
+        for name, value in given.items()
+        if isinstance(value, list) and value
+    }
+    if not points:
+        return (whole_place(table, "at", axes),)
+    said = dict(place_of(inner, {name: value for name, value in given.items() if name not in points}, axes))
+    for axis in axes:
+        if axis.name in said or axis.name in points:
+            continue
+        if len(axis.points) > 1:
+            text = f"says no point of the axis {axis.name}; allowed: {', '.join(axis.names)}, {EVERY}"
+            raise table.fault("at", text, allowed=(*axis.names, EVERY))
+        said[axis.name] = axis.names[0]
+    names = [axis.name for axis in axes]
+    choices = [points.get(name, (said.get(name, ""),)) for name in names]
+    return tuple(tuple(zip(names, choice, strict=True)) for choice in itertools.product(*choices))
+
+
+def _rivals(table: Table, names: Sequence[str]) -> tuple[str, ...]:
+    """Read what it is measured against: a variant, or several."""
+    given = table.texts("against")
+    for name in given:
+        table.choice("against", name, what="a variant of this study", allowed=names)
+    if given or "against-at" not in table:
+        return given
+    return (table.text("variant", names[0]),)
+
+
+def _between(table: Table) -> tuple[float, float] | None:
+    """Read a published range."""
+    found = table.numbers("between")
+    if "between" not in table:
+        return None
+    if len(found) != len(("low", "high")) or found[0] > found[1]:
+        raise table.fault(
+            "between", f"{list(found)} is no range: it takes two numbers, the lower first", given=found
+        )
+    return found[0], found[1]
+
+
+def _cause_against(cause: Table, usual: str, names: Sequence[str]) -> str:
+    given = cause.text("against", usual)
+    return cause.choice("against", given, what="a variant of this study", allowed=names) if given else ""
+
+
+def _other_place(table: Table, axes: Sequence[Axis], at: Place) -> Place:
+    """Read the points that differ in what is measured against."""
+    inner = table.table("against-at")
+    said = dict(place_of(inner, {name: inner.value(name) for name in inner.names()}, axes))
+    return tuple((axis, said.get(axis, point)) for axis, point in at)
+
+
+def _tolerance(table: Table) -> float:
+    found = table.number("tolerance")
+    if found is not None and found < 0:
+        raise table.fault("tolerance", f"{found:g} is below 0", given=found)
+    return TOLERANCE if found is None else found
+
+
+def _hold_together(table: Table, claim: Claim, names: Sequence[str]) -> None:
+    for name in claim.order:
+        table.choice("order", name, what="a variant of this study", allowed=names)
+    if claim.order:
+        if len(set(claim.order)) < max(2, len(claim.order)):
+            raise table.fault(
+                "among" if claim.only_first else "order",
+                "takes at least two variants, each once, best first",
+                given=claim.order,
+            )
+        for key in OF_NUMBERS:
+            if key in table:
+                raise table.fault(key, "is of a number, and this claim is an order; it can be one of the two")
+    elif claim.value is None and claim.between is None:
+        raise table.fault("value", "is missing; a claim has a published value, or an order of variants")
+    if claim.variant in claim.rivals and claim.against_at == claim.at:
+        raise table.fault("against", f"{claim.variant!r} is measured against itself", given=claim.variant)
+    _hold_several_together(table, claim)
+
+
+def _hold_several_together(table: Table, claim: Claim) -> None:
+    if claim.value is not None and claim.between is not None:
+        raise table.fault("between", "stands beside a value; it can be one of the two")
+    if claim.between is not None and claim.bound != "about":
+        raise table.fault("is", "is of a value, and this claim is of a range, which has two bounds")
+    of_one = ["against-at"] if claim.take != "each" else ["against-at", "cause"]
+    for key in of_one:
+        if claim.several and key in table:
+            raise table.fault(key, "is of one number, and this claim is over several")
+    if not claim.several and "take" in table:
+        raise table.fault("take", "says which of several numbers counts, and this claim is of one")
+
+
+def _refuse_nothing(table: Table, claim: Claim, variants: Sequence[Variant]) -> None:
+    """Refuse a claim over runs that the study does not have."""
+    needed = [(name, place) for name in (*claim.variants, *claim.rivals) for place in claim.places]
+    if claim.against_at != claim.at:
+        needed = [(claim.variant, claim.at), (claim.against, claim.against_at)]
+    if claim.cause:
+        isolating = [name for name in (claim.cause, claim.cause_against) if name]
+        needed += [(name, place) for name in isolating for place in claim.places]
+    for name, place in needed:
+        variant = next(each for each in variants if each.name == name)
+        if not variant.runs_at(place):
+            where = ", ".join(f"{axis} = {point}" for axis, point in place)
+            raise table.fault("at", f"{name!r} is not run at {where}", given=where)

@@ -1,0 +1,1 @@
+"""Metrics of a study: the numbers that it compares, measured or computed."""

@@ -1,0 +1,131 @@
+"""Numbers of congestion feedback: allowances of senders, states and lengths of queues."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from floodway import _floodway
+from floodway.errors import PlotError
+from floodway.names import not_a_choice
+from floodway.results.feedback import allowed_spans, port_names, state_spans
+from floodway.study.metrics.buckets import queue_buckets
+from floodway.study.metrics.selection import of_ports
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from floodway.results import Result
+    from floodway.study.metrics.selection import Options
+
+__all__ = ["allowed", "first_in_state", "longest_queue", "time_in_state"]
+
+
+def allowed(result: Result, options: Options, *, statistic: str) -> float | None:
+    """Return what senders allowed inside the window: the least of any flow, or the mean over flows and time.
+
+    Parameters
+    ----------
+    result, options
+        The run; `workload` and the window.
+    statistic
+        `min` or `mean`.
+
+    Returns
+    -------
+    float or None
+        In Gbit/s; none where no flow was open inside the window.
+
+    Raises
+    ------
+    PlotError
+        If the run did not keep the allowances of these workloads' flows.
+    """
+    every = allowed_spans(result, workloads=options.workload)
+    if every.is_empty() and options.workload:
+        names = ", ".join(options.workload)
+        raise PlotError(f"the run kept no allowance of {names}; records.allowances names workloads")
+    spans = _inside(every, options)
+    if spans.is_empty():
+        return None
+    rate, span = pl.col("allowed_gbps"), pl.col("span_us")
+    of = rate.min() if statistic == "min" else (rate * span).sum() / span.sum()
+    return float(spans.select(of).item())
+
+
+def time_in_state(result: Result, options: Options) -> float:
+    """Return how long queues of ports were in a state inside the window, summed over them, in microseconds.
+
+    Raises
+    ------
+    PlotError
+        If the run did not keep signals, patterns name no port, or queues have no such state.
+    """
+    return float(_in_state(result, options)["span_us"].sum())
+
+
+def first_in_state(result: Result, options: Options) -> float | None:
+    """Return when a queue of the ports was first in a state inside the window, in microseconds.
+
+    Returns
+    -------
+    float or None
+        None where none was.
+
+    Raises
+    ------
+    PlotError
+        As of `time_in_state`.
+    """
+    first = _in_state(result, options)["from_us"].min()
+    return None if first is None else max(float(first), options.from_us)  # type: ignore[arg-type]
+
+
+def _in_state(result: Result, options: Options) -> pl.DataFrame:
+    """Return the spans for which queues of ports were in a state inside the window."""
+    every = state_spans(result)
+    _refuse_unknown(options.state, every["state"].unique(maintain_order=True).to_list())
+    return _inside(of_ports(result, options, every.filter(pl.col("state") == options.state)), options)
+
+
+def longest_queue(result: Result, options: Options) -> float | None:
+    """Return the longest queue of a link's port, or of watched ports, in KB.
+
+    It is the most of all buckets of the series that begin inside the window.
+
+    Returns
+    -------
+    float or None
+        None where no watched port is chosen, or no bucket begins inside the window.
+
+    Raises
+    ------
+    PlotError
+        If the link is not watched.
+    """
+    if options.link:
+        longest = queue_buckets(result, options)["queue_mb"].max()
+        return None if longest is None else float(longest) * 1000  # type: ignore[arg-type]
+    longest_of = pl.col("metric").cast(pl.String) == "queue_max_bytes"
+    last = float("inf") if options.to_us is None else options.to_us
+    inside = pl.col("time_us").is_between(options.from_us, last, closed="left")
+    series = result.series.filter(longest_of & inside).with_columns(pl.col("object").cast(pl.String))
+    rows = of_ports(result, options, series.join(port_names(result), on="object", how="inner"))
+    value = rows["value"].max()
+    return None if value is None else float(value) / 1000  # type: ignore[arg-type]
+
+
+def _refuse_unknown(state: str, found: Sequence[str]) -> None:
+    """Refuse a state that no queue was in and no congestion point gives."""
+    known = list(dict.fromkeys((*found, *(name for _, names in _floodway.queue_states() for name in names))))
+    if state not in known:
+        text, near = not_a_choice(state, what="a state of queues", allowed=known)
+        raise PlotError(text, key="state", given=state, allowed=tuple(known), nearest=near)
+
+
+def _inside(spans: pl.DataFrame, options: Options) -> pl.DataFrame:
+    """Cut spans to the window; `span_us` is what is left of each."""
+    begin = pl.max_horizontal("from_us", pl.lit(options.from_us))
+    end = pl.col("to_us") if options.to_us is None else pl.min_horizontal("to_us", pl.lit(options.to_us))
+    return spans.with_columns(span_us=end - begin).filter(pl.col("span_us") > 0)

@@ -1,0 +1,397 @@
+"""The numbers that studies compare, each taken from the tables of one run.
+
+A percentile is the value of rank floor(q n) of the sorted values, in which unfinished flows rank last. A
+mean over finished flows says how many did not finish.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from floodway.results.hpcc import Standalone
+from floodway.results.quantities import quantity_gbps
+from floodway.results.settings import direction_settings, rates_gbps
+from floodway.results.summary import goodput_gbps, last_finish_us, percentile
+from floodway.scenarios import Scenario
+from floodway.study.metrics.buckets import link_buckets
+from floodway.study.metrics.feedback import allowed, first_in_state, longest_queue, time_in_state
+from floodway.study.metrics.selection import chosen_flows, chosen_link, chosen_ports
+from floodway.study.metrics.shares import fairness, flow_throughput
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from floodway.results import Result
+    from floodway.study.metrics.selection import Options
+
+__all__ = ["FLOWS", "KINDS", "Kind", "Value"]
+
+#: Names of the options of each sort of metric.
+FLOWS = ("workload", "path-class", "from", "to", "size")
+LINK = ("link", "window", "bucket")
+PORTS = ("ports",)
+PERFTEST = ("workload", "column")
+_THOUSANDTHS = {"p50": 500, "p95": 950, "p99": 990, "p999": 999}
+_STATISTICS = {"mean": "mean", "p50": "median", "p95": "p95", "p99": "p99", "p999": "p99.9"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Value:
+    """A number of one run.
+
+    Attributes
+    ----------
+    value
+        The number; none where there is none, such as a percentile that an unfinished flow has.
+    unfinished
+        Flows that did not finish among those that it is of.
+    flows
+        Of a percentile of flows: how many it is of.
+    """
+
+    value: float | None
+    unfinished: int = 0
+    flows: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kind:
+    """A number that every run has.
+
+    Attributes
+    ----------
+    label
+        What pictures call it.
+    unit
+        Its unit; empty for a plain number.
+    options
+        Names of the options that it takes.
+    of
+        Computes it.
+    best
+        Whether the lowest or the highest is best.
+    due
+        Names of the options without which it means nothing.
+    thousandths
+        Of a percentile of flows: which one, times 10.
+    """
+
+    label: str
+    unit: str
+    options: tuple[str, ...]
+    of: Callable[[Result, Options], Value]
+    best: str = "lowest"
+    due: tuple[str, ...] = ()
+    thousandths: int | None = None
+
+
+def _statistic(result: Result, options: Options, *, column: str, statistic: str) -> Value:
+    flows = chosen_flows(result, options)
+    values = np.sort(flows[column].drop_nulls().to_numpy())
+    unfinished = len(flows) - len(values)
+    if statistic == "mean":
+        return Value(value=float(values.mean()) if len(values) else None, unfinished=unfinished)
+    found = percentile(values, of=len(flows), thousandths=_THOUSANDTHS[statistic])
+    # A percentile below the unfinished ones is what it would be had they finished.
+    return Value(value=found, unfinished=unfinished if found is None else 0, flows=len(flows))
+
+
+def _normalised(result: Result, options: Options) -> Value:
+    """Return the mean of completion times by the last ACK over those that the HPCC simulator computes."""
+    flows = chosen_flows(result, options)
+    done = flows.filter(pl.col("finish_sender_us").is_not_null())
+    if done.is_empty():
+        return Value(value=None, unfinished=len(flows))
+    ends = done.select(pl.col("source", "destination").cast(pl.String), "size_bytes")
+    scenario = Scenario.from_dict(result.run.scenario["scenario"])
+    standalone = Standalone(scenario, ends["source"], ends["destination"])
+    alone_ns = np.array([standalone.ns(*row) for row in ends.iter_rows()])
+    took_us = (done["finish_sender_us"] - done["start_us"]).to_numpy()
+    mean = float((took_us * 1000 / np.maximum(alone_ns, 1)).mean())
+    return Value(value=mean, unfinished=len(flows) - len(done))
+
+
+def _total(result: Result, options: Options, *, column: str) -> Value:
+    flows = chosen_flows(result, options)
+    return Value(value=None if flows.is_empty() else float(flows[column].sum()))
+
+
+def _count(result: Result, options: Options, *, unfinished: bool) -> Value:
+    flows = chosen_flows(result, options)
+    # No flow is of this selection: then none of it is unfinished either.
+    if unfinished and flows.is_empty():
+        return Value(value=None)
+    return Value(value=float((~flows["finished"]).sum() if unfinished else len(flows)))
+
+
+def _retransmission_us(result: Result, options: Options) -> Value:
+    """Return the time that retransmitted bytes take at their senders' NICs, summed over flows."""
+    flows = chosen_flows(result, options).filter(pl.col("retransmitted_bytes") > 0)
+    rates = _nic_gbps(result)
+    sent = flows.group_by(pl.col("source").cast(pl.String), maintain_order=True).agg(
+        pl.col("retransmitted_bytes").sum()
+    )
+    return Value(value=sum(size * 8e-3 / rates[source] for source, size in sent.iter_rows()))
+
+
+def _out_of_order(result: Result, options: Options) -> Value:
+    """Return the share of the data packets that arrived after one that was sent later."""
+    flows = chosen_flows(result, options)
+    packets = int(flows["packets"].sum())
+    return Value(value=float(flows["out_of_order_packets"].sum()) * 100 / packets if packets else None)
+
+
+def _nic_gbps(result: Result) -> Mapping[str, float]:
+    """Return the rate of the link that each node sends on; of several, the fastest."""
+    rates: dict[str, float] = {}
+    for name, settings in direction_settings(result.run.scenario).items():
+        node = name.rpartition(" ")[2].partition(">")[0]
+        rates[node] = max(rates.get(node, 0.0), quantity_gbps(settings["rate"]))
+    return rates
+
+
+def _goodput(result: Result, options: Options) -> Value:
+    return Value(value=goodput_gbps(chosen_flows(result, options), end_us=result.outcome.simulated_us))
+
+
+def _last_finish(result: Result, options: Options) -> Value:
+    flows = chosen_flows(result, options)
+    last_us = last_finish_us(flows)
+    return Value(
+        value=None if last_us is None else last_us / 1000,
+        unfinished=flows["finish_receiver_us"].null_count(),
+    )
+
+
+def _link(result: Result, options: Options, *, number: str) -> Value:
+    buckets = link_buckets(result, options)
+    if not len(buckets.gbps) or (options.from_us or 0.0) >= result.outcome.simulated_us:
+        return Value(value=None)
+    gbps, weights = buckets.gbps, buckets.span_us
+    mean = float(np.average(gbps, weights=weights))
+    idle = gbps == 0
+    found: dict[str, Callable[[], float]] = {
+        "mean": lambda: mean,
+        "stdev": lambda: float(np.sqrt(np.average((gbps - mean) ** 2, weights=weights))),
+        "peak": lambda: float(gbps.max()),
+        "idle": lambda: float(weights[idle].sum() / weights.sum() * 100),
+        "idle-buckets": lambda: float(idle.sum()),
+        "lowest": lambda: float(gbps.min()),
+        "utilisation": lambda: mean * 100 / _rate_gbps(result, options),
+    }
+    return Value(value=found[number]())
+
+
+def _rate_gbps(result: Result, options: Options) -> float:
+    name = chosen_link(result, options)
+    return rates_gbps(result.run.scenario, [name])[name]
+
+
+def _ports(result: Result, options: Options, *, columns: tuple[str, ...], of: str, unit: float) -> Value:
+    ports = chosen_ports(result, options)
+    if ports.is_empty():
+        return Value(value=None)
+    found = ports.select(pl.sum_horizontal(*columns).alias("value"))["value"]
+    return Value(value=(float(found.sum()) if of == "sum" else _float(found.max())) / unit)
+
+
+def _drops(result: Result, options: Options) -> Value:
+    columns = tuple(name for name in result.counters.columns if name.startswith("drops_"))
+    return _ports(result, options, columns=columns, of="sum", unit=1.0)
+
+
+def _latency(result: Result, options: Options, *, statistic: str) -> Value:
+    """Return a statistic of the packets' delay, of the buckets' upper ends."""
+    delays = result.latency.filter(pl.col("component").cast(pl.String) == "total")
+    if options.workload:
+        delays = delays.filter(pl.col("workload").cast(pl.String).is_in(list(options.workload)))
+    delays = delays.sort("bucket_high_ns")
+    packets, highest = delays["packets"].to_numpy(), delays["bucket_high_ns"].to_numpy()
+    if not len(packets):
+        return Value(value=None)
+    if statistic == "mean":
+        middle = (delays["bucket_low_ns"].to_numpy() + highest) / 2
+        return Value(value=float(np.average(middle, weights=packets)) / 1000)
+    rank = _THOUSANDTHS[statistic] * int(packets.sum()) // 1000
+    place = int(np.searchsorted(np.cumsum(packets), rank, side="right"))
+    return Value(value=float(highest[place]) / 1000)
+
+
+def _perftest(result: Result, options: Options, *, latency: bool) -> Value:
+    report = result.perftest()[int(latency)]
+    if options.workload:
+        report = report.filter(pl.col("workload").is_in(list(options.workload)))
+    column = options.column or ("t_avg_us" if latency else "bw_average_gbps")
+    if report.is_empty() or column not in report.columns:
+        return Value(value=None)
+    values = report[column]
+    return Value(value=_float(values.mean() if latency else values.sum()))
+
+
+def _lossless_utilisation(result: Result, options: Options) -> Value:
+    """Return a link's utilisation, 0 where a lossless class has dropped: SWING's figures count it so."""
+    if result.outcome.lossless.verdict == "violated":
+        return Value(value=0.0)
+    return _link(result, options, number="utilisation")
+
+
+def _verdict(result: Result, options: Options) -> Value:
+    del options
+    return Value(value=float(result.outcome.lossless.verdict != "violated"))
+
+
+def _float(value: object) -> float:
+    return float(value)  # type: ignore[arg-type]
+
+
+def _of_flows() -> dict[str, Kind]:
+    made = {}
+    for statistic, word in _STATISTICS.items():
+        for column, label, unit in (("fct", "completion time", "us"), ("slowdown", "slowdown", "")):
+            source = "fct_us" if column == "fct" else "slowdown"
+            made[f"{column}-{statistic}"] = Kind(
+                label=f"{word} {label}",
+                unit=unit,
+                options=FLOWS,
+                of=partial(_statistic, column=source, statistic=statistic),
+                thousandths=_THOUSANDTHS.get(statistic),
+            )
+    return made
+
+
+def _of_packets() -> dict[str, Kind]:
+    return {
+        f"latency-{statistic}": Kind(
+            label=f"{word} delay of packets",
+            unit="us",
+            options=("workload",),
+            of=partial(_latency, statistic=statistic),
+        )
+        for statistic, word in _STATISTICS.items()
+    }
+
+
+def _ports_kind(
+    label: str, unit: str, columns: tuple[str, ...], *, of: str = "sum", per: float = 1.0
+) -> Kind:
+    return Kind(label=label, unit=unit, options=PORTS, of=partial(_ports, columns=columns, of=of, unit=per))
+
+
+def _link_kind(label: str, unit: str, number: str, *, best: str) -> Kind:
+    return Kind(label=label, unit=unit, options=LINK, of=partial(_link, number=number), best=best)
+
+
+def _allowed_kind(label: str, statistic: str) -> Kind:
+    return Kind(
+        label=label,
+        unit="Gbit/s",
+        options=("workload", "window"),
+        of=_numbered(partial(allowed, statistic=statistic)),
+        best="highest",
+    )
+
+
+def _shares_kind(label: str, *, lowest: bool) -> Kind:
+    return Kind(
+        label=label,
+        unit="Gbit/s",
+        options=("workload", "link", "window"),
+        of=_numbered(partial(flow_throughput, lowest=lowest)),
+        best="highest",
+    )
+
+
+def _numbered(of: Callable[[Result, Options], float | None]) -> Callable[[Result, Options], Value]:
+    """Make a number a value."""
+    return lambda result, options: Value(value=of(result, options))
+
+
+#: All of them, by the names that studies use.
+KINDS: Mapping[str, Kind] = {
+    **_of_flows(),
+    "normalised-fct-mean": Kind(
+        label="mean normalised completion time", unit="", options=FLOWS, of=_normalised
+    ),
+    "flows": Kind(
+        label="flows", unit="", options=FLOWS, of=partial(_count, unfinished=False), best="highest"
+    ),
+    "unfinished": Kind(label="unfinished flows", unit="", options=FLOWS, of=partial(_count, unfinished=True)),
+    "last-finish": Kind(label="end of the last flow", unit="ms", options=FLOWS, of=_last_finish),
+    "goodput": Kind(label="goodput", unit="Gbit/s", options=FLOWS, of=_goodput, best="highest"),
+    "retransmitted": Kind(
+        label="bytes sent again", unit="B", options=FLOWS, of=partial(_total, column="retransmitted_bytes")
+    ),
+    "retransmission-time": Kind(
+        label="time of retransmissions", unit="us", options=FLOWS, of=_retransmission_us
+    ),
+    "out-of-order": Kind(label="packets out of order", unit="%", options=FLOWS, of=_out_of_order),
+    "timeouts": Kind(label="timeouts", unit="", options=FLOWS, of=partial(_total, column="timeouts")),
+    **_of_packets(),
+    "throughput": _link_kind("throughput", "Gbit/s", "mean", best="highest"),
+    "utilisation": _link_kind("utilisation", "%", "utilisation", best="highest"),
+    "lossless-utilisation": Kind(
+        label="utilisation, 0 where packets are lost",
+        unit="%",
+        options=LINK,
+        of=_lossless_utilisation,
+        best="highest",
+    ),
+    "peak-throughput": _link_kind("highest throughput of a bucket", "Gbit/s", "peak", best="highest"),
+    "lowest-throughput": _link_kind("lowest throughput of a bucket", "Gbit/s", "lowest", best="highest"),
+    "throughput-stdev": _link_kind("standard deviation of throughput", "Gbit/s", "stdev", best="lowest"),
+    "idle": _link_kind("time without a packet", "%", "idle", best="lowest"),
+    "idle-buckets": _link_kind("buckets without a packet", "", "idle-buckets", best="lowest"),
+    "paused-time": _ports_kind("time paused", "us", ("paused_us",)),
+    "pfc-frames": _ports_kind("pause frames received", "", ("pfc_rx",)),
+    "peak-buffer": _ports_kind("most held by a port", "MB", ("peak_bytes",), of="max", per=1e6),
+    "max-queue": Kind(
+        label="longest queue", unit="KB", options=("link", "ports", "window"), of=_numbered(longest_queue)
+    ),
+    "ecn-marks": _ports_kind("packets marked CE", "", ("ecn_marks",)),
+    "ue-marks": _ports_kind("packets marked UE", "", ("ue_marks",)),
+    "cnps-made": _ports_kind("CNPs made", "", ("cnps", "receiver_cnps", "cnp_flags")),
+    "cns-made": _ports_kind("CNs sent by ports", "", ("cns",)),
+    "flow-moves": _ports_kind("moves of flows to other ports", "", ("moves",)),
+    "time-in-state": Kind(
+        label="time in a state",
+        unit="us",
+        options=("ports", "state", "window"),
+        of=_numbered(time_in_state),
+        due=("state",),
+    ),
+    "first-in-state": Kind(
+        label="first time in a state",
+        unit="us",
+        options=("ports", "state", "window"),
+        of=_numbered(first_in_state),
+        due=("state",),
+    ),
+    "flow-throughput": _shares_kind("throughput of flows", lowest=False),
+    "lowest-flow-throughput": _shares_kind("throughput of the flow that has least", lowest=True),
+    "fairness": Kind(
+        label="Jain's index of fairness",
+        unit="",
+        options=("workload", "link", "window"),
+        of=_numbered(fairness),
+        best="highest",
+    ),
+    "allowed-min": _allowed_kind("lowest rate that a sender allowed", "min"),
+    "allowed-mean": _allowed_kind("mean rate that senders allowed", "mean"),
+    "drops": Kind(label="packets dropped", unit="", options=PORTS, of=_drops),
+    "lossless": Kind(label="lossless (1) or not (0)", unit="", options=(), of=_verdict, best="highest"),
+    "perftest-bandwidth": Kind(
+        label="bandwidth",
+        unit="Gbit/s",
+        options=PERFTEST,
+        of=partial(_perftest, latency=False),
+        best="highest",
+    ),
+    "perftest-latency": Kind(
+        label="latency", unit="us", options=PERFTEST, of=partial(_perftest, latency=True)
+    ),
+}

@@ -1,0 +1,1 @@
+"""The report of studies: tables, texts and the page."""

@@ -1,0 +1,62 @@
+"""What is to be known of a study's runs beside their numbers: verdicts on losses, troubles, warnings."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from floodway.comparison.warned import warned
+from floodway.results.lossless import brief, sentence
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from floodway.results import Lossless, Result
+    from floodway.study.claims.outcome import Part
+    from floodway.study.running.runs import Run
+
+__all__ = ["lossless_of", "troubles", "warnings_of"]
+
+
+def lossless_of(part: Part, losses: Mapping[str, Lossless]) -> Iterator[str]:
+    """Say of how many runs that ended each verdict on lossless classes is, and of which variants.
+
+    `losses` has what became of lossless classes, by the runs' keys.
+    """
+    found: dict[str, list[tuple[Run, Lossless]]] = {}
+    for run in {run.key: run for run in part.numbers.runs if run.key in losses}.values():
+        lossless = losses[run.key]
+        found.setdefault(lossless.verdict, []).append((run, lossless))
+    if set(found) - {"not-asked"}:
+        said = "; ".join(_verdict(part, own) for own in found.values())
+        yield f"Lossless classes: {said}."
+
+
+def troubles(result: Result) -> Iterator[str]:
+    """Say what a reader of a run's numbers must know."""
+    outcome = result.outcome
+    if outcome.lossless.loss is not None or outcome.lossless.failed is not None:
+        yield f"lossless: {sentence(outcome.lossless)}"
+    if outcome.deadlocks:
+        yield f"a deadlock at {outcome.deadlocks[0].time_us:,.1f} us"
+    if outcome.blocked:
+        first = outcome.blocked[0]
+        yield (
+            f"flow control {first.flow_control!r} blocked {first.port} for {first.blocked_us:,.1f} us until "
+            "the end, though the other end held nothing of it"
+        )
+    unfinished = len(result.flows.filter(result.flows["measured"] & ~result.flows["finished"]))
+    if unfinished:
+        yield f"{unfinished:,} measured flows did not finish within {outcome.simulated_us / 1000:,.2f} ms"
+
+
+def warnings_of(part: Part) -> tuple[str, ...]:
+    """Return what `check` warns of in the runs, each once, with the variants that it concerns."""
+    labels: Mapping[str, str] = {variant.name: variant.label for variant in part.study.variants}
+    found = [(labels[run.variant], run.scenario.warnings) for run in part.numbers.runs]
+    return tuple(each.whole for each in warned(found, by_number=False))
+
+
+def _verdict(part: Part, found: Sequence[tuple[Run, Lossless]]) -> str:
+    labels = dict.fromkeys(part.study.variant(run.variant).label for run, _ in found)
+    runs = "1 run" if len(found) == 1 else f"{len(found)} runs"
+    return f"{brief([lossless for _, lossless in found])} in {runs} ({', '.join(labels)})"

@@ -1,0 +1,424 @@
+"""The report of studies: tables, pictures, notes, as Markdown and as a page that needs nothing else."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import re
+from base64 import b64encode
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markdown_it import MarkdownIt
+
+from floodway.errors import OutputError, PlotError
+from floodway.keys import engine
+from floodway.plot.axes import FORMATS
+from floodway.plot.files import save
+from floodway.results.files import replace_file
+from floodway.results.folders import STUDY_FILE
+from floodway.results.simulated import Realised, facts, realised, seeds_said
+from floodway.simulation import versions
+from floodway.study.claims.verdicts import VERDICTS
+from floodway.study.format.parse_plots import NUMBERS
+from floodway.study.pictures.bars import NothingRanError
+from floodway.study.pictures.distributions import cdf, ports_in_time, region_in_time, series, shares_in_time
+from floodway.study.pictures.drawing import bars, lines
+from floodway.study.pictures.grid import grid
+from floodway.study.report.claim_rows import COLUMNS, shown
+from floodway.study.report.remarks import lossless_of, troubles, warnings_of
+from floodway.study.report.table import numbers_table, tidy
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from floodway.plot.axes import Format
+    from floodway.plot.curves import Drawing
+    from floodway.results import Lossless, Result
+    from floodway.results.simulated import Fact
+    from floodway.study.claims.numbers import Numbers
+    from floodway.study.claims.outcome import Conducted, Part
+    from floodway.study.claims.verdicts import Judged
+    from floodway.study.format.model import Claim, Plot, Study
+    from floodway.study.running.runs import Run
+    from floodway.study.running.storage import Runs
+
+__all__ = ["PAGE_FILE", "REPORT_FILE", "TIMES", "write_report"]
+
+REPORT_FILE = "report.md"
+PAGE_FILE = "index.html"
+QUICK = "This is the quick form, with fewer points, seeds or flows. Its numbers are for a first look."
+#: Whose claims are: one, and several.
+CLAIMS = {
+    "published number or order": "published numbers and orders",
+    "claim without a source": "claims without a source",
+    "claim of our own": "claims of our own",
+}
+#: Rows of means that the report has.
+MOST_ROWS = 60
+#: With more labels than this, what differs by them is counted.
+MOST_LABELS = 12
+#: What draws each kind of picture: from numbers of all runs, or from what single runs kept.
+OF_NUMBERS: Mapping[str, Callable[[Study, Plot, Numbers], Drawing]] = {
+    "bars": bars,
+    "lines": lines,
+    "grid": grid,
+}
+OF_RUNS: Mapping[str, Callable[[Study, Plot, Numbers, Runs], Drawing]] = {
+    "series": series,
+    "cdf": cdf,
+    "ports": ports_in_time,
+    "region": region_in_time,
+    "shares": shares_in_time,
+}
+#: The heading of the only part that is not the same every time.
+TIMES = "## Run times"
+
+
+def write_report(
+    conducted: Conducted,
+    store: Runs,
+    *,
+    title: str,
+    formats: Sequence[Format],
+    on_message: Callable[[str], None],
+) -> tuple[Path, ...]:
+    """Write numbers, pictures and the report into the folder of the studies, and return the files.
+
+    Pictures are PNG, and of these formats as well. `on_message` hears of each that cannot be drawn though
+    some of its runs are there.
+
+    Raises
+    ------
+    OutputError
+        If they cannot be written.
+    """
+    folder = conducted.folder
+    written: list[Path] = []
+    sections = []
+    for part in conducted.parts:
+        gallery = _Gallery(part, conducted, store, ("png", *(each for each in formats if each != "png")))
+        texts = [gallery.picture(plot, on_message) for plot in part.study.plots]
+        numbers = _numbers(part, conducted, written)
+        written += gallery.files
+        sections.append(_section(part, conducted, store, [*texts, numbers]))
+    text = "\n\n".join([*_head(conducted, title), *sections, *_foot(conducted, store)]) + "\n"
+    page = _page(title, text, folder)
+    contents = {
+        REPORT_FILE: text,
+        PAGE_FILE: page,
+        STUDY_FILE: json.dumps(_document(conducted), indent=2, ensure_ascii=False) + "\n",
+    }
+    for name, content in contents.items():
+        _write(folder / name, content)
+    return (folder / PAGE_FILE, folder / REPORT_FILE, folder / STUDY_FILE, *written)
+
+
+def _head(conducted: Conducted, title: str) -> Iterator[str]:
+    yield f"# {_plain(title)}"
+    if conducted.plan.quick:
+        yield QUICK
+    for what, several in CLAIMS.items():
+        found = [
+            judged.verdict
+            for part in conducted.parts
+            for judged in part.judged
+            if _origin(part.study, judged.claim) == what
+        ]
+        if found:
+            counts = ", ".join(
+                f"{verdict} {found.count(verdict)}" for verdict in VERDICTS if verdict in found
+            )
+            yield f"{len(found)} {what if len(found) == 1 else several}: {counts}."
+
+
+def _origin(study: Study, claim: Claim) -> str:
+    """Say whose a claim is: published where a paper, a source or a figure of one is named."""
+    if claim.is_ours:
+        return "claim of our own"
+    named = study.paper or study.source or claim.source or claim.figure
+    return "published number or order" if named else "claim without a source"
+
+
+def _section(part: Part, conducted: Conducted, store: Runs, pictures: Sequence[str]) -> str:
+    study = part.study
+    # A report on one study has its title already.
+    title = f"## {_plain(study.title)}" if len(conducted.parts) > 1 else ""
+    known = {
+        run.key: _Known.of(store.result(run.key)) for run in part.numbers.runs if run.key in part.numbers.done
+    }
+    blocks = [title, _plain(study.shows), _simulated(part, known), study.notes.strip()]
+    blocks += [_table(part)] if part.judged else []
+    blocks += pictures
+    blocks += [f"Numbers: {_plain(study.source)}"] if study.source else []
+    blocks += [_runs(part, conducted, known), _warnings(part)]
+    return "\n\n".join(block for block in blocks if block)
+
+
+def _table(part: Part) -> str:
+    rows = [shown(part, judged).cells for judged in part.judged]
+    return _markdown_table(COLUMNS, rows)
+
+
+def _markdown_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines_ = [columns, ["---"] * len(columns), *rows]
+    return "\n".join(
+        f"| {' | '.join(_plain(cell).replace('|', chr(92) + '|') for cell in row)} |" for row in lines_
+    )
+
+
+class _Gallery:
+    """The pictures of a study: drawn, written, and named in the report."""
+
+    def __init__(self, part: Part, conducted: Conducted, store: Runs, formats: Sequence[Format]) -> None:
+        self._part, self._conducted, self._store, self._formats = part, conducted, store, formats
+        self.files: list[Path] = []
+
+    def picture(self, plot: Plot, say: Callable[[str], None]) -> str:
+        """Write a picture and its data; return what the report says of it."""
+        part = self._part
+        try:
+            drawing = self._drawn(plot)
+        except PlotError as error:
+            if not isinstance(error, NothingRanError):
+                say(f"not drawn: {part.study.name}: plot[{plot.name}]: {error}")
+            return f"{_plain(plot.title)}: not drawn, {_plain(str(error))}."
+        name = _file_name(part, self._conducted, plot.name)
+        endings = [*self._formats, "csv"]
+        files = [self._conducted.folder / f"{name}.{ending}" for ending in endings]
+        save(drawing, files, force=True)
+        self.files += files
+        # Whoever finds another format beside these would take it for the same picture.
+        for each in FORMATS:
+            if each not in self._formats:
+                (self._conducted.folder / f"{name}.{each}").unlink(missing_ok=True)
+        links = ", ".join(f"[{'data' if each == 'csv' else each}]({name}.{each})" for each in endings[1:])
+        title = _plain(plot.title)
+        caption = f"{title.removesuffix('.')}. {drawing.note}".strip() if drawing.note else title
+        return f"![{title}]({name}.png)\n\n{caption} ({links})"
+
+    def _drawn(self, plot: Plot) -> Drawing:
+        if plot.kind in OF_NUMBERS:
+            return OF_NUMBERS[plot.kind](self._part.study, plot, self._part.numbers)
+        return OF_RUNS[plot.kind](self._part.study, plot, self._part.numbers, self._store)
+
+
+def _file_name(part: Part, conducted: Conducted, name: str) -> str:
+    """Name a file: where studies share a folder, its name begins with the study's."""
+    several = len(conducted.parts) > 1 and not name.startswith(part.study.name)
+    return f"{part.study.name}-{name}" if several else name
+
+
+def _numbers(part: Part, conducted: Conducted, written: list[Path]) -> str:
+    """Write all numbers as a tidy table; return their means as the report shows them."""
+    name = _file_name(part, conducted, NUMBERS)
+    frame = tidy(part)
+    parquet = io.BytesIO()
+    frame.write_parquet(parquet)
+    for ending, content in (("csv", frame.write_csv().encode()), ("parquet", parquet.getvalue())):
+        written.append(conducted.folder / f"{name}.{ending}")
+        _write_bytes(written[-1], content)
+    table = numbers_table(part, part.numbers.metrics)
+    links = f"Every number, a row a seed: [CSV]({name}.csv), [Parquet]({name}.parquet)"
+    left_out = len(table.rows) - MOST_ROWS
+    more = f"; {left_out} more rows are there only" if left_out > 0 else ""
+    shown_rows = _markdown_table(table.heads, table.rows[:MOST_ROWS])
+    notes = "".join(f"{_plain(note)}. " for note in table.notes)
+    return f"### Numbers\n\n{shown_rows}\n\n{notes}{links}{more}."
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Known:
+    """What the report says of a run beside its numbers: what was simulated, what came of it, its troubles."""
+
+    facts: tuple[Fact, ...]
+    realised: Realised
+    lossless: Lossless
+    troubles: tuple[str, ...]
+
+    @classmethod
+    def of(cls, result: Result) -> _Known:
+        """Take it from a result, which may be large."""
+        return cls(
+            facts=facts(result),
+            realised=Realised.of(result),
+            lossless=result.outcome.lossless,
+            troubles=tuple(troubles(result)),
+        )
+
+
+def _simulated(part: Part, known: Mapping[str, _Known]) -> str:
+    """Say what was simulated: what holds of all runs, and of what differs, by what."""
+    runs = [run for run in part.numbers.runs if run.key in known]
+    if not runs:
+        return ""
+    rows = []
+    for name in dict.fromkeys(fact.name for run in runs for fact in known[run.key].facts):
+        lines = {run.key: _lines_of(known[run.key].facts, name) for run in runs}
+        rows.append((name, "; ".join(_by_what(part, runs, lines))))
+    rows += [
+        (fact.name, "; ".join(fact.lines)) for fact in realised([known[run.key].realised for run in runs])
+    ]
+    return "### Simulated\n\n" + _markdown_table(("", ""), rows)
+
+
+def _lines_of(own: Sequence[Fact], name: str) -> str:
+    return "; ".join(next((fact.lines for fact in own if fact.name == name), ("-",)))
+
+
+def _by_what(part: Part, runs: Sequence[Run], lines: Mapping[str, str]) -> Iterator[str]:
+    """Return what holds of all runs, or of each variant, or of each point of the axis that decides it."""
+    values = list(dict.fromkeys(lines[run.key] for run in runs))
+    if len(values) == 1:
+        yield values[0]
+        return
+    study = part.study
+    ways: list[Callable[[Run], str]] = [lambda run: study.variant(run.variant).label]
+    ways += [
+        lambda run, axis=axis: f"{axis.label} {dict(run.place)[axis.name]}"  # type: ignore[misc]
+        for axis in study.axes
+    ]
+    for way in ways:
+        by_label: dict[str, set[str]] = {}
+        for run in runs:
+            by_label.setdefault(way(run), set()).add(lines[run.key])
+        if all(len(own) == 1 for own in by_label.values()) and len(by_label) <= MOST_LABELS:
+            for value in values:
+                labels = [label for label, own in by_label.items() if value in own]
+                yield f"{', '.join(labels)}: {value}"
+            return
+    yield f"{len(values)} kinds, by variant and point; each run's own is in runs/KEY/run.json"
+
+
+def _runs(part: Part, conducted: Conducted, known: Mapping[str, _Known]) -> str:
+    """Say how many runs there were, and what is to be known of them."""
+    runs = part.numbers.runs
+    seeds = seeds_said(run.seed for run in runs)
+    losses = {key: own.lossless for key, own in known.items()}
+    head = [f"{len({run.key for run in runs})} runs, seeds {seeds}.", *lossless_of(part, losses)]
+    said = [" ".join(head)]
+    for run in runs:
+        if run.key in conducted.failures:
+            said.append(f"- {_plain(run.label)}: failed: {_plain(conducted.failures[run.key])}")
+        elif run.key in known:
+            said += [f"- {_plain(run.label)}: {trouble}" for trouble in known[run.key].troubles]
+    return "\n".join(said[:1] + [""] * (len(said) > 1) + said[1:])
+
+
+def _warnings(part: Part) -> str:
+    """List what `check` warns of; nothing where it does not."""
+    lines_ = [f"- {_plain(warning)}" for warning in warnings_of(part)]
+    return "\n".join(["`floodway check` warns:", "", *lines_]) if lines_ else ""
+
+
+def _foot(conducted: Conducted, store: Runs) -> Iterator[str]:
+    own = versions()
+    yield "## Versions"
+    yield f"floodway {engine()}, polars {own['polars']}, Python {own['python']}."
+    rows = [
+        [run.label, f"{store.wall_s(run.key):.1f}", run.key[:12]]
+        for run in conducted.plan.runs
+        if run.key in conducted.done
+    ]
+    if rows:
+        total = sum(float(row[1]) for row in rows)
+        yield TIMES
+        yield f"{total:,.0f} s of one core in all."
+        yield _markdown_table(("run", "seconds", "key"), rows)
+
+
+def _page(title: str, text: str, folder: Path) -> str:
+    environment = Environment(
+        loader=PackageLoader("floodway.study.report", "templates"), autoescape=True, undefined=StrictUndefined
+    )
+    body = MarkdownIt("commonmark", {"html": False}).enable("table").render(text)
+
+    def inside(found: re.Match[str]) -> str:
+        picture = folder / found[1]
+        # What is not there, or no file, stays a link.
+        if not picture.is_file():
+            return found[0]
+        return f'src="data:image/png;base64,{b64encode(picture.read_bytes()).decode()}"'
+
+    body = re.sub(r'src="([^"/]+\.png)"', inside, body)
+    return environment.get_template("page.html.jinja").render(title=title, body=body)
+
+
+def _document(conducted: Conducted) -> dict[str, Any]:
+    return {
+        "complete": True,
+        "engine": engine(),
+        "quick": conducted.plan.quick,
+        "studies": [_part_document(part, conducted) for part in conducted.parts],
+    }
+
+
+def _part_document(part: Part, conducted: Conducted) -> dict[str, Any]:
+    return {
+        "name": part.study.name,
+        "title": part.study.title,
+        "claims": [
+            {
+                "name": judged.claim.name,
+                "figure": judged.claim.figure,
+                "says": judged.claim.says,
+                "published": list(judged.claim.order or judged.claim.between or ()) or judged.claim.value,
+                "unit": judged.claim.unit,
+                "ours": [name for name, _ in judged.found] if judged.claim.order else judged.ours,
+                **({"parts": [_number_document(each) for each in judged.parts]} if judged.parts else {}),
+                "low": judged.low,
+                "high": judged.high,
+                "seeds": judged.seeds,
+                "unfinished": judged.unfinished,
+                "cause": judged.cause,
+                "verdict": judged.verdict,
+            }
+            for judged in part.judged
+        ],
+        "runs": [_run_document(part, run, conducted) for run in part.numbers.runs],
+    }
+
+
+def _number_document(judged: Judged) -> dict[str, Any]:
+    """Return one of several numbers of a claim."""
+    return {
+        "at": dict(judged.claim.at),
+        "against": judged.claim.against or None,
+        "ours": [name for name, _ in judged.found] if judged.claim.order else judged.ours,
+        "verdict": judged.verdict,
+    }
+
+
+def _run_document(part: Part, run: Run, conducted: Conducted) -> dict[str, Any]:
+    values = {
+        name: {"value": by_key[run.key].value, "unfinished": by_key[run.key].unfinished}
+        for name, by_key in part.numbers.values.items()
+        if run.key in by_key
+    }
+    return {
+        "variant": run.variant,
+        "at": dict(run.place),
+        "seed": run.seed,
+        "key": run.key,
+        "error": conducted.failures.get(run.key),
+        "metrics": values,
+    }
+
+
+def _write(file: Path, text: str) -> None:
+    _write_bytes(file, text.encode())
+
+
+def _write_bytes(file: Path, content: bytes) -> None:
+    try:
+        replace_file(file, content)
+    except OSError as error:
+        raise OutputError(os.fspath(file), f"cannot be written: {error.strerror or error}") from error
+
+
+def _plain(text: str) -> str:
+    """Return text in one line."""
+    return " ".join(text.split())

@@ -1,0 +1,180 @@
+"""All numbers of a study as tables: a row a number for programs, a row a variant and point for people."""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from floodway.results.interval import LEAST_SEEDS
+from floodway.results.percentiles import MARK, few_noted, is_few, name_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from floodway.study.claims.numbers import Cell
+    from floodway.study.claims.outcome import Part
+    from floodway.study.format.model import Axis, Metric, Place, Study
+
+__all__ = ["NumbersTable", "numbers_table", "tidy"]
+
+#: Columns of the tidy table beside those of axes.
+COLUMNS = ("study", "variant", "seed", "metric", "unit", "value", "unfinished", "flows", "run")
+
+
+def tidy(part: Part) -> pl.DataFrame:
+    """Return a row for each variant, point of the axes, seed and metric.
+
+    Columns are `study`, `variant`, one an axis, `seed`, `metric`, `unit`, `value` (null where there is none),
+    `unfinished` (flows that did not finish among those that it is of), `flows` (of percentiles: of how many)
+    and `run` (the run's key). An axis whose points have numbers, but other names, has a second column of
+    these, `AXIS_number`. Runs that failed have no rows.
+    """
+    study, numbers = part.study, part.numbers
+    rows: list[dict[str, Any]] = []
+    for run in numbers.runs:
+        place = _place_columns(study, run.place)
+        for metric in numbers.metrics:
+            value = numbers.values[metric.name].get(run.key)
+            if value is None:
+                continue
+            own = {
+                "seed": run.seed,
+                "metric": metric.name,
+                "unit": metric.kind.unit,
+                "value": value.value,
+                "unfinished": value.unfinished,
+                "flows": value.flows,
+                "run": run.key,
+            }
+            rows.append({"study": study.name, "variant": run.variant, **place, **own})
+    return pl.DataFrame(rows, schema=_schema(study))
+
+
+def _schema(study: Study) -> dict[str, pl.DataType]:
+    kinds: dict[str, pl.DataType] = {"study": pl.String(), "variant": pl.String()}
+    for axis in study.axes:
+        kinds[_column(axis)] = pl.Float64() if _is_numeric(axis) else pl.String()
+        if _has_numbers(axis):
+            kinds[f"{_column(axis)}_number"] = pl.Float64()
+    return kinds | {
+        "seed": pl.UInt64(),
+        "metric": pl.String(),
+        "unit": pl.String(),
+        "value": pl.Float64(),
+        "unfinished": pl.UInt64(),
+        "flows": pl.UInt64(),
+        "run": pl.String(),
+    }
+
+
+def _place_columns(study: Study, place: Place) -> dict[str, Any]:
+    said: dict[str, Any] = {}
+    for axis_name, point in place:
+        axis = study.axis(axis_name)
+        said[_column(axis)] = float(point) if _is_numeric(axis) else point
+        if _has_numbers(axis):
+            said[f"{_column(axis)}_number"] = axis.point(point).number
+    return said
+
+
+def _column(axis: Axis) -> str:
+    return f"axis_{axis.name}" if axis.name in COLUMNS else axis.name
+
+
+def _is_numeric(axis: Axis) -> bool:
+    """Whether its points are called by their numbers."""
+    with contextlib.suppress(ValueError):
+        return all(float(name) is not None for name in axis.names)
+    return False
+
+
+def _has_numbers(axis: Axis) -> bool:
+    return not _is_numeric(axis) and all(point.number is not None for point in axis.points)
+
+
+@dataclass(frozen=True, kw_only=True)
+class NumbersTable:
+    """The means of a study as people read them.
+
+    Attributes
+    ----------
+    heads
+        Of the columns: the variant, axes with several points, metrics.
+    words
+        Those of them that hold words.
+    rows
+        A row for each variant and point.
+    notes
+        What explains the cells.
+    """
+
+    heads: tuple[str, ...]
+    words: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    notes: tuple[str, ...]
+
+
+def numbers_table(part: Part, metrics: Sequence[Metric]) -> NumbersTable:
+    """Return the means of some metrics over the seeds, with their confidence intervals."""
+    study, numbers = part.study, part.numbers
+    places = list(dict.fromkeys((run.variant, run.place) for run in numbers.runs))
+    axes = [axis for axis in study.axes if len(axis.points) > 1]
+    words = ("variant", *(axis.label for axis in axes))
+    cells = {
+        (variant, place): [(metric, numbers.cell(metric, variant, place)) for metric in metrics]
+        for variant, place in places
+    }
+    rows = tuple(
+        (
+            study.variant(variant).label,
+            *(dict(place)[axis.name] for axis in axes),
+            *(_written(metric, cell) for metric, cell in own),
+        )
+        for (variant, place), own in cells.items()
+    )
+    flat = [pair for own in cells.values() for pair in own]
+    return NumbersTable(
+        heads=(*words, *(metric.title for metric in metrics)),
+        words=words,
+        rows=rows,
+        notes=tuple(_notes(flat)),
+    )
+
+
+def _written(metric: Metric, cell: Cell) -> str:
+    if cell.mean is None:
+        missing = "not run" if cell.missing or not cell.values else "-"
+        return f"not reached: {cell.unfinished:,} unfinished" if cell.unfinished else missing
+    reach = "" if cell.reach is None else f" ± {_two_digits(cell.reach)}"
+    star = "*" if cell.unfinished else ""
+    few = cell.few(metric.kind.thousandths)
+    mark = f" {MARK}{few[1]:,}" if few and is_few(few[1], thousandths=few[0]) else ""
+    whole = f"{cell.mean:,.0f}" if abs(cell.mean) >= 1000 else f"{cell.mean:.4g}"  # noqa: PLR2004 (four digits)
+    return f"{whole}{reach}{star}{mark}"
+
+
+def _two_digits(value: float) -> str:
+    """Write two digits, or all before the point."""
+    return f"{value:,.0f}" if value >= 10 else f"{value:.2g}"  # noqa: PLR2004 (two digits)
+
+
+def _notes(cells: Sequence[tuple[Metric, Cell]]) -> Iterator[str]:
+    seeds = [len(cell.values) for _, cell in cells if cell.values]
+    if seeds and max(seeds) >= LEAST_SEEDS:
+        counted = f"{min(seeds)}" if min(seeds) == max(seeds) else f"{min(seeds)} to {max(seeds)}"
+        yield f"mean ± its 95 % confidence interval, by Student's t over {counted} seeds"
+    elif seeds:
+        yield f"mean over {max(seeds)} seed{'s' * (max(seeds) > 1)}: too few for a confidence interval"
+    if any(cell.unfinished and cell.mean is not None for _, cell in cells):
+        yield "* some of the flows did not finish"
+    few = {
+        own[0]
+        for metric, cell in cells
+        if (own := cell.few(metric.kind.thousandths)) and is_few(own[1], thousandths=own[0])
+    }
+    if few:
+        names = " and ".join(name_of(each) for each in sorted(few))
+        yield few_noted("run", percentile=names)

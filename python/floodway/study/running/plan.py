@@ -1,0 +1,53 @@
+"""A plan: studies with the runs that they need, each scenario read and built."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from floodway.study.running.runs import Run, runs_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from floodway.study.format.model import Study
+
+__all__ = ["Plan", "plan_of"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """What is to be run of some studies.
+
+    Attributes
+    ----------
+    studies
+        Each with its runs.
+    quick
+        Whether in their quick form.
+    """
+
+    studies: tuple[tuple[Study, tuple[Run, ...]], ...]
+    quick: bool
+
+    @property
+    def runs(self) -> tuple[Run, ...]:
+        """Every run once: what two studies share is run once."""
+        return tuple({run.key: run for _, runs in self.studies for run in runs}.values())
+
+
+def plan_of(
+    studies: Sequence[Study], *, quick: bool = False, seeds: int | tuple[int, ...] | None = None
+) -> Plan:
+    """Read and build every scenario of some studies.
+
+    Raises
+    ------
+    ScenarioError
+        If one cannot be simulated.
+    StudyError
+        If a study has no runs.
+    """
+    return Plan(
+        studies=tuple((study, runs_of(study, quick=quick, seeds=seeds)) for study in studies), quick=quick
+    )

@@ -1,0 +1,266 @@
+"""Runs in processes of their own: one that is killed takes no other with it."""
+
+from __future__ import annotations
+
+import json
+import os
+import selectors
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
+
+from floodway.mechanisms import loaded_files
+from floodway.simulation import POLL_S, stopped_by_interrupt
+from floodway.study.running.worker import task_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from floodway.scenarios import Scenario
+    from floodway.study.running.runs import Run
+
+__all__ = ["Seen", "Task", "work_off"]
+
+
+@dataclass(frozen=True)
+class Seen:
+    """How far a run is, as its process said last."""
+
+    time_us: float
+    flows_done: int
+    flows_started: int
+    packet_hops: int
+
+
+@dataclass(eq=False, kw_only=True)
+class Task:
+    """A run that is to be done, and how far it is.
+
+    Attributes
+    ----------
+    run
+        What is run.
+    place
+        The folder that its results go to.
+    began, progress
+        When it began, by the monotonic clock, and how far it is.
+    wall_s
+        What it took; none before its end.
+    error
+        Why it failed; empty where it did not.
+    unwritable
+        Whether it failed because its results could not be written.
+    """
+
+    run: Run
+    place: Path
+    began: float = 0.0
+    progress: Seen | None = None
+    wall_s: float | None = None
+    error: str = ""
+    unwritable: bool = False
+
+    @property
+    def label(self) -> str:
+        """What messages call it."""
+        return self.run.label
+
+    @property
+    def scenario(self) -> Scenario:
+        """What is simulated."""
+        return self.run.scenario
+
+    @property
+    def failed(self) -> bool:
+        """Whether it came to a bad end."""
+        return bool(self.error)
+
+    @property
+    def ended(self) -> bool:
+        """Whether it came to an end, good or bad."""
+        return self.wall_s is not None or self.failed
+
+
+@dataclass(eq=False, kw_only=True)
+class _Worker:
+    """A process and the task that it is at."""
+
+    process: subprocess.Popen[bytes]
+    errors: IO[bytes]
+    task: Task | None = None
+    heard: bytearray = field(default_factory=bytearray)
+
+    @property
+    def answers(self) -> IO[bytes]:
+        assert self.process.stdout is not None  # noqa: S101 (made with a pipe)
+        return self.process.stdout
+
+
+def work_off(
+    tasks: Sequence[Task],
+    *,
+    jobs: int,
+    on_progress: Callable[[Sequence[Task]], None] | None = None,
+    on_end: Callable[[Task], None] | None = None,
+) -> bool:
+    """Bring every task to an end, and return whether all came to one: not so after Ctrl-C.
+
+    Parameters
+    ----------
+    tasks
+        What to run, in this order.
+    jobs
+        So many processes.
+    on_progress
+        Called about ten times a second.
+    on_end
+        Called as soon as a task has ended, or failed.
+    """
+    stop = threading.Event()
+    pool = _Pool(tasks, jobs=min(jobs, len(tasks)), on_end=on_end)
+    with stopped_by_interrupt(stop.set), pool.selector:
+        try:
+            while pool.at_work() and not stop.is_set():
+                pool.look()
+                if on_progress is not None:
+                    on_progress(tasks)
+        finally:
+            pool.end()
+    return all(task.ended for task in tasks)
+
+
+class _Pool:
+    def __init__(self, tasks: Sequence[Task], *, jobs: int, on_end: Callable[[Task], None] | None) -> None:
+        self.selector = selectors.DefaultSelector()
+        self._waiting = list(reversed(tasks))
+        self._jobs = jobs
+        self._on_end = on_end
+        self._workers: list[_Worker] = []
+
+    def at_work(self) -> bool:
+        """Give idle processes something to do, and say whether anything is left."""
+        while len(self._workers) < self._jobs and len(self._waiting) > self._idle():
+            self._begin()
+        for worker in [worker for worker in self._workers if worker.task is None]:
+            if self._waiting:
+                self._give(worker, self._waiting.pop())
+        return bool(self._waiting) or any(worker.task is not None for worker in self._workers)
+
+    def look(self) -> None:
+        """Hear what processes have to say, for a tenth of a second at most."""
+        for key, _ in self.selector.select(timeout=POLL_S):
+            worker: _Worker = key.data
+            heard = os.read(worker.answers.fileno(), 1 << 16)
+            if not heard:
+                self._died(worker)
+                continue
+            worker.heard += heard
+            *lines, rest = bytes(worker.heard).split(b"\n")
+            worker.heard = bytearray(rest)
+            for line in lines:
+                self._hear(worker, line)
+
+    def end(self) -> None:
+        """End every process; what is at work is lost."""
+        for worker in self._workers:
+            worker.process.kill()
+        for worker in self._workers:
+            _close(worker)
+        self._workers.clear()
+
+    def _idle(self) -> int:
+        return sum(worker.task is None for worker in self._workers)
+
+    def _begin(self) -> None:
+        errors = tempfile.TemporaryFile()  # noqa: SIM115 (closed with the process)
+        # A group of its own: Ctrl-C is for this process alone, which tells the others.
+        process = subprocess.Popen(  # noqa: S603 (this very program, and files that its user named)
+            [sys.executable, "-P", "-m", "floodway.study", *_named_files()],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            process_group=0,
+            bufsize=0,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(_search_path())},
+        )
+        worker = _Worker(process=process, errors=errors)
+        self.selector.register(worker.answers, selectors.EVENT_READ, worker)
+        self._workers.append(worker)
+
+    def _give(self, worker: _Worker, task: Task) -> None:
+        worker.task = task
+        task.began = time.monotonic()
+        line = task_of(task.run.recipe, seed=task.run.seed, place=task.place)
+        try:
+            assert worker.process.stdin is not None  # noqa: S101 (made with a pipe)
+            worker.process.stdin.write(line.encode())
+        except BrokenPipeError:
+            self._died(worker)
+
+    def _hear(self, worker: _Worker, line: bytes) -> None:
+        said = json.loads(line)
+        task = worker.task
+        if task is None:
+            return
+        if "progress" in said:
+            task.progress = Seen(*said["progress"])
+            return
+        task.wall_s, task.error = said.get("done"), said.get("error", "")
+        task.unwritable = said.get("unwritable", False)
+        self._ended(worker, task)
+
+    def _died(self, worker: _Worker) -> None:
+        self.selector.unregister(worker.answers)
+        self._workers.remove(worker)
+        task = worker.task
+        code = worker.process.wait()
+        if task is not None:
+            task.error = f"its process {_how(code)}{_last_words(worker.errors)}"
+            self._ended(worker, task)
+        _close(worker)
+
+    def _ended(self, worker: _Worker, task: Task) -> None:
+        worker.task = None
+        if self._on_end is not None:
+            self._on_end(task)
+
+
+def _close(worker: _Worker) -> None:
+    worker.process.wait()
+    for stream in (worker.process.stdin, worker.process.stdout, worker.errors):
+        if stream is not None:
+            stream.close()
+
+
+def _search_path() -> list[str]:
+    """Let the other process find this package where this one found it."""
+    own = os.fspath(Path(__file__).parents[3])
+    before = os.environ.get("PYTHONPATH", "")
+    return [own, *([before] if before else [])]
+
+
+def _how(code: int) -> str:
+    if code >= 0:
+        return f"ended with exit code {code}"
+    try:
+        return f"was killed by {signal.Signals(-code).name}"
+    except ValueError:
+        return f"was killed by signal {-code}"
+
+
+def _last_words(errors: IO[bytes]) -> str:
+    errors.seek(0)
+    lines = errors.read().decode(errors="replace").strip().splitlines()
+    return f": {lines[-1]}" if lines else ""
+
+
+def _named_files() -> Iterator[str]:
+    """Yield the files of `--python`, each with what its user called it."""
+    for path, given in loaded_files().items():
+        yield from (os.fspath(path), given)

@@ -1,0 +1,202 @@
+"""The runs of a study: every variant at every place with every seed, each with its key."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from floodway import _floodway
+from floodway.errors import ScenarioError, StudyError
+from floodway.keys import key_of
+from floodway.limits import LARGEST_SEED
+from floodway.scenarios import Scenario, load
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from floodway.errors import Fault
+    from floodway.study.format.model import Base, Place, Sets, Study, Variant
+
+__all__ = ["Recipe", "Run", "runs_of", "selected"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recipe:
+    """How a scenario is read again, in another process too.
+
+    Attributes
+    ----------
+    file
+        The scenario's file; none where the study holds its keys.
+    folder
+        Where relative paths of an inline scenario begin.
+    keys
+        The keys of an inline scenario, as JSON.
+    name
+        What messages call an inline one.
+    sets
+        Key paths with their values.
+    """
+
+    file: str | None
+    folder: str
+    keys: str
+    name: str
+    sets: Sets
+
+    def scenario(self) -> Scenario:
+        """Read it.
+
+        Raises
+        ------
+        ScenarioError
+            If it cannot be simulated.
+        """
+        if self.file is not None:
+            return load(self.file, sets=self.sets)
+        with contextlib.chdir(self.folder):
+            return Scenario.from_dict(json.loads(self.keys), name=self.name).replace(sets=self.sets)
+
+    @property
+    def reads_from(self) -> Path:
+        """The folder in which relative paths begin."""
+        return Path(self.folder) if self.file is None else Path(self.file).parent
+
+
+@dataclass(frozen=True, kw_only=True)
+class Run:
+    """One run of a study.
+
+    Attributes
+    ----------
+    variant, place, seed
+        What it is of.
+    key
+        The hash that it is stored under.
+    recipe, scenario
+        What is simulated.
+    """
+
+    variant: str
+    place: Place
+    seed: int
+    key: str
+    recipe: Recipe
+    scenario: Scenario
+
+    @property
+    def label(self) -> str:
+        """What messages call it."""
+        return ", ".join(
+            [self.variant, *(f"{axis}={point}" for axis, point in self.place), f"seed {self.seed}"]
+        )
+
+
+def selected(study: Study, *, quick: bool) -> tuple[tuple[Variant, Place], ...]:
+    """Return the variants of a study at the places where they are run; in its quick form, fewer."""
+    few = set(study.quick.variants) if quick and study.quick.variants else None
+    variants = [variant for variant in study.variants if few is None or variant.name in few]
+    points = [
+        [(axis.name, point) for point in axis.names if not quick or point in axis.quick]
+        for axis in study.axes
+    ]
+    return tuple(
+        (variant, place)
+        for variant in variants
+        for place in itertools.product(*points)
+        if variant.runs_at(place)
+    )
+
+
+def runs_of(study: Study, *, quick: bool, seeds: int | tuple[int, ...] | None = None) -> tuple[Run, ...]:
+    """Read and build every scenario of a study, and return its runs in order.
+
+    Parameters
+    ----------
+    study
+        What to run.
+    quick
+        Whether in its quick form.
+    seeds
+        Instead of the study's: a number of them, or a list.
+
+    Raises
+    ------
+    ScenarioError
+        If a scenario cannot be simulated; it has the faults of all of them.
+    StudyError
+        If there are no runs, or seeds beyond the largest.
+    """
+    own = study.quick.seeds if quick and study.quick.seeds is not None else study.seeds
+    wanted = own if seeds is None else seeds
+    runs: list[Run] = []
+    faults: dict[str, tuple[list[str], Fault]] = {}
+    for variant, place in selected(study, quick=quick):
+        recipe = _recipe(study, variant, place, quick=quick)
+        try:
+            scenario = recipe.scenario()
+            with contextlib.chdir(recipe.folder or "."):
+                _floodway.check(scenario.native)
+        except ScenarioError as error:
+            for fault in error.faults:
+                faults.setdefault(fault.text, ([], fault))[0].append(_called(variant, place))
+            continue
+        runs += _with_seeds(study, variant, place, recipe, scenario, wanted)
+    if faults:
+        raise ScenarioError(tuple(_named(study, called, fault) for called, fault in faults.values()))
+    if not runs:
+        raise StudyError(
+            f"{study.file}: has no runs: every variant is left out everywhere", place=str(study.file)
+        )
+    return tuple(runs)
+
+
+def _recipe(study: Study, variant: Variant, place: Place, *, quick: bool) -> Recipe:
+    sets = (*study.sets, *variant.sets)
+    for name, point in place:
+        sets += study.axis(name).point(point).sets
+    if quick:
+        sets += study.quick.sets
+    base: Base = variant.base
+    return Recipe(
+        file=None if base.file is None else os.path.relpath(base.file),
+        folder=os.fspath(study.file.parent.resolve()) if base.file is None else "",
+        keys=json.dumps(base.keys) if base.keys is not None else "",
+        name=study.name,
+        sets=sets,
+    )
+
+
+def _with_seeds(  # noqa: PLR0913, PLR0917 (the parts of a run)
+    study: Study,
+    variant: Variant,
+    place: Place,
+    recipe: Recipe,
+    scenario: Scenario,
+    wanted: int | tuple[int, ...],
+) -> Iterator[Run]:
+    seeds: Sequence[int] = range(scenario.seed, scenario.seed + wanted) if isinstance(wanted, int) else wanted
+    seeds = seeds[: variant.seeds]
+    if max(seeds) > LARGEST_SEED:
+        raise StudyError(f"{study.file}: seeds: {max(seeds)} is above {LARGEST_SEED}", place=str(study.file))
+    for seed in seeds:
+        seeded = scenario.with_seed(seed)
+        key = key_of(seeded, recipe.reads_from)
+        yield Run(variant=variant.name, place=place, seed=seed, key=key, recipe=recipe, scenario=seeded)
+
+
+def _called(variant: Variant, place: Place) -> str:
+    return ", ".join([variant.name, *(f"{axis}={point}" for axis, point in place)])
+
+
+def _named(study: Study, called: Sequence[str], fault: Fault) -> Fault:
+    """Name the study and the runs that have a fault: the first few of them."""
+    most = 3
+    more = f" and {len(called) - most} more" if len(called) > most else ""
+    text = f"{study.file}: {'; '.join(called[:most])}{more}: {fault.text}"
+    return type(fault)(**{**fault.__dict__, "text": text})

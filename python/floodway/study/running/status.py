@@ -1,0 +1,55 @@
+"""The status of a plan: which runs are done, and how long the others will take."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from floodway.study.running.storage import Runs
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from floodway.study.running.plan import Plan
+
+__all__ = ["State", "expected_minutes", "states_of"]
+
+State = Literal["done", "failed", "to do"]
+#: Cores that `minutes` of a study counts on.
+STATED_CORES = 2
+
+
+def states_of(plan: Plan, folder: Path) -> dict[str, State]:
+    """Return what has become of each run, by its key, without touching anything."""
+    runs = Runs(folder / "runs")
+    return {run.key: _state(runs, run.key) for run in plan.runs}
+
+
+def expected_minutes(plan: Plan, folder: Path, *, states: Mapping[str, State], jobs: int) -> float | None:
+    """Estimate how long the runs that are missing will take; none where nothing is known.
+
+    What studies say counts first, then what their runs that are there have taken. A run that studies have in
+    common counts once.
+    """
+    runs = Runs(folder / "runs")
+    total = 0.0
+    counted: set[str] = set()
+    for study, own in plan.studies:
+        walls = [runs.wall_s(run.key) for run in own if states.get(run.key) == "done"]
+        left = {run.key for run in own if states.get(run.key) != "done"}
+        missing = len(left - counted)
+        counted |= left
+        stated = study.quick.minutes if plan.quick and study.has_quick_form else study.minutes
+        if stated is not None:
+            total += stated * STATED_CORES / jobs * missing / len(own)
+        elif walls:
+            total += sum(walls) / len(walls) * missing / 60 / jobs
+        elif missing:
+            return None
+    return total
+
+
+def _state(runs: Runs, key: str) -> State:
+    if runs.has(key):
+        return "done"
+    return "failed" if runs.failure(key) is not None else "to do"

@@ -1,0 +1,92 @@
+"""A process that brings runs to their end: tasks on stdin, answers on stdout, a line each."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import queue
+import signal
+import sys
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+from floodway.errors import FloodwayError, OutOfMemoryError, OutputError
+from floodway.mechanisms import load_file
+from floodway.simulation import run
+from floodway.study.running.runs import Recipe
+from floodway.study.running.storage import publish
+
+if TYPE_CHECKING:
+    from floodway._floodway import Progress
+
+__all__ = ["answer_to", "main", "task_of"]
+
+
+def task_of(recipe: Recipe, *, seed: int, place: Path) -> str:
+    """Write a task as a line."""
+    return json.dumps({"recipe": recipe.__dict__, "seed": seed, "place": os.fspath(place)}) + "\n"
+
+
+def main() -> None:
+    """Work until stdin ends: when whoever gives the tasks is gone, nobody waits for what is at work.
+
+    Arguments are files of Python with mechanisms that scenarios choose, each before what its user called it.
+    """
+    # Whatever prints to stdout must not disturb the answers.
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    tasks: queue.SimpleQueue[str] = queue.SimpleQueue()
+    for file, given in zip(sys.argv[1::2], sys.argv[2::2], strict=True):
+        load_file(Path(file), given=given)
+    threading.Thread(target=_listen, args=(tasks,), daemon=True).start()
+    while True:
+        _say(answers, answer_to(json.loads(tasks.get()), answers))
+
+
+def answer_to(task: dict[str, Any], answers: TextIO) -> dict[str, Any]:
+    """Run a task, and return what is to be said of it; how far it is goes out meanwhile."""
+    recipe = Recipe(
+        **{**task["recipe"], "sets": tuple((key, value) for key, value in task["recipe"]["sets"])}
+    )
+    place = Path(task["place"]).absolute()
+
+    def look(progress: Progress) -> None:
+        seen = (progress.time_us, progress.flows_done, progress.flows_started, progress.packet_hops)
+        _say(answers, {"progress": seen})
+
+    try:
+        scenario = recipe.scenario().with_seed(task["seed"])
+        with contextlib.chdir(recipe.folder or "."):
+            result = run(scenario, threads=1, on_progress=look)
+        broken = "; ".join(f"invariant {name} broken: {breach}" for name, breach in result.outcome.broken)
+        if broken:
+            return {"error": f"{broken}; this is a bug of the simulator"}
+        try:
+            publish(result, place)
+        except OutputError as error:
+            return {"error": error.reason, "unwritable": True}
+    except OutOfMemoryError as error:
+        # Studies have none of the options that the rest of its text names.
+        return {"error": error.reason}
+    except FloodwayError as error:
+        return {"error": str(error)}
+    except Exception as error:  # noqa: BLE001 (whatever it is, the other runs go on)
+        return {"error": f"{type(error).__name__}: {error}"}
+    return {"done": result.run.timings.wall_s}
+
+
+def _listen(tasks: queue.SimpleQueue[str]) -> None:
+    for line in sys.stdin:
+        tasks.put(line)
+    os._exit(0)
+
+
+def _say(answers: TextIO, what: dict[str, Any]) -> None:
+    try:
+        answers.write(json.dumps(what) + "\n")
+        answers.flush()
+    except BrokenPipeError:
+        os._exit(0)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from floodway.results import AskedLoad, Result, RunInfo, Timings
+from floodway import Result
+from floodway.results import AskedLoad, RunInfo, Timings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

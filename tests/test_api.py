@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from floodway.results import Result
+    from floodway import Result
 
 
 @pytest.fixture(scope="module")

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from command import Command
-    from floodway.results import Result
+    from floodway import Result
 
 #: Two switches below a core: senders behind t2 and c send to h1.
 TREE = ("t1-h1", "a-t1", "b-t1", "c-a", "t2-a", "x-t2")

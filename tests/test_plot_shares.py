@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from command import Command
-    from floodway.results import Result
+    from floodway import Result
 
 #: `TOLD` with shares of what leads to the only receiver.
 SHARED = TOLD.replace('watch = "*"', 'watch = "*", shares = { links = "h4-s2", bucket = "5us" }')

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from command import Command
-    from floodway.results import Result
+    from floodway import Result
 
 #: An incast at a switch, and a victim that shares the way to it and not its end.
 VICTIM = """\

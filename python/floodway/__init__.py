@@ -20,6 +20,7 @@ from floodway.on_demand import found_in
 
 if TYPE_CHECKING:
     from floodway._floodway import Progress, __version__
+    from floodway.analysis import Result, read
     from floodway.comparison import Comparison, Variant, compare, vary
     from floodway.errors import (
         ComparisonError,
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
         ValidationError,
     )
     from floodway.mechanisms import CongestionPoint, Duration, Rate, RateControl, Size
-    from floodway.results import Result, Summary, read
+    from floodway.results import Summary
     from floodway.scenarios import Scenario, load
     from floodway.simulation import run
 
@@ -90,6 +91,7 @@ __all__ = [
 #: command line answers Ctrl-C before the tables' library is there.
 _NAMES = {
     "_floodway": ("Progress", "__version__"),
+    "analysis": ("Result", "read"),
     "comparison": ("Comparison", "Variant", "compare", "vary"),
     "errors": (
         "ComparisonError",
@@ -113,7 +115,7 @@ _NAMES = {
         "ValidationError",
     ),
     "mechanisms": ("CongestionPoint", "Duration", "Rate", "RateControl", "Size"),
-    "results": ("Result", "Summary", "read"),
+    "results": ("Summary",),
     "scenarios": ("Scenario", "load"),
     "simulation": ("run",),
 }

@@ -2,43 +2,31 @@
 
 from __future__ import annotations
 
-import contextlib
-import ctypes
 import json
 import platform
-import signal
-import sys
-import threading
 import time
-from concurrent.futures import ThreadPoolExecutor, wait
 from datetime import UTC, datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from floodway import _floodway
+from floodway.analysis import Result
 from floodway.errors import OutOfMemoryError
 from floodway.limits import MOST_THREADS
 from floodway.own_code import code_of, warn_of_older
 from floodway.results.frames import flows_frame, frame, optional_frame
-from floodway.results.result import AskedLoad, Result, RunInfo, Timings
+from floodway.results.result import AskedLoad, RunInfo, Timings
 from floodway.scenarios import Scenario
+from floodway.watching import stopped_by_interrupt, watched
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from floodway._floodway import Plan, Progress
 
-__all__ = ["POLL_S", "run", "stopped_by_interrupt", "watched"]
-
-#: What work returns.
-Kept = TypeVar("Kept")
-
-#: Seconds between two looks at the progress.
-POLL_S = 0.1
-#: Seconds that a run is given to stop before code of users in it is interrupted.
-PATIENCE_S = 1.0
+__all__ = ["run", "versions"]
 
 
 def check_threads(threads: int | None) -> None:
@@ -183,67 +171,3 @@ def versions() -> dict[str, str]:
         "polars": pl.__version__,
         "python": platform.python_version(),
     }
-
-
-def _interrupt_own_code(thread: int) -> None:
-    """Raise `KeyboardInterrupt` in code of users' mechanisms that does not come to its end.
-
-    Nothing happens while the simulator itself is at work there: it looks whether to stop.
-    """
-    frame = sys._current_frames().get(thread)  # noqa: SLF001 (Python has no other way)
-    if frame is None or frame.f_code.co_filename == __file__:
-        return
-    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(KeyboardInterrupt))
-
-
-@contextlib.contextmanager
-def stopped_by_interrupt(stop: Callable[[], None]) -> Iterator[None]:
-    """Let Ctrl-C stop a run rather than raise somewhere; Python lets the main thread alone ask for it."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGINT, lambda *_: stop())
-    try:
-        yield
-    finally:
-        # None stands for a handler that is not Python's, and cannot be put back.
-        signal.signal(signal.SIGINT, signal.SIG_DFL if before is None else before)
-
-
-def watched(
-    work: Callable[[], Kept], progress: Progress, on_progress: Callable[[Progress], None] | None
-) -> Kept:
-    """Do work in a thread of its own, and tell how far it is about ten times a second.
-
-    Where hardly any memory is left the work is stopped, before the system ends the whole process.
-
-    Parameters
-    ----------
-    work
-        What runs a scenario and tells its progress.
-    progress
-        What it tells; whatever is raised here stops it.
-    on_progress
-        Who wants to know, in the calling thread.
-    """
-    worker: list[int] = []
-
-    def at_work() -> Kept:
-        worker.append(threading.get_ident())
-        return work()
-
-    stopping_s = 0.0
-    with ThreadPoolExecutor(max_workers=1, thread_name_prefix="floodway") as pool:
-        running = pool.submit(at_work)
-        try:
-            while wait((running,), timeout=POLL_S).not_done:
-                progress.stop_if_short_of_memory()
-                stopping_s += POLL_S if progress.is_stopping else 0.0
-                if stopping_s >= PATIENCE_S and worker:
-                    _interrupt_own_code(worker[0])
-                if on_progress is not None:
-                    on_progress(progress)
-        except BaseException:
-            progress.stop()
-            raise
-        return running.result()

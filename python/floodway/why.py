@@ -20,7 +20,7 @@ from floodway.names import nearest, not_a_choice
 from floodway.own_code import changed, missing
 from floodway.results.frames import frame
 from floodway.scenarios import recorded
-from floodway.simulation import stopped_by_interrupt, watched
+from floodway.watching import stopped_by_interrupt, watched
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

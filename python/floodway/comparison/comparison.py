@@ -24,7 +24,7 @@ from floodway.scenarios import Scenario
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from floodway.results import Result
+    from floodway.analysis import Result
 
 __all__ = ["Comparison", "compare"]
 

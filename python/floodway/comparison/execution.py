@@ -11,13 +11,14 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from floodway.errors import RunError
-from floodway.simulation import POLL_S, run, stopped_by_interrupt
+from floodway.simulation import run
+from floodway.watching import POLL_S, stopped_by_interrupt
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from floodway._floodway import Progress
-    from floodway.results import Result
+    from floodway.analysis import Result
     from floodway.scenarios import Scenario
 
 __all__ = ["Resources", "Task", "cores", "run_all"]

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from floodway.analysis import read
 from floodway.comparison.document import document
 from floodway.comparison.variants import folder_names
 from floodway.errors import OutputError
@@ -22,15 +23,15 @@ from floodway.results.files import replace_file
 from floodway.results.folders import COMPARISON_FILE
 from floodway.results.locks import Lock, is_ours, refuse_in_use
 from floodway.results.rescue import rescued
-from floodway.results.store import FILES, Reservation, read, remove_left_behind
+from floodway.results.store import FILES, Reservation, remove_left_behind
 from floodway.results.verification import verified
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
     from types import TracebackType
 
+    from floodway.analysis import Result
     from floodway.comparison.comparison import Comparison
-    from floodway.results import Result
 
 __all__ = ["PAGE_FILE", "Place", "Slot"]
 

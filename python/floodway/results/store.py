@@ -15,7 +15,7 @@ import shutil
 import warnings
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import polars as pl
 
@@ -45,8 +45,12 @@ __all__ = [
     "TABLES",
     "Reservation",
     "read",
+    "read_as",
     "remove_left_behind",
 ]
+
+#: A class of results.
+Kind = TypeVar("Kind", bound=Result)
 
 #: The tables of a result, each in a file of its name.
 TABLES = ("flows", "latency", "series", "counters")
@@ -220,6 +224,11 @@ def read(folder: str | os.PathLike[str], *, key: str | None = None) -> Result:
     OutputError
         If they are not there, are not results of floodway, or have changed since.
     """
+    return read_as(Result, folder, key=key)
+
+
+def read_as(kind: type[Kind], folder: str | os.PathLike[str], *, key: str | None) -> Kind:
+    """Read results as `read` does, as an object of this class; for a function that is called `read`."""
     path, shown = Path(folder), os.fspath(folder)
     lacking = [f"{table}.parquet" for table in TABLES if not (path / f"{table}.parquet").is_file()]
     if lacking and (path / RUN_FILE).is_file():
@@ -231,7 +240,7 @@ def read(folder: str | os.PathLike[str], *, key: str | None = None) -> Result:
     if key is not None and document.get("key", key) != key:
         raise OutputError(shown, ANOTHER_RUN)
     try:
-        result = _read(path, document)
+        result = _read(kind, path, document)
         if "files" not in document:
             refuse_unusable(result, shown=shown)
     except OSError as error:
@@ -242,7 +251,7 @@ def read(folder: str | os.PathLike[str], *, key: str | None = None) -> Result:
         warnings.warn(
             f"{shown}: cannot be verified: an earlier version wrote it, without digests",
             UnverifiedWarning,
-            stacklevel=2,
+            stacklevel=3,
         )
     return result
 
@@ -340,7 +349,7 @@ def _refuse_changed(path: Path, document: Mapping[str, Any], *, shown: str) -> N
         raise OutputError(shown, f"{fault}; run it again")
 
 
-def _read(path: Path, document: Mapping[str, Any]) -> Result:
+def _read(kind: type[Kind], path: Path, document: Mapping[str, Any]) -> Kind:
     known = {key: value for key, value in document.items() if key not in _OF_FILES}
     known["timings"] = Timings(**document["timings"])
     known["loads"] = tuple(AskedLoad(**load) for load in document["loads"])
@@ -348,4 +357,4 @@ def _read(path: Path, document: Mapping[str, Any]) -> Result:
     tables = {table: pl.read_parquet(path / f"{table}.parquet") for table in (*TABLES, *optional)}
     capture = path / CAPTURE_FILE
     captured = capture.read_bytes() if capture.is_file() else None
-    return Result(run=RunInfo(**known), capture=captured, **tables)
+    return kind(run=RunInfo(**known), capture=captured, **tables)

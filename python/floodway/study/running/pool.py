@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from floodway.mechanisms import loaded_files
-from floodway.simulation import POLL_S, stopped_by_interrupt
 from floodway.study.running.worker import task_of
+from floodway.watching import POLL_S, stopped_by_interrupt
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -1,7 +1,8 @@
-"""The Rust sources: how long a file may be, and how many files may import each other in a circle."""
+"""Limits of the sources: the length of a file, and which files and rooms may import each other."""
 
 from __future__ import annotations
 
+import ast
 import re
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 
 CRATES = Path(__file__).parent.parent / "crates"
 FABRIC = CRATES / "fabric" / "src"
+PYTHON = Path(__file__).parent.parent / "python" / "floodway"
 #: Lines of a file. Tests that have a file of their own may be longer.
 LONGEST = 600
 #: Files that import each other, directly or over others.
@@ -84,3 +86,81 @@ def test_a_circle_is_found(tmp_path: Path) -> None:
         "fn f() { crate::a::g() }\n#[cfg(test)]\nmod tests { use crate::b::X; }\n"
     )
     assert set(_imports(tmp_path).edges) == {("a", "b::c"), ("a", "b"), ("b::c", "a")}
+
+
+def _python_files(root: Path) -> dict[str, Path]:
+    """Modules of a package by their names."""
+    return {
+        ".".join(file.relative_to(root.parent).with_suffix("").parts).removesuffix(".__init__"): file
+        for file in root.rglob("*.py")
+    }
+
+
+def _for_types_alone(tree: ast.Module) -> set[ast.AST]:
+    return {
+        inner
+        for node in ast.walk(tree)
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+        for statement in node.body
+        for inner in ast.walk(statement)
+    }
+
+
+def _python_imports(root: Path) -> nx.DiGraph:
+    """Modules of a package, and an edge from each to those that it imports, at once or in a function."""
+    files = _python_files(root)
+    graph: nx.DiGraph = nx.DiGraph()
+    graph.add_nodes_from(files)
+    for module, file in files.items():
+        tree = ast.parse(file.read_text(encoding="utf-8"))
+        ignored = _for_types_alone(tree)
+        names: list[tuple[str, ...]] = []
+        for node in ast.walk(tree):
+            if node in ignored:
+                continue
+            if isinstance(node, ast.ImportFrom) and node.module:
+                names += [(f"{node.module}.{each.name}", node.module) for each in node.names]
+            elif isinstance(node, ast.Import):
+                names += [(each.name,) for each in node.names]
+        for either in names:
+            target = next((name for name in either if name in files), None)
+            if target is not None and target != module:
+                graph.add_edge(module, target)
+    return graph
+
+
+def _room(module: str) -> str:
+    """The package of a module: `study.report` of `floodway.study.report.table`, else the first folder."""
+    parts = module.split(".")[1:]
+    return ".".join(parts[: 2 if parts[:1] == ["study"] and len(parts) > 2 else 1])
+
+
+def test_rooms_of_python_import_each_other_in_no_circle() -> None:
+    modules = _python_imports(PYTHON)
+    assert modules.number_of_edges() > modules.number_of_nodes()
+    rooms = nx.DiGraph((_room(one), _room(other)) for one, other in modules.edges)
+    rooms.remove_edges_from(list(nx.selfloop_edges(rooms)))
+    circles = [sorted(circle) for circle in nx.strongly_connected_components(rooms) if len(circle) > 1]
+    assert circles == []
+
+
+def test_results_import_nothing_that_draws_or_explains_them() -> None:
+    above = ("floodway.plot", "floodway.why", "floodway.analysis", "floodway.comparison", "floodway.study")
+    found = [
+        (one, other)
+        for one, other in _python_imports(PYTHON).edges
+        if one.startswith("floodway.results") and other.startswith(above)
+    ]
+    assert found == []
+
+
+def test_an_import_of_python_is_found(tmp_path: Path) -> None:
+    package = tmp_path / "p"
+    (package / "b").mkdir(parents=True)
+    (package / "__init__.py").write_text("")
+    (package / "b" / "__init__.py").write_text("def f():\n    from p.a import g\n")
+    (package / "a.py").write_text(
+        "from typing import TYPE_CHECKING\nfrom p import b\nif TYPE_CHECKING:\n    import p.b.c\n"
+    )
+    (package / "b" / "c.py").write_text("import p.a\n")
+    assert set(_python_imports(package).edges) == {("p.b", "p.a"), ("p.a", "p.b"), ("p.b.c", "p.a")}

@@ -1,4 +1,4 @@
-"""`python -m floodway.plot.concepts FOLDER [SCENARIOS]`: the pictures of docs/concepts.md, as SVG files.
+"""`python -m floodway.concepts FOLDER [SCENARIOS]`: the pictures of docs/concepts.md, as SVG files.
 
 Each is the result of one or two runs of a scenario in `scenarios/concepts`, and of nothing else: the same
 scenarios give the same bytes.

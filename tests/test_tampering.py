@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import floodway as package
-from floodway.cli.app import main
+from floodway.cli.main import main
 from floodway.results.digests import sealed
 from floodway.study import conduct, load_study, plan_of
 from scenarios import SMALL, written

@@ -59,7 +59,7 @@ class Done:
 
 def call(*arguments: str | Path) -> Done:
     """Call the command line in this process."""
-    from floodway.cli.app import main  # noqa: PLC0415 (the parent does without)
+    from floodway.cli.main import main  # noqa: PLC0415 (the parent does without)
 
     out, err = StringIO(), StringIO()
     code = 0

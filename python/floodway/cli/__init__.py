@@ -1,5 +1,5 @@
 """The command line: results to stdout, progress and warnings to stderr, no traceback ever."""
 
-from floodway.cli.app import main
+from floodway.cli.main import main
 
 __all__ = ["main"]

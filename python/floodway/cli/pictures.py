@@ -14,7 +14,7 @@ from floodway.names import not_a_choice
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["FORMATS", "Format", "Kind", "PictureOptions", "axes_of", "formats_of"]
+__all__ = ["FORMATS", "Format", "Kind", "PictureOptions", "axes_of", "formats_of", "picture_options"]
 
 Format = Literal["png", "pdf", "svg"]
 #: What `plot` draws.
@@ -67,6 +67,30 @@ class PictureOptions:
             yield
         finally:
             chosen.__exit__(None, None, None)
+
+
+def picture_options(  # noqa: PLR0913 (one argument an option)
+    form: str | None,
+    width: float | None,
+    font_size: float | None,
+    log: str | None,
+    title: str | None,
+    *,
+    note: bool,
+) -> PictureOptions:
+    """Return the options of pictures; a look that cannot be drawn is an error before the first run."""
+    chosen = PictureOptions(
+        formats=formats_of(form),
+        width_in=width,
+        font_pt=font_size,
+        log=axes_of(log),
+        title=title,
+        note=note,
+    )
+    if chosen.is_chosen:
+        with chosen.look():
+            pass
+    return chosen
 
 
 def formats_of(text: str | None) -> tuple[Format, ...]:

@@ -1,0 +1,102 @@
+"""Definition of `floodway compare`: arguments, options and help."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from floodway.cli.options import Force, ForceMemory, ForceThreads, Json, Python, Quiet, Sets, Strict
+from floodway.limits import MOST_THREADS
+from floodway.loading import loading
+
+__all__ = ["command"]
+
+
+def command(  # noqa: PLR0913 (one argument an option)
+    scenarios: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="SCENARIO",
+            help="The scenario's TOML file, or several to compare with one another.",
+            show_default=False,
+        ),
+    ],
+    *,
+    python: Python = None,  # noqa: ARG001 (its callback has run them)
+    vary: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--vary",
+            metavar="KEY.PATH=A,B[,...]",
+            help="Compare the scenario with each of these values; repeated, every combination.",
+            show_default=False,
+        ),
+    ] = None,
+    seeds: Annotated[
+        int, typer.Option(min=1, help="Runs of each variant, with the scenario's seed and those after it.")
+    ] = 1,
+    jobs: Annotated[
+        int | None,
+        typer.Option(min=1, help="Runs at a time.", show_default="one a core"),
+    ] = None,
+    threads: Annotated[
+        int,
+        typer.Option(
+            min=1,
+            max=MOST_THREADS,
+            help="Threads of each run, whatever its scenario says; results do not depend on them.",
+        ),
+    ] = 1,
+    sets: Sets = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Folder of the results.", show_default="out/compare/SCENARIO"),
+    ] = None,
+    force: Force = False,
+    quiet: Quiet = False,
+    json: Json = False,
+    strict: Strict = False,
+    force_threads: ForceThreads = False,
+    force_memory: ForceMemory = False,
+) -> int:
+    """Simulate variants side by side, and say how they differ.
+
+    A comparison that was cut short goes on: runs that are there are not run again.
+
+    \b
+    Examples:
+      floodway compare scenarios/demo.toml --vary long-haul.flow-control=pfc,bifrost
+      floodway compare scenarios/demo.toml --vary long-haul.buffer.static.size=42MB,82MB --seeds 3
+      floodway compare scenarios/demo.toml --vary 'defaults.flow-control.pfc.xoff={ alpha = 0.25 },1MB'
+      floodway compare scenarios/incast.toml scenarios/demo.toml --out out/both
+
+    \b
+    Exit codes:
+      0    done
+      1    a run failed: an invariant broke, a deadlock stopped it, --strict and packets were lost, or the
+           results could not be written to their place
+      2    bad usage or scenario; nothing has run
+      130  interrupted; the runs that had ended are written
+      143  the same by SIGTERM
+    """
+    with loading():
+        from floodway.cli import compare as comparing
+    return comparing.compare(
+        comparing.Request(
+            scenarios=scenarios,
+            vary=vary or [],
+            seeds=seeds,
+            jobs=jobs,
+            threads=threads,
+            sets=sets or [],
+            out=out,
+            force=force,
+            quiet=quiet,
+            json=json,
+            strict=strict,
+            force_threads=force_threads,
+            force_memory=force_memory,
+        )
+    )

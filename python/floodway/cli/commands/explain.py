@@ -1,0 +1,39 @@
+"""Definition of `floodway explain`: arguments, options and help."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from floodway.cli.options import Json, Python
+from floodway.loading import loading
+
+__all__ = ["command"]
+
+
+def command(
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="NAME",
+            help="A mechanism, topology, workload or distribution; SLOT.NAME where two share a name.",
+            show_default=False,
+        ),
+    ],
+    *,
+    python: Python = None,  # noqa: ARG001 (its callback has run them)
+    json: Json = False,
+) -> int:
+    """Tell what something does: its parameters with units, defaults and sources, sizing, differences.
+
+    \b
+    Examples:
+      floodway explain bifrost
+      floodway explain notification.dcqcn
+      floodway explain fat-tree
+      floodway explain poisson
+    """
+    with loading():
+        from floodway.cli import find as finding
+    return finding.explain(name, json_=json)

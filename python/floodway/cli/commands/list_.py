@@ -1,0 +1,48 @@
+"""Definition of `floodway list`: arguments, options and help."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from floodway.cli.options import Json, Python
+from floodway.loading import loading
+
+__all__ = ["command"]
+
+
+def command(
+    what: Annotated[
+        Literal["mechanisms", "topologies", "workloads", "scenarios", "studies"],
+        typer.Argument(help="What to list.", show_default=False),
+    ],
+    folder: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="[FOLDER]",
+            help="Of scenarios and studies: where they are, by default in scenarios/ and studies/.",
+            show_default=False,
+        ),
+    ] = None,
+    *,
+    python: Python = None,  # noqa: ARG001 (its callback has run them)
+    json: Json = False,
+) -> int:
+    """List what a scenario can name, a line each, or the scenarios and studies that are ready to run.
+
+    \b
+    Examples:
+      floodway list mechanisms
+      floodway list topologies --json
+      floodway list scenarios
+      floodway list studies
+    """
+    if folder is not None and what not in {"scenarios", "studies"}:
+        raise typer.BadParameter(
+            f"a folder is for scenarios and studies, not for {what}", param_hint="FOLDER"
+        )
+    with loading():
+        from floodway.cli import find as finding
+    return finding.list_(what, folder=folder, json_=json)

@@ -1,0 +1,95 @@
+"""Definition of `floodway reproduce`: arguments, options and help."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from floodway.cli.commands.study_request import study_request
+from floodway.cli.options import (
+    AlsoFormats,
+    Anew,
+    FontSize,
+    Jobs,
+    Json,
+    Log,
+    NoNote,
+    Quick,
+    Quiet,
+    Seeds,
+    Status,
+    Title,
+    Width,
+)
+from floodway.cli.pictures import picture_options
+from floodway.loading import loading
+
+__all__ = ["command"]
+
+
+def command(  # noqa: PLR0913 (one argument an option)
+    papers: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="PAPER [FIGURE]...",
+            help="A paper, and those of its figures that are wanted: all where none are named. Several "
+            "papers follow one another.",
+            show_default=False,
+        ),
+    ],
+    *,
+    quick: Quick = False,
+    seeds: Seeds = None,
+    jobs: Jobs = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Folder of runs and report.", show_default="out/reproduce/PAPER"),
+    ] = None,
+    status: Status = False,
+    form: AlsoFormats = None,
+    width: Width = None,
+    font_size: FontSize = None,
+    log: Log = None,
+    title: Title = None,
+    no_note: NoNote = False,
+    force: Anew = False,
+    quiet: Quiet = False,
+    json: Json = False,
+) -> int:
+    """Reproduce the figures of papers, and compare with the numbers that they give.
+
+    The papers' studies are in studies/; `floodway list studies` shows them.
+
+    \b
+    Examples:
+      floodway reproduce swing bifrost --quick
+      floodway reproduce swing 13a 14
+      floodway reproduce bifrost --status
+
+    \b
+    Exit codes:
+      0    done
+      1    a run failed; the others and the report are there. Or results could not be written; what had ended
+           is kept
+      2    bad usage, study or scenario; nothing has run
+      130  interrupted; the runs that had ended are kept
+      143  the same by SIGTERM
+    """
+    with loading():
+        from floodway.cli import study as studying
+    return studying.reproduce(
+        papers,
+        study_request(
+            out=out,
+            jobs=jobs,
+            seeds=seeds,
+            quick=quick,
+            status=status,
+            force=force,
+            quiet=quiet,
+            json=json,
+            pictures=picture_options(form, width, font_size, log, title, note=not no_note),
+        ),
+    )

@@ -1,0 +1,121 @@
+"""Definition of `floodway run`: arguments, options and help."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from floodway.cli.options import (
+    Force,
+    ForceMemory,
+    ForceThreads,
+    Json,
+    Python,
+    Quiet,
+    ScenarioFile,
+    Sets,
+    Strict,
+)
+from floodway.limits import LARGEST_SEED, MOST_THREADS
+from floodway.loading import loading
+
+__all__ = ["command"]
+
+
+def command(  # noqa: PLR0913 (one argument an option)
+    scenario: ScenarioFile,
+    *,
+    python: Python = None,  # noqa: ARG001 (its callback has run them)
+    sets: Sets = None,
+    seed: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            max=LARGEST_SEED,
+            help="Seed of every random stream, instead of the scenario's.",
+            show_default=False,
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Folder of the results.", show_default="out/SCENARIO")
+    ] = None,
+    force: Force = False,
+    quiet: Quiet = False,
+    json: Json = False,
+    strict: Strict = False,
+    on_deadlock: Annotated[
+        Literal["stop", "continue"] | None,
+        typer.Option(
+            help="What to do when a deadlock is found, instead of what the scenario says.", show_default=False
+        ),
+    ] = None,
+    export: Annotated[
+        Literal["hpcc"] | None,
+        typer.Option(
+            help="Write the results in another simulator's formats too: fct.txt, pfc.txt, qlen.txt.",
+            show_default=False,
+        ),
+    ] = None,
+    pcap: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="link=NAME[,NAME...]",
+            help="Keep the packets of these links, by name, * and ? or tag=NAME, in capture.pcapng; may be "
+            "repeated.",
+            show_default=False,
+        ),
+    ] = None,
+    threads: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            max=MOST_THREADS,
+            help="Threads; results do not depend on them.",
+            show_default="one a core where that pays",
+        ),
+    ] = None,
+    force_threads: ForceThreads = False,
+    force_memory: ForceMemory = False,
+) -> int:
+    """Simulate a scenario, write its results and print what it came to.
+
+    \b
+    Examples:
+      floodway run scenarios/demo.toml
+      floodway run scenarios/demo.toml --seed 7 --out out/demo-7
+      floodway run scenarios/demo.toml --set long-haul.flow-control.pfc.xoff=5MB --strict
+      floodway run scenarios/demo.toml --json --force | jq .summary.total.fct
+      floodway run scenarios/demo.toml --export hpcc
+      floodway run scenarios/incast.toml --pcap 'link=h1-*'
+
+    \b
+    Exit codes:
+      0    done
+      1    the run failed: an invariant broke, a deadlock stopped it, memory is too little, --strict and
+           packets were lost, or the results could not be written to their place
+      2    bad usage or scenario
+      130  interrupted; what was complete is written
+      143  the same by SIGTERM
+    """
+    with loading():
+        from floodway.cli import run as running
+    return running.run(
+        running.Request(
+            scenario=scenario,
+            sets=sets or [],
+            seed=seed,
+            out=out,
+            force=force,
+            quiet=quiet,
+            json=json,
+            strict=strict,
+            on_deadlock=on_deadlock,
+            export=export,
+            pcap=pcap or [],
+            threads=threads,
+            force_threads=force_threads,
+            force_memory=force_memory,
+        )
+    )

@@ -1,0 +1,94 @@
+"""Definition of `floodway study`: arguments, options and help."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from floodway.cli.commands.study_request import study_request
+from floodway.cli.options import (
+    AlsoFormats,
+    Anew,
+    FontSize,
+    Jobs,
+    Json,
+    Log,
+    NoNote,
+    Python,
+    Quick,
+    Quiet,
+    Seeds,
+    Status,
+    Title,
+    Width,
+)
+from floodway.cli.pictures import picture_options
+from floodway.loading import loading
+
+__all__ = ["command"]
+
+
+def command(  # noqa: PLR0913 (one argument an option)
+    studies: Annotated[
+        list[Path],
+        typer.Argument(metavar="STUDY", help="The study's TOML file, or several.", show_default=False),
+    ],
+    *,
+    python: Python = None,  # noqa: ARG001 (its callback has run them)
+    quick: Quick = False,
+    seeds: Seeds = None,
+    jobs: Jobs = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Folder of runs and report.", show_default="out/study/STUDY"),
+    ] = None,
+    status: Status = False,
+    form: AlsoFormats = None,
+    width: Width = None,
+    font_size: FontSize = None,
+    log: Log = None,
+    title: Title = None,
+    no_note: NoNote = False,
+    force: Anew = False,
+    quiet: Quiet = False,
+    json: Json = False,
+) -> int:
+    """Run a study: variants, axes and seeds, with published numbers beside ours.
+
+    Runs that are there are not run again; what was cut short goes on.
+
+    \b
+    Examples:
+      floodway study studies/example.toml
+      floodway study studies/example.toml --quick
+      floodway study studies/example.toml --status
+      floodway study studies/example.toml --seeds 1,2,7 --out out/seven
+      floodway study studies/example.toml --format pdf,svg --width 3.4 --font-size 8 --title ''
+
+    \b
+    Exit codes:
+      0    done
+      1    a run failed; the others and the report are there. Or results could not be written; what had ended
+           is kept
+      2    bad usage, study or scenario; nothing has run
+      130  interrupted; the runs that had ended are kept
+      143  the same by SIGTERM
+    """
+    with loading():
+        from floodway.cli import study as studying
+    return studying.study(
+        studies,
+        study_request(
+            out=out,
+            jobs=jobs,
+            seeds=seeds,
+            quick=quick,
+            status=status,
+            force=force,
+            quiet=quiet,
+            json=json,
+            pictures=picture_options(form, width, font_size, log, title, note=not no_note),
+        ),
+    )

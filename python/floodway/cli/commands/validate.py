@@ -1,0 +1,129 @@
+"""Definition of `floodway validate`: arguments, options and help."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from floodway.cli.options import Force, Json, Quiet
+from floodway.loading import loading
+
+__all__ = ["command"]
+
+
+def command(  # noqa: PLR0913 (one argument an option)
+    folder: Annotated[
+        Path,
+        typer.Argument(
+            metavar="DIR",
+            help="A case of the HPCC simulator, or a folder of cases: config_TAG.txt with the files that it "
+            "names, and what that simulator made of it: fct_TAG.txt, pfc_TAG.txt, qlen_TAG.txt.",
+            show_default=False,
+        ),
+    ],
+    *,
+    seeds: Annotated[
+        int,
+        typer.Option(
+            min=1,
+            help="Runs of a case that is held to bounds, if chance or ties decide it.",
+        ),
+    ] = 5,
+    jobs: Annotated[
+        int | None,
+        typer.Option(min=1, help="Runs at a time.", show_default="one a core"),
+    ] = None,
+    quick: Annotated[
+        bool,
+        typer.Option(
+            "--quick",
+            help="Leave out cases of more than 1 GB of payload, and run once what only ties decide.",
+            show_default=False,
+        ),
+    ] = False,
+    other_build: Annotated[
+        bool,
+        typer.Option(
+            "--other-build",
+            help="The reference is of another build or fork of that simulator, whose ties, draws and paths "
+            "may be others: bounds decide. Else all has to be equal, unless a hash chooses paths that are "
+            "not listed and fewer than 200 flows end before the first difference.",
+            show_default=False,
+        ),
+    ] = False,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="CASE/TAG",
+            help="Only these, in which * and ? stand for letters; may be repeated.",
+            show_default=False,
+        ),
+    ] = None,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder of the runs and their numbers.")] = Path(
+        "out", "validate"
+    ),
+    plot: Annotated[
+        bool,
+        typer.Option(
+            "--plot", help="Draw slowdown, completion times and queues of both.", show_default=False
+        ),
+    ] = False,
+    report: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Write tables and pictures into a page in Markdown, between its marks.",
+            show_default=False,
+        ),
+    ] = None,
+    verbose: Annotated[
+        bool,
+        typer.Option(
+            "--verbose",
+            help="Show every number of every configuration; else a line each, and what fails.",
+            show_default=False,
+        ),
+    ] = False,
+    force: Force = False,
+    quiet: Quiet = False,
+    json: Json = False,
+) -> int:
+    """Run what the HPCC simulator ran, and compare flows, pauses and queues with what it found.
+
+    \b
+    Examples:
+      floodway validate DIR
+      floodway validate DIR --only "c7*" --plot --out out/c7
+      floodway validate DIR --quick --json | jq .counts
+      floodway validate DIR --only 'c1*/dcqcn' --other-build --seeds 10 --force
+
+    \b
+    Exit codes:
+      0    each configuration equals the reference to the nanosecond, or, where equality is not expected,
+           every number that has a bound keeps within it; what cannot run is named
+      1    one does not, and its first difference is shown; or a run failed
+      2    bad usage, or a file is missing or not of its form; nothing has run
+      130  interrupted; the runs that had ended are kept
+      143  the same by SIGTERM
+    """
+    with loading():
+        from floodway.cli import validate as validating
+    return validating.run(
+        validating.Request(
+            folder=folder,
+            seeds=seeds,
+            jobs=jobs,
+            quick=quick,
+            other_build=other_build,
+            only=only or [],
+            out=out,
+            plot=plot,
+            report=report,
+            force=force,
+            verbose=verbose,
+            quiet=quiet,
+            json=json,
+        )
+    )

@@ -1,0 +1,48 @@
+"""Definition of `floodway verify`: arguments, options and help."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from floodway.cli.options import Json
+from floodway.loading import loading
+
+__all__ = ["command"]
+
+
+def command(
+    folders: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="DIR",
+            help="Folder that `run`, `compare`, `study` or `reproduce` wrote, or several.",
+            show_default=False,
+        ),
+    ],
+    *,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Print faults alone.", show_default=False)] = False,
+    json: Json = False,
+) -> int:
+    """Say whether the results of runs are as the runs wrote them.
+
+    Every file of a run is compared byte for byte with its digest in run.json, and run.json with its own,
+    which leaves out the timings. `plot` and `why` do so with what they read. Numbers, pictures and pages of
+    a comparison or a study have no digests; a line names them.
+
+    \b
+    Examples:
+      floodway verify out/demo
+      floodway verify out/compare/demo --json
+
+    \b
+    Exit codes:
+      0    every run is as it was written
+      1    something is missing or has changed, or an earlier version wrote it, without digests
+      2    bad usage, or no such folder
+    """
+    with loading():
+        from floodway.cli import verify as verifying
+    return verifying.verify(folders, quiet=quiet, json_=json)

@@ -1,0 +1,144 @@
+"""The program: signals, warnings, and errors as one line and an exit code."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import sys
+import traceback
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from floodway.cli.app import app
+from floodway.cli.exits import DONE, FAILED, INTERRUPTED, READER_GONE, TERMINATED, USAGE
+from floodway.cli.output import tell
+from floodway.cli.streams import standard_streams
+from floodway.errors import FloodwayError, LostResultsError, MechanismError, RunError
+from floodway.names import nearest
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from types import FrameType
+    from typing import NoReturn, TextIO
+
+__all__ = ["main"]
+
+#: In this variable shells ask how words are completed, and for those that fit.
+COMPLETION = "_FLOODWAY_COMPLETE"
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Run the command line and leave with its exit code.
+
+    Parameters
+    ----------
+    arguments
+        Those after the program's name; by default the process's own.
+    """
+    terminated: list[int] = []
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        """Do as Ctrl-C does at this point."""
+        terminated.append(number)
+        as_ctrl_c = signal.getsignal(signal.SIGINT)
+        if not callable(as_ctrl_c):
+            raise KeyboardInterrupt
+        as_ctrl_c(signal.SIGINT, frame)
+
+    if COMPLETION in os.environ:
+        # Typer knows shells only after this call.
+        from typer import completion  # noqa: PLC0415 (shells alone need it)
+
+        completion.completion_init()  # type: ignore[attr-defined]  # not listed
+    signal.signal(signal.SIGTERM, interrupt)
+    warnings.showwarning = _warn
+    with standard_streams() as stdout:
+        code = _exit_code(arguments)
+        code = TERMINATED if terminated and code == INTERRUPTED else code
+        lost = stdout.lost()
+        if lost is not None and code == DONE:
+            code = READER_GONE if isinstance(lost, BrokenPipeError) else FAILED
+        if lost is not None and not isinstance(lost, BrokenPipeError):
+            _fail(f"stdout: cannot be written: {lost.strerror}", FAILED)
+    sys.exit(code)
+
+
+def _warn(  # noqa: PLR0913, PLR0917 (as Python calls it)
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,  # noqa: ARG001
+    lineno: int,  # noqa: ARG001
+    file: TextIO | None = None,  # noqa: ARG001
+    line: str | None = None,  # noqa: ARG001
+) -> None:
+    """Show a warning as every other one: in a line, without the place in the program."""
+    if issubclass(category, UserWarning):
+        tell(f"warning: {message}", err=True)
+
+
+def _exit_code(arguments: Sequence[str] | None) -> int:
+    try:
+        return int(app(arguments, prog_name="floodway", standalone_mode=False) or 0)
+    except typer.TyperException as error:
+        return _fail(_usage(error), USAGE)
+    except FloodwayError as error:
+        return _fail(_words(error), FAILED if isinstance(error, (LostResultsError, RunError)) else USAGE)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except MemoryError:
+        return _fail("memory ran out: less data or fewer runs at a time (--jobs) need less", FAILED)
+    except Exception as error:  # noqa: BLE001 (a bug is told in one line as well)
+        return _unexpected(error)
+
+
+def _words(error: FloodwayError) -> str:
+    """Say what went wrong; of a user's own code its traceback first."""
+    cause = error.__cause__ if isinstance(error, MechanismError) else None
+    return "".join([*([] if cause is None else traceback.format_exception(cause)), str(error)])
+
+
+def _unexpected(error: Exception) -> int:
+    """Say in a line what no part of the program expects."""
+    if _is_interrupt(error):
+        return INTERRUPTED
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    where = f"{Path(place.filename).name}:{place.lineno}"
+    return _fail(f"a bug of floodway, please report it: {type(error).__name__}: {error} ({where})", FAILED)
+
+
+def _is_interrupt(error: BaseException | None) -> bool:
+    """Whether Ctrl-C is behind an error: libraries make one of it while they are being loaded."""
+    while error is not None:
+        if isinstance(error, KeyboardInterrupt):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
+
+
+def _fail(message: str, code: int) -> int:
+    for line in message.splitlines():
+        tell(f"error: {line}", err=True)
+    return code
+
+
+def _usage(error: typer.TyperException) -> str:
+    """Say a fault of usage in our words: one line, with the nearest name."""
+    nearest = getattr(error, "possibilities", None)
+    option = getattr(error, "option_name", None)
+    if nearest:
+        return f"no such option {option}; did you mean {nearest[0]}?"
+    message = " ".join(error.format_message().split()).replace("Value error, ", "")
+    hint = _hint(message)
+    message = message.removesuffix(".") if hint else message
+    return f"{message[:1].lower()}{message[1:]}{hint}"
+
+
+def _hint(message: str) -> str:
+    """Return the nearest of the choices that a fault names, where there is one."""
+    found = re.search(r"'([^']*)' is not one of ('[^']*'(?:, '[^']*')*)", message)
+    near = found and nearest(found[1], re.findall(r"'([^']*)'", found[2]))
+    return f"; did you mean {near!r}?" if near else ""

@@ -1,0 +1,159 @@
+"""Arguments and options that several commands have."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+__all__ = [
+    "AlsoFormats",
+    "Anew",
+    "FontSize",
+    "Force",
+    "ForceMemory",
+    "ForceThreads",
+    "Formats",
+    "Jobs",
+    "Json",
+    "Log",
+    "NoNote",
+    "Python",
+    "Quick",
+    "Quiet",
+    "ScenarioFile",
+    "Seeds",
+    "Sets",
+    "Status",
+    "Strict",
+    "Title",
+    "Width",
+]
+
+
+def _load_files(files: list[Path] | None) -> None:
+    """Run the files of `--python`, so that scenarios know the classes in them."""
+    if files:
+        from floodway.mechanisms import load_file
+
+        for file in files:
+            load_file(Path(file))
+
+
+ScenarioFile = Annotated[
+    Path, typer.Argument(metavar="SCENARIO", help="The scenario's TOML file.", show_default=False)
+]
+Sets = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="KEY.PATH=VALUE",
+        help="Give a key of the scenario another value; may be repeated.",
+        show_default=False,
+    ),
+]
+
+
+Python = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--python",
+        metavar="FILE",
+        help="Run a file of Python, whose rate controls and congestion points scenarios may choose; may be "
+        "repeated.",
+        show_default=False,
+        callback=_load_files,
+    ),
+]
+Force = Annotated[
+    bool, typer.Option("--force", help="Replace results that are there already.", show_default=False)
+]
+Quiet = Annotated[
+    bool, typer.Option("--quiet", help="No progress, no warnings, no summary.", show_default=False)
+]
+Strict = Annotated[
+    bool,
+    typer.Option(
+        "--strict",
+        help="Fail where a lossless class lost packets, for want of buffer or by failures.",
+        show_default=False,
+    ),
+]
+ForceThreads = Annotated[
+    bool,
+    typer.Option(
+        "--force-threads",
+        help="Use all threads also where they only wait for one another.",
+        show_default=False,
+    ),
+]
+ForceMemory = Annotated[
+    bool,
+    typer.Option(
+        "--force-memory",
+        help="Begin also where the estimate is more than the memory that is left.",
+        show_default=False,
+    ),
+]
+Quick = Annotated[bool, typer.Option("--quick", help="The quick form, for a first look.", show_default=False)]
+Seeds = Annotated[
+    str | None,
+    typer.Option(
+        metavar="N|A,B,...", help="So many seeds, or these, instead of the study's own.", show_default=False
+    ),
+]
+Jobs = Annotated[int | None, typer.Option(min=1, help="Runs at a time.", show_default="one a core")]
+Status = Annotated[
+    bool,
+    typer.Option(
+        "--status",
+        help="Count the runs that are done, failed and to do, by study and variant; run nothing.",
+        show_default=False,
+    ),
+]
+Anew = Annotated[bool, typer.Option("--force", help="Run everything anew.", show_default=False)]
+Formats = Annotated[
+    str | None,
+    typer.Option(
+        "--format", metavar="FORMAT[,...]", help="Of pictures: png, pdf, svg, or several.", show_default="png"
+    ),
+]
+AlsoFormats = Annotated[
+    str | None,
+    typer.Option(
+        "--format",
+        metavar="FORMAT[,...]",
+        help="Write pictures as pdf, svg or both as well.",
+        show_default="png alone",
+    ),
+]
+Width = Annotated[
+    float | None,
+    typer.Option("--width", metavar="INCHES", help="Width of pictures.", show_default="7, or as it needs"),
+]
+FontSize = Annotated[
+    float | None,
+    typer.Option(metavar="POINTS", help="Size of the letters of pictures.", show_default="10"),
+]
+Log = Annotated[
+    str | None,
+    typer.Option(
+        metavar="x|y|x,y|none",
+        help="Axes that are logarithmic, of pictures whose axes have numbers.",
+        show_default="as the picture has it",
+    ),
+]
+Title = Annotated[
+    str | None,
+    typer.Option(help="Title of pictures; '' for none.", show_default="the picture's own"),
+]
+NoNote = Annotated[
+    bool,
+    typer.Option(
+        "--no-note",
+        help="Leave out what explains widths, bars and marks below pictures.",
+        show_default=False,
+    ),
+]
+Json = Annotated[bool, typer.Option("--json", help="Write one JSON document to stdout.", show_default=False)]

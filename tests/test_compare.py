@@ -20,8 +20,8 @@ import floodway as package
 from command import environment, until
 from floodway.comparison import files, folder_names, split_values
 from floodway.comparison.findings import findings
+from floodway.comparison.formatting import shown
 from floodway.comparison.metrics import Cell, Row
-from floodway.comparison.words import shown
 from scenarios import LISTED, LONG, RING, SMALL, STARVED, written
 from studies import BRIEF, study_file
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import floodway as package
-from floodway.comparison.words import notes, shown
+from floodway.comparison.formatting import notes, shown
 from floodway.results import percentiles
 from floodway.results.simulated import Realised, common_facts, facts, realised
 from made_up import made_up_result

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from floodway.cli.show import WIDTH, table_of
 from floodway.cli.terminal import Terminal
-from floodway.comparison.words import Shown, notes, shown
+from floodway.comparison.formatting import Shown, notes, shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

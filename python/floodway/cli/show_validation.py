@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, TextIO
 
 from floodway.cli.show import table_of
 from floodway.cli.terminal import Terminal
+from floodway.validation.formatting import allowed, difference, headline, number, ours, shown_rows
 from floodway.validation.overview import COLUMNS as OVERVIEW
 from floodway.validation.overview import overview_row, summary
-from floodway.validation.words import allowed, difference, headline, number, ours, shown_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

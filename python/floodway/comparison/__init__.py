@@ -3,10 +3,10 @@
 from floodway.comparison.comparison import Comparison, compare
 from floodway.comparison.document import document
 from floodway.comparison.execution import Task, cores
+from floodway.comparison.folder import PAGE_FILE
 from floodway.comparison.metrics import Cell, Row, ShownLink
-from floodway.comparison.place import PAGE_FILE
+from floodway.comparison.variant_warnings import Warned, warned
 from floodway.comparison.variants import Variant, files, folder_names, split_values, vary
-from floodway.comparison.warned import Warned, warned
 
 __all__ = [
     "PAGE_FILE",

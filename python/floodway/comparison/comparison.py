@@ -12,10 +12,10 @@ import polars as pl
 
 from floodway.comparison.execution import Resources, Task, cores, run_all
 from floodway.comparison.findings import findings
+from floodway.comparison.folder import Place, Slot
 from floodway.comparison.metrics import Row, ShownLink, rows, shown_link, verdict
-from floodway.comparison.place import Place, Slot
+from floodway.comparison.variant_warnings import Warned, warned
 from floodway.comparison.variants import Variant, differing, files
-from floodway.comparison.warned import Warned, warned
 from floodway.errors import ComparisonError
 from floodway.keys import key_of
 from floodway.limits import LARGEST_SEED

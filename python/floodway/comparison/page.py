@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from floodway.comparison.words import notes, shown
+from floodway.comparison.formatting import notes, shown
 from floodway.results.simulated import Realised, common_facts, facts, realised
 
 if TYPE_CHECKING:

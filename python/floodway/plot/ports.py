@@ -18,7 +18,7 @@ from floodway.names import not_a_choice
 from floodway.plot.axes import plain_style, shown
 from floodway.plot.curves import Drawing, titled
 from floodway.plot.port_panels import draw
-from floodway.plot.telling import KEEPS, QUEUE, node_of, telling_ports
+from floodway.plot.usual_ports import KEEPS, QUEUE, node_of, telling_ports
 from floodway.plot.window import inside, limits_of, refuse_many
 from floodway.results.feedback import (
     allowed_spans,

@@ -1,9 +1,9 @@
 """Cases of the HPCC simulator run here and compared with what it made of them."""
 
+from floodway.validation.case_results import Judged, Reference, Side, judge, side_of
 from floodway.validation.cases import Case, cases_of
 from floodway.validation.document import document
-from floodway.validation.judged import Judged, Reference, Side, judge, side_of
-from floodway.validation.place import DOCUMENT_FILE
+from floodway.validation.folder import DOCUMENT_FILE
 from floodway.validation.rows import Row
 from floodway.validation.rules import RULES, Limit, Rules
 from floodway.validation.validation import SEEDS, Validation, validate

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from floodway.validation.judged import Judged
+    from floodway.validation.case_results import Judged
     from floodway.validation.rows import Row
     from floodway.validation.validation import Validation
 

@@ -12,7 +12,7 @@ from floodway.validation.pauses import lines_equal
 from floodway.validation.queues import samples_apart
 
 if TYPE_CHECKING:
-    from floodway.validation.judged import Side
+    from floodway.validation.case_results import Side
 
 __all__ = ["decided", "equal"]
 

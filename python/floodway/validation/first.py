@@ -15,7 +15,7 @@ from floodway.validation.queues import samples_apart
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from floodway.validation.judged import Side
+    from floodway.validation.case_results import Side
 
 __all__ = ["First", "first_difference"]
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from floodway.validation.words import KINDS, percent
+from floodway.validation.formatting import KINDS, percent
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from floodway.validation.judged import Judged
+    from floodway.validation.case_results import Judged
     from floodway.validation.rows import Row
 
 __all__ = ["COLUMNS", "overview_row", "summary"]

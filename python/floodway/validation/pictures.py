@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from floodway.validation.judged import Judged
+    from floodway.validation.case_results import Judged
 
 __all__ = ["CAPTIONS", "pictures"]
 

@@ -8,16 +8,16 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from floodway.errors import OutputError
+from floodway.validation.formatting import KINDS, allowed, difference, headline, number, ours, shown_rows
 from floodway.validation.overview import COLUMNS, overview_row
 from floodway.validation.rules import FEW_FLOWS, FEW_FRAMES, FEW_SAMPLES, RULES, SHOWN_FLOWS
-from floodway.validation.words import KINDS, allowed, difference, headline, number, ours, shown_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
     from floodway.plot import Format
-    from floodway.validation.judged import Judged
+    from floodway.validation.case_results import Judged
     from floodway.validation.rules import Rules
     from floodway.validation.validation import Validation
 

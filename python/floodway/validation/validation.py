@@ -12,11 +12,11 @@ from floodway.comparison.execution import Task, cores, run_all
 from floodway.comparison.variants import folder_names
 from floodway.errors import ScenarioError, ValidationError
 from floodway.names import nearest
+from floodway.validation.case_results import Judged, Reference, side_of
 from floodway.validation.cases import cases_of
 from floodway.validation.document import document
 from floodway.validation.equality import decided
-from floodway.validation.judged import Judged, Reference, side_of
-from floodway.validation.place import DOCUMENT_FILE, place_of
+from floodway.validation.folder import DOCUMENT_FILE, place_of
 from floodway.validation.rows import worst
 from floodway.validation.running import export, refusal_of, scenario_of
 
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
     from floodway.results import Result
     from floodway.scenarios import Scenario
+    from floodway.validation.case_results import Side
     from floodway.validation.cases import Case
-    from floodway.validation.judged import Side
     from floodway.validation.rules import Verdict
 
 __all__ = ["SEEDS", "Validation", "validate"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from floodway.comparison.warned import warned
+from floodway.comparison.variant_warnings import warned
 from floodway.results.lossless import brief, sentence
 
 if TYPE_CHECKING:

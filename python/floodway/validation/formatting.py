@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from floodway.validation.judged import Judged
+    from floodway.validation.case_results import Judged
     from floodway.validation.rows import Row, Unit
     from floodway.validation.rules import Kind, Limit
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from floodway.validation import Case, Reference, Side, judge
+from floodway.validation import Case, Reference, Side, compare_sides
 from floodway.validation.files import FLOWS, PAUSES, QUEUES
 
 if TYPE_CHECKING:
@@ -22,9 +22,9 @@ __all__ = [
     "case_of",
     "failing",
     "flows_of",
-    "judged",
     "pauses_of",
     "queues_of",
+    "rows_of",
     "side",
 ]
 
@@ -89,10 +89,10 @@ def case_of(*, marks: bool, pinned: bool = True) -> Case:
     )
 
 
-def judged(expected: Side, *ours: Side, marks: bool = False, other_build: bool = True) -> dict[str, Row]:
+def rows_of(expected: Side, *ours: Side, marks: bool = False, other_build: bool = True) -> dict[str, Row]:
     """Compare made-up sides, by default by bounds; rows by their keys."""
     reference = Reference(case=case_of(marks=marks), side=expected, other_build=other_build)
-    return {row.key: row for row in judge(reference, ours)}
+    return {row.key: row for row in compare_sides(reference, ours)}
 
 
 def failing(rows: dict[str, Row]) -> set[str]:

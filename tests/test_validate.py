@@ -14,7 +14,17 @@ import pytest
 import floodway as package
 from floodway.cli.app import app
 from floodway.errors import Fault, OutputError, ScenarioError, ValidationError
-from floodway.validation import Case, Judged, Reference, Side, Validation, cases_of, document, judge, validate
+from floodway.validation import (
+    Case,
+    CaseResult,
+    Reference,
+    Side,
+    Validation,
+    cases_of,
+    compare_sides,
+    document,
+    validate,
+)
 from floodway.validation import validation as validating
 from floodway.validation.report import BEGIN, END, draw_into, write_report
 from floodway.validation.running import refusal_of
@@ -247,9 +257,9 @@ def test_json_pictures_and_a_page_are_written(
     assert "](page/" not in page
 
 
-def judged_of(*ours: Side) -> Validation:
+def validation_of(*ours: Side) -> Validation:
     expected = side(flows_of(range(100, 400)), queues=queues_of({5: 2000}))
-    case = Judged(
+    case = CaseResult(
         reference=Reference(case=case_of(marks=False), side=expected),
         seeds=tuple(range(len(ours))),
         sides=ours,
@@ -263,7 +273,7 @@ def test_a_page_keeps_what_stands_outside_its_marks(tmp_path: Path) -> None:
     page.parent.mkdir()
     page.write_text(f"before\n\n{BEGIN}\nold\n{END}\n\nafter\n", encoding="utf-8")
     ours = side(flows_of(range(100, 400)), queues=queues_of({5: 2000}))
-    written = write_report(judged_of(ours), page)
+    written = write_report(validation_of(ours), page)
     text = page.read_text(encoding="utf-8")
     assert text.startswith(f"before\n\n{BEGIN}\n| case/configuration | flows |")
     assert "1 pass; 1 equal to the nanosecond" in text
@@ -277,19 +287,19 @@ def test_a_page_keeps_what_stands_outside_its_marks(tmp_path: Path) -> None:
         "made-up-queues.png",
     ]
     before = {file: file.read_bytes() for file in written}
-    assert {file: file.read_bytes() for file in write_report(judged_of(ours), page)} == before
+    assert {file: file.read_bytes() for file in write_report(validation_of(ours), page)} == before
 
 
 def test_a_page_without_marks_is_left_alone(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text("mine", encoding="utf-8")
     with pytest.raises(OutputError, match="has no lines"):
-        write_report(judged_of(side(flows_of(range(100, 400)))), page)
+        write_report(validation_of(side(flows_of(range(100, 400)))), page)
     assert page.read_text(encoding="utf-8") == "mine"
 
 
 def test_pictures_are_left_out_where_there_is_nothing_to_show(tmp_path: Path) -> None:
-    drawn = draw_into(judged_of(side(flows_of(range(100, 400)))).cases, tmp_path)
+    drawn = draw_into(validation_of(side(flows_of(range(100, 400)))).cases, tmp_path)
     assert [file.name for file in drawn] == [
         "made-up-slowdown.png",
         "made-up-slowdown.csv",
@@ -305,13 +315,13 @@ def test_the_reference_keeps_within_every_bound_of_itself() -> None:
     assert {case.name for case in cases} >= {"c1_incast", "c1_incast_pfc", "c2_mercury_small", "c7_fattree16"}
     for case in cases:
         reference = Reference.of(case)
-        rows = judged_rows(reference)
+        rows = compared_rows(reference)
         assert {row.verdict for row in rows} <= {"pass", "shown"}, case.label
         assert all(not row.difference for row in rows), case.label
 
 
-def judged_rows(reference: Reference) -> list[Row]:
-    return list(judge(reference, [reference.side]))
+def compared_rows(reference: Reference) -> list[Row]:
+    return list(compare_sides(reference, [reference.side]))
 
 
 @needs_reference
@@ -328,5 +338,5 @@ def test_one_algorithm_is_not_taken_for_another() -> None:
     for tag, reference in sides.items():
         for other, ours in sides.items():
             for asked in (reference, replace(reference, other_build=True)):
-                rows = list(judge(asked, [ours.side]))
+                rows = list(compare_sides(asked, [ours.side]))
                 assert any(row.verdict == "fail" for row in rows) == (tag != other)

@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from floodway.validation import Judged, Reference, Side
+from floodway.validation import CaseResult, Reference, Side
 from floodway.validation.counts import Counts
 from floodway.validation.equality import decided, equal
 from floodway.validation.first import first_difference
 from floodway.validation.flows import differences, matched, nearest_rank, tied
 from floodway.validation.queues import busiest
 from floodway.validation.rules import RULES, Limit, spread
-from hpcc_cases import case_of, failing, flows_of, judged, pauses_of, queues_of, side
+from hpcc_cases import case_of, failing, flows_of, pauses_of, queues_of, rows_of, side
 
 if TYPE_CHECKING:
     from floodway.validation.rules import Kind
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
 def test_a_side_equals_itself() -> None:
     own = side(flows_of(range(1000, 1400)), pauses=pauses_of({1: 150}))
-    rows = judged(own, own)
+    rows = rows_of(own, own)
     assert failing(rows) == set()
     assert rows["fct.equal"].typical == 1
-    assert rows["fct.largest"].judged == 0
+    assert rows["fct.largest"].bounded_value == 0
     assert {row.difference for row in rows.values() if row.reference is not None} == {0.0}
 
 
@@ -41,7 +41,7 @@ def test_what_is_close_everywhere_passes(times: list[int], by: float, random: ob
     expected = flows_of(times)
     ours = expected.with_columns(fct_ns=(pl.col("fct_ns") * (1 + by)).round().cast(pl.Int64))
     random.shuffle(order := list(range(len(times))))  # type: ignore[attr-defined]
-    assert failing(judged(side(expected), side(ours[order]))) == set()
+    assert failing(rows_of(side(expected), side(ours[order]))) == set()
 
 
 @settings(max_examples=25)
@@ -53,7 +53,7 @@ def test_a_single_flow_that_is_far_off_fails(times: list[int], which: int, by: f
     row = pl.int_range(pl.len()) == which
     later = (pl.col("fct_ns") * (1 + by)).ceil().cast(pl.Int64)
     ours = expected.with_columns(fct_ns=pl.when(row).then(later).otherwise("fct_ns"))
-    assert "fct.largest" in failing(judged(side(expected), side(ours)))
+    assert "fct.largest" in failing(rows_of(side(expected), side(ours)))
 
 
 @settings(max_examples=25)
@@ -61,17 +61,17 @@ def test_a_single_flow_that_is_far_off_fails(times: list[int], which: int, by: f
 def test_flows_that_are_all_a_little_off_fail(times: list[int], by: float) -> None:
     expected = flows_of(times)
     ours = expected.with_columns(fct_ns=(pl.col("fct_ns") * (1 + by)).ceil().cast(pl.Int64))
-    rows = judged(side(expected), side(ours))
+    rows = rows_of(side(expected), side(ours))
     assert "fct.close" in failing(rows)
-    assert rows["fct.bias"].judged == pytest.approx(by, rel=0.2)
+    assert rows["fct.bias"].bounded_value == pytest.approx(by, rel=0.2)
 
 
 def test_flows_that_one_side_lacks_are_counted_and_named() -> None:
     expected, ours = flows_of(range(100, 110)), flows_of(range(100, 110)).slice(1)
-    rows = judged(side(expected), side(ours))
+    rows = rows_of(side(expected), side(ours))
     assert rows["flows.unmatched"].typical == 1
     assert "flows.unmatched" in failing(rows)
-    case = Judged(
+    case = CaseResult(
         reference=Reference(case=case_of(marks=False), side=side(expected)), seeds=(1,), sides=(side(ours),)
     )
     assert list(case.unmatched(5)) == ["only the reference finished 1:10000 to 1000:100, 1,000 bytes"]
@@ -80,7 +80,7 @@ def test_flows_that_one_side_lacks_are_counted_and_named() -> None:
 def test_a_start_that_is_a_nanosecond_off_fails() -> None:
     expected = flows_of(range(100, 110))
     ours = expected.with_columns(start_ns=pl.col("start_ns") + (pl.int_range(pl.len()) == 3).cast(pl.Int64))
-    assert failing(judged(side(expected), side(ours))) == {"start.equal"}
+    assert failing(rows_of(side(expected), side(ours))) == {"start.equal"}
 
 
 def test_flows_with_other_ports_are_matched_by_size_and_start() -> None:
@@ -89,7 +89,7 @@ def test_flows_with_other_ports_are_matched_by_size_and_start() -> None:
     match = matched(expected, ours)
     assert (len(match.both), match.by_ports, match.unmatched) == (10, 0, 0)
     assert (match.both["own_fct_ns"] - match.both["fct_ns"]).to_list() == [1] * 10
-    assert "ports differ" in judged(side(expected), side(ours))["flows.unmatched"].note
+    assert "ports differ" in rows_of(side(expected), side(ours))["flows.unmatched"].note
 
 
 def test_flows_of_one_name_are_matched_in_the_order_of_their_starts() -> None:
@@ -104,7 +104,7 @@ def test_flows_that_tie_are_compared_by_rank() -> None:
     times, starts = [100, 200, 300, 400], [5, 5, 5, 5]
     expected, ours = flows_of(times, starts=starts), flows_of(times[::-1], starts=starts)
     assert tied(expected)
-    rows = judged(side(expected), side(ours))
+    rows = rows_of(side(expected), side(ours))
     assert rows["fct.equal"].typical == 0
     assert rows["fct.close"].typical == 1
     assert failing(rows) == set()
@@ -126,8 +126,8 @@ def test_where_switches_mark_at_random_our_own_spread_counts() -> None:
     def times(by: float) -> Side:
         return side(expected.flows.with_columns(fct_ns=(pl.col("fct_ns") * by).cast(pl.Int64)))
 
-    assert failing(judged(expected, times(1.03), times(1.03), marks=True)) == {"fct.typical"}
-    rows = judged(expected, times(1.03), times(0.97), marks=True)
+    assert failing(rows_of(expected, times(1.03), times(1.03), marks=True)) == {"fct.typical"}
+    rows = rows_of(expected, times(1.03), times(0.97), marks=True)
     assert failing(rows) == set()
     limit = rows["fct.typical"].limit
     assert limit is not None
@@ -137,11 +137,11 @@ def test_where_switches_mark_at_random_our_own_spread_counts() -> None:
 
 def test_buckets_with_few_flows_have_no_verdict() -> None:
     few, many = flows_of(range(1000, 1199), size=10), flows_of(range(1000, 1200), size=10)
-    assert judged(side(few), side(few))["fct.p99.below-1-KB"].verdict == "shown"
-    assert judged(side(many), side(many))["fct.p99.below-1-KB"].verdict == "pass"
+    assert rows_of(side(few), side(few))["fct.p99.below-1-KB"].verdict == "shown"
+    assert rows_of(side(many), side(many))["fct.p99.below-1-KB"].verdict == "pass"
     late = many.with_columns(fct_ns=pl.when(pl.col("fct_ns") > 1190).then(9000).otherwise("fct_ns"))
     assert {"fct.p99.below-1-KB", "slowdown.p99.below-1-KB"} <= failing(
-        judged(side(many), side(late), marks=True)
+        rows_of(side(many), side(late), marks=True)
     )
 
 
@@ -183,7 +183,7 @@ def test_what_is_no_number_keeps_within_no_limit() -> None:
 )
 def test_frames_are_judged_where_there_are_enough(expected: int, ours: int, verdict: str) -> None:
     flows = flows_of(range(100, 110))
-    rows = judged(side(flows, pauses=pauses_of({3: expected})), side(flows, pauses=pauses_of({3: ours})))
+    rows = rows_of(side(flows, pauses=pauses_of({3: expected})), side(flows, pauses=pauses_of({3: ours})))
     assert rows["pfc.pause"].verdict == verdict
     assert rows["pfc.resume"].verdict == verdict
 
@@ -193,7 +193,7 @@ def test_lines_of_frames_and_samples_of_queues_are_compared_one_by_one() -> None
     expected = side(flows, pauses=pauses_of({3: 60}), queues=queues_of({5: 30, 6: 10}))
     later = pauses_of({3: 60}).with_columns(time_ns=pl.col("time_ns") + (pl.col("time_ns") == 1000))
     ours = side(flows, pauses=later, queues=queues_of({5: 27, 6: 12}))
-    rows = judged(expected, ours)
+    rows = rows_of(expected, ours)
     assert rows["pfc.lines"].typical == 119 / 120
     assert (rows["queue.equal"].typical, rows["queue.apart"].typical) == (37 / 40, 3)
     assert equal(expected, expected)
@@ -216,8 +216,10 @@ def test_a_nanosecond_of_one_flow_is_a_difference(times: list[int], data: st.Dat
 def test_frames_at_other_nodes_are_told() -> None:
     flows = flows_of(range(100, 110))
     expected, ours = side(flows, pauses=pauses_of({3: 60, 4: 60})), side(flows, pauses=pauses_of({3: 120}))
-    assert judged(expected, ours)["pfc.nodes"].typical == 1
-    case = Judged(reference=Reference(case=case_of(marks=False), side=expected), seeds=(1,), sides=(ours,))
+    assert rows_of(expected, ours)["pfc.nodes"].typical == 1
+    case = CaseResult(
+        reference=Reference(case=case_of(marks=False), side=expected), seeds=(1,), sides=(ours,)
+    )
     assert {"node": 4, "event": "pause", "reference": 60, "ours": [0]} in case.nodes
 
 
@@ -234,7 +236,7 @@ def test_frames_at_other_nodes_are_told() -> None:
 def test_queues_are_judged_by_samples_mean_and_tail(ours: dict[int, int], failed: set[str]) -> None:
     flows = flows_of(range(100, 110))
     expected = side(flows, queues=queues_of({100: 1000, 200: 1000}))
-    rows = judged(expected, side(flows, queues=queues_of(ours)))
+    rows = rows_of(expected, side(flows, queues=queues_of(ours)))
     assert failing(rows) == {f"queue.16-1.{name}" for name in failed}
 
 
@@ -262,8 +264,8 @@ def test_where_ties_draws_and_paths_are_the_references_a_nanosecond_fails() -> N
     expected = flows_of(range(1000, 1400))
     later = expected.with_columns(fct_ns=pl.col("fct_ns") + (pl.int_range(pl.len()) == 300).cast(pl.Int64))
     for marks in (False, True):
-        assert failing(judged(side(expected), side(later), marks=marks, other_build=False)) == {"fct.equal"}
-        assert failing(judged(side(expected), side(later), marks=marks)) == set()
+        assert failing(rows_of(side(expected), side(later), marks=marks, other_build=False)) == {"fct.equal"}
+        assert failing(rows_of(side(expected), side(later), marks=marks)) == set()
 
 
 def test_where_equality_is_due_a_frame_a_sample_and_a_total_fail_as_a_flow_does() -> None:
@@ -275,16 +277,16 @@ def test_where_equality_is_due_a_frame_a_sample_and_a_total_fail_as_a_flow_does(
         "packets.sent": replace(expected, counts=Counts(drops=0, packets=11)),
     }
     for key, ours in others.items():
-        assert failing(judged(expected, ours, other_build=False)) == {key}
-        case = Judged(
+        assert failing(rows_of(expected, ours, other_build=False)) == {key}
+        case = CaseResult(
             reference=Reference(case=case_of(marks=False), side=expected), seeds=(1,), sides=(ours,)
         )
         assert (case.kind, case.verdict) == ("equal", "fail")
 
 
-def hashed(expected: Side, ours: Side) -> Judged:
+def hashed(expected: Side, ours: Side) -> CaseResult:
     case = case_of(marks=True, pinned=False)
-    return Judged(reference=Reference(case=case, side=expected), seeds=(1,), sides=(ours,))
+    return CaseResult(reference=Reference(case=case, side=expected), seeds=(1,), sides=(ours,))
 
 
 @pytest.mark.parametrize(("before", "kind"), [(199, "hashed"), (200, "equal")])

@@ -68,11 +68,11 @@ def case(tmp_path: Path) -> Path:
 
 def test_a_run_keeps_within_every_bound_of_its_own_export(case: Path, tmp_path: Path) -> None:
     found = validate(case, out=tmp_path / "out")
-    (judged,) = found.cases
+    (result,) = found.cases
     assert found.verdict == "pass"
-    assert {row.key: row.typical for row in judged.rows}["fct.equal"] == 1
-    assert not [row.key for row in judged.rows if row.difference]
-    assert any(row.key.startswith("queue.4-4.") for row in judged.rows)
+    assert {row.key: row.typical for row in result.rows}["fct.equal"] == 1
+    assert not [row.key for row in result.rows if row.difference]
+    assert any(row.key.startswith("queue.4-4.") for row in result.rows)
     kept = tmp_path / "out" / "case-timely" / "seed-1"
     assert package.read(kept).flows["finished"].all()
     assert (kept / "fct.txt").read_bytes() == (case / "fct_timely.txt").read_bytes()
@@ -116,12 +116,12 @@ def test_a_garbled_or_missing_file_of_a_case_is_told(case: Path, name: str, text
 @needs_reference
 def test_every_algorithm_equals_the_reference_to_the_nanosecond(tmp_path: Path) -> None:
     found = validate(REFERENCE, quick=True, out=tmp_path / "out")
-    run = {judged.case.label: judged for judged in found.cases if not judged.not_run}
+    run = {result.case.label: result for result in found.cases if not result.not_run}
     cases = ("c1_incast", "c1_incast_pfc", "c7_fattree16")
     assert {f"{case}/{tag}" for case in cases for tag in ("dcqcn", "hpcc", "timely")} <= set(run)
     assert {"c9_irn_leafspine64/irn", "c9_pfc_leafspine64/pfc"} <= set(run)
-    assert {label: judged.equal for label, judged in run.items()} == dict.fromkeys(run, True)
-    assert {judged.seeds for judged in run.values()} == {(1,)}
+    assert {label: result.equal for label, result in run.items()} == dict.fromkeys(run, True)
+    assert {result.seeds for result in run.values()} == {(1,)}
     assert found.verdict == "pass"
     written = json.loads((tmp_path / "out" / "validate.json").read_text(encoding="utf-8"))
     assert all(case["equal"] for case in written["cases"] if not case["not_run"])
@@ -129,8 +129,8 @@ def test_every_algorithm_equals_the_reference_to_the_nanosecond(tmp_path: Path) 
 
 @needs_reference
 def test_a_fat_tree_of_128_hosts_whose_senders_cut_often_equals_the_reference() -> None:
-    (judged,) = validate(REFERENCE / "c8_fat128").cases
-    assert (judged.equal, judged.kind, len(judged.reference.side.flows)) == (True, "equal", 1523)
+    (result,) = validate(REFERENCE / "c8_fat128").cases
+    assert (result.equal, result.kind, len(result.reference.side.flows)) == (True, "equal", 1523)
 
 
 @needs_reference
@@ -150,17 +150,17 @@ def test_without_one_rule_of_its_simulator_a_case_fails_at_its_first_difference(
         return scenario_of(case).replace(sets=[(key, value)])
 
     monkeypatch.setattr(validating, "scenario_of", without)
-    (judged,) = validate(REFERENCE / case).cases
-    assert (judged.kind, judged.verdict, len(judged.seeds)) == ("equal", "fail", 1)
-    assert judged.first is not None
-    assert judged.first.before >= 200
+    (result,) = validate(REFERENCE / case).cases
+    assert (result.kind, result.verdict, len(result.seeds)) == ("equal", "fail", 1)
+    assert result.first is not None
+    assert result.first.before >= 200
 
 
 @needs_reference
 def test_the_hash_chooses_the_paths_of_the_reference(tmp_path: Path) -> None:
     folder = copied("c7_fattree16", tmp_path / "c7", "topology.txt", "flow.txt", "*_hpcc.txt")
-    (judged,) = validate(folder).cases
-    assert (judged.reference.chance, judged.kind, judged.equal) == ("hashed", "equal", True)
+    (result,) = validate(folder).cases
+    assert (result.reference.chance, result.kind, result.equal) == ("hashed", "equal", True)
 
 
 @needs_reference
@@ -172,8 +172,8 @@ def test_another_seed_is_told_from_the_reference(tmp_path: Path) -> None:
     package.run(scenario).export_hpcc(tmp_path / "export", scenario=scenario)
     (tmp_path / "export" / "fct.txt").replace(folder / "fct_dcqcn.txt")
     (tmp_path / "export" / "pfc.txt").replace(folder / "pfc_dcqcn.txt")
-    (judged,) = validate(folder, seeds=3).cases
-    assert (judged.equal, judged.verdict, judged.seeds) == (False, "fail", (1,))
+    (result,) = validate(folder, seeds=3).cases
+    assert (result.equal, result.verdict, result.seeds) == (False, "fail", (1,))
     (bounded,) = validate(folder, seeds=3, other_build=True).cases
     assert (bounded.equal, bounded.kind, bounded.seeds) == (False, "random", (1, 2, 3))
 
@@ -190,14 +190,14 @@ def copied(case: str, folder: Path, *patterns: str) -> Path:
 def test_drops_packets_and_marks_of_conweaves_simulator_are_the_references(tmp_path: Path) -> None:
     found = validate(REFERENCE / "c5_irn_incast", out=tmp_path / "out")
     totals = {}
-    for judged in found.cases:
-        rows = {row.key: row for row in judged.rows}
-        totals[judged.case.tag] = [
+    for result in found.cases:
+        rows = {row.key: row for row in result.rows}
+        totals[result.case.tag] = [
             (rows[key].reference, *rows[key].ours)
             for key in ("packets.dropped", "packets.sent", "packets.marked")
             if key in rows
         ]
-        assert judged.equal
+        assert result.equal
         assert rows["standalone.equal"].ours == (1.0,)
     assert totals == {
         "irn": [(685, 685), (17387, 17387)],

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from rich.table import Table
 
-    from floodway.validation import Judged, Validation
+    from floodway.validation import CaseResult, Validation
 
 __all__ = ["show"]
 
@@ -49,11 +49,11 @@ def show(validation: Validation, stream: TextIO, *, verbose: bool) -> None:
     # Names of cases are long, and headings can be folded.
     overview.columns[0].no_wrap = console.width >= WIDTH_OF_NAMES
     console.print(overview)
-    for judged in validation.cases:
-        if judged.not_run:
-            console.print(f"{judged.case.label}: not run: {judged.not_run}", soft_wrap=True)
-    long = [judged for judged in validation.cases if judged.rows and (verbose or judged.verdict == "fail")]
-    for name, cases in groupby(long, key=lambda judged: judged.case.name):
+    for result in validation.cases:
+        if result.not_run:
+            console.print(f"{result.case.label}: not run: {result.not_run}", soft_wrap=True)
+    long = [result for result in validation.cases if result.rows and (verbose or result.verdict == "fail")]
+    for name, cases in groupby(long, key=lambda result: result.case.name):
         own = list(cases)
         console.print()
         console.print(_table(name, own, verbose=verbose))
@@ -64,37 +64,37 @@ def show(validation: Validation, stream: TextIO, *, verbose: bool) -> None:
     console.print(f"{len(validation.cases)} configurations: {counts}; {summary(validation.cases)}")
 
 
-def _overview(cases: Sequence[Judged]) -> Table:
+def _overview(cases: Sequence[CaseResult]) -> Table:
     table = table_of("", OVERVIEW, words=WORDS)
-    for judged in cases:
-        *cells, verdict = overview_row(judged)
+    for result in cases:
+        *cells, verdict = overview_row(result)
         failed = verdict == "fail"
         table.add_row(*cells, "FAIL" if failed else verdict, style="red" if failed else None)
     return table
 
 
-def _table(name: str, cases: Sequence[Judged], *, verbose: bool) -> Table:
+def _table(name: str, cases: Sequence[CaseResult], *, verbose: bool) -> Table:
     """Show every number, or those which fail."""
     table = table_of(name, COLUMNS, words=WORDS)
-    for judged in cases:
-        for row in shown_rows(judged):
+    for result in cases:
+        for row in shown_rows(result):
             if not verbose and row.verdict != "fail":
                 continue
             cells = (number(row.reference, row.unit), ours(row), difference(row), allowed(row.limit))
             mark = "FAIL" if row.verdict == "fail" else row.verdict
-            table.add_row(judged.case.tag, row.label, *cells, mark, style="red" if mark == "FAIL" else None)
+            table.add_row(result.case.tag, row.label, *cells, mark, style="red" if mark == "FAIL" else None)
         table.add_section()
     return table
 
 
-def _notes(cases: Sequence[Judged]) -> Iterator[str]:
-    for judged in cases:
-        wall = sum(judged.wall_s) / len(judged.wall_s)
-        yield f"{headline(judged)}; {wall:.2f} s a run: {judged.verdict}"
-        if judged.first is not None:
-            yield f"  first difference {judged.first}"
-        for line in judged.unmatched(MOST_NAMED):
+def _notes(cases: Sequence[CaseResult]) -> Iterator[str]:
+    for result in cases:
+        wall = sum(result.wall_s) / len(result.wall_s)
+        yield f"{headline(result)}; {wall:.2f} s a run: {result.verdict}"
+        if result.first is not None:
+            yield f"  first difference {result.first}"
+        for line in result.unmatched(MOST_NAMED):
             yield f"  {line}"
-        few = [row.label for row in judged.rows if row.limit is None and row.note]
+        few = [row.label for row in result.rows if row.limit is None and row.note]
         if few:
             yield f"  {len(few)} more numbers of few flows, frames or samples are in validate.json"

@@ -94,12 +94,12 @@ def _verdict(validation: Validation) -> int:
     """Say on stderr what failed, and return the exit code."""
     for failure in validation.failures:
         tell(f"error: {failure}", err=True)
-    for judged in validation.cases:
-        if judged.verdict == "fail":
-            failed = [row.label for row in judged.rows if row.verdict == "fail"]
-            tell(f"error: {judged.case.label}: {'; '.join(failed)}", err=True)
-    if any(judged.verdict == "fail" and judged.kind == "equal" for judged in validation.cases):
+    for result in validation.cases:
+        if result.verdict == "fail":
+            failed = [row.label for row in result.rows if row.verdict == "fail"]
+            tell(f"error: {result.case.label}: {'; '.join(failed)}", err=True)
+    if any(result.verdict == "fail" and result.kind == "equal" for result in validation.cases):
         tell("note: --other-build holds a reference of another build of that simulator to bounds", err=True)
-    if validation.cases and all(judged.not_run for judged in validation.cases):
+    if validation.cases and all(result.not_run for result in validation.cases):
         tell("warning: no case has run, so nothing was compared", err=True)
     return FAILED if validation.verdict == "fail" else DONE

@@ -1,6 +1,6 @@
 """Cases of the HPCC simulator run here and compared with what it made of them."""
 
-from floodway.validation.case_results import Judged, Reference, Side, judge, side_of
+from floodway.validation.case_results import CaseResult, Reference, Side, compare_sides, side_of
 from floodway.validation.cases import Case, cases_of
 from floodway.validation.document import document
 from floodway.validation.folder import DOCUMENT_FILE
@@ -13,7 +13,7 @@ __all__ = [
     "RULES",
     "SEEDS",
     "Case",
-    "Judged",
+    "CaseResult",
     "Limit",
     "Reference",
     "Row",
@@ -21,8 +21,8 @@ __all__ = [
     "Side",
     "Validation",
     "cases_of",
+    "compare_sides",
     "document",
-    "judge",
     "side_of",
     "validate",
 ]

@@ -29,7 +29,16 @@ if TYPE_CHECKING:
     from floodway.validation.rows import Row
     from floodway.validation.rules import Kind, Verdict
 
-__all__ = ["FLOWS_FILE", "PAUSES_FILE", "QUEUES_FILE", "Judged", "Reference", "Side", "judge", "side_of"]
+__all__ = [
+    "FLOWS_FILE",
+    "PAUSES_FILE",
+    "QUEUES_FILE",
+    "CaseResult",
+    "Reference",
+    "Side",
+    "compare_sides",
+    "side_of",
+]
 
 #: What an export is called.
 FLOWS_FILE, PAUSES_FILE, QUEUES_FILE = "fct.txt", "pfc.txt", "qlen.txt"
@@ -115,7 +124,7 @@ class Reference:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Judged:
+class CaseResult:
     """A case with its verdict.
 
     Attributes
@@ -149,7 +158,7 @@ class Judged:
     @cached_property
     def rows(self) -> tuple[Row, ...]:
         """Every number; none of a case that has not run."""
-        return () if self.not_run else tuple(judge(self.reference, self.sides))
+        return () if self.not_run else tuple(compare_sides(self.reference, self.sides))
 
     @cached_property
     def kind(self) -> Kind:
@@ -187,12 +196,12 @@ class Judged:
         if not self.sides:
             return
         match = matched(self.reference.side.flows, self.sides[0].flows)
-        for whose, flows in (("the reference", match.only_reference), ("floodway", match.only_ours)):
+        for owner, flows in (("the reference", match.only_reference), ("floodway", match.only_ours)):
             columns = ("source", "destination", "source_port", "destination_port", "size_bytes")
             for source, destination, a, b, size in flows.select(columns).head(most).iter_rows():
-                yield f"only {whose} finished {source}:{a} to {destination}:{b}, {size:,} bytes"
+                yield f"only {owner} finished {source}:{a} to {destination}:{b}, {size:,} bytes"
             if len(flows) > most:
-                yield f"and {len(flows) - most:,} more flows that only {whose} finished"
+                yield f"and {len(flows) - most:,} more flows that only {owner} finished"
 
 
 def side_of(folder: Path) -> Side:
@@ -212,7 +221,7 @@ def side_of(folder: Path) -> Side:
     )
 
 
-def judge(reference: Reference, sides: Sequence[Side]) -> Iterator[Row]:
+def compare_sides(reference: Reference, sides: Sequence[Side]) -> Iterator[Row]:
     """Compare everything that both have.
 
     Parameters

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from floodway.errors import ValidationError
 from floodway.names import nearest
-from floodway.validation.files import words_of
+from floodway.validation.files import fields_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -84,8 +84,8 @@ def cases_of(folder: str | os.PathLike[str]) -> tuple[Case, ...]:
         hint = f"; did you mean {root.parent / near}?" if near and not root.exists() else ""
         what = "is not a folder" if root.exists() else "no such folder"
         raise ValidationError(f"{root}: {what}{hint}", place=os.fspath(root), nearest=near)
-    places = [root] if _configs(root) else [root / name for name in _folders(root)]
-    found = tuple(_case(place, config) for place in places for config in _configs(place))
+    case_folders = [root] if _configs(root) else [root / name for name in _folders(root)]
+    found = tuple(_case(each, config) for each in case_folders for config in _configs(each))
     if not found:
         form = "config_TAG.txt beside fct_TAG.txt"
         raise ValidationError(
@@ -131,16 +131,16 @@ def _case(folder: Path, config: Path) -> Case:
 def _keys(config: Path) -> Mapping[str, Sequence[str]]:
     """Read a configuration: lines of a key and its values, of which the last counts."""
     found: dict[str, Sequence[str]] = {}
-    for line, (key, *values) in words_of(config):
-        place = f"{config}:{line}"
+    for line, (key, *values) in fields_of(config):
+        at = f"{config}:{line}"
         if not (key[0].isalpha() and key.replace("_", "").isalnum() and key.isupper()):
-            raise ValidationError(f"{place}: {key!r} is no key of the HPCC simulator", place=place, given=key)
+            raise ValidationError(f"{at}: {key!r} is not a key of the HPCC simulator", place=at, given=key)
         if not values:
-            raise ValidationError(f"{place}: {key} has no value", place=place, key=key)
+            raise ValidationError(f"{at}: {key} has no value", place=at, key=key)
         if not key.endswith("_FILE") and not all(value[0] in NUMERIC for value in values):
             given = " ".join(values)
             raise ValidationError(
-                f"{place}: {key}: expected a number, got {given}", place=place, key=key, given=given
+                f"{at}: {key}: expected a number, got {given}", place=at, key=key, given=given
             )
         found[key] = values
     return found
@@ -160,12 +160,12 @@ def _file(folder: Path, named: Sequence[str], else_called: str) -> Path | None:
 def _pinned(folder: Path, keys: Mapping[str, Sequence[str]]) -> bool:
     """Tell whether no hash decides on paths; what is wrong with the topology is told when it is imported."""
     flows = folder / Path(*keys.get("FLOW_FILE", ("flow.txt",))[:1])
-    if any((place / PATHS_FILE).is_file() for place in (folder, flows.parent)):
+    if any((near / PATHS_FILE).is_file() for near in (folder, flows.parent)):
         return True
     topology = _file(folder, keys.get("TOPOLOGY_FILE", ()), "topology.txt")
     try:
-        _, first = next(words_of(topology)) if topology is not None else (0, [])
-        nodes, _, links = (int(word) for word in first)
+        _, first = next(fields_of(topology)) if topology is not None else (0, [])
+        nodes, _, links = (int(field) for field in first)
     except (ValidationError, StopIteration, ValueError):
         return False
     return links < nodes
@@ -179,17 +179,17 @@ def _marks(config: Path, keys: Mapping[str, Sequence[str]]) -> bool:
     return bool(enabled) and mode in MARKED_MODES and low != high
 
 
-def _map(config: Path, key: str, words: Sequence[str]) -> Mapping[int, int]:
-    count, *values = _whole(config, key, words)
+def _map(config: Path, key: str, fields: Sequence[str]) -> Mapping[int, int]:
+    count, *values = _whole(config, key, fields)
     if len(values) != _PAIRED * count:
         message = f"{config}: {key}: expected {_PAIRED * count} values after its count, got {len(values)}"
         raise ValidationError(message, place=os.fspath(config), key=key)
     return dict(zip(values[::2], values[1::2], strict=True))
 
 
-def _whole(config: Path, key: str, words: Sequence[str]) -> list[int]:
+def _whole(config: Path, key: str, fields: Sequence[str]) -> list[int]:
     try:
-        return [int(word) for word in words]
+        return [int(field) for field in fields]
     except ValueError:
-        message = f"{config}: {key}: expected whole numbers, got {' '.join(words)}"
-        raise ValidationError(message, place=os.fspath(config), key=key, given=" ".join(words)) from None
+        message = f"{config}: {key}: expected whole numbers, got {' '.join(fields)}"
+        raise ValidationError(message, place=os.fspath(config), key=key, given=" ".join(fields)) from None

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from floodway.errors import ValidationError
-from floodway.validation.files import words_of
+from floodway.validation.files import fields_of
 from floodway.validation.rows import limit_of, relative
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ def write_counts(counts: Counts, folder: Path) -> None:
 
 def read_counts(file: Path) -> Counts:
     """Read what `write_counts` wrote."""
-    return Counts(**{name: int(value) for _, (name, value) in words_of(file)})
+    return Counts(**{name: int(value) for _, (name, value) in fields_of(file)})
 
 
 def counts_equal(reference: Counts | None, ours: Counts | None) -> bool:
@@ -174,10 +174,10 @@ def _leading(cell: str) -> int | None:
 
 def _marks(file: Path) -> Iterator[int]:
     """Yield how many CNPs told of a mark, line by line."""
-    for line, words in words_of(file):
-        if len(words) != CNP_COLUMNS or not all(word.isascii() and word.isdigit() for word in words):
-            place = f"{file}:{line}"
-            given = " ".join(words)
+    for line, fields in fields_of(file):
+        if len(fields) != CNP_COLUMNS or not all(field.isascii() and field.isdigit() for field in fields):
+            at = f"{file}:{line}"
+            given = " ".join(fields)
             expected = "time, node, and CNPs by marks, by disorder and in all"
-            raise ValidationError(f"{place}: expected {expected}, got {given}", place=place, given=given)
-        yield int(words[2])
+            raise ValidationError(f"{at}: expected {expected}, got {given}", place=at, given=given)
+        yield int(fields[2])

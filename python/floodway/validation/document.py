@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from floodway.validation.case_results import Judged
+    from floodway.validation.case_results import CaseResult
     from floodway.validation.rows import Row
     from floodway.validation.validation import Validation
 
@@ -24,27 +24,27 @@ def document(validation: Validation) -> dict[str, Any]:
         "verdict": validation.verdict,
         "counts": validation.counts,
         "failures": list(validation.failures),
-        "cases": [_case(judged) for judged in validation.cases],
+        "cases": [_case(result) for result in validation.cases],
     }
 
 
-def _case(judged: Judged) -> dict[str, Any]:
-    case = judged.case
+def _case(result: CaseResult) -> dict[str, Any]:
+    case = result.case
     return {
         "case": case.name,
         "tag": case.tag,
-        "verdict": judged.verdict,
-        "not_run": judged.not_run or None,
-        "equal": judged.equal,
-        "kind": judged.kind,
-        "first_difference": None if judged.first is None else asdict(judged.first),
-        "flows": len(judged.reference.side.flows),
-        "seeds": list(judged.seeds),
-        "wall_s": list(judged.wall_s),
-        "warnings": list(judged.warnings),
-        "rows": [_row(row) for row in judged.rows],
-        "unmatched": list(judged.unmatched(MOST_NAMED)),
-        "pfc_by_node": judged.nodes,
+        "verdict": result.verdict,
+        "not_run": result.not_run or None,
+        "equal": result.equal,
+        "kind": result.kind,
+        "first_difference": None if result.first is None else asdict(result.first),
+        "flows": len(result.reference.side.flows),
+        "seeds": list(result.seeds),
+        "wall_s": list(result.wall_s),
+        "warnings": list(result.warnings),
+        "rows": [_row(row) for row in result.rows],
+        "unmatched": list(result.unmatched(MOST_NAMED)),
+        "pfc_by_node": result.nodes,
     }
 
 
@@ -56,7 +56,7 @@ def _row(row: Row) -> dict[str, Any]:
         "reference": _finite(row.reference),
         "ours": [_finite(value) for value in row.ours],
         "difference": _finite(row.difference),
-        "judged": _finite(row.judged),
+        "judged": _finite(row.bounded_value),
         "limit": None if row.limit is None else asdict(row.limit),
         "verdict": row.verdict,
         "note": row.note or None,

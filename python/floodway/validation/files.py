@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
-__all__ = ["FLOWS", "PAUSES", "QUEUES", "read_flows", "read_pauses", "read_queues", "words_of"]
+__all__ = ["FLOWS", "PAUSES", "QUEUES", "fields_of", "read_flows", "read_pauses", "read_queues"]
 
 #: Columns of a flows' file: node numbers, ports, payload, absolute start, and durations.
 FLOWS = (
@@ -60,8 +60,8 @@ def read_flows(file: Path) -> pl.DataFrame:
     ValidationError
         If it cannot be read, or a line is not of that form.
     """
-    rows = [_row(file, line, words, FLOWS, first=_node) for line, words in words_of(file)]
-    for (line, _), row in zip(words_of(file), rows, strict=True):
+    rows = [_row(file, line, fields, FLOWS, first=_node) for line, fields in fields_of(file)]
+    for (line, _), row in zip(fields_of(file), rows, strict=True):
         if row[FLOWS.index("fct_ns")] == 0:
             raise _fault(file, line, "0 ns", "a completion time of at least 1 ns")
     return _frame(FLOWS, rows)
@@ -81,11 +81,11 @@ def read_pauses(file: Path) -> pl.DataFrame:
         As `read_flows`, of lines of `time node type port pause`.
     """
     rows = []
-    for line, words in words_of(file):
-        row = _row(file, line, words, PAUSES)
-        for place in (PAUSES.index("is_switch"), PAUSES.index("is_pause")):
-            if row[place] not in (0, 1):
-                raise _fault(file, line, f"{words[place]!r}", f"0 or 1 as {PAUSES[place]}")
+    for line, fields in fields_of(file):
+        row = _row(file, line, fields, PAUSES)
+        for column in (PAUSES.index("is_switch"), PAUSES.index("is_pause")):
+            if row[column] not in (0, 1):
+                raise _fault(file, line, f"{fields[column]!r}", f"0 or 1 as {PAUSES[column]}")
         rows.append(row)
     return _frame(PAUSES, rows).sort("time_ns", maintain_order=True)
 
@@ -108,13 +108,13 @@ def read_queues(file: Path) -> pl.DataFrame:
     ValidationError
         As `read_flows`.
     """
-    lines = [(line, words) for line, words in words_of(file) if not words[0].startswith("#")]
-    own = any(words[0] == "time:" for _, words in lines)
-    rows = _own_queues(file, lines) if own else [_table_queue(file, line, words) for line, words in lines]
+    lines = [(line, fields) for line, fields in fields_of(file) if not fields[0].startswith("#")]
+    own = any(fields[0] == "time:" for _, fields in lines)
+    rows = _own_queues(file, lines) if own else [_table_queue(file, line, fields) for line, fields in lines]
     return _frame(QUEUES, [row for row in rows if row[2] and row[3]])
 
 
-def words_of(file: Path) -> Iterator[tuple[int, list[str]]]:
+def fields_of(file: Path) -> Iterator[tuple[int, list[str]]]:
     """Yield each line that is not empty, as its number and its words.
 
     Raises
@@ -130,63 +130,63 @@ def words_of(file: Path) -> Iterator[tuple[int, list[str]]]:
     except UnicodeDecodeError as error:
         raise ValidationError(f"{file}: is not text in UTF-8", place=os.fspath(file)) from error
     for number, line in enumerate(text.split("\n"), start=1):
-        words = line.split()
-        if words:
-            yield number, words
+        fields = line.split()
+        if fields:
+            yield number, fields
 
 
 def _own_queues(file: Path, lines: Sequence[tuple[int, list[str]]]) -> list[tuple[int | None, ...]]:
     """Read the last block: it counts what all before it do."""
-    begin = max(number for number, (_, words) in enumerate(lines) if words[0] == "time:")
+    begin = max(number for number, (_, fields) in enumerate(lines) if fields[0] == "time:")
     rows: list[tuple[int | None, ...]] = []
-    for line, words in lines[begin + 1 :]:
-        if len(words) < 2:  # noqa: PLR2004 (switch and port)
-            raise _fault(file, line, " ".join(words), "switch, port and samples")
-        switch, port, *counts = [_number(file, line, word) for word in words]
+    for line, fields in lines[begin + 1 :]:
+        if len(fields) < 2:  # noqa: PLR2004 (switch and port)
+            raise _fault(file, line, " ".join(fields), "switch, port and samples")
+        switch, port, *counts = [_number(file, line, field) for field in fields]
         rows += [(switch, port, kb, samples) for kb, samples in enumerate(counts)]
     return rows
 
 
-def _table_queue(file: Path, line: int, words: Sequence[str]) -> tuple[int | None, ...]:
-    cells = [cell.strip() for cell in " ".join(words).split(",")]
+def _table_queue(file: Path, line: int, fields: Sequence[str]) -> tuple[int | None, ...]:
+    cells = [cell.strip() for cell in " ".join(fields).split(",")]
     return (None, *_row(file, line, cells, QUEUES[1:]))
 
 
 def _row(
     file: Path,
     line: int,
-    words: Sequence[str],
+    fields: Sequence[str],
     columns: Sequence[str],
     *,
     first: Callable[[Path, int, str], int] | None = None,
 ) -> tuple[int, ...]:
     """Read a line of numbers; `first` reads the first two of them."""
-    if len(words) != len(columns):
-        given = f"{len(words)}"
+    if len(fields) != len(columns):
+        given = f"{len(fields)}"
         raise _fault(file, line, given, f"{len(columns)} columns ({' '.join(columns)})")
     readers = [first or _number] * 2 + [_number] * (len(columns) - 2)
-    return tuple(read(file, line, word) for read, word in zip(readers, words, strict=True))
+    return tuple(read(file, line, field) for read, field in zip(readers, fields, strict=True))
 
 
-def _node(file: Path, line: int, word: str) -> int:
+def _node(file: Path, line: int, field: str) -> int:
     """Read a node's number, or the address that tells it."""
-    if len(word) != ADDRESS_DIGITS or not word.startswith(ADDRESS):
-        return _number(file, line, word)
+    if len(field) != ADDRESS_DIGITS or not field.startswith(ADDRESS):
+        return _number(file, line, field)
     try:
-        return (int(word, 16) >> 8) & 0xFFFF
+        return (int(field, 16) >> 8) & 0xFFFF
     except ValueError:
-        raise _fault(file, line, repr(word), "an address of eight hexadecimal digits") from None
+        raise _fault(file, line, repr(field), "an address of eight hexadecimal digits") from None
 
 
-def _number(file: Path, line: int, word: str) -> int:
-    if not (word.isascii() and word.isdigit()) or int(word) > LARGEST:
-        raise _fault(file, line, repr(word), "a whole number")
-    return int(word)
+def _number(file: Path, line: int, field: str) -> int:
+    if not (field.isascii() and field.isdigit()) or int(field) > LARGEST:
+        raise _fault(file, line, repr(field), "a whole number")
+    return int(field)
 
 
 def _fault(file: Path, line: int, given: str, expected: str) -> ValidationError:
-    place = f"{file}:{line}"
-    return ValidationError(f"{place}: expected {expected}, got {given}", place=place, given=given)
+    at = f"{file}:{line}"
+    return ValidationError(f"{at}: expected {expected}, got {given}", place=at, given=given)
 
 
 def _frame(columns: Sequence[str], rows: Sequence[tuple[int | None, ...]]) -> pl.DataFrame:

@@ -99,11 +99,11 @@ def _of_flows(flows: pl.DataFrame, begin: int) -> Iterator[_Found]:
         ends = f"{row['source']}:{row['source_port']} to {row['destination']}:{row['destination_port']}"
         start = row["start_ns"] - begin
         times = [row[side] for side in ("reference", "own")]
-        told = [
-            f"unfinished in {whose}" if time is None else f"{time:,} ns in {whose}"
-            for time, whose in zip(times, SIDES, strict=True)
+        times_text = [
+            f"unfinished in {name}" if time is None else f"{time:,} ns in {name}"
+            for time, name in zip(times, SIDES, strict=True)
         ]
-        what = f"flow {ends}, {row['size_bytes']:,} bytes, started at {start:,} ns: {', '.join(told)}"
+        what = f"flow {ends}, {row['size_bytes']:,} bytes, started at {start:,} ns: {', '.join(times_text)}"
         yield _Found(time_ns=row["at"], what=what)
 
 

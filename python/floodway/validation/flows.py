@@ -178,7 +178,7 @@ def bucket_rows(reference: pl.DataFrame, ours: Sequence[pl.DataFrame], rules: Ru
         flows, own = reference.filter(inside), [frame.filter(inside) for frame in ours]
         if flows.is_empty() or any(frame.is_empty() for frame in own):
             continue
-        judged = len(flows) >= FEW_FLOWS
+        has_limit = len(flows) >= FEW_FLOWS
         for metric, name, rank, bound, or_spread in (
             ("fct", "p50", 0.5, rules.p50, rules.or_spread),
             ("fct", "p99", 0.99, rules.p99, False),
@@ -192,8 +192,8 @@ def bucket_rows(reference: pl.DataFrame, ours: Sequence[pl.DataFrame], rules: Ru
                 "us" if metric == "fct" else "slowdown",
                 reference=nearest_rank(_metric(flows, metric), rank),
                 ours=values,
-                limit=limit_of(bound if judged else None, own=values if or_spread else None),
-                note="" if judged else f"fewer than {FEW_FLOWS} flows",
+                limit=limit_of(bound if has_limit else None, own=values if or_spread else None),
+                note="" if has_limit else f"fewer than {FEW_FLOWS} flows",
             )
 
 
@@ -211,7 +211,7 @@ def nearest_rank(values: Numbers, rank: float) -> float:
 
 
 def _unmatched_row(matches: Sequence[Matched], rules: Rules) -> Row:
-    """Count flows that one side alone has finished; a share of them all is judged."""
+    """Count flows that one side alone has finished; the limit is on their share."""
     lost = [match.unmatched / max(len(match.both) + match.unmatched, 1) for match in matches]
     otherwise = max(len(match.both) - match.by_ports for match in matches)
     return Row(
@@ -219,7 +219,7 @@ def _unmatched_row(matches: Sequence[Matched], rules: Rules) -> Row:
         label="flows that one side lacks",
         unit="count",
         ours=tuple(float(match.unmatched) for match in matches),
-        judged=median(lost),
+        bounded_value=median(lost),
         limit=limit_of(rules.lost),
         note=f"{otherwise:,} matched by size and start, as their ports differ" if otherwise else "",
     )

@@ -15,7 +15,7 @@ from floodway.results.digests import RUN_FILE
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["DOCUMENT_FILE", "PICTURES", "place_of"]
+__all__ = ["DOCUMENT_FILE", "PICTURES", "open_folder"]
 
 #: What tells the folder of a validation from any other.
 DOCUMENT_FILE = "validate.json"
@@ -24,7 +24,7 @@ PICTURES = ("slowdown", "fct", "queues")
 
 
 @contextlib.contextmanager
-def place_of(out: str | os.PathLike[str] | None, *, force: bool) -> Iterator[Path]:
+def open_folder(out: str | os.PathLike[str] | None, *, force: bool) -> Iterator[Path]:
     """Give a folder for the runs: the one that is asked for, or, for none, one that goes again.
 
     Parameters
@@ -43,31 +43,31 @@ def place_of(out: str | os.PathLike[str] | None, *, force: bool) -> Iterator[Pat
         with tempfile.TemporaryDirectory(prefix="floodway-validate-") as folder:
             yield Path(folder)
         return
-    place = Path(out)
-    shown = os.fspath(place)
+    target = Path(out)
+    shown = os.fspath(target)
     try:
-        if place.exists() and not place.is_dir():
+        if target.exists() and not target.is_dir():
             raise OutputError(shown, "is not a folder")
-        if place.is_dir() and any(place.iterdir()):
-            if not (place / DOCUMENT_FILE).is_file():
+        if target.is_dir() and any(target.iterdir()):
+            if not (target / DOCUMENT_FILE).is_file():
                 raise OutputError(shown, "holds something other than a validation; choose another folder")
             if not force:
                 raise OutputError(shown, "holds a validation already; --force replaces it")
-            _remove_earlier(place)
-        place.mkdir(parents=True, exist_ok=True)
+            _remove_earlier(target)
+        target.mkdir(parents=True, exist_ok=True)
         # What is cut short is a validation, too, and can be replaced.
-        (place / DOCUMENT_FILE).write_text('{"complete": false}\n', encoding="utf-8")
-        yield place
+        (target / DOCUMENT_FILE).write_text('{"complete": false}\n', encoding="utf-8")
+        yield target
     except OSError as error:
         raise OutputError(shown, f"cannot be written: {error.strerror or error}") from error
 
 
-def _remove_earlier(place: Path) -> None:
+def _remove_earlier(target: Path) -> None:
     """Remove the runs and pictures of an earlier validation; other files are kept."""
-    for run in place.glob("*/seed-*"):
+    for run in target.glob("*/seed-*"):
         if (run / RUN_FILE).is_file():
             shutil.rmtree(run)
             with contextlib.suppress(OSError):
                 run.parent.rmdir()
-    for picture in (file for name in PICTURES for file in place.glob(f"*-{name}.*")):
+    for picture in (file for name in PICTURES for file in target.glob(f"*-{name}.*")):
         picture.unlink()

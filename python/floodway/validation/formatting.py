@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from floodway.validation.case_results import Judged
+    from floodway.validation.case_results import CaseResult
     from floodway.validation.rows import Row, Unit
     from floodway.validation.rules import Kind, Limit
 
@@ -21,16 +21,16 @@ KINDS: dict[Kind, str] = {
 }
 
 
-def shown_rows(judged: Judged) -> list[Row]:
+def shown_rows(result: CaseResult) -> list[Row]:
     """Return what tables show: all that is judged, and what is worth a line beside it."""
-    return [row for row in judged.rows if row.limit is not None or not row.note]
+    return [row for row in result.rows if row.limit is not None or not row.note]
 
 
-def headline(judged: Judged) -> str:
+def headline(result: CaseResult) -> str:
     """Say what was compared."""
-    flows = f"{len(judged.reference.side.flows):,} flows"
-    runs = f"{len(judged.seeds)} seed{'s' * (len(judged.seeds) != 1)}"
-    return f"{judged.case.tag}: {flows}, {runs}; {KINDS[judged.kind]}"
+    flows = f"{len(result.reference.side.flows):,} flows"
+    runs = f"{len(result.seeds)} seed{'s' * (len(result.seeds) != 1)}"
+    return f"{result.case.tag}: {flows}, {runs}; {KINDS[result.kind]}"
 
 
 def number(value: float | None, unit: Unit) -> str:

@@ -9,7 +9,7 @@ from floodway.validation.formatting import KINDS, percent
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from floodway.validation.case_results import Judged
+    from floodway.validation.case_results import CaseResult
     from floodway.validation.rows import Row
 
 __all__ = ["COLUMNS", "overview_row", "summary"]
@@ -30,36 +30,36 @@ COLUMNS = (
 NOTHING = "-"
 
 
-def overview_row(judged: Judged) -> tuple[str, ...]:
+def overview_row(result: CaseResult) -> tuple[str, ...]:
     """Return the cells of `COLUMNS`, of the run with the configuration's own seed."""
-    label, flows = judged.case.label, f"{len(judged.reference.side.flows):,}"
-    if judged.not_run:
+    label, flows = result.case.label, f"{len(result.reference.side.flows):,}"
+    if result.not_run:
         return (label, flows, *[NOTHING] * (len(COLUMNS) - 3), "not run")
-    known = {row.key: row for row in judged.rows}
+    known = {row.key: row for row in result.rows}
     return (
         label,
         flows,
         _share(known.get("fct.equal")),
         percent(known["fct.largest"].ours[0]),
         _change(known.get("fct.p99.all-sizes")),
-        _frames(judged),
+        _frames(result),
         _share(known.get("queue.equal")),
-        f"{judged.wall_s[0]:.2f} s" if judged.wall_s else NOTHING,
-        verdict_of(judged),
+        f"{result.wall_s[0]:.2f} s" if result.wall_s else NOTHING,
+        verdict_of(result),
     )
 
 
-def verdict_of(judged: Judged) -> str:
+def verdict_of(result: CaseResult) -> str:
     """Say whether a configuration passes, and where it is not equal, why bounds decide."""
-    if judged.verdict != "pass" or judged.equal:
-        return judged.verdict
-    return f"pass, within bounds: {KINDS[judged.kind]}"
+    if result.verdict != "pass" or result.equal:
+        return result.verdict
+    return f"pass, within bounds: {KINDS[result.kind]}"
 
 
-def summary(cases: Sequence[Judged]) -> str:
+def summary(cases: Sequence[CaseResult]) -> str:
     """Say how many configurations equal the reference, and how many runs of ours that took."""
-    equal = sum(judged.equal for judged in cases)
-    runs = [wall for judged in cases for wall in judged.wall_s]
+    equal = sum(result.equal for result in cases)
+    runs = [wall for result in cases for wall in result.wall_s]
     return f"{equal} equal to the nanosecond; {len(runs)} runs of {sum(runs):.1f} s in all"
 
 
@@ -73,6 +73,6 @@ def _change(row: Row | None) -> str:
     return percent(row.ours[0] / row.reference - 1, signed=True)
 
 
-def _frames(judged: Judged) -> str:
-    expected, own = judged.reference.side.pauses, judged.sides[0].pauses
+def _frames(result: CaseResult) -> str:
+    expected, own = result.reference.side.pauses, result.sides[0].pauses
     return NOTHING if expected is None or own is None else f"{len(own):,} ({len(expected):,})"

@@ -38,15 +38,15 @@ def pause_rows(
         counts = [_count(frame, event) for frame in ours]
         expected = _count(reference, event)
         # That ours has very many where the reference has few is no chance either.
-        judged = expected >= FEW_FRAMES or max(counts) >= 2 * FEW_FRAMES
+        has_limit = expected >= FEW_FRAMES or max(counts) >= 2 * FEW_FRAMES
         yield relative(
             f"pfc.{name}",
             f"{name} frames received",
             "count",
             reference=expected,
             ours=counts,
-            limit=limit_of(rules.pauses if judged else None),
-            note="" if judged else f"fewer than {FEW_FRAMES} frames",
+            limit=limit_of(rules.pauses if has_limit else None),
+            note="" if has_limit else f"fewer than {FEW_FRAMES} frames",
         )
     if len(reference) or any(len(frame) for frame in ours):
         yield share(

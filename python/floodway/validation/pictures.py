@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from floodway.validation.case_results import Judged
+    from floodway.validation.case_results import CaseResult
 
 __all__ = ["CAPTIONS", "pictures"]
 
@@ -49,7 +49,7 @@ MOST_POINTS = 2000
 Numbers = np.ndarray[tuple[int], np.dtype[np.float64]]
 
 
-def pictures(cases: Sequence[Judged]) -> Iterator[tuple[str, Drawing]]:
+def pictures(cases: Sequence[CaseResult]) -> Iterator[tuple[str, Drawing]]:
     """Draw what there is to show of the configurations of one case, each with its name.
 
     Parameters
@@ -57,16 +57,16 @@ def pictures(cases: Sequence[Judged]) -> Iterator[tuple[str, Drawing]]:
     cases
         Those of one folder; such as have not run are left out.
     """
-    run = [judged for judged in cases if judged.sides]
+    run = [result for result in cases if result.sides]
     for name, draw in {"slowdown": _slowdown, "fct": _fct, "queues": _queues}.items():
         with contextlib.suppress(PlotError):
             yield name, draw(run)
 
 
-def _slowdown(cases: Sequence[Judged]) -> Drawing:
-    def panel(axes: Axes, judged: Judged) -> pl.DataFrame:
-        expected = _slowdowns(judged.reference.side.flows)
-        own = _slowdowns(pl.concat(side.flows for side in judged.sides))
+def _slowdown(cases: Sequence[CaseResult]) -> Drawing:
+    def panel(axes: Axes, result: CaseResult) -> pl.DataFrame:
+        expected = _slowdowns(result.reference.side.flows)
+        own = _slowdowns(pl.concat(side.flows for side in result.sides))
         axes.set_xscale("log")
         drawn = [
             _curve(axes, REFERENCE, _distribution(expected), colour_of(0)),
@@ -77,9 +77,9 @@ def _slowdown(cases: Sequence[Judged]) -> Drawing:
     return _drawing(cases, "slowdown", "share of flows", panel)
 
 
-def _fct(cases: Sequence[Judged]) -> Drawing:
-    def panel(axes: Axes, judged: Judged) -> pl.DataFrame:
-        both = matched(judged.reference.side.flows, judged.sides[0].flows).both
+def _fct(cases: Sequence[CaseResult]) -> Drawing:
+    def panel(axes: Axes, result: CaseResult) -> pl.DataFrame:
+        both = matched(result.reference.side.flows, result.sides[0].flows).both
         times = both.select(reference_us=pl.col("fct_ns") / 1000, floodway_us=pl.col("own_fct_ns") / 1000)
         if times.is_empty():
             return times
@@ -93,17 +93,17 @@ def _fct(cases: Sequence[Judged]) -> Drawing:
     return _drawing(cases, f"µs in the {REFERENCE}", f"µs in {OURS}", panel, legend=False)
 
 
-def _queues(cases: Sequence[Judged]) -> Drawing:
+def _queues(cases: Sequence[CaseResult]) -> Drawing:
     monitored = [
-        judged
-        for judged in cases
-        if judged.reference.side.queues is not None and any(side.queues is not None for side in judged.sides)
+        result
+        for result in cases
+        if result.reference.side.queues is not None and any(side.queues is not None for side in result.sides)
     ]
 
-    def panel(axes: Axes, judged: Judged) -> pl.DataFrame:
-        expected = judged.reference.side.queues
+    def panel(axes: Axes, result: CaseResult) -> pl.DataFrame:
+        expected = result.reference.side.queues
         assert expected is not None  # noqa: S101 (chosen above)
-        own = pl.concat(side.queues for side in judged.sides if side.queues is not None)
+        own = pl.concat(side.queues for side in result.sides if side.queues is not None)
         axes.set_xscale("log")
         drawn = [
             _curve(
@@ -118,10 +118,10 @@ def _queues(cases: Sequence[Judged]) -> Drawing:
 
 
 def _drawing(
-    cases: Sequence[Judged],
+    cases: Sequence[CaseResult],
     across: str,
     up: str,
-    panel: Callable[[Axes, Judged], pl.DataFrame],
+    panel: Callable[[Axes, CaseResult], pl.DataFrame],
     *,
     legend: bool = True,
 ) -> Drawing:
@@ -134,11 +134,11 @@ def _drawing(
     with plain_style():
         figure, grid = grid_of("", up, title=shown(cases[0].case.name), rows=rows, columns=columns)
         places = [axes for row in grid for axes in row]
-        for axes, judged in zip(places, cases, strict=False):
-            table = panel(axes, judged)
+        for axes, result in zip(places, cases, strict=False):
+            table = panel(axes, result)
             if not table.is_empty():
-                tables.append(table.select(pl.lit(judged.case.tag).alias("tag"), pl.all()))
-            axes.set_title(shown(judged.case.tag), fontsize="medium")
+                tables.append(table.select(pl.lit(result.case.tag).alias("tag"), pl.all()))
+            axes.set_title(shown(result.case.tag), fontsize="medium")
         for axes in places[len(cases) :]:
             axes.set_axis_off()
         # The legend stands where a label of the whole figure would.

@@ -117,7 +117,7 @@ def _shared(reference: pl.DataFrame, ours: pl.DataFrame) -> int:
 
 
 def _port_rows(port: Port, expected: _Queue, own: Sequence[_Queue], rules: Rules) -> Iterator[Row]:
-    judged = expected.numbers["samples"] >= FEW_SAMPLES
+    has_limit = expected.numbers["samples"] >= FEW_SAMPLES
     name = f"queue.{port.port if port.switch is None else f'{port.switch}-{port.port}'}"
     for key, label, slack, bound in (
         ("samples", "samples with a queue", 0.0, rules.queue),
@@ -127,7 +127,7 @@ def _port_rows(port: Port, expected: _Queue, own: Sequence[_Queue], rules: Rules
         ("largest", "largest queue", BIN_KB, None),
     ):
         values = [queue.numbers[key] for queue in own]
-        limit = limit_of(bound if judged else None, own=values if rules.or_spread else None)
+        limit = limit_of(bound if has_limit else None, own=values if rules.or_spread else None)
         yield relative(
             f"{name}.{key}",
             f"{label}, {port}",
@@ -136,7 +136,7 @@ def _port_rows(port: Port, expected: _Queue, own: Sequence[_Queue], rules: Rules
             ours=values,
             limit=limit,
             slack=slack,
-            note="" if judged else f"fewer than {FEW_SAMPLES:,} samples",
+            note="" if has_limit else f"fewer than {FEW_SAMPLES:,} samples",
         )
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from floodway.plot import Format
-    from floodway.validation.case_results import Judged
+    from floodway.validation.case_results import CaseResult
     from floodway.validation.rules import Rules
     from floodway.validation.validation import Validation
 
@@ -91,16 +91,21 @@ def block(validation: Validation, pictures: dict[str, str]) -> str:
     """
     cases = validation.cases
     counts = ", ".join(f"{count} {verdict}" for verdict, count in validation.counts.items())
-    equal = sum(judged.equal for judged in cases)
+    equal = sum(result.equal for result in cases)
     parts = [_overview(cases), f"{counts}; {equal} equal to the nanosecond."]
-    parts += [f"**{judged.case.label} has not run**: {_reason(judged)}" for judged in cases if judged.not_run]
+    parts += [f"**{result.case.label} has not run**: {_reason(result)}" for result in cases if result.not_run]
     for name, own in _by_case(cases):
         parts += _case(name, own, pictures)
     return "\n\n".join([*parts, "### Bounds", _bounds()])
 
 
 def draw_into(
-    cases: Sequence[Judged], folder: Path, *, form: Format = "png", with_data: bool = True, few: bool = True
+    cases: Sequence[CaseResult],
+    folder: Path,
+    *,
+    form: Format = "png",
+    with_data: bool = True,
+    few: bool = True,
 ) -> list[Path]:
     """Draw the pictures of every case into a folder, each as `CASE-PICTURE`, and return the files.
 
@@ -148,13 +153,13 @@ def _write(file: Path, content: bytes) -> None:
         raise OutputError(os.fspath(file), f"cannot be written: {error.strerror or error}") from error
 
 
-def _by_case(cases: Sequence[Judged]) -> Iterator[tuple[str, list[Judged]]]:
-    for name, own in groupby(cases, key=lambda judged: judged.case.name):
+def _by_case(cases: Sequence[CaseResult]) -> Iterator[tuple[str, list[CaseResult]]]:
+    for name, own in groupby(cases, key=lambda result: result.case.name):
         yield name, list(own)
 
 
-def _largest(cases: Sequence[Judged]) -> int:
-    return max(len(judged.reference.side.flows) for judged in cases)
+def _largest(cases: Sequence[CaseResult]) -> int:
+    return max(len(result.reference.side.flows) for result in cases)
 
 
 def _bounds() -> str:
@@ -205,40 +210,40 @@ def _bound(value: float | None, *, spread: bool = False) -> str:
     return f"{value * 100:g} % or own spread" if spread else f"{value * 100:g} %"
 
 
-def _overview(cases: Sequence[Judged]) -> str:
+def _overview(cases: Sequence[CaseResult]) -> str:
     """Leave out how long our runs took: a page is written again without a change if nothing has changed."""
 
     def but_time(cells: Sequence[str]) -> list[str]:
         return [cell for column, cell in zip(COLUMNS, cells, strict=True) if column != "run"]
 
-    return _table(but_time(COLUMNS), (but_time(overview_row(judged)) for judged in cases))
+    return _table(but_time(COLUMNS), (but_time(overview_row(result)) for result in cases))
 
 
-def _reason(judged: Judged) -> str:
+def _reason(result: CaseResult) -> str:
     """Say why a configuration has not run, with its file's name alone: a page is read elsewhere."""
-    return judged.not_run.replace(f"{judged.case.config.parent}{os.sep}", "")
+    return result.not_run.replace(f"{result.case.config.parent}{os.sep}", "")
 
 
-def _case(name: str, cases: Sequence[Judged], pictures: dict[str, str]) -> Iterator[str]:
+def _case(name: str, cases: Sequence[CaseResult], pictures: dict[str, str]) -> Iterator[str]:
     from floodway.validation.pictures import CAPTIONS  # noqa: PLC0415 (as above)
 
-    differing = [judged for judged in cases if judged.rows and not judged.equal]
+    differing = [result for result in cases if result.rows and not result.equal]
     drawn = {picture: pictures.get(f"{name}-{picture}") for picture in CAPTIONS}
     if differing or any(drawn.values()):
         yield f"### {name}"
-    for judged in differing:
-        yield f"**{headline(judged)}.**"
+    for result in differing:
+        yield f"**{headline(result)}.**"
         head = ("what", "reference", "floodway", "difference", "allowed", "verdict")
-        yield _table(head, _rows(judged))
-        named = [f"First difference, {judged.first}.", *judged.unmatched(MOST_NAMED)]
+        yield _table(head, _rows(result))
+        named = [f"First difference, {result.first}.", *result.unmatched(MOST_NAMED)]
         yield "\n".join(f"- {line}" for line in named)
     for picture, caption in CAPTIONS.items():
         if (path := drawn[picture]) is not None:
             yield f"![{caption}]({path})\n\n*{caption}.*"
 
 
-def _rows(judged: Judged) -> Iterator[tuple[str, ...]]:
-    for row in shown_rows(judged):
+def _rows(result: CaseResult) -> Iterator[tuple[str, ...]]:
+    for row in shown_rows(result):
         bound = allowed(row.limit).replace("<=", "≤").replace(">=", "≥")
         reference = number(row.reference, row.unit)
         yield row.label, reference, ours(row), difference(row), bound, row.verdict

@@ -35,12 +35,12 @@ class Row:
         The reference's; none where the number is one of both sides, such as a share of equal flows.
     ours
         Ours, one a seed; empty where there is nothing to compare.
-    judged
-        What the limit is on: the number itself, or the relative difference; none if it cannot be told.
+    bounded_value
+        What the limit applies to: the number itself, or the relative difference; none if it is not known.
     limit
         The bound; none where the number is only shown.
     note
-        Why it is not judged, or what helps to read it.
+        Why it has no limit, or how to read it.
     """
 
     key: str
@@ -48,7 +48,7 @@ class Row:
     unit: Unit
     reference: float | None = None
     ours: tuple[float, ...] = ()
-    judged: float | None = None
+    bounded_value: float | None = None
     limit: Limit | None = None
     note: str = ""
 
@@ -70,9 +70,9 @@ class Row:
     @property
     def verdict(self) -> Verdict:
         """Whether the limit holds."""
-        if self.limit is None or self.judged is None:
+        if self.limit is None or self.bounded_value is None:
             return "shown"
-        return self.limit.verdict(self.judged)
+        return self.limit.verdict(self.bounded_value)
 
 
 def relative(  # noqa: PLR0913 (the parts of a row)
@@ -100,14 +100,14 @@ def relative(  # noqa: PLR0913 (the parts of a row)
     if difference is None or row.typical is None:
         return row
     beyond = max(0.0, abs(row.typical - reference) - slack)
-    judged = abs(difference) if beyond and reference == 0 else beyond / reference if reference else 0.0
-    return Row(**{**vars(row), "judged": judged})
+    bounded_value = abs(difference) if beyond and reference == 0 else beyond / reference if reference else 0.0
+    return Row(**{**vars(row), "bounded_value": bounded_value})
 
 
 def share(key: str, label: str, *, ours: Sequence[float], limit: Limit | None, unit: Unit = "share") -> Row:
     """Show a number that is of both sides, one a seed; that of the configuration's own, the first, counts."""
-    judged = ours[0] if ours else None
-    return Row(key=key, label=label, unit=unit, ours=tuple(ours), judged=judged, limit=limit)
+    bounded_value = ours[0] if ours else None
+    return Row(key=key, label=label, unit=unit, ours=tuple(ours), bounded_value=bounded_value, limit=limit)
 
 
 def limit_of(fixed: float | None, *, own: Sequence[float] | float | None = None) -> Limit | None:

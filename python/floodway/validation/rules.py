@@ -62,9 +62,9 @@ class Limit:
     value: float
     own: bool = False
 
-    def verdict(self, judged: float) -> Verdict:
+    def verdict(self, value: float) -> Verdict:
         """Say whether a number keeps within it; the bound itself does, and what is no number does not."""
-        holds = judged <= self.value if self.side == "most" else judged >= self.value
+        holds = value <= self.value if self.side == "most" else value >= self.value
         return "pass" if holds else "fail"
 
 

@@ -12,11 +12,11 @@ from floodway.comparison.execution import Task, cores, run_all
 from floodway.comparison.variants import folder_names
 from floodway.errors import ScenarioError, ValidationError
 from floodway.names import nearest
-from floodway.validation.case_results import Judged, Reference, side_of
+from floodway.validation.case_results import CaseResult, Reference, side_of
 from floodway.validation.cases import cases_of
 from floodway.validation.document import document
 from floodway.validation.equality import decided
-from floodway.validation.folder import DOCUMENT_FILE, place_of
+from floodway.validation.folder import DOCUMENT_FILE, open_folder
 from floodway.validation.rows import worst
 from floodway.validation.running import export, refusal_of, scenario_of
 
@@ -53,7 +53,7 @@ class Validation:
         Whether all runs ended; not so after Ctrl-C, when the cases hold those that did.
     """
 
-    cases: tuple[Judged, ...]
+    cases: tuple[CaseResult, ...]
     failures: tuple[str, ...]
     complete: bool
 
@@ -145,16 +145,16 @@ def validate(  # noqa: PLR0913 (what a caller may choose)
     chosen = _chosen(cases_of(folder), only)
     references = [Reference.of(case, other_build=other_build) for case in chosen]
     plans = [_plan(reference, seeds=seeds, quick=quick) for reference in references]
-    with place_of(out, force=force) as place:
-        failures = _run(plans, place, jobs=jobs or cores(), on_progress=on_progress)
+    with open_folder(out, force=force) as target:
+        failures = _run(plans, target, jobs=jobs or cores(), on_progress=on_progress)
         done = Validation(
-            cases=tuple(_judged(plan) for plan in plans),
+            cases=tuple(_case_result(plan) for plan in plans),
             failures=tuple(failures),
             complete=all(task.result for plan in plans for task in plan.tasks.values()),
         )
         if out is not None:
             text = json.dumps(document(done), indent=2, ensure_ascii=False)
-            (place / DOCUMENT_FILE).write_text(text + "\n", encoding="utf-8")
+            (target / DOCUMENT_FILE).write_text(text + "\n", encoding="utf-8")
     return done
 
 
@@ -189,14 +189,14 @@ def _plan(reference: Reference, *, seeds: int, quick: bool) -> _Plan:
 
 def _run(
     plans: Sequence[_Plan],
-    place: Path,
+    target: Path,
     *,
     jobs: int,
     on_progress: Callable[[Sequence[Task]], None] | None,
 ) -> list[str]:
     """Run every plan, with its first seed and then, unless that one decides, with the others."""
     names = folder_names([plan.reference.case.label.replace("/", " ") for plan in plans])
-    folders = [place / name for name in names]
+    folders = [target / name for name in names]
     done: list[Task] = []
     failures: list[str] = []
     for first in (True, False):
@@ -249,12 +249,12 @@ def _broken(result: Result) -> Iterator[str]:
         yield f"a deadlock stopped the run at {result.outcome.simulated_us:,.1f} us"
 
 
-def _judged(plan: _Plan) -> Judged:
+def _case_result(plan: _Plan) -> CaseResult:
     """Compare what has run."""
     ended = [(seed, plan.tasks[seed].result, side) for seed, side in sorted(plan.sides.items())]
     if not ended:
-        return Judged(reference=plan.reference, not_run=plan.not_run or "interrupted")
-    return Judged(
+        return CaseResult(reference=plan.reference, not_run=plan.not_run or "interrupted")
+    return CaseResult(
         reference=plan.reference,
         seeds=tuple(seed for seed, _, _ in ended),
         sides=tuple(side for _, _, side in ended),

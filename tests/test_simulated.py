@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import floodway as package
-from floodway.comparison.formatting import notes, shown
+from floodway.comparison.formatting import cell_text, notes
 from floodway.results import percentiles
 from floodway.results.simulated import Realised, common_facts, facts, realised
 from made_up import made_up_result
@@ -167,7 +167,7 @@ def test_a_comparison_of_many_flows_has_no_marks() -> None:
     compared = package.compare([many, many.replace(name="same")], jobs=1)
     (row,) = (row for row in compared.rows if row.key == "fct_p99_us")
     assert compared.results[0][0].summary().total.measured >= 1000
-    assert not any("†" in shown(row, cell).value for cell in row.cells)
+    assert not any("†" in cell_text(row, cell).value for cell in row.cells)
     (tail,) = (row for row in compared.rows if row.key == "fct_p999_us")
-    assert all("†" in shown(tail, cell).value for cell in tail.cells)
+    assert all("†" in cell_text(tail, cell).value for cell in tail.cells)
     assert any("per seed; fewer than 10 lie above this percentile" in note for note in notes(compared))

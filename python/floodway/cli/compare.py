@@ -16,7 +16,7 @@ from floodway.cli.output import tell
 from floodway.cli.run import failures
 from floodway.cli.show_comparison import show
 from floodway.cli.watch import WatchAll
-from floodway.comparison import PAGE_FILE, document, files, folder_names, split_values, warned
+from floodway.comparison import PAGE_FILE, document, files, folder_names, merged_warnings, split_values
 from floodway.errors import ComparisonError
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def compare(request: Request) -> int:
     variants = _variants(request)
     out = request.out or _default_out(request)
     if not request.quiet:
-        found = warned((variant.label, variant.scenario.warnings) for variant in variants)
+        found = merged_warnings((variant.label, variant.scenario.warnings) for variant in variants)
         for warning in (*(each.whole for each in found), *_plans(variants, request)):
             tell(f"warning: {warning}", err=True)
     try:

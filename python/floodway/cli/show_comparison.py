@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from floodway.cli.show import WIDTH, table_of
 from floodway.cli.terminal import Terminal
-from floodway.comparison.formatting import Shown, notes, shown
+from floodway.comparison.formatting import CellText, cell_text, notes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,11 +43,11 @@ def _table(comparison: Comparison, numbers: Sequence[int]) -> Table:
     title = f"{comparison.name}: differences are to {comparison.labels[0]}"
     table = table_of(title, ("number", *(comparison.labels[n] for n in numbers)), words=("number",))
     for row in comparison.rows:
-        table.add_row(row.label, *(_cell(shown(row, row.cells[n])) for n in numbers))
+        table.add_row(row.label, *(_cell(cell_text(row, row.cells[n])) for n in numbers))
     table.add_row("verdict", *(comparison.verdicts[n] for n in numbers))
     return table
 
 
-def _cell(cell: Shown) -> str:
+def _cell(cell: CellText) -> str:
     value = f"{cell.value} ({cell.change})" if cell.change else cell.value
     return f"{value}\n{cell.spread}" if cell.spread else value

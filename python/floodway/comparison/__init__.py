@@ -5,7 +5,7 @@ from floodway.comparison.document import document
 from floodway.comparison.execution import Task, cores
 from floodway.comparison.folder import PAGE_FILE
 from floodway.comparison.metrics import Cell, Row, ShownLink
-from floodway.comparison.variant_warnings import Warned, warned
+from floodway.comparison.variant_warnings import VariantWarning, merged_warnings
 from floodway.comparison.variants import Variant, files, folder_names, split_values, vary
 
 __all__ = [
@@ -16,13 +16,13 @@ __all__ = [
     "ShownLink",
     "Task",
     "Variant",
-    "Warned",
+    "VariantWarning",
     "compare",
     "cores",
     "document",
     "files",
     "folder_names",
+    "merged_warnings",
     "split_values",
     "vary",
-    "warned",
 ]

@@ -12,9 +12,9 @@ import polars as pl
 
 from floodway.comparison.execution import Resources, Task, cores, run_all
 from floodway.comparison.findings import findings
-from floodway.comparison.folder import Place, Slot
+from floodway.comparison.folder import ComparisonFolder, PlannedRun
 from floodway.comparison.metrics import Row, ShownLink, rows, shown_link, verdict
-from floodway.comparison.variant_warnings import Warned, warned
+from floodway.comparison.variant_warnings import VariantWarning, merged_warnings
 from floodway.comparison.variants import Variant, differing, files
 from floodway.errors import ComparisonError
 from floodway.keys import key_of
@@ -96,9 +96,9 @@ class Comparison:
         return tuple(verdict(results) for results in self.results)
 
     @cached_property
-    def warnings(self) -> tuple[Warned, ...]:
+    def warnings(self) -> tuple[VariantWarning, ...]:
         """What `check` warns of in the variants, each once."""
-        return warned((variant.label, variant.scenario.warnings) for variant in self.variants)
+        return merged_warnings((variant.label, variant.scenario.warnings) for variant in self.variants)
 
     @cached_property
     def findings(self) -> tuple[str, ...]:
@@ -209,31 +209,31 @@ def compare(  # noqa: PLR0913 (what a caller may choose)
         for variant, own in zip(chosen, seeds_of, strict=True)
         for seed in own
     ]
-    slots = [] if out is None else _slots(chosen, seeds_of)
-    with Place(out, slots, force=force) as place:
-        for number, result in place.ended.items():
+    planned = [] if out is None else _planned_runs(chosen, seeds_of)
+    with ComparisonFolder(out, planned, force=force) as target:
+        for number, result in target.ended.items():
             tasks[number].result = result
-        if place.ended and on_message is not None:
-            on_message(f"{len(place.ended)} of {len(tasks)} runs are in {place.folder}/ already")
+        if target.ended and on_message is not None:
+            on_message(f"{len(target.ended)} of {len(tasks)} runs are in {target.folder}/ already")
         run_all(
             tasks,
             jobs=jobs or cores(),
             resources=Resources(threads, force_threads=force_threads, force_memory=force_memory),
             on_progress=on_progress,
-            on_result=place.publish,
+            on_result=target.publish,
         )
-        comparison = replace(_comparison(chosen, seeds_of, tasks, per_variant=seeds), folder=place.folder)
+        comparison = replace(_comparison(chosen, seeds_of, tasks, per_variant=seeds), folder=target.folder)
         if comparison.complete:
-            place.finish(comparison)
-    if place.trouble is None:
+            target.finish(comparison)
+    if target.error_elsewhere is None:
         return comparison
-    return replace(comparison, folder=place.folder, trouble=str(place.trouble))
+    return replace(comparison, folder=target.folder, trouble=str(target.error_elsewhere))
 
 
-def _slots(variants: tuple[Variant, ...], seeds: tuple[tuple[int, ...], ...]) -> list[Slot]:
+def _planned_runs(variants: tuple[Variant, ...], seeds: tuple[tuple[int, ...], ...]) -> list[PlannedRun]:
     """Return where each run goes, with the key of what decides its result."""
     return [
-        Slot(
+        PlannedRun(
             variant=variant.label,
             seed=seed,
             key=key_of(variant.scenario.with_seed(seed), Path(variant.scenario.native.file).parent),

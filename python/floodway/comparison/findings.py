@@ -81,13 +81,13 @@ class _Pair:
 
     def times(self) -> Iterator[str]:
         """Compare completion times; means over different flows are not comparable."""
-        said = []
+        texts = []
         for key, where in (("fct_mean_us", "on average"), ("fct_p99_us", "at p99")):
             cells = self.cells(key)
             if cells and cells[1].change is not None and not any(cell.finished_only for cell in cells):
-                said.append(f"{_sooner(cells[1].change)} {where}{_doubt(cells[1])}")
-        if said:
-            yield f"{self.label} finishes flows {' and '.join(said)} than {self.first}"
+                texts.append(f"{_sooner(cells[1].change)} {where}{_doubt(cells[1])}")
+        if texts:
+            yield f"{self.label} finishes flows {' and '.join(texts)} than {self.first}"
 
     def goodput(self) -> Iterator[str]:
         """Compare what flows that never end got."""

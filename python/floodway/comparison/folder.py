@@ -33,14 +33,14 @@ if TYPE_CHECKING:
     from floodway.analysis import Result
     from floodway.comparison.comparison import Comparison
 
-__all__ = ["PAGE_FILE", "Place", "Slot"]
+__all__ = ["PAGE_FILE", "ComparisonFolder", "PlannedRun"]
 
 PAGE_FILE = "index.html"
 _OF_A_COMPARISON = (PAGE_FILE, "fct.png", "slowdown.png", "throughput.png", "buffer.png", "pauses.png")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Slot:
+class PlannedRun:
     """Where one run goes: its variant's label and its seed, and the hash of what decides its result."""
 
     variant: str
@@ -48,14 +48,14 @@ class Slot:
     key: str
 
 
-class Place:
+class ComparisonFolder:
     """A place for a comparison, locked and known to be writable before the first run.
 
     Parameters
     ----------
     folder
         Where it shall be; none to write nothing.
-    slots
+    planned
         What runs there will be, in order.
     force
         Whether a comparison, or the results of a run, that are there may be replaced; other files are
@@ -65,7 +65,7 @@ class Place:
     ----------
     folder
         Where results are: the place, or the folder to which they went when it could not be written.
-    trouble
+    error_elsewhere
         Why they are not in their place; none where they are.
 
     Raises
@@ -74,24 +74,26 @@ class Place:
         If the folder is taken or in use, or cannot be made.
     """
 
-    def __init__(self, folder: str | os.PathLike[str] | None, slots: Sequence[Slot], *, force: bool) -> None:
+    def __init__(
+        self, folder: str | os.PathLike[str] | None, planned: Sequence[PlannedRun], *, force: bool
+    ) -> None:
         self.folder = None if folder is None else Path(folder)
-        self.trouble: OutputError | None = None
-        self._slots = slots
-        self._folders = _folders(slots)
+        self.error_elsewhere: OutputError | None = None
+        self._planned_runs = planned
+        self._folders = _folders(planned)
         self._ended: dict[int, Result] = {}
         self._replaces = self._made = self._marked = False
         self._held = contextlib.ExitStack()
         if self.folder is None:
             return
-        with _told(self.folder):
+        with _os_errors(self.folder):
             try:
                 self._refuse_foreign(self.folder)
             except OutputError:
                 refuse_in_use(self.folder.resolve(), shown=os.fspath(self.folder))
                 raise
         with self._held:
-            with _told(self.folder):
+            with _os_errors(self.folder):
                 self._begin(self.folder, force=force)
             self._held = self._held.pop_all()
 
@@ -197,30 +199,30 @@ class Place:
     def _found(self, folder: Path) -> dict[int, Result]:
         """Read the runs of a comparison that was cut short; one that is not whole is run again."""
         found: dict[int, Result] = {}
-        for number, (slot, name) in enumerate(zip(self._slots, self._folders, strict=True)):
+        for number, (planned, name) in enumerate(zip(self._planned_runs, self._folders, strict=True)):
             run = folder / name
             if (run / RUN_FILE).is_file():
                 own = verified(run)
-                if own.key == slot.key and not own.faults:
+                if own.key == planned.key and not own.faults:
                     found[number] = read(run)
         return found
 
     def _store(self, folder: Path, before: dict[int, Result], number: int) -> None:
         """Write a run and say that it has ended; before the first, what was there gives way."""
         if self._replaces:
-            with _told(folder):
+            with _os_errors(folder):
                 _remove_stale(folder, keep=self._folders)
                 _remove_report(folder)
             _write_json(folder, {"complete": False, "planned": self._planned(), "runs": []})
             self._replaces = False
         with Reservation(folder / self._folders[number], force=True) as reservation:
-            reservation.publish(self._ended[number], key=self._slots[number].key)
+            reservation.publish(self._ended[number], key=self._planned_runs[number].key)
         ended = {**before, number: self._ended[number]}
         _write_json(folder, {"complete": False, "planned": self._planned(), "runs": self._runs(ended)})
 
     def _move_elsewhere(self, folder: Path, error: OutputError) -> None:
         """Write all runs that have ended to another folder, where the others go as well."""
-        if self.trouble is not None:
+        if self.error_elsewhere is not None:
             raise error
 
         def write(other: Path) -> None:
@@ -231,11 +233,11 @@ class Place:
 
         self._replaces = False
         self.folder = rescued(write, name=folder.resolve().name, error=error)
-        self.trouble = error
+        self.error_elsewhere = error
 
     def _leave(self, folder: Path) -> None:
         """Leave no trace where nothing was written."""
-        if self._ended and self.trouble is None:
+        if self._ended and self.error_elsewhere is None:
             return
         if self._marked and not any((folder / name / RUN_FILE).is_file() for name in self._folders):
             with contextlib.suppress(OSError):
@@ -243,27 +245,27 @@ class Place:
         _remove_empty(folder, self._folders, also=self._made)
 
     def _planned(self) -> list[dict[str, Any]]:
-        return self._runs(range(len(self._slots)))
+        return self._runs(range(len(self._planned_runs)))
 
     def _runs(self, numbers: Iterable[int]) -> list[dict[str, Any]]:
         return [
             {
-                "variant": self._slots[number].variant,
-                "seed": self._slots[number].seed,
+                "variant": self._planned_runs[number].variant,
+                "seed": self._planned_runs[number].seed,
                 "folder": self._folders[number],
-                "key": self._slots[number].key,
+                "key": self._planned_runs[number].key,
             }
             for number in sorted(numbers)
         ]
 
 
-def _folders(slots: Sequence[Slot]) -> list[str]:
+def _folders(planned: Sequence[PlannedRun]) -> list[str]:
     """Name a folder for each run: that of its variant, or one a seed inside that."""
-    labels = list(dict.fromkeys(slot.variant for slot in slots))
+    labels = list(dict.fromkeys(run.variant for run in planned))
     names = dict(zip(labels, folder_names(labels), strict=True))
-    if len(labels) == len(slots):
-        return [names[slot.variant] for slot in slots]
-    return [f"{names[slot.variant]}/seed-{slot.seed}" for slot in slots]
+    if len(labels) == len(planned):
+        return [names[run.variant] for run in planned]
+    return [f"{names[run.variant]}/seed-{run.seed}" for run in planned]
 
 
 def _is_taken(folder: Path, *, shown: str, but: Collection[Path] = ()) -> bool:
@@ -287,7 +289,7 @@ def _is_there(folder: Path) -> bool:
 
 
 def _write_report(folder: Path, contents: dict[str, bytes], whole: dict[str, Any]) -> None:
-    with _told(folder):
+    with _os_errors(folder):
         for name, content in contents.items():
             replace_file(folder / name, content)
     _write_json(folder, whole)
@@ -295,7 +297,7 @@ def _write_report(folder: Path, contents: dict[str, bytes], whole: dict[str, Any
 
 def _write_json(folder: Path, content: dict[str, Any]) -> None:
     text = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
-    with _told(folder):
+    with _os_errors(folder):
         replace_file(folder / COMPARISON_FILE, text.encode())
 
 
@@ -350,7 +352,7 @@ def _remove_empty(folder: Path, names: Sequence[str], *, also: bool = True) -> N
 
 
 @contextlib.contextmanager
-def _told(folder: Path) -> Iterator[None]:
+def _os_errors(folder: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:

@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from floodway.comparison.comparison import Comparison
     from floodway.comparison.metrics import Cell, Row
 
-__all__ = ["Shown", "notes", "shown"]
+__all__ = ["CellText", "cell_text", "notes"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Shown:
+class CellText:
     """A number as it is shown: itself, its spread over the seeds, its difference to the first variant."""
 
     value: str
@@ -25,9 +25,9 @@ class Shown:
     change: str
 
 
-def shown(row: Row, cell: Cell) -> Shown:
+def cell_text(row: Row, cell: Cell) -> CellText:
     """Write one number."""
-    return Shown(value=_value(row, cell), spread=_spread(row, cell), change=_change(row, cell))
+    return CellText(value=_value(row, cell), spread=_spread(row, cell), change=_change(row, cell))
 
 
 def notes(comparison: Comparison) -> Iterator[str]:

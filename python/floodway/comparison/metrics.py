@@ -164,10 +164,10 @@ def verdict(results: Sequence[Result]) -> str:
     for outcome in (result.outcome for result in results):
         kind = (outcome.lossless.verdict, str(outcome.lossless.failed is not None), *_ends(outcome))
         kinds.setdefault(kind, []).append(outcome.lossless)
-    said = [(", ".join([brief(found), *ends]), len(found)) for (_, _, *ends), found in kinds.items()]
-    if len(said) < 2:  # noqa: PLR2004 (they agree)
-        return said[0][0] if said else "-"
-    return "; ".join(f"{text} ({count} of {len(results)} seeds)" for text, count in said)
+    texts = [(", ".join([brief(found), *ends]), len(found)) for (_, _, *ends), found in kinds.items()]
+    if len(texts) < 2:  # noqa: PLR2004 (they agree)
+        return texts[0][0] if texts else "-"
+    return "; ".join(f"{text} ({count} of {len(results)} seeds)" for text, count in texts)
 
 
 def _ends(outcome: Outcome) -> Iterator[str]:
@@ -218,10 +218,10 @@ def _against(first: Cell, cell: Cell, unit: str, *, paired: bool) -> Cell:
     if a is None or b is None:
         return cell
     change = b - a if unit == "points" else (b / a - 1) * 100 if a else None
-    return replace(cell, change=change, apart=_apart(first.known, cell.known, paired=paired))
+    return replace(cell, change=change, apart=_split(first.known, cell.known, paired=paired))
 
 
-def _apart(first: Sequence[float], own: Sequence[float], *, paired: bool) -> bool:
+def _split(first: Sequence[float], own: Sequence[float], *, paired: bool) -> bool:
     if paired:
         pairs = list(zip(first, own, strict=True))
         return all(a < b for a, b in pairs) or all(a > b for a, b in pairs)

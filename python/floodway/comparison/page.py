@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from floodway.comparison.formatting import notes, shown
+from floodway.comparison.formatting import cell_text, notes
 from floodway.results.simulated import Realised, common_facts, facts, realised
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def page(comparison: Comparison, pictures: Sequence[Picture]) -> str:
         facts(results[0]) + realised([Realised.of(each) for each in results])
         for results in comparison.results
     ]
-    rows = [(row.label, [shown(row, cell) for cell in row.cells]) for row in comparison.rows]
+    rows = [(row.label, [cell_text(row, cell) for cell in row.cells]) for row in comparison.rows]
     return environment.get_template("page.html.jinja").render(
         comparison=comparison,
         rows=rows,

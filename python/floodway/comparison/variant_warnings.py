@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["Warned", "warned"]
+__all__ = ["VariantWarning", "merged_warnings"]
 
 _NUMBER = re.compile(r"\d[\d.,]*")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Warned:
+class VariantWarning:
     """A warning, and whom it concerns.
 
     Attributes
@@ -40,7 +40,9 @@ class Warned:
         return f"{of}{self.text}{more}"
 
 
-def warned(found: Iterable[tuple[str, Iterable[str]]], *, by_number: bool = True) -> tuple[Warned, ...]:
+def merged_warnings(
+    found: Iterable[tuple[str, Iterable[str]]], *, by_number: bool = True
+) -> tuple[VariantWarning, ...]:
     """Name each warning once, in the order in which they come.
 
     Parameters
@@ -66,7 +68,7 @@ def warned(found: Iterable[tuple[str, Iterable[str]]], *, by_number: bool = True
             own, of = kinds.setdefault(text if by_number else _NUMBER.sub("#", text), ({}, {}))
             own[text], of[label] = None, None
     return tuple(
-        Warned(
+        VariantWarning(
             text=next(iter(own)), labels=() if of.keys() == labels.keys() else tuple(of), more=len(own) - 1
         )
         for own, of in kinds.values()

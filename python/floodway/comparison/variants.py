@@ -211,18 +211,18 @@ def _labels(
     axes: Sequence[tuple[str, Sequence[str]]], combinations: Sequence[tuple[tuple[str, str], ...]]
 ) -> list[str]:
     """Call a variant by its values; those that are no words of their own have their key beside them."""
-    words = {(key, value): _word(value) for key, values in axes for value in values}
-    uses = Counter(words.values())
-    plain = {key for key, values in axes if all(uses[words[key, value]] == 1 for value in values)}
+    names = {(key, value): _plain_name(value) for key, values in axes for value in values}
+    uses = Counter(names.values())
+    plain = {key for key, values in axes if all(uses[names[key, value]] == 1 for value in values)}
 
     def name(key: str, value: str) -> str:
-        word = words[key, value]
-        return word if word is not None and key in plain else f"{_short(key, axes)}={value}"
+        name = names[key, value]
+        return name if name is not None and key in plain else f"{_short(key, axes)}={value}"
 
     return [", ".join(name(key, value) for key, value in combination) for combination in combinations]
 
 
-def _word(value: str) -> str | None:
+def _plain_name(value: str) -> str | None:
     """Return the word that a value is, or the choice that it gives parameters to."""
     if re.fullmatch(r"[A-Za-z][A-Za-z0-9_-]*", value):
         return None if value in ("true", "false", "inf", "nan") else value
@@ -232,7 +232,7 @@ def _word(value: str) -> str | None:
         return None
     if isinstance(read, dict) and len(read) == 1:
         read = next(iter(read))
-    return _word(read) if isinstance(read, str) and read != value else None
+    return _plain_name(read) if isinstance(read, str) and read != value else None
 
 
 def _short(key: str, axes: Sequence[tuple[str, Sequence[str]]]) -> str:
@@ -267,8 +267,8 @@ def _built(
             variants.append(variant)
         except ScenarioError as error:
             for fault in error.faults:
-                told = _as_varied(fault, varied)
-                faults.setdefault(told.text, []).append((label, told))
+                renamed = _as_varied(fault, varied)
+                faults.setdefault(renamed.text, []).append((label, renamed))
     if faults:
         raise ScenarioError(tuple(_named(found, of=len(labels)) for found in faults.values()))
     return tuple(variants)

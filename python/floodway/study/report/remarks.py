@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from floodway.comparison.variant_warnings import warned
+from floodway.comparison.variant_warnings import merged_warnings
 from floodway.results.lossless import brief, sentence
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def warnings_of(part: Part) -> tuple[str, ...]:
     """Return what `check` warns of in the runs, each once, with the variants that it concerns."""
     labels: Mapping[str, str] = {variant.name: variant.label for variant in part.study.variants}
     found = [(labels[run.variant], run.scenario.warnings) for run in part.numbers.runs]
-    return tuple(each.whole for each in warned(found, by_number=False))
+    return tuple(each.whole for each in merged_warnings(found, by_number=False))
 
 
 def _verdict(part: Part, found: Sequence[tuple[Run, Lossless]]) -> str:

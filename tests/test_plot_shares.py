@@ -13,7 +13,7 @@ from matplotlib.colors import to_hex
 import floodway as package
 from floodway import plot
 from floodway.plot.axes import bytes_of
-from floodway.plot.share_panels import looks_of
+from floodway.plot.share_panels import styles_of
 from floodway.study import conduct, load_study, plan_of
 from made_up import made_up_result, made_up_shares
 from scenarios import SMALL, TOLD, written
@@ -235,15 +235,15 @@ def test_a_result_without_shares_says_so_beside_one_that_kept_them() -> None:
 )
 def test_no_two_flows_look_the_same(counts: tuple[int, ...]) -> None:
     flows = {f"w{w}:h{n}:0": f"w{w}" for w, count in enumerate(counts) for n in range(count)}
-    looks = list(looks_of(flows).values())
-    assert len(looks) == 8 or sum(counts) < 8
-    for one, other in combinations(looks, 2):
+    styles = list(styles_of(flows).values())
+    assert len(styles) == 8 or sum(counts) < 8
+    for one, other in combinations(styles, 2):
         assert (one["color"], one["linestyle"]) != (other["color"], other["linestyle"])
 
 
 def test_flows_of_a_workload_have_shades_and_the_only_one_of_another_stands_out() -> None:
     flows = {f"incast:h{n}:0": "incast" for n in range(4)} | {"burst:h9:0": "burst"}
-    *shades, burst = looks_of(flows).values()
+    *shades, burst = styles_of(flows).values()
     brightness = [sum(int(look["color"][n : n + 2], 16) for n in (1, 3, 5)) for look in shades]
     assert brightness == sorted(brightness)
     # Lines that are the same show, since what lies below is wider.

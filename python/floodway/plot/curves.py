@@ -170,16 +170,16 @@ def add_legend(
     scale = current().scale
     width, height = figure.get_size_inches()
     columns = legend_columns(labels, wide=width / scale)
-    said = note_lines(note, wide=width / scale)
-    rows = -(-len(labels) // columns) - 1 + len(said)
-    if not labels and not said:
+    lines = note_lines(note, wide=width / scale)
+    rows = -(-len(labels) // columns) - 1 + len(lines)
+    if not labels and not lines:
         return
     figure.set_size_inches(width, height + LEGEND_ROW * scale * rows)
     look: dict[str, Any] = {"loc": "outside lower center", "ncols": columns, "fontsize": "small"}
-    if said:
+    if lines:
         # What explains without names needs no frame.
         look |= {"frameon": bool(labels)}
-        look |= {"title": "\n".join(said), "title_fontsize": "x-small"}
+        look |= {"title": "\n".join(lines), "title_fontsize": "x-small"}
     if handles is None and labels:
         figure.legend(**look)
     else:

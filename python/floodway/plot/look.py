@@ -158,6 +158,6 @@ def panel_width(wide: float, *, around: float, panels: int) -> float:
 def heading(title: str, *, usual: float) -> str:
     """Return the title that a picture has, in lines that fit its width."""
     chosen = current()
-    said = title if chosen.title is None else chosen.title.replace("$", r"\$")
+    text = title if chosen.title is None else chosen.title.replace("$", r"\$")
     letters = int(chosen.wide(usual) * TITLE_LETTERS)
-    return "\n".join("\n".join(wrap(line, letters)) for line in said.splitlines())
+    return "\n".join("\n".join(wrap(line, letters)) for line in text.splitlines())

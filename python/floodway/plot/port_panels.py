@@ -79,7 +79,7 @@ def draw(
     title, labels
         What stands above the figure, and above each result; no labels for a single one.
     """
-    look = _Look(columns, senders, limits)
+    look = _Layout(columns, senders, limits)
     figure, grid = look.grid(title, labelled=bool(labels))
     for c, column in enumerate(columns):
         for p, port in enumerate(column):
@@ -103,7 +103,7 @@ def state_colour(state: str, states: Sequence[str]) -> str:
     return STATE_COLOURS.get(state) or OTHER_STATES[others.index(state) % len(OTHER_STATES)]
 
 
-class _Look:
+class _Layout:
     """What all panels of a figure share: units, rows of the strips, colours."""
 
     def __init__(
@@ -113,7 +113,7 @@ class _Look:
         limits: tuple[float, float],
     ) -> None:
         every = [port for column in columns for port in column]
-        self.exact = all(port.heard for port in every)
+        self.exact = all(port.pauses_recorded for port in every)
         self.ports = [port.name for port in columns[0]]
         self.results = len(columns)
         frame = pl.DataFrame({"time_us": [limits[0]], "span_us": [limits[1] - limits[0]]})
@@ -127,12 +127,14 @@ class _Look:
         self.carried = any(not flow.carried.is_empty() for own in senders for flow in own)
         self.paused = any(not port.pauses.is_empty() for port in every)
         self.watched = any(not port.queue.is_empty() for port in every)
-        told = [event for event in TICK_NAMES if any(not port.ticks[event].is_empty() for port in every)]
+        shown_events = [
+            event for event in TICK_NAMES if any(not port.ticks[event].is_empty() for port in every)
+        ]
         states = [port.states for port in every if not port.states.is_empty()]
         self.classes = sorted({number for frame in states for number in frame["class"]})
         self.states = sorted({str(state) for frame in states for state in frame["state"]})
         #: Rows of each strip from the top down: an event, or the class whose states it shows.
-        self.rows: list[str | int] = [*told, *self.classes]
+        self.rows: list[str | int] = [*shown_events, *self.classes]
 
     def grid(self, title: str, *, labelled: bool) -> tuple[Figure, list[list[Axes]]]:
         """Make a row of queues and one of strips for each port, and one of senders, with title and legend.
@@ -160,28 +162,28 @@ class _Look:
         for before, height, gap in rows:
             top -= before
             lefts = [LEFT + (panel + ASIDE) * c for c in range(self.results)]
-            places = [(left / wide, (top - height) / high, panel / wide, height / high) for left in lefts]
-            grid.append(self._row(figure, places, grid))
+            boxes = [(left / wide, (top - height) / high, panel / wide, height / high) for left in lefts]
+            grid.append(self._row(figure, boxes, grid))
             top -= height + gap
         grid[0][0].set_xlim(*self.limits)
         figure.suptitle(title, y=1 - 0.08 / high, va="top")
         handles = [handle for _, handle in named]
-        place: dict[str, Any] = {"loc": "lower center", "bbox_to_anchor": (0.5, 0.02 / high)}
+        anchor: dict[str, Any] = {"loc": "lower center", "bbox_to_anchor": (0.5, 0.02 / high)}
         look: dict[str, Any] = {"ncols": columns, "fontsize": "small"}
-        figure.legend(handles, [label for label, _ in named], **place, **look)
+        figure.legend(handles, [label for label, _ in named], **anchor, **look)
         return figure, grid
 
     def _row(
         self,
         figure: Figure,
-        places: Sequence[tuple[float, float, float, float]],
+        boxes: Sequence[tuple[float, float, float, float]],
         grid: Sequence[Sequence[Axes]],
     ) -> list[Axes]:
         """Make panels beside one another with the same range upward, and that of all others across."""
         made: list[Axes] = []
-        for place in places:
+        for box in boxes:
             across = grid[0][0] if grid else made[0] if made else None
-            axes = figure.add_axes(place, sharex=across, sharey=made[0] if made else None)
+            axes = figure.add_axes(box, sharex=across, sharey=made[0] if made else None)
             axes.tick_params(labelsize="small", labelbottom=False, labelleft=not made)
             made.append(axes)
         return made
@@ -209,13 +211,13 @@ class _Look:
         axes.set_ylim(len(self.rows) - 0.5, -0.5)
         axes.spines[:].set_visible(False)
         axes.tick_params(axis="x", length=0)
-        for place, row in enumerate(self.rows):
+        for row_number, row in enumerate(self.rows):
             if isinstance(row, str):
                 times = port.ticks[row].select((pl.col("from_us") + pl.col("to_us")) / 2).to_series()
                 axes.vlines(
                     times.to_numpy() / self.per_time,
-                    place - 0.4,
-                    place + 0.4,
+                    row_number - 0.4,
+                    row_number + 0.4,
                     colors=TICK_COLOURS[row],
                     linewidth=0.5,
                 )
@@ -223,16 +225,16 @@ class _Look:
             for state, begin, end in self._states(port, row):
                 axes.broken_barh(
                     [(begin / self.per_time, (end - begin) / self.per_time)],
-                    (place - 0.4, 0.8),
+                    (row_number - 0.4, 0.8),
                     facecolor=state_colour(state, self.states),
                     linewidth=0,
                 )
         several = len(self.classes) > 1
-        words = [
+        labels = [
             TICK_NAMES[row] if isinstance(row, str) else f"state {row}" if several else "state"
             for row in self.rows
         ]
-        axes.set_yticks(range(len(words)), words, fontsize="xx-small")
+        axes.set_yticks(range(len(labels)), labels, fontsize="xx-small")
         axes.tick_params(axis="y", length=0, labelleft=named)
 
     def senders(self, axes: Axes, flows: Sequence[FlowInTime]) -> None:

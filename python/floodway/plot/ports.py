@@ -18,7 +18,7 @@ from floodway.names import not_a_choice
 from floodway.plot.axes import plain_style, shown
 from floodway.plot.curves import Drawing, titled
 from floodway.plot.port_panels import draw
-from floodway.plot.usual_ports import KEEPS, QUEUE, node_of, telling_ports
+from floodway.plot.usual_ports import KEEPS, QUEUE, node_of, usual_ports
 from floodway.plot.window import inside, limits_of, refuse_many
 from floodway.results.feedback import (
     allowed_spans,
@@ -93,7 +93,7 @@ class PortInTime:
 
     name: str
     at_host: bool
-    heard: bool
+    pauses_recorded: bool
     queue: pl.DataFrame
     pauses: pl.DataFrame
     ticks: Mapping[str, pl.DataFrame]
@@ -179,7 +179,7 @@ def ports(
 def _named_ports(results: Sequence[Result], patterns: Sequence[str]) -> list[str]:
     """Choose ports, in the order of the patterns."""
     if not patterns:
-        return telling_ports(results)
+        return usual_ports(results)
     names = [name for pattern in patterns for name in chosen_ports_of(results[0], [pattern])]
     chosen = list(dict.fromkeys(names))
     if len(chosen) > MOST_PORTS:
@@ -196,7 +196,7 @@ def _port(result: Result, name: str, limits: tuple[float, float]) -> PortInTime:
     return PortInTime(
         name=name,
         at_host=node_of(name) not in switches,
-        heard=result.pauses is not None,
+        pauses_recorded=result.pauses is not None,
         queue=_curve(result, name, limits, metric=QUEUE, points=POINTS),
         pauses=_cut(paused, name, limits, columns=("from_us", "to_us")),
         ticks={event: _ticks(rows, name, event, limits) for event in TICKS},

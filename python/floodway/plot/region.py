@@ -17,7 +17,7 @@ from floodway.names import not_a_choice
 from floodway.plot.axes import plain_style, shown
 from floodway.plot.curves import Drawing, titled
 from floodway.plot.region_panels import draw
-from floodway.plot.spread import Place, Stay, Ways, places_of
+from floodway.plot.region_tree import Links, Position, Stay, positions_of
 from floodway.plot.window import inside, limits_of, refuse_many
 from floodway.results.feedback import state_spans
 
@@ -105,21 +105,21 @@ def region(
     chosen = members["port"].unique().to_list()
     roles = [_gravest(frame.filter(pl.col("port").is_in(chosen)), order) for frame in cut]
     stays = _stays(roles, order)
-    places = places_of(stays, Ways(first))
-    strips = _longest(places, stays)
+    positions = positions_of(stays, Links(first))
+    strips = _longest(positions, stays)
     with plain_style():
         heading = shown(title) if title else titled("Congestion region in time", sources)
         figure = draw(
             roles,
             strips,
             limits,
-            left_out=len(places) - len(strips),
+            left_out=len(positions) - len(strips),
             states=(order.roles, order.quiet),
-            roots={place.port: _root_state(place, roles) for place in strips if not place.hops},
+            roots={position.port: _root_state(position, roles) for position in strips if not position.hops},
             title=heading,
             labels=[source.label for source in sources] if len(sources) > 1 else [],
         )
-    return Drawing(figure=figure, data=_table(sources, roles, places))
+    return Drawing(figure=figure, data=_table(sources, roles, positions))
 
 
 def _states(source: Source, *, named: bool) -> pl.DataFrame:
@@ -182,9 +182,9 @@ def _merged(spans: pl.DataFrame, ranks: Mapping[str, int]) -> pl.DataFrame:
     for own in spans.partition_by("class", maintain_order=True):
         begun = own["from_us"].to_numpy()
         states = np.array([ranks[state] for state in own["role"]])
-        place = np.searchsorted(begun, times[:-1], side="right") - 1
-        known = (place >= 0) & (times[:-1] < own["to_us"].to_numpy()[place])
-        least = np.where(known, np.minimum(least, states[place]), least)
+        position = np.searchsorted(begun, times[:-1], side="right") - 1
+        known = (position >= 0) & (times[:-1] < own["to_us"].to_numpy()[position])
+        least = np.where(known, np.minimum(least, states[position]), least)
     new = np.flatnonzero(np.diff(least, prepend=-1))
     names = [*ranks]
     rows = pl.DataFrame({"from_us": times[new], "to_us": np.append(times[new[1:]], times[-1])})
@@ -209,25 +209,27 @@ def _stays(roles: Sequence[pl.DataFrame], order: _Order) -> dict[str, Stay]:
     return {row.pop("port"): Stay(**row) for row in summed.iter_rows(named=True)}
 
 
-def _longest(places: Sequence[Place], stays: Mapping[str, Stay]) -> list[Place]:
+def _longest(positions: Sequence[Position], stays: Mapping[str, Stay]) -> list[Position]:
     """Choose the ports that have a strip, in the same order."""
-    by_stay = sorted(places, key=lambda place: -stays[place.port].inside_us)
-    kept = {place.port for place in by_stay[:MOST_STRIPS]}
-    return [place for place in places if place.port in kept]
+    by_stay = sorted(positions, key=lambda position: -stays[position.port].inside_us)
+    kept = {position.port for position in by_stay[:MOST_STRIPS]}
+    return [position for position in positions if position.port in kept]
 
 
-def _root_state(place: Place, roles: Sequence[pl.DataFrame]) -> str:
+def _root_state(position: Position, roles: Sequence[pl.DataFrame]) -> str:
     """Return the state that makes a tree's first port its root; nothing where it was in none."""
-    own = {state for frame in roles for state in frame.filter(pl.col("port") == place.port)["role"]}
+    own = {state for frame in roles for state in frame.filter(pl.col("port") == position.port)["role"]}
     return next((state for state in ROOTS if state in own), "")
 
 
-def _table(sources: Sequence[Source], roles: Sequence[pl.DataFrame], places: Sequence[Place]) -> pl.DataFrame:
+def _table(
+    sources: Sequence[Source], roles: Sequence[pl.DataFrame], positions: Sequence[Position]
+) -> pl.DataFrame:
     order = pl.DataFrame(
         {
-            "port": [place.port for place in places],
-            "hops": [place.hops for place in places],
-            "place": range(len(places)),
+            "port": [position.port for position in positions],
+            "hops": [position.hops for position in positions],
+            "place": range(len(positions)),
         },
         schema_overrides={"place": pl.Int64},
     )

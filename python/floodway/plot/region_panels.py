@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from floodway.plot.spread import Place
+    from floodway.plot.region_tree import Position
 
 __all__ = ["draw"]
 
@@ -45,7 +45,7 @@ INSTANTS = 1500
 
 def draw(  # noqa: PLR0913 (what is shown, and what it is called)
     roles: Sequence[pl.DataFrame],
-    strips: Sequence[Place],
+    strips: Sequence[Position],
     limits: tuple[float, float],
     *,
     left_out: int,
@@ -73,7 +73,7 @@ def draw(  # noqa: PLR0913 (what is shown, and what it is called)
     title, labels
         What stands above the figure, and above each result; no labels for a single one.
     """
-    look = _Look(strips, limits, states)
+    look = _Layout(strips, limits, states)
     notes = _notes(roots, left_out) if current().note else []
     figure, grid = look.grid(title, notes, results=len(roles), labelled=bool(labels))
     for c, frame in enumerate(roles):
@@ -86,17 +86,17 @@ def draw(  # noqa: PLR0913 (what is shown, and what it is called)
     return figure
 
 
-class _Look:
+class _Layout:
     """What all panels of a figure share: the unit of time, the ports, colours."""
 
     def __init__(
         self,
-        strips: Sequence[Place],
+        strips: Sequence[Position],
         limits: tuple[float, float],
         states: tuple[Sequence[str], Sequence[str]],
     ) -> None:
-        self.places = strips
-        self.names = _names([place.port for place in strips])
+        self.positions = strips
+        self.names = _names([position.port for position in strips])
         frame = pl.DataFrame({"time_us": [limits[0]], "span_us": [limits[1] - limits[0]]})
         self.per_time, self.time = time_unit([frame])
         self.limits = limits
@@ -116,7 +116,7 @@ class _Look:
         title = heading(title, usual=usual)
         titled = 0.1 + TITLE_LINE * len(title.splitlines())
         above = titled + 0.1 + NOTE_LINE * len(notes) + LABELS * labelled
-        strips = STRIP * len(self.places)
+        strips = STRIP * len(self.positions)
         below = TIME + LEGEND_ROW * -(-len(named) // columns) + 0.2
         high = above + strips + TO_COUNTS + COUNTS + below
         figure = figure_for(wide, high, layout=None)
@@ -124,9 +124,9 @@ class _Look:
         for bottom, height in ((below + COUNTS + TO_COUNTS, strips), (below, COUNTS)):
             row: list[Axes] = []
             for c in range(results):
-                place = ((left + (panel + ASIDE) * c) / wide, bottom / high, panel / wide, height / high)
+                position = ((left + (panel + ASIDE) * c) / wide, bottom / high, panel / wide, height / high)
                 across = grid[0][0] if grid else row[0] if row else None
-                row.append(figure.add_axes(place, sharex=across, sharey=row[0] if row else None))
+                row.append(figure.add_axes(position, sharex=across, sharey=row[0] if row else None))
                 row[-1].tick_params(labelsize="small", labelbottom=bool(grid), labelleft=not c)
             grid.append(row)
         grid[0][0].set_xlim(self.limits[0] / self.per_time, self.limits[1] / self.per_time)
@@ -143,13 +143,13 @@ class _Look:
         axes.spines[:].set_visible(False)
         axes.tick_params(axis="both", length=0)
         own = {str(key[0]): spans for key, spans in frame.group_by("port", maintain_order=True)}
-        for place, port in enumerate(self.places):
+        for position, port in enumerate(self.positions):
             spans = own.get(port.port)
             if spans is None:
                 continue
             for role, bars in self._bars(spans):
                 colour = self._colour(role)
-                axes.broken_barh(bars, (place - FILLED / 2, FILLED), facecolor=colour, linewidth=0)
+                axes.broken_barh(bars, (position - FILLED / 2, FILLED), facecolor=colour, linewidth=0)
         if frame.is_empty():
             look: dict[str, Any] = {"fontsize": "small", "color": "0.4", "backgroundcolor": "white"}
             axes.text(0.5, 0.5, "no states of these ports", transform=axes.transAxes, ha="center", **look)
@@ -179,7 +179,7 @@ class _Look:
         grid[1][0].set_ylabel("ports", fontsize="small")
         for axes in grid[1]:
             axes.set_xlabel(f"time in {self.time}")
-        self._say_hops(grid[0], roots)
+        self._label_hops(grid[0], roots)
 
     def legend(self) -> list[tuple[str, Patch]]:
         """Name every state, with a sample."""
@@ -187,10 +187,12 @@ class _Look:
         look: dict[str, Any] = {"facecolor": QUIET_COLOUR, "edgecolor": "0.75", "linewidth": 0.5}
         return [*inside, (shown(", ".join(self.quiet)), Patch(**look))] if self.quiet else inside
 
-    def _say_hops(self, row: Sequence[Axes], roots: Mapping[str, str]) -> None:
+    def _label_hops(self, row: Sequence[Axes], roots: Mapping[str, str]) -> None:
         """Say beside the last strips how far upstream they are; lines part hops, and darker ones trees."""
         # Roots that nothing else belongs to follow one another under one word.
-        marks = [(place.tree if place.hops else -1, _hops(place, roots)) for place in self.places]
+        marks = [
+            (position.tree if position.hops else -1, _hops(position, roots)) for position in self.positions
+        ]
         begin = 0
         for (tree, word), same in groupby(marks):
             end = begin + len(list(same))
@@ -235,10 +237,10 @@ def _names(ports: Sequence[str]) -> list[str]:
     return [shown(own if directions.count(own) == 1 else port) for port, own in pairs]
 
 
-def _hops(place: Place, roots: Mapping[str, str]) -> str:
-    if not place.hops:
-        return shown(roots[place.port]) or "farthest down"
-    return f"{place.hops} {'hop' if place.hops == 1 else 'hops'} up"
+def _hops(position: Position, roots: Mapping[str, str]) -> str:
+    if not position.hops:
+        return shown(roots[position.port]) or "farthest down"
+    return f"{position.hops} {'hop' if position.hops == 1 else 'hops'} up"
 
 
 def _thinned(spans: pl.DataFrame, limits: tuple[float, float]) -> pl.DataFrame:
@@ -246,7 +248,7 @@ def _thinned(spans: pl.DataFrame, limits: tuple[float, float]) -> pl.DataFrame:
     width = (limits[1] - limits[0]) / INSTANTS
     begins = limits[0] + width * np.arange(INSTANTS)
     starts = spans["from_us"].to_numpy()
-    place = np.searchsorted(starts, begins + width / 2, side="right") - 1
-    known = (place >= 0) & (begins + width / 2 < spans["to_us"].to_numpy()[place])
-    own = spans[place[known]]
+    position = np.searchsorted(starts, begins + width / 2, side="right") - 1
+    known = (position >= 0) & (begins + width / 2 < spans["to_us"].to_numpy()[position])
+    own = spans[position[known]]
     return own.with_columns(from_us=begins[known], to_us=begins[known] + width)

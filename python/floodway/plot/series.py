@@ -112,8 +112,8 @@ def _draw(
         for o, name in enumerate(names):
             axes = grid[o][s] if upright else grid[s][o]
             colour = colour_of(s if len(sources) > 1 else o)
-            said = [source.label] * (len(sources) > 1) + [name] * (len(names) > 1 or len(sources) == 1)
-            axes.set_title(shown(", ".join(said)), loc="left", fontsize="small", color=colour)
+            parts = [source.label] * (len(sources) > 1) + [name] * (len(names) > 1 or len(sources) == 1)
+            axes.set_title(shown(", ".join(parts)), loc="left", fontsize="small", color=colour)
             own = frame.filter(pl.col("object") == name)
             _step(axes, own, (per_time, per_value), colour)
     # The panels share their range: what sets it has to see all curves.

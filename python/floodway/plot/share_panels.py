@@ -72,13 +72,13 @@ def draw(  # noqa: PLR0913 (what is shown, and what it is called)
     per_value, unit = value_unit("throughput_gbps", values)
     rows, across = sorted((names, results), reverse=True)
     figure, grid = grid_of("", unit, title=title, rows=rows, columns=across)
-    looks = {**looks_of(flows), others: OTHERS}
+    styles = {**styles_of(flows), others: OTHERS}
     for c, links in enumerate(columns):
         for n, link in enumerate(links):
             axes = grid[n][c] if names >= results else grid[c][n]
-            _panel(axes, link, looks, (per_time, per_value))
-            said = [link.source] * (results > 1) + [link.object.partition(": ")[2] or link.object]
-            axes.set_title(shown(", ".join(said)), loc="left", fontsize="small")
+            _panel(axes, link, styles, (per_time, per_value))
+            parts = [link.source] * (results > 1) + [link.object.partition(": ")[2] or link.object]
+            axes.set_title(shown(", ".join(parts)), loc="left", fontsize="small")
     # The panels share their ranges: what sets them has to see all lines.
     grid[0][0].set_ylim(bottom=0)
     # Rates of links, and halves and quarters of them, are multiples of these.
@@ -88,11 +88,11 @@ def draw(  # noqa: PLR0913 (what is shown, and what it is called)
     for axes in grid[-1]:
         axes.set_xlabel(f"time in {time}")
     figure.set_figheight(((ALONE if rows == 1 else PANEL * rows) + AROUND) * current().scale)
-    _legend(figure, flows, looks, others, note)
+    _legend(figure, flows, styles, others, note)
     return figure
 
 
-def looks_of(flows: Mapping[str, str]) -> dict[str, dict[str, Any]]:
+def styles_of(flows: Mapping[str, str]) -> dict[str, dict[str, Any]]:
     """Choose how each flow's line looks, by the workloads of the flows.
 
     Of two or three workloads each has a colour, and its flows shades of it; else each flow has a colour of
@@ -107,24 +107,24 @@ def looks_of(flows: Mapping[str, str]) -> dict[str, dict[str, Any]]:
     workloads = list(counts)
     shaded = 1 < len(workloads) <= MOST_SHADED
     seen: Counter[str] = Counter()
-    looks = {}
+    styles = {}
     for number, (flow, workload) in enumerate(flows.items()):
-        place = seen[workload]
+        rank = seen[workload]
         # What lies below is wider, so that lines that are the same can all be seen.
-        below = (counts[workload] if shaded else len(flows)) - 1 - (place if shaded else number)
+        below = (counts[workload] if shaded else len(flows)) - 1 - (rank if shaded else number)
         width = WIDTH + below * min(WIDER, (WIDEST - WIDTH) / len(flows))
         look: dict[str, Any] = {"linewidth": width, "zorder": 2.2}
         seen[workload] += 1
         if shaded:
             base = colour_of(workloads.index(workload))
             shades = min(counts[workload], MOST_SHADES)
-            look |= {"color": _shade(base, place % shades, shades), "linestyle": _line(place // shades)}
+            look |= {"color": _shade(base, rank % shades, shades), "linestyle": _line(rank // shades)}
             if counts[workload] == 1 and max(counts.values()) > 1:
                 look |= {"linewidth": ALONE_WIDTH, "zorder": 2.4}
         else:
             look |= {"color": colour_of(number), "linestyle": _line(number // len(COLOURS))}
-        looks[flow] = look
-    return looks
+        styles[flow] = look
+    return styles
 
 
 def _shade(base: str, number: int, of: int) -> str:
@@ -140,7 +140,7 @@ def _line(turn: int) -> Any:  # noqa: ANN401 (of lines)
 
 
 def _panel(
-    axes: Axes, link: SharedLink, looks: Mapping[str, dict[str, Any]], per: tuple[float, float]
+    axes: Axes, link: SharedLink, styles: Mapping[str, dict[str, Any]], per: tuple[float, float]
 ) -> None:
     """Draw each flow over the whole of each part, those that stand out last."""
     if not link.lines:
@@ -148,11 +148,11 @@ def _panel(
     for flow, line in link.lines.items():
         begins, spans, _, rates = (column.to_numpy() for column in line.get_columns())
         edges = np.append(begins, begins[-1] + spans[-1]) / per[0]
-        axes.step(edges, np.append(rates, rates[-1]) / per[1], where="post", **looks[flow])
+        axes.step(edges, np.append(rates, rates[-1]) / per[1], where="post", **styles[flow])
 
 
 def _legend(
-    figure: Figure, flows: Mapping[str, str], looks: Mapping[str, dict[str, Any]], others: str, note: str
+    figure: Figure, flows: Mapping[str, str], styles: Mapping[str, dict[str, Any]], others: str, note: str
 ) -> None:
     """Name the flows below the panels; those of a single workload below its name, which they are without."""
     workloads = set(flows.values())
@@ -160,15 +160,15 @@ def _legend(
     labels = {flow: shown(flow.removeprefix(f"{single}:") if single else flow) for flow in flows}
     if others:
         labels[others] = others
-    handles = [Line2D([], [], **looks[flow]) for flow in labels]
+    handles = [Line2D([], [], **styles[flow]) for flow in labels]
     scale = current().scale
     wide = figure.get_figwidth() / scale
     longest = max(map(len, labels.values()), default=0)
     columns = max(1, int(LEGEND_LETTERS * wide) // (longest + LEGEND_KEY))
-    said = [*note_lines(note, wide=wide), *([f"flows of {shown(single)}"] if single else [])]
-    high = -(-len(labels) // columns) - 1 + len(said)
+    lines = [*note_lines(note, wide=wide), *([f"flows of {shown(single)}"] if single else [])]
+    high = -(-len(labels) // columns) - 1 + len(lines)
     figure.set_figheight(figure.get_figheight() + LEGEND_ROW * scale * high)
     look: dict[str, Any] = {"loc": "outside lower center", "ncols": columns, "fontsize": "small"}
-    if said:
-        look |= {"title": "\n".join(said), "title_fontsize": "small"}
+    if lines:
+        look |= {"title": "\n".join(lines), "title_fontsize": "small"}
     figure.legend(handles, list(labels.values()), **look)

@@ -81,8 +81,8 @@ def slowdown(sources: Sequence[Source], *, workloads: Sequence[str] | None = ())
 def _note(curves: Sequence[Curve], buckets: Sequence[Sequence[SizeBucket]]) -> str:
     """Say of how few flows each p99 is, and what widths mean."""
     flows = [bucket.flows for own in buckets for bucket in own]
-    said = [of_flows(min(flows), max(flows), thousandths=990, each="each point")]
-    return " ".join([*filter(None, said), *([WIDER_BELOW] if len(curves) > 1 else [])])
+    lines = [of_flows(min(flows), max(flows), thousandths=990, each="each point")]
+    return " ".join([*filter(None, lines), *([WIDER_BELOW] if len(curves) > 1 else [])])
 
 
 def _panels(sources: Sequence[Source], *, many: bool) -> tuple[Figure, list[Axes]]:

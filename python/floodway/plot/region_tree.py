@@ -1,4 +1,4 @@
-"""How a congestion region spreads: which ports are its roots, and how far upstream of them the others are."""
+"""The tree of a congestion region: its root ports, and the distance of the other ports upstream of them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from floodway.results import Result
 
-__all__ = ["Place", "Stay", "Ways", "places_of"]
+__all__ = ["Links", "Position", "Stay", "positions_of"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,13 +37,13 @@ class Stay:
 
     @property
     def is_root(self) -> bool:
-        """Whether it was a root for most of its stay: who will be told by others is one until it is told."""
+        """Whether it was a root for most of its stay: a port that is notified later is a root until then."""
         return self.root_us > self.inside_us / 2
 
 
 @dataclass(frozen=True, kw_only=True)
-class Place:
-    """Where in the region a port is: its tree, from 0, and hops upstream of that tree's root."""
+class Position:
+    """Position of a port in the region: its tree, from 0, and hops upstream of that tree's root."""
 
     port: str
     tree: int
@@ -51,8 +51,8 @@ class Place:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Way:
-    """Where a port sends from and to, over which link; by which it arrives, and from whom: beyond relays."""
+class _Link:
+    """A link of a port, beyond relays: sender, receiver, the link of arrival and the last node before it."""
 
     node: str
     link: str
@@ -61,11 +61,11 @@ class _Way:
     by: str
 
 
-class Ways:
-    """Where ports send to, by the links in the counters, and whom congestion points have told.
+class Links:
+    """Receivers of ports, from the links in the counters, and nodes that congestion points have notified.
 
-    A relay is a node of two links where no flow ends and no queue has a state; what comes by one link leaves
-    by the other, and that is no hop.
+    A relay is a node of two links where no flow ends and no queue has a state. Packets that arrive by one
+    link leave by the other, so a relay does not count as a hop.
     """
 
     def __init__(self, results: Sequence[Result]) -> None:
@@ -77,27 +77,28 @@ class Ways:
         links: dict[str, list[str]] = {}
         for node, link in ends:
             links.setdefault(node, []).append(link)
-        speaking = set().union(*map(_speaking, results))
-        relays = {node: own for node, own in links.items() if len(own) == 2 and node not in speaking}  # noqa: PLR2004
-        self._ways = {name: _beyond(node, link, ends, relays) for (node, link), (name, _) in ends.items()}
+        end_nodes = set().union(*map(_end_nodes, results))
+        relays = {node: own for node, own in links.items() if len(own) == 2 and node not in end_nodes}  # noqa: PLR2004
+        self._links = {name: _beyond(node, link, ends, relays) for (node, link), (name, _) in ends.items()}
         self._into: dict[str, list[str]] = {}
-        for name, way in self._ways.items():
-            self._into.setdefault(way.to, []).append(name)
-        self._told = set().union(*map(_told, results))
+        for name, link in self._links.items():
+            self._into.setdefault(link.to, []).append(name)
+        self._notified = set().union(*map(_notified, results))
 
     def upstream(self, port: str) -> Iterator[str]:
-        """Name the ports upstream of a port: those that it has told.
+        """Name the ports upstream of a port: those that it has notified.
 
-        Where nobody tells neighbours, those that send to its node, but for the one at its link's other end.
+        If no congestion point notifies neighbours, these are the ports that send to its node, except the
+        one at the other end of its link.
         """
-        own = self._ways[port]
+        own = self._links[port]
         for name in self._into.get(own.node, ()):
-            way = self._ways[name]
-            if way.arrives != own.link and (not self._told or (port, way.by) in self._told):
+            link = self._links[name]
+            if link.arrives != own.link and (not self._notified or (port, link.by) in self._notified):
                 yield name
 
 
-def places_of(stays: Mapping[str, Stay], ways: Ways) -> list[Place]:
+def positions_of(stays: Mapping[str, Stay], links: Links) -> list[Position]:
     """Order the ports of a region: each root, then the ports that are nearest to it.
 
     Roots are in the order in which they joined the region; the ports of one by their hops upstream of it,
@@ -105,57 +106,57 @@ def places_of(stays: Mapping[str, Stay], ways: Ways) -> list[Place]:
     another one is among its ports. Where nothing of the region leads to a root, the port farthest downstream
     takes its place.
     """
-    found: dict[str, Place] = {}
+    found: dict[str, Position] = {}
     rest = sorted(stays, key=lambda port: (stays[port].joined_us, natural(port)))
     trees = 0
     while rest:
-        heads = _heads([port for port in rest if stays[port].is_root] or rest, set(rest), ways)
-        found |= _reached(heads, trees, set(rest), ways)
+        heads = _heads([port for port in rest if stays[port].is_root] or rest, set(rest), links)
+        found |= _reached(heads, trees, set(rest), links)
         trees += len(heads)
         rest = [port for port in rest if port not in found]
     order = {port: n for n, port in enumerate(sorted(stays, key=natural))}
 
-    def rank(place: Place) -> tuple[int, int, float, int]:
-        return place.tree, place.hops, stays[place.port].joined_us, order[place.port]
+    def rank(position: Position) -> tuple[int, int, float, int]:
+        return position.tree, position.hops, stays[position.port].joined_us, order[position.port]
 
     return sorted(found.values(), key=rank)
 
 
-def _heads(choice: Sequence[str], members: set[str], ways: Ways) -> list[str]:
+def _heads(choice: Sequence[str], members: set[str], links: Links) -> list[str]:
     """Return those that are upstream of none of the others; of some that are in a ring, the first."""
     above: set[str] = set()
     for head in choice:
         waiting = [] if head in above else [head]
         while waiting:
-            new = (members & set(ways.upstream(waiting.pop()))) - above - {head}
+            new = (members & set(links.upstream(waiting.pop()))) - above - {head}
             above |= new
             waiting += new
     return [port for port in choice if port not in above]
 
 
-def _reached(heads: Sequence[str], trees: int, members: set[str], ways: Ways) -> dict[str, Place]:
+def _reached(heads: Sequence[str], trees: int, members: set[str], links: Links) -> dict[str, Position]:
     """Go upstream from all heads at once; a port belongs to the nearest, of equal ones to the first."""
-    found = {port: Place(port=port, tree=trees + n, hops=0) for n, port in enumerate(heads)}
+    found = {port: Position(port=port, tree=trees + n, hops=0) for n, port in enumerate(heads)}
     waiting = deque(found.values())
     while waiting:
         here = waiting.popleft()
-        for port in ways.upstream(here.port):
+        for port in links.upstream(here.port):
             if port in members and port not in found:
-                found[port] = Place(port=port, tree=here.tree, hops=here.hops + 1)
+                found[port] = Position(port=port, tree=here.tree, hops=here.hops + 1)
                 waiting.append(found[port])
     return found
 
 
-def _speaking(result: Result) -> set[str]:
-    """Name the nodes that are no relays: flows end there, or queues have states."""
+def _end_nodes(result: Result) -> set[str]:
+    """Name the nodes that are not relays: flows end there, or queues have states."""
     ends = [name for name in ("source", "destination") if name in result.flows.columns]
     hosts = [result.flows[name].cast(pl.String) for name in ends]
     states = [] if result.signals is None else [result.signals["node"].cast(pl.String)]
     return {str(node) for column in (*hosts, *states) for node in column.unique()}
 
 
-def _told(result: Result) -> set[tuple[str, str]]:
-    """Return who was told by which port: pairs of the port and the node upstream."""
+def _notified(result: Result) -> set[tuple[str, str]]:
+    """Return pairs of a port and the upstream node that it has notified."""
     if result.signals is None or "neighbour" not in result.signals.columns:
         return set()
     notices = signal_rows(result).filter(pl.col("event") == "cn")
@@ -164,8 +165,8 @@ def _told(result: Result) -> set[tuple[str, str]]:
 
 def _beyond(
     node: str, link: str, ends: Mapping[tuple[str, str], tuple[str, str]], relays: Mapping[str, Sequence[str]]
-) -> _Way:
-    """Follow a port's link to the first node that is no relay."""
+) -> _Link:
+    """Follow a port's link to the first node that is not a relay."""
     to, arrives = ends[node, link][1], link
     # A ring of relays leads nowhere else.
     passed, by = {node}, node
@@ -173,4 +174,4 @@ def _beyond(
         passed.add(to)
         arrives = next((other for other in relays[to] if other != arrives), arrives)
         by, to = to, ends[to, arrives][1]
-    return _Way(node=node, link=link, to=to, arrives=arrives, by=by)
+    return _Link(node=node, link=link, to=to, arrives=arrives, by=by)
